@@ -1,5 +1,5 @@
-# LibTorch for ./dev: the user's own, else libtorch_cpu and the headers out of PyPI's torch wheel.
-# plugins/torch_backend/cmake/FindLibTorch.cmake looks in the same places in the same order.
+# LibTorch for ./dev: the user's own, else libtorch_cpu and the headers of PyPI's torch wheel.
+# plugins/torch_backend/cmake/FindLibTorch.cmake searches the same places in the same order.
 
 torch_version=${TMETER_TORCH_VERSION:-2.15.0}
 torch_minimum=2.6
@@ -13,7 +13,7 @@ need_libtorch() {
 
 # need_pypi_libtorch VERSION: sets torch_dir.
 need_pypi_libtorch() {
-  [[ $1 =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || die "'$1' is no version of torch: three numbers are, for example 2.15.0"
+  [[ $1 =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || die "'$1' is not a version of torch: give three numbers, for example 2.15.0"
   is_new_enough "$1" || die "torch $1 is too old: tmeter needs LibTorch $torch_minimum or newer"
   torch_dir=$cache/libtorch-$1/torch
   is_libtorch "$torch_dir" || download_libtorch "$1"

@@ -1,6 +1,6 @@
-# Node.js and npm packages for ./dev: they bundle the page of the html report and test it. A node and an
-# npm on PATH if they are new enough, else those in PyPI's wheel; the packages by the lock file, which
-# has their hashes. Both are kept, so that a second build needs no network.
+# Node.js and npm packages for ./dev: they bundle the page of the html report and test it. node and npm on PATH if they are new
+# enough, else those in PyPI's wheel; the packages by the lock file, which has their hashes. Both are kept, so that a second build
+# needs no network.
 
 node_version=24.19.0  # of the wheel
 node_minimum=20
@@ -47,7 +47,7 @@ download_node() {
   ) 9>"$cache/.node-lock"
 }
 
-# download_packages FOLDER NPM…: what the lock file names, without running any of their scripts.
+# download_packages FOLDER NPM…: the packages of the lock file, without running their scripts.
 download_packages() {
   local target=$1
   shift

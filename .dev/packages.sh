@@ -1,4 +1,4 @@
-# Debian packages for ./dev: only what is missing is installed, and root is needed only then.
+# Debian packages for ./dev: only missing ones are installed, and root is needed only then.
 
 # For building and testing. LibTorch and Node.js come from PyPI, see libtorch.sh and node.sh.
 build_packages=(
@@ -8,9 +8,8 @@ build_packages=(
 # The libraries: names of Debian 12, which come first.
 mapfile -t -O ${#build_packages[@]} build_packages < <(sed -En 's/^[^# ]+ +([^|]+).*/\1/p' apps/python/libraries.txt)
 
-# For testing alone: the browser in which the html report is looked at (124 MB), and parsers of other
-# makes, which read what report writers write.
-# Doxygen and abidiff look at the SDK's headers, clang and libc++ build plugins against them.
+# For testing alone: the browser that shows the html report (124 MB), and third-party parsers for the report formats.
+# Doxygen and abidiff read the SDK's headers; clang and libc++ build plugins against them.
 test_packages=(
   chromium libxml2-utils python3-markdown-it graphviz
   doxygen abigail-tools clang libc++-dev libc++abi-dev

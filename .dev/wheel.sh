@@ -1,4 +1,4 @@
-# The Python wheel for ./dev: made of what is built already, and the venv it is made and tested in.
+# The Python wheel for ./dev: made from the current build; and the venv that makes and tests it.
 
 # Sets python_tests: the Python of that venv.
 need_python_tests() {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "apps/tmeter/budget_formats.hpp"
 #include "apps/tmeter/command_line.hpp"
 #include "apps/tmeter/commands.hpp"
 #include "apps/tmeter/input_spec.hpp"
@@ -26,14 +27,12 @@ namespace fs = std::filesystem;
 
 constexpr size_t kModulesTold = 5;
 constexpr char kDefaultFile[] = "tmeter.toml";
-// Formats of what came of it, by the names that reports on models have.
-constexpr std::string_view kText = "text", kGithub = "github", kMarkdown = "markdown";
 
-/// A budget with its paths from here, and what came of it.
+/// A budget with its paths seen from the working directory.
 struct BudgetCheck {
   Budget budget;
   std::string model, report;
-  std::vector<std::string> assertions;  // those that --update writes
+  std::vector<std::string> assertions;  // as --update writes them
 };
 
 std::string from_here(const std::string& file, const std::string& path) {
@@ -80,13 +79,14 @@ std::string moved_bound(const AssertionResult& r, double slack) {
   const double step = std::pow(10, std::floor(std::log10(std::fabs(wanted))) - 3);
   const double bound = (upper ? std::ceil(wanted / step) : std::floor(wanted / step)) * step;
   const auto tail = unit == a.text.npos || written == 0 ? std::string() : a.text.substr(unit);
-  const auto op = a.op.size() == 1 ? a.op + "=" : a.op;  // what is reached has to hold
+  const auto op = a.op.size() == 1 ? a.op + "=" : a.op;  // the reached value itself has to hold
   return a.text.substr(0, begin - a.op.size()) + op + a.text.substr(begin, digits - begin) +
          short_number(bound) + tail;
 }
 
-/// Leaf modules by how much a metric moved, or without a report of before by how large it is.
-std::string modules_that_matter(const Report& after, const Report* before, size_t column) {
+/// Leaf modules by how much a metric moved; by how large it is where nothing is compared.
+std::string modules_that_matter(const Report& after, size_t column) {
+  const Report* before = after.comparison.before;
   struct Row {
     std::string path;
     double value = 0;
@@ -102,8 +102,7 @@ std::string modules_that_matter(const Report& after, const Report* before, size_
     return module == SIZE_MAX || report.graph->modules()[module]->children.empty();
   };
   if (before) {
-    const auto comparison = compare(*before, after);
-    for (const auto& p : comparison.pairs) {
+    for (const auto& p : after.comparison.pairs) {
       if (!leaf(*before, p.before) || !leaf(after, p.after)) continue;
       const auto& there = p.after == SIZE_MAX ? *before : after;
       const auto module = p.after == SIZE_MAX ? p.before : p.after;
@@ -128,92 +127,7 @@ std::string modules_that_matter(const Report& after, const Report* before, size_
   return (before ? "moved most: " : "largest: ") + out;
 }
 
-/// A bound and what came of it; one that could not be checked has no bound.
-struct BudgetRow {
-  enum State { kHolds, kBroken, kUnchecked } state = kHolds;
-  std::string model, bound, words, why;
-  size_t line = 0;  // of the budget's table
-};
-
-std::string as_text(const std::vector<BudgetRow>& rows) {
-  constexpr std::string_view kMarks[] = {"ok    ", "FAIL  ", "ERROR "};
-  std::string out;
-  for (const auto& r : rows) {
-    out += std::string(kMarks[r.state]) + r.model + "  " +
-           (r.bound.empty() ? r.words : r.bound + "  (" + r.words + ")") + "\n";
-    if (!r.why.empty()) out += "        " + r.why + "\n";
-  }
-  return out;
-}
-
-/// Annotations of a GitHub workflow, at the budget's line. Only what does not hold has one.
-std::string as_github(const std::vector<BudgetRow>& rows, const std::string& file) {
-  std::string out;
-  const auto escaped = [](std::string_view text, bool property) {
-    std::string safe;
-    for (const char c : text) {
-      if (c == '%')
-        safe += "%25";
-      else if (c == '\n')
-        safe += "%0A";
-      else if (c == '\r')
-        safe += "%0D";
-      else if (property && c == ':')
-        safe += "%3A";
-      else if (property && c == ',')
-        safe += "%2C";
-      else
-        safe += c;
-    }
-    return safe;
-  };
-  for (const auto& r : rows) {
-    if (r.state == BudgetRow::kHolds) continue;
-    out += "::error file=" + escaped(file, true) + ",line=" + std::to_string(r.line) +
-           ",title=" + escaped(r.model, true) + "::" +
-           escaped((r.bound.empty() ? "" : r.bound + ": ") + r.words +
-                       (r.why.empty() ? "" : "; " + r.why),
-                   false) +
-           "\n";
-  }
-  return out;
-}
-
-/// A table for a step's summary or a comment.
-std::string as_markdown(const std::vector<BudgetRow>& rows) {
-  constexpr std::string_view kMarks[] = {"✅", "❌", "⚠️"};
-  const auto cell = [](std::string_view text) {
-    std::string safe;
-    for (const char c : text) {
-      if (c == '|' || c == '`' || c == '<' || c == '>' || c == '[' || c == ']' || c == '*' ||
-          c == '_' || c == '@' || c == '#' || c == '&')
-        safe += "&#" + std::to_string(static_cast<int>(c)) + ";";
-      else
-        safe += c;
-    }
-    return safe;
-  };
-  std::string out = "| | model | bound | |\n|---|---|---|---|\n";
-  for (const auto& r : rows)
-    out += "| " + std::string(kMarks[r.state]) + " | " + cell(r.model) + " | " + cell(r.bound) +
-           " | " + cell(r.words + (r.why.empty() ? "" : "; " + r.why)) + " |\n";
-  return out;
-}
-
-std::string in_format(const std::string& format, const std::vector<BudgetRow>& rows,
-                      const std::string& file) {
-  if (format == kGithub) return as_github(rows, file);
-  return format == kMarkdown ? as_markdown(rows) : as_text(rows);
-}
-
-/// "tmeter.toml:4:1" → 4.
-size_t line_of(const Budget& b) {
-  const auto column = b.place.rfind(':');
-  return std::stoul(b.place.substr(b.place.rfind(':', column - 1) + 1));
-}
-
-std::vector<BudgetRow> rows_of(const BudgetCheck& c, const Report& after, const Report* before,
-                               bool why) {
+std::vector<BudgetRow> rows_of(const BudgetCheck& c, const Report& after, bool why) {
   std::vector<BudgetRow> rows;
   for (const auto& r : after.assertions) {
     BudgetRow row{r.holds ? BudgetRow::kHolds : BudgetRow::kBroken,
@@ -221,9 +135,8 @@ std::vector<BudgetRow> rows_of(const BudgetCheck& c, const Report& after, const 
                   printable(r.assertion.text),
                   printable(r.subject) + " is " + shown_value(r),
                   "",
-                  line_of(c.budget)};
-    if (why && !r.holds && r.metric != SIZE_MAX)
-      row.why = modules_that_matter(after, before, r.metric);
+                  c.budget.line};
+    if (why && !r.holds && r.metric != SIZE_MAX) row.why = modules_that_matter(after, r.metric);
     rows.push_back(std::move(row));
   }
   return rows;
@@ -271,7 +184,7 @@ void check_budget(Session& session, CommandLine& line, BudgetCheck& c, size_t ta
     after.report.assertions.push_back(evaluate_change(a, after.report));
   }
   if (!line.update) {
-    auto rows = rows_of(c, after.report, before ? &before->report : nullptr, line.why);
+    auto rows = rows_of(c, after.report, line.why);
     std::move(rows.begin(), rows.end(), std::back_inserter(outcome.rows));
     return;
   }
@@ -333,7 +246,7 @@ Ending check_budgets(Session& session, CommandLine& line, const BudgetFile& file
       if (!of_this_one || line.update) throw;
       if (outcome.status == 0) outcome.status = e.exit_status();
       outcome.rows.push_back({BudgetRow::kUnchecked, printable(c.budget.model), "",
-                              "(" + c.budget.place + ") " + e.what(), "", line_of(c.budget)});
+                              "(" + c.budget.place + ") " + e.what(), "", c.budget.line});
     }
     target += !c.report.empty();
   }

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using tmeter::OpClass;
 
 constexpr const char* kRunFor = "3s";
-constexpr std::string_view kCalls = "calls";  // the module of operators that do nothing but be called
+constexpr std::string_view kCalls = "calls";  // the module of operators that only cost their call
 constexpr double kLeastShare = 0.2;           // of an operator's time that is not overhead
 
 /// Figures of one operator of the run.
@@ -66,7 +66,7 @@ struct Shares {
   std::map<OpClass, std::vector<double>> efficiency, bandwidth;
 };
 
-/// An operator that multiplies and whose arithmetic bounds it tells of arithmetic; all others of bytes.
+/// A multiplying operator that arithmetic bounds gives a share of arithmetic; every other one, of bandwidth.
 void add(const Sample& s, OpClass kind, double overhead, const HardwareProfile& peaks,
          Shares& shares) {
   if (s.seconds <= 0 || s.bytes <= 0) return;

@@ -7,7 +7,7 @@
 
 namespace tmeter::app {
 
-/// overhead.operator, efficiency.CLASS and bandwidth.CLASS as TOML, or a comment that says why there are none.
+/// overhead.operator, efficiency.CLASS and bandwidth.CLASS as TOML, or a comment that says why they are missing.
 /// `peaks`: the rates they are shares of; `when`: "measured 2026-11-22".
 std::string calibrate(const core::HardwareProfile& peaks, const std::string& when);
 

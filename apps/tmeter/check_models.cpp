@@ -8,6 +8,7 @@
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/builder_handle.hpp"
+#include "core/plugin_host/decoders.hpp"
 #include "core/plugin_host/model_loading.hpp"
 #include "core/report/writing.hpp"
 
@@ -48,7 +49,7 @@ void tell_results(const Results& results, const Plugin& plugin, CheckLines& line
   }
 }
 
-/// The plugin, what it needs, and those whose metrics its handlers are for.
+/// The plugin, the plugins it requires, and the owners of the metrics that its handlers compute.
 std::vector<Plugin*> taking_part(const CheckedPlugin& checked) {
   std::set<std::string_view> metrics;
   for (const auto& h : checked.plugin.offered.op_handlers) metrics.insert(view(h.metric));
@@ -184,7 +185,8 @@ void try_model(const CheckedPlugin& checked, const std::string& path) {
     } else if (!checked.plugin.manifest.loaders.empty()) {
       lines.note(name + " is read by " + model.loader->manifest.id + ", not by this plugin");
     }
-    const TensorBytes tensors(source.file);
+    Decoders decoders(checked.registry, *model.graph, checked.log);
+    const TensorBytes tensors(source.file, &decoders);
     auto results = try_run(checked, *model.graph, tensors, name);
     if (!results) return;
     Report report;

@@ -48,8 +48,8 @@ void complete_for_runs(const CheckedPlugin& checked);
 /// the model.
 void try_model(const CheckedPlugin& checked, const std::string& path);
 
-/// Metrics, analyses, module handlers, executors and observers, on a graph; `model` names it. Nothing where
-/// something failed, which is told.
+/// Metrics, analyses, module handlers, executors and observers, on a graph; `model` names it. Reports a
+/// failure and returns nothing.
 std::optional<core::Results> try_run(const CheckedPlugin& checked, const core::Graph& graph,
                                      const core::TensorBytes& tensors, const std::string& model);
 

@@ -63,7 +63,7 @@ std::string value_text(const Value& value) {
   if (value.kind == TMETER_VALUE_TENSOR)
     return std::string(DType(value.dtype).code()) + shape_text(value.dims);
   if (value.kind == TMETER_VALUE_INT) return std::to_string(value.i);
-  if (value.kind != TMETER_VALUE_LIST) return "a value that is no tensor";
+  if (value.kind != TMETER_VALUE_LIST) return "a value that is not a tensor";
   std::string out;
   for (const auto* item : value.items) out += (out.empty() ? "" : ", ") + value_text(*item);
   return "(" + out + ")";
@@ -154,7 +154,7 @@ void OperatorCheck::tell_figures(const OperatorCall& call, const std::string& na
       const auto words = name + ": " + metric + " is " + first[metric] + " and then " + figure +
                          " for the same call";
       return goes_by_signature(call.op)
-                 ? lines_.bad(words + ", although the handler says that it goes by the signature "
+                 ? lines_.bad(words + ", although the handler declares that it depends on the signature alone "
                                       "(handlers_by_signature)")
                  : lines_.note(words);
     }
@@ -193,7 +193,7 @@ bool OperatorCheck::goes_by_signature(const std::string& op) const {
   });
 }
 
-/// Names of arguments: those of the schema if there is one, else what operators mostly have.
+/// Arguments are named as in the operator's schema; without a schema, as in most operators.
 OperatorCall OperatorCheck::usual_call(const std::string& op) const {
   OperatorCall out{op, op, {}, {}};
   if (const auto* rule = rule_of(op)) {

@@ -22,7 +22,7 @@ class OperatorCheck {
   void try_call(const OperatorCall& call);
 
  private:
-  /// Where in a graph the operator stands: what goes by its signature does not depend on it.
+  /// Where in a graph the operator stands. A handler by signature must not depend on it.
   struct Place {
     const char* module;
     int before;  // operators of the graph that come first

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 
 #include "apps/tmeter/input_spec.hpp"
@@ -108,7 +109,7 @@ constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
     {"--list", "`tmeter plugin list`, `tmeter hardware list`"},
     {"--list-plugins", "`tmeter plugin list`"},
     {"-m", "the file without an option: `tmeter model.pt2`"},
-    {"--metrics", "--plugins, and --columns for what is shown"},
+    {"--metrics", "--plugins, and --columns for the table"},
     {"--max-depth", "--depth"},
     {"--run", "--inference"},
     {"--benchmark", "--inference"},
@@ -118,7 +119,7 @@ constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
     {"--no-colour", "--color=never"},
 };
 
-/// " is --report json here"; empty when nobody knows the option.
+/// " is --report json here"; empty for an option that no other tool has.
 std::string known_elsewhere(const std::string& name) {
   for (const auto& [theirs, ours] : kElsewhere)
     if (theirs == name) return "; here it is " + std::string(ours);
@@ -185,18 +186,21 @@ unsigned core_count() {
   return static_cast<unsigned>(std::max(n, 1));
 }
 
-/// What OpenMP's and MKL's own variables say; a list such as "4,2" by its first number. Without them,
-/// every core. Throws Error(kUsage) for a value that is none, where the model is to be run.
+std::optional<unsigned> thread_count(std::string_view text) {
+  unsigned n = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), n);
+  const bool whole = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+  return whole && n >= 1 && n <= 1024 ? std::optional(n) : std::nullopt;
+}
+
+/// The number in the variables of OpenMP and MKL, of a list such as "4,2" the first one; else every core.
+/// Only a run of the model refuses a variable that is not a number: an analysis does not depend on it.
 unsigned default_threads(bool runs) {
   for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) {
     const char* value = std::getenv(name);
     if (!value || !*value) continue;
-    const std::string text(value);
-    const auto first = text.substr(0, text.find(','));
-    unsigned n = 0;
-    const auto parsed = std::from_chars(first.data(), first.data() + first.size(), n);
-    if (parsed.ec == std::errc() && parsed.ptr == first.data() + first.size() && n >= 1 && n <= 1024)
-      return n;
+    const std::string_view text(value);
+    if (const auto n = thread_count(text.substr(0, text.find(',')))) return *n;
     if (runs)
       throw Error(ErrorKind::kUsage, std::string(name) + "='" + core::printable(text) +
                                          "': a number from 1 to 1024 is expected; unset it, or give --threads");
@@ -205,12 +209,10 @@ unsigned default_threads(bool runs) {
 }
 
 unsigned parse_threads(const std::string& text) {
-  unsigned n = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || n < 1 || n > 1024) {
+  const auto n = thread_count(text);
+  if (!n)
     throw Error(ErrorKind::kUsage, "--threads " + text + ": a number from 1 to 1024 is expected");
-  }
-  return n;
+  return *n;
 }
 
 core::Limits parse_limits(const po::variables_map& map) {
@@ -255,7 +257,7 @@ void require_run(const po::variables_map& map) {
   }
 }
 
-/// A pipe would be waited for, and a device never ends. Whoever reads the file says that it is missing.
+/// Reading a pipe may never return, and a device never ends. A missing file is left to its reader to report.
 void require_regular_if_there(const std::string& path) {
   std::error_code missing;
   const auto type = std::filesystem::status(path, missing).type();
@@ -303,14 +305,13 @@ void fill_runs(const po::variables_map& map, CommandLine& out) {
     runs.seconds = core::parse_seconds("--run-for", map["run-for"].as<std::string>());
   for (const auto& t : texts(map, "input-file")) runs.inputs.push_back(parse_input_file(t));
   runs.libraries = texts(map, "op-library");
-  // Who reads a program of TorchScript, and who predicts the run's memory, knows on how many
-  // threads.
+  // The TorchScript loader and the prediction of a run's memory depend on the number of threads.
   const core::Setting threads{.value = std::to_string(std::min(runs.threads, 1024u)),
                               .origin = std::string(core::kOfRuns)};
   out.settings.options["torch-backend"].insert_or_assign("real-values", threads);
   out.settings.options["memory"].try_emplace("threads", threads);
   if (runs.libraries.empty()) return;
-  // Who reads a TorchScript file has to know its operators, too.
+  // The TorchScript loader needs the operators, too.
   std::string all;
   for (const auto& library : runs.libraries) all += (all.empty() ? "" : ":") + library;
   out.settings.options["torch-backend"].insert_or_assign(
@@ -478,7 +479,7 @@ const std::vector<CommandText>& command_texts() {
       {"tmeter [options] MODEL", "analyse"},
       {"tmeter show [options] REPORT.json", "a saved report in any format, without the model"},
       {"tmeter diff [options] BEFORE AFTER", "two models or saved reports compared"},
-      {"tmeter merge [options] REPORT...", "those of shards made one; --index: a row for each model"},
+      {"tmeter merge [options] REPORT...", "reports of shards as one; --index: a row for each model"},
       {"tmeter budget [--update] [--why]", "the [[budget]] tables of tmeter.toml"},
       {"tmeter plugin list|info|check|new", "what is installed, and plugins of one's own"},
       {"tmeter hardware list|measure", "machine profiles; `tmeter config`: the default configuration"},

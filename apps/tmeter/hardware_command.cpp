@@ -1,4 +1,4 @@
-// `tmeter hardware list|measure`: the profiles there are, and that of this machine measured anew.
+// `tmeter hardware list|measure`: the known profiles; a new measurement of this machine.
 #include "apps/tmeter/commands.hpp"
 #include "apps/tmeter/measured_hardware.hpp"
 #include "core/base/error.hpp"

@@ -133,7 +133,7 @@ class Parser {
       const char* end = part.data() + part.size();
       const auto parsed = std::from_chars(part.data(), end, d);
       if (parsed.ec != std::errc() || parsed.ptr != end || d < 0)
-        refuse(text_, "'" + part + "' is no size");
+        refuse(text_, "'" + part + "' is not a size");
       dims.push_back(d);
     }
     if (dims.empty() || shape.back() == 'x' || shape.front() == 'x')

@@ -1,6 +1,6 @@
 // `--input [NAME=]VALUE`: 1x3x224x224, ids=8x128:i64, x=scalar; images=3x800x800,3x600x800 or
 // [3x800x800,3x600x800] for a list, (1x64,1x64:i64) for a tuple, one in another; flag=true,
-// scale=0.5, mask=none for what is no tensor.
+// scale=0.5, mask=none for other values.
 #pragma once
 #include <string>
 #include <vector>

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
 
-/// The folder that the file lies in, which is no link and this user's own. -1 with errno.
+/// The file's folder. -1 with errno where it is a link or belongs to another user.
 Descriptor own_folder(const fs::path& folder) {
   const Descriptor above(open(folder.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   Descriptor own(openat(above.get(), folder.filename().c_str(),
@@ -69,10 +69,10 @@ std::string write_kept_file(const std::string& path, const std::string& text) {
   fs::create_directories(folder_path.parent_path(), failed);
   if (mkdir(folder_path.c_str(), 0700) != 0 && errno != EEXIST) return failure(folder_path.string());
   const auto folder = own_folder(folder_path);
-  if (folder.get() < 0) return failure(folder_path.string() + " is no folder of this user's own");
+  if (folder.get() < 0) return failure(folder_path.string() + " is not a folder of this user");
   struct stat info {};
   const bool exists = fstatat(folder.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
-  if (exists && !S_ISREG(info.st_mode)) return path + " is no regular file";
+  if (exists && !S_ISREG(info.st_mode)) return path + " is not a regular file";
   const core::EndSignals nothing_is_left_half_done;
   unlinkat(folder.get(), unfinished.c_str(), 0);
   const Descriptor file(openat(folder.get(), unfinished.c_str(),

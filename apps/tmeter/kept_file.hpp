@@ -7,8 +7,8 @@
 
 namespace tmeter::app {
 
-/// Its text, of at most `most` bytes. Nothing where there is none, or where it is a link, no regular
-/// file, another user's, or one that others may write.
+/// Its text, of at most `most` bytes. Nothing for a file that is missing, a link, not regular, another
+/// user's, or writable for others.
 std::optional<std::string> read_kept_file(const std::string& path, size_t most);
 
 /// Writes it whole or not at all, for this user alone; makes the folder it lies in and those above.

@@ -143,11 +143,11 @@ std::string measured_hardware_file() {
   return home && *home ? std::string(home) + "/.cache/tmeter/hardware.toml" : std::string();
 }
 
-MeasuredHardware measured_hardware(bool quiet, bool anew) {
+MeasuredHardware measured_hardware(bool quiet, bool again) {
   const auto cpu = processor();
   const auto first = first_line(cpu);
   const auto file = measured_hardware_file();
-  if (!anew && !file.empty()) {
+  if (!again && !file.empty()) {
     const auto text = read_kept_file(file, kMostBytes);
     if (auto kept = text ? parsed(*text, first) : std::nullopt) return *std::move(kept);
   }
@@ -170,7 +170,7 @@ MeasuredHardware measured_hardware(bool quiet, bool anew) {
   if (!others.empty() && !anew) return *std::move(measured);
   const auto problem = keep(file, text);
   if (!problem.empty() && !quiet)
-    terminal.message("note: what was measured cannot be kept, the next run measures again: " + problem);
+    terminal.message("note: the measured profile cannot be kept, the next run measures again: " + problem);
   return *std::move(measured);
 }
 

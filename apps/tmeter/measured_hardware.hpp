@@ -2,8 +2,8 @@
 //
 // A program of its own measures (apps/measure), so that tmeter links nothing for it; it is started
 // before the worker is, and before any model is opened. What it says is kept in
-// $XDG_CACHE_HOME/tmeter/hardware.toml, with the machine and the version it is of: of another
-// machine, of another tmeter, or damaged, it is measured anew.
+// $XDG_CACHE_HOME/tmeter/hardware.toml, with the machine and the version of tmeter. A file that is damaged, or of
+// another machine or version, is measured again.
 #pragma once
 #include <string>
 
@@ -16,10 +16,10 @@ struct MeasuredHardware {
   core::HardwareProfile profile;
 };
 
-/// From the cache where that holds one of this machine, unless `anew`. Says on standard error, if not
+/// From the cache where that holds one of this machine, unless `again`. Says on standard error, if not
 /// `quiet`, that it measures and what kept it from keeping the result. Throws Error(kUsage) where it
 /// cannot be measured.
-MeasuredHardware measured_hardware(bool quiet, bool anew = false);
+MeasuredHardware measured_hardware(bool quiet, bool again = false);
 
 /// Where it is kept; empty where the environment names no place.
 std::string measured_hardware_file();

@@ -18,7 +18,7 @@ namespace {
 using namespace core;
 namespace fs = std::filesystem;
 
-/// The files "*.json" of a folder, but for those that the reports of this run will replace.
+/// The files "*.json" of a folder, except the ones that this run's reports will replace.
 void add_reports_in(const std::string& folder, const std::vector<ReportTarget>& targets,
                     std::vector<std::string>& out) {
   std::vector<std::string> found;

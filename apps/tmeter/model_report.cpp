@@ -7,12 +7,13 @@
 #include "apps/tmeter/by_size.hpp"
 #include "apps/tmeter/measured_hardware.hpp"
 #include "apps/tmeter/plugin_choice.hpp"
-#include "core/analysis/size_notes.hpp"
 #include "core/analysis/engine.hpp"
 #include "core/analysis/requests.hpp"
+#include "core/analysis/size_notes.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/base/version.hpp"
+#include "core/plugin_host/decoders.hpp"
 #include "core/plugin_host/model_loading.hpp"
 #include "core/process/activity.hpp"
 
@@ -56,12 +57,13 @@ RequestedMetrics requested_metrics(const CommandLine& line) {
 
 void fill_report(Report& report, const CommandLine& line, const LoadedModel& model,
                  const std::vector<Plugin*>& plugins, const HardwareSource& hardware,
-                 const MappedFile& file) {
+                 const tmeter_source& source) {
   report.properties["tool.version"] = TMETER_VERSION;
   report.properties["command"] = line.command;
-  report.properties["model.file"] = std::filesystem::path(file.path()).filename().string();
-  report.properties["model.path"] = file.path();
-  report.properties["model.size"] = std::to_string(file.bytes().size());
+  report.properties["model.file"] = model.graph->property("file");
+  report.properties["model.path"] = source.file.path();
+  report.properties["model.size"] =
+      std::to_string(source.is_folder() ? source.size() : source.file.bytes().size());
   if (hardware.was_used()) {
     report.properties["hardware"] = hardware.get().name;
     const auto& title = hardware.get().title;
@@ -180,7 +182,8 @@ SavedReport report_of_model(Session& session, const std::string& path,
   choose_requested(plugins, requested_metrics(line));
   report.graph = model.graph.get();
   auto described = describe_modules_meanwhile(report, line.threads);
-  const TensorBytes tensors(source.file);
+  Decoders decoders(registry, *model.graph, log);
+  const TensorBytes tensors(source.file, &decoders);
   Engine engine(*model.graph, plugins, log, &hardware);
   engine.read_tensors(tensors, line.threads);
   std::optional<ModelRuns> runs;
@@ -198,7 +201,7 @@ SavedReport report_of_model(Session& session, const std::string& path,
   if (described.valid()) described.get();
   session.require_unchanged("while the model was analysed");
   report.warnings = log.warnings();
-  fill_report(report, line, model, plugins, hardware, source.file);
+  fill_report(report, line, model, plugins, hardware, source);
   add_run_facts(report, session, plugins, start);
   if (runs) add_measuring(report, session, *runs);
   out.graph = std::move(model.graph);

@@ -36,7 +36,7 @@ struct OperatorCall {
 /// Throws Error(kUsage) that names what is wrong, and where.
 OperatorCall parse_call(const std::string& text);
 
-/// The value in a graph; tensors in it are made by nobody, as those of an input are.
+/// The value in a graph; its tensors have no producer, like inputs of a model.
 core::GraphBuilder::Id add_value(core::GraphBuilder& builder, const CallValue& value);
 
 }  // namespace tmeter::app

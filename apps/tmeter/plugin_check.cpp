@@ -1,7 +1,7 @@
 // `tmeter plugin check FILE`: a library is opened, compared with its manifest, and each of its
 // callbacks is called, in the sandbox, on a model of two operators (sample.hpp), on operators
-// (check_operators.hpp) and on models that the user gives (check_models.hpp). What crashes,
-// ends or hangs the process is told by the supervisor, with the plugin's name.
+// (check_operators.hpp) and on models that the user gives (check_models.hpp). The supervisor
+// reports a crash, an exit or a hang with the plugin's name.
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -143,7 +143,7 @@ class Check {
       lines_.note("its tensor analyses are called from several threads at once");
   }
 
-  /// The built-in model, with all that is no matter of single operators.
+  /// The built-in model: everything beyond single operators.
   void try_sample(const CheckedPlugin& checked) {
     const auto& o = plugin_->offered;
     const auto graph = sample_graph();

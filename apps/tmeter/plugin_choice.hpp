@@ -22,8 +22,8 @@ std::vector<std::string> chosen_plugins(core::Registry& registry,
 void put_in_order(std::vector<std::string>& ids);
 void put_in_order(std::vector<core::Plugin*>& plugins);
 
-/// Plugins nobody named that handle an operator or module of this model: an in-house layer is
-/// counted once its plugin lies in a plugin folder. Their ids.
+/// Ids of plugins that were not chosen but handle an operator or module of this model: an in-house
+/// layer is counted as soon as its plugin lies in a plugin folder.
 std::vector<std::string> handlers_wanted(core::Registry& registry, const core::Graph& graph);
 
 void append_unique(std::vector<std::string>& names, const std::vector<std::string>& more);

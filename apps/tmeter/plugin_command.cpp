@@ -26,6 +26,7 @@ std::string offers(const Manifest& m) {
   std::vector<std::string> parts;
   if (!m.metrics.empty()) parts.push_back("metrics " + joined(m.metrics));
   for (const auto& l : m.loaders) parts.push_back("reads " + l.title);
+  if (!m.decoders.empty()) parts.push_back("decodes " + joined(m.decoders));
   if (!m.propagators.empty()) parts.emplace_back("sizes for other inputs");
   if (!m.executors.empty()) parts.emplace_back("runs models");
   for (const auto& w : m.writers) parts.push_back("report " + w.name);

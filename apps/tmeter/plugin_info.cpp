@@ -40,6 +40,7 @@ void print_list(std::ostream& out, const char* title, const std::string& items) 
 void print_manifest(const Manifest& m, std::ostream& out) {
   print_list(out, "needs", joined(m.needs));
   for (const auto& l : m.loaders) out << "reads: " << l.title << "\n";
+  print_list(out, "decodes", joined(m.decoders));
   if (!m.propagators.empty()) out << "works out: sizes for other inputs\n";
   if (!m.executors.empty()) out << "runs: models, by " << joined(m.executors) << "\n";
   if (!m.measured.empty()) out << "measures: while a model runs (--inference)\n";
@@ -65,7 +66,7 @@ void print_tables(const PluginCapabilities& offers, const std::string& name, std
     out << "\n";
   }
   for (const auto& a : offers.tensor_analyses)
-    out << "  " << view(a.name) << "  of the numbers in tensors, on several threads\n";
+    out << "  " << view(a.name) << "  of the elements of tensors, on several threads\n";
   auto options = offers.options;
   options.insert(options.end(), offers.option_tables.begin(), offers.option_tables.end());
   if (!options.empty()) out << "options:\n";

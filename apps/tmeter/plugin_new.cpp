@@ -72,7 +72,7 @@ std::string shell_word(const std::string& text) {
 
 /// Commands that work as they stand, where the user is.
 std::string next_steps(const std::string& folder) {
-  // A folder called "-x" is no option.
+  // A folder called "-x" would be read as an option.
   const auto path = folder.starts_with('-') ? "./" + folder : folder;
   const auto prefix = fs::weakly_canonical(fs::path(data_folder()) / ".." / "..");
   const auto build = shell_word((fs::path(path) / "build").string());

@@ -35,7 +35,7 @@ Rights run_rights(const Settings& settings, const std::vector<std::string>& file
                   const Registry& registry) {
   Rights rights;
   auto& read = rights.read = paths_of_libraries();
-  for (const auto& file : files) add_folder_of(file, read);
+  for (const auto& file : files) add_model(file, read);
   for (const auto& folder : plugin_folders(settings)) read.push_back(folder);
   read.push_back(data_folder());
   read.push_back(library_folder());
@@ -55,12 +55,13 @@ Rights run_rights(const Settings& settings, const std::vector<std::string>& file
 void add_rights_of_runs(Rights& rights, Running running, const std::string& device) {
   if (running == Running::kNo) return;
   rights.inference = true;
-  for (const char* path : {"/proc/stat", "/proc/vmstat", "/proc/loadavg", "/proc/diskstats", "/proc/net",
-                           "/sys/class/powercap", "/sys/devices/virtual/powercap",
-                           "/sys/class/hwmon", "/sys/class/thermal", "/sys/devices/virtual/thermal",
-                           "/sys/bus/event_source"})
+  for (const char* path :
+       {"/proc/stat", "/proc/vmstat", "/proc/loadavg", "/proc/diskstats", "/proc/net",
+        "/sys/class/powercap", "/sys/devices/virtual/powercap", "/sys/class/hwmon",
+        "/sys/class/thermal", "/sys/devices/virtual/thermal", "/sys/bus/event_source"})
     rights.read.emplace_back(path);
-  for (const char* folder : {"/sys/class/hwmon", "/sys/class/powercap", "/sys/bus/event_source/devices"})
+  for (const char* folder :
+       {"/sys/class/hwmon", "/sys/class/powercap", "/sys/bus/event_source/devices"})
     add_targets_in(folder, rights.read);
   rights.counters = running == Running::kProfile;
   if (device == "cpu") return;
@@ -68,7 +69,8 @@ void add_rights_of_runs(Rights& rights, Running running, const std::string& devi
   for (const char* path : {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools"})
     rights.devices.emplace_back(path);
   constexpr int kMostDevices = 16;
-  for (int i = 0; i < kMostDevices; ++i) rights.devices.push_back("/dev/nvidia" + std::to_string(i));
+  for (int i = 0; i < kMostDevices; ++i)
+    rights.devices.push_back("/dev/nvidia" + std::to_string(i));
 }
 
 std::vector<const Plugin*> declared_rights(Registry& registry,

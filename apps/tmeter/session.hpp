@@ -21,15 +21,15 @@ class Session {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Finds the plugins, and tells what is wrong in their folders. Throws Error(kUsage) for an
-  /// assertion that is none, PluginError when a plugin has changed the process meanwhile.
+  /// Finds the plugins and reports defects of their folders. Throws Error(kUsage) for a malformed
+  /// assertion, PluginError when a plugin has changed the process meanwhile.
   Session(const CommandLine& line, core::Worker& worker, const core::Screen& screen);
 
   const CommandLine& line() const { return line_; }
   core::Registry& registry() { return registry_; }
   core::CallLog& log() { return log_; }
   const std::vector<std::string>& sandbox() const { return sandbox_; }
-  /// Those of the command line.
+  /// As given on the command line.
   const std::vector<core::Assertion>& assertions() const { return assertions_; }
 
   /// Chooses the writers, gives up all rights but to these files and what the plugins of these ids
@@ -40,7 +40,7 @@ class Session {
   /// Before plugins read anything, and once the sandbox and mapped files have their own signal
   /// handlers: this is how plugins have to leave the process.
   void look_again();
-  /// Those of a model before: what plugins said when they were found stands.
+  /// Drops the warnings of the previous model and keeps those of the plugins' start.
   void forget_warnings() { log_.keep_warnings(warned_at_start_); }
   /// Throws PluginError when some plugin has left the process changed. Looked at now and then, it
   /// is not seen which one: the supervisor has the work done again, with a closer look

@@ -10,7 +10,7 @@ namespace tmeter::app {
 namespace {
 using namespace core;
 
-/// Those asked for now come after those the report has; one that is there already is asked again.
+/// New assertions follow the report's own; one that the report has already is evaluated again.
 std::vector<AssertionResult> check(const std::vector<Assertion>& asked, const SavedReport& saved,
                                    std::vector<AssertionResult>& all) {
   std::vector<AssertionResult> results;

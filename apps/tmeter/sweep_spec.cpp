@@ -21,7 +21,7 @@ int64_t parse_size(const std::string& text, std::string_view number) {
   const char* end = number.data() + number.size();
   const auto parsed = std::from_chars(number.data(), end, value);
   if (parsed.ec != std::errc() || parsed.ptr != end || value < 0)
-    refuse_sweep(text, "'" + std::string(number) + "' is no size");
+    refuse_sweep(text, "'" + std::string(number) + "' is not a size");
   return value;
 }
 

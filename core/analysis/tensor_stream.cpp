@@ -1,6 +1,7 @@
 #include "core/analysis/tensor_stream.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <system_error>
 #include <thread>
 #include <tuple>
@@ -45,8 +46,18 @@ bool is_wanted(const TensorUse& use, const Tensor& t) {
   return answer != 0;
 }
 
+/// Of elements as analyses receive them.
 uint64_t bytes_of(const Tensor& t) {
   return static_cast<uint64_t>(t.numel * element_bytes(t.dtype));
+}
+
+/// Elements that are cut together: rows, and blocks of an encoding, as far as they are short.
+int64_t unit_of(const Tensor& t, int64_t bytes) {
+  const int64_t block = t.encoding ? std::max<int64_t>(t.encoding->block_elements, 1) : 1;
+  const int64_t row = t.dims.empty() ? 1 : t.numel / t.dims[0];
+  const int64_t most = kMaxRowBytes / bytes;
+  if (row <= most && row / std::gcd(row, block) <= most / block) return std::lcm(row, block);
+  return kSplitElements / std::gcd(kSplitElements, block) * block;
 }
 
 }  // namespace
@@ -54,8 +65,7 @@ uint64_t bytes_of(const Tensor& t) {
 TensorPlan::TensorPlan(const Tensor& t) : numel(t.numel) {
   if (numel == 0) return;
   const int64_t bytes = std::max<int64_t>(element_bytes(t.dtype), 1);
-  const int64_t row = t.dims.empty() ? 1 : numel / t.dims[0];
-  const int64_t unit = row <= kMaxRowBytes / bytes ? row : kSplitElements;
+  const int64_t unit = unit_of(t, bytes);
   chunk = std::max<int64_t>(kChunkBytes / bytes / unit, 1) * unit;
   part = std::max<int64_t>(kPartBytes / bytes / chunk, 1) * chunk;
 }
@@ -87,9 +97,9 @@ void TensorStream::add_job(const Tensor& t) {
 /// Thousands of tensors may be windows of one storage: a small file would be read for hours.
 bool TensorStream::count_bytes(const Tensor& t) {
   auto& wanted = wanted_[t.file];
-  if (wanted + bytes_of(t) > kMaxReadsPerByte * tensors_.file_size(t) + kAlwaysReadBytes)
-    return false;
-  wanted += bytes_of(t);
+  const auto bytes = static_cast<uint64_t>(std::max<int64_t>(stored_bytes(t), 0));
+  if (wanted + bytes > kMaxReadsPerByte * tensors_.file_size(t) + kAlwaysReadBytes) return false;
+  wanted += bytes;
   return true;
 }
 

@@ -54,7 +54,8 @@ void on_fault(int signal, siginfo_t* info, void*) {
   sigaction(signal, &before, nullptr);  // not ours: as if we were not here, when it is repeated
 }
 
-Guard* guard(const char* data, size_t size, const std::string& path) {
+/// Once. Before a plugin is at work, which must not change what signals do.
+void install_fault_handler() {
   static const bool installed = [] {
     struct sigaction action {};
     action.sa_sigaction = on_fault;
@@ -62,6 +63,10 @@ Guard* guard(const char* data, size_t size, const std::string& path) {
     return sigaction(SIGBUS, &action, &before) == 0;
   }();
   static_cast<void>(installed);
+}
+
+Guard* guard(const char* data, size_t size, const std::string& path) {
+  install_fault_handler();
   auto* g = new Guard{data, size,
                       printable(path) +
                           ": became shorter while it was read, or its disk failed; try again once "
@@ -100,6 +105,16 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   map(file.get(), path);
 }
 
+MappedFile::MappedFile(const std::string& path, OrDirectory) : path_(path) {
+  const Descriptor file(open(path.c_str(), kOpenFlags));
+  struct stat info {};
+  const bool directory = file.get() >= 0 && fstat(file.get(), &info) == 0 && S_ISDIR(info.st_mode);
+  if (directory)
+    install_fault_handler();  // files in it are mapped while a loader is at work
+  else
+    map(file.get(), path);
+}
+
 MappedFile::MappedFile(const Folder& folder, const std::string& name, const std::string& path)
     : path_(path) {
   const Descriptor file(openat(folder.descriptor(), name.c_str(), kOpenFlags));
@@ -124,16 +139,19 @@ void MappedFile::map(int file, const std::string& name) {
 }
 
 MappedFile::~MappedFile() {
+  if (!guard_) return;
   guard_->size = 0;
   munmap(const_cast<char*>(data_), size_);
 }
 
 void MappedFile::expect(size_t offset, size_t size) const {
+  if (is_directory()) return;
   const auto [begin, length] = pages(offset, size, size_);
   madvise(const_cast<char*>(data_) + begin, length, MADV_WILLNEED);
 }
 
 void MappedFile::release(size_t offset, size_t size) const {
+  if (is_directory()) return;
   const auto [begin, length] = pages(offset, size, size_);
   madvise(const_cast<char*>(data_) + begin, length, MADV_DONTNEED);
 }

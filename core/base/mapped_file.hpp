@@ -35,6 +35,9 @@ class MappedFile {
   /// Throws Error(kModel) for a missing file, a directory, an empty or unreadable file. The bytes
   /// stay those of the file that was opened, whatever becomes of its name.
   explicit MappedFile(const std::string& path);
+  /// The same, but a directory is accepted, too: it has no bytes.
+  struct OrDirectory {};
+  MappedFile(const std::string& path, OrDirectory);
   /// The file of this name in the folder, which messages call by its name alone.
   MappedFile(const Folder& folder, const std::string& name, const std::string& path);
   ~MappedFile();
@@ -43,6 +46,7 @@ class MappedFile {
 
   const std::string& path() const { return path_; }
   std::string_view bytes() const { return {data_, size_}; }
+  bool is_directory() const { return data_ == nullptr; }
   /// Starts to fetch the bytes in [offset, offset + size), which will be read soon.
   void expect(size_t offset, size_t size) const;
   /// Releases their pages from this process.

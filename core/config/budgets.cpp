@@ -41,8 +41,8 @@ size_t byte_of(std::string_view text, toml::source_position where) {
 
 Budget budget_of(const std::string& path, std::string_view text, const toml::table& table) {
   Budget b;
-  b.place = path + ":" + std::to_string(table.source().begin.line) + ":" +
-            std::to_string(table.source().begin.column);
+  b.line = table.source().begin.line;
+  b.place = path + ":" + std::to_string(b.line) + ":" + std::to_string(table.source().begin.column);
   for (const auto& [key, node] : table) {
     const auto k = key.str();
     if (k == "model") {

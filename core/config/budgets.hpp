@@ -14,6 +14,7 @@ struct Budget {
   std::string report;                   // saved report that --update writes; may be empty
   std::vector<std::string> inputs, bindings;
   std::string place;          // "tmeter.toml:3:1"
+  size_t line = 0;            // of that place
   size_t begin = 0, end = 0;  // of the list of assertions, as bytes of the file
 };
 

@@ -45,7 +45,7 @@ toml::array to_array(const std::vector<std::string>& items) {
 bool same_offer(const Manifest& a, const Manifest& b) {
   const auto offer = [](const Manifest& m) {
     return std::tie(m.id, m.name, m.version, m.needs, m.metrics, m.options, m.handles,
-                    m.shape_rules, m.loaders, m.propagators, m.writers, m.executors,
+                    m.shape_rules, m.loaders, m.decoders, m.propagators, m.writers, m.executors,
                     m.measured, m.rights, m.abi_minor);
   };
   return offer(a) == offer(b);
@@ -63,6 +63,7 @@ Manifest read_manifest(const std::string& path) {
   m.metrics = texts(doc, "metrics");
   m.options = texts(doc, "options");
   m.handles = texts(doc, "handles");
+  m.decoders = texts(doc, "decoders");
   m.propagators = texts(doc, "propagators");
   m.shape_rules = texts(doc, "shape_rules");
   m.executors = texts(doc, "executors");
@@ -106,6 +107,7 @@ std::string write_manifest(const Manifest& m) {
   doc.insert("metrics", to_array(m.metrics));
   doc.insert("options", to_array(m.options));
   if (!m.handles.empty()) doc.insert("handles", to_array(m.handles));
+  if (!m.decoders.empty()) doc.insert("decoders", to_array(m.decoders));
   if (!m.propagators.empty()) doc.insert("propagators", to_array(m.propagators));
   if (!m.shape_rules.empty()) doc.insert("shape_rules", to_array(m.shape_rules));
   if (!m.executors.empty()) doc.insert("executors", to_array(m.executors));

@@ -39,6 +39,7 @@ struct Manifest {
   std::vector<std::string> handles;
   std::vector<std::string> shape_rules;  // schemas of the operators it knows the shapes of
   std::vector<LoaderManifest> loaders;
+  std::vector<std::string> decoders;  // encodings whose numbers it knows: "gptq"
   std::vector<std::string> propagators;
   std::vector<WriterManifest> writers;
   std::vector<std::string> executors;  // what runs models: "LibTorch"

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Another number where what `pass` writes changes.
-constexpr std::string_view kHeader = "tmeter plugin index 3\n";
+constexpr std::string_view kHeader = "tmeter plugin index 4\n";
 constexpr uintmax_t kLongest = 8 << 20;
 constexpr std::string_view kManifestSuffix = ".tmeter.toml";
 
@@ -91,7 +91,7 @@ void pass(auto& io, Indexed auto& entry) {
   for (auto* text : {&m.id, &m.name, &m.version, &m.description, &m.unavailable, &m.rights,
                      &m.when_missing, &m.made_from.sha256, &m.made_from.build_id})
     io(*text);
-  for (auto* texts : {&m.needs, &m.metrics, &m.options, &m.handles, &m.shape_rules, &m.propagators,
+  for (auto* texts : {&m.needs, &m.metrics, &m.options, &m.handles, &m.shape_rules, &m.decoders, &m.propagators,
                       &m.executors, &m.measured, &m.library_folders})
     io(*texts);
   io(m.loaders), io(m.writers);
@@ -148,7 +148,7 @@ ManifestIndex read_index(const std::string& folder) {
   const auto status = fs::status(file, none);
   if (!fs::exists(status)) return {};
   try {
-    if (!fs::is_regular_file(status)) throw Error(ErrorKind::kPlugin, "it is no regular file");
+    if (!fs::is_regular_file(status)) throw Error(ErrorKind::kPlugin, "it is not a regular file");
     const auto size = fs::file_size(file, none);
     if (size > kLongest) throw Error(ErrorKind::kPlugin, "it is longer than 8 MiB");
     if (const auto why = who_else_may_write(file); !why.empty())
@@ -156,7 +156,7 @@ ManifestIndex read_index(const std::string& folder) {
     return parse_index(read_file(file, size));
   } catch (const Error& e) {
     throw Error(ErrorKind::kPlugin, "the index of plugins " + file + " is not used: " + e.what() +
-                                        "; make it anew with `tmeter plugin index " + folder +
+                                        "; write a new one with `tmeter plugin index " + folder +
                                         "` or remove it");
   }
 }

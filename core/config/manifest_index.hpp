@@ -28,7 +28,7 @@ std::string write_index(const ManifestIndex& index);
 /// Throws Error(kPlugin): it is damaged, or another version's.
 ManifestIndex parse_index(std::string_view text);
 
-/// The index in a folder; empty without one. Throws Error(kPlugin): it is damaged, no regular file,
+/// The index in a folder; empty without one. Throws Error(kPlugin): it is damaged, not a regular file,
 /// or anybody may write it.
 ManifestIndex read_index(const std::string& folder);
 

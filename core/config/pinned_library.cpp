@@ -61,7 +61,7 @@ fs::path followed(const std::string& library, fs::path path) {
 void require_regular(const std::string& library, const struct stat& info) {
   if (S_ISDIR(info.st_mode))
     refuse(library, "is a folder; give the .tmeter file inside it, or the folder as --plugin-path");
-  if (!S_ISREG(info.st_mode)) refuse(library, "is no regular file");
+  if (!S_ISREG(info.st_mode)) refuse(library, "is not a regular file");
 }
 
 }  // namespace

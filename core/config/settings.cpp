@@ -47,7 +47,7 @@ std::vector<std::string> hash_list(const std::string& path, const toml::node& no
   for (const auto& hash : list) {
     if (hash.size() != 64 || hash.find_first_not_of("0123456789abcdef") != hash.npos)
       toml_error(ErrorKind::kUsage, path, node.source(),
-                 "'" + hash + "' is no SHA-256 as sha256sum prints it");
+                 "'" + hash + "' is not a SHA-256 as sha256sum prints it");
   }
   return list;
 }

@@ -41,27 +41,11 @@ double values_shown_by(const Value& v) { return v.kind == TMETER_VALUE_LIST ? 1 
 /// Equal for tensors that read the same memory in the same way.
 std::string tie_key(const TensorSpec& s, std::span<const int64_t> strides) {
   return std::string(s.storage_key) + '\0' + std::to_string(s.storage_offset) + shape_text(s.dims) +
-         shape_text(strides) + std::to_string(s.dtype);
+         shape_text(strides) + std::to_string(s.dtype) +
+         std::string(s.encoding ? s.encoding->id : std::string_view());
 }
 
 }  // namespace
-
-template <class T>
-std::span<std::remove_const_t<T>> GraphBuilder::copy(std::span<T> items) {
-  if (items.empty()) return {};
-  auto* p =
-      static_cast<std::remove_const_t<T>*>(graph_->arena_.allocate(items.size_bytes(), alignof(T)));
-  std::copy(items.begin(), items.end(), p);
-  return {p, items.size()};
-}
-
-template <class T>
-std::span<T> GraphBuilder::room(size_t count) {
-  if (count == 0) return {};
-  auto* p = static_cast<T*>(graph_->arena_.allocate(count * sizeof(T), alignof(T)));
-  std::uninitialized_value_construct_n(p, count);
-  return {p, count};
-}
 
 void GraphBuilder::property(std::string_view key, std::string_view value) {
   auto& properties = graph_->properties_;
@@ -190,6 +174,7 @@ GraphBuilder::Id GraphBuilder::tensor(const TensorSpec& s) {
   const auto name = graph_->keep(s.name);
   const auto storage_key = graph_->intern(s.storage_key);
   const auto dims = copy(s.dims);
+  const auto* encoding = s.encoding ? this->encoding(s, numel) : nullptr;
   if (!s.name.empty() && !tensor_names_.insert(name).second) refuse(what() + " is there twice");
   auto& t = graph_->tensors_.emplace_back();
   t.index = graph_->tensors_.size() - 1;
@@ -204,6 +189,7 @@ GraphBuilder::Id GraphBuilder::tensor(const TensorSpec& s) {
   t.storage_bytes = s.storage_bytes;
   t.file = s.file;
   t.trainable = s.trainable;
+  t.encoding = encoding;
   t.owner = &owner;
   t.canonical = &t;
   t.strides = strides;

@@ -2,6 +2,7 @@
 // sdk abi/builder.h, which documents every function. Ids count from 1; 0 means no item.
 // All functions throw Error(kModel) naming the offending item.
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -17,6 +18,32 @@ struct DimSpec {
   ExprId expr = 0;
 };
 
+struct PartSpec {
+  int32_t dtype = -1;
+  std::string_view role, name;
+  std::span<const int64_t> dims;
+  int64_t file_offset = -1, bytes = 0;
+  const MappedFile* file = nullptr;
+};
+
+struct EncodingSpec {
+  std::string_view id, parameters;
+  int64_t block_elements = 0, block_bytes = 0;
+  int32_t stored_dtype = 0;
+  std::vector<PartSpec> parts;
+};
+
+/// One of the lists has the values.
+struct MetadataSpec {
+  std::string_view space, key;
+  int32_t type = 0;
+  bool is_array = false;
+  int64_t length = 1;
+  std::span<const tmeter_str> texts;
+  std::span<const int64_t> ints;
+  std::span<const double> floats;
+};
+
 struct TensorSpec {
   int32_t kind = 0, dtype = -1;
   std::string_view name, storage_key;
@@ -26,6 +53,7 @@ struct TensorSpec {
   int64_t storage_offset = 0, file_offset = -1, storage_bytes = 0;
   const MappedFile* file = nullptr;
   bool trainable = false;
+  std::optional<EncodingSpec> encoding{};
 };
 
 class GraphBuilder {
@@ -38,6 +66,7 @@ class GraphBuilder {
   explicit GraphBuilder(const Graph& frame);
 
   void property(std::string_view key, std::string_view value);
+  void metadata(const MetadataSpec& spec);
   std::string_view property_of(std::string_view key) const { return graph_->property(key); }
   Id symbol(std::string_view name, int64_t min, int64_t max, int64_t value);
   Id expr_int(int64_t value) { return graph_->expressions_.add_int(value); }
@@ -50,6 +79,10 @@ class GraphBuilder {
   }
 
   Id module(Id parent, std::string_view name, std::string_view type);
+  /// Of a module that was made without one.
+  void module_type(Id module, std::string_view type) {
+    module_at(module, "a type").type = graph_->intern(type);
+  }
   void module_attribute(Id module, std::string_view name, Id value);
   Id module_call(Id module, Id parent);
   Id tensor(const TensorSpec& spec);
@@ -95,6 +128,7 @@ class GraphBuilder {
   Module& module_at(Id id, const char* what);
   std::string_view path_of(const Module& parent, std::string_view name);
   void count_name(size_t bytes);
+  const Encoding* encoding(const TensorSpec& spec, int64_t numel);
   void define(Value& value, const Node* producer);
   void require_defined(Value& value, std::string_view op, std::string_view arg) const;
   void number_preorder();
@@ -110,8 +144,27 @@ class GraphBuilder {
   std::unique_ptr<Graph> graph_;
   size_t name_bytes_ = 0;  // of module paths and tensor names
   size_t attributes_ = 0;  // of all modules
+  size_t metadata_values_ = 0, metadata_bytes_ = 0;
   std::unordered_map<std::string, const Tensor*, TextHash> tied_;
-  std::unordered_set<std::string_view, TextHash> tensor_names_, module_paths_;  // texts of the graph
+  std::unordered_set<std::string_view, TextHash> tensor_names_,
+      module_paths_;  // texts of the graph
 };
+
+template <class T>
+std::span<std::remove_const_t<T>> GraphBuilder::copy(std::span<T> items) {
+  if (items.empty()) return {};
+  auto* p =
+      static_cast<std::remove_const_t<T>*>(graph_->arena_.allocate(items.size_bytes(), alignof(T)));
+  std::copy(items.begin(), items.end(), p);
+  return {p, items.size()};
+}
+
+template <class T>
+std::span<T> GraphBuilder::room(size_t count) {
+  if (count == 0) return {};
+  auto* p = static_cast<T*>(graph_->arena_.allocate(count * sizeof(T), alignof(T)));
+  std::uninitialized_value_construct_n(p, count);
+  return {p, count};
+}
 
 }  // namespace tmeter::core

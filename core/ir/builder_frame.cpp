@@ -8,10 +8,19 @@ namespace {
 
 uint32_t id_of(size_t index) { return static_cast<uint32_t>(index + 1); }
 
+EncodingSpec spec_of(const Encoding& e) {
+  EncodingSpec s{e.id, e.parameters, e.block_elements, e.block_bytes, e.stored_dtype, {}};
+  for (const auto& p : e.parts)
+    s.parts.push_back({p.dtype, p.role, p.name, p.dims, p.file_offset, p.bytes, p.file});
+  return s;
+}
+
 }  // namespace
 
 GraphBuilder::GraphBuilder(const Graph& frame) : GraphBuilder() {
   for (const auto& [key, value] : frame.properties()) property(key, value);
+  for (const auto& m : frame.metadata())
+    metadata({m.space, m.key, m.type, m.is_array, m.length, m.texts, m.ints, m.floats});
   for (const auto* m : frame.modules()) {
     const Id id = module(m->parent ? id_of(m->parent->index) : 0, m->name, m->type);
     for (const auto& a : m->attributes) module_attribute(id, a.name, copy_value(*a.value));
@@ -26,7 +35,10 @@ GraphBuilder::GraphBuilder(const Graph& frame) : GraphBuilder() {
     s.storage_key = t.storage_key;
     s.owner = id_of(t.owner->index);
     s.dims = t.dims;
-    s.strides = t.strides;
+    if (t.encoding)
+      s.encoding = spec_of(*t.encoding);
+    else
+      s.strides = t.strides;
     s.storage_offset = t.storage_offset;
     s.file_offset = t.file_offset;
     s.storage_bytes = t.storage_bytes;

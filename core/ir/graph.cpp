@@ -38,6 +38,11 @@ std::string_view Graph::property(std::string_view key) const {
   return it == properties_.end() ? std::string_view() : std::string_view(it->second);
 }
 
+const Metadata* Graph::find_metadata(std::string_view space, std::string_view key) const {
+  const auto it = metadata_index_.find({space, key});
+  return it == metadata_index_.end() ? nullptr : it->second;
+}
+
 std::string_view Graph::keep(std::string_view text) {
   if (text.empty()) return {};
   auto* copy = static_cast<char*>(arena_.allocate(text.size(), 1));

@@ -4,6 +4,8 @@
 // (stable addresses) and are read-only once built, but for `bind`, which re-evaluates the sizes of
 // models with dynamic shapes. Reading is safe from any thread.
 #pragma once
+#include <tmeter/abi/base.h>
+
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -66,6 +68,36 @@ struct Node {
   }
 };
 
+/// Another stored tensor that belongs to an encoded one.
+struct StoredPart {
+  int32_t dtype = -1;
+  std::string_view role, name;
+  std::span<int64_t> dims;
+  int64_t file_offset = -1, bytes = 0;
+  const MappedFile* file = nullptr;  // null: the model file itself
+};
+
+/// How the elements of an encoded tensor are stored: sdk abi/storage.h.
+struct Encoding {
+  std::string_view id, parameters;
+  int64_t block_elements = 0, block_bytes = 0;  // 0: unknown
+  int32_t stored_dtype = 0;
+  std::span<StoredPart> parts;
+};
+
+/// A fact that the file states: sdk abi/metadata.h. One of the lists has its values.
+struct Metadata {
+  std::string_view space, key;
+  int32_t type = 0;  // TMETER_METADATA_…
+  bool is_array = false;
+  int64_t length = 1;
+  std::span<tmeter_str> texts;
+  std::span<int64_t> ints;
+  std::span<double> floats;
+
+  size_t count() const { return texts.size() + ints.size() + floats.size(); }
+};
+
 struct Tensor {
   size_t index = 0;
   int32_t kind = 0, dtype = -1;
@@ -74,6 +106,7 @@ struct Tensor {
   int64_t numel = 0, storage_offset = 0, file_offset = -1, storage_bytes = 0;
   const MappedFile* file = nullptr;  // of the bytes; null: the model file itself
   bool trainable = false;
+  const Encoding* encoding = nullptr;  // null: the elements are stored one by one
   Module* owner = nullptr;
   const Tensor* canonical = nullptr;  // first of a tied group, or itself
 };
@@ -122,6 +155,9 @@ class Graph {
 
   std::string_view property(std::string_view key) const;
   const std::map<std::string, std::string, std::less<>>& properties() const { return properties_; }
+  const std::pmr::deque<Metadata>& metadata() const { return metadata_; }
+  /// Null when the file does not state it.
+  const Metadata* find_metadata(std::string_view space, std::string_view key) const;
   const std::pmr::deque<Node>& nodes() const { return nodes_; }
   const std::vector<Module*>& modules() const { return preorder_; }
   const std::pmr::deque<ModuleCall>& calls() const { return calls_; }
@@ -173,6 +209,9 @@ class Graph {
   Arena arena_;
   std::pmr::unordered_set<std::string_view, TextHash> strings_{&arena_};
   std::map<std::string, std::string, std::less<>> properties_;
+  std::pmr::deque<Encoding> encodings_{&arena_};
+  std::pmr::deque<Metadata> metadata_{&arena_};
+  std::map<std::pair<std::string_view, std::string_view>, const Metadata*> metadata_index_;
   std::pmr::deque<Value> values_{&arena_};
   std::pmr::deque<Node> nodes_{&arena_};
   std::pmr::deque<Module> modules_{&arena_};

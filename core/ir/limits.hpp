@@ -1,6 +1,7 @@
 // Limits against hostile input; docs/limits.md lists them for users.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 namespace tmeter::core::limits {
 
@@ -22,6 +23,12 @@ inline constexpr double kListValues = 10'000'000;
 inline constexpr size_t kInputs = 1'000'000;  // and results of the model
 inline constexpr size_t kOperands = 1'000;  // of an expression
 inline constexpr size_t kProperties = 1'000, kPropertyBytes = 64 << 10;
+// Facts that a file states: loaders leave out the rest of long arrays.
+inline constexpr size_t kMetadata = 200'000, kMetadataValues = 2'000'000;
+inline constexpr size_t kMetadataBytes = size_t{32} << 20;  // of all keys and texts
+inline constexpr size_t kParts = 16;                        // of an encoded tensor
+inline constexpr size_t kEncodingId = 64, kEncodingParameters = 1'000;  // bytes
+inline constexpr int64_t kBlockElements = int64_t{1} << 20, kBlockBytes = int64_t{1} << 24;
 inline constexpr size_t kExpressionText = 120;  // longer ones end in "…"
 
 }  // namespace tmeter::core::limits

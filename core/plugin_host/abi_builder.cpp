@@ -73,19 +73,37 @@ tmeter_status add_expr(tmeter_builder* b, int32_t op, const tmeter_id* operands,
   });
 }
 
-/// Checks that the elements lie inside their storage and the storage inside its file: readers of elements
-/// rely on it. Weightless files (no storage) are exempt.
+[[noreturn]] void refuse_beyond(const std::string& what, const MappedFile* other) {
+  const auto name =
+      other ? std::filesystem::path(other->path()).filename().string() : std::string();
+  throw Error(ErrorKind::kModel, what + " lies beyond the end of " +
+                                     (other ? "'" + printable(name) + "'" : "the file") +
+                                     "; was it saved or downloaded completely?");
+}
+
+/// Whether the bytes of something lie in the file; of a weightless file there are none.
+bool is_in_file(int64_t offset, int64_t bytes, const MappedFile& file) {
+  if (offset < 0 || bytes == 0) return true;
+  return bytes > 0 && range_fits(static_cast<uint64_t>(offset), static_cast<uint64_t>(bytes),
+                                 file.bytes().size());
+}
+
+/// An encoded tensor and its parts: each inside its file. Decoders rely on no more.
+void check_encoded_place(const TensorSpec& s, const MappedFile& model) {
+  const auto what = "tensor '" + printable(s.name) + "'";
+  if (!is_in_file(s.file_offset, s.storage_bytes, s.file ? *s.file : model))
+    refuse_beyond(what, s.file);
+  for (const auto& p : s.encoding->parts)
+    if (!is_in_file(p.file_offset, p.bytes, p.file ? *p.file : model))
+      refuse_beyond("'" + printable(p.name) + "', a part of " + what + ",", p.file);
+}
+
+/// Checks that the elements lie inside their storage and the storage inside its file: readers of
+/// elements rely on it. Weightless files (no storage) are exempt.
 void check_place(const TensorSpec& s, const MappedFile& file) {
   if (s.file_offset < 0 || s.storage_bytes == 0) return;
   const auto what = "tensor '" + printable(s.name) + "'";
-  if (s.storage_bytes < 0 ||
-      !range_fits(static_cast<uint64_t>(s.file_offset), static_cast<uint64_t>(s.storage_bytes),
-                  file.bytes().size())) {
-    const auto name = std::filesystem::path(file.path()).filename().string();
-    throw Error(ErrorKind::kModel, what + " lies beyond the end of " +
-                                       (s.file ? "'" + printable(name) + "'" : "the file") +
-                                       "; was it saved or downloaded completely?");
-  }
+  if (!is_in_file(s.file_offset, s.storage_bytes, file)) refuse_beyond(what, s.file);
   const auto end = elements_end(s);
   const auto bytes = end ? checked_mul(*end, element_bytes(s.dtype)) : std::nullopt;
   if (!bytes || *bytes > s.storage_bytes) {
@@ -94,25 +112,99 @@ void check_place(const TensorSpec& s, const MappedFile& file) {
   }
 }
 
+void require_own_source(const tmeter_builder* b, const tmeter_source* source) {
+  if (source && !(b->source && b->source->has(source)))
+    throw Error(ErrorKind::kPlugin, "a tensor names a source that is not of this model");
+}
+
+/// Where a tensor without a source lies: nothing for the model file itself.
+const MappedFile* file_of(const tmeter_builder* b, const tmeter_source* source) {
+  if (source) return &source->file;
+  return b->part ? &b->part->file->file : nullptr;
+}
+
+bool is_module_of_folder(const tmeter_builder* b) { return b->part && b->part->module != 0; }
+
+/// The loader of a part makes a root; the folder's loader has made that module.
+tmeter_id root_of_part(tmeter_builder* b, std::string_view type) {
+  if (!type.empty()) b->builder.module_type(b->part->module, type);
+  return b->part->module;
+}
+
+/// A name of a part of a folder, with its module in front.
+std::string_view in_part(const tmeter_builder* b, tmeter_str name, std::string& room) {
+  if (!is_module_of_folder(b) || name.len == 0) return view(name);
+  return room = b->part->path + "." + std::string(view(name));
+}
+
+/// How the tensor is stored; nothing for one whose elements are stored one by one.
+std::optional<EncodingSpec> encoding_of(const tmeter_builder* b, const tmeter_tensor_desc& d) {
+  if (!TMETER_HAS(&d, tmeter_tensor_desc, stored_dtype) || d.encoding.len == 0) return std::nullopt;
+  EncodingSpec e{view(d.encoding), view(d.encoding_parameters),
+                 d.block_elements, d.block_bytes,
+                 d.stored_dtype,   {}};
+  for (const auto* theirs : pushed(d.parts, d.part_count, limits::kParts, "parts of a tensor")) {
+    if (!theirs) throw Error(ErrorKind::kPlugin, "it gives a part of a tensor that is null");
+    const auto p = adopted(theirs, TMETER_SIZE_1_2(tmeter_stored_part), "its tmeter_stored_part");
+    require_own_source(b, p.source);
+    const auto dims = pushed(p.dims, p.rank, limits::kRank, "dims of a part");
+    const bool possible = std::ranges::all_of(dims, [](int64_t n) { return n >= 0; });
+    if (!possible || p.bytes < 0)
+      throw Error(ErrorKind::kModel, "'" + printable(view(p.name)) + "' has an impossible shape");
+    e.parts.push_back(
+        {p.dtype, view(p.role), view(p.name), dims, p.file_offset, p.bytes, file_of(b, p.source)});
+  }
+  return e;
+}
+
+tmeter_status add_metadata(tmeter_builder* b, const tmeter_metadata* theirs) {
+  return perform(b, [&](GraphBuilder& g) {
+    const auto m = adopted(theirs, TMETER_SIZE_1_2(tmeter_metadata), "its tmeter_metadata");
+    MetadataSpec s{view(m.space), view(m.key), m.type, m.is_array != 0, m.length, {}, {}, {}};
+    const auto values = [&](auto* list) {
+      return pushed(list, m.count, limits::kMetadataValues, "values of metadata");
+    };
+    switch (m.type) {
+      case TMETER_METADATA_TEXT:
+        s.texts = values(m.texts);
+        break;
+      case TMETER_METADATA_INT:
+      case TMETER_METADATA_BOOL:
+        s.ints = values(m.ints);
+        break;
+      case TMETER_METADATA_FLOAT:
+        s.floats = values(m.floats);
+        break;
+      default:
+        return;  // of a later minor
+    }
+    if (!is_module_of_folder(b)) g.metadata(s);
+  });
+}
+
 tmeter_status add_tensor(tmeter_builder* b, const tmeter_tensor_desc* theirs, tmeter_id* out) {
   return make(b, out, [&](GraphBuilder& g) {
     const auto d = adopted(theirs, TMETER_SIZE_1_0(tmeter_tensor_desc), "its tmeter_tensor_desc");
-    if (d.source && !(b->source && b->source->has(d.source)))
-      throw Error(ErrorKind::kPlugin, "a tensor names a source that is not of this model");
+    require_own_source(b, d.source);
     TensorSpec s;
     s.kind = d.kind;
     s.dtype = d.dtype;
-    s.name = view(d.name);
-    s.storage_key = view(d.storage_key);
+    std::string name, key;  // with the module before them
+    s.name = in_part(b, d.name, name);
+    s.storage_key = in_part(b, d.storage_key, key);
     s.owner = d.owner;
     s.dims = pushed(d.dims, d.rank, limits::kRank, "dims of a tensor");
     if (d.strides) s.strides = std::span<const int64_t>(d.strides, d.rank);
     s.storage_offset = d.storage_offset;
     s.file_offset = d.file_offset;
     s.storage_bytes = d.storage_bytes;
-    s.file = d.source ? &d.source->file : nullptr;
+    s.file = file_of(b, d.source);
     s.trainable = d.trainable != 0;
-    if (b->source) check_place(s, s.file ? *s.file : b->source->file);
+    s.encoding = encoding_of(b, d);
+    if (b->source && s.encoding)
+      check_encoded_place(s, b->source->file);
+    else if (b->source)
+      check_place(s, s.file ? *s.file : b->source->file);
     return g.tensor(s);
   });
 }
@@ -152,7 +244,9 @@ const tmeter_builder_api* builder_interface() {
       sizeof(tmeter_builder_api),
       0,
       [](B* b, tmeter_str k, tmeter_str v) {
-        return perform(b, [&](G& g) { g.property(view(k), view(v)); });
+        return perform(b, [&](G& g) {
+          if (!is_module_of_folder(b) || view(k) == "content") g.property(view(k), view(v));
+        });
       },
       [](B* b, tmeter_str name, int64_t min, int64_t max, int64_t value, Id* out) {
         return make(b, out, [&](G& g) { return g.symbol(view(name), min, max, value); });
@@ -163,7 +257,10 @@ const tmeter_builder_api* builder_interface() {
       },
       add_expr,
       [](B* b, Id parent, tmeter_str name, tmeter_str type, Id* out) {
-        return make(b, out, [&](G& g) { return g.module(parent, view(name), view(type)); });
+        return make(b, out, [&](G& g) {
+          if (parent == 0 && is_module_of_folder(b)) return root_of_part(b, view(type));
+          return g.module(parent, view(name), view(type));
+        });
       },
       [](B* b, Id module, tmeter_str name, Id value) {
         return perform(b, [&](G& g) { g.module_attribute(module, view(name), value); });
@@ -208,7 +305,8 @@ const tmeter_builder_api* builder_interface() {
       },
       [](B* b, Id node, tmeter_str name) {
         return perform(b, [&](G& g) { g.node_name(node, view(name)); });
-      }};
+      },
+      add_metadata};
   return &api;
 }
 

@@ -9,6 +9,7 @@
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/signature_escape.hpp"
+#include "core/plugin_host/tensor_bytes.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -61,7 +62,52 @@ T beyond(T shown) {
 int64_t file_offset(const tmeter_tensor* t) {
   const auto& x = *from_handle(t);
   const auto bytes = DType(x.dtype).bytes();
-  return beyond(x.file_offset < 0 ? -1 : x.file_offset + x.storage_offset * bytes);
+  return beyond(x.file_offset < 0 || x.encoding ? -1 : x.file_offset + x.storage_offset * bytes);
+}
+
+tmeter_status tensor_storage(const tmeter_tensor* handle, tmeter_tensor_storage* out) {
+  const auto& t = *from_handle(handle);
+  tmeter_tensor_storage s{};
+  s.stored_bytes = stored_bytes(t);
+  s.own_bytes = own_bytes(t);
+  s.stored_dtype = t.dtype;
+  if (const auto* e = t.encoding) {
+    s.part_count = static_cast<uint32_t>(e->parts.size());
+    s.encoding = to_abi(e->id);
+    s.parameters = to_abi(e->parameters);
+    s.block_elements = e->block_elements;
+    s.block_bytes = e->block_bytes;
+    s.stored_dtype = e->stored_dtype;
+  }
+  return beyond(hand_over(s, out, TMETER_SIZE_1_2(tmeter_tensor_storage)));
+}
+
+tmeter_status tensor_part_at(const tmeter_tensor* handle, size_t i, tmeter_stored_part* out) {
+  const auto* e = from_handle(handle)->encoding;
+  if (!e || i >= e->parts.size()) return TMETER_INVALID_ARGUMENT;
+  const auto& p = e->parts[i];
+  return beyond(hand_over<tmeter_stored_part>(
+      {0, p.dtype, to_abi(p.role), to_abi(p.name), p.dims.data(), p.dims.size(), p.file_offset,
+       part_bytes(p), nullptr},
+      out, TMETER_SIZE_1_2(tmeter_stored_part)));
+}
+
+tmeter_status give_metadata(const Metadata& m, tmeter_metadata* out) {
+  return hand_over<tmeter_metadata>(
+      {0, m.type, to_abi(m.space), to_abi(m.key), m.is_array, static_cast<uint32_t>(m.count()),
+       m.length, m.texts.data(), m.ints.data(), m.floats.data()},
+      out, TMETER_SIZE_1_2(tmeter_metadata));
+}
+
+tmeter_status metadata_at(const tmeter_graph* g, size_t i, tmeter_metadata* out) {
+  const auto& all = from_handle(g)->metadata();
+  return i < all.size() ? give_metadata(all[i], out) : TMETER_INVALID_ARGUMENT;
+}
+
+tmeter_status metadata_find(const tmeter_graph* g, tmeter_str space, tmeter_str key,
+                            tmeter_metadata* out) {
+  const auto* m = from_handle(g)->find_metadata(view(space), view(key));
+  return m ? give_metadata(*m, out) : TMETER_UNSUPPORTED;
 }
 
 /// A list of what a module call holds; empty when there is no memory for it.
@@ -198,7 +244,18 @@ const tmeter_graph_api* graph_interface() {
 
       contents_of<tmeter_node_span, &CallContents::nodes>,
       contents_of<tmeter_value_span, &CallContents::inputs>,
-      contents_of<tmeter_value_span, &CallContents::outputs>};
+      contents_of<tmeter_value_span, &CallContents::outputs>,
+
+      // Sizes are part of an operator's signature only for tensors whose elements are stored one by one.
+      [](const tmeter_tensor* t) {
+        const auto& x = *from_handle(t);
+        return x.encoding ? beyond(stored_bytes(x)) : stored_bytes(x);
+      },
+      tensor_storage,
+      tensor_part_at,
+      [](const tmeter_graph* g) { return from_handle(g)->metadata().size(); },
+      metadata_at,
+      metadata_find};
   return &api;
 }
 

@@ -1,4 +1,5 @@
 // tmeter.host.source/1 and tmeter.host.request/1: the file and the wishes a loader sees.
+#include <algorithm>
 #include <filesystem>
 
 #include "core/base/text.hpp"
@@ -10,24 +11,48 @@
 
 const tmeter_source& tmeter_source::companion(std::string_view name) const {
   using tmeter::core::Error, tmeter::core::ErrorKind, tmeter::core::printable;
-  constexpr size_t kMostFiles = 10'000;
   const bool plain = !name.empty() && name != "." && name != ".." && name.size() <= 255 &&
                      name.find('/') == name.npos && name.find('\0') == name.npos;
   if (!plain) {
     throw Error(ErrorKind::kModel, "names the file '" + printable(name) +
-                                       "', which is no plain file name in its own folder");
+                                       "', which is not a plain file name in its own folder");
   }
+  const auto folder =
+      is_folder() ? file.path() : std::filesystem::path(file.path()).parent_path().string();
+  if (is_folder() || in_folder_) tmeter::core::require_inside(folder, std::string(name));
+  return opened(name, (std::filesystem::path(folder) / name).string());
+}
+const tmeter_source& tmeter_source::inside(std::string_view name) const {
+  if (!is_folder())
+    throw tmeter::core::Error(tmeter::core::ErrorKind::kPlugin, "it looks into a file as a folder");
+  tmeter::core::require_inside(file.path(), std::string(name));
+  return opened(name, (std::filesystem::path(file.path()) / name).string());
+}
+
+const tmeter_source& tmeter_source::opened(std::string_view name, const std::string& path) const {
+  using tmeter::core::Error, tmeter::core::ErrorKind;
+  constexpr size_t kMostFiles = 10'000;
   auto it = companions_.find(name);
   if (it == companions_.end()) {
     if (companions_.size() >= kMostFiles)
       throw Error(ErrorKind::kModel, "is spread over more than 10,000 files, tmeter's limit");
-    const auto path = std::filesystem::path(file.path()).parent_path() / name;
-    std::unique_ptr<tmeter_source> opened(
-        new tmeter_source(*this, std::string(name), path.string()));
-    opened_.insert(opened.get());
-    it = companions_.emplace(name, std::move(opened)).first;
+    std::unique_ptr<tmeter_source> made(new tmeter_source(*this, std::string(name), path));
+    opened_.insert(made.get());
+    it = companions_.emplace(name, std::move(made)).first;
   }
   return *it->second;
+}
+
+bool tmeter_source::has(const tmeter_source* other) const {
+  if (other == this || opened_.contains(other)) return true;
+  return is_folder() && std::any_of(companions_.begin(), companions_.end(),
+                                    [&](const auto& c) { return c.second->has(other); });
+}
+
+uint64_t tmeter_source::size() const {
+  uint64_t bytes = file.bytes().size();
+  for (const auto& [name, other] : companions_) bytes += other->size();
+  return bytes;
 }
 
 namespace tmeter::core {

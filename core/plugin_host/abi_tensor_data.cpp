@@ -17,7 +17,7 @@ constexpr int64_t kMostCopied = int64_t{64} << 20;  // bytes, as tensor_data.h p
 const Tensor& tensor_of(const tmeter_call* call, const tmeter_tensor* handle) {
   const auto* t = from_handle(handle);
   if (call->run.graph && !call->run.graph->has(t))
-    throw Error(ErrorKind::kPlugin, "it asks for the numbers of a tensor that the graph does not have");
+    throw Error(ErrorKind::kPlugin, "it asks for the elements of a tensor that the graph does not have");
   return *t;
 }
 

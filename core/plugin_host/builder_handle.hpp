@@ -5,13 +5,16 @@
 #include "core/ir/builder.hpp"
 #include "core/plugin_host/call.hpp"
 #include "core/plugin_host/live_builders.hpp"
+#include "core/plugin_host/source.hpp"
 
 struct tmeter_builder {
   tmeter::core::GraphBuilder builder;
   tmeter_call* call = nullptr;
   const tmeter_source* source = nullptr;  // the model file; null when nothing is read from a file
-  bool of_rule = false;                   // impossible values are a shape rule's fault, not the model's
-  std::string refusal{};                  // why a rule refused its arguments
+  /// What is read is a part of a folder: `source` is its file, and its root this module.
+  const tmeter::core::FolderPart* part = nullptr;
+  bool of_rule = false;   // impossible values are a shape rule's fault, not the model's
+  std::string refusal{};  // why a rule refused its arguments
   /// What was refused first. Nothing is built after it: a graph without what was refused would be
   /// another model's.
   std::optional<tmeter::core::Error> refused{};
@@ -20,6 +23,12 @@ struct tmeter_builder {
   size_t refuse_at =
       0;  // the number of a push that is refused, to see how the loader takes it; 0: none
 
+  /// For the next loader: what one that declined has pushed is dropped.
+  void begin_again() {
+    builder = tmeter::core::GraphBuilder();
+    refused.reset();
+    pushes = 0;
+  }
   void count_push() {
     if (++pushes == refuse_at)
       throw tmeter::core::Error(

@@ -151,7 +151,7 @@ void check_options(const PluginInstance& plugin, PluginCapabilities& o) {
   for (auto& x : o.options) {
     check_option(check, words_of("_-"), x, o);
     if (const auto why = problem_of_default(x); !why.empty())
-      check.refuse("has a default that is none, '" + printable(view(x.default_value)) + "': " + why);
+      check.refuse("has a default that it does not accept, '" + printable(view(x.default_value)) + "': " + why);
   }
 }
 
@@ -235,7 +235,7 @@ void check_models(const PluginInstance& plugin, const PluginCapabilities& o) {
     const auto schema = view(r.schema);
     const auto open = schema.find('('), space = schema.find(' '), arrow = schema.find("->");
     if (schema.find("::") >= open || space <= open || arrow == schema.npos)
-      rules.refuse("is no schema, such as acme::mlp(Tensor x, Tensor w) -> Tensor");
+      rules.refuse("is not a schema, such as acme::mlp(Tensor x, Tensor w) -> Tensor");
     rules.only_one(view(r.schema));
   }
   Check loaders(plugin, "loader");
@@ -246,6 +246,15 @@ void check_models(const PluginInstance& plugin, const PluginCapabilities& o) {
     check_matches(loaders, l);
     loaders.only_one(view(l.name));
     loaders.lines({l.name, l.title, l.engine});
+  }
+  Check decoders(plugin, "decoder of");
+  for (const auto& d : o.decoders) {
+    decoders.name(view(d.encodings));
+    decoders.has(d.open, "open"), decoders.has(d.decode, "decode"), decoders.has(d.close, "close");
+    if (d.encodings.len > said::kListBytes) decoders.refuse("has more than 1 MiB of names");
+    const auto ids = split(view(d.encodings), " ");
+    if (ids.empty()) decoders.refuse("has no encoding");
+    for (const auto& id : ids) decoders.name(id), decoders.word(words_of("._-"));
   }
   Check propagators(plugin, "propagator");
   for (const auto& p : o.propagators) {

@@ -60,6 +60,9 @@ Manifest describe(const PluginInstance& plugin, const PluginCapabilities& offers
   for (const auto& x : offers.options) m.options.push_back(str(x.key));
   for (const auto& x : offers.option_tables) m.options.push_back(str(x.key));
   for (const auto& x : offers.loaders) m.loaders.push_back(describe_loader(x));
+  for (const auto& x : offers.decoders) {
+    for (auto& id : split(view(x.encodings), " ")) m.decoders.push_back(std::move(id));
+  }
   for (const auto& x : offers.propagators) m.propagators.push_back(str(x.name));
   for (const auto& x : offers.executors) m.executors.push_back(str(x.name));
   for (const auto& x : offers.observers) {

@@ -247,7 +247,7 @@ void require_sound(const Manifest& m, const std::string& library) {
   for (const auto& w : m.writers)
     sound = sound && is_text(w.name) && is_text(w.extension) && is_text(w.media_type);
   if (!sound)
-    throw Error(ErrorKind::kPlugin, "plugin " + library + " describes itself with what is no text");
+    throw Error(ErrorKind::kPlugin, "plugin " + library + " describes itself with bytes that are not text");
   require_minor(library, m.abi_minor);
 }
 

@@ -1,5 +1,7 @@
 #include "core/plugin_host/interfaces.hpp"
 
+#include <tmeter/abi/draft/blueprint.h>
+#include <tmeter/abi/draft/folder.h>
 #include <tmeter/abi/draft/option_tables.h>
 #include <tmeter/abi/executor.h>
 
@@ -37,6 +39,8 @@ void add_plugin_host_interfaces() {
   add_interface(TMETER_HOST_BUILDER, builder_interface());
   add_interface(TMETER_HOST_SOURCE, source_interface());
   add_interface(TMETER_HOST_REQUEST, request_interface());
+  add_interface(TMETER_HOST_FOLDER, folder_interface());
+  add_interface(TMETER_HOST_BLUEPRINT, blueprint_interface());
   add_interface(TMETER_HOST_OPTION_TABLES, option_tables_interface());
   add_interface(TMETER_HOST_RUNS, runs_interface());
   add_interface(TMETER_HOST_EVENTS, events_interface());

@@ -42,7 +42,7 @@ void require_entry_symbol(const std::string& path, const std::string& file) {
   }
   if (std::find(symbols.begin(), symbols.end(), TMETER_ENTRY_SYMBOL) == symbols.end()) {
     refuse(path, "does not export " TMETER_ENTRY_SYMBOL
-                 ": it is no tmeter plugin, or one for another major version");
+                 ": it is not a tmeter plugin, or one for another major version");
   }
 }
 

@@ -28,7 +28,7 @@ struct LibraryToOpen {
 };
 
 /// Opens the library and returns its checked entry, before `init`. The library is never closed
-/// again. Throws Error(kPlugin): there is no such file, it cannot be read or is no library, lacks
+/// again. Throws Error(kPlugin): the file is missing, cannot be read, is not a library, lacks
 /// the entry symbol, cannot be opened (with the loader's reason), needs a newer ABI than ours, or
 /// its entry is malformed. No plugin is opened outside the sandbox: a call before it is entered is
 /// a defect of tmeter.

@@ -7,6 +7,7 @@
 
 #include "core/base/text.hpp"
 #include "core/config/linked_libraries.hpp"
+#include "core/plugin_host/folder_listing.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -54,6 +55,14 @@ void add_folder_of(const std::string& file, std::vector<std::string>& out) {
     const auto folder = path.parent_path();
     out.push_back(folder == folder.root_path() ? path.string() : folder.string());
   }
+}
+
+void add_model(const std::string& model, std::vector<std::string>& out) {
+  std::error_code failed;
+  if (!fs::is_directory(model, failed)) return add_folder_of(model, out);
+  if (const auto real = fs::canonical(model, failed); !failed && real != real.root_path())
+    out.push_back(real.string());
+  if (auto blobs = blobs_of(model); !blobs.empty()) out.push_back(std::move(blobs));
 }
 
 void add_folders_of(const PinnedLibrary& library, std::vector<std::string>& out) {

@@ -15,6 +15,10 @@ std::vector<std::string> paths_of_libraries();
 /// alone where the folder is the whole machine. Links on the way there are followed by the kernel.
 void add_folder_of(const std::string& file, std::vector<std::string>& out);
 
+/// The folder of a model file, or a model that is a folder; of a Hugging Face cache, the blobs that
+/// its links lead to, too.
+void add_model(const std::string& model, std::vector<std::string>& out);
+
 /// The folders of a plugin and of the libraries it is linked to.
 void add_folders_of(const PinnedLibrary& library, std::vector<std::string>& out);
 

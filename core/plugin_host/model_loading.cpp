@@ -32,8 +32,8 @@ bool says_nothing(std::string_view condition) {
   return kind.starts_with('!') || what.empty();
 }
 
-/// Such a match comes after all others, whatever its score: otherwise it would win against the loader that
-/// recognises the file.
+/// Such a match comes after all others, whatever its score: otherwise it would win against the
+/// loader that recognises the file.
 bool takes_anything(const std::string& conditions) {
   const auto all = split(conditions, " ");
   return std::all_of(all.begin(), all.end(), [](const auto& c) { return says_nothing(c); });
@@ -62,9 +62,24 @@ bool has_bytes_at(std::string_view bytes, std::string_view place) {
   return offset <= bytes.size() && begins_with_hex(bytes.substr(offset), place.substr(colon + 1));
 }
 
-bool holds(std::string_view condition, const tmeter_source& source) {
+bool any_file_matches(const tmeter_source& source, std::string_view pattern) {
+  if (source.is_folder() && pattern == "*") return true;  // an empty one, too
+  return std::any_of(source.files().begin(), source.files().end(),
+                     [&](const FolderFile& f) { return glob_match(pattern, f.name); });
+}
+
+bool states_metadata(const Graph* weights, std::string_view space) {
+  return weights && std::any_of(weights->metadata().begin(), weights->metadata().end(),
+                                [&](const auto& m) { return m.space == space; });
+}
+
+/// `weights`: what was read, when its program is to be written down; else null.
+bool holds(std::string_view condition, const tmeter_source& source, const Graph* weights) {
   const auto colon = condition.find(':');
   const auto kind = condition.substr(0, colon), what = condition.substr(colon + 1);
+  if (kind == "metadata") return states_metadata(weights, what);
+  if (kind == "folder") return any_file_matches(source, what);
+  if (source.is_folder()) return false;
   if (kind == "zip") return any_entry_matches(source, what);
   if (kind == "!zip") return !any_entry_matches(source, what);
   if (kind == "magic") return begins_with_hex(source.file.bytes(), what);
@@ -74,12 +89,21 @@ bool holds(std::string_view condition, const tmeter_source& source) {
   return false;
 }
 
-std::vector<Candidate> candidates(Registry& registry, const tmeter_source& source) {
+bool all_hold(const std::string& conditions, const tmeter_source& source, const Graph* weights) {
+  const auto parts = split(conditions, " ");
+  return !parts.empty() && std::all_of(parts.begin(), parts.end(),
+                                       [&](const auto& c) { return holds(c, source, weights); });
+}
+
+/// Loaders that want the file or folder; with `weights`, those that write a program down for them.
+std::vector<Candidate> candidates(Registry& registry, const tmeter_source& source,
+                                  const Graph* weights = nullptr) {
   std::vector<Candidate> out;
   for (const auto& p : registry.plugins()) {
     for (size_t i = 0; i < p->manifest.loaders.size(); ++i) {
       for (const auto& m : p->manifest.loaders[i].matches) {
-        if (conditions_hold(m.conditions, source))
+        const bool writes = m.conditions.find("metadata:") != std::string::npos;
+        if (writes == (weights != nullptr) && all_hold(m.conditions, source, weights))
           out.push_back({takes_anything(m.conditions), m.score, p.get(), i});
       }
     }
@@ -95,11 +119,13 @@ struct Look {
   const char* conditions;
   const char* what;
 };
-constexpr std::array<Look, 14> kLooks{{
+constexpr std::array<Look, 15> kLooks{{
     {"magic:76657273696f6e2068747470733a2f2f6769742d6c66732e",  // "version https://git-lfs."
      "a Git LFS pointer and not the file it stands for; `git lfs pull` fetches that"},
+    {"folder:*", "a folder without a model file that tmeter knows"},
     {"name:*.py",
-     "a Python file; `python -m tmeter export MODULE:FUNCTION -o model.pt2` makes a file of the model that "
+     "a Python file; `python -m tmeter export MODULE:FUNCTION -o model.pt2` makes a file of the "
+     "model that "
      "a function in it returns"},
     {"zip:*data.pkl !zip:*code/*",
      "a checkpoint (torch.save), which the plugin checkpoint reads; it is not installed"},
@@ -111,7 +137,7 @@ constexpr std::array<Look, 14> kLooks{{
     {"magic:7b", "a JSON file"},
     {"at:257:7573746172",
      "a tar archive (torch.save before 2017?); load it with PyTorch and save it again"},
-    {"magic:47475546", "a GGUF file"},
+    {"magic:47475546", "a GGUF file, which the plugin gguf reads; it is not installed"},
     {"magic:894844460d0a1a0a", "an HDF5 file (Keras?)"},
     {"magic:934e554d5059", "a NumPy file"},
     {"name:*.onnx", "an ONNX model; tmeter reads PyTorch's own formats"},
@@ -132,7 +158,7 @@ std::string not_available(const Candidate& c) {
         ErrorKind::kModel,
         printable(source.file.path()) + ": this is " + look.what +
             ". tmeter reads torch.export archives (.pt2), TorchScript files, checkpoints of "
-            "torch.save and safetensors files.");
+            "torch.save, safetensors and GGUF files.");
   }
   throw Error(ErrorKind::kInternal, "no description fits the file");
 }
@@ -151,8 +177,8 @@ class Reading {
 
 constexpr std::string_view kReading = "while reading the model";
 
-tmeter_status run_loader(const tmeter_loader& loader, Plugin& plugin,
-                         const tmeter_request& request, tmeter_builder& builder) {
+tmeter_status run_loader(const tmeter_loader& loader, Plugin& plugin, const tmeter_request& request,
+                         tmeter_builder& builder) {
   builder.call = &plugin.call;
   builder.source = request.source;
   const RunningFile running(plugin.call.run.log, view(loader.engine));
@@ -162,35 +188,128 @@ tmeter_status run_loader(const tmeter_loader& loader, Plugin& plugin,
   });
 }
 
+/// Also of a folder that is given as "DIR/" or ".".
+std::string file_name(const std::string& path) {
+  std::error_code failed;
+  const auto name = std::filesystem::path(path).filename();
+  if (!name.empty() && name != "." && name != "..") return name.string();
+  return std::filesystem::weakly_canonical(path + "/x", failed).parent_path().filename().string();
+}
+
 /// The graph of a loader that reports success. Throws PluginError when it is incomplete.
 std::unique_ptr<Graph> finished(tmeter_builder& builder, const Plugin& plugin,
                                 const std::string& path) {
   try {
     require_heeded(builder);
     if (!builder.builder.has_root())
-      throw Error(ErrorKind::kPlugin, "it ends well but has pushed no model, not even a root module");
+      throw Error(ErrorKind::kPlugin,
+                  "it ends well but has pushed no model, not even a root module");
   } catch (const Error& e) {
     throw PluginError(plugin.manifest.id, std::string(kReading), e.what());
   }
-  builder.builder.property("file", std::filesystem::path(path).filename().string());
+  builder.builder.property("file", file_name(path));
   return builder.builder.finish();
 }
 
+/// Who read the model.
+struct Reader {
+  Plugin* plugin = nullptr;
+  bool took_anything = false;  // by a match that says nothing of the file
+  std::string name;            // of the loader
+};
+
 /// Warns in the report that the file was not recognised.
-void tell_of_anything(const Candidate& c, const tmeter_loader& loader, const RunContext& run) {
-  if (!c.takes_anything || !run.log) return;
+void tell_of_anything(const Reader& reader, const RunContext& run) {
+  if (!reader.took_anything || !run.log) return;
   run.log->add(TMETER_LOG_WARNING, "tmeter",
-               "the model was read by loader '" + str(loader.name) + "' of plugin " +
-                   c.plugin->manifest.id +
+               "the model was read by loader '" + reader.name + "' of plugin " +
+                   reader.plugin->manifest.id +
                    ", which takes any file; no loader recognised this one by its content or name");
+}
+
+/// Tries loaders until one reads the file of `builder` or, without that, of the request.
+Reader try_loaders(Registry& registry, const tmeter_request& request, const RunContext& run,
+                   tmeter_builder& builder) {
+  const auto& source = *request.source;
+  std::string missing;
+  if (conditions_hold(kLooks[0].conditions, source))
+    refuse_unknown(source);  // whatever it is called
+  for (const auto& c : candidates(registry, source)) {
+    if (c.plugin->library.empty() || !c.plugin->failure.empty()) {
+      if (missing.empty()) missing = not_available(c);
+      continue;
+    }
+    registry.open(*c.plugin);
+    const auto& loaders = c.plugin->offers().loaders;
+    if (c.loader >= loaders.size()) continue;
+    c.plugin->call.run = run;
+    const auto& loader = loaders[c.loader];
+    const auto pushes = builder.pushes;
+    if (run_loader(loader, *c.plugin, request, builder) == TMETER_OK)
+      return {c.plugin, c.takes_anything, str(loader.name)};
+    if (builder.part && builder.pushes != pushes)
+      throw PluginError(c.plugin->manifest.id, std::string(kReading),
+                        "it declines the file after it has pushed");
+    if (!builder.part) builder.begin_again();
+  }
+  if (!missing.empty()) throw Error(ErrorKind::kModel, missing);
+  refuse_unknown(source);
+}
+
+/// The files that a folder's loader has named, each by the loader that matches it.
+Reader read_parts(Registry& registry, const tmeter_request& request, const RunContext& run,
+                  tmeter_builder& builder, const std::vector<FolderPart>& parts) {
+  Reader reader;
+  for (const auto& part : parts) {
+    tmeter_request of_part{part.file, request.trusted, request.inputs};
+    builder.part = &part;
+    try {
+      reader = try_loaders(registry, of_part, run, builder);
+      require_heeded(builder);
+    } catch (const Error& e) {
+      throw about_model(e, part.file->file.path());
+    }
+    if (part.file->archive && run.log)
+      read_export_note(*part.file->archive, builder.builder, *run.log);
+  }
+  builder.part = nullptr;
+  return reader;
+}
+
+Reader read_model(Registry& registry, const tmeter_request& request, const RunContext& run,
+                  tmeter_builder& builder) {
+  if (!request.source->is_folder()) return try_loaders(registry, request, run, builder);
+  std::vector<FolderPart> parts;
+  auto of_folder = request;
+  of_folder.parts = &parts;
+  const auto reader = try_loaders(registry, of_folder, run, builder);
+  require_heeded(builder);
+  return parts.empty() ? reader : read_parts(registry, request, run, builder, parts);
+}
+
+/// For weights whose files say which model they are of: the operators, from a loader that knows it.
+void write_program(Registry& registry, const tmeter_request& request, const RunContext& run,
+                   LoadedModel& model) {
+  auto of_weights = request;
+  of_weights.weights = model.graph.get();
+  for (const auto& c : candidates(registry, *request.source, model.graph.get())) {
+    if (c.plugin->library.empty() || !c.plugin->failure.empty()) continue;
+    registry.open(*c.plugin);
+    const auto& loaders = c.plugin->offers().loaders;
+    if (c.loader >= loaders.size()) continue;
+    c.plugin->call.run = run;
+    tmeter_builder builder{.builder = GraphBuilder(*model.graph)};
+    if (run_loader(loaders[c.loader], *c.plugin, of_weights, builder) != TMETER_OK) continue;
+    model.graph = finished(builder, *c.plugin, request.source->file.path());
+    model.propagator = c.plugin;
+    return;
+  }
 }
 
 }  // namespace
 
 bool conditions_hold(const std::string& conditions, const tmeter_source& source) {
-  const auto parts = split(conditions, " ");
-  return !parts.empty() &&
-         std::all_of(parts.begin(), parts.end(), [&](const auto& c) { return holds(c, source); });
+  return all_hold(conditions, source, nullptr);
 }
 
 Error about_model(const Error& e, const std::string& path) {
@@ -199,7 +318,8 @@ Error about_model(const Error& e, const std::string& path) {
   const std::string text = e.what();
   const auto shown = printable(path);
   const auto name = std::filesystem::path(path).filename().string();
-  const std::array beginnings{path + ":", path + " ", shown + ":", name + ":", name + " "};
+  const std::array beginnings{path + ":",  path + " ", path + "/",
+                              shown + ":", name + ":", name + " "};
   const bool named = std::any_of(beginnings.begin(), beginnings.end(),
                                  [&](const auto& b) { return text.starts_with(b); });
   return named ? e : Error(e.kind(), shown + ": " + text);
@@ -208,34 +328,20 @@ Error about_model(const Error& e, const std::string& path) {
 LoadedModel load_model(Registry& registry, const tmeter_request& request, const RunContext& run) {
   const auto& source = *request.source;
   try {
-    std::string missing;
-    if (conditions_hold(kLooks[0].conditions, source)) refuse_unknown(source);  // whatever it is called
-    for (const auto& c : candidates(registry, source)) {
-      if (c.plugin->library.empty() || !c.plugin->failure.empty()) {
-        if (missing.empty()) missing = not_available(c);
-        continue;
-      }
-      registry.open(*c.plugin);
-      const auto& loaders = c.plugin->offers().loaders;
-      if (c.loader >= loaders.size()) continue;
-      c.plugin->call.run = run;
-      const auto& loader = loaders[c.loader];
-      tmeter_builder builder;
-      if (run_loader(loader, *c.plugin, request, builder) != TMETER_OK) continue;
-      if (source.archive && run.log) read_export_note(*source.archive, builder.builder, *run.log);
-      LoadedModel model{finished(builder, *c.plugin, source.file.path()), c.plugin};
-      tell_of_anything(c, loader, run);
-      if (model.graph->wants_other_inputs()) propagate(registry, model, run);
-      return model;
-    }
-    if (!missing.empty()) throw Error(ErrorKind::kModel, missing);
+    tmeter_builder builder;
+    const auto read = read_model(registry, request, run, builder);
+    if (source.archive && run.log) read_export_note(*source.archive, builder.builder, *run.log);
+    LoadedModel model{finished(builder, *read.plugin, source.file.path()), read.plugin};
+    tell_of_anything(read, run);
+    if (model.graph->property("content") == "weights") write_program(registry, request, run, model);
+    if (model.graph->wants_other_inputs()) propagate(registry, model, run);
+    return model;
   } catch (const PluginError& e) {
     if (!e.opened()) throw;  // another one may read it
     throw about_model(e, source.file.path());
   } catch (const Error& e) {
     throw about_model(e, source.file.path());
   }
-  refuse_unknown(source);
 }
 
 }  // namespace tmeter::core

@@ -48,6 +48,7 @@ void keep_texts(TextStore& s, tmeter_loader& l) {
   for (auto& m : matches) s.keep({&m.conditions});
   l.matches = matches.data();
 }
+void keep_texts(TextStore& s, tmeter_decoder& d) { s.keep({&d.encodings}, said::kListBytes); }
 void keep_texts(TextStore& s, tmeter_propagator& p) { s.keep({&p.name}); }
 void keep_texts(TextStore& s, tmeter_writer& w) { s.keep({&w.name, &w.extension, &w.media_type}); }
 void keep_texts(TextStore& s, tmeter_executor& e) { s.keep({&e.name}); }
@@ -110,6 +111,8 @@ PluginCapabilities read_capabilities(const PluginInstance& p) {
                            TMETER_SIZE_1_0(tmeter_shape_rule), o.shape_rules, said::kHandlers);
   read<tmeter_loaders>(p, texts, TMETER_CAP_LOADER, TMETER_SIZE_1_0(tmeter_loaders),
                        TMETER_SIZE_1_0(tmeter_loader), o.loaders);
+  read<tmeter_decoders>(p, texts, TMETER_CAP_DECODER, sizeof(tmeter_decoders),
+                        sizeof(tmeter_decoder), o.decoders);
   read<tmeter_propagators>(p, texts, TMETER_CAP_PROPAGATOR, TMETER_SIZE_1_0(tmeter_propagators),
                            TMETER_SIZE_1_0(tmeter_propagator), o.propagators);
   read<tmeter_writers>(p, texts, TMETER_CAP_REPORT_WRITER, TMETER_SIZE_1_0(tmeter_writers),

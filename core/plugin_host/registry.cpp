@@ -157,7 +157,7 @@ std::optional<Manifest> Registry::manifest_of(const Plugin& plugin, const Manife
     if (manifest.schema == kManifestSchema && is_still(manifest.made_from, library))
       return manifest;
   } catch (const Error& e) {
-    problems_.push_back(std::string(e.what()) + "; the plugin is asked instead");
+    problems_.push_back(std::string(e.what()) + "; the plugin itself is described instead");
   }
   return std::nullopt;
 }
@@ -327,7 +327,7 @@ void Registry::start(Plugin& p) const {
 void Registry::require_described(const Plugin& p) {
   if (same_offer(p.manifest, describe(*p.started, p.offered))) return;
   throw Error(ErrorKind::kPlugin, "its manifest " + p.library +
-                                      ".toml says something else than it does; make it anew with "
+                                      ".toml contradicts it; write a new one with "
                                       "`tmeter plugin manifest`");
 }
 

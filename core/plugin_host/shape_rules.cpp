@@ -108,7 +108,7 @@ void infer_with(const FoundRule& found, const std::string& op, tmeter_builder& b
     throw PluginError(plugin.manifest.id, doing, why);
   };
   const auto* rule = rule_of(plugin, *found.schema);
-  if (!rule) fail("it has no rule for it any more");
+  if (!rule) fail("it had a rule for it at first and has none now");
   const Building building(builder, plugin.call);
   const GuardedResults room(results.size());
   const auto status = invoke(plugin.call, doing, [&](auto* call) {

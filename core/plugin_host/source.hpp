@@ -12,6 +12,8 @@
 
 #include "core/archive/zip.hpp"
 #include "core/base/mapped_file.hpp"
+#include "core/ir/graph.hpp"
+#include "core/plugin_host/folder_listing.hpp"
 
 namespace tmeter::core {
 
@@ -27,14 +29,25 @@ struct InputRequest {
 }  // namespace tmeter::core
 
 struct tmeter_source {
+  /// A file, or a folder of files.
   explicit tmeter_source(const std::string& path)
-      : file(path), folder_(std::make_shared<const tmeter::core::Folder>(path)) {
+      : file(path, tmeter::core::MappedFile::OrDirectory{}),
+        folder_(std::make_shared<const tmeter::core::Folder>(is_folder() ? path + "/." : path)) {
+    if (is_folder()) files_ = tmeter::core::list_folder(path);
     open_archive();
   }
+  bool is_folder() const { return file.is_directory(); }
+  /// Of a folder, by name.
+  const std::vector<tmeter::core::FolderFile>& files() const { return files_; }
+  /// The file of this name from the folder on, opened once. Throws Error(kModel).
+  const tmeter_source& inside(std::string_view name) const;
+  /// Bytes of the file; of a folder, of those of its files that were opened, and of their
+  /// companions.
+  uint64_t size() const;
   /// The file `name` in the folder of this one, opened once. Throws Error(kModel).
   const tmeter_source& companion(std::string_view name) const;
   /// Whether it is this file or a companion of it. Nothing is followed.
-  bool has(const tmeter_source* other) const { return other == this || opened_.contains(other); }
+  bool has(const tmeter_source* other) const;
 
   tmeter::core::MappedFile file;
   std::optional<tmeter::core::ZipArchive> archive;
@@ -42,19 +55,38 @@ struct tmeter_source {
  private:
   tmeter_source(const tmeter_source& beside, const std::string& name, const std::string& path)
       : file(*beside.folder_, name, path), folder_(beside.folder_) {
+    in_folder_ = beside.is_folder() || beside.in_folder_;
+    if (const auto slash = path.rfind('/'); name.find('/') != name.npos)
+      folder_ = std::make_shared<const tmeter::core::Folder>(path.substr(0, slash) + "/.");
     open_archive();
   }
+  const tmeter_source& opened(std::string_view name, const std::string& path) const;
   void open_archive() {
     if (tmeter::core::ZipArchive::looks_like_zip(file.bytes())) archive.emplace(file.bytes());
   }
 
   std::shared_ptr<const tmeter::core::Folder> folder_;
+  std::vector<tmeter::core::FolderFile> files_;
+  bool in_folder_ = false;  // a file of a folder: links are checked
   mutable std::map<std::string, std::unique_ptr<tmeter_source>, std::less<>> companions_;
   mutable std::unordered_set<const tmeter_source*> opened_;  // of companions_
 };
 
+namespace tmeter::core {
+
+/// A file of a folder that is the model, or a module of it: abi/draft/folder.h.
+struct FolderPart {
+  const tmeter_source* file;
+  uint32_t module;  // 0: the whole model
+  std::string path;
+};
+
+}  // namespace tmeter::core
+
 struct tmeter_request {
   const tmeter_source* source = nullptr;
   bool trusted = false;
-  std::vector<tmeter::core::InputRequest> inputs;
+  std::vector<tmeter::core::InputRequest> inputs{};
+  std::vector<tmeter::core::FolderPart>* parts = nullptr;  // while a folder is loaded
+  const tmeter::core::Graph* weights = nullptr;  // while a program is written down for them
 };

@@ -79,7 +79,30 @@ std::optional<int64_t> elements_end(const TensorSpec& s) {
   return last ? checked_add(*last, 1) : std::nullopt;
 }
 
+int64_t part_bytes(const StoredPart& p) {
+  if (p.bytes > 0) return p.bytes;
+  int64_t bytes = element_bytes(p.dtype);
+  for (const auto d : p.dims) bytes = checked_mul(bytes, d).value_or(INT64_MAX);
+  return bytes;
+}
+
+int64_t own_bytes(const Tensor& t) {
+  if (!t.encoding) return t.numel * element_bytes(t.dtype);
+  if (t.storage_bytes > 0 || t.numel == 0) return t.storage_bytes;
+  const auto& e = *t.encoding;
+  if (e.block_elements == 0 || e.block_bytes == 0) return -1;
+  return checked_mul(t.numel / e.block_elements, e.block_bytes).value_or(-1);
+}
+
+int64_t stored_bytes(const Tensor& t) {
+  auto sum = own_bytes(t);
+  if (!t.encoding || sum < 0) return sum;
+  for (const auto& p : t.encoding->parts) sum = checked_add(sum, part_bytes(p)).value_or(INT64_MAX);
+  return sum;
+}
+
 std::string_view TensorBytes::unavailable(const Tensor& t) const {
+  if (t.encoding) return encoded_unavailable(t);
   if (element_bytes(t.dtype) == 0) return "its element type is unknown";
   if (t.numel == 0) return {};
   if (t.storage_bytes == 0) return "the file was saved without weights";
@@ -89,9 +112,41 @@ std::string_view TensorBytes::unavailable(const Tensor& t) const {
   return {};
 }
 
+std::string_view TensorBytes::encoded_unavailable(const Tensor& t) const {
+  if (t.numel == 0) return {};
+  if (t.storage_bytes == 0) return "the file was saved without weights";
+  if (t.file_offset < 0) return "its bytes are compressed, or in a form of their own, in the file";
+  if (!decoder_) return "it is encoded, and its numbers are not decoded in this kind of call";
+  return decoder_->unavailable(t, *this);
+}
+
+std::string_view TensorBytes::stored(const Tensor& t) const {
+  if (t.file_offset < 0 || t.storage_bytes == 0) return {};
+  return file_of(t).bytes().substr(to_size(t.file_offset), to_size(t.storage_bytes));
+}
+
+std::string_view TensorBytes::stored(const StoredPart& p) const {
+  if (p.file_offset < 0 || p.bytes == 0) return {};
+  return (p.file ? *p.file : *model_)
+      .bytes()
+      .substr(to_size(p.file_offset), to_size(p.bytes));
+}
+
+/// Whole blocks are decoded, of which the caller gets what it wants.
+std::string_view TensorBytes::decoded(const Tensor& t, int64_t first, int64_t count,
+                                      ElementBuffer& buffer) const {
+  const int64_t block = std::max<int64_t>(t.encoding->block_elements, 1);
+  const int64_t begin = first / block * block;
+  const int64_t end = std::min((first + count + block - 1) / block * block, t.numel);
+  auto* out = reinterpret_cast<float*>(buffer.reserve(to_size(end - begin) * sizeof(float)));
+  decoder_->decode(t, begin, end - begin, out);
+  return {reinterpret_cast<const char*>(out + (first - begin)), to_size(count) * sizeof(float)};
+}
+
 std::string_view TensorBytes::view(const Tensor& t, int64_t first, int64_t count,
                                    ElementBuffer& buffer) const {
   if (count == 0) return {};
+  if (t.encoding) return decoded(t, first, count, buffer);
   const int64_t bytes = element_bytes(t.dtype);
   const char* storage = file_of(t).bytes().data() + t.file_offset;
   const auto size = to_size(count * bytes);
@@ -112,6 +167,7 @@ std::string_view TensorBytes::view(const Tensor& t, int64_t first, int64_t count
 std::string_view TensorBytes::raw(const Tensor& t) const {
   if (element_bytes(t.dtype) == 0 || t.numel == 0 || t.storage_bytes == 0 || t.file_offset < 0)
     return {};
+  if (t.encoding) return {};
   int64_t last = 0;
   for (size_t i = 0; i < t.dims.size(); ++i) last += t.strides[i] * (t.dims[i] - 1);
   const int64_t bytes = element_bytes(t.dtype);
@@ -119,8 +175,24 @@ std::string_view TensorBytes::raw(const Tensor& t) const {
                                    to_size((last + 1) * bytes));
 }
 
+/// The bytes that hold these elements of an encoded tensor, offset in the file and length, where their
+/// blocks lie in order.
+std::optional<std::pair<size_t, size_t>> TensorBytes::blocks_of(const Tensor& t, int64_t first,
+                                                                int64_t count) const {
+  const auto* e = t.encoding;
+  if (!e || count == 0 || e->block_elements == 0 || e->block_bytes == 0 || !decoder_ ||
+      !decoder_->in_order(t))
+    return std::nullopt;
+  const auto begin = std::min(first / e->block_elements * e->block_bytes, t.storage_bytes);
+  const auto end = std::min((first + count + e->block_elements - 1) / e->block_elements * e->block_bytes,
+                            t.storage_bytes);
+  return std::pair(to_size(t.file_offset + begin), to_size(end - begin));
+}
+
 void TensorBytes::expect(const Tensor& t, int64_t first, int64_t count) const {
-  if (count == 0 || !is_contiguous(t)) return;
+  if (const auto range = blocks_of(t, first, count))
+    return file_of(t).expect(range->first, range->second);
+  if (count == 0 || t.encoding || !is_contiguous(t)) return;
   const int64_t bytes = element_bytes(t.dtype);
   file_of(t).expect(to_size(t.file_offset + (t.storage_offset + first) * bytes),
                     to_size(count * bytes));
@@ -129,7 +201,9 @@ void TensorBytes::expect(const Tensor& t, int64_t first, int64_t count) const {
 void TensorBytes::release(const Tensor& t, int64_t first, int64_t count) const {
   const int64_t bytes = element_bytes(t.dtype);
   if (count == 0) return;
-  if (is_contiguous(t)) {
+  if (const auto range = blocks_of(t, first, count))
+    return file_of(t).release(range->first, range->second);
+  if (!t.encoding && is_contiguous(t)) {
     file_of(t).release(to_size(t.file_offset + (t.storage_offset + first) * bytes),
                        to_size(count * bytes));
   } else if (first + count == t.numel) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/mapped_file.hpp"
@@ -32,10 +33,31 @@ class ElementBuffer {
   std::vector<uint64_t> words_;
 };
 
+/// Bytes a tensor takes as it is stored, parts included; -1: unknown.
+int64_t stored_bytes(const Tensor& tensor);
+int64_t part_bytes(const StoredPart& part);
+/// The same without the parts of an encoded one.
+int64_t own_bytes(const Tensor& tensor);
+
+class TensorBytes;
+
+/// Gives the elements of encoded tensors as float32. Safe from any thread.
+class ElementDecoder {
+ public:
+  virtual ~ElementDecoder() = default;
+  /// Why it cannot; empty when it can. Lives as long as this.
+  virtual std::string_view unavailable(const Tensor& tensor, const TensorBytes& bytes) = 0;
+  /// Elements [first, first + count): whole blocks, but for the end of the tensor, which is available.
+  virtual void decode(const Tensor& tensor, int64_t first, int64_t count, float* out) = 0;
+  /// Whether blocks lie in the order of their elements.
+  virtual bool in_order(const Tensor& tensor) = 0;
+};
+
 class TensorBytes {
  public:
-  /// `model` holds the tensors that name no other file.
-  explicit TensorBytes(const MappedFile& model) : model_(&model) {}
+  /// `model` holds the tensors that name no other file. Without a decoder encoded tensors are unavailable.
+  explicit TensorBytes(const MappedFile& model, ElementDecoder* decoder = nullptr)
+      : model_(&model), decoder_(decoder) {}
 
   /// Why the numbers cannot be read; empty when they can.
   std::string_view unavailable(const Tensor& tensor) const;
@@ -48,7 +70,11 @@ class TensorBytes {
   std::string_view view(const Tensor& tensor, int64_t first, int64_t count,
                         ElementBuffer& buffer) const;
 
-  /// Its storage in the file from its first element to the last that its strides reach; empty when
+  /// The storage of an encoded tensor, and of a part of it; empty when that is not in the file.
+  std::string_view stored(const Tensor& tensor) const;
+  std::string_view stored(const StoredPart& part) const;
+
+  /// Of a tensor that is not encoded: its storage in the file from its first element to the last that its strides reach; empty when
   /// that is not in the file.
   std::string_view raw(const Tensor& tensor) const;
 
@@ -59,7 +85,13 @@ class TensorBytes {
 
  private:
   const MappedFile& file_of(const Tensor& t) const { return t.file ? *t.file : *model_; }
+  std::string_view encoded_unavailable(const Tensor& t) const;
+  std::optional<std::pair<size_t, size_t>> blocks_of(const Tensor& t, int64_t first,
+                                                     int64_t count) const;
+  std::string_view decoded(const Tensor& t, int64_t first, int64_t count,
+                           ElementBuffer& buffer) const;
   const MappedFile* model_;
+  ElementDecoder* decoder_;
 };
 
 }  // namespace tmeter::core

@@ -30,7 +30,7 @@ std::string FrameValidator::defect(const Frame& f, const Outputs& outputs,
     case FrameKind::kRunsFile:
       return {};
     case FrameKind::kRunsModel:
-      return runs_model_ ? "" : "it runs the model, which nobody asked for";
+      return runs_model_ ? "" : "it runs the model, which was not requested";
     case FrameKind::kReport:
       return defect_of_report(f, outputs);
     case FrameKind::kLongReport:

@@ -136,8 +136,8 @@ inline constexpr int kStartOfPrograms[] = {SYS_arch_prctl};
 }  // namespace calls
 
 inline constexpr PermittedCalls kPermittedCalls[] = {
-    {kEverybody, "reading what has been opened", calls::kReading},
-    {kEverybody, "telling the supervisor, and printing, which becomes notes", calls::kTelling},
+    {kEverybody, "reading open files", calls::kReading},
+    {kEverybody, "messages to the supervisor, and printing, which becomes notes", calls::kTelling},
     {kEverybody, "facts about files; names need what Landlock lets be read", calls::kFacts},
     {kEverybody, "descriptors of its own", calls::kDescriptors},
     {kEverybody, "waiting", calls::kWaiting},

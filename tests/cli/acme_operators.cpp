@@ -1,4 +1,5 @@
-// acme::gated_mlp (tests/fixtures/acme/nn.py) as a company would ship it: a library of operators.
+// acme::gated_mlp (tests/fixtures/acme/nn.py) as a company would ship it: in a library of
+// operators.
 #include <ATen/Functions.h>
 #include <torch/library.h>
 

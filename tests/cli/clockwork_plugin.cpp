@@ -1,7 +1,7 @@
-// An executor that runs nothing, and whose clock is known: operator i takes i + 1 µs, a whole run
-// as long as all of them and another 1 µs for each operator that is told of.
+// An executor that runs nothing and keeps a made-up clock. Operator i takes i + 1 µs. A run takes
+// the sum of its operators, and another 1 µs for each operator whose events it reports.
 //
-// What it does wrong, when TMETER_CLOCKWORK says so, is in tests/cli/test_runs.py.
+// TMETER_CLOCKWORK selects a fault; tests/cli/test_runs.py lists them.
 #include <csignal>
 #include <cstdlib>
 #include <string_view>
@@ -44,7 +44,7 @@ class Clockwork final : public tmeter::Execution {
   }
 
  private:
-  /// What cannot follow the begin of a run, or each other.
+  /// Events that must not follow the begin of a run, or each other.
   void break_order(tmeter::ExecutorCall& call) {
     const auto first = graph_.nodes()[0], second = graph_.nodes()[1];
     if (wrong() == "two-begins") tell(call, TMETER_EVENT_RUN_BEGIN);
@@ -53,7 +53,8 @@ class Clockwork final : public tmeter::Execution {
       tell_of(TMETER_EVENT_OP_BEGIN, first, call), tell_of(TMETER_EVENT_OP_BEGIN, second, call);
     if (wrong() == "mixed")
       tell_of(TMETER_EVENT_OP_BEGIN, first, call), tell_of(TMETER_EVENT_OP_END, second, call);
-    if (wrong() == "open") tell_of(TMETER_EVENT_OP_BEGIN, first, call), tell(call, TMETER_EVENT_RUN_END);
+    if (wrong() == "open")
+      tell_of(TMETER_EVENT_OP_BEGIN, first, call), tell(call, TMETER_EVENT_RUN_END);
     if (wrong() == "earlier") {
       auto e = event(TMETER_EVENT_OP_BEGIN);
       e.node = first.handle();
@@ -103,7 +104,8 @@ class Clockwork final : public tmeter::Execution {
     e.node = wrong() == "no-node" ? nullptr : node.handle();
     call.event(e);
   }
-  /// A result of 100 (i + 1) bytes and a workspace of 1000; the result before is freed afterwards.
+  /// A result of 100 (i + 1) bytes and a workspace of 1000; the previous result is freed
+  /// afterwards.
   static void tell_memory(const tmeter::Node& node, tmeter::ExecutorCall& call) {
     const auto n = static_cast<int64_t>(node.index());
     tell_bytes(TMETER_EVENT_ALLOCATE, node.handle(), 100 * (n + 1), call);

@@ -1,6 +1,6 @@
-// Prints names of 16 characters that have one hash in libstdc++ (std::hash of texts: MurmurHash64A with a fixed seed):
-// tables that use it take quadratic time for them. Of each name the first half is made up and the second one solved for;
-// those that are no printable text are passed over.
+// Prints names of 16 characters with one hash in libstdc++ (std::hash of strings: MurmurHash64A
+// with a fixed seed), for which tables that use it take quadratic time. The first half of a name is
+// arbitrary; the second half is solved for. Unprintable names are skipped.
 #include <cctype>
 #include <cstdint>
 #include <cstdio>
@@ -21,7 +21,8 @@ constexpr uint64_t inverse(uint64_t odd) {
 }
 
 int main(int, char** arguments) {
-  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijkl";
+  constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijkl";
   constexpr uint64_t kBack = inverse(kFactor), kState = 0x0123456789abcdef * kBack;
   std::mt19937_64 random(27);
   size_t hash = 0;
@@ -31,13 +32,16 @@ int main(int, char** arguments) {
     for (int i = 0; i < 8; ++i) name[i] = kLetters[bits >> (6 * i) & 63];
     uint64_t half = 0;
     std::memcpy(&half, name, sizeof half);
-    const uint64_t state = ((kSeed ^ (kLength * kFactor)) ^ (shifted(half * kFactor) * kFactor)) * kFactor;
+    const uint64_t state =
+        ((kSeed ^ (kLength * kFactor)) ^ (shifted(half * kFactor) * kFactor)) * kFactor;
     half = shifted((kState ^ state) * kBack) * kBack;
     std::memcpy(name + 8, &half, sizeof half);
     bool is_name = true;
     for (int i = 8; i < 16; ++i) {
       const auto c = static_cast<unsigned char>(name[i]);
-      is_name = is_name && c < 0x7f && (std::isalnum(c) || std::string_view("_-/+$@!:~%^*()?[]<>=#").find(name[i]) != std::string_view::npos);
+      is_name = is_name && c < 0x7f &&
+                (std::isalnum(c) ||
+                 std::string_view("_-/+$@!:~%^*()?[]<>=#").find(name[i]) != std::string_view::npos);
     }
     if (!is_name) continue;
     const auto found = std::hash<std::string_view>{}({name, kLength});

@@ -1,6 +1,7 @@
-// A stranger's plugin that uses the host's functions as a careless author would: by the C tables,
-// without looking at what they answer. CONTRACT names what it does; tests/cli/test_contract.py has
-// the table of what the user is told. Without it, it is a good plugin: one metric and one writer.
+// A third-party plugin that uses the host's functions as a careless author would: through the C
+// tables, ignoring their return values. CONTRACT selects the misuse; tests/cli/test_contract.py has
+// the table of expected messages. Without CONTRACT it is a correct plugin with one metric and one
+// writer.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -21,15 +22,14 @@ std::string mode() {
   return wish ? wish : "";
 }
 
-const tmeter_str kNowhere{nullptr, 100};  // a text of 100 bytes that is not there
+const tmeter_str kNowhere{nullptr, 100};  // a string of 100 bytes without memory
 constexpr size_t kHuge = SIZE_MAX / 2;
 
 tmeter_str text(std::string_view s) { return tmeter::to_abi(s); }
 const auto& calls() { return tmeter::detail::call_api(); }
 const auto& results() { return tmeter::detail::results_api(); }
 
-// --- what an analysis does
-// ---------------------------------------------------------------------------
+// --- misuse in an analysis
 
 tmeter_finding finding(std::string_view rule = "rule", std::string_view words = "text") {
   tmeter_finding f{};
@@ -331,8 +331,7 @@ tmeter_status TMETER_ABI write(tmeter_call*, const tmeter_report*, tmeter_output
   return TMETER_OK;
 }
 
-// --- what it offers
-// ----------------------------------------------------------------------------------
+// --- capabilities
 
 void set_up(tmeter::Registrar& r) {
   const auto wish = mode();
@@ -349,13 +348,12 @@ void set_up(tmeter::Registrar& r) {
         .handle(
             "macs",
             [](const tmeter::Node& n) {
-              const bool one =
-                  mode() == "macs-absurd";  // FLOPs, of which there are twice as many, overflow
+              const bool one = mode() == "macs-absurd";  // FLOPs are twice the MACs and overflow
               return tmeter::Count(n.index() == 0 || !one ? INT64_MAX - 1000 : 1);
             },
             1);
   }
-  if (wish.starts_with("figure-")) {  // of the first operator, of the metric named
+  if (wish.starts_with("figure-")) {  // of the first operator, of the named metric
     static const auto metric = wish.substr(7);
     r.op("aten::conv2d")
         .handle(

@@ -1,6 +1,6 @@
-// A stranger's loader, which pushes a small model by the C tables: a root, one call of it, a
-// parameter, an operator. CONTRACT names what it does wrong (tests/cli/test_contract.py has the
-// table); MATCH and SCORE are what it says it reads.
+// A third-party loader that pushes a small model through the C tables: a root, one call of it, a
+// parameter, an operator. CONTRACT selects a misuse (tests/cli/test_contract.py has the table);
+// MATCH and SCORE are its match pattern and score.
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -23,7 +23,7 @@ std::string mode() { return setting("CONTRACT", ""); }
 constexpr size_t kHuge = SIZE_MAX / 2;
 tmeter_str text(std::string_view s) { return tmeter::to_abi(s); }
 
-/// The builder, whose refusals nobody looks at.
+/// The builder; its refusals are ignored.
 struct Push {
   tmeter_builder* b;
   const tmeter_builder_api& api = tmeter::detail::builder_api();
@@ -97,9 +97,9 @@ void good_model(Push& p) {
   p.api.output(p.b, y);
 }
 
-tmeter_call* loading = nullptr;  // the call of the loader at work
+tmeter_call* loading = nullptr;  // the call of the running loader
 
-/// A builder for shape rules, given back.
+/// A builder for shape rules that has already been ended.
 tmeter_builder* ended_builder() {
   const auto& rules = tmeter::detail::shape_rules_api();
   auto* b = rules.begin(loading);
@@ -108,7 +108,7 @@ tmeter_builder* ended_builder() {
 }
 
 using Deed = std::function<void(Push&)>;
-/// After a good model: what is refused, and not heeded.
+/// Misuse after a good model; the plugin ignores the refusals.
 const std::map<std::string, Deed> kDeeds{
     {"node-of-no-call", [](Push& p) { p.node({}, {}, 99), p.node({arg(2)}, {p.value()}); }},
     {"node-of-no-value", [](Push& p) { p.node({arg(4711)}, {}); }},
@@ -265,7 +265,7 @@ const std::map<std::string, Deed> kDeeds{
        auto at = p.list({});
        for (int i = 0; i < 70; ++i) at = p.list({at});
      }},
-    {"list-doubles",  // 2^60 values, of 60 lists
+    {"list-doubles",  // 2^60 values from 60 lists
      [](Push& p) {
        auto at = p.value();
        for (int i = 0; i < 60; ++i) at = p.list({at, at});
@@ -324,7 +324,7 @@ const std::map<std::string, Deed> kDeeds{
        tmeter::detail::shape_rules_api().infer(loading, text("acme::x"), ended_builder(), nullptr,
                                                0, nullptr, 0, &why);
      }},
-    {"rule-end-between",  // the second builder may lie where the first did
+    {"rule-end-between",  // the second builder may have the address of the first
      [](Push&) {
        const auto& rules = tmeter::detail::shape_rules_api();
        auto* first = ended_builder();
@@ -361,7 +361,7 @@ tmeter_status TMETER_ABI load(tmeter_call* call, const tmeter_request*, tmeter_b
   good_model(p);
   if (const auto deed = kDeeds.find(name); deed != kDeeds.end()) deed->second(p);
   if (mode().ends_with("/goes-on")) {
-    const auto x = p.value(), y = p.value();  // as if nothing had been
+    const auto x = p.value(), y = p.value();  // as if nothing had happened
     p.api.input(p.b, text("z"), text("recorded"), x);
     p.node({arg(x)}, {y}, p.call(p.module(1, "more"), 1));
   }
@@ -381,7 +381,7 @@ TMETER_PLUGIN_INFO(
                [](const tmeter::Request&, tmeter::GraphBuilder&, tmeter::Call&) {});
       r.metric({.id = "own", .title = "own", .axis = TMETER_AXIS_NODE, .convention = "none"});
       r.op("*").handle("own", [](const tmeter::Node&) {
-        tmeter_id id = 0;  // the builder is gone by now
+        tmeter_id id = 0;  // the builder has been ended
         if (mode() == "builder-kept") Push{kept}.module(1, "late");
         return tmeter::Count(1 + id);
       });

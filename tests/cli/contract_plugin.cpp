@@ -1,6 +1,6 @@
-// A stranger's plugin that breaks the contract on demand: CONTRACT names what it does (the tables
-// below). Without it, it is a good plugin: two metrics, of which one reads the other, and a writer.
-// What takes the whole process down is rogue_plugin.cpp's.
+// A third-party plugin that breaks the contract on demand. CONTRACT selects a misuse from the
+// tables below. Without CONTRACT it is a correct plugin: two metrics, one of which reads the other,
+// and a writer. rogue_plugin.cpp has the misuse that ends the whole process.
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
@@ -30,8 +30,7 @@ std::string mode() {
 
 std::string_view text(std::string_view s) { return s; }
 
-// --- what it may leave behind, in any callback: CONTRACT="metric:locale"
-// --------------------------
+// --- process state it can leave behind, in any callback: CONTRACT="metric:locale"
 
 const std::map<std::string, std::function<void()>> kLeftBehind{
     {"locale", [] { std::setlocale(LC_ALL, "C.UTF-8"); }},
@@ -64,23 +63,22 @@ const std::map<std::string, std::function<void()>> kLeftBehind{
 void leave_behind(std::string_view where) {
   const auto wish = mode();
   if (!wish.starts_with(std::string(where) + ":")) return;
-  static bool done = false;  // as by a handler that sets up something at its first call
+  static bool done = false;  // as in a handler that initialises something on its first call
   if (!std::exchange(done, true)) kLeftBehind.at(wish.substr(where.size() + 1))();
 }
 
-/// CONTRACT="signature:…": the handler says that it goes by the operator's signature alone.
+/// CONTRACT="signature:…": the handler declares that it depends on the operator's signature alone.
 constexpr std::string_view kPromise = "signature:";
 bool promises(std::string_view wish) { return wish.starts_with(kPromise); }
 
-// --- what a handler may do wrong, by way of the C tables
-// ------------------------------------------
+// --- misuse by a handler, through the C tables
 
 tmeter_status emit(tmeter_call* call, tmeter_number n) {
   return tmeter::detail::results_api().emit(call, n);
 }
 
-/// A pattern in scratch memory, another metric of this plugin read, whose handler does the same; is
-/// the pattern still there?
+/// Writes a pattern into scratch memory, reads another metric of this plugin whose handler does the
+/// same, and returns whether the pattern is intact.
 tmeter_status nested_scratch(tmeter_call* call, const tmeter_node* node) {
   constexpr size_t kBytes = 4096;
   auto* mine = static_cast<unsigned char*>(tmeter::detail::call_api().scratch(call, kBytes));
@@ -97,7 +95,7 @@ tmeter_status nested_scratch(tmeter_call* call, const tmeter_node* node) {
   return emit(call, inner);
 }
 
-/// The reason first, then another look at the model, then the failure.
+/// Sets the reason, reads the model once more, then fails.
 tmeter_status nested_error(tmeter_call* call, const tmeter_node* node) {
   tmeter::detail::call_api().fail(call, tmeter::to_abi("the reason of the outer one"));
   tmeter_number inner{};
@@ -108,7 +106,7 @@ tmeter_status nested_error(tmeter_call* call, const tmeter_node* node) {
 
 tmeter_status emit_at(tmeter_call* call, std::string_view metric, int32_t axis,
                       tmeter_number n = {TMETER_NUMBER_INT, 0, 123'456'789, 0}) {
-  // Whatever the host says to it: a careless plugin does not look.
+  // A careless plugin ignores the host's answer.
   tmeter::detail::results_api().emit_at(call, tmeter::to_abi(metric), axis, 0, n);
   return TMETER_OK;
 }
@@ -256,14 +254,14 @@ void set_up(tmeter::Registrar& r) {
            [](const tmeter::Report&, tmeter::Output&, tmeter::Call&) {});
 }
 
-/// The wrapper's tables with what it would not do put in.
+/// The wrapper's tables with contents the wrapper itself would not produce.
 template <class Table, class Item>
 void change_all(const void* table, void (*change)(Item&)) {
   const auto* t = static_cast<const Table*>(table);
   for (uint32_t i = 0; i < t->count; ++i) change(const_cast<Item&>(*t->get(i, t->user)));
 }
 
-/// CONTRACT="table:null-eval": what is wrong with a table.
+/// CONTRACT="table:null-eval": a fault in a table.
 struct Spoil {
   std::string_view capability;
   void (*change)(const void* table);
@@ -346,8 +344,9 @@ const std::map<std::string, Spoil> kSpoils{
      {TMETER_CAP_OPTIONS,
       all<tmeter_options, tmeter_option_desc, [](tmeter_option_desc& o) { o.type = 99; }>}},
     {"option-default",
-     {TMETER_CAP_OPTIONS, all<tmeter_options, tmeter_option_desc,
-                              [](tmeter_option_desc& o) { o.default_value = tmeter::to_abi("x"); }>}},
+     {TMETER_CAP_OPTIONS,
+      all<tmeter_options, tmeter_option_desc,
+          [](tmeter_option_desc& o) { o.default_value = tmeter::to_abi("x"); }>}},
     {"option-range",
      {TMETER_CAP_OPTIONS, all<tmeter_options, tmeter_option_desc,
                               [](tmeter_option_desc& o) { o.min = 5, o.max = 7; }>}},

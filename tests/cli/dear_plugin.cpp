@@ -1,16 +1,17 @@
-// A stranger's metrics that take long: one of an analysis, one of operators. With DEAR_NEEDED a
-// second analysis, which produces something that is always shown, requires the first.
+// Third-party metrics that take long: one of an analysis, one of operators. With DEAR_NEEDED, a
+// second analysis requires the first and produces a metric that is always shown.
 #include <cstdlib>
 #include <tmeter/cpp/plugin.hpp>
 
 TMETER_PLUGIN("com.stranger.dear", "1.0.0", [](tmeter::Registrar& r) {
   const auto metric = [&](std::string_view id, int32_t axis, uint32_t flags) {
-    r.metric({.id = id,
-              .title = id,
-              .axis = axis,
-              .aggregation = axis == TMETER_AXIS_NODE ? TMETER_AGGREGATE_SUM : TMETER_AGGREGATE_NONE,
-              .flags = flags,
-              .convention = "how dear it is"});
+    r.metric(
+        {.id = id,
+         .title = id,
+         .axis = axis,
+         .aggregation = axis == TMETER_AXIS_NODE ? TMETER_AGGREGATE_SUM : TMETER_AGGREGATE_NONE,
+         .flags = flags,
+         .convention = "how dear it is"});
   };
   metric("dear_model", TMETER_AXIS_MODEL, TMETER_METRIC_ON_REQUEST);
   metric("dear_nodes", TMETER_AXIS_NODE, TMETER_METRIC_ON_REQUEST);

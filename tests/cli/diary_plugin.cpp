@@ -1,6 +1,6 @@
-// A stranger's observer, which writes down what it is told of runs.
+// A third-party observer that records the events of runs.
 //
-// What it does wrong, when TMETER_DIARY says so, is in tests/cli/test_runs.py.
+// TMETER_DIARY selects a fault; tests/cli/test_runs.py lists them.
 #include <csignal>
 #include <cstdlib>
 #include <set>

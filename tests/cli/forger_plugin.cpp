@@ -1,6 +1,6 @@
-// A stranger's plugin that says to tmeter's supervisor what only the host may say, or leaves its
-// process in a state that ends it later, for the tests of the supervisor. FORGER=WHERE:WHAT makes it
-// do WHAT (the table below) in metric, analysis, writer or deinit.
+// A third-party plugin that sends the supervisor messages that only the host may send, or leaves
+// its process in a state that ends it later. FORGER=WHERE:WHAT makes it do WHAT (the table below)
+// in metric, analysis, writer or deinit.
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -39,7 +39,8 @@ struct Header {
   uint64_t numbers[2];
 };
 
-/// The pipe to the supervisor: whatever is open and can be written, but what is printed.
+/// The pipe to the supervisor: the first open descriptor for writing apart from the standard
+/// streams.
 int line_out() {
   for (int fd = 3; fd < 4096; ++fd) {
     const int flags = fcntl(fd, F_GETFL);
@@ -75,7 +76,7 @@ void sleep_for_ever() {
 
 std::string distinct(uint64_t i, size_t size) { return std::to_string(i) + std::string(size, 'x'); }
 
-/// Ends the process half a second later, wherever it is then.
+/// Ends the process when the timer fires, at any place.
 void set_timer(int which) {
   const itimerval soon{{0, 0}, {0, 20'000}};
   setitimer(which, &soon, nullptr);
@@ -119,8 +120,7 @@ const std::map<std::string, std::function<void()>> kDeeds{
      [] {
        for (uint64_t i = 0; i < 6000; ++i) say(kMessage, 0, 0, distinct(i, 1 << 19));
      }},
-    {"print",
-     [] { flood([](uint64_t i) { std::printf("%s\n", distinct(i, 100).c_str()); }); }},
+    {"print", [] { flood([](uint64_t i) { std::printf("%s\n", distinct(i, 100).c_str()); }); }},
     {"print-line", [] { flood([](uint64_t) { std::fputs("no end of line", stderr); }); }},
     {"timer", [] { set_timer(ITIMER_REAL); }},
     {"profiling-timer", [] { set_timer(ITIMER_PROF); }},
@@ -140,7 +140,7 @@ const std::map<std::string, std::function<void()>> kDeeds{
      [] {
        for (int fd = 0; fd < 4096; ++fd) close(fd);
      }},
-    // The C library notices at one of the next allocations, whoever asks for it.
+    // The C library notices at a later allocation of any caller.
     {"heap",
      [] {
        for (int size = 16; size < 1024; size += 16) {
@@ -158,14 +158,15 @@ void misbehave(const char* where) {
   kDeeds.at(wish.substr(wish.find(':') + 1))();
 }
 
-/// Its `deinit`.
+/// Runs in its `deinit`.
 struct AtEnd {
   ~AtEnd() { misbehave("deinit"); }
 };
 
 }  // namespace
 
-TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = "com.forger.all", .version = "1.0.0", .name = "forger"}),
+TMETER_PLUGIN_INFO((tmeter::PluginInfo{
+                       .id = "com.forger.all", .version = "1.0.0", .name = "forger"}),
                    [](tmeter::Registrar& r) {
                      r.metric({.id = "forged",
                                .title = "forged",
@@ -176,9 +177,8 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = "com.forger.all", .version = "1.0.0
                        misbehave("metric");
                        return tmeter::Count(1);
                      });
-                     r.analysis("forge", "", "", [](const tmeter::Graph&, tmeter::Call&) {
-                       misbehave("analysis");
-                     });
+                     r.analysis("forge", "", "",
+                                [](const tmeter::Graph&, tmeter::Call&) { misbehave("analysis"); });
                      r.writer("forged", "txt", "text/plain",
                               [](const tmeter::Report&, tmeter::Output& out, tmeter::Call&) {
                                 misbehave("writer");

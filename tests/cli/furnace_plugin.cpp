@@ -1,12 +1,12 @@
-// An executor that burns a known energy: operator i takes (i + 1) · 10 ms of a clock that is made up, and
-// (i + 1) J of package 0 and half of that of its memory, which it adds to the powercap files below the folder
-// TMETER_FURNACE; and, where it is told to, 2 (i + 1) J of the GPU of stub_nvml. Nothing waits: the test takes no time.
-#include <tmeter/cpp/executor.hpp>
-
+// An executor that uses a known energy. Operator i takes (i + 1) · 10 ms of a made-up clock, (i +
+// 1) J of package 0, and half of that of its memory; it adds the joules to the powercap files below
+// the folder TMETER_FURNACE. On request it also uses 2 (i + 1) J of the GPU of stub_nvml. The
+// executor never waits, so the test takes no time.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <tmeter/cpp/executor.hpp>
 
 namespace {
 
@@ -27,7 +27,7 @@ void burn(const char* zone, uint64_t microjoules) {
   const auto path = file_of(zone);
   uint64_t value = 0;
   if (!(std::ifstream(path) >> value)) return;
-  // At once, as the kernel's files change: they are sampled meanwhile.
+  // Renamed into place, as the kernel's files change atomically: the sampler reads them meanwhile.
   std::ofstream(path + ".new") << (value + microjoules) % kRange << "\n";
   std::filesystem::rename(path + ".new", path);
 }
@@ -67,7 +67,8 @@ class Furnace final : public tmeter::Execution {
   }
 
  private:
-  static void tell(int32_t kind, const tmeter_node* node, uint64_t since, tmeter::ExecutorCall& call) {
+  static void tell(int32_t kind, const tmeter_node* node, uint64_t since,
+                   tmeter::ExecutorCall& call) {
     tmeter_event e{};
     e.struct_size = sizeof e;
     e.kind = kind;

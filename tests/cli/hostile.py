@@ -1,6 +1,6 @@
-"""Hostile model files, written by hand: small files that would take much memory, much time, or say two things at once.
+"""Hostile model files, written by hand: small files that would take much memory or time, or contradict themselves.
 
-Each function returns the bytes of a file. Pickles are put together opcode by opcode, without torch.
+Each function returns the bytes of a file. Pickles are assembled opcode by opcode, without torch.
 """
 import io
 import json
@@ -64,7 +64,7 @@ def dict_of(items):
 
 
 def instance(cls, state):
-    """An object that is made without calling its class, as modules are."""
+    """An object created without a call of its class, as modules are."""
     return cls + b")\x81" + state + b"b"
 
 
@@ -103,7 +103,7 @@ def long_module_names(depth=380, length=60_000):
 
 
 def many_deep_module_names(depth=500, siblings=80_000):
-    """Module names of a few bytes, far down: each of the siblings has a path of 2 KB."""
+    """Module names of a few bytes in deep modules: each of the siblings has a path of 2 KB."""
     opening = name("n", "N") + put(0) + b"0" + b"}" + put(1) + b"0" + text("_modules") + put(2) + b"0"
     opening += text("_parameters") + put(3) + b"0" + text("abc") + put(4) + b"0"
     empty = get(0) + b")\x81}(" + get(3) + get(1) + get(2) + get(1) + b"ub"
@@ -121,7 +121,7 @@ def shared_state(objects=20_000):
 
 
 def shared_attributes(modules=20_000, attributes=20_000):
-    """Modules that have one dict of attributes together."""
+    """Modules that share one dict of attributes."""
     cls = name("n", "N") + put(0) + b"0"
     state = dict_of([(text("_parameters"), b"}"), (text("_modules"), b"}"),
                      *((text(f"a{i}"), b"K\x01") for i in range(attributes))]) + put(1) + b"0"
@@ -137,14 +137,14 @@ def one_tensor_often(times=3_000_000):
 
 
 def copied_dicts(copies=100_000, keys=10_000):
-    """A few bytes copy ten thousand entries."""
+    """A few bytes that copy ten thousand entries."""
     source = dict_of([(number(i), b"N") for i in range(keys)]) + put(0) + b"0"
     cls = name("collections", "OrderedDict") + put(1) + b"0"
     return checkpoint(source + cls + b"](" + (get(1) + get(0) + b"\x85R") * copies + b"e")
 
 
 def windows(count=2_000, elements=4 * MIB):
-    """Tensors that are all of one storage but its first elements, which differ in where they begin."""
+    """Tensors over all of one storage but its first elements; each begins at another offset."""
     half = elements // 2
     items = [(text(f"w{i}"), tensor(size=(half,), offset=i, numel=elements)) for i in range(count)]
     return checkpoint(dict_of(items), _0=bytes(4 * elements))
@@ -192,14 +192,14 @@ def deep_modules(chains=3_000, depth=480):
 
 
 def deep_stacks(nodes=20_000, depth=400):
-    """Each node says that it ran inside 400 calls of its own."""
+    """Each node has a stack of 400 module calls of its own."""
     deep = ";k,m,T" * (depth - 1)
     made = [node("torch.ops.aten.relu.default", [("self", named("x"))], f"r{i}", f"L{i},,N{deep}") for i in range(nodes)]
     return pt2(program(made, {f"r{i}": meta(4) for i in range(nodes)}), method=zipfile.ZIP_DEFLATED)
 
 
 def deep_uses(nodes=5_000, depth=480):
-    """Operators 480 calls down that use what was made 480 calls down another branch."""
+    """Operators 480 calls deep that use values made 480 calls deep in another branch."""
     branch = {root: "L,,N" + "".join(f";{root}{level},m,T" for level in range(1, depth)) for root in "ab"}
     made, values, last = [], {}, "x"
     for i in range(nodes):
@@ -218,14 +218,14 @@ def wide_cat(tensors=100_000, nodes=20):
 
 
 def many_arguments(count=100_000):
-    """One operator of as many arguments, each with a name and a text of its own."""
+    """One operator of `count` arguments, each with a name and a text of its own."""
     more = ((f"a{i}", {"as_string": f"{i}"}) for i in range(count))
     return pt2(program([node("torch.ops.aten.relu.default", [("self", named("x")), *more], "r")], {"r": meta(4)}, output="r"),
                method=zipfile.ZIP_DEFLATED)
 
 
 def unknown_operators(count=40_000):
-    """Operators that nobody has a rule for, each of a name and in a module of its own."""
+    """Operators without a rule, each with a name and a module of its own."""
     made = [node(f"torch.ops.acme.op{i}.default", [("self", named("x"))], f"r{i}", f"L,,net.Net;L{i},m{i},acme.T{i}") for i in range(count)]
     return pt2(program(made, {f"r{i}": meta(4) for i in range(count)}, modules=("", *(f"m{i}" for i in range(count)))),
                method=zipfile.ZIP_DEFLATED)
@@ -245,7 +245,7 @@ def pickle_bomb(opcode=b"]", mebibytes=300):
 
 
 def tied_twins(count=20_000):
-    """Parameters that look alike, none of which says where its memory lies: each read one could be tied to any other."""
+    """Parameters that look alike and have no recorded memory location: each read of one could be tied to any other."""
     values, specs, made = {}, [], []
     for i in range(count):
         for kind in "ur":
@@ -264,7 +264,7 @@ SYMBOL = "Symbol('s77', positive=True, integer=True)"
 
 
 def sized(expression):
-    """One input whose size is that expression; 4 for the input it was exported with."""
+    """One input whose size is the given expression; 4 for the input of the export."""
     size = {"as_expr": {"expr_str": expression, "hint": {"as_int": 4}}}
     return pt2(program(values={"x": {**meta(4), "sizes": [size]}}), method=zipfile.ZIP_DEFLATED)
 
@@ -274,12 +274,12 @@ def many_terms(terms=200_000):
 
 
 def many_denominators(terms=4_000):
-    """Fractions that have nothing in common."""
+    """Fractions without a common divisor."""
     return sized("Add(" + ", ".join(f"Rational(s{i}, {2 + i % 97})" for i in range(terms)) + ")")
 
 
 def many_symbols(tensors=2_000, symbols=500):
-    """Sizes of symbols of which none has a recorded value."""
+    """Sizes of symbols without a recorded value."""
     names = [f"s{i}" for i in range(symbols)]
     size = {"as_expr": {"expr_str": " + ".join(names), "hint": {"as_int": 4}}}
     values = {f"v{i}": {**meta(4), "sizes": [{"as_expr": {**size["as_expr"], "expr_str": f"{i} + " + size["as_expr"]["expr_str"]}}]}

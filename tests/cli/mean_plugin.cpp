@@ -1,4 +1,4 @@
-// A stranger's metric that is a mean: how well operators use the machine, weighted by the metric
+// A third-party metric that is a mean: how well operators use the machine, weighted by the metric
 // that MEAN_WEIGHT names.
 #include <cstdlib>
 #include <string>

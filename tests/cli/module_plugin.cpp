@@ -1,18 +1,18 @@
-// A stranger's module handlers, as the environment variable ENV wants them: rules separated by ";",
+// Third-party module handlers, defined by the environment variable ENV: rules separated by ";",
 // each "TYPE METRIC WHAT [+PRIORITY] [FOLLOWED…]". ID, ENV and METRICS (own metrics, of operators)
-// are given when it is compiled.
+// are set at compile time.
 //
-//   WHAT   7               that many
-//          partial:7       at least that many
+//   WHAT   7               that value
+//          partial:7       at least that value
 //          zero, unavailable, none, decline
-//          half            half of what the operators inside cost without it
-//          nodes, inputs, outputs, elements   how many the call has; elements of its first input
-//          other:METRIC    what that metric says of the call
-//          node:METRIC     what that metric says of the first operator inside
-//          raw:KIND        that kind of number, past the wrapper
+//          half            half of the cost of the operators inside
+//          nodes, inputs, outputs, elements   their number in the call; elements of its first input
+//          other:METRIC    the value of that metric for the call
+//          node:METRIC     its value for the first operator inside
+//          raw:KIND        a number of that kind, without the wrapper
 //          at:PATH         7, of that module alone
-// Its own metrics: 1 for each operator, or with "op METRIC other:METRIC2" what that one says of it,
-// and with "op METRIC total:METRIC2" what that one says of the model.
+// Its own metrics: 1 for each operator, or with "op METRIC other:METRIC2" the operator's METRIC2,
+// and with "op METRIC total:METRIC2" the model's METRIC2.
 #include <cstdlib>
 #include <deque>
 #include <sstream>

@@ -1,7 +1,8 @@
-// A stranger's plugin that misbehaves on demand, for the tests of the supervisor and the sandbox.
+// A third-party plugin that misbehaves on demand, for the tests of the supervisor and the sandbox.
 // ROGUE=WHERE:WHAT makes it do WHAT (the table below) in one of its callbacks: init, configure,
-// metric, analysis or writer. ROGUE_TRY="WHAT ARGUMENT;…" makes its analysis try what the sandbox
-// forbids and tell, in findings, what came of it: "write: Permission denied" or "write: done".
+// metric, analysis or writer. ROGUE_TRY="WHAT ARGUMENT;…" makes its analysis try actions that the
+// sandbox forbids and report each outcome in a finding: "write: Permission denied" or "write:
+// done".
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -134,7 +135,7 @@ int on_file(const std::string& path, int (*what)(int)) {
   return fd < 0 ? fd : what(fd);
 }
 
-/// A child that is gone at once, and its child, which stays.
+/// Starts a child that ends at once, and its child, which stays.
 int daemon_started() {
   const pid_t child = fork();
   if (child != 0) return child;
@@ -143,7 +144,7 @@ int daemon_started() {
   for (;;) pause();
 }
 
-/// Below 0 with errno: it did not work.
+/// A result below 0, with errno, is a failure.
 const std::map<std::string, std::function<int(const std::string&)>> kAttempts{
     {"read", [](const std::string& p) { return opened(p, O_RDONLY); }},
     {"write", [](const std::string& p) { return opened(p, O_WRONLY | O_CREAT | O_TRUNC); }},
@@ -172,11 +173,18 @@ const std::map<std::string, std::function<int(const std::string&)>> kAttempts{
      [](const std::string&) { return static_cast<int>(syscall(SYS_unshare, 0x10000000)); }},
     {"memfd",
      [](const std::string&) { return static_cast<int>(syscall(SYS_memfd_create, "x", 0)); }},
-    {"setuid", [](const std::string& p) { return called(kFchmodat2, AT_FDCWD, pointer(p.c_str()), 04755, 0); }},
+    {"setuid",
+     [](const std::string& p) {
+       return called(kFchmodat2, AT_FDCWD, pointer(p.c_str()), 04755, 0);
+     }},
     {"setxattrat",
      [](const std::string& p) {
-       struct { uint64_t value; uint32_t size, flags; } arguments{reinterpret_cast<uint64_t>("x"), 1, 0};
-       return called(kSetxattrat, AT_FDCWD, pointer(p.c_str()), 0, pointer("user.rogue"), pointer(&arguments));
+       struct {
+         uint64_t value;
+         uint32_t size, flags;
+       } arguments{reinterpret_cast<uint64_t>("x"), 1, 0};
+       return called(kSetxattrat, AT_FDCWD, pointer(p.c_str()), 0, pointer("user.rogue"),
+                     pointer(&arguments));
      }},
     {"removexattrat",
      [](const std::string& p) {
@@ -194,7 +202,8 @@ const std::map<std::string, std::function<int(const std::string&)>> kAttempts{
          return ioctl(fd, kSetFlags, &flags);
        });
      }},
-    {"shared-memory", [](const std::string&) { return shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600); }},
+    {"shared-memory",
+     [](const std::string&) { return shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600); }},
     {"queue", [](const std::string&) { return called(SYS_msgget, IPC_PRIVATE, IPC_CREAT | 0600); }},
     {"posix-queue",
      [](const std::string& p) {

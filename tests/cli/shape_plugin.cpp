@@ -1,7 +1,6 @@
-// A stranger's plugin for acme::gated_mlp. RULE says what its shape rule does (the table below;
-// empty: none), GIVES what else it has to say: words of "macs other class=NAME output=BYTES
-// block".
-// -DID="com.acme.b" makes another plugin of it.
+// A third-party plugin for acme::gated_mlp. RULE selects the behaviour of its shape rule (the table
+// below; empty: no rule). GIVES adds capabilities: words of "macs other class=NAME output=BYTES
+// block". -DID="com.acme.b" compiles another plugin from this file.
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -33,7 +32,7 @@ void ask_itself(ShapeCall& c) {
   query.infer("acme::gated_mlp", {id, id, id}, 1);
 }
 
-/// Another rule, with other numbers of arguments and results than its schema has.
+/// A shape rule with other numbers of arguments and results than the operator's schema.
 template <size_t arguments, size_t results>
 void ask_pair(ShapeCall& c) {
   tmeter::ShapeQuery query(c.call().handle());
@@ -113,7 +112,7 @@ void set_up(tmeter::Registrar& r) {
     if (word == "macs") op.handle("macs", [](const tmeter::Node&) { return tmeter::Count(1000); });
     if (word == "other")
       op.handle("other_flops", [](const tmeter::Node&) { return tmeter::Count(10); });
-    if (word == "block")  // of a whole module, and its operators have none of their own
+    if (word == "block")  // of a whole module; its operators have none of their own
       r.module_type("acme.nn.FusedBlock", "output_bytes",
                     [](const tmeter::Graph&, const tmeter::ModuleCall&, tmeter::Call&) {
                       return tmeter::Cell(tmeter::Count(5));

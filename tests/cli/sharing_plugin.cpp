@@ -1,6 +1,6 @@
-// A stranger's plugin for the operators of tests/fixtures/acme/nn.py whose schemas tell what they
-// write into, what they give views of, and which numbers are sizes. SHARING says what it does wrong
-// (words of the table below), TELL=1 has it write down what the host says of every operator.
+// A third-party plugin for the operators of tests/fixtures/acme/nn.py, whose schemas declare the
+// arguments they write, the views they return and the numbers that are sizes. SHARING selects
+// faults (words of the table below); TELL=1 makes it record the host's facts about every operator.
 #include <cstdlib>
 #include <string>
 #include <tmeter/cpp/plugin.hpp>
@@ -22,7 +22,7 @@ void resize(ShapeCall& c) {
 void pool(ShapeCall& c) {
   std::vector<int64_t> dims{c.input("x").shape()[0]};
   for (size_t i = 0; i < c.arg("size").size(); ++i) dims.push_back(c.arg("size")[i].as_int());
-  // Right for the call that the file records, and for no other.
+  // Correct for the recorded call and for no other.
   const bool other = dims[1] != 8;
   if (other && is("SHARING", "rank")) dims.push_back(1);
   const bool half = other && is("SHARING", "dtype");

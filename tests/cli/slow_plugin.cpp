@@ -1,5 +1,5 @@
-// A stranger's loader and analysis that take their time and tell how far they are, in a unit that
-// tries to do something to the terminal.
+// A third-party loader and analysis that take long and report progress, in a unit that contains a
+// terminal escape sequence.
 #include <chrono>
 #include <thread>
 #include <tmeter/cpp/plugin.hpp>

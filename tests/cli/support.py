@@ -1,7 +1,7 @@
-"""What the command-line tests share: running tmeter, and a folder for each test.
+"""Shared by the command-line tests: running tmeter, and a folder for each test.
 
-The environment says where things are (tests/CMakeLists.txt sets it): TMETER, the binary;
-FIXTURES, tests/fixtures; SOURCE, the repository; BUILD, the build folder; HAVE_TORCH, 0 or 1.
+Environment variables (tests/CMakeLists.txt sets them): TMETER, the binary; FIXTURES, tests/fixtures; SOURCE, the
+repository; BUILD, the build folder; HAVE_TORCH, 0 or 1.
 """
 import json
 import os
@@ -17,10 +17,10 @@ BUILD = pathlib.Path(os.environ.get("BUILD", "build/release"))
 HAVE_TORCH = os.environ.get("HAVE_TORCH", "1") == "1"
 MODELS = FIXTURES / "models"
 _libtorch = BUILD / "plugins" / "torch_backend" / "libtorch-version"
-# What the backend is built with: (2, 15, 0); nothing without one.
+# The LibTorch version the backend is built with: (2, 15, 0); empty without a backend.
 LIBTORCH = tuple(map(int, _libtorch.read_text().strip().split("."))) if HAVE_TORCH and _libtorch.exists() else ()
 SANITIZED = any(word in str(BUILD) for word in ("asan", "tsan"))
-# For a process that ends in the sandbox or under a tracer, where LeakSanitizer cannot look for leaks.
+# For a process that ends in the sandbox or under a tracer, where LeakSanitizer cannot run.
 NO_LEAKS = {"ASAN_OPTIONS": "detect_leaks=0"}
 
 
@@ -40,19 +40,19 @@ def report(*arguments):
 
 
 def build_plugin(source, output, *flags, include=SOURCE / "sdk" / "include"):
-    """Compiles a plugin of one file as a stranger would: against the SDK's headers alone."""
+    """Compiles a plugin of one file as a third party would: against the SDK's headers alone."""
     subprocess.run(["c++", "-std=c++20", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-I", include,
                     *flags, "-o", output, SOURCE / "tests" / "cli" / source], check=True)
 
 
 def build_c_plugin(source, output, *flags, include=SOURCE / "sdk" / "include"):
-    """The same of a file in tests/sdk, in plain C."""
+    """The same for a file in tests/sdk, in plain C."""
     subprocess.run(["cc", "-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden",
                     "-I", include, *flags, "-o", output, SOURCE / "tests" / "sdk" / source], check=True)
 
 
 class CliTest(unittest.TestCase):
-    """A test with a folder of its own, and the check every mistake must pass."""
+    """A test with a folder of its own, and the check that every mistake must pass."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="tmeter-test-")

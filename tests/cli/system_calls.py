@@ -1,5 +1,5 @@
-"""What core/process/system_calls.hpp permits, read from the source, for the tests that hold it against the kernel and the
-documentation."""
+"""The system calls that core/process/system_calls.hpp permits, read from the source. Tests compare them with the kernel
+and the documentation."""
 import re
 import subprocess
 import tempfile
@@ -47,7 +47,7 @@ def numbers_of(names):
 
 
 def documented():
-    """The same as `permitted`, as the tables of docs/reliability.md say it."""
+    """The same as `permitted`, read from the tables of docs/reliability.md."""
     text = (SOURCE / "docs" / "reliability.md").read_text()
     part = text[text.index("### The system calls of a worker"):]
     part = part[:part.index("\n#", 4)]

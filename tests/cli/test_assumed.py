@@ -1,7 +1,8 @@
-"""Figures that rest on an assumption about data say so in every format, and prove nothing.
+"""Figures that rest on an assumption about data are marked in every format, and prove nothing.
 
-tests/fixtures/make_assumed.py has the models. By hand: `rows` has 6 rows of 4, of which data chooses some for the
-second layer, 6·4·2 + 6·4·3 when it chooses all; `count` makes rows of 4 for a layer of 3; so has `rows.scripted` one.
+tests/fixtures/make_assumed.py writes the models. By hand: `rows` has 6 rows of 4; data chooses those that reach the
+second layer: 6·4·2 + 6·4·3 if it chooses all. `count` makes rows of 4 for a layer of 3; `rows.scripted` has one as
+well.
 """
 import csv
 import io
@@ -73,7 +74,7 @@ class Formats(CliTest):
         self.assertIn("assumed", written("junit", ROWS))
 
     def test_html(self):
-        self.assertIn("data", written("html", ROWS))  # tests/html has the page
+        self.assertIn("data", written("html", ROWS))  # tests/html checks the page
 
     def test_a_saved_report_shows_the_same(self):
         file = self.folder / "rows.json"

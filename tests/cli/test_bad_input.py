@@ -32,7 +32,7 @@ class Files(CliTest):
         self.assert_refused(4, ["nosuch.pt2", "no such file"], self.folder / "nosuch.pt2")
 
     def test_directory(self):
-        self.assert_refused(4, ["is a directory"], self.folder)
+        self.assert_refused(4, ["no model file"], self.folder)
 
     def test_empty(self):
         self.assert_refused(4, ["empty"], self.file("e.pt2"))

@@ -119,7 +119,7 @@ class BudgetTest(CliTest):
     def test_a_list_of_tables_on_one_line(self):
         self.file.write_text('budget = [{model = "gpt2_like.pt2", assert = ["flops <= 500M", "macs > -3", "params == 3", "flops <= 0"], slack = "1%"}]\n')
         self.budget("--update", status=0)
-        # Bounds from below move down: 221,904,896 · 0.99 = 219,685,847.04.
+        # Lower bounds move down: 221,904,896 · 0.99 = 219,685,847.04.
         self.assertEqual(self.file.read_text(),
                          'budget = [{model = "gpt2_like.pt2", assert = ["flops <= 448.3M", "macs >= 2.196e+08", "params == 3448320", "flops <= 4.483e+08"], slack = "1%"}]\n')
 
@@ -133,7 +133,8 @@ class BudgetTest(CliTest):
 
     @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
     def test_sizes(self):
-        # Half the height and width of the input: a quarter of the stem's positions, whose 64 filters have 147 weights.
+        # Half the height and width of the input: a quarter of the stem's positions, whose 64 filters have 147 weights
+        # each.
         self.file.write_text('[[budget]]\nmodel = "resnet50.pt2"\ninput = ["1x3x112x112"]\n'
                              f'assert = [\'module("conv1").macs == {64 * 147 * 56 * 56}\']\n')
         self.budget(status=0)

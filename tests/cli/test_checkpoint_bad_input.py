@@ -15,7 +15,7 @@ MAGIC = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."
 
 
 class Command:
-    """Runs a command when Python loads it, as attacks on model files do."""
+    """Runs a command when Python loads it, like attacks on model files."""
 
     def __init__(self, command):
         self.command = command
@@ -33,7 +33,7 @@ def archive(records, method=zipfile.ZIP_STORED):
 
 
 def repack(path, change):
-    """The archive with its records as `change` leaves them: name without folder → bytes."""
+    """The archive with its records as modified by `change`: name without folder → bytes."""
     with zipfile.ZipFile(path) as z:
         records = {name.split("/", 1)[1]: z.read(name) for name in z.namelist()}
     change(records)
@@ -56,7 +56,7 @@ class Hostile(CliTest):
         self.attack = pickle.dumps({"weight": Command(f"touch {self.marker}")}, 2)
 
     def refuse_attack(self, name, content):
-        """Refused by name and place; nothing ran."""
+        """Refused with its name and place; no command ran."""
         self.assert_refused(4, [name, "byte ", "refers to posix.system", "tmeter ran nothing"],
                             self.file(name, content), "--report", f"json={self.folder / 'r.json'}")
         self.assertFalse(self.marker.exists())
@@ -302,7 +302,7 @@ class Legacy(CliTest):
 
 
 class Mutations(CliTest):
-    """Random damage, always the same: it is read or refused, and never anything else."""
+    """Random damage, always the same: the file is either read or refused with one line."""
 
     ROUNDS = int(os.environ.get("TMETER_MUTATIONS", "60"))
 
@@ -311,7 +311,7 @@ class Mutations(CliTest):
         kind = chance.randrange(4)
         if kind == 0:
             return bytes(data[:chance.randrange(1, len(data))])
-        if kind == 1:  # a piece twice, or lost
+        if kind == 1:  # a piece repeated or lost
             a, b = sorted(chance.randrange(len(data)) for _ in range(2))
             return bytes(data[:b] + data[a:]) if chance.random() < 0.5 else bytes(data[:a] + data[b:]) or b"x"
         for _ in range(chance.choice((1, 1, 2, 8))):

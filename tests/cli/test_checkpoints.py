@@ -1,7 +1,7 @@
-"""Checkpoints and safetensors files: what is read agrees with what PyTorch and safetensors load.
+"""Checkpoints and safetensors files: tmeter reads the tensors that PyTorch and safetensors load.
 
-The files and expected.json are written by fixtures/make_checkpoints.py (torch 2.15). The bytes of
-each tensor are compared by a digest that a plugin computes while they are streamed.
+fixtures/make_checkpoints.py (torch 2.15) writes the files and expected.json. The bytes of each tensor are compared by a
+digest that a plugin computes while they are streamed.
 """
 import io
 import json
@@ -125,7 +125,7 @@ class Choosing(CliTest):
 
 class Speed(CliTest):
     def test_weights_are_not_read(self):
-        """Ten gigabytes that are a hole in the file: mapped, and never touched."""
+        """Ten gigabytes that are a hole in the file: mapped and never read."""
         header = json.dumps({"w": {"dtype": "U8", "shape": [10 << 30], "data_offsets": [0, 10 << 30]}}).encode()
         path = self.file("big.safetensors", struct.pack("<Q", len(header)) + header)
         with open(path, "r+b") as f:

@@ -1,5 +1,5 @@
-"""The plugin contract, used wrongly from outside: for each case what the user is told, the status, and that the figures of all others
-are those of a run without the offender."""
+"""Misuse of the plugin contract from outside. Each case checks the message, the status, and that all other plugins'
+figures equal those of a run without the offender."""
 import json
 import pathlib
 import re
@@ -12,8 +12,8 @@ MODEL = MODELS / "resnet50.pt2"
 OTHERS = "--plugins=params,flops,memory"
 CALLS, LOADER = "com.rogue.calls", "com.rogue.loader"
 
-# What an analysis does → (status, words of what the user is told). Status 5: the plugin is named and left out. Status 0: no harm is
-# done, and the report has a warning where there are words.
+# Misuse in an analysis → (status, words of the message). Status 5: the plugin is named and left out. Status 0: no harm
+# is done, and the report has a warning if there are words.
 IN_AN_ANALYSIS = {
     "findings-40000": (0, ""),
     "findings-millions": (5, "it gives more than 100000 findings, tmeter's limit"),
@@ -62,7 +62,7 @@ IN_AN_ANALYSIS = {
     "graph-index": (0, ""),
     "class-of-nothing": (5, "it asks about a node that the graph does not have"),
     "memory-of-nothing": (5, "it asks about a node that the graph does not have"),
-    "numbers-of-nothing": (5, "it asks for the numbers of a tensor that the graph does not have"),
+    "numbers-of-nothing": (5, "it asks for the elements of a tensor that the graph does not have"),
     "numbers-range": (0, ""),
     "runs-elsewhere": (5, "the model is not being run in this kind of call"),
     "call-of-init": (0, ""),
@@ -75,8 +75,8 @@ IN_AN_ANALYSIS = {
 
 GIVEN_BACK = "it uses a builder for shape rules that it has given back, or gives one back that is not its own"
 
-# What a loader does after it has pushed a good model, and says that all went well → (status, words). The file is one that no other
-# loader reads. 5: it went on after a refusal; 0: nothing was wrong.
+# Misuse by a loader that has pushed a good model and returns success → (status, words). No other loader reads the file.
+# 5: it went on after a refusal; 0: nothing was wrong.
 IN_A_LOADER = {
     "": (0, ""),
     "no-root": (5, "it ends well but has pushed no model, not even a root module"),
@@ -145,7 +145,7 @@ IN_A_LOADER = {
     "texts-broken": (0, ""),
 }
 
-# What is wrong with what it says it reads → words; the plugin is refused.
+# A fault in the loader's matches → words of the message; the plugin is refused.
 MATCHES = {
     "score 0": ({"SCORE": "0"}, "loader 'acme' has a match with a score of 0; scores are 1 to 100"),
     "score 101": ({"SCORE": "101"}, "loader 'acme' has a match with a score of 101; scores are 1 to 100"),
@@ -154,12 +154,12 @@ MATCHES = {
     "count": ({"CONTRACT": "match-huge"}, "loader 'acme' has more than 1,000 matches"),
 }
 
-# Matches that hold for everything: whatever they score, the loader that knows the file reads it.
+# Matches that hold for everything: with any score, the loader of the format reads the file.
 ANYTHING = ["name:*", "zip:*", "name:*.*", "name:** zip:?*", "!zip:nothing", "at:0:", "magic:"]
 
 
 def figures(document, plugin):
-    """What the report says that is not the plugin's."""
+    """The parts of the report that do not come from the plugin."""
     own = {m["id"] for m in document["metrics"] if m["plugin"] == plugin}
     without = lambda values: {k: v for k, v in values.items() if k not in own}
     return {
@@ -235,7 +235,7 @@ class Calls(Contract):
                     self.assertEqual(own["provenance"]["kind"], "unavailable")
 
     def test_figures_that_others_fail_on_are_blamed_on_who_gave_them(self):
-        """One operator of 4·10^18 MACs or 10^308: what our own plugins work out from it overflows or is infinite."""
+        """One operator of 4·10^18 MACs or 10^308: values that our own plugins derive from it overflow or are infinite."""
         arguments = ["--plugins=all", "--report", "json", MODEL]
         reference = json.loads(tmeter(*arguments).stdout)
         for mode in ("figure-macs", "real-macs", "real-energy"):
@@ -372,7 +372,7 @@ class Loading(Contract):
         manifest.write_text(manifest.read_text().replace("score = 50", "score = 1000"))
         done = tmeter(MODEL, "--plugins=params", "--plugin-path", self.plugin.parent, "--report", "json")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("loader 'acme' has a match with a score of 1000; scores are 1 to 100; the plugin is asked instead", done.stderr)
+        self.assertIn("loader 'acme' has a match with a score of 1000; scores are 1 to 100; the plugin itself is described instead", done.stderr)
 
 
 if __name__ == "__main__":

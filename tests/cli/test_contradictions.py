@@ -1,7 +1,7 @@
-"""Files whose parts say different things: each is refused, and where both stand is told.
+"""Files whose parts contradict each other: each is refused, and the message names both places.
 
-Torch's own reader refuses most of these (torch/_export/verifier.py); what it takes from one place, a report must not
-take from another.
+Torch's own reader refuses most of these (torch/_export/verifier.py). A value that torch reads in one place must not
+come from another place in a report.
 """
 import io
 import json
@@ -17,7 +17,7 @@ DYNAMIC = MODELS / "dynamic_mlp.pt2"
 
 
 class Parts:
-    """The documents of a .pt2, to be changed."""
+    """The documents of a .pt2, for a test to change."""
 
     def __init__(self, path):
         self.entries = {}
@@ -40,15 +40,16 @@ class Parts:
                     if name in (s.get("parameter_name"), s.get("buffer_name")))
 
     def meta(self, name):
-        """What the graph records of the tensor."""
+        """The graph's record of the tensor."""
         return self.graph["tensor_values"][self.spec(name)["arg"]["name"]]
 
     def stored(self, name):
-        """What the config records of the tensor."""
+        """The config's record of the tensor."""
         return self.config[name]["tensor_meta"]
 
     def bytes(self, filler=0):
-        """`filler`: spaces in the large lists and tables, which are cut from 64 KiB on (plugins/loaders/pt2/document.hpp)."""
+        """`filler`: spaces in the large lists and tables, which are split from 64 KiB on
+        (plugins/loaders/pt2/document.hpp)."""
         for key, name in self.names.items():
             text = json.dumps(getattr(self, key))
             for opening in ('"inputs": [{"as_tensor"', '"input_specs": [', '"tensor_values": {', '"config": {', '"nodes": ['):
@@ -166,7 +167,7 @@ def no_record(parts):
     parts.config[W]["path_name"] = "weight_99"
 
 
-# What is done to tied.pt2, and what the line says.
+# A change to tied.pt2, and the words of the message.
 CASES = [
     (rename_spec, ["tensor 'norm.weight'", "two inputs of the graph have this name"]),
     (rename_everywhere, ["tensor 'norm.weight'", "two inputs of the graph have this name"]),
@@ -219,18 +220,18 @@ class Pt2(CliTest):
         self.assertEqual(tmeter(DYNAMIC).returncode, 0)
 
     def test_weights_that_no_input_is_are_no_contradiction(self):
-        # torch.export with strict=True: parameters that the program does not use stay in the state dict.
+        # torch.export with strict=True: unused parameters stay in the state dict.
         parts = Parts(TIED)
         parts.config["unused.weight"] = parts.config[V]
         self.assertEqual(report(self.file("m.pt2", parts.bytes()))["totals"], report(TIED)["totals"])
 
 
-# name → (dtype, shape, begin, end); the bytes behind.
+# name → (dtype, shape, begin, end); the size of the data.
 SAFETENSORS = [
-    ({"a": ("F32", [2, 3], 0, 20)}, 20),  # bytes do not fit the shape
+    ({"a": ("F32", [2, 3], 0, 20)}, 20),  # the size does not fit the shape
     ({"a": ("F32", [2, 3], 0, 28)}, 28),
     ({"a": ("F16", [2, 3], 0, 24)}, 24),
-    ({"a": ("F32", [2, 3], 0, 24)}, 20),  # shorter than it says
+    ({"a": ("F32", [2, 3], 0, 24)}, 20),  # data shorter than declared
     ({"a": ("F32", [2, 3], 0, 24)}, 28),  # longer
     ({"a": ("F32", [2], 0, 8), "b": ("F32", [2], 4, 12)}, 12),  # overlap
     ({"a": ("F32", [2], 0, 8), "b": ("F32", [2], 0, 8)}, 8),
@@ -259,7 +260,7 @@ class Safetensors(CliTest):
 
 
 def array(shape, data):
-    """A tensor of a device that torch saves as a NumPy array."""
+    """A tensor on a device whose tensors torch saves as NumPy arrays."""
     dims = b"(" + b"".join(map(hostile.number, shape)) + b"t"
     raw = b"B" + struct.pack("<I", len(data)) + data
     made = hostile.call(hostile.name("numpy.core.multiarray", "_reconstruct"), hostile.name("numpy", "ndarray"),
@@ -271,7 +272,7 @@ def array(shape, data):
 
 
 def storage_of(kind, numel, size):
-    """A tensor of the storage "0", which is said to be of that kind and length."""
+    """A tensor of the storage "0", declared with that kind and length."""
     storage = b"(" + hostile.text("storage") + hostile.name("torch", kind) + hostile.text("0") + hostile.text("cpu") + \
         hostile.number(numel) + b"tQ"
     shape = [b"(" + hostile.number(n) + b"t" for n in (size, 1)]
@@ -279,7 +280,7 @@ def storage_of(kind, numel, size):
                         hostile.call(hostile.name("collections", "OrderedDict")))
 
 
-# Tensors of a state_dict, 16 bytes in the record of each; what the line says.
+# Tensors of a state_dict, whose records have 16 bytes each; words of the message.
 CHECKPOINTS = [
     ({"w": hostile.tensor(size=(5,))}, ["'w'", "reach beyond its storage"]),
     ({"w": hostile.tensor(size=(72 * PETA,))}, ["'w'", "reach beyond its storage"]),

@@ -1,7 +1,7 @@
-"""tmeter diff: which module of one model is which of the other, and what lies between their figures.
+"""tmeter diff: matching the modules of two models, and the differences between their figures.
 
-The small networks are saved reports written here, layer by layer, with figures calculated by hand: a Linear(i, o) with bias
-has i·o + o parameters and, for one row of input, i·o MACs."""
+The small networks are saved reports written here, layer by layer, with figures calculated by hand: a Linear(i, o) with bias has
+i·o + o parameters and, for one row of input, i·o MACs."""
 import html.parser
 import json
 import sys
@@ -73,7 +73,7 @@ class Diff(CliTest):
         return json.loads(done.stdout)
 
     def rows(self, before, after):
-        """[(what differs, path before, path after)]"""
+        """[(kind of difference, path before, path after)]"""
         path = lambda side: None if side is None else side["path"]
         return [(row["differs"], path(row["before"]), path(row["after"])) for row in self.diff(before, after)["modules"]]
 
@@ -155,7 +155,7 @@ class Bounds(Diff):
         self.assertIn("holds: diff.params<1K (+22)", done.stdout)  # 10·12 + 12 − 110
 
     def test_every_percent_is_exact_at_its_edge(self):
-        """From 100 to 100 + p is p %, whatever p."""
+        """From 100 to 100 + p is p % for every p."""
         for p in range(1, 100):
             before, after = network({"b": linear(10, 10)}), network({"b": dict(linear(10, 10), macs=100 + p)})
             before, after = self.saved("before", before), self.saved("after", after)
@@ -258,7 +258,7 @@ class Formats(Diff):
                 columns.append(0)
             else:
                 columns[-1] += 1
-        self.assertEqual(sorted(set(columns)), [5])  # both tables happen to have five
+        self.assertEqual(sorted(set(columns)), [5])  # both tables have five columns here
 
     def test_models_and_reports_mix(self):
         saved = self.folder / "resnet.json"

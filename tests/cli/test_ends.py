@@ -1,6 +1,6 @@
-"""Every run ends when it is told to, whatever it waits for: a reader of its output that stops, a FIFO without one, a worker
-that says it has finished and sleeps, a flood of words, TorchScript without an end. And what ends a worker is found out:
-what it may not say, a crash that has no owner."""
+"""Every run ends on request in any state: while a reader of its output has stopped, on a FIFO without a reader, with a
+worker that reports its end and sleeps, in a flood of messages, in TorchScript that never returns. And the cause of a
+worker's end is found: a forged message, or a crash without an owner."""
 import concurrent.futures
 import json
 import os
@@ -50,7 +50,7 @@ def full_pipe():
 
 
 def is_set_up(process):
-    """It takes signals by now; before, the kernel ends it as any program that has just been started."""
+    """Waits until tmeter handles signals; before, the kernel ends it like any program that has just started."""
     try:
         status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
     except OSError:
@@ -62,7 +62,7 @@ def is_set_up(process):
 
 
 class Situation:
-    """A run that waits for ever in a folder of its own, with a report to a file there."""
+    """A run that waits for ever in a folder of its own, with a report to a file in it."""
 
     def __init__(self, plugin):
         self.plugin = plugin
@@ -146,7 +146,7 @@ class Ends(ForgerTest):
                 self.assertEqual(failures, [])
 
     def end(self, make, how, number):
-        """Ends one run; yields what is wrong with it."""
+        """Ends one run; yields the deviations from its promise."""
         situation = make(self.plugin)
         moment = random.uniform(0, 0.3)
         with tempfile.TemporaryDirectory() as folder:
@@ -173,17 +173,18 @@ class Ends(ForgerTest):
             if took > ENOUGH:
                 yield how, moment, f"took {took:.2f} s"
             status = INTERRUPTED if number else situation.at_timeout
-            # A file that is only read costs 4, code of it that runs costs 6 (docs/reliability.md): either may be at work.
+            # Reading the file costs status 4, running its code status 6 (docs/reliability.md): either may be in
+            # progress.
             if process.returncode != status and not (status == RUN and not number and process.returncode == NOT_READ):
                 yield how, moment, f"status {process.returncode} instead of {status}"
             files = {p.name for p in folder.iterdir()} - {"fifo"}
-            whole = {"r.csv"} if status == PLUGIN else set()  # the report of the rest
+            whole = {"r.csv"} if status == PLUGIN else set()  # the report without the plugin
             if files != whole:
                 yield how, moment, f"files {files}"
 
 
 class Contract(ForgerTest):
-    """A worker that says more than it may, at a time when it may not, or stays."""
+    """A worker that sends messages at a time when it may not, or does not exit."""
 
     WORDS = {
         "metric:finished": "it says it has finished, and a report is missing",
@@ -192,7 +193,7 @@ class Contract(ForgerTest):
         "metric:target": "it reports to a target that is not there",
         "metric:place": "it has a report without bytes",
         "metric:half": "a report has not come whole",
-        "metric:model": "it runs the model, which nobody asked for",
+        "metric:model": "it runs the model, which was not requested",
         "metric:kind": "a stray write or close",
         "writer:finished": "it says it has finished, and a report is missing",
         "analysis:offenders": "it blames a second plugin",
@@ -222,9 +223,9 @@ class Contract(ForgerTest):
 
 
 class Ownerless(ForgerTest):
-    """What ends a worker later, or elsewhere, than where it was done."""
+    """Changes to the process that end a worker later or elsewhere."""
 
-    HELD = ("timer", "posix-timer", "profiling-timer", "no-files", "no-memory", "no-time")  # by the sandbox
+    HELD = ("timer", "posix-timer", "profiling-timer", "no-files", "no-memory", "no-time")  # prevented by the sandbox
 
     def test_timers_and_limits_are_not_set_in_the_sandbox(self):
         for deed in self.HELD:

@@ -1,7 +1,7 @@
-"""What energy says beside its joules: the band of the published tables, power, operations per joule, and CO2e.
+"""The energy plugin's other figures: the range of the published tables, power, operations per joule, and CO2e.
 
-The joules of a ResNet-50 are worked out in docs/hardware-profiles.md; grams are typed from Our World in Data's table of
-2024 (ourworldindata.org/grapher/carbon-intensity-electricity), which rests on Ember's figures, too.
+docs/hardware-profiles.md derives the joules of a ResNet-50. The grams are copied from Our World in Data's table of 2024
+(ourworldindata.org/grapher/carbon-intensity-electricity), which also rests on Ember's figures.
 """
 import re
 

@@ -1,6 +1,6 @@
-"""The executor from outside: what a user sees of real runs, and of everything that can be wrong with them.
+"""The executor from outside: reports of real runs, and the message for every failure of a run.
 
-That outputs are right is tested beside PyTorch (tests/python/test_execution.py); here nothing needs it.
+tests/python/test_execution.py compares outputs with PyTorch; these tests need no PyTorch.
 """
 import json
 import os
@@ -12,7 +12,7 @@ from support import BUILD, FIXTURES, HAVE_TORCH, LIBTORCH, MODELS, CliTest, main
 
 TIED = MODELS / "tied.pt2"  # tokens: i64[5], an embedding of 12 rows; the one fixture with weights
 IN_HOUSE = FIXTURES / "in_house"
-#: The catalogue's rows that come from the "C" tool (docs/features.md), and the figures that keep them.
+#: The catalogue's rows that come from the "C" tool (docs/features.md), and the figures that implement them.
 CATALOGUE = {
     "F1 parameters": "params params_trainable buffers param_bytes",
     "F2 work": "macs flops",
@@ -32,7 +32,7 @@ CATALOGUE = {
     "E2 estimated": "energy energy_low energy_high energy_static",
     "E3 efficiency": "flops_per_joule power temperature throttled co2",
 }
-#: What any machine can tell of a run.
+#: Metrics that any machine can measure.
 MEASURED = ("infer_time", "throughput", "op_time", "time_share", "measured_peak_bytes", "allocated_bytes", "thread_use",
             "cpu_utilisation", "resident_peak", "best_threads", "predicted_time", "energy", "flops_per_joule")
 DIGEST = ("--set", "torch-backend.output-digest=true")
@@ -56,7 +56,7 @@ def tokens(*numbers):
 @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
 class Execution(CliTest):
     def run_it(self, model, *arguments, **kwargs):
-        if "--threads" not in arguments:  # two that wait for each other are slow on a busy machine
+        if "--threads" not in arguments:  # two threads that wait for each other are slow on a busy machine
             arguments = ("--threads", "1", *arguments)
         return tmeter(model, "--inference", "--run-for", "0.01s", *arguments, **kwargs)
 
@@ -68,7 +68,7 @@ class Execution(CliTest):
     def refused(self, status, words, model, *arguments):
         return self.assert_refused(status, words, model, "--inference", "--run-for", "0.01s", *arguments)
 
-    # What is told.
+    # Facts of the report.
 
     def test_facts(self):
         facts = self.facts(TIED, "--threads", "2", "--seed", "5")
@@ -127,14 +127,14 @@ class Execution(CliTest):
                          r"^float32\[2, 1000\]")
 
     def test_peak_of_memory_is_as_predicted(self):
-        """On any machine: convolutions' layouts are others where vectors are shorter, by less than a tenth here."""
+        """On any machine: convolutions' layouts differ where vectors are shorter, here by less than a tenth."""
         for name in ("tied", "dynamic_mlp", "bert_like", "gpt2_like", "llama_like", "transformer", "detr_like", "gru", "lstm",
                      "lstm_bidirectional", "no_grad_wrap", "qwen2_moe"):
             for threads in ("1", "2"):
                 with self.subTest(model=name, threads=threads):
                     if name == "lstm_bidirectional" and LIBTORCH < (2, 12):
                         self.skipTest("LibTorch 2.6 and 2.8 take 11 % more memory in it, which the report says")
-                    # Only one run is wanted: it is made however slow the machine is.
+                    # One run is enough, however slow the machine is.
                     done = self.run_it(MODELS / f"{name}.pt2", "--threads", threads, "--plugins=memory,allocations,torch-backend,pt2,-latency",
                                        "--report", "json")
                     self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,5 +1,5 @@
-"""fusion-advice on small networks (tests/fixtures/make_advice.py), whose savings are worked out by hand. All is
-float32 of 4 bytes; a tensor that lies between two operators is written once and read once: 2 × its bytes.
+"""fusion-advice on small networks (tests/fixtures/make_advice.py), whose savings are calculated by hand. All tensors
+are float32 of 4 bytes; a tensor between two operators is written once and read once: 2 × its bytes.
 
 folds       x [1, 3, 8, 8] → conv 3→4 without bias → bn → relu → conv_transpose 4→6, stride 2 → bn; y [2, 3, 8] →
             linear 8→5 → flatten → bn. Folding saves the batch norm's traffic: its input, four vectors of C and its
@@ -97,7 +97,8 @@ class FusionAdvice(CliTest):
             self.assertIn(f"1 × {kind}", attention["evidence"])
 
     def test_scales_are_folded(self):
-        """Not a product with an input, and not one factor for each row. Two of its linear layers and that one take the same input."""
+        """No product with an input, and no scale with one factor per row. Two of its linear layers and that scale take
+        the same input."""
         finding = self.only("scales", "fold-scale", "merge-linear")["fold-scale"]
         self.assertEqual(saved(finding), 2 * (2 * 1_024 + 16) - 16 + 2 * 192 + 16)
         self.assertIn("2 scales can be multiplied into the weights", finding["text"])
@@ -119,11 +120,12 @@ class FusionAdvice(CliTest):
         self.assertEqual(saved(self.only("epilogues", "fuse-activation")["fuse-activation"]), 2 * 4 * (512 + 32 + 16))
 
     def test_what_is_nearly_a_pattern_is_not_told(self):
-        """Results used twice, weights used twice, batch norms that train, groups, rows instead of channels, fused attention, …"""
+        """Results used twice, weights used twice, batch norms in training mode, groups, rows instead of channels, fused
+        attention, …"""
         self.only("quiet")
 
     def test_time_is_the_rooflines(self):
-        """Arithmetic takes no time to speak of, a byte 1 ns, a call 10 us: each fusion saves its bytes and its calls."""
+        """Arithmetic takes practically no time, a byte 1 ns, a call 10 us: each fusion saves its bytes and its calls."""
         machine = self.file("made-up.toml", 'name = "made-up"\ntitle = "Made up"\n' + "".join(
             f'[{key}]\nvalue = {value}\nunit = "1/s"\nsource = "this test"\n' for key, value in
             (("peak.mac.float32", 1e18), ("peak.op.float32", 1e18), ("peak.dram", 1e9), ("overhead.operator", 1e-5))))

@@ -1,8 +1,8 @@
-"""Small files that would take much memory, much time, or say two things at once: each is read or refused in one line,
-within bounds. docs/limits.md says why a file is refused, docs/reliability.md shows these rows as a table.
+"""Small files that would take much memory or time, or contradict themselves: each is read, or refused in one line,
+within bounds. docs/limits.md gives the reason for each refusal; docs/reliability.md shows these rows as a table.
 
-The bounds are far above what is measured (release build: most below 0.3 s and 150 MiB) and far below what the files took
-before there were limits; sanitizers need some factor of both.
+The bounds are far above the measurements (release build: most below 0.3 s and 150 MiB) and far below the cost of
+reading the files without limits. Sanitizers multiply both.
 """
 import json
 import os
@@ -23,20 +23,20 @@ class Outcome:
 
 
 def measured(folder, *arguments):
-    """One run: its status, peak memory in bytes, processor seconds, and what it said."""
+    """One run: its status, peak memory in bytes, processor seconds, and messages."""
     environment = {**os.environ, "TMETER_PLUGIN_PATH": "", "XDG_DATA_HOME": "/nonexistent"}
     with open(folder / "stderr", "wb") as errors:
         process = subprocess.Popen([TMETER, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=errors,
                                    env=environment)
         _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)  # it is waited for already
+    process.returncode = os.waitstatus_to_exitcode(status)  # wait4 has already reaped it
     return Outcome(process.returncode, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime,
                    (folder / "stderr").read_text(errors="backslashreplace"))
 
 
 class HostileTest(CliTest):
     def bounded(self, file_name, content, *arguments, memory=GIB, seconds=20):
-        """Runs tmeter on the file and checks what it takes; time is that of processors, however busy the machine is."""
+        """Runs tmeter on the file and checks its cost; time is processor time, however busy the machine is."""
         done = measured(self.folder, self.file(file_name, content), *arguments)
         if not SANITIZED:
             self.assertLess(done.memory, memory, f"{done.memory >> 20} MiB")
@@ -50,7 +50,7 @@ class HostileTest(CliTest):
         self.assertEqual(done.status, 4, done.stderr)
         for word in (file_name, *words):
             self.assertIn(word, done.stderr)
-        self.assertEqual(done.stderr.count(str(self.folder)), 1, "the path is told once: " + done.stderr)
+        self.assertEqual(done.stderr.count(str(self.folder)), 1, "the path occurs once: " + done.stderr)
         return done
 
     def accepted(self, file_name, content, *arguments, **bounds):
@@ -123,7 +123,7 @@ class Time(HostileTest):
         self.accepted("m.pt2", hostile.unknown_operators(), "--plugins=all", "--report", "json", seconds=10)
 
     def test_names_of_one_hash(self):
-        """std::hash has a fixed seed, so names can be made that fill one place of every table."""
+        """std::hash has a fixed seed, so names can be chosen that fill one bucket of every table."""
         maker = self.folder / "colliding"
         subprocess.run(["c++", "-std=c++20", "-O2", "-o", maker, SOURCE / "tests/cli/colliding_names.cpp"], check=True)
         names = subprocess.run([maker, "15000"], capture_output=True, text=True, check=True).stdout.split("\n")[:-1]
@@ -143,14 +143,14 @@ class Time(HostileTest):
                 self.assertLess(done.seconds, 1 * (10 if SANITIZED else 1))
 
     def test_two_thousand_windows_of_one_tensor(self):
-        """16 MB in the file, 16 GB in tensors: what lies beyond eight times the file is not read."""
+        """16 MB in the file, 16 GB in tensors: tmeter reads at most eight times the file's size."""
         path = self.file("m.pt", hostile.windows())
         document = report(path, "--plugins=param-stats")
         self.assertTrue(any("overlaps other tensors" in w for w in document["warnings"]), document["warnings"])
 
 
 class TwiceTheSameKey(HostileTest):
-    """PyTorch's reader takes the last, simdjson's the first."""
+    """PyTorch's reader takes the last of two equal keys, simdjson's the first."""
 
     def refuse(self, key, old, new):
         document = json.dumps(program(modules=("", "a")))
@@ -198,7 +198,7 @@ ENUM = hostile.call(FORMAT, text("NCHW"))  # as Python pickles a member of an en
 
 
 class Placeholders(HostileTest):
-    """What only a call could make: kept where it is harmless, refused where weights could hide in it."""
+    """An object that only a call could make: accepted where it is harmless, refused where weights could hide in it."""
 
     def read(self, content):
         return report(self.file("m.pt", checkpoint(content, _0=bytes(16))), "--plugins=params")
@@ -274,7 +274,7 @@ UGLY = "a\x1b[31m\r\nb\u0085c\u202ed"
 
 
 class Words(HostileTest):
-    """Text from the file in messages: one line, nothing that a terminal obeys."""
+    """Text from the file in messages: one line, without control characters."""
 
     def harmless(self, file_name, content):
         done = self.bounded(file_name, content)
@@ -309,7 +309,7 @@ class Words(HostileTest):
 
 
 class Changes(CliTest):
-    """What becomes of the file's name while it is read is of no concern."""
+    """A file keeps its content while it is read, whatever happens to its name."""
 
     def big(self, file_name="m.safetensors"):
         """1 GiB of numbers that are a hole in the file."""
@@ -319,7 +319,7 @@ class Changes(CliTest):
         return path
 
     def run_and(self, change, path):
-        """Runs tmeter, and `change` once it has the file open."""
+        """Runs tmeter, and calls `change` once tmeter has opened the file."""
         process = subprocess.Popen([TMETER, path, "--plugins=params,param-stats", "--report", "json"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while process.poll() is None and not is_mapped(path):

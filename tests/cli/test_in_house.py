@@ -1,5 +1,5 @@
-"""In-house layers end to end (docs/in-house-layers.md): the plugin of docs/examples/in-house-layers, and what follows from
-less than it gives; shape rules that are wrong.
+"""In-house layers end to end (docs/in-house-layers.md): the plugin of docs/examples/in-house-layers, plugins that
+define less, and faulty shape rules.
 
 The network is tests/fixtures/acme/nn.py. For each row of the input it multiplies and adds
     24·32 (embed) + 3·32·64 (mlp) + 2·3·32·48 (blocks) + 32·10 (head) = 16,448 times.
@@ -127,7 +127,7 @@ class TheExample(WithBuilt):
 
 
 class TheBlock(WithBuilt):
-    """A handler for the module type acme.nn.FusedBlock: half of what its operators multiply and add."""
+    """A handler for the module type acme.nn.FusedBlock: half of the multiply-accumulates of its operators."""
 
     INSIDE = ROWS * 3 * 32 * 48  # of one block, by its operators
 
@@ -168,7 +168,7 @@ class TheBlock(WithBuilt):
 
 
 class LessThanThat(WithBuilt):
-    """What follows from what (the table in docs/in-house-layers.md)."""
+    """Figures that follow from others (the table in docs/in-house-layers.md)."""
 
     @classmethod
     def build(cls):
@@ -225,7 +225,7 @@ class LessThanThat(WithBuilt):
     def test_the_class_of_work_picks_the_figures_of_the_profile(self):
         self.assertEqual(self.energy("macs other class=attention"), 3 * 1010)
         self.assertEqual(self.energy("macs other class=matmul"), 1010)
-        self.assertEqual(self.energy("macs other"), 1010)  # what has MACs and no class is taken for a matmul
+        self.assertEqual(self.energy("macs other"), 1010)  # an operator with MACs and no class counts as a matmul
         self.assertEqual(self.energy("macs other class=nonsense"), 1010)
 
     def test_an_elementwise_operator_needs_no_more(self):
@@ -271,7 +271,7 @@ BYTES = ("read_bytes", "written_bytes", "output_bytes")
 
 
 class Sharing(WithBuilt):
-    """Schemas that tell what operators write into, what they give views of, and which numbers are sizes."""
+    """Schemas that declare the arguments operators write, the views they return, and the numbers that are sizes."""
 
     # The plugin has no rule for FLOPs, so the total names the operators it lacks.
     LOWER_BOUND = ("other_flops leaves out acme::pool ×1, acme::resize ×1, acme::scale_ ×1, acme::window ×1, for which it "
@@ -291,7 +291,7 @@ class Sharing(WithBuilt):
         return json.loads(done.stdout)
 
     def warnings(self, document):
-        """But for the costs, which the plugin does not give."""
+        """Without warnings about energy, whose costs the plugin does not define."""
         return [w for w in document["warnings"] if not w.startswith("energy leaves out")]
 
     def bytes_of(self, document):
@@ -304,7 +304,7 @@ class Sharing(WithBuilt):
         self.assertEqual(self.bytes_of(document),
                          {"acme::scale_": (y, y, 0), "acme::store": (2 * y, y, 0), "acme::window": (0, 0, 0),
                           "acme::resize": (view, resized, resized), "acme::pool": (resized, pooled, pooled)})
-        # The input, y until it is stored, and z; what scale_ gives is y, and the view is of z.
+        # The input, y until it is stored, and z; scale_ returns y, and the view is of z.
         self.assertEqual(document["totals"]["peak_activation_bytes"], x + 2 * y)
 
     def test_bytes_and_peak(self):
@@ -406,7 +406,7 @@ class WrongRules(WithBuilt):
                     self.refused(rule, 5, who, word, model=model)
 
     def test_one_that_writes_beyond_its_room_is_named(self):
-        """In plain C, where nothing stands between the rule and the room."""
+        """In plain C, without a check between the rule and its buffer."""
         plugin = self.built / "overrun.tmeter"
         build_c_plugin("overrun.c", plugin)
         for model in (NET, SCRIPTED):
@@ -493,7 +493,7 @@ class WrongRules(WithBuilt):
                 document = json.loads(done.stdout)
                 shapes = [r["shape"] for n in document["nodes"] if n["op"] == "acme::" + op for r in self.tensors(n["results"])]
                 self.assertEqual(shapes, [[4, 16, 32], [8]])
-                # 8 was the number of tokens, and may have been meant as such.
+                # 8 was the number of tokens, so a literal 8 may stand for it.
                 self.assertIn("numbers that may follow from changed sizes were left as they are in the file: 1 × acme::" + op,
                               document["warnings"])
 

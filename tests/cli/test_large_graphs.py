@@ -1,7 +1,7 @@
-"""Large .pt2 files, whose lists are read piece by piece: they say what small ones say.
+"""Large .pt2 files, whose lists are read piece by piece: their reports equal those of small files.
 
-A file that is blown up with spaces is the same file. The graphs of make_large.py are copies of one layer, so that what
-each layer adds is known from two small ones, which are read as a whole.
+Spaces between items do not change a file. The graphs of make_large.py are copies of one layer, so two small graphs,
+which are read as a whole, give the figures that each layer adds.
 """
 import io
 import json
@@ -23,8 +23,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*work)(v
   return EAGAIN;
 }
 """
-SPACES = " " * 150_000  # more than a piece: what stands around them comes in different ones
-# Those that are taken out of large documents.
+SPACES = " " * 150_000  # longer than a piece, so neighbouring items come in different pieces
+# The lists that are split in large documents.
 LISTS = ("nodes", "inputs", "tensor_values", "config", "input_specs", "module_call_graph")
 FILES = [MODELS / f"{name}.pt2" for name in (
     "cond", "dynamic_bert", "dynamic_mlp", "tied", "gru", "no_grad_wrap", "ops_zoo",
@@ -33,7 +33,7 @@ FILES += [FIXTURES / "weight_forms/net.pt2", FIXTURES / "trained/model.pt2", FIX
 
 
 def with_spaces(document):
-    """Its JSON text with spaces around and between some items of the lists named above."""
+    """Its JSON text with spaces around and between some items of these lists."""
     text = json.dumps(document)
     module = document.get("graph_module", {})
     for name in LISTS:
@@ -53,7 +53,7 @@ def blown_up(value):
 
 
 def rewritten(path, change):
-    """The archive with another text in place of each JSON record."""
+    """The archive with replaced texts of its JSON records."""
     out = io.BytesIO()
     with zipfile.ZipFile(path) as source, zipfile.ZipFile(out, "w") as target:
         for name in source.namelist():
@@ -65,7 +65,7 @@ def rewritten(path, change):
 
 
 def essence(document):
-    """What does not tell how large the file is and how long it took."""
+    """The report without the file's size and the time it took."""
     document["model"].pop("size")
     document.pop("timing")
     return json.dumps(document)
@@ -83,7 +83,7 @@ class ReadInPieces(CliTest):
                 self.assertEqual(essence(report(self.large(path))), expected)
 
     def test_tables_in_any_order_are_the_same_file(self):
-        """Each is mostly read in the order of another: tensors, weights and parameters as torch writes them."""
+        """Tables in another order than their readers mostly use: tensors, weights and parameters as torch writes them."""
         def reordered(document):
             for table in (document.get("graph_module", {}).get("graph", {}), document):
                 for name in ("tensor_values", "config"):
@@ -100,7 +100,7 @@ class ReadInPieces(CliTest):
                 self.assertEqual(essence(report(other)), expected)
 
     def test_what_is_rare_in_a_node_is_the_same_in_a_large_file(self):
-        """Arguments that are read as documents, nodes that are, traces and lists longer than what is kept of them."""
+        """Arguments and nodes that are read as documents, and traces and lists longer than the recorded part."""
         extra = [
             {"name": "device", "arg": {"as_device": {"type": "cuda", "index": 3}}, "kind": 1},
             {"name": "text", "arg": {"as_string": 'a"b\\c'}, "kind": 1},
@@ -146,7 +146,7 @@ class ManyLayers(CliTest):
         return make_large.write_large(nodes, path), path
 
     def test_every_layer_adds_the_same(self):
-        made = [self.graph(nodes) for nodes in (1, 40, 6000)]  # metrics are asked in blocks, lists read ahead
+        made = [self.graph(nodes) for nodes in (1, 40, 6000)]  # metrics are evaluated in blocks, lists are read ahead
         documents = [report(path) for _, path in made]
         nodes = [count for count, _ in made]
         step = nodes[1] - nodes[0]
@@ -165,7 +165,7 @@ class ManyLayers(CliTest):
         count, path = self.graph(14000)
         large, small = report(path), report(self.graph(40)[1])
         modules = large["modules"]
-        self.assertGreater(len(modules), 4096)  # below that one thread makes all
+        self.assertGreater(len(modules), 4096)  # smaller reports are written by one thread
 
         # Ids follow from the paths, in pre-order: the n-th child of X is X.n, those of the root are n.
         ids, children = {"": "0"}, {}
@@ -205,7 +205,7 @@ class ManyLayers(CliTest):
         return {**os.environ, "LD_PRELOAD": str(library)}
 
     def test_a_sum_that_is_too_large_is_told_whoever_adds_up(self):
-        """Sizes as they would be of a batch of 200 million: each operator's count fits 63 bits, all together do not.
+        """Sizes of a batch of 200 million: each operator's count fits 63 bits, their sum does not.
 
         A linear layer of 256 to 768 has 2e8 x 32 x 256 x 768 = 1.3e15 MACs, 1.3e18 bit operations of float32 (x 32 x 32);
         eight of them exceed 2^63 = 9.2e18. Of 1,660 layers the FLOPs do, too: 2 x 786,432 x 32 x 2e8 = 1.0e16 each.
@@ -216,14 +216,14 @@ class ManyLayers(CliTest):
             _, path = self.graph(nodes)
             huge = self.file(f"huge{nodes}.pt2", rewritten(path, lambda _, text: text.replace(
                 '"sizes": [{"as_int": 2}', f'"sizes": [{{"as_int": {batch}}}')))
-            for environment in (None,) if SANITIZED else (None, self.without_threads()):  # a sanitizer must come first
+            for environment in (None,) if SANITIZED else (None, self.without_threads()):  # a sanitizer's library must be loaded first
                 for plugins in ("flops", "params,flops,memory"):
                     done = self.assert_refused(4, ["the sum of metric '", "' exceeds 2^63"], huge,
                                                f"--plugins={plugins}", env=environment)
                     told.add((nodes, done.stderr))
-        self.assertEqual(len(told), 2, told)  # the same line of each file, whoever added up
+        self.assertEqual(len(told), 2, told)  # the same line of each file, from either thread
 
-    @unittest.skipIf(SANITIZED, "a library is loaded before all others, where a sanitizer must be")
+    @unittest.skipIf(SANITIZED, "a library must be loaded first, and so must the sanitizer's")
     def test_where_no_thread_can_be_had_one_does_it_all(self):
         _, path = self.graph(14000)
         environment = self.without_threads()
@@ -236,7 +236,7 @@ class ManyLayers(CliTest):
             self.assertEqual(alone, helped)
 
     def test_what_is_wrong_in_one_piece_is_told_with_its_place(self):
-        _, path = self.graph(6000)  # more than 4 MB of nodes: another thread reads them ahead
+        _, path = self.graph(6000)  # more than 4 MB of nodes: another thread reads ahead
         cases = {
             "a table that names a tensor twice": (
                 lambda text: text.replace('"p_h_60_ln_1_weight": {', '"p_h_7_ln_1_weight": {', 1),
@@ -253,7 +253,7 @@ class ManyLayers(CliTest):
             "a bracket of the other kind": (
                 lambda text: text.replace('"kind": 1}], "outputs"', '"kind": 1}}, "outputs"', 1), ["not valid JSON"]),
             "no JSON in the middle": (lambda text: text.replace('"gelu__50"', 'gelu__50', 1), ["not valid JSON"]),
-            "a node that is no object": (
+            "a node that is not an object": (
                 lambda text: text.replace('"nodes": [{', '"nodes": [5, {', 1), ["nodes[0]", "an object"]),
         }
         for what, (damage, words) in cases.items():

@@ -78,7 +78,8 @@ class LayoutAdvice(CliTest):
         self.assertEqual((saved(finding, "read_bytes"), saved(finding, "written_bytes")), (384, 384))
 
     def test_copies_of_real_models_are_those_of_pytorchs_strides(self):
-        """No other, and all where no attention stands before: its kernels write another order than torch.export records."""
+        """No other copies, and all of them where no attention precedes: its kernels write another order than
+        torch.export records."""
         expected = json.loads((FOLDER / "expected.json").read_text())["copies"]
         for name, wanted in expected.items():
             document, found = findings(FIXTURES / f"{name}.pt2")
@@ -105,7 +106,8 @@ class LayoutAdvice(CliTest):
         self.assertIn("1 × float32 → bfloat16 in Casts 384 B", finding["evidence"])
 
     def test_a_type_in_which_the_machine_is_faster(self):
-        """dynamic_mlp has 65,536 + 10,240 MACs, a parameter for each of 64·256 + 256 + 256·10 + 10. Bytes take no time."""
+        """dynamic_mlp has 65,536 + 10,240 MACs, and a parameter for each of 64·256 + 256 + 256·10 + 10. Bytes take no
+        time."""
         rates = {"peak_mac_float32": 1e9, "peak_dram": 1e18}
         document, found = self.on_machine(MLP, peak_mac_bfloat16=4e9, peak_op_bfloat16=1e18, **rates)
         self.assertEqual(set(found) - TEN, {"lower-precision"})
@@ -117,7 +119,7 @@ class LayoutAdvice(CliTest):
             self.assertEqual(set(self.on_machine(MLP, **rates, **slower)[1]) - TEN, set(), slower)
 
     def test_tf32(self):
-        """Told where convolutions have a rate of their own: 7/8 of the products' time is saved."""
+        """Reported if convolutions have a rate of their own: 7/8 of the products' time is saved."""
         _, found = self.on_machine(MLP, peak_mac_float32=1e9, peak_mac_convolution_float32=8e9, peak_dram=1e18)
         self.assertEqual(set(found) - TEN, {"allow-tf32"})
         self.assertAlmostEqual(saved(found["allow-tf32"], "predicted_time") / (7 / 8 * 75_776e-9), 1, places=4)

@@ -1,4 +1,5 @@
-"""Energy measured: known joules go in (furnace_plugin.cpp), the same come out, and the right share of them at each operator.
+"""Measured energy: furnace_plugin.cpp uses a known energy; the report must show it, and the right share at each
+operator.
 
 Tied has three operators: a run takes 10 + 20 + 30 = 60 ms, and 6 J of the package and 3 J of its memory: 150 W.
 """

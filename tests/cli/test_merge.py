@@ -1,7 +1,7 @@
-"""tmeter merge: the reports of a checkpoint's shards made one, and an index of many models.
+"""tmeter merge: the reports of a checkpoint's shards as one report, and an index of many models.
 
-What the merged report must say is what one run over the whole checkpoint says (its figures are held against NumPy in
-test_param_stats.py); the small case is worked out by hand. The models of the index are written here, see test_diff.py."""
+The merged report must equal the report of one run over the whole checkpoint, whose figures test_param_stats.py compares
+with NumPy. The small case is calculated by hand. The models of the index are written here, as in test_diff.py."""
 import json
 import math
 import struct
@@ -12,7 +12,7 @@ from test_diff import HOSTILE, linear, network, relu
 
 SHARDED = FIXTURES / "checkpoints"
 PLUGINS = "--plugins=params,memory,flops,param-stats"
-#: Of modules and the whole; to the last digits merging allows. Everything else must be equal.
+#: Metrics of modules and the model that may differ in the last digits. All others must be equal.
 ROUNDED = {"mean", "std", "skewness", "kurtosis", "l1_norm", "l2_norm"}
 
 
@@ -50,7 +50,7 @@ class MergeTest(CliTest):
         return index, [self.folder / n for n in names]
 
     def assert_same_figures(self, whole, merged, rounded=1e-12):
-        """Of all tensors, modules and the whole."""
+        """Of all tensors, all modules and the model."""
         whole = json.loads(whole.read_text())
         for table, key in (("tensors", "name"), ("modules", "path")):
             self.assertEqual([r[key] for r in whole[table]], [r[key] for r in merged[table]])
@@ -66,7 +66,7 @@ class MergeTest(CliTest):
                 compared += 1
                 if None in (x, y) or "exact" in a or metric not in ROUNDED | {"coded_bytes", "coded_ratio"}:
                     self.assertEqual(x, y, f"{metric} of {where}")
-                elif metric in ROUNDED:  # around a mean of nearly 0 what counts is the size of the numbers
+                elif metric in ROUNDED:  # around a mean of nearly 0, the size of the elements counts
                     size = max(abs(x), abs(a["values"].get("l2_norm", 0)) * 1e-3, 1e-3)
                     self.assertLess(abs(x - y) / size, rounded, f"{metric} of {where}")
                 elif metric == "coded_bytes":  # rounded up tensor by tensor
@@ -110,7 +110,7 @@ class Shards(MergeTest):
         self.assertEqual(whole["totals"]["params"], merged["totals"]["params"])
         self.assertEqual(len(whole["distributions"]), len(merged["distributions"]))
         told = next(f for f in merged["findings"] if f["rule"] == "merged")
-        # What has a figure of the whole in one run and none here is named; nothing else is missing.
+        # Totals of one run that the merged report lacks are named; nothing else is missing.
         for metric, value in whole["totals"].items():
             if value is not None and merged["totals"][metric] is None:
                 self.assertEqual(merged["totals_status"][metric], "unavailable")
@@ -158,7 +158,7 @@ class Shards(MergeTest):
             self.assertEqual(shown.stdout, (self.folder / f).read_text(), f)
 
     def test_merging_merged_reports(self):
-        """A tree of mergers, as on a cluster: names are gone after the first step, figures are not."""
+        """A tree of mergers, as on a cluster: the first step drops names, but no figures."""
         shards = [{f"l.{i}.weight": ([4], [i, 1, 2, 3.5])} for i in range(4)]
         files = [self.file(f"part{i}.safetensors", safetensors(t)) for i, t in enumerate(shards)]
         parts = [self.analysed(f, f.stem, PLUGINS) for f in files]
@@ -209,9 +209,9 @@ class Index(MergeTest):
         self.assertEqual([next(n for n in ("dynamic_bert", "gpt2_like", "weights") if n in line) for line in lines],
                          ["dynamic_bert", "gpt2_like", "weights"])
         self.assertIn("94801", lines[2])
-        self.assertNotIn(" 0 ", lines[2])  # what is not there is not 0
+        self.assertNotIn(" 0 ", lines[2])  # a missing figure is not 0
         index = self.merged("--index", *parts)
-        self.assertEqual(index["totals_status"]["macs"], "lower_bound")  # one has none
+        self.assertEqual(index["totals_status"]["macs"], "lower_bound")  # one model has none
         again = self.file("index.json", json.dumps(index))
         self.assertEqual(tmeter("show", again, "--assert", 'module("weights").params==94801').returncode, 0)
 
@@ -293,7 +293,7 @@ class BadInput(MergeTest):
         return folder
 
     def test_reports_that_say_what_cannot_be(self):
-        """Numbers beyond all files, and a finding about a call of a module that the whole does not have."""
+        """Numbers beyond all limits, and a finding about a call of a module that the merged report lacks."""
         file = self.file("x.safetensors", safetensors({f"l{i}.weight": ([2], [1, 2]) for i in range(3)}))
         report = json.loads(self.analysed(file, "x", PLUGINS).read_text())
         for t in report["tensors"]:
@@ -313,7 +313,7 @@ class BadInput(MergeTest):
         self.assert_refused(2, ["no saved report"], "merge")
         self.assert_refused(2, ["needs the model"], "merge", "--plugins=params", *self.parts)
         self.assert_refused(2, ["--index goes with"], "--index", MODELS / "gpt2_like.pt2")
-        self.assert_refused(2, [""], "merge", *self.parts, f"--report=json={self.parts[1]}")  # onto what is read
+        self.assert_refused(2, [""], "merge", *self.parts, f"--report=json={self.parts[1]}")  # onto an input
 
     def test_a_full_disk(self):
         self.assert_refused(4, ["No space left"], "merge", *self.parts, "--report=json=/dev/full")

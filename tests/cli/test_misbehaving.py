@@ -1,4 +1,4 @@
-"""Plugins that break the contract: whatever they do, the user gets their name, status 5, and the figures of all the rest."""
+"""Plugins that break the contract: in each case the user gets the plugin's name, status 5, and all other figures."""
 import hashlib
 import json
 import os
@@ -15,7 +15,7 @@ ID = "com.rogue.contract"
 
 HANDLER = "on metric 'outer' on node 0 (aten::conv2d in conv1"
 PASS = "in analysis 'pass'"
-DEEDS = {  # what it does → words of what the user is told
+DEEDS = {  # misuse → words of the message
     "nested-error": [HANDLER, "the reason of the outer one"],
     "throw-std": [HANDLER, "it let an exception out: raw"],
     "throw-int": [HANDLER, "it let an exception of unknown type out"],
@@ -46,7 +46,7 @@ DEEDS = {  # what it does → words of what the user is told
 }
 
 
-# What OpenMP starts for a loop stays until the process ends.
+# The threads that OpenMP starts for a loop stay until the process ends.
 POOL = """
 #include <tmeter/cpp/plugin.hpp>
 int64_t threads() {
@@ -61,7 +61,7 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = "com.acme.pool", .version = "1.0.0"
 })
 """
 
-# A tensor analysis that lets an exception out where it gives its memory back.
+# A tensor analysis that throws while it releases its memory.
 RELEASES = """
 #include <stdexcept>
 #include <tmeter/cpp/plugin.hpp>
@@ -170,7 +170,7 @@ class Calls(ContractTest):
                 self.assertFalse(out.exists())
 
 
-# A plugin of one metric, one handler and one writer, each with a name that is given.
+# A plugin of one metric, one handler and one writer with given names.
 NAMED = """
 #include <tmeter/cpp/plugin.hpp>
 TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = ID, .version = "1.0.0", .needs = NEEDS, .name = NAME}), [](tmeter::Registrar& r) {
@@ -182,7 +182,7 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = ID, .version = "1.0.0", .needs = NE
 """
 
 
-CHANGES = {  # what is left behind → words of what the user is told
+CHANGES = {  # change of the process → words of the message
     "locale": "it changed the locale",
     "cxx-locale": "it changed the locale",
     "thread-locale": "it changed the locale",
@@ -198,7 +198,8 @@ PLACES = {"metric": HANDLER, "analysis": PASS, "configure": "to configure itself
 
 
 class LeftBehind(ContractTest):
-    """A process is shared: who changes it for the others is named, and the figures are those of a process that is not."""
+    """Plugins share a process: one that changes it for others is named, and the figures are those of an unchanged
+    process."""
 
     def test_in_every_callback(self):
         for place, where in PLACES.items():
@@ -236,7 +237,7 @@ class LeftBehind(ContractTest):
         self.assertNotRegex(done.stdout, r"\d,\d\d [KMG]i?B")
 
 
-TABLES = {  # what is wrong with a table → words of what the user is told
+TABLES = {  # fault in a table → words of the message
     "null-eval": "handler of '*' has no `eval`",
     "null-run": "analysis 'pass' has no `run`",
     "null-write": "report writer 'contract' has no `write`",
@@ -255,14 +256,14 @@ TABLES = {  # what is wrong with a table → words of what the user is told
     "twice": "metric 'same' is there twice",
     "convention": "metric 'outer' lacks its mandatory convention text",
     "escape": r"metric 'outer' has a text with control characters or broken UTF-8: \x1b[2Jgone",
-    "option-default": "option 'wish' has a default that is none, 'x': a whole number is expected",
-    "option-range": "option 'wish' has a default that is none, '1': the allowed range is 5 … 7",
+    "option-default": "option 'wish' has a default that it does not accept, 'x': a whole number is expected",
+    "option-range": "option 'wish' has a default that it does not accept, '1': the allowed range is 5 … 7",
     "foreign-produce": "analysis 'pass' produces metric 'macs', which the plugin does not declare",
     "handler-twice": "handler of '*' is there twice",
 }
 
 
-# What a later minor may give a meaning costs that item alone → the note in the report, the totals that are left.
+# A value that a later minor version may define costs that item alone → the note in the report, the remaining totals.
 NOT_KNOWN = {
     "axis": ("metric 'outer' has an unknown axis, 99: the metric is left out", {"inner": 175}),
     "aggregation": ("metric 'outer' has an unknown aggregation, -1: modules and the model have no figure of it", {"inner": 175}),
@@ -321,7 +322,7 @@ class NamedTest(CliTest):
 
 
 class Names(NamedTest):
-    """Two of one name: the user is told both and the way out, and gets what is asked for by full id."""
+    """Two plugins of one name: the message names both and says what to do; a full id selects either."""
 
     def test_a_short_name_that_two_have_is_refused_and_a_full_id_is_not(self):
         self.named("com.evil.flops", metric="evil")
@@ -336,7 +337,7 @@ class Names(NamedTest):
 
     def test_a_plugin_in_a_folder_does_not_take_the_name_of_one_of_the_default_set(self):
         self.named("com.evil.flops", metric="macs")
-        for arguments in ([], ["--plugins=energy"]):  # energy needs flops: that of its own family
+        for arguments in ([], ["--plugins=energy"]):  # energy needs flops: the one of its own family
             document = report(RESNET, "--plugin-path", self.folder, *arguments)
             self.assertEqual(document["totals"]["macs"], MACS)
 
@@ -387,7 +388,7 @@ class Names(NamedTest):
 
 
 class Folders(NamedTest):
-    """What is broken in a plugin folder costs a note, never the command."""
+    """A broken file in a plugin folder costs a note, never the command."""
 
     def run_in_folder(self, *arguments, env=None, folder=None):
         return tmeter(RESNET, "--plugin-path", folder or self.folder, "--report", "json", *arguments, env=env, timeout=60)
@@ -403,7 +404,7 @@ class Folders(NamedTest):
         return done
 
     def manifest_of(self, plugin):
-        """Made as the SDK's CMake function makes it."""
+        """The manifest as the SDK's CMake function writes it."""
         file = plugin.with_name(plugin.name + ".toml")
         done = tmeter("plugin", "manifest", plugin, "--output", file)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -415,7 +416,7 @@ class Folders(NamedTest):
         for deed, words in (("segv", "crashed (segmentation fault)"), ("_exit", "ended the process (exit 0)")):
             with self.subTest(deed=deed):
                 self.assert_note([str(plugin), words, "it is left out"], env={"ROGUE": f"init:{deed}"})
-        # Who asks for it is told why it is not there.
+        # A user who requests the plugin reads the reason for its absence.
         done = self.run_in_folder("--plugins=flops,rogue", env={"ROGUE": "init:segv"})
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertIn(str(plugin), done.stderr)
@@ -423,7 +424,7 @@ class Folders(NamedTest):
 
     def test_what_is_no_plugin(self):
         os.mkfifo(self.folder / "pipe.tmeter")
-        self.assert_note(["pipe.tmeter is no regular file"])
+        self.assert_note(["pipe.tmeter is not a regular file"])
         (self.folder / "pipe.tmeter").unlink()
         (self.folder / "folder.tmeter").mkdir()
         self.assert_note(["folder.tmeter is a folder"])
@@ -442,7 +443,7 @@ class Folders(NamedTest):
             with self.subTest(name):
                 manifest.rmdir() if manifest.is_dir() else manifest.unlink()
                 make()
-                self.assert_note([str(manifest), "the plugin is asked instead"])
+                self.assert_note([str(manifest), "the plugin itself is described instead"])
                 self.assertIn('"seven"', self.run_in_folder("--plugins=flops,seven").stdout)
 
     def index_with_seven(self):
@@ -458,8 +459,8 @@ class Folders(NamedTest):
         for name, make, words in (
                 ("garbage", lambda: index.write_bytes(b"\x00\xff"), "not one of this version"),
                 ("cut", lambda: index.write_bytes(good[:-9]), "it is damaged"),
-                ("a pipe", lambda: os.mkfifo(index), "no regular file"),
-                ("a folder", index.mkdir, "no regular file"),
+                ("a pipe", lambda: os.mkfifo(index), "not a regular file"),
+                ("a folder", index.mkdir, "not a regular file"),
                 ("endless", lambda: index.write_bytes(good + b"0:" * (5 << 20)), "longer than 8 MiB"),
                 ("anybody's", lambda: (index.write_bytes(good), index.chmod(0o666)), "anybody on this machine")):
             with self.subTest(name):
@@ -473,7 +474,7 @@ class Folders(NamedTest):
         index.write_bytes(index.read_bytes().replace(b"14:com.acme.seven", b"14:com.acme.eight"))
         listed = lambda: tmeter("plugin", "info", "com.acme.eight", "--plugin-path", self.folder)
         self.assertEqual(listed().returncode, 5, "it is read, and what it says is held against the plugin")
-        self.assertIn("says something else than it does", listed().stderr)
+        self.assertIn("contradicts it", listed().stderr)
         os.utime(manifest, ns=(0, 0))
         self.assertEqual(listed().returncode, 2, "an older one is not read")
         self.assertIn("com.acme.seven", tmeter("plugin", "info", "seven", "--plugin-path", self.folder).stdout)
@@ -489,7 +490,7 @@ class Folders(NamedTest):
         manifest = self.manifest_of(plugin)
         plugin.unlink()
         self.assert_note([str(manifest), "has no library beside it"])
-        # Nor does it take a file from the loader that can read it.
+        # It does not claim a file from the loader that can read it, either.
         manifest.write_text('id = "com.evil.all"\nname = "all"\n[[loader]]\nname = "all"\ntitle = "everything"\n'
                             '[[loader.match]]\nconditions = "name:*"\nscore = 100\n')
         self.assert_note([str(manifest), "has no library beside it"])
@@ -498,13 +499,13 @@ class Folders(NamedTest):
         plugin = self.named("com.acme.seven", metric="seven_a")
         self.manifest_of(plugin)
         before = plugin.stat()
-        self.named("com.acme.seven", metric="seven_b")  # as long as the one before
+        self.named("com.acme.seven", metric="seven_b")  # of the same length as before
         self.assertEqual(plugin.stat().st_size, before.st_size)
         document = json.loads(self.run_in_folder("--plugins=flops,seven").stdout)
         self.assertIn("seven_b", {m["id"] for m in document["metrics"]})
 
     def test_a_manifest_outlives_a_copy_of_its_library(self):
-        """By the build ID, which is what readelf says; by the hash where the linker wrote none."""
+        """By the build ID as readelf prints it, or by the hash if the linker wrote no build ID."""
         plugin = self.named("com.acme.seven", metric="seven")
         manifest = self.manifest_of(plugin)
         written = re.search(r"Build ID: ([0-9a-f]+)", subprocess.run(["readelf", "-n", plugin], capture_output=True, text=True).stdout)
@@ -555,7 +556,7 @@ class Folders(NamedTest):
         done = self.run_in_folder("--plugins=flops,seven", "--config", config)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         config.write_text('plugin-sha256 = ["abc"]\n')
-        self.assert_refused(2, ["config.toml:1:", "'abc' is no SHA-256"], RESNET, "--config", config)
+        self.assert_refused(2, ["config.toml:1:", "'abc' is not a SHA-256"], RESNET, "--config", config)
 
 
 if __name__ == "__main__":

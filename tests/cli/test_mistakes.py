@@ -1,7 +1,7 @@
-"""What is typed, the one line, the exit status: `mistakes.txt` has them as a user sees them.
+"""Command lines with mistakes, their one line of output and exit status: `mistakes.txt` shows them as a user sees them.
 
-Each is tried in a folder with the files that `Mistakes.setUp` makes. A line is what stderr has, all of it; stdout stays empty. Lines
-were written by hand before the program wrote them, or changed with a reason: nothing here updates them.
+Each runs in a folder with the files that `Mistakes.setUp` writes. A line is all of stderr; stdout stays empty. The
+lines are written by hand, each change of them with a reason: no script updates them.
 """
 import os
 import pathlib
@@ -14,7 +14,7 @@ TABLE = pathlib.Path(__file__).with_name("mistakes.txt")
 
 
 def rows():
-    """(what is typed, status, line) of each three lines: "$ tmeter …", "STATUS", the line."""
+    """(command line, status, line) of each three lines: "$ tmeter …", "STATUS", the line."""
     lines = [line for line in TABLE.read_text().splitlines() if line and not line.startswith("#")]
     if len(lines) % 3:
         raise AssertionError(f"{TABLE}: three lines each are expected")

@@ -1,4 +1,4 @@
-"""What a module handler's figure means: nothing depends on who reads what first, and every view adds up.
+"""The meaning of a module handler's figure: it does not depend on the order of reads, and every view adds up.
 
 ResNet-50 at 224 × 224 by hand (torchvision/models/resnet.py): 16 Bottlenecks, of which the 4 that open a
 layer have 12 operators (3 convolutions, 3 norms, 3 activations, an addition, a convolution and a norm on
@@ -48,7 +48,7 @@ class ModuleHandlers(CliTest):
                          f'-DMETRICS="{metrics}"')
 
     def run_with(self, rules, *arguments, model=RESNET, plugins="flops,memory,energy", format="json"):
-        """`rules`: by plugin; they are named in this order."""
+        """`rules` by plugin; the command line names the plugins in this order."""
         files = [x for name in rules for x in ("--plugin", self.plugins[name])]
         return tmeter(model, f"--plugins={plugins}", *files, "--report", format, *arguments,
                       env={f"RULES_{name}": rule for name, rule in rules.items()})
@@ -106,10 +106,10 @@ class Figures(ModuleHandlers):
                 self.assertEqual(document["totals_status"]["flops"], "lower_bound")
 
     def test_static_energy_is_that_of_the_call_as_one_operator(self):
-        # All of a call's traffic outlasts 1,000,000 MACs on an A100, so static energy is that of the bytes.
+        # The traffic of a call takes longer than 1,000,000 MACs on an A100, so static energy is that of the bytes.
         document = self.report_with(MACS_GIVEN, "--hardware", "nvidia-a100")
         module = next(m for m in document["modules"] if m["path"] == "layer1.0")["values"]
-        relu = next(m for m in document["modules"] if m["path"] == "relu")["values"]  # is all traffic
+        relu = next(m for m in document["modules"] if m["path"] == "relu")["values"]  # relu is all traffic
         per_byte = relu["energy_static"] / (relu["read_bytes"] + relu["written_bytes"])
         self.assertAlmostEqual(module["energy_static"] / (per_byte * (module["read_bytes"] + module["written_bytes"])), 1, 6)
 
@@ -260,7 +260,7 @@ class Views(ModuleHandlers):
                 with self.subTest(view=view, format=name):
                     shown = tmeter("show", saved, *view, "--report", name)
                     self.assertEqual((shown.returncode, shown.stderr), (0, ""))
-                    if name != "json":  # which has the command in it
+                    if name != "json":  # json contains the command
                         self.assertEqual(self.without_seconds(self.run_with(rules, *view, format=name).stdout), self.without_seconds(shown.stdout))
                     elif not view:
                         self.assertEqual(shown.stdout, saved.read_text())
@@ -275,7 +275,7 @@ class Views(ModuleHandlers):
 
 
 class Order(ModuleHandlers):
-    """Who is named first, whose id comes first and who reads first do not matter."""
+    """The order of plugins on the command line, of their ids and of reads does not matter."""
 
     def same_whatever_the_order(self, rules, *arguments):
         names = list(rules)
@@ -290,7 +290,7 @@ class Order(ModuleHandlers):
         return documents[0]
 
     def test_the_order_of_plugins(self):
-        # alpha's handlers read the model's MACs and FLOPs, omega's alpha; ids sort before and after ours.
+        # alpha's handlers read the model's MACs and FLOPs, omega's read alpha; the ids sort before and after ours.
         document = self.same_whatever_the_order({"a": "op alpha total:flops; Bottleneck macs 7", "z": "op omega other:alpha"})
         flops = 2 * (CONV1 + FC + BLOCKS * 7)
         self.assertEqual(document["totals"]["alpha"], OPERATORS * flops)
@@ -314,7 +314,7 @@ class Order(ModuleHandlers):
             self.assertIn("macs", modules["layer1.0"]["in_module"])
             self.assertIn("macs", modules["layer1"]["by_module"])
             self.assertEqual(document["coverage"]["unknown"], 0)
-        # The outer one declines: the inner one is asked, and the ways round inside it are not.
+        # The outer handler declines: the inner one is called, and the shortcuts inside it are not counted.
         document = self.report_with({"a": "Bottleneck macs 7", "z": "Sequential macs decline"})
         self.assertEqual(document["totals"]["macs"], CONV1 + FC + BLOCKS * 7)
 
@@ -345,11 +345,11 @@ class Order(ModuleHandlers):
         self.assertEqual(document["totals"]["macs"], CONV1 + FC + BLOCKS * 5)
 
     def test_a_metric_that_follows_none_is_unknown_in_there(self):
-        # alpha copies MACs operator by operator: inside it finds none, and says so.
+        # alpha copies MACs operator by operator; inside the call it finds none and is unknown.
         document = self.same_whatever_the_order({"a": "op alpha other:macs", "one": "Bottleneck macs 7"})
         self.assertEqual(document["totals_status"]["alpha"], "lower_bound")
         self.assertEqual(document["totals"]["alpha"], CONV1 + FC)
-        # With a handler that follows MACs it has them.
+        # A handler that follows MACs gives alpha a value there.
         document = self.same_whatever_the_order({"a": "op alpha other:macs; * alpha other:macs macs", "one": "Bottleneck macs 7"})
         self.assertNotIn("alpha", document["totals_status"])
         self.assertEqual(document["totals"]["alpha"], CONV1 + FC + BLOCKS * 7)

@@ -1,4 +1,4 @@
-"""Metrics of any plugin that are worked out on request only (TMETER_METRIC_ON_REQUEST)."""
+"""Metrics that any plugin computes on request only (TMETER_METRIC_ON_REQUEST)."""
 import os
 import pathlib
 import tempfile
@@ -51,7 +51,7 @@ class OnRequest(CliTest):
         self.assertEqual(done["totals"]["cheap"], 2)
 
     def test_formulas_belong_to_their_columns_whoever_is_left_out(self):
-        # dear_nodes is left out of the report, and stands before nothing that may shift for it.
+        # dear_nodes is left out of the report, and no later column may shift for it.
         _, alone = self.run_with("--plugins=flops,activations", model=DYNAMIC)
         expected = report(DYNAMIC, "--plugins=flops,activations")
         self.assertEqual(alone["formulas"], expected["formulas"])

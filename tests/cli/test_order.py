@@ -1,5 +1,5 @@
-"""`--plugins=a,b` and `--plugins=b,a` give the same report, byte for byte but for the time and the command: all pairs of our own plugins and
-those of the tests, on a language model and on a trained model whose weights are read."""
+"""`--plugins=a,b` and `--plugins=b,a` give the same report, byte for byte except for time and command: all pairs of our
+own plugins and those of the tests, on a language model and on a trained model whose weights are read."""
 import concurrent.futures
 import itertools
 import os
@@ -14,7 +14,7 @@ MODEL = MODELS / "gpt2_like.pt2"
 WITH_WEIGHTS = FIXTURES / "trained" / "model.pt2"
 TOLD_APART = re.compile(r'"analysis_seconds": ?[-+.e0-9]+|"command": ?"(?:[^"\\\\]|\\\\.)*"')
 
-# Of the test plugins: what they are compiled with. alpha's and omega's figures are read from others' totals, of calls and
+# Compile-time settings of the test plugins. alpha's and omega's figures are read from others' totals, of calls and
 # operators alike, and both give figures for modules of the models below.
 BUILT = {
     "contract": ("contract_plugin.cpp",),
@@ -33,7 +33,7 @@ ENVIRONMENT = {
 
 
 def own_plugins():
-    """Short names, as the manifests beside the libraries have them."""
+    """Short names, from the manifests beside the libraries."""
     names = []
     for manifest in sorted((BUILD / "lib" / "tmeter" / "plugins").glob("*.tmeter.toml")):
         if manifest.with_suffix("").exists():
@@ -42,7 +42,7 @@ def own_plugins():
 
 
 def measures_runs(name):
-    """Refused without --inference, by name: the first one's."""
+    """Refused without --inference; the message names the first plugin that needs it."""
     return "add --inference" in tmeter(MODEL, f"--plugins={name}").stderr
 
 
@@ -57,7 +57,7 @@ class Order(CliTest):
             build_plugin(source, cls.files[name], *flags)
 
     def outcome(self, names, model):
-        """Status, messages and report, but for the time it took and the command itself."""
+        """Status, messages and report without the time and the command."""
         files = [x for name in names if name in self.files for x in ("--plugin", self.files[name])]
         done = tmeter(model, f"--plugins={','.join(names)}", *files, "--report", "json", env=ENVIRONMENT)
         return done.returncode, done.stderr, TOLD_APART.sub("", done.stdout)
@@ -72,7 +72,7 @@ class Order(CliTest):
                 with self.subTest(pair=pair):
                     self.assertEqual(a, b)
                     reports += a[2].startswith("{")
-        # Hardly any pair is refused, in both orders alike: a mean whose weights nobody has, and the like.
+        # Few pairs are refused, and those in both orders: for instance a mean whose weights no plugin provides.
         self.assertGreater(reports, 0.9 * len(pairs))
 
     def test_all_pairs_on_a_language_model(self):

@@ -1,6 +1,6 @@
-"""`--input` on .pt2 files whose sizes are fixed at those of the export: all of them are worked out again.
+"""`--input` on .pt2 files whose sizes are fixed at those of the export: tmeter recomputes all of them.
 
-What is expected was recorded from the networks themselves, run on those inputs
+The expected values were recorded from runs of the networks themselves on those inputs
 (tests/fixtures/record_other_inputs.py).
 """
 import json
@@ -11,7 +11,7 @@ from support import FIXTURES, HAVE_TORCH, MODELS, CliTest, main, report, tmeter
 CASES = json.loads((FIXTURES / "other_inputs.json").read_text())["cases"]
 RESNET, VIT, SWIN = (MODELS / f"{n}.pt2" for n in ("resnet50", "vit_b_16", "swin_t"))
 
-# What such a file cannot tell, and the words of the refusal: by model and first input.
+# Inputs that such a file does not support, and the words of the refusal: by model and first input.
 REFUSED = {
     ("vit_b_16", "1x3x256x256"): ["encoder (aten::add)", "257", "197"],  # the network refuses it too
     ("detr_like", "1x3x192x128"): ["aten::add", "96", "64"],  # likewise
@@ -82,7 +82,7 @@ class WhatTheReportSays(CliTest):
         self.assertNotIn("org.tmeter.torch-backend", plugins)
 
     def test_beside_the_loader_of_torchscript_in_one_process(self):
-        """Both plugins register meta kernels with LibTorch, and each must meet its own."""
+        """Both plugins register meta kernels with LibTorch, and each must call its own."""
         script, exported = MODELS / "resnet50.traced.pt", VIT
         alone = [report(model, "--input", "8x3x224x224")["totals"] for model in (script, exported)]
         for before, after, totals in ((script, exported, alone), (exported, script, alone[::-1])):
@@ -96,7 +96,7 @@ class WhatTheReportSays(CliTest):
         self.assertEqual(report(RESNET, "--input", "1x3x224x224")["totals"], report(RESNET)["totals"])
 
     def test_a_window_that_no_longer_fits_is_refused(self):
-        """Swin's padding to whole windows of 7 was worked out at export: for 224 there is none."""
+        """Swin's padding to whole windows of 7 was computed at export: for 224 there is no padding."""
         self.assert_refused(6, ["attn", "64", "49", "dynamic_shapes"], SWIN, "--input", "1x3x256x256")
 
     def test_channels_that_the_weights_do_not_have(self):
@@ -162,7 +162,7 @@ class PaddingThatFollowsTheSize(CliTest):
 
 @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
 class SizesThatAreNotTheFilesAreMarked(CliTest):
-    """In the header and the provenance of every figure, in every format."""
+    """The recomputation is stated in the header and the provenance of every figure, in every format."""
 
     WORDS = ("sizes worked out for x=1x3x65x65", "the file records 1x3x64x64")
     MODEL = SAME / "tf_efficientnet_like.pt2"

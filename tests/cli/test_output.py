@@ -1,5 +1,5 @@
-"""Where reports go: standard output under all of its names, terminals, pipes, files that are replaced, and what is left when
-a run is ended in the middle."""
+"""Destinations of reports: standard output under all of its names, terminals, pipes, files that are replaced; and the
+files that remain when a run is interrupted."""
 import os
 import pathlib
 import pty
@@ -73,7 +73,7 @@ class StandardOutput(CliTest):
 
 
 class Terminals(CliTest):
-    """Whatever descriptor is a terminal, under whatever name, nothing gets to it but text."""
+    """Only text reaches a terminal, through whichever descriptor or name."""
 
     @classmethod
     def setUpClass(cls):
@@ -158,7 +158,8 @@ class Files(CliTest):
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_signals_of_all_kinds_leave_nothing_where_files_need_a_name(self):
-        """As on file systems without O_TMPFILE: the run waits for a FIFO, its other report is in a named temporary file."""
+        """As on file systems without O_TMPFILE: the run waits for a FIFO; its other report is in a named temporary
+        file."""
         library = self.folder / "no_tmpfile.so"
         source = self.file("no_tmpfile.c", r'''
 #define _GNU_SOURCE
@@ -186,7 +187,7 @@ int open64(const char *path, int flags, ...) { va_list a; va_start(a, flags); re
                 self.assertEqual(len(os.listdir(folder)), 2, "a named temporary file")
                 time.sleep(0.1)
                 process.send_signal(number)
-                if number == signal.SIGPIPE:  # a reader that goes is an error of writing, nothing else
+                if number == signal.SIGPIPE:  # a reader that leaves is an error of writing
                     time.sleep(0.05)
                     process.send_signal(signal.SIGTERM)
                 _, err = process.communicate(timeout=20)

@@ -1,4 +1,4 @@
-"""parallelism-advice on machines that were made up for it, by hand: dynamic_mlp.pt2, float32, batch 4.
+"""parallelism-advice on made-up machines, by hand: dynamic_mlp.pt2, float32, batch 4.
 
          weights                      the rest, which grows with the batch          moved
 up       4·(64·256 + 256) = 66,560    4·4·64 + 4·4·256             = 5,120           71,680
@@ -6,9 +6,10 @@ gelu                                  2 · 4·4·256                  = 8,192   
 down     4·(256·10 + 10) = 10,280     4·4·256 + 4·4·10             = 4,256           14,536
 all      76,840                                                     17,568           94,408
 
-At 1 GB/s, arithmetic and calls for nothing, n times the batch takes 76,840 + 17,568 n ns, an endless one 17,568 n: 64 times reach
-1,124,352 of 1,201,192 ns (93.6 %), 32 times 88.0 %; 64 · 94,408 / 1,201,192 = 5.03 times the throughput. While gelu runs, 1,024 + 2 · 4,096
-bytes of activations are alive.
+With 1 GB/s and no time for arithmetic and calls, n times the batch takes 76,840 + 17,568 n ns, an infinite one 17,568
+n: 64 times the batch takes 1,201,192 ns, of which 1,124,352 are the infinite batch's (93.6 %); with 32 times they are
+88.0 %. 64 · 94,408 / 1,201,192 = 5.03 times the throughput. While gelu runs, 1,024 + 2 · 4,096 bytes of activations are
+alive.
 """
 from support import CliTest, FIXTURES, MODELS, build_plugin, main, report, tmeter
 
@@ -62,7 +63,7 @@ class ParallelismAdvice(CliTest):
         self.assertEqual(self.findings(peak_mac_float32=1e6)[1], {})
 
     def test_without_a_batch_nothing_is_said_of_it(self):
-        """Inputs of several first dims; the default profile has no rates."""
+        """Inputs with different first dims; the default profile has no rates."""
         document, found = self.findings(FIXTURES / "advice" / "attentions.pt2")
         self.assertNotIn("batch-headroom", found)
         self.assertEqual(document["totals_status"]["batch_efficiency"], "unavailable")
@@ -81,14 +82,15 @@ class ParallelismAdvice(CliTest):
         self.assertNotIn("small-operators", self.findings(overhead_operator=8e-6)[1])
 
     def test_operators_that_are_too_small_for_threads(self):
-        """gelu of 1,024 numbers moves 8,192 bytes: 81.92 us at a thread's 100 MB/s. With a batch of 128 it has 32,768."""
+        """gelu of 1,024 elements moves 8,192 bytes: 81.92 us at a thread's 100 MB/s. With a batch of 128 it has 32,768
+        elements."""
         finding = self.findings(single_peak_dram=1e8)[1]["serial-operators"]
         self.assertIn("1 elementwise operator is too small for several threads: 81.92 us on one instead of 8.19 us on all, of 94.41 us", finding["text"])
         self.assertNotIn("serial-operators", self.findings(MLP, "--input", "x=128x64", single_peak_dram=1e8)[1])
-        self.assertNotIn("serial-operators", self.findings()[1])  # nobody knows of threads
+        self.assertNotIn("serial-operators", self.findings()[1])  # the profile has no rate of a single thread
 
     def test_the_best_number_of_threads_as_measured(self):
-        """The clock of the executor (clockwork_plugin.cpp) runs as fast on any number of threads."""
+        """The clock of the executor (clockwork_plugin.cpp) runs equally fast on any number of threads."""
         engine = self.folder / "clockwork.tmeter"
         build_plugin("clockwork_plugin.cpp", engine)
         scaled = (MLP, "--profile", "--plugin", engine, f"{PLUGINS},-torch-backend", "--set", "profile.scaling=true")

@@ -1,4 +1,4 @@
-"""param-stats as users run it: every figure in the report against the recorded ones of NumPy.
+"""param-stats as users run it: every figure in the report against those recorded from NumPy.
 
 Tensors and figures: tests/fixtures/make_tensor_stats.py.
 """
@@ -13,7 +13,7 @@ from support import FIXTURES, CliTest, main, report, tmeter
 FOLDER = FIXTURES / "tensor_stats"
 TENSORS = FOLDER / "tensors.safetensors"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())
-# float64 whose squares no float64 holds: their absence is checked, and nothing that rests on them.
+# float64 tensors whose squares overflow or underflow: figures derived from squares must be absent.
 WITHOUT_SQUARES = {"denormal.f64", "extreme.f64", "matrix.huge", "matrix.tiny"}
 FROM_SQUARES = ["std", "l2_norm", "near_zero", "stable_rank"]
 NOT_METRICS = {"coded_bits", "counts", "edges"}
@@ -45,7 +45,7 @@ class Figures(unittest.TestCase):
                 continue
             with self.subTest(of=name, metric=metric):
                 rms = (expected.get("l2_norm") or 0) / math.sqrt(max(expected["finite"], 1))
-                # Sums of rounding errors: a mean of 0, a symmetric distribution.
+                # A mean of 0, and the skewness of a symmetric distribution, are sums of rounding errors.
                 scale = {"mean": 1e-9 * rms, "skewness": 1e-6, "kurtosis": 1e-6}.get(metric, 0)
                 self.close(values.get(metric), wanted, scale)
         if "coded_bits" in expected:
@@ -110,7 +110,7 @@ class Figures(unittest.TestCase):
                 row = (tensor["data_offsets"][1] - tensor["data_offsets"][0]) // shape[0]
                 begins = [at + i * row for i in range(shape[0])]
                 lines = sum((b + row - 1) // 64 - b // 64 + 1 for b in begins)
-                # The plugin looks at 64 rows at the most: after that their places repeat.
+                # The plugin reads 64 rows at most; further rows repeat their positions.
                 self.assertAlmostEqual(use, shape[0] * row / (64 * lines), delta=0.02, msg=name)
 
     def test_the_number_of_threads_does_not_change_a_figure(self):
@@ -128,7 +128,7 @@ class Options(CliTest):
         self.assertIsNotNone(values["l2_norm"])
 
     def test_the_tolerance_of_spectral_norms_is_1e_6_unless_the_user_says_otherwise(self):
-        # Diagonal: its largest singular value is its largest number, 1; the next is 1 % smaller.
+        # Diagonal: its largest singular value is its largest element, 1; the next is 1 % smaller.
         side = 1100
         rows = [struct.pack("<f", 0) * i + struct.pack("<f", 1 / (1 + i / 100)) + struct.pack("<f", 0) * (side - 1 - i)
                 for i in range(side)]
@@ -147,7 +147,7 @@ class Options(CliTest):
         self.assert_refused(2, ["spectral-tolerance"], "--plugins=param-stats", file, "--set", "param-stats.spectral-tolerance=1")
 
     def test_effective_ranks_are_of_small_matrices_unless_larger_ones_are_asked_for(self):
-        # Rows of one 1 each: singular values of 1 alone, as many as the shorter side.
+        # Rows with a single 1 each: all singular values are 1, as many as the shorter side.
         sides = {"small.weight": 50, "large.weight": 100, "wide.weight": 64}
         header, data = {}, b""
         for name, side in sides.items():
@@ -174,7 +174,7 @@ class Options(CliTest):
         self.assertAlmostEqual(ranks("--set", "param-stats.effective-rank=100")[1], 100, delta=1e-4)
         self.assertEqual(ranks("--set", "param-stats.effective-rank=0"), [None, None, None])
         self.assert_refused(2, ["effective-rank"], "--plugins=param-stats", file, "--set", "param-stats.effective-rank=-1")
-        # Who asks for it reads why it is not there, and what to do.
+        # A user who requests it reads the reason for its absence and the remedy.
         shown = tmeter("--plugins=param-stats", "--columns", "effective_rank", "--by", "tensor", file)
         self.assertIn("n/a", shown.stdout)
         self.assertIn("param-stats.effective-rank=N", shown.stdout)
@@ -184,7 +184,7 @@ class Options(CliTest):
             done = by_name(stats(TENSORS, "--set", f"param-stats.threshold={threshold}"))
             return [done[n]["values"]["near_zero"] for n in ("normal.f32", "normal.bf16", "two.f32")]
 
-        # two.f32 is (1, 4): root mean square sqrt(8.5) = 2.915…, so 1 is within 0.35 of it, not 0.34.
+        # two.f32 is (1, 4): the root mean square is sqrt(8.5) = 2.915…, so 1 is within 0.35 of it, but not within 0.34.
         self.assertEqual(near(0.35)[2], 0.5)
         self.assertEqual(near(0.34)[2], 0)
         self.assertLess(near(0.001)[0], near(0.1)[0])
@@ -192,7 +192,7 @@ class Options(CliTest):
 
 
 class OnRequest(CliTest):
-    """Spectral norms and ranks take longer than all else: they are worked out where somebody asks for them."""
+    """Spectral norms and ranks take longer than all other figures, so they are computed on request only."""
 
     def ids(self, *arguments):
         return {m["id"] for m in stats(TENSORS, *arguments)["metrics"]}
@@ -236,10 +236,10 @@ class OnRequest(CliTest):
 
 
 class Threads(CliTest):
-    """More threads than cores, and than there are parts of tensors."""
+    """More threads than cores and than parts of tensors."""
 
     def model(self):
-        """Two tensors of two parts, of which one has its norm by Lanczos' method, and small ones."""
+        """Two tensors of two parts, one of which has its norm from Lanczos' method, and small ones."""
         random = Random(1)
         bfloat16, float32 = bytearray(), bytearray()
         for _ in range(20000):
@@ -254,7 +254,7 @@ class Threads(CliTest):
             size = math.prod(shape) * (2 if dtype == "BF16" else 4)
             header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + size]}
             data += (block * (size // len(block) + 1))[:size]
-        # No two elements are the same: its norm takes many steps.
+        # No two elements are equal: the norm takes many steps.
         whole = struct.pack("<420000f", *(random.gauss(0, 0.02) for _ in range(420000)))
         header["d.weight"] = {"dtype": "F32", "shape": [600, 700], "data_offsets": [len(data), len(data) + len(whole)]}
         data += whole
@@ -317,7 +317,7 @@ class Words(CliTest):
 
     def test_misaligned_tensors_are_told(self):
         header = json.dumps({"a.weight": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}).encode()
-        header += b" " * ((1 - len(header)) % 4)  # so that the data begin at an odd place
+        header += b" " * ((1 - len(header)) % 4)  # an odd offset of the data
         file = self.file("odd.safetensors", struct.pack("<Q", len(header)) + header + struct.pack("<2f", 1, 2))
         self.assertEqual(self.names(self.findings(stats(file))["misaligned"]), {"a.weight"})
 

@@ -1,11 +1,11 @@
-"""What is left out of a figure is said by every format, and proves nothing; means have their weights."""
+"""A figure that leaves something out is marked in every format, and proves nothing; means have their weights."""
 import json
 import pathlib
 import tempfile
 
 from support import FIXTURES, CliTest, build_plugin, main, report, tmeter
 
-# A network of linear layers, and of an operator that no plugin knows: acme::gated_mlp.
+# A network of linear layers and an operator without a plugin: acme::gated_mlp.
 NET = FIXTURES / "in_house" / "net.pt2"
 ROWS = 2 * 8
 EMBED, HEAD = ROWS * 24 * 32, ROWS * 32 * 10  # MACs of the linear layers, by hand
@@ -63,14 +63,14 @@ class Means(CliTest):
         for word in ("com.stranger.mean", "'usage'", "'output_elements_that_nobody_counts'", "no loaded plugin has"):
             self.assertIn(word, done.stderr)
 
-        done = self.run_with("params")  # of tensors, not of operators
+        done = self.run_with("params")  # a metric of tensors instead of operators
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertIn("figures for other things", done.stderr)
 
         done = self.run_with("macs")
         self.assertEqual(done.returncode, 0, done.stderr)
         document = json.loads(done.stdout)
-        # What nobody knows the weight of is no part of the mean, and missing in it.
+        # An operator of unknown weight is left out of the mean, which counts it as missing.
         self.assertAlmostEqual(document["totals"]["usage"], (EMBED * 0.5 + HEAD * 1.0) / (EMBED + HEAD), 12)
         self.assertEqual(document["totals_status"]["usage"], "partial")
         modules = {m["path"]: m for m in document["modules"]}

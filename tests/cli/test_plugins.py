@@ -1,4 +1,4 @@
-"""Plugins as a user meets them: listing, choosing, needs, broken files, and a stranger's plugin."""
+"""Plugins as a user meets them: listing, selection, dependencies, broken files, and a third-party plugin."""
 import hashlib
 import json
 import os
@@ -15,7 +15,8 @@ LIBTORCH_PLUGINS = {"torch-backend.tmeter", "resize.tmeter"}
 
 
 class Binding(CliTest):
-    """What LibTorch binds is bound when it is called; a plugin that lacks something is told when it is opened."""
+    """LibTorch's own symbols are bound at their first call; a plugin with a missing symbol is reported when it is
+    opened."""
 
     def test_a_plugin_that_calls_what_is_nowhere_cannot_be_opened(self):
         source = self.file("lacking.cpp", f'#include "{SOURCE}/tests/cli/digest_plugin.cpp"\n'
@@ -71,7 +72,7 @@ class Broken(CliTest):
         self.assert_refused(5, ["nosuch.tmeter does not exist"], RESNET, "--plugin", self.folder / "nosuch.tmeter")
         self.assert_refused(5, ["is a folder", "--plugin-path"], RESNET, "--plugin", self.folder)
         os.mkfifo(self.folder / "pipe.tmeter")
-        self.assert_refused(5, ["pipe.tmeter is no regular file"], RESNET, "--plugin", self.folder / "pipe.tmeter", timeout=20)
+        self.assert_refused(5, ["pipe.tmeter is not a regular file"], RESNET, "--plugin", self.folder / "pipe.tmeter", timeout=20)
         self.assert_refused(5, ["cannot be read: Not a directory"], RESNET,
                             "--plugin", self.file("file") / "x.tmeter")
 
@@ -175,7 +176,7 @@ class StrangersPlugin(CliTest):
         manifest = (build / "acme_layers.tmeter.toml").read_text()  # written at build time
         for word in ("schema = 1", "abi_minor = 0", "com.example.acme_layers", "acme::gated_mlp", hashlib.sha256(plugin.read_bytes()).hexdigest()):
             self.assertIn(word, manifest)
-        # What is installed is believed without being opened.
+        # The manifest of an installed plugin is used without opening the library.
         listed = subprocess.run([prefix / "bin" / "tmeter", "plugin", "list"], capture_output=True, text=True,
                                 env={**os.environ, "LD_DEBUG": "files", "XDG_DATA_HOME": "/nonexistent", "TMETER_PLUGIN_PATH": ""})
         self.assertNotIn(".tmeter", "".join(l for l in listed.stderr.splitlines() if "calling init" in l))
@@ -195,7 +196,7 @@ class StrangersPlugin(CliTest):
         # x: [2, 8], w_out: [8, 32] → 2 rows × 3 × 8 × 32 = 1,536 MACs, by hand.
         self.assertEqual(run("--plugin", plugin, "--assert", "macs==1536", "--assert", "coverage==100%").returncode, 0)
 
-        # Dropped into the user's plugin folder it is found by the operator it handles.
+        # In the user's plugin folder it is found by the operator it handles.
         folder = self.folder / "data" / "tmeter" / "plugins"
         folder.mkdir(parents=True)
         shutil.copy(plugin, folder)

@@ -1,5 +1,5 @@
-"""pruning-advice on files: PyTorch's sort and 2:4 sparsifier on the same weights (tests/fixtures/trained),
-filters that died, and what their removal saves."""
+"""pruning-advice on files: PyTorch's sort and 2:4 sparsifier on the same weights (tests/fixtures/trained), dead
+filters, and the savings of their removal."""
 import json
 import math
 import unittest
@@ -75,7 +75,7 @@ class Structure(CliTest):
         self.assertEqual(document["totals"]["dead_filters"], 1)
 
     def test_a_file_with_operators_tells_the_multiply_accumulates_as_well(self):
-        """conv: 2 images, 32 filters of 40 · 3 · 3 at 8 · 8 places; one filter of them is dead."""
+        """conv: 2 images, 32 filters of 40 · 3 · 3 at 8 · 8 positions; one of the filters is dead."""
         document = report(TRAINED / "model.pt2", ADVICE)
         changes = {c["metric"]: c for c in finding(document, "dead-filters")["changes"]}
         self.assertEqual(changes["macs"]["from"], document["totals"]["macs"])
@@ -86,19 +86,19 @@ class Structure(CliTest):
         changes = {c["metric"]: c for c in finding(report(TRAINED / "model.pt2", ADVICE), "two-of-four")["changes"]}
         macs = 2 * 12 * 4 * 96 * 96
         self.assertEqual(changes["macs"]["from"] - changes["macs"]["to"], macs / 2)
-        # float32: 2 numbers and 2 · 2 bits instead of 4 numbers: 68 of 128 bits
+        # float32: 2 elements and 2 · 2 bits instead of 4 elements: 68 of 128 bits
         self.assertEqual(changes["param_bytes"]["from"] - changes["param_bytes"]["to"],
                          4 * 96 * 96 * 4 * (1 - 68 / 128))
 
     def test_a_weak_attention_head_is_named_where_its_size_is_given(self):
-        """Head 1 of 4 has a tenth of the others' norm."""
+        """Head 1 of 4 has a tenth of the other heads' norm."""
         size, heads = 4, 4
         n = size * heads
         scale = [0.1 if i // size == 1 else 1.0 for i in range(n)]
         path = self.file("heads.safetensors", safetensors({
             "attn.q_proj.weight": ([n, n], [scale[i] for i in range(n) for _ in range(n)]),
             "attn.o_proj.weight": ([n, n], [scale[j] for _ in range(n) for j in range(n)])}))
-        self.assertIsNone(finding(report(path, ADVICE), "weak-heads"))  # the file does not tell
+        self.assertIsNone(finding(report(path, ADVICE), "weak-heads"))  # the file does not contain the head size
         found = finding(report(path, ADVICE, "--set=pruning-advice.head-size=4"), "weak-heads")
         self.assertIn("1 of 4 attention heads", found["text"])
         self.assertIn("attn. head 1 (10.0 %)", found["evidence"])

@@ -1,5 +1,5 @@
-"""quantization-advice on files: what PyTorch says of the same weights (tests/fixtures/trained), a plan
-that keeps its budget, and nothing made up for weights that are no numbers."""
+"""quantization-advice on files: PyTorch's figures for the same weights (tests/fixtures/trained), a plan within its
+budget, and no figures for weights that are NaN or infinite."""
 import json
 import math
 import struct
@@ -13,7 +13,7 @@ TRAINED = FIXTURES / "trained"
 MODEL = TRAINED / "model.safetensors"
 EXPECTED = json.loads((TRAINED / "expected.json").read_text())
 ADVICE = "--plugins=quantization-advice"
-# Without module types a file does not tell that the outputs of `up` are dim 1.
+# Without module types, a file does not say that the outputs of `up` are dim 1.
 AMBIGUOUS = "up.weight"
 
 
@@ -50,7 +50,7 @@ class Sqnr(unittest.TestCase):
                 continue
             for scheme, sqnr in wanted["sqnr"].items():
                 found = tensors[name]["values"].get(f"sqnr_{scheme}")
-                if sqnr is None:  # nothing is lost: no number is as large as that
+                if sqnr is None:  # nothing is lost: the SQNR has no finite value
                     self.assertIsNone(found, f"{name} {scheme}")
                 else:
                     self.assertAlmostEqual(found, sqnr, delta=0.01, msg=f"{name} {scheme}")
@@ -77,8 +77,8 @@ class Sqnr(unittest.TestCase):
 
 class LongRows(CliTest):
     def test_rows_above_four_mebibytes_are_grouped_like_short_ones(self):
-        """The host cuts such rows anywhere. 128 numbers in a row or 8,193 times as many: the groups are the same,
-        and a tensor of one scale, and casts, do not see rows at all."""
+        """The host cuts such rows anywhere. 128 elements in a row or 8,193 times as many: the groups are the same; a
+        tensor with one scale, and casts, do not depend on rows at all."""
         random = Random(8)
         values = array("f", (random.random() - 0.3 for _ in range(2 * 8193 * 128)))
         figures = []
@@ -90,7 +90,7 @@ class LongRows(CliTest):
         for metric in same:
             if metric not in ("sqnr_fp8_e4m3", "sqnr_fp8_e5m2"):  # per channel
                 self.assertAlmostEqual(figures[0][metric], figures[1][metric], delta=1e-3, msg=metric)
-        # numbers between -0.3 and 0.7: one scale for a row is as one for all
+        # elements between -0.3 and 0.7: one scale for a row equals one for the tensor
         self.assertAlmostEqual(figures[0]["sqnr_int8_channel"], figures[0]["sqnr_int8_tensor"], delta=1e-3)
 
 
@@ -111,12 +111,12 @@ class Plan(unittest.TestCase):
                 self.assertEqual(t["values"]["quantized_bytes"], min(size, numel * width), f"{name} at {budget}")
 
     def test_small_groups_are_for_matrices_alone(self):
-        """No library has int4 kernels for convolutions: they stay float32 when nothing else is allowed."""
+        """No library has int4 kernels for convolutions: they stay float32 when no other scheme is allowed."""
         document = report(MODEL, ADVICE, "--set=quantization-advice.schemes=int4_group32_asym",
                           "--set=quantization-advice.min-sqnr=10")
         tensors = by_name(document)
         self.assertEqual(tensors["conv.weight"]["values"]["quantized_bits"], 32)
-        # 96 · 48 bytes of numbers, 96 · 3 groups with 16 bits of scale and 4 of zero point
+        # 96 · 48 bytes of elements, 96 · 3 groups with 16 bits of scale and 4 of zero point
         self.assertEqual(tensors["q_proj.weight"]["values"]["quantized_bytes"], 96 * 48 + 96 * 3 * 20 // 8)
 
     def test_total_is_what_the_finding_says(self):
@@ -181,7 +181,7 @@ class Findings(CliTest):
         self.assertEqual(targets(finding(report(path, ADVICE), "beyond-float16")), ["a.weight"])
 
     def test_a_hardware_profile_turns_bytes_into_joules_and_seconds(self):
-        """nvidia-a100: 155.28 pJ/B and 1,555 GB/s; without --hardware nothing is said."""
+        """nvidia-a100: 155.28 pJ/B and 1,555 GB/s; without --hardware there is no finding."""
         self.assertIsNone(finding(report(MODEL, ADVICE), "quantization-savings"))
         document = report(MODEL, ADVICE, "--hardware=nvidia-a100")
         change = finding(document, "quantization-plan")["changes"][0]
@@ -190,8 +190,8 @@ class Findings(CliTest):
         self.assertIn(f"{change['from'] * 155.28e-12 * 1e6:.2f} uJ", found["evidence"])
 
     def test_multiply_accumulates_in_int8_are_told_by_the_profile_where_the_file_has_operators(self):
-        """All weights in int8 but the embedding's table: products of 7 convolutions and linear layers. By hand
-        for 2 images of 16 · 16 and 2 · 12 tokens; horowitz' figures for float32 are 20 times those for int8."""
+        """All weights but the embedding's table in int8: products of 7 convolutions and linear layers. By hand for 2
+        images of 16 · 16 and 2 · 12 tokens; horowitz' figures for float32 are 20 times those for int8."""
         macs = 2 * (256 * 16 * 27 + 256 * 16 * 9 + 256 * 40 * 16 + 64 * 32 * 40 * 9 + 64 * 32 * 24 * 4)
         macs += 2 * 12 * (4 * 96 * 96 + 2 * 9600) + 2 * 15840
         profile = (FIXTURES / "../../plugins/metrics/energy/hardware/horowitz-45nm.toml").read_text()

@@ -1,4 +1,5 @@
-"""What a repository gets: the action's script, annotations, summary and comment of a pull request of a fork, and the hook."""
+"""Integration into a repository: the action's script, annotations, summary and comment on a pull request from a fork,
+and the hook."""
 import os
 import pathlib
 import shutil
@@ -39,7 +40,7 @@ class RepositoryTest(CliTest):
         shutil.copy(MODELS / "vit_b_16.pt2", fork / "net.pt2")
         self.sh("git commit -qam larger", fork)
         summary, comment = self.folder / "summary.md", self.folder / "comment"
-        # Neither token nor network: the script has the checkout alone.
+        # No token and no network: the script has only the checkout.
         said = self.sh(str(SCRIPT), fork, status=3, GITHUB_STEP_SUMMARY=str(summary), COMMENT=str(comment))
         annotation = next(line for line in said.splitlines() if line.startswith("::"))
         self.assertRegex(annotation, r"^::error file=tmeter\.toml,line=1,title=net\.pt2::params <= 3\.483M: params is \d+; moved most: ")
@@ -52,7 +53,7 @@ class RepositoryTest(CliTest):
         self.assertIn("### tmeter: within budget", summary.read_text())
 
     def test_names_cannot_write_commands_or_markup(self):
-        """A model's name is of whoever opened the pull request."""
+        """The author of a pull request chooses a model's name."""
         shutil.copy(MODELS / "lstm.pt2", self.folder / "a%0A::warning,b:<img src=x>|`@all`.pt2")
         (self.folder / "tmeter.toml").write_text(
             '[[budget]]\nmodel = "a%0A::warning,b:<img src=x>|`@all`.pt2"\nassert = ["params <= 1"]\n')

@@ -1,4 +1,4 @@
-"""roofline against figures worked out by hand, on machines that were made up for it.
+"""roofline against figures calculated by hand, on made-up machines.
 
 dynamic_mlp.pt2: x [4, 64] → up: Linear(64, 256) → gelu → down: Linear(256, 10), float32, 4 bytes each.
 
@@ -61,8 +61,8 @@ class Roofline(CliTest):
         self.assertEqual(document["totals"]["overhead_bound"], 0)
 
     def test_a_module_takes_as_long_as_its_operators_and_its_shares_are_weighted_by_time(self):
-        # Arithmetic costs nothing to speak of: 71,680 + 8,192 + 14,536 B at 1e9 B/s. Overhead of 10 us is more
-        # than gelu's 8.192 us alone.
+        # Arithmetic takes practically no time: 71,680 + 8,192 + 14,536 B at 1e9 B/s. The overhead of 10 us exceeds only
+        # gelu's 8.192 us.
         document, _ = self.run_on(peak_mac_float32=1e15, peak_op_float32=1e15, peak_dram=1e9, overhead_operator=10e-6)
         totals = document["totals"]
         seconds = {"up": 81.68e-6, "gelu": 18.192e-6, "down": 24.536e-6}
@@ -81,7 +81,7 @@ class Roofline(CliTest):
         self.assert_close(totals["arithmetic_intensity"], (2 * 75_776 + totals["other_flops"]) / totals["traffic_bytes"])
 
     def test_operators_lie_below_the_ceilings(self):
-        # 2e9 FLOP/s at the most; 1e9 B/s give that from 2 FLOP/B on, 4e9 B/s of matrix products from 0.5 on.
+        # At most 2e9 FLOP/s; 1e9 B/s reach them from 2 FLOP/B on, 4e9 B/s of matrix products from 0.5 on.
         rates = {"peak_mac_float32": 1e9, "peak_op_float32": 1e9, "peak_dram": 1e9}
         memory = ("roofline of float32 and memory", [[1 / 64, 1e9 / 64], [2, 2e9], [16384, 2e9]])
         caches = ("roofline of float32 and caches", [[1 / 64, 4e9 / 64], [0.5, 2e9], [16384, 2e9]])
@@ -112,7 +112,7 @@ class Roofline(CliTest):
                         self.assertTrue(all(0 < y < float("inf") for _, y in s["points"]), s)
 
     def test_a_profile_without_rates_gives_no_times_and_says_so(self):
-        """horowitz-45nm has no clock; half of the rates are not enough either."""
+        """horowitz-45nm has no clock; a bandwidth or a rate of MACs alone is not enough either."""
         for arguments, name in (([], "horowitz-45nm"), (["--hardware", self.machine(peak_dram=1e9)], "made-up"),
                                 (["--hardware", self.machine(peak_mac_float32=1e9)], "made-up")):
             document = report(MLP, PLUGINS, *arguments)
@@ -140,7 +140,7 @@ class Roofline(CliTest):
             self.assertNotIn(done.returncode, (1, 5), done.stderr)
 
     def test_a_size_that_changes_the_bound_has_no_polynomial(self):
-        """max(…) of two lines is none; the values at given sizes are exact."""
+        """max(…) of two lines has no polynomial; the values at given sizes are exact."""
         rates = {"peak_mac_float32": 1e9, "peak_op_float32": 1e15, "peak_dram": 1e9}
         document, _ = self.run_on(**rates)
         self.assertNotIn("predicted_time", {formula["metric"] for formula in document["formulas"]})

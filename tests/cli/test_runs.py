@@ -1,8 +1,8 @@
-"""--inference with an executor whose clock is known (clockwork_plugin.cpp) and a stranger's observer
-(diary_plugin.cpp): what the host promises both, and what the user sees when they do not keep their word.
+"""--inference with an executor whose clock is known (clockwork_plugin.cpp) and a third-party observer
+(diary_plugin.cpp): the host's promises to both, and the messages when either breaks the contract.
 
-Tied has three operators. The clock gives operator i i + 1 µs, so a run takes 1 + 2 + 3 = 6 µs, and one that
-tells of operators another µs for each: 9 µs, half as long again.
+Tied has three operators. The clock gives operator i i + 1 µs, so a run takes 1 + 2 + 3 = 6 µs. A run with events of
+operators takes another µs for each: 9 µs, half as long again.
 """
 import json
 import os
@@ -60,8 +60,9 @@ class Runs(CliTest):
         self.assertEqual(totals["diary_seen"], 3)
 
     def test_memory_is_what_the_allocator_tells(self):
-        """Operator i takes 100 (i + 1) B for its result and 1000 B meanwhile; the result before goes after it.
-        The input is 5 × 8 B = 40 B. Levels: 40, 140 (+ 1000), 140 + 200 (+ 1000), less 100, 240 + 300 (+ 1000), less 200."""
+        """Operator i takes 100 (i + 1) B for its result and another 1000 B temporarily; the previous result is freed
+        after it. The input is 5 × 8 B = 40 B. Levels: 40, 140 (+ 1000), 140 + 200 (+ 1000), less 100, 240 + 300 (+
+        1000), less 200."""
         document = self.document()
         values = [node["values"] for node in document["nodes"]]
         self.assertEqual([v["measured_peak_bytes"] for v in values], [1140, 1340, 1540])
@@ -72,7 +73,7 @@ class Runs(CliTest):
         self.assertEqual((totals["measured_peak_bytes"], totals["allocated_bytes"], totals["freed_bytes"]), (1540, 3600, 3300))
         told = [f for f in document["findings"] if f["rule"] == "peak-differs"]
         self.assertEqual(len(told), 1)
-        self.assertIn("250.0 % more", told[0]["text"])  # the graph alone tells 440 B: 1540 / 440 = 3.5
+        self.assertIn("250.0 % more", told[0]["text"])  # the graph alone gives 440 B: 1540 / 440 = 3.5
 
     def profiled(self, *more):
         done = tmeter(TIED, "--profile", *self.plugins, "--plugins=-torch-backend", "--report", "json", *more)
@@ -95,7 +96,7 @@ class Runs(CliTest):
         self.assertEqual(provenance["parallel_efficiency"]["kind"], "unavailable")
         self.assertIn("profile.scaling=true", provenance["parallel_efficiency"]["text"])
         self.assertEqual(provenance["of_roofline"]["kind"], "unavailable")
-        for metric in ("cycles", "cache_misses"):  # whatever this machine has: told, or why not
+        for metric in ("cycles", "cache_misses"):  # on any machine: measured, or a reason
             self.assertTrue(provenance[metric]["kind"] == "measured" or provenance[metric]["text"])
 
     def test_prediction_beside_measurement(self):
@@ -114,7 +115,7 @@ class Runs(CliTest):
         self.assertIn("faster than the least time on hardware profile 'slow'", finding["text"])
 
     def test_scaling_with_threads(self):
-        """The clock runs as fast on any number of threads: the efficiency of 5 is a fifth."""
+        """The clock runs equally fast on any number of threads: the efficiency of 5 is a fifth."""
         document = self.profiled("--set", "profile.scaling=true", "--threads", "5")
         self.assertAlmostEqual(document["totals"]["parallel_efficiency"], 1 / 5, delta=1e-9)
         self.assertEqual(document["totals"]["best_threads"], 1)
@@ -127,7 +128,7 @@ class Runs(CliTest):
     def test_facts_are_in_the_report(self):
         facts = self.document("--seed", "7", "--threads", "2", "--input-file", f"tokens={TIED}")["run"]
         self.assertEqual(facts["engine"], "clockwork")
-        self.assertEqual(facts["weights"], "952 bytes")  # 4 tensors: the tied one has an entry of its own
+        self.assertEqual(facts["weights"], "952 bytes")  # 4 tensors: the tied one has its own entry
         self.assertEqual(facts["inputs"], f"tokens:{TIED};")
         self.assertEqual(facts["device"], "cpu")
         self.assertEqual(facts["threads"], "2")
@@ -180,7 +181,7 @@ class Runs(CliTest):
 
     def test_one_run_longer_than_all_were_to_take(self):
         document = self.document("--run-for", "0.1", clockwork="slow")
-        self.assertAlmostEqual(document["totals"]["infer_time"], 0.2 + 9e-6, delta=1e-5)  # of the run that tells of operators
+        self.assertAlmostEqual(document["totals"]["infer_time"], 0.2 + 9e-6, delta=1e-5)  # the run with events of operators
         self.assertTrue(any("--run-for" in w for w in document["warnings"]), document["warnings"])
 
     def test_none_can_run_it(self):

@@ -1,5 +1,5 @@
-"""The sandbox, tried from a plugin: what a worker has given up fails, the report is complete all the same, and with the
-sandbox off the same attempts succeed, so that these tests can fail."""
+"""The sandbox, tried from a plugin: forbidden actions fail, the report is complete nevertheless. With the sandbox off
+the same actions succeed, so these tests can fail."""
 import contextlib
 import hashlib
 import json
@@ -29,7 +29,7 @@ class Sandbox(CliTest):
 
     def setUp(self):
         super().setUp()
-        self.secret = self.file("secret", "for nobody\n")
+        self.secret = self.file("secret", "a secret\n")
         self.victim = self.file("victim", "as it was\n")
 
     def attempts(self):
@@ -68,7 +68,7 @@ class Sandbox(CliTest):
         }
 
     def outcomes(self, attempts, plugin=None, env=None):
-        """What came of each, from the findings of a report that is complete."""
+        """The outcome of each action, from the findings of a complete report."""
         wishes = ";".join(f"{what} {argument}" for what, argument in attempts.items())
         done = tmeter("--plugins=params,flops,rogue", "--plugin", plugin or self.plugin, "--report", "json", RESNET,
                       env={"ROGUE_TRY": wishes, **(env or {})})
@@ -95,8 +95,8 @@ class Sandbox(CliTest):
 
     def test_the_same_succeeds_with_the_sandbox_off_and_the_report_says_so(self):
         attempts = self.attempts()
-        del attempts["execve"], attempts["signal"], attempts["unshare"]  # no such program; harmless either way
-        # What this kernel or file system may lack, what would stay behind, and what needs a terminal.
+        del attempts["execve"], attempts["signal"], attempts["unshare"]  # no such program; harmless in either case
+        # Actions that this kernel or file system may lack, that leave something behind, or that need a terminal.
         for what in ("setxattrat", "removexattrat", "file_setattr", "set-flags", "shared-memory", "queue", "posix-queue", "type",
                      "outlive", "setuid"):
             del attempts[what]
@@ -189,7 +189,8 @@ class Sandbox(CliTest):
         self.assertEqual(json.loads(done.stdout)["totals"]["macs"], 4089184256)
 
     def test_what_a_manifest_says_lets_nothing_be_read(self):
-        """The folders of libraries are found, not believed, but for tmeter's own plugins."""
+        """The sandbox grants the folders of libraries it finds itself, not those a manifest declares, except for
+        tmeter's own plugins."""
         plugin = self.folder / "rogue.tmeter"
         shutil.copy(self.plugin, plugin)
         manifest = self.folder / "rogue.tmeter.toml"
@@ -213,7 +214,7 @@ class Sandbox(CliTest):
         self.assertRegex(done.stdout, r'hit Breakpoint 1.*misbehave \(where=.*"init"\)')
 
     def test_there_is_no_terminal_to_type_into(self):
-        """With a terminal that is the controlling one, as for a user."""
+        """With a controlling terminal, as for a user."""
         wishes = {"ROGUE_TRY": "terminal ", "TMETER_SANDBOX": "off"}
         arguments = ["--plugins=params,flops,rogue", "--plugin", self.plugin, "--report", f"json={self.folder / 'r.json'}", RESNET]
         program, ends = [TMETER, *map(str, arguments)], []
@@ -242,7 +243,7 @@ class Sandbox(CliTest):
 
     @staticmethod
     def own_processes():
-        """Those that run this tmeter with a plugin of this class."""
+        """Processes that run this tmeter with a plugin of this class."""
         found = set()
         for entry in pathlib.Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
@@ -257,7 +258,7 @@ class Sandbox(CliTest):
 
 
 class Early(CliTest):
-    """Code of a library runs before anybody calls it. It runs in the sandbox, whatever the command."""
+    """Code of a library can run when the library is loaded. It runs in the sandbox, for every command."""
 
     @classmethod
     def setUpClass(cls):
@@ -304,7 +305,7 @@ class Early(CliTest):
                 self.assertEqual(self.left(), set())
 
     def test_it_does_run_in_all_of_them(self):
-        """Without the sandbox each leaves what it did, or the test above would show nothing."""
+        """Without the sandbox each leaves evidence; otherwise the test above would prove nothing."""
         for name, arguments in self.commands().items():
             with self.subTest(name):
                 self.setUp()
@@ -318,7 +319,7 @@ class Early(CliTest):
         self.assertEqual(json.loads(done.stdout)["totals"]["early"], 42 * 175)
 
     def test_what_is_described_is_what_it_says_and_no_more(self):
-        """The process that asks writes the manifest; the plugin, in another one, has a say about its own texts alone."""
+        """The requesting process writes the manifest; the plugin, in another process, supplies only its own texts."""
         manifest = self.folder / "early.tmeter.toml"
         done = tmeter("plugin", "manifest", self.plugin, "--output", manifest)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -326,7 +327,7 @@ class Early(CliTest):
         self.assertEqual(self.left(), set())
 
     def test_a_plugin_linked_to_a_library_of_its_own_is_described_in_the_sandbox(self):
-        """By $ORIGIN, by an absolute path, and by way of another library."""
+        """Through $ORIGIN, an absolute path, and another library."""
         folder = self.folder / "linked"
         (folder / "plugins").mkdir(parents=True)
         (folder / "far").mkdir()
@@ -352,7 +353,7 @@ class Early(CliTest):
 
 
 class ByDescriptor(CliTest):
-    """A library is opened once: what is checked, hashed and loaded is that file."""
+    """A library is opened once: the same open file is checked, hashed and loaded."""
 
     @classmethod
     def setUpClass(cls):
@@ -363,7 +364,7 @@ class ByDescriptor(CliTest):
         build_plugin("rogue_plugin.cpp", cls.built / "good.tmeter", '-DROGUE_RIGHTS=""')
 
     def test_an_exchange_of_files_does_not_pass_the_allow_list(self):
-        """While another process exchanges the file all the time, and where the file itself is written anew."""
+        """While another process swaps the files continually, and while the file itself is rewritten."""
         good, bad, plugin = self.built / "good.tmeter", self.built / "early.tmeter", self.folder / "p.tmeter"
         config = self.file("config.toml", f'plugin-sha256 = ["{hashlib.sha256(good.read_bytes()).hexdigest()}"]\n')
         for how in ("renamed", "written"):

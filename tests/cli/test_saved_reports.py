@@ -1,5 +1,5 @@
-"""tmeter show reads a file that anybody may have written: damage, lies, absurd sizes and names each get one line and the
-documented status, in little memory and time; what an older tmeter wrote is still read."""
+"""tmeter show reads files of any origin: damage, contradictions, absurd sizes and hostile names each get one line and
+the documented status, with little memory and time. Reports of older versions are still read."""
 import copy
 import json
 import resource
@@ -65,7 +65,7 @@ class Damage(Saved):
         self.assert_refused(4, ["a saved report", "`tmeter show"], self.written(self.good))
 
     def test_wrong_types_and_missing_members(self):
-        """Every member of the first row of each section, gone or of another type: never anything but status 0 or 4."""
+        """Every member of the first row of each section, absent or of another type: the status is always 0 or 4."""
         for section, value in self.good.items():
             for wrong in (7, "x", [], {}, [1], {"a": 1}, True, None, 1e300, -1):
                 self.try_one(lambda r: r.__setitem__(section, wrong), (section, wrong))
@@ -161,7 +161,7 @@ class Absurd(Saved):
         for section in ("metrics", "modules", "nodes", "config", "unknown"):
             with self.subTest(section=section):
                 text = json.dumps(self.changed(lambda r: r.pop(section, None)))[:-1] + f', "{section}": [{deep}]}}'
-                if section == "unknown":  # a section nobody reads costs nothing
+                if section == "unknown":  # an unknown section costs nothing
                     self.assertEqual(tmeter("show", self.written(text), "-q").returncode, 0)
                 else:
                     self.limited(text)
@@ -201,7 +201,7 @@ class Absurd(Saved):
     def test_memory_has_an_end(self):
         def change(report):
             report["warnings"] = ["x" * (1 << 20)] * 200
-        told = "took more memory" if SANITIZED else "takes more memory"  # where no allocation fails, it is seen from outside
+        told = "took more memory" if SANITIZED else "takes more memory"  # where no allocation fails, the supervisor notices
         self.assertIn(told, self.limited(self.changed(change), memory=64 << 20))
 
     def test_many_metrics(self):
@@ -212,7 +212,7 @@ class Absurd(Saved):
 
 class Older(Saved):
     def older(self):
-        """Without what was added to tmeter-report/1 since it was first written."""
+        """Without the additions to tmeter-report/1 since its first version."""
         report = copy.deepcopy(self.good)
         for key in ("module_calls", "command"):
             report.pop(key)
@@ -278,7 +278,7 @@ class Command(Saved):
         self.assertIn("sandbox: ", done.stderr)
 
 
-del Saved  # what the others are made of is no test
+del Saved  # a base class, not a test
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

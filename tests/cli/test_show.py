@@ -1,5 +1,5 @@
-"""tmeter show: a saved report is a document. Written, read and written again it is the same, byte for byte, and every
-other format made of it is the one made of the model."""
+"""tmeter show: a saved report is a document. Read and written again it is the same, byte for byte, and every other
+format made from it equals the one made from the model."""
 import unittest
 
 from support import FIXTURES, HAVE_TORCH, MODELS, SOURCE, CliTest, tmeter
@@ -9,7 +9,7 @@ FORMATS = ["json", "text", "csv", "tsv", "xml", "markdown", "dot", "full-text", 
 
 class Document(CliTest):
     def formats(self):
-        """Those of this build (html needs node to be built)."""
+        """The formats of this build (html needs node to be built)."""
         listed = tmeter("plugin", "list").stdout
         return [f for f in FORMATS if f != "html" or "html" in listed]
 
@@ -48,7 +48,7 @@ class Document(CliTest):
                 self.assert_same(MODELS / name, "--plugins=all")
 
     def test_every_kind_of_value(self):
-        """The report that the writers' own tests use: whatever a cell or a value can be, and names as hostile as can be."""
+        """The report of the writers' unit tests: every kind of cell and value, and hostile names."""
         golden = SOURCE / "tests/unit/reports/golden/report.json"
         done = tmeter("show", golden, "--report", "json")
         self.assertEqual((done.returncode, done.stderr), (0, ""))

@@ -1,4 +1,4 @@
-"""Models with dynamic shapes: formulas, --bind and --sweep, against what FlopCounterMode recorded."""
+"""Models with dynamic shapes: formulas, --bind and --sweep, against FlopCounterMode's recorded figures."""
 import csv
 import io
 import json
@@ -34,7 +34,7 @@ def value(formula, sizes):
         product = term["coefficient"]
         for symbol, power in term["powers"].items():
             product *= sizes[symbol] ** power
-        total += product  # no formula of these models has a denominator
+        total += product  # the formulas of these models have no denominators
     return total
 
 
@@ -75,7 +75,7 @@ class Formulas(CliTest):
                     self.assertEqual(value(f, sizes), figures[f["module"]][f["metric"]])
 
     def test_what_is_no_polynomial_has_no_formula(self):
-        # an embedding reads each row of its table once at most: min(ids, rows)
+        # an embedding reads each row of its table at most once: min(ids, rows)
         document = report(BERT, "--columns=all")
         self.assertIn("read_bytes", document["totals"])
         self.assertNotIn("", formulas(document, "read_bytes"))

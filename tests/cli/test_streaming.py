@@ -1,4 +1,4 @@
-"""The numbers inside tensors, seen by a stranger's plugin: what streaming promises its users."""
+"""The elements of tensors as a third-party plugin receives them: the promises of streaming."""
 import fcntl
 import json
 import os
@@ -38,7 +38,7 @@ class Streaming(CliTest):
         build_plugin("zeros_plugin.cpp", cls.plugin)
 
     def model(self, mebibytes=2):
-        """`big` alternates between 0 and 1; `small` is [0, 2, 0, 3]; `ids` are no floats."""
+        """`big` alternates between 0 and 1; `small` is [0, 2, 0, 3]; `ids` has integers."""
         big = struct.pack("<ff", 0, 1) * (mebibytes * MIB // 8)
         small = struct.pack("<4f", 0, 2, 0, 3)
         return self.file("m.safetensors", safetensors({"big": ([mebibytes, MIB // 4], big), "small": ([4], small)}))
@@ -96,11 +96,11 @@ class Streaming(CliTest):
         return self.on_terminal(self.model(20), "--plugins=zeros", "--plugin", self.plugin, "--threads", "1", *arguments)
 
     def on_terminal(self, *arguments):
-        """What a terminal sees on standard error of a run that takes more than a second."""
+        """The standard error of a run that takes more than a second, as a terminal receives it."""
         try:
             ours, theirs = pty.openpty()
         except OSError as error:  # a container without /dev/pts
-            self.skipTest(f"no terminal to be had here: {error}")
+            self.skipTest(f"no terminal available: {error}")
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 25, 80, 0, 0))
         process = subprocess.Popen([TMETER, *arguments],
                                    stdout=subprocess.DEVNULL, stderr=theirs, env={**os.environ, "ZEROS_MEANWHILE": "slow"})

@@ -1,5 +1,5 @@
-"""The supervisor: whatever a plugin does to its process, the user gets a sentence with the plugin's name, the status, and
-the report of all the rest."""
+"""The supervisor: whatever a plugin does to its process, the user gets one sentence with the plugin's name, the status,
+and the report of all other plugins."""
 import json
 import os
 import pathlib
@@ -13,7 +13,7 @@ from support import MODELS, NO_LEAKS, SANITIZED, TMETER, CliTest, build_plugin, 
 RESNET = MODELS / "resnet50.pt2"
 MACS = 4089184256  # torchvision's ResNet-50 at 224 × 224: FlopCounterMode / 2, tests/fixtures/expected
 
-CRASHES = {  # deed → words of what happened
+CRASHES = {  # misbehaviour → words about the crash
     "segv": "crashed (segmentation fault)",
     "abort": "crashed (abort)",
     "divide": "crashed (arithmetic error",
@@ -23,7 +23,7 @@ CRASHES = {  # deed → words of what happened
     "_exit": "ended the process (exit 0)",
     "thread": "crashed (abort)",
 }
-PLACES = {  # callback → words of where
+PLACES = {  # callback → words about the place
     "configure": "to configure itself",
     "metric": "on metric 'rogue' on node 0 (aten::conv2d in conv1)",
     "analysis": "in analysis 'try'",
@@ -45,7 +45,7 @@ class Rogue(RogueTest):
         return tmeter("--plugins=params,flops,rogue", "--plugin", self.plugin, *arguments, RESNET, env={"ROGUE": deed, **NO_LEAKS}, **kwargs)
 
     def assert_report_without_rogue(self, done, words, plugin="com.rogue.all"):
-        """One message, status 5, and everything but the plugin's column."""
+        """One message, status 5, and every column but the plugin's."""
         self.assertEqual(done.returncode, 5, done.stderr)
         lines = done.stderr.splitlines()
         self.assertEqual(len(lines), 1, done.stderr)
@@ -102,7 +102,7 @@ class Rogue(RogueTest):
                 self.assertEqual(done.returncode, 5, done.stderr)
                 self.assertIn("rogue", done.stderr)
                 self.assertIn("memory", done.stderr)
-                if deed == "metric:memory" and not SANITIZED:  # an allocation that fails holds to the byte
+                if deed == "metric:memory" and not SANITIZED:  # malloc fails exactly at the limit
                     self.assertLess(int(peak.read_text()), 440 * 1024)
 
     def test_what_closes_files_at_random_does_no_harm(self):
@@ -150,7 +150,7 @@ class Rogue(RogueTest):
 
 
 class Ending(RogueTest):
-    """A run that is ended from outside leaves no file behind and says what happened."""
+    """A run that is ended from outside leaves no file behind and reports the cause."""
 
     def start(self, deed="metric:hang", **kwargs):
         out = self.folder / "r.json"

@@ -1,6 +1,6 @@
-"""system: curves of the machine while runs go on, with an executor whose runs take 200 ms (clockwork_plugin.cpp).
+"""system: curves of the machine during runs, with an executor whose runs take 200 ms (clockwork_plugin.cpp).
 
-What this very machine does is not known; that it is told is.
+The values depend on the machine; the test checks that they are reported.
 """
 import json
 import pathlib
@@ -55,14 +55,14 @@ class System(CliTest):
             self.assertEqual(self.provenance(document, metric)["kind"], "unavailable")
 
     def test_readings_are_those_of_the_tree(self):
-        """Files that stay as they are: no load, no faults, and 4 MiB at the most."""
+        """Constant files: no load, no faults, and a peak of 4 MiB."""
         for path, text in {"proc/stat": "cpu0 10 0 0 10 0 0 0 0\n", "proc/self/status": "VmHWM: 4096 kB\nVmRSS: 1024 kB\n",
                            "proc/cpuinfo": "cpu MHz\t\t: 2000.0\n"}.items():
             file = self.folder / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
         model = self.folder / "tied.pt2"
-        model.write_bytes(TIED.read_bytes())  # in the sandbox the model's folder may be read
+        model.write_bytes(TIED.read_bytes())  # the sandbox permits reading the model's folder
         done = tmeter(model, "--inference", PLUGINS, "--plugin", self.clockwork, "--run-for=2s", "--report=json",
                       "--set", f"system.sensors-root={self.folder}", env={"TMETER_CLOCKWORK": "slow"})
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,5 +1,5 @@
-"""The list of permitted system calls: what a plugin that makes every call there is gets answered, and what the
-documentation says."""
+"""The list of permitted system calls: the calls that succeed for a plugin that makes all of them, and the list in the
+documentation."""
 import json
 import pathlib
 import tempfile
@@ -9,7 +9,7 @@ from support import MODELS, CliTest, build_plugin, main, tmeter
 from system_calls import documented, numbers_of, permitted
 
 RESNET = MODELS / "resnet50.pt2"
-NOT_MADE = {"exit", "exit_group", "rt_sigreturn", "pause"}  # they end the process, or wait
+NOT_MADE = {"exit", "exit_group", "rt_sigreturn", "pause"}  # they end the process or wait
 
 
 def names_for(*rights):
@@ -20,7 +20,7 @@ def names_for(*rights):
 
 class EveryCall(CliTest):
     def answered(self, rights):
-        """What a plugin with these rights got an answer to: numbers of this machine's table, and of x32's."""
+        """Calls answered for a plugin with these rights: numbers of this machine's table, and of x32's."""
         with tempfile.TemporaryDirectory(prefix="tmeter-every-") as folder:
             plugin = pathlib.Path(folder) / "every.tmeter"
             build_plugin("every_call_plugin.cpp", plugin, f'-DRIGHTS="{rights}"')

@@ -1,5 +1,5 @@
-"""Who says what where: standard output holds the report and nothing else; what else there is to say is on standard error,
-less with --quiet, more with --verbose."""
+"""Standard output holds the report and nothing else; all messages go to standard error, fewer with --quiet, more with
+--verbose."""
 import json
 import re
 import unittest
@@ -19,7 +19,7 @@ RUNS = {
 class Talk(CliTest):
     def test_standard_output_is_the_same_however_much_is_said(self):
         for name, arguments in RUNS.items():
-            # The text for people explains more when it is asked to say more.
+            # The text report has more explanations with --verbose.
             for form, amounts in (("text", [(), ("-q",)]), ("json", [(), ("-q",), ("-v",)])):
                 with self.subTest(run=name, format=form):
                     said = [tmeter(*arguments, "--report", form, *more) for more in amounts]

@@ -18,7 +18,7 @@ RESNET = MODELS / "resnet50.pt2"
 TRAINED = FIXTURES / "trained" / "model.safetensors"
 COLOR = re.compile(r"\x1b\[[0-9;]*m")
 TIME = re.compile(r" *(?:\x1b\[2m)?analysed in [0-9.]+ \w+")
-# Looks that a terminal of any width has to bear.
+# Looks that must fit terminals of any width.
 LOOKS = {
     "built in": "",
     "boxes": '[plugin.text]\nrepeat.box = "heavy-edge"\nrepeat.footer = "from <first> to <last>"\ntable.box = "rounded"\n',
@@ -30,12 +30,12 @@ LOOKS = {
 
 
 def width_of(text):
-    """Columns, by Python's own tables."""
+    """Columns, from Python's own tables."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def on_terminal(columns, *arguments, env=None):
-    """What a terminal of so many columns is written."""
+    """The output on a terminal with this number of columns."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     environment = {**os.environ, "TMETER_PLUGIN_PATH": "", "XDG_DATA_HOME": "/nonexistent", **(env or {})}
@@ -229,7 +229,7 @@ class Sinks(CliTest):
     def test_a_disk_that_fills_up_keeps_the_old_report(self):
         old = self.file("r.txt", "old")
 
-        def no_room():  # what a full disk is to write(2), without needing one
+        def no_room():  # emulates a full disk for write(2)
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
 

@@ -1,4 +1,4 @@
-"""What a user meets at the command line: help, mistakes, exit statuses, output files."""
+"""The command line as a user meets it: help, mistakes, exit statuses, output files."""
 import json
 import os
 import resource
@@ -105,7 +105,7 @@ class Reports(CliTest):
     def test_full_disk_keeps_the_old_report_and_leaves_nothing_else(self):
         path = self.file("r.json", "old")
 
-        def no_room():  # what a full disk is to write(2), without needing one
+        def no_room():  # emulates a full disk for write(2)
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 

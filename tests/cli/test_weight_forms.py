@@ -1,10 +1,10 @@
-"""The same weights give the same figures, whatever file they come in."""
+"""The same weights give the same figures in every file format."""
 from support import FIXTURES, HAVE_TORCH, CliTest, main, report
 
 FORMS = FIXTURES / "weight_forms"
 WITHOUT_TORCH = ("net.safetensors", "state_dict.pt", "legacy.pt", "training.pt", "module.pt", "net.pt2")
 TORCHSCRIPT = ("scripted.pt", "traced.pt")
-# The place in the file, and what depends on it, differs of course.
+# These depend on the place in the file, and differ.
 OF_THE_FILE = {"alignment", "cache_line_use"}
 
 
@@ -28,10 +28,10 @@ class WeightForms(CliTest):
         for name in WITHOUT_TORCH[1:] + (TORCHSCRIPT if HAVE_TORCH else ()):
             with self.subTest(form=name):
                 others = figures(name)
-                # A form may hold more (the constants of a graph), never less or something else.
+                # A form may hold more tensors (the constants of a graph), but not fewer or other ones.
                 self.assertEqual({n: others[0].get(n) for n in tensors}, tensors)
                 self.assertEqual({n: others[2].get(n) for n in histograms}, histograms)
-                # Files order tensors differently, and sums over all of them round by their order.
+                # Files order tensors differently, and the rounding of totals depends on the order.
                 self.assertEqual({k: v is None for k, v in others[1].items()}, {k: v is None for k, v in totals.items()})
                 for metric, total in totals.items():
                     if total is not None:

@@ -1,11 +1,11 @@
-/* tracer PROGRAM …: runs the program and its children under ptrace, as a debugger does, passing
- * every signal on; ends with the program's exit status. */
+/* tracer PROGRAM …: runs the program and its children under ptrace, as a debugger does, and passes
+ * every signal on; exits with the program's exit status. */
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   const pid_t program = fork();
   int status = 0;
   if (argc < 2) return 2;

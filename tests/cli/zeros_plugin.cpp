@@ -1,6 +1,6 @@
-// A stranger's analysis of the numbers inside tensors: how many are zero. For the tests of
-// streaming it can also, at the first chunk it sees, do what a user or another program may do
-// meanwhile: press Ctrl-C, cut the file short, or fail itself.
+// A third-party analysis of the elements of tensors: how many are zero. For the tests of streaming
+// it can also, at its first chunk, do what a user or another program may do meanwhile: press
+// Ctrl-C, truncate the file, or fail itself.
 #include <signal.h>
 #include <unistd.h>
 

@@ -23,7 +23,7 @@ TYPESCRIPT = re.compile(r'//[^\n]*|/\*.*?\*/|`(?:\\.|[^`\\])*`|"(?:\\.|[^"\\\n])
 HASH = re.compile(r'(?:^|(?<=\s))#[^\n]*|"(?:\\.|[^"\\])*"|\'[^\']*\'', re.MULTILINE)
 QUOTED = re.compile(r"^( *)(```|~~~).*?^\1\2[^\n]*$|`[^`\n]+`|https?://\S+|\]\([^)\s]+\)", re.DOTALL | re.MULTILINE)
 # What stands between two lines of one sentence: the line break, and the mark of a comment or a literal that goes on.
-JOINT = re.compile(r'"[\0 ]*\n[\0\s]*"|[ \t]*\n[ \t]*(?:(?://+|\*|#)[ \t]*)?')
+JOINT = re.compile(r'"[ \t]*\n\s*"|[ \t]*\n[ \t]*(?:(?://+|\*|#)[ \t]*)?')
 # The start of a sentence or clause: "^" in a phrase.
 START = r"""(?:(?<=[.:;–—(/*#|> ] )|(?<=["'(`]))"""
 
@@ -92,14 +92,14 @@ def prose_of(path, text):
         spans = [match.span() for match in grammar.finditer(text)]
     kept, place = [], 0
     for start, end in spans:
-        kept += [re.sub(r"[^\n]", "\0", text[place:start]), text[start:end]]
+        kept += [re.sub(r"\S", "\0", text[place:start]), text[start:end]]
         place = end
-    return "".join([*kept, re.sub(r"[^\n]", "\0", text[place:])])
+    return "".join([*kept, re.sub(r"\S", "\0", text[place:])])
 
 
 CPP_SUFFIXES = {".h", ".hpp", ".c", ".cc", ".cpp"}
 SUFFIXES = CPP_SUFFIXES | {".py", ".md", ".ts", ".js", ".cmake", ".sh", ".toml", ".txt", ".in"}
-NOT_OURS = ("tests/docs/prose", "tests/docs/test_prose", "tests/abi/1.0/", "build/")
+NOT_OURS = ("tests/docs/prose", "tests/docs/test_prose", "tests/abi/1.0/", "tests/abi/1.1/", "build/")
 
 
 def joined(prose):

@@ -43,6 +43,8 @@ class Phrases(unittest.TestCase):
     def test_a_phrase_may_be_cut_by_the_end_of_a_line(self):
         self.assertEqual(self.found("// a column on so\n// many threads\n", ".cpp"), [(1, "so many")])
         self.assertEqual(self.found('f("on so "\n  "many threads");\n', ".cpp"), [(1, "so many")])
+        self.assertEqual(self.found("  // a column on so\n  // many threads\n", ".cpp"), [(1, "so many")])
+        self.assertEqual(self.found('g("there", 1);\nf("in");\n', ".cpp"), [])
         self.assertEqual(self.found("on so\n\nmany threads\n"), [])
 
     def test_exceptions_name_places_that_are_there(self):

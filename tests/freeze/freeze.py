@@ -42,7 +42,7 @@ BLOCK = re.compile(rb'<script type="application/octet-stream" id="([^"]+)">([^<]
 
 
 def models(only):
-    """Model files by their path below the fixtures; an index of shards stands for its shards."""
+    """Model files by their path below the fixtures; an index of shards replaces its shards."""
     files = [f for f in sorted(FIXTURES.rglob("*")) if f.suffix in SUFFIXES or f.name.endswith(".index.json")]
     names = [str(f.relative_to(FIXTURES)) for f in files if f.is_file()]
     return [n for n in names if fnmatch.fnmatch(n, only)]
@@ -71,7 +71,7 @@ def of_csv(content):
 
 
 def columns_of(section, rows):
-    """Digests of what rows say beside their values, and of the values by metric."""
+    """Digests of the rows' other members, and of the values by metric."""
     rest, columns = [], {}
     for i, row in enumerate(rows):
         rest.append({k: v for k, v in row.items() if k not in ("values", "values_status", "status")})
@@ -153,14 +153,14 @@ def everything(options):
 
 
 def differing(before, after):
-    """Places at which two reports differ, with what happened there."""
+    """Places at which two reports differ, and the kind of difference."""
     for place in sorted(before.keys() | after.keys()):
         if before.get(place) != after.get(place):
             yield place, "gone" if place not in after else "new" if place not in before else "changed"
 
 
 def changes(before, after, ignored):
-    """{(place, what happened): reports}"""
+    """{(place, kind of difference): reports}"""
     found = {}
     for run in sorted(before.keys() | after.keys()):
         if run not in before or run not in after:

@@ -1,6 +1,6 @@
 // fuzz NAME SECONDS FILES…: runs the files, then mutations of them from a fixed seed until the time
-// is over. An input that ends the process is kept as ./NAME.crash, and run again by
-// `fuzz NAME 0 NAME.crash`.
+// is over. An input that ends the process is kept as ./NAME.crash; `fuzz NAME 0 NAME.crash` runs it
+// again.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>

@@ -1,4 +1,5 @@
-// Files: each input becomes a file in memory, whole or as the one entry of an archive that matters.
+// Files: each input becomes a file in memory, either whole or as the one relevant entry of an
+// archive.
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "core/config/manifest.hpp"
 #include "core/config/settings.hpp"
 #include "core/merging/merging.hpp"
+#include "core/plugin_host/decoders.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/model_loading.hpp"
 #include "core/process/sandbox.hpp"
@@ -24,9 +26,9 @@ namespace {
 core::Registry& registry() {
   static auto* const made = [] {
     core::add_plugin_host_interfaces();
-    setenv("TMETER_SANDBOX", "off", 1);  // inputs come and crashes go through files
+    setenv("TMETER_SANDBOX", "off", 1);  // inputs and crashes are files
     core::enter_sandbox({});
-    auto* const settings = new core::Settings();  // the registry refers to them
+    auto* const settings = new core::Settings();  // the registry keeps a reference to them
     settings->plugin_paths = {TMETER_FUZZ_PLUGINS};
     return new core::Registry(*settings);
   }();
@@ -39,6 +41,22 @@ void load(std::string_view content) {
   const tmeter_request request{&source, false, {}};
   core::CallLog log;
   core::load_model(registry(), request, {&log, nullptr, nullptr});
+}
+
+/// The tensors of a GGUF file, decoded.
+void gguf(std::string_view input) {
+  constexpr int64_t kMostElements = 1 << 20;
+  const app::SampleFile file(input);
+  const tmeter_source source(file.path());
+  const tmeter_request request{&source, false, {}};
+  core::CallLog log;
+  const auto model = core::load_model(registry(), request, {&log, nullptr, nullptr});
+  core::Decoders decoders(registry(), *model.graph, log);
+  const core::TensorBytes bytes(source.file, &decoders);
+  core::ElementBuffer buffer;
+  for (const auto& t : model.graph->tensors())
+    if (t.numel > 0 && t.numel <= kMostElements && bytes.unavailable(t).empty())
+      bytes.view(t, 0, t.numel, buffer);
 }
 
 void zip(std::string_view input) {
@@ -60,7 +78,7 @@ void pickle(std::string_view input) {
 
 void report(std::string_view input) { core::read_report(input); }
 
-/// Two reports, a zero byte between them; one alone is given twice.
+/// Two reports, separated by a zero byte; a single one is used twice.
 void merge(std::string_view input) {
   const size_t zero = input.find('\0');
   const auto first = input.substr(0, zero);
@@ -75,7 +93,7 @@ void merge(std::string_view input) {
     core::ModelIndex index;
     for (const auto& part : parts()) index.add(part);
     index.finish();
-  } catch (const core::Error&) {  // sums that are too large; shards may have them all the same
+  } catch (const core::Error&) {  // sums that are too large, which shards may have
   }
   core::merge_shards(parts());
 }
@@ -85,9 +103,9 @@ void settings(std::string_view input) { core::read_settings(app::SampleFile(inpu
 void hardware(std::string_view input) { core::load_hardware(app::SampleFile(input).path(), {}); }
 
 constexpr Target kTargets[] = {
-    {"zip", zip},           {"pt2", program},       {"pickle", pickle},
-    {"file", load},         {"manifest", manifest}, {"settings", settings},
-    {"hardware", hardware}, {"report", report},     {"merge", merge}};
+    {"zip", zip},       {"pt2", program},       {"pickle", pickle},     {"file", load},
+    {"gguf", gguf},     {"manifest", manifest}, {"settings", settings}, {"hardware", hardware},
+    {"report", report}, {"merge", merge}};
 
 }  // namespace
 

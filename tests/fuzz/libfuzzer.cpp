@@ -1,4 +1,4 @@
-// libFuzzer's entry: one program a target, TMETER_FUZZ_TARGET.
+// libFuzzer's entry: one program per target, TMETER_FUZZ_TARGET.
 #include <cstddef>
 #include <cstdint>
 

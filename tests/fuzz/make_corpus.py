@@ -1,5 +1,5 @@
-"""make_corpus.py FOLDER: inputs to begin with, FOLDER/TARGET/…, from the fixtures and the repository. Saved reports are
-made by the tmeter that the environment names (TMETER), if it does."""
+"""make_corpus.py FOLDER: initial inputs, FOLDER/TARGET/…, from the fixtures and the repository. Saved reports are made by the
+tmeter of the environment variable TMETER, if it is set."""
 import json
 import os
 import pathlib
@@ -21,7 +21,7 @@ TEXTS = {
                    "FloorDiv(Add(Symbol('s0', integer=True), Integer(1)), Integer(2))", "Max(1, s0)", "2**3**2",
                    "Mod(s0, 5)", "floor(s0/2) + ceiling(s0/2)", "Min(s0, 7) - -3"],
     "terminal": ["plain", "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "\u202eabc", "a\tb\nc", "\x9b31m", "naïve ☃"],
-    "index": ["tmeter plugin index 3\n", "tmeter plugin index 3\n13:a.tmeter.toml123:456:" + "1:x" * 9 + "2:1:a1:b" + "0:" * 8 +
+    "index": ["tmeter plugin index 4\n", "tmeter plugin index 4\n13:a.tmeter.toml123:456:" + "1:x" * 9 + "2:1:a1:b" + "0:" * 9 +
               "1:1:l1:t1:1:c90:0:1:0:9:9:"],
 }
 
@@ -44,6 +44,8 @@ def files():
                         yield "pickle", path.stem, archive.read(name)
     for path in sorted(FIXTURES.glob("**/*.safetensors")):
         yield "file", path.stem, path.read_bytes()
+    for path in sorted((FIXTURES / "gguf").glob("*.gguf")):
+        yield "gguf", path.stem, path.read_bytes()
     for path in sorted((ROOT / "plugins").glob("**/*.toml")):
         yield "hardware", path.stem, path.read_bytes()
         yield "manifest", path.stem, path.read_bytes()
@@ -65,7 +67,7 @@ def saved_reports():
 
 
 def shards():
-    """Reports of the shards of one checkpoint, two by two."""
+    """Reports of the shards of one checkpoint, in pairs."""
     if "TMETER" not in os.environ:
         return
     for options in (["--plugins=params"], ["--plugins=params,memory,flops,param-stats"]):

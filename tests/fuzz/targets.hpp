@@ -1,10 +1,9 @@
-// What reads bytes of others, as functions of bytes: each takes any input and either does its work
-// or throws core::Error. Whatever else happens – another exception, a signal, a sanitizer's report,
-// too much time – is a defect.
+// Parsers of untrusted bytes as functions: each takes any input and either does its work or throws
+// core::Error. Any other outcome (another exception, a signal, a sanitizer's report, a time-out) is
+// a defect.
 //
-// `fuzz NAME` tries mutations of a corpus without any compiler's help (driver.cpp, in every test
-// run);
-// `./dev fuzz NAME` builds the same functions with libFuzzer and the sanitizers.
+// `fuzz NAME` tries mutations of a corpus with an ordinary compiler (driver.cpp, in every test
+// run); `./dev fuzz NAME` builds the same functions with libFuzzer and the sanitizers.
 #pragma once
 #include <span>
 #include <string_view>
@@ -19,10 +18,10 @@ struct Target {
 std::span<const Target> text_targets();
 std::span<const Target> file_targets();
 
-/// Null when there is none of this name.
+/// Null if no target has this name.
 const Target* find_target(std::string_view name);
 
-/// Runs it; what it may throw is caught.
+/// Runs the target and catches the exceptions it may throw.
 void run(const Target& target, std::string_view input);
 
 }  // namespace tmeter::fuzz

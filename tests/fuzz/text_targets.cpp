@@ -1,4 +1,4 @@
-// Small languages: what users type, what plugins and files say.
+// Small languages: texts of users, plugins and files.
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -40,7 +40,7 @@ void expression(std::string_view input) {
   }
 }
 
-/// Nothing that a terminal obeys is left but line ends, tabs and colours.
+/// The only control characters left are line ends, tabs and colours.
 void terminal(std::string_view input) {
   const auto line = core::visible(input, 1000);
   for (const unsigned char c : line) {
@@ -55,7 +55,7 @@ void terminal(std::string_view input) {
   }
 }
 
-/// What is accepted is written as something that reads the same.
+/// An accepted index, written again, reads the same.
 void index(std::string_view input) {
   core::ManifestIndex read;
   try {

@@ -1,6 +1,6 @@
-"""`--hardware auto`: this machine measured, kept, and measured anew when what is kept is of no use.
+"""`--hardware auto`: this machine is measured, the result kept, and measured again if the kept one is unusable.
 
-What a machine can do is not known here; what no machine can do is.
+The machine's rates are unknown here; the impossible ones are known.
 """
 import json
 import os
@@ -19,7 +19,7 @@ from support import BUILD, HAVE_TORCH, MODELS, TMETER, CliTest, build_plugin, ma
 MODEL = MODELS / "dynamic_mlp.pt2"
 PROGRAM = BUILD / "lib" / "tmeter" / "programs" / "measure-machine"
 FIGURES = 'cat "$FIGURES"'
-FAST = 1e16  # operations or bytes a second: a hundred times the fastest single chip there is
+FAST = 1e16  # operations or bytes a second: a hundred times the fastest single chip
 
 
 def leaves(table, prefix=""):
@@ -32,7 +32,7 @@ def leaves(table, prefix=""):
 
 
 class Measured(CliTest):
-    """One real measurement for all tests of the class: it takes seconds."""
+    """One real measurement for all tests of the class, as it takes seconds."""
 
     @classmethod
     def setUpClass(cls):
@@ -49,7 +49,7 @@ class Measured(CliTest):
         self.idle = self.file("loadavg", "0.00 0.00 0.00 1/100 1\n")
 
     def own_tmeter(self, program):
-        """This tmeter in a folder of its own, where a shell script measures."""
+        """This tmeter in a folder of its own, with a shell script as its measuring program."""
         prefix = self.folder / "own"
         if not prefix.exists():
             (prefix / "bin").mkdir(parents=True)
@@ -67,7 +67,7 @@ class Measured(CliTest):
         return prefix / "bin" / "tmeter"
 
     def auto_with(self, program, **environment):
-        """A run whose measuring is this shell script; $FIGURES is a file with real ones."""
+        """A run whose measuring program is this shell script; $FIGURES is a file with real figures."""
         env = {**os.environ, "TMETER_PLUGIN_PATH": "", "XDG_DATA_HOME": "/nonexistent", "XDG_CACHE_HOME": str(self.cache),
                "FIGURES": str(self.folder / "figures"), "TMETER_LOADAVG": str(self.idle), **environment}
         return subprocess.run([self.own_tmeter(program), "--hardware=auto", "--plugins=roofline", MODEL],
@@ -96,7 +96,7 @@ class Measured(CliTest):
     def test_rates_are_in_an_order_that_no_machine_can_break(self):
         f = self.figures
         self.assertGreaterEqual(f["peak.mac.float32"], f["single.peak.mac.float32"])
-        # the same registers hold twice as many: much is allowed for a machine that does something else meanwhile
+        # the same registers hold twice as many elements; a wide margin for a busy machine
         self.assertGreaterEqual(1.5 * f["single.peak.mac.float32"], f["single.peak.mac.float64"])
         for key in [k for k in f if k.startswith("single.peak.mac.")]:
             self.assertGreaterEqual(f[key] * 1.001, max(v for k, v in f.items() if k.startswith("isa.") and k.endswith(key[6:])))
@@ -104,7 +104,7 @@ class Measured(CliTest):
             self.assertGreater(f["single.read.l1"], f["single.read.dram"])
 
     def test_arithmetic_is_really_done(self):
-        """A loop that the compiler has emptied would show rates that no clock below 8 GHz allows."""
+        """A loop that the compiler removed would show rates that no clock below 8 GHz allows."""
         lanes = {"AVX3": 16, "AVX2": 8, "SSE4": 4, "SSSE3": 4, "SSE2": 4, "NEON": 4, "SCALAR": 1, "EMU128": 4}
         units = 4  # vector units; no core has more
         for name, width in lanes.items():
@@ -135,8 +135,8 @@ class Measured(CliTest):
             self.assertTrue(0 < figures[f"bandwidth.{kind}"] < FAST)
 
     def test_shares_are_medians_by_class(self):
-        """With an executor whose clock is known: operator i of the graph takes i + 1 µs (tests/cli/clockwork_plugin.cpp).
-        The shares are worked out here a second time, from the counts of the report."""
+        """With an executor whose clock is known: operator i of the graph takes i + 1 µs (tests/cli/clockwork_plugin.cpp). The
+        test calculates the shares independently, from the counts of the report."""
         own = self.own_tmeter(FIGURES)
         peaks = {"peak.mac.float32": 1e11, "peak.op.float32": 1e11, "peak.dram": 1e10}
         (self.folder / "figures").write_text("".join(
@@ -253,7 +253,7 @@ class Measured(CliTest):
         os.mkfifo(self.kept)
         done = self.auto_with(FIGURES)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("no regular file", done.stderr)
+        self.assertIn("not a regular file", done.stderr)
 
     def test_links_in_its_place_are_not_followed(self):
         self.assertEqual(self.auto_with(FIGURES).returncode, 0)

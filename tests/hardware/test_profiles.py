@@ -1,8 +1,8 @@
-"""Every hardware profile that comes with tmeter: it is read, each figure has a unit and a document, and figures are those
+"""Every hardware profile that tmeter installs: it can be read, each figure has a unit and a document, and the figures are those
 of the data sheets.
 
-FACTS was typed from the documents, in their own numbers (FLOP/s of a data sheet, gigabytes, lanes): what they mean for a
-profile is computed here, and the profile must say the same.
+FACTS was copied from the documents in their own units (FLOP/s of a data sheet, gigabytes, lanes). The profile's values are
+computed from it here and must be equal.
 """
 import json
 import math
@@ -19,7 +19,7 @@ FOLDER = SOURCE / "plugins" / "metrics" / "energy" / "hardware"
 DOCUMENTED = SOURCE / "docs" / "hardware-profiles.md"
 MODEL = MODELS / "dynamic_mlp.pt2"
 
-# The table of docs/hardware-profiles.md; families by type also go by class and type.
+# The table of docs/hardware-profiles.md; families by type may also be given by class and type.
 BY_TYPE = {"energy.mac": "J", "energy.op": "J", "peak.mac": "MAC/s", "peak.op": "op/s"}
 BY_CLASS = {"efficiency": "ratio", "bandwidth": "B/s"}
 SINGLE = {"energy.dram": "J/B", "power.static": "W", "peak.dram": "B/s", "overhead.operator": "s",
@@ -30,7 +30,7 @@ CLASSES = {"convolution", "matmul", "attention", "recurrent", "embedding", "norm
 
 T, G, MIB = 1e12, 1e9, 2**20
 MAC = 1 / 2  # a data sheet counts a multiply-add as two
-DENSE = 1 / 2  # of a rate printed with 2:4 sparsity
+DENSE = 1 / 2  # from a rate printed with 2:4 sparsity
 PCIE4_X16 = 16e9 * 16 * 128 / 130 / 8
 PCIE5_X16 = 2 * PCIE4_X16
 
@@ -65,7 +65,7 @@ FACTS = {
                         "link.bandwidth": PCIE4_X16, "power.tdp": 450},
     "nvidia-jetson-agx-orin": {"peak.mac.float32": 5.3 * T * MAC, "peak.mac.int8": 170 * T * DENSE * MAC,
                                "peak.dram": 256 / 8 * 6.4 * G, "capacity.dram": 64 * G, "cache.l2": 4 * MIB, "power.tdp": 60},
-    # 38 cores of 128 lanes at 1.398 GHz; LPDDR5-6400 on 512 bit is 409.6 GB/s, of which Apple says 400
+    # 38 cores of 128 lanes at 1.398 GHz; LPDDR5-6400 on 512 bit is 409.6 GB/s, which Apple states as 400
     "apple-m2-max": {"peak.mac.float32": 38 * 128 * 1.398 * G, "peak.dram": 400 * G, "capacity.dram": 96 * G,
                      "cache.l3": 48 * MIB},
     # 2 cores of 4 units of 128 x 128 at 1.05 GHz (ISCA 2023)
@@ -82,7 +82,7 @@ FACTS = {
                           "link.bandwidth": PCIE5_X16, "power.tdp": 170},
     "amd-epyc-9654": {"peak.mac.float32": 96 * 2.4 * G * 2 * 256 / 32, "peak.dram": 460.8 * G, "capacity.dram": 6 * T,
                       "cache.l2": 96 * MIB, "cache.l3": 12 * 32 * MIB, "link.bandwidth": PCIE5_X16, "power.tdp": 360},
-    # LiteRT's page on the board says 153.6 GFLOPS and its maker 17 GB/s
+    # LiteRT's page states 153.6 GFLOPS for the board, its maker 17 GB/s
     "raspberry-pi-5": {"peak.mac.float32": 153.6 * G * MAC, "peak.dram": 17 * G, "capacity.dram": 8 * G,
                        "cache.l2": 4 * 0.5 * MIB, "cache.l3": 2 * MIB, "link.bandwidth": 500e6},
 }
@@ -101,7 +101,7 @@ def leaves(table, prefix=""):
 
 
 def unit_of(key):
-    """What the table says, or None for a key that is not in it."""
+    """The table's unit, or None for an unknown key."""
     if key in SINGLE:
         return SINGLE[key]
     family, _, rest = key.partition(".")
@@ -131,7 +131,7 @@ class Shipped(unittest.TestCase):
                     self.assertRegex(leaf["source"], r"\b(19|20)\d\d\b|\b\d{5,}\b|arXiv:|doi:|DS-\d+")
 
     def test_formulas_in_sources_give_the_value(self):
-        """`…: 16 * 2 * 8 * 4.5e9` at the end of a source is the value, but for what "halved" says is still to come."""
+        """`…: 16 * 2 * 8 * 4.5e9` at the end of a source is the value, before the halving that "halved" announces."""
         checked = 0
         for name, profile in PROFILES.items():
             for key, leaf in leaves(profile).items():
@@ -154,7 +154,7 @@ class Shipped(unittest.TestCase):
                     self.assertAlmostEqual(found[key]["value"] / expected, 1, delta=ROUNDING)
 
     def test_rates_are_in_order(self):
-        """A narrower type is at least as fast; no rate is that with sparsity; the cache is smaller than the memory."""
+        """A narrower type is at least as fast; no rate includes sparsity; the cache is smaller than the memory."""
         chains = [("float64", "float32", "float16", "float8_e4m3fn"), ("float32", "bfloat16", "float8_e5m2")]
         for name, profile in PROFILES.items():
             found = {key: leaf["value"] for key, leaf in leaves(profile).items()}
@@ -168,7 +168,7 @@ class Shipped(unittest.TestCase):
                     self.assertLess(found["cache.l2"], found["capacity.dram"] / 100)
                 if "peak.dram" in found and "link.bandwidth" in found:
                     self.assertLess(found["link.bandwidth"], found["peak.dram"])
-                # a byte of memory is worth 1 to 1000 multiply-adds on any machine that was ever sold
+                # any machine ever sold does 1 to 1000 multiply-adds in the time of a byte of memory
                 best = max((v for k, v in found.items() if k.startswith("peak.mac.")), default=None)
                 if best:
                     self.assertTrue(1 < best / found["peak.dram"] < 1000)

@@ -1,5 +1,5 @@
-// A plugin nobody knows: metrics with every kind of figure, a finding, a distribution, a series.
-// The report shows all of it without knowing any of it by name.
+// An unknown plugin: metrics with every kind of value, a finding, a distribution, a series. The
+// report shows all of it without a special case for the plugin.
 #include <tmeter/cpp/plugin.hpp>
 
 namespace {

@@ -1,6 +1,6 @@
-"""The file that `--report html` writes: complete, small, and nothing in it but data can come from a model.
+"""The file that `--report html` writes: complete, small, and models contribute nothing to it but data.
 
-How it looks and works in a browser is tested in browser/.
+browser/ tests its look and behaviour in a browser.
 """
 import base64
 import hashlib
@@ -53,7 +53,7 @@ class Page(html.parser.HTMLParser):
 
 
 def cell(raw):
-    """As JSON reports have it."""
+    """The value as JSON reports write it."""
     if isinstance(raw, str):
         return int(raw[1:]) if raw.startswith("i") else {"0": 0}.get(raw)
     return raw
@@ -120,7 +120,7 @@ class Html(CliTest):
         self.assertEqual(sorted(page.blocks["tensors"]["name"]), sorted(names))
 
     def test_every_kind_of_value(self):
-        """The document that goes through every writer (tests/unit/reports), as saved; signs as in web/src/data/cell.ts."""
+        """The document that all writers are tested with (tests/unit/reports), as saved; signs as in web/src/data/cell.ts."""
         saved = SOURCE / "tests/unit/reports/golden/report.json"
         page, document = self.page("show", saved), json.loads(saved.read_text())
         self.assertEqual(sorted(set(page.tags)), ["body", "div", "head", "html", "meta", "noscript", "script", "style", "title"])
@@ -164,8 +164,7 @@ class Html(CliTest):
         index = summary["metrics"].index(cost)
         cells = next(c["cells"] for c in page.blocks["operator-figures"] if c["metric"] == index)
         self.assertEqual(cells[:5], ["i9007199254740993", "0", "?", "-", 0])
-        # Operator 2 is the ReLU called `relu`: nothing is known of that module, the model is a lower bound, and no other
-        # module is.
+        # Operator 2 is the ReLU called `relu`: that module is unknown, the model is a lower bound, and no other module is.
         relu = page.blocks["modules"]["name"].index("relu")
         figures = next(c["cells"] for c in page.blocks["module-figures"] if c["metric"] == index)
         self.assertEqual(figures[relu], "?")

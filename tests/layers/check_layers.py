@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Which room may include what: the right-hand column of docs/architecture.md, enforced.
+"""Permitted includes of each room: the right-hand column of docs/architecture.md, enforced.
 
-A room is a folder with sources. No two folders of the repository may include each other, directly or by way of
-others. Usage: check_layers.py REPOSITORY. Prints every violation and exits 1 if there is one.
+A room is a folder with sources. No two folders of the repository may include each other, directly or through others. Usage:
+check_layers.py REPOSITORY. Prints every violation and exits 1 if there is one.
 """
 import graphlib
 import os
@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-# room of the host → other rooms of the host that it may include
+# room of the host → other rooms of the host it may include
 CORE = {
     "core/base": [],
     "core/archive": ["core/base"],
@@ -45,10 +45,10 @@ TORCH = {
     "plugin.cpp": ["operators", "torchscript", "executor"],
     "../resize": ["operators", "operators/meta_kernels"],
 }
-# Pure functions over the standard library, header only: plugins compile them, too, as nothing of the host is in them.
-LEAVES = {"core/base/natural_order.hpp", "core/base/sha256.hpp", "core/base/utf8.hpp"}
-# plugin (or a folder of several) → other folders of plugins/ that it may include besides plugins/common. The longest
-# prefix counts; what is inside of a plugin is its own affair, but for circles.
+# Header-only functions over the standard library: plugins compile them, too, as they do not depend on the host.
+LEAVES = {"core/base/natural_order.hpp", "core/base/sha256.hpp", "core/base/text_hash.hpp", "core/base/utf8.hpp"}
+# plugin (or a folder of several) → other folders of plugins/ it may include besides plugins/common. The longest prefix counts; a
+# plugin's inner includes are free, but must not form circles.
 PLUGINS = {
     "plugins/common": [],
     "plugins/loaders/common": [],
@@ -67,7 +67,7 @@ PLUGINS = {
     "plugins/torch_backend": [],
     "plugins/resize": ["plugins/torch_backend"],
 }
-# folders that may see the SDK's headers, and how much of them
+# folders that may include the SDK's headers, and which of them
 SDK = {"core/base": None, "core/process": None, "core/archive": None, "core/config": None, "core/ir": "tmeter/abi/"}
 # a third-party header → the only folders that may use it
 ONLY_IN = {
@@ -76,14 +76,15 @@ ONLY_IN = {
     "toml++": ["core/config"],
     "simdjson": ["plugins/loaders", "plugins/torch_backend/executor", "core/report_reader"],
     "utf8proc.h": ["plugins/reports/text"],
-    "hwy/": ["apps/measure", "plugins/common/highway", "plugins/metrics/param_stats", "plugins/advice/pruning", "plugins/advice/quantization"],
+    "hwy/": ["apps/measure", "plugins/common/highway", "plugins/metrics/param_stats", "plugins/advice/pruning", "plugins/advice/quantization",
+            "plugins/loaders/gguf"],
     "Eigen/": ["plugins/metrics/param_stats"],
     "torch/": ["plugins/torch_backend", "plugins/resize"],
     "ATen/": ["plugins/torch_backend", "plugins/resize"],
     "c10/": ["plugins/torch_backend", "plugins/resize"],
     "caffe2/": ["plugins/torch_backend", "plugins/resize"],
 }
-# a Python module → the only files of apps/python/tmeter that may import it; torch is slow, pandas optional
+# a Python module → the only files of apps/python/tmeter that may import it; torch is slow, pandas is optional
 PYTHON_ONLY_IN = {
     "torch": ["export/", "factories.py", "compat/torchinfo/", "compat/torchmeter/"],
     "rich": ["compat/torchmeter/"],
@@ -127,7 +128,7 @@ def plugin_of(path: str) -> str:
 
 
 def sources(repository: pathlib.Path):
-    """{path: its #includes} of all sources that the layers are about."""
+    """{path: its #includes} of all sources that the rules cover."""
     found = {}
     for top in ("core", "sdk", "apps", "plugins"):
         for file in sorted(repository.glob(f"{top}/**/*")):
@@ -137,8 +138,8 @@ def sources(repository: pathlib.Path):
 
 
 def resolved(path: str, include: str, files) -> str | None:
-    """The file of the repository that an include names: seen from the file, from the root, from a folder around it, or
-    by a folder that the build adds, if no other file is named so."""
+    """The file of the repository that an include names: relative to the file, to the root or to a folder around it, or to a
+    folder that the build adds, if no other file has that name."""
     folder = os.path.dirname(path)
     while True:
         candidate = os.path.normpath(os.path.join(folder, include))
@@ -203,7 +204,7 @@ def check_plugin(path: str, target: str):
 
 
 def circles(edges: dict):
-    """Folders that include each other, one line for each circle found."""
+    """Folders that include each other, one line per circle."""
     graph = {a: set(to) for a, to in edges.items()}
     while True:
         try:
@@ -216,7 +217,7 @@ def circles(edges: dict):
 
 
 def python_violations(repository: pathlib.Path):
-    """Types alone (under TYPE_CHECKING) may be named anywhere: they are indented and cost nothing."""
+    """Types alone (under TYPE_CHECKING) may be imported anywhere: they are indented and cost nothing."""
     package = repository / "apps/python/tmeter"
     for file in sorted(package.glob("**/*.py")):
         path = file.relative_to(package).as_posix()
@@ -224,11 +225,11 @@ def python_violations(repository: pathlib.Path):
         for _, module in IMPORT.findall(text):
             allowed = PYTHON_ONLY_IN.get(module)
             if allowed is not None and not path.startswith(tuple(allowed)):
-                yield f"apps/python/tmeter/{path}: imports {module}; only {', '.join(allowed) or 'nobody'} may"
+                yield f"apps/python/tmeter/{path}: imports {module}; permitted in: {', '.join(allowed) or 'no file'}"
 
 
 def require_one_direction() -> None:
-    """Raises CycleError when the table itself lets rooms include each other in a circle."""
+    """Raises CycleError if the table itself lets rooms include each other in a circle."""
     for rooms in (CORE, TORCH):
         graphlib.TopologicalSorter({room: set(may) - {room} for room, may in rooms.items()}).prepare()
 

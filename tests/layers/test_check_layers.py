@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_layers.py finds what it is for: small repositories with one violation each.
+"""check_layers.py finds its violations: small repositories with one each.
 
 Usage: test_check_layers.py
 """
@@ -13,7 +13,7 @@ import check_layers  # noqa: E402
 
 
 def found(files: dict[str, str]) -> list[str]:
-    """What is found in a repository of these headers: {path: what it includes}."""
+    """The findings in a repository of these headers: {path: its includes}."""
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         for path, includes in files.items():

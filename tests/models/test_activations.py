@@ -9,7 +9,7 @@ from support import FIXTURES, MODELS, report, tmeter  # noqa: E402
 
 PEAKS = json.loads((FIXTURES / "peak.json").read_text())["models"]
 
-# Nothing in these allocates for itself or keeps names: equal but for a few bytes of shape tensors.
+# Without workspaces and kept names in these models, the figures are equal except for a few bytes of shape tensors.
 EXACT = ("vit_b_16", "convnext_tiny", "swin_t", "inception_v3", "transformer", "dynamic_mlp", "tied")
 # oneDNN packs weights of recurrent layers and of small convolutions into buffers of its own,
 # larger than the activations.
@@ -47,7 +47,7 @@ class Activations(unittest.TestCase):
 
 
 class Peak(unittest.TestCase):
-    """tests/fixtures/record_peak.py says what was measured. Ours is a lower bound of it."""
+    """tests/fixtures/record_peak.py defines the measurement. tmeter's figure is a lower bound of it."""
 
     def ours(self, name):
         return report(MODELS / f"{name}.pt2", "--plugins=memory")["totals"]["peak_activation_bytes"]
@@ -76,8 +76,8 @@ class Peak(unittest.TestCase):
 
 
 class Predicted(unittest.TestCase):
-    """What a run of tmeter's own would take: nobody holds arguments, and kernels take workspaces. By hand, and as runs measured on
-    two threads on 2026-11-22 (x86-64 with AVX-512, LibTorch 2.15). That runs agree is tested in tests/cli/test_execution.py."""
+    """The memory of a run by tmeter: arguments are released after their last use, and kernels take workspaces. By hand, and as
+    measured by runs on two threads (x86-64 with AVX-512, LibTorch 2.15). tests/cli/test_execution.py checks that runs agree."""
 
     def nodes(self, name, threads=2):
         document = report(MODELS / f"{name}.pt2", "--plugins=memory", "--set", f"memory.threads={threads}")
@@ -97,8 +97,9 @@ class Predicted(unittest.TestCase):
         self.assertIn("memory.threads", metric["provenance"]["text"])
 
     def test_arguments_go_at_their_last_use(self):
-        """bert_like, at the first GELU: 3 × i64[2, 32] inputs 1,536 B, the mask 256 B, the attention's sum for the second residual
-        2·32·256·4 = 65,536 B, and 2·32·1024·4 = 262,144 B before and after. PyTorch holds the module's argument of 65,536 B, too."""
+        """bert_like, at the first GELU: 3 × i64[2, 32] inputs 1,536 B, the mask 256 B, the attention's sum for the second
+        residual 2·32·256·4 = 65,536 B, and 2·32·1024·4 = 262,144 B before and after. PyTorch also holds the module's argument of
+        65,536 B."""
         total, nodes = self.nodes("bert_like")
         by_hand = 1536 + 256 + 65536 + 2 * 262144
         self.assertEqual(total, by_hand)
@@ -112,7 +113,8 @@ class Predicted(unittest.TestCase):
         self.assertEqual(self.nodes("no_grad_wrap")[0], 12288 + 65536 + 131072 + 589824)
 
     def test_copies_of_what_lies_in_another_order(self):
-        """Swin's queries and keys are slices of one tensor in another order: both are copied for `matmul`, 64 · 3 · 49 · 32 numbers."""
+        """Swin's queries and keys are slices of one tensor in another order: both are copied for `matmul`, 64 · 3 · 49 · 32
+        elements."""
         total, nodes = self.nodes("swin_t")
         self.assertEqual(nodes[61]["op"], "aten::matmul")
         self.assertEqual(nodes[61]["values"]["predicted_workspace_bytes"], 2 * 64 * 3 * 49 * 32 * 4)
@@ -122,7 +124,7 @@ class Predicted(unittest.TestCase):
         measured = {"resnet50": 12365952, "vit_b_16": 6048768, "densenet121": 10752000, "mobilenet_v2": 11443584,
                     "efficientnet_b0": 11443584, "convnext_tiny": 11440128, "inception_v3": 14902572, "detr_like": 1703936,
                     "lstm": 2442552, "lstm_bidirectional": 3716248, "gru": 272704, "qwen2_moe": 1641984, "gpt2_like": 590336, "swin_t": 12108684}
-        # Of other networks, which nobody looked at when the formulas were written.
+        # Of other networks, which the formulas were not fitted to.
         measured |= {f"../zoo/{name}": bytes_ for name, bytes_ in
                      {"timm-swinv2_tiny_window8_256": 16515072, "timm-gcvit_xxtiny": 10352688, "torchvision-s3d": 138199040,
                       "torchvision-raft_large": 162676736, "torchvision-maxvit_t": 30315520, "timm-mobilevit_s": 19665408,

@@ -1,4 +1,4 @@
-"""What kind of network a model is said to be: as the papers that introduced it say."""
+"""The reported kind of network, against the papers that introduced each network."""
 import pathlib
 import sys
 import unittest

@@ -1,7 +1,7 @@
-"""The conventions thop, ptflops, torchinfo, torchmeter, torchstat against what those tools print.
+"""The conventions thop, ptflops, torchinfo, torchmeter, torchstat against the output of those tools.
 
-tests/fixtures/formulas.json holds their totals, formulas.toml what is left of a total when the tool's
-known error is taken out. Causal halving and bit operations against hand calculations.
+tests/fixtures/formulas.json holds their totals, formulas.toml the totals without a tool's known error. Causal halving and bit
+operations against hand calculations.
 """
 import json
 import pathlib
@@ -51,8 +51,8 @@ class Formulas(unittest.TestCase):
         self.assertNotIn("madd", totals("resnet50"))  # on request only
 
     def test_as_promised(self):
-        """ResNet-50 as the tools print it (docs/benchmarks.md). ptflops counts the input elements of
-        its ReLU and pooling modules twice: 9,608,704 + 802,816 + 100,352."""
+        """ResNet-50 as the tools print it (docs/benchmarks.md). ptflops counts the input elements of its ReLU and pooling modules
+        twice: 9,608,704 + 802,816 + 100,352."""
         for tool, printed in (("torchinfo", 4_089_238_376), ("thop", 4_133_742_592),
                               ("torchmeter", 4_122_626_560), ("ptflops", 4_132_436_968 - 10_511_872)):
             self.assertEqual(totals("resnet50", "--set", f"flops.convention={tool}")["flops"], printed)
@@ -69,7 +69,7 @@ class Formulas(unittest.TestCase):
 
 
 class Causal(unittest.TestCase):
-    # gpt2_like: 4 layers, batch 2, 4 heads, 32 × 32 scores of width 64 + 64, of which 32·33/2 stay.
+    # gpt2_like: 4 layers, batch 2, 4 heads, 32 × 32 scores of width 64 + 64, of which 32·33/2 remain.
     LEFT_OUT = 4 * 2 * 4 * (32 * 32 - 32 * 33 // 2)
 
     def test_half(self):
@@ -78,7 +78,7 @@ class Causal(unittest.TestCase):
         self.assertEqual(whole["macs"], half["macs"])
 
     def test_other_conventions(self):
-        # full: 2 per MAC, and 6 per score; ptflops: 1 per MAC and one per score.
+        # full: 2 per MAC and 6 per score; ptflops: 1 per MAC and one per score.
         for convention, per_score in (("full", 2 * 128 + 6), ("ptflops", 128 + 1), ("torchinfo", 128)):
             with self.subTest(convention=convention):
                 chosen = ("--set", f"flops.convention={convention}")

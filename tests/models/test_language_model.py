@@ -1,4 +1,4 @@
-"""The plugin language-model against hand calculations on the decoder fixtures; silence elsewhere."""
+"""The plugin language-model against hand calculations on the decoder fixtures; no output for other models."""
 import pathlib
 import sys
 import unittest
@@ -15,7 +15,7 @@ GPT2 = {
     "decode_macs": 4 * (12 * 256 * 256 + 32 * 2 * 256) + 256 * 1000,
     "kv_bytes_per_token": 2 * 4 * 256 * 4,
     "kv_cache_bytes": 2 * 32 * 2 * 4 * 256 * 4,
-    # All parameters but the table of positions; the table of tokens is the head as well.
+    # All parameters except the table of positions; the table of tokens is also the head.
     "decode_read_bytes": 4 * (3_448_320 - 128 * 256) + 32 * 2 * 4 * 256 * 4,
 }
 LLAMA = {  # 8 query heads share 2 key/value heads of 32
@@ -52,7 +52,7 @@ class Decoders(unittest.TestCase):
             for figure, value in expected.items():
                 with self.subTest(model=name, figure=figure):
                     self.assertEqual(totals[figure], value)
-            # Attention in full: a token of the prefill meets as many keys as one decoded at the end.
+            # Attention in full: a token of the prefill attends to as many keys as one decoded at the end.
             self.assertEqual(totals["macs_per_token"], totals["decode_macs"])
             self.assertEqual(totals["macs"], totals["tokens"] * totals["macs_per_token"])
 
@@ -73,7 +73,7 @@ class Decoders(unittest.TestCase):
 
 
 class Others(unittest.TestCase):
-    """Encoders, encoder-decoders, vision models, recurrent nets: no decoder language model."""
+    """Encoders, encoder-decoders, vision models, recurrent nets: other kinds than decoder language models."""
 
     def test_silent(self):
         for name in ("bert_like", "transformer", "resnet50", "vit_b_16", "lstm", "swin_t", "detr_like", "tied"):

@@ -1,8 +1,7 @@
-"""Every fixture in every form against what other tools recorded (tests/fixtures/expected).
+"""Every fixture in every form against other tools' recorded figures (tests/fixtures/expected).
 
-MACs are half of FlopCounterMode's FLOPs; `hand` figures are hand calculations for what that tool
-does not see. Where tmeter differs on purpose, differences.toml says by how much and why; an entry
-that is no longer needed fails the test too.
+MACs are half of FlopCounterMode's FLOPs; `hand` figures are hand calculations of operators that tool misses. Where tmeter differs
+on purpose, differences.toml has the figure and the reason; an unneeded entry fails the test, too.
 """
 import fnmatch
 import functools
@@ -29,7 +28,7 @@ def forms_of(name):
 
 
 def input_options(name, form):
-    """Scripted files do not record their inputs: give those of the recording."""
+    """Scripted files do not record their inputs, so those of the recording are given."""
     if form != "scripted.pt":
         return []
     return [o for i in EXPECTED[name]["inputs"]
@@ -47,7 +46,7 @@ def by_module(document, metric):
 
 
 def fused(name, form):
-    """The `fused` entry of this form: it runs whole modules as one operator of an outer module."""
+    """The `fused` entry of this form: modules that run as one operator of an outer module."""
     return DIFFERENCES.get(name, {}).get(form.split(".")[0], {}).get("fused", {})
 
 
@@ -83,7 +82,7 @@ class Fixture(unittest.TestCase):
                 self.assertEqual(coverage["unknown_ops"], [])
 
     def compare(self, form, tool, actual, expected):
-        """Module by module, to the digit, but for the entries of differences.toml."""
+        """Module by module, to the digit, except for the entries of differences.toml."""
         known = explained(self.name, form, tool)
         wrong, needed = {}, set()
         for path, value in expected.items():
@@ -98,11 +97,11 @@ class Fixture(unittest.TestCase):
             if actual[path] != wanted:
                 wrong[path] = f"tmeter {actual[path]}, {tool} {value}"
         self.assertEqual(wrong, {}, f"{self.name} {form} differs from {tool}")
-        self.assertEqual(set(known) - needed, set(), "differences.toml explains what does not differ")
+        self.assertEqual(set(known) - needed, set(), "differences.toml has unneeded entries")
 
     def test_macs_equal_flop_counter(self):
         if "flop_counter" not in EXPECTED[self.name]:
-            self.skipTest("FlopCounterMode cannot run this model; hand calculations stand in")
+            self.skipTest("FlopCounterMode cannot run this model; hand calculations replace it")
         expected = {p: f // 2 for p, f in EXPECTED[self.name]["flop_counter"]["by_module"].items()}
         for form, _ in forms_of(self.name):
             with self.subTest(form=form):
@@ -123,7 +122,7 @@ class Fixture(unittest.TestCase):
         for form, _ in forms_of(self.name):
             with self.subTest(form=form):
                 if fused(self.name, form):
-                    continue  # fvcore counts nothing of fused operators, and recorded the unfused model
+                    continue  # fvcore counts no fused operators; its recording is of the unfused model
                 document = analysed(self.name, form, "fvcore")
                 self.compare(form, "fvcore", by_module(document, "flops"), expected["by_module"])
 
@@ -135,7 +134,7 @@ class Fixture(unittest.TestCase):
         self.assertAlmostEqual(flops / 1e9, ops, delta=max(0.0006, 0.002 * ops))
 
     def test_forms_agree(self):
-        """The same modules have the same parameters and MACs, whatever file they come from."""
+        """The same modules have the same parameters and MACs in every form of file."""
         forms = [form for form, _ in forms_of(self.name)]
         for form in forms[1:]:
             first, other = analysed(self.name, forms[0]), analysed(self.name, form)
@@ -149,7 +148,7 @@ class Fixture(unittest.TestCase):
 
 
 class Totals(unittest.TestCase):
-    """The figures the README and the issue promise, written out."""
+    """The published figures of well-known models, written out."""
 
     def test_resnet50(self):
         for form, _ in forms_of("resnet50"):
@@ -167,7 +166,7 @@ class Totals(unittest.TestCase):
 
 @unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
 class DataDependent(unittest.TestCase):
-    """Which way the program goes depends on values nobody has: said, not guessed."""
+    """Unknown values decide the branch: the report says so instead of guessing."""
 
     def test_refused_with_operator_and_place(self):
         for name in DATA_DEPENDENT:
@@ -177,7 +176,7 @@ class DataDependent(unittest.TestCase):
 
 
 class Versions(unittest.TestCase):
-    """Archives that torch 2.6 … 2.15 wrote give the same figures."""
+    """Archives written by torch 2.6 … 2.15 give the same figures."""
 
     def test_all_versions_agree(self):
         seen = {}

@@ -1,7 +1,7 @@
-"""Modules as PyTorch prints them, and repeats, on the fixtures.
+"""Modules in PyTorch's own notation, and repeats, on the fixtures.
 
-structure.json holds repr() of every leaf module (tests/fixtures/record_structure.py). What a file
-does not tell may be missing from our text, but then it is the bare type, never a wrong figure.
+structure.json holds repr() of every leaf module (tests/fixtures/record_structure.py). Our text may lack facts that the file
+lacks, but then it is the bare type, never a wrong figure.
 """
 import json
 import pathlib
@@ -14,7 +14,7 @@ from support import FIXTURES, HAVE_TORCH, MODELS, report, tmeter  # noqa: E402
 
 LEAVES = json.loads((FIXTURES / "structure.json").read_text())["leaves"]
 
-# Types whose text we do not put together, and why.
+# Types without a text of our own, and the reason.
 NOT_WRITTEN = {
     "MultiheadAttention", "NonDynamicallyQuantizableLinear",  # run as one operator with packed weights
     "Permute", "StochasticDepth",  # torchvision's, not torch.nn's
@@ -22,7 +22,7 @@ NOT_WRITTEN = {
 
 
 def plain(text):
-    """A file has the size per dimension only: `3` and `(3, 3)` are the same."""
+    """A file has the size per dimension only, so `3` and `(3, 3)` are equal."""
     return re.sub(r"\((\d+)(, \1)+\)", r"\1", text)
 
 

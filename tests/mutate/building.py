@@ -1,6 +1,5 @@
-"""One translation unit at a time: compiles a mutant as CMake compiles the file, but without
-optimisation and with its headers precompiled, and links what contains it. Nothing else is built
-again. The build folder is put back as it was when a file is done."""
+"""One translation unit at a time: compiles a mutant like CMake compiles the file, but without optimisation and with its headers
+precompiled, and links the artefacts that contain it. Nothing else is rebuilt. The build folder is restored after each file."""
 
 import json
 import os
@@ -16,7 +15,7 @@ FAST_LINKER = " -fuse-ld=gold" if shutil.which("ld.gold") else ""
 
 
 class DoesNotBuild(Exception):
-    """What the compiler or the linker said."""
+    """The output of the compiler or the linker."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Link:
 
 
 class Build:
-    """What the build system knows. `folder` is configured for Ninja."""
+    """The build system's commands. `folder` is configured for Ninja."""
 
     def __init__(self, folder: Path):
         self.folder = folder.resolve()
@@ -51,7 +50,7 @@ class Build:
         self._links = {link.output: link for link in links}
 
     def make(self, artefacts: list[str]) -> None:
-        """As they are, before anything is changed."""
+        """The artefacts without a mutant, before any change."""
         subprocess.run(["ninja", "-C", self.folder, *artefacts], check=True, stdout=sys.stderr)
 
     def objects_of(self, source: Path) -> list[Object]:
@@ -59,7 +58,7 @@ class Build:
         return [object_of(shlex.split(e["command"])) for e in entries]
 
     def links_to(self, artefact: str, object: Object) -> list[Link]:
-        """Those that bring the object into the artefact, in order; none: it is not part of it."""
+        """The commands that link the object into the artefact, in order; an empty list if it is not part of it."""
         if artefact not in self._links:
             return []
         link = self._links[artefact]
@@ -107,7 +106,7 @@ def run(command: list[str], folder: Path) -> None:
 
 
 class Workbench:
-    """Where the mutants of one source are compiled. A context: leaves the build as it found it."""
+    """Compiles the mutants of one source. A context: restores the build at its end."""
 
     def __init__(self, build: Build, source: Path, artefacts: list[str]):
         self.build, self.source = build, source.resolve()
@@ -133,7 +132,7 @@ class Workbench:
         shutil.rmtree(self.folder)
 
     def _precompile(self) -> None:
-        """The file's own #include lines, once for each way in which it is compiled."""
+        """The file's own #include lines, once for each compile command."""
         lines = self.source.read_text().splitlines(keepends=True)
         for n, object in enumerate(self.objects):
             header = self.folder / f"headers{n}.hpp"
@@ -142,11 +141,11 @@ class Workbench:
 
     def _compile(self, object: Object, level: str, rest: list[str]) -> None:
         plain = [a for a in object.arguments if not a.startswith("-O")]
-        # -iquote: the file lies elsewhere than its neighbours.
+        # -iquote: the file lies in another folder than its neighbours.
         run([*plain, level, "-Wfatal-errors", "-iquote", str(self.source.parent), *rest], self.build.folder)
 
     def compiled(self, text: str, object: Object | None = None, level: str = "-O0") -> bytes:
-        """The object code of this text of the file."""
+        """The object code of this version of the file."""
         object = object or self.objects[0]
         if level != "-O0":
             return self._compiled(text, object, level)
@@ -163,14 +162,14 @@ class Workbench:
         return output.read_bytes()
 
     def check(self) -> None:
-        """Ends it all when not even the file as it is compiles: a header was changed meanwhile."""
+        """Ends the command when even the unchanged file does not compile: a header was changed meanwhile."""
         try:
             self._compiled(self.source.read_text(), self.objects[0], "-O0")
         except DoesNotBuild as error:
-            raise SystemExit(f"mutate: {self.source.name} as it is does not compile any more:\n{error}") from error
+            raise SystemExit(f"mutate: {self.source.name} does not compile without a change:\n{error}") from error
 
     def put(self, text: str, artefact: str) -> None:
-        """Links the artefact with this text of the file."""
+        """Links the artefact with this version of the file."""
         for object in self.objects:
             if links := self.links[object, artefact]:
                 (self.build.folder / object.path).write_bytes(self.compiled(text, object))

@@ -1,4 +1,4 @@
-"""Runs tests, with limits: a mutant may hang, eat memory, fill the disk, or write where it must not."""
+"""Runs tests, with limits: a mutant may hang, exhaust memory, fill the disk, or write to a wrong place."""
 
 import os
 import resource
@@ -11,7 +11,7 @@ from enum import Enum, auto
 from pathlib import Path
 
 GIB = 1 << 30
-STALLED = 60  # seconds by the clock for a test that may take one second of the processor
+STALLED = 60  # wall-clock seconds for a test that may take one second of the processor
 LIMITS = {
     resource.RLIMIT_AS: 4 * GIB,
     resource.RLIMIT_FSIZE: GIB // 4,
@@ -25,21 +25,21 @@ NOBODY = 65534
 class Check:
     """A test program of the build with a filter, or a Python script with arguments."""
 
-    needs: tuple[str, ...]  # what must be linked with the mutant
+    needs: tuple[str, ...]  # artefacts that must be linked with the mutant
     command: tuple[str, ...]
     name: str
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where things are, for the tests."""
+    """The folders the tests need."""
 
     source: Path
     build: Path
     python: str
 
     def check(self, row: dict) -> Check:
-        """A row of areas.toml."""
+        """From a row of areas.toml."""
         if "program" in row:
             program, wanted = f"tests/{row['program']}", row.get("filter", "*")
             command = (str(self.build / program), f"--gtest_filter={wanted}", "--gtest_fail_fast", "--gtest_brief=1")
@@ -49,7 +49,7 @@ class Place:
         return Check(tuple(row["needs"]), command, " ".join([row["script"], *row.get("arguments", [])]))
 
     def environment(self, scratch: Path) -> dict[str, str]:
-        """As in tests/CMakeLists.txt; whatever is written lands in the scratch folder."""
+        """As in tests/CMakeLists.txt; all output lands in the scratch folder."""
         own = {"TMETER": self.build / "bin/tmeter", "SOURCE": self.source, "BUILD": self.build,
                "FIXTURES": self.source / "tests/fixtures", "HAVE_TORCH": 0}  # fmt: skip
         own |= {name: scratch for name in ("HOME", "TMPDIR", "TEST_TMPDIR")}
@@ -58,15 +58,15 @@ class Place:
 
 class Outcome(Enum):
     PASSED = auto()
-    FAILED = auto()  # or crashed, or took too much of the processor or of memory
-    STALLED = auto()  # waits for something; or the machine is busy with other things
+    FAILED = auto()  # or crashed, or exceeded its processor time or memory
+    STALLED = auto()  # waits for something, or the machine is busy
 
 
 def ask(check: Check, place: Place, seconds: int) -> Outcome:
-    """Runs a check that may take so many seconds of the processor."""
+    """Runs a check with a limit of processor seconds."""
     scratch = Path(tempfile.mkdtemp(prefix="tmeter-mutate-"))
     user = {}
-    if os.geteuid() == 0:  # a mutant that replaces /dev/null must not be allowed to
+    if os.geteuid() == 0:  # a mutant must not be able to replace /dev/null
         os.chown(scratch, NOBODY, NOBODY)
         user = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -78,7 +78,7 @@ def ask(check: Check, place: Place, seconds: int) -> Outcome:
         return Outcome.STALLED
     finally:
         try:
-            os.killpg(process.pid, signal.SIGKILL)  # and what it may have left running
+            os.killpg(process.pid, signal.SIGKILL)  # and the processes it may have left
         except ProcessLookupError:
             pass
         process.wait()
@@ -91,8 +91,8 @@ def limit(seconds: int) -> None:
 
 
 def seconds_of(check: Check, place: Place) -> int:
-    """How long a check may take: ten times what it takes with the file as it is."""
-    for _ in range(2):  # a busy machine may fail one that waits
+    """The time limit of a check: ten times its time with the unchanged file."""
+    for _ in range(2):  # a check that waits may fail on a busy machine
         before = processor_seconds()
         if ask(check, place, 600) is Outcome.PASSED:
             return int(2 + 10 * (processor_seconds() - before))
@@ -100,6 +100,6 @@ def seconds_of(check: Check, place: Place) -> int:
 
 
 def processor_seconds() -> float:
-    """Of all that has run under this process and ended."""
+    """Of all ended processes below this one."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

@@ -1,4 +1,4 @@
-"""The mutants of a source file: small faults, each in one line, as universalmutator makes them."""
+"""The mutants of a source file: small faults in one line each, made by universalmutator."""
 
 import contextlib
 import io
@@ -6,8 +6,8 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
-# Its rules for any language, for C and for C++, and ours for what they leave out. The library asks
-# for a path of one of its own files, or of ours.
+# Its rules for any language, for C and for C++, and our rules for missing ones. The library takes a path of one of its own files,
+# or of ours.
 RULES = ["universal.rules", "c_like.rules", "cpp.rules", str(Path(__file__).parent / "tmeter.rules")]
 
 
@@ -16,7 +16,7 @@ class Mutant:
     """A file with one line replaced."""
 
     line: int  # from 1
-    text: str  # instead of it, with its line end
+    text: str  # its replacement, with the line end
 
     def applied(self, source: list[str]) -> str:
         return "".join([*source[: self.line - 1], self.text, *source[self.line :]])
@@ -27,8 +27,8 @@ class Mutant:
 
 
 def mutants_of(source: list[str], seed: int) -> list[Mutant]:
-    """All of them, in an order that the seed decides. Words inside messages stay as they are."""
-    from universalmutator import mutator  # only here: the rest needs no library
+    """All of them, in an order that the seed decides. Words inside messages stay unchanged."""
+    from universalmutator import mutator  # imported only here: no other part needs a library
 
     with contextlib.redirect_stdout(io.StringIO()):
         made = mutator.mutants_regexp(

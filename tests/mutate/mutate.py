@@ -1,9 +1,9 @@
-"""Do the tests bite? Puts small faults into source files and tells which of them no test notices.
+"""Do the tests bite? Puts small faults into source files and lists those that no test notices.
 
     ./dev mutate core/archive/zip.cpp 'plugins/metrics/flops/ops/*.cpp' --sample 50
 
-A mutant is a copy of a file with one line changed. Those that do not compile do not count, nor do
-those that compile to the same object code. docs/dev/mutation.md has figures and says what they mean.
+A mutant is a copy of a file with one line changed. Mutants that do not compile do not count, nor do those with the same object
+code. docs/dev/mutation.md has the figures and their meaning.
 """
 
 import argparse
@@ -56,7 +56,7 @@ def try_file(file: str, options: argparse.Namespace, build: Build) -> Result:
 
 
 def table(results: list[Result]) -> list[str]:
-    """A row a file and a row an area, in Markdown."""
+    """One row per file and per area, in Markdown."""
     lines = ["| area | file | made | do not compile | same code | counted | killed | of these stalled | percent |",
              "|---|---|--:|--:|--:|--:|--:|--:|--:|"]  # fmt: skip
     for area in AREAS:
@@ -89,7 +89,7 @@ def parse_options() -> argparse.Namespace:
 
 def main() -> None:
     options = parse_options()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the build is put back all the same
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the build is restored in any case
     start, build = time.monotonic(), Build(options.build)
     results = [try_file(file, options, build) for file in chosen(options.files)]
     print("\n".join(table(results)))

@@ -13,20 +13,20 @@ from checks import Check, Outcome, Place, ask, seconds_of
 from mutants import Mutant, mutants_of
 
 OPTIMISED = "-O3"
-SUSPICIOUS = 50  # mutants in a row that do not compile: does the file itself?
+SUSPICIOUS = 50  # mutants in a row that do not compile: perhaps the file itself does not
 
 
 @dataclass
 class Result:
-    """What became of the mutants of a file. Not counted: those that do not compile, and those whose
-    object code is that of the file as it is or of an earlier mutant."""
+    """The outcomes of a file's mutants. Mutants that do not compile do not count, nor do those with the object code of the
+    unchanged file or of an earlier mutant."""
 
     file: str
     made: int = 0  # by the rules
     refused: int = 0  # by compiler or linker
     same: int = 0
     killed: int = 0
-    stalled: int = 0  # of the killed: a test did not end, without using the processor
+    stalled: int = 0  # among the killed: a test did not end and used no processor time
     survivors: list[Mutant] = field(default_factory=list)
 
     @property
@@ -55,7 +55,7 @@ def progress(result: Result, tried: int) -> None:
 
 
 class Trial:
-    """A source, its tests in the order in which they are asked, and how long each may take."""
+    """A source, its tests in order, and the time limit of each."""
 
     def __init__(self, build: Build, place: Place, source: Path, checks: list[Check]):
         self.source, self.place = source, place
@@ -105,11 +105,11 @@ class Trial:
 
     @functools.cached_property
     def optimised(self) -> str:
-        """Of the file as it is."""
+        """The digest of the unchanged file's object code."""
         return digest(self.bench.compiled("".join(self.lines), level=OPTIMISED))
 
     def again(self, result: Result) -> Iterator[Result]:
-        """Only those that survived the last time, in which the file was the same."""
+        """Tries only the survivors of the last run; the file must be unchanged since."""
         survivors, result.survivors = result.survivors, []
         with self.bench:
             for mutant in survivors:

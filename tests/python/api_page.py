@@ -8,7 +8,7 @@ import importlib
 import inspect
 import sys
 
-#: Module → the names that are for users; None: what its __all__ says.
+#: Module → the names for users; None: the names of its __all__.
 PAGE = {
     "tmeter": ["analyze", "Result"],
     "tmeter.result": ["ExportInfo"],
@@ -48,7 +48,7 @@ def public(module):
 
 
 class Raw:
-    """An annotation as it is written: those of the package are texts."""
+    """An annotation as written; the package's annotations are strings."""
 
     def __init__(self, text):
         self.text = text
@@ -58,7 +58,7 @@ class Raw:
 
 
 def signature(value, name, indent=""):
-    """On one line if there is room, else an argument a line."""
+    """On one line if it fits, else one argument per line."""
     try:
         found = inspect.signature(value)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""What the tests of the Python package share. They run in the venv into which the wheel is installed."""
+"""Shared by the tests of the Python package. They run in the venv with the installed wheel."""
 
 import os
 from pathlib import Path

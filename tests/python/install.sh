@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the wheel of what is built and installs it into a fresh venv, BUILD/python/venv, in which
-# torch and the libraries of requirements.txt are those of the venv that ./dev keeps.
+# Makes the wheel of the current build and installs it into a fresh venv, BUILD/python/venv. torch and the libraries of
+# requirements.txt come from the venv that ./dev keeps.
 #   install.sh REPOSITORY BUILD PYTHON
 set -euo pipefail
 cd "$1"

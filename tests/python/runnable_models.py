@@ -1,4 +1,4 @@
-"""Tiny networks with weights, each with something that a run must get right."""
+"""Tiny networks with weights, each with a feature that a run must get right."""
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -26,7 +26,7 @@ class Convolutions(nn.Module):
 
 
 class Recurrent(nn.Module):
-    """Operators that take lists of weights and give tuples."""
+    """Operators that take lists of weights and return tuples."""
 
     def __init__(self):
         super().__init__()
@@ -38,7 +38,7 @@ class Recurrent(nn.Module):
 
 
 class Attention(nn.Module):
-    """Tokens, tied weights, a mask made on the way, two outputs."""
+    """Tokens, tied weights, a computed mask, two outputs."""
 
     def __init__(self):
         super().__init__()
@@ -54,7 +54,7 @@ class Attention(nn.Module):
 
 
 class Pieces(nn.Module):
-    """Lists of tensors in and out, an operator that writes where another tensor looks, constants."""
+    """Lists of tensors as inputs and outputs, an operator that writes into another tensor's storage, constants."""
 
     def forward(self, x):
         a, b, c = x.split([1, 2, 3], dim=1)
@@ -67,7 +67,7 @@ class Pieces(nn.Module):
 
 
 class Sizes(nn.Module):
-    """Results as large as their values say, and arithmetic on that size."""
+    """Results whose size depends on values, and arithmetic on that size."""
 
     def forward(self, x):
         found = torch.nonzero(x > 0.5)
@@ -95,7 +95,7 @@ class Types(nn.Module):
 
 
 class Growing(nn.Module):
-    """One size left open."""
+    """One open size."""
 
     def __init__(self):
         super().__init__()
@@ -106,7 +106,7 @@ class Growing(nn.Module):
 
 
 class Calling(nn.Module):
-    """A program whose way depends on a size, with numbers for sizes in lists."""
+    """A program that branches on a size, with lists of sizes as arguments."""
 
     def __init__(self):
         super().__init__()
@@ -121,8 +121,8 @@ class Calling(nn.Module):
 
 
 class Turned(nn.Module):
-    """Rows that do not lie one below the other, times matrices: where these can be trained, PyTorch copies the rows and
-    makes one product of them all (should_fold), else one for each of the batch."""
+    """Products of matrices with rows that are not contiguous: if these are trainable, PyTorch copies the rows and computes one
+    product of all of them (should_fold), else one per item of the batch."""
 
     def __init__(self, trainable=True):
         super().__init__()
@@ -131,7 +131,7 @@ class Turned(nn.Module):
         self.requires_grad_(trainable)
 
     def operands(self, x):
-        wide = torch.cat([x, x], dim=2)[:, :, :64]  # with gaps, but evenly
+        wide = torch.cat([x, x], dim=2)[:, :, :64]  # gaps of equal size
         return x.transpose(0, 1), x.view(2, 4, 40, 64).permute(2, 0, 1, 3), wide
 
     def forward(self, x):
@@ -141,7 +141,7 @@ class Turned(nn.Module):
 
 
 class Cut(nn.Module):
-    """Weights that are parts of others: these can be trained as the whole can, but for what is detached."""
+    """Weights that are parts of others: these are trainable if the whole is, except for detached ones."""
 
     def __init__(self):
         super().__init__()
@@ -173,14 +173,14 @@ def models():
 
 
 class Branching(nn.Module):
-    """Goes where the numbers lead."""
+    """Branches on data."""
 
     def forward(self, x):
         return torch.cond(x.sum() > 0, lambda x: x.sin() + 1, lambda x: x.cos() * 2, (x,))
 
 
 class Looping(nn.Module):
-    """Until a number is large enough."""
+    """Loops until an element is large enough."""
 
     def forward(self, x):
         def go_on(i, y):

@@ -3,7 +3,7 @@
 import json
 import struct
 
-#: Of modules and the whole: equal but for the last digits. Everything else is equal.
+#: Metrics of modules and the model that may differ in the last digits. All others are equal.
 ROUNDED = {"mean", "std", "skewness", "kurtosis", "l1_norm", "l2_norm"}
 
 
@@ -14,7 +14,7 @@ def _file(path, entries, data):
 
 
 def write(path, tensors):
-    """{name: (shape, float32 numbers)} as a safetensors file."""
+    """{name: (shape, float32 elements)} as a safetensors file."""
     entries, data = {}, b""
     for name, (shape, numbers) in tensors.items():
         packed = struct.pack(f"<{len(numbers)}f", *numbers)
@@ -24,7 +24,7 @@ def write(path, tensors):
 
 
 def cut(model, folder, count):
-    """The tensors of a safetensors file dealt out to `count` shards; returns their index."""
+    """Distributes the tensors of a safetensors file over `count` shards; returns their index."""
     raw = model.read_bytes()
     length = struct.unpack("<Q", raw[:8])[0]
     header, body = json.loads(raw[8 : 8 + length]), raw[8 + length :]
@@ -46,7 +46,7 @@ def cut(model, folder, count):
 
 
 def assert_same_figures(whole, merged):
-    """Of all tensors, modules and the whole, to the last digit that merging allows."""
+    """Of all tensors, all modules and the model, to the last digit that merging permits."""
     compared = 0
     for table, key in (("tensors", "name"), ("modules", "path")):
         assert [row[key] for row in whole[table]] == [row[key] for row in merged[table]]
@@ -65,6 +65,6 @@ def _compare(a, b, exact, where, tensors):
             assert x == y, (where, metric)
         elif metric in ROUNDED:
             assert abs(x - y) <= 1e-12 * max(abs(x), 1e-3), (where, metric, x, y)
-        elif metric == "coded_bytes":  # each tensor's is rounded up
+        elif metric == "coded_bytes":  # rounded up for each tensor
             assert x <= y <= x + tensors, (where, metric, x, y)
     return len(a)

@@ -1,4 +1,4 @@
-"""What live modules can be that make trouble, and which documented exception says so (docs/python.md)."""
+"""Live modules that cannot be analysed, and the documented exception for each (docs/python.md)."""
 
 import concurrent.futures
 import threading
@@ -30,7 +30,7 @@ def test_no_way_of_exporting_names_every_attempt():
         def forward(self, x):
             if torch.compiler.is_exporting() or torch.jit.is_tracing() or torch.jit.is_scripting():
                 raise RuntimeError("not me")
-            with torch.autocast("cpu"):  # is left to torch.export
+            with torch.autocast("cpu"):  # left to torch.export
                 return x + 1
 
     with pytest.raises(tmeter.ExportError) as failure:
@@ -48,12 +48,12 @@ def test_no_way_of_exporting_names_every_attempt():
     assert all(way in said for way in ways) and "What helps" in said
 
 
-# Modules that are somewhere else
+# Modules on other devices
 
 
 @pytest.mark.parametrize("inputs", [(3, 8, 8), torch.zeros(1, 3, 8, 8)], ids=["a shape", "a tensor on the CPU"])
 def test_on_cuda(inputs):
-    """There is no GPU here: weights that only say that they are on one."""
+    """Without a GPU: weights that only declare one as their device."""
     with FakeTensorMode():
         model = nn.Sequential(nn.Conv2d(3, 4, 3, device="cuda"), nn.BatchNorm2d(4, device="cuda"))
     result = tmeter.analyze(model, inputs=inputs)
@@ -78,7 +78,7 @@ def test_offloaded_by_accelerate(where, tmp_path):
         tmeter.analyze(model, inputs=((1, 3),), plugins="param-stats")
 
 
-# Modules that are something else
+# Modules of unsupported kinds
 
 
 def test_compiled_outside_and_inside():
@@ -90,7 +90,7 @@ def test_compiled_outside_and_inside():
 
 
 def test_quantized_with_packed_weights():
-    """FX graph mode: no operator of it has a meta kernel, so no way works, and it is not the inputs' fault."""
+    """FX graph mode: its operators have no meta kernels, so every way of export fails, whatever the inputs."""
     from torch.ao.quantization import get_default_qconfig_mapping, quantize_fx
 
     x = torch.zeros(1, 3, 8, 8)
@@ -129,7 +129,7 @@ def test_distributed_data_parallel(one_process):
 
 
 class FullyShardedDataParallel(nn.Module):
-    """FSDP 1 needs an accelerator to be made at all; it is known by its name."""
+    """FSDP 1 cannot be constructed without an accelerator; it is recognised by its name."""
 
     def __init__(self, module):
         super().__init__()
@@ -189,11 +189,11 @@ def test_torch_too_old(version, monkeypatch, resnet50):
     monkeypatch.setattr(torch, "__version__", version)
     with pytest.raises(tmeter.TorchError, match=f"torch {version[:3]}.* is too old.*2.6 or newer"):
         tmeter.analyze(Net(), inputs=((1, 3),))
-    assert tmeter.analyze(resnet50).total("params") == 25_557_032  # files do not need it
+    assert tmeter.analyze(resnet50).total("params") == 25_557_032  # files do not need torch
 
 
 def test_several_threads_and_models_at_once():
-    """Some of them wrong: each caller gets its own answer."""
+    """Some of them are wrong: each caller gets its own answer."""
     wanted = {}
 
     def ask(n):
@@ -216,4 +216,4 @@ def test_ctrl_c_while_exporting():
 
     with pytest.raises(KeyboardInterrupt):
         tmeter.analyze(Interrupted(), inputs=((1, 3),))
-    assert tmeter.analyze(Net(), inputs=((1, 3),)).total("macs") == MACS  # nothing stays locked
+    assert tmeter.analyze(Net(), inputs=((1, 3),)).total("macs") == MACS  # no lock stays held

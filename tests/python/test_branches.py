@@ -1,4 +1,4 @@
-"""Live modules whose forward goes one way or another: exact, or with a status and a warning that says so."""
+"""Live modules whose forward branches: the figures are exact, or have a status and a warning."""
 
 import dataclasses
 import enum
@@ -38,7 +38,7 @@ class Item(Two):
 
 
 class Written(Two):
-    """The buffer is changed before it is asked, by way of a view."""
+    """The buffer is changed through a view before it is read."""
 
     def forward(self, x):
         self.on[1:].zero_()
@@ -46,7 +46,7 @@ class Written(Two):
 
 
 class Selected(Two):
-    """How many are chosen is the buffer's to say."""
+    """The buffer decides how many are chosen."""
 
     def forward(self, x):
         return self.eight(x.expand(2, 4)[self.on > 0.5])
@@ -78,7 +78,7 @@ class Listed(Two):
 
 
 class Made(Two):
-    """A tensor made of numbers that were read out of one."""
+    """A tensor constructed from numbers that were read from one."""
 
     def forward(self, x):
         longest = torch.tensor([x.sum(), torch.as_tensor([x.max(), 1.0]).min()])
@@ -86,7 +86,7 @@ class Made(Two):
 
 
 class Read(Two):
-    """A number of the model's own, and one that is no fake tensor."""
+    """A constant of the model, and one that is not a fake tensor."""
 
     def forward(self, x):
         return self.choose(torch.full((2,), 3.0).sum().item() == torch.tensor(6.0).item(), x)
@@ -164,7 +164,7 @@ def test_what_only_the_exported_model_does_is_said(model, inputs):
 
 
 def test_the_same_products_in_other_words_are_no_difference():
-    """A mask that is made when exported alone, and a product by another operator of the same size."""
+    """A mask that exists only during export, and a product by another operator of the same size."""
 
     class Masked(nn.Module):
         def forward(self, q):
@@ -209,7 +209,7 @@ def test_every_report_says_by_which_way_and_what_that_does_not_see():
     assert "by torch.jit.trace, which sees the branches and loops of one run" in trace
 
 
-# Inputs that are no tensors
+# Inputs other than tensors
 
 
 class Mode(enum.Enum):

@@ -1,5 +1,5 @@
-"""The calls of other tools. Expected figures were recorded from the tools themselves
-(tests/fixtures/formulas.json, tests/fixtures/expected); the examples are those of their READMEs."""
+"""The calls of other tools. The expected figures were recorded from the tools themselves (tests/fixtures/formulas.json,
+tests/fixtures/expected); the examples are from their READMEs."""
 
 import io
 import json
@@ -29,7 +29,7 @@ def test_thop_s_example(model):
     macs, params, layers = profile(model, inputs=(torch.randn(1, 3, 224, 224),), ret_layer_info=True)
     assert (macs, params) == (RECORDED["thop"], 25_557_032)
     assert isinstance(macs, float)
-    # As thop's README prints ResNet-50.
+    # thop's README prints this for ResNet-50.
     assert clever_format([macs, params], "%.3f") == ("4.134G", "25.557M")
     assert clever_format(12) == "12.00B"
     ops, params, children = layers["layer1"][2]["0"]
@@ -59,7 +59,7 @@ def test_fvcore_s_example(model):
     from tmeter.compat.fvcore import ActivationCountAnalysis, FlopCountAnalysis, flop_count_table
     from tmeter.compat.fvcore import parameter_count
 
-    # What fvcore 0.1.5 says of torchvision's ResNet-50.
+    # fvcore 0.1.5 prints this for torchvision's ResNet-50.
     flops = FlopCountAnalysis(model, torch.zeros(1, 3, 224, 224))
     assert flops.total() == 4_111_512_576
     assert flops.by_operator() == {
@@ -104,7 +104,7 @@ def test_calflops_s_example(model):
     flops, macs, params = calculate_flops(
         model=model, input_shape=(1, 3, 224, 224), output_precision=4, print_results=False
     )
-    # calflops 0.3.2 says 8.2111 GFLOPS: it leaves additions of tensors out (16 residual ones, 5.5 M).
+    # calflops 0.3.2 prints 8.2111 GFLOPS: it leaves out additions of tensors (16 residual ones, 5.5 M).
     assert (macs, params) == ("4.0892 GMACs", "25.557 M")
     assert flops == "8.2176 GFLOPS"
     raw = calculate_flops(nn.Linear(3, 4), (1, 3), output_as_string=False, print_results=False)

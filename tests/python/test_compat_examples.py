@@ -1,6 +1,6 @@
-"""Every compat call on its tool's own README example. What the tools say of them was recorded from the
-tools (tests/fixtures/record_compat.py → compat.json, with versions). Where a figure differs, the
-difference is worked out here and named after its rule in docs/conventions.md."""
+"""Every compat call on its tool's own README example. The tools' figures were recorded from the tools
+(tests/fixtures/record_compat.py → compat.json, with versions). Where a figure differs, the difference is calculated here and
+named after its rule in docs/conventions.md."""
 
 import functools
 import io
@@ -40,7 +40,7 @@ TORCHINFO = {
     ),
     "ContainerModule": (nets.ContainerModule, {"input_size": (1, 5)}),
 }
-#: Layers whose mult-adds torchinfo gets wrong, and what is right.
+#: Layers whose mult-adds torchinfo gets wrong, and the correct values.
 TORCHINFO_RULES = {
     "embedding": 0,  # "an embedding counts its whole table"
     "decoder": 100 * (512 * 20 + 20),  # "linear over [N, T, C] counts N rows"
@@ -72,7 +72,7 @@ def test_torchinfo(name):
         if name == "LSTMNet" and ours.var_name in TORCHINFO_RULES:
             wrong += TORCHINFO_RULES[ours.var_name] - macs
         elif ours.is_leaf_layer:
-            assert ours.macs == macs, who  # of containers torchinfo's figure means nothing, nor is it shown
+            assert ours.macs == macs, who  # torchinfo's figure for containers is meaningless and not printed
     assert found.total_mult_adds == recorded["total_mult_adds"] + wrong
     assert len(found.summary_list) >= len(recorded["layers"])
 
@@ -89,7 +89,7 @@ def test_torchinfo_s_table_to_the_letter(name):
 
 
 def test_torchinfo_s_other_settings():
-    """The LSTM example as the README prints it: names of variables, columns, weights."""
+    """The LSTM example as in the README: names of variables, columns, weights."""
     from tmeter.compat.torchinfo import summary
 
     found, said = quiet(
@@ -132,7 +132,7 @@ def test_torchinfo_input_data_and_pruning():
     from torch.nn.utils import prune
 
     prune.l1_unstructured(model[0], "weight", amount=40)
-    assert summary(model, (1, 10), verbose=0).total_params == 60 + 10  # what the mask leaves, and the bias
+    assert summary(model, (1, 10), verbose=0).total_params == 60 + 10  # the mask's remaining elements and the bias
     assert summary(torch.nn.Sequential(torch.nn.LazyLinear(3)), verbose=0).total_params == 0
     with pytest.raises(ValueError, match="there is no 'size'"):
         summary(model, (1, 10), col_names=["size"], verbose=0)
@@ -169,14 +169,14 @@ def test_ptflops():
         ost=said,
     )
     assert found[1] == "28.681 M" and "denseblock4" in said.getvalue()
-    # "modules and the functions they call both counted": 7.85 GMac there. Here its modules, and the two
-    # functions of DenseNet's forward once: relu and pooling of 2208 × 7 × 7.
+    # "modules and the functions they call both counted": ptflops counts 7.85 GMac. Here: its modules, and the two functions of
+    # DenseNet's forward once, relu and pooling of 2208 × 7 × 7.
     right = recorded["densenet161 modules alone"] + 2 * 2208 * 49
     assert found[0] == f"{right / 1e9:.6f} GMac"
     aten = get_model_complexity_info(
         model, (3, 224, 224), as_strings=False, backend="aten", print_per_layer_stat=False
     )
-    # Its backend aten counts the bias of a linear layer as MACs, and of convolutions not.
+    # Its backend aten counts the bias of a linear layer as MACs, but not that of convolutions.
     assert [aten[0] + 1000, aten[1]] == recorded["densenet161 aten numbers"]
     with pytest.raises(tmeter.UsageError, match="backend 'jax'"):
         get_model_complexity_info(model, (3, 8, 8), backend="jax")
@@ -185,7 +185,7 @@ def test_ptflops():
 # torchstat
 
 def test_torchstat():
-    """0.0.7 does not run with this pandas: figures are those its README prints."""
+    """0.0.7 does not run with this pandas, so the figures are from its README."""
     from tmeter.compat.torchstat import stat
 
     nothing, said = quiet(stat, nets.TorchstatNet(), (3, 224, 224))
@@ -223,7 +223,7 @@ def test_calflops():
 
 
 def test_calflops_by_name(tmp_path):
-    """A folder stands for a name on the Hub; the README's (1, 128) is the default."""
+    """A folder replaces a name on the Hub; the README's (1, 128) is the default."""
     from tmeter.compat.calflops import calculate_flops_hf
 
     config = dict(

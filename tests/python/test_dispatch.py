@@ -1,5 +1,4 @@
-"""The quick way of exporting: the whole report is the one that torch.export gives, and what cannot be told for sure is
-left to torch.export."""
+"""The quick way of export: the whole report equals that of torch.export, and uncertain cases are left to torch.export."""
 
 import contextlib
 from collections import Counter
@@ -21,7 +20,7 @@ PLUGINS = "params,flops,memory,activations,architecture"
 
 
 def both(model, inputs):
-    """Without the checks of types that torch.export of some versions puts before conversions."""
+    """Without the type checks that some versions of torch.export insert before conversions."""
     quick = tmeter.analyze(model, inputs=inputs, plugins=PLUGINS, dynamic_batch=False)
     with _disable_aten_to_metadata_assertions():
         full = tmeter.analyze(model, inputs=inputs, plugins=PLUGINS, dynamic_batch=False, via="torch.export")
@@ -30,14 +29,14 @@ def both(model, inputs):
 
 
 def assert_same(quick, full):
-    """All that a report says, but for when and by which command."""
+    """All of the report except the time and the command."""
     assert quick.export.way == QUICK, quick.export
     a, b = quick.to_dict(), full.to_dict()
     for report in (a, b):
         for key in ("command", "timing", "model"):
             del report[key]
         for node in report["nodes"]:
-            node.pop("name", None)  # of torch.export none inside its sub-graphs (no_grad)
+            node.pop("name", None)  # torch.export gives none inside its sub-graphs (no_grad)
     for key in a:
         assert a[key] == b[key], key
 
@@ -61,7 +60,7 @@ def test_it_says_what_torch_export_says(name):
     assert_same(quick, full)
 
 
-#: transformers makes masks of ones when it is exported, and none when it runs.
+#: transformers makes masks of ones during export, and none during a run.
 MASKED = {"t5", "wav2vec2", "roberta"}
 
 
@@ -76,7 +75,7 @@ def assert_only_masks_are_missing(quick, full):
 
 
 class Odd(nn.Module):
-    """What may be written down in more than one way."""
+    """Constructs that export in more than one way."""
 
     def __init__(self):
         super().__init__()
@@ -117,7 +116,7 @@ def test_nothing_of_torch_is_changed_afterwards():
 
 
 class Refused(nn.Module):
-    """Each kind is something that torch.export writes down in a way of its own."""
+    """Each kind is a construct that torch.export represents in its own way."""
 
     def __init__(self, kind):
         super().__init__()
@@ -152,7 +151,7 @@ class Refused(nn.Module):
     ["autocast", "vmap", "cond", "compiled function", "compiled module", "compiled in place", "scripted module", "checkpoint", "sparse", "two names"],
 )
 def test_what_is_written_down_otherwise(kind):
-    """Whoever answers: 16 multiply-adds of one row, or no answer where torch.export has none either."""
+    """By either way: 16 multiply-adds of one row, or no answer where torch.export has none either."""
     try:
         result = tmeter.analyze(Refused(kind), inputs=[torch.zeros(1, 4)])
     except tmeter.ExportError as failure:
@@ -162,7 +161,7 @@ def test_what_is_written_down_otherwise(kind):
 
 
 def test_other_threads_go_on():
-    """What this thread's way changes for a moment is not for others: they compute as before."""
+    """This thread's temporary changes do not affect other threads' computations."""
     model, x, stop, failed = nn.Sequential(nn.Linear(4, 4), nn.ReLU()), torch.ones(1, 4), threading.Event(), []
     want = model(x)
 
@@ -196,7 +195,7 @@ def test_when_it_is_not_taken():
 
 
 def test_a_torch_with_other_insides(monkeypatch):
-    """Private names may go: then torch.export is asked, as before."""
+    """torch may remove private names; torch.export is used then."""
     monkeypatch.delattr(torch._C, "_EnablePreDispatch")
     result = tmeter.analyze(nn.Linear(4, 4), inputs=(1, 4))
     assert result.total("macs") == 16 and result.export.way == FULL

@@ -1,7 +1,7 @@
-"""Real runs give what PyTorch itself gives, bit for bit: the same file, input, version and threads.
+"""Real runs give PyTorch's own results, bit for bit: for the same file, input, version and threads.
 
-tmeter tells its outputs by type, shape and SHA-256 (--set torch-backend.output-digest=true); PyTorch's are hashed
-here. The networks are in runnable_models.py, each with something that a run must get right.
+tmeter reports its outputs by type, shape and SHA-256 (--set torch-backend.output-digest=true); PyTorch's are hashed here. The
+networks of runnable_models.py each have a feature that a run must get right.
 """
 import hashlib
 import json
@@ -69,7 +69,7 @@ def outputs_of(program, inputs):
 
 
 def saved(name, form, folder):
-    """The file, and what PyTorch reads from it; nothing where PyTorch itself cannot write it so."""
+    """The file, and PyTorch's results for it; nothing if PyTorch cannot write the file."""
     net, inputs = models()[name]
     path = folder / (f"{name}.pt2" if form == "exported" else f"{name}.pt")
     if form == "exported":
@@ -92,7 +92,7 @@ def test_outputs_are_those_of_pytorch(name, form, tmp_path):
     torch.save(inputs[0], values)
     sizes = () if form == "exported" else ("--input", "x".join(map(str, inputs[0].shape)) + (
         ":i64" if inputs[0].dtype == torch.int64 else ":f32"))
-    if (name, form) == ("sizes", "scripted"):  # its numbers are those of other inputs
+    if (name, form) == ("sizes", "scripted"):  # its sizes are those of other inputs
         done = run(path, "--input-file", values, *sizes)
         assert done.returncode == 6, done.stderr
         assert "aten::nonzero gives" in done.stderr and "a .pt2 file (torch.export)" in done.stderr
@@ -106,7 +106,7 @@ def test_outputs_are_those_of_pytorch(name, form, tmp_path):
 
 @pytest.mark.parametrize("name", ["turned", "frozen"])
 def test_products_copy_what_pytorch_copies(name, tmp_path):
-    """8 x 40 rows of 64 float32 are 81,920 bytes. Trained: five of six copy them; else the two of four dims."""
+    """8 x 40 rows of 64 float32 are 81,920 bytes. Five of the six products copy them if trainable, else the two of four dims."""
     net, (x,) = models()[name]
     rows, blocks, wide = net.operands(x)
     copies = [workspace(call, THREADS) for call in (
@@ -137,7 +137,7 @@ def test_a_recording_whose_sizes_follow_data_is_of_these_data(tmp_path):
     path, program, _ = saved("sizes", "scripted", tmp_path)
     told = facts(path, "--input", "4x5:f32")
     torch.manual_seed(0)
-    x = torch.rand(4, 5)  # what a recording with values makes up
+    x = torch.rand(4, 5)  # a recording with values needs its own data
     assert outputs_told(told) == outputs_of(program, (x,))
     assert told["inputs"] == "made up, those with which the program was recorded"
 
@@ -190,7 +190,7 @@ def exported(net, inputs, path):
 
 def test_a_loop_runs_as_often_as_its_data_say(tmp_path):
     program = exported(Looping(), (torch.ones(3, 4),), tmp_path / "net.pt2")
-    for start in (1.0, 7.0, 1000.0):  # the last one never enters it
+    for start in (1.0, 7.0, 1000.0):  # the last one never enters the loop
         x = torch.full((3, 4), start)
         torch.save(x, tmp_path / "x.pt")
         assert outputs_told(facts(tmp_path / "net.pt2", "--input-file", tmp_path / "x.pt")) == outputs_of(program, (x,))

@@ -1,4 +1,4 @@
-"""``python -m tmeter export``: files for the native program, and what it says when it cannot."""
+"""``python -m tmeter export``: files for the native program, and the messages of failures."""
 
 import json
 import subprocess
@@ -42,8 +42,8 @@ def export(folder, *arguments):
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 
-# Parameters as timm, torchvision and transformers document them or as counted by hand:
-# Llama: embedding and head 1000·64 each; a layer 64·64·2 + 64·32·2 + 3·64·128 + 2·64; last norm 64.
+# Parameters documented by timm, torchvision and transformers, or counted by hand: Llama: embedding and head 1000·64 each; a layer
+# 64·64·2 + 64·32·2 + 3·64·128 + 2·64; last norm 64.
 LLAMA = 2 * 64_000 + 2 * (2 * 64 * 64 + 2 * 64 * 32 + 3 * 64 * 128 + 2 * 64) + 64
 CASES = [
     (["timm:resnet18"], 11_689_512),

@@ -1,4 +1,4 @@
-"""tmeter.fleet on this machine: many models, sharded checkpoints, workers that die, and what is wrong with files."""
+"""tmeter.fleet on this machine: many models, sharded checkpoints, workers that die, and bad files."""
 
 import html.parser
 import json
@@ -35,7 +35,7 @@ def run(models, output, **options):
 
 
 def program_that(folder, monkeypatch, first_time):
-    """A program that does `first_time` when it is first asked to analyse, and notes each time it is."""
+    """A program that runs `first_time` at its first analysis, and records each analysis."""
     real = tmeter.program.program_path()
     calls, script = folder / "calls", folder / "program"
     script.write_text(
@@ -86,7 +86,7 @@ def test_parquet_and_index(tmp_path, resnet50, trained):
 
 
 def test_models_by_name(tmp_path, resnet50):
-    """Built and exported by the workers; figures of torchvision's and timm's own pages and of docs/dev/zoo.md."""
+    """Built and exported by the workers; figures from torchvision's and timm's own pages and docs/dev/zoo.md."""
     models = {"file": resnet50, "squeeze": "torchvision:squeezenet1_1", "resnet": "timm:resnet18", "none": "timm:no_such"}
     found = run(models, tmp_path / "out")
     rows = {row["model"]: row for row in found.models}
@@ -97,7 +97,7 @@ def test_models_by_name(tmp_path, resnet50):
     first = (tmp_path / "out/ledger.jsonl").read_text()
     del models["none"]
     assert not run(models, tmp_path / "out").failed
-    assert (tmp_path / "out/ledger.jsonl").read_text() == first  # nothing was made again
+    assert (tmp_path / "out/ledger.jsonl").read_text() == first  # the second run repeats nothing
 
 
 def test_a_file_that_is_called_like_a_library_s_model(tmp_path, resnet50, monkeypatch):
@@ -158,12 +158,12 @@ def test_a_killed_worker_loses_nothing(tmp_path, trained, monkeypatch):
 
 
 def processes_of(path):
-    """Native programs that were given this file."""
+    """Native programs that have this file as an argument."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
             words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
-            # Not those that have ended and wait to be buried, by whoever does that here.
+            # Without zombies, which wait for their parent to reap them.
             if os.fsencode(path) in words and not os.path.basename(words[0]).startswith(b"python") and "State:\tZ" not in (entry / "status").read_text():
                 found.append(int(entry.name))
         except OSError:
@@ -179,7 +179,7 @@ def wait_for(condition):
 
 
 def much_work(path):
-    """A checkpoint of 1 TB on no disk: one hole."""
+    """A checkpoint of 1 TB that occupies no disk space: one hole."""
     numbers = 1 << 38
     header = json.dumps({"a": {"dtype": "F32", "shape": [numbers], "data_offsets": [0, 4 * numbers]}}).encode()
     path.write_bytes(len(header).to_bytes(8, "little") + header)
@@ -241,12 +241,12 @@ def test_a_run_that_was_cut_off_goes_on(tmp_path, resnet50, trained, monkeypatch
         fleet.analyze(models, tmp_path / "out", engine="local", workers=1, progress=stop)
     ledger = tmp_path / "out/ledger.jsonl"
     assert len(ledger.read_text().splitlines()) == 1
-    ledger.write_text(ledger.read_text() + '{"key": "reports/b.js')  # cut by the crash
+    ledger.write_text(ledger.read_text() + '{"key": "reports/b.js')  # cut off by the crash
     before = calls()
     assert not run(models, tmp_path / "out").failed and calls() == before + 1
     assert not run(models, tmp_path / "out").failed and calls() == before + 1
     run(models, tmp_path / "out", plugins="params")
-    assert calls() == before + 3  # asked in another way
+    assert calls() == before + 3  # with other options
     run(models, tmp_path / "out", plugins="params", resume=False)
     assert calls() == before + 5
 
@@ -264,7 +264,7 @@ def test_a_crash_of_the_program_is_tried_again(tmp_path, resnet50, monkeypatch):
     assert not found.failed and calls() == 2
 
 
-# ── what is wrong with files ──
+# ── bad files ──
 
 
 def test_damaged_files_fail_alone_and_once(tmp_path, resnet50, monkeypatch):
@@ -303,9 +303,9 @@ BAD_INDEXES = {
     "deep": ("[" * 100_000, "not JSON"),
     "no map": ('{"metadata": 1}', "no 'weight_map'"),
     "a list": ("[]", "no 'weight_map'"),
-    "elsewhere": ({"a": "../a.safetensors"}, "no plain file name"),
-    "absolute": ({"a": "/etc/passwd"}, "no plain file name"),
-    "a number": ({"a": 3}, "no plain file name"),
+    "elsewhere": ({"a": "../a.safetensors"}, "not a plain file name"),
+    "absolute": ({"a": "/etc/passwd"}, "not a plain file name"),
+    "a number": ({"a": 3}, "not a plain file name"),
     "not in it": ({"a": "a.safetensors", "c": "b.safetensors"}, "shard b.safetensors: the index says that it holds c"),
 }
 
@@ -345,7 +345,7 @@ def test_urls(tmp_path, trained, resnet50):
     assert [row["status"] for row in found.models] == ["ok", "ok", "failed", "failed"]
     assert found.row("b")["params"] == 94_801 and found.row("a")["macs"] == 4_089_184_256
     assert found.row("c")["error_kind"] == "ModelError" and "nonesuch" in found.row("d")["error"]
-    assert not list(cache.iterdir())  # fetched files do not stay
+    assert not list(cache.iterdir())  # fetched files are removed
 
 
 def test_shards_that_are_missing_behind_a_url(tmp_path):
@@ -355,7 +355,7 @@ def test_shards_that_are_missing_behind_a_url(tmp_path):
 
 
 def test_ending_a_run_ends_its_programs(tmp_path, resnet50, trained, monkeypatch):
-    """Ctrl-C while a program works: it is not left behind."""
+    """Ctrl-C while a program works ends the program."""
     pids = tmp_path / "pids"
     real = tmeter.program.program_path()
     script = tmp_path / "program"
@@ -453,7 +453,7 @@ def test_a_full_disk(tmp_path, resnet50, trained):
     assert isinstance(raised.value, tmeter.Error)
     assert not [f for f in out.rglob("*") if f.name.endswith(".new")]
     (out / "ledger.jsonl").unlink()
-    assert not run([resnet50, trained], out).failed  # when there is room again
+    assert not run([resnet50, trained], out).failed  # once there is room again
 
 
 def test_what_is_broken_in_the_output_folder_is_made_again(tmp_path, trained):

@@ -20,7 +20,7 @@ FIXTURES = Path(os.environ["FIXTURES"])
 STATS = "params,memory,flops,param-stats"
 
 
-#: Nothing is sent anywhere, and a busy machine takes its time: the defaults give up after 30 s or a minute.
+#: No usage statistics; long time limits, as the defaults (30 s to a minute) are too short for a busy machine.
 SETTINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_raylet_start_wait_time_s": "300",
@@ -43,7 +43,7 @@ def cluster():
 
 
 def test_killed_workers_and_a_lost_node(cluster, tmp_path):
-    """Every third of the work something dies: nothing is lost, and merged equals single."""
+    """A worker or node dies at each third of the work: nothing is lost, and the merged report equals a single run's."""
     real = tmeter.program.program_path()
     program = tmp_path / "program"
     program.write_text(
@@ -76,8 +76,8 @@ def test_killed_workers_and_a_lost_node(cluster, tmp_path):
 
 
 def test_a_shard_goes_where_it_lies(cluster, tmp_path):
-    """A file on a node's own disk is read there: the node has a resource, and the task asks for it."""
+    """A file on a node's own disk is read there: the node has a resource, and the task requests it."""
     model = FIXTURES / "models/resnet50.pt2"
     found = fleet.analyze([model], tmp_path / "out", place=lambda source: {"shelf": 0.01})
-    assert not found.failed  # "auto" takes the cluster that is connected
+    assert not found.failed  # "auto" uses the connected cluster
     assert ray.cluster_resources()["shelf"] == 1

@@ -1,6 +1,6 @@
-"""Models that were once wrong, silent or refused, from small configurations (tests/zoo/survey_special.py). The reference is
-FlopCounterMode on the module as it runs, and its own parameters. Skipped where a library is not installed; the small
-modules of test_branches.py have the same in them, and always run."""
+"""Models with uncommon constructs, in small configurations (tests/zoo/survey_special.py). The reference is FlopCounterMode on the
+running module, and its own parameters. Tests are skipped if a library is not installed; the small modules of test_branches.py
+contain the same constructs and always run."""
 
 import os
 import sys
@@ -48,7 +48,7 @@ def test_live_and_exact(name):
     assert result.warnings == ()
 
 
-#: What they ask of their inputs; the figures are those of a run on the same inputs.
+#: Branches on their inputs' data; the figures are those of a run on the same inputs.
 @pytest.mark.parametrize("name", ["fsmt", "ovis2", "qwen2_vl", "fastspeech2_conformer", "gcn", "gatv2"])
 def test_live_and_said(name):
     model, inputs, flops = made(name)

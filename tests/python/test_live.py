@@ -1,4 +1,4 @@
-"""Live modules: figures equal FlopCounterMode's, the module stays as it was, traps are met."""
+"""Live modules: figures equal FlopCounterMode's, the module stays unchanged, pitfalls are handled."""
 
 import concurrent.futures
 import copy
@@ -38,7 +38,7 @@ def on_meta(build):
 
 
 def reference(model, *args, **kwargs):
-    """FLOPs and parameters of a copy: on meta if it is there, else of a real run."""
+    """FLOPs and parameters of a copy: on meta if the model is there, else of a real run."""
     model = copy.deepcopy(model).eval()
     device = next(model.parameters()).device
     with FlopCounterMode(display=False) as counter:
@@ -142,8 +142,8 @@ def test_figures_are_the_reference_s(name):
 
 @pytest.mark.parametrize("experts", ["grouped_mm", "batched_mm", "eager"])
 def test_a_mixture_of_experts(experts):
-    """FlopCounterMode counts nothing inside ``transformers::grouped_mm_fallback``, the default on a CPU:
-    6,225,920 FLOPs. With the experts one after the other (eager) it counts what is counted here always."""
+    """FlopCounterMode counts nothing inside ``transformers::grouped_mm_fallback``, the default on a CPU: 6,225,920 FLOPs. With
+    one expert after another (eager) it counts what tmeter counts in both cases."""
     config = dict(LLAMA, num_local_experts=4, num_experts_per_tok=2)
 
     def build(kind):
@@ -168,7 +168,7 @@ def test_lstm():
 
 
 def test_a_large_model_without_memory():
-    """Llama 2 7B: 6,738,415,616 parameters, as Meta's checkpoint has. On meta: 27 GB less."""
+    """Llama 2 7B: 6,738,415,616 parameters, like Meta's checkpoint. On meta: 27 GB less."""
     model = on_meta(lambda: transformers.LlamaForCausalLM(transformers.LlamaConfig(num_hidden_layers=32)))
     result = tmeter.analyze(model)
     assert result.total("params") == 6_738_415_616
@@ -253,7 +253,7 @@ def test_weights_are_not_copied_unless_a_plugin_reads_them():
 
 
 def test_saving_without_torch_s_self_test_writes_the_same(tmp_path):
-    """torch.export.save's canonical form is thrown away there: what is in the file stays."""
+    """torch.export.save discards its canonical form; the contents of the file are the same without it."""
     from torch._export.serde import serialize
     from tmeter.export.saving import save_program
 
@@ -341,7 +341,7 @@ def test_inputs_of_the_configuration():
 
 
 class Branches(nn.Module):
-    """Data decides: torch.export refuses; a trace follows the branch of its zeros."""
+    """Branches on data: torch.export refuses; a trace follows the branch of its zeros."""
 
     def __init__(self):
         super().__init__()
@@ -362,7 +362,7 @@ def test_what_cannot_be_exported_is_traced_and_said():
 
 
 def test_detection():
-    """Boxes depend on data: neither export nor trace; TorchScript's program says most."""
+    """Boxes depend on data: neither export nor trace works; TorchScript's program covers most."""
     model = torchvision.models.detection.ssdlite320_mobilenet_v3_large(weights=None, weights_backbone=None)
     result = tmeter.analyze(model, inputs=([(3, 320, 320)],))
     assert result.total("params") == sum(p.numel() for p in model.parameters())
@@ -425,7 +425,7 @@ def test_wrappers_are_looked_into():
 
 
 def test_offloaded_by_accelerate():
-    """Its traces on a module: a hook object, and a forward that fetches weights."""
+    """The traces of accelerate on a module: a hook object, and a forward that fetches weights."""
     model = on_meta(lambda: nn.Linear(3, 4))
     model._hf_hook = object()
     model._old_forward = model.forward
@@ -452,7 +452,7 @@ def test_dynamic_quantization():
 
 
 def test_other_devices_need_not_be_here():
-    """Weights of one element on the CPU that say they are elsewhere would need a GPU; meta is one."""
+    """Weights of one element on the CPU that declare another device would need a GPU; meta is such a device."""
     result = tmeter.analyze(on_meta(lambda: nn.Conv2d(3, 4, 3)), inputs=torch.zeros(1, 3, 8, 8))
     assert result.total("macs") == 4 * 27 * 36
 

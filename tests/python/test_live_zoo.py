@@ -1,4 +1,4 @@
-"""What the run over the zoo (tests/zoo/live.py) found: models whose libraries do odd things in forward."""
+"""Findings of the run over the zoo (tests/zoo/live.py): models whose libraries do unusual things in forward."""
 
 import pytest
 import torch
@@ -7,7 +7,7 @@ import tmeter
 
 
 def test_hooks_by_which_transformers_collects_hidden_states():
-    """DepthAnything installs them in its backbone when it is built, and does not run without."""
+    """DepthAnything installs them in its backbone at construction and does not run without them."""
     transformers = pytest.importorskip("transformers")
     backbone = transformers.Dinov2Config(
         hidden_size=32, num_hidden_layers=4, num_attention_heads=2, image_size=28, patch_size=14,
@@ -29,7 +29,7 @@ def test_hooks_by_which_transformers_collects_hidden_states():
 
 
 class Router(torch.nn.Module):
-    """As in transformers' mixtures of experts: a conversion that changes nothing."""
+    """Like transformers' mixtures of experts: a conversion without effect."""
 
     def __init__(self):
         super().__init__()

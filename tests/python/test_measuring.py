@@ -41,7 +41,7 @@ def test_a_file_and_its_outputs():
         ).to_dict()["run"]["output.0"]
         for seed in (0, 0, 1)
     ]
-    assert told[0] == told[1] != told[2]  # the seed decides weights and inputs
+    assert told[0] == told[1] != told[2]  # the seed determines weights and inputs
 
 
 def test_a_profile():

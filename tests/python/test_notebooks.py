@@ -16,7 +16,7 @@ NOTEBOOKS = sorted((SOURCE / "docs/notebooks").glob("*.ipynb"))
 
 @pytest.fixture(scope="module")
 def tour():
-    """The cells of the tour, by the first line of their code: what each puts out."""
+    """The outputs of the tour's cells, by the first line of their code."""
     notebook = nbformat.read(SOURCE / "docs/notebooks/tour.ipynb", 4)
     nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -64,7 +64,7 @@ def test_a_budget(tour):
 
 
 def test_ctrl_c_in_a_kernel(tmp_path):
-    """A program that does not end by itself: the cell is interrupted, the kernel goes on."""
+    """A program that never ends: the cell is interrupted, the kernel goes on."""
     stub = tmp_path / "stub"
     stub.write_text(
         f"#!/bin/sh\ntrap 'exit 130' INT\ntouch {tmp_path}/up\n"

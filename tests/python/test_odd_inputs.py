@@ -1,5 +1,5 @@
-"""Whatever a forward takes: containers of every kind, with tensors and without, by position and by name. A linear layer of 4 × 8 on
-two rows is 64 MACs; how often it runs is what the input says."""
+"""Arguments of any kind for forward: containers with and without tensors, by position and by name. A linear layer of 4 × 8 on two
+rows is 64 MACs; the input determines how often it runs."""
 
 import collections
 import dataclasses
@@ -76,7 +76,7 @@ class KeywordOnly(Linear):
 
 
 class Annotated(Linear):
-    """What looks like a shape is none."""
+    """An argument that looks like a shape but is not."""
 
     def forward(self, x, sizes: typing.List[int] = (1,), name: typing.Optional[str] = None):
         return self.linear(x.reshape(sizes)) if name == "1x4" else None

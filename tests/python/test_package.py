@@ -1,4 +1,4 @@
-"""The wheel as it is installed: what it has, what importing it costs, its types."""
+"""The installed wheel: its contents, the cost of importing it, its types."""
 
 import os
 import subprocess
@@ -42,7 +42,7 @@ def test_it_is_the_installed_package_that_is_tested():
 
 
 def test_importing_is_quick_and_imports_no_torch():
-    # Of the processor, and more than once: the machine may have other work.
+    # Processor time, measured more than once: the machine may be busy.
     code = "import time; s=time.process_time(); import tmeter; print(time.process_time()-s)"
     assert any(float(python(code)) <= 0.05 for _ in range(30))
     loaded = python("import tmeter, sys; print([m for m in ('torch','pandas') if m in sys.modules])")
@@ -91,7 +91,7 @@ def test_libraries_of_the_build_machine_are_brought_along():
 
 
 def test_without_torch_a_torchscript_file_says_what_to_install(tmp_path):
-    """As the wheel in a venv that has nothing else."""
+    """The wheel in a venv without other packages."""
     (wheel,) = (BUILD / "python").glob("tmeter-*.whl")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
     target = tmp_path / "bare/bin/python"
@@ -103,7 +103,7 @@ def test_without_torch_a_torchscript_file_says_what_to_install(tmp_path):
     assert done.stdout == ""
 
 
-#: What ``pip install torch`` brings along, as far as the CPU needs it.
+#: The dependencies of ``pip install torch`` that the CPU needs.
 TORCH_ALONE = (
     "torch torchgen functorch nvidia sympy mpmath networkx jinja2 markupsafe fsspec filelock setuptools"
 ).split()
@@ -181,7 +181,7 @@ def test_a_missing_program_is_said():
 
 @pytest.mark.parametrize("seconds", [0.7])
 def test_ctrl_c_ends_the_program(tmp_path, seconds):
-    """A stand-in for a long run: a program that sleeps and says so when it is told to end."""
+    """A stand-in for a long run: a program that sleeps and leaves a marker when a signal ends it."""
     marker = tmp_path / "ended"
     stub = tmp_path / "stub"
     stub.write_text(f"#!/bin/sh\ntrap 'touch {marker}; exit 130' INT\ntouch {tmp_path}/up\n"
@@ -197,7 +197,7 @@ def test_ctrl_c_ends_the_program(tmp_path, seconds):
     )
     while not (tmp_path / "up").exists():
         time.sleep(0.02)
-    child.send_signal(2)  # as a notebook: Python alone gets it
+    child.send_signal(2)  # as a notebook does: only Python receives it
     assert child.communicate(timeout=20)[0].strip() == "interrupted"
     assert marker.exists()
 

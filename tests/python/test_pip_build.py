@@ -1,5 +1,5 @@
-"""What `pip install .` does on a machine that lacks tmeter's libraries (apps/python/libraries.cmake, fetch_debian): without
-the network, against a stand-in of apt. `.dev/bare-root-test -- pip` is the whole of it, in a bare Debian."""
+"""`pip install .` on a machine that lacks tmeter's libraries (apps/python/libraries.cmake, fetch_debian): without the network,
+with a stand-in for apt. `.dev/bare-root-test -- pip` tests all of it in a bare Debian."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ esac
 
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
-    """Runs fetch_debian with an apt that does `deed` when asked to install."""
+    """Runs fetch_debian with an apt that does `deed` on install."""
     package = tmp_path / "package"
     (package / "DEBIAN").mkdir(parents=True)
     (package / "usr/include").mkdir(parents=True)
@@ -84,7 +84,7 @@ def test_another_system(machine, tmp_path):
 
 
 def test_a_build_without_libraries_names_them(tmp_path):
-    """CMake is told to look nowhere, and not to fetch."""
+    """CMake must search nowhere and not fetch."""
     nowhere = ["-DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF", "-DCMAKE_FIND_USE_SYSTEM_ENVIRONMENT_PATH=OFF", "-DTMETER_FETCH=OFF"]
     tools = {"C_COMPILER": "cc", "CXX_COMPILER": "c++", "MAKE_PROGRAM": "ninja", "AR": "ar"}
     nowhere += [f"-DCMAKE_{name}={shutil.which(tool)}" for name, tool in tools.items()]

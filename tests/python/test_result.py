@@ -22,7 +22,7 @@ def result():
 
 @pytest.fixture(scope="module")
 def partial():
-    """A TorchScript file with an operator nobody has a rule for."""
+    """A TorchScript file with an operator without a rule."""
     return tmeter.analyze(FIXTURES / "torchscript/acme.pt")
 
 
@@ -49,7 +49,7 @@ def test_one_metric_by_three_spellings(result):
     with pytest.raises(tmeter.UsageError, match="mcas"):
         _ = result["mcas"]
     with pytest.raises(AttributeError):
-        _ = result.__array__  # what libraries probe for is not taken for a metric
+        _ = result.__array__  # an attribute that libraries probe for is not taken for a metric
 
 
 def test_results_can_be_copied_and_pickled(result):
@@ -72,7 +72,7 @@ def test_the_tree_as_objects(result):
     assert result.module(conv.id).path == conv.path == result.module(".layer1.0.conv1").path
     assert root.find("conv1").kernel_size == "[7, 7]" and "stride=(2, 2)" in root.find("conv1").text
     assert result.module("layer1").calls == 1 and result.module("layer1.0").status("macs") is None
-    # Two bottlenecks follow the first, which is wider: torchvision's layer1 is 1 + 2.
+    # Two bottlenecks follow the first, wider one: torchvision's layer1 is 1 + 2.
     assert result.module("layer1.1").repeat == {"window": 1, "times": 2}
     with pytest.raises(tmeter.UsageError, match="no module 'layer9.0' here.*did you mean"):
         result.module("layer9.0")
@@ -151,7 +151,7 @@ def test_notebooks_get_an_isolated_page(result):
     shown = result._repr_html_()
     assert shown.startswith("<iframe srcdoc=") and 'sandbox="allow-scripts' in shown
     assert "allow-same-origin" not in shown
-    assert shown.count("<") == 2  # all of the page is inside the attribute
+    assert shown.count("<") == 2  # the whole page is inside the attribute
     assert "&lt;!doctype html&gt;" in shown.lower()
 
 
@@ -295,7 +295,7 @@ def test_loggers_leave_out_what_is_no_number(result, partial, tmp_path):
 
 
 def test_loggers_hand_over_numbers_and_the_page(result, partial, monkeypatch):
-    """Stand-ins with the calls of mlflow 3 and wandb 0.2x that are used."""
+    """Stand-ins for the calls of mlflow 3 and wandb 0.2x that tmeter uses."""
     from types import SimpleNamespace
 
     from tmeter import loggers

@@ -1,4 +1,4 @@
-"""`tmeter.compat.torchmeter` on torchmeter's README example, against what torchmeter 0.1.0 said of it
+"""`tmeter.compat.torchmeter` on torchmeter's README example, against the recorded output of torchmeter 0.1.0
 (tests/fixtures/record_compat.py)."""
 
 import io
@@ -81,14 +81,14 @@ def test_tables_are_torchmeter_s(model, stat):
     assert isinstance(table, rich.table.Table) and isinstance(frame, polars.DataFrame)
     rows = [[None if v is None else str(v) for v in row] for row in frame.rows()]
     recorded = [list(row) for row in RECORDED["ExampleNet"]["rows"][stat]]
-    if stat == "cal":  # adaptive pooling has no rule there, and is zero by rule here
+    if stat == "cal":  # torchmeter has no rule for adaptive pooling; it is zero by rule here
         assert recorded[-2][-2:] == [None, None] and rows[-2][-2:] == ["0.00", "0.00"]
         recorded[-2][-2:] = rows[-2][-2:]
     assert rows == recorded
 
 
 def test_rules_where_torchmeter_errs():
-    """`groups` are not ignored, and a linear layer counts all rows (docs/conventions.md)."""
+    """Unlike torchmeter: `groups` count, and a linear layer counts all rows (docs/conventions.md)."""
     meter = Meter(torch.nn.Sequential(torch.nn.Conv2d(8, 8, 3, padding=1, groups=8, bias=False)))
     meter(torch.randn(1, 8, 4, 4))
     assert (meter.cal.Macs.val, meter.cal.Flops.val) == (128 * 9, 128 * 17)
@@ -140,7 +140,7 @@ def test_without_an_input():
 def test_the_structure_folds_what_repeats(model):
     assert isinstance(model.structure, rich.tree.Tree)
     text = drawn(model.structure)
-    # As torchmeter's README draws it: two blocks, each with two inner ones.
+    # torchmeter's README draws two blocks, each with two inner ones.
     for part in ("Repeat [2] Times", "(1.x.y.1) 0 Conv2d", "Where y ∈ [4, 5]", "Where x ∈ [1, 2]"):
         assert part in text
     assert text.count("Conv2d") == 3
@@ -270,7 +270,7 @@ def test_settings_in_a_file(model, tmp_path):
     (tmp_path / "bad.yaml").write_text("nothing: 3\n")
     with pytest.raises(tmeter.UsageError, match="unknown setting 'nothing'"):
         get_config(str(tmp_path / "bad.yaml"))
-    assert settings.combine.horizon_gap == 5  # what was there stays
+    assert settings.combine.horizon_gap == 5  # other settings stay
     with pytest.raises(TypeError, match="True or False"):
         settings.tree_fold_repeat = "yes"
     settings.config_file = None

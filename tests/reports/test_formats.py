@@ -1,4 +1,4 @@
-"""Report formats of real models, from the command line to a parser of another make."""
+"""Report formats of real models, from the command line to a third-party parser."""
 import csv
 import importlib.util
 import io
@@ -20,7 +20,7 @@ FORMATS = ("text", "full-text", "json", "fvcore-json", "xml", "csv", "tsv", "mar
 
 
 def netron_folder():
-    """Where Netron's JavaScript lies: TMETER_NETRON, or the Python package of that name."""
+    """The folder of Netron's JavaScript: TMETER_NETRON, or the Python package of that name."""
     if "TMETER_NETRON" in os.environ:
         return pathlib.Path(os.environ["TMETER_NETRON"])
     package = importlib.util.find_spec("netron")
@@ -47,7 +47,7 @@ class Formats(CliTest):
     def test_a_full_disk_is_told_by_every_format_and_the_others_do_not_appear(self):
         beside = self.folder / "beside.json"
         pruned = FIXTURES / "pruned/before.pt2", FIXTURES / "pruned/after.pt2"
-        # github has something to say only of what does not hold.
+        # github writes lines only for assertions that fail.
         runs = [((MODELS / "tied.pt2", "--assert", "macs<1"), f) for f in self.formats_of_this_build()]
         runs += [(("diff", *pruned), f) for f in ("text", "json", "markdown", "html")]
         for what, f in runs:

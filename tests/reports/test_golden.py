@@ -1,4 +1,4 @@
-"""The golden reports, read by parsers of other makes: what a writer means is what others read."""
+"""The golden reports in third-party parsers: they must read the values that the writer meant."""
 import csv
 import io
 import json
@@ -210,7 +210,7 @@ class FullText(unittest.TestCase):
 
 
 class FvcoreJson(unittest.TestCase):
-    """Made of the saved document: the plugin is nothing but its writer."""
+    """Made from the saved document: the plugin consists of its writer."""
 
     def test_figures_are_those_of_the_document(self):
         document = json.loads(read("report.json"))
@@ -219,7 +219,7 @@ class FvcoreJson(unittest.TestCase):
         counts = json.loads(done.stdout)
         for metric in ("macs", "bytes", "energy", "params"):
             wanted = {m["path"]: m["values"].get(metric) for m in document["modules"]}
-            wanted[""] = document["totals"][metric]  # as in fvcore the whole model
+            wanted[""] = document["totals"][metric]  # as in fvcore, the whole model
             self.assertEqual(counts[metric]["total"], document["totals"][metric])
             self.assertEqual(counts[metric]["by_module"], wanted, metric)
         self.assertEqual(counts["macs"]["by_operator"], {"conv2d": int(BEYOND_DOUBLE)})

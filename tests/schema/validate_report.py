@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks JSON reports against the published schema, and what a schema cannot say.
+"""Checks JSON reports against the published schema, and rules that a schema cannot express.
 
 usage: validate_report.py REPORT SCHEMA
 
@@ -25,7 +25,7 @@ def schema_problems(report, schema):
 
 
 def figure_problems(report):
-    """Every null is explained, every explanation is of a null, every metric is declared."""
+    """Every null has an explanation, every explanation has a null, every metric is declared."""
     metrics = [m["id"] for m in report["metrics"]]
     if len(set(metrics)) != len(metrics):
         yield "metrics: an id is used twice"
@@ -101,7 +101,7 @@ def coverage_problems(report):
 
 
 def size_problems(report):
-    """Formulas give the figures of this very report; a sweep has a total for every point."""
+    """Formulas give the figures of this report; a sweep has a total for every point."""
     sizes = {s["name"]: s["value"] for s in report["symbols"]}
     figures = {m["path"]: m["values"] for m in report["modules"]}
     for formula in report["formulas"]:

@@ -1,5 +1,5 @@
-// A plugin that does what `tmeter plugin check` is to find. DOES, when it is built: a word of the table
-// below.
+// A plugin with the faults that `tmeter plugin check` must find. DOES, set at compile time, is a
+// word of the table below.
 #include <sys/time.h>
 #include <time.h>
 
@@ -39,7 +39,8 @@ void load(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmeter::C
     throw tmeter::Error(TMETER_BAD_MODEL, "the first bytes are not CHECKED1");
   const auto root = graph.module(0, "", "Net"), call = graph.module_call(root, 0);
   const auto f32 = tmeter::DType(TMETER_DTYPE_FLOAT32);
-  const auto x = graph.tensor_value(f32, {graph.dim(2)}), y = graph.tensor_value(f32, {graph.dim(2)});
+  const auto x = graph.tensor_value(f32, {graph.dim(2)}),
+             y = graph.tensor_value(f32, {graph.dim(2)});
   graph.input("x", "file", x);
   graph.node("aten::relu", "", call, {graph.arg("self", x)}, {y});
   try {
@@ -54,8 +55,8 @@ void load(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmeter::C
 TMETER_PLUGIN("com.acme.checked", "1.0.0", [](tmeter::Registrar& r) {
   r.metric({.id = "checked", .title = "checked", .convention = "elements"});
   if (kDoes != "counts_unclaimed") r.handlers_by_signature();
-  r.op("acme::same(Tensor x) -> Tensor").handle("checked", elements).shape([](tmeter::ShapeCall& c) {
-    c.give_like("x");
-  });
+  r.op("acme::same(Tensor x) -> Tensor")
+      .handle("checked", elements)
+      .shape([](tmeter::ShapeCall& c) { c.give_like("x"); });
   r.loader("checked", "checked files", {{"magic:434845434b454431", 80}}, load);
 });

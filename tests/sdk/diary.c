@@ -18,7 +18,7 @@ struct diary {
   const tmeter_results_api *results;
   const tmeter_output_api *outputs;
 };
-static struct diary diary; /* the entry's `user`; nobody else looks here */
+static struct diary diary; /* the entry's `user`, read only through it */
 
 static const char *setting(const char *name) {
   const char *value = getenv(name);
@@ -42,7 +42,7 @@ static tmeter_str text(const char *s) {
   return out;
 }
 
-/* What the items of the lists have as `user`: the page of the diary they belong to. */
+/* The `user` of the lists' items: the page of the diary they belong to. */
 struct page {
   const char *name;
   struct diary *of;
@@ -138,7 +138,7 @@ static tmeter_status init(tmeter_call *call, const tmeter_host_v1 *host, tmeter_
   return TMETER_UNAVAILABLE;
 }
 
-static void deinit(void *user) { note(user == &diary ? "deinit" : "deinit of somebody else", "", 0); }
+static void deinit(void *user) { note(user == &diary ? "deinit" : "deinit with a wrong user", "", 0); }
 
 static tmeter_status configure(tmeter_call *call, void *user) {
   int64_t pages = 0;

@@ -1,5 +1,5 @@
-// A plugin that offers every capability there is. $CUT makes one of its structs too small: "entry",
-// "info", "tmeter.metrics/1" (the table) or "tmeter.metrics/1 item" (what is in it).
+// A plugin with every existing capability. $CUT makes one of its structs too small: "entry",
+// "info", "tmeter.metrics/1" (the table) or "tmeter.metrics/1 item" (an item of it).
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -18,7 +18,7 @@ struct Elements final : tmeter::TensorAnalysis {
   int64_t seen = 0;
 };
 
-/// What the run was told of.
+/// Counts the events of the run.
 class Runs final : public tmeter::Observer {
  public:
   void begin(const tmeter::Graph&, tmeter::ObserverCall& call) override {
@@ -35,7 +35,7 @@ class Runs final : public tmeter::Observer {
   int64_t steps_ = 0;
 };
 
-/// Of a second an operator.
+/// One second per operator.
 class Clock final : public tmeter::Execution {
  public:
   explicit Clock(const tmeter::Graph& graph) : graph_(graph) {}
@@ -74,7 +74,7 @@ std::unique_ptr<tmeter::Execution> prepare(const tmeter::Graph& graph,
   return std::make_unique<Clock>(graph);
 }
 
-/// Everything that is passed to the host or filled by it in an analysis.
+/// Every struct that an analysis passes to the host or receives from it.
 void analyse(const tmeter::Graph& graph, tmeter::Call& call) {
   tmeter::Finding finding;
   finding.rule = "every-table";
@@ -142,7 +142,7 @@ const std::string& wish() {
   return text;
 }
 
-/// A copy that says it is 8 bytes shorter.
+/// A copy that declares itself 8 bytes shorter.
 template <class T>
 T* cut(const T* whole) {
   auto* copy = new T(*whole);
@@ -150,7 +150,7 @@ T* cut(const T* whole) {
   return copy;
 }
 
-/// What all lists have in common.
+/// The common beginning of all lists' items.
 struct AnyItem {
   uint32_t struct_size;
 };

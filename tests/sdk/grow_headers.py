@@ -1,9 +1,9 @@
-"""Makes the SDK's headers of an imaginary later minor: every struct that may grow (docs/abi.md) has grown by two members.
+"""Makes the SDK's headers of an imaginary later minor version: every struct that may grow (docs/abi.md) has two more members.
 
     grow_headers.py SDK_INCLUDE OUTPUT
 
-A host compiled with them meets today's plugins as a host of 1.9 would meet those of 1.0; a plugin compiled with them meets
-today's host as a newer plugin would. In C++ and with -DGROWN_GARBAGE the new members are garbage from the start.
+A host compiled with them meets current plugins like a host of 1.9 would meet those of 1.0; a plugin compiled with them meets the
+current host like a newer plugin would. In C++ and with -DGROWN_GARBAGE the new members are garbage from the start.
 """
 import pathlib
 import re
@@ -21,7 +21,7 @@ MORE = """
 
 
 def grow(text):
-    """The text with more members at the end of each struct that begins with struct_size, and how many there were."""
+    """The text with more members at the end of each struct that begins with struct_size, and the number of such structs."""
     return STRUCT.subn(lambda m: m[1] + MORE + m[3], text)
 
 
@@ -30,7 +30,7 @@ def main():
     structs = 0
     for path in sorted(source.rglob("*.h*")):
         text = path.read_text()
-        if path.suffix == ".h" and "draft" not in path.parts:  # of drafts nothing is promised
+        if path.suffix == ".h" and "draft" not in path.parts:  # drafts promise nothing
             text, count = grow(text)
             structs += count
         target = output / path.relative_to(source)

@@ -1,4 +1,4 @@
-"""Whatever compiler, standard library and switches a plugin is built with, it works in this host: only C crosses the border."""
+"""A plugin works in this host whatever compiler, standard library and options it is built with: only C crosses the border."""
 import json
 import shutil
 import subprocess
@@ -35,7 +35,7 @@ class Compilers(CliTest):
         return tmeter("--plugins=flops,words", "--plugin", plugin, *arguments, MODEL)
 
     def test_a_plugin_in_cpp(self):
-        """Words and numbers both ways: options, arguments, a finding, a writer, an error."""
+        """Strings and numbers in both directions: options, arguments, a finding, a writer, an error."""
         for number, (name, command) in enumerate(CPP.items()):
             with self.subTest(name):
                 plugin = self.folder / f"words{number}.tmeter"

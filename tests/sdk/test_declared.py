@@ -1,4 +1,4 @@
-"""Nothing is declared without effect: a writer's extension and media type, and what graph.h and report.h say of properties."""
+"""Every declaration has an effect: a writer's extension and media type, and the properties in graph.h and report.h."""
 import os
 import pathlib
 import pty
@@ -76,7 +76,7 @@ class Extension(WriterTest):
 
 class MediaType(WriterTest):
     def on_terminal(self, *arguments):
-        """tmeter with a terminal as its standard output; its status, and what both of its outputs show."""
+        """tmeter with a terminal as its standard output; its status and both outputs."""
         master, slave = pty.openpty()
         environment = {**os.environ, "TMETER_PLUGIN_PATH": "", "XDG_DATA_HOME": "/nonexistent"}
         process = subprocess.Popen([TMETER, *map(str, arguments)], stdout=slave, stderr=slave, env=environment)

@@ -1,4 +1,4 @@
-"""docs/examples: plugins in other languages, built as their texts say and run."""
+"""docs/examples: plugins in other languages, built as their comments say, and run."""
 import os
 import pathlib
 import shutil
@@ -33,7 +33,7 @@ class Examples(CliTest):
         done = tmeter(MODEL, "--plugins=c-metric", "--plugin", plugin, "--assert", "c_elements==384")
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    @unittest.skipUnless(shutil.which("cargo"), "no cargo here")
+    @unittest.skipUnless(shutil.which("cargo"), "cargo is not installed")
     def test_a_report_in_rust(self):
         source = shutil.copytree(EXAMPLES / "rust-report", self.folder / "rust-report")
         self.build("cargo", "build", "--offline", cwd=source,
@@ -42,8 +42,8 @@ class Examples(CliTest):
         self.assertIn("--report totals writes", self.assert_fine(plugin))
         done = tmeter(MODEL, "--plugins=params,flops", "--plugin", plugin, "--report", "totals")
         self.assertEqual(done.returncode, 0, done.stderr)
-        # 16·32 + 32 + 128·32 + 32·64 parameters; the linear layer's 4·16·32 multiply-adds, without gated_mlp's,
-        # for which there is no rule here.
+        # 16·32 + 32 + 128·32 + 32·64 parameters; the linear layer's 4·16·32 multiply-adds, without those of gated_mlp, which has
+        # no rule here.
         self.assertIn("params 6688 \n", done.stdout)
         self.assertIn("macs 2048 (partial) MAC\n", done.stdout)
 

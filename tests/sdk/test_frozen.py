@@ -1,4 +1,4 @@
-"""ABI 1.0 and 1.1 as they were released (tests/abi): their plugins run, as binaries, in every later host."""
+"""ABI 1.0 and 1.1 as released (tests/abi): their plugins run, as binaries, in every later host."""
 import json
 import pathlib
 import platform
@@ -14,8 +14,8 @@ from support import BUILD, MODELS, SOURCE, TMETER, CliTest, main
 ABI = SOURCE / "tests/abi"
 FROZEN, FROZEN_1_1 = ABI / "1.0", ABI / "1.1"
 PLUGINS = {FROZEN: ("operators", "files"), FROZEN_1_1: ("runs",)}
-TODAY = SOURCE / "sdk/include"
-HOSTS = {"today's": TMETER, "grown": BUILD / "bin/tmeter-grown"}
+CURRENT = SOURCE / "sdk/include"
+HOSTS = {"current": TMETER, "grown": BUILD / "bin/tmeter-grown"}
 MADE_BY = ["gcc", "-std=c99", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-s", "-Wl,--build-id=none"]
 BINARIES = platform.machine() == "x86_64"
 MODEL = MODELS / "dynamic_mlp.pt2"  # linear 4 × 64 → 4 × 256, gelu, linear → 4 × 10
@@ -26,13 +26,13 @@ def run(host, *arguments):
 
 
 class Frozen(CliTest):
-    """With the binaries; Built has the same tests with what is built of their sources."""
+    """With the binaries; Built has the same tests for builds of their sources."""
 
     def plugin(self, name):
         return self.released(name) / f"{name}.tmeter"
 
     def released(self, name):
-        """The folder of the minor that the plugin was made for."""
+        """The folder of the minor version that the plugin was built for."""
         return next(folder for folder, names in PLUGINS.items() if name in names)
 
     def setUp(self):
@@ -117,10 +117,10 @@ class Built(Frozen):
 
 
 class BuiltToday(Built):
-    """And against today's."""
+    """And against the current headers."""
 
     def include(self, name):
-        return TODAY
+        return CURRENT
 
 
 class Headers(CliTest):
@@ -142,7 +142,7 @@ class Headers(CliTest):
             self.assertEqual(out.read_bytes(), (folder / f"{name}.tmeter").read_bytes())
 
     def library(self, include, name, since):
-        """Debug information of every struct there was in `since`, as these headers have it."""
+        """Debug information of every struct of version `since`, compiled with these headers."""
         source = self.folder / "every.c"
         with source.open("w") as out:
             subprocess.run([sys.executable, ABI / "every_struct.py", since / "include"], stdout=out, check=True)
@@ -155,7 +155,7 @@ class Headers(CliTest):
         grown = self.file("grown.suppr", "[suppress_type]\nname = tmeter_results_api\nhas_data_member_inserted_at = end\n")  # docs/abi.md, rule 2
         for since in PLUGINS:
             frozen = self.library(since / "include", "frozen", since)
-            done = subprocess.run(["abidiff", "--suppressions", grown, frozen, self.library(TODAY, "today", since)], capture_output=True, text=True, check=False)
+            done = subprocess.run(["abidiff", "--suppressions", grown, frozen, self.library(CURRENT, "current", since)], capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stdout)
         changed = self.folder / "changed"
         shutil.copytree(since / "include", changed)

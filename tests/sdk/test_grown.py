@@ -1,7 +1,7 @@
-"""Structs that have grown and structs that are cut (docs/abi.md): a plugin of 1.0 works with every later host, a newer one
-with today's, and what is smaller than 1.0 is refused by name.
+"""Structs that have grown and structs that are cut (docs/abi.md): a plugin of 1.0 works with every later host, a newer plugin
+with the current host, and a struct smaller than in 1.0 is refused by name.
 
-tmeter-grown is today's host compiled with headers in which every struct has two more members (grow_headers.py)."""
+tmeter-grown is the current host compiled with headers in which every struct has two more members (grow_headers.py)."""
 import json
 import pathlib
 import re
@@ -21,12 +21,12 @@ TABLES = ["metrics", "options", "op-class", "op-handler", "module-handler", "sha
 
 
 def grown_tmeter(*arguments, **kwargs):
-    """The host of the later minor."""
-    today, support.TMETER = support.TMETER, str(GROWN_TMETER)
+    """The host of the later minor version."""
+    current, support.TMETER = support.TMETER, str(GROWN_TMETER)
     try:
         return tmeter(*arguments, **kwargs)
     finally:
-        support.TMETER = today
+        support.TMETER = current
 
 
 def document(done):
@@ -46,7 +46,7 @@ class GrownTest(CliTest):
         build_plugin(HERE / "every_table.cpp", cls.newer, "-DGROWN_GARBAGE", include=GROWN_HEADERS)
 
 
-TIMED = "analysed in|took|seconds|time="  # lines with the time that the run took
+TIMED = "analysed in|took|seconds|time="  # lines with the time of the run
 
 
 class TodaysPluginsOnALaterHost(GrownTest):
@@ -82,7 +82,7 @@ class TodaysPluginsOnALaterHost(GrownTest):
             document = json.loads(done.stdout)
             self.assertEqual(document["run"]["engine"] if "run" in document else "a clock", "a clock")
             return document["totals"]["steps"]
-        one = steps(tmeter, self.plugin)  # linear, gelu, linear, as often as it was run
+        one = steps(tmeter, self.plugin)  # linear, gelu, linear, once per run
         self.assertTrue(one > 0 and one % 3 == 0, one)
         for host, plugin in ((grown_tmeter, self.plugin), (tmeter, self.newer), (grown_tmeter, self.newer)):
             self.assertEqual(steps(host, plugin), one)
@@ -117,7 +117,7 @@ class ANewerPluginToday(GrownTest):
 
 
 class Cut(GrownTest):
-    """Smaller than it ever was: refused, with the names of plugin and table."""
+    """Smaller than in any version: refused, with the names of plugin and table."""
 
     def refuse(self, cut, *words):
         self.assert_refused(5, [*words, "is too small: struct_size is"], MODEL, "--plugin", self.plugin, env={"CUT": cut})

@@ -1,5 +1,5 @@
-"""A plugin's life as the contract tells it (abi/entry.h): started once, configured before each run, ended once; what its
-init says is what the user reads; every callback is given its own `user`."""
+"""A plugin's life as the contract defines it (abi/entry.h): started once, configured before each run, ended once. The user reads
+the reason that its init gives; every callback gets its own `user`."""
 import json
 import pathlib
 import sys
@@ -7,7 +7,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
 from support import MODELS, CliTest, build_c_plugin, build_plugin, main, tmeter
 
-MODEL = MODELS / "tied.pt2"  # of fixed sizes: one run
+MODEL = MODELS / "tied.pt2"  # fixed sizes: one run
 ALL = "metrics handlers analyses writers"
 
 
@@ -18,15 +18,15 @@ class LifeTest(CliTest):
         build_c_plugin("diary.c", self.plugin)
 
     def live(self, *arguments, offers=ALL, **environment):
-        """Runs tmeter without the sandbox, in which nothing can be written; returns it and the diary."""
+        """Runs tmeter without the sandbox, which forbids writing; returns it and the diary."""
         diary = self.folder / "diary.txt"
         diary.unlink(missing_ok=True)
         done = tmeter(*arguments, env={"DIARY": str(diary), "DIARY_OFFERS": offers, "TMETER_SANDBOX": "off", **environment})
         return done, diary.read_text().splitlines() if diary.exists() else []
 
     def assert_life(self, life, *arguments, described=1, **kwargs):
-        """It has no manifest, so a process of its own describes it first, which ends without `deinit`. life None: it is
-        not used afterwards."""
+        """It has no manifest, so a process of its own describes it first and ends without `deinit`. life None: it is not used
+        afterwards."""
         done, diary = self.live(*arguments, **kwargs)
         self.assertEqual(done.returncode, 0, done.stderr)
         init = f"init {self.plugin}"
@@ -35,7 +35,7 @@ class LifeTest(CliTest):
 
 
 class Life(LifeTest):
-    # assert_life compares the whole diary: destructors of static objects and what atexit was given write none.
+    # assert_life compares the whole diary: destructors of static objects and atexit handlers must write nothing.
 
     def test_listing_starts_a_plugin_once_with_its_path(self):
         self.assert_life(None, "plugin", "list", "--plugin", self.plugin)
@@ -61,11 +61,11 @@ class Life(LifeTest):
         done, diary = self.live("--plugin", self.plugin, "--sweep", "x.0=2,4", MODELS / "dynamic_mlp.pt2")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreaterEqual(diary.count("configure pages=7"), 3, diary)
-        self.assertEqual(diary.count(f"init {self.plugin}"), 2)  # to be described, and to be used
+        self.assertEqual(diary.count(f"init {self.plugin}"), 2)  # once for the description, once for its use
 
 
 class Configure(LifeTest):
-    """It belongs to the plugin: one that has no metrics is configured, too."""
+    """Each plugin is configured, even one without metrics."""
 
     def test_of_a_plugin_that_only_analyses(self):
         self.assert_life(["configure pages=3", "analysis"], MODEL, "--plugin", self.plugin, "--set", "diary.pages=3",
@@ -114,7 +114,7 @@ class Users(LifeTest):
     def test_every_callback_finds_its_own_user(self):
         done, _ = self.live(MODEL, "--plugin", self.plugin, "--report", "json")
         nodes = json.loads(done.stdout)["totals"]["diary"]
-        self.assertGreater(nodes, 0)  # one for each operator, by a handler that checks its user
+        self.assertGreater(nodes, 0)  # one for each operator, from a handler that checks its user
         done, _ = self.live(MODEL, "--plugin", self.plugin, "--report", "diary")
         self.assertEqual(done.stdout, "Dear diary\n")
 

@@ -1,5 +1,5 @@
-"""`tmeter plugin new` and `tmeter plugin check`, from an empty folder and against an installed tmeter: a project of each
-kind builds, passes its own test, is found fine, and shows in a report."""
+"""`tmeter plugin new` and `tmeter plugin check`, from an empty folder and against an installed tmeter: a project of each kind
+builds, passes its own test and the check, and shows in a report."""
 import os
 import pathlib
 import shlex
@@ -13,7 +13,7 @@ from support import BUILD, HAVE_TORCH, SANITIZED, SOURCE, CliTest, build_plugin,
 
 NO_RIGHTS = '-DROGUE_RIGHTS=""'
 
-# Kind → what a report with the plugin says, given these arguments.
+# Kind → words of a report with the plugin, for these arguments.
 KINDS = {
     "op": (["model.pt2", "--plugins=flops"], "26,624"),  # 4·16·32 + 4·3·32·64 multiply-adds
     "shape": (["model.pt2", "--plugins=params"], "6,688"),  # 16·32 + 32 + 128·32 + 32·64 parameters
@@ -60,7 +60,7 @@ class New(unittest.TestCase):
         self.assertEqual(first, f"{name}: made. Next:")
         self.assertEqual(len(lines), 3)
         project = self.folder / name
-        # The lines as they stand, in the user's shell.
+        # The printed lines, unchanged, in the user's shell.
         tested = self.done("sh", "-e", "-c", "\n".join(lines), cwd=self.folder)
         self.assertIn("100% tests passed, 0 tests failed out of 2", tested)
         self.assertNotIn("warning", tested.lower())
@@ -75,7 +75,7 @@ class New(unittest.TestCase):
     def test_a_build_with_sanitizers_keeps_its_library(self):
         runtime = run("c++", "-print-file-name=libasan.so").stdout.strip()
         if SANITIZED or not pathlib.Path(runtime).is_absolute():
-            self.skipTest("no AddressSanitizer of its own here")
+            self.skipTest("no separate AddressSanitizer library")
         self.done(self.tmeter, "plugin", "new", "watched", "--kind", "op", cwd=self.folder)
         build = self.folder / "watched" / "build"
         self.done("cmake", "-S", build.parent, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCMAKE_CXX_FLAGS=-fsanitize=address -g")
@@ -126,7 +126,7 @@ def add_tests():
         setattr(New, f"test_{kind}", test(kind, arguments, words))
 
 
-    if "observer" not in KINDS:  # nothing here runs a model for it but `plugin check`
+    if "observer" not in KINDS:  # only `plugin check` runs a model here
         New.test_observer = lambda self: self.make("observer")
 
 
@@ -155,7 +155,7 @@ class NewRefused(CliTest):
         self.refused(["is there already"], "dangling", "--kind", "op")
 
     def test_the_next_lines_are_for_a_shell(self):
-        """Also with a folder that a shell would take apart, or a program for an option."""
+        """Also with a folder name that a shell would split, expand or take for an option."""
         for folder in ("a b", "it's", "-x", "$(touch evil)", "täst"):
             with self.subTest(folder):
                 done = tmeter("plugin", "new", "layers", "--kind", "op", "--output=" + folder, cwd=self.folder)
@@ -198,7 +198,7 @@ class Help(CliTest):
 
 
 class Check(CliTest):
-    """A plugin that does what it may not is not fine, and is named; none ends tmeter with it."""
+    """A plugin that breaks a rule fails the check by name; none of them ends tmeter."""
 
     @classmethod
     def setUpClass(cls):
@@ -246,7 +246,7 @@ class Check(CliTest):
 
     def test_figures_that_do_not_go_by_the_signature_are_told(self):
         said = self.assert_not_fine(self.built("counts"), "com.acme.checked")
-        self.assertIn("acme::same: checked is 1 and then 2 for the same call, although the handler says that it goes by the signature", said)
+        self.assertIn("acme::same: checked is 1 and then 2 for the same call, although the handler declares that it depends on the signature alone", said)
         done = tmeter("plugin", "check", self.built("counts_unclaimed"))
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertIn("note  acme::same: checked is 1 and then 2 for the same call\n", done.stdout)
@@ -318,7 +318,7 @@ class Check(CliTest):
 
     def test_files_that_are_no_plugins(self):
         for path, words in ((self.file("x.tmeter", "text"), "not a shared library"), (self.folder, "is a folder"),
-                            (self.folder / "none.tmeter", "does not exist"), ("/dev/zero", "no regular file")):
+                            (self.folder / "none.tmeter", "does not exist"), ("/dev/zero", "not a regular file")):
             self.assert_refused(5, [words], "plugin", "check", path)
 
 

@@ -1,4 +1,4 @@
-"""The reference of the SDK's C headers can be made, and nothing in them lacks a comment."""
+"""The reference of the SDK's C headers can be generated, and every symbol has a comment."""
 import os
 import pathlib
 import shutil
@@ -12,7 +12,7 @@ SOURCE = pathlib.Path(os.environ["SOURCE"])
 @unittest.skipUnless(shutil.which("doxygen"), "doxygen is not installed")
 class Reference(unittest.TestCase):
     def doxygen(self, headers, folder):
-        """What `./dev docs` runs, over these headers, into a folder of its own."""
+        """The steps of `./dev docs` for these headers, into a folder of its own."""
         rules = (SOURCE / "docs/reference/Doxyfile").read_text() + f"\nINPUT = {headers} docs/abi.md\nOUTPUT_DIRECTORY = {folder}\n"
         return subprocess.run(["doxygen", "-"], input=rules, capture_output=True, text=True, cwd=SOURCE, check=False)
 

@@ -1,5 +1,5 @@
-// A plugin for every compiler (test_compilers.py): strings, numbers and functions in both directions
-// across the border, in the C++ wrapper.
+// A plugin for every compiler (test_compilers.py): strings, numbers and functions in both
+// directions across the border, in the C++ wrapper.
 #include <tmeter/cpp/plugin.hpp>
 
 namespace {
@@ -20,7 +20,8 @@ void look(const tmeter::Graph& graph, tmeter::Call& call) {
 
 void print(const tmeter::Report& report, tmeter::Output& out, tmeter::Call&) {
   for (const auto& metric : report.metrics()) {
-    if (metric.id() == "words") out.print("{} words, {} of them long\n", report.total(metric), tmeter::fixed(0.5, 2));
+    if (metric.id() == "words")
+      out.print("{} words, {} of them long\n", report.total(metric), tmeter::fixed(0.5, 2));
   }
   for (const auto finding : report.findings()) out.print("{}\n", finding.text());
 }
@@ -29,8 +30,14 @@ void print(const tmeter::Report& report, tmeter::Output& out, tmeter::Call&) {
 
 TMETER_PLUGIN("com.acme.words", "1.0.0", [](tmeter::Registrar& r) {
   r.option({.key = "times", .type = TMETER_OPTION_INT, .default_value = "1", .text = "how often"});
-  r.option({.key = "missing", .type = TMETER_OPTION_BOOL, .default_value = "false", .text = "asks for what is not there"});
-  r.metric({.id = "words", .title = "words", .axis = TMETER_AXIS_NODE, .convention = "as many as the user says, at each linear layer"});
+  r.option({.key = "missing",
+            .type = TMETER_OPTION_BOOL,
+            .default_value = "false",
+            .text = "reads a missing option"});
+  r.metric({.id = "words",
+            .title = "words",
+            .axis = TMETER_AXIS_NODE,
+            .convention = "as many as the user says, at each linear layer"});
   r.op("aten::linear").handle("words", words_of);
   r.op("aten::gelu").zero("words");
   r.analysis("look", "words", "", look);

@@ -14,7 +14,7 @@ inline void expect_error(core::ErrorKind kind, const std::vector<std::string>& w
                          const std::function<void()>& f) {
   try {
     f();
-    ADD_FAILURE() << "no error was thrown";
+    ADD_FAILURE() << "did not throw";
   } catch (const core::Error& e) {
     EXPECT_EQ(static_cast<int>(e.kind()), static_cast<int>(kind)) << e.what();
     for (const auto& word : words)

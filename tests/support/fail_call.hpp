@@ -1,5 +1,5 @@
-// A system call that fails: for what file systems, kernels and full machines do, and tests cannot
-// wait for.
+// Makes a system call fail, as on full disks, other kernels and busy machines, where tests cannot
+// wait for the failure.
 #pragma once
 #include <gtest/gtest.h>
 #include <linux/audit.h>
@@ -14,8 +14,8 @@
 
 namespace tmeter::testing {
 
-/// From now on `call` fails with `error` in this process, for good; with `bits` only where its
-/// third argument has them all. In a child (in_child.hpp).
+/// From now on `call` fails with `error` in this process, permanently; with `bits`, only if its
+/// third argument has all of them. For use in a child (in_child.hpp).
 inline void fail_call(long call, int error, uint32_t bits = 0) {
   constexpr uint32_t kCall = offsetof(seccomp_data, nr);
   constexpr uint32_t kThird = offsetof(seccomp_data, args[2]);  // its lower half

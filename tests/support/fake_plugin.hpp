@@ -1,5 +1,5 @@
-// A plugin that lives in the test: its handlers and analyses are functions of the test, called
-// through the C tables as those of a library are.
+// A plugin defined in the test: its handlers and analyses are functions of the test, called through
+// the C tables like those of a library.
 #pragma once
 #include <deque>
 #include <functional>
@@ -88,19 +88,19 @@ class FakePlugin {
   core::Plugin plugin_;
 };
 
-/// What a handler that gives `value` does.
+/// The body of a handler that returns `value`.
 inline tmeter_status give(tmeter_call* call, const tmeter_number& value) {
   return core::results_interface()->emit(call, value);
 }
 
-/// What an analysis does that gives `n` for a row.
+/// The body of an analysis that emits `n` for a row.
 inline tmeter_status emit_at(tmeter_call* call, const std::string& metric, int32_t axis,
                              size_t index, int64_t n) {
   return core::results_interface()->emit_at(call, core::to_abi(metric), axis, index,
                                             {TMETER_NUMBER_INT, 0, n, 0});
 }
 
-/// What a plugin reads of a row; an empty number if that fails.
+/// A plugin's read of a row; an empty number if the read fails.
 inline tmeter_number value_at(tmeter_call* call, const std::string& metric, int32_t axis,
                               size_t index) {
   tmeter_number n{};
@@ -108,7 +108,7 @@ inline tmeter_number value_at(tmeter_call* call, const std::string& metric, int3
   return n;
 }
 
-/// What a plugin does that fails with these words.
+/// The body of a callback that fails with these words.
 inline tmeter_status fail(tmeter_call* call, const std::string& words,
                           tmeter_status status = TMETER_INTERNAL) {
   call->frame.error = words;

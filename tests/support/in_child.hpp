@@ -1,5 +1,5 @@
-// Runs a function in a process of its own: what ends that process, limits it for good or writes to
-// its standard output stays there.
+// Runs a function in a child process: ends, permanent limits and writes to standard output stay in
+// it.
 #pragma once
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -16,15 +16,14 @@
 
 namespace tmeter::testing {
 
-/// Sanitizers map so much memory that limits of it do not hold.
+/// Sanitizers map so much memory that limits on it fail.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kMemoryIsLimited = false;
 #else
 constexpr bool kMemoryIsLimited = true;
 #endif
 
-/// The thread sanitizer begins a thread of its own with the first one, and has memory for all there
-/// is.
+/// The thread sanitizer starts a thread with the first one, and maps all memory.
 #if defined(__SANITIZE_THREAD__)
 constexpr bool kProcessIsAlone = false;
 #else
@@ -35,13 +34,13 @@ struct Ended {
   int wait_status = 0;
   std::string out, err;
 
-  /// The exit status, or, as shells count it, 128 and the signal.
+  /// The exit status; after a signal 128 plus its number, like in a shell.
   int status() const {
     return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
   }
 };
 
-/// The child exits with what `f` returns, without destructors of its parent's, and is ended after
+/// The child exits with the result of `f`, without its parent's destructors, and is ended after
 /// `seconds` if it hangs.
 inline Ended in_child(const std::function<int()>& f, unsigned seconds = 20) {
   int out[2], err[2];

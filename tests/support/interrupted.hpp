@@ -1,4 +1,4 @@
-// System calls that are interrupted while they wait.
+// Interrupts waiting system calls.
 #pragma once
 #include <fcntl.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 
 namespace tmeter::testing {
 
-/// While it lives, a signal interrupts what the process waits for, every few milliseconds.
+/// While it exists, a signal interrupts the process's system calls every few milliseconds.
 class Interrupted {
  public:
   Interrupted() {
@@ -36,8 +36,8 @@ class Interrupted {
   struct sigaction before_ {};
 };
 
-/// Reads `fd` to its end, but only begins after a while: until then a writer of more than a pipe
-/// holds waits.
+/// Reads `fd` to its end, but begins late: until then a writer of more bytes than a pipe holds must
+/// wait.
 class LateReader {
  public:
   explicit LateReader(int fd) : thread_([this, fd] { read_all(fd); }) {}

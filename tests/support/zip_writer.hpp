@@ -1,4 +1,4 @@
-// Writes small ZIP archives in memory, honest or lying, for tests of the reader.
+// Writes small ZIP archives in memory, valid or contradictory, for tests of the reader.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,9 +8,9 @@ namespace tmeter::testing {
 
 struct ZipItem {
   std::string name, content;
-  // What the directory claims when it lies; −1: the truth.
+  // The directory's false claims; −1: the truth.
   int64_t claimed_size = -1, claimed_compressed = -1, claimed_offset = -1;
-  std::string local_name{};  // of the local header; empty: the same
+  std::string local_name{};  // the name in the local header; empty: the same
   uint16_t method = 0, flags = 0;
 };
 

@@ -2,9 +2,8 @@
 
     Archive(code, forward=…).write(path)
 
-What torch.jit.save writes is a ZIP archive with `constants.pkl` (the CONSTANTS of the code),
-`data.pkl` (the module), `code/__torch__.py` and `version`; tensors of `data.pkl` lie in `data/`, those
-of `constants.pkl` in `constants/`.
+torch.jit.save writes a ZIP archive with `constants.pkl` (the CONSTANTS of the code), `data.pkl` (the module), `code/__torch__.py`
+and `version`; tensors of `data.pkl` lie in `data/`, those of `constants.pkl` in `constants/`.
 """
 import struct
 import zipfile
@@ -49,7 +48,7 @@ class Tensors:
         self.records = []
 
     def add(self, kind, values, sizes=None, strides=None):
-        """A tensor of these values; other sizes and strides make it a window of them."""
+        """A tensor of these values; other sizes and strides make it a view of them."""
         storage, _ = self.TYPES[kind]
         sizes = [len(values)] if sizes is None else sizes
         if strides is None:

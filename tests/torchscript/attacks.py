@@ -1,8 +1,7 @@
-"""Hostile TorchScript archives, each a few kilobytes: what was tried to crash, stall or fill tmeter.
+"""Hostile TorchScript archives of a few kilobytes each, which try to crash, stall or fill tmeter.
 
-`ATTACKS` is a table: what is tried → the archive, the arguments of tmeter, the words of the refusal.
-`python attacks.py TMETER` runs them all and prints the table of docs/reliability.md: what the user
-sees, exit status, peak memory, time.
+`ATTACKS` is a table: the attack → the archive, tmeter's arguments, the words of the refusal. `python attacks.py TMETER` runs them
+all and prints the table of docs/reliability.md: the message, exit status, peak memory, time.
 """
 import dataclasses
 import os
@@ -16,7 +15,7 @@ import time
 from archives import Archive, Tensors
 
 LIMITS = ("--set", "torch-backend.timeout=5")
-# For what is ended by a size: on a busy machine it may take long to get there.
+# For attacks that a size limit ends, which a busy machine may reach late.
 NO_HURRY = ("--input", "2x3", "--set", "torch-backend.timeout=100")
 SMALLEST = -2**63
 
@@ -25,10 +24,10 @@ SMALLEST = -2**63
 class Attack:
     what: str
     build: object  # () → Archive
-    words: tuple = ()  # all of them stand in the refusal
+    words: tuple = ()  # all of them must stand in the refusal
     arguments: tuple = ("--input", "2x3")
     status: tuple = (4, 6)
-    accepted: bool = False  # the file may as well be read: nothing of it is harmful then
+    accepted: bool = False  # the file may also be read, as it is harmless then
 
 
 def with_constants(forward, constants, **kwargs):
@@ -66,7 +65,7 @@ def tuple_tree(levels):
 BIG = 10**9
 
 ATTACKS = {
-    # Inside LibTorch's compiler nothing looks at a clock: the supervisor's does.
+    # LibTorch's compiler checks no clock, so the supervisor's timeout ends it.
     "tuples": Attack("60 levels of tuples of the same tuple twice", lambda: tuple_tree(60), ("LibTorch", "5 s (--timeout)"),
                      ("--timeout", "5", "--input", "2x3"), status=(6,)),
     # --- kernels that trust their indices ---
@@ -249,7 +248,7 @@ def measured(arguments, memory=4 << 30, timeout=300):
             process.returncode = 0
         err.seek(0)
         words = err.read().decode(errors="replace")
-    seconds = usage.ru_utime + usage.ru_stime  # of the processor: the clock is the machine's
+    seconds = usage.ru_utime + usage.ru_stime  # of the processor, as the machine may be busy
     return os.waitstatus_to_exitcode(status), words, seconds, usage.ru_maxrss / 1024
 
 

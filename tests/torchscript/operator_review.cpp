@@ -1,9 +1,10 @@
-// Prints every operator of the linked LibTorch, whether a file may use it, and why not:
+// Prints every operator of the linked LibTorch, whether a file may use it, and the reason if not:
 //
 //   dispatched <tab> aten::add.Tensor <tab> schema <tab> reason, empty if it may be used
 //
-// With --call: calls each dispatched operator that may be used with tensors without values, in a
-// process of its own, and prints those that end it with a signal. test_operators.py judges both.
+// With --call: calls each permitted dispatched operator with tensors without values, in a process
+// of its own, and prints the operators that end it with a signal. test_operators.py checks both
+// lists.
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -59,13 +60,13 @@ void print_all() {
 
 // --- calls ---
 
-/// What all tensors of a call look like.
+/// Properties of all tensors of a call.
 struct Form {
   std::vector<int64_t> sizes;
   at::ScalarType dtype;
 };
 
-/// A value for an argument; None where nobody knows one.
+/// A value for an argument; None if no value is known.
 c10::IValue value_for(const c10::Type& type, const Form& form) {
   switch (type.kind()) {
     case c10::TypeKind::TensorType:
@@ -99,7 +100,7 @@ c10::IValue value_for(const c10::Type& type, const Form& form) {
 
 enum class Given { kAll, kRequired };
 
-/// False when an argument has no value that could be given.
+/// False if an argument has no known value.
 bool call(const c10::OperatorHandle& op, const Form& form, Given given) {
   torch::jit::Stack stack;
   for (const auto& a : op.schema().arguments()) {
@@ -134,7 +135,7 @@ void call_in_all_forms(const c10::OperatorHandle& op) {
   }
 }
 
-/// How a process that calls these ends.
+/// How a process that calls these operators ends.
 int end_of(const std::vector<c10::OperatorHandle>& ops, size_t begin, size_t end) {
   std::cout.flush();
   const pid_t child = fork();
@@ -153,7 +154,7 @@ int end_of(const std::vector<c10::OperatorHandle>& ops, size_t begin, size_t end
   return status;
 }
 
-/// Halves what ends a process until it is one operator.
+/// Bisects the operators that end a process until one remains.
 void find_deadly(const std::vector<c10::OperatorHandle>& ops, size_t begin, size_t end) {
   const int status = begin < end ? end_of(ops, begin, end) : 0;
   if (status == 0) return;

@@ -1,8 +1,7 @@
-"""Hostile TorchScript archives (attacks.py): each ends with one line and status 4 or 6, never with a
-signal, and within the time and memory that it is given.
+"""Hostile TorchScript archives (attacks.py): each run ends with one line and status 4 or 6, never with a signal, and within its
+time and memory.
 
-Archives are written by hand, so that no torch is needed and what LibTorch's own writer would refuse
-can be tried.
+Archives are written by hand, so that no torch is needed and archives that LibTorch's own writer would refuse can be tried.
 """
 import pathlib
 import sys
@@ -13,7 +12,7 @@ from archives import Archive  # noqa: E402
 from attacks import ATTACKS, LIMITS, measured, run  # noqa: E402
 from support import HAVE_TORCH, TMETER, CliTest, main, report, tmeter  # noqa: E402
 
-SECONDS = 20  # of the processor; 5 are the timeout given
+SECONDS = 20  # of the processor, including the timeout of 5
 MIB = 1800  # LibTorch itself takes 200 to 300
 
 
@@ -46,7 +45,7 @@ add_tests()
 
 @unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
 class Archives(CliTest):
-    """What the attacks are made of is sound: without an attack the same archive is read."""
+    """The archives without an attack are valid: they are read."""
 
     def test_a_plain_archive_is_read(self):
         path = Archive("_0 = torch.add(x, 1)\nreturn _0").write(self.folder / "plain.pt")

@@ -1,7 +1,7 @@
 """Every operator of the linked LibTorch, and whether a TorchScript file may use it (plugins/torch_backend/torchscript/review).
 
-`operator_review` prints the registry. What may be refused, and what must be, is written down here by
-hand, apart from the lists and rules that decide.
+`operator_review` prints the registry. This file lists by hand the operators that may be refused and the ones that must be,
+independently of the lists and rules of the review.
 """
 import collections
 import pathlib
@@ -15,7 +15,7 @@ from support import main  # noqa: E402
 
 REVIEW = pathlib.Path(sys.argv.pop(1))
 
-# Nothing else may be refused: name or namespace → why.
+# All other operators must be allowed: name or namespace → reason.
 MAY_BE_REFUSED = {
     r"aten::(save|from_file)": "files",
     r"(c10d|_c10d_functional|_c10d_functional_autograd|symm_mem|_dtensor)::\w+": "other processes",
@@ -43,13 +43,13 @@ MAY_BE_REFUSED = {
     r"aten::(_thnn_differentiable_(gru|lstm)_cell|fractional_max_pool2d|matrix_exp|reflection_pad1d)_backward": "ends the process",
 }
 
-# Words that do not stand in the schema of a harmless operator.
+# Words that the schema of a harmless operator does not contain.
 DANGEROUS = re.compile(
     r"(?<!pro)file|str path\b|\burl|socket|\bipc|process_?group|ProcessGroup|group_name|rpc|[Pp]ython|pickle|\bexec|\bsave\b|\bload\b"
     r"|data_ptr|\bptr|Storage source|\bStream\b|from_buffer|view_from")
 
-# Legitimate layers that an older LibTorch ends with a signal when they are given nonsense. In tmeter, a worker dies of it and
-# the user is told; hidden states are looked at before (run/recurrent_check.cpp).
+# Legitimate layers that an older LibTorch ends with a signal for invalid arguments. In tmeter a worker dies of it and the user
+# gets a message; hidden states are checked first (run/recurrent_check.cpp).
 DEADLY_IN_OLDER = {"aten::gru_cell", "aten::lstm_cell", "aten::reflection_pad3d", "aten::reflection_pad3d.out", "aten::mvlgamma_",
                    "aten::_remove_batch_dim", "quantized::embedding_bag_byte_prepack"}
 

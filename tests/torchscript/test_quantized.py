@@ -1,6 +1,5 @@
 """TorchScript with packed quantized weights: read without running the code that would pack them.
-Figures are FlopCounterMode's and PyTorch's of the floating-point network
-(tests/fixtures/make_quantized.py)."""
+The figures are FlopCounterMode's and PyTorch's for the floating-point network (tests/fixtures/make_quantized.py)."""
 import json
 import pathlib
 import sys

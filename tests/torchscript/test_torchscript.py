@@ -1,6 +1,5 @@
-"""Scripted models with nothing said about their inputs: control flow, detection, operators nobody
-has, decisions about data. Expected figures are FlopCounterMode's (tests/fixtures/make_torchscript.py);
-those marked "by hand" are written out here.
+"""Scripted models without information about their inputs: control flow, detection, unknown operators, decisions about data. The
+expected figures are FlopCounterMode's (tests/fixtures/make_torchscript.py); those marked "by hand" are calculated here.
 """
 import functools
 import json
@@ -24,7 +23,7 @@ def analysed(name, *options):
 
 
 def repacked(source, target, change):
-    """A copy of an archive with each entry's bytes through `change(name, bytes)`."""
+    """A copy of an archive; each entry's bytes go through `change(name, bytes)`."""
     with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
         for info in old.infolist():
             new.writestr(info.filename, change(info.filename, old.read(info.filename)))
@@ -70,7 +69,7 @@ class Counts(unittest.TestCase):
         self.assertIn("torchvision::nms in rpn", warnings)
         self.assertIn("the largest possible one was used", warnings)
         self.assertIn("aten::masked_select", " ".join(analysed("bounds")["warnings"]))
-        # A value that only sets the size of the pasted mask, after everything that is counted.
+        # A value that only sets the size of the pasted mask, after everything that counts.
         self.assertIn("aten::item in transform", " ".join(analysed("mask_rcnn")["warnings"]))
 
     def test_forked_work_belongs_to_its_module(self):
@@ -116,7 +115,7 @@ class ForeignOperators(CliTest):
 @unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
 class Decisions(CliTest):
     def test_one_real_run_when_data_decides(self):
-        # first gives 16 ones whatever comes in, so wide runs: 16 × 16 + 16 × 64, by hand.
+        # first returns 16 ones for any input, so wide runs: 16 × 16 + 16 × 64, by hand.
         document = analysed("branch_real")
         self.assertEqual(document["totals"]["macs"], 16 * 16 + 16 * 64)
         self.assertIn("run once with its real weights", " ".join(document["warnings"]))
@@ -165,7 +164,7 @@ class Inputs(CliTest):
 
 @unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
 class Operators(CliTest):
-    """Operators for which LibTorch has no rule of shapes, in programs written by hand; sizes and figures by hand."""
+    """Operators without a shape rule in LibTorch, in programs written by hand; sizes and figures by hand."""
 
     def result(self, forward, *inputs, **kwargs):
         path = Archive(forward, **kwargs).write(self.folder / "program.pt")
@@ -186,7 +185,8 @@ class Operators(CliTest):
                 self.assertEqual(document["coverage"]["unknown_ops"], [])
 
     def test_triangular_systems(self):
-        # In each of 5 columns of three rows 0 + 1 + 2 products of rows before; fourteen systems; three rows of 0 + 1 + 2 + 3 + 4.
+        # In each of 5 columns, three rows of 0 + 1 + 2 products with earlier rows; fourteen systems; three rows of 0 + 1 + 2 + 3
+        # + 4.
         for a, b, left, shape, macs in (("3x3", "3x5", "True", [3, 5], 15), ("7x1x3x3", "2x3x5", "True", [7, 2, 3, 5], 14 * 15),
                                         ("5x5", "3x5", "False", [3, 5], 30)):
             with self.subTest(a=a, b=b):
@@ -205,7 +205,7 @@ class Operators(CliTest):
                 self.assertEqual(self.result(f"return {call}", "2x3x3")[0], shape)
 
     def test_conjugates_and_systems_meet_values(self):
-        """Which way the program goes depends on data, so all of it runs on values."""
+        """Data decides the branch, so all of the program runs on values."""
         forward = ("y = torch.linalg_solve_triangular(torch.ones([3, 3]), torch.resolve_conj(torch.conj(x)), upper=False)\n"
                    "if bool(torch.gt(torch.sum(y), 1e30)):\n  z = x\nelse:\n  z = torch.linear(x, torch.ones([5, 3]))\nreturn z")
         shape, document = self.result(forward, "3x3")

@@ -1,12 +1,11 @@
-// Every set of instructions that kernels are compiled for and this machine has, one after the
-// other.
+// Iterates over the instruction sets that kernels are compiled for and this machine supports.
 #pragma once
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
 namespace instruction_sets {
 
-/// f() under each. Ends with the machine's best, as without a test.
+/// Calls f() under each, then restores the machine's best.
 template <class F>
 void each(F f) {
   for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {

@@ -17,7 +17,7 @@ from .source import analyse
 from .specs import command_line_inputs
 from .wording import in_python
 
-#: Plugins that look at the numbers inside tensors: a live module's weights are handed over then.
+#: Plugins that read the elements of weights: only they get the weights of a live module.
 _READ_WEIGHTS = frozenset({"param-stats", "quantization-advice", "pruning-advice", "all"})
 
 
@@ -65,7 +65,7 @@ def analyze(
             ``"auto"``: when all tensors have the same first size, two or more.
         via: ``"auto"`` records the operators of one call on fake tensors when no size is left open and
             no weights are asked for, which gives what torch.export would in a fraction of its time, and
-            asks torch.export where that cannot be told for sure; ``"torch.export"`` always asks it.
+            asks torch.export where it is not sure of that; ``"torch.export"`` always asks it.
             ``"all"`` exports in every way that works, takes the figures of the first and compares
             parameters, MACs and FLOPs: `Result.export` and a warning say where two ways disagree.
         threads: that read weights and run operators; default one for each core.

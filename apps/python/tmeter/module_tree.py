@@ -12,7 +12,7 @@ from .report import Row, status_of
 class ModuleNode:
     """One module. Its metrics include everything inside it and all its calls.
 
-    ``node["macs"]`` is the value of a metric, None where there is none; `status` says why.
+    ``node["macs"]`` is the value of a metric, or None; `status` says why it is missing.
 
     Attributes:
         id: position in the tree, ``"0"`` for the root, ``"3.1.2"`` below it.
@@ -73,7 +73,7 @@ class ModuleNode:
         """The module of this path or id, here or inside.
 
         Raises:
-            UsageError: there is none.
+            UsageError: no module has that path or id.
         """
         wanted = where.removeprefix(".")
         nodes = list(self.walk())

@@ -1,7 +1,7 @@
 """Reads the JSON report (docs/schema/tmeter-report-1.schema.json) into tables of columns.
 
 A figure is a number, or it is not and a status says why: ``unknown`` (no rule), ``unavailable``
-(nobody can tell here), ``not_finite``. A number may carry ``lower_bound`` or ``partial`` (something
+(not known on this machine or for this file), ``not_finite``. A number may carry ``lower_bound`` or ``partial`` (something
 inside has no figure), ``assumed`` (it rests on an assumption about data, which a warning names) or
 ``zero_by_rule``. Statuses are columns of their own, never numbers.
 """

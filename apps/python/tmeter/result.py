@@ -31,7 +31,7 @@ class ExportInfo:
     Attributes:
         way: the one that worked, e.g. ``"torch.export, non-strict"``.
         failed: the ways tried before, each with why it failed.
-        notes: what was different from the module as it is (a cache switched off, hooks left out).
+        notes: differences from the module as given (a cache switched off, hooks left out).
         seconds: how long exporting took, failed ways included.
         blind: what this way cannot see.
         compared: with ``via="all"`` the other ways that worked, each with how its totals compare.
@@ -80,7 +80,7 @@ class Result:
         """A result that `to_json`, or ``tmeter --report json=FILE``, has written.
 
         Raises:
-            ModelError: the file is no report, with what is wrong with it.
+            ModelError: the file is not a report; the message says why.
         """
         with tempfile.TemporaryDirectory(prefix="tmeter-") as folder:
             file = Path(folder) / "report.json"
@@ -179,7 +179,7 @@ class Result:
         """The module of a dot path (``"layer1.0"``) or an id (``"5.1"``).
 
         Raises:
-            UsageError: there is none.
+            UsageError: no module has that path or id.
         """
         return self.root.find(where)
 
@@ -206,8 +206,8 @@ class Result:
     def frame(self, table: str) -> pandas.DataFrame:
         """One of the tables as a data frame.
 
-        What has no number is ``<NA>``, and ``METRIC_status`` says why; that column is there where
-        anything in the table has a status.
+        A cell without a number is ``<NA>``, and ``METRIC_status`` says why. That column exists where
+        any cell of the table has a status.
 
         Raises:
             UsageError: no such table, or pandas is not installed.
@@ -217,7 +217,7 @@ class Result:
         return frame(self._report, table)
 
     def to_arrow(self, table: str = "modules") -> pyarrow.Table:
-        """One of the tables as an Arrow table; what has no number is null.
+        """One of the tables as an Arrow table; a cell without a number is null.
 
         Raises:
             UsageError: no such table, or pyarrow is not installed.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Totals(Mapping[str, Any]):
-    """Metric id → value, None where there is none.
+    """Metric id → value, or None.
 
     ``totals["macs"]`` needs no pandas. What a data frame has (``totals.loc["macs", "unit"]``,
     ``totals["unit"]``) goes to ``result.frame("totals")``, of which this is the short form.

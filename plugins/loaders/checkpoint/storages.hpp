@@ -8,7 +8,7 @@
 #include <tmeter/cpp/plugin.hpp>
 #include <unordered_map>
 
-#include "../common/text_hash.hpp"
+#include "core/base/text_hash.hpp"
 #include "pickle/value.hpp"
 
 namespace checkpoint {
@@ -39,7 +39,7 @@ class Storages {
     tmeter::DType dtype;
     int64_t numel = 0;
   };
-  std::unordered_map<std::string, Declared, loading::TextHash> declared_;  // by key: the first reference
+  std::unordered_map<std::string, Declared, tmeter::core::TextHash> declared_;  // by key: the first reference
 };
 
 /// Records of the archive. `folder`: "NAME/", or "" when re-zipped without.
@@ -64,8 +64,8 @@ class LegacyStorages : public Storages {
 
  private:
   Place place(std::string_view key) override;
-  std::unordered_map<std::string, tmeter::DType, loading::TextHash> declared_;
-  std::unordered_map<std::string, Place, loading::TextHash> places_;
+  std::unordered_map<std::string, tmeter::DType, tmeter::core::TextHash> declared_;
+  std::unordered_map<std::string, Place, tmeter::core::TextHash> places_;
 };
 
 /// The pieces of a persistent id: ("storage", type, key, location, numel[, view]).

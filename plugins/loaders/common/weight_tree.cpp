@@ -47,6 +47,10 @@ tmeter_id WeightTree::child(tmeter_id parent, std::string_view name) {
 void WeightTree::add(tmeter_tensor_desc tensor) {
   if (!is_buffer(tmeter::to_view(tensor.name), tmeter::DType(tensor.dtype)))
     return add_parameter(tensor, true);
+  add_buffer(tensor);
+}
+
+void WeightTree::add_buffer(tmeter_tensor_desc tensor) {
   tensor.kind = TMETER_TENSOR_BUFFER;
   push(tensor);
 }

@@ -20,6 +20,8 @@ class WeightTree {
   void add(tmeter_tensor_desc tensor);
   /// The same for a known parameter.
   void add_parameter(tmeter_tensor_desc tensor, bool trainable);
+  /// The same for a known buffer.
+  void add_buffer(tmeter_tensor_desc tensor);
 
  private:
   /// The module that owns a tensor of this name; created with its ancestors if it is new.

@@ -4,7 +4,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "../common/text_hash.hpp"
+#include "core/base/text_hash.hpp"
 #include "expr.hpp"
 
 namespace pt2 {
@@ -52,7 +52,7 @@ class ExprMaker {
   Expr expr_;
   std::vector<Info> info_;
   std::map<int64_t, Ref> integers_;
-  std::unordered_map<std::string_view, Ref, loading::TextHash> symbols_;
+  std::unordered_map<std::string_view, Ref, tmeter::core::TextHash> symbols_;
 };
 
 }  // namespace pt2

@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "../common/text_hash.hpp"
+#include "core/base/text_hash.hpp"
 
 namespace pt2 {
 
-inline size_t hash_of(std::string_view text) { return loading::TextHash{}(text); }
+inline size_t hash_of(std::string_view text) { return tmeter::core::TextHash{}(text); }
 
 template <class Value>
 class NameMap {

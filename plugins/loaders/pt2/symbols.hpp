@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "../common/text_hash.hpp"
+#include "core/base/text_hash.hpp"
 #include "building.hpp"
 #include "expr.hpp"
 #include "json_util.hpp"
@@ -78,7 +78,7 @@ class Symbols {
   Notes& notes_;
   TextStore& kept_;
   std::map<std::string_view, Entry> entries_;
-  std::unordered_map<std::string_view, size_t, loading::TextHash> names_;
+  std::unordered_map<std::string_view, size_t, tmeter::core::TextHash> names_;
   std::vector<Symbol> symbols_;
   std::string rounded_;         // a size that torch computes in floating point
   int64_t budget_ = 4'000'000;  // evaluations spent on solving for symbols without a hint

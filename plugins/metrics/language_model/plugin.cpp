@@ -2,15 +2,15 @@
 // Says nothing about any other model.
 #include <tmeter/cpp/units.hpp>
 
-#include "cost.hpp"
-#include "experts.hpp"
+#include "plugins/common/decoder/cost.hpp"
+#include "plugins/common/decoder/experts.hpp"
 #include "plugins/common/wording.hpp"
 
 namespace {
 
-using language_model::Cost;
-using language_model::Decoder;
-using language_model::Router;
+using plugins::Cost;
+using plugins::Router;
+using plugins::Decoder;
 using tmeter::Call;
 using tmeter::Cell;
 using tmeter::Count;
@@ -137,10 +137,10 @@ void say_experts(const Graph& graph, const std::vector<Router>& routers, const C
 }
 
 void analyse(const Graph& graph, Call& call) {
-  const auto decoder = language_model::recognise(graph);
+  const auto decoder = plugins::recognise(graph);
   if (!decoder) return;
-  const auto cost = cost_of(graph, *decoder, call);
-  const auto routers = language_model::find_routers(graph);
+  const auto cost = plugins::cost_of(graph, *decoder, call);
+  const auto routers = plugins::find_routers(graph);
   say_model(*decoder, cost, call);
   say_cache(*decoder, call);
   say_decode(graph, *decoder, cost, routers, call);

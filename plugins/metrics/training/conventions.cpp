@@ -49,15 +49,9 @@ Cell thirds(Cell whole, int64_t of_three) {
   return whole.is_int() ? Cell(whole.count() / 3 * of_three) : whole;
 }
 
-Flops split(Cell step) { return {thirds(step, 2), step}; }
+Flops split(Cell step) { return {thirds(step, 2), step, Cell::zero_by_rule()}; }
 
 Cell doubled(const Cell& cell) { return cell.is_int() ? Cell(cell.count() * 2) : cell; }
-
-Cell sum(const Cell& a, const Cell& b) {
-  if (!a.known() || !b.known()) return Cell::unsupported();
-  if (a.is_zero_by_rule() && b.is_zero_by_rule()) return a;
-  return a.count() + b.count();
-}
 
 Cell megatron(const Node& node, const Cell& macs) {
   if (!macs.is_int()) return macs;
@@ -110,14 +104,22 @@ LanguageModel::LanguageModel(const tmeter::Graph& graph) {
   }
 }
 
+Cell sum_of(const Cell& a, const Cell& b) {
+  if (b.is_zero_by_rule()) return a;
+  if (a.is_zero_by_rule()) return b;
+  if (!a.known() || !b.known()) return Cell::unsupported();
+  return a.count() + b.count();
+}
+
 Flops flops_of(const Node& node, const Cell& macs, const Work& work, Convention convention,
                const LanguageModel& model) {
   switch (convention) {
     case Convention::kExact:
-      return {doubled(work.backward), sum(doubled(macs), doubled(work.backward))};
+      return {doubled(work.backward), sum_of(doubled(macs), doubled(work.backward)), doubled(macs)};
     case Convention::kTorch:
       return {doubled(work.torch_backward),
-              sum(doubled(work.torch_forward), doubled(work.torch_backward))};
+              sum_of(doubled(work.torch_forward), doubled(work.torch_backward)),
+              doubled(work.torch_forward)};
     case Convention::kMegatron:
       return split(megatron(node, macs));
     case Convention::kSixN:

@@ -15,9 +15,9 @@ inline constexpr std::string_view kConventionNames = "exact torch 6n palm megatr
 Convention convention_of(std::string_view name);
 std::string_view text_of(Convention convention);
 
-/// Backward, and forward and backward together.
 struct Flops {
-  tmeter::Cell backward, step;
+  tmeter::Cell backward, step;  // forward and backward together
+  tmeter::Cell forward;         // of an operator that runs again; the rules for language models have none
 };
 
 /// What the rules for language models go by, node by node.
@@ -34,6 +34,9 @@ class LanguageModel {
   tmeter::Count tokens_ = 0;
   std::vector<tmeter::Count> parameters_;
 };
+
+/// Unknown where one of them is.
+tmeter::Cell sum_of(const tmeter::Cell& a, const tmeter::Cell& b);
 
 Flops flops_of(const tmeter::Node& node, const tmeter::Cell& macs, const Work& work,
                Convention convention, const LanguageModel& model);

@@ -129,17 +129,17 @@ bool Gradients::of_any(const Value& value) const {
   return false;
 }
 
+const Derivative* Gradients::derivative_of(const Node& node) {
+  const auto* composite = find_composite(tmeter::base_name(node.op()));
+  return composite ? &composite->rule : find_derivative(node.op(), node.overload());
+}
+
 bool Gradients::flows_into(const Node& node) const {
-  const auto op = node.op();
-  if (stops_gradient(op)) return false;
-  const auto* composite = find_composite(tmeter::base_name(op));
-  const auto* row = composite ? &composite->rule : find_derivative(op, node.overload());
-  const auto differentiable = [&](std::string_view name) {
-    return !row || has_word(row->inputs, name) || name.empty();
-  };
+  if (stops_gradient(node.op())) return false;
+  const auto* row = derivative_of(node);
   bool any = false;
   for (size_t i = 0; i < node.arg_count() && !any; ++i)
-    any = differentiable(node.arg_name(i)) && of_any(node.arg(i));
+    any = is_differentiable(row, node.arg_name(i)) && of_any(node.arg(i));
   return any;
 }
 

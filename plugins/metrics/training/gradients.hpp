@@ -8,6 +8,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "derivatives.hpp"
+
 namespace training {
 
 class Gradients {
@@ -22,6 +24,20 @@ class Gradients {
   bool of_any(const tmeter::Value& value) const;
   /// By index; false for buffers, constants, integers, and for parameters that are frozen.
   bool trainable(const tmeter::Tensor& tensor) const { return trainable_[tensor.index()]; }
+  /// Calls `f(value, argument_name)` for each tensor, also in a list, that has a derivative here and
+  /// needs a gradient.
+  template <class F>
+  void for_each_wanted(const tmeter::Node& node, const F& f) const {
+    const auto* row = derivative_of(node);
+    for (size_t i = 0; i < node.arg_count(); ++i) {
+      const auto name = node.arg_name(i);
+      if (!is_differentiable(row, name)) continue;
+      const auto value = node.arg(i);
+      if (value.is_tensor() && of(value)) f(value, name);
+      for (size_t k = 0; k < value.size(); ++k)
+        if (value[k].is_tensor() && of(value[k])) f(value[k], name);
+    }
+  }
   /// Whether autograd records the node.
   bool through(const tmeter::Node& node) const { return passes_[node.index()]; }
   /// Whether its backward runs: it is recorded, and an output of the model comes from it.
@@ -30,6 +46,10 @@ class Gradients {
  private:
   void choose_parameters(const tmeter::Graph& graph, std::string_view frozen);
   bool flows_into(const tmeter::Node& node) const;
+  static const Derivative* derivative_of(const tmeter::Node& node);
+  static bool is_differentiable(const Derivative* row, std::string_view argument) {
+    return !row || has_word(row->inputs, argument) || argument.empty();
+  }
   void mark_results(const tmeter::Node& node, bool needs);
   /// The results are views of an argument.
   void follow(const tmeter::Node& node, const tmeter::Value& base);

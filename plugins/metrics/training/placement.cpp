@@ -56,8 +56,8 @@ Placement::Placement(const tmeter::Graph& graph, const Gradients& gradients,
                      const Settings& settings)
     : gradients_(gradients), settings_(settings), of_tensor_(graph.tensors().size(), kNone) {}
 
-uint32_t Placement::add(Count bytes) {
-  storages_.push_back({bytes, false});
+uint32_t Placement::add(Count bytes, uint32_t maker) {
+  storages_.push_back({bytes, maker, false});
   return static_cast<uint32_t>(storages_.size() - 1);
 }
 
@@ -66,12 +66,12 @@ const Place& Placement::of(const Value& value) {
   if (found != places_.end()) return found->second;
   const auto tensor = value.tensor();
   if (!tensor) {  // an input of the model
-    place(value, add(value.bytes()), contiguous_strides(dims_of(value.shape())));
+    place(value, add(bytes_of(value, settings_), kNone), contiguous_strides(dims_of(value.shape())));
     return places_[value.handle()];
   }
   auto& storage = of_tensor_[tensor.canonical().index()];
   if (storage == kNone) {
-    storage = add(tensor.bytes());
+    storage = add(tensor.numel() * element_bytes(tensor.dtype(), settings_), kNone);
     storages_[storage].persistent = tensor.is_parameter() || tensor.is_buffer();
   }
   const auto strides = dims_of(tensor.strides());
@@ -121,7 +121,7 @@ void Placement::place_view(const Value& result, const Node& node, const Value& b
 }
 
 void Placement::place_fresh(const Value& value, const Node& node) {
-  const auto storage = add(value.bytes());
+  const auto storage = add(bytes_of(value, settings_), static_cast<uint32_t>(node.index()));
   place(value, storage, fresh_strides(value, node));
 }
 

@@ -20,6 +20,7 @@ inline constexpr uint32_t kNone = ~uint32_t{0};
 
 struct Storage {
   tmeter::Count bytes = 0;
+  uint32_t maker = kNone;   // node; kNone: an input, a constant, or a parameter
   bool persistent = false;  // of a parameter or buffer: it is there anyway
 };
 
@@ -39,8 +40,10 @@ class Placement {
   void step(const tmeter::Node& node);
 
   const std::vector<Storage>& storages() const { return storages_; }
+  std::vector<Storage> take_storages() { return std::move(storages_); }
+  std::unordered_map<const tmeter_value*, Place> take_places() { return std::move(places_); }
   /// A storage that is outside the graph: a kernel's, or a copy.
-  uint32_t add(tmeter::Count bytes);
+  uint32_t add(tmeter::Count bytes, uint32_t maker);
 
  private:
   void place(const tmeter::Value& value, uint32_t storage, Dims strides);

@@ -1,20 +1,18 @@
 // training: what a training step costs – the work of the backward, and what autograd keeps for it.
-#include <algorithm>
-#include <tmeter/cpp/units.hpp>
 
 #include "conventions.hpp"
 #include "optimizers.hpp"
-#include "saved.hpp"
+#include "options.hpp"
+#include "regions.hpp"
+#include "step_report.hpp"
 
 namespace {
 
 using tmeter::Call;
 using tmeter::Cell;
-using tmeter::Finding;
 using tmeter::Graph;
 using training::Convention;
 using training::Gradients;
-using training::Settings;
 
 constexpr std::string_view kBackwardMacs =
     "multiply-accumulates of the backward: of each product one of the same size for every factor "
@@ -25,16 +23,6 @@ constexpr std::string_view kSavedBytes =
     "bytes of the storages that autograd keeps for the backward, each at the first operator that "
     "keeps it; views keep "
     "their base, the model's inputs count, parameters and buffers do not";
-
-Settings settings_of(const Call& call) {
-  Settings s;
-  s.train = call.option_text("mode") == "train";
-  s.device =
-      call.option_text("device") == "cuda" ? training::Device::kCuda : training::Device::kCpu;
-  s.attention = call.option_text("attention") == "math" ? training::Attention::kMath
-                                                        : training::Attention::kFused;
-  return s;
-}
 
 void add_options(tmeter::Registrar& r) {
   const auto choice = [&r](std::string_view key, std::string_view choices, std::string_view text) {
@@ -55,13 +43,16 @@ void add_options(tmeter::Registrar& r) {
          "attention by a fused kernel where there is one, or as products and a softmax");
   choice("optimizer", training::kOptimizerNames, "whose states are counted");
   choice("precision", training::kPrecisionNames,
-         "types of gradients and states: of the parameters as recorded, float32, bfloat16, or "
-         "bfloat16 with float32 "
-         "master weights, gradients and states");
+         "types of weights, activations, gradients and states: as recorded, float32, bfloat16, or "
+         "bfloat16 with float32 master weights, gradients and states");
   r.option({.key = "frozen",
             .default_value = "",
             .text = "parameters that are not trained: module paths or patterns with * and ?, "
                     "separated by commas"});
+  r.option({.key = "checkpoint",
+            .default_value = "",
+            .text = "modules whose forward runs again in the backward instead of being kept: types "
+                    "or paths, patterns with * and ?, separated by commas"});
 }
 
 void add_metrics(tmeter::Registrar& r) {
@@ -78,6 +69,9 @@ void add_metrics(tmeter::Registrar& r) {
   metric("backward_macs", "backward MACs", "MAC", TMETER_METRIC_DETAIL, kBackwardMacs);
   metric("backward_flops", "backward FLOPs", "FLOP", 0, exact);
   metric("training_flops", "training FLOPs", "FLOP", 0, exact);
+  metric("recomputed_flops", "recomputed FLOPs", "FLOP", TMETER_METRIC_DETAIL,
+         "forward FLOPs that training.checkpoint runs again in the backward; a part of "
+         "training_flops where that counts operators");
   r.metric({.id = "saved_bytes",
             .title = "saved",
             .unit = "B",
@@ -99,16 +93,23 @@ void add_metrics(tmeter::Registrar& r) {
   bytes("optimizer_bytes", "optimizer", TMETER_AXIS_TENSOR, TMETER_AGGREGATE_SUM,
         "bytes that training.optimizer keeps for trained parameters, with master weights, by "
         "training.precision");
-  bytes("step_held_bytes", "step holds", TMETER_AXIS_MODEL, TMETER_AGGREGATE_NONE,
-        "parameters, buffers and optimizer state, with the saved tensors when the forward ends or "
-        "the gradients when "
-        "the backward ends, whichever is more; temporaries not counted");
+  r.metric({.id = "optimizer_flops",
+            .title = "optimizer FLOPs",
+            .unit = "FLOP",
+            .unit_kind = TMETER_UNIT_OP,
+            .axis = TMETER_AXIS_TENSOR,
+            .flags = TMETER_METRIC_DETAIL,
+            .convention = "operations on elements in training.optimizer's step for trained "
+                          "parameters, with the products of Muon; no part of training_flops"});
+  bytes("step_peak_bytes", "step peak", TMETER_AXIS_MODEL, TMETER_AGGREGATE_NONE,
+        "highest memory of a training step: parameters, buffers, optimizer state, gradients, "
+        "activations and gradients on their way; workspaces of kernels not counted");
 }
 
 void configure(Call& call) {
   const auto text = training::text_of(training::convention_of(call.option_text("convention")));
   for (const auto* id : {"backward_flops", "training_flops"}) call.set_convention(id, text);
-  const auto s = settings_of(call);
+  const auto s = training::settings_of(call);
   call.set_convention(
       "saved_bytes",
       std::string(kSavedBytes) +
@@ -128,9 +129,10 @@ bool has_backward(const Graph& graph, const Gradients& gradients, Call& call) {
 
 void find_backward(const Graph& graph, Call& call) {
   const auto convention = training::convention_of(call.option_text("convention"));
-  const auto settings = settings_of(call);
+  const auto settings = training::settings_of(call);
   const Gradients gradients(graph, call.option_text("frozen"));
   if (!has_backward(graph, gradients, call)) return;
+  const auto regions = training::checkpointed(graph, gradients, settings, call);
   const training::LanguageModel model(graph);
   const bool needs_tokens = convention == Convention::kSixN || convention == Convention::kPalm;
   if (needs_tokens && model.tokens() == tmeter::Count(0))
@@ -141,92 +143,26 @@ void find_backward(const Graph& graph, Call& call) {
     const auto work = training::backward_work(node, macs, gradients, settings);
     auto flops = training::flops_of(node, macs, work, convention, model);
     if (needs_tokens && model.tokens() == tmeter::Count(0))
-      flops = {Cell::unavailable(), Cell::unavailable()};
+      flops = {Cell::unavailable(), Cell::unavailable(), Cell::zero_by_rule()};
     call.emit("backward_macs", TMETER_AXIS_NODE, node.index(), work.backward);
     call.emit("backward_flops", TMETER_AXIS_NODE, node.index(), flops.backward);
-    call.emit("training_flops", TMETER_AXIS_NODE, node.index(), flops.step);
+    const bool again = regions.recomputes(static_cast<uint32_t>(node.index()));
+    const auto recomputed = again ? flops.forward : Cell::zero_by_rule();
+    call.emit("training_flops", TMETER_AXIS_NODE, node.index(),
+              training::sum_of(flops.step, recomputed));
+    call.emit("recomputed_flops", TMETER_AXIS_NODE, node.index(), recomputed);
   }
-}
-
-void find_saved(const Graph& graph, Call& call) {
-  if (graph.nodes().size() == 0) return;
-  const Gradients gradients(graph, call.option_text("frozen"));
-  const auto saved = training::saved_bytes(graph, gradients, settings_of(call));
-  for (size_t i = 0; i < saved.size(); ++i) {
-    const auto& kept = saved[i];
-    const bool nothing = kept && *kept == tmeter::Count(0);
-    call.emit("saved_bytes", TMETER_AXIS_NODE, i,
-              nothing ? Cell::zero_by_rule()
-              : kept  ? Cell(*kept)
-                      : Cell::unsupported());
-  }
-}
-
-/// Gradients and states go by the tensors alone: a file of weights without a graph has them, too.
-void find_states(const Graph& graph, Call& call) {
-  const Gradients gradients(graph, call.option_text("frozen"));
-  const auto optimizer = call.option_text("optimizer"), precision = call.option_text("precision");
-  for (const auto& t : graph.tensors()) {
-    if (!t.is_parameter()) continue;
-    const auto cost = gradients.trainable(t) ? training::parameter_cost(t, optimizer, precision)
-                                             : training::ParameterCost();
-    const auto cell = [](tmeter::Count c) {
-      return c == tmeter::Count(0) ? Cell::zero_by_rule() : Cell(c);
-    };
-    call.emit("gradient_bytes", TMETER_AXIS_TENSOR, t.index(), cell(cost.gradient));
-    call.emit("optimizer_bytes", TMETER_AXIS_TENSOR, t.index(), cell(cost.states));
-  }
-}
-
-std::string bytes_text(tmeter::Count bytes) {
-  return tmeter::scaled(static_cast<double>(bytes.value()), TMETER_UNIT_BYTE, "B").text();
-}
-
-/// Parameters and buffers, each tensor once.
-tmeter::Count weight_bytes(const Graph& graph) {
-  tmeter::Count sum = 0;
-  for (const auto& t : graph.tensors())
-    if ((t.is_parameter() || t.is_buffer()) && !t.is_tied()) sum += t.bytes();
-  return sum;
-}
-
-/// What is there at the two ends of the backward; temporaries come on top.
-void find_step(const Graph& graph, Call& call) {
-  const auto model = [&](std::string_view id) { return call.read(id, TMETER_AXIS_MODEL, 0); };
-  const auto gradients = model("gradient_bytes"), states = model("optimizer_bytes"),
-             saved = model("saved_bytes");
-  if (call.option_text("precision") != "recorded" || !saved.known() || !gradients.known() ||
-      !states.known())
-    return;
-  const bool whole =
-      graph.nodes().size() > 0 && !saved.partial();  // weights alone say nothing of saved tensors
-  const auto weights = weight_bytes(graph);
-  const auto before = weights + states.count() + saved.count();
-  const auto after = weights + states.count() + gradients.count();
-  const auto held = std::max(before, after);
-  call.emit("step_held_bytes", TMETER_AXIS_MODEL, 0, whole ? Cell(held) : Cell(held).as_partial());
-  const std::string at_least = whole ? "" : "at least ";
-  const std::string optimizer(call.option_text("optimizer"));
-  Finding f;
-  f.rule = "training-step";
-  f.text = "a training step holds " + at_least + bytes_text(held) + " when the " +
-           (before > after ? "forward" : "backward") + " ends, with " + optimizer;
-  f.evidence = "weights " + bytes_text(weights) + ", gradients " + bytes_text(gradients.count()) +
-               ", optimizer " + bytes_text(states.count()) + ", saved for the backward " +
-               (graph.nodes().size() > 0 ? at_least + bytes_text(saved.count())
-                                         : "unknown without a graph") +
-               "; temporaries of kernels come on top";
-  call.add(f);
 }
 
 void register_all(tmeter::Registrar& r) {
   add_options(r);
   add_metrics(r);
   r.configure(configure);
-  r.analysis("states", "", "gradient_bytes optimizer_bytes", find_states);
-  r.analysis("step", "saved_bytes gradient_bytes optimizer_bytes", "step_held_bytes", find_step);
-  r.analysis("saved-tensors", "", "saved_bytes", find_saved);
-  r.analysis("backward", "macs", "backward_macs backward_flops training_flops", find_backward);
+  r.analysis("states", "", "gradient_bytes optimizer_bytes optimizer_flops",
+             training::find_states);
+  r.analysis("step", "macs backward_macs", "saved_bytes step_peak_bytes", training::find_step);
+  r.analysis("backward", "macs", "backward_macs backward_flops training_flops recomputed_flops",
+             find_backward);
 }
 
 }  // namespace

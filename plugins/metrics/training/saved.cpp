@@ -20,7 +20,9 @@ using tmeter::Value;
 constexpr Count kIndexBytes = 8;
 
 /// Of statistics: half and bfloat16 are summed up in float32.
-Count statistic_bytes(tmeter::DType dtype) { return std::max(4, static_cast<int>(dtype.bytes())); }
+Count statistic_bytes(tmeter::DType dtype, const Settings& settings) {
+  return std::max(Count(4), element_bytes(dtype, settings));
+}
 
 class Keeper {
  public:
@@ -30,16 +32,21 @@ class Keeper {
         settings_(settings),
         placement_(graph, gradients, settings) {}
 
-  std::vector<std::optional<Count>> run() {
-    std::vector<std::optional<Count>> by_node;
+  Tape run() {
     for (const auto& node : graph_.nodes()) {
-      kept_ = 0;
+      node_ = static_cast<uint32_t>(node.index());
       known_ = true;
       placement_.step(node);
+      for (size_t i = 0; i < node.arg_count(); ++i) use(node.arg(i));
+      for (size_t i = 0; i < node.result_count(); ++i) use(node.result(i));
       if (gradients_.through(node)) record(node);
-      by_node.push_back(known_ ? std::optional(kept_) : std::nullopt);
+      tape_.end_node(known_);
     }
-    return by_node;
+    for (const auto& output : graph_.outputs()) list_output(output);
+    tape_.storages = placement_.take_storages();
+    tape_.places = placement_.take_places();
+    tape_.last_use.resize(tape_.storages.size(), kNone);
+    return std::move(tape_);
   }
 
  private:
@@ -59,27 +66,36 @@ class Keeper {
     known_ = row || kind == OpClass::kView || kind == OpClass::kCopy || kind == OpClass::kControl;
   }
 
+  void use(const Value& value) {
+    for (size_t i = 0; i < value.size(); ++i) use(value[i]);
+    if (!value.is_tensor()) return;
+    const auto storage = placement_.of(value).storage;
+    if (storage >= tape_.last_use.size()) tape_.last_use.resize(storage + 1, kNone);
+    tape_.last_use[storage] = node_;
+  }
+  void list_output(const Value& value) {
+    for (size_t i = 0; i < value.size(); ++i) list_output(value[i]);
+    if (value.is_tensor()) tape_.outputs.push_back(placement_.of(value).storage);
+  }
+
   // --- what is kept ---
 
   void keep(uint32_t storage) {
-    const auto& s = placement_.storages()[storage];
-    if (storage >= is_kept_.size()) is_kept_.resize(placement_.storages().size());
-    if (s.persistent || is_kept_[storage]) return;
-    is_kept_[storage] = true;
-    kept_ += s.bytes;
+    if (!placement_.storages()[storage].persistent) tape_.kept.push_back(storage);
   }
   void keep(const Value& value) {
     for (size_t i = 0; i < value.size(); ++i) keep(value[i]);
     if (value.is_tensor()) keep(placement_.of(value).storage);
   }
-  void keep_new(Count bytes) { keep(placement_.add(bytes)); }
+  void keep_new(Count bytes) { keep(placement_.add(bytes, node_)); }
+  Count size_of(const Value& value) const { return bytes_of(value, settings_); }
 
   /// As a reshape gives it: the same storage where that can be viewed so, else a copy.
   void keep_reshaped(const Value& value, DimSpan shape, DimSpan strides, DimSpan to) {
     if (view_strides(shape, strides, to)) return keep(value);
     keep_new(
         std::accumulate(to.begin(), to.end(), Count(1), [](Count n, int64_t d) { return n * d; }) *
-        value.dtype().bytes());
+        element_bytes(value.dtype(), settings_));
   }
 
   // --- by the rows of derivatives.yaml ---
@@ -107,7 +123,7 @@ class Keeper {
       const bool overwritten = tmeter::is_in_place(node.op()) && node.arg_count() > 0 &&
                                value.handle() == node.arg(size_t{0}).handle();
       if (overwritten && value.is_tensor())
-        keep_new(value.bytes());  // a copy of what was there before
+        keep_new(size_of(value));  // a copy of what was there before
       else
         keep(value);  // numbers beside tensors are no tensors of their own: saved_tensors_hooks
                       // leaves them out
@@ -128,7 +144,7 @@ class Keeper {
     if (extra == Extra::kNone) return;
     const auto input = node.arg("input").is_tensor() ? node.arg("input") : node.arg("self");
     const auto shape = input.shape();
-    const auto wide = statistic_bytes(input.dtype());
+    const auto wide = statistic_bytes(input.dtype(), settings_);
     switch (extra) {
       case Extra::kNone:
         break;
@@ -155,11 +171,11 @@ class Keeper {
         keep_new(node.result(0).numel() * kIndexBytes);
         break;
       case Extra::kWeightNorms:
-        keep_new(node.arg("g").bytes());
+        keep_new(size_of(node.arg("g")));
         break;
       case Extra::kDropoutNoise:
         if (drops_out(node, settings_))
-          keep_new(settings_.device == Device::kCuda ? input.numel() : input.bytes());
+          keep_new(settings_.device == Device::kCuda ? input.numel() : size_of(input));
         break;
     }
   }
@@ -307,7 +323,7 @@ class Keeper {
     if (runs_fused(node, gradients_, settings_)) {
       keep(query), keep(key), keep(value), keep(node.result(0));
       if (mask.is_tensor()) keep_mask(mask, query);
-      keep_new(rows * statistic_bytes(query.dtype()));  // logsumexp
+      keep_new(rows * statistic_bytes(query.dtype(), settings_));  // logsumexp
       return;
     }
     keep_math(node, query, key, value, rows);
@@ -316,7 +332,7 @@ class Keeper {
   /// A mask of truth values becomes one of 0 and -inf.
   void keep_mask(const Value& mask, const Value& query) {
     if (mask.dtype().id() == TMETER_DTYPE_BOOL)
-      keep_new(mask.numel() * query.dtype().bytes());
+      keep_new(mask.numel() * element_bytes(query.dtype(), settings_));
     else
       keep(mask);
   }
@@ -326,9 +342,9 @@ class Keeper {
   void keep_math(const Node& node, const Value& query, const Value& key, const Value& value,
                  Count rows) {
     const bool q = gradients_.of(query), k = gradients_.of(key), v = gradients_.of(value);
-    const auto scores = rows * key.shape()[-2] * query.dtype().bytes();
-    if (k) keep_new(query.bytes());
-    if (q) keep_new(key.bytes());
+    const auto scores = rows * key.shape()[-2] * element_bytes(query.dtype(), settings_);
+    if (k) keep_new(size_of(query));
+    if (q) keep_new(size_of(key));
     if (q || k) keep_new(scores);  // the softmax
     const bool drops = node.arg("dropout_p").as_float() > 0;
     if (drops && (q || k)) keep_new(scores);  // its noise
@@ -344,16 +360,15 @@ class Keeper {
   const Gradients& gradients_;
   const Settings settings_;
   Placement placement_;
-  std::vector<bool> is_kept_;  // by storage
-  Count kept_ = 0;
+  Tape tape_;
+  uint32_t node_ = 0;
   bool known_ = true;
 };
 
 }  // namespace
 
-std::vector<std::optional<Count>> saved_bytes(const tmeter::Graph& graph,
-                                              const Gradients& gradients,
-                                              const Settings& settings) {
+Tape record_tape(const tmeter::Graph& graph, const Gradients& gradients,
+                 const Settings& settings) {
   return Keeper(graph, gradients, settings).run();
 }
 

@@ -1,6 +1,7 @@
-// What autograd keeps for the backward, by the node that is the first to keep it.
+// The tape of a forward: what autograd keeps for the backward, node by node.
 #pragma once
 #include <optional>
+#include <span>
 #include <tmeter/cpp/plugin.hpp>
 #include <vector>
 
@@ -8,9 +9,27 @@
 
 namespace training {
 
-/// By node: bytes of the storages that it is the first to keep; empty where that is unknown.
-std::vector<std::optional<tmeter::Count>> saved_bytes(const tmeter::Graph& graph,
-                                                      const Gradients& gradients,
-                                                      const Settings& settings);
+struct Tape {
+  std::vector<Storage> storages;
+  std::vector<uint32_t> last_use;  // by storage: the last node that reads or makes it, or kNone
+  std::vector<uint32_t> outputs;   // storages of the model's results
+  std::unordered_map<const tmeter_value*, Place> places;
+  std::vector<bool> known;         // by node: whether its rule is known
+  std::vector<uint32_t> kept;      // by node, one after the other; parameters and buffers left out
+  std::vector<size_t> kept_end;    // by node: where its part of `kept` ends
+
+  size_t nodes() const { return kept_end.size(); }
+  void end_node(bool is_known) {
+    known.push_back(is_known);
+    kept_end.push_back(kept.size());
+  }
+  /// Storages, some more than once; other nodes may keep them as well.
+  std::span<const uint32_t> kept_by(size_t node) const {
+    const size_t begin = node == 0 ? 0 : kept_end[node - 1];
+    return {kept.data() + begin, kept_end[node] - begin};
+  }
+};
+
+Tape record_tape(const tmeter::Graph& graph, const Gradients& gradients, const Settings& settings);
 
 }  // namespace training

@@ -1,6 +1,7 @@
-// What the options `training.*` say.
+// What the options `training.*` say, and sizes of values under them.
 #pragma once
 #include <cstdint>
+#include <tmeter/cpp/plugin.hpp>
 
 namespace training {
 
@@ -11,6 +12,17 @@ struct Settings {
   bool train = true;  // batch statistics and dropout, whatever the file was recorded with
   Device device = Device::kCpu;
   Attention attention = Attention::kFused;
+  int64_t float_bytes = 0;  // of an element of weights and activations; 0: as recorded
 };
+
+/// Bytes of an element under `training.precision`.
+inline tmeter::Count element_bytes(tmeter::DType dtype, const Settings& settings) {
+  const bool scaled = settings.float_bytes > 0 && dtype.kind() == tmeter::DTypeClass::kFloat;
+  return scaled ? settings.float_bytes : dtype.bytes();
+}
+
+inline tmeter::Count bytes_of(const tmeter::Value& value, const Settings& settings) {
+  return value.numel() * element_bytes(value.dtype(), settings);
+}
 
 }  // namespace training

@@ -1,5 +1,4 @@
-// What the browser tests share: reports made by tmeter, opened in Chromium, with every request and every
-// word on the console watched.
+// Shared by the browser tests: tmeter's reports opened in Chromium, with every request and every console message recorded.
 import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -18,7 +17,7 @@ const { chromium } = require("playwright-core") as typeof import("playwright-cor
 
 const patience = 120_000;  // milliseconds; a machine that builds something beside the tests draws late
 
-/** Until what is asserted holds. A page draws after a click, not with it: nothing is looked at only once. */
+/** Repeats the check until it holds: a page draws after a click, not during it. */
 export async function eventually(check: () => void | Promise<void>): Promise<void> {
   const end = Date.now() + patience;
   for (;;) {
@@ -31,7 +30,7 @@ export async function eventually(check: () => void | Promise<void>): Promise<voi
   }
 }
 
-/** What is read becomes what is wanted. */
+/** Waits until the value equals `wanted`. */
 export const becomes = <T>(read: () => T | Promise<T>, wanted: NoInfer<T>, what = "what is shown"): Promise<void> =>
   eventually(async () => {
     const found = await read();
@@ -63,7 +62,7 @@ const plugins = "--plugins=flops,energy,memory,params,activations,architecture";
 export const resnet = (): string => makeReport("resnet50", join(fixtures, "models/resnet50.pt2"), plugins);
 export const trained = (): string => makeReport("trained", join(fixtures, "trained/model.pt2"), "--plugins=all");
 
-/** The same page with other data in one block: what no model at hand has. */
+/** The same page with other data in one block, for cases that no model at hand has. */
 export function rewritten<T>(file: string, name: string, block: string, change: (data: T) => void): string {
   const target = path(`${name}.html`);
   const element = new RegExp(`(<script type="application/octet-stream" id="tmeter-${block}">)([^<]*)`);
@@ -78,7 +77,7 @@ export function rewritten<T>(file: string, name: string, block: string, change: 
 
 let browser: Browser;
 before(async () => {
-  // Without a sandbox, as containers often have none for root; only files made here are opened.
+  // Without a sandbox, which containers often lack for root; only files made here are opened.
   browser = await chromium.launch({ executablePath: environment("CHROMIUM"), args: ["--no-sandbox"] });
 });
 after(() => browser.close());
@@ -87,13 +86,13 @@ export interface Opened {
   page: Page;
   /** Requests for anything but the file itself. */
   requests: string[];
-  /** Errors and warnings of the console, and what was thrown. */
+  /** Errors and warnings of the console, and exceptions. */
   complaints: string[];
 }
 
 const ready = "main.comparison, .sides, .grid-row, .findings, .charts, .about, .map .tile, .graph, .failure";
 
-/** Opens a report, does something with it, and insists that nothing was asked of a network or went wrong. */
+/** Opens a report, calls `use` with it, and requires that no network request and no error occurred. */
 export async function withPage(file: string, options: BrowserContextOptions & { hash?: string },
                                use: (opened: Opened) => Promise<void>): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
@@ -120,11 +119,11 @@ export async function withPage(file: string, options: BrowserContextOptions & { 
   }
 }
 
-/** Texts of a column of the table, of the rows on the screen. */
+/** Texts of a table column, for the rows on the screen. */
 export const column = (page: Page, index: number): Promise<string[]> =>
   page.locator(`.grid-row [role=gridcell]:nth-child(${index})`).allInnerTexts();
 
-/** The same without what a tree puts before a name. */
+/** The same without the tree's prefix of a name. */
 export const names = (page: Page): Promise<string[]> => column(page, 1).then((texts) => texts.map((text) => text.trim()));
 
 export const hashOf = (page: Page): Promise<string> => page.evaluate(() => location.hash);

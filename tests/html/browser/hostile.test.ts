@@ -1,4 +1,4 @@
-// Names are chosen by whoever made the model; the page must not care.
+// The author of a model chooses its names; they must not affect the page.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { becomes, eventually, hashOf, makeReport, openTab, path, resnet, rewritt
 const evil = "</script><img src=x onerror=\"document.title='owned'\">";
 const million = "m".repeat(1_000_000);
 
-/** A safetensors file with such tensors, one number each. */
+/** A safetensors file with tensors of these names, one element each. */
 function evilModel(names: string[]): string {
   const header = Object.fromEntries(names.map((name, i) =>
     [name, { dtype: "F32", shape: [1], data_offsets: [4 * i, 4 * i + 4] }]));
@@ -72,12 +72,12 @@ test("a script that got into the page would not run", () =>
       script.textContent = "document.title = 'owned'";
       document.body.append(script);
       document.body.insertAdjacentHTML("beforeend", "<img src='data:,' onerror=\"document.title='owned'\">");
-      // Its handler, if it had one, would have been called before this one.
+      // Its handler, if there were one, would have been called before this one.
       const image = document.querySelector("img")!;
       return new Promise((resolve) => { image.addEventListener("error", resolve); }).then(() => undefined);
     });
     assert.match(await page.title(), /ResNet/);
-    // Both scripts and the picture are told on the console, when it gets there.
+    // The console reports both scripts and the picture, with some delay.
     await eventually(() => assert.ok(complaints.length >= 3, complaints.join()));
     assert.ok(complaints.every((text) => /Content Security Policy/.test(text)), complaints.join());
     complaints.length = 0;
@@ -117,7 +117,7 @@ test("a file that was cut short says so", () => {
   const file = path("cut.html");
   const text = readFileSync(resnet(), "utf8");
   const script = text.lastIndexOf("<script>");
-  // The page is there, but most of the data is missing.
+  // The page is complete, but most of the data is missing.
   writeFileSync(file, text.slice(0, text.indexOf("tmeter-modules") + 400) + "</script>" + text.slice(script));
   return withPage(file, {}, async ({ page }) => {
     assert.match(await page.locator(".failure").innerText(), /cannot be shown/);

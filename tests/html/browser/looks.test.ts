@@ -1,10 +1,10 @@
-// For every eye: widths, colours, print, screen readers (axe-core).
+// Accessibility and appearance: widths, colours, print, screen readers (axe-core).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { axeSource, becomes, eventually, makeComparison, resnet, trained, withPage } from "./browser";
 
-/** Each view, and what is there once it has been drawn. */
+/** Each view, and an element that is present once it is drawn. */
 const views: [hash: string, drawn: string][] = [
   ["#modules?at=layer1.0", ".details .cells td"], ["#map", ".map .tile"], ["#graph?at=layer1.0", ".graph .box"],
   ["#operators?operator=3", ".details .cells td"], ["#tensors", ".grid-row"], ["#charts", ".plot canvas >> nth=1"],
@@ -18,7 +18,7 @@ interface Violation {
 }
 
 async function violations(page: Page): Promise<string[]> {
-  // Evaluated by the debugger, which the page's policy does not bind.
+  // Evaluated by the debugger, to which the page's policy does not apply.
   if (!await page.evaluate("'axe' in window")) await page.evaluate(axeSource());
   const found = await page.evaluate(() =>
     (window as unknown as { axe: { run: () => Promise<{ violations: Violation[] }> } }).axe.run());
@@ -52,7 +52,7 @@ for (const width of [360, 1280, 2560]) {
     }));
 }
 
-/** Something changed, little changed, nothing changed. */
+/** A large change, a small change, and no change. */
 const comparisons: [name: string, before: string, after: string][] = [
   ["other", "models/mobilenet_v2.pt2", "models/mobilenet_v3_large.pt2"], ["pruned", "pruned/before.pt2", "pruned/after.pt2"],
   ["same", "pruned/before.pt2", "pruned/before.pt2"],

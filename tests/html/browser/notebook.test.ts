@@ -1,5 +1,5 @@
-// In a notebook the page is in a sandboxed frame without an origin (apps/python/tmeter/result.py): there it
-// has neither an address of its own nor storage.
+// In a notebook the page is in a sandboxed frame without an origin (apps/python/tmeter/result.py), where it has neither an
+// address of its own nor storage.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
@@ -16,7 +16,7 @@ test("all views work in the frame of a notebook", () => {
       await frame.getByRole("tab", { name: tab }).click();
       await frame.getByText(shown, { exact: true }).first().waitFor();
     }
-    await frame.locator("header button").first().click();  // the theme, which cannot be remembered here
+    await frame.locator("header button").first().click();  // the theme, which cannot be saved here
     assert.equal(await frame.locator(".failure").count(), 0);
   });
 });

@@ -12,7 +12,7 @@ test("the first screen says how big, how heavy, and how far it can be trusted", 
     assert.equal(await page.title(), "ResNet – tmeter");
   }));
 
-test("a number tells convention and provenance on hover and on focus", () =>
+test("a number shows its convention and provenance on hover and on focus", () =>
   withPage(resnet(), {}, async ({ page }) => {
     const card = page.locator(".card").filter({ hasText: "MACs" }).first();
     const tip = page.getByRole("tooltip");
@@ -41,7 +41,7 @@ test("a click on a heading sorts siblings, and again the other way", () =>
     await becomes(async () => (await names(page)).at(-1), "layer3");
   }));
 
-test("a search shows what matches and what is around it", () =>
+test("a search shows matches and their surroundings", () =>
   withPage(resnet(), {}, async ({ page }) => {
     await page.getByLabel("Search modules and types").fill("layer4 downsample conv2d");
     await becomes(() => names(page), ["ResNet", "layer4", "0", "downsample", "0"]);
@@ -154,7 +154,7 @@ test("a hundred thousand rows: few are there at once, and the last can be reache
 
 const mean = (values: number[]): number => values.reduce((a, b) => a + b, 0) / values.length;
 
-/** Scrolls for so many frames, 40 rows each; the time of every frame. Runs in the page. */
+/** Scrolls for `frames` frames, 40 rows each; returns the time of every frame. Runs in the page. */
 function scrolled(frames: number): Promise<number[]> {
   const grid = document.querySelector(".grid")!;
   grid.scrollTop = 0;

@@ -1,4 +1,4 @@
-// The other views: map, graph, operators, tensors, charts, findings, and what a stranger's plugin adds.
+// The other views: map, graph, operators, tensors, charts, findings, and the additions of a third-party plugin.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ test("a double click in the map zooms, and Backspace leads back", () =>
     await eventually(async () => assert.doesNotMatch(await crumbs.innerText(), /layer4/));
   }));
 
-test("details come when a double click is over, so that its second click hits what the first did", () =>
+test("details open after a double click, so that its second click hits the same element as the first", () =>
   withPage(resnet(), { hash: "#map" }, async ({ page }) => {
     await page.clock.install();
     await page.clock.pauseAt(Date.now() + 60_000);
@@ -33,7 +33,7 @@ test("details come when a double click is over, so that its second click hits wh
     await page.locator(".details").waitFor({ state: "detached" });
   }));
 
-test("what is selected in the map is selected in the table and the details", () =>
+test("a selection in the map selects in the table and the details, too", () =>
   withPage(resnet(), { hash: "#map" }, async ({ page }) => {
     await page.getByRole("button", { name: /^fc, / }).click();
     await becomes(() => page.locator(".details .long-name").innerText(), "fc");
@@ -77,7 +77,7 @@ test("a finding leads to its operator", () =>
     await eventually(async () => assert.match(await page.locator(".details").innerText(), /source/));
   }));
 
-test("a selected module of the map does not hide what is inside it", () =>
+test("a selected module of the map does not hide its contents", () =>
   withPage(resnet(), { hash: "#map?at=layer3.2" }, async ({ page }) => {
     const inMiddle = () => page.locator('.tile[aria-pressed="true"]').evaluate((tile) => {
       const { left, top, width, height } = tile.getBoundingClientRect();
@@ -90,7 +90,7 @@ test("the noise of each scheme stands beside the others', of a tensor and of all
   withPage(trained(), { hash: "#tensors?tensor=stem.weight" }, async ({ page }) => {
     const bars = page.getByRole("list", { name: "sqnr [dB]" }).getByRole("listitem");
     await becomes(() => bars.count(), 28);
-    // 46.325 dB, as PyTorch's observer and fake quantization have it (fixtures/trained/expected.json).
+    // 46.325 dB, the figure of PyTorch's observer and fake quantization (fixtures/trained/expected.json).
     await eventually(async () => assert.match(await bars.filter({ hasText: /^int8 per channel/ }).first().innerText(), /46\.3[23]\sdB/));
     await openTab(page, /Charts/);
     await page.getByRole("heading", { name: "sqnr [dB] over all tensors" }).waitFor();
@@ -107,7 +107,7 @@ test("tensors have histograms and all figures of their plugins", () =>
     });
   }));
 
-test("charts are there for what the report has, and not for what it has not", async () => {
+test("charts exist for series of the report and for no others", async () => {
   await withPage(resnet(), { hash: "#charts" }, async ({ page }) => {
     await page.locator(".plot canvas").first().waitFor();
     await becomes(() => page.locator(".chart h2").allInnerTexts(), ["Over the operators, in the order they run", "Operator calls, one figure against another"]);
@@ -134,7 +134,7 @@ test("operators lie below the ceilings of the machine", () => {
   });
 });
 
-test("what a stranger's plugin adds is shown without knowing it", () => {
+test("additions of a third-party plugin are shown without a special case", () => {
   const plugin = path("strange.tmeter");
   execFileSync("c++", ["-std=c++20", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-I", join(source, "sdk/include"),
     "-o", plugin, join(source, "tests/html/stranger_plugin.cpp")]);

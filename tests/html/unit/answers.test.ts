@@ -1,11 +1,11 @@
-// Figures of module calls as a whole: what they are added to.
+// Figures given for whole module calls, and the sums they are part of.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Answers } from "page/data/answers";
 import { aggregate } from "page/data/cell";
 import { Aggregation } from "page/data/codes";
 
-// Call 0 makes 1 and 3; 1 makes 2. Calls 2 and 3 have figures of metric 5, call 3 one of metric 6, too.
+// Call 0 makes 1 and 3; 1 makes 2. Calls 2 and 3 have figures of metric 5; call 3 also has one of metric 6.
 const answers = new Answers({ calls: { module: [0, 1, 2, 2], parent: [-1, 0, 1, 0] }, answers: [[2, 5, 70], [3, 5, 7], [3, 6, "?"]] });
 
 test("a call's figures are those of the call and of the calls it makes", () => {
@@ -17,7 +17,7 @@ test("a call's figures are those of the call and of the calls it makes", () => {
   assert.deepEqual(answers.inside(3, 6), ["?"]);
 });
 
-test("what is inside adds nothing to them", () => {
+test("calls inside add nothing to them", () => {
   assert.equal(aggregate(["^", 1, "^", ...answers.inside(0, 5)], Aggregation.sum), 78);
   assert.equal(aggregate(["^", "^"], Aggregation.sum), "^");
 });

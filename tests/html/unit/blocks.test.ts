@@ -1,4 +1,4 @@
-// Data in the page: read back as they were written, and told when they are cut short.
+// Data in the page: read back as written, and refused when cut short.
 import assert from "node:assert/strict";
 import { deflateRawSync } from "node:zlib";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ const page = (blocks: Record<string, string>) => ({
   getElementById: (id: string) => ({ textContent: blocks[id.replace("tmeter-", "")] ?? null, remove: () => {} }),
 }) as unknown as Document;
 
-test("a block is what was written", async () => {
+test("a block is read back as written", async () => {
   const value = { name: "</script>\u0000层", cells: [1, null, "?", "i9223372036854775807"] };
   assert.deepEqual(await decode(encoded(value)), value);
 });

@@ -1,4 +1,4 @@
-// Figures: which are numbers, and that counts keep every digit.
+// Values of cells: which are numbers, and that counts keep every digit.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aggregate, integerOf, isKnown, kindOf, valueOf } from "page/data/cell";
@@ -12,7 +12,7 @@ const metric = (change: Partial<Metric> = {}): Metric => ({
   total: 100, ...change,
 });
 
-test("what a cell is", () => {
+test("kinds of cells", () => {
   const kinds = [[null, "none"], ["?", "unknown"], ["-", "unavailable"], ["^", "in module"], ["0", "zero by rule"], [0, "number"],
     [2.5, "number"], ["i9007199254740993", "number"], ["nan", "number"], ["-inf", "number"]] as const;
   for (const [cell, kind] of kinds) assert.equal(kindOf(cell), kind);
@@ -47,7 +47,7 @@ test("sums of counts are exact where doubles are not", () => {
   assert.equal(aggregate([1.5, 2], Aggregation.sum), 3.5);
 });
 
-test("what a group of figures comes to", () => {
+test("aggregates of a group of figures", () => {
   assert.equal(aggregate([3, 7, 5], Aggregation.max), 7);
   assert.equal(aggregate([3, 7, 5], Aggregation.last), 5);
   assert.equal(aggregate([3, 7], Aggregation.weightedMean), null, "no figure rather than a wrong one");
@@ -57,7 +57,7 @@ test("what a group of figures comes to", () => {
   assert.equal(aggregate([null, null], Aggregation.sum), null);
 });
 
-test("what has no figure is no number to sort by", () => {
+test("a cell without a figure gives no number to sort by", () => {
   assert.ok(Number.isNaN(valueOf(null)) && Number.isNaN(valueOf("?")) && Number.isNaN(valueOf("nan")));
   assert.equal(valueOf("0"), 0);
   assert.equal(valueOf("-inf"), -Infinity);

@@ -1,4 +1,4 @@
-// What charts draw: areas in proportion, curves over one x, boxes of the operator graph.
+// The contents of charts: areas in proportion, curves over one x, boxes of the operator graph.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cornersAround, isCeiling, valueAt } from "page/charts/ceilings";
@@ -59,7 +59,7 @@ test("every call of a module is a box of its own", () => {
   assert.deepEqual([...edges], ["c1\nc2", "c2\nc3", "c3\no3"]);
 });
 
-test("what is outside of the module is one box before and one behind", () => {
+test("everything outside of the module is one box before and one behind", () => {
   const { boxes, edges } = draftOf(tree, operators, 3);
   assert.deepEqual([...boxes.keys()].sort(), ["in", "o1", "o2", "out"]);
   assert.deepEqual([...edges], ["in\no1", "o1\no2", "o2\nout"]);

@@ -1,4 +1,4 @@
-// Figures that are read beside each other, whoever gave them.
+// Figures that are read side by side, whichever plugin gives them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Aggregation, UnitKind } from "page/data/codes";
@@ -12,7 +12,7 @@ const metric = (id: string, unit: string, change: Partial<Metric> = {}): Metric 
 });
 const all = (metrics: Metric[]) => metrics.map((_, i) => i);
 
-test("four of one plugin in one unit are a family, called what their names begin with", () => {
+test("four figures of one plugin in one unit are a family, named by the common beginning of their names", () => {
   const metrics = ["snr_a_x", "snr_a_y", "snr_b", "snr_c"].map((id) => metric(id, "dB"));
   assert.deepEqual(families(metrics, all(metrics)), [{ title: "snr", unit: "dB", metrics: [0, 1, 2, 3] }]);
   assert.deepEqual(families(metrics, [0, 1, 2]), [], "three are not");
@@ -23,7 +23,7 @@ test("names that have nothing in common leave the first one's title", () => {
   assert.equal(families(metrics, all(metrics))[0]!.title, "up");
 });
 
-test("other plugins, other units, counts, bytes and what has no unit are no kin", () => {
+test("figures of other plugins and units, counts, bytes and figures without a unit form no family", () => {
   const metrics = [metric("a", "dB"), metric("b", "dB"), metric("c", "dB"), metric("d", "dB", { plugin: "q" }), metric("e", "bit"),
     ...["f", "g", "h", "i"].map((id) => metric(id, "B", { unit_kind: UnitKind.byte })),
     ...["j", "k", "l", "m"].map((id) => metric(id, ""))];

@@ -6,7 +6,7 @@ import { tsv } from "page/format/tsv";
 import { formatRoute, parseRoute, type Route } from "page/state/route";
 import { matcher } from "page/views/filters";
 
-test("what cannot be seen is made visible", () => {
+test("invisible characters are made visible", () => {
   assert.equal(visible("a\u0000b\nc\u001b[31m"), "a␀b␊c␛[31m");
   assert.equal(visible("gpj.\u202eexe"), "gpj.\\u202eexe", "text must not run backwards");
   assert.equal(visible("größe 层"), "größe 层");
@@ -22,7 +22,7 @@ test("copied rows stay rows, and spreadsheets see no formulas", () => {
   assert.equal(tsv([["a\tb", "c\nd"], ["=1+1", "-x"], ["-1.5", "@x"]]), "a b\tc d\n'=1+1\t'-x\n-1.5\t'@x\n");
 });
 
-test("addresses say what they were made from", () => {
+test("addresses encode their view", () => {
   const routes: Route[] = [
     { view: "modules" },
     { view: "map", selection: { kind: "module", name: "a.b & c=d?#%" }, metric: "macs", zoom: "x y" },

@@ -1,4 +1,4 @@
-// Which rows of the tree can be seen.
+// The visible rows of the tree.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { firstOpen, reveal, runMembers, runRow, treeRows, type TreeOptions } from "page/grid/tree_rows";
@@ -16,7 +16,7 @@ test("the tree knows paths, depths and subtrees", () => {
   assert.ok(tree.contains(2, 11) && !tree.contains(2, 12));
 });
 
-test("only what is open is shown", () => {
+test("only children of open rows are shown", () => {
   assert.deepEqual(treeRows(tree, options()).rows, [0, 1, 2, 12]);
   assert.deepEqual(treeRows(tree, options({ open: new Set() })).rows, [0]);
 });
@@ -37,7 +37,7 @@ test("a row that is jumped to can be seen, even inside a folded repetition", () 
   assert.ok(treeRows(tree, options({ open, unfolded })).rows.includes(10));
 });
 
-test("a search keeps what is around a match, and a flat list does not", () => {
+test("a search keeps the surroundings of a match, and a flat list does not", () => {
   const matches = new Uint8Array(tree.count);
   matches[7] = 1;
   assert.deepEqual(treeRows(tree, options({ matches, open: new Set() })).rows, [0, 2, 6, 7]);

@@ -1,4 +1,4 @@
-// Numbers as people read them: the cases of tests/unit/sdk/units_test.cpp, worked out by hand there.
+// Numbers in people's units: the cases of tests/unit/sdk/units_test.cpp, calculated by hand there.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UnitKind } from "page/data/codes";
@@ -30,7 +30,7 @@ test("joules, seconds, ratios and rates", () => {
   expectTexts(UnitKind.other, "dB", [[21.345, "21.34 dB"], [3, "3 dB"]]);
 });
 
-test("what is no finite number says so", () => {
+test("infinite values and NaN have words of their own", () => {
   expectTexts(UnitKind.count, "", [[NaN, "nan"], [Infinity, "inf"], [-Infinity, "-inf"]]);
 });
 

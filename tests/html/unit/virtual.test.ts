@@ -1,4 +1,4 @@
-// Rows on the screen, also where the table is higher than a browser can make an element.
+// The rows on the screen, also where the table exceeds the largest height of an element in browsers.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { contentHeight, poolSize, rowHeight, scrollTo, slots, windowOf } from "page/grid/virtual";

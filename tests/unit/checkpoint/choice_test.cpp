@@ -1,4 +1,4 @@
-// Which part of a checkpoint is the model.
+// The choice of the part of a checkpoint that is the model.
 #include "choice.hpp"
 
 #include <gtest/gtest.h>

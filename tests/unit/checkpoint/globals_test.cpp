@@ -1,5 +1,5 @@
-// Names in pickles, one by one: what must never be named, what may be called. The first list is
-// what attacks on pickles use (Python's library reference says what each does); the second is what
+// Names in pickles, one by one: the forbidden and the callable ones. The first list has the names
+// that attacks on pickles use (see Python's library reference for each); the second has those that
 // torch.save writes for data of Python, NumPy and PyTorch.
 #include "pickle/globals.hpp"
 
@@ -88,7 +88,7 @@ TEST(Globals, ClassesOfTheUsersAndOfLibrariesStandForThemselves) {
              "transformers.modeling.__Hidden torch.nn.modules.linear.Linear torch.optim.adam.Adam "
              "torchvision.models.resnet.ResNet numpyro.Model xml2.Class"))
     EXPECT_EQ(trust(name), Trust::kClass) << name;
-  // Functions, as their names tell, and what begins with no letter.
+  // Functions, by the spelling of their names, and names that do not begin with a letter.
   for (const auto& name : words("timm.layers.format timm.layers._format my.module.___ my.module. "
                                 "my.module.[Class my.module.@Class"))
     EXPECT_EQ(trust(name), Trust::kMention) << name;
@@ -103,7 +103,7 @@ TEST(Globals, ClassesOfPythonAndOfTheseLibrariesAreListedOneByOne) {
   EXPECT_EQ(trust("requests.Session"), Trust::kRefuse);
 }
 
-// sys.stdlib_module_names of Python 3.11, without those that begin with an underscore.
+// sys.stdlib_module_names of Python 3.11, without names that begin with an underscore.
 TEST(Globals, NoClassOfPythonsLibraryIsTakenForTheUsers) {
   for (const auto& module :
        words("abc aifc antigravity argparse array ast asynchat asyncio asyncore atexit audioop "

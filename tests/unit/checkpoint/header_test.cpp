@@ -1,4 +1,4 @@
-// The header of safetensors files, and the order in which their tensors are shown.
+// The header of safetensors files, and the order of their tensors in a report.
 #include "plugins/loaders/safetensors/header.hpp"
 
 #include <gtest/gtest.h>

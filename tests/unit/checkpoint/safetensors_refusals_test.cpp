@@ -1,5 +1,5 @@
-// Safetensors headers that are wrong in one place, and the complaint about each. What is refused is
-// what the reference implementation refuses (safetensors/src/tensor.rs, `Metadata::validate`).
+// Safetensors headers with one fault each, and the message about it. The same headers are refused
+// by the reference implementation (safetensors/src/tensor.rs, `Metadata::validate`).
 #include <gtest/gtest.h>
 #include <tmeter/abi/dtype.h>
 
@@ -34,7 +34,7 @@ void expect_complaint(std::string_view bytes, const std::string& words) {
   EXPECT_NE(complaint(bytes).find(words), std::string::npos) << complaint(bytes);
 }
 
-/// One tensor "t" and so many bytes behind the header.
+/// One tensor "t" and this many bytes of data after the header.
 std::string tensor(const std::string& dtype, const std::string& shape, const std::string& offsets,
                    size_t data) {
   return file(R"({"t":{"dtype":")" + dtype + R"(","shape":)" + shape + R"(,"data_offsets":)" +
@@ -52,8 +52,8 @@ TEST(SafetensorsRefusals, LengthOfTheHeader) {
   EXPECT_EQ(complaint(file("{}", 0)), "accepted");
 }
 
-/// A file of zeros but for the length of its header and the header's first byte; memory that nobody
-/// touches costs nothing.
+/// A file of zeros apart from the length of its header and the header's first byte. Untouched
+/// memory costs nothing.
 class LargeFile {
  public:
   LargeFile(size_t header, char first)
@@ -78,7 +78,7 @@ TEST(SafetensorsRefusals, HeaderOfMoreThan100Megabytes) {
 
 TEST(SafetensorsRefusals, WhatIsNoSafetensorsFileIsNotPlausible) {
   EXPECT_TRUE(Header::plausible(file("{}", 0)));
-  EXPECT_TRUE(Header::plausible(file("{", 0)));  // to be refused with a reason
+  EXPECT_TRUE(Header::plausible(file("{", 0)));  // plausible, so that it is refused with a reason
   EXPECT_FALSE(Header::plausible(file("[]", 0)));
   EXPECT_FALSE(Header::plausible(length(0)));
   EXPECT_FALSE(Header::plausible(""));

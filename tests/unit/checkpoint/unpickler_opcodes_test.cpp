@@ -1,5 +1,5 @@
-// Every opcode that torch.save writes, by what Python's pickletools says of it, and the edges of
-// what is accepted.
+// Every opcode that torch.save writes, by the description in Python's pickletools, and the limits
+// of accepted values.
 #include <gtest/gtest.h>
 
 #include "bad_file.hpp"
@@ -16,7 +16,7 @@ using testing::little;
 using testing::put;
 using testing::text;
 
-/// A pickle and its values, which live as long.
+/// A pickle and its values, with the same lifetime.
 struct Read {
   explicit Read(std::string bytes, const char* place = "data.pkl", uint64_t first_byte = 0)
       : data(std::move(bytes)) {
@@ -84,7 +84,7 @@ TEST(Opcodes, DecimalIntegers) {
 TEST(Opcodes, IntegersBesideTheSharedOnes) {
   const Read r("](K\xffM\xff\x00M\x00\x01M\xff\xffJ\xff\xff\xff\x7fJ\x00\x00\x00\x80"s + "e.");
   EXPECT_EQ(integers(r.root()), (Integers{255, 255, 256, 65535, INT32_MAX, INT32_MIN}));
-  EXPECT_EQ(&r.item(0), &r.item(1));  // small ones are shared
+  EXPECT_EQ(&r.item(0), &r.item(1));  // small integers are shared
 }
 
 TEST(Opcodes, TextsAndBytes) {
@@ -164,7 +164,7 @@ TEST(Opcodes, MemoKeepsWhatIsOnTop) {
   EXPECT_EQ(&r.item(1), &r.item(4));
   EXPECT_EQ(&r.item(2), &r.item(5));
   EXPECT_EQ(&r.item(0), &r.item(6));
-  EXPECT_EQ(Read("K\x01q\x00K\x02q\x00h\x00."s).root().integer, 2);  // written over
+  EXPECT_EQ(Read("K\x01q\x00K\x02q\x00h\x00."s).root().integer, 2);  // overwritten
 }
 
 TEST(Opcodes, MemoNumbersMayRunALittleAhead) {

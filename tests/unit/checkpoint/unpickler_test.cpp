@@ -1,4 +1,4 @@
-// The unpickler alone: what it builds, what it refuses, and that no bytes whatever make it crash.
+// The unpickler alone: the values it builds, its refusals, and that no input makes it crash.
 #include "pickle/unpickler.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using testing::proto;
 using testing::put;
 using testing::text;
 
-/// A pickle and its values, which live as long.
+/// A pickle and its values, with the same lifetime.
 struct Read {
   explicit Read(std::string bytes) : data(std::move(bytes)) {
     pickle = Unpickler(data, "data.pkl", 0, arena).run();
@@ -45,7 +45,7 @@ void expect_refused(const std::string& bytes, std::string_view word) {
   EXPECT_TRUE(said.starts_with("data.pkl byte ")) << said;
 }
 
-/// Calls `module.name("true")`, as an object with __reduce__ pickles itself.
+/// Calls `module.name("true")`, like the pickle of an object with __reduce__.
 std::string attack(std::string_view module, std::string_view name) {
   return proto() + global(module, name) + text("true") + "\x85R."s;
 }
@@ -113,7 +113,7 @@ TEST(Unpickler, AListThatContainsItselfIsRead) {
   EXPECT_EQ(r.root().list().front(), &r.root());
 }
 
-// --- what would run code -----------------------------------------------------------------------
+// --- pickles that would run code ---------------------------------------------------------------
 
 TEST(Unpickler, NameThatRunsCodeIsRefusedWithItsPlace) {
   EXPECT_EQ(
@@ -236,7 +236,7 @@ TEST(Unpickler, NamesWithoutEndAreRefused) {
   expect_refused("c" + std::string(100'000, 'a'), "no end");
 }
 
-// Each list holds the one before ten times: 10^30 elements when written out.
+// Each list contains the previous one ten times: 10^30 elements when written out.
 TEST(Unpickler, ListsThatDoubleEachOtherStaySmall) {
   auto bomb = proto() + "]" + put(0);
   for (uint64_t level = 1; level <= 30; ++level) {

@@ -1,4 +1,4 @@
-// Joules of a run and of its operators, worked out by hand.
+// Joules of a run and of its operators, calculated by hand.
 #include "plugins/metrics/energy/meter.hpp"
 
 #include <gtest/gtest.h>
@@ -36,18 +36,20 @@ TEST(Meter, ResolutionFallsWithLengthAndNumberOfRuns) {
 }
 
 TEST(Meter, ManySimulatedRunsAreOffAsMuchAsItSays) {
-  // A counter that steps each ms at 20 W, runs of 3.7 ms with 1.3 ms between them: what 400 runs of it show differs
-  // from 20 W · 3.7 ms by less than three times the figure.
+  // A counter that steps each ms at 20 W, and runs of 3.7 ms with pauses of 1.3 ms: the energy of
+  // 400 runs differs from 20 W · 3.7 ms by less than three times the reported resolution.
   Meter meter(1, 1e-3);
   double t = 0;
   const auto counter = [](double at) { return std::floor(at / 1e-3 + 1e-9) * 1e-3 * 20; };
-  for (int i = 0; i < 400; ++i, t += 5.0123e-3) meter.add_run(3.7e-3, counter(t + 3.7e-3) - counter(t));
+  for (int i = 0; i < 400; ++i, t += 5.0123e-3)
+    meter.add_run(3.7e-3, counter(t + 3.7e-3) - counter(t));
   EXPECT_NEAR(meter.joules().value() / (20 * 3.7e-3), 1, 3 * meter.resolution());
   EXPECT_LT(meter.resolution(), 0.006);
 }
 
 TEST(Meter, ShortRunsAreMeasuredByTheSpanOfAll) {
-  // 10 µs runs, a GPU's counter of 100 ms: the sum over 100 of them is worthless, 5 s at 300 W are not.
+  // Runs of 10 µs and a GPU's counter of 100 ms: the sum over 100 runs is worthless, 5 s at 300 W
+  // are not.
   Meter meter(1, 0.1);
   for (int i = 0; i < 100; ++i) meter.add_run(10e-6, i == 50 ? 30.0 : 0.0);
   meter.set_span(5, 1500);
@@ -72,7 +74,8 @@ TEST(Meter, OperatorsShareByTime) {
 }
 
 TEST(Meter, IdlePowerGoesByTimeTheRestByProcessorTime) {
-  // 60 J in 0.6 s, of which 50 W idle make 30 J; the other 30 J go 3 : 1 to operators that take equally long.
+  // 60 J in 0.6 s, of which 50 W idle take 30 J; the other 30 J go 3 : 1 to operators with equal
+  // times.
   Meter meter(2, 1e-3);
   meter.add_run(0.6, 60);
   meter.set_idle(50);

@@ -1,5 +1,5 @@
-// The energy formulas against numbers worked out by hand, and the rules by which one element type
-// lends its figure to another.
+// The energy formulas against hand calculations, and the rules by which an element type without a
+// figure takes that of another.
 #include "plugins/metrics/energy/model.hpp"
 
 #include <gtest/gtest.h>

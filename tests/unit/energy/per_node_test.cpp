@@ -1,4 +1,4 @@
-// What is kept for a node is worked out once, and is never another node's.
+// A node's cached value is computed once and never returned for another node.
 #include "plugins/common/machine/per_node.hpp"
 
 #include <gtest/gtest.h>

@@ -68,7 +68,7 @@ TEST(Attention, LengthFirst) {
   }
 }
 
-/// Two sequences end to end; each counts with the longest.
+/// Two sequences end to end; each counts as long as the longer one.
 TEST(Attention, PackedSequences) {
   const auto packed = [](const char* name, const char* offsets, const char* q, const char* k) {
     auto n = op(name).tensor("query", {11, 3, 8}).tensor("key", {13, 3, 8});

@@ -1,5 +1,5 @@
-// What the four conventions make of one operator. fvcore's figures are those of FlopCountAnalysis
-// 0.1.5 on the same call.
+// The four conventions on one operator. fvcore's figures are those of FlopCountAnalysis 0.1.5 on
+// the same call.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Einsum: products and additions outside them, by hand after aten/src/ATen/native/Linear.cpp; and
-// fvcore's figure, which is numpy 2.4's einsum_path(optimize="optimal") count, halved (recorded).
+// Einsum: products, and additions besides them, by hand from aten/src/ATen/native/Linear.cpp; and
+// fvcore's figure: half the count of numpy 2.4's einsum_path(optimize="optimal"), recorded.
 #include <gtest/gtest.h>
 
 #include "fake_host.hpp"
@@ -70,7 +70,7 @@ TEST(Einsum, ThirtyTwoOperandsAndNoMore) {
   EXPECT_EQ(many(33), std::nullopt);
 }
 
-/// 0 and 2 first, and their product last: ik,(ij·jl) instead of (ij·ik)·jl.
+/// 0 and 2 first, then their product as the last operand: ik,(ij·jl) instead of (ij·ik)·jl.
 TEST(Einsum, AlongAPathResultsGoToTheEnd) {
   const auto along = [](const Dims& path) {
     const auto n = einsum("ij,ik,jl->kl", {{2, 3}, {2, 4}, {3, 5}}).numbers("path", path);
@@ -78,7 +78,7 @@ TEST(Einsum, AlongAPathResultsGoToTheEnd) {
   };
   EXPECT_EQ(einsum("ij,ik,jl->kl", {{2, 3}, {2, 4}, {3, 5}}).count("macs"), 2 * 3 * 4 + 3 * 4 * 5);
   EXPECT_EQ(along({0, 2, 0, 1}), 2 * 3 * 5 + 2 * 4 * 5);
-  EXPECT_EQ(along({2, 0, 1, 0}), 2 * 3 * 5 + 2 * 4 * 5);  // either way round
+  EXPECT_EQ(along({2, 0, 1, 0}), 2 * 3 * 5 + 2 * 4 * 5);  // in either order
   EXPECT_EQ(along({0, 3, 0, 1}), std::nullopt);
 }
 
@@ -116,7 +116,7 @@ TEST(Einsum, BatchedProductsAreExactForFvcoreUnderAnyLetters) {
   EXPECT_EQ(fvcore("zYx, zYw -> zxw"), 2 * 300 * 41 * 53);
   EXPECT_EQ(einsum("abc,adc->adb", {{2, 41, 300}, {2, 53, 300}}).count("flops", "fvcore"),
             2 * 300 * 41 * 53);
-  EXPECT_EQ(fvcore("abc,abd->adc"), 1304000);  // 2,608,000: as numpy says, rounded
+  EXPECT_EQ(fvcore("abc,abd->adc"), 1304000);  // 2,608,000: numpy's figure, rounded
 }
 
 TEST(Einsum, MoreTermsThanNumpySearchesAreUnknownToFvcore) {

@@ -1,5 +1,5 @@
-// As every_name_test.cpp, for operators without matrix products: what docs/conventions.md says
-// under "Other arithmetic", by hand.
+// Like every_name_test.cpp, for operators without matrix products: the section "Other arithmetic"
+// of docs/conventions.md, by hand.
 #include <gtest/gtest.h>
 
 #include "fake_host.hpp"
@@ -116,7 +116,7 @@ TEST(EveryName, AdaptivePoolings) {
     return pool({1, 3}, {1, out})("aten::adaptive_avg_pool1d").count("other_flops");
   };
   EXPECT_EQ(from_3(0), 0);
-  EXPECT_EQ(from_3(1'000'000), 1'000'002);  // two windows lie across a border
+  EXPECT_EQ(from_3(1'000'000), 1'000'002);  // two windows cross a border
   EXPECT_EQ(from_3(1'000'001), std::nullopt);
 }
 
@@ -145,7 +145,7 @@ TEST(EveryName, AntialiasedResampling) {
   EXPECT_EQ(shrink("aten::_upsample_bilinear2d_aa"), 6 * 3 * (16 * 9 + 4 * 17));  // 5, 9 taps
   EXPECT_EQ(shrink("aten::_upsample_bicubic2d_aa"), 6 * 3 * (16 * 17 + 4 * 33));  // 9, 17 taps
   EXPECT_EQ(shrink("aten::_upsample_lanczos2d_aa"), 6 * 3 * (16 * 25 + 4 * 49));  // 13, 25 taps
-  // An empty result is not divided by.
+  // An empty result does not cause a division by zero.
   EXPECT_EQ(op("aten::_upsample_bilinear2d_aa")
                 .tensor("self", {1, 1, 4, 4})
                 .out({1, 1, 0, 4})

@@ -1,5 +1,5 @@
-// Every operator a rule names, in the smallest form that tells its rule from its neighbours'. The
-// figures are hand calculations by docs/conventions.md: MACs and other arithmetic.
+// Every operator named by a rule, in the smallest form that distinguishes its rule from its
+// neighbours'. The figures are hand calculations by docs/conventions.md: MACs and other arithmetic.
 #include <gtest/gtest.h>
 
 #include "fake_host.hpp"
@@ -85,13 +85,13 @@ TEST(EveryName, TimeBatchChannelConvolution) {
 TEST(EveryName, DeformableConvolution) {
   auto n = op("torchvision::deform_conv2d").tensor("input", {2, 6, 9, 9});
   n.tensor("weight", {4, 6, 3, 2}).out({2, 4, 7, 5});
-  // A sample for each of 2 × 6 channels, 3 × 2 places in the kernel, 7 × 5 results.
+  // One sample for each of 2 × 6 channels, 3 × 2 places in the kernel, 7 × 5 results.
   const int64_t macs = 2 * 4 * 35 * 36, samples = 12 * 6 * 35;
   EXPECT_EQ(figures(n), Figures(macs, 7 * samples));
   EXPECT_EQ(figures(n.flag("use_mask").tensor("bias", {4})), Figures(macs, 8 * samples + 280));
 }
 
-/// As `conv`, with the weight packed into a list of fields, and the bias with it.
+/// Like `conv`, with weight and bias packed into a list of fields.
 Op packed_conv(const char* name) {
   auto n = op(name).arg("qx", fake::tensor({2, 8, 5}));
   return n.tensors("packed_weight", {{1}, {4, 8, 6}}).out({2, 4, 3});
@@ -119,7 +119,7 @@ TEST(EveryName, PackedKernelIsFoundUnderAnyOfItsNames) {
     EXPECT_EQ(n.out({2, 4, 3}).count("macs"), 24 * 48) << name;
   }
   auto n = op("quantized::conv1d").tensor("qx", {2, 8, 5}).tensors("W", {{4, 8}});
-  EXPECT_EQ(n.out({2, 4, 3}).count("macs"), std::nullopt);  // a matrix is no kernel
+  EXPECT_EQ(n.out({2, 4, 3}).count("macs"), std::nullopt);  // a matrix cannot be a kernel
 }
 
 // --- matrix products ----------------------------------------------------------------------------
@@ -223,7 +223,7 @@ TEST(EveryName, GroupedProducts) {
   };
   expect_all({"aten::_grouped_mm", "aten::_scaled_grouped_mm", "aten::_scaled_grouped_mm_v2"},
              grouped, 8 * 5 * 12, 40);
-  // Batches of both: neither operand alone says that the contraction is cut.
+  // Both operands have batches: neither alone shows that the contraction is divided.
   auto n = op("aten::_grouped_mm").tensor("self", {3, 8, 12}).tensor("mat2", {12, 5});
   EXPECT_EQ(n.out({8, 15}).count("macs"), 8 * 15 * 12);
 }
@@ -241,8 +241,8 @@ TEST(EveryName, TensordotContractsTheNamedDims) {
   EXPECT_EQ(outer.out({2, 3, 7}).count("macs"), 42);
 }
 
-// By hand: row i of X, of [4, 4] X = [4, 3], takes i products in each of 3 columns, 3·(0+1+2+3) = 18; each of
-// 12 elements is divided.
+// By hand: row i of X, where [4, 4] X = [4, 3], takes i products in each of 3 columns, 3·(0+1+2+3)
+// = 18; each of 12 elements is divided.
 TEST(EveryName, TriangularSystemsBySubstitution) {
   const auto system = [](const char* name, const char* a, const char* b) {
     return op(name).tensor(a, {2, 4, 4}).tensor(b, {2, 4, 3}).out({2, 4, 3});
@@ -252,7 +252,10 @@ TEST(EveryName, TriangularSystemsBySubstitution) {
             Figures(36, 0));
   EXPECT_EQ(figures(system("aten::triangular_solve", "A", "self")), Figures(36, 24));
   // From the right: [3, 4] = X [4, 4], columns of 3.
-  EXPECT_EQ(figures(op("aten::linalg_solve_triangular").tensor("self", {4, 4}).tensor("B", {3, 4}).out({3, 4})),
+  EXPECT_EQ(figures(op("aten::linalg_solve_triangular")
+                        .tensor("self", {4, 4})
+                        .tensor("B", {3, 4})
+                        .out({3, 4})),
             Figures(18, 12));
 }
 
@@ -288,7 +291,7 @@ TEST(EveryName, TrilinearMultipliesTheFirstPairFirst) {
   auto n = op("aten::_trilinear").tensor("i1", {5, 3}).tensor("i2", {2, 3, 7});
   n.tensor("i3", {5, 7}).numbers("expand1", {1, 3}).numbers("expand2", {0});
   n.numbers("expand3", {1, 2}).numbers("sumdim", {2, 3}).out({5, 2});
-  // The pair over b, o, i, j; i, which the third lacks, is summed then: b, o, j are left.
+  // The pair over b, o, i, j; then i, which the third operand lacks, is summed: b, o, j remain.
   EXPECT_EQ(figures(n), Figures(5 * 2 * 3 * 7 + 5 * 2 * 7, 0));
   auto many = op("aten::_trilinear").tensor("i1", Dims(16, 1)).numbers("expand1", {0});
   EXPECT_EQ(many.out({1}).count("macs"), std::nullopt);

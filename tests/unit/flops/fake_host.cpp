@@ -10,7 +10,7 @@ struct State {
   std::string convention, causal, error;
   tmeter_number value{};
   std::vector<std::string> warnings;
-  const tmeter_node* node = nullptr;  // the only one
+  const tmeter_node* node = nullptr;  // the only node
 };
 State& state() {
   static State s;
@@ -125,7 +125,7 @@ const Table& capability(std::string_view id) {
   return *static_cast<const Table*>(plugin().get_capability(str(id), plugin().user));
 }
 
-// As the host chooses: the operator's own handlers first, then "*".
+// The host's choice: the operator's own handlers first, then "*".
 tmeter_number evaluate(std::string_view metric, const tmeter_node& node) {
   const auto& handlers = capability<tmeter_op_handlers>(TMETER_CAP_OP_HANDLER);
   for (const std::string_view wanted : {std::string_view(node.op), std::string_view("*")}) {

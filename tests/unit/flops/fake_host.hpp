@@ -1,9 +1,9 @@
-// One operator made by hand and a host just large enough for a plugin to count it.
+// One hand-made operator and a host just large enough for a plugin to count it.
 //
 //   const auto n = op("aten::mm").tensor("self", {2, 3}).tensor("mat2", {3, 4}).out({2, 4});
 //   EXPECT_EQ(n.count("macs"), 24);
 //
-// `count` gives nothing when the node is unknown.
+// `count` returns nothing for an unknown node.
 #pragma once
 #include <tmeter/abi/tmeter.h>
 
@@ -83,12 +83,12 @@ class Op {
     return *this;
   }
 
-  /// The metric of this node under a convention ("torch half": with causal halving); nothing when
-  /// it is unknown.
+  /// The metric of this node under a convention ("torch half": with causal halving); nothing if it
+  /// is unknown.
   std::optional<int64_t> count(const std::string& metric,
                                const std::string& convention = "torch") const;
   bool zero_by_rule(const std::string& metric) const;
-  /// For code below the plugin's entry, once something was counted through it.
+  /// For code below the plugin's entry, after a first count through it.
   const tmeter_node* handle() const { return &node_; }
 
  private:

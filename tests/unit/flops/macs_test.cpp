@@ -1,5 +1,5 @@
-// MACs of operators and argument forms that exported models rarely have. Figures marked FCM are
-// half of what torch.utils.flop_counter.FlopCounterMode 2.15 says for the same call.
+// MACs of operators and argument forms that are rare in exported models. Figures marked FCM are
+// half of those of torch.utils.flop_counter.FlopCounterMode 2.15 for the same call.
 #include <gtest/gtest.h>
 
 #include "fake_host.hpp"

@@ -1,5 +1,5 @@
-// Operators that cost so and so much per element: the operations in the formula of PyTorch's
-// documentation, counted by hand. docs/conventions.md says what one operation is.
+// Operators with a fixed cost per element: the operations in the formula of PyTorch's
+// documentation, counted by hand. docs/conventions.md defines an operation.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -34,7 +34,7 @@ const Row kRows[] = {
     {4, 0, "hypot polar"},                        // sqrt(x * x + y * y); r * cos, r * sin
     {4, 0, "logaddexp logaddexp2"},               // exp, exp, add, log
     {5, 0, "silu glu hardswish"},                 // sigmoid or hardsigmoid, multiply
-    {5, 0, "selu celu"},                          // elu with one multiplication or division more
+    {5, 0, "selu celu"},                          // elu with one more multiplication or division
     {5, 0, "softplus"},                           // log(1 + exp(beta * x)) / beta
     {5, 0, "mish"},                               // exp, add, log, tanh, multiply
     {5, 0, "log_sigmoid log_sigmoid_forward"},    // the sigmoid's four, log
@@ -43,7 +43,7 @@ const Row kRows[] = {
     {6, 0, "_masked_softmax"},
     {6, 0, "isclose"},                                   // |a - b| <= atol + rtol * |b|
     {5, 0, "quantize_per_tensor quantize_per_channel"},  // divide, round, shift, min, max
-    {5, 2, "quantize_per_tensor_dynamic"},               // and the range of the input
+    {5, 2, "quantize_per_tensor_dynamic"},               // also the range of the input
     {7, 0,
      "fake_quantize_per_tensor_affine fake_quantize_per_channel_affine "
      "fake_quantize_per_tensor_affine_cachemask "
@@ -64,7 +64,7 @@ const Row kRows[] = {
     {2, 4, "logsumexp special_logsumexp"},  // max, subtract, exp, add; log, add
     {0, 5, "cross_entropy_loss"},           // log_softmax
     {4, 6, "cosine_similarity"},            // three dot products; root, product, max, divide
-    {0, 7, "huber_loss smooth_l1_loss"},    // subtract, abs, compare, three of either side, add
+    {0, 7, "huber_loss smooth_l1_loss"},    // subtract, abs, compare, three on either side, add
     {0, 8, "binary_cross_entropy"},         // y * log(x) + (1 - y) * log(1 - x), add
 };
 

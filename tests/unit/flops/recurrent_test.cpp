@@ -1,4 +1,4 @@
-// Recurrent layers and cells: MACs, gate arithmetic, and what the tools make of them, by hand after
+// Recurrent layers and cells: MACs, gate arithmetic, and the tools' figures, by hand from
 // docs/conventions.md. Per hidden unit and step: LSTM 22 (8 for biases), GRU 16 (6), RNN 2 (2).
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ struct Kind {
   int64_t gates, arithmetic, biases;
 };
 
-/// 12 steps of 6 numbers, 8 hidden units.
+/// 12 steps of 6 elements, 8 hidden units.
 Op layer(const char* name) {
   return op(name).tensor("input", {4, 3, 6}).tensors("hx", {{1, 3, 8}, {1, 3, 8}}).out({4, 3, 8});
 }
@@ -34,7 +34,7 @@ TEST(Recurrent, LayersWithPackedWeights) {
           << name;
       EXPECT_EQ(layer(name).number("has_biases", 0).count("other_flops"), 96 * kind.arithmetic)
           << name;
-      // The second layer reads the 8 numbers of the first, of both directions if there are two.
+      // The second layer reads the 8 elements of the first, of both directions if there are two.
       EXPECT_EQ(layer(name).number("num_layers", 2).count("macs"), one * (6 + 8 + 8 + 8)) << name;
       auto both = layer(name).number("num_layers", 2).flag("bidirectional");
       EXPECT_EQ(figures(both),
@@ -59,7 +59,7 @@ TEST(Recurrent, WithoutAStateNothingIsKnown) {
             std::nullopt);
 }
 
-/// The kernels of oneDNN, cuDNN and MIOpen say by a number what they run.
+/// The kernels of oneDNN, cuDNN and MIOpen encode their mode in a number.
 struct Mode {
   int64_t mode, arithmetic, biases, thop, ptflops, torchinfo;
 };
@@ -121,7 +121,7 @@ const Kind kCells[] = {
      2,
      2}};
 
-/// 3 samples of 6 numbers, 8 hidden units.
+/// 3 samples of 6 elements, 8 hidden units.
 TEST(Recurrent, Cells) {
   for (const auto& kind : kCells)
     for (const auto name : kind.names) {

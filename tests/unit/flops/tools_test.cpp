@@ -1,6 +1,6 @@
-// The formulas of the tools that hook modules, on single operators. Figures marked "recorded" are
-// those of the reference table op_matrix.csv that came with the project; where a tool errs there,
-// the corrected figure is worked out beside it.
+// The formulas of the tools that hook modules, on single operators. Figures marked "recorded" come
+// from the reference table op_matrix.csv that came with the project; where a tool errs, the
+// corrected figure is calculated beside it.
 #include <gtest/gtest.h>
 
 #include "fake_host.hpp"
@@ -11,7 +11,7 @@ using fake::op;
 
 constexpr const char* kTools[] = {"thop", "ptflops", "torchinfo", "torchmeter", "torchstat"};
 
-/// What the five conventions say, in the order above.
+/// The figures of the five conventions, in the order above.
 std::vector<int64_t> by_all(const fake::Op& n) {
   std::vector<int64_t> all;
   for (const auto tool : kTools) all.push_back(n.count("flops", tool).value_or(-1));
@@ -36,7 +36,7 @@ TEST(Tools, GroupedConvolution) {  // recorded: torchmeter 294,912, which ignore
 }
 
 TEST(Tools, TransposedConvolutionMeetsInputPositions) {
-  // recorded for stride 2: thop and torchinfo multiply by the four times as many output positions
+  // recorded for stride 2: thop and torchinfo multiply by the output positions, four times as many
   const auto n = op("aten::conv_transpose2d")
                      .tensor("input", {1, 8, 8, 8})
                      .tensor("weight", {8, 8, 4, 4})
@@ -76,7 +76,7 @@ TEST(Tools, Activations) {
   const auto apply = [](const char* name) {
     return op(name).tensor("self", {2, 16, 8, 8}).out({2, 16, 8, 8});
   };
-  // recorded: ptflops twice that much, as a module and as the function the module calls
+  // recorded: ptflops counts twice that, once for the module and once for the function it calls
   EXPECT_EQ(by_all(apply("aten::relu_")), (Five{0, 2048, 0, 2048, 2048}));
   EXPECT_EQ(by_all(apply("aten::sigmoid")), (Five{0, 0, 0, 4096, 0}));  // recorded
   EXPECT_EQ(by_all(apply("aten::gelu")), (Five{0, 2048, 0, 0, 0}));
@@ -119,14 +119,14 @@ TEST(Tools, TorchmeterFlops) {  // recorded with torchmeter 0.1.0: Meter(layer).
   EXPECT_EQ(flops(apply("aten::tanh")), 92'160);
   EXPECT_EQ(flops(apply("aten::silu")), 51'200);
   EXPECT_EQ(flops(apply("aten::sigmoid")), 40'960);
-  EXPECT_EQ(flops(apply("aten::gelu")), 0);  // no rule there
+  EXPECT_EQ(flops(apply("aten::gelu")), 0);  // torchmeter has no rule for it
   const auto pool = [](const char* name) {
     auto n = op(name).tensor("self", {1, 10, 32, 32});
     return n.numbers("kernel_size", {2}).out({1, 10, 16, 16});
   };
   EXPECT_EQ(flops(pool("aten::max_pool2d")), 7'680);
   EXPECT_EQ(flops(pool("aten::avg_pool2d")), 17'920);
-  // Not seen there; 2 per MAC: 4 · 10 · 20 · 32.
+  // torchmeter does not see it; 2 per MAC: 4 · 10 · 20 · 32.
   const auto product = op("aten::bmm").tensor("self", {4, 10, 32}).tensor("mat2", {4, 32, 20});
   EXPECT_EQ(flops(fake::Op(product).out({4, 10, 20})), 51'200);
 }
@@ -145,13 +145,14 @@ TEST(Tools, Recurrent) {  // recorded, two layers of 64: thop, ptflops, torchinf
   EXPECT_EQ(by_all(layer("aten::gru", 3)), (Five{893440, 893440, 875520, 860160, 860160}));
 }
 
-TEST(Tools, AttentionIsCounted) {  // recorded: all but FlopCounterMode say 0
+TEST(Tools, AttentionIsCounted) {  // recorded: 0 by all but FlopCounterMode
   const auto n = op("aten::scaled_dot_product_attention")
                      .tensor("query", {2, 4, 16, 32})
                      .tensor("key", {2, 4, 16, 32})
                      .tensor("value", {2, 4, 16, 32})
                      .out({2, 4, 16, 32});
-  // ptflops adds what its formula of nn.MultiheadAttention does: 2,048 scores, 4,096 of the query.
+  // ptflops adds the terms of its formula for nn.MultiheadAttention: 2,048 for scores, 4,096 for
+  // the query.
   EXPECT_EQ(by_all(n), (Five{131072, 131072 + 2048 + 4096, 131072, 131072, 131072}));
 }
 
@@ -167,7 +168,7 @@ fake::Op causal(const char* name, int64_t queries, int64_t keys) {
   return n.flag("is_causal").out(dims(queries));
 }
 
-/// Scores by drawing the mask: every score costs 2 MACs here.
+/// Scores counted by drawing the mask: every score costs 2 MACs here.
 int64_t drawn(int64_t queries, int64_t keys, int64_t shift) {
   int64_t scores = 0;
   for (int64_t i = 0; i < queries; ++i)

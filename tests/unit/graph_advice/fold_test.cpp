@@ -1,4 +1,5 @@
-// Batch norms folded into weights, number by number; whole layers: tests/cli/test_fusion_advice.py.
+// Batch norms folded into weights, element by element; for whole layers see
+// tests/cli/test_fusion_advice.py.
 #include "plugins/advice/fusion/fold.hpp"
 
 #include <gtest/gtest.h>
@@ -66,7 +67,7 @@ TEST(Fold, AVarianceBelowZeroIsTold) {
   EXPECT_TRUE(error.overflows);
 }
 
-/// Elements 2 and 3 of a tensor whose channels have two numbers each are channel 1's.
+/// Elements 2 and 3 of a tensor with two elements per channel belong to channel 1.
 TEST(Fold, ChannelsFollowFromWhereTheNumbersAre) {
   FoldError error;
   Norm norm = norm_of(1);

@@ -1,4 +1,4 @@
-// How time grows with the batch, by hand: tests/cli/test_parallelism_advice.py has the table.
+// Time as a function of the batch, by hand: tests/cli/test_parallelism_advice.py has the table.
 #include "plugins/advice/parallelism/scaling.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ using parallelism::choose;
 using parallelism::Memory;
 using parallelism::Scaling;
 
-/// 100 s to move weights and 20 s for each batch, 10 s of arithmetic; calls of 1 s, 3 s that stay.
+/// 100 s to move weights and 20 s for each batch, 10 s of arithmetic; 1 s of calls, 3 s fixed.
 Scaling one_layer() { return {{{10, 100, 20}}, 1, 3}; }
 
 TEST(Scaling, MemoryThenArithmetic) {
@@ -46,7 +46,7 @@ TEST(Scaling, MemoryEndsIt) {
 }
 
 TEST(Scaling, NoEndIsFound) {
-  // What stays is a million times what grows: no batch of 2^20 reaches the share.
+  // The fixed part is a million times the growing one: no batch up to 2^20 reaches the share.
   EXPECT_EQ(choose({{{0, 0, 1e-9}}, 0, 1}, {}, 0.9).factor, int64_t{1} << 20);
 }
 

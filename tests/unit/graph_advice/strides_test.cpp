@@ -46,7 +46,7 @@ TEST(Strides, ContiguousIsWhatPyTorchSays) {
 TEST(Strides, OfANewTensor) {
   EXPECT_EQ(plugins::contiguous({2, 3, 4}).strides, (Sizes{12, 4, 1}));
   EXPECT_EQ(plugins::contiguous({}).strides, Sizes{});
-  EXPECT_TRUE(plugins::is_contiguous({{0, 5}, {7, 3}}));  // it has no numbers
+  EXPECT_TRUE(plugins::is_contiguous({{0, 5}, {7, 3}}));  // it has no elements
 }
 
 TEST(Strides, ViewsOfOtherSizesAreNone) {
@@ -55,14 +55,14 @@ TEST(Strides, ViewsOfOtherSizesAreNone) {
   EXPECT_EQ(plugins::view_strides(plugins::contiguous({}), {1, 1}), (Sizes{1, 1}));
 }
 
-/// As a file may claim them; the sums wrap, nothing is undefined.
+/// A file may declare these; the sums wrap around, without undefined behaviour.
 TEST(Strides, BeyondAllMemory) {
   constexpr int64_t kMost = INT64_MAX;
   EXPECT_FALSE(plugins::view_strides({{4, 4}, {kMost, kMost}}, {16}));
   EXPECT_FALSE(plugins::is_contiguous({{4, 4}, {kMost, 1}}));
   EXPECT_FALSE(plugins::product_of(Sizes{kMost, 2}));
   EXPECT_FALSE(plugins::view_strides({{4}, {1}}, {kMost, 2}));
-  EXPECT_EQ(plugins::product_of(Sizes{kMost, 2, 0}), 0);  // nothing, however many times
+  EXPECT_EQ(plugins::product_of(Sizes{kMost, 2, 0}), 0);  // zero elements, whatever the factors
   EXPECT_TRUE(plugins::view_strides({{kMost, 2, 0}, {0, 0, 1}}, {0, 5}));
 }
 

@@ -18,11 +18,11 @@ int64_t library_says() {
   return function();
 }
 
-/// Our kernels are compiled for these; what is newer is nothing that they could use.
+/// Our kernels are compiled for these; newer targets have no kernel.
 TEST(HighwayTargets, AreThoseOfItsOwnLibrary) {
   const int64_t said = hwy::SupportedTargets();
   EXPECT_EQ(said & HWY_TARGETS, library_says() & HWY_TARGETS);
-  EXPECT_NE(said & HWY_TARGETS, 0) << "there is always the compiler's baseline";
+  EXPECT_NE(said & HWY_TARGETS, 0) << "the compiler's baseline is always present";
 }
 
 TEST(HighwayTargets, TheBestIsChosenAtTheFirstCall) {

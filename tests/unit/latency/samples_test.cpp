@@ -35,7 +35,8 @@ TEST(Samples, IntervalOfTheMedianIsByRanks) {
   EXPECT_DOUBLE_EQ(s.uncertainty(), 6.0 / 13);
 }
 
-// Binomial(n, 1/2): a true median lies between the 7th and 19th of 25 with 98.6 %, never with less than 95 %.
+// Binomial(n, 1/2): a true median lies between the 7th and 19th of 25 with 98.6 %, and in every
+// case with at least 95 %.
 TEST(Samples, FewRunsGiveNoNarrowInterval) {
   const auto s = of({1, 2, 9});
   EXPECT_EQ(s.of_median().low, 1);

@@ -1,4 +1,4 @@
-// Bytes read, written and newly made by single operators: the rows of plugins/metrics/memory's
+// Bytes read, written and newly allocated by single operators: the rows of plugins/metrics/memory's
 // README, by hand. A float32 element has 4 bytes, an index (int64) 8.
 #include "plugins/metrics/memory/traffic.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 using fake::op;
 
-using Bytes = std::array<std::optional<int64_t>, 3>;  // read, written, newly made
+using Bytes = std::array<std::optional<int64_t>, 3>;  // read, written, newly allocated
 constexpr auto kUnknown = std::nullopt;
 
 Bytes traffic(const fake::Op& n) {
@@ -55,7 +55,7 @@ TEST(Traffic, InPlaceOperatorsWriteTheirTargetAndMakeNothing) {
             (Bytes{kUnknown, kUnknown, 0}));
 }
 
-/// `x += y` of a scripted file. Its neighbours without the i make a new tensor.
+/// `x += y` of a scripted file. The neighbours without the i make a new tensor.
 TEST(Traffic, PythonsInPlaceOperatorsAreInPlace) {
   const auto both = [](const char* name) {
     return traffic(op(name).tensor("self", {2, 3}).tensor("other", {3}).out({2, 3}));
@@ -105,7 +105,7 @@ TEST(Traffic, ScatterWritesAsManyElementsAsItsSource) {
        {"aten::scatter_add_", "aten::scatter_reduce_", "aten::index_add_", "aten::index_reduce_"})
     EXPECT_EQ(scatter(name, "src", {4}), (Bytes{48 + 16 + 16, 16, 0})) << name;
   EXPECT_EQ(scatter("aten::_index_put_impl_", "values", {4}), (Bytes{48 + 16, 16, 0}));
-  // Never more than the target has; and into a new tensor it is an operator like any other.
+  // At most the size of the target; a scatter into a new tensor is an operator like any other.
   EXPECT_EQ(scatter("aten::scatter_", "src", {12}), (Bytes{48 + 48, 40, 0}));
   EXPECT_EQ(scatter("aten::scatter_add", "src", {4}), (Bytes{40 + 48 + 16, 40, 40}));
 }
@@ -140,7 +140,7 @@ TEST(Traffic, EmbeddingsReadTheRowsTheyPick) {
     auto n = op(name).tensor("weight", {100, 8}).arg("indices", indices({2, 3})).out({2, 3, 8});
     EXPECT_EQ(traffic(n), (Bytes{48 + 6 * 32, 192, 192})) << name;
   }
-  // A bag makes one row of many; what it reads are the many.
+  // A bag makes one row of many, but reads all of them.
   auto bag = op("aten::embedding_bag").tensor("weight", {100, 8}).arg("indices", indices({6}));
   EXPECT_EQ(traffic(bag.arg("offsets", indices({2})).out({2, 8})), (Bytes{48 + 16 + 192, 64, 64}));
 }
@@ -171,7 +171,7 @@ TEST(Traffic, LookupsWithoutSizesAreUnknown) {
   EXPECT_EQ(traffic(n.out({3}, TMETER_DTYPE_UNDEFINED)), (Bytes{kUnknown, kUnknown, kUnknown}));
 }
 
-// --- what reads or writes nothing ---------------------------------------------------------------
+// --- operators that neither read nor write ------------------------------------------------------
 
 TEST(Traffic, CreationAsksForShapesOnly) {
   for (const auto name :
@@ -199,7 +199,7 @@ TEST(Traffic, ViewsAndBookkeepingMoveNothing) {
   EXPECT_FALSE(moves_nothing(op("aten::contiguous").tensor("self", {2, 3}).out({2, 3})));
 }
 
-/// The peak of what is alive asks whether something new was made.
+/// The peak of live memory depends on whether an operator made a new tensor.
 TEST(Traffic, NothingMovedIsZeroBytesToo) {
   const auto n = op("aten::view").tensor("self", {2, 3}).out({6});
   EXPECT_TRUE(moves_nothing(n));
@@ -219,7 +219,7 @@ TEST(Traffic, ConversionsThatChangeNothingMoveNothing) {
   EXPECT_EQ(traffic(same("aten::clone").out({4})), (Bytes{16, 16, 16}));
   EXPECT_EQ(traffic(same("aten::to").flag("copy").out({4})), (Bytes{16, 16, 16}));
   EXPECT_EQ(traffic(same("aten::to").number("memory_format", 1).out({4})), (Bytes{16, 16, 16}));
-  // As lists of devices are converted, not tensors: nothing is known, nothing is claimed.
+  // As with lists of devices, which are not tensors: unknown.
   EXPECT_FALSE(moves_nothing(op("aten::to").number("self", 1).out({4})));
   EXPECT_FALSE(moves_nothing(op("aten::to").tensor("self", {4})));
 }

@@ -1,4 +1,4 @@
-// Workspaces of single operators against what PyTorch's allocator gave out
+// Workspaces of single operators against the bytes that PyTorch's allocator handed out
 // (tests/fixtures/record_workspaces.py; a machine with AVX-512).
 #include "plugins/metrics/memory/workspaces.hpp"
 
@@ -39,11 +39,12 @@ fake::Op made_of(const json& call) {
 }
 
 int64_t workspace(const fake::Op& op, int64_t threads = 2, int64_t block = 16) {
-  (void)op.count("output_bytes");  // the host is there
+  (void)op.count("output_bytes");  // starts the host
   return memory::workspace_of(tmeter::Node(op.handle()), {threads, block, nullptr}).value();
 }
 
-/// To the byte; an LSTM within 4 KB: addresses of blocks in oneDNN's scratchpad have no rule.
+/// Exact to the byte; an LSTM within 4 KB, as addresses of blocks in oneDNN's scratchpad follow no
+/// rule.
 TEST(Workspaces, AreWhatPyTorchsAllocatorGives) {
   const auto calls = recorded();
   ASSERT_GE(calls.size(), 40u);
@@ -65,8 +66,8 @@ fake::Op convolution(Dims image, Dims weight, Dims out) {
   return op.out(std::move(out));
 }
 
-/// 24 → 40 channels of 56 × 56, 3 × 3: in blocks of 8 nothing is padded. Image 24 · 3136 · 4 =
-/// 301,056, weights 40 · 24 · 9 · 4 = 34,560, result 501,760: 837,376 while it computes; then the
+/// 24 → 40 channels of 56 × 56, 3 × 3: blocks of 8 need no padding. Image 24 · 3136 · 4 = 301,056,
+/// weights 40 · 24 · 9 · 4 = 34,560, result 501,760: 837,376 during the computation; then the
 /// result twice, 1,003,520. Beyond the result: 501,760.
 TEST(Workspaces, BlocksOfChannelsAreTheMachines) {
   const auto op =
@@ -77,7 +78,8 @@ TEST(Workspaces, BlocksOfChannelsAreTheMachines) {
 
 /// 1 × 1 with stride 2 on 256 × 56 × 56, 512 filters: image 3,211,264, weights 524,288, result
 /// 1,605,632, and per thread 256 · 28 · 28 · 4 = 802,816 gathered. Beyond the result: 3,735,552 +
-/// threads · 802,816. (PyTorch on 1, 2 and 4 threads: 128 more, where the scratchpad is aligned.)
+/// threads · 802,816. (PyTorch on 1, 2 and 4 threads: 128 more, for the alignment of the
+/// scratchpad.)
 TEST(Workspaces, GatheredPlacesAreEachThreads) {
   const auto op =
       convolution({1, 256, 56, 56}, {512, 256, 1, 1}, {1, 512, 28, 28}).numbers("stride", {2, 2});
@@ -97,7 +99,7 @@ TEST(Workspaces, WhatHasNoRuleTakesNothing) {
   EXPECT_EQ(workspace(half.out({1, 2, 4, 4}, TMETER_DTYPE_FLOAT16)), 0);
 }
 
-/// As a file may have them.
+/// Arguments that a file may contain.
 TEST(Workspaces, OddArgumentsAreNoAccident) {
   const Dims odd[] = {{},        {0},        {1},          {1, 0},
                       {0, 0, 0}, {1, -1, 3}, {0, 4, 5, 6}, {1, 1, 1, 1, 1, 1}};

@@ -1,4 +1,4 @@
-// Histograms of bit patterns against adding one for each, whatever repeats.
+// Histograms of bit patterns against a loop that adds one per element, for any repetition.
 #include "plugins/metrics/param_stats/histogram.hpp"
 
 #include <gtest/gtest.h>
@@ -6,14 +6,13 @@
 #include <random>
 #include <vector>
 
-
 namespace {
 
-/// One code of 16 bits by its place and a random number.
+/// A 16-bit code from its position and a random number.
 using Pattern = uint16_t (*)(size_t i, uint32_t random);
 
-// What weights are made of: bfloat16 and float16 with zeros of both signs, NaN (0x7fc0), infinities
-// (0x7f80), subnormals (1), runs of any number, few levels.
+// Patterns of weights: bfloat16 and float16 with zeros of both signs, NaN (0x7fc0), infinities
+// (0x7f80), subnormals (1), runs of one element, few levels.
 constexpr Pattern kPatterns[]{
     [](size_t, uint32_t) { return uint16_t{0}; },
     [](size_t, uint32_t) { return uint16_t{0x8000}; },
@@ -90,13 +89,13 @@ TEST(Histogram, MergedHistogramsAddUp) {
     param_stats::Histogram16 part;
     param_stats::count_words(bytes_of(codes).subspan(2 * first, 5000), part);
     merged.merge(part);
-    EXPECT_EQ(part[codes[first]], counts_of(part)[codes[first]]);  // as it was
+    EXPECT_EQ(part[codes[first]], counts_of(part)[codes[first]]);  // unchanged
   }
   EXPECT_EQ(counts_of(merged), counts_of(all));
 }
 
 TEST(Histogram, CountsBeyond32BitsAreKept) {
-  // What callers add is announced: room is made before a counter could overflow.
+  // Callers announce the number of elements, so that room is made before a counter could overflow.
   param_stats::Histogram8 histogram;
   for (int i = 0; i < 3; ++i) histogram.room(0xffffffffu)[0][7] += 0xffffffffu;
   EXPECT_EQ(histogram[7], 3 * uint64_t{0xffffffffu});

@@ -1,4 +1,4 @@
-// Tensors so large that order statistics cannot be sorted out at once: against sorting all of them.
+// Tensors too large to select order statistics in one pass, against sorting all elements.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ void expect_quantiles(const Statistics& f, std::vector<T> x) {
 }
 
 TEST(Large, QuantilesAreExactWhereAMillionFloatsShareTheirFirstDigits) {
-  // All in one bucket of 65,536 neighbouring floats, most more than once.
+  // All in one bucket of 65,536 neighbouring floats, most of them repeated.
   std::mt19937 random(1);
   std::vector<float> x(1000000);
   for (auto& v : x) v = 1.0f + static_cast<float>(random() % 60000) * 0x1p-23f;
@@ -50,7 +50,7 @@ TEST(Large, QuantilesAreExactWhereDoublesDifferInTheirLastDigitsOnly) {
   const auto f =
       recorded::analyse(tmeter::DType(TMETER_DTYPE_FLOAT64), bytes_of(x), 3, 32768, 0.01, &passes);
   expect_quantiles(f, x);
-  EXPECT_LE(passes, 8);  // what the host allows
+  EXPECT_LE(passes, 8);  // the host's limit
 }
 
 TEST(Large, QuantilesOfIntegersAreExact) {
@@ -87,7 +87,7 @@ TEST(Large, HowATensorIsCutDoesNotChangeTheCounts) {
 }
 
 TEST(Large, ManyRanksInOneBucketOfDoublesAreFoundInAFewPasses) {
-  // 2^18 keys are more than are kept: cells of 2^29, 2^13 and 1 key follow each other.
+  // 2^18 keys exceed the kept ones: cells of 2^29, 2^13 and 1 key follow each other.
   std::mt19937_64 random(5);
   std::vector<double> x(800000);
   for (auto& v : x) v = 1 + static_cast<double>(random() % (uint64_t{1} << 44)) * 0x1p-52;

@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
-#include "plugins/metrics/param_stats/statistics.hpp"
 #include "plugins/metrics/param_stats/narrower_types.hpp"
+#include "plugins/metrics/param_stats/statistics.hpp"
 
 namespace one_by_one {
 
@@ -20,7 +20,7 @@ std::vector<T> finite(const std::vector<T>& x) {
   return out;
 }
 
-/// n times the entropy, summed over the bytes of all elements at each place.
+/// n times the entropy, summed over the byte planes of all elements.
 template <class Stored>
 double bits_of(const std::vector<Stored>& x) {
   double bits = 0;
@@ -35,11 +35,11 @@ double bits_of(const std::vector<Stored>& x) {
   return bits;
 }
 
-/// numpy.histogram's bins of 64, by its edges.
+/// numpy.histogram's 64 bins, by its edges.
 template <class T>
 std::vector<uint64_t> bins_of_all(const param_stats::Statistics& f, const std::vector<T>& x) {
   std::vector<uint64_t> out(f.counts.size());
-  if (out.empty()) return out;  // where there can be no edges
+  if (out.empty()) return out;  // where edges are impossible
   for (const T v : x) {
     const auto after = std::upper_bound(f.edges.begin(), f.edges.end(), static_cast<double>(v));
     const auto at = static_cast<size_t>(after - f.edges.begin());
@@ -60,7 +60,7 @@ void expect_exact_quantiles(const param_stats::Statistics& f, std::vector<T> x) 
   }
 }
 
-/// But for the bytes as stored.
+/// All but the bytes as stored.
 template <class T>
 void expect_all(const param_stats::Statistics& f, const std::vector<T>& all) {
   const auto x = finite(all);
@@ -74,7 +74,7 @@ void expect_all(const param_stats::Statistics& f, const std::vector<T>& all) {
     EXPECT_EQ(f.fits_half, std::all_of(x.begin(), x.end(), param_stats::is_half));
   }
   if (x.empty()) return;
-  const auto shift = static_cast<long double>(x[0]);  // all may lie far from zero
+  const auto shift = static_cast<long double>(x[0]);  // all elements may lie far from zero
   long double sum = 0, squares = 0, sizes = 0;
   for (const T v : x) sum += v - shift, sizes += std::fabs(v);
   const long double mean = shift + sum / static_cast<long double>(x.size());

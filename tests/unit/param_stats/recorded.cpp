@@ -13,7 +13,7 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// safetensors' names of types that are not tmeter's short codes in capitals.
+/// safetensors' names of types that differ from tmeter's short codes in capitals.
 tmeter::DType parse_type(const std::string& name) {
   static const std::map<std::string, std::string> names{
       {"F8_E4M3", "f8e4m3"},         {"F8_E5M2", "f8e5m2"}, {"F8_E4M3FNUZ", "f8e4m3fnuz"},
@@ -48,8 +48,8 @@ std::vector<RecordedTensor> tensors() {
   return out;
 }
 
-param_stats::Statistics analyse(tmeter::DType type, const std::vector<uint8_t>& bytes, int64_t parts,
-                             int64_t chunk, double threshold, int* passes) {
+param_stats::Statistics analyse(tmeter::DType type, const std::vector<uint8_t>& bytes,
+                                int64_t parts, int64_t chunk, double threshold, int* passes) {
   const auto size = static_cast<size_t>(type.bytes());
   const auto numel = static_cast<int64_t>(bytes.size() / size);
   param_stats::Statistics statistics;

@@ -1,4 +1,4 @@
-// The recorded tensors of tests/fixtures/tensor_stats, and the statistics NumPy gave for them.
+// The recorded tensors of tests/fixtures/tensor_stats, and NumPy's statistics of them.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -22,12 +22,13 @@ struct RecordedTensor {
 
 std::vector<RecordedTensor> tensors();
 
-/// Analyses `bytes` in `parts` parts, each fed in chunks of `chunk` elements, as the host does.
-param_stats::Statistics analyse(tmeter::DType type, const std::vector<uint8_t>& bytes, int64_t parts,
-                             int64_t chunk, double threshold = 0.01, int* passes = nullptr);
+/// Analyses `bytes` in `parts` parts, each passed in chunks of `chunk` elements, like the host.
+param_stats::Statistics analyse(tmeter::DType type, const std::vector<uint8_t>& bytes,
+                                int64_t parts, int64_t chunk, double threshold = 0.01,
+                                int* passes = nullptr);
 
-/// Equal within 1e-6, the tolerance issue 5 asks for; also where one sums up rounding errors only:
-/// then relative to `scale`.
+/// Equal within 1e-6, the promised tolerance, relative to the expected value; relative to `scale`
+/// where the value is a sum of rounding errors.
 ::testing::AssertionResult close(double actual, const nlohmann::json& expected, double scale = 0);
 
 }  // namespace recorded

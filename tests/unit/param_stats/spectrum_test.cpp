@@ -1,4 +1,4 @@
-// Singular values against NumPy's, and against matrices made to have known ones.
+// Singular values against NumPy's, and against matrices constructed with known ones.
 #include "plugins/metrics/param_stats/spectrum.hpp"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST(Spectrum, LanczosAgreesWithNumPyOnSmallMatricesToo) {
   }
 }
 
-/// (I - 2 u u^T) D (I - 2 v v^T): reflections leave the singular values, those in D, as they are.
+/// (I - 2 u u^T) D (I - 2 v v^T): reflections preserve the singular values, those of D.
 std::vector<uint8_t> reflected(int64_t rows, int64_t columns,
                                const std::function<double(int64_t)>& value) {
   const auto unit = [](int64_t n, double step) {
@@ -106,7 +106,7 @@ TEST(Spectrum, TheNormOfALargeMatrixIsFoundWhereTheNextSingularValueIsClose) {
   const auto spectrum = spectrum_of(a, kTight);
   ASSERT_TRUE(spectrum);
   EXPECT_NEAR(spectrum->norm, 5, 5e-6);
-  EXPECT_FALSE(spectrum->effective_rank);  // of so large a matrix it is not worked out
+  EXPECT_FALSE(spectrum->effective_rank);  // not computed for so large a matrix
 }
 
 TEST(Spectrum, EqualSingularValuesAreNoTrap) {
@@ -117,7 +117,7 @@ TEST(Spectrum, EqualSingularValuesAreNoTrap) {
 }
 
 TEST(Spectrum, TheEffectiveRankCountsEqualSingularValues) {
-  // 700 equal ones and 200 zeros: the entropy of 700 equal shares is ln 700.
+  // 700 equal values and 200 zeros: the entropy of 700 equal shares is ln 700.
   const auto bytes = reflected(900, 1500, [](int64_t i) { return i < 700 ? 2.0 : 0.0; });
   const auto spectrum = spectrum_of(matrix_of(bytes, kFloat64, 900, 1500), kTight);
   ASSERT_TRUE(spectrum && spectrum->effective_rank);
@@ -142,8 +142,8 @@ std::vector<uint8_t> as_floats(const std::vector<uint8_t>& doubles, float times)
 }
 
 TEST(Spectrum, SeveralValuesCloseToTheLargestAreNoTrap) {
-  // Some values within 3 % above all others. Mirrored at random the rows are alike; not mirrored,
-  // each value lies in a row of its own, and all in rows beside each other.
+  // Some values within 3 % above all others. After random reflections the rows are alike; without
+  // them, each value lies in a row of its own, and these rows are adjacent.
   const tmeter::DType float32(TMETER_DTYPE_FLOAT32);
   for (const int64_t close : {1, 3, 4, 5, 8, 20}) {
     for (const double above : {1.2, 2.0, 4.0, 10.0}) {
@@ -166,7 +166,7 @@ TEST(Spectrum, SeveralValuesCloseToTheLargestAreNoTrap) {
   }
 }
 
-/// U D V^T, U and V twelve reflections each, by vectors that are drawn: the values are those of D.
+/// U D V^T, where U and V are twelve random reflections each: the singular values are those of D.
 std::vector<uint8_t> mirrored(int64_t rows, int64_t columns, std::mt19937& random,
                               const std::function<double(int64_t)>& value) {
   using Eigen::MatrixXd;

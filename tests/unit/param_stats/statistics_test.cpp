@@ -1,4 +1,4 @@
-// Every value of every recorded tensor against NumPy, however the tensor is cut into parts.
+// Every value of every recorded tensor against NumPy, for every division into parts.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -16,7 +16,8 @@ const std::set<std::string> kWithoutSquares{"denormal.f64", "extreme.f64", "matr
 
 void expect_moments(const Statistics& f, const nlohmann::json& e) {
   const double rms = f.moments.root_mean_square();
-  // A mean of 0 is a sum of rounding errors: then relative to the size of the numbers.
+  // A mean of 0 is a sum of rounding errors, so its tolerance is relative to the size of the
+  // elements.
   EXPECT_TRUE(recorded::close(f.moments.average(), e["mean"], 1e-9 * rms)) << "mean";
   EXPECT_TRUE(recorded::close(f.moments.deviation(), e["std"])) << "std";
   EXPECT_TRUE(recorded::close(std::sqrt(f.moments.sum_of_squares()), e["l2_norm"])) << "l2";
@@ -53,7 +54,7 @@ void expect_values(const std::string& name, const Statistics& f, const nlohmann:
   EXPECT_EQ(static_cast<double>(f.zeros) / all, e["sparsity"].get<double>());
   if (f.moments.n == 0) return;
   EXPECT_TRUE(recorded::close(f.l1, e["l1_norm"])) << "l1";
-  // float64 whose squares are none any more: std and L2 are unavailable, not 0 or infinite.
+  // float64 whose squares overflow or underflow: std and L2 are unavailable, not 0 or infinite.
   EXPECT_EQ(f.moments.has_squares(), !kWithoutSquares.contains(name));
   if (f.moments.has_squares()) expect_moments(f, e);
   expect_order(f, e);

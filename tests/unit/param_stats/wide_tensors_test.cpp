@@ -1,5 +1,5 @@
-// Types of more than 16 bits against straightforward loops, with NaN, infinities, subnormals, zeros
-// of both signs, ties and values at the edges of bins.
+// Types of more than 16 bits against plain loops, with NaN, infinities, subnormals, zeros of both
+// signs, ties, and values at the edges of bins.
 #include <algorithm>
 #include <limits>
 #include <random>
@@ -15,7 +15,7 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kTiny = std::numeric_limits<float>::denorm_min();
 
-/// The i-th number of a tensor; r: a normal random number.
+/// The i-th element of a tensor; r: a normal random number.
 using Weights = float (*)(size_t i, float r);
 struct Kind {
   const char* name;
@@ -110,7 +110,7 @@ constexpr double kDoubleInf = std::numeric_limits<double>::infinity();
 constexpr double kDoubleNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kDoubleTiny = std::numeric_limits<double>::denorm_min();
 
-/// The i-th number; r: a normal random number, n: a random one of 64 bits.
+/// The i-th element; r: a normal random number, n: a random one of 64 bits.
 template <class T>
 struct KindOf {
   const char* name;

@@ -7,7 +7,7 @@
 namespace profile {
 namespace {
 
-/// Until the process has been on a processor for another `nanoseconds`.
+/// Runs until the process has used another `nanoseconds` of processor time.
 void burn(Counters& counters, uint64_t nanoseconds) {
   const auto until = counters.read()[kCpuTime] + nanoseconds;
   while (counters.read()[kCpuTime] < until) {

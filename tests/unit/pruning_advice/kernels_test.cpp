@@ -1,4 +1,5 @@
-// The loops over a weight's numbers against taking them one by one, wherever vectors end.
+// The loops over a weight's elements against taking them one by one, for every position of vector
+// ends.
 #include "plugins/advice/pruning/kernels.hpp"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-/// Of a hundred numbers so many are zeros, of both signs.
+/// Of a hundred elements, `zeros` are zeros, of both signs.
 std::vector<float> weights(size_t n, unsigned zeros) {
   std::mt19937 random(static_cast<uint32_t>(n));
   std::normal_distribution<float> normal;

@@ -1,4 +1,4 @@
-// What pruning would take from trained weights, against PyTorch's sort and its 2:4 sparsifier
+// The losses of pruning trained weights, against PyTorch's sort and its 2:4 sparsifier
 // (tests/fixtures/make_trained_model.py).
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class Pruning : public testing::Test {
   std::map<std::string, tmeter_test::StoredTensor> tensors =
       tmeter_test::stored_tensors(kTrained / "model.safetensors");
 
-  /// Calls f(name, what is expected of it, tensor).
+  /// Calls f(name, expected values, tensor).
   template <class F>
   void for_each_weight(F f) {
     ASSERT_GT(expected["tensors"].size(), 10u);
@@ -40,7 +40,7 @@ class Pruning : public testing::Test {
   }
 };
 
-/// 0.5 % of the loss: magnitudes are known to 7 bits. Of bfloat16 they are known exactly.
+/// 0.5 % of the loss: magnitudes are known to 7 bits; bfloat16 magnitudes are exact.
 TEST_F(Pruning, LossOfNormIsThatOfPyTorchsSort) {
   for_each_weight([&](const auto& name, const auto& wanted, const auto& t) {
     Magnitudes magnitudes(is_bfloat16(t));
@@ -93,7 +93,7 @@ TEST_F(Pruning, TwoOfFourKeepsWhatPyTorchsSparsifierKeeps) {
   size_t with_fours = 0;
   for_each_weight([&](const auto& name, const auto& wanted, const auto& t) {
     const bool transposed = wanted["channel_axis"].template get<int>() == 1;
-    if (transposed) return;  // inputs are not along dim 1
+    if (transposed) return;  // inputs do not lie along dim 1
     Structure structure(shape_of(t.dims, false), 0, true);
     structure.add(0, floats_of(t));
     const auto kept = structure.kept_by_two_of_four();

@@ -157,7 +157,8 @@ TEST(Pt2Expr, StaysBoundedOnHostileText) {
   EXPECT_THROW(Expr::parse(std::string(60'000, '-') + "1"), ExprError);
   std::string nested = "IntTrueDiv(u0, 2)";
   for (int i = 0; i < 100; ++i) nested = "RoundToInt(IntTrueDiv(" + nested + ", 3))";
-  EXPECT_THROW(Expr::parse(nested), ExprError);  // shares nodes: a tree of 3^100
+  EXPECT_THROW(Expr::parse(nested),
+               ExprError);  // nodes are shared: a tree would have 3^100 of them
   std::string sum = "s0";
   for (int i = 0; i < 20'000; ++i) sum += "+s0";
   EXPECT_THROW(Expr::parse(sum), ExprError);

@@ -1,4 +1,4 @@
-// Large lists and tables, split without being parsed: extents against a byte-by-byte reader, pieces
+// Large lists and tables, split without parsing: extents against a byte-by-byte reader, pieces
 // against the whole document.
 #include <gtest/gtest.h>
 
@@ -17,13 +17,13 @@ std::string padded(std::string text) {
   return text;
 }
 
-/// Where the list that begins at `at` ends; npos: nowhere.
+/// The end of the list that begins at `at`; npos if it has none.
 size_t end_of(std::string_view text, size_t at) {
   size_t depth = 0;
   bool inside = false;
   for (size_t i = at; i < text.size(); ++i) {
     const char c = text[i];
-    if (c == '\\') {  // outside texts, too: no JSON anyway
+    if (c == '\\') {  // outside strings, too: not JSON in any case
       if (text.substr(i + 1, 1).find_first_of("\"\\") == 0) ++i;
     } else if (inside) {
       inside = c != '"';
@@ -46,7 +46,7 @@ std::vector<size_t> ends_of(std::string_view text, size_t end, size_t piece) {
   bool inside = false;
   for (size_t i = 1; i < end; ++i) {
     const char c = text[i];
-    const size_t at = i - 1;  // in what stands between the brackets
+    const size_t at = i - 1;  // in the text between the brackets
     if (c == '\\') {
       if (text.substr(i + 1, 1).find_first_of("\"\\") == 0) ++i;
     } else if (c == '"') {
@@ -88,7 +88,7 @@ TEST(Pt2FindExtent, FindsTheEndPastTextsAndEscapes) {
   for (const std::string inner :
        {"", "1", "[]", R"("]")", R"("\"]")", R"("\\")", R"("\\\"]", [{}])", R"({"a": "}]"})"}) {
     expect_extent(padded("[" + inner + "] , 7]"));
-    for (size_t space = 50; space < 70; ++space)  // over the edge of a block
+    for (size_t space = 50; space < 70; ++space)  // across the edge of a block
       expect_extent(padded("[" + std::string(space, ' ') + inner + ", 1]]"));
   }
   for (const std::string open : {"[", "[[]", R"(["])", R"(["\"])", R"(["\)"})

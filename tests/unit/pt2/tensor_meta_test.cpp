@@ -1,4 +1,5 @@
-// Descriptions of tensors without symbols: read as written, or left to the reader of symbolic ones.
+// Descriptions of tensors without symbols: read as written, or passed on to the reader of symbolic
+// ones.
 #include "tensor_meta.hpp"
 
 #include <gtest/gtest.h>

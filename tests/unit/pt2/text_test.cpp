@@ -62,14 +62,14 @@ TEST(Pt2NameMap, FindsTheNextWhateverWasFoundBefore) {
     EXPECT_EQ(map.find_next(names[i], last), i + 1);
     EXPECT_EQ(last, i + 1);
   }
-  EXPECT_EQ(map.find_next("m", last), 0u);  // and the place is kept
+  EXPECT_EQ(map.find_next("m", last), 0u);  // the position is kept
   EXPECT_EQ(last, 9u);
-  last = 5000;  // of another map
+  last = 5000;  // a position from another map
   EXPECT_EQ(map.find_next("n3", last), 4u);
 }
 
 TEST(Pt2NameMap, TellsTextsOfOneHashApart) {
-  // 300,000 texts in 32 bits: some ten pairs of them have the same.
+  // 300,000 strings hashed to 32 bits: about ten pairs collide.
   std::vector<std::string> names;
   for (int i = 0; i < 300'000; ++i) names.push_back("layer." + std::to_string(i) + ".weight");
   NameMap<size_t> map;
@@ -85,7 +85,7 @@ TEST(Pt2BadFile, MessagesStayShortAndPrintable) {
     for (int i = 0; i < 100; ++i) s += "ü";
     return "x" + s;
   }();
-  EXPECT_NE(in_quotes(umlauts).find("ü…'"), std::string::npos);  // not cut through a character
+  EXPECT_NE(in_quotes(umlauts).find("ü…'"), std::string::npos);  // not cut inside a character
   try {
     within([] { return std::string(600, 'p'); }, [] { throw BadFile("what", "do"); });
     FAIL();

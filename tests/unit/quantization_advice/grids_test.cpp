@@ -1,4 +1,4 @@
-// Grids of many groups at once are those of one group at a time, to the last bit.
+// Grids computed for many groups at once equal those of one group at a time, to the last bit.
 #include <cmath>
 #include <random>
 #include <vector>
@@ -10,7 +10,7 @@ namespace {
 
 using namespace quantization;
 
-/// Ranges of groups, of all sizes down to none, with a spare end.
+/// Ranges of groups of all sizes including zero, with a spare end.
 std::vector<Range> ranges_of(size_t n) {
   std::mt19937 random(static_cast<uint32_t>(n));
   std::uniform_real_distribution<float> exponent(-126, 126), share(0, 1);

@@ -1,4 +1,4 @@
-// Runs both passes over a tensor as the host does: in parts, chunk by chunk.
+// Runs both passes over a tensor like the host: in parts, chunk by chunk.
 #pragma once
 #include "plugins/advice/quantization/measure.hpp"
 #include "tests/support/trained_model.hpp"
@@ -38,7 +38,7 @@ inline quantization::Figures measured(const tmeter_test::StoredTensor& t, int ch
   return measured(t, layout, rows ? rows * layout.row : layout.elements);
 }
 
-/// As if a row were longer than a chunk, in parts of `cut` elements.
+/// Like rows longer than a chunk, in parts of `cut` elements.
 inline quantization::Figures measured_in_pieces(const tmeter_test::StoredTensor& t,
                                                 int channel_axis, int64_t cut) {
   auto layout = quantization::layout_of(t.dtype, t.dims, channel_axis);

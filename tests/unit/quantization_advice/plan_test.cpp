@@ -1,4 +1,4 @@
-// Bytes of schemes and the choice between them, worked out by hand.
+// Bytes of schemes and the choice between them, calculated by hand.
 #include "plugins/advice/quantization/plan.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ int64_t bytes(std::string_view scheme, const Layout& l) {
 }
 
 TEST(QuantizedBytes, ScalesAndZeroPointsArePaidFor) {
-  const auto l = layout({3, 130});  // 390 numbers, 2 groups of 128 in a row
+  const auto l = layout({3, 130});  // 390 elements, 2 groups of 128 in a row
   EXPECT_EQ(bytes("int8_tensor", l), 390 + 4);
   EXPECT_EQ(bytes("int8_channel", l), 390 + 3 * 4);
   EXPECT_EQ(bytes("int8_channel_asym", l), 390 + 3 * 5);
@@ -40,7 +40,7 @@ TEST(QuantizedBytes, ChannelsOfTransposedConvolutionsAreDimOne) {
   EXPECT_EQ(bytes("int8_channel", layout({8, 4, 2, 2}, kFloat32, 1)), 128 + 4 * 4);
 }
 
-/// A weight with these SQNR, in dB; all other schemes have none.
+/// A weight with these SQNRs in dB; all other schemes have no SQNR.
 Weight weight(std::vector<int64_t> dims, std::vector<std::pair<std::string_view, double>> sqnr,
               tmeter::DType type = kFloat32) {
   Weight w;
@@ -77,7 +77,7 @@ TEST(QuantizationPlan, OfEqualBytesTheBetterWins) {
 
 TEST(QuantizationPlan, WhatIsNotSmallerIsNotTaken) {
   const auto w = weight({1, 2}, {{"fp16", 60}, {"int8_channel", 60}}, kFloat16);
-  EXPECT_EQ(chosen(w, rules(20, {"fp16", "int8_channel"})), "none");  // 4 bytes either way, or 6
+  EXPECT_EQ(chosen(w, rules(20, {"fp16", "int8_channel"})), "none");  // 4 bytes with either, or 6
 }
 
 TEST(QuantizationPlan, ConvolutionsAndSensitiveLayersGetNoFourBits) {

@@ -1,5 +1,5 @@
-// Simulated quantization of trained weights against what PyTorch 2.15, torchao 0.18 and
-// bitsandbytes 0.50 make of them (tests/fixtures/make_trained_model.py).
+// Simulated quantization of trained weights against the results of PyTorch 2.15, torchao 0.18 and
+// bitsandbytes 0.50 (tests/fixtures/make_trained_model.py).
 #include <gtest/gtest.h>
 
 #include "measured.hpp"
@@ -44,7 +44,7 @@ TEST(QuantizationSqnr, TheCallsOfTorchaoThatTheAdviceNamesLoseWhatIsSaid) {
   }
 }
 
-/// What every instruction set of this machine computes, not only the best.
+/// Every instruction set of this machine, not only the best.
 TEST(QuantizationSqnr, OlderProcessorsGiveTheSameFigures) {
   const auto tensors = stored_tensors(kTrained / "model.safetensors");
   const auto best = measured(tensors.at("fc1.weight"), 0);
@@ -54,7 +54,7 @@ TEST(QuantizationSqnr, OlderProcessorsGiveTheSameFigures) {
   });
 }
 
-/// A tensor of one row is cut as the host cuts rows above 4 MiB.
+/// A tensor of one row is cut like the host cuts rows above 4 MiB.
 TEST(QuantizationSqnr, RowsCutIntoChunksAndPartsGiveWhatWholeRowsGive) {
   const auto tensors = stored_tensors(kTrained / "model.safetensors");
   for (const auto* name : {"head.weight", "embed.weight", "conv.weight", "up.weight"}) {
@@ -101,7 +101,7 @@ TEST(QuantizationSqnr, NothingIsMadeUpForZerosAndNotANumber) {
   }
 }
 
-/// By hand: -1 … 1 in steps of 2/15 per row is what int4 holds: absmax / 7.5 = 1/7.5, but the
+/// By hand: -1 … 1 in steps of 2/15 per row is the range of int4: absmax / 7.5 = 1/7.5. But the
 /// symmetric grid has codes -8 … 7, so 0.9 and 0.1 are kept and 1 is not.
 TEST(QuantizationSqnr, SymmetricGridIsThatOfPyTorchObservers) {
   // absmax 7.5: step 1. 7.5 → round half even 8 → 7: error 0.5; -7.5 → -8: error 0.5; 3 is exact.
@@ -110,7 +110,8 @@ TEST(QuantizationSqnr, SymmetricGridIsThatOfPyTorchObservers) {
   EXPECT_NEAR(sqnr_of(figures, "int4_channel"), 10 * std::log10(243.0), 1e-4);
 }
 
-/// By hand: range 0 … 15 in 15 steps is exact; with -0.4 the step is 15.4/15 and nothing is.
+/// By hand: the range 0 … 15 in 15 steps is exact; with -0.4 the step is 15.4/15 and no element is
+/// exact.
 TEST(QuantizationSqnr, AsymmetricGridUsesTheWholeRange) {
   const auto figures = measured(floats({1, 4}, {0, 15, 7, 3}), 0);
   EXPECT_EQ(sqnr_of(figures, "int4_channel_asym"), std::numeric_limits<double>::infinity());
@@ -127,7 +128,7 @@ TEST(QuantizationSqnr, ScaleOfTheWeightsDoesNotMatter) {
   const auto small = measured(floats({2, 128}, tiny), 0);
   const auto large = measured(floats({2, 128}, huge), 0);
   for (size_t i = 0; i < kSchemeCount; ++i) {
-    if (kSchemes[i].id == "fp16") continue;  // underflows and overflows: rightly so
+    if (kSchemes[i].id == "fp16") continue;  // it underflows and overflows
     EXPECT_NEAR(small.sqnr[i], plain.sqnr[i], 1e-4) << kSchemes[i].id;
     EXPECT_NEAR(large.sqnr[i], plain.sqnr[i], 1e-4) << kSchemes[i].id;
   }

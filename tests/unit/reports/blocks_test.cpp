@@ -1,4 +1,4 @@
-// Blocks of a report's rows: made by two threads, handed over in order, never many at a time.
+// Blocks of a report's rows: made by two threads, handed over in order, only a few at a time.
 #include "plugins/reports/json/blocks.hpp"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(BlockOrder, OneThreadAloneMakesAll) {
 
 TEST(BlockOrder, AThreadThatFailsIsNotWaitedFor) {
   BlockOrder order(2);
-  ASSERT_TRUE(order.take());  // and is never made
+  ASSERT_TRUE(order.take());  // it is never made
   std::thread other([&] { order.stop(); });
   while (const auto turn = order.turn()) {
     ASSERT_FALSE(turn->is_made);

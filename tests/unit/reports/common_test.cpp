@@ -1,4 +1,4 @@
-// What report writers share.
+// Code shared by report writers.
 #include <gtest/gtest.h>
 
 #include <cmath>

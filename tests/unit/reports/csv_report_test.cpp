@@ -1,4 +1,4 @@
-// The CSV report on reports made by hand; quoting as RFC 4180 has it.
+// The CSV report on hand-made reports; quoting follows RFC 4180.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -100,15 +100,33 @@ TEST_F(CsvReport, PathsHaveALeadingDotOnDemand) {
 }
 
 TEST_F(CsvReport, FormulasAreGuardedUnlessTheyAreWantedAsTheyAre) {
-  for (const std::string_view formula :
-       {"=1+1", "+cmd", "-2+3", "@SUM(A1)", "＝1", "＋1", "－1", "＠a", " =1", "\u00a0=1", "\ufeff=1", "\u3000＝1",
-        "\u200b \u200b@x", "\x01=1", "-", "--1", "+-1", "-1-1", "-inf", "=", "-1,5"})
+  for (const std::string_view formula : {"=1+1",
+                                         "+cmd",
+                                         "-2+3",
+                                         "@SUM(A1)",
+                                         "＝1",
+                                         "＋1",
+                                         "－1",
+                                         "＠a",
+                                         " =1",
+                                         "\u00a0=1",
+                                         "\ufeff=1",
+                                         "\u3000＝1",
+                                         "\u200b \u200b@x",
+                                         "\x01=1",
+                                         "-",
+                                         "--1",
+                                         "+-1",
+                                         "-1-1",
+                                         "-inf",
+                                         "=",
+                                         "-1,5"})
     EXPECT_LE(csv_report::field(formula, options).find('\''), 1u) << formula;
   EXPECT_EQ(csv_report::field("\t=1", options), "'\t=1");
   EXPECT_EQ(csv_report::field("\r=1", options), "\"'\r=1\"");
   EXPECT_EQ(csv_report::field("\n=1", options), "\"'\n=1\"");
-  for (const std::string_view text :
-       {"conv", "layer1.0", "", "1x3", "-1", "+5", "-1.5e3", ".5", "1e-9", "a=b", "a-b", " conv", "\u00e9"})
+  for (const std::string_view text : {"conv", "layer1.0", "", "1x3", "-1", "+5", "-1.5e3", ".5",
+                                      "1e-9", "a=b", "a-b", " conv", "\u00e9"})
     EXPECT_EQ(csv_report::field(text, options), text);
   options.guard_formulas = false;
   EXPECT_EQ(csv_report::field("=1+1", options), "=1+1");

@@ -1,4 +1,4 @@
-// A report that holds every kind of value at once, with names as hostile as a file can make them.
+// A report with every kind of value, and names as hostile as a file can contain.
 #pragma once
 #include "tests/unit/reports/fake_report.hpp"
 
@@ -16,8 +16,8 @@ class EveryValue : public FakeReport {
   std::deque<std::string> symbol_names_;
 };
 
-/// What a name from a file may try: markup of every format, control characters, broken UTF-8,
-/// a formula, direction overrides.
+/// Attacks that a name from a file may contain: markup of every format, control characters, broken
+/// UTF-8, a formula, direction overrides.
 std::string hostile_name();
 
 }  // namespace fake

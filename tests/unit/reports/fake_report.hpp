@@ -1,6 +1,6 @@
-// A host in one file: a graph and a report made by hand, so that writers can be tested with cases
-// that no model file has at once (unknown cells, ties, hostile names). Include it in one source
-// file of a test program; make one FakeReport at a time.
+// A host in one file: a hand-made graph and report, so that writers can be tested with cases that
+// no single model file has (unknown cells, ties, hostile names). Include it in one source file of a
+// test program; make one FakeReport at a time.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -151,7 +151,7 @@ struct tmeter_output {
   std::string text;
   bool color = false;
   int columns = 0;
-  size_t longest = 0;      // piece that was written at once
+  size_t longest = 0;      // the longest piece written at once
   size_t room = SIZE_MAX;  // bytes until the disk is full
 };
 
@@ -415,7 +415,7 @@ inline const void* interface_by_id(const tmeter_host_v1*, tmeter_str id) {
   return nullptr;
 }
 
-/// The report under construction. Modules must be made in pre-order.
+/// The report under construction. Modules are added in pre-order.
 class FakeReport : public tmeter_graph {
  public:
   FakeReport() {
@@ -426,7 +426,7 @@ class FakeReport : public tmeter_graph {
   FakeReport(const FakeReport&) = delete;
   FakeReport& operator=(const FakeReport&) = delete;
 
-  /// Makes `calls` calls of it, each from the parent's first call.
+  /// Adds `calls` calls of it, each from the parent's first call.
   tmeter_module* module(tmeter_module* parent, const std::string& name, const std::string& type,
                         size_t calls_made = 1) {
     auto& m = modules.emplace_back();

@@ -1,5 +1,5 @@
-// Every writer on the report that holds every kind of value. What comes out is in golden/, and is
-// read there by parsers of other makes (tests/reports/test_golden.py).
+// Every writer on the report with every kind of value. golden/ has the expected output, which
+// third-party parsers read in tests/reports/test_golden.py.
 //
 //   TMETER_UPDATE_GOLDEN=1 build/release/tests/golden_report_tests
 #include <gtest/gtest.h>
@@ -87,10 +87,10 @@ TEST_P(Golden, IsWrittenAsBefore) {
   if (std::getenv("TMETER_UPDATE_GOLDEN")) std::ofstream(path, std::ios::binary) << out.text;
   std::stringstream golden;
   golden << std::ifstream(path, std::ios::binary).rdbuf();
-  EXPECT_EQ(golden.str(), out.text) << "TMETER_UPDATE_GOLDEN=1 writes " << path << " anew";
+  EXPECT_EQ(golden.str(), out.text) << "TMETER_UPDATE_GOLDEN=1 writes " << path << " again";
 }
 
-// Every report is longer than this; the disk is full in the middle of it.
+// Every report is longer than this; the disk fills up in the middle of it.
 TEST_P(Golden, AFullDiskIsAnError) {
   fake::EveryValue report;
   prepare(report, GetParam());
@@ -108,14 +108,14 @@ TEST_P(Golden, AReportOfNothingIsAReport) {
   EXPECT_NO_THROW(GetParam().write(nothing.report(), output));
 }
 
-// One writer has no place for facts of the whole: github has the warning that says the same.
+// github has no place for facts about the whole run; its warning says the same.
 TEST_P(Golden, SizesThatAreNotTheFilesAreSaid) {
   if (GetParam().sweep || GetParam().file == "github.txt") return;
   fake::EveryValue report;
   prepare(report, GetParam());
   const std::string sizes = "worked out for x=8x4", of_file = "; the file records 1x4";
   report.properties["sizes"] = sizes + of_file;
-  report.graph_properties["sizes"] = sizes + of_file;  // which JSON has in parts
+  report.graph_properties["sizes"] = sizes + of_file;  // JSON has this in separate members
   tmeter_output out;
   tmeter::Output output(&out);
   GetParam().write(report.report(), output);
@@ -129,7 +129,8 @@ std::string test_name(const testing::TestParamInfo<Case>& info) {
 }
 INSTANTIATE_TEST_SUITE_P(Reports, Golden, testing::ValuesIn(cases()), test_name);
 
-// A name of a megabyte costs a table of an archive nothing; it must not cost a reader his screen.
+// A name of a megabyte is harmless in a table for programs; in text for people it would fill the
+// screen.
 TEST(LongNames, AreCutWhereOnlyPeopleRead) {
   fake::FakeReport r;
   auto* root = r.module(nullptr, "", "Net");

@@ -1,5 +1,5 @@
-// The JSON report on a report made by hand; that real reports follow the schema is tested with
-// tests/schema/validate_report.py.
+// The JSON report on a hand-made report; tests/schema/validate_report.py checks real reports
+// against the schema.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -98,7 +98,7 @@ TEST_F(JsonReport, LargeCountsStayExactIntegers) {
 }
 
 TEST_F(JsonReport, OfManyOperatorsEachHasItsOwnFiguresAndMarks) {
-  constexpr size_t kMany = 20'000;  // told of by two threads, a block each
+  constexpr size_t kMany = 20'000;  // two threads, a block each
   for (size_t i = 1; i < kMany; ++i) r.node(conv, "aten::conv2d");
   for (size_t i = 0; i < kMany; ++i) {
     r.set(macs, TMETER_AXIS_NODE, i,
@@ -236,7 +236,7 @@ TEST_F(JsonReport, HostileNamesStillGiveValidJson) {
   EXPECT_EQ(report["config"].items().begin().key(), "k\uFFFD");
 }
 
-// A size that an operator made beside a constant: [{"node": 0}, null], as long as the list.
+// A size that an operator made, beside a constant: [{"node": 0}, null], as long as the list.
 TEST_F(JsonReport, DetailsOfAListHaveAnItemForEachOfItsItems) {
   auto made = fake::int_value(2);
   made.producer = node;
@@ -251,11 +251,11 @@ TEST_F(JsonReport, DetailsOfAListHaveAnItemForEachOfItsItems) {
   const auto row = write()["nodes"][1];
   EXPECT_EQ(row["arguments"]["size"], Json({1, 2, 4, 4}));
   EXPECT_EQ(row["details"], Json({{"size", {nullptr, {{"node", 0}}, nullptr, nullptr}}}));
-  EXPECT_FALSE(row.contains("result_details"));  // results say nothing of who made them
+  EXPECT_FALSE(row.contains("result_details"));  // results do not name their makers
 }
 
 TEST_F(JsonReport, LongTextsAreWrittenInPiecesOfWholeCharacters) {
-  std::string name;  // the pieces are of 4,096 bytes: each kind of character lies across an end
+  std::string name;  // the buffer has 4,096 bytes: each kind of character crosses an end
   for (int i = 0; i < 3'000; ++i) name += i % 7 == 0 ? "\n" : i % 3 == 0 ? "\u20ac" : "\U0001f600";
   tmeter_output out;
   tmeter::Output output(&out);
@@ -264,7 +264,8 @@ TEST_F(JsonReport, LongTextsAreWrittenInPiecesOfWholeCharacters) {
   EXPECT_LT(out.longest, 80'000u);
 }
 
-// Eight bytes of a text are looked at together: each byte at each place, in texts of any length.
+// The writer reads eight bytes of a string at a time: each byte at each place, in strings of any
+// length.
 TEST_F(JsonReport, EveryByteIsEscapedWhereverItStands) {
   for (size_t length = 1; length < 20; ++length) {
     for (size_t at = 0; at < length; ++at) {

@@ -1,6 +1,6 @@
-// Paddings of exported programs: fixed, or TensorFlow's "same". The numbers are those of the
-// formula in TensorFlow's documentation (tf.nn, "Notes on padding"), worked out by hand:
-// total = max((⌈size / stride⌉ - 1) · stride + (kernel - 1) · dilation + 1 - size, 0).
+// Paddings of exported programs: fixed, or TensorFlow's "same". The values follow from the formula
+// in TensorFlow's documentation (tf.nn, "Notes on padding"), calculated by hand: total = max((⌈size
+// / stride⌉ - 1) · stride + (kernel - 1) · dilation + 1 - size, 0).
 #include "same_padding.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ PaddedWindow window(const std::string& owner, int64_t size, int64_t kernel, int6
   return {owner, {dim, dim}, {pad, pad}, by_node, in_one_module};
 }
 
-/// What `asked` is, in a program that also has `others`.
+/// The verdict on `asked` in a program that also has `others`.
 std::pair<bool, bool> judged(const PaddedWindow& asked,
                              const std::vector<PaddedWindow>& others = {}) {
   PadEvidence evidence;
@@ -31,7 +31,7 @@ TEST(SamePad, TheOddOneIsBehind) {
   EXPECT_EQ(same_pad({225, 3, 2, 1}), (Pad{1, 1}));  // (113-1)·2 + 3 - 225 = 2
   EXPECT_EQ(same_pad({56, 5, 2, 1}), (Pad{1, 2}));   // (28-1)·2 + 5 - 56 = 3
   EXPECT_EQ(same_pad({57, 5, 2, 1}), (Pad{2, 2}));   // (29-1)·2 + 5 - 57 = 4
-  EXPECT_EQ(same_pad({14, 3, 1, 1}), (Pad{1, 1}));   // of stride 1: whatever the size
+  EXPECT_EQ(same_pad({14, 3, 1, 1}), (Pad{1, 1}));   // with stride 1: for any size
   EXPECT_EQ(same_pad({14, 3, 1, 2}), (Pad{2, 2}));   // (14-1) + 2·2 + 1 - 14 = 4
 }
 

@@ -1,6 +1,6 @@
-// Literal sizes of exported programs: what they mean for another input. The shapes are those of
-// torchvision's ViT-B/16 and Swin-T and of tests/fixtures' BERT, worked out by hand from their
-// Python source.
+// Literal sizes of exported programs: their meaning for another input. The shapes are those of
+// torchvision's ViT-B/16 and Swin-T and of tests/fixtures' BERT, derived by hand from their Python
+// source.
 #include "sizes.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(Reshaped, ADimOfOneCanBelongToEitherNeighbour) {
   ASSERT_GE(heads.size(), 2U);
   EXPECT_EQ(heads[0], Sizes({197, 96, 64}));
   EXPECT_NE(std::find(heads.begin(), heads.end(), Sizes({1576, 12, 64})), heads.end());
-  // [tokens, batch, 12, 64] → [tokens * batch, 768]: they do not, so it comes second.
+  // [tokens, batch, 12, 64] → [tokens * batch, 768]: elements move, so it comes second.
   const auto merged = reshaped({{197, 1, 12, 64}, {197, 8, 12, 64}}, {197, 768});
   EXPECT_NE(std::find(merged.begin(), merged.end(), Sizes({1576, 768})), merged.end());
 }

@@ -1,4 +1,4 @@
-// Headers that only tmeter's own plugins needed: plugins written against them still build.
+// Deprecated headers of the SDK: plugins that include them still build.
 #include <gtest/gtest.h>
 
 #include <tmeter/cpp/place.hpp>

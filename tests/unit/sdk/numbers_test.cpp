@@ -1,4 +1,4 @@
-// Decoding of elements against what PyTorch makes of the same bits.
+// Decoding of elements against PyTorch's values of the same bits.
 #include <gtest/gtest.h>
 
 #include <numeric>

@@ -1,10 +1,9 @@
-// What schemas say of arguments and results: those of PyTorch's native_functions.yaml, and texts that
-// are none.
-#include <tmeter/cpp/schema.hpp>
-
+// Declarations of schemas about arguments and results, for PyTorch's native_functions.yaml; and
+// invalid texts.
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tmeter/cpp/schema.hpp>
 
 namespace {
 
@@ -22,30 +21,36 @@ std::string told(const std::vector<tmeter::SchemaItem>& items) {
 }
 
 TEST(Schema, TellsWhatIsSharedAndWritten) {
-  const Schema in_place("aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)");
+  const Schema in_place(
+      "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)");
   EXPECT_EQ(told(in_place.arguments), "self:a! other alpha");
   EXPECT_EQ(told(in_place.results), "_:a!");
   EXPECT_TRUE(in_place.arguments[0].shares_memory_with(in_place.results[0]));
   EXPECT_FALSE(in_place.arguments[1].shares_memory_with(in_place.results[0]));
 
-  const Schema split("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]");
+  const Schema split(
+      "aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]");
   EXPECT_EQ(told(split.arguments), "self:a split_size dim");
   EXPECT_EQ(told(split.results), "_:a");
   EXPECT_EQ(split.results[0].type, "Tensor(a)[]");
 
-  const Schema two("aten::topk.values(Tensor self, SymInt k, *, Tensor(a!) values, Tensor(b!) indices) -> "
-                   "(Tensor(a!) values, Tensor(b!) indices)");
+  const Schema two(
+      "aten::topk.values(Tensor self, SymInt k, *, Tensor(a!) values, Tensor(b!) indices) -> "
+      "(Tensor(a!) values, Tensor(b!) indices)");
   EXPECT_EQ(told(two.arguments), "self k values:a! indices:b!");
   EXPECT_EQ(told(two.results), "values:a! indices:b!");
   EXPECT_FALSE(two.arguments[2].shares_memory_with(two.results[1]));
 
-  const Schema none("aten::_foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()");
+  const Schema none(
+      "aten::_foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()");
   EXPECT_EQ(told(none.arguments), "self:a! other alpha");
   EXPECT_TRUE(none.results.empty());
 }
 
 TEST(Schema, SetsOfLettersShareWhatTheyHaveInCommon) {
-  const Schema s("acme::f(Tensor(a) x, Tensor(b)? y, Tensor(*) z, Tensor w) -> (Tensor(a|b), Tensor(c), Tensor)");
+  const Schema s(
+      "acme::f(Tensor(a) x, Tensor(b)? y, Tensor(*) z, Tensor w) -> (Tensor(a|b), Tensor(c), "
+      "Tensor)");
   const auto shares = [&](size_t argument, size_t result) {
     return s.arguments[argument].shares_memory_with(s.results[result]);
   };
@@ -61,8 +66,9 @@ TEST(Schema, DefaultsHaveCommasAndQuotes) {
 }
 
 TEST(Schema, WhatIsNoneHasNothing) {
-  for (const auto* text : {"", "acme::f", "acme::f(", "acme::f(Tensor", "acme::f)->(", "acme::f(Widget x) -> [",
-                           "acme::f(Tensor( x, y", "acme::f(Tensor x) -> (", "f(=, =) -> ,", "f(\""}) {
+  for (const auto* text :
+       {"", "acme::f", "acme::f(", "acme::f(Tensor", "acme::f)->(", "acme::f(Widget x) -> [",
+        "acme::f(Tensor( x, y", "acme::f(Tensor x) -> (", "f(=, =) -> ,", "f(\""}) {
     const Schema s(text);
     EXPECT_LE(s.arguments.size(), 2u) << text;
     EXPECT_LE(s.results.size(), 1u) << text;

@@ -1,5 +1,4 @@
-// The words of enums, and that the schema of JSON reports and the page of the html report use the
-// same.
+// The words of enums; the schema of JSON reports and the page of the html report must use the same.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -71,7 +70,7 @@ TEST(Vocabulary, TheSchemaOfReportsListsTheSameWords) {
         list(words::kBetter, "other"), list(words::kSeverities, "other"),
         list(words::kProvenances, "other"), list(words::kTensorKinds, "other")})
     EXPECT_NE(schema.find("\"enum\": " + expected), schema.npos) << expected;
-  auto statuses = list(words::kCellStatuses);  // "by_module" is a list of its own in rows
+  auto statuses = list(words::kCellStatuses);  // "by_module" is a separate list in rows
   statuses.erase(statuses.find(", \"by_module\""), std::string(", \"by_module\"").size());
   EXPECT_NE(schema.find("\"enum\": " + statuses), schema.npos) << statuses;
 }

@@ -1,4 +1,4 @@
-// NVML by a stub library, whose answers are environment variables.
+// NVML through a stub library whose answers are environment variables.
 #include "plugins/metrics/sensors/nvml.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,8 @@ class NvmlTest : public testing::Test {
 
  private:
   static void clear() {
-    for (const char* what : {"INIT", "COUNT", "ENERGY", "POWER", "UTILISATION", "MEMORY", "TEMPERATURE", "REASONS"})
+    for (const char* what :
+         {"INIT", "COUNT", "ENERGY", "POWER", "UTILISATION", "MEMORY", "TEMPERATURE", "REASONS"})
       silent(what);
   }
 };
@@ -103,11 +104,12 @@ TEST_F(NvmlTest, TrapezoidsUnderPower) {
   EXPECT_DOUBLE_EQ(integral.add(10.5, 100), 50);
   EXPECT_DOUBLE_EQ(integral.add(11.5, 300), 250);  // + (100 + 300) / 2 · 1 s
   EXPECT_DOUBLE_EQ(integral.add(11.5, 900), 250) << "no time, no energy";
-  EXPECT_DOUBLE_EQ(integral.add(11.0, 900), 250) << "nor before the last one";
+  EXPECT_DOUBLE_EQ(integral.add(11.0, 900), 250) << "nor before the last reading";
 }
 
 TEST_F(NvmlTest, WhatADeviceTells) {
-  says("COUNT", "1"), says("UTILISATION", "37"), says("MEMORY", "1073741824"), says("TEMPERATURE", "65");
+  says("COUNT", "1"), says("UTILISATION", "37"), says("MEMORY", "1073741824"),
+      says("TEMPERATURE", "65");
   says("POWER", "312500"), says("REASONS", "68");  // 0x04 power cap, 0x40 thermal, by hardware
   Nvml nvml(STUB_NVML);
   const auto state = nvml.state(0);

@@ -1,4 +1,4 @@
-// The PMU "power" with events that are files here: a read gives the counter, as of perf's descriptors.
+// The PMU "power" with files as events: a read returns the counter, as from perf's descriptors.
 #include "plugins/metrics/sensors/perf_energy.hpp"
 
 #include <fcntl.h>
@@ -19,13 +19,14 @@ class PerfEnergy : public Tree {
     const std::string folder = "sys/bus/event_source/devices/power/";
     write(folder + "type", "9\n");
     write(folder + "cpumask", cpus + "\n");
-    for (const auto& [event, config] : std::map<std::string, std::string>{{"pkg", "0x02"}, {"ram", "0x03"}}) {
+    for (const auto& [event, config] :
+         std::map<std::string, std::string>{{"pkg", "0x02"}, {"ram", "0x03"}}) {
       write(folder + "events/energy-" + event, "event=" + config + "\n");
       write(folder + "events/energy-" + event + ".scale", "2.3283064365386962890625e-10\n");
       write(folder + "events/energy-" + event + ".unit", "Joules\n");
     }
   }
-  /// A pipe that is written what the counter shows next.
+  /// A pipe into which the test writes the counter's next values.
   sensors::OpenPerfEvent opener() {
     return [this](uint32_t type, uint64_t config, int cpu) {
       EXPECT_EQ(type, 9u);
@@ -69,9 +70,12 @@ TEST_F(PerfEnergy, WithoutPermissionItSaysWhatToSet) {
 
 TEST_F(PerfEnergy, WhatIsNotAPmuIsNone) {
   const std::string folder = "sys/bus/event_source/devices/power/";
-  for (const auto& [file, text] : std::map<std::string, std::string>{
-           {"type", "nine"}, {"cpumask", "all"}, {"events/energy-pkg", "event=two"},
-           {"events/energy-pkg.scale", "-1"}, {"events/energy-pkg.unit", "Watts"}}) {
+  for (const auto& [file, text] :
+       std::map<std::string, std::string>{{"type", "nine"},
+                                          {"cpumask", "all"},
+                                          {"events/energy-pkg", "event=two"},
+                                          {"events/energy-pkg.scale", "-1"},
+                                          {"events/energy-pkg.unit", "Watts"}}) {
     pmu("0");
     remove(folder + "events/energy-ram");
     write(folder + file, text);

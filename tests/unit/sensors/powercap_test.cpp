@@ -1,4 +1,4 @@
-// Powercap trees as Linux has them, and as it should not have them.
+// Powercap trees as Linux has them, and faulty ones.
 #include "plugins/metrics/sensors/powercap.hpp"
 
 #include <unistd.h>
@@ -54,9 +54,9 @@ TEST_F(Powercap, APackageWithoutMemoryIsThePackageAlone) {
 TEST_F(Powercap, AnOverflowIsNoLoss) {
   zone("intel-rapl:0", "package-0", "9000000\n", "10000000\n");
   const auto found = powercap_counters(root_);
-  energy("intel-rapl:0", "500000\n");  // 1 J to the end, and 0.5 J
+  energy("intel-rapl:0", "500000\n");  // 1 J to the wrap-around, and 0.5 J
   EXPECT_DOUBLE_EQ(found.counters[0]->joules().value(), 1.5);
-  energy("intel-rapl:0", "400000\n");  // 9.6 J + 0.5 J after the next one: 1.5 + 9.5 + 0.4
+  energy("intel-rapl:0", "400000\n");  // 9.6 J + 0.5 J after the next wrap-around: 1.5 + 9.5 + 0.4
   EXPECT_DOUBLE_EQ(found.counters[0]->joules().value(), 1.5 + 9.5 + 0.4);
 }
 
@@ -94,7 +94,7 @@ TEST_F(Powercap, GarbageAtTheStartIsAProblemThatNamesTheFile) {
 }
 
 TEST_F(Powercap, WithoutPermissionItSaysWhichFileAndWhatToDo) {
-  if (geteuid() == 0) {  // who is root may read everything: another user looks
+  if (geteuid() == 0) {  // root may read everything, so another user reads
     zone("intel-rapl:0", "package-0", "10\n");
     const auto path = root_ + "/sys/class/powercap/intel-rapl:0/energy_uj";
     chmod(path.c_str(), 0400);

@@ -1,4 +1,4 @@
-// Files of /proc and hwmon as kernels print them (Linux 6.1), typed from their documentation
+// Files of /proc and hwmon in the kernel's format (Linux 6.1), copied from its documentation
 // (proc(5), Documentation/admin-guide/iostats.rst, Documentation/hwmon/sysfs-interface.rst).
 #include "plugins/metrics/sensors/proc.hpp"
 
@@ -22,7 +22,8 @@ TEST_F(Proc, ProcessorTimes) {
 }
 
 TEST_F(Proc, FrequenciesOfCpufreqElseOfCpuinfo) {
-  write("proc/cpuinfo", "processor\t: 0\ncpu MHz\t\t: 2299.998\n\nprocessor\t: 1\ncpu MHz\t\t: 800.000\n");
+  write("proc/cpuinfo",
+        "processor\t: 0\ncpu MHz\t\t: 2299.998\n\nprocessor\t: 1\ncpu MHz\t\t: 800.000\n");
   EXPECT_EQ(sensors::cpu_frequencies(root_), (std::vector<double>{2299.998e6, 800e6}));
   write("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "3400000\n");
   write("sys/devices/system/cpu/cpu10/cpufreq/scaling_cur_freq", "1000000\n");
@@ -32,9 +33,13 @@ TEST_F(Proc, FrequenciesOfCpufreqElseOfCpuinfo) {
 }
 
 TEST_F(Proc, TheProcess) {
-  write("proc/self/status", "Name:\tVmRSS: 1\nVmPeak:\t  9 kB\nVmHWM:\t  4096 kB\nVmRSS:\t  1024 kB\nThreads:\t2\n");
-  write("proc/self/io", "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 8192\nwrite_bytes: 512\ncancelled_write_bytes: 0\n");
-  write("proc/self/stat", "42 (a) b (c) R 1 42 42 0 -1 4194304 1234 5 67 0 10 5 0 0 20 0 1 0 100 1000 200\n");
+  write("proc/self/status",
+        "Name:\tVmRSS: 1\nVmPeak:\t  9 kB\nVmHWM:\t  4096 kB\nVmRSS:\t  1024 kB\nThreads:\t2\n");
+  write("proc/self/io",
+        "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 8192\nwrite_bytes: "
+        "512\ncancelled_write_bytes: 0\n");
+  write("proc/self/stat",
+        "42 (a) b (c) R 1 42 42 0 -1 4194304 1234 5 67 0 10 5 0 0 20 0 1 0 100 1000 200\n");
   const auto state = sensors::process_state(root_);
   EXPECT_DOUBLE_EQ(state.resident.value(), 1024 * 1024);
   EXPECT_DOUBLE_EQ(state.peak.value(), 4096 * 1024);
@@ -82,10 +87,11 @@ TEST_F(Proc, NothingIsThere) {
 }
 
 TEST_F(Proc, GarbageIsNoFigure) {
-  for (const std::string& garbage : {std::string("\0\xff\n\n:::\n", 8), std::string("cpu0"), std::string(300'000, ':'),
-                                    std::string("cpu0 a b c d e\nVmRSS: x kB\nread_bytes: -1\n"), std::string(")")}) {
-    for (const char* file : {"proc/stat", "proc/cpuinfo", "proc/self/status", "proc/self/io", "proc/self/stat",
-                             "proc/diskstats", "proc/net/dev"})
+  for (const std::string& garbage :
+       {std::string("\0\xff\n\n:::\n", 8), std::string("cpu0"), std::string(300'000, ':'),
+        std::string("cpu0 a b c d e\nVmRSS: x kB\nread_bytes: -1\n"), std::string(")")}) {
+    for (const char* file : {"proc/stat", "proc/cpuinfo", "proc/self/status", "proc/self/io",
+                             "proc/self/stat", "proc/diskstats", "proc/net/dev"})
       write(file, garbage);
     for (const auto& t : sensors::cpu_times(root_)) EXPECT_DOUBLE_EQ(t.total, 0);
     EXPECT_TRUE(sensors::cpu_frequencies(root_).empty());

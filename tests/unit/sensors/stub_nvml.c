@@ -1,5 +1,6 @@
-/* Stands for libnvidia-ml.so.1 in tests. STUB_NVML_… in the environment says what it tells, as a number or as the path of a
- * file with one; a variable that is not set means "not supported" (3). */
+/* Replaces libnvidia-ml.so.1 in tests. Variables STUB_NVML_… of the environment set its answers,
+ * each as a number or as the path of a file with one; an unset variable means "not supported" (3).
+ * */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

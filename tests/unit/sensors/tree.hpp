@@ -1,4 +1,4 @@
-// A tree of files that stands for /sys and /proc, gone with the test.
+// A tree of files in place of /sys and /proc, removed after the test.
 #pragma once
 #include <gtest/gtest.h>
 

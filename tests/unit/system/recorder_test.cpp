@@ -1,4 +1,4 @@
-// Curves of a machine that is a tree of files, worked out by hand.
+// Curves of a machine that is a tree of files, calculated by hand.
 #include "plugins/metrics/system/recorder.hpp"
 
 #include <cstdlib>
@@ -14,11 +14,11 @@ using system_load::Recorder;
 
 class RecorderTest : public Tree {
  protected:
-  /// Two processors, ticks busy and idle.
+  /// Two processors, with busy and idle ticks.
   void cpus(int busy0, int idle0, int busy1, int idle1) {
     write("proc/stat", "cpu 0 0 0 0 0 0 0 0\ncpu0 " + std::to_string(busy0) + " 0 0 " +
-                           std::to_string(idle0) + " 0 0 0 0\ncpu1 " + std::to_string(busy1) + " 0 0 " +
-                           std::to_string(idle1) + " 0 0 0 0\n");
+                           std::to_string(idle0) + " 0 0 0 0\ncpu1 " + std::to_string(busy1) +
+                           " 0 0 " + std::to_string(idle1) + " 0 0 0 0\n");
   }
   void process(int kib, int minor, int major) {
     write("proc/self/status", "VmHWM:\t9000 kB\nVmRSS:\t" + std::to_string(kib) + " kB\n");
@@ -63,7 +63,7 @@ TEST_F(RecorderTest, MemoryFaultsDisksAndNetworks) {
   r.read(1);
   EXPECT_DOUBLE_EQ(r.curve("resident")->peak(), 3000 * 1024);
   EXPECT_DOUBLE_EQ(r.peak_resident().value(), 9000 * 1024);
-  EXPECT_DOUBLE_EQ(r.curve("page_faults")->points()[0].value, 100);          // 50 in 0.5 s
+  EXPECT_DOUBLE_EQ(r.curve("page_faults")->points()[0].value, 100);  // 50 in 0.5 s
   EXPECT_DOUBLE_EQ(r.curve("disk_read")->points()[0].value, 200 * 512 / 0.5);
   EXPECT_DOUBLE_EQ(r.curve("network_received")->points()[0].value, 1000);
   const auto gains = r.gains();
@@ -86,7 +86,7 @@ TEST_F(RecorderTest, FilesThatVanishOrGoBackLeaveGaps) {
   cpus(1, 1, 1, 1), traffic(100, 100);
   r.read(0);
   remove("proc/stat");
-  traffic(50, 200);  // a disk that was taken out
+  traffic(50, 200);  // a disk that was removed
   r.read(1);
   cpus(9, 9, 9, 9);
   r.read(2);
@@ -132,7 +132,8 @@ TEST(Interval, AsUsersWriteIt) {
   EXPECT_EQ(interval_of("100ms"), 100'000'000u);
   EXPECT_EQ(interval_of("0.5s"), 500'000'000u);
   EXPECT_EQ(interval_of("2min"), 120'000'000'000u);
-  for (const char* wrong : {"", "100", "ms", "1us", "9ms", "-1s", "1e9s", "nans", "inf s", "100 ms", "100msx", "2h"})
+  for (const char* wrong :
+       {"", "100", "ms", "1us", "9ms", "-1s", "1e9s", "nans", "inf s", "100 ms", "100msx", "2h"})
     EXPECT_FALSE(interval_of(wrong)) << wrong;
 }
 

@@ -62,7 +62,7 @@ TEST(Layout, ColumnsGoBeforeNamesBecomeIllegibleAndThePrimaryOneStays) {
     table.columns.push_back({title, title[0] == 'd' ? "two" : "one", title[0] == 'b'});
   table.rows = {row("0", "a_name_of_26_columns_in_all", "",
                     {{"111.11", "M"}, {"222.22", "M"}, {"333.33", "M"}, {"444.44", "M"}})};
-  // Room for three columns: the plugin with most of them gives one up, but not its primary one.
+  // Room for three columns: the plugin with the most columns gives one up, but not its primary one.
   auto drawn = draw(table, 53);
   EXPECT_EQ(drawn.left_out, (std::vector<size_t>{2}));
   drawn = draw(table, 34);

@@ -1,4 +1,4 @@
-// What the configuration's tables do to tables and trees.
+// The effect of the configuration's tables on tables and trees.
 #include "plugins/reports/text/look/look.hpp"
 
 #include <gtest/gtest.h>
@@ -70,10 +70,10 @@ TEST(Options, WhatIsSaidOfOneGoesBeforeWhatIsSaidOfAll) {
   };
   EXPECT_EQ(label(look, 1), "d");
   EXPECT_EQ(label(look, 2), "two");
-  EXPECT_EQ(label(look, 0), "name");  // the built-in label of the model, as torchmeter has one
+  EXPECT_EQ(label(look, 0), "name");  // the built-in label of the model, like torchmeter's
   EXPECT_EQ(look.column("macs").width, 9U);
   EXPECT_EQ(look.column("params").width, 7U);
-  EXPECT_EQ(look.column("name").width, 0U);  // of the tree
+  EXPECT_EQ(look.column("name").width, 0U);  // a column of the tree
   const auto all = Look::make({{"level.all.label", "all"}, {"level.2.label", "two"}});
   EXPECT_EQ(label(all, 0) + label(all, 2), "allall");
   EXPECT_EQ(label(Look::make({{"level.007.label", "seven"}}), 7), "seven");
@@ -156,7 +156,7 @@ TEST(Tables, WhatDoesNotFitIsWrappedOrCutAsAsked) {
   EXPECT_EQ(middle[4], "                      9.41 K    1 M");
   EXPECT_EQ(lines({narrow, {"column.macs.overflow", "fold"}, {"column.macs.no-wrap", "true"}})[2],
             "1  ├─ conv1  Conv2d   9.41 K  118.0");
-  // A column that may be wrapped stays where another would be left out.
+  // A column that may be wrapped stays where others would be left out.
   EXPECT_EQ(draw(small(), 34, Look::make()).left_out.size(), 1U);
   EXPECT_TRUE(
       draw(small(), 34, Look::make({{"column.default.overflow", "fold"}})).left_out.empty());

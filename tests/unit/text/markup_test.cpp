@@ -45,7 +45,8 @@ TEST(Styles, AreWords) {
   EXPECT_EQ(styled("none"), "x");
   EXPECT_EQ(styled("bold"), "\x1b[1mx\x1b[0m");
   EXPECT_EQ(styled("b i u"), "\x1b[1;3;4mx\x1b[0m");
-  EXPECT_EQ(styled("bold not bold"), "\x1b[1mx\x1b[0m");  // "not" is for what is below
+  EXPECT_EQ(styled("bold not bold"),
+            "\x1b[1mx\x1b[0m");  // "not" switches off an inherited attribute
   EXPECT_EQ(styled("green"), "\x1b[32mx\x1b[0m");
   EXPECT_EQ(styled("BRIGHT_RED on Blue"), "\x1b[91;44mx\x1b[0m");
   EXPECT_EQ(styled("gray35"), "\x1b[38;5;240mx\x1b[0m");
@@ -85,7 +86,7 @@ TEST(Templates, TagsNestAndEnd) {
   EXPECT_EQ(put("[b gray35](<node_id>)[/]"), "\x1b[1;38;5;240m(node_id=V)\x1b[0m");
 }
 
-// torchmeter's own title, as rich 15.0.0 draws it: Repeat [3] Times, all italic, 3 bold.
+// torchmeter's own title as rich 15.0.0 draws it: Repeat [3] Times, all italic, 3 bold.
 TEST(Templates, BracketsThatNoStyleFollowsAreThemselves) {
   EXPECT_EQ(put("[i]Repeat [[b]<repeat_time>[/b]] Times[/]"),
             "\x1b[3mRepeat [\x1b[0m\x1b[1;3mrepeat_time=V\x1b[0m\x1b[3m] Times\x1b[0m");

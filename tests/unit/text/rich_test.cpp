@@ -1,4 +1,4 @@
-// Boxes as the rich library draws them: golden/rich_boxes.txt is what it drew
+// Boxes as the rich library draws them: golden/rich_boxes.txt has its output
 // (tests/fixtures/record_rich.py).
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 using namespace text_report;
 
-/// "ASCII lines" → what rich drew.
+/// "ASCII lines" → rich's drawing.
 std::map<std::string, std::string> recorded() {
   std::ifstream file(TMETER_TEXT_GOLDEN "/rich_boxes.txt");
   std::map<std::string, std::string> out;
@@ -25,7 +25,7 @@ std::map<std::string, std::string> recorded() {
   return out;
 }
 
-/// Without empty lines around it.
+/// Without the empty lines around it.
 std::string drawn(const std::vector<Text>& lines) {
   std::string text;
   for (const auto& line : lines) text += render(line, false);

@@ -1,4 +1,4 @@
-// The whole text report on a report made by hand.
+// The whole text report on a hand-made report.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -153,7 +153,7 @@ TEST_F(TextReport, ReusedAndUnusedModulesAreMarkedAndExplained) {
   r.tensor(block1, "bias", {4});
   EXPECT_NE(line_with({"2.1 ", "Block"}).find("0 ×2"), std::string::npos);
   EXPECT_NE(line_with({"2.2 ", "Block"}).find("1 ×0"), std::string::npos);
-  // A ModuleList is never called, but what is in it is.
+  // A ModuleList is never called, but the modules inside it are.
   EXPECT_EQ(line_with({"ModuleList"}).find("×"), std::string::npos);
   EXPECT_NE(write().find("×n: 2 modules are called more than once"), std::string::npos);
   EXPECT_NE(write().find("×0: 1 module is not called"), std::string::npos);
@@ -274,7 +274,7 @@ TEST_F(TextReport, ByTypeAddsUpWhatModulesOfATypeDoThemselves) {
   r.views["by"] = "type";
   EXPECT_NE(line_with({"Conv2d ×1", "108", "4.00 G"}), "");
   EXPECT_NE(line_with({"Block ×2", "?"}), "");
-  // The tied copy is counted where it is first.
+  // A tied tensor is counted at its first place.
   EXPECT_NE(line_with({"Linear ×1", "–", "1.00 K"}), "");
 }
 
@@ -371,7 +371,7 @@ TEST_F(TextReport, FindingsComeWithEvidenceGainAndAction) {
   f.action = "model.half()";
   f.changes = {{"params", 4000, 2000}};
   r.findings.push_back(f);
-  // A paragraph: what, on which evidence, with which effect, how.
+  // One paragraph: the change, the evidence, the effect, the remedy.
   const auto report = write();
   const auto at = report.find("advice: weights fit 16 bits\n");
   ASSERT_NE(at, std::string::npos);
@@ -390,7 +390,7 @@ TEST_F(TextReport, WhatIsMerelyWorthKnowingTakesOneLine) {
   EXPECT_NE(line_with({"info: activations peak at 2 MiB: stem"}), "");
 }
 
-// Three tensors with a figure each and histograms, the tied one shown once.
+// Three tensors with one value each and histograms; the tied one is shown once.
 class TextTensors : public TextReport {
  protected:
   TextTensors() {
@@ -417,8 +417,8 @@ TEST_F(TextTensors, AreATableOfTheirOwnHeaviestFirst) {
   ASSERT_NE(weight, "");
   ASSERT_NE(bias, "");
   EXPECT_LT(report.find(weight), report.find(bias));
-  EXPECT_EQ(line_with({"head.weight", "f32"}), "");  // tied: the numbers are those of stem.weight
-  EXPECT_EQ(line_with({"Net", "0.25"}), "");         // not a column of the module tree
+  EXPECT_EQ(line_with({"head.weight", "f32"}), "");  // tied: the elements are those of stem.weight
+  EXPECT_EQ(line_with({"Net", "0.25"}), "");         // a column of tensors, not of the module tree
 }
 
 TEST_F(TextTensors, CanBeSortedAndShownAlone) {
@@ -479,7 +479,7 @@ TEST_F(TextBySize, FormulasOfTotalsStandBelowWithTheirSymbols) {
                       "  MACs = 6,000·s1·s2² + 5\n"),
             std::string::npos)
       << text;
-  EXPECT_EQ(line_with({"7·s1"}), "");       // of a module
+  EXPECT_EQ(line_with({"7·s1"}), "");       // a module's formula
   EXPECT_EQ(line_with({"energy = "}), "");  // depends on no size
   r.formulas[0].flags = TMETER_FORMULA_PARTIAL;
   r.views = {{"raw", "1"}};

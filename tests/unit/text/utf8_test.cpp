@@ -43,7 +43,7 @@ TEST(Utf8, CutTextEndsInAnEllipsisAndFits) {
   EXPECT_EQ(cut_end("conv1", 4), "con…");
   EXPECT_EQ(cut_end("conv1", 1), "…");
   EXPECT_EQ(cut_end("conv1", 0), "");
-  EXPECT_EQ(cut_end("卷积层", 4), "卷…");  // half a wide character is none
+  EXPECT_EQ(cut_end("卷积层", 4), "卷…");  // half a wide character is not printed
   EXPECT_EQ(cut_start("model.layers.0", 9), "…layers.0");
   EXPECT_EQ(cut_start("abc", 3), "abc");
   EXPECT_EQ(cut_start("abc", 0), "");

@@ -40,7 +40,7 @@ TEST(Layout, ChannelsLast) {
 
 TEST(Layout, ElementwiseResultsKeepTheOrderOfDims) {
   EXPECT_EQ(training::strides_like(Dims{2, 4, 10, 8}, Dims{320, 8, 32, 1}), (Dims{320, 8, 32, 1}));
-  // A slice has gaps, its copy none.
+  // A slice has gaps, its copy has none.
   EXPECT_EQ(training::strides_like(Dims{2, 4}, Dims{100, 1}), (Dims{4, 1}));
 }
 

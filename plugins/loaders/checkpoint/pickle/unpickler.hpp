@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "../../common/text_hash.hpp"
+#include "core/base/text_hash.hpp"
 #include "globals.hpp"
 #include "value.hpp"
 
@@ -136,7 +136,7 @@ class Unpickler {
   Arena& arena_;
   size_t at_ = 0, opcode_at_ = 0;
   size_t references_ = 0, copied_ = 0;
-  std::unordered_map<std::string_view, Trust, loading::TextHash> names_;
+  std::unordered_map<std::string_view, Trust, tmeter::core::TextHash> names_;
   Calls called_;
   const Value* getattr_ = nullptr;  // named, but not yet seen in a harmless call
   std::vector<const Value*> storages_;

@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "../../common/text_hash.hpp"
+#include "core/base/text_hash.hpp"
 
 namespace checkpoint {
 
 struct Value;
-using KeyIndex = std::unordered_map<std::string_view, const Value*, loading::TextHash>;
+using KeyIndex = std::unordered_map<std::string_view, const Value*, tmeter::core::TextHash>;
 
 /// The content of a container.
 struct Items {

@@ -205,8 +205,8 @@ const auto kOptions = std::to_array<Option>({
        column(t).vertical = one_of<Vertical>(x, {"top", "middle", "bottom"});
      }},
     {{"column.*.overflow", kChoice, "auto",
-      "what does not fit; auto: names end in …, figures are never cut: their column is left out, "
-      "and said to be",
+      "too wide values; auto: names end in …, figures are never cut: their column is left out, "
+      "and the report says so",
       "auto fold crop ellipsis"},
      [](Target t, Sv x) {
        column(t).overflow = one_of<Overflow>(x, {"auto", "fold", "crop", "ellipsis"});

@@ -18,6 +18,8 @@
 #define TMETER_ABI_BUILDER_H
 #include "base.h"
 #include "dtype.h"
+#include "metadata.h"
+#include "storage.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -77,6 +79,21 @@ typedef struct tmeter_tensor_desc { /* growable */
   int32_t trainable;      /* non-zero: requires_grad */
   int32_t reserved;
   const tmeter_source *source; /* the file of `file_offset` (`companion`); null: the model file itself */
+
+  /* How the elements are stored, when not one by one as `dtype` says: an id, "ggml.q4_k", "gptq", in lower-case
+   * letters, digits, '.', '_' and '-'. Empty: one by one, and all below is 0.
+   * `dims` are those of the weight that the model uses, and `dtype` is TMETER_DTYPE_FLOAT32, in which a decoder
+   * (draft/decoder.h) gives the elements. `file_offset` and `storage_bytes` are the place of the encoded
+   * elements, in an order of the encoding's own: `strides` is null and `storage_offset` 0. */
+  tmeter_str encoding;
+  /* What a decoder needs to know beside that: "bits=4 group=128", words of the encoding with values, separated
+   * by spaces. Reports show it. */
+  tmeter_str encoding_parameters;
+  int64_t block_elements; /* of a block: a unit that is stored, and decoded, as a whole; 0: unknown */
+  int64_t block_bytes;    /* that it takes in the storage; 0: unknown */
+  const tmeter_stored_part *const *parts; /* part_count of them; null when it is 0 */
+  uint32_t part_count;    /* at most 16 */
+  int32_t stored_dtype;   /* TMETER_DTYPE_… of what is in the storage: INT32 of GPTQ; 0, bytes, for blocks */
 } tmeter_tensor_desc;
 
 /* An argument of a node. */
@@ -172,6 +189,9 @@ typedef struct tmeter_builder_api {
 
   /* What the file calls the node, if it does: the name of its first result, "conv2d_1". */
   tmeter_status(TMETER_ABI *node_name)(tmeter_builder *, tmeter_id node, tmeter_str name);
+
+  /* A fact that the file states, metadata.h. A key that its space has already is TMETER_BAD_MODEL. */
+  tmeter_status(TMETER_ABI *metadata)(tmeter_builder *, const tmeter_metadata *);
 } tmeter_builder_api;
 
 #ifdef __cplusplus

@@ -19,6 +19,8 @@
 #define TMETER_ABI_GRAPH_H
 #include "base.h"
 #include "dtype.h"
+#include "metadata.h"
+#include "storage.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -138,7 +140,7 @@ typedef struct tmeter_graph_api {
   size_t(TMETER_ABI *tensor_index)(const tmeter_tensor *);    /* its row on the axis TENSOR     */
   tmeter_str(TMETER_ABI *tensor_name)(const tmeter_tensor *); /* "layer1.0.conv1.weight"        */
   int32_t(TMETER_ABI *tensor_kind)(const tmeter_tensor *);    /* TMETER_TENSOR_…                */
-  int32_t(TMETER_ABI *tensor_dtype)(const tmeter_tensor *);   /* TMETER_DTYPE_…                 */
+  int32_t(TMETER_ABI *tensor_dtype)(const tmeter_tensor *);   /* TMETER_DTYPE_…; FLOAT32 of an encoded one */
   tmeter_i64_span(TMETER_ABI *tensor_dims)(const tmeter_tensor *); /* empty for a scalar        */
   tmeter_i64_span(TMETER_ABI *tensor_strides)(const tmeter_tensor *); /* elements               */
   int64_t(TMETER_ABI *tensor_numel)(const tmeter_tensor *);   /* elements: the product of dims  */
@@ -164,6 +166,22 @@ typedef struct tmeter_graph_api {
   /* The tensors they make that are used outside or are the model's results, in the order in which they
    * are made. */
   tmeter_value_span(TMETER_ABI *module_call_outputs)(const tmeter_module_call *);
+
+  /* Bytes that the tensor's elements take as they are stored, with all its parts. That of a tensor that is not
+   * encoded is numel × the size of an element. -1: unknown. */
+  int64_t(TMETER_ABI *tensor_stored_bytes)(const tmeter_tensor *);
+  /* TMETER_INVALID_ARGUMENT for a struct smaller than at first. */
+  tmeter_status(TMETER_ABI *tensor_storage)(const tmeter_tensor *, tmeter_tensor_storage *out);
+  /* The same beyond the count. */
+  tmeter_status(TMETER_ABI *tensor_part_at)(const tmeter_tensor *, size_t, tmeter_stored_part *out);
+
+  /* Facts that the file states (metadata.h), in the order of the file. */
+  size_t(TMETER_ABI *metadata_count)(const tmeter_graph *);
+  /* TMETER_INVALID_ARGUMENT beyond the count or for a struct smaller than at first. */
+  tmeter_status(TMETER_ABI *metadata_at)(const tmeter_graph *, size_t, tmeter_metadata *out);
+  /* TMETER_UNSUPPORTED when the file does not state it. */
+  tmeter_status(TMETER_ABI *metadata_find)(const tmeter_graph *, tmeter_str space, tmeter_str key,
+                                           tmeter_metadata *out);
 } tmeter_graph_api;
 
 #ifdef __cplusplus

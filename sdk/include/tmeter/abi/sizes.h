@@ -84,4 +84,10 @@
 #define TMETER_LAST_1_1_tmeter_runs_api stopped
 #define TMETER_LAST_1_1_tmeter_events_api weights
 
+/* What follows 1.1: TMETER_HAS and TMETER_IS_SET tell whether the other side has it. */
+#define TMETER_SIZE_1_2(type) TMETER_END_OF(type, TMETER_LAST_1_2_##type)
+#define TMETER_LAST_1_2_tmeter_metadata floats
+#define TMETER_LAST_1_2_tmeter_stored_part source
+#define TMETER_LAST_1_2_tmeter_tensor_storage reserved
+
 #endif

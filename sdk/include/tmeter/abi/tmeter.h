@@ -12,6 +12,7 @@
 #include "finding.h"
 #include "graph.h"
 #include "loader.h"
+#include "metadata.h"
 #include "metric.h"
 #include "observer.h"
 #include "op_class.h"
@@ -22,6 +23,7 @@
 #include "shape_rule.h"
 #include "sizes.h"
 #include "source.h"
+#include "storage.h"
 #include "tensor_analysis.h"
 #include "tensor_data.h"
 #endif

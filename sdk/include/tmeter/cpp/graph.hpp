@@ -2,8 +2,10 @@
 //
 // All are two words wide, cheap to copy, and valid as long as the graph. Nothing here allocates.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 
 #include "count.hpp"
 #include "dtype.hpp"
@@ -97,6 +99,21 @@ class Value {
   const tmeter_value* h_;
 };
 
+/// Another stored tensor that belongs to an encoded one; abi/storage.h.
+class StoredPart {
+ public:
+  explicit StoredPart(const tmeter_stored_part& p) : p_(p) {}
+  std::string_view role() const { return to_view(p_.role); }
+  std::string_view name() const { return to_view(p_.name); }
+  DType dtype() const { return DType(p_.dtype); }
+  Shape shape() const { return Shape({p_.dims, p_.rank}); }
+  int64_t file_offset() const { return p_.file_offset; }
+  int64_t bytes() const { return p_.bytes; }
+
+ private:
+  tmeter_stored_part p_;
+};
+
 class Tensor {
  public:
   explicit Tensor(const tmeter_tensor* h = nullptr) : h_(h) {}
@@ -112,7 +129,29 @@ class Tensor {
   Shape shape() const { return Shape(detail::graph_api().tensor_dims(h_)); }
   Shape strides() const { return Shape(detail::graph_api().tensor_strides(h_)); }  // elements
   Count numel() const { return detail::graph_api().tensor_numel(h_); }
-  Count bytes() const { return numel() * dtype().bytes(); }
+  /// As stored: of an encoded tensor with its scales and other parts. Unknown sizes count as 0.
+  Count bytes() const {
+    if (!TMETER_IS_SET(&detail::graph_api(), tmeter_graph_api, tensor_stored_bytes))
+      return numel() * dtype().bytes();
+    return std::max<int64_t>(detail::graph_api().tensor_stored_bytes(h_), 0);
+  }
+  /// Nothing of it is set on a host that knows no encodings.
+  tmeter_tensor_storage storage() const {
+    tmeter_tensor_storage s{};
+    s.struct_size = sizeof s;
+    if (TMETER_IS_SET(&detail::graph_api(), tmeter_graph_api, tensor_storage))
+      check(detail::graph_api().tensor_storage(h_, &s));
+    return s;
+  }
+  /// "ggml.q4_k"; empty: its elements are stored one by one.
+  std::string_view encoding() const { return to_view(storage().encoding); }
+  bool is_encoded() const { return !encoding().empty(); }
+  StoredPart part(uint32_t i) const {
+    tmeter_stored_part p{};
+    p.struct_size = sizeof p;
+    check(detail::graph_api().tensor_part_at(h_, i, &p));
+    return StoredPart(p);
+  }
   Module owner() const;
   /// The first tensor of a tied group; itself when not tied.
   Tensor canonical() const { return Tensor(detail::graph_api().tensor_canonical(h_)); }
@@ -271,6 +310,36 @@ inline Node Value::producer() const {
 }
 inline Module Tensor::owner() const { return Module(detail::graph_api().tensor_owner(h_)); }
 
+/// A fact that the file states; lives as long as the graph.
+class Metadata {
+ public:
+  explicit Metadata(const tmeter_metadata& m) : m_(m) {}
+  const tmeter_metadata& abi() const { return m_; }
+  std::string_view space() const { return to_view(m_.space); }
+  std::string_view key() const { return to_view(m_.key); }
+  int32_t type() const { return m_.type; }  ///< TMETER_METADATA_…
+  bool is_array() const { return m_.is_array != 0; }
+  uint32_t size() const { return m_.count; }
+  int64_t length() const { return m_.length; }  ///< in the file; `size` or more
+  bool is_number() const { return type() == TMETER_METADATA_INT || type() == TMETER_METADATA_FLOAT; }
+
+  // Values of an array, or the only one; `fallback` and empty for another type or index.
+  std::string_view text(uint32_t i = 0) const {
+    return type() == TMETER_METADATA_TEXT && i < size() ? to_view(m_.texts[i]) : std::string_view();
+  }
+  int64_t as_int(int64_t fallback = 0, uint32_t i = 0) const {
+    const bool held = type() == TMETER_METADATA_INT || type() == TMETER_METADATA_BOOL;
+    return held && i < size() ? m_.ints[i] : fallback;
+  }
+  double as_float(double fallback = 0, uint32_t i = 0) const {
+    if (i >= size() || !is_number()) return fallback;
+    return type() == TMETER_METADATA_FLOAT ? m_.floats[i] : static_cast<double>(m_.ints[i]);
+  }
+
+ private:
+  tmeter_metadata m_;
+};
+
 /// Something with `size` and `at(i)`, usable in a range-for.
 template <class Item, class At>
 class IndexRange {
@@ -309,6 +378,24 @@ class Graph {
   const tmeter_graph* handle() const { return h_; }
   std::string_view property(std::string_view key) const {
     return to_view(api().property(h_, to_abi(key)));
+  }
+  /// Facts that the file states, abi/metadata.h; none on a host that knows none.
+  auto metadata() const {
+    const bool known = TMETER_IS_SET(&api(), tmeter_graph_api, metadata_count);
+    return range<Metadata>(known ? api().metadata_count(h_) : 0, [h = h_](size_t i) {
+      tmeter_metadata m{};
+      m.struct_size = sizeof m;
+      check(api().metadata_at(h, i, &m));
+      return Metadata(m);
+    });
+  }
+  /// Nothing when the file does not state it.
+  std::optional<Metadata> metadata(std::string_view space, std::string_view key) const {
+    if (!TMETER_IS_SET(&api(), tmeter_graph_api, metadata_find)) return std::nullopt;
+    tmeter_metadata m{};
+    m.struct_size = sizeof m;
+    if (api().metadata_find(h_, to_abi(space), to_abi(key), &m) != TMETER_OK) return std::nullopt;
+    return Metadata(m);
   }
   auto nodes() const {
     return range<Node>(api().node_count(h_),

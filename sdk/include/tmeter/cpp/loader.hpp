@@ -1,6 +1,7 @@
 // For loaders: the file as given (Source, Request) and the graph being built (GraphBuilder).
 #pragma once
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "call.hpp"
@@ -197,11 +198,67 @@ class GraphBuilder {
     d.location = to_abi(location);
     return make([&](Id* id) { return api().node(h_, &d, id); });
   }
+  /// A fact that the file states, a value or an array of them (abi/metadata.h). Arrays may be cut: `length`
+  /// is then that of the whole.
+  void metadata(std::string_view space, std::string_view key, std::string_view value) {
+    const auto text = to_abi(value);
+    metadata({.type = TMETER_METADATA_TEXT, .texts = &text}, space, key);
+  }
+  void metadata(std::string_view space, std::string_view key, const char* value) {
+    metadata(space, key, std::string_view(value));
+  }
+  void metadata(std::string_view space, std::string_view key, int64_t value) {
+    metadata({.type = TMETER_METADATA_INT, .ints = &value}, space, key);
+  }
+  void metadata(std::string_view space, std::string_view key, double value) {
+    metadata({.type = TMETER_METADATA_FLOAT, .floats = &value}, space, key);
+  }
+  void metadata(std::string_view space, std::string_view key, bool value) {
+    const int64_t i = value ? 1 : 0;
+    metadata({.type = TMETER_METADATA_BOOL, .ints = &i}, space, key);
+  }
+  void metadata(std::string_view space, std::string_view key, std::span<const tmeter_str> values,
+                int64_t length = -1) {
+    array({.type = TMETER_METADATA_TEXT, .texts = values.data()}, space, key, values.size(), length);
+  }
+  void metadata(std::string_view space, std::string_view key, std::span<const int64_t> values,
+                int64_t length = -1) {
+    array({.type = TMETER_METADATA_INT, .ints = values.data()}, space, key, values.size(), length);
+  }
+  void metadata(std::string_view space, std::string_view key, std::span<const double> values,
+                int64_t length = -1) {
+    array({.type = TMETER_METADATA_FLOAT, .floats = values.data()}, space, key, values.size(), length);
+  }
+  /// `ints` are 0 or 1.
+  void metadata_bools(std::string_view space, std::string_view key, std::span<const int64_t> ints,
+                      int64_t length = -1) {
+    array({.type = TMETER_METADATA_BOOL, .ints = ints.data()}, space, key, ints.size(), length);
+  }
+  /// As abi/metadata.h has it.
+  void metadata(tmeter_metadata m) {
+    m.struct_size = sizeof m;
+    check(api().metadata(h_, &m));
+  }
   /// What the file calls a node.
   void node_name(Id node, std::string_view name) { check(api().node_name(h_, node, to_abi(name))); }
   static tmeter_arg arg(std::string_view name, Id value) { return {to_abi(name), value, 0}; }
 
  private:
+  struct MetadataValues {
+    int32_t type = 0;
+    const tmeter_str* texts = nullptr;
+    const int64_t* ints = nullptr;
+    const double* floats = nullptr;
+  };
+  void metadata(const MetadataValues& v, std::string_view space, std::string_view key) {
+    metadata(tmeter_metadata{0, v.type, to_abi(space), to_abi(key), 0, 1, 1, v.texts, v.ints, v.floats});
+  }
+  void array(const MetadataValues& v, std::string_view space, std::string_view key, size_t count,
+             int64_t length) {
+    const auto whole = length < 0 ? static_cast<int64_t>(count) : length;
+    metadata(tmeter_metadata{0, v.type, to_abi(space), to_abi(key), 1, static_cast<uint32_t>(count),
+                             whole, v.texts, v.ints, v.floats});
+  }
   static const tmeter_builder_api& api() { return detail::builder_api(); }
   void check(tmeter_status status) {
 #ifdef __cpp_exceptions

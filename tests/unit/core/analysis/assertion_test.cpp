@@ -65,14 +65,16 @@ TEST_F(Assertions, EveryUnitIsWhatItSays) {
 
 TEST_F(Assertions, WhatIsNotANumberIsWrongUsage) {
   for (const char* limit :
-       {"nan", "-nan", "NaN", "nan%", "nan G", "inf", "-inf", "infinity", "inf%", "1e999", "-1e999",
-        "1e-999", "9e307T", "1e308KiB", "0x10", "0x1p3", "1,5", "1 000", "5 5G", "", "+", "-", "%", "G",
-        "--5", "+-5", "1e", "five", "\u0665", "5GG", "5 Gi B x", "1_000"})
+       {"nan",  "-nan",  "NaN",    "nan%",   "nan G",  "inf",      "-inf",     "infinity",
+        "inf%", "1e999", "-1e999", "1e-999", "9e307T", "1e308KiB", "0x10",     "0x1p3",
+        "1,5",  "1 000", "5 5G",   "",       "+",      "-",        "%",        "G",
+        "--5",  "+-5",   "1e",     "five",   "\u0665", "5GG",      "5 Gi B x", "1_000"})
     for (const char* op : {"==", "<=", ">=", "!=", "<", ">"})
       expect_error(ErrorKind::kUsage, {"--assert 'macs"},
                    [&] { parse_assertion(std::string("macs") + op + limit); });
   expect_error(ErrorKind::kUsage, {"'nan' is not a number"}, [] { parse_assertion("macs==nan"); });
-  expect_error(ErrorKind::kUsage, {"'1e999' is out of range"}, [] { parse_assertion("macs==1e999"); });
+  expect_error(ErrorKind::kUsage, {"'1e999' is out of range"},
+               [] { parse_assertion("macs==1e999"); });
   expect_error(ErrorKind::kUsage, {"unknown unit 'x'", "KiB", "ms", "mJ", "%"},
                [] { parse_assertion("macs==5x"); });
 }
@@ -99,7 +101,8 @@ TEST_F(Assertions, FractionsAreToldInFourDigitsOrAsManyAsTellThemFromTheLimit) {
   auto& total = results_.columns[0].cells[TMETER_AXIS_MODEL];
   total = {number(0.224606734)};
   expect_error(ErrorKind::kAssertion, {"macs is 0.2246)"}, [&] { require_all({run("macs<0.1")}); });
-  expect_error(ErrorKind::kAssertion, {"macs is 0.22461)"}, [&] { require_all({run("macs<0.2246")}); });
+  expect_error(ErrorKind::kAssertion, {"macs is 0.22461)"},
+               [&] { require_all({run("macs<0.2246")}); });
 }
 
 TEST_F(Assertions, CoverageIsAShareAndUnknownACount) {
@@ -138,14 +141,14 @@ TEST_F(Assertions, AModuleIsNamedByItsPath) {
 TEST_F(Assertions, UnknownValueNeverHolds) {
   EXPECT_FALSE(holds("gone<=5"));
   EXPECT_FALSE(holds("gone!=5"));
-  EXPECT_FALSE(holds("module('layer 4').large<5"));  // has no figure there
+  EXPECT_FALSE(holds("module('layer 4').large<5"));  // no value there
 }
 
 TEST_F(Assertions, ALowerBoundProvesOnlyWhatItBounds) {
   auto& total = results_.columns[0].cells[TMETER_AXIS_MODEL];
   total = {number(int64_t{812})};
   total.mark(0, TMETER_NUMBER_PARTIAL);
-  EXPECT_FALSE(holds("macs<5G"));  // what is missing may be more than that
+  EXPECT_FALSE(holds("macs<5G"));  // the missing part may exceed the bound
   EXPECT_FALSE(holds("macs<=812"));
   EXPECT_FALSE(holds("macs==812"));
   EXPECT_FALSE(holds("macs!=813"));

@@ -1,4 +1,4 @@
-// The figures of a table, kept in nine bytes each.
+// The values of a table, stored in nine bytes each.
 #include "core/analysis/cells.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(Cells, ThoseThatNobodyHasGivenHaveNoFigure) {
   EXPECT_TRUE(cells.empty());
   size_t before = 0;
   for (const size_t size : {3u, 1000u, 2u, 5000u, 0u, 1000u}) {
-    cells.resize(size);  // less and more again: what was cut off does not come back
+    cells.resize(size);  // shrinks and grows again: removed cells do not come back
     for (size_t i = 0; i < size; ++i)
       expect_same(cells[i], i < before ? number(7.0) : tmeter_number{});
     for (size_t i = 0; i < size; ++i) cells.set(i, number(7.0));

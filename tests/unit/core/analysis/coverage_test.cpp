@@ -1,5 +1,5 @@
-// Coverage, by hand: operators are counted by their own figure or by that of the call they are part
-// of.
+// Coverage, by hand: an operator is counted by its own value or by that of the call that contains
+// it.
 #include "core/analysis/coverage.hpp"
 
 #include <gtest/gtest.h>

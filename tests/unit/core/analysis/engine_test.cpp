@@ -1,4 +1,4 @@
-// The engine's semantics, with plugins that live in the test.
+// The engine's semantics, with plugins defined in the test.
 #include "core/analysis/engine.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using testing::give;
 using testing::value_at;
 using Id = GraphBuilder::Id;
 
-/// root → block, which is called twice → leaf. Each operator takes [2, 3] unless told otherwise.
+/// root → block, which is called twice → leaf. Each operator takes [2, 3] unless stated otherwise.
 class EngineTest : public ::testing::Test {
  protected:
   static constexpr int32_t kFloat = 6;
@@ -43,7 +43,7 @@ class EngineTest : public ::testing::Test {
   void expect_failure(const std::vector<std::string>& words) {
     expect_error(ErrorKind::kPlugin, words, [&] { run(); });
   }
-  /// Of the model; -1: no integer.
+  /// The model's total; -1 unless it is an integer.
   static int64_t total(const Results& results, std::string_view metric) {
     const auto* c = results.find(metric);
     const auto n = c ? c->cell(TMETER_AXIS_MODEL, 0) : tmeter_number{};
@@ -329,7 +329,7 @@ TEST_F(EngineTest, AModuleHandlerAnswersForAllInsideItsCall) {
   EXPECT_EQ(c.cell(TMETER_AXIS_MODULE_CALL, 2).kind, TMETER_NUMBER_IN_MODULE);
   EXPECT_TRUE(is_by_module(c.cell(TMETER_AXIS_MODULE_CALL, 1)));
   EXPECT_EQ(total(results, "m"), 100 + 5 + 5);
-  EXPECT_EQ(log.warnings().size(), 1u) << "the override is told";
+  EXPECT_EQ(log.warnings().size(), 1u) << "the override is reported";
 }
 
 TEST_F(EngineTest, AModuleHandlerReadsWhatItsMetricGivesInside) {

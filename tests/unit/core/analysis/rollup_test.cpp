@@ -114,7 +114,7 @@ TEST(Rollup, TheLastIsNotKnownWhenTheLastHasNoFigure) {
   c = node_column({one, unknown, unknown, two}, TMETER_AGGREGATE_LAST);
   roll_up_nodes(*g, {}, c);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 2);
-  EXPECT_FALSE(is_partial(c.cell(TMETER_AXIS_MODEL, 0)));  // what came before does not matter
+  EXPECT_FALSE(is_partial(c.cell(TMETER_AXIS_MODEL, 0)));  // earlier contents do not matter
 }
 
 TEST(Rollup, MaximumAndMean) {
@@ -190,7 +190,7 @@ TEST(Rollup, LastIsWhatRanLast) {
       {number(int64_t{1}), number(int64_t{10}), number(int64_t{100}), number(int64_t{1000})},
       TMETER_AGGREGATE_LAST);
   roll_up_nodes(*g, {}, c);
-  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE_CALL, 0).i, 1000);  // not the root's own node, nor call 1
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE_CALL, 0).i, 1000);  // neither the root's own node nor call 1
   EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 1).i, 1000);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 2).i, 100);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 1000);
@@ -255,13 +255,13 @@ TEST(Rollup, MeanOfModulesIsThatOfTheirNodesHoweverTheyAreNested) {
   r.columns.push_back(node_column({number(int64_t{1}), number(int64_t{5}), number(int64_t{2})}));
   r.columns[0].id = "weights";
   roll_up_nodes(*g, {}, r.columns[0]);
-  // The node of `a` itself has no figure: its weight, 5, is no part of the mean.
+  // The node of `a` itself has no value, so its weight, 5, does not count.
   auto c = node_column({number(4.0), {}, number(10.0)}, TMETER_AGGREGATE_WEIGHTED_MEAN);
   c.weight = "weights";
   roll_up_nodes(*g, r, c);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 1).f, 10.0);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).f, (1 * 4.0 + 2 * 10.0) / (1 + 2));
-  // Zero by rule is a figure like any other.
+  // Zero by rule is a value like any other.
   c = node_column({number(4.0), number_of_kind(TMETER_NUMBER_ZERO_BY_RULE), number(10.0)},
                   TMETER_AGGREGATE_WEIGHTED_MEAN);
   c.weight = "weights";
@@ -336,7 +336,7 @@ TEST(Rollup, AnAnswerThatIsNoNumberStandsForItsInsideToo) {
   EXPECT_FALSE(rolled_up({}));
 }
 
-/// root → block → inner, and inner called once more outside of block. A node in each call.
+/// root → block → inner, and inner called once more outside of block. One node in each call.
 TEST(Rollup, WhatIsInAModulesFigureIsNoneOfItsOwn) {
   GraphBuilder b;
   const auto root = b.module(0, "", "Net"), block = b.module(root, "block", "Block"),
@@ -355,16 +355,16 @@ TEST(Rollup, WhatIsInAModulesFigureIsNoneOfItsOwn) {
     roll_up_nodes(*g, {}, c);
     EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 2).kind, inside.kind);  // the container, never called
     EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 3).kind, inside.kind);
-    // Called inside and outside: what is told is not all of it.
+    // Called inside and outside: the value covers only the calls outside.
     EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 4).i, 1);
     EXPECT_EQ(is_partial(c.cell(TMETER_AXIS_MODULE, 4)), a != TMETER_AGGREGATE_LAST);
     EXPECT_FALSE(is_partial(c.cell(TMETER_AXIS_MODEL, 0)));
   }
-  // The last of `inner` is not known when it ran last inside.
+  // The last value of `inner` is unknown when its last run was inside.
   auto last = node_column({one, one, inside, one, inside}, TMETER_AGGREGATE_LAST);
   roll_up_nodes(*g, {}, last);
   EXPECT_EQ(last.cell(TMETER_AXIS_MODULE, 4).kind, inside.kind);
-  // Not even what is unknown beside it makes it a gap of its own.
+  // An unknown value beside it does not make it a gap of its own, either.
   auto c = node_column({number_of_kind(TMETER_NUMBER_UNKNOWN), inside, inside, inside, inside});
   c.cells[TMETER_AXIS_MODULE_CALL] = {{}, by_module(number(int64_t{9})), {}, {}, {}};
   roll_up_nodes(*g, {}, c);
@@ -382,7 +382,7 @@ TEST(Rollup, AMeanHasTheWeightOfTheCallItsFigureIsOf) {
   c.cells[TMETER_AXIS_MODULE_CALL] = {{}, by_module(number(1.0)), {}, by_module(number(2.0))};
   roll_up_nodes(*g, r, c);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).f, (1 * 7.0 + 2 * 1.0 + 3 * 2.0) / (1 + 2 + 3));
-  // A figure whose weight is part of a module's cannot be weighed.
+  // A value whose weight is included in a module's cannot be weighed.
   r.columns[0].cells[TMETER_AXIS_NODE].set(0, inside);
   c = node_column({number(7.0), number(1.0), {}, number(2.0)}, TMETER_AGGREGATE_WEIGHTED_MEAN);
   c.weight = "weights";
@@ -404,7 +404,7 @@ TEST(Rollup, ContainerThatIsNeverCalledStandsForItsInside) {
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 42);
 }
 
-/// layers: two modules, called for nodes of 10 and 30 that weigh 3 and 1.
+/// layers: two modules, called for nodes of 10 and 30 with weights 3 and 1.
 TEST(Rollup, ContainerFollowsTheAggregation) {
   GraphBuilder b;
   const auto root = b.module(0, "", "Net"), list = b.module(root, "layers", "ModuleList");

@@ -1,4 +1,4 @@
-// What makes operators alike, by hand.
+// Operators with equal signatures, by hand.
 #include "core/analysis/signatures.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ constexpr int32_t kFloat = 6, kHalf = 5;
 using Id = GraphBuilder::Id;
 using Args = std::vector<std::pair<std::string_view, Id>>;
 
-/// A graph of operators that take what a test gives them.
+/// A graph of operators with the arguments of each test.
 class AlikeOperators : public ::testing::Test {
  protected:
   Id tensor(std::vector<int64_t> dims, int32_t dtype = kFloat) {
@@ -138,13 +138,13 @@ TEST_F(AlikeOperators, DifferByTheSymbolsOfTheirSizes) {
   };
   for (const auto expr : {n, n, m}) node({{"self", input({4, expr})}});
   node({{"self", input({7})}});
-  EXPECT_EQ(found(), (Found{1, 1, 2, 3})) << "a symbol is not its value";
+  EXPECT_EQ(found(), (Found{1, 1, 2, 3})) << "a symbol differs from its value";
   graph->bind({{"n", 7}});
   EXPECT_EQ(signatures_of(*graph), (Found{1, 1, 2, 3}));
 }
 
 TEST_F(AlikeOperators, AreNotComparedOnceSignaturesTakeTwoMegabytes) {
-  constexpr int64_t kKinds = 1000;  // of three words and more for each of 100 items
+  constexpr int64_t kKinds = 1000;  // at least three words for each of 100 items
   std::vector<Id> items(100, b.value_int({1}));
   std::vector<Id> lists;
   for (int64_t k = 0; k < kKinds; ++k) {

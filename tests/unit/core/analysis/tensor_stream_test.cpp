@@ -1,5 +1,5 @@
-// Streaming of tensors: every element is seen once and in order, merges come in order, the figures
-// do not depend on the number of threads, and every state is given back.
+// Streaming of tensors: every element is delivered once and in order, merges happen in order, the
+// values do not depend on the number of threads, and every state is released.
 #include "core/analysis/tensor_stream.hpp"
 
 #include <tmeter/abi/builder.h>
@@ -17,7 +17,7 @@ namespace tmeter::core {
 namespace {
 using testing::expect_error;
 
-/// A state that remembers its elements; counted, so that lost ones show.
+/// A state that records its elements; instances are counted, so a leak is noticed.
 struct Seen {
   std::vector<uint32_t> elements;
   std::vector<int64_t> chunk_begins;
@@ -28,7 +28,7 @@ struct Script {
   int32_t passes = 1;
   std::string fail_in;  // "begin", "chunk", "merge", "end"
   bool one_thread = false;
-  std::vector<std::string> begun;  // parts, where there is one thread
+  std::vector<std::string> begun;  // parts, on a single thread
   std::atomic<int> alive{0};
 };
 
@@ -85,10 +85,10 @@ const tmeter_tensor_analysis& analysis(Script& script) {
   return a;
 }
 
-/// A file of rising uint32 numbers and a graph of tensors over it.
+/// A file of increasing uint32 elements and a graph of tensors over it.
 struct Model {
   static constexpr int64_t kElements = int64_t{12} << 20;
-  std::string path =  // tests run side by side
+  std::string path =  // tests run in parallel
       ::testing::TempDir() + "stream-" + std::to_string(getpid()) + ".bin";
   std::unique_ptr<MappedFile> file;
   GraphBuilder builder;
@@ -192,8 +192,9 @@ TEST(TensorStream, StridedAndMisalignedTensorsComeInRowMajorOrder) {
 }
 
 TEST(TensorStream, TheLargestAreTakenFirstAndGivenInTheOrderOfTheTensors) {
-  // What is done with a whole tensor is one thread's: of the last, the others would wait for it.
-  // Sixteen at most come first, so that a disk seeks rarely; equals stay as they lie in the file.
+  // One thread processes a whole tensor; a large one at the end would leave the other threads idle.
+  // So the largest come first, at most sixteen, to limit a disk's seeks; equal ones keep the file's
+  // order.
   Model model(4000);
   int64_t at = 0;
   const auto add = [&](const std::string& name, int64_t numel) {

@@ -9,7 +9,7 @@ using core::ErrorKind;
 using core::ZipArchive;
 using testing::expect_error;
 
-constexpr uint32_t kIn64 = 0xffffffffu;  // "see the ZIP64 field"
+constexpr uint32_t kIn64 = 0xffffffffu;  // the value is in the ZIP64 field
 
 std::string number(uint64_t value, size_t bytes) {
   std::string out;
@@ -17,13 +17,13 @@ std::string number(uint64_t value, size_t bytes) {
   return out;
 }
 
-/// What the two headers of an entry say.
+/// The fields of an entry's two headers.
 struct Entry {
   std::string name = "a", content = "0123456789";
   uint16_t method = 0, flags = 0;
   uint32_t size = 10, compressed = 10;
   std::string extra{};
-  // Of the local header.
+  // Fields of the local header.
   std::string local_name = name, local_extra{};
   uint16_t local_method = method, local_flags = flags;
   uint32_t local_size = size, local_compressed = compressed;
@@ -42,7 +42,7 @@ struct Entry {
   }
 };
 
-/// Two headers that agree: changed together.
+/// Two headers that agree and are changed together.
 Entry entry(const std::string& name, const std::string& content) {
   const auto size = static_cast<uint32_t>(content.size());
   Entry e;
@@ -71,7 +71,7 @@ void expect_damaged(const std::string& file, const std::string& word) {
 }
 void expect_damaged(const Entry& e, const std::string& word) { expect_damaged(archive({e}), word); }
 
-/// That it is fine, and what the only entry holds.
+/// Expects a valid archive whose only entry has this content.
 void expect_content(const std::string& file, const std::string& content = "0123456789") {
   const ZipArchive z(file);
   ASSERT_EQ(z.entries().size(), 1u);
@@ -82,7 +82,7 @@ void expect_content(const Entry& e) { expect_content(archive({e})); }
 // --- entries ------------------------------------------------------------------------------------
 
 TEST(ZipLayout, EntriesThatShareBytesAreRefused) {
-  // The content of `outer` holds a whole entry of its own, headers, name and all.
+  // The content of `outer` is a whole entry of its own: headers, name and data.
   const auto inner = entry("inner", "0123456789");
   const auto outer = entry("outer", inner.local());
   const auto start = static_cast<uint32_t>(outer.local().size() - inner.local().size());
@@ -114,7 +114,7 @@ TEST(ZipLayout, LastByteOfAnEntryMayTouchTheDirectoryNotReachIntoIt) {
 
 TEST(ZipLayout, ExtraFieldOfTheLocalHeaderIsSkipped) {
   Entry e;
-  e.local_extra = "FB" + number(3, 2) + "ZZZ";  // as PyTorch pads its records
+  e.local_extra = "FB" + number(3, 2) + "ZZZ";  // PyTorch's padding of records
   expect_content(e);
 }
 
@@ -139,7 +139,7 @@ TEST(ZipLayout, SizesOfTheLocalHeaderAreTheSameOrLeftOut) {
   expect_damaged(e, "another size in its local header");
   e.local_size = 10, e.local_compressed = 11;
   expect_damaged(e, "another size in its local header");
-  e.local_flags = e.flags = 8;  // they stand behind the content
+  e.local_flags = e.flags = 8;  // the sizes follow the content
   expect_content(e);
 }
 
@@ -245,7 +245,7 @@ TEST(ZipLayout, ArchivesBeginWithALocalHeader) {
 TEST(ZipLayout, CommentBehindTheDirectory) {
   expect_content(archive({Entry{}}, "hello"));
   expect_content(archive({Entry{}}, std::string(65535, 'x')));
-  // Further back nobody looks, and nobody claims that a comment is so long.
+  // The search for the end record stops there: no comment can be longer.
   expect_damaged(archive({Entry{}}) + std::string(65536, 'x'), "end record");
 }
 
@@ -265,7 +265,7 @@ TEST(ZipLayout, DirectoryMustLieInTheFileAndHoldItsEntries) {
 }
 
 TEST(ZipLayout, DirectoryEndsBeforeItsEndRecord) {
-  // The last byte of its last comment would be the first of the end record.
+  // The last byte of the last comment coincides with the first of the end record.
   auto comment = Entry{}.central(0);
   comment[32] = 1;
   const auto local = Entry{}.local();
@@ -303,7 +303,7 @@ TEST(ZipLayout, Zip64EndRecordCounts) {
   expect_content(body + record + locator(body.size()) + useless);
   expect_damaged(body + record + locator(body.size() + 1) + useless, "ZIP64 end record is missing");
   expect_damaged(body + record + locator(~uint64_t{0}) + useless, "beyond the end");
-  // A locator that is none does not count.
+  // A locator with another signature is ignored.
   auto broken = locator(body.size());
   broken[0] = 'Q';
   expect_damaged(body + record + broken + useless, "directory lies beyond its end record");
@@ -313,7 +313,7 @@ TEST(ZipLayout, ExactlyAsMuchAsALocatorBeforeTheEndRecord) {
   expect_damaged(locator(0) + end_record(0, 0, 0, {}), "ZIP64 end record is missing");
 }
 
-/// Sizes and offset in the order of APPNOTE.TXT, those that the header leaves to them.
+/// Sizes and offset in the order of APPNOTE.TXT, those that the header delegates to this field.
 std::string field64(const std::vector<uint64_t>& values) {
   std::string out;
   for (const auto v : values) out += number(v, 8);
@@ -328,7 +328,7 @@ TEST(ZipLayout, Zip64FieldOfAnEntry) {
   expect_content(all.local() + directory + end_record(1, directory.size(), all.local().size(), {}));
   Entry sizes;
   sizes.size = sizes.compressed = kIn64;
-  sizes.extra = number(7, 2) + number(3, 2) + "abc" + field64({10, 10});  // behind another field
+  sizes.extra = number(7, 2) + number(3, 2) + "abc" + field64({10, 10});  // after another field
   expect_content(sizes);
   Entry one;
   one.compressed = kIn64;

@@ -54,7 +54,7 @@ TEST(Zip, EntryWithAnotherSizeInItsLocalHeaderIsRefused) {
 
 TEST(Zip, EntryThatReachesIntoTheDirectoryIsRefused) {
   auto items = std::vector<testing::ZipItem>{{"a", "x", 20, 20}};
-  items[0].flags = 8;  // its sizes stand behind the content
+  items[0].flags = 8;  // its sizes follow the content
   expect_damaged(ZipWriter::make(items), "reaches into the directory");
 }
 

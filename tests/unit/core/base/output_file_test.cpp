@@ -52,7 +52,7 @@ TEST(OutputFile, UnwritablePlacesAreNamed) {
                         [] { OutputFile f(::testing::TempDir()); });
 }
 
-/// A folder of its own, and what is in it.
+/// A temporary folder and its contents.
 class Folder {
  public:
   Folder() : path_(fs::path(::testing::TempDir()) / ("output-" + std::to_string(getpid()))) {
@@ -72,7 +72,7 @@ size_t open_files() {
   return static_cast<size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), {}));
 }
 
-/// The file descriptor that is open for a path that begins so.
+/// The open file descriptor of a path with this prefix.
 int descriptor_of(const std::string& path) {
   for (const auto& e : fs::directory_iterator("/proc/self/fd")) {
     std::error_code gone;
@@ -96,7 +96,7 @@ TEST(OutputFile, NewFileHasThePermissionsTheUserWants) {
     OutputFile f(folder.file("a"));
     f.commit();
   }
-  EXPECT_EQ(umask(before), 027u);  // and the mask is as it was
+  EXPECT_EQ(umask(before), 027u);  // the mask is unchanged
   EXPECT_EQ(fs::status(folder.file("a")).permissions(), static_cast<fs::perms>(0640));
 }
 
@@ -107,8 +107,8 @@ TEST(OutputFile, NothingIsLeftBehindOrOpenWithoutCommit) {
     OutputFile f(folder.file("a"));
     f.write("half");
     EXPECT_EQ(open_files(), before + 1);
-    EXPECT_GE(descriptor_of(folder.file("")), 0);  // in the folder it is for: naming it is enough
-    EXPECT_LE(folder.files(), 1u);                 // none where a file may be without a name
+    EXPECT_GE(descriptor_of(folder.file("")), 0);  // in the target folder, so it only needs a name
+    EXPECT_LE(folder.files(), 1u);                 // none where unnamed files are supported
   }
   EXPECT_EQ(folder.files(), 0u);
   EXPECT_EQ(open_files(), before);
@@ -125,7 +125,7 @@ TEST(OutputFile, ProgramsThatAreStartedDoNotGetIt) {
   EXPECT_EQ(fcntl(descriptor_of(folder.file("")), F_GETFD), FD_CLOEXEC);
 }
 
-/// Only so many bytes fit into a file, then writing fails with EFBIG.
+/// Limits a file to this many bytes; further writing fails with EFBIG.
 class SizeLimit {
  public:
   explicit SizeLimit(rlim_t bytes) : handler_(signal(SIGXFSZ, SIG_IGN)) {
@@ -148,7 +148,7 @@ TEST(OutputFile, HalfAWriteIsFollowedByTheRest) {
   testing::expect_error(ErrorKind::kModel, {"cannot be written completely: File too large"}, [&] {
     OutputFile f(folder.file("a"));
     const SizeLimit limit(600);
-    f.write(std::string(1000, 'x'));  // 600 bytes are written, of the rest nothing
+    f.write(std::string(1000, 'x'));  // 600 bytes are written, then writing fails
   });
   EXPECT_EQ(folder.files(), 0u);
 }
@@ -167,7 +167,7 @@ TEST(OutputFile, APlaceThatBecameAFolderIsAnErrorAndNothingIsLeft) {
 
 TEST(OutputFile, AFileInSharedMemoryIsAFileAsAnyOther) {
   const std::string path = "/dev/shm/tmeter-test-" + std::to_string(getpid());
-  if (access("/dev/shm", W_OK) != 0) GTEST_SKIP() << "there is no /dev/shm";
+  if (access("/dev/shm", W_OK) != 0) GTEST_SKIP() << "/dev/shm is missing";
   for (const char* text : {"new", "replaced"}) {
     OutputFile file(path);
     file.write(text);
@@ -179,7 +179,7 @@ TEST(OutputFile, AFileInSharedMemoryIsAFileAsAnyOther) {
 
 TEST(OutputFile, WhatIsLongIsWhole) {
   const auto path = ::testing::TempDir() + "long.json";
-  std::string text(3 << 20, 'x');  // more than is left for the end
+  std::string text(3 << 20, 'x');  // more than the room that is left
   std::string all;
   OutputFile f(path);
   for (char c = 'a'; c < 'h'; ++c) {

@@ -20,11 +20,13 @@ TEST(Progress, InventsNoRateAndNoTotal) {
 
 TEST(Progress, EachPieceOfWorkHasItsOwnRate) {
   Pace pace;
-  const auto at = [](int second) { return Pace::Clock::time_point{} + std::chrono::seconds(1000 + second); };
+  const auto at = [](int second) {
+    return Pace::Clock::time_point{} + std::chrono::seconds(1000 + second);
+  };
   EXPECT_EQ(pace.seconds(0, 100, "nodes", at(0)), 0);
   EXPECT_EQ(pace.seconds(50, 100, "nodes", at(2)), 2);
   EXPECT_EQ(pace.seconds(100, 100, "nodes", at(4)), 4);
-  EXPECT_EQ(pace.seconds(0, 100, "nodes", at(5)), 0) << "read once more";
+  EXPECT_EQ(pace.seconds(0, 100, "nodes", at(5)), 0) << "read a second time";
   EXPECT_EQ(pace.seconds(10, 100, "nodes", at(8)), 3);
   EXPECT_EQ(pace.seconds(10, 100, "B", at(9)), 0);
   EXPECT_EQ(pace.seconds(20, 100, "B", at(10)), 1);

@@ -25,7 +25,7 @@ TEST(Text, NearestFindsSlipsButNotStrangers) {
   EXPECT_EQ(nearest("quantization", known), "");
   EXPECT_EQ(nearest("nvidia-h100", {"nvidia-a100", "nvidia-h100-sxm"}), "nvidia-h100-sxm");
   EXPECT_EQ(nearest("en", {"energy"}), "");
-  // Part of one name, however it is written; of two it is neither.
+  // Part of one name in any case; part of two names matches neither.
   EXPECT_EQ(nearest("a100", {"nvidia-a100", "nvidia-h100-sxm"}), "nvidia-a100");
   EXPECT_EQ(nearest("RTX4090", {"nvidia-a100", "nvidia-rtx-4090"}), "nvidia-rtx-4090");
   EXPECT_EQ(nearest("sxm", {"nvidia-h100-sxm", "nvidia-h200-sxm"}), "");
@@ -37,7 +37,12 @@ TEST(Text, PrintableTextHasNoControlCharacters) {
   EXPECT_EQ(printable("a\x1b[31mb\n"), "a\\x1b[31mb\\n");
   EXPECT_EQ(printable("abcdef", 3), "abc…");
   EXPECT_EQ(printable("gr\xc3\xbc\xc3\x9f \x9b\xff"), "gr\xc3\xbc\xc3\x9f \\x9b\\xff");
-  EXPECT_EQ(printable("a\xc2\x9b" "b\xe2\x80\xae" "c"), "a\\x9b" "b\\u202e" "c");  // C1, right-to-left
+  EXPECT_EQ(printable("a\xc2\x9b"
+                      "b\xe2\x80\xae"
+                      "c"),
+            "a\\x9b"
+            "b\\u202e"
+            "c");                                                             // C1, right-to-left
   EXPECT_EQ(printable("\xed\xa0\x80\xc0\xaf"), "\\xed\\xa0\\x80\\xc0\\xaf");  // surrogate, overlong
 }
 

@@ -1,4 +1,4 @@
-// Two reports compared: which modules are the same, and what changed.
+// Two reports compared: matched modules and their changes.
 #include "core/comparison/comparison.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace tmeter::core {
 namespace {
 using testing::expect_error;
 
-/// A report that a test writes down: modules by path, "path: Type [sizes of its weight]".
+/// A report written in the test: modules by path, "path: Type [sizes of its weight]".
 class WrittenReport {
  public:
   struct Line {

@@ -11,7 +11,7 @@
 namespace tmeter::core {
 namespace {
 
-/// An ELF file of nothing but a header, one segment of notes and the notes.
+/// An ELF file of a header, one segment of notes, and the notes.
 std::string file_with(const std::string& notes, ElfW(Half) segments = 1,
                       uint64_t size_of_notes = UINT64_MAX) {
   ElfW(Ehdr) header{};

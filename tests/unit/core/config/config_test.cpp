@@ -1,5 +1,5 @@
-// Settings, plugin options, manifests and hardware profiles: files a user writes, with their places
-// in error messages.
+// Settings, plugin options, manifests and hardware profiles: files that users write, and the places
+// in error messages about them.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,7 +44,7 @@ std::string times(const std::string& text, size_t n) {
   return out;
 }
 
-/// Texts in which tables or lists lie so deep in each other.
+/// Texts whose tables or lists are nested this deep.
 std::vector<std::string> nested(size_t levels) {
   const auto dots = times("a.", levels - 1) + "a";
   return {dots + " = 1\n",
@@ -81,9 +81,9 @@ TEST(Toml, DotsAndBracketsInTextsAndNumbersAreNoLevels) {
   std::string keys;
   for (int i = 0; i < 1000; ++i) keys += "k" + std::to_string(i) + ".x = 1.5\n";
   const auto path = file_with(
-      "flat.toml", "# " + dots + brackets + "\n[plugin.x]\na = \"" + dots + brackets + "\\\"" + dots +
-                       "\"\nb = '" + brackets + "\\'\nc = \"\"\"\n" + brackets + "\"\"" + dots +
-                       "\"\"\"\"\"\nd = '''" + brackets + "''" + dots + "'''''\ne = [" +
+      "flat.toml", "# " + dots + brackets + "\n[plugin.x]\na = \"" + dots + brackets + "\\\"" +
+                       dots + "\"\nb = '" + brackets + "\\'\nc = \"\"\"\n" + brackets + "\"\"" +
+                       dots + "\"\"\"\"\"\nd = '''" + brackets + "''" + dots + "'''''\ne = [" +
                        times("1.5,\n", 1000) + "]\nf.g = 1\n" + keys);
   EXPECT_EQ(read_settings(path).options.at("x").size(), 1006u);
 }
@@ -106,7 +106,7 @@ TEST(Toml, OnlyRegularFilesOfAReasonableLengthAreRead) {
     expect_error(ErrorKind::kPlugin, {path, file.second}, [&] { read_manifest(path); });
   }
   EXPECT_NO_THROW(read_settings(file_with("full.toml", std::string(1 << 20, '\n'))));
-  // Its size is 0, and there is something in it.
+  // Its size is 0, but it has contents.
   expect_error(ErrorKind::kUsage, {"/proc/version:1:"}, [] { read_settings("/proc/version"); });
 }
 
@@ -168,7 +168,7 @@ TEST(Settings, TablesOfAPluginAreOptionsWithDots) {
   EXPECT_TRUE(style.place(6).ends_with("t.toml:2:14")) << style.place(6);
   EXPECT_EQ(text.at("column.macs.pad").value, "0, 1");
   EXPECT_TRUE(text.at("column.macs.pad").list);
-  // Where characters of the value do not stand one by one, their number is told.
+  // Where characters of the value have no column of their own, the message gives their number.
   EXPECT_TRUE(text.at("x").place(1).ends_with("t.toml:5:5, character 2")) << text.at("x").place(1);
   EXPECT_TRUE(text.at("y").place(0).ends_with("t.toml:6:5")) << text.at("y").place(0);
 }
@@ -192,7 +192,7 @@ TEST(OptionTables, NamesThatOnlyTheUserKnowsTakeThePlaceOfTheStar) {
                                             {"column.x.y.width", {"7", "e"}},
                                             {"flat", {"1", "f"}}});
   ASSERT_EQ(taken.of_tables.size(), 3u);
-  EXPECT_EQ(taken.of_tables[0].declared, 1u);  // what is said of exactly this goes first
+  EXPECT_EQ(taken.of_tables[0].declared, 1u);  // a declaration of exactly this comes first
   EXPECT_EQ(taken.of_tables[1].declared, 0u);
   EXPECT_EQ(taken.of_tables[1].value.i, 7);
   EXPECT_EQ(taken.flat.size(), 3u);

@@ -1,4 +1,4 @@
-// What a library is linked to, read from ELF files that are whole, damaged or written to mislead.
+// The libraries a library is linked to, read from ELF files that are valid, damaged or misleading.
 #include "core/config/linked_libraries.hpp"
 
 #include <fcntl.h>
@@ -37,7 +37,8 @@ struct Wish {
   uint64_t table = 0;  // added to the address of the texts
 };
 
-/// A library of nothing but a table of what it needs: header, two segments, dynamic section, texts.
+/// A library that consists of a table of its needed libraries: header, two segments, dynamic
+/// section, strings.
 std::string library_with(const Wish& wish) {
   std::string texts(1, '\0');
   std::vector<Dynamic> entries;
@@ -116,7 +117,9 @@ TEST_F(LinkedLibraries, AreBoundedInNumber) {
 
 TEST_F(LinkedLibraries, AreNotFoundByRelativePaths) {
   write("libb.so", library_with({}));
-  EXPECT_TRUE(of(library_with({{"./libb.so", "../" + folder_.filename().string() + "/libb.so", ""}})).empty());
+  EXPECT_TRUE(
+      of(library_with({{"./libb.so", "../" + folder_.filename().string() + "/libb.so", ""}}))
+          .empty());
   EXPECT_TRUE(of(library_with({{"libb.so"}, "."})).empty());
 }
 
@@ -130,7 +133,8 @@ TEST_F(LinkedLibraries, AreNoneOfAFileThatIsCut) {
   write("libb.so", library_with({}));
   const auto whole = library_with({{"libb.so"}});
   const auto needed = sizeof(ElfHeader) + 2 * sizeof(ElfSegment) + 4 * sizeof(Dynamic);
-  for (size_t size = 0; size < needed; ++size) EXPECT_TRUE(of(whole.substr(0, size)).empty()) << size;
+  for (size_t size = 0; size < needed; ++size)
+    EXPECT_TRUE(of(whole.substr(0, size)).empty()) << size;
 }
 
 TEST_F(LinkedLibraries, AreReadWithoutHarmWhateverByteIsWrong) {
@@ -147,15 +151,19 @@ TEST_F(LinkedLibraries, FoldersAreWhereTheFilesReallyLie) {
   fs::create_directory(folder_ / "real");
   write("real/libb.so", library_with({}));
   fs::create_symlink(folder_ / "real/libb.so", folder_ / "libb.so");
-  const Descriptor file(open(write("it.so", library_with({{"libb.so"}})).c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(
+      open(write("it.so", library_with({{"libb.so"}})).c_str(), O_RDONLY | O_CLOEXEC));
   const auto folders = linked_folders(file.get(), folder_.string());
-  EXPECT_EQ(folders, (std::vector<std::string>{folder_.string(), (fs::canonical(folder_) / "real").string()}));
+  EXPECT_EQ(folders, (std::vector<std::string>{folder_.string(),
+                                               (fs::canonical(folder_) / "real").string()}));
 }
 
 class ElfSegments : public LinkedLibraries {
  protected:
-  size_t segments_of(const ElfHeader& header, const std::string& rest = std::string(8 * sizeof(ElfSegment), '\0')) {
-    const Descriptor file(open(write("it.so", bytes_of(header) + rest).c_str(), O_RDONLY | O_CLOEXEC));
+  size_t segments_of(const ElfHeader& header,
+                     const std::string& rest = std::string(8 * sizeof(ElfSegment), '\0')) {
+    const Descriptor file(
+        open(write("it.so", bytes_of(header) + rest).c_str(), O_RDONLY | O_CLOEXEC));
     return elf_segments(file.get()).size();
   }
 };

@@ -1,4 +1,5 @@
-// The index of a plugin folder's manifests: what is written is read, and nothing else is.
+// The index of a plugin folder's manifests: a written index is read back; any other file is
+// refused.
 #include "core/config/manifest_index.hpp"
 
 #include <string>
@@ -9,7 +10,7 @@ namespace tmeter::core {
 namespace {
 using testing::expect_error;
 
-/// Every field another value, with what a format of lines or quotes would stumble over.
+/// A different value in every field, with characters that would break a format of lines or quotes.
 IndexedManifest full_entry() {
   Manifest m;
   m.id = "com.acme.everything";
@@ -23,6 +24,7 @@ IndexedManifest full_entry() {
   m.handles = {"acme::mlp"};
   m.shape_rules = {"acme::mlp(Tensor x) -> Tensor"};
   m.loaders = {{"l", "Loader", {{"zip:*/models/*.json", 90}, {"", -2147483647 - 1}}}};
+  m.decoders = {"acme.q4"};
   m.propagators = {"p"};
   m.executors = {"e"};
   m.measured = {"o", "oo"};
@@ -61,14 +63,14 @@ TEST(ManifestIndex, CutAnywhereItIsDamaged) {
   const auto header = text.find('\n') + 1;
   const auto second = text.find("13:b.tmeter.toml");
   for (size_t size = 0; size < text.size(); ++size) {
-    if (size == header || size == second) continue;  // shorter, and whole
+    if (size == header || size == second) continue;  // shorter, but complete
     expect_error(ErrorKind::kPlugin, {"it is"},
                  [&] { parse_index(std::string_view(text).substr(0, size)); });
   }
 }
 
 TEST(ManifestIndex, NumbersThatLieAreDamage) {
-  const std::string header = "tmeter plugin index 3\n";
+  const std::string header = "tmeter plugin index 4\n";
   for (const auto* body : {"99999999999999999999:x", "18446744073709551615:x", "-1:x", "5:x", ":x",
                            "1x:", "1", "1:a1:2:1:i1:n0:0:0:0:0:0:888888888888:"}) {
     expect_error(ErrorKind::kPlugin, {"damaged"}, [&] { parse_index(header + body); });

@@ -1,4 +1,4 @@
-// Which files may be loaded as plugins, and that what was looked at is what is loaded.
+// Files that may be loaded as plugins, and that the checked file is the loaded one.
 #include "core/config/pinned_library.hpp"
 
 #include <fcntl.h>
@@ -80,8 +80,8 @@ TEST_F(Pinned, IsARegularFile) {
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   EXPECT_IN("does not exist", refusal((folder_ / "missing").string()));
   EXPECT_IN("is a folder", refusal(folder_.string()));
-  EXPECT_IN("is no regular file", refusal(fifo));
-  EXPECT_IN("is no regular file", refusal("/dev/null"));
+  EXPECT_IN("is not a regular file", refusal(fifo));
+  EXPECT_IN("is not a regular file", refusal("/dev/null"));
 }
 
 TEST_F(Pinned, IsNobodyElsesToWrite) {

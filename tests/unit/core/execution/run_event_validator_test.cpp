@@ -21,7 +21,8 @@ std::unique_ptr<core::Graph> two() {
   return b.finish();
 }
 
-tmeter_event event(int32_t kind, uint64_t at, const core::Node* node = nullptr, uint64_t since = 0) {
+tmeter_event event(int32_t kind, uint64_t at, const core::Node* node = nullptr,
+                   uint64_t since = 0) {
   tmeter_event e{};
   e.struct_size = sizeof e;
   e.kind = kind;
@@ -59,16 +60,16 @@ TEST_F(Told, AnOperatorInsideAnother) {
 }
 
 TEST_F(Told, TimesThatGoBack) {
-  refuses(event(TMETER_EVENT_OP_BEGIN, 10, a));  // before the begin of its run
+  refuses(event(TMETER_EVENT_OP_BEGIN, 10, a));  // before its run began
   tell(event(TMETER_EVENT_RUN_BEGIN, 10));
   refuses(event(TMETER_EVENT_OP_BEGIN, 9, a));
   tell(event(TMETER_EVENT_OP_BEGIN, 11, a));
-  refuses(event(TMETER_EVENT_OP_END, 12, a, 10));  // began before it was told of
+  refuses(event(TMETER_EVENT_OP_END, 12, a, 10));  // began before its begin event
   refuses(event(TMETER_EVENT_OP_END, 12, a, 13));  // began after it ended
-  refuses(event(TMETER_EVENT_OP_END, 12, a));      // does not say when
+  refuses(event(TMETER_EVENT_OP_END, 12, a));      // has no begin time
 }
 
-/// Times of work on a GPU are known when the run has ended; memory is told of meanwhile.
+/// Times of work on a GPU are known after the run; memory is reported during it.
 TEST_F(Told, MemoryHasAClockOfItsOwn) {
   tell(event(TMETER_EVENT_RUN_BEGIN, 10));
   auto allocate = event(TMETER_EVENT_ALLOCATE, 20, a);

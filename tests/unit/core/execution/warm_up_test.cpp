@@ -19,7 +19,7 @@ TEST(WarmUp, EndsWhenThreeRunsAgree) {
 TEST(WarmUp, TakesAThirdOfTheTimeAtMost) {
   WarmUp w(10);
   w.add(2);
-  EXPECT_TRUE(w.is_done());  // a second one would end after 4 s
+  EXPECT_TRUE(w.is_done());  // a second run would end after 4 s
   EXPECT_FALSE(w.too_slow());
 }
 

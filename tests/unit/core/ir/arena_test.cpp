@@ -1,4 +1,4 @@
-// The memory of a graph: pieces do not overlap, and addresses of others are recognised.
+// The memory of a graph: allocations do not overlap, and foreign addresses are recognised.
 #include "core/ir/arena.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(Arena, OwnsWhatLiesInItsBlocksAlone) {
   uint64_t local = 0;
   EXPECT_TRUE(arena.owns(mine, 64));
   EXPECT_TRUE(arena.owns(mine + 8, 56));
-  EXPECT_FALSE(arena.owns(mine + 1, 8)) << "no object can be there";
+  EXPECT_FALSE(arena.owns(mine + 1, 8)) << "an object cannot begin there";
   EXPECT_FALSE(arena.owns(mine, size_t{1} << 40)) << "goes beyond the block";
   EXPECT_FALSE(arena.owns(mine, SIZE_MAX));
   EXPECT_FALSE(arena.owns(foreign, 64));

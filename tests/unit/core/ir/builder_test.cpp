@@ -1,4 +1,4 @@
-// The border between loaders and the graph: what is refused, and how tied tensors are recognised.
+// The border between loaders and the graph: refusals, and the recognition of tied tensors.
 #include "core/ir/builder.hpp"
 
 #include <tmeter/abi/builder.h>
@@ -121,7 +121,7 @@ TEST(Builder, PathsAndNamesTogetherAreBounded) {
   expect_error(ErrorKind::kModel, {"128 MiB", "33492 modules and 1 tensors"}, [&] {
     f.tensor(std::string(50'000, 't'), "", {1});
     for (int i = 10'000; i < 60'000; ++i)
-      f.b.module(deep, std::to_string(i), "");  // 4,006 bytes each: there is room for 33,490
+      f.b.module(deep, std::to_string(i), "");  // 4,006 bytes each: 33,490 of them fit
   });
 }
 
@@ -139,7 +139,7 @@ TEST(Builder, TiedTensorsShareOneCanonical) {
   Fixture f;
   f.tensor("wte.weight", "weight_0", {10, 4});
   f.tensor("lm_head.weight", "weight_0", {10, 4});
-  f.tensor("slice", "weight_0", {5, 4}, 20);  // same storage, another part
+  f.tensor("slice", "weight_0", {5, 4}, 20);  // same storage, another range
   f.tensor("alone", "", {10, 4});             // weightless files: no key, never tied
   expect_error(ErrorKind::kModel, {"'alone'", "twice"}, [&] { f.tensor("alone", "", {1}); });
   const auto graph = f.b.finish();
@@ -206,14 +206,14 @@ TEST(Builder, BindingsTakeEffectTogetherOrNotAtAll) {
   f.b.input("x", "recorded", f.b.value_tensor(TMETER_DTYPE_FLOAT32, dims));
   const auto graph = f.b.finish();
   const auto& x = *graph->inputs()[0].value;
-  graph->bind({{"a", 9}, {"b", 3}});  // 9 / 4 in between would be no size
+  graph->bind({{"a", 9}, {"b", 3}});  // setting a alone would give 9 / 4, not a valid size
   EXPECT_EQ(x.dims[0], 3);
   expect_error(ErrorKind::kModel, {"bind other sizes"}, [&] { graph->bind({{"a", 10}}); });
   EXPECT_EQ(x.dims[0], 3);
   EXPECT_EQ(graph->symbols()[0].value, 9);
 }
 
-/// Of texts with the same ends, too, and of those that are a part of others.
+/// Also strings with equal ends, and strings that contain each other.
 TEST(Builder, EqualTextsAreOneWhateverTheirSize) {
   Fixture f;
   std::map<std::string, const char*> known;

@@ -1,4 +1,4 @@
-// What a module call holds: operators, inputs and outputs, by hand on small graphs.
+// The contents of a module call: operators, inputs and outputs, by hand on small graphs.
 #include "core/ir/call_index.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ std::vector<size_t> indices(const std::vector<const Node*>& nodes) {
   return out;
 }
 
-/// Of which nodes the values are; graph inputs are -1.
+/// The nodes that make the values; -1 for graph inputs.
 std::vector<int> makers(const std::vector<const Value*>& values) {
   std::vector<int> out;
   for (const auto* v : values)
@@ -50,8 +50,8 @@ std::vector<int> makers(const std::vector<const Value*>& values) {
 using Indices = std::vector<size_t>;
 using Makers = std::vector<int>;
 
-/// net(x): a = 0(x, w); block: b = 1(a), inner: c = 2(b, a); block: d = 3(c); net: 4(d, b); d is a
-/// result.
+/// net(x): a = 0(x, w); block: b = 1(a), inner: c = 2(b, a); block: d = 3(c); net: 4(d, b); d is an
+/// output.
 std::unique_ptr<Graph> nested() {
   Maker m;
   auto& b = m.b;
@@ -82,7 +82,8 @@ TEST(CallIndex, InputsAreMadeOutsideAndNoParameters) {
   const auto g = nested();
   EXPECT_EQ(makers(g->contents(g->calls()[0]).inputs), (Makers{-1}));
   EXPECT_EQ(makers(g->contents(g->calls()[1]).inputs), (Makers{0}));
-  EXPECT_EQ(makers(g->contents(g->calls()[2]).inputs), (Makers{1, 0}));  // as they are used first
+  EXPECT_EQ(makers(g->contents(g->calls()[2]).inputs),
+            (Makers{1, 0}));  // in the order of first use
 }
 
 TEST(CallIndex, OutputsAreUsedOutsideOrResultsOfTheModel) {
@@ -92,7 +93,7 @@ TEST(CallIndex, OutputsAreUsedOutsideOrResultsOfTheModel) {
   EXPECT_EQ(makers(g->contents(g->calls()[2]).outputs), (Makers{2}));
 }
 
-/// A module called twice, the second time with what the first gave; calls of others between.
+/// A module called twice, the second time with the result of the first, with other calls between.
 TEST(CallIndex, EachCallHasItsOwn) {
   Maker m;
   const auto root = m.b.module(0, "", "Net"), block = m.b.module(root, "block", "Block"),
@@ -104,7 +105,7 @@ TEST(CallIndex, EachCallHasItsOwn) {
   m.node(first, {x}, y);
   m.node(between, {y}, z);
   m.node(second, {y}, u);
-  m.node(first, {z}, v);  // not together: of the first call again
+  m.node(first, {z}, v);  // of the first call again, but not next to it
   m.b.output(u);
   const auto g = m.b.finish();
   EXPECT_EQ(indices(g->contents(g->calls()[1]).nodes), (Indices{0, 3}));
@@ -126,7 +127,7 @@ TEST(CallIndex, TensorsInsideListsCount) {
   m.node(top, {q}, z);
   const auto g = m.b.finish();
   EXPECT_EQ(g->contents(g->calls()[1]).inputs.size(), 2u);
-  ASSERT_EQ(g->contents(g->calls()[1]).outputs.size(), 1u);  // p is used by nobody
+  ASSERT_EQ(g->contents(g->calls()[1]).outputs.size(), 1u);  // p is unused
   EXPECT_EQ(g->contents(g->calls()[1]).outputs[0], g->nodes()[1].args[0].value);
 }
 
@@ -148,7 +149,7 @@ TEST(CallIndex, ManyThreadsMayAsk) {
   for (size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i], found[i % 3]);
 }
 
-/// 100,000 calls, each made by the one before.
+/// 100,000 calls, each nested in the previous one.
 TEST(CallIndex, DeepNestingIsQuickEnough) {
   constexpr size_t kDepth = 100'000;
   Maker m;

@@ -1,4 +1,4 @@
-// Meaning of the operators: sympy's (floor division and modulo round towards −∞), by hand.
+// The operators' semantics are sympy's (floor division and modulo round towards −∞), by hand.
 #include "core/ir/expressions.hpp"
 
 #include <tmeter/abi/builder.h>
@@ -74,7 +74,7 @@ TEST(Expressions, DeeplySharedExpressionsStayCheap) {
   Expressions e;
   auto id = e.add_int(1);
   for (int i = 0; i < 100000; ++i)
-    id = e.add(TMETER_EXPR_MAX, {id, id});  // 2^100000 leaves as a tree
+    id = e.add(TMETER_EXPR_MAX, {id, id});  // a tree would have 2^100000 leaves
   e.evaluate({});
   EXPECT_EQ(e.value(id), 1);
   EXPECT_LT(e.text(id).size(), 200u);

@@ -1,4 +1,4 @@
-// Reports of shards made one, and an index of models.
+// Reports of shards merged into one, and an index of models.
 #include "core/merging/merging.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a call gives plugins, when there is none of it.
+// The functions of a call when memory runs out.
 #include "core/plugin_host/call.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kGiB = size_t{1} << 30;
 
-/// While it lives, the process gets no more memory than a few MiB beyond what it has.
+/// While it exists, the process can allocate only a few MiB more.
 class LittleMemory {
  public:
   LittleMemory() {

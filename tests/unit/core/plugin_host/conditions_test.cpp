@@ -1,4 +1,4 @@
-// The conditions by which loaders say which files they want (abi/loader.h).
+// The conditions with which loaders declare the files they read (abi/loader.h).
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -12,7 +12,7 @@
 namespace tmeter::core {
 namespace {
 
-/// In a process of its own: a thread takes its slot once.
+/// In a process of its own, as a thread takes its slot only once.
 void nest() {
   auto& slot = activity_slot();
   slot.at.set("before");
@@ -53,7 +53,7 @@ TEST(Activity, PluginsAndNodesAreNested) {
   EXPECT_EQ(done.status(), 0) << done.out;
 }
 
-/// Slots are taken once in a process, by the main thread first.
+/// Slots are assigned once per process, the first to the main thread.
 int slots_of_threads() {
   share_activity();
   const auto index = [] { return &activity_slot() - activity().slots.data(); };

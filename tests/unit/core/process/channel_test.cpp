@@ -33,7 +33,7 @@ class Channel : public ::testing::Test {
 };
 
 TEST_F(Channel, FramesArriveWholeAndInOrder) {
-  const std::string large(3 << 20, 'r');  // beyond what a pipe or a frame holds
+  const std::string large(3 << 20, 'r');  // larger than a pipe or a frame
   std::thread sender([&] {
     FrameWriter writer(out());
     writer.send(FrameKind::kProgress, 7, 1ull << 40, "B");
@@ -52,7 +52,7 @@ TEST_F(Channel, FramesArriveWholeAndInOrder) {
   }
   sender.join();
   EXPECT_FALSE(reader.broken());
-  ASSERT_EQ(frames.size(), 5u);  // the report in three
+  ASSERT_EQ(frames.size(), 5u);  // the report comes in three frames
   EXPECT_EQ(frames[0].numbers[1], 1ull << 40);
   EXPECT_EQ(texts[0], "B");
   EXPECT_EQ(texts[1] + texts[2] + texts[3], large);

@@ -97,7 +97,7 @@ TEST(Limits, TheDefaultIsHalfTheMachinesMemoryOrEightGiB) {
   EXPECT_NEAR(static_cast<double>(default_max_memory()), static_cast<double>(expected), 4096);
 }
 
-/// 0: nothing allocated; else what happened to `limit_memory(limit)`, then to an allocation.
+/// 0 if the allocation failed, else the result of `limit_memory(limit)` and of the allocation.
 int with_limit(uint64_t limit, size_t allocation) {
   return testing::in_child([=] {
            if (!limit_memory(limit)) return 1;
@@ -113,7 +113,7 @@ TEST(Limits, MemoryIsRefusedBeyondTheLimitAndALimitBelowWhatIsTakenIsNone) {
   EXPECT_EQ(with_limit(uint64_t{1} << 30, size_t{100} << 20), 0);
   EXPECT_EQ(with_limit(uint64_t{1} << 30, size_t{1} << 30), 2);
   EXPECT_EQ(with_limit(4096, 0), 1);
-  // What is read-only, as the model's file, does not count.
+  // Read-only memory, such as the model's file, does not count.
   EXPECT_EQ(testing::in_child([] {
               limit_memory(uint64_t{512} << 20);
               return mmap(nullptr, size_t{1} << 30, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0) ==

@@ -24,7 +24,7 @@ using ::tmeter::testing::in_child;
 
 constexpr size_t kInMemory = size_t{8} << 20;
 
-/// Standard output becomes a file.
+/// Redirects standard output to a file.
 void to_file() { dup2(fileno(std::tmpfile()), STDOUT_FILENO); }
 
 std::string all_of(Spool& spool) {
@@ -42,12 +42,12 @@ TEST(Spool, KeepsEverythingInOrderInMemoryAndBeyond) {
     EXPECT_EQ(all_of(s), std::string(size, 'x') + "yz");
     s.clear();
     EXPECT_TRUE(s.at_end());
-    s.write("anew");
-    EXPECT_EQ(all_of(s), "anew");
+    s.write("again");
+    EXPECT_EQ(all_of(s), "again");
   }
 }
 
-/// No file of this process can grow any more.
+/// Files of this process cannot grow from now on.
 void allow_no_files() {
   const rlimit none{0, 0};
   signal(SIGXFSZ, SIG_IGN);
@@ -92,7 +92,8 @@ TEST(Spool, ATemporaryFolderThatIsOfNoUseIsPassedOver) {
   }
 }
 
-// --- destinations ---------------------------------------------------------------------------------
+// --- destinations
+// ---------------------------------------------------------------------------------
 
 using Kind = Destination::Kind;
 
@@ -104,8 +105,8 @@ TEST(Destination, AnOpenDescriptorIsOneUnderAllItsNames) {
   const auto self = "/proc/" + std::to_string(getpid());
   for (const std::string& path :
        {std::string(), std::string("/dev/stdout"), std::string("/dev/fd/1"),
-        std::string("/proc/self/fd/1"), std::string("/proc/thread-self/fd/1"), self + "/fd/1",
-        link, link + "2", link + "-fds/1", std::string("/dev/../dev/stdout"),
+        std::string("/proc/self/fd/1"), std::string("/proc/thread-self/fd/1"), self + "/fd/1", link,
+        link + "2", link + "-fds/1", std::string("/dev/../dev/stdout"),
         std::string("/dev/fd/../fd/1")}) {
     const auto d = find_destination(path);
     EXPECT_EQ(d.kind, Kind::kDescriptor) << path;
@@ -129,7 +130,8 @@ TEST(Destination, TheFileOfStandardOutputIsStandardOutputByEveryName) {
   const auto done = in_child([&] {
     EXPECT_EQ(find_destination(path).kind, Kind::kFile);
     dup2(open(path.c_str(), O_WRONLY | O_APPEND), STDOUT_FILENO);
-    for (const char* end : {"", "-hard", "-soft"}) EXPECT_TRUE(is_standard_output(path + end)) << end;
+    for (const char* end : {"", "-hard", "-soft"})
+      EXPECT_TRUE(is_standard_output(path + end)) << end;
     EXPECT_FALSE(is_standard_output(path + "-other"));
     return ::testing::Test::HasFailure() ? 1 : 0;
   });
@@ -137,7 +139,8 @@ TEST(Destination, TheFileOfStandardOutputIsStandardOutputByEveryName) {
   for (const char* end : {"", "-hard", "-soft"}) std::filesystem::remove(path + end);
 }
 
-// --- streams ------------------------------------------------------------------------------------------
+// --- streams
+// ------------------------------------------------------------------------------------------
 
 void write_out(Outputs& outputs, std::string_view text) {
   outputs.write(0, text);
@@ -158,7 +161,8 @@ TEST(Streams, AFullDeviceIsAnError) {
 }
 
 TEST(Streams, PlacesThatCannotBeWrittenAreNamedAtOnce) {
-  testing::expect_error(ErrorKind::kUsage, {"/dev/tmeter-not-there cannot be written: No such file"},
+  testing::expect_error(ErrorKind::kUsage,
+                        {"/dev/tmeter-not-there cannot be written: No such file"},
                         [] { Outputs({"/dev/tmeter-not-there"}); });
   testing::expect_error(ErrorKind::kUsage, {"cannot be written: Is a directory"},
                         [] { Outputs({::testing::TempDir()}); });
@@ -167,7 +171,7 @@ TEST(Streams, PlacesThatCannotBeWrittenAreNamedAtOnce) {
 }
 
 TEST(Streams, DevicesStayWhatTheyAre) {
-  Outputs null({"/dev/null"});  // as root this once made a regular file of it
+  Outputs null({"/dev/null"});  // root must not replace it by a regular file
   write_out(null, "report");
   null.name_files();
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
@@ -236,16 +240,18 @@ TEST(TerminalText, WhatIsTornBetweenPiecesIsPutTogether) {
   EXPECT_EQ(cut.pass("", true), "\\xe2\\x82");
 }
 
-// --- files ------------------------------------------------------------------------------------------
+// --- files
+// ------------------------------------------------------------------------------------------
 
-/// Three reports are written; how many of them are there in the end, each with its text.
+/// Writes three reports; returns how many of them exist at the end with their text.
 int written_files(const std::function<void(Outputs&)>& commit) {
   std::string folder = ::testing::TempDir() + "outputs-XXXXXX";
   if (!mkdtemp(folder.data())) return -1;
   const auto path = [&](int i) { return folder + "/report" + std::to_string(i); };
   const auto done = in_child([&] {
     Outputs outputs({path(0), path(1), path(2), path(3)});
-    for (size_t i = 0; i < 3; ++i) outputs.write(i, "text " + std::to_string(i));  // nothing to 3
+    for (size_t i = 0; i < 3; ++i)
+      outputs.write(i, "text " + std::to_string(i));  // nothing is written to 3
     for (size_t i = 0; i < 4; ++i) outputs.set_whole(i);
     commit(outputs);
     return ::testing::Test::HasFailure() ? 1 : 0;
@@ -331,8 +337,8 @@ TEST(Terminal, AFloodOfMessagesIsCutAndItsLastWordIsHeard) {
     return 0;
   });
   EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1002);
-  EXPECT_TRUE(done.err.ends_with(
-      "tmeter: note: 99000 more messages are not shown\ntmeter: the end\n"));
+  EXPECT_TRUE(
+      done.err.ends_with("tmeter: note: 99000 more messages are not shown\ntmeter: the end\n"));
 }
 
 TEST(Terminal, AReaderThatStopsHoldsNobodyUp) {
@@ -341,8 +347,7 @@ TEST(Terminal, AReaderThatStopsHoldsNobodyUp) {
     if (pipe2(ends.data(), O_CLOEXEC) != 0) return 1;
     dup2(ends[1], STDERR_FILENO);
     Terminal terminal(false);
-    for (int i = 0; i < 1000; ++i)
-      terminal.message(std::to_string(i) + std::string(4000, 'x'));
+    for (int i = 0; i < 1000; ++i) terminal.message(std::to_string(i) + std::string(4000, 'x'));
     if (!terminal.pending()) return 2;
     terminal.give_up();
     return terminal.pending() ? 3 : 0;
@@ -359,7 +364,7 @@ TEST(Terminal, LongMessagesAreCut) {
   EXPECT_LT(done.err.size(), 4100u);
 }
 
-/// What a terminal shows of what `f` writes to standard output.
+/// The output of `f` as a terminal shows it.
 std::string on_terminal(const std::function<void()>& f) {
   const int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   EXPECT_EQ(grantpt(master) | unlockpt(master), 0);
@@ -391,9 +396,9 @@ TEST(Terminal, WhatCouldHarmATerminalIsMadeVisibleOnOneAndPassedOnElsewhere) {
   EXPECT_EQ(piped.out, "\x1b]0;title\x07 \x1b[1mbold\x1b[0m\n");
 }
 
-// --- what plugins print -------------------------------------------------------------------------
+// --- output of plugins -------------------------------------------------------------------------
 
-/// The messages that come of printed text.
+/// The messages that result from printed text.
 std::string notes(const std::string& printed, bool quiet = false) {
   const auto done = in_child([&] {
     std::array<int, 2> ends{};
@@ -430,7 +435,7 @@ TEST(StrayOutput, TwentyLinesAreShownAndTheRestCounted) {
   const auto lines = [](const std::string& s) { return std::count(s.begin(), s.end(), '\n'); };
   EXPECT_EQ(lines(notes(numbered(20))), 20);
   EXPECT_TRUE(notes(numbered(20)).ends_with(" 20\n"));
-  const auto more = notes(numbered(5000));  // far more than is read at once
+  const auto more = notes(numbered(5000));  // far more than one read returns
   EXPECT_EQ(lines(more), 21);
   EXPECT_TRUE(more.ends_with(": 20\ntmeter: note: 4980 more lines were printed by plugins\n"));
   EXPECT_EQ(notes(numbered(5000), true), "");

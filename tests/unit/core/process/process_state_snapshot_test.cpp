@@ -1,4 +1,4 @@
-// What is left behind in a process, each change in a process of its own.
+// Changes that code leaves behind in a process, each in a process of its own.
 #include "core/process/process_state_snapshot.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace tmeter::core {
 namespace {
 using ::tmeter::testing::in_child;
 
-/// What is said after `change`, in a process where it is the only one.
+/// The message after `change` alone, in a process of its own.
 std::string told(const std::function<void()>& change, bool threads_may_stay = false) {
   return in_child([&] {
            const auto before = ProcessStateSnapshot::now();
@@ -53,7 +53,7 @@ TEST(ProcessStateSnapshot, NothingIsSaidOfNothing) {
   if (!testing::kProcessIsAlone) GTEST_SKIP();
   EXPECT_EQ(told([] {}), "");
   EXPECT_EQ(told([] { std::thread([] {}).join(); }), "");
-  // What is put back was not changed.
+  // A restored state counts as unchanged.
   EXPECT_EQ(told([] { umask(umask(0)), handle(SIGUSR1, 0); }), "");
 }
 
@@ -103,7 +103,8 @@ TEST(ProcessStateSnapshot, LimitsAndTheEnvironmentAreLookedAt) {
   };
   setenv("TMETER_TEST_WAS_THERE", "1", 1);
   EXPECT_EQ(told([] { setenv("TMETER_SANDBOX", "off", 1); }), changed("TMETER_SANDBOX"));
-  EXPECT_EQ(told([] { setenv("TMETER_TEST_WAS_THERE", "2", 1); }), changed("TMETER_TEST_WAS_THERE"));
+  EXPECT_EQ(told([] { setenv("TMETER_TEST_WAS_THERE", "2", 1); }),
+            changed("TMETER_TEST_WAS_THERE"));
   EXPECT_EQ(told([] { unsetenv("TMETER_TEST_WAS_THERE"); }), changed("TMETER_TEST_WAS_THERE"));
   EXPECT_EQ(told([] { setenv("a\nb\x1b", "1", 1); }), changed("a\\nb\\x1b"));
   EXPECT_EQ(told([] { setenv("__KMP_REGISTERED_LIB_17", "x", 1); }), "");
@@ -123,9 +124,9 @@ TEST(ProcessStateSnapshot, AThreadThatStaysIsToldUnlessItMay) {
   if (!testing::kProcessIsAlone) GTEST_SKIP();
   EXPECT_EQ(told(leave_a_thread), "it left a thread running");
   EXPECT_EQ(told(leave_a_thread, true), "");
-  // One that is just ending is waited for.
+  // A thread that is about to end is waited for.
   EXPECT_EQ(told([] { std::thread([] { usleep(10'000); }).detach(); }), "");
-  // One instead of another is one that stays.
+  // A thread that replaces another one stays.
   EXPECT_EQ(told([] { std::thread([] { std::thread([] { sleep(600); }).detach(); }).join(); }),
             "it left a thread running");
 }

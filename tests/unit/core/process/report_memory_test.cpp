@@ -1,4 +1,4 @@
-// Long pieces of reports by way of memory that two processes share.
+// Long pieces of reports sent through memory that two processes share.
 #include "core/process/report_memory.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ std::string piece(size_t i) {
 }
 
 TEST(ReportMemory, WhatAnotherProcessPutsArrivesInOrder) {
-  constexpr size_t kPieces = 40;  // far more than slots
+  constexpr size_t kPieces = 40;  // far more than there are slots
   ReportMemory memory;
   ASSERT_TRUE(memory.there());
   std::array<int, 2> ends{};

@@ -1,4 +1,4 @@
-// What a process that has entered the sandbox can still do: tried in processes of their own.
+// The abilities of a process inside the sandbox, tried in processes of their own.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/landlock.h>
@@ -53,7 +53,7 @@ TEST(Sandbox, RightsAreAddedByName) {
 
 // --- system calls -------------------------------------------------------------------------------
 
-/// The errno of a call, 0 when it succeeds, once the filter is loaded.
+/// The call's errno once the filter is loaded; 0 on success.
 int error_of(const std::function<long()>& call, const Rights& rights = {}) {
   return in_child([&] {
            limit_system_calls(rights);
@@ -68,7 +68,7 @@ Rights with(const char* names) {
   return r;
 }
 
-/// With arguments that no kernel takes: a call that is let through fails in some other way.
+/// Calls with arguments that every kernel refuses: a permitted call fails in some other way.
 std::string unknown_of(const std::vector<long>& calls, const Rights& rights = {}) {
   return in_child([&] {
            limit_system_calls(rights);
@@ -88,30 +88,59 @@ std::string words(const std::vector<long>& calls) {
   return out;
 }
 
-// By what they are for. `execve` and the like are given no path that could be run.
+// Grouped by purpose. `execve` and the like get no path that could be executed.
 const std::vector<long> kProcesses{SYS_execve, SYS_execveat, SYS_wait4, SYS_setpgid};
 const std::vector<long> kNetwork{SYS_connect, SYS_bind, SYS_sendto, SYS_recvfrom, SYS_epoll_ctl};
-const std::vector<long> kFileFacts{SYS_chmod,  SYS_fchmod,   SYS_fchmodat,  SYS_chown,
-                                   SYS_fchown, SYS_lchown,   SYS_fchownat,  SYS_utime,
+const std::vector<long> kFileFacts{SYS_chmod,  SYS_fchmod,    SYS_fchmodat,    SYS_chown,
+                                   SYS_fchown, SYS_lchown,    SYS_fchownat,    SYS_utime,
                                    SYS_utimes, SYS_utimensat, SYS_memfd_create};
 const std::vector<long> kFiles{SYS_creat,     SYS_unlink,    SYS_unlinkat,  SYS_rename,
                                SYS_renameat,  SYS_renameat2, SYS_mkdir,     SYS_mkdirat,
                                SYS_rmdir,     SYS_link,      SYS_linkat,    SYS_symlink,
                                SYS_symlinkat, SYS_truncate,  SYS_ftruncate, SYS_fallocate};
-// Nobody's, whatever is declared: fchmodat2, setxattrat, removexattrat and file_setattr are newer
+// Forbidden under any declaration. fchmodat2, setxattrat, removexattrat and file_setattr are newer
 // than Debian 12's headers.
 constexpr long kFchmodat2 = 452, kSetxattrat = 463, kRemovexattrat = 466, kFileSetattr = 469;
-const std::vector<long> kNever{
-    SYS_ptrace,        SYS_process_vm_readv,  SYS_process_vm_writev, SYS_process_madvise,
-    SYS_pidfd_getfd,   SYS_tkill,             SYS_rt_sigqueueinfo,   SYS_pidfd_send_signal,
-    SYS_setns,         SYS_unshare,           SYS_keyctl,            SYS_add_key,
-    SYS_request_key,   SYS_bpf,               SYS_userfaultfd,       SYS_io_uring_setup,
-    SYS_personality,   SYS_open_by_handle_at, SYS_mknod,             SYS_mknodat,
-    SYS_setxattr,      SYS_lsetxattr,         SYS_fsetxattr,         SYS_removexattr,
-    SYS_lremovexattr,  SYS_fremovexattr,      SYS_openat2,           SYS_clone3,
-    SYS_shmget,        SYS_shmat,             SYS_msgget,            SYS_semget,
-    SYS_mq_open,       SYS_setsid,            SYS_setuid,            SYS_capset,
-    kFchmodat2,        kSetxattrat,           kRemovexattrat,        kFileSetattr};
+const std::vector<long> kNever{SYS_ptrace,
+                               SYS_process_vm_readv,
+                               SYS_process_vm_writev,
+                               SYS_process_madvise,
+                               SYS_pidfd_getfd,
+                               SYS_tkill,
+                               SYS_rt_sigqueueinfo,
+                               SYS_pidfd_send_signal,
+                               SYS_setns,
+                               SYS_unshare,
+                               SYS_keyctl,
+                               SYS_add_key,
+                               SYS_request_key,
+                               SYS_bpf,
+                               SYS_userfaultfd,
+                               SYS_io_uring_setup,
+                               SYS_personality,
+                               SYS_open_by_handle_at,
+                               SYS_mknod,
+                               SYS_mknodat,
+                               SYS_setxattr,
+                               SYS_lsetxattr,
+                               SYS_fsetxattr,
+                               SYS_removexattr,
+                               SYS_lremovexattr,
+                               SYS_fremovexattr,
+                               SYS_openat2,
+                               SYS_clone3,
+                               SYS_shmget,
+                               SYS_shmat,
+                               SYS_msgget,
+                               SYS_semget,
+                               SYS_mq_open,
+                               SYS_setsid,
+                               SYS_setuid,
+                               SYS_capset,
+                               kFchmodat2,
+                               kSetxattrat,
+                               kRemovexattrat,
+                               kFileSetattr};
 
 TEST(Seccomp, WhatIsNotListedIsUnknown) {
   for (const auto& calls : {kProcesses, kNetwork, kFileFacts, kFiles, kNever})
@@ -206,7 +235,7 @@ TEST(Seccomp, ThreadsAreMadeProcessesAreNot) {
   EXPECT_EQ(error_of(clone(SIGCHLD)), ENOSYS);
   EXPECT_EQ(error_of(clone(CLONE_VM | CLONE_VFORK | SIGCHLD)), ENOSYS);
   EXPECT_EQ(error_of(clone(CLONE_VM | CLONE_THREAD | CLONE_SIGHAND | CLONE_NEWUSER)), ENOSYS);
-  EXPECT_EQ(error_of(clone(CLONE_VM | CLONE_THREAD)), EINVAL);  // the kernel's own word
+  EXPECT_EQ(error_of(clone(CLONE_VM | CLONE_THREAD)), EINVAL);  // the kernel's own errno
   EXPECT_EQ(error_of(clone(CLONE_NEWUSER | SIGCHLD), with("processes")), ENOSYS);
   EXPECT_EQ(error_of([] { return fork() == 0 ? (_exit(0), 0) : 0; }, with("processes")), 0);
 }
@@ -229,10 +258,11 @@ TEST(Seccomp, ArgumentsAreLookedAt) {
     return [=] { return static_cast<long>(ioctl(null, command, &command)); };
   };
   EXPECT_EQ(error_of(control(TCGETS)), ENOTTY);
-  for (const unsigned long command : {TIOCSTI, TIOCSCTTY, TIOCLINUX, 0x40086602 /* FS_IOC_SETFLAGS */,
-                                      0x401c5820 /* FS_IOC_FSSETXATTR */, FIOASYNC, FIOSETOWN})
+  for (const unsigned long command :
+       {TIOCSTI, TIOCSCTTY, TIOCLINUX, 0x40086602 /* FS_IOC_SETFLAGS */,
+        0x401c5820 /* FS_IOC_FSSETXATTR */, FIOASYNC, FIOSETOWN})
     EXPECT_EQ(error_of(control(command)), ENOSYS) << command;
-  // The kernel takes 32 bits of the command.
+  // The kernel reads only 32 bits of the command.
   EXPECT_EQ(error_of([=] { return syscall(SYS_ioctl, null, 0x1'0000'0000 | TIOCSTI, 0); }), ENOSYS);
   const auto descriptor = [=](int command, long value) {
     return [=] { return static_cast<long>(fcntl(null, command, value)); };
@@ -240,17 +270,15 @@ TEST(Seccomp, ArgumentsAreLookedAt) {
   EXPECT_EQ(error_of(descriptor(F_GETFL, 0)), 0);
   EXPECT_EQ(error_of(descriptor(F_SETFL, O_NONBLOCK)), 0);
   EXPECT_EQ(error_of(descriptor(F_SETFL, O_ASYNC)), ENOSYS);
-  for (const int command : {F_SETOWN, F_SETSIG, F_SETOWN_EX, F_NOTIFY, F_SETLEASE, F_SETPIPE_SZ,
-                            F_ADD_SEALS, F_SETLK})
+  for (const int command :
+       {F_SETOWN, F_SETSIG, F_SETOWN_EX, F_NOTIFY, F_SETLEASE, F_SETPIPE_SZ, F_ADD_SEALS, F_SETLK})
     EXPECT_EQ(error_of(descriptor(command, 0)), ENOSYS) << command;
   EXPECT_EQ(error_of([] { return prctl(PR_SET_NAME, "x"); }), 0);
   for (const int option : {PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_MM, PR_SET_CHILD_SUBREAPER,
                            PR_SET_PTRACER, PR_SET_TIMING})
     EXPECT_EQ(error_of([=] { return prctl(option, 0, 0, 0, 0); }), ENOSYS) << option;
   const auto mapped = [](int protection, int flags) {
-    return [=] {
-      return mmap(nullptr, 4096, protection, flags, -1, 0) == MAP_FAILED ? -1L : 0L;
-    };
+    return [=] { return mmap(nullptr, 4096, protection, flags, -1, 0) == MAP_FAILED ? -1L : 0L; };
   };
   const int anonymous = MAP_PRIVATE | MAP_ANONYMOUS;
   EXPECT_EQ(error_of(mapped(PROT_READ | PROT_WRITE | PROT_EXEC, anonymous)), 0);
@@ -282,8 +310,8 @@ bool operator==(const Ruleset& a, const Ruleset& b) {
   return a.files == b.files && a.network == b.network && a.scoped == b.scoped;
 }
 
-// Rights to files by version: the table of the kernel's documentation, "Previous limitations".
-// 13 of version 1; renaming across folders (2), truncating (3), device ioctl (5).
+// Rights to files by version, from the table in the kernel's documentation, "Previous limitations".
+// Version 1 has 13; renaming across folders (2), truncating (3), device ioctl (5).
 TEST(SandboxRules, EachVersionOfLandlockIsAskedForAllItKnows) {
   const std::pair<int, uint64_t> files[] = {{1, 0x1fff}, {2, 0x3fff}, {3, 0x7fff}, {4, 0x7fff},
                                             {5, 0xffff}, {6, 0xffff}, {7, 0xffff}, {20, 0xffff}};
@@ -306,7 +334,7 @@ TEST(SandboxRules, WhatIsDeclaredIsLeftOut) {
 
 // --- files --------------------------------------------------------------------------------------
 
-/// A folder with a file to read, one in a folder of its own, and one that must not be.
+/// A folder with a readable file, a file in a subfolder, and a file that must stay unreadable.
 class SandboxFiles : public ::testing::Test {
  protected:
   SandboxFiles() : folder_(::testing::TempDir() + "sandbox-" + std::to_string(getpid())) {
@@ -317,7 +345,7 @@ class SandboxFiles : public ::testing::Test {
   ~SandboxFiles() override { fs::remove_all(folder_); }
   static void SetUpTestSuite() {
     if (syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION) < 1)
-      GTEST_SKIP() << "this kernel has no Landlock";
+      GTEST_SKIP() << "this kernel lacks Landlock";
   }
 
   std::string path(const char* name) const { return folder_ / name; }
@@ -326,7 +354,7 @@ class SandboxFiles : public ::testing::Test {
     r.read = {path("not-there"), path("open"), path("alone")};
     return r;
   }
-  /// What `call` comes to in the sandbox: 0, or its errno.
+  /// The outcome of `call` in the sandbox: 0, or its errno.
   int error(const Rights& r, const std::function<long()>& call) const {
     return in_child([&] {
              enter_sandbox(r);
@@ -334,7 +362,7 @@ class SandboxFiles : public ::testing::Test {
            })
         .status();
   }
-  /// The same by Landlock alone, without the filter of system calls.
+  /// The same under Landlock alone, without the filter of system calls.
   static int held_by_landlock(const Rights& r, const std::function<long()>& call) {
     return in_child([&] {
              if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return 200;
@@ -439,7 +467,7 @@ TEST_F(SandboxFiles, TcpAndAbstractSocketsNeedTheNetwork) {
 
 // --- all of it ----------------------------------------------------------------------------------
 
-/// What `--verbose` says, a line per mechanism.
+/// The output of `--verbose`, one line per mechanism.
 std::string said(const Rights& rights) {
   return in_child([&] {
            std::string text;
@@ -534,7 +562,7 @@ TEST(Sandbox, LeavesNoCapabilitiesNoCoreAndNothingThatGrows) {
     getrlimit(RLIMIT_CORE, &core);
     if (core.rlim_cur != 0 || core.rlim_max != 0) return 1;
     if (write(fileno(file), "x", 1) != -1 || errno != EFBIG) return 2;
-    // Of root's capabilities that to read others' files stays; whoever has none has none.
+    // Root keeps its capability to read others' files; other users have no capabilities.
     std::ifstream facts("/proc/self/status");
     return facts ? 0 : 3;
   });

@@ -1,4 +1,4 @@
-// Runs of the supervisor with workers of all kinds, each in a process of its own.
+// Runs of the supervisor with workers of many kinds, each in a process of its own.
 #include "core/process/supervisor.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ Ending ended(int status, std::string message = {}) {
   return e;
 }
 
-/// All that `work` has reported is whole when it has gone well.
+/// Marks all reports of `work` as whole if it succeeds.
 Work with_whole_reports(const Job& j, const Work& work) {
   return [&j, &work](Worker& w) -> Ending {
     const auto whole = [&] {
@@ -66,7 +66,7 @@ Ended run(const Job& j, const Work& work) {
   return in_child([&] { return supervise(j, with_whole_reports(j, work)); });
 }
 
-/// As `run`, where a worker has a second: a machine that is busy may have taken it, then once more.
+/// Like `run`, with one second for the worker; a second try in case the machine was busy.
 Ended run_in_time(const Job& j, const Work& work, const std::string& err) {
   auto done = run(j, work);
   for (int i = 0; i < 3 && done.err != err; ++i) done = run(j, work);
@@ -77,7 +77,7 @@ std::string temporary(const char* name) {
   return ::testing::TempDir() + "supervisor-" + std::to_string(getpid()) + name;
 }
 
-/// What a file holds, which is then removed; "(none)" without one.
+/// Reads a file and removes it; "(none)" if it is missing.
 std::string taken(const std::string& path) {
   std::ifstream in(path);
   if (!in) return "(none)";
@@ -96,7 +96,7 @@ void expect(const Ended& e, int status, const std::string& out, const std::strin
   for (;;) pause();
 }
 
-// --- what a worker has to say -------------------------------------------------------------------
+// --- messages of a worker -----------------------------------------------------------------------
 
 TEST(Supervisor, ReportsAppearWhenTheWorkIsDone) {
   const auto file = temporary("report");
@@ -109,7 +109,7 @@ TEST(Supervisor, ReportsAppearWhenTheWorkIsDone) {
   });
   expect(done, 0, "first, second, last", "");
   EXPECT_EQ(taken(file), "a file");
-  EXPECT_EQ(taken(file + "-never"), "(none)");  // nobody wrote to it
+  EXPECT_EQ(taken(file + "-never"), "(none)");  // it was never written
 }
 
 TEST(Supervisor, OfWorkThatFailsNothingIsWritten) {
@@ -143,7 +143,7 @@ TEST(Supervisor, AnAssertionThatDoesNotHoldIsToldByReportsThatStand) {
 }
 
 TEST(Supervisor, LargeReportsArriveWhole) {
-  const std::string large(20 << 20, 'x');  // beyond what is kept in memory
+  const std::string large(20 << 20, 'x');  // more than the supervisor keeps in memory
   const auto done = run(job(), [&](Worker& w) -> Ending {
     w.report(0, "begin ");
     w.report(0, large);
@@ -175,7 +175,7 @@ TEST(Supervisor, WhatTheWorkThrowsBecomesAMessageAndAStatus) {
   expect(thrown(1), 1, "", "tmeter: internal error: an unknown exception\n");
 }
 
-/// Sends a frame as code would that writes where it must not.
+/// Sends a frame, as code that writes to a wrong descriptor would.
 void forge(FrameKind kind, uint64_t first = 0, uint64_t second = 0) {
   struct {
     uint32_t kind, size = 0;
@@ -204,7 +204,7 @@ TEST(Supervisor, WhoSaysMoreThanAWorkerMayHasBrokenItsContract) {
       {"its status 7 does not exist", [](Worker&) { forge(FrameKind::kFinished, 7); }},
       {"its status 4294967296 does not exist",
        [](Worker&) { forge(FrameKind::kFinished, uint64_t{1} << 32); }},
-      {"it runs the model, which nobody asked for", [](Worker& w) { w.runs_model("x"); }},
+      {"it runs the model, which was not requested", [](Worker& w) { w.runs_model("x"); }},
       {"it blames a second plugin",
        [](Worker&) { forge(FrameKind::kOffender), forge(FrameKind::kOffender); }},
       {"it goes on after its end",
@@ -216,10 +216,11 @@ TEST(Supervisor, WhoSaysMoreThanAWorkerMayHasBrokenItsContract) {
       deed(w);
       hang();
     });
-    expect(done, 5, "",
-           std::string("tmeter: plugin com.acme.p or one before it broke the worker's contract with "
-                       "tmeter's supervisor (") +
-               defect + ") on metric 'm'\n");
+    expect(
+        done, 5, "",
+        std::string("tmeter: plugin com.acme.p or one before it broke the worker's contract with "
+                    "tmeter's supervisor (") +
+            defect + ") on metric 'm'\n");
   }
 }
 
@@ -232,9 +233,10 @@ TEST(Supervisor, WhoSaysThatItIsDoneAndStaysIsEnded) {
     w.finish({});
     hang();
   });
-  expect(done, 5, "",
-         "tmeter: plugin com.acme.p or one before it kept the worker running for 5 s after its end on "
-         "metric 'm'\n");
+  expect(
+      done, 5, "",
+      "tmeter: plugin com.acme.p or one before it kept the worker running for 5 s after its end on "
+      "metric 'm'\n");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
 }
 
@@ -298,7 +300,7 @@ TEST(Supervisor, AMachineThatIsFullIsTold) {
          "tmeter: no memory to start with: Cannot allocate memory\n");
 }
 
-// --- what a worker is ---------------------------------------------------------------------------
+// --- the worker's process -----------------------------------------------------------------------
 
 TEST(Supervisor, AWorkerHasNothingOpenButItsPipes) {
   constexpr int kFarFile = 1500;  // beyond the pipe to the supervisor
@@ -339,11 +341,11 @@ TEST(Supervisor, AWorkerIsGoneWithItsSupervisor) {
   });
   EXPECT_EQ(done.status(), 128 + SIGKILL);
   for (int i = 0; i < 2000 && kill(*worker, 0) == 0; ++i) {
-    std::string state;  // a zombie is gone, too
+    std::string state;  // a zombie counts as gone
     std::ifstream stat("/proc/" + std::to_string(*worker) + "/stat");
     stat >> state >> state >> state;
     if (state == "Z") break;
-    ASSERT_LT(i, 1999) << "it is still there";
+    ASSERT_LT(i, 1999) << "it still exists";
     usleep(5000);
   }
   munmap(worker, sizeof(pid_t));
@@ -351,7 +353,7 @@ TEST(Supervisor, AWorkerIsGoneWithItsSupervisor) {
 
 // --- how workers end ----------------------------------------------------------------------------
 
-/// In its first life what `deed` does inside a plugin; later ones report without it.
+/// The first worker does `deed` inside a plugin; later ones report without it.
 Work once_in_plugin(const std::function<void(Worker&)>& deed) {
   return [=](Worker& w) -> Ending {
     if (w.excluded().empty()) {
@@ -422,15 +424,15 @@ TEST(Supervisor, AnExitInAPluginIsItsFaultAndWithoutOneOurs) {
 
 TEST(Supervisor, WorkThatFailsWithoutThePluginKeepsItsOwnStatus) {
   const auto done = run(job(), [](Worker& w) -> Ending {
-    if (!w.excluded().empty()) return ended(4, "the model is no good");
+    if (!w.excluded().empty()) return ended(4, "the model is damaged");
     const InsidePlugin inside("com.acme.p", "on metric 'm'");
     abort();
   });
   EXPECT_EQ(done.status(), 4);
-  EXPECT_TRUE(done.err.ends_with("tmeter: the model is no good\n")) << done.err;
+  EXPECT_TRUE(done.err.ends_with("tmeter: the model is damaged\n")) << done.err;
 }
 
-/// Fails as `error` says until its plugin is left out.
+/// Fails with `error` until its plugin is left out.
 Ended failing(const PluginError& error, bool asked, bool quiet = false) {
   auto j = job();
   j.quiet = quiet;
@@ -513,7 +515,7 @@ TEST(Supervisor, AWorkerThatCutsItsLineIsEnded) {
 TEST(Supervisor, WhatTakesTooLongIsEndedAndTheRestIsDone) {
   auto j = job();
   j.limits.timeout = 0.5;
-  // The second try has a second of its own: it would not fit into what is left.
+  // The second try has its own second: it would exceed the rest of the first.
   const Work work = [](Worker& w) -> Ending {
     if (w.excluded().empty()) {
       const InsidePlugin inside("com.acme.p", "on metric 'm'");
@@ -531,7 +533,7 @@ TEST(Supervisor, WhatTakesTooLongIsEndedAndTheRestIsDone) {
 TEST(Supervisor, TheTimeoutIsThatOfTheWholeRun) {
   auto j = job();
   j.limits.timeout = 60;
-  j.limits.running_file = 0.01;  // counts only where there is no other
+  j.limits.running_file = 0.01;  // applies only without another limit
   const auto done = run(j, [](Worker& w) -> Ending {
     w.runs_file("LibTorch");
     usleep(100'000);
@@ -587,7 +589,7 @@ TEST(Supervisor, SignalsAskTheWorkerToStop) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     const Work work = [=](Worker& w) -> Ending {
       w.report(0, "half");
-      usleep(10'000);  // nothing is to be read when the signal comes
+      usleep(10'000);  // there is nothing to read when the signal arrives
       kill(getppid(), number);
       while (!Interrupt::requested()) usleep(1000);
       return ended(130, "interrupted at 3 of 5");
@@ -605,7 +607,7 @@ TEST(Supervisor, AWorkerThatDoesNotListenIsEnded) {
   expect(done, 130, "", "tmeter: interrupted; nothing written\n");
 }
 
-// --- what plugins print -------------------------------------------------------------------------
+// --- output of plugins -------------------------------------------------------------------------
 
 TEST(Supervisor, WhatPluginsPrintBecomesNotes) {
   const auto print = [](Worker&) -> Ending {
@@ -671,7 +673,7 @@ TEST(Supervisor, WhatWasPrintedBeforeACrashIsTold) {
 
 TEST(Supervisor, ALineThatNobodyReadsHoldsTheWorkerUpOnce) {
   const auto done = run(job(), [](Worker&) -> Ending {
-    activity().is_listening = true;  // as of a supervisor that does not come to an end with it
+    activity().is_listening = true;  // emulates a supervisor that outlives it
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < 100; ++i) const InsidePlugin inside(i % 2 ? "a" : "b", "");
     const auto took = std::chrono::steady_clock::now() - begin;

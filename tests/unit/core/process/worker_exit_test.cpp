@@ -50,9 +50,9 @@ TEST(WorkerExit, AThreadThatCrashedIsPreferredAndAnUnknownOneFallsBackToABusyOne
   a.slots[3].plugin.set("com.acme.thread");
   a.crashed_slot = 3;
   EXPECT_EQ(explain_worker_exit(a, by_signal(SIGSEGV)).offender->plugin, "com.acme.thread");
-  a.crashed_slot = 5;  // started by a plugin: it never said what it does
+  a.crashed_slot = 5;  // a thread that a plugin started and that has no recorded activity
   EXPECT_EQ(explain_worker_exit(a, by_signal(SIGSEGV)).offender->plugin, "com.acme.main");
-  a.crashed_slot = 1 << 20;  // whatever stands in the page
+  a.crashed_slot = 1 << 20;  // an arbitrary value in the shared page
   EXPECT_EQ(explain_worker_exit(a, by_signal(SIGSEGV)).offender->plugin, "com.acme.main");
 }
 
@@ -100,7 +100,8 @@ TEST(WorkerExit, SignalsAreToldInWords) {
       {SIGXCPU, "limit of processor time"},
       {SIGUSR1, "signal 10"}};
   for (const auto& [number, words] : signals)
-    EXPECT_EQ(explain_worker_exit(a, by_signal(number)).message, std::string("plugin p crashed (") + words + ")");
+    EXPECT_EQ(explain_worker_exit(a, by_signal(number)).message,
+              std::string("plugin p crashed (") + words + ")");
   EXPECT_EQ(explain_worker_exit(a, by_signal(3 << 8)).message,  // exit(3)
             "plugin p ended the process (exit 3)");
 }
@@ -128,13 +129,15 @@ TEST(WorkerExit, WhatDoesNotEndBelongsToWhoeverIsAtWork) {
   const WorkerEnd large{EndedBy::kMemory, SIGKILL, "8.0 GiB (--max-memory)", "m.pt"};
   const WorkerEnd garbage{EndedBy::kBadFrame, SIGKILL, "", "m.pt"};
   EXPECT_EQ(explain_worker_exit(a, slow).message, "plugin p was not done after 5 s (--timeout)");
-  EXPECT_EQ(explain_worker_exit(a, large).message, "plugin p took more memory than 8.0 GiB (--max-memory)");
+  EXPECT_EQ(explain_worker_exit(a, large).message,
+            "plugin p took more memory than 8.0 GiB (--max-memory)");
   for (const auto& end : {slow, large}) {
     EXPECT_EQ(explain_worker_exit(a, end).status, 5);
     ASSERT_TRUE(explain_worker_exit(a, end).offender);
-    EXPECT_EQ("plugin p " + explain_worker_exit(a, end).offender->reason, explain_worker_exit(a, end).message);
+    EXPECT_EQ("plugin p " + explain_worker_exit(a, end).offender->reason,
+              explain_worker_exit(a, end).message);
   }
-  // Nobody knows whose write it was: the work is not done again.
+  // The origin of the write is unknown, so the work is not repeated.
   EXPECT_EQ(explain_worker_exit(a, garbage).message,
             "plugin p or one before it broke the connection to tmeter's supervisor (a stray write "
             "or close?)");
@@ -167,7 +170,8 @@ TEST(WorkerExit, WithoutTheLoaderNothingCanBeRead) {
   EXPECT_EQ(crashed.status, 5);
   EXPECT_EQ(crashed.message, "dir/model.pt: plugin p crashed (segmentation fault)");
   EXPECT_FALSE(crashed.offender);
-  const auto large = explain_worker_exit(a, {EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt"});
+  const auto large =
+      explain_worker_exit(a, {EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt"});
   EXPECT_EQ(large.status, 4);
   EXPECT_EQ(explain_worker_exit(a, {EndedBy::kBadFrame, SIGKILL, "", "m.pt"}).status, 5);
 }
@@ -175,14 +179,16 @@ TEST(WorkerExit, WithoutTheLoaderNothingCanBeRead) {
 TEST(WorkerExit, CodeOfTheFileThatDoesNotEnd) {
   Activity a;
   a.engine.set("LibTorch");
-  const auto slow = explain_worker_exit(a, {EndedBy::kTimeout, SIGKILL, "60 s (--timeout)", "m.pt"});
+  const auto slow =
+      explain_worker_exit(a, {EndedBy::kTimeout, SIGKILL, "60 s (--timeout)", "m.pt"});
   EXPECT_EQ(slow.status, 6);
   EXPECT_EQ(slow.message,
             "m.pt: LibTorch was not done after 60 s (--timeout); the file may never end, or needs "
             "a longer --timeout");
-  EXPECT_EQ(explain_worker_exit(a, {EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt"}).message,
-            "m.pt: LibTorch took more memory than 1.0 GiB (--max-memory); the file is damaged, "
-            "hostile, or meets a defect of LibTorch");
+  EXPECT_EQ(
+      explain_worker_exit(a, {EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt"}).message,
+      "m.pt: LibTorch took more memory than 1.0 GiB (--max-memory); the file is damaged, "
+      "hostile, or meets a defect of LibTorch");
 }
 
 TEST(WorkerExit, WithoutAPluginTheStageIsTold) {
@@ -209,7 +215,7 @@ TEST(WorkerExit, WithoutAPluginTheStageIsTold) {
   EXPECT_EQ(explain_worker_exit(a, {EndedBy::kBadFrame, SIGKILL, "", ""}).status, 1);
 }
 
-/// The names of those that are left out; of one that is to blame "!NAME".
+/// The plugins that are left out; an offender is marked "!NAME".
 std::string left_out(const Ending& e) {
   std::string names = e.offender ? "!" + e.offender->plugin : "";
   for (const auto& s : e.suspects) names += s.plugin + (s.asked ? "" : "?") + ";";
@@ -282,7 +288,7 @@ TEST(WorkerExit, AThreadWithoutWordsFallsBackToABusyOneWhereverItIs) {
   a.stage = Stage::kAnalysing;
   a.slots[7].plugin.set("com.acme.thread");
   EXPECT_EQ(explain_worker_exit(a, by_signal(SIGSEGV)).offender->plugin, "com.acme.thread");
-  a.crashed_slot = 0;  // the main one, which is in no plugin
+  a.crashed_slot = 0;  // the main thread, which is in no plugin
   EXPECT_EQ(explain_worker_exit(a, by_signal(SIGSEGV)).offender->plugin, "com.acme.thread");
   a.slots[63].plugin.set("com.acme.last");
   a.crashed_slot = 63;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMuch = 64 << 20, kAbout = 4 << 20;
 
-/// How much more a process takes after `take`, in a process of its own.
+/// The growth of a process during `take`, in a process of its own.
 void expect_growth(const std::function<void()>& take, double bytes) {
   const auto done = testing::in_child([&] {
     const auto before = worker_memory(getpid());
@@ -43,7 +43,7 @@ TEST(WorkerMemory, IsWhatIsTouchedOfOnesOwnAndSharedPages) {
 
 TEST(WorkerMemory, PageTablesCount) {
   if (!testing::kMemoryIsLimited) GTEST_SKIP();
-  // The page of zeroes in each 2 MiB: no memory but a table of 4 KiB.
+  // A page of zeros in each 2 MiB takes no memory except a page table of 4 KiB.
   constexpr size_t kStride = 2 << 20, kTables = kMuch / 4096;
   expect_growth(
       [] {

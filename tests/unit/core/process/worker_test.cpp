@@ -1,4 +1,4 @@
-// What a worker says, as its supervisor hears it.
+// A worker's messages as its supervisor receives them.
 #include "core/process/worker.hpp"
 
 #include <fcntl.h>
@@ -48,7 +48,7 @@ TEST(Worker, EverythingIsAFrame) {
     w.report(3, "!");
     w.report_whole(3);
     w.finish({});
-    w.message("nobody hears this");
+    w.message("never delivered");
   });
   const std::vector<Heard> expected{
       {FrameKind::kMessage, 0, 0, "a line"},    {FrameKind::kProgressEnded, 0, 0, ""},
@@ -76,7 +76,7 @@ TEST(Worker, ProgressIsToldNowAndThen) {
     w.progress(1000, 5000, "B");
   });
   ASSERT_GE(frames.size(), 2u);
-  EXPECT_LT(frames.size(), 500u);  // a machine that is busy may take a while for the thousand
+  EXPECT_LT(frames.size(), 500u);  // a busy machine may take a while for the thousand
   EXPECT_EQ(frames.front(), (Heard{FrameKind::kProgress, 0, 5000, "B"}));
   EXPECT_EQ(frames.back(), (Heard{FrameKind::kProgress, 1000, 5000, "B"}));
 }

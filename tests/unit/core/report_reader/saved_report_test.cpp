@@ -1,4 +1,4 @@
-// A saved report read back: a document written by hand, and what is refused in it.
+// A saved report read back: a document written by hand, and invalid variants of it.
 #include "core/report_reader/saved_report.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace tmeter::core {
 namespace {
 using testing::expect_error;
 
-/// A linear layer of two parameters, one of them without a value, and one operator.
+/// A linear layer with two parameters, one of them without a value, and one operator.
 constexpr std::string_view kDocument = R"json({
   "schema": "tmeter-report/1",
   "tool": {"name": "tmeter", "version": "1.2"},
@@ -48,7 +48,7 @@ constexpr std::string_view kDocument = R"json({
   "plugins": [{"id": "org.tmeter.params", "version": "1.0"}]
 })json";
 
-/// The document with one piece of text replaced.
+/// The document with one substring replaced.
 std::string with(std::string_view from, std::string_view to) {
   std::string text(kDocument);
   const auto at = text.find(from);

@@ -1,4 +1,4 @@
-// What is a polynomial is found, what only looks like one at a few points is not.
+// A polynomial is found; a function that equals one at a few points only is not taken for one.
 #include "core/symbolic/fit.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 using P = Fittable::Point;
 using Maybe = std::optional<int64_t>;
 
-/// The formula of one function, or "none".
+/// The formula of a function, or "none".
 std::string fitted(
     const std::vector<SizeRange>& sizes, const std::function<Maybe(P)>& f,
     const std::function<bool(P)>& possible = [](P) { return true; }) {
@@ -51,12 +51,12 @@ TEST(Fit, MaximumAndMinimumAreNoPolynomials) {
   EXPECT_EQ(fitted({kAny}, [](P p) { return Maybe(std::max<int64_t>(p[0], 100)); }), "none");
   EXPECT_EQ(fitted({kAny}, [](P p) { return Maybe(std::min<int64_t>(p[0], 500'000)); }), "none");
   EXPECT_EQ(fitted({kBatch, kSequence}, [](P p) { return Maybe(std::max(p[0], p[1])); }), "none");
-  // only the last size of the range is different
+  // only the last size of the range differs
   EXPECT_EQ(fitted({kSequence}, [](P p) { return Maybe(std::min<int64_t>(p[0], 511)); }), "none");
 }
 
 TEST(Fit, AHiddenHighDegreeIsNoticed) {
-  // the product vanishes at the sizes that are most likely asked for
+  // the product vanishes at the most likely sizes
   EXPECT_EQ(fitted({kAny},
                    [](P p) {
                      int64_t hidden = 1;

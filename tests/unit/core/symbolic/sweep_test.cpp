@@ -1,4 +1,4 @@
-// Which points a sweep has, and which are refused.
+// The points of a sweep, and refused ones.
 #include "core/symbolic/sweep.hpp"
 
 #include "core/ir/builder.hpp"

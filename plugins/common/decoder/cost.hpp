@@ -1,15 +1,18 @@
 // Multiply-accumulates of one decoded token.
 #pragma once
-#include "decoder.hpp"
+#include "plugins/common/decoder/decoder.hpp"
 
-namespace language_model {
+#pragma GCC visibility push(hidden)  // as the SDK types inside
+namespace plugins {
 
 struct Cost {
   tmeter::Count all = 0;    // of the graph as recorded: the prefill
   tmeter::Count token = 0;  // of one more token of one sequence, at a context as long as recorded
+  tmeter::Count token_attention = 0;  // the part of `token` that grows with the context
   bool known = true;  // false: an operator without a rule, or none that scales with the tokens
 };
 
 Cost cost_of(const tmeter::Graph& graph, const Decoder& decoder, tmeter::Call& call);
 
-}  // namespace language_model
+}  // namespace plugins
+#pragma GCC visibility pop

@@ -5,7 +5,8 @@
 #include <tmeter/cpp/plugin.hpp>
 #include <vector>
 
-namespace language_model {
+#pragma GCC visibility push(hidden)  // as the SDK types inside
+namespace plugins {
 
 /// One router with its experts.
 struct Router {
@@ -23,9 +24,11 @@ struct Parameters {
 };
 Parameters count_parameters(const tmeter::Graph& graph, const std::vector<Router>& routers);
 
-/// Bytes of the parameters that a token's computation reads: tables that are only looked up are not
-/// among them, and of experts the chosen ones. Nothing when an element type is unknown.
+/// Bytes of the parameters that a step of decoding reads: tables that are only looked up are not
+/// among them, and of experts those that some token of the batch chooses, E · (1 − (1 − k/E)^B) of
+/// E with uniform routing. Nothing when an element type is unknown.
 std::optional<tmeter::Count> bytes_read(const tmeter::Graph& graph,
-                                        const std::vector<Router>& routers);
+                                        const std::vector<Router>& routers, int64_t batch = 1);
 
-}  // namespace language_model
+}  // namespace plugins
+#pragma GCC visibility pop

@@ -1,8 +1,8 @@
-#include "cost.hpp"
+#include "plugins/common/decoder/cost.hpp"
 
 #include <algorithm>
 
-namespace language_model {
+namespace plugins {
 namespace {
 
 using tmeter::Count;
@@ -35,12 +35,14 @@ Cost cost_of(const tmeter::Graph& graph, const Decoder& d, tmeter::Call& call) {
                     [&n](const Attention& a) { return a.node.handle() == n.handle(); });
     // One query of one sequence meets every key: all queries together met them tokens() times.
     const auto tokens = attention ? std::optional(d.tokens()) : tokens_of(n, d);
-    if (tokens)
-      cost.token += macs.count() / *tokens;
-    else
+    if (!tokens) {
       cost.known = false;
+      continue;
+    }
+    cost.token += macs.count() / *tokens;
+    if (attention) cost.token_attention += macs.count() / *tokens;
   }
   return cost;
 }
 
-}  // namespace language_model
+}  // namespace plugins

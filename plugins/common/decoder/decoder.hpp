@@ -6,7 +6,8 @@
 #include <tmeter/cpp/plugin.hpp>
 #include <vector>
 
-namespace language_model {
+#pragma GCC visibility push(hidden)  // as the SDK types inside
+namespace plugins {
 
 /// One causal attention and what a cache of its keys and values would hold.
 struct Attention {
@@ -28,4 +29,5 @@ struct Decoder {
 /// Nothing unless the graph is visibly a decoder language model.
 std::optional<Decoder> recognise(const tmeter::Graph& graph);
 
-}  // namespace language_model
+}  // namespace plugins
+#pragma GCC visibility pop

@@ -1,10 +1,10 @@
-#include "decoder.hpp"
+#include "plugins/common/decoder/decoder.hpp"
 
 #include <algorithm>
 #include <tmeter/cpp/op_class.hpp>
 #include <unordered_set>
 
-namespace language_model {
+namespace plugins {
 namespace {
 
 using tmeter::Count;
@@ -153,4 +153,4 @@ std::optional<Decoder> recognise(const Graph& graph) {
   return d;
 }
 
-}  // namespace language_model
+}  // namespace plugins

@@ -1,11 +1,12 @@
-#include "experts.hpp"
+#include "plugins/common/decoder/experts.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <tmeter/cpp/op_class.hpp>
 #include <unordered_map>
 #include <unordered_set>
 
-namespace language_model {
+namespace plugins {
 namespace {
 
 using tmeter::Count;
@@ -90,6 +91,14 @@ std::unordered_map<const tmeter_tensor*, const Router*> by_tensor(
   return owner;
 }
 
+/// Of the bytes of all experts; one token reads exactly the chosen ones.
+Count read_by(const Router& r, Count bytes, int64_t batch) {
+  if (batch == 1) return bytes * r.chosen / r.experts;
+  const double chosen = static_cast<double>(r.chosen) / static_cast<double>(r.experts);
+  const double share = 1 - std::pow(1 - chosen, static_cast<double>(batch));
+  return Count(std::llround(static_cast<double>(bytes.value()) * share));
+}
+
 }  // namespace
 
 std::vector<Router> find_routers(const Graph& graph) {
@@ -121,7 +130,8 @@ Parameters count_parameters(const Graph& graph, const std::vector<Router>& route
   return p;
 }
 
-std::optional<Count> bytes_read(const Graph& graph, const std::vector<Router>& routers) {
+std::optional<Count> bytes_read(const Graph& graph, const std::vector<Router>& routers,
+                                int64_t batch) {
   const auto router_of = by_tensor(routers);
   std::unordered_set<const tmeter_tensor*> seen;
   Count sum = 0;
@@ -134,11 +144,10 @@ std::optional<Count> bytes_read(const Graph& graph, const std::vector<Router>& r
       if (!seen.insert(t.handle()).second) continue;
       if (t.dtype().bytes() == 0) return std::nullopt;
       const auto it = router_of.find(t.handle());
-      sum +=
-          it == router_of.end() ? t.bytes() : t.bytes() * it->second->chosen / it->second->experts;
+      sum += it == router_of.end() ? t.bytes() : read_by(*it->second, t.bytes(), batch);
     }
   }
   return sum;
 }
 
-}  // namespace language_model
+}  // namespace plugins

@@ -1,0 +1,103 @@
+"""Recording the operators of one call on fake tensors: the quick way, and two that supply values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import torch
+from torch._subclasses import FakeTensorMode
+
+from . import Exported
+from .exporting import difference
+from .fakes import fake
+from .task import Task, decided_by_data, state_of
+
+if TYPE_CHECKING:
+    from .program_text import Program
+
+
+def capture_model(task: Task) -> Exported:
+    """The model as it behaves outside of an export; if that reads data, as it behaves inside one."""
+    try:
+        program = _captured(task, exporting=False)
+    except Exception:
+        program = _captured(task, exporting=True)
+        compare_branches(task)
+    path = task.path(".pt2")
+    program.save(path, task.note())
+    return Exported(path)
+
+
+def capture_on_inputs(task: Task) -> Exported:
+    """The model as it runs. Questions about the values of inputs are answered, and reported."""
+    if any(t.is_meta for t in task.example.tensors()):
+        raise ValueError("the inputs are sizes without values")
+    return _told(task, known_weights=False)
+
+
+#: Elements of all weights with which a model is run for real, for what it asks of them.
+_RUN = 1 << 28
+
+
+def capture_on_weights(task: Task) -> Exported:
+    """The last resort: what the answer follows from is worked out for real, as far back as it goes."""
+    weights = state_of(task.model)
+    if not all(t.device.type == "cpu" and t.layout == torch.strided for t in weights):
+        raise ValueError("weights are not in the memory of the CPU")
+    if sum(t.numel() for t in weights) > _RUN:
+        raise ValueError(f"the model has more than {_RUN:,} weights, with which it is not run")
+    if any(t.is_meta for t in task.example.tensors()):
+        raise ValueError("the inputs are sizes without values")
+    return _told(task, known_weights=True)
+
+
+def _told(task: Task, *, known_weights: bool) -> Exported:
+    places: list[str] = []
+    program = _captured(
+        task, exporting=False, known_inputs=True, known_weights=known_weights, places=places
+    )
+    if places:
+        task.assumed.append(decided_by_data(places, "followed once, on the inputs given"))
+    path = task.path(".pt2")
+    program.save(path, task.note())
+    return Exported(path)
+
+
+def _captured(
+    task: Task,
+    *,
+    exporting: bool,
+    known_inputs: bool = False,
+    known_weights: bool = False,
+    places: list[str] | None = None,
+) -> Program:
+    """`places` gets the lines that ask the inputs, where these are known."""
+    from .capture import capture  # where torch has other insides it fails alone
+
+    own = replace(task, notes=[])
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    shadow = fake(
+        own, mode, quick=True, known_inputs=known_inputs, known_weights=known_weights
+    )
+    program = capture(shadow.model, shadow.example, mode, shadow.values, exporting=exporting)
+    task.notes += own.notes
+    if places is not None:
+        places += shadow.values.places
+    return program
+
+
+def compare_branches(task: Task) -> None:
+    """Whether the model multiplies the same when it is exported, as far as can be determined."""
+    own = replace(task, notes=[])
+    try:
+        exported = _captured(own, exporting=True).products()
+        eager = _captured(own, exporting=False, known_inputs=True).products()
+    except Exception:
+        return  # its other branch depends on missing data
+    found = difference(eager, exported)
+    if found is not None:
+        task.assumed.append(
+            f"{type(task.model).__name__} does otherwise when it is exported than when it runs: "
+            f"{found}; the figures are of what it does when it is exported"
+        )

@@ -1,0 +1,120 @@
+"""A copy of a module with fake tensors for weights and inputs."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+from torch._subclasses import FakeTensor, FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+from .arguments import Example
+from .forward import prepare
+from .shadow import shadow_of
+from .task import Task
+from .values import Values, worth_keeping
+
+
+def open_sizes() -> FakeTensorMode:
+    """As torch.export has it: sizes that data decides get names."""
+    return FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
+
+
+@dataclass
+class Shadow:
+    """A copy of fake tensors, and what it is called with."""
+
+    model: nn.Module
+    example: Example
+    values: Values
+    asked: list[str]  # where forward asks whether it is being exported
+
+
+def fake(
+    task: Task,
+    mode: FakeTensorMode,
+    *,
+    quick: bool = False,
+    known_inputs: bool = False,
+    known_weights: bool = False,
+) -> Shadow:
+    """The shadow and its arguments as fake tensors of one mode, where the module's weights are.
+
+    Args:
+        quick: weights are made at once, not by the mode, which also remembers whose views they are.
+        known_inputs: the inputs' values are known, too: those given, zeros, ones of masks.
+        known_weights: all weights' values are known, not only those of small ones.
+    """
+    values = Values(sys.maxsize) if known_weights else Values()
+    home = _device_of(task.model)
+
+    def like(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+        with mode:
+            return torch.empty_strided(
+                tuple(tensor.shape), _strides(tensor), dtype=tensor.dtype, device=device
+            )
+
+    def fake(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.is_meta or _is_special(tensor):
+            return like(tensor, home if tensor.is_meta else tensor.device)
+        return mode.from_tensor(tensor.detach(), static_shapes=True)
+
+    def fake_input(tensor: torch.Tensor) -> torch.Tensor:
+        """Of an input only size and dtype matter, not where it is."""
+        elsewhere = tensor.device != home and tensor.layout == torch.strided
+        made = like(tensor, home) if elsewhere else fake(tensor)
+        if known_inputs:
+            values.give(made, _value_of_input(tensor), of_input=True)
+        return made
+
+    def weight(tensor: torch.Tensor) -> torch.Tensor:
+        if not quick or _is_special(tensor) or tensor.layout != torch.strided:
+            made = fake(tensor)
+        else:
+            made = _fake_weight(tensor, mode, home if tensor.is_meta else tensor.device)
+        if worth_keeping(tensor):
+            values.give(made, tensor)
+        elif known_weights:
+            values.share(made, tensor)
+        return made
+
+    model, notes = shadow_of(task.model, weight)
+    asked: list[str] = []
+    example, more = prepare(model, task.example, asked)
+    task.notes += notes + more
+    return Shadow(model, example.made_by(fake_input), values, asked)
+
+
+def _value_of_input(tensor: torch.Tensor) -> torch.Tensor:
+    """A mask that lets everything pass is what most models are called with."""
+    if not tensor.is_meta and not isinstance(tensor, FakeTensor):
+        return tensor
+    return torch.ones(tensor.shape, dtype=tensor.dtype)
+
+
+def _fake_weight(tensor: torch.Tensor, mode: FakeTensorMode, device: torch.device) -> torch.Tensor:
+    """nn.Parameter(…) would go through the mode, too: that alone takes as long as a small network's forward."""
+    empty = torch.empty_strided(
+        tuple(tensor.shape), tuple(tensor.stride()), dtype=tensor.dtype, device="meta"
+    )
+    made = FakeTensor(mode, empty, device)
+    if isinstance(tensor, nn.Parameter):
+        made.requires_grad_(tensor.requires_grad)
+        made._is_param = True  # what nn.Parameter does, and isinstance asks for
+    return made
+
+
+def _is_special(tensor: torch.Tensor) -> bool:
+    """A DTensor (FSDP2, tensor parallel) stands for the whole tensor."""
+    return type(tensor).__name__ == "DTensor" or type(tensor.data).__name__ == "DTensor"
+
+
+def _strides(tensor: torch.Tensor) -> tuple[int, ...]:
+    return tuple(tensor.stride()) if tensor.layout == torch.strided else ()
+
+
+def _device_of(model: nn.Module) -> torch.device:
+    devices = [p.device for p in model.parameters() if not p.is_meta]
+    return devices[0] if devices else torch.device("cpu")

@@ -1,0 +1,64 @@
+"""What an export changes in the process, kept away from the caller."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from typing import Any, TextIO, cast
+
+import torch
+from torch import nn
+
+
+#: torch.export and torch.jit keep their state in globals: one at a time.
+ONE_AT_A_TIME = threading.RLock()
+
+
+@contextlib.contextmanager
+def random_state_kept(model: nn.Module) -> Iterator[None]:
+    import random
+
+    cuda = torch.cuda.is_available()
+    devices = {p.device.index for p in model.parameters() if cuda and p.device.type == "cuda"}
+    state = random.getstate()
+    with torch.random.fork_rng(devices=[d for d in devices if d is not None]):
+        try:
+            yield
+        finally:
+            random.setstate(state)
+
+
+class _OfOtherThreads:
+    """A text stream that swallows what this thread writes."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._thread = stream, threading.get_ident()
+
+    def write(self, text: str) -> int:
+        return len(text) if threading.get_ident() == self._thread else self._stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Why attempts fail is in the result; what torch prints of it (whole graphs) is not shown."""
+    loggers = [logging.getLogger(name) for name in ("torch.fx", "torch.export", "torch._export")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        with (
+            warnings.catch_warnings(),
+            contextlib.redirect_stderr(cast(TextIO, _OfOtherThreads(sys.stderr))),
+        ):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in zip(loggers, before):
+            logger.setLevel(level)

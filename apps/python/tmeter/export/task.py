@@ -1,0 +1,54 @@
+"""A module to export in one way, and words about what happened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from .arguments import Example
+from .note import note_of
+
+
+@dataclass
+class Task:
+    """A module to export in one way."""
+
+    model: nn.Module
+    example: Example
+    folder: Path
+    weights: bool
+    way: str = ""
+    notes: list[str] = field(default_factory=list)
+    assumed: list[str] = field(default_factory=list)
+
+    def path(self, suffix: str) -> Path:
+        return self.folder / f"{type(self.model).__name__}{suffix}"
+
+    def note(self) -> str:
+        return note_of(self.way, self.assumed)
+
+
+def state_of(model: nn.Module) -> list[torch.Tensor]:
+    return [*model.parameters(), *model.buffers()]
+
+
+def decided_by_data(places: list[str], how: str) -> str:
+    named = ", ".join(places[:3]) + (f" and {len(places) - 3} more lines" if len(places) > 3 else "")
+    return (
+        f"data decides at {named}: the model was {how}, and other data may take other branches or "
+        "sizes"
+    )
+
+
+def depends_on_data(error: BaseException | None) -> bool:
+    name = type(error).__name__
+    return "DataDependent" in name or "DynamicOutputShape" in name or "Unbacked" in name
+
+
+def one_line(error: BaseException, limit: int = 300) -> str:
+    lines = [line.strip() for line in str(error).splitlines()]
+    said = " ".join(line for line in lines if line)
+    return f"{type(error).__name__}: {said}"[:limit]

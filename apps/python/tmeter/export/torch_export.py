@@ -1,0 +1,66 @@
+"""Exporting by torch.export."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from typing import Any
+
+import torch
+from torch import nn
+
+from . import Exported
+from .arguments import Example
+from .dispatch import compare_branches
+from .fakes import fake, open_sizes
+from .saving import save_program
+from .task import Task
+
+
+def export_program(task: Task, *, strict: bool, open_batch: bool = False) -> Exported:
+    shadow = fake(task, open_sizes())
+    model, example = shadow.model, shadow.example
+    options: dict[str, Any] = {"strict": strict}
+    if open_batch:
+        auto = torch.export.Dim.AUTO
+        leaf = lambda x: {0: auto} if isinstance(x, torch.Tensor) else None  # noqa: E731
+        tree = torch.utils._pytree.tree_map(leaf, (example.args, example.kwargs))
+        options["dynamic_shapes"] = _by_argument(model, example, *tree)
+    with torch.no_grad() if _is_quantized(task.model) else contextlib.nullcontext():
+        program = torch.export.export(model, example.args, example.kwargs or None, **options)
+    if strict:
+        _require_all_parameters(task.model, program)
+    if shadow.asked or strict:
+        compare_branches(task)
+    path = task.path(".pt2")
+    save_program(program, path, task.model if task.weights else None, task.note())
+    return Exported(path)
+
+
+def _require_all_parameters(model: nn.Module, program: torch.export.ExportedProgram) -> None:
+    """The strict mode leaves out those that forward does not use, and totals would lack them."""
+    used = set(program.graph_signature.inputs_to_parameters.values())
+    names: dict[int, list[str]] = {}  # a tied one has several
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        names.setdefault(id(parameter), []).append(name)
+    missing = [of_one[0] for of_one in names.values() if not used.intersection(of_one)]
+    if missing:
+        raise RuntimeError(f"{len(missing)} parameters are left out, such as {missing[0]}")
+
+
+def _by_argument(
+    model: nn.Module, example: Example, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    parameters = inspect.signature(model.forward).parameters.values()
+    bound = inspect.signature(model.forward).bind(*args, **kwargs).arguments
+    if any(p.kind == p.VAR_KEYWORD and p.name in bound for p in parameters):
+        flat = dict(bound)
+        for p in parameters:
+            if p.kind == p.VAR_KEYWORD:
+                flat |= flat.pop(p.name, {})
+        return flat
+    return dict(bound)
+
+
+def _is_quantized(model: nn.Module) -> bool:
+    return any("quantized" in type(m).__module__ for m in model.modules())

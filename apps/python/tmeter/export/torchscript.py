@@ -1,0 +1,74 @@
+"""Exporting to TorchScript, by tracing a run or by compiling the source."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from ..specs import command_line_inputs
+from . import Exported
+from .arguments import Example
+from .forward import prepare
+from .reads import watched
+from .saving import save_script, traced
+from .shadow import one_element, shadow_of, small_or_one_element
+from .task import Task, decided_by_data, state_of
+from .values import worth_keeping
+
+
+def trace(task: Task) -> Exported:
+    """Runs for real, on weights and inputs of one stored element; small weights keep their values."""
+    model, example = _runnable(task)
+    with torch.no_grad():
+        script = traced(model, example, task.model if task.weights else None)
+    places = _places_that_read_data(replace(task, notes=[]))
+    if places:
+        task.assumed.append(
+            decided_by_data(places, "traced once, on the inputs given and weights of zeros")
+        )
+    path = task.path(".pt")
+    save_script(script, path, task.note())
+    return Exported(path)
+
+
+def _runnable(task: Task) -> tuple[nn.Module, Example]:
+    model, notes = shadow_of(task.model, small_or_one_element)
+    example, more = prepare(model, task.example, [])
+    task.notes += notes + more
+    return model, example.made_by(lambda t: one_element(t) if t.is_meta else t.detach().cpu())
+
+
+def _places_that_read_data(task: Task) -> list[str]:
+    """In a run of its own: the tracer loses track of tensors while they are observed."""
+    model, example = _runnable(task)
+    data = [*example.tensors(), *_without_values(task.model, model)]
+    with torch.no_grad(), watched(data) as reads:
+        model(*example.args, **example.kwargs)
+    return reads.places
+
+
+def _without_values(model: nn.Module, shadow: nn.Module) -> list[torch.Tensor]:
+    """Tensors of the shadow that stand for others of the model."""
+    pairs = zip(state_of(model), state_of(shadow))
+    return [made for tensor, made in pairs if not worth_keeping(tensor)]
+
+
+def script(task: Task) -> Exported:
+    """The program with its branches, not a run of it; the native program follows the sizes."""
+    model, notes = shadow_of(task.model, one_element)
+    task.notes += notes
+    path = task.path(".pt")
+    scripted: Any = torch.jit.script(model)
+    save_script(scripted, path, task.note())
+    named = [f"--input={name}={said}" for name, said in _said_by_name(task).items()]
+    return Exported(path, tuple(named))
+
+
+def _said_by_name(task: Task) -> dict[str, str]:
+    bound = inspect.signature(task.model.forward).bind(*task.example.args, **task.example.kwargs)
+    said = command_line_inputs(bound.arguments)
+    return dict(s.removeprefix("--input=").split("=", 1) for s in said)

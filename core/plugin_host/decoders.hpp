@@ -1,0 +1,55 @@
+// The numbers of encoded tensors, by the decoders of plugins (sdk abi/draft/decoder.h).
+#pragma once
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/plugin_host/registry.hpp"
+#include "core/plugin_host/tensor_bytes.hpp"
+
+namespace tmeter::core {
+
+class Decoders final : public ElementDecoder {
+ public:
+  /// Opens the plugins that decode an encoding of the graph; both outlive this. Throws Error(kUsage) when two
+  /// plugins decode the same one.
+  Decoders(Registry& registry, const Graph& graph, CallLog& log);
+  ~Decoders() override;
+  Decoders(const Decoders&) = delete;
+  Decoders& operator=(const Decoders&) = delete;
+
+  std::string_view unavailable(const Tensor& tensor, const TensorBytes& bytes) override;
+  void decode(const Tensor& tensor, int64_t first, int64_t count, float* out) override;
+  bool in_order(const Tensor& tensor) override;
+
+ private:
+  /// An encoding of the graph.
+  struct Known {
+    const Plugin* plugin = nullptr;
+    const tmeter_decoder* decoder = nullptr;
+    std::string why;  // there is none
+  };
+  /// A tensor that was asked for.
+  struct Opened {
+    const Known* known = nullptr;
+    void* state = nullptr;
+    std::string why;  // it cannot be decoded
+    std::vector<tmeter_bytes> parts;
+    tmeter_stored_tensor stored{};
+  };
+
+  void find(Registry& registry, std::string_view encoding);
+  const Opened& opened(const Tensor& tensor, const TensorBytes* bytes);
+  void open(const Tensor& tensor, const TensorBytes& bytes, Opened& out);
+  tmeter_call call_of(const Known& known) const;
+
+  const Graph& graph_;
+  CallLog& log_;
+  std::map<std::string, Known, std::less<>> known_;
+  std::mutex mutex_;  // of what follows
+  std::unordered_map<const Tensor*, Opened> opened_;
+};
+
+}  // namespace tmeter::core

@@ -1,0 +1,49 @@
+// The files of a model folder.
+#pragma once
+#include <tmeter/abi/draft/folder.h>
+
+#include <string>
+#include <string_view>
+#include <tmeter/cpp/plugin.hpp>
+#include <vector>
+
+#include "../common/bad_file.hpp"
+
+namespace folder {
+
+using loading::BadFile;
+using loading::in_quotes;
+
+struct File {
+  std::string name;  // from the folder on
+  uint64_t size = 0;
+};
+
+class Files {
+ public:
+  Files(tmeter_call* call, const tmeter_request* request, const tmeter_source* source);
+
+  /// By name; of `subfolder` ("unet") or, when that is empty, of the folder itself.
+  std::vector<File> in(std::string_view subfolder) const;
+  /// Folders in it that have files.
+  std::vector<std::string> subfolders() const;
+  const File* find(std::string_view name) const;
+  /// Throws tmeter::Error for a file that cannot be opened, or leads out of the folder.
+  tmeter::Source open(std::string_view name) const;
+  /// Has the host read this file as the model, or as this module of it.
+  void add_part(std::string_view name, tmeter_id module, std::string_view path) const;
+  /// A few hundred bytes that name a file which Git LFS has not fetched.
+  bool is_lfs_pointer(const File& file) const;
+
+ private:
+  static const tmeter_folder_api& api();
+  tmeter_call* call_;
+  const tmeter_request* request_;
+  const tmeter_source* source_;
+  std::vector<File> files_;
+};
+
+/// "a, b, c and 7 more"
+std::string listed(const std::vector<std::string>& names);
+
+}  // namespace folder

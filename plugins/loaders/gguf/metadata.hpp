@@ -1,0 +1,67 @@
+// The key-value pairs of a GGUF file. A value stays in the file; its place and type are kept, so
+// that a vocabulary costs no memory.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "cursor.hpp"
+
+namespace gguf {
+
+/// The types of values (gguf.h, enum gguf_type).
+enum class ValueType : int32_t {
+  kUint8 = 0,
+  kInt8 = 1,
+  kUint16 = 2,
+  kInt16 = 3,
+  kUint32 = 4,
+  kInt32 = 5,
+  kFloat32 = 6,
+  kBool = 7,
+  kText = 8,
+  kArray = 9,
+  kUint64 = 10,
+  kInt64 = 11,
+  kFloat64 = 12,
+};
+
+/// One value. An integer beyond 63 bits is a double.
+using Scalar = std::variant<std::string_view, int64_t, double, bool>;
+
+struct Value {
+  std::string_view key;
+  ValueType type = ValueType::kUint8;  // of the items, if it is an array; kArray: of arrays
+  bool is_array = false;
+  uint64_t length = 1;  // items
+  size_t at = 0;        // byte of the first item
+};
+
+class Metadata {
+ public:
+  /// Reads `count` pairs. Throws BadFile.
+  void read(Cursor& cursor, uint64_t count);
+
+  /// In the order of the file.
+  const std::vector<Value>& values() const { return values_; }
+  const Value* find(std::string_view key) const;
+  /// An integer that is not negative. Nothing if the key is not there. Throws BadFile for another
+  /// type.
+  std::optional<uint64_t> find_size(std::string_view key) const;
+  /// Empty if there is no such text.
+  std::string_view find_text(std::string_view key) const;
+
+  /// The first `most` items of an array, or the only one. None of an array of arrays.
+  std::vector<Scalar> items(const Value& value, uint64_t most) const;
+
+ private:
+  Value read_value(Cursor& cursor) const;
+
+  std::optional<Cursor> file_;
+  std::vector<Value> values_;
+};
+
+}  // namespace gguf

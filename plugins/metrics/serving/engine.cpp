@@ -1,0 +1,233 @@
+#include "engine.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace serving {
+namespace {
+
+using tmeter::Count;
+
+// Bytes of a block and its elements. ggml: ggml-common.h; fp8: one byte each.
+constexpr std::array<CacheType, 12> kTypes{{{"f32", 4, 1},
+                                            {"f16", 2, 1},
+                                            {"bf16", 2, 1},
+                                            {"fp8", 1, 1},
+                                            {"fp8_e4m3", 1, 1},
+                                            {"fp8_e5m2", 1, 1},
+                                            {"q8_0", 34, 32},
+                                            {"q5_1", 24, 32},
+                                            {"q5_0", 22, 32},
+                                            {"q4_1", 20, 32},
+                                            {"q4_0", 18, 32},
+                                            {"iq4_nl", 18, 32}}};
+
+int64_t up_to_multiple(int64_t n, int64_t of) { return (n + of - 1) / of * of; }
+
+/// Rows of `width` elements are whole blocks: a row that a block does not divide takes one more.
+Count row_bytes(int64_t width, const CacheType& t) {
+  return Count((width + t.elements - 1) / t.elements) * t.bytes;
+}
+
+void add(CacheBytes& out, Count keys_values, Count states) {
+  out.keys_values += keys_values;
+  out.states += states;
+  out.layers.push_back(keys_values + states);
+}
+
+// ---- llama.cpp --------------------------------------------------------------------------------
+
+constexpr int64_t kLlamaPadding = 256;  // of the cells of a cache
+constexpr int64_t kLlamaBatch = 512;    // --ubatch-size
+constexpr int64_t kStateBytes = 4;      // recurrent and convolution states are float32
+
+/// Cells of one sequence's stream.
+int64_t llama_cells(const LayerCache& layer, const Load& load) {
+  const auto context = up_to_multiple(load.context, kLlamaPadding);
+  if (layer.kind == CacheKind::kCross) return layer.window;
+  if (layer.kind != CacheKind::kSliding && layer.kind != CacheKind::kChunked) return context;
+  const auto batch = load.batch > 0 ? load.batch : kLlamaBatch;
+  return up_to_multiple(std::min(context, layer.window + batch), kLlamaPadding);
+}
+
+CacheBytes llama(const std::vector<LayerCache>& layers, const Load& load) {
+  CacheBytes out;
+  for (const auto& l : layers) {
+    if (l.kind == CacheKind::kShared) {
+      add(out, 0, 0);
+    } else if (l.kind == CacheKind::kState) {
+      add(out, 0, Count(l.conv_elements + l.state_elements) * kStateBytes * load.sequences);
+    } else {
+      const auto cell = row_bytes(l.heads * l.key_width, load.cache) +
+                        row_bytes(l.heads * l.value_width, load.cache);
+      add(out, cell * llama_cells(l, load) * load.sequences, 0);
+    }
+  }
+  return out;
+}
+
+// ---- vLLM -------------------------------------------------------------------------------------
+
+constexpr int64_t kPageTokens = 16;      // --block-size
+constexpr int64_t kVllmBatch = 8192;     // --max-num-batched-tokens
+constexpr int64_t kStateAlignment = 16;  // tokens of a page beside states are a multiple of it
+
+Count vllm_token_bytes(const LayerCache& l, const CacheType& t) {
+  return Count(l.elements_per_token()) * t.bytes / t.elements;
+}
+
+Count vllm_state_bytes(const LayerCache& l) {
+  return Count(l.conv_elements + l.state_elements) * kStateBytes;
+}
+
+/// Pages of one sequence. `tokens` of a page.
+int64_t vllm_pages(const LayerCache& l, const Load& load, int64_t tokens) {
+  const auto pages = [tokens](int64_t n) { return (n + tokens - 1) / tokens; };
+  const auto batch = load.batch > 0 ? load.batch : kVllmBatch;
+  switch (l.kind) {
+    case CacheKind::kSliding:
+      return pages(std::min(l.window - 1 + batch, load.context)) + 1;
+    case CacheKind::kChunked:
+      return pages(std::min(l.window + batch, load.context));
+    case CacheKind::kCross:
+      return pages(l.window);
+    case CacheKind::kState:
+      return 1;
+    default:
+      return pages(load.context);
+  }
+}
+
+/// All pages have one size. Attention takes as many tokens into a page as the largest one needs; a
+/// state fills one page.
+CacheBytes vllm(const std::vector<LayerCache>& layers, const Load& load) {
+  CacheBytes out;
+  Count largest_token = 0, largest_state = 0, smallest_token = 0;
+  for (const auto& l : layers) {
+    if (l.kind == CacheKind::kShared) continue;
+    if (l.kind == CacheKind::kState) {
+      largest_state = std::max(largest_state, vllm_state_bytes(l));
+      continue;
+    }
+    const auto token = vllm_token_bytes(l, load.cache);
+    largest_token = std::max(largest_token, token);
+    smallest_token = smallest_token == Count(0) ? token : std::min(smallest_token, token);
+  }
+  int64_t tokens = kPageTokens;
+  if (largest_state > Count(0) && largest_token > Count(0)) {
+    const auto step = largest_token * kStateAlignment;
+    const auto steps = (largest_state + step - 1) / step;
+    tokens = std::max<int64_t>(kPageTokens, steps.value() * kStateAlignment);
+  }
+  const auto page = largest_token > Count(0) ? largest_token * tokens : largest_state;
+  for (const auto& l : layers) {
+    if (l.kind == CacheKind::kShared) {
+      add(out, 0, 0);
+    } else if (l.kind == CacheKind::kState) {
+      add(out, 0, page * load.sequences);
+    } else {
+      const auto token = vllm_token_bytes(l, load.cache);
+      if (token == Count(0)) {
+        add(out, 0, 0);
+        continue;
+      }
+      const auto ratio = largest_token / token;
+      if (ratio * token != largest_token) {
+        out.unavailable =
+            "vLLM has no rule for layers whose pages are not multiples of each other (" + l.place +
+            ")";
+        return out;
+      }
+      add(out, page * vllm_pages(l, load, tokens * ratio.value()) * load.sequences, 0);
+    }
+  }
+  return out;
+}
+
+// ---- transformers -----------------------------------------------------------------------------
+
+/// DynamicCache: as many tokens as there are; a sliding layer keeps window - 1 of them.
+int64_t transformers_tokens(const LayerCache& l, const Load& load) {
+  switch (l.kind) {
+    case CacheKind::kSliding:
+    case CacheKind::kChunked:
+      return std::min(load.context, l.window - 1);
+    case CacheKind::kCross:
+      return l.window;
+    default:
+      return load.context;
+  }
+}
+
+CacheBytes transformers(const std::vector<LayerCache>& layers, const Load& load) {
+  CacheBytes out;
+  if (load.cache.elements != 1) {
+    out.unavailable = "transformers has no cache of " + std::string(load.cache.name) +
+                      "; f32, f16 and bf16 are element types of its DynamicCache";
+    return out;
+  }
+  for (const auto& l : layers) {
+    if (l.kind == CacheKind::kShared) {
+      add(out, 0, 0);
+    } else if (l.kind == CacheKind::kState) {
+      add(out, 0, Count(l.conv_elements + l.state_elements) * load.cache.bytes * load.sequences);
+    } else {
+      add(out,
+          Count(l.elements_per_token()) * load.cache.bytes * transformers_tokens(l, load) *
+              load.sequences,
+          0);
+    }
+  }
+  return out;
+}
+
+constexpr std::array<Engine, 3> kEngines{{
+    {"transformers",
+     "transformers' DynamicCache: every token of the context; a layer with a window keeps window - "
+     "1 tokens",
+     transformers},
+    {"llama.cpp",
+     "llama.cpp's cells: the context of each sequence padded to 256; a layer with a window has "
+     "window + "
+     "ubatch (512) cells, padded; states are float32",
+     llama},
+    {"vllm",
+     "vLLM's pages of 16 tokens; a layer with a window has pages for window - 1 + "
+     "max_num_batched_tokens "
+     "(8192) tokens and one more; all pages have the size of the largest",
+     vllm},
+}};
+
+}  // namespace
+
+std::optional<CacheType> cache_type(std::string_view name) {
+  const auto found =
+      std::find_if(kTypes.begin(), kTypes.end(), [&](auto& t) { return t.name == name; });
+  return found == kTypes.end() ? std::nullopt : std::optional(*found);
+}
+
+std::string_view cache_type_names() {
+  static const auto names = [] {
+    std::string out;
+    for (const auto& t : kTypes) out += (out.empty() ? "" : " ") + std::string(t.name);
+    return out;
+  }();
+  return names;
+}
+
+const Engine* engine(std::string_view name) {
+  const auto found =
+      std::find_if(kEngines.begin(), kEngines.end(), [&](auto& e) { return e.name == name; });
+  return found == kEngines.end() ? nullptr : &*found;
+}
+
+std::string_view engine_names() {
+  static const auto names = [] {
+    std::string out;
+    for (const auto& e : kEngines) out += (out.empty() ? "" : " ") + std::string(e.name);
+    return out;
+  }();
+  return names;
+}
+
+}  // namespace serving

@@ -1,0 +1,53 @@
+// Bytes that an inference engine allocates for the caches of a model.
+//
+// Sources (read 2026-11): llama.cpp src/llama-kv-cache*.cpp, llama-memory-recurrent.cpp,
+// llama-hparams.cpp; vLLM vllm/v1/kv_cache_interface.py, kv_cache_utils.py; transformers
+// src/transformers/cache_utils.py 5.x.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tmeter/cpp/plugin.hpp>
+#include <vector>
+
+#include "cache.hpp"
+
+namespace serving {
+
+/// An element type of caches. Blocks: `bytes` for `elements` elements.
+struct CacheType {
+  std::string_view name;
+  int64_t bytes, elements;
+};
+
+/// Nothing for a name that no engine knows.
+std::optional<CacheType> cache_type(std::string_view name);
+std::string_view cache_type_names();
+
+/// How the model is to be served.
+struct Load {
+  int64_t context = 0;    // tokens of each sequence, prompt and answer
+  int64_t sequences = 1;  // at the same time
+  int64_t batch = 0;      // tokens that one step of prefill takes; 0: the engine's default
+  CacheType cache{"f16", 2, 1};
+};
+
+struct CacheBytes {
+  tmeter::Count keys_values = 0, states = 0;
+  std::vector<tmeter::Count> layers;  // of each layer, both kinds
+  std::string unavailable;            // why the engine's rule gives no figure; empty: it does
+
+  tmeter::Count all() const { return keys_values + states; }
+};
+
+/// The rule of one engine, by name: "llama.cpp", "vllm", "transformers".
+struct Engine {
+  std::string_view name;
+  std::string_view rule;  // one sentence, for the convention of the figures
+  CacheBytes (*bytes)(const std::vector<LayerCache>&, const Load&);
+};
+
+const Engine* engine(std::string_view name);
+std::string_view engine_names();
+
+}  // namespace serving

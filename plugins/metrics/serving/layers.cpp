@@ -1,0 +1,21 @@
+#include "layers.hpp"
+
+#include "plugins/common/wording.hpp"
+
+namespace serving {
+
+std::vector<LayerCache> layers_of(const plugins::Decoder& decoder) {
+  std::vector<LayerCache> out;
+  for (const auto& a : decoder.attentions) {
+    LayerCache layer;
+    layer.heads = a.key_heads;
+    layer.key_width = a.width;
+    const auto per_width = decoder.tokens() * a.key_heads;
+    layer.value_width = per_width == tmeter::Count(0) ? 0 : (a.value_elements / per_width).value();
+    layer.place = plugins::place(a.node);
+    out.push_back(std::move(layer));
+  }
+  return out;
+}
+
+}  // namespace serving

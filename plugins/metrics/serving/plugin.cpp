@@ -1,0 +1,337 @@
+// serving: the memory that an inference engine takes to serve a decoder language model. Nothing is
+// run.
+#include <tmeter/cpp/units.hpp>
+
+#include "engine.hpp"
+#include "layers.hpp"
+#include "plugins/common/decoder/experts.hpp"
+#include "plugins/common/machine/machine.hpp"
+#include "plugins/common/utf8.hpp"
+#include "plugins/common/wording.hpp"
+#include "sizes.hpp"
+#include "speed.hpp"
+
+namespace {
+
+using plugins::Decoder;
+using serving::CacheBytes;
+using serving::LayerCache;
+using serving::Load;
+using tmeter::Call;
+using tmeter::Cell;
+using tmeter::Count;
+using tmeter::Finding;
+using tmeter::Graph;
+
+struct Figure {
+  std::string_view id, title, unit;
+  int32_t kind, better;
+  std::string_view convention;
+};
+
+constexpr Figure kFigures[] = {
+    {"serving_bytes", "serving", "B", TMETER_UNIT_BYTE, TMETER_BETTER_LOWER,
+     "weights + caches + states, by the rule of serving.engine; compute buffers of the engine are "
+     "not in it"},
+    {"serving_weight_bytes", "weights", "B", TMETER_UNIT_BYTE, TMETER_BETTER_LOWER,
+     "parameters as stored, each storage once: `param_bytes`"},
+    {"serving_cache_bytes", "cache", "B", TMETER_UNIT_BYTE, TMETER_BETTER_LOWER,
+     "keys and values of all layers for serving.sequences of serving.context tokens"},
+    {"serving_state_bytes", "states", "B", TMETER_UNIT_BYTE, TMETER_BETTER_LOWER,
+     "recurrent and convolution states of all layers for serving.sequences"},
+    {"serving_token_bytes", "cache per token", "B", TMETER_UNIT_BYTE, TMETER_BETTER_LOWER,
+     "keys and values of one token in all layers that keep the whole context, by element type"},
+    {"serving_max_context", "longest context", "", TMETER_UNIT_COUNT, TMETER_BETTER_HIGHER,
+     "tokens of each of serving.sequences with which serving_bytes is within serving.memory"},
+    {"serving_max_sequences", "most sequences", "", TMETER_UNIT_COUNT, TMETER_BETTER_HIGHER,
+     "sequences of serving.context tokens with which serving_bytes is within serving.memory"},
+    {"serving_prefill_time", "first token", "s", TMETER_UNIT_SECOND, TMETER_BETTER_LOWER,
+     "lower bound of the prefill of all prompts, serving.context tokens each: max(MACs / peak.mac, "
+     "(weights + caches) "
+     "/ peak.dram); attention in full"},
+    {"serving_step_time", "decode step", "s", TMETER_UNIT_SECOND, TMETER_BETTER_LOWER,
+     "lower bound of one more token of every sequence behind serving.context tokens: max(MACs / "
+     "peak.mac, (weights "
+     "read + caches) / peak.dram); of E experts, E · (1 − (1 − k/E)^sequences) are read"},
+    {"serving_rate", "decode rate", "token/s", TMETER_UNIT_OTHER, TMETER_BETTER_HIGHER,
+     "upper bound: serving.sequences / serving_step_time"},
+};
+
+constexpr std::string_view kSpeeds[] = {"serving_prefill_time", "serving_step_time",
+                                        "serving_rate"};
+
+constexpr int64_t kLongest = int64_t{1} << 30;  // tokens, and sequences, that are looked for
+
+std::string bytes_text(Count n) {
+  return tmeter::scaled(static_cast<double>(n.value()), TMETER_UNIT_BYTE, "B").text();
+}
+
+void emit(const Call& call, std::string_view id, Cell value) {
+  call.emit(id, TMETER_AXIS_MODEL, 0, value);
+}
+
+/// What the options ask for.
+struct Request {
+  const serving::Engine* engine = nullptr;
+  Load load;
+  Count memory = 0;  // 0: not given
+  bool own_context = false;
+};
+
+std::string quoted(std::string_view text) { return "'" + plugins::readable(text) + "'"; }
+
+Request request_of(const Call& call) {
+  Request out;
+  out.engine = serving::engine(call.option_text("engine"));
+  const auto type = serving::cache_type(call.option_text("cache-type"));
+  out.load = {call.option_int("context"), call.option_int("sequences"), call.option_int("batch"),
+              *type};
+  out.own_context = out.load.context == 0;
+  const auto memory = call.option_text("memory");
+  if (!memory.empty()) {
+    const auto bytes = serving::bytes_of(memory);
+    if (!bytes || *bytes == 0)
+      throw tmeter::Error(
+          TMETER_BAD_USAGE,
+          "serving.memory=" + quoted(memory) + ": a size above 0 is expected, as in 24GiB or 80GB");
+    out.memory = *bytes;
+  } else if (double capacity = 0; call.hardware_number("capacity.dram", capacity)) {
+    out.memory = static_cast<int64_t>(capacity);
+  }
+  return out;
+}
+
+/// The largest n up to kLongest for which `fits`, which holds for all smaller ones then; 0 if none
+/// does.
+template <class Fits>
+int64_t largest(Fits&& fits) {
+  int64_t good = 0, bad = kLongest + 1;
+  while (bad - good > 1) {
+    const auto middle = good + (bad - good) / 2;
+    (fits(middle) ? good : bad) = middle;
+  }
+  return good;
+}
+
+class Serving {
+ public:
+  Serving(std::vector<LayerCache> layers, Request request, Count weights)
+      : layers_(std::move(layers)), request_(std::move(request)), weights_(weights) {}
+
+  CacheBytes caches(const Load& load) const { return request_.engine->bytes(layers_, load); }
+  /// As asked for. Throws Error(TMETER_BAD_USAGE) for a load whose bytes exceed 2^63.
+  CacheBytes caches() const {
+    try {
+      return caches(request_.load);
+    } catch (const tmeter::Error&) {
+      throw tmeter::Error(TMETER_BAD_USAGE,
+                          "serving.context × serving.sequences: the caches exceed 2^63 bytes");
+    }
+  }
+  Count all(const Load& load) const { return weights_ + caches(load).all(); }
+  const Request& request() const { return request_; }
+  Count weights() const { return weights_; }
+
+  Count token_bytes() const {
+    Count sum = 0;
+    for (const auto& l : layers_)
+      if (l.kind == serving::CacheKind::kFull || l.kind == serving::CacheKind::kLatent)
+        sum += Count(l.elements_per_token()) * request_.load.cache.bytes /
+               request_.load.cache.elements;
+    return sum;
+  }
+  int64_t longest_context() const {
+    return largest([&](int64_t n) { return fits(&Load::context, n); });
+  }
+  int64_t most_sequences() const {
+    return largest([&](int64_t n) { return fits(&Load::sequences, n); });
+  }
+
+ private:
+  /// Sizes beyond 2^63 do not fit either.
+  bool fits(int64_t Load::*size, int64_t n) const {
+    auto load = request_.load;
+    load.*size = n;
+    try {
+      return all(load) <= request_.memory;
+    } catch (const tmeter::Error&) {
+      return false;
+    }
+  }
+
+  std::vector<LayerCache> layers_;
+  Request request_;
+  Count weights_;
+};
+
+void say(const Serving& s, const CacheBytes& bytes, const Call& call) {
+  const auto& load = s.request().load;
+  Finding f;
+  f.rule = "serving";
+  f.text = std::string(s.request().engine->name) + " takes " +
+           bytes_text(s.weights() + bytes.all()) + " for " + std::to_string(load.sequences) +
+           (load.sequences == 1 ? " sequence of " : " sequences of ") +
+           std::to_string(load.context) + " tokens: " + bytes_text(s.weights()) + " of weights, " +
+           bytes_text(bytes.keys_values) + " of cache (" + std::string(load.cache.name) + ")";
+  if (bytes.states > Count(0)) f.text += ", " + bytes_text(bytes.states) + " of states";
+  f.evidence = std::string(s.request().engine->rule) + "; its compute buffers come on top";
+  if (s.request().own_context)
+    f.evidence += "; the context is the recorded one: --set serving.context= for another";
+  call.add(f);
+  if (s.request().memory == Count(0)) return;
+  Finding fit;
+  fit.rule = "serving-fit";
+  const auto need = s.weights() + bytes.all();
+  const bool fits = need <= s.request().memory;
+  fit.text = fits ? "fits into " + bytes_text(s.request().memory) + " with " +
+                        bytes_text(s.request().memory - need) + " left"
+                  : bytes_text(need - s.request().memory) + " more than the " +
+                        bytes_text(s.request().memory) + " there are";
+  fit.severity = fits ? TMETER_SEVERITY_INFO : TMETER_SEVERITY_WARNING;
+  fit.evidence = "weights and caches alone";
+  call.add(fit);
+}
+
+/// Nothing for a graph with operators that have no MACs, or whose weights have no element size.
+std::optional<serving::Speeds> speeds_of(const Graph& graph, const Decoder& d, Count weights,
+                                         Call& call) {
+  const auto cost = plugins::cost_of(graph, d, call);
+  const auto routers = std::make_shared<std::vector<plugins::Router>>(plugins::find_routers(graph));
+  if (!cost.known || !plugins::bytes_read(graph, *routers)) return std::nullopt;
+  serving::Speeds out;
+  const auto real = [](Count n) { return static_cast<double>(n.value()); };
+  out.token_macs = real(cost.token - cost.token_attention);
+  out.attention_macs = real(cost.token_attention) / static_cast<double>(d.length);
+  out.weight_bytes = real(weights);
+  out.weights_read = [graph, routers, real](int64_t sequences) {
+    return real(*plugins::bytes_read(graph, *routers, sequences));
+  };
+  return out;
+}
+
+/// Empty where the profile has no rates for this element type.
+std::optional<serving::Rates> rates_of(const Decoder& d, Call& call) {
+  machine::Machine machine("speed of serving");
+  machine.start(call);
+  machine::Work work;
+  work.kind = tmeter::OpClass::kMatmul;
+  work.type = d.embedding.arg("weight").dtype();
+  const auto macs =
+      machine.has_peak_mac() ? machine.figure(machine::Family::kPeakMac, work, call) : std::nullopt;
+  const auto bytes = machine.bandwidth();
+  return macs && bytes ? std::optional(serving::Rates{*macs, *bytes}) : std::nullopt;
+}
+
+void say_speed(const Graph& graph, const Decoder& d, const Serving& s, const CacheBytes& bytes,
+               Call& call) {
+  const auto unavailable = [&call](const std::string& why) {
+    for (const auto id : kSpeeds) {
+      call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE, why);
+      emit(call, id, Cell::unavailable());
+    }
+  };
+  const auto name = "hardware profile '" + std::string(call.hardware_name()) + "'";
+  const auto rates = rates_of(d, call);
+  if (!rates) return unavailable(name + " has no peak rates (peak.mac.*, peak.dram)");
+  const auto speeds = speeds_of(graph, d, s.weights(), call);
+  if (!speeds) return unavailable("MACs of some operators are not known");
+  const auto& load = s.request().load;
+  const auto cache = static_cast<double>(bytes.all().value());
+  const auto step = rates->seconds(speeds->decode(load, cache));
+  for (const auto id : kSpeeds)
+    call.set_provenance(id, TMETER_PROVENANCE_ESTIMATED,
+                        "roofline on " + name + ", a bound: no kernel reaches it");
+  emit(call, "serving_prefill_time", Cell(rates->seconds(speeds->prefill(load, cache))));
+  emit(call, "serving_step_time", Cell(step));
+  if (step > 0) emit(call, "serving_rate", Cell(static_cast<double>(load.sequences) / step));
+}
+
+void analyse(const Graph& graph, Call& call) {
+  const auto decoder = plugins::recognise(graph);
+  if (!decoder) return;
+  auto request = request_of(call);
+  if (request.own_context) request.load.context = decoder->length;
+  const auto weights = call.read("param_bytes", TMETER_AXIS_MODULE, 0);
+  if (!weights.known()) return;
+  const Serving s(serving::layers_of(*decoder), request, weights.count());
+  const auto bytes = s.caches();
+  if (!bytes.unavailable.empty()) {
+    for (const auto& f : kFigures)
+      call.set_provenance(f.id, TMETER_PROVENANCE_UNAVAILABLE, bytes.unavailable);
+    emit(call, "serving_weight_bytes", s.weights());
+    for (const auto id : {"serving_bytes", "serving_cache_bytes", "serving_state_bytes"})
+      emit(call, id, Cell::unavailable());
+    return;
+  }
+  emit(call, "serving_weight_bytes", s.weights());
+  emit(call, "serving_cache_bytes", bytes.keys_values);
+  emit(call, "serving_state_bytes", bytes.states);
+  emit(call, "serving_bytes", s.weights() + bytes.all());
+  emit(call, "serving_token_bytes", s.token_bytes());
+  if (request.memory > Count(0)) {
+    emit(call, "serving_max_context", Count(s.longest_context()));
+    emit(call, "serving_max_sequences", Count(s.most_sequences()));
+  }
+  say(s, bytes, call);
+  say_speed(graph, *decoder, s, bytes, call);
+}
+
+void register_options(tmeter::Registrar& r) {
+  r.option({.key = "engine",
+            .type = TMETER_OPTION_CHOICE,
+            .default_value = "transformers",
+            .text = "whose rules of memory hold",
+            .choices = serving::engine_names()});
+  r.option({.key = "cache-type",
+            .type = TMETER_OPTION_CHOICE,
+            .default_value = "f16",
+            .text = "element type of keys and values",
+            .choices = serving::cache_type_names()});
+  const auto count = [&r](std::string_view key, std::string_view preset, double min,
+                          std::string_view text) {
+    r.option({.key = key,
+              .type = TMETER_OPTION_INT,
+              .default_value = preset,
+              .text = text,
+              .min = min,
+              .max = static_cast<double>(kLongest)});
+  };
+  count("context", "0", 0, "tokens of each sequence, prompt and answer (0: as many as recorded)");
+  count("sequences", "1", 1, "sequences at the same time");
+  count("batch", "0", 0, "tokens of one step of prefill (0: 512 of llama.cpp, 8192 of vLLM)");
+  r.option(
+      {.key = "memory",
+       .default_value = "",
+       .text =
+           "of the device, as 24GiB or 80GB; without it capacity.dram of the hardware profile"});
+}
+
+void register_all(tmeter::Registrar& r) {
+  register_options(r);
+  static const auto produced = [] {
+    std::string ids;
+    for (const auto& f : kFigures) ids += (ids.empty() ? "" : " ") + std::string(f.id);
+    return ids;
+  }();
+  for (const auto& f : kFigures)
+    r.metric({.id = f.id,
+              .title = f.title,
+              .unit = f.unit,
+              .unit_kind = f.kind,
+              .axis = TMETER_AXIS_MODEL,
+              .aggregation = TMETER_AGGREGATE_NONE,
+              .better = f.better,
+              .convention = f.convention});
+  r.analysis("serving", "param_bytes macs", produced, analyse);
+}
+
+}  // namespace
+
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{
+        .id = "org.tmeter.serving",
+        .version = "1.0.0",
+        .description = "Memory for serving a decoder language model by the rules of a named engine",
+        .needs = "flops memory",
+    }),
+    [](tmeter::Registrar& r) { register_all(r); })

@@ -1,0 +1,117 @@
+#include "regions.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "gradients.hpp"
+
+namespace training {
+namespace {
+
+using tmeter::Count;
+using tmeter::ModuleCall;
+
+bool fits(std::string_view pattern, const tmeter::Module& module) {
+  return matches(pattern, module.path()) || matches(pattern, module.type()) ||
+         matches(pattern, module.qualified_type());
+}
+
+/// Early stop: nothing runs again behind the last tensor that is kept.
+uint32_t last_needed(const Tape& tape, uint32_t begin, uint32_t end) {
+  for (uint32_t node = end; node-- > begin;)
+    for (const auto storage : tape.kept_by(node)) {
+      const auto maker = tape.storages[storage].maker;
+      if (maker == kNone || maker < begin) continue;
+      return maker == node ? node + 1 : node;  // inputs are kept before the operator runs
+    }
+  return begin;
+}
+
+}  // namespace
+
+Regions::Regions(const tmeter::Graph& graph, const Tape& tape, const std::vector<ModuleCall>& calls)
+    : of_node_(graph.nodes().size(), kNone) {
+  for (const auto& call : calls) {
+    const auto nodes = call.nodes();
+    if (nodes.empty()) continue;
+    Region region;
+    region.begin = static_cast<uint32_t>((*nodes.begin()).index());
+    uint32_t last = region.begin;
+    for (const auto& node : nodes) {
+      last = static_cast<uint32_t>(node.index());
+      of_node_[last] = static_cast<uint32_t>(list_.size());
+    }
+    region.end = last + 1;
+    region.recomputed_end = last_needed(tape, region.begin, region.end);
+    std::vector<uint32_t> inputs;
+    for (const auto& value : call.inputs()) {
+      const auto found = tape.places.find(value.handle());
+      if (found != tape.places.end() && !tape.storages[found->second.storage].persistent)
+        inputs.push_back(found->second.storage);
+    }
+    std::ranges::sort(inputs);
+    inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
+    region.inputs = std::move(inputs);
+    list_.push_back(std::move(region));
+  }
+}
+
+std::vector<ModuleCall> checkpointed_calls(const tmeter::Graph& graph, std::string_view patterns) {
+  std::vector<ModuleCall> out;
+  if (patterns.empty()) return out;
+  std::vector<std::string_view> words;
+  for_each_word(
+      patterns, [&](std::string_view word) { words.push_back(word); }, ',');
+  std::vector<bool> used(words.size()), chosen(graph.module_calls().size());
+  for (const auto& call : graph.module_calls()) {
+    bool any = false;
+    for (size_t i = 0; i < words.size(); ++i)
+      if (!words[i].empty() && fits(words[i], call.module())) used[i] = any = true;
+    chosen[call.index()] = any;
+  }
+  for (size_t i = 0; i < words.size(); ++i)
+    if (!used[i])
+      throw tmeter::Error(
+          TMETER_BAD_USAGE,
+          "training.checkpoint: '" + std::string(words[i]) +
+              "' matches the type or path of no module that is called; --columns=type "
+              "shows the types");
+  for (const auto& call : graph.module_calls()) {
+    if (!chosen[call.index()]) continue;
+    bool inside = false;
+    for (auto up = call.parent(); up && !inside; up = up.parent()) inside = chosen[up.index()];
+    if (!inside) out.push_back(call);
+  }
+  return out;
+}
+
+Regions checkpointed(const tmeter::Graph& graph, const Gradients& gradients,
+                     const Settings& settings, const tmeter::Call& call) {
+  const auto calls = checkpointed_calls(graph, call.option_text("checkpoint"));
+  if (calls.empty()) return {};
+  return {graph, record_tape(graph, gradients, settings), calls};
+}
+
+std::vector<std::optional<Count>> saved_bytes(const Tape& tape, const Regions& regions) {
+  std::vector<bool> is_kept(tape.storages.size());
+  std::vector<std::optional<Count>> by_node;
+  by_node.reserve(tape.nodes());
+  for (uint32_t node = 0; node < tape.nodes(); ++node) {
+    Count sum = 0;
+    const auto keep = [&](uint32_t storage) {
+      if (is_kept[storage]) return;
+      is_kept[storage] = true;
+      sum += tape.storages[storage].bytes;
+    };
+    if (const auto* region = regions.of(node)) {
+      if (node == region->begin) std::ranges::for_each(region->inputs, keep);
+      by_node.push_back(sum);
+      continue;
+    }
+    std::ranges::for_each(tape.kept_by(node), keep);
+    by_node.push_back(tape.known[node] ? std::optional(sum) : std::nullopt);
+  }
+  return by_node;
+}
+
+}  // namespace training

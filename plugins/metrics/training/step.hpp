@@ -1,0 +1,48 @@
+// The memory of a training step over time: forward, backward operator by operator, optimizer.
+//
+// As torch's eager mode has it: a result lives until its last use, a kept tensor until the backward
+// of its operator has run, a gradient until it has been passed on, the gradients of parameters
+// until the end of the step. Allocators' rounding is that of `training.device`; workspaces of
+// kernels are not counted.
+#pragma once
+#include <array>
+#include <tmeter/cpp/plugin.hpp>
+#include <vector>
+
+#include "gradients.hpp"
+#include "regions.hpp"
+#include "saved.hpp"
+
+namespace training {
+
+enum class Phase { kForward, kBackward, kOptimizer };
+
+/// What is in memory at one time.
+struct Held {
+  tmeter::Count weights = 0;      // parameters and buffers
+  tmeter::Count states = 0;       // of the optimizer, with master weights
+  tmeter::Count gradients = 0;    // of parameters
+  tmeter::Count activations = 0;  // inputs, results in use, and what is kept for the backward
+  tmeter::Count temporaries = 0;  // gradients of activations, and what formulas need on the way
+  tmeter::Count total() const { return weights + states + gradients + activations + temporaries; }
+};
+
+struct StepMemory {
+  Held peak;
+  Phase phase = Phase::kForward;
+  uint32_t node = kNone;                           // at the peak; kNone: none, as in the optimizer
+  std::vector<tmeter::Count> totals;               // at each event, in order
+  size_t backward_begin = 0, optimizer_begin = 0;  // events
+};
+
+/// What does not follow from the graph.
+struct StepCosts {
+  tmeter::Count weights = 0, states = 0;
+  std::vector<tmeter::Count> gradients;  // by tensor
+  tmeter::Count optimizer_temporaries = 0;
+};
+
+StepMemory simulate_step(const tmeter::Graph& graph, const Gradients& gradients, const Tape& tape,
+                         const Regions& regions, const StepCosts& costs, const Settings& settings);
+
+}  // namespace training

@@ -1,0 +1,223 @@
+#include "step_report.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <tmeter/cpp/units.hpp>
+
+#include "checkpoint_choices.hpp"
+#include "gradients.hpp"
+#include "optimizers.hpp"
+#include "options.hpp"
+#include "regions.hpp"
+#include "step.hpp"
+
+namespace training {
+namespace {
+
+using tmeter::Call;
+using tmeter::Cell;
+using tmeter::Count;
+using tmeter::Finding;
+using tmeter::Graph;
+
+std::string bytes_text(Count bytes) {
+  return tmeter::scaled(static_cast<double>(bytes.value()), TMETER_UNIT_BYTE, "B").text();
+}
+
+/// Sums over the parameters and buffers, each tensor once.
+StepCosts step_costs(const Graph& graph, const Gradients& gradients, const Settings& settings,
+                     const Call& call) {
+  const auto optimizer = call.option_text("optimizer"), precision = call.option_text("precision");
+  StepCosts out;
+  out.gradients.resize(graph.tensors().size());
+  Count left_over = 0, shared = 0;
+  const bool together = settings.device == Device::kCuda && works_on_all(optimizer);
+  for (const auto& t : graph.tensors()) {
+    if ((!t.is_parameter() && !t.is_buffer()) || t.is_tied()) continue;
+    out.weights += t.numel() * element_bytes(t.dtype(), settings);
+    if (!gradients.trainable(t)) continue;
+    const auto cost = parameter_cost(trained_tensor(t), optimizer, precision);
+    out.states += cost.states;
+    shared = std::max(shared, shared_state_bytes(trained_tensor(t), optimizer));
+    out.gradients[t.index()] = cost.gradient;
+    if (together)
+      out.optimizer_temporaries += cost.left_over;
+    else
+      out.optimizer_temporaries = std::max(out.optimizer_temporaries, left_over + cost.temporaries);
+    left_over = cost.left_over;
+  }
+  out.states += shared;
+  return out;
+}
+
+std::string_view name_of(Phase phase) {
+  switch (phase) {
+    case Phase::kForward:
+      return "forward";
+    case Phase::kBackward:
+      return "backward";
+    case Phase::kOptimizer:
+      return "optimizer";
+  }
+  return "";
+}
+
+std::string place_of(const Graph& graph, const StepMemory& step) {
+  std::string out = "in the " + std::string(name_of(step.phase));
+  if (step.node == kNone) return out;
+  const auto node = graph.nodes()[step.node];
+  out += " of " + std::string(node.op());
+  const auto path = node.call() ? node.call().module().path() : std::string_view();
+  return path.empty() ? out : out + " in " + std::string(path);
+}
+
+std::string parts_of(const Held& held) {
+  return "weights " + bytes_text(held.weights) + ", optimizer " + bytes_text(held.states) +
+         ", gradients " + bytes_text(held.gradients) + ", activations " +
+         bytes_text(held.activations) + ", temporaries " + bytes_text(held.temporaries);
+}
+
+/// At most so many points; each has the highest memory of the events that it stands for.
+tmeter::Series curve_of(const StepMemory& step) {
+  constexpr size_t kPoints = 1000;
+  tmeter::Series out;
+  out.id = "step-memory";
+  out.title = "memory of a training step";
+  out.x_title = "share of the step's operators";
+  out.x_unit = "%";
+  out.y_title = "memory";
+  out.y_unit = "B";
+  const size_t n = step.totals.size(), stride = std::max<size_t>(1, (n + kPoints - 1) / kPoints);
+  for (size_t begin = 0; begin < n; begin += stride) {
+    const auto first = step.totals.begin() + static_cast<ptrdiff_t>(begin);
+    const auto last = step.totals.begin() + static_cast<ptrdiff_t>(std::min(n, begin + stride));
+    out.x.push_back(100.0 * static_cast<double>(begin) / static_cast<double>(n));
+    out.y.push_back(static_cast<double>(std::max_element(first, last)->value()));
+  }
+  return out;
+}
+
+std::string percent(double share) {
+  const auto text = std::to_string(static_cast<int64_t>(share * 100 + (share < 0 ? -0.5 : 0.5)));
+  return (share >= 0 ? "+" + text : "\u2212" + text.substr(text.starts_with('-') ? 1 : 0)) + " %";
+}
+
+/// One finding for each of the best choices.
+void report_choices(const std::vector<Choice>& choices, Count saved, Count peak,
+                    const std::function<StepMemory(const Regions&)>& simulate, Call& call) {
+  const auto total = [&](std::string_view id) {
+    const auto cell = call.read(id, TMETER_AXIS_MODEL, 0);
+    return cell.is_int() ? static_cast<double>(cell.count().value()) : 0.0;
+  };
+  const auto work = total("macs") + total("backward_macs");
+  for (const auto& choice : choices) {
+    const auto after = simulate(choice.regions).peak.total();
+    const auto as_double = [](Count c) { return static_cast<double>(c.value()); };
+    Finding f;
+    f.severity = TMETER_SEVERITY_ADVICE;
+    f.rule = "training-checkpoint";
+    f.text = "checkpoint these " + std::to_string(choice.calls) + " " + std::string(choice.type) +
+             " modules: " +
+             percent(as_double(choice.saved) / as_double(saved) - 1) +
+             " of the memory kept for the backward, " +
+             percent(work > 0 ? as_double(choice.recomputed_macs) / work : 0) + " FLOPs";
+    f.action = "torch.utils.checkpoint.checkpoint(module, x, use_reentrant=False) around each; "
+               "--set training.checkpoint=" + std::string(choice.type) + " shows each figure";
+    f.changes = {{"saved_bytes", as_double(saved), as_double(choice.saved)},
+                 {"step_peak_bytes", as_double(peak), as_double(after)}};
+    call.add(f);
+  }
+}
+
+void report_peak(const Graph& graph, const StepMemory& step, bool whole, Call& call) {
+  const auto total = step.peak.total();
+  call.emit("step_peak_bytes", TMETER_AXIS_MODEL, 0,
+            whole ? Cell(total) : Cell(total).as_partial());
+  Finding f;
+  f.rule = "training-step";
+  f.text = "a training step peaks at " + std::string(whole ? "" : "at least ") + bytes_text(total) +
+           " " + place_of(graph, step) + ", with " + std::string(call.option_text("optimizer"));
+  f.evidence = parts_of(step.peak);
+  if (step.node != kNone) f.about(graph.nodes()[step.node]);
+  call.add(f);
+}
+
+/// A file of weights alone: no activations are known.
+void report_weights_alone(const StepCosts& costs, Call& call) {
+  Held held;
+  held.weights = costs.weights;
+  held.states = costs.states;
+  for (const auto bytes : costs.gradients) held.gradients += bytes;
+  call.emit("step_peak_bytes", TMETER_AXIS_MODEL, 0, Cell(held.total()).as_partial());
+  Finding f;
+  f.rule = "training-step";
+  f.text = "a training step holds at least " + bytes_text(held.total()) + ", with " +
+           std::string(call.option_text("optimizer"));
+  f.evidence = "weights " + bytes_text(held.weights) + ", optimizer " + bytes_text(held.states) +
+               ", gradients " + bytes_text(held.gradients) +
+               "; the file has no graph, so activations are unknown";
+  call.add(f);
+}
+
+}  // namespace
+
+void find_states(const Graph& graph, Call& call) {
+  const Gradients gradients(graph, call.option_text("frozen"));
+  const auto optimizer = call.option_text("optimizer"), precision = call.option_text("precision");
+  bool has_shared = false;  // at the first parameter that uses it
+  for (const auto& t : graph.tensors()) {
+    if (!t.is_parameter()) continue;
+    ParameterCost cost;
+    if (gradients.trainable(t)) {
+      const auto trained = trained_tensor(t);
+      cost = parameter_cost(trained, optimizer, precision);
+      const auto shared = shared_state_bytes(trained, optimizer);
+      if (!has_shared) cost.states += shared;
+      has_shared = has_shared || shared > Count(0);
+    }
+    const auto cell = [](Count c) { return c == Count(0) ? Cell::zero_by_rule() : Cell(c); };
+    call.emit("gradient_bytes", TMETER_AXIS_TENSOR, t.index(), cell(cost.gradient));
+    call.emit("optimizer_bytes", TMETER_AXIS_TENSOR, t.index(), cell(cost.states));
+    call.emit("optimizer_flops", TMETER_AXIS_TENSOR, t.index(), cell(cost.flops));
+  }
+}
+
+void find_step(const Graph& graph, Call& call) {
+  const auto settings = settings_of(call);
+  const Gradients gradients(graph, call.option_text("frozen"));
+  const auto costs = step_costs(graph, gradients, settings, call);
+  if (graph.nodes().size() == 0) return report_weights_alone(costs, call);
+  const auto tape = record_tape(graph, gradients, settings);
+  const auto calls = checkpointed_calls(graph, call.option_text("checkpoint"));
+  const Regions regions(graph, tape, calls);
+  bool whole = true;
+  Count kept = 0;
+  const auto saved = saved_bytes(tape, regions);
+  for (size_t i = 0; i < saved.size(); ++i) {
+    const bool nothing = saved[i] && *saved[i] == Count(0);
+    whole = whole && saved[i];
+    kept += saved[i].value_or(0);
+    call.emit("saved_bytes", TMETER_AXIS_NODE, i,
+              nothing    ? Cell::zero_by_rule()
+              : saved[i] ? Cell(*saved[i])
+                         : Cell::unsupported());
+  }
+  const auto simulate = [&](const Regions& r) {
+    return simulate_step(graph, gradients, tape, r, costs, settings);
+  };
+  const auto step = simulate(regions);
+  report_peak(graph, step, whole, call);
+  call.add(curve_of(step));
+  if (!calls.empty() || kept == Count(0)) return;
+  constexpr size_t kChoices = 5;
+  std::vector<Count> macs;
+  for (const auto& node : graph.nodes()) {
+    const auto cell = call.read("macs", node);
+    macs.push_back(cell.is_int() ? cell.count() : Count(0));
+  }
+  report_choices(checkpoint_choices(graph, tape, macs, kept, kChoices), kept, step.peak.total(),
+                 simulate, call);
+}
+
+}  // namespace training

@@ -1,0 +1,163 @@
+"""`tmeter DIR`: the choice of a folder's model files, and messages that name all obstacles at once."""
+import json
+import os
+import pathlib
+import sys
+
+from support import SOURCE, CliTest, main, report, tmeter
+
+sys.path.insert(0, str(SOURCE / "tests" / "blueprint"))
+from folders import write_folder, write_safetensors  # noqa: E402
+
+WEIGHTS = {"a.weight": ("float32", [4, 8]), "b.weight": ("float32", [2, 4]), "c.bias": ("float32", [2])}  # 42 elements
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 99\n"
+
+
+def total(done, metric="params"):
+    return next(m for m in done["metrics"] if m["id"] == metric)["total"]
+
+
+class Folder(CliTest):
+    def params(self, folder):
+        done = tmeter(folder, "--plugins", "params", "--assert", "params == 42")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stderr)
+
+    def test_the_one_file_or_the_index(self):
+        one = self.folder / "one"
+        write_folder(one, {"model_type": "unheard-of"}, WEIGHTS)
+        self.params(one)
+        self.params(str(one) + "/")
+        done = tmeter(".", "--plugins", "params", cwd=one, env={"TMETER": ""})
+        self.assertIn("params 42", done.stdout)
+        shards = self.folder / "shards"
+        write_folder(shards, None, WEIGHTS, shards=3)
+        self.params(shards)
+
+    def test_the_index_decides(self):
+        folder = self.folder / "both"
+        write_folder(folder, None, WEIGHTS, shards=2)
+        write_safetensors(folder / "consolidated.safetensors", {"x": ("float32", [7])})
+        (folder / "pytorch_model.bin").write_bytes(b"\x80\x02.")
+        done = tmeter(folder, "--plugins", "params", "--assert", "params == 42")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("consolidated.safetensors, pytorch_model.bin", " ".join((done.stdout + done.stderr).split()))
+
+    def test_several_sets(self):
+        write_safetensors(self.folder / "model.safetensors", WEIGHTS)
+        write_safetensors(self.folder / "model.fp16.safetensors", WEIGHTS)
+        self.assert_refused(4, ["several sets of weights", "model.fp16.safetensors, model.safetensors", "give one of"], self.folder)
+        self.params(self.folder / "model.safetensors")
+
+    def test_weights_and_a_program(self):
+        write_safetensors(self.folder / "model.safetensors", WEIGHTS)
+        (self.folder / "model.pt2").write_bytes((SOURCE / "sdk/template/common/model.pt2").read_bytes())
+        self.assert_refused(4, ["several sets", "model.safetensors", "model.pt2"], self.folder)
+        (self.folder / "model.safetensors").unlink()
+        self.assertEqual(tmeter(self.folder, "--plugins", "params,flops").returncode, 0)
+
+    def test_what_is_missing_is_named_at_once(self):
+        write_folder(self.folder, None, WEIGHTS, shards=3)
+        (self.folder / "model-00001-of-00003.safetensors").unlink()
+        (self.folder / "model-00003-of-00003.safetensors").write_bytes(b"")
+        self.assert_refused(4, ["2 of its 3 files", "model-00001-of-00003.safetensors, model-00003-of-00003.safetensors"], self.folder)
+
+    def test_git_lfs_pointers_are_named_at_once(self):
+        write_folder(self.folder, None, WEIGHTS, shards=3)
+        for i in (1, 2):
+            (self.folder / f"model-{i:05}-of-00003.safetensors").write_bytes(POINTER)
+        self.assert_refused(4, ["2 of its 3 files are Git LFS pointers", "model-00001", "model-00002", "git lfs pull"], self.folder)
+
+    def test_one_git_lfs_pointer(self):
+        self.file("model.safetensors", POINTER)
+        self.assert_refused(4, ["model.safetensors is a Git LFS pointer", "git lfs pull"], self.folder)
+
+    def test_shards_without_an_index(self):
+        write_folder(self.folder, None, WEIGHTS, shards=2)
+        (self.folder / "model.safetensors.index.json").unlink()
+        self.assert_refused(4, ["without their index", "model-00001-of-00002"], self.folder)
+
+    def test_paths_out_of_the_folder(self):
+        inside = self.folder / "inside"
+        write_folder(inside, None, WEIGHTS, shards=2)
+        index = inside / "model.safetensors.index.json"
+        text = index.read_text()
+        for name in ("../outside.safetensors", "/etc/passwd", "..", ".", "", "sub/x.safetensors"):
+            index.write_text(text.replace("model-00001-of-00002.safetensors", name))
+            self.assert_refused(4, ["weight_map places", "no plain file name"], inside)
+        index.write_text(text)
+        outside = self.folder / "outside.safetensors"
+        (inside / "model-00001-of-00002.safetensors").rename(outside)
+        (inside / "model-00001-of-00002.safetensors").symlink_to(outside)
+        self.assert_refused(4, ["model-00001-of-00002.safetensors", "is a link out of the folder"], inside)
+
+    def test_a_cache_of_hugging_face(self):
+        """snapshots/COMMIT/FILE → ../../blobs/HASH"""
+        snapshot, blobs = self.folder / "models--x/snapshots/0123", self.folder / "models--x/blobs"
+        write_folder(snapshot, {"model_type": "unheard-of"}, WEIGHTS)
+        blobs.mkdir()
+        for i, file in enumerate(sorted(snapshot.iterdir())):
+            file.rename(blobs / str(i))
+            file.symlink_to(pathlib.Path("../../blobs") / str(i))
+        self.params(snapshot)
+
+    def test_components(self):
+        (self.folder / "model_index.json").write_text(json.dumps({
+            "_class_name": "Pipeline", "unet": ["diffusers", "UNet2DConditionModel"], "vae": ["diffusers", "AutoencoderKL"],
+            "scheduler": ["diffusers", "PNDMScheduler"], "safety_checker": [None, None]}))  # fmt: skip
+        for name in ("unet", "vae"):
+            (self.folder / name).mkdir()
+            write_safetensors(self.folder / name / "diffusion_pytorch_model.safetensors", WEIGHTS)
+        made = report(self.folder, "--plugins", "params")
+        paths = {m["path"]: m for m in made["modules"]}
+        self.assertEqual({"unet", "vae", "unet.a", "vae.c"} - set(paths), set())
+        self.assertEqual(paths["unet"]["type"], "UNet2DConditionModel")
+        self.assertEqual(tmeter(self.folder, "--plugins", "params", "--assert", "params == 84").returncode, 0)
+        self.assertEqual({t["name"] for t in made["tensors"]}, {f"{c}.{n}" for c in ("unet", "vae") for n in WEIGHTS})
+
+    def test_a_component_is_damaged(self):
+        (self.folder / "model_index.json").write_text(json.dumps({"unet": ["diffusers", "UNet"], "vae": ["diffusers", "VAE"]}))
+        for name in ("unet", "vae"):
+            (self.folder / name).mkdir()
+            write_safetensors(self.folder / name / "diffusion_pytorch_model.safetensors", WEIGHTS)
+        file = self.folder / "vae/diffusion_pytorch_model.safetensors"
+        os.truncate(file, file.stat().st_size - 4)
+        self.assert_refused(4, ["vae/diffusion_pytorch_model.safetensors"], self.folder)
+
+    def test_an_adapter(self):
+        (self.folder / "adapter_config.json").write_text(json.dumps({"peft_type": "LORA", "r": 8, "base_model_name_or_path": "acme/base"}))
+        write_safetensors(self.folder / "adapter_model.safetensors", {
+            "base_model.model.q.lora_A.weight": ("float32", [8, 16]), "base_model.model.q.lora_B.weight": ("float32", [16, 8])})  # fmt: skip
+        done = tmeter(self.folder, "--plugins", "params", "--assert", "params == 256")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("an adapter (LORA) of acme/base", " ".join((done.stdout + done.stderr).split()))
+
+    def test_no_model(self):
+        self.assert_refused(4, ["the folder has no model file"], self.folder)
+        self.file("config.json", "{}")
+        self.assert_refused(4, ["config.json, but no weights"], self.folder)
+        (self.folder / "sub").mkdir()
+        write_safetensors(self.folder / "sub" / "model.safetensors", WEIGHTS)
+        self.assert_refused(4, ["models in its folders sub"], self.folder)
+
+    def test_damaged_configuration(self):
+        for text in ("", "[]", "{", '{"a": 1, "a": 2}', '{"a": ' + "[" * 2000, "\xff"):
+            folder = self.folder / str(len(text))
+            write_folder(folder, None, WEIGHTS)
+            (folder / "config.json").write_text(text, encoding="latin-1")
+            self.assert_refused(4, ["config.json"], folder)
+
+    def test_sparse_terabytes(self):
+        """100 shards of 13 GB are headers with holes behind them."""
+        weight_map = {}
+        for i in range(100):
+            name = f"model-{i + 1:05}-of-00100.safetensors"
+            tensors = {f"layers.{i}.w": ("bfloat16", [650_000, 10_000])}
+            write_safetensors(self.folder / name, tensors)
+            weight_map.update(dict.fromkeys(tensors, name))
+        self.file("model.safetensors.index.json", json.dumps({"weight_map": weight_map}))
+        done = tmeter(self.folder, "--plugins", "params", "--assert", "params == 650G", timeout=20)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    main()

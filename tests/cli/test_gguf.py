@@ -1,0 +1,204 @@
+"""GGUF files: what is read agrees with the package gguf and with NumPy (fixtures/make_gguf.py); damaged ones get one clear line."""
+import json
+import os
+import shutil
+import struct
+
+from gguf_writer import ARRAY, Q4_K, Q8_0, TEXT, U32, Writer, model, padded, split_pairs
+from support import FIXTURES, CliTest, main, report, tmeter
+
+HERE = FIXTURES / "gguf"
+EXPECTED = json.loads((HERE / "expected.json").read_text())["files"]
+STATISTICS = ("mean", "std", "min", "max", "l2_norm")
+
+
+def names(document):
+    return {t["name"] for t in document["tensors"]}
+
+
+class Reading(CliTest):
+    def assert_tensors(self, path, wanted):
+        document = report(path, "--plugins=params,memory,param-stats")
+        found = {t["name"]: t for t in document["tensors"]}
+        self.assertEqual(set(found), set(wanted))
+        for name, w in wanted.items():
+            with self.subTest(tensor=name):
+                t, values = found[name], found[name]["values"]
+                self.assertEqual((t["shape"], t["numel"]), (w["shape"], w["shape"][0] * (w["shape"] + [1])[1]))
+                for key in STATISTICS:
+                    expected = w["l2" if key == "l2_norm" else key]
+                    self.assertAlmostEqual(values[key], expected, delta=1e-6 * max(abs(expected), w["std"]), msg=key)
+                self.assertAlmostEqual(values["sparsity"], w["zeros"] / t["numel"], places=12)
+        return document
+
+    def test_every_type_has_the_numbers_that_gguf_and_numpy_give(self):
+        document = self.assert_tensors(HERE / "all_types.gguf", EXPECTED["all_types.gguf"]["tensors"])
+        integers = {"i8", "i16", "i32", "i64"}
+        wanted = [t for t in EXPECTED["all_types.gguf"]["tensors"].values() if t["type"] not in integers]
+        self.assertEqual(document["totals"]["params"], 768 * len(wanted))
+        self.assertEqual(document["totals"]["buffers"], 768 * 4)
+        self.assertEqual(document["totals"]["param_bytes"], sum(t["bytes"] for t in wanted))
+
+    def test_big_endian_ones_too(self):
+        document = self.assert_tensors(HERE / "big_endian.gguf", EXPECTED["big_endian.gguf"]["tensors"])
+        self.assertEqual(document["model"]["format"], "GGUF v3, big-endian")
+        self.assertEqual(document["totals"]["param_bytes"], sum(t["bytes"] for t in EXPECTED["big_endian.gguf"]["tensors"].values()))
+
+    def test_every_part_of_a_split_model_leads_to_the_whole(self):
+        wanted = EXPECTED["split-00001-of-00003.gguf"]["tensors"]
+        for number in (1, 2, 3):
+            document = self.assert_tensors(HERE / f"split-0000{number}-of-00003.gguf", wanted)
+            self.assertEqual(document["model"]["format"], "GGUF v3 (3 files)")
+
+    def test_factors_of_rotary_embeddings_are_no_parameters(self):
+        document = report(HERE / "split-00001-of-00003.gguf", "--plugins=params")
+        kinds = {t["name"]: t["kind"] for t in document["tensors"]}
+        self.assertEqual([n for n, kind in kinds.items() if kind == "buffer"], ["rope_freqs.weight"])
+
+    def test_modules_are_those_of_the_names(self):
+        document = report(HERE / "split-00001-of-00003.gguf", "--plugins=params")
+        self.assertIn("blk.0.attn_q", [m["path"] for m in document["modules"]])
+
+    def test_every_version_and_byte_order(self):
+        for version in (1, 2, 3):
+            for order in "<>":
+                content = struct.pack(order + "2f", 0.5, -2)
+                path = self.file("m.gguf", model({"a.weight": ([2, 1], 0, content), "b": ([], 0, struct.pack(order + "f", 3))},
+                                                 [("general.name", TEXT, "x")], version=version, order=order))
+                document = report(path, "--plugins=params,param-stats")
+                self.assertEqual([(t["shape"], t["values"]["min"], t["values"]["max"]) for t in document["tensors"]],
+                                 [([2, 1], -2, 0.5), ([], 3, 3)], (version, order))
+
+    def test_an_unknown_type_keeps_its_name_shape_and_bytes(self):
+        header = Writer().header([], [("a.weight", [4, 8], 99, 0), ("b", [2], 0, 64)])
+        path = self.file("m.gguf", header.ljust(padded(len(header)), b"\0") + bytes(72))
+        document = report(path, "--plugins=params,memory,param-stats")
+        a = document["tensors"][0]
+        self.assertEqual((a["shape"], document["totals"]["params"], document["totals"]["param_bytes"]), ([4, 8], 34, 72))
+        self.assertIn("no plugin decodes 'ggml.type-99'", json.dumps(document))
+        self.assertIsNone(a["values"]["mean"])
+
+    def test_the_first_block_whose_scale_is_not_finite_is_named(self):
+        blocks = [struct.pack("<e", 1) + bytes(32) for _ in range(40)]
+        blocks[17] = struct.pack("<e", float("nan")) + bytes(32)
+        blocks[29] = struct.pack("<e", float("inf")) + b"\1" * 32
+        path = self.file("m.gguf", model({"a.weight": ([40, 32], Q8_0, b"".join(blocks))}))
+        for threads in (1, 4):
+            document = report(path, "--plugins=param-stats", "--threads", threads)
+            self.assertEqual([w for w in document["warnings"] if "scale" in w],
+                             ["tensor 'a.weight' (ggml.q8_0): the scale of block 17 is NaN or infinite; llama.cpp --check-tensors "
+                              "refuses such a file"])
+            self.assertEqual((document["totals"]["nan"], document["totals"]["inf"]), (32, 32))
+
+    def test_no_weight_is_read_unless_a_plugin_wants_to(self):
+        """A terabyte and more in parts that are holes."""
+        rows = 100_000
+        for i in range(100):
+            name = f"blk.{i}.ffn_up.weight"
+            header = Writer().header(split_pairs(i, 100, 100), [(name, [rows, 256 * 900], Q4_K, 0)])
+            path = self.file(f"m-{i + 1:05}-of-00100.gguf", header)
+            os.truncate(path, padded(len(header)) + rows * 900 * 144)
+        document = report(self.folder / "m-00001-of-00100.gguf", "--plugins=params,memory")
+        self.assertEqual(document["totals"]["params"], 100 * rows * 256 * 900)
+        self.assertEqual(document["totals"]["param_bytes"], 100 * rows * 900 * 144)  # 1.3 TB
+
+
+class Parts(CliTest):
+    def parts(self):
+        for part in HERE.glob("split-*.gguf"):
+            shutil.copy(part, self.folder)
+        return [self.folder / f"split-0000{i}-of-00003.gguf" for i in (1, 2, 3)]
+
+    def test_all_missing_ones_are_named_at_once(self):
+        parts = self.parts()
+        parts[0].unlink()
+        parts[1].unlink()
+        self.assert_refused(4, ["of the 3 files of this model, 2 cannot be opened", "'split-00001-of-00003.gguf', 'split-00002-of-00003.gguf'"],
+                            parts[2])
+
+    def test_a_part_with_another_name(self):
+        parts = self.parts()
+        self.assert_refused(4, ["it is part 2 of 3, but its name does not end in '-00002-of-00003.gguf'"],
+                            parts[1].rename(self.folder / "m.gguf"))
+
+    def test_a_part_in_the_place_of_another(self):
+        parts = self.parts()
+        shutil.copy(parts[0], parts[1])
+        self.assert_refused(4, ["part 'split-00002-of-00003.gguf'", "say that it is part 1 of 3"], parts[0])
+
+    def test_parts_that_are_not_of_one_model(self):
+        def write(name, pairs, tensor):
+            return self.file(name, model({tensor: ([1], 0, None)}, pairs))
+        first = write("m-00001-of-00002.gguf", split_pairs(0, 2, 3), "a")
+        write("m-00002-of-00002.gguf", split_pairs(1, 2, 3), "b")
+        self.assert_refused(4, ["split.tensors.count is 3, but the 2 files have 2 tensors"], first)
+        write("m-00002-of-00002.gguf", split_pairs(1, 2, 3), "a")
+        self.assert_refused(4, ["the tensor 'a' is in two files"], first)
+        write("m-00002-of-00002.gguf", split_pairs(5, 2, 3), "a")
+        self.assert_refused(4, ["split.no is 5 of 2 files"], first)
+        self.file("m-00002-of-00002.gguf", b"version https://git-lfs.github.com/spec/v1\n")
+        self.assert_refused(4, ["part 'm-00002-of-00002.gguf'", "does not begin with 'GGUF'"], first)
+
+    def test_a_count_of_parts_that_cannot_be(self):
+        self.assert_refused(4, ["65535", "10,000 files"], self.file("m.gguf", model({}, split_pairs(0, 65535, 1))))
+
+
+class BadInput(CliTest):
+    """More of these are in tests/unit/gguf/header_test.cpp."""
+
+    def refuse(self, words, content, size=None):
+        path = self.file("m.gguf", content)
+        if size:
+            os.truncate(path, size)
+        return self.assert_refused(4, ["m.gguf: ", *words], path, timeout=30)
+
+    def test_claims_beyond_the_file(self):
+        writer = Writer()
+        self.refuse(["claims 1000000000 tensors"], writer.header([], [], (10**9, 0)))
+        self.refuse(["1152921504606846976 bytes"], writer.header([], [], (0, 1)) + struct.pack("<Q", 1 << 60) + bytes(50))
+        self.refuse(["key 'k'", "1000000000 items"], writer.header([("k", ARRAY, (TEXT, []))], [])[:-8] + struct.pack("<Q", 10**9))
+
+    def test_the_same_in_a_file_of_a_terabyte(self):
+        """Holes have room for all that is claimed."""
+        writer, size = Writer(), 1 << 40
+        self.refuse(["claims 1000000000 tensors"], writer.header([], [], (10**9, 0)), size)
+        self.refuse(["1152921504606846976 bytes"], writer.header([], [], (0, 1)) + struct.pack("<Q", 1 << 60), size)
+        self.refuse(["key 'k'", "items"], writer.header([("k", ARRAY, (TEXT, []))], [])[:-8] + struct.pack("<Q", 10**9), size)
+        self.refuse(["has no key"], writer.header([], [], (0, 10**5)), size)
+        self.refuse(["tensor 0 has no name"], writer.header([], [], (10**6, 0)), size)
+
+    def test_alignment(self):
+        for alignment in (0, 3, 33):
+            content = model({"a": ([1], 0, None)}, [("general.alignment", U32, alignment)])
+            self.refuse([f"general.alignment is {alignment}, not a power of two"], content)
+
+    def test_rows_that_are_no_whole_blocks(self):
+        header = Writer().header([], [("blk.0.attn_q.weight", [256, 100], Q4_K, 0)])
+        self.refuse(["tensor 'blk.0.attn_q.weight'", "rows of 100 elements are not a multiple of the 256 in a block of ggml.q4_k"],
+                    header + bytes(20_000))
+
+    def test_offsets(self):
+        def two(first, second, data):
+            header = Writer().header([], [("a", [9], 0, first), ("b", [1], 0, second)])
+            return header.ljust(padded(len(header)), b"\0") + bytes(data)
+        self.refuse(["tensor 'a'", "overlaps 'b'"], two(0, 32, 100))
+        self.refuse(["tensor 'b'", "are not in the file", "truncated"], two(0, 64, 60))
+        self.refuse(["tensor 'b'", "gap of 64 bytes"], two(0, 128, 200))
+
+    def test_arrays_in_arrays(self):
+        nested = (U32, [1])
+        for _ in range(200):
+            nested = (ARRAY, [nested])
+        self.refuse(["key 'k'", "nested more than 8 deep"], Writer().header([("k", ARRAY, nested)], []))
+
+    def test_every_beginning_of_a_file(self):
+        content = (HERE / "split-00003-of-00003.gguf").read_bytes()
+        for size in range(4, len(content) - 32, 7):
+            path = self.file("split-00003-of-00003.gguf", content[:size])
+            done = tmeter(path, "--plugins=params")
+            self.assertEqual(done.returncode, 4, (size, done.stderr))
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""The plugin serving against hand calculations on the decoder fixtures, and its bad input."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+from support import MODELS, report, tmeter  # noqa: E402
+
+# Elements of keys and values for one token: layers × 2 × key/value heads × width.
+TOKEN = {"gpt2_like": 4 * 2 * 256, "llama_like": 4 * 2 * 2 * 32, "mixtral": 2 * 2 * 2 * 16, "qwen2_moe": 2 * 2 * 2 * 16}
+WEIGHTS = {"gpt2_like": 4 * 3_448_320, "llama_like": 4 * 3_283_200, "mixtral": 4 * 386_368, "qwen2_moe": 4 * 276_160}
+
+
+def served(name, **options):
+    return report(MODELS / f"{name}.pt2", "--plugins=serving",
+                  *(f"--set=serving.{k.replace('_', '-')}={v}" for k, v in options.items()))
+
+
+class Memory(unittest.TestCase):
+    def test_by_engine(self):
+        # 1,000 tokens are 1,024 cells of llama.cpp and 63 pages of vLLM.
+        tokens = {"transformers": 1000, "llama.cpp": 1024, "vllm": 63 * 16}
+        for name in TOKEN:
+            for engine, kept in tokens.items():
+                with self.subTest(model=name, engine=engine):
+                    totals = served(name, engine=engine, context=1000, sequences=3)["totals"]
+                    self.assertEqual(totals["serving_cache_bytes"], 3 * kept * TOKEN[name] * 2)
+                    self.assertEqual(totals["serving_weight_bytes"], WEIGHTS[name])
+                    self.assertEqual(totals["serving_bytes"], WEIGHTS[name] + 3 * kept * TOKEN[name] * 2)
+                    self.assertEqual(totals["serving_token_bytes"], TOKEN[name] * 2)
+                    self.assertEqual(totals["serving_state_bytes"], 0)
+
+    def test_element_types(self):
+        # A row of 64 elements is two blocks of q8_0.
+        for kind, row in (("f32", 256), ("bf16", 128), ("fp8", 64), ("q8_0", 2 * 34), ("q4_0", 2 * 18)):
+            with self.subTest(kind):
+                totals = served("llama_like", engine="llama.cpp", context=256, cache_type=kind)["totals"]
+                self.assertEqual(totals["serving_cache_bytes"], 256 * 4 * 2 * row)
+
+    def test_the_recorded_length_unless_given(self):
+        self.assertEqual(served("llama_like")["totals"]["serving_cache_bytes"], 32 * TOKEN["llama_like"] * 2)
+
+    def test_the_largest_that_fits(self):
+        for engine in ("transformers", "llama.cpp", "vllm"):
+            with self.subTest(engine):
+                asked = {"engine": engine, "context": 500, "sequences": 2, "memory": "64MiB"}
+                totals = served("llama_like", **asked)["totals"]
+                context, sequences = totals["serving_max_context"], totals["serving_max_sequences"]
+                for key, most in (("context", context), ("sequences", sequences)):
+                    at, above = (served("llama_like", **{**asked, key: most + more})["totals"]["serving_bytes"] for more in (0, 1))
+                    self.assertLessEqual(at, 64 << 20)
+                    self.assertGreater(above, 64 << 20)
+
+    def test_fits_or_not(self):
+        said = [f["text"] for f in served("llama_like", memory="1MiB")["findings"] if f["rule"] == "serving-fit"]
+        self.assertEqual(len(said), 1)
+        self.assertIn("more than the 1.00 MiB", said[0])
+
+
+class Speed(unittest.TestCase):
+    """Bounds by hand on a profile of round numbers: 1e12 MAC/s of float32 and 1e9 B/s."""
+
+    PROFILE = """name = "round"
+title = "round numbers"
+[peak.mac]
+float32 = { value = 1e12, unit = "MAC/s", source = "made up" }
+[peak.dram]
+value = 1e9
+unit = "B/s"
+source = "made up"
+"""
+
+    def speeds(self, name, **options):
+        with tempfile.TemporaryDirectory() as folder:
+            profile = pathlib.Path(folder) / "round.toml"
+            profile.write_text(self.PROFILE, encoding="utf-8")
+            sets = [f"--set=serving.{k}={v}" for k, v in options.items()]
+            totals = report(MODELS / f"{name}.pt2", "--plugins=serving", "--hardware", profile, *sets)["totals"]
+        return totals["serving_prefill_time"], totals["serving_step_time"], totals["serving_rate"]
+
+    def test_llama(self):
+        # Per token: 4 layers of projections and feed-forward, the head; per token of context: 4 × 8 × 32 × 2.
+        token = 4 * (2 * 256 * 256 + 2 * 256 * 64 + 3 * 256 * 688) + 256 * 1000
+        attention = 4 * 8 * 32 * 2
+        weights, read = 4 * 3_283_200, 4 * (3_283_200 - 1000 * 256)
+        cache = 3 * 4096 * TOKEN["llama_like"] * 2
+        prefill, step, rate = self.speeds("llama_like", context=4096, sequences=3)
+        self.assertAlmostEqual(prefill, max(3 * 4096 * (token + attention * 4096) / 1e12, (weights + cache) / 1e9), delta=1e-9)
+        self.assertAlmostEqual(step, max(3 * (token + attention * 4096) / 1e12, (read + cache) / 1e9), delta=1e-9)
+        self.assertAlmostEqual(rate, 3 / step, delta=1e-6 * rate)
+
+    def test_experts_that_a_batch_reads(self):
+        # Mixtral's 2 layers of 8 experts, of which 2 are chosen; 4 sequences choose 8 · (1 − 0.75⁴) of them.
+        experts = 2 * 8 * 3 * 64 * 96
+        table = 512 * 64
+        read = 4 * (386_368 - table - experts + experts * (1 - 0.75**4))
+        cache = 4 * 16 * TOKEN["mixtral"] * 2
+        _, step, _ = self.speeds("mixtral", context=16, sequences=4)
+        self.assertAlmostEqual(step, (read + cache) / 1e9, delta=2e-9)
+
+    def test_no_rates(self):
+        document = report(MODELS / "llama_like.pt2", "--plugins=serving", "--hardware", "horowitz-45nm")
+        self.assertIsNone(document["totals"].get("serving_rate"))
+
+
+class BadInput(unittest.TestCase):
+    def refused(self, *words, **options):
+        done = tmeter(MODELS / "llama_like.pt2", "--plugins=serving", *(f"--set=serving.{k}={v}" for k, v in options.items()))
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    def test_options(self):
+        self.refused("exllama", "llama.cpp", engine="exllama")
+        self.refused("q9", **{"cache-type": "q9"})
+        for memory in ("0", "many", "-1GiB", "nan", "1e400GiB", "GiB", "24 XB"):
+            with self.subTest(memory):
+                self.refused("serving.memory", memory=memory)
+        self.refused("sequences", sequences=0)
+        self.refused("context", context=-1)
+
+    def test_a_cache_that_the_engine_does_not_have(self):
+        document = served("llama_like", engine="transformers", cache_type="q8_0")
+        self.assertIsNone(document["totals"].get("serving_bytes"))
+
+    def test_sizes_beyond_63_bits(self):
+        self.refused("serving.context", "2^63", context=1 << 30, sequences=1 << 30)
+        totals = served("llama_like", context=1 << 30, memory="24GiB")["totals"]
+        self.assertEqual(totals["serving_max_sequences"], 0)
+
+    def test_other_models(self):
+        for name in ("resnet50", "bert_like", "lstm"):
+            with self.subTest(name):
+                self.assertIsNone(report(MODELS / f"{name}.pt2", "--plugins=serving")["totals"].get("serving_bytes"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,118 @@
+// Bytes of caches against logs and reports of the engines.
+#include "engine.hpp"
+
+#include <gtest/gtest.h>
+
+namespace serving {
+namespace {
+
+constexpr int64_t kMiB = int64_t{1} << 20, kGiB = int64_t{1} << 30;
+
+LayerCache attention(int64_t heads, int64_t width) {
+  LayerCache l;
+  l.heads = heads, l.key_width = width, l.value_width = width;
+  return l;
+}
+
+LayerCache sliding(int64_t heads, int64_t width, int64_t window) {
+  auto l = attention(heads, width);
+  l.kind = CacheKind::kSliding, l.window = window;
+  return l;
+}
+
+LayerCache latent(int64_t width) {
+  LayerCache l;
+  l.kind = CacheKind::kLatent, l.heads = 1, l.key_width = width;
+  return l;
+}
+
+std::vector<LayerCache> times(size_t n, const LayerCache& layer) { return {n, layer}; }
+
+int64_t bytes(std::string_view name, const std::vector<LayerCache>& layers, int64_t context,
+              std::string_view type = "f16", int64_t sequences = 1) {
+  const auto out = engine(name)->bytes(layers, {context, sequences, 0, *cache_type(type)});
+  EXPECT_EQ(out.unavailable, "");
+  return out.all().value();
+}
+
+// DeepSeek-V3: 61 layers, a latent vector of 512 + 64.
+std::vector<LayerCache> deepseek_v3() { return times(61, latent(576)); }
+
+// gpt-oss-20b: every second of 24 layers has a window of 128; 8 heads of 64.
+std::vector<LayerCache> gpt_oss_20b() {
+  auto layers = times(12, attention(8, 64));
+  const auto local = times(12, sliding(8, 64, 128));
+  layers.insert(layers.end(), local.begin(), local.end());
+  return layers;
+}
+
+// 61 · 576 · 2 bytes for each token.
+TEST(Engine, DeepSeekV3KeepsItsLatentVector) {
+  EXPECT_EQ(bytes("vllm", deepseek_v3(), 16), 16 * 70'272);
+  EXPECT_EQ(bytes("llama.cpp", deepseek_v3(), 256), 256 * 70'272);
+}
+
+// ikawrakow/ik_llama.cpp#259 logs 1,166.6 MiB for q8_0 at 32,768; unsloth#4757 10.72 GiB for f16 at
+// 163,840.
+TEST(Engine, DeepSeekV3AsItsUsersSawIt) {
+  EXPECT_NEAR(static_cast<double>(bytes("llama.cpp", deepseek_v3(), 32'768, "q8_0")) / kMiB, 1166.6,
+              0.05);
+  EXPECT_NEAR(static_cast<double>(bytes("llama.cpp", deepseek_v3(), 163'840)) / kGiB, 10.72, 0.005);
+}
+
+// gguf-parser-go#32: 3.00 GiB for the twelve full layers at 131,072, and 768 cells for the others:
+// 18 MiB.
+TEST(Engine, GptOssWithTheWindowOfLlama) {
+  EXPECT_EQ(bytes("llama.cpp", gpt_oss_20b(), 131'072), 3 * kGiB + 18 * kMiB);
+}
+
+// hf-mem#70: vLLM takes 12.00 GiB for 32 sequences of 8,192. A step of prefill is as long as the
+// context, so the window saves nothing; each layer with a window has one page more.
+TEST(Engine, GptOssWithTheWindowOfVllm) {
+  EXPECT_EQ(bytes("vllm", gpt_oss_20b(), 8'192, "bf16", 32), 12 * kGiB + 32 * 12 * 16 * 2'048);
+}
+
+// lmstudio-bug-tracker#1862: 16 of the 64 layers of Qwen3.6-27B keep 4,096 bytes a token: 16,384
+// MiB at 262,144.
+TEST(Engine, LayersWithoutACacheTakeNothing) {
+  EXPECT_EQ(bytes("llama.cpp", times(16, attention(4, 256)), 262'144), 16'384 * kMiB);
+}
+
+TEST(Engine, LlamaPadsTheContextTo256) {
+  EXPECT_EQ(bytes("llama.cpp", {attention(1, 64)}, 1), 256 * 256);
+  EXPECT_EQ(bytes("llama.cpp", {attention(1, 64)}, 257), 512 * 256);
+}
+
+TEST(Engine, TransformersKeepsTheWindowLessOne) {
+  EXPECT_EQ(bytes("transformers", {sliding(1, 64, 128)}, 1'000), 127 * 256);
+  EXPECT_EQ(bytes("transformers", {sliding(1, 64, 128)}, 100), 100 * 256);
+}
+
+TEST(Engine, SharedLayersTakeNothing) {
+  auto shared = attention(8, 128);
+  shared.kind = CacheKind::kShared;
+  for (const auto name : {"llama.cpp", "vllm", "transformers"})
+    EXPECT_EQ(bytes(name, {shared}, 4'096), 0);
+}
+
+// llama.cpp keeps states in float32 for any type of keys and values: (3 - 1) · 2,048 of an LFM2
+// layer.
+TEST(Engine, StatesDoNotGrowWithTheContext) {
+  LayerCache state;
+  state.kind = CacheKind::kState, state.conv_elements = 4'096;
+  EXPECT_EQ(bytes("llama.cpp", {state}, 1, "q8_0"), 4 * 4'096);
+  EXPECT_EQ(bytes("llama.cpp", {state}, 100'000, "q8_0", 3), 3 * 4 * 4'096);
+}
+
+TEST(Engine, TransformersHasNoCacheOfBlocks) {
+  const Load load{1, 1, 0, *cache_type("q8_0")};
+  EXPECT_NE(engine("transformers")->bytes({attention(1, 64)}, load).unavailable, "");
+}
+
+TEST(Engine, UnknownNames) {
+  EXPECT_EQ(engine("exllama"), nullptr);
+  EXPECT_FALSE(cache_type("q9").has_value());
+}
+
+}  // namespace
+}  // namespace serving
