@@ -156,7 +156,7 @@ MeasuredHardware measured_hardware(bool quiet, bool again) {
   const auto others = busy();
   if (!quiet && !others.empty())
     terminal.message("note: this machine is busy (" + others +
-                     "): rates come out low" + (anew ? "" : " and are not kept; the next run measures again"));
+                     "): rates come out low" + (again ? "" : " and are not kept; the next run measures again"));
   const auto title = cpu.name + ", " + std::to_string(usable_processors()) + " threads, measured " +
                      today() + (others.empty() ? "" : std::string(kWhileBusy) + others);
   auto text = first + "name = \"auto\"\ntitle = " + quoted(title) + "\ndate = \"" + today() +
@@ -167,7 +167,7 @@ MeasuredHardware measured_hardware(bool quiet, bool again) {
   text += kLastLine;
   auto measured = parsed(text, first);
   if (!measured) cannot("its figures make no profile");
-  if (!others.empty() && !anew) return *std::move(measured);
+  if (!others.empty() && !again) return *std::move(measured);
   const auto problem = keep(file, text);
   if (!problem.empty() && !quiet)
     terminal.message("note: the measured profile cannot be kept, the next run measures again: " + problem);
