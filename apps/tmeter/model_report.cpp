@@ -154,12 +154,15 @@ void end_progress(const CallLog& log) {
 }  // namespace
 
 SavedReport report_of_model(Session& session, const std::string& path,
-                            std::vector<std::string> names, Session::Clock::time_point start) {
+                            std::vector<std::string> names, Session::Clock::time_point start,
+                            std::shared_ptr<const tmeter_source>* keep) {
   const auto& line = session.line();
   auto& registry = session.registry();
   auto& log = session.log();
   activity().stage = Stage::kReading;
-  const auto source = open_source(path);
+  const std::shared_ptr<const tmeter_source> opened(new tmeter_source(open_source(path)));
+  if (keep) *keep = opened;
+  const auto& source = *opened;
   require_model(source);
   session.look_again();
   session.forget_warnings();
