@@ -481,6 +481,7 @@ const std::vector<CommandText>& command_texts() {
       {"tmeter diff [options] BEFORE AFTER", "two models or saved reports compared"},
       {"tmeter merge [options] REPORT...", "reports of shards as one; --index: a row for each model"},
       {"tmeter budget [--update] [--why]", "the [[budget]] tables of tmeter.toml"},
+      {"tmeter fleet [options] FILES...", "many models at once, by the Python package"},
       {"tmeter plugin list|info|check|new", "what is installed, and plugins of one's own"},
       {"tmeter hardware list|measure", "machine profiles; `tmeter config`: the default configuration"},
       {"tmeter completion bash|zsh|fish", "for a shell; `tmeter manual`: a manual page"}};
@@ -540,7 +541,7 @@ std::string help_text() {
     out << item;
     column += item.size();
   }
-  out << "\n\n  tmeter model.pt --input 8x3x320x320 --report json=model.json --assert 'macs<=5G'\n";
+  out << "\n  tmeter model.pt --input 8x3x320x320 --report json=model.json --assert 'macs<=5G'\n";
   return out.str();
 }
 

@@ -14,6 +14,7 @@ int merge_command(const Arguments& arguments);    ///< tmeter merge [options] RE
 int budget_command(const Arguments& arguments);   ///< tmeter budget [--update] [--why] [MODEL...]
 int plugin_command(const Arguments& arguments);   ///< tmeter plugin list|info|manifest|check|new
 int hardware_command(const Arguments& arguments); ///< tmeter hardware list|measure
+int fleet_command(const Arguments& arguments);     ///< tmeter fleet, by the Python package
 int config_command(const Arguments& arguments);   ///< tmeter config
 int completion_command(const Arguments& arguments);  ///< tmeter completion bash|zsh|fish
 int manual_command(const Arguments& arguments);      ///< tmeter manual

@@ -22,7 +22,7 @@ constexpr std::string_view kShells[] = {"bash", "zsh", "fish"};
 const std::map<std::string, Words>& commands() {
   static const std::map<std::string, Words> all{
       {"show", {}},   {"diff", {}},   {"merge", {}},  {"budget", {"--update", "--why"}},
-      {"config", {}}, {"manual", {}}, {"hardware", {"list", "measure"}},
+      {"config", {}}, {"fleet", {}},  {"manual", {}}, {"hardware", {"list", "measure"}},
       {"completion", {"bash", "zsh", "fish"}},
       {"plugin", {"list", "info", "check", "new", "manifest", "index"}}};
   return all;

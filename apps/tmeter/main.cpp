@@ -27,6 +27,7 @@ int run(int argc, char** argv) {
   if (first == "merge") return merge_command({argv + 2, argv + argc});
   if (first == "budget") return budget_command({argv + 2, argv + argc});
   if (first == "hardware") return hardware_command({argv + 2, argv + argc});
+  if (first == "fleet") return fleet_command({argv + 2, argv + argc});
   if (first == "config") return config_command({argv + 2, argv + argc});
   if (first == "completion") return completion_command({argv + 2, argv + argc});
   if (first == "manual") return manual_command({argv + 2, argv + argc});
@@ -34,8 +35,9 @@ int run(int argc, char** argv) {
   if (is_word && first == "help") return analyse_command({"--help"});
   if (is_word && first == "version") return analyse_command({"--version"});
   if (is_word && (first == "list" || first == "plugins"))
-    throw tmeter::core::Error(tmeter::core::ErrorKind::kUsage,
-                              "`tmeter plugin list` lists plugins, `tmeter hardware list` profiles of machines");
+    throw tmeter::core::Error(
+        tmeter::core::ErrorKind::kUsage,
+        "`tmeter plugin list` lists plugins, `tmeter hardware list` profiles of machines");
   return analyse_command({argv + 1, argv + argc});
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "core/analysis/findings.hpp"
 #include "core/analysis/rollup.hpp"
@@ -30,6 +31,7 @@ class Merge {
     for (const auto& c : first().results.columns) take_column(c);
     roll_up();
     for (size_t p = 0; p < parts_.size(); ++p) take_remarks(p);
+    name_files();
     tell();
     describe();
     return {std::move(whole_.graph), std::move(report_)};
@@ -116,15 +118,26 @@ class Merge {
   }
   static bool is_of_tensor(const tmeter_target& t) { return t.axis == TMETER_AXIS_TENSOR; }
 
-  /// Findings stay findings of one shard.
+  /// Findings of shards that say the same become one. A finding with changes stays apart: it states
+  /// the savings of its own shard.
   void take_remarks(size_t p) {
     auto& from = parts_[p].saved.report;
-    const auto of = parts_[p].model_file() + ": ";
     for (auto& f : from.results.findings) {
       std::erase_if(f.targets, is_of_a_run);
       for (auto& t : f.targets) move_target(p, t);
-      f.text = of + f.text;
-      results().findings.push_back(std::move(f));
+      auto& all = results().findings;
+      const auto own = f.changes.empty() ? std::string() : parts_[p].path;
+      const auto [said, is_new] = said_.try_emplace(
+          std::tuple(f.severity, f.rule, f.plugin, f.text, f.action, own), files_.size());
+      if (is_new) {
+        files_.emplace_back();
+        all.push_back(std::move(f));
+      } else {
+        auto& first = all[said->second];
+        first.targets.insert(first.targets.end(), f.targets.begin(), f.targets.end());
+        files_[said->second].same_evidence &= first.evidence == f.evidence;
+      }
+      files_[said->second].add(parts_[p].model_file());
     }
     for (auto& d : from.results.distributions) {
       if (!is_of_tensor(d.of)) continue;
@@ -139,7 +152,36 @@ class Merge {
       move_target(p, s.of);
       results().series.push_back(std::move(s));
     }
-    for (const auto& w : from.warnings) report_.warnings.push_back(of + w);
+    for (const auto& w : from.warnings) {
+      const auto [said, is_new] = warned_.try_emplace(w, report_.warnings.size());
+      if (is_new) report_.warnings.push_back(w), warning_files_.emplace_back();
+      warning_files_[said->second].add(parts_[p].model_file());
+    }
+  }
+
+  /// The files that share a finding or a warning: the name of one, the count of several.
+  struct Files {
+    std::string first, last;
+    size_t count = 0;
+    bool same_evidence = true;
+    void add(const std::string& file) {
+      if (count == 0) first = file;
+      if (count == 0 || last != file) ++count;
+      last = file;
+    }
+    std::string of() const {
+      return count == 1 ? first + ": " : "in " + std::to_string(count) + " files: ";
+    }
+  };
+
+  void name_files() {
+    for (size_t i = 0; i < files_.size(); ++i) {
+      auto& f = results().findings[i];
+      f.text = files_[i].of() + f.text;
+      if (!files_[i].same_evidence) f.evidence = files_[i].first + ": " + f.evidence;
+    }
+    for (size_t i = 0; i < warning_files_.size(); ++i)
+      report_.warnings[i] = warning_files_[i].of() + report_.warnings[i];
   }
 
   std::string names(const std::vector<std::string>& ids) const {
@@ -163,7 +205,7 @@ class Merge {
           "the "
           "last digits; coded_bytes there is rounded up tensor by tensor, so at most " +
           std::to_string(whole_.graph->tensors().size()) + " bytes above";
-    f.evidence += "; findings and warnings are about the file they name";
+    f.evidence += "; findings and warnings are about the files they name";
     if (!lost_.empty() || dropped_series_) {
       f.evidence += "; not put together: ";
       f.evidence += lost_.empty() ? "curves of modules and of the whole"
@@ -192,10 +234,24 @@ class Merge {
     if (sized) p["model.size"] = std::to_string(size);
     if (timed) p["analysis.seconds"] = std::to_string(seconds);
     report_.config = first().config;
+    if (const auto machine = common_hardware(); !machine.empty()) p["hardware"] = machine;
     std::set<std::pair<std::string, std::string>> known;
     for (const auto& part : parts_)
       for (const auto& plugin : part.saved.report.plugins)
         if (known.insert(plugin).second) report_.plugins.push_back(plugin);
+  }
+
+  /// Of a report whose shards were estimated for one machine; empty when they differ.
+  std::string common_hardware() const {
+    std::string machine;
+    for (const auto& part : parts_) {
+      const auto& p = part.saved.report.properties;
+      const auto it = p.find("hardware");
+      if (it == p.end()) continue;
+      if (!machine.empty() && machine != it->second) return {};
+      machine = it->second;
+    }
+    return machine;
   }
 
   std::string name() const {
@@ -211,6 +267,12 @@ class Merge {
   Report report_;
   std::vector<std::string> lost_;  // metrics
   bool dropped_series_ = false;
+  /// What a finding says → its place among the findings.
+  std::map<std::tuple<int32_t, std::string, std::string, std::string, std::string, std::string>,
+           size_t>
+      said_;
+  std::map<std::string, size_t> warned_;
+  std::vector<Files> files_, warning_files_;  // of findings, of warnings
 };
 
 }  // namespace

@@ -176,6 +176,13 @@ void check_handlers(const PluginInstance& plugin, const PluginCapabilities& o) {
     classes.only_one(view(c.op));
     classes.lines({c.name});
   }
+  Check rules(plugin, "backward rule of");
+  for (const auto& r : o.backward_rules) {
+    rules.name(view(r.op));
+    if (r.op.len == 0) rules.refuse("lacks its operator");
+    rules.only_one(view(r.op));
+    rules.has(r.work, "work");
+  }
   Check modules(plugin, "handler of module type");
   for (const auto& h : o.module_handlers) {
     modules.name(view(h.type));

@@ -39,6 +39,10 @@ void describe_handlers(const PluginCapabilities& offers, Manifest& m) {
     const auto op = str(c.op);
     handled.add({}, op.substr(0, op.find('.')));
   }
+  for (const auto& r : offers.backward_rules) {
+    const auto op = str(r.op);
+    handled.add({}, op.substr(0, op.find('.')));
+  }
   for (const auto& h : offers.module_handlers) handled.add(str(h.metric), str(h.type));
 }
 

@@ -1,5 +1,6 @@
 #include "core/plugin_host/interfaces.hpp"
 
+#include <tmeter/abi/draft/backward_rule.h>
 #include <tmeter/abi/draft/blueprint.h>
 #include <tmeter/abi/draft/folder.h>
 #include <tmeter/abi/draft/option_tables.h>
@@ -45,6 +46,7 @@ void add_plugin_host_interfaces() {
   add_interface(TMETER_HOST_RUNS, runs_interface());
   add_interface(TMETER_HOST_EVENTS, events_interface());
   add_interface(TMETER_HOST_SHAPE_RULES, shape_rules_interface());
+  add_interface(TMETER_HOST_BACKWARD_RULES, backward_rules_interface());
 }
 
 const tmeter_host_v1* host_table() {

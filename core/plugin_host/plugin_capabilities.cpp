@@ -41,6 +41,7 @@ void keep_texts(TextStore& s, tmeter_tensor_analysis& a) {
   s.keep({&a.produced}, said::kListBytes);
 }
 void keep_texts(TextStore& s, tmeter_shape_rule& r) { s.keep({&r.schema}); }
+void keep_texts(TextStore& s, tmeter_backward_rule& r) { s.keep({&r.op}); }
 void keep_texts(TextStore& s, tmeter_loader& l) {
   s.keep({&l.name, &l.title, &l.engine});
   if (!l.matches || l.match_count > said::kMatches) return;  // refused by check_capabilities
@@ -109,6 +110,8 @@ PluginCapabilities read_capabilities(const PluginInstance& p) {
                                TMETER_SIZE_1_0(tmeter_tensor_analysis), o.tensor_analyses);
   read<tmeter_shape_rules>(p, texts, TMETER_CAP_SHAPE_RULE, TMETER_SIZE_1_0(tmeter_shape_rules),
                            TMETER_SIZE_1_0(tmeter_shape_rule), o.shape_rules, said::kHandlers);
+  read<tmeter_backward_rules>(p, texts, TMETER_CAP_BACKWARD_RULE, sizeof(tmeter_backward_rules),
+                              sizeof(tmeter_backward_rule), o.backward_rules, said::kHandlers);
   read<tmeter_loaders>(p, texts, TMETER_CAP_LOADER, TMETER_SIZE_1_0(tmeter_loaders),
                        TMETER_SIZE_1_0(tmeter_loader), o.loaders);
   read<tmeter_decoders>(p, texts, TMETER_CAP_DECODER, sizeof(tmeter_decoders),

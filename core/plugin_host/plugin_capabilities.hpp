@@ -1,6 +1,7 @@
 // A plugin's capability tables, copied once when it is opened. The host reads the copies, never the
 // plugin's memory. Texts and lists are copies, too; functions and `user` pointers are the plugin's.
 #pragma once
+#include <tmeter/abi/draft/backward_rule.h>
 #include <tmeter/abi/draft/decoder.h>
 #include <tmeter/abi/executor.h>
 #include <tmeter/abi/tmeter.h>
@@ -24,6 +25,7 @@ struct PluginCapabilities {
   std::vector<tmeter_analysis> analyses;
   std::vector<tmeter_tensor_analysis> tensor_analyses;
   std::vector<tmeter_shape_rule> shape_rules;
+  std::vector<tmeter_backward_rule> backward_rules;  // draft/backward_rule.h
   std::vector<tmeter_loader> loaders;
   std::vector<tmeter_decoder> decoders;  // draft/decoder.h
   std::vector<tmeter_propagator> propagators;

@@ -11,9 +11,9 @@
 #include "core/plugin_host/guarded_results.hpp"
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/interfaces.hpp"
+#include "core/plugin_host/lent_call.hpp"
 #include "core/plugin_host/registry.hpp"
 #include "core/plugin_host/rule_schemas.hpp"
-#include "core/process/activity.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -47,28 +47,6 @@ class AtWork {
     static std::vector<const std::string*> at_work;
     return at_work;
   }
-};
-
-/// While a rule is at work: what the asking plugin's run gives is its, too, but for metrics; and if
-/// it crashes, it was not what runs the file.
-class Lent {
- public:
-  Lent(tmeter_call& to, const tmeter_call& by)
-      : to_(to), before_(std::exchange(to.run, by.run)), engine_(activity().engine) {
-    to_.run.results = nullptr;
-    activity().engine.clear();
-  }
-  ~Lent() {
-    to_.run = before_;
-    activity().engine = engine_;
-  }
-  Lent(const Lent&) = delete;
-  Lent& operator=(const Lent&) = delete;
-
- private:
-  tmeter_call& to_;
-  RunContext before_;
-  decltype(Activity::engine) engine_;
 };
 
 /// While a rule builds, the builder reports errors in the rule's call.

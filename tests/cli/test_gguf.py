@@ -1,6 +1,8 @@
 """GGUF files: what is read agrees with the package gguf and with NumPy (fixtures/make_gguf.py); damaged ones get one clear line."""
 import json
 import os
+import re
+import shlex
 import shutil
 import struct
 
@@ -55,9 +57,33 @@ class Reading(CliTest):
         kinds = {t["name"]: t["kind"] for t in document["tensors"]}
         self.assertEqual([n for n, kind in kinds.items() if kind == "buffer"], ["rope_freqs.weight"])
 
-    def test_modules_are_those_of_the_names(self):
+    def test_modules_are_those_of_transformers(self):
         document = report(HERE / "split-00001-of-00003.gguf", "--plugins=params")
-        self.assertIn("blk.0.attn_q", [m["path"] for m in document["modules"]])
+        owners = {t["name"]: t["owner"] for t in document["tensors"]}
+        self.assertEqual(owners["blk.0.attn_q.weight"], "model.layers.0.self_attn.q_proj")
+        self.assertEqual(owners["blk.0.ffn_down.weight"], "model.layers.0.mlp.down_proj")
+        self.assertEqual((owners["token_embd.weight"], owners["output_norm.weight"]), ("model.embed_tokens", "model.norm"))
+
+    def test_a_model_is_compared_with_its_safetensors_module_by_module(self):
+        shapes = {"model.embed_tokens": [80, 64], "model.norm": [64], "model.layers.0.self_attn.q_proj": [64, 64],
+                  "model.layers.0.self_attn.k_proj": [32, 64], "model.layers.0.self_attn.v_proj": [32, 64],
+                  "model.layers.0.self_attn.o_proj": [64, 64], "model.layers.0.mlp.gate_proj": [96, 64],
+                  "model.layers.0.mlp.up_proj": [96, 64], "model.layers.0.mlp.down_proj": [64, 96],
+                  "model.layers.0.input_layernorm": [64], "model.layers.0.post_attention_layernorm": [64]}
+        header, at = {}, 0
+        for name, shape in shapes.items():
+            size = 4 * shape[0] * (shape + [1])[1]
+            header[name + ".weight"] = {"dtype": "F32", "shape": shape, "data_offsets": [at, at + size]}
+            at += size
+        text = json.dumps(header).encode()
+        path = self.file("m.safetensors", struct.pack("<Q", len(text)) + text + bytes(at))
+        done = tmeter("diff", path, HERE / "split-00001-of-00003.gguf", "--plugins=params,memory", "--report", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        counts = json.loads(done.stdout)["counts"]
+        self.assertEqual((counts["removed"], counts["added"], counts["renamed"]), (0, 1, 0))  # the factors of rotary embeddings
+        totals = json.loads(done.stdout)["totals"]
+        self.assertEqual(totals["params"]["difference"], 0)
+        self.assertEqual(totals["param_bytes"]["after"], (36032 - 192) // 32 * 34 + 192 * 4)
 
     def test_every_version_and_byte_order(self):
         for version in (1, 2, 3):
@@ -141,6 +167,85 @@ class Parts(CliTest):
 
     def test_a_count_of_parts_that_cannot_be(self):
         self.assert_refused(4, ["65535", "10,000 files"], self.file("m.gguf", model({}, split_pairs(0, 65535, 1))))
+
+
+class Plan(CliTest):
+    """quantization-advice of a GGUF file: arguments of llama-quantize, with the bytes that they lead to."""
+
+    WEIGHTS = EXPECTED["unpacked.gguf"]["tensors"]
+    SIZES = {"q4_K": (256, 144), "q5_K": (256, 176), "q6_K": (256, 210), "q8_0": (32, 34), "q4_0": (32, 18), "q5_0": (32, 22), "q5_1": (32, 24),
+             "f32": (1, 4)}
+
+    def plan(self, path, *options):
+        document = report(path, "--plugins=quantization-advice", *options)
+        return [f for f in document["findings"] if f["rule"] == "gguf-plan"], document
+
+    def types(self, findings):
+        """What llama-quantize makes of the arguments: the first pattern that is found in a name decides."""
+        words = shlex.split(" ".join(f["action"] for f in findings))
+        arguments = [words[i + 1].rsplit("=", 1) for i, word in enumerate(words) if word == "--tensor-type"]
+        return {name: next((kind for pattern, kind in arguments if re.search(pattern, name)), "f32") for name in self.WEIGHTS}
+
+    def bytes_of(self, types):
+        total = 0
+        for name, w in self.WEIGHTS.items():
+            elements, size = self.SIZES[types[name]]
+            numel = w["shape"][0] * (w["shape"] + [1])[1]
+            self.assertEqual(w["shape"][-1] % elements, 0)
+            total += padded(numel // elements * size)
+        return total
+
+    def test_the_bytes_are_those_of_the_types(self):
+        for least in (0, 15, 22, 30, 40, 60):
+            findings, _ = self.plan(HERE / "unpacked.gguf", "--set", f"quantization-advice.min-sqnr={least}")
+            if least == 60:
+                self.assertEqual(findings, [])
+                continue
+            types = self.types(findings)
+            self.assertEqual(int(findings[0]["evidence"].split()[0]), self.bytes_of(types), least)
+            self.assertEqual(types["blk.0.attn_norm.weight"], "f32")
+
+    def test_the_error_is_near_that_of_the_real_quantizers(self):
+        _, document = self.plan(HERE / "unpacked.gguf")
+        found = {t["name"]: t["values"] for t in document["tensors"]}
+        for name, w in self.WEIGHTS.items():
+            for kind, scheme, gain in (("q8_0", "int8_group32", 0), ("q4_0", "int4_group32", 0), ("q5_0", "int4_group32", 6.3),
+                                       ("q5_1", "int4_group32_asym", 6.3)):
+                if kind in w:
+                    self.assertAlmostEqual(found[name][f"sqnr_{scheme}"] + gain, w[kind], delta=1.5, msg=(name, kind))
+
+    def test_a_size_is_held_by_the_types_with_the_least_error(self):
+        sizes = []
+        for most in (10_000, 12_000, 16_000, 30_000):
+            findings, _ = self.plan(HERE / "unpacked.gguf", "--set", f"quantization-advice.gguf-bytes={most}")
+            sizes.append(self.bytes_of(self.types(findings)))
+            self.assertLessEqual(sizes[-1], most)
+        self.assertEqual(sizes, sorted(sizes))
+        findings, _ = self.plan(HERE / "unpacked.gguf", "--set", "quantization-advice.gguf-bytes=100")
+        self.assertIn("above gguf-bytes (100): these types are the smallest", findings[0]["text"])
+
+    def test_embeddings_keep_six_bits_unless_told_otherwise(self):
+        low = ("--set", "quantization-advice.min-sqnr=5")
+        self.assertEqual(self.types(self.plan(HERE / "unpacked.gguf", *low)[0])["token_embd.weight"], "q6_K")
+        free = self.plan(HERE / "unpacked.gguf", *low, "--set", "quantization-advice.protect=false")[0]
+        self.assertEqual(self.types(free)["token_embd.weight"], "q4_K")
+
+    def test_a_packed_file_has_none(self):
+        self.assertEqual(self.plan(HERE / "split-00001-of-00003.gguf")[0], [])
+
+    def test_many_blocks_fit_into_several_findings(self):
+        rows = struct.pack("<256f", *[((i * 37) % 101 - 50) / 50 for i in range(256)])
+        odd = struct.pack("<256f", *[1.0 if i == 3 else 0.001 * ((i * 37) % 101) for i in range(256)])
+        tensors = {f"blk.{b}.{kind}.weight": ([1, 256], 0, odd if (b + len(kind)) % 2 else rows)
+                   for b in range(300) for kind in ("attn_q", "attn_k", "attn_output", "ffn_up", "ffn_down", "ffn_gate")}
+        path = self.file("m.gguf", model(tensors, [("general.architecture", TEXT, "llama")]))
+        findings, _ = self.plan(path, "--set", "quantization-advice.min-sqnr=24")
+        text = " ".join(f["action"] for f in findings)
+        self.assertNotIn("…", text)
+        words = shlex.split(text)
+        patterns = [words[i + 1].rsplit("=", 1)[0] for i, word in enumerate(words) if word == "--tensor-type"]
+        for name in tensors:
+            self.assertEqual(sum(bool(re.search(p, name)) for p in patterns), 1, name)
 
 
 class BadInput(CliTest):

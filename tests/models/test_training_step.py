@@ -68,5 +68,75 @@ class Report(unittest.TestCase):
         self.assertGreater(cuda, cpu)
 
 
+class Sharding(unittest.TestCase):
+    """ResNet-50, AdamW: weights, gradients, states and kept tensors of one replica, by hand."""
+    PARAMETERS, TENSORS, BUFFERS, LARGEST = 25_557_032, 161, 212_904, 4 * 512 * 512 * 9
+
+    def rows(self, **options):
+        report_ = step(MODELS / "resnet50.pt2", **options)
+        found = [f["text"] for f in report_["findings"] if f["rule"] == "training-sharding"]
+        return report_, {text.split(" on ")[0]: text for text in found}
+
+    @staticmethod
+    def mebibytes(text):
+        """Of "each holds at most 12.25 MiB and sends 32.93 MiB a step"."""
+        words = text.split()
+        return [float(words[i - 1]) for i, word in enumerate(words) if word == "MiB"]
+
+    def test_data_parallel(self):
+        n = 8
+        report_, rows = self.rows(devices=n)
+        w, g, o = 4 * self.PARAMETERS + self.BUFFERS, 4 * self.PARAMETERS, 8 * self.PARAMETERS + 4 * self.TENSORS
+        a = report_["totals"]["saved_bytes"]
+        expected = {
+            "ddp": (w + g + o + a, 2 * g * (n - 1) / n),
+            "zero-1": (w + g + o / n + a, (g + w) * (n - 1) / n),
+            "zero-2": (w + (g + o) / n + a, (g + w) * (n - 1) / n),
+            "zero-3 (fsdp)": ((w + g + o) / n + a + self.LARGEST, (2 * w + g) * (n - 1) / n),
+        }
+        for name, figures in expected.items():
+            with self.subTest(name):
+                for shown, exact in zip(self.mebibytes(rows[name]), figures, strict=True):
+                    self.assertAlmostEqual(shown, exact / 2**20, delta=0.006)
+
+    def test_one_device_sends_nothing(self):
+        _, rows = self.rows(devices=1)
+        for name, text in rows.items():
+            with self.subTest(name):
+                self.assertTrue("sends 0 B" in text or name == "tensor", text)
+
+    def test_tensor_parallel_needs_attention(self):
+        """Four all-reduces of 2 × 32 × 256 float32 for each of four layers, on 8 devices."""
+        text = next(f["text"] for f in step(MODELS / "llama_like.pt2", devices=8)["findings"]
+                    if f["rule"] == "training-sharding" and f["text"].startswith("tensor"))
+        self.assertAlmostEqual(self.mebibytes(text)[1], 4 * 4 * 2 * 7 / 8 * (2 * 32 * 256 * 4) / 2**20, delta=0.006)
+        _, rows = self.rows(devices=8)
+        self.assertNotIn("sends", rows["tensor"])
+
+    def test_pipeline_of_many_stages(self):
+        _, rows = self.rows(devices=1_000_000)
+        self.assertIn("pipeline", rows)
+
+
+class Utilization(unittest.TestCase):
+    def of(self, *columns, **options):
+        settings = [x for key, value in options.items() for x in ("--set", f"training.{key.replace('_', '-')}={value}")]
+        return report(MODELS / "resnet50.pt2", "--plugins=training", "--columns=all", *columns, *settings)
+
+    def test_share_of_the_peak(self):
+        """NVIDIA A100: 19.5 TFLOP/s of float32 (data sheet); a step of 1 ms."""
+        totals = self.of("--hardware=nvidia-a100", step_time=0.001, checkpoint="Bottleneck")["totals"]
+        whole, again = totals["training_flops"], totals["recomputed_flops"]
+        self.assertAlmostEqual(totals["hfu"], whole / 1e-3 / 19.5e12, places=6)
+        self.assertAlmostEqual(totals["mfu"], (whole - again) / 1e-3 / 19.5e12, places=6)
+
+    def test_beyond_the_peak_is_said(self):
+        warnings = self.of("--hardware=nvidia-a100", step_time=1e-6)["warnings"]
+        self.assertTrue(any("more than the peak of 'nvidia-a100'" in w for w in warnings), warnings)
+
+    def test_without_a_time_there_is_none(self):
+        self.assertIsNone(self.of("--hardware=nvidia-a100")["totals"].get("mfu"))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,4 +1,4 @@
-"""Training steps under checkpointing, against torch.utils.checkpoint.
+"""Training steps under checkpointing and with LoRA adapters, against torch.utils.checkpoint and peft.
 
 tests/fixtures/record_training_variants.py documents the recording of training_variants.json.
 """
@@ -13,14 +13,18 @@ from support import FIXTURES, MODELS, report, tmeter  # noqa: E402
 RECORDED = json.loads((FIXTURES / "training_variants.json").read_text())
 
 
+def file_of(name):
+    return name if isinstance(name, pathlib.Path) else (FIXTURES if name.startswith("zoo/") else MODELS) / f"{name}.pt2"
+
+
 def step(name, **options):
     settings = [x for key, value in options.items() for x in ("--set", f"training.{key.replace('_', '-')}={value}")]
-    return report(MODELS / f"{name}.pt2", "--plugins=training", "--columns=all", *settings)
+    return report(file_of(name), "--plugins=training", "--columns=all", *settings)
 
 
 def refusal(name, **options):
     settings = [x for key, value in options.items() for x in ("--set", f"training.{key.replace('_', '-')}={value}")]
-    return tmeter(MODELS / f"{name}.pt2", "--plugins=training", *settings)
+    return tmeter(file_of(name), "--plugins=training", *settings)
 
 
 class Checkpointing(unittest.TestCase):
@@ -58,6 +62,54 @@ class Checkpointing(unittest.TestCase):
         done = refusal("resnet50", checkpoint="EncoderBlock")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("'EncoderBlock' matches the type or path of no module that is called", done.stderr)
+
+
+class Lora(unittest.TestCase):
+    def test_as_peft(self):
+        self.assertGreaterEqual(len(RECORDED["lora"]), 5)
+        for name, expected in RECORDED["lora"].items():
+            with self.subTest(name):
+                lora = f"r:{expected['rank']},targets:{'|'.join(expected['targets'])}"
+                totals = step(name, lora=lora, convention="torch")["totals"]
+                self.assertEqual(totals["saved_bytes"], expected["saved_bytes"])
+                self.assertEqual(totals["backward_flops"], expected["backward_flops"])
+                self.assertEqual(totals["training_flops"], expected["forward_flops"] + expected["backward_flops"])
+                self.assertEqual(totals["trained_params"], expected["trained"])
+
+    def test_states_are_those_of_the_adapters(self):
+        """Two matrices for each of 8 layers of 256 × 256 with rank 8, AdamW: 8 bytes an element and a step of 4 for each."""
+        totals = step("bert_like", lora="r:8,targets:query|value")["totals"]
+        elements = 8 * 2 * 8 * 256
+        self.assertEqual(totals["gradient_bytes"], 4 * elements)
+        self.assertEqual(totals["optimizer_bytes"], 8 * elements + 16 * 4)
+
+    def test_checkpointed_as_well(self):
+        """FLOPs of the base run again, and those of the adapters with them."""
+        totals = [step("bert_like", lora="r:8,targets:query|value", checkpoint=c)["totals"] for c in ("", "BertLayer")]
+        self.assertLess(totals[1]["saved_bytes"], totals[0]["saved_bytes"])
+        self.assertEqual(totals[1]["training_flops"] - totals[0]["training_flops"], totals[1]["recomputed_flops"])
+
+    def test_weights_alone(self):
+        path = FIXTURES / "checkpoints" / "net.safetensors"
+        matrix = next(t for t in report(path)["tensors"] if len(t["shape"]) == 2)
+        target = matrix["name"].rsplit(".", 1)[0]
+        totals = step(path, lora=f"r:2,targets:{target}")["totals"]
+        self.assertEqual(totals["trained_params"], 2 * sum(matrix["shape"]))
+
+    def test_bad_input_is_refused(self):
+        for lora, why in {
+            "r:0,targets:query": "r is a whole number from 1 to 1048576, not '0'",
+            "r:8": "targets are missing",
+            "targets:query": "the rank r is missing",
+            "r:8,targets:qwery": "'qwery' matches no linear layer",
+            "r:99999999999999999999,targets:query": "r is a whole number",
+            "r:8,targets:|query": "'' matches no linear layer",
+            "rank:8,targets:query": "'rank' is neither r nor targets",
+        }.items():
+            with self.subTest(lora):
+                done = refusal("bert_like", lora=lora)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(why, done.stderr)
 
 
 if __name__ == "__main__":

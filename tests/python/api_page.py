@@ -16,6 +16,9 @@ PAGE = {
     "tmeter.totals": ["Totals"],
     "tmeter.diff": ["Diff"],
     "tmeter.errors": None,
+    "tmeter.fleet.analysis": ["analyze"],
+    "tmeter.fleet.result": ["load", "FleetResult"],
+    "tmeter.fleet.schedule": ["Progress"],
     "tmeter.loggers": None,
     "tmeter.pytest_plugin": ["tmeter_budget"],
     "tmeter.compat.torchinfo": ["summary", "ModelStatistics"],
@@ -34,6 +37,9 @@ PAGE = {
     "tmeter.compat.torchstat": ["stat"],
     "tmeter.compat.calflops": ["calculate_flops", "calculate_flops_hf"],
 }
+
+#: Modules whose names users import from elsewhere.
+SHOWN = {f"tmeter.fleet.{part}": f"tmeter.fleet ({part})" for part in ("analysis", "result", "schedule")}
 
 
 def public(module):
@@ -124,8 +130,18 @@ def page():
         module = importlib.import_module(module_name)
         parts = [section(n, getattr(module, n)) for n in (names or public(module))]
         shown = "\n\n\n".join("\n".join(part) for part in parts)
-        text += f"\n## `{module_name}`\n\n```\n{shown}\n```\n"
-    return text
+        text += f"\n## `{SHOWN.get(module_name, module_name)}`\n\n```\n{shown}\n```\n"
+    return text + command()
+
+
+def command():
+    """`tmeter fleet --help`, as in a terminal of 100 columns."""
+    import os
+
+    from tmeter.fleet.command import _parser
+
+    os.environ["COLUMNS"] = "100"
+    return f"\n## `tmeter fleet`, `python -m tmeter fleet`\n\n```\n{_parser().format_help()}```\n"
 
 
 if __name__ == "__main__":

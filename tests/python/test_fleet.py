@@ -47,6 +47,12 @@ def program_that(folder, monkeypatch, first_time):
     return lambda: len(calls.read_text().split()) if calls.exists() else 0
 
 
+def ledger(output):
+    """The keys of its lines, definitions of metrics left out."""
+    lines = [json.loads(line) for file in sorted((output / "ledger").iterdir()) for line in file.read_text().splitlines()]
+    return [line["key"] for line in lines if "key" in line]
+
+
 def test_metrics_on_request(tmp_path, trained):
     unasked = run({"weights": trained}, tmp_path / "out", plugins=STATS)
     assert "spectral_norm" not in unasked.result("weights").metrics
@@ -94,10 +100,10 @@ def test_models_by_name(tmp_path, resnet50):
     assert (rows["resnet"]["params"], rows["resnet"]["macs"]) == (11_689_512, 1_814_073_344)
     assert rows["squeeze"]["bytes"] is None and rows["file"]["status"] == "ok"
     assert rows["none"]["error_kind"] == "UsageError" and "timm has no model 'no_such'" in rows["none"]["error"]
-    first = (tmp_path / "out/ledger.jsonl").read_text()
+    first = ledger(tmp_path / "out")
     del models["none"]
     assert not run(models, tmp_path / "out").failed
-    assert (tmp_path / "out/ledger.jsonl").read_text() == first  # the second run repeats nothing
+    assert ledger(tmp_path / "out") == first  # nothing was made again
 
 
 def test_a_file_that_is_called_like_a_library_s_model(tmp_path, resnet50, monkeypatch):
@@ -239,9 +245,9 @@ def test_a_run_that_was_cut_off_goes_on(tmp_path, resnet50, trained, monkeypatch
     models = {"a": resnet50, "b": trained}
     with pytest.raises(KeyboardInterrupt):
         fleet.analyze(models, tmp_path / "out", engine="local", workers=1, progress=stop)
-    ledger = tmp_path / "out/ledger.jsonl"
-    assert len(ledger.read_text().splitlines()) == 1
-    ledger.write_text(ledger.read_text() + '{"key": "reports/b.js')  # cut off by the crash
+    assert ledger(tmp_path / "out") == ["a"]
+    (file,) = (tmp_path / "out/ledger").iterdir()
+    file.write_text(file.read_text() + '{"key": "b", "mar')  # cut by the crash
     before = calls()
     assert not run(models, tmp_path / "out").failed and calls() == before + 1
     assert not run(models, tmp_path / "out").failed and calls() == before + 1
@@ -379,7 +385,9 @@ def test_a_network_that_fails_is_tried_again(tmp_path, monkeypatch, resnet50):
     import fsspec
     from fsspec.implementations.local import LocalFileSystem
     from tmeter.fleet import schedule, work
-    from tmeter.fleet.units import Unit
+    from tmeter.fleet.identity import Identity
+    from tmeter.fleet.schedule import Event
+    from tmeter.fleet.units import Batch, Job, Unit
 
     failures = [ConnectionError("reset by peer"), TimeoutError("slow")]
 
@@ -398,17 +406,18 @@ def test_a_network_that_fails_is_tried_again(tmp_path, monkeypatch, resnet50):
     class Here:
         capacity = 1
 
-        def start(self, unit):
-            self.unit = unit
+        def start(self, number, batch):
+            self.work = number, batch
 
         def wait(self):
-            return [(self.unit, work.run_unit(self.unit))]
+            return [Event(self.work[0], tuple(work.run_batch(self.work[1])), True)]
 
     ends = []
-    unit = Unit("k", "m", f"flaky://{resnet50}")
     retried = []
-    schedule.run_all([unit], Here(), 2, lambda *end: ends.append(end), lambda u, o: retried.append(o.error))
-    assert ends[0][1].ok and ends[0][2] == 3
+    job = Job((), str(tmp_path), "no lock of ours", Identity("", ()))
+    batch = Batch((Unit("m", f"flaky://{resnet50}", "m.json"),), job)
+    schedule.Schedule([batch], Here(), 2, lambda *end: ends.append(end) or [], lambda u, d: retried.append(d.error)).run()
+    assert ends[0][1].ok and ends[0][0].tries == 3
     assert "slow" in retried[0] and "reset by peer" in retried[1]
 
 
@@ -444,16 +453,39 @@ except tmeter.UsageError as e: print(e)
     assert (tmp_path / "out/models.jsonl").exists() and not (tmp_path / "out/models.parquet").exists()
 
 
-def test_a_full_disk(tmp_path, resnet50, trained):
-    out = tmp_path / "out"
-    out.mkdir()
-    (out / "ledger.jsonl").symlink_to("/dev/full")
-    with pytest.raises(OSError, match="No space left on device") as raised:
-        run([resnet50], out)
-    assert isinstance(raised.value, tmeter.Error)
-    assert not [f for f in out.rglob("*") if f.name.endswith(".new")]
-    (out / "ledger.jsonl").unlink()
-    assert not run([resnet50, trained], out).failed  # once there is room again
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 600 kB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", disk], capture_output=True).returncode:
+        pytest.skip("no right to mount a file system")
+    yield disk
+    subprocess.run(["umount", "-l", disk], check=True)
+
+
+def fill(disk, left):
+    with open(disk / "filler", "wb") as file:
+        file.write(bytes(os.statvfs(disk).f_bavail * os.statvfs(disk).f_bsize - left))
+
+
+@pytest.mark.parametrize("left", [0, 4096, 8192, 24576, 49152, 65536, 131072])
+def test_a_full_disk(small_disk, resnet50, trained, left):
+    """At the lock, the ledger, a report, the table: each is one clear error, and the next run goes on."""
+    out = small_disk / "out"
+    fill(small_disk, left)
+    try:
+        quiet = run([resnet50, trained], out).models
+    except tmeter.Error as error:
+        assert isinstance(error, OSError) and "No space left on device" in str(error), error
+    else:
+        assert left >= 131072 and not [row for row in quiet if row["status"] != "ok"]
+    assert not [f for f in small_disk.rglob("*") if ".part" in str(f) and f.is_file()]
+    (small_disk / "filler").unlink()
+    found = run([resnet50, trained], out)  # when there is room again
+    assert [row["macs"] for row in found.models] == [4_089_184_256, None]
+    assert [row["params"] for row in found.models] == [25_557_032, 94_801]
+    assert not (out / "lock").exists() and not (out / ".part").exists()
 
 
 def test_what_is_broken_in_the_output_folder_is_made_again(tmp_path, trained):

@@ -1,4 +1,4 @@
-"""``python -m tmeter export …`` writes a model's file; everything else is the native program."""
+"""``python -m tmeter export …`` writes a model's file, ``fleet`` analyses many; everything else is the native program."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ def main() -> int:
         from .export_command import export_command
 
         return export_command(sys.argv[2:])
+    if sys.argv[1:2] == ["fleet"]:
+        from .fleet.command import fleet_command
+
+        return fleet_command(sys.argv[2:])
     from .errors import Error
     from .program import program_environment, program_path
 

@@ -49,6 +49,10 @@ class TorchError(Error):
     """Live models need torch 2.6 or newer in this Python; it is missing or too old."""
 
 
+class OutputError(Error, OSError):
+    """A fleet's output, cache or temporary folder cannot be written: it is full, or not ours."""
+
+
 class ExportError(Error):
     """No way of exporting the module worked.
 

@@ -69,6 +69,7 @@ def _guessed() -> list[Path]:
     return [scripts, *([Path(found)] if found else [])]
 
 
+@functools.cache
 def torch_folder() -> Path | None:
     """Where the torch of this Python lies, without importing it; None: not installed."""
     try:

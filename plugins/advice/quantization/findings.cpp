@@ -240,7 +240,7 @@ Plan plan_of(const tmeter::Graph& graph, const Collection& reports, const Rules&
   for (const auto& r : reports) {
     const auto choice = choose(r.weight, rules);
     planned[r.weight.tensor] = true;
-    plan.bytes_before += r.weight.layout.bytes();
+    plan.bytes_before += r.weight.stored;
     plan.bytes_after += choice.bytes;
     plan.choices.push_back(choice);
   }

@@ -15,7 +15,7 @@ bool fits(const Scheme& s, const Weight& w, double sqnr, const Rules& rules) {
 }  // namespace
 
 Choice choose(const Weight& w, const Rules& rules) {
-  Choice best{std::nullopt, w.layout.bytes()};
+  Choice best{std::nullopt, w.stored};
   if (!w.figures.finite || w.figures.zero) return best;
   double best_sqnr = 0;
   for (const auto i : rules.allowed) {
@@ -76,8 +76,10 @@ std::string_view sensitive_by_rule(const tmeter::Tensor& t) {
   if (t.owner() && t.owner().type() == "Embedding") return "embedding";
   auto path = t.name();
   if (path.ends_with(".weight")) path.remove_suffix(7);
-  for (const auto& r : kRules)
-    if (ends_a_path(path, r.ending)) return r.why;
+  // Of a GGUF file the module's path has the name that is known.
+  for (const auto& name : {path, t.owner() ? t.owner().path() : std::string_view()})
+    for (const auto& r : kRules)
+      if (ends_a_path(name, r.ending)) return r.why;
   return is_first_convolution(t) ? "first convolution" : std::string_view();
 }
 

@@ -1,6 +1,7 @@
 // quantization-advice: rounds the weights to 28 schemes, reports the loss of each, and plans which
 // weight gets which. Definitions: docs/conventions.md, "Quantization".
 #include "findings.hpp"
+#include "gguf_plan.hpp"
 
 namespace {
 
@@ -36,12 +37,14 @@ std::vector<size_t> parse_schemes(std::string_view text) {
 struct Run {
   Settings settings;
   bool protect = true;
+  int64_t gguf_bytes = 0;
   Collection reports;
 
   void start(tmeter::Call& call) {
     settings.rules = {parse_schemes(call.option_text("schemes")), call.option_float("min-sqnr")};
     settings.outlier_ratio = call.option_float("outlier-ratio");
     protect = call.option_bool("protect");
+    gguf_bytes = call.option_int("gguf-bytes");
     reports.clear();
   }
 };
@@ -86,6 +89,7 @@ void advise(Run& run, const tmeter::Graph& graph, tmeter::Call& call) {
   emit_plan(plan, run, graph, call);
   add_curve(run, graph, call);
   report_findings(run.reports, plan, run.settings, graph, call);
+  report_gguf_plan(run.reports, run.settings, run.gguf_bytes, graph, call);
 }
 
 std::string_view convention() {
@@ -145,6 +149,13 @@ void register_options(tmeter::Registrar& r) {
            "an outlier channel's largest weight is at least that many times the median channel's",
        .min = 1,
        .max = 1e9});
+  r.option({.key = "gguf-bytes",
+            .type = TMETER_OPTION_INT,
+            .default_value = "0",
+            .text = "of a GGUF file: bytes that its tensors may take after llama-quantize; 0: as min-sqnr "
+                    "says",
+            .min = 0,
+            .max = 1e15});
   r.option({.key = "protect",
             .type = TMETER_OPTION_BOOL,
             .default_value = "true",

@@ -112,15 +112,46 @@ Count stored_elements(Value v) {
   return fewest;
 }
 
+tmeter::Value attribute(const tmeter::Module& m, std::string_view name) {
+  for (size_t i = 0; i < m.attribute_count(); ++i)
+    if (m.attribute_name(i) == name) return m.attribute(i);
+  return tmeter::Value();
+}
+
+/// What a loader says of the cache (blueprint): the latent vector of a layer, or no more than its
+/// window.
+void read_stated_cache(Attention& a) {
+  if (!a.node.call()) return;
+  const auto module = a.node.call().module();
+  const auto kind = attribute(module, "cache");
+  if (!kind.handle()) return;
+  a.kind = kind.text();
+  a.cache_width = attribute(module, "cache_width").as_int();
+  const auto keys = a.node.arg("key");
+  const auto shape = keys.shape();
+  int64_t kept = shape[2];
+  // The newest token is added to what the cache holds, so a window of n keeps n - 1.
+  for (const std::string_view name : {"sliding_window", "chunked_window"}) {
+    const auto window = attribute(module, name);
+    if (!window.handle()) continue;
+    a.window = window.as_int();
+    a.chunked = name == "chunked_window";
+    kept = std::min(kept, std::max<int64_t>(a.window - 1, 0));
+  }
+  a.cache_bytes = Count(shape[0]) * kept * a.cache_width * keys.dtype().bytes();
+}
+
 Attention attention_of(const Node& n) {
   const auto key = n.arg("key"), value = n.arg("value");
-  Attention a{n, stored_elements(key), stored_elements(value), 0, 0, 0, 0};
+  Attention a{
+      .node = n, .key_elements = stored_elements(key), .value_elements = stored_elements(value)};
   a.cache_bytes = a.key_elements * key.dtype().bytes() + a.value_elements * value.dtype().bytes();
   const auto shape = key.shape();
   a.heads = n.arg("query").shape()[1];
   a.width = shape[3];
   const auto per_head = Count(shape[0]) * shape[2] * shape[3];
   a.key_heads = per_head == Count(0) ? 0 : (a.key_elements / per_head).value();
+  read_stated_cache(a);
   return a;
 }
 

@@ -13,8 +13,12 @@ namespace plugins {
 struct Attention {
   tmeter::Node node;
   tmeter::Count key_elements, value_elements;  // before key/value heads are repeated for groups
-  tmeter::Count cache_bytes;
-  int64_t heads, key_heads, width;
+  tmeter::Count cache_bytes = 0;
+  int64_t heads = 0, key_heads = 0, width = 0;
+  std::string_view kind = {};  // "latent", "grouped", …, where the loader says it
+  int64_t cache_width = 0;     // then: elements that are kept of a token
+  int64_t window = 0;          // tokens that it sees at most; 0: all
+  bool chunked = false;        // the window is a chunk that the token is in
 };
 
 struct Decoder {

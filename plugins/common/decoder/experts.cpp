@@ -15,69 +15,68 @@ using tmeter::Module;
 using tmeter::Node;
 using tmeter::Tensor;
 
-bool inside(Module m, const Module& outer) {
-  for (; m; m = m.parent())
-    if (m.handle() == outer.handle()) return true;
-  return false;
+/// Calls `f` for each parameter of the module and of those inside it.
+template <class F>
+void for_parameters(const Module& m, const F& f) {
+  for (size_t i = 0; i < m.tensor_count(); ++i)
+    if (const auto t = m.tensor(i); t.is_parameter() && !t.is_tied()) f(t);
+  for (size_t i = 0; i < m.child_count(); ++i) for_parameters(m.child(i), f);
 }
 
 /// All experts in one tensor: [experts, …, …], and biases [experts, …] of the same module.
-std::vector<Tensor> stacked(const Graph& graph, const Module& within, int64_t experts) {
-  std::vector<Tensor> found;
+std::vector<Tensor> stacked(const Module& within, int64_t experts) {
+  std::vector<Tensor> found, flat;
   std::unordered_set<const tmeter_module*> owners;
-  const auto take = [&](auto accept) {
-    for (const auto& t : graph.tensors())
-      if (t.is_parameter() && !t.is_tied() && t.shape().rank() > 1 &&
-          t.shape().front() == experts && inside(t.owner(), within) && accept(t))
-        found.push_back(t);
-  };
-  take([](const Tensor& t) { return t.shape().rank() >= 3; });
-  for (const auto& t : found) owners.insert(t.owner().handle());
-  take([&](const Tensor& t) {
-    return t.shape().rank() == 2 && owners.contains(t.owner().handle()) &&
-           t.name().find("bias") != std::string_view::npos;
+  for_parameters(within, [&](const Tensor& t) {
+    if (t.shape().rank() < 2 || t.shape().front() != experts) return;
+    (t.shape().rank() >= 3 ? found : flat).push_back(t);
   });
+  for (const auto& t : found) owners.insert(t.owner().handle());
+  for (const auto& t : flat)
+    if (owners.contains(t.owner().handle()) && t.name().find("bias") != std::string_view::npos)
+      found.push_back(t);
   return found;
 }
 
-Count elements_inside(const Graph& graph, const Module& m) {
+Count elements_inside(const Module& m) {
   Count sum = 0;
-  for (const auto& t : graph.tensors())
-    if (t.is_parameter() && !t.is_tied() && inside(t.owner(), m)) sum += t.numel();
+  for_parameters(m, [&](const Tensor& t) { sum += t.numel(); });
   return sum;
 }
 
 /// One module for each expert: a list of as many children, alike in type and size.
-bool is_list_of_experts(const Graph& graph, const Module& list, int64_t experts) {
+bool is_list_of_experts(const Module& list, int64_t experts) {
   if (list.type() != "ModuleList" || list.child_count() != static_cast<size_t>(experts))
     return false;
-  const auto size = elements_inside(graph, list.child(0));
+  const auto size = elements_inside(list.child(0));
   if (size == Count(0)) return false;
   for (size_t i = 1; i < list.child_count(); ++i) {
     const auto child = list.child(i);
-    if (child.qualified_type() != list.child(0).qualified_type() ||
-        elements_inside(graph, child) != size)
+    if (child.qualified_type() != list.child(0).qualified_type() || elements_inside(child) != size)
       return false;
   }
   return true;
 }
 
-std::vector<Tensor> listed(const Graph& graph, const Module& within, int64_t experts) {
+void add_listed(const Module& m, int64_t experts, std::vector<Tensor>& found) {
+  if (is_list_of_experts(m, experts))
+    for_parameters(m, [&](const Tensor& t) { found.push_back(t); });
+  else
+    for (size_t i = 0; i < m.child_count(); ++i) add_listed(m.child(i), experts, found);
+}
+
+std::vector<Tensor> listed(const Module& within, int64_t experts) {
   std::vector<Tensor> found;
-  for (const auto& m : graph.modules()) {
-    if (!inside(m, within) || !is_list_of_experts(graph, m, experts)) continue;
-    for (const auto& t : graph.tensors())
-      if (t.is_parameter() && !t.is_tied() && inside(t.owner(), m)) found.push_back(t);
-  }
+  add_listed(within, experts, found);
   return found;
 }
 
 /// Beside the router: in its own module, else in the one around it.
-bool find_experts(const Graph& graph, const Module& within, Router& router) {
-  router.weights = stacked(graph, within, router.experts);
+bool find_experts(const Module& within, Router& router) {
+  router.weights = stacked(within, router.experts);
   router.how = "stacked weights";
   if (router.weights.empty()) {
-    router.weights = listed(graph, within, router.experts);
+    router.weights = listed(within, router.experts);
     router.how = "a list of modules alike";
   }
   return !router.weights.empty();
@@ -110,8 +109,8 @@ std::vector<Router> find_routers(const Graph& graph) {
     Router r{n, scores.back(), n.arg("k").as_int(), {}, {}};
     if (r.experts < 2 || r.chosen < 1 || r.chosen >= r.experts) continue;
     const auto module = n.call().module();
-    const bool found = find_experts(graph, module, r) ||
-                       (module.parent() && find_experts(graph, module.parent(), r));
+    const bool found =
+        find_experts(module, r) || (module.parent() && find_experts(module.parent(), r));
     if (found) routers.push_back(std::move(r));
   }
   return routers;

@@ -21,6 +21,8 @@ constexpr std::array<std::string_view, 9> kBufferNames{
 bool is_buffer(std::string_view name, tmeter::DType dtype) {
   if (dtype.id() == TMETER_DTYPE_BOOL || dtype.id() == TMETER_DTYPE_INT64) return true;
   const auto last = name.substr(name.rfind('.') + 1);
+  // Of mixtures: training moves it, but not by gradients. ERNIE's is a parameter of its own module.
+  if (last == "e_score_correction_bias") return name.find("moe_statics.") == name.npos;
   return std::find(kBufferNames.begin(), kBufferNames.end(), last) != kBufferNames.end();
 }
 
@@ -64,7 +66,7 @@ void WeightTree::add_parameter(tmeter_tensor_desc tensor, bool trainable) {
 void WeightTree::push(tmeter_tensor_desc& tensor) {
   const auto name = tmeter::to_view(tensor.name);
   check_name(name);
-  tensor.owner = owner_of(name);
+  if (tensor.owner == 0) tensor.owner = owner_of(name);
   graph_.tensor(tensor);
 }
 

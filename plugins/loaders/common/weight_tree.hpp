@@ -22,6 +22,11 @@ class WeightTree {
   void add_parameter(tmeter_tensor_desc tensor, bool trainable);
   /// The same for a known buffer.
   void add_buffer(tmeter_tensor_desc tensor);
+  /// The module of this path, made with its ancestors if it is new. A tensor with an owner is added
+  /// to that, whatever its name.
+  tmeter_id module(std::string_view path) {
+    return path.empty() ? root_ : owner_of(std::string(path) + ".");
+  }
 
  private:
   /// The module that owns a tensor of this name; created with its ancestors if it is new.

@@ -10,6 +10,7 @@
 #include "decoder.hpp"
 #include "header.hpp"
 #include "metadata_push.hpp"
+#include "module_names.hpp"
 #include "shards.hpp"
 
 namespace gguf {
@@ -100,6 +101,7 @@ class Load {
   }
 
   void push() {
+    architecture_ = parts_.front().header.metadata().find_text("general.architecture");
     loading::WeightTree tree(graph_);
     for (const auto& part : parts_)
       for (const auto& t : part.header.tensors()) push(t, part, tree);
@@ -117,6 +119,7 @@ class Load {
     const std::string encoding = t.encoding() + (swapped ? kBigEndian : "");
     tmeter_tensor_desc d{};
     d.name = tmeter::to_abi(t.name);
+    d.owner = tree.module(module_of(t.name, architecture_));
     d.dims = t.dims.data();
     d.rank = t.dims.size();
     d.file_offset = t.begin;
@@ -142,6 +145,7 @@ class Load {
   tmeter::GraphBuilder& graph_;
   tmeter::Call& call_;
   std::deque<Part> parts_;
+  std::string_view architecture_;
 };
 
 void load(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmeter::Call& call) {

@@ -1,5 +1,6 @@
 // language-model: what a decoder language model costs per token – work, cache, active parameters.
 // Says nothing about any other model.
+#include <map>
 #include <tmeter/cpp/units.hpp>
 
 #include "plugins/common/decoder/cost.hpp"
@@ -74,9 +75,24 @@ void say_model(const Decoder& d, const Cost& cost, const Call& call) {
   call.add(f.about(d.embedding));
 }
 
+/// "15 grouped layers × 2048 elements a token, 15 grouped layers of window 128 × 2048 …"
+std::string stated_evidence(const Decoder& d) {
+  std::map<std::string, size_t> layers;
+  for (const auto& a : d.attentions)
+    ++layers[(a.kind.empty() ? "other" : std::string(a.kind)) + " × " +
+             std::to_string(a.cache_width) + " elements per token" +
+             (a.window > 0 ? " in a window of " + std::to_string(a.window) : "")];
+  std::string text;
+  for (const auto& [what, n] : layers)
+    text +=
+        (text.empty() ? "" : "; ") + std::to_string(n) + (n == 1 ? " layer " : " layers ") + what;
+  return text + ", " + std::string(d.attentions.front().node.arg("key").dtype().name());
+}
+
 /// "4 layers × 2 × 2 heads × 32 × float32 (8 query heads)"
 std::string cache_evidence(const Decoder& d) {
   const auto& first = d.attentions.front();
+  if (!first.kind.empty()) return stated_evidence(d);
   for (const auto& a : d.attentions)
     if (a.cache_bytes != first.cache_bytes || a.key_heads != first.key_heads)
       return "the layers differ; the first one has " + std::to_string(first.key_heads) +

@@ -100,12 +100,12 @@ class SmallTensorCollector final : public Collector {
 
 }  // namespace
 
-std::unique_ptr<Collector> make_collector(tmeter::DType type, int64_t numel) {
+std::unique_ptr<Collector> make_collector(tmeter::DType type, int64_t numel, bool decoded) {
   if (numel <= kSmallTensor) return std::make_unique<SmallTensorCollector>(type);
   if (type.bytes() == 1) return std::make_unique<PatternCollector<Histogram8>>(type);
   if (type.bytes() == 2) return std::make_unique<PatternCollector<Histogram16>>(type);
-  if (type.id() == TMETER_DTYPE_FLOAT32) return std::make_unique<MomentsPass<float>>(type);
-  return std::make_unique<MomentsPass<double>>(type);
+  if (type.id() == TMETER_DTYPE_FLOAT32) return std::make_unique<MomentsPass<float>>(type, decoded);
+  return std::make_unique<MomentsPass<double>>(type, decoded);
 }
 
 }  // namespace param_stats

@@ -28,7 +28,8 @@ class Collector {
 
 constexpr int64_t kSmallTensor = 1024;  // elements
 
-/// For a part of a tensor of `numel` elements; tmeter::decode knows the type.
-std::unique_ptr<Collector> make_collector(tmeter::DType type, int64_t numel);
+/// For a part of a tensor of `numel` elements; tmeter::decode knows the type. Bytes of decoded elements are
+/// not those of the file and are not counted.
+std::unique_ptr<Collector> make_collector(tmeter::DType type, int64_t numel, bool decoded = false);
 
 }  // namespace param_stats

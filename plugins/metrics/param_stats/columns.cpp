@@ -57,8 +57,13 @@ Cell near_zero(const PooledStatistics& p) {
   if (p.moments.n == 0 || !p.moments.has_squares()) return Cell::unavailable();
   return share(p.near_zeros, p.elements());
 }
-uint64_t coded_bytes(const PooledStatistics& p) {
-  return static_cast<uint64_t>(std::ceil(p.coded_bits / 8));
+Cell coded_bytes(const PooledStatistics& p) {
+  if (std::isnan(p.coded_bits)) return Cell::unavailable();
+  return count(static_cast<uint64_t>(std::ceil(p.coded_bits / 8)));
+}
+Cell coded_ratio(const PooledStatistics& p) {
+  if (std::isnan(p.coded_bits)) return Cell::unavailable();
+  return p.raw_bits > 0 ? real(std::ceil(p.coded_bits / 8) * 8 / p.raw_bits) : Cell();
 }
 
 template <size_t I>
@@ -89,7 +94,7 @@ bool rows_lie_together(const Tensor& t) {
 }
 Cell line_use(const Statistics&, const Tensor& t) {
   const auto shape = t.shape();
-  if (t.file_offset() < 0 || shape.rank() < 2 || !rows_lie_together(t)) return Cell();
+  if (t.file_offset() < 0 || t.is_encoded() || shape.rank() < 2 || !rows_lie_together(t)) return Cell();
   const int64_t size = t.dtype().bytes(), rows = shape.front();
   return real(cache_line_use(t.file_offset(), t.numel().value() / rows * size,
                              t.strides().front() * size, rows));
@@ -168,14 +173,10 @@ std::span<const Column> columns() {
            "coded_bytes", "coded", kDetail, kBytes,
            "what an ideal order-0 entropy coder makes of it after byte shuffling: for each byte "
            "position, elements x entropy of the bytes there"),
-       .pooled = [](const PooledStatistics& p) { return count(coded_bytes(p)); }},
+       .pooled = coded_bytes},
       {.spec =
            metric("coded_ratio", "coded share", kDetail, kShare, "coded_bytes / bytes as stored"),
-       .pooled =
-           [](const PooledStatistics& p) {
-             return p.raw_bits > 0 ? real(static_cast<double>(coded_bytes(p)) * 8 / p.raw_bits)
-                                   : Cell();
-           }},
+       .pooled = coded_ratio},
       {.spec = metric(
            "entropy", "entropy", kDetail, kReal,
            "bits: entropy of the finite values over 256 bins of equal width from min to max"),

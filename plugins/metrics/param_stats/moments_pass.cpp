@@ -35,6 +35,16 @@ void count_floats(std::span<const float> block, Histogram16& buckets, Histogram8
   for (; i < block.size(); ++i) count(block[i], even, 0);
 }
 
+void count_buckets(std::span<const float> block, Histogram16& buckets) {
+  auto& [even, odd] = buckets.room(block.size());
+  size_t i = 0;
+  for (; i + 2 <= block.size(); i += 2) {
+    ++even[OrderKeys<float>::bits(block[i]) >> 16];
+    ++odd[OrderKeys<float>::bits(block[i + 1]) >> 16];
+  }
+  if (i < block.size()) ++even[OrderKeys<float>::bits(block[i]) >> 16];
+}
+
 void count_doubles(std::span<const double> finite, Histogram16& buckets) {
   auto& [even, odd] = buckets.room(finite.size());
   size_t i = 0;
@@ -48,13 +58,17 @@ void count_doubles(std::span<const double> finite, Histogram16& buckets) {
 }  // namespace
 
 template <class T>
-MomentsPass<T>::MomentsPass(tmeter::DType type)
-    : type_(type), blocks_(type), bytes_(kSingle ? 2 : static_cast<size_t>(type.bytes())) {}
+MomentsPass<T>::MomentsPass(tmeter::DType type, bool decoded)
+    : type_(type), decoded_(decoded), blocks_(type), bytes_(kSingle ? 2 : static_cast<size_t>(type.bytes())) {}
 
 template <class T>
 void MomentsPass<T>::add(std::span<const uint8_t> elements) {
   blocks_.each(elements, [this](std::span<const T> block, const uint8_t* stored) {
     if constexpr (kSingle) {
+      if (decoded_) {
+        count_buckets(block, buckets_);
+        return add_block(block);
+      }
       count_floats(block, buckets_, bytes_[0], bytes_[1]);
     } else {
       for (size_t i = 0; i < bytes_.size(); ++i)

@@ -16,7 +16,7 @@ namespace param_stats {
 template <class T>
 class MomentsPass final : public Collector {
  public:
-  explicit MomentsPass(tmeter::DType type);
+  MomentsPass(tmeter::DType type, bool decoded);
 
   void add(std::span<const uint8_t> elements) override;
   void merge(Collector& other) override;
@@ -35,6 +35,7 @@ class MomentsPass final : public Collector {
   void make_plan(double threshold);
 
   tmeter::DType type_;
+  bool decoded_;  // bytes are not counted
   Blocks<T> blocks_;
   Histogram16 buckets_;            // of float32 also of NaN and infinities
   std::vector<Histogram8> bytes_;  // of float32 the lower two; the upper ones follow from buckets_

@@ -16,7 +16,7 @@ struct PooledStatistics {
   Moments moments;
   uint64_t nan = 0, inf = 0, zeros = 0, near_zeros = 0;
   double min = 0, max = 0, l1 = 0;
-  double raw_bits = 0, coded_bits = 0;
+  double raw_bits = 0, coded_bits = 0;  // NaN: of decoded elements, whose stored bytes are not seen
 
   void merge(const PooledStatistics& o);
   uint64_t elements() const { return moments.n + nan + inf; }

@@ -1,5 +1,7 @@
 #include "tensor_statistics.hpp"
 
+#include <limits>
+
 namespace param_stats {
 namespace {
 
@@ -36,7 +38,7 @@ TensorStatistics::TensorStatistics(const tmeter::TensorPart& part, const Call& c
   const auto* earlier = static_cast<const TensorStatistics*>(part.earlier());
   const auto tensor = part.tensor();
   collector_ = earlier ? earlier->collector_->next()
-                       : make_collector(tensor.dtype(), tensor.numel().value());
+                       : make_collector(tensor.dtype(), tensor.numel().value(), tensor.is_encoded());
 }
 
 void TensorStatistics::chunk(const tmeter::Chunk& chunk, Call&) { collector_->add(chunk.bytes()); }
@@ -51,6 +53,7 @@ bool TensorStatistics::end(const tmeter::TensorPart& whole, Call&) {
   if (collector_->finish(threshold_, statistics_)) return true;
   collector_.reset();
   statistics_.raw_bits = static_cast<double>(whole.tensor().bytes().value()) * 8;
+  if (whole.tensor().is_encoded()) statistics_.coded_bits = std::numeric_limits<double>::quiet_NaN();
   return false;
 }
 

@@ -12,6 +12,15 @@ std::vector<LayerCache> layers_of(const plugins::Decoder& decoder) {
     layer.key_width = a.width;
     const auto per_width = decoder.tokens() * a.key_heads;
     layer.value_width = per_width == tmeter::Count(0) ? 0 : (a.value_elements / per_width).value();
+    if (a.kind == "latent") {
+      layer.kind = CacheKind::kLatent;
+      layer.heads = 1;
+      layer.key_width = a.cache_width;
+      layer.value_width = 0;
+    } else if (a.window > 0) {
+      layer.kind = a.chunked ? CacheKind::kChunked : CacheKind::kSliding;
+      layer.window = a.window;
+    }
     layer.place = plugins::place(a.node);
     out.push_back(std::move(layer));
   }

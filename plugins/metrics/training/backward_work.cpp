@@ -215,6 +215,8 @@ namespace {
 
 Work work_of(const Node& node, const Cell& macs, const Gradients& gradients,
              const Settings& settings) {
+  if (const auto* rule = gradients.rule_of(node))  // FlopCounterMode counts none of such operators
+    return {Count(rule->macs), Count(0), Count(0)};
   if (macs.is_zero_by_rule()) return {macs, macs, macs};
   if (!macs.is_int()) return {Cell::unsupported(), Cell::unsupported(), Cell::unsupported()};
   const auto base = tmeter::base_name(node.op());
@@ -230,11 +232,26 @@ Work work_of(const Node& node, const Cell& macs, const Gradients& gradients,
   return {Cell::unsupported(), count, Cell::unsupported()};
 }
 
+/// Two products more: both matrices have gradients, and so has what is between them.
+void add_adapter(const Adapter& adapter, const Gradients& gradients, Work& work) {
+  const auto to_rank = adapter.rows * adapter.in * adapter.rank;
+  const auto from_rank = adapter.rows * adapter.rank * adapter.out;
+  const auto backward = to_rank * (gradients.of(adapter.input) ? 2 : 1) + from_rank * 2;
+  const auto add = [](Cell& cell, Count more) {
+    if (cell.known()) cell = Cell((cell.is_zero_by_rule() ? Count(0) : cell.count()) + more);
+  };
+  work.adapter = adapter.macs();
+  add(work.torch_forward, adapter.macs());
+  add(work.backward, backward);
+  add(work.torch_backward, backward);
+}
+
 }  // namespace
 
 Work backward_work(const Node& node, const Cell& macs, const Gradients& gradients,
                    const Settings& settings) {
   auto work = work_of(node, macs, gradients, settings);
+  if (const auto adapter = gradients.adapters().of(node)) add_adapter(*adapter, gradients, work);
   // Where no gradient arrives nothing is worked out.
   if (!gradients.reached(node) && !macs.is_zero_by_rule())
     work.backward = work.torch_backward = Cell(Count(0));

@@ -114,8 +114,11 @@ Cell sum_of(const Cell& a, const Cell& b) {
 Flops flops_of(const Node& node, const Cell& macs, const Work& work, Convention convention,
                const LanguageModel& model) {
   switch (convention) {
-    case Convention::kExact:
-      return {doubled(work.backward), sum_of(doubled(macs), doubled(work.backward)), doubled(macs)};
+    case Convention::kExact: {
+      const auto forward = work.adapter == Count(0) ? macs : sum_of(macs, Cell(work.adapter));
+      return {doubled(work.backward), sum_of(doubled(forward), doubled(work.backward)),
+              doubled(forward)};
+    }
     case Convention::kTorch:
       return {doubled(work.torch_backward),
               sum_of(doubled(work.torch_forward), doubled(work.torch_backward)),

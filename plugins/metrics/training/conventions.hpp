@@ -17,7 +17,7 @@ std::string_view text_of(Convention convention);
 
 struct Flops {
   tmeter::Cell backward, step;  // forward and backward together
-  tmeter::Cell forward;         // of an operator that runs again; the rules for language models have none
+  tmeter::Cell forward;  // of an operator that runs again; the rules for language models have none
 };
 
 /// What the rules for language models go by, node by node.

@@ -49,12 +49,14 @@ bool matches(std::string_view pattern, std::string_view name) {
   return p == pattern.size();
 }
 
-Gradients::Gradients(const tmeter::Graph& graph, std::string_view frozen) {
-  choose_parameters(graph, frozen);
+Gradients::Gradients(const tmeter::Graph& graph, const tmeter::Call& call)
+    : adapters_(graph, call.option_text("lora")) {
+  choose_parameters(graph, call.option_text("frozen"));
   passes_.reserve(graph.nodes().size());
   for (const auto& node : graph.nodes()) {
     const bool needs = flows_into(node);
     passes_.push_back(needs);
+    if (needs && !node.op().starts_with("aten::")) ask_rule(node, call);
     mark_results(node, needs);
   }
   find_reached(graph);
@@ -90,7 +92,8 @@ void Gradients::find_reached(const tmeter::Graph& graph) {
 
 void Gradients::choose_parameters(const tmeter::Graph& graph, std::string_view frozen) {
   for (const auto& t : graph.tensors())
-    trainable_.push_back(t.is_parameter() && t.trainable() && is_real(t.dtype()));
+    trainable_.push_back(t.is_parameter() && t.trainable() && is_real(t.dtype()) &&
+                         !t.is_encoded() && !adapters_.any());
   for_each_word(
       frozen,
       [&](std::string_view pattern) {
@@ -136,11 +139,20 @@ const Derivative* Gradients::derivative_of(const Node& node) {
 
 bool Gradients::flows_into(const Node& node) const {
   if (stops_gradient(node.op())) return false;
+  if (adapters_.of(node)) return true;
   const auto* row = derivative_of(node);
   bool any = false;
   for (size_t i = 0; i < node.arg_count() && !any; ++i)
     any = is_differentiable(row, node.arg_name(i)) && of_any(node.arg(i));
   return any;
+}
+
+void Gradients::ask_rule(const Node& node, const tmeter::Call& call) {
+  constexpr size_t kBits = 64;
+  uint64_t wanted = 0;
+  for (size_t i = 0; i < std::min(node.arg_count(), kBits); ++i)
+    if (of_any(node.arg(i))) wanted |= uint64_t{1} << i;
+  if (const auto given = tmeter::backward_of(call, node, wanted)) rules_[node.index()] = *given;
 }
 
 void Gradients::mark_results(const Node& node, bool needs) {

@@ -3,29 +3,37 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <tmeter/cpp/backward_rule.hpp>
 #include <tmeter/cpp/plugin.hpp>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "adapters.hpp"
 #include "derivatives.hpp"
 
 namespace training {
 
 class Gradients {
  public:
-  /// `frozen`: names of parameters that are not trained, patterns with * and ? separated by commas.
-  /// A module's path stands for all in it. Throws Error(TMETER_BAD_USAGE) for a pattern that
-  /// matches no parameter.
-  Gradients(const tmeter::Graph& graph, std::string_view frozen);
+  /// By `training.frozen` and `training.lora`: with adapters every parameter of the model is
+  /// frozen. Asks the rules of in-house operators. Throws Error(TMETER_BAD_USAGE) for a pattern
+  /// that matches no parameter.
+  Gradients(const tmeter::Graph& graph, const tmeter::Call& call);
 
+  const Adapters& adapters() const { return adapters_; }
+  /// What the rule of an in-house operator says; null for others, and without one.
+  const tmeter_backward* rule_of(const tmeter::Node& node) const {
+    const auto found = rules_.find(node.index());
+    return found == rules_.end() ? nullptr : &found->second;
+  }
   bool of(const tmeter::Value& value) const;
   /// Whether an argument, or any item of it where it is a list, needs one.
   bool of_any(const tmeter::Value& value) const;
   /// By index; false for buffers, constants, integers, and for parameters that are frozen.
   bool trainable(const tmeter::Tensor& tensor) const { return trainable_[tensor.index()]; }
-  /// Calls `f(value, argument_name)` for each tensor, also in a list, that has a derivative here and
-  /// needs a gradient.
+  /// Calls `f(value, argument_name)` for each tensor, also in a list, that has a derivative here
+  /// and needs a gradient.
   template <class F>
   void for_each_wanted(const tmeter::Node& node, const F& f) const {
     const auto* row = derivative_of(node);
@@ -50,6 +58,7 @@ class Gradients {
   static bool is_differentiable(const Derivative* row, std::string_view argument) {
     return !row || has_word(row->inputs, argument) || argument.empty();
   }
+  void ask_rule(const tmeter::Node& node, const tmeter::Call& call);
   void mark_results(const tmeter::Node& node, bool needs);
   /// The results are views of an argument.
   void follow(const tmeter::Node& node, const tmeter::Value& base);
@@ -59,6 +68,8 @@ class Gradients {
 
   void find_reached(const tmeter::Graph& graph);
 
+  Adapters adapters_;
+  std::unordered_map<size_t, tmeter_backward> rules_;  // by node
   std::vector<bool> trainable_, passes_, reached_;
   std::unordered_set<const tmeter_value*> made_;
   std::unordered_map<const tmeter_value*, const tmeter_value*> roots_;  // of views

@@ -31,7 +31,7 @@ const Precision& precision_of(std::string_view name) {
 
 struct Optimizer {
   std::string_view name;
-  int64_t states;       // tensors as large as the parameter
+  int64_t states;  // tensors as large as the parameter
   bool counts_steps;
   int64_t temporaries;  // of the parameter's size, at most at one time
   int64_t left_over;    // of them, until the next parameter's are made
@@ -48,10 +48,10 @@ struct Optimizer {
 //   lion       mul_ 1, add 2, sign_ 1, decay 1, add_ 2, mul_ 1, add_ 2                 10
 //   muon       two lerp 6, norm 2, div_ 1, decay 1, add_ 2, and its products           12
 constexpr Optimizer kOptimizers[] = {
-    {"adamw", 2, true, 2, 1, 14},   {"adam", 2, true, 2, 1, 13},
-    {"sgd", 0, false, 0, 0, 2},     {"momentum", 1, false, 0, 0, 4},
-    {"lion", 1, false, 2, 1, 10},   {"adafactor", 0, true, 1, 1, 15},
-    {"muon", 1, false, 1, 0, 12},   {"adam8bit", 0, false, 0, 0, 13},
+    {"adamw", 2, true, 2, 1, 14}, {"adam", 2, true, 2, 1, 13},
+    {"sgd", 0, false, 0, 0, 2},   {"momentum", 1, false, 0, 0, 4},
+    {"lion", 1, false, 2, 1, 10}, {"adafactor", 0, true, 1, 1, 15},
+    {"muon", 1, false, 1, 0, 12}, {"adam8bit", 0, false, 0, 0, 13},
 };
 
 const Optimizer& optimizer_of(std::string_view name) {
@@ -119,8 +119,8 @@ ParameterCost parameter_cost(const TrainedTensor& t, std::string_view optimizer,
   const auto state = element(p.state);
   ParameterCost cost;
   cost.gradient = t.numel * element(p.gradient);
-  cost.states = t.numel * state * o.states + (o.counts_steps ? kStepBytes : Count(0)) +
-                t.numel * p.master;
+  cost.states =
+      t.numel * state * o.states + (o.counts_steps ? kStepBytes : Count(0)) + t.numel * p.master;
   cost.temporaries = t.numel * state * o.temporaries;
   cost.left_over = t.numel * state * o.left_over;
   cost.flops = t.numel * o.flops;

@@ -66,7 +66,8 @@ const Place& Placement::of(const Value& value) {
   if (found != places_.end()) return found->second;
   const auto tensor = value.tensor();
   if (!tensor) {  // an input of the model
-    place(value, add(bytes_of(value, settings_), kNone), contiguous_strides(dims_of(value.shape())));
+    place(value, add(bytes_of(value, settings_), kNone),
+          contiguous_strides(dims_of(value.shape())));
     return places_[value.handle()];
   }
   auto& storage = of_tensor_[tensor.canonical().index()];

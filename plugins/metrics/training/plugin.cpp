@@ -5,6 +5,7 @@
 #include "options.hpp"
 #include "regions.hpp"
 #include "step_report.hpp"
+#include "utilization.hpp"
 
 namespace {
 
@@ -49,6 +50,24 @@ void add_options(tmeter::Registrar& r) {
             .default_value = "",
             .text = "parameters that are not trained: module paths or patterns with * and ?, "
                     "separated by commas"});
+  r.option({.key = "step-time",
+            .type = TMETER_OPTION_FLOAT,
+            .default_value = "0",
+            .text = "measured seconds of a step on one device, for mfu and hfu; 0: none",
+            .min = 0,
+            .max = 1e9});
+  r.option({.key = "devices",
+            .type = TMETER_OPTION_INT,
+            .default_value = "0",
+            .text =
+                "above 0: what each of that many devices holds and sends under data, tensor and "
+                "pipeline parallelism",
+            .min = 0,
+            .max = 1000000});
+  r.option({.key = "lora",
+            .default_value = "",
+            .text = "LoRA adapters, beside which everything is frozen: their rank and the linear "
+                    "layers, r:16,targets:q_proj|v_proj"});
   r.option({.key = "checkpoint",
             .default_value = "",
             .text = "modules whose forward runs again in the backward instead of being kept: types "
@@ -93,6 +112,27 @@ void add_metrics(tmeter::Registrar& r) {
   bytes("optimizer_bytes", "optimizer", TMETER_AXIS_TENSOR, TMETER_AGGREGATE_SUM,
         "bytes that training.optimizer keeps for trained parameters, with master weights, by "
         "training.precision");
+  const auto share = [&r](std::string_view id, std::string_view title, std::string_view text) {
+    r.metric({.id = id,
+              .title = title,
+              .unit_kind = TMETER_UNIT_RATIO,
+              .axis = TMETER_AXIS_MODEL,
+              .aggregation = TMETER_AGGREGATE_NONE,
+              .better = TMETER_BETTER_HIGHER,
+              .flags = TMETER_METRIC_DETAIL,
+              .convention = text});
+  };
+  share(
+      "mfu", "model FLOPs utilization",
+      "training_flops without recomputed_flops / training.step-time / the hardware profile's peak "
+      "of products (Chowdhery et al., arXiv:2204.02311, appendix B)");
+  share("hfu", "hardware FLOPs utilization",
+        "training_flops / training.step-time / the hardware profile's peak of products");
+  r.metric({.id = "trained_params",
+            .title = "trained",
+            .axis = TMETER_AXIS_TENSOR,
+            .flags = TMETER_METRIC_DETAIL,
+            .convention = "elements of trained parameters, with the adapters beside a parameter"});
   r.metric({.id = "optimizer_flops",
             .title = "optimizer FLOPs",
             .unit = "FLOP",
@@ -121,16 +161,16 @@ void configure(Call& call) {
 /// Whether anything can be said; says why not otherwise.
 bool has_backward(const Graph& graph, const Gradients& gradients, Call& call) {
   if (graph.nodes().size() == 0) return false;
-  for (const auto& t : graph.tensors())
-    if (gradients.trainable(t)) return true;
-  call.warn("training: no parameter is trainable, so nothing has a backward");
+  bool any = gradients.adapters().any();
+  for (const auto& t : graph.tensors()) any = any || gradients.trainable(t);
+  if (!any) call.warn("training: no parameter is trainable, so nothing has a backward");
   return true;
 }
 
 void find_backward(const Graph& graph, Call& call) {
   const auto convention = training::convention_of(call.option_text("convention"));
   const auto settings = training::settings_of(call);
-  const Gradients gradients(graph, call.option_text("frozen"));
+  const Gradients gradients(graph, call);
   if (!has_backward(graph, gradients, call)) return;
   const auto regions = training::checkpointed(graph, gradients, settings, call);
   const training::LanguageModel model(graph);
@@ -158,8 +198,10 @@ void register_all(tmeter::Registrar& r) {
   add_options(r);
   add_metrics(r);
   r.configure(configure);
-  r.analysis("states", "", "gradient_bytes optimizer_bytes optimizer_flops",
+  r.analysis("states", "", "trained_params gradient_bytes optimizer_bytes optimizer_flops",
              training::find_states);
+  r.analysis("utilization", "training_flops recomputed_flops", "mfu hfu",
+             training::find_utilization);
   r.analysis("step", "macs backward_macs", "saved_bytes step_peak_bytes", training::find_step);
   r.analysis("backward", "macs", "backward_macs backward_flops training_flops recomputed_flops",
              find_backward);

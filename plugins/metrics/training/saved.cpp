@@ -40,6 +40,7 @@ class Keeper {
       for (size_t i = 0; i < node.arg_count(); ++i) use(node.arg(i));
       for (size_t i = 0; i < node.result_count(); ++i) use(node.result(i));
       if (gradients_.through(node)) record(node);
+      if (const auto adapter = gradients_.adapters().of(node)) keep_adapter(*adapter);
       tape_.end_node(known_);
     }
     for (const auto& output : graph_.outputs()) list_output(output);
@@ -51,6 +52,7 @@ class Keeper {
 
  private:
   void record(const Node& node) {
+    if (const auto* rule = gradients_.rule_of(node)) return keep_by(*rule, node);
     const auto base = tmeter::base_name(node.op());
     if (base == "scaled_dot_product_attention") return keep_attention(node);
     if (base == "matmul" || base == "linalg_matmul")
@@ -96,6 +98,15 @@ class Keeper {
     keep_new(
         std::accumulate(to.begin(), to.end(), Count(1), [](Count n, int64_t d) { return n * d; }) *
         element_bytes(value.dtype(), settings_));
+  }
+
+  /// Of an in-house operator.
+  void keep_by(const tmeter_backward& rule, const Node& node) {
+    for (size_t i = 0; i < 64; ++i) {
+      if ((rule.keeps_arguments >> i & 1) != 0) keep(node.arg(i));
+      if ((rule.keeps_results >> i & 1) != 0) keep(node.result(i));
+    }
+    if (rule.kept_bytes > 0) keep_new(rule.kept_bytes);
   }
 
   // --- by the rows of derivatives.yaml ---
@@ -220,16 +231,28 @@ class Keeper {
         if (i != k && gradients_.of(factors[k])) keep(factors[i]);
   }
 
-  void keep_linear(const Node& node) {
-    const auto input = node.arg("input"), weight = node.arg("weight");
-    if (gradients_.of(input)) keep(weight);
-    if (!gradients_.of(weight)) return;
+  void keep_rows(const Value& input) {
     const auto shape = dims_of(input.shape());
     if (shape.size() <= 2) return keep(input);
     const Dims rows{
         std::accumulate(shape.begin(), shape.end() - 1, int64_t{1}, std::multiplies<>()),
         shape.back()};
     keep_reshaped(input, shape, placement_.of(input).strides, rows);
+  }
+
+  /// The inputs of both products. Beside the result there are the adapter's, before and after it is
+  /// scaled.
+  void keep_adapter(const Adapter& adapter) {
+    const auto element = element_bytes(adapter.input.dtype(), settings_);
+    keep_rows(adapter.input);
+    keep_new(adapter.rows * adapter.rank * element);
+    for (int i = 0; i < 2; ++i) placement_.add(adapter.rows * adapter.out * element, node_);
+  }
+
+  void keep_linear(const Node& node) {
+    const auto input = node.arg("input"), weight = node.arg("weight");
+    if (gradients_.of(input)) keep(weight);
+    if (gradients_.of(weight)) keep_rows(input);
   }
 
   /// at::matmul (LinearAlgebra.cpp): folded into one matrix product, or a batch of them.
@@ -367,8 +390,7 @@ class Keeper {
 
 }  // namespace
 
-Tape record_tape(const tmeter::Graph& graph, const Gradients& gradients,
-                 const Settings& settings) {
+Tape record_tape(const tmeter::Graph& graph, const Gradients& gradients, const Settings& settings) {
   return Keeper(graph, gradients, settings).run();
 }
 

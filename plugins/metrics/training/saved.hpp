@@ -14,9 +14,9 @@ struct Tape {
   std::vector<uint32_t> last_use;  // by storage: the last node that reads or makes it, or kNone
   std::vector<uint32_t> outputs;   // storages of the model's results
   std::unordered_map<const tmeter_value*, Place> places;
-  std::vector<bool> known;         // by node: whether its rule is known
-  std::vector<uint32_t> kept;      // by node, one after the other; parameters and buffers left out
-  std::vector<size_t> kept_end;    // by node: where its part of `kept` ends
+  std::vector<bool> known;       // by node: whether its rule is known
+  std::vector<uint32_t> kept;    // by node, one after the other; parameters and buffers left out
+  std::vector<size_t> kept_end;  // by node: where its part of `kept` ends
 
   size_t nodes() const { return kept_end.size(); }
   void end_node(bool is_known) {

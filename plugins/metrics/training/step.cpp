@@ -24,7 +24,8 @@ class Simulation {
         costs_(costs),
         settings_(settings),
         lives_(tape.storages.size()),
-        of_tensor_(graph.tensors().size(), kNone) {
+        of_tensor_(graph.tensors().size(), kNone),
+        has_adapter_gradients_(graph.tensors().size()) {
     held_.weights = costs.weights;
     held_.states = costs.states;
     sort_by_last_use();
@@ -184,7 +185,7 @@ class Simulation {
     const auto found = of_value_.find(value.handle());
     return found == of_value_.end() ? nullptr : &found->second;
   }
-  /// The gradient of a value, added to what has come for it before.
+  /// The gradient of a value, added to an earlier one.
   void pass(const Value& value, uint32_t gradient, uint32_t node) {
     ++gradients_list_[gradient].users;
     if (auto* before = gradient_at(value)) {
@@ -243,7 +244,11 @@ class Simulation {
         const bool shared = shares_gradient(node, argument, value);
         leaving.emplace_back(value, shared ? arriving.front() : fresh(gradient_bytes(value)));
       });
-    const auto on_the_way = rounded(backward_temporaries(node, gradients_, settings_));
+    auto on_the_way = rounded(backward_temporaries(node, gradients_, settings_));
+    if (gradients_.adapters().of(node)) {
+      on_the_way += rounded(bytes_of(node.result(0), settings_));  // of the scaled product
+      add_adapter_gradients(node);
+    }
     held_.temporaries += on_the_way;
     sample(Phase::kBackward, index);
     held_.temporaries = held_.temporaries - on_the_way;
@@ -254,6 +259,17 @@ class Simulation {
       drop(gradient);
     }
     for (const auto s : tape_.kept_by(index)) release(s);
+  }
+  /// Gradients of the matrices beside the node's weight, once.
+  void add_adapter_gradients(const Node& node) {
+    for (size_t i = 0; i < node.arg_count(); ++i) {
+      const auto tensor = node.arg(i).tensor();
+      if (!tensor) continue;
+      const auto index = tensor.canonical().index();
+      if (has_adapter_gradients_[index]) continue;
+      has_adapter_gradients_[index] = true;
+      held_.gradients += costs_.adapters[index];
+    }
   }
   Count gradient_bytes(const Value& value) const {
     const auto tensor = value.tensor();
@@ -294,6 +310,7 @@ class Simulation {
   std::vector<uint32_t> of_tensor_;  // gradients of parameters
   std::unordered_map<const tmeter_value*, uint32_t> of_value_;
   std::vector<bool> recomputed_;
+  std::vector<bool> has_adapter_gradients_;  // by tensor
   Held held_;
   StepMemory out_;
 };

@@ -22,7 +22,7 @@ struct Held {
   tmeter::Count weights = 0;      // parameters and buffers
   tmeter::Count states = 0;       // of the optimizer, with master weights
   tmeter::Count gradients = 0;    // of parameters
-  tmeter::Count activations = 0;  // inputs, results in use, and what is kept for the backward
+  tmeter::Count activations = 0;  // inputs, results in use, tensors kept for the backward
   tmeter::Count temporaries = 0;  // gradients of activations, and what formulas need on the way
   tmeter::Count total() const { return weights + states + gradients + activations + temporaries; }
 };
@@ -35,10 +35,12 @@ struct StepMemory {
   size_t backward_begin = 0, optimizer_begin = 0;  // events
 };
 
-/// What does not follow from the graph.
+/// Bytes that follow from the optimizer and the precision.
 struct StepCosts {
   tmeter::Count weights = 0, states = 0;
-  std::vector<tmeter::Count> gradients;  // by tensor
+  std::vector<tmeter::Count> gradients;              // by tensor
+  std::vector<tmeter::Count> adapters;               // gradients of the adapters beside a tensor
+  std::vector<tmeter::Count> weights_of, states_of;  // by tensor, with its adapters'
   tmeter::Count optimizer_temporaries = 0;
 };
 

@@ -10,6 +10,7 @@
 #include "optimizers.hpp"
 #include "options.hpp"
 #include "regions.hpp"
+#include "sharding.hpp"
 #include "step.hpp"
 
 namespace training {
@@ -25,29 +26,56 @@ std::string bytes_text(Count bytes) {
   return tmeter::scaled(static_cast<double>(bytes.value()), TMETER_UNIT_BYTE, "B").text();
 }
 
+/// The matrices that are trained for a parameter: it, or the adapters beside it.
+std::vector<TrainedTensor> trained_for(const tmeter::Tensor& t, const Gradients& gradients) {
+  if (t.is_tied()) return {};
+  if (gradients.trainable(t)) return {trained_tensor(t)};
+  return gradients.adapters().beside(t);
+}
+
+Count weight_bytes(const tmeter::Tensor& t, const Settings& settings) {
+  return t.is_encoded() ? t.bytes() : t.numel() * element_bytes(t.dtype(), settings);
+}
+
 /// Sums over the parameters and buffers, each tensor once.
 StepCosts step_costs(const Graph& graph, const Gradients& gradients, const Settings& settings,
                      const Call& call) {
   const auto optimizer = call.option_text("optimizer"), precision = call.option_text("precision");
   StepCosts out;
   out.gradients.resize(graph.tensors().size());
+  for (auto* list : {&out.adapters, &out.weights_of, &out.states_of})
+    list->resize(graph.tensors().size());
   Count left_over = 0, shared = 0;
   const bool together = settings.device == Device::kCuda && works_on_all(optimizer);
   for (const auto& t : graph.tensors()) {
     if ((!t.is_parameter() && !t.is_buffer()) || t.is_tied()) continue;
-    out.weights += t.numel() * element_bytes(t.dtype(), settings);
-    if (!gradients.trainable(t)) continue;
-    const auto cost = parameter_cost(trained_tensor(t), optimizer, precision);
-    out.states += cost.states;
-    shared = std::max(shared, shared_state_bytes(trained_tensor(t), optimizer));
-    out.gradients[t.index()] = cost.gradient;
-    if (together)
-      out.optimizer_temporaries += cost.left_over;
-    else
-      out.optimizer_temporaries = std::max(out.optimizer_temporaries, left_over + cost.temporaries);
-    left_over = cost.left_over;
+    auto& weights = out.weights_of[t.index()];
+    weights = weight_bytes(t, settings);
+    const bool own = gradients.trainable(t);
+    for (const auto& trained : trained_for(t, gradients)) {
+      const auto cost = parameter_cost(trained, optimizer, precision);
+      if (!own) weights += trained.numel * element_bytes(trained.dtype, settings);
+      out.states_of[t.index()] += cost.states;
+      out.states += cost.states;
+      shared = std::max(shared, shared_state_bytes(trained, optimizer));
+      (own ? out.gradients : out.adapters)[t.index()] += cost.gradient;
+      out.optimizer_temporaries =
+          together ? out.optimizer_temporaries + cost.left_over
+                   : std::max(out.optimizer_temporaries, left_over + cost.temporaries);
+      left_over = cost.left_over;
+    }
+    out.weights += weights;
   }
   out.states += shared;
+  return out;
+}
+
+Replica replica_of(const StepCosts& costs) {
+  Replica out;
+  out.weights = costs.weights_of;
+  out.states = costs.states_of;
+  out.gradients = costs.gradients;
+  for (size_t i = 0; i < out.gradients.size(); ++i) out.gradients[i] += costs.adapters[i];
   return out;
 }
 
@@ -78,7 +106,7 @@ std::string parts_of(const Held& held) {
          bytes_text(held.activations) + ", temporaries " + bytes_text(held.temporaries);
 }
 
-/// At most so many points; each has the highest memory of the events that it stands for.
+/// A limited number of points; each has the highest memory of the events that it stands for.
 tmeter::Series curve_of(const StepMemory& step) {
   constexpr size_t kPoints = 1000;
   tmeter::Series out;
@@ -118,14 +146,31 @@ void report_choices(const std::vector<Choice>& choices, Count saved, Count peak,
     f.severity = TMETER_SEVERITY_ADVICE;
     f.rule = "training-checkpoint";
     f.text = "checkpoint these " + std::to_string(choice.calls) + " " + std::string(choice.type) +
-             " modules: " +
-             percent(as_double(choice.saved) / as_double(saved) - 1) +
+             " modules: " + percent(as_double(choice.saved) / as_double(saved) - 1) +
              " of the memory kept for the backward, " +
              percent(work > 0 ? as_double(choice.recomputed_macs) / work : 0) + " FLOPs";
-    f.action = "torch.utils.checkpoint.checkpoint(module, x, use_reentrant=False) around each; "
-               "--set training.checkpoint=" + std::string(choice.type) + " shows each figure";
+    f.action =
+        "torch.utils.checkpoint.checkpoint(module, x, use_reentrant=False) around each; "
+        "--set training.checkpoint=" +
+        std::string(choice.type) + " shows each figure";
     f.changes = {{"saved_bytes", as_double(saved), as_double(choice.saved)},
                  {"step_peak_bytes", as_double(peak), as_double(after)}};
+    call.add(f);
+  }
+}
+
+/// A row for each way to share the work among `training.devices`.
+void report_shards(const Graph& graph, const Replica& replica, const Settings& settings,
+                   Call& call) {
+  const auto devices = call.option_int("devices");
+  if (devices <= 0) return;
+  for (const auto& shard : shards(graph, replica, devices, settings)) {
+    Finding f;
+    f.rule = "training-sharding";
+    f.text = std::string(shard.name) + " on " + std::to_string(devices) +
+             " devices: each holds at most " + bytes_text(shard.holds) +
+             (shard.sends ? " and sends " + bytes_text(*shard.sends) + " a step" : "");
+    f.evidence = shard.formula + " (W weights, G gradients, O optimizer, A kept for the backward)";
     call.add(f);
   }
 }
@@ -148,7 +193,8 @@ void report_weights_alone(const StepCosts& costs, Call& call) {
   Held held;
   held.weights = costs.weights;
   held.states = costs.states;
-  for (const auto bytes : costs.gradients) held.gradients += bytes;
+  for (const auto* list : {&costs.gradients, &costs.adapters})
+    for (const auto bytes : *list) held.gradients += bytes;
   call.emit("step_peak_bytes", TMETER_AXIS_MODEL, 0, Cell(held.total()).as_partial());
   Finding f;
   f.rule = "training-step";
@@ -163,31 +209,40 @@ void report_weights_alone(const StepCosts& costs, Call& call) {
 }  // namespace
 
 void find_states(const Graph& graph, Call& call) {
-  const Gradients gradients(graph, call.option_text("frozen"));
+  const Gradients gradients(graph, call);
   const auto optimizer = call.option_text("optimizer"), precision = call.option_text("precision");
   bool has_shared = false;  // at the first parameter that uses it
   for (const auto& t : graph.tensors()) {
     if (!t.is_parameter()) continue;
-    ParameterCost cost;
-    if (gradients.trainable(t)) {
-      const auto trained = trained_tensor(t);
-      cost = parameter_cost(trained, optimizer, precision);
+    ParameterCost sum;
+    Count trained_elements = 0;
+    for (const auto& trained : trained_for(t, gradients)) {
+      const auto cost = parameter_cost(trained, optimizer, precision);
       const auto shared = shared_state_bytes(trained, optimizer);
-      if (!has_shared) cost.states += shared;
+      sum.gradient += cost.gradient;
+      sum.states += cost.states + (has_shared ? Count(0) : shared);
+      sum.flops += cost.flops;
+      trained_elements += trained.numel;
       has_shared = has_shared || shared > Count(0);
     }
-    const auto cell = [](Count c) { return c == Count(0) ? Cell::zero_by_rule() : Cell(c); };
-    call.emit("gradient_bytes", TMETER_AXIS_TENSOR, t.index(), cell(cost.gradient));
-    call.emit("optimizer_bytes", TMETER_AXIS_TENSOR, t.index(), cell(cost.states));
-    call.emit("optimizer_flops", TMETER_AXIS_TENSOR, t.index(), cell(cost.flops));
+    const auto emit = [&](std::string_view id, Count c) {
+      call.emit(id, TMETER_AXIS_TENSOR, t.index(), c == Count(0) ? Cell::zero_by_rule() : Cell(c));
+    };
+    emit("trained_params", trained_elements);
+    emit("gradient_bytes", sum.gradient);
+    emit("optimizer_bytes", sum.states);
+    emit("optimizer_flops", sum.flops);
   }
 }
 
 void find_step(const Graph& graph, Call& call) {
   const auto settings = settings_of(call);
-  const Gradients gradients(graph, call.option_text("frozen"));
+  const Gradients gradients(graph, call);
   const auto costs = step_costs(graph, gradients, settings, call);
-  if (graph.nodes().size() == 0) return report_weights_alone(costs, call);
+  if (graph.nodes().size() == 0) {
+    report_weights_alone(costs, call);
+    return report_shards(graph, replica_of(costs), settings, call);
+  }
   const auto tape = record_tape(graph, gradients, settings);
   const auto calls = checkpointed_calls(graph, call.option_text("checkpoint"));
   const Regions regions(graph, tape, calls);
@@ -209,13 +264,18 @@ void find_step(const Graph& graph, Call& call) {
   const auto step = simulate(regions);
   report_peak(graph, step, whole, call);
   call.add(curve_of(step));
-  if (!calls.empty() || kept == Count(0)) return;
-  constexpr size_t kChoices = 5;
   std::vector<Count> macs;
   for (const auto& node : graph.nodes()) {
     const auto cell = call.read("macs", node);
     macs.push_back(cell.is_int() ? cell.count() : Count(0));
   }
+  auto replica = replica_of(costs);
+  for (const auto& bytes : saved) replica.saved.push_back(bytes.value_or(0));
+  replica.macs = macs;
+  replica.tape = &tape;
+  report_shards(graph, replica, settings, call);
+  if (!calls.empty() || kept == Count(0)) return;
+  constexpr size_t kChoices = 5;
   report_choices(checkpoint_choices(graph, tape, macs, kept, kChoices), kept, step.peak.total(),
                  simulate, call);
 }

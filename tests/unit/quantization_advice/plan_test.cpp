@@ -45,6 +45,7 @@ Weight weight(std::vector<int64_t> dims, std::vector<std::pair<std::string_view,
               tmeter::DType type = kFloat32) {
   Weight w;
   w.layout = layout(std::move(dims), type);
+  w.stored = w.layout.bytes();
   w.figures.sqnr.fill(std::numeric_limits<double>::quiet_NaN());
   for (const auto& [scheme, value] : sqnr) w.figures.sqnr[*scheme_at(scheme)] = value;
   return w;

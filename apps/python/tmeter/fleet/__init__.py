@@ -3,17 +3,19 @@
 >>> from tmeter import fleet
 >>> found = fleet.analyze(["a.pt2", "s3://models/b.safetensors"], "out")  # doctest: +SKIP
 >>> found = fleet.analyze({"llama": "llama/model.safetensors.index.json"}, "out")  # doctest: +SKIP
+>>> found = fleet.load("out")  # doctest: +SKIP
 
 Tasks run on Ray when it is in use, else in processes of this machine. Every report is written to
 the output folder the moment it is there, so that nothing is lost with a worker, and a run that was
-cut off goes on where it stopped. Reports of shards are put together by ``tmeter merge``. See
-docs/fleet.md.
+cut off goes on where it stopped. Reports of shards are put together by ``tmeter merge``. The same
+from the shell is ``tmeter fleet``. See docs/fleet.md.
 """
 
 from __future__ import annotations
 
-from .run import analyze
+from ..errors import OutputError
+from .analysis import analyze
+from .result import FleetResult, load
 from .schedule import Progress
-from .table import FleetResult
 
-__all__ = ["FleetResult", "Progress", "analyze"]
+__all__ = ["FleetResult", "OutputError", "Progress", "analyze", "load"]

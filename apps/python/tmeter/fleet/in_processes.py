@@ -1,6 +1,6 @@
-"""Units in processes of this machine: what there is without Ray.
+"""Batches in processes of this machine: what there is without Ray.
 
-A worker is a Python of its own that reads units from a pipe. It is known which unit it had when it
+A worker is a Python of its own that reads batches from a pipe. It is known which unit it had when it
 died, which a pool of the standard library does not tell, and a script needs no
 ``if __name__ == "__main__"``.
 """
@@ -17,9 +17,12 @@ import threading
 from contextlib import suppress
 from typing import IO, Any
 
-from .units import Outcome, Unit, lost
+from .schedule import Event
+from .units import Batch, Done, lost
 
 _HEADER = 8
+#: Seconds that a worker has for cleaning up.
+_TO_END = 5.0
 
 
 def _write(stream: IO[bytes], value: Any) -> None:
@@ -37,41 +40,57 @@ def _read(stream: IO[bytes]) -> Any:
     return pickle.loads(content)
 
 
+_Work = tuple[int, Batch]
+
+
 class _Worker(threading.Thread):
     """One process, started again when it dies."""
 
-    def __init__(self, units: queue.Queue[Unit | None], done: queue.Queue[tuple[Unit, Outcome]]):
+    def __init__(self, work: queue.Queue[_Work | None], events: queue.Queue[Event]) -> None:
         super().__init__(daemon=True, name="tmeter-fleet")
-        self._units, self._done = units, done
+        self._work, self._events = work, events
         self.process: subprocess.Popen[bytes] | None = None
+        self._closing = False
 
     def run(self) -> None:
-        while (unit := self._units.get()) is not None:
-            self._done.put((unit, self._outcome(unit)))
+        while (work := self._work.get()) is not None:
+            self._do(*work)
         self.end()
 
-    def end(self) -> None:
-        """With the program that it runs: it is the first of a process group."""
-        process = self.process
-        if process is not None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+    def ask_to_end(self) -> None:
+        self._closing = True
+        if self.process is not None:
+            with suppress(ProcessLookupError):
+                self.process.send_signal(signal.SIGTERM)
 
-    def _outcome(self, unit: Unit) -> Outcome:
+    def end(self) -> None:
+        """It cleans up; in the end it is killed with the program that it runs, its process group."""
+        process = self.process
+        if process is None:
+            return
+        self.ask_to_end()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_TO_END)
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    def _do(self, number: int, batch: Batch) -> None:
         try:
             process = self._running()
             assert process.stdin is not None and process.stdout is not None
-            _write(process.stdin, unit)
-            outcome = _read(process.stdout)
-            assert isinstance(outcome, Outcome)
-            return outcome
+            _write(process.stdin, batch)
+            while isinstance(done := _read(process.stdout), Done):
+                self._events.put(Event(number, (done,), False))
+            self._events.put(Event(number, (), True))
         except (EOFError, OSError):
-            return lost(self._buried())
+            self._events.put(Event(number, (), True, lost(self._buried())))
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self.process is None:
-            command = [sys.executable, "-m", "tmeter.fleet.worker"]
+            if self._closing:
+                raise EOFError
+            command = [sys.executable, "-m", "tmeter.fleet.worker", str(os.getpid())]
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
             self.process = subprocess.Popen(
                 command,
@@ -86,7 +105,8 @@ class _Worker(threading.Thread):
         process = self.process
         if process is None:
             return "the worker could not be started"
-        self.end()
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
         self.process = None
         return f"the worker, process {process.pid}, ended with {process.wait()}"
 
@@ -95,9 +115,9 @@ class Processes:
     """Engine of the processes of this machine."""
 
     def __init__(self, workers: int) -> None:
-        self._units: queue.Queue[Unit | None] = queue.Queue()
-        self._done: queue.Queue[tuple[Unit, Outcome]] = queue.Queue()
-        self._workers = [_Worker(self._units, self._done) for _ in range(workers)]
+        self._work: queue.Queue[_Work | None] = queue.Queue()
+        self._events: queue.Queue[Event] = queue.Queue()
+        self._workers = [_Worker(self._work, self._events) for _ in range(workers)]
         for worker in self._workers:
             worker.start()
 
@@ -105,15 +125,23 @@ class Processes:
     def capacity(self) -> int:
         return len(self._workers)
 
-    def start(self, unit: Unit) -> None:
-        self._units.put(unit)
+    def start(self, number: int, batch: Batch) -> None:
+        self._work.put((number, batch))
 
-    def wait(self) -> list[tuple[Unit, Outcome]]:
-        return [self._done.get()]
+    def wait(self) -> list[Event]:
+        events = [self._events.get()]
+        with suppress(queue.Empty):
+            while True:
+                events.append(self._events.get_nowait())
+        return events
 
     def close(self) -> None:
-        while not self._units.empty():
-            self._units.get()
+        with suppress(queue.Empty):
+            while True:
+                self._work.get_nowait()
         for worker in self._workers:
-            self._units.put(None)
+            worker.ask_to_end()
+            self._work.put(None)
+        for worker in self._workers:
             worker.end()
+            worker.join(_TO_END)

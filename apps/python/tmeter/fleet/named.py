@@ -6,12 +6,12 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import re
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 from .places import stamp
+from .scratch import scratch
 
 T = TypeVar("T")
 
@@ -55,8 +55,8 @@ def exported(source: str, use: Callable[[Path, tuple[str, ...]], T]) -> T:
     from ..factories import build
 
     model, inputs = build(source)
-    with tempfile.TemporaryDirectory(prefix="tmeter-") as folder:
+    with scratch() as folder:
         found, _ = export_and_use(
-            model, inputs, Path(folder), lambda made: use(made.path, made.arguments)
+            model, inputs, folder, lambda made: use(made.path, made.arguments)
         )
     return found

@@ -1,16 +1,24 @@
-"""Units as Ray tasks. The only part that imports Ray."""
+"""Batches as Ray tasks. The only part that imports Ray."""
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from ..errors import UsageError
-from .units import Outcome, Unit, lost
-from .work import run_unit
+from .deadlines import within
+from .schedule import Event
+from .units import Batch, Done, lost
+from .work import run_batch
 
-#: Units for each processor: enough that none waits, few enough to be held in memory.
+#: Batches for each processor: enough that none waits, few enough to be held in memory.
 _AHEAD = 2
+_TO_CONNECT = 10.0  # seconds, of a socket
+_TO_START = 120.0
+_TO_END = 5.0
 
 
 def is_in_use() -> bool:
@@ -19,6 +27,40 @@ def is_in_use() -> bool:
 
     ray = sys.modules.get("ray")
     return ray is not None and bool(ray.is_initialized())
+
+
+def _batch_here(batch: Batch) -> list[Done]:
+    return list(run_batch(batch))
+
+
+def _require_answer(address: str) -> None:
+    """Ray itself waits for minutes at a closed port."""
+    plain = address.removeprefix("ray://")
+    host, colon, port = plain.rpartition(":")
+    if not colon:
+        return
+    if not port.isdigit():
+        raise UsageError(f"address={address!r}: HOST:PORT, ray://HOST:PORT or auto is expected")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _TO_CONNECT).close()
+    except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"address={address!r}: no Ray there ({why})") from error
+
+
+def _connected(ray: Any, address: str | None) -> None:
+    """Raises UsageError: there is no Ray, or none that answers in time."""
+    if address is not None:
+        _require_answer(address)
+    try:
+        within(
+            _TO_START,
+            f"Ray at {address or 'this machine'}",
+            lambda: ray.init(address=address, log_to_driver=False, include_dashboard=False),
+        )
+    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        said = " ".join(str(error).split())[:300]
+        raise UsageError(f"address={address!r}: no Ray there ({said})") from error
 
 
 class OnRay:
@@ -37,44 +79,51 @@ class OnRay:
         self._ray: Any = ray
         self._own = not ray.is_initialized()
         if self._own:
-            ray.init(address=address, log_to_driver=False, include_dashboard=False)
-        self._task: Any = ray.remote(run_unit)
+            _connected(ray, address or os.environ.get("RAY_ADDRESS"))
+        self._task: Any = ray.remote(_batch_here)
         self._options = dict(options)
-        self._running: dict[Any, Unit] = {}
+        self._running: dict[Any, tuple[int, Batch]] = {}
 
     @property
     def capacity(self) -> int:
         """The cluster may grow meanwhile."""
         return max(1, int(self._ray.cluster_resources().get("CPU", 1))) * _AHEAD
 
-    def start(self, unit: Unit) -> None:
-        options = {"num_cpus": unit.cpus, "max_retries": 0, "name": f"tmeter {unit.key}"}
-        if unit.place:
-            options["resources"] = dict(unit.place)
-        task = self._task.options(**{**options, **self._options})
-        self._running[task.remote(unit)] = unit
+    def start(self, number: int, batch: Batch) -> None:
+        options: dict[str, Any] = {"num_cpus": batch.cpus, "max_retries": 0}
+        if batch.units[0].place:
+            options["resources"] = dict(batch.units[0].place)
+        task = self._task.options(**{**options, "name": "tmeter fleet", **self._options})
+        self._running[task.remote(batch)] = number, batch
 
-    def wait(self) -> list[tuple[Unit, Outcome]]:
+    def wait(self) -> list[Event]:
         ready, _ = self._ray.wait(list(self._running), num_returns=1)
-        return [(self._running.pop(ref), self._outcome(ref)) for ref in ready]
+        return [self._event(ref) for ref in ready]
 
-    def _outcome(self, ref: Any) -> Outcome:
+    def _event(self, ref: Any) -> Event:
+        number, batch = self._running.pop(ref)
         try:
-            outcome = self._ray.get(ref)
-            assert isinstance(outcome, Outcome)
-            return outcome
-        except (
-            self._ray.exceptions.RayTaskError
-        ) as error:  # tmeter is missing there, or another one
+            return Event(number, tuple(self._ray.get(ref)), True)
+        except self._ray.exceptions.RayTaskError as error:  # tmeter is missing there, or another one
             cause = getattr(error, "cause", None) or error
-            return Outcome(error=f"{type(cause).__name__}: {cause}", kind=type(cause).__name__)
+            failed = Done(False, error=f"{type(cause).__name__}: {cause}", kind=type(cause).__name__)
+            return Event(number, tuple(failed for _ in batch.units), True)
         except self._ray.exceptions.RayError as error:
             said = str(error).strip().splitlines() or [""]
-            return lost(f"{type(error).__name__}: {said[0]}")
+            return Event(number, (), True, lost(f"{type(error).__name__}: {said[0]}"), False)
 
     def close(self) -> None:
+        """A cancelled task cleans up; one that does not end is killed."""
         for ref in self._running:
-            self._ray.cancel(ref, force=True)
+            with suppress(Exception):
+                self._ray.cancel(ref, force=False)
+        left = list(self._running)
+        with suppress(Exception):
+            _, left = self._ray.wait(left, num_returns=len(left), timeout=_TO_END) if left else ([], [])
+        for ref in left:
+            with suppress(Exception):
+                self._ray.cancel(ref, force=True)
         self._running.clear()
         if self._own:
+            self._own = False
             self._ray.shutdown()

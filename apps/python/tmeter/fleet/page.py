@@ -10,32 +10,52 @@ import urllib.parse
 from collections.abc import Sequence
 from typing import Any
 
+from .table import ROWS_EACH
+
 _STYLE = """
 body{font:14px system-ui,sans-serif;margin:2em;color-scheme:light dark}
 table{border-collapse:collapse}th,td{padding:.25em .8em;border-bottom:1px solid #8884;text-align:right}
 th:first-child,td:first-child,td.error{text-align:left}td:first-child{max-width:40em;overflow-wrap:anywhere}
 td.error{color:#c33;max-width:60em;overflow-wrap:anywhere}
 th button{font:inherit;border:0;background:none;cursor:pointer;font-weight:bold;color:inherit}
-.weak{opacity:.6}
+.weak{opacity:.6}nav{margin:.6em 0}nav button,nav input{font:inherit}
 """
 
-#: Sorts by the column that is clicked: numbers by `data-v`, other cells last.
+#: Rows of a page, and of all pages together: a browser opens these at once.
+_EACH, MOST = 100, 2_000
+
+#: Sorts all rows by the column that is clicked (numbers by `data-v`, other cells last), shows those whose
+#: text has the words that are typed, a page of them at a time.
 _SCRIPT = """
+const body = document.querySelector("tbody"), each = Number(body.dataset.each);
+const said = document.querySelector("#at"), words = document.querySelector("#words");
+let rows = Array.from(body.rows), at = 0;
+const show = () => {
+  const wanted = words.value.toLowerCase();
+  const found = rows.filter(row => row.textContent.toLowerCase().includes(wanted));
+  at = Math.max(0, Math.min(at, Math.ceil(found.length / each) - 1));
+  body.replaceChildren(...found.slice(at * each, (at + 1) * each));
+  const end = Math.min((at + 1) * each, found.length);
+  said.textContent = found.length ? `${at * each + 1}\u2013${end} of ${found.length}` : "none";
+};
+document.querySelector("#back").addEventListener("click", () => { at -= 1; show(); });
+document.querySelector("#on").addEventListener("click", () => { at += 1; show(); });
+words.addEventListener("input", () => { at = 0; show(); });
 for (const button of document.querySelectorAll("th button")) button.addEventListener("click", () => {
-  const body = document.querySelector("tbody"), column = button.parentElement.cellIndex;
-  const down = button.dataset.down !== "1";
+  const column = button.parentElement.cellIndex, down = button.dataset.down !== "1";
   for (const b of document.querySelectorAll("th button")) delete b.dataset.down;
   if (down) button.dataset.down = "1";
   const key = row => (row.cells[column] ? row.cells[column].dataset.v : undefined);
-  const rows = Array.from(body.rows);
   rows.sort((a, b) => {
     const x = key(a), y = key(b);
     if (x === undefined || y === undefined) return (x === undefined) - (y === undefined);
     const order = column === 0 ? (x < y ? -1 : x > y ? 1 : 0) : Number(x) - Number(y);
     return down && column !== 0 ? -order : order;
   });
-  body.append(...rows);
+  at = 0;
+  show();
 });
+show();
 """
 
 _UNSEEN = re.compile(
@@ -54,7 +74,15 @@ def _hash(content: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def page(rows: Sequence[dict[str, Any]], metrics: Sequence[dict[str, Any]], version: str) -> str:
+def page(
+    rows: Sequence[dict[str, Any]],
+    metrics: Sequence[dict[str, Any]],
+    version: str,
+    count: int,
+    failed: int,
+    total: int,
+) -> str:
+    """Of the first `MOST` rows; `count` and `failed` are of the table, `total` of the models given."""
     policy = (
         f"default-src 'none'; style-src {_hash(_STYLE)}; script-src {_hash(_SCRIPT)}; "
         "base-uri 'none'; form-action 'none'"
@@ -62,27 +90,44 @@ def page(rows: Sequence[dict[str, Any]], metrics: Sequence[dict[str, Any]], vers
     shown = [
         m for m in metrics if not m["detail"] and any(r.get(m["id"]) is not None for r in rows)
     ]
-    failed = sum(row["status"] != "ok" for row in rows)
     heads = "".join(
         f'<th title="{text(m["convention"])}"><button>{text(m["title"])}{_unit(m)}</button></th>'
         for m in shown
     )
     body = "\n".join(_row(row, shown) for row in rows)
-    said = f"{len(rows):,} models" + (f", {failed:,} failed" if failed else "")
+    said = f"{count:,} models" + (f", {failed:,} failed" if failed else "")
+    if count < total:
+        said += f"; {total - count:,} are not done"
+    more = _more(len(rows), count)
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="referrer" content="no-referrer"><title>{said}</title><style>{_STYLE}</style></head>
-<body><h1>{said}</h1>
+<body><h1>{said}</h1>{more}
+<nav><input id="words" placeholder="filter" aria-label="filter"> <button id="back">back</button>
+<span id="at"></span> <button id="on">on</button></nav>
 <table><thead><tr><th><button>model</button></th>{heads}
 <th><button>bytes</button></th><th><button>seconds</button></th></tr></thead>
-<tbody>
+<tbody data-each="{_EACH}">
 {body}
 </tbody></table>
 <p class="weak">tmeter {text(version)}. ≥: a lower bound, something in it has no figure. ~: rests on an assumption. –: no figure.
-The whole of it is in models.parquet and in each model's report.</p>
+The whole of it is in <a href="models.parquet">models.parquet</a> and in each model's report.</p>
 <script>{_SCRIPT}</script></body></html>
 """
+
+
+def _more(shown: int, count: int) -> str:
+    """How to find the rows that a browser would not open."""
+    if shown >= count:
+        return ""
+    query = "select model, error from read_parquet('models.parquet') where status = 'failed'"
+    if count > ROWS_EACH:
+        query = query.replace("models.parquet", "models.parquet/*.parquet")
+    return (
+        f"<p>The first {shown:,} are here. All are in <a href='models.parquet'>models.parquet</a>; "
+        f'in this folder: <code>duckdb -c "{text(query)}"</code></p>'
+    )
 
 
 def _unit(metric: dict[str, Any]) -> str:
@@ -95,10 +140,12 @@ def _row(row: dict[str, Any], metrics: Sequence[dict[str, Any]]) -> str:
         why = f"{row['error_kind']}: {row['error']}"
         said = f'<td class="error" colspan="{len(metrics) + 2}">{text(why)}</td>'
         return f"<tr>{name}{text(row['model'])}</td>{said}</tr>"
-    link = urllib.parse.quote(row["report"])
+    link = urllib.parse.quote(row["report"]) if row["report"] else ""
     cells = "".join(_cell(row.get(m["id"]), row.get(f"{m['id']}_status")) for m in metrics)
     facts = "".join(_cell(row[key], None) for key in ("bytes", "seconds"))
-    return f'<tr>{name}<a href="{link}">{text(row["model"])}</a></td>{cells}{facts}</tr>'
+    called = text(row["model"])
+    linked = f'<a href="{link}">{called}</a>' if link else called
+    return f"<tr>{name}{linked}</td>{cells}{facts}</tr>"
 
 
 def _cell(value: Any, status: str | None) -> str:

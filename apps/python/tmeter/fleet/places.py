@@ -1,28 +1,60 @@
-"""Files where they lie: paths, and URLs through fsspec."""
+"""Files where they lie: paths, http(s), members of zip and tar files, and whatever else fsspec reads."""
 
 from __future__ import annotations
 
+import errno
+import glob
+import hashlib
 import os
 import re
 import shutil
-import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import stat as stat_module
+import time
+import urllib.parse
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
-from ..errors import ModelError, UsageError
+from ..errors import ModelError, OutputError, UsageError
+from . import http
+from .deadlines import STALL, Call, Deadline, within
+from .scratch import scratch
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*(::|://)")
+_ARCHIVE = re.compile(r"^(zip|tar)://(.+?)::(.+)$", re.DOTALL)
 #: Bytes that are left free on a disk that a file is fetched to.
 _SPARE = 64 << 20
+_BLOCK = 1 << 18
+#: As the reader of safetensors: no header is larger.
+_LARGEST_HEADER = 100_000_000
+#: Of libraries of clouds: another try gives the same.
+_PERMANENT = {"NoCredentialsError", "PartialCredentialsError", "ProfileNotFound", "ParamValidationError"}
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+#: Files change their time in steps of the kernel's clock: within one, a change cannot be seen.
+_TICK = 0.02
+
+#: One part of a GGUF file: its reader reads the others, too.
+_PART = re.compile(r"-(\d{5})-of-(\d{5}\.gguf)$")
+_MOST_IN_FOLDER = 20_000
+
+ABSENT = "absent"
 
 
 def is_url(source: str) -> bool:
     return _URL.match(source) is not None
 
 
-def _opened(url: str) -> tuple[Any, str]:
+def _is_http(source: str) -> bool:
+    return source.startswith(("http://", "https://"))
+
+
+def is_full(error: BaseException) -> bool:
+    return isinstance(error, OSError) and error.errno in _FULL
+
+
+def file_system(url: str) -> tuple[Any, str]:
+    """fsspec's, and the path in it. Raises UsageError when a library for it is missing."""
     try:
         import fsspec
     except ImportError as error:
@@ -34,98 +66,367 @@ def _opened(url: str) -> tuple[Any, str]:
     return system, path
 
 
+def _opened(url: str) -> tuple[Any, str]:
+    system, path = file_system(url)
+    system.invalidate_cache()  # facts are asked for when they may have changed
+    return system, path
+
+
 def _failed(url: str, error: BaseException) -> Exception:
     """A permanent error is a ModelError; a transient one (networks) is an OSError, and tried again."""
-    if isinstance(error, (FileNotFoundError, PermissionError, IsADirectoryError)):
+    if isinstance(error, (ModelError, UsageError, OutputError)):
+        return error
+    if is_full(error):
+        return OutputError(f"{url} cannot be fetched: {os.strerror(cast(OSError, error).errno or 0)}")
+    if isinstance(error, PermissionError) or type(error).__name__ in _PERMANENT:
+        why = getattr(error, "strerror", None) or str(error) or "no right to read it"
+        return ModelError(f"{url}: {_line(why)}")
+    if isinstance(error, (FileNotFoundError, IsADirectoryError, NotADirectoryError)):
         return ModelError(f"{url}: {error.strerror or 'there is no such file'}")
-    return OSError(f"{url}: {type(error).__name__}: {error}")
+    return OSError(f"{url}: {type(error).__name__}: {_line(str(error))}")
 
 
-def read(source: str, most: int) -> bytes:
+def _line(said: str) -> str:
+    return " ".join(said.split())[:400]
+
+
+@contextmanager
+def _asking(url: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        raise _failed(url, error) from error
+
+
+# Opening
+
+
+@contextmanager
+def _open(source: str, deadline: Deadline) -> Iterator[tuple[IO[bytes], int]]:
+    """A remote file for reading any part of it, and its size (-1: not known)."""
+    if _is_http(source):
+        file = http.HttpFile(source, deadline)
+        yield cast(IO[bytes], file), file.facts.size
+        return
+    if (found := _ARCHIVE.match(source)) is not None:
+        with _member(found, deadline) as (archive, path):
+            with archive.open(path, "rb") as member:
+                yield member, int(archive.info(path)["size"])
+        return
+    system, path = _opened(source)
+    with system.open(path, "rb", block_size=_BLOCK) as file:
+        size = getattr(file, "size", None)
+        yield file, int(size) if size is not None else -1
+
+
+@contextmanager
+def _member(found: re.Match[str], deadline: Deadline) -> Iterator[tuple[Any, str]]:
+    kind, path, container = found.groups()
+    try:
+        import fsspec
+    except ImportError as error:
+        raise UsageError(f"{container}: archives need fsspec: pip install 'tmeter[fleet]'") from error
+    inside: AbstractContextManager[tuple[IO[bytes], int]]
+    if is_url(container):
+        inside = _open(container, deadline)
+    else:
+        inside = nullcontext((open(container, "rb"), -1))
+    with inside as (file, _):
+        try:
+            archive = fsspec.get_filesystem_class(kind)(fo=file, skip_instance_cache=True)
+            yield archive, path
+        finally:
+            if not is_url(container):
+                file.close()
+
+
+# Facts
+
+
+def read(source: str, most: int, deadline: Deadline | None = None) -> bytes:
     """A small file, whole.
 
     Raises:
         ModelError: it is not there, cannot be read, or is larger than `most` bytes.
-        OSError: reading broke off.
+        OSError: reading broke off, or took too long.
     """
+    deadline = deadline or Deadline(None)
     if not is_url(source):
         try:
             with open(source, "rb") as file:
                 content = file.read(most + 1)
-        except OSError as error:
-            raise ModelError(f"{source}: {error.strerror}") from error
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{source}: {_reason(error)}") from error
     else:
-        system, path = _opened(source)
-        try:
-            with system.open(path, "rb") as file:
-                content = file.read(most + 1)
-        except Exception as error:
-            raise _failed(source, error) from error
+        with _asking(source):
+            content = within(deadline.left(), source, lambda: _read(source, most, deadline))
     if len(content) > most:
         raise ModelError(f"{source}: more than {most:,} bytes")
     return content
+
+
+def _read(source: str, most: int, deadline: Deadline) -> bytes:
+    with _open(source, deadline) as (file, _):
+        content = bytearray()
+        while len(content) <= most and (more := file.read(min(1 << 20, most + 1 - len(content)))):
+            content += more
+        return bytes(content)
+
+
+def _reason(error: BaseException) -> str:
+    return getattr(error, "strerror", None) or str(error)
 
 
 def missing(source: str, names: Iterable[str]) -> list[str]:
     """Of these files beside it those that are not there. A folder elsewhere is asked for once."""
     if not is_url(source):
         return [name for name in names if not os.path.isfile(beside(source, name))]
-    system, path = _opened(source)
-    try:
-        found = system.ls(path.rsplit("/", 1)[0] if "/" in path else "", detail=False)
-    except Exception as error:
-        raise _failed(source, error) from error
-    there = {str(entry).rstrip("/").rsplit("/", 1)[-1] for entry in found}
+    if _is_http(source) or _ARCHIVE.match(source):  # no folders there: what is missing fails by itself
+        return []
+    with _asking(source):
+        there = within(STALL, source, lambda: _names_beside(source))
     return [name for name in names if name not in there]
+
+
+def _names_beside(source: str) -> set[str]:
+    system, path = _opened(source)
+    found = system.ls(path.rsplit("/", 1)[0] if "/" in path else "", detail=False)
+    return {str(entry).rstrip("/").rsplit("/", 1)[-1] for entry in found}
 
 
 def beside(source: str, name: str) -> str:
     """The file of this name in the same folder."""
-    if is_url(source):
-        return source.rsplit("/", 1)[0] + "/" + name
-    return os.path.join(os.path.dirname(source), name)
+    if not is_url(source):
+        return os.path.join(os.path.dirname(source), name)
+    if (found := _ARCHIVE.match(source)) is not None:
+        kind, path, container = found.groups()
+        return f"{kind}://{os.path.join(os.path.dirname(path), name)}::{container}"
+    if _is_http(source):
+        parts = urllib.parse.urlsplit(source)
+        path = parts.path.rsplit("/", 1)[0] + "/" + urllib.parse.quote(name)
+        return urllib.parse.urlunsplit(parts._replace(path=path))
+    return source.rsplit("/", 1)[0] + "/" + name
 
 
-def stamp(source: str) -> str:
-    """Size and time of change: what a file is known by. Empty: not to be had."""
+def name_of(source: str) -> str:
+    """The file's own name."""
+    if (found := _ARCHIVE.match(source)) is not None:
+        source = found[2]
+    elif _is_http(source):
+        source = urllib.parse.unquote(urllib.parse.urlsplit(source).path)
+    return source.rstrip("/").rsplit("/", 1)[-1] or "model"
+
+
+def stamp(source: str, deadline: Deadline | None = None) -> str:
+    """Changes when the file does; `ABSENT`: no such file, empty: not to be had.
+
+    Of a path size, times and inode; of an object what its server tells: size, etag, version, time.
+    """
+    if not is_url(source):
+        return _stamp_of_path(source)
+    deadline = deadline or Deadline(None)
     try:
-        if not is_url(source):
-            facts = os.stat(source)
-            return f"{facts.st_size} {facts.st_mtime_ns}"
-        system, path = _opened(source)
-        info = system.info(path)
-        marks = [info.get(k) for k in ("size", "ETag", "etag", "md5Hash", "mtime", "LastModified")]
-        return " ".join(str(m) for m in marks if m is not None)
+        return within(deadline.left(), source, lambda: _stamp_of_url(source, deadline))
+    except (FileNotFoundError, ModelError):
+        return ABSENT
     except Exception:
         return ""
 
 
+def _stamp_of_path(path: str) -> str:
+    try:
+        facts = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return ABSENT
+    except OSError as error:
+        return f"refused {error.errno}"
+    if stat_module.S_ISDIR(facts.st_mode):
+        return _stamp_of_folder(path)
+    own = _told(facts)
+    found = _PART.search(path)
+    if found is None:
+        return own
+    others = glob.glob(f"{glob.escape(path[: found.start()])}-*-of-{found[2]}")
+    return f"{own} of {_digest([_stamp_of_file(p) for p in sorted(others)])}"
+
+
+def _told(facts: os.stat_result) -> str:
+    return f"{facts.st_size} {facts.st_mtime_ns} {facts.st_ctime_ns} {facts.st_ino}"
+
+
+def _stamp_of_file(path: str) -> str:
+    try:
+        return f"{path} {_told(os.stat(path))}"
+    except OSError as error:
+        return f"{path} {error.errno}"
+
+
+def _stamp_of_folder(path: str) -> str:
+    """Of all files in it. A folder with more than a model's has no stamp, so it is always read again."""
+    stamps: list[str] = []
+    for where, folders, files in os.walk(path):
+        folders.sort()
+        stamps += [_stamp_of_file(os.path.join(where, name)) for name in sorted(files)]
+        if len(stamps) > _MOST_IN_FOLDER:
+            return ""
+    return f"folder {_digest(stamps)}"
+
+
+def _digest(texts: list[str]) -> str:
+    return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+def _stamp_of_url(source: str, deadline: Deadline) -> str:
+    if _is_http(source):
+        return http.facts(source, deadline).stamp
+    if (found := _ARCHIVE.match(source)) is not None:
+        container = stamp(found[3], deadline)
+        return f"{found[2]} in {container}" if container not in ("", ABSENT) else container
+    system, path = _opened(source)
+    info = system.info(path)
+    keys = ("size", "ETag", "etag", "VersionId", "md5Hash", "generation", "mtime", "ino", "LastModified", "CRC")
+    return " ".join(str(info[k]) for k in keys if info.get(k) is not None)
+
+
+def settle(source: str) -> None:
+    """Waits out the kernel's clock when the file has just been written, so that its stamp tells."""
+    if is_url(source):
+        return
+    try:
+        facts = os.stat(source)
+    except (OSError, ValueError):
+        return
+    age = time.time() - max(facts.st_mtime, facts.st_ctime)
+    if 0 <= age < _TICK:
+        time.sleep(_TICK - age)
+
+
+# Fetching
+
+
 @contextmanager
-def local(source: str, cache: str | None) -> Iterator[Path]:
-    """The file on this machine, under its own name; fetched from a URL it is removed afterwards."""
+def local(
+    source: str, cache: str | None, deadline: Deadline | None = None, headers: bool = False
+) -> Iterator[Path]:
+    """The file on this machine, under its own name; fetched from a URL it is removed afterwards.
+
+    Args:
+        headers: no tensor is read: of a safetensors file the header is fetched, and the rest is a hole.
+
+    Raises:
+        ModelError: it is not there.
+        OutputError: the disk that it is fetched to is full.
+        OSError: fetching broke off, or took too long.
+    """
     if not is_url(source):
         yield Path(source)
         return
-    system, path = _opened(source)
-    name = path.rstrip("/").rsplit("/", 1)[-1] or "model"
-    if cache is not None:
-        os.makedirs(cache, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="tmeter-fetched-", dir=cache) as folder:
-        target = Path(folder) / name
-        try:
-            _require_room(source, system.info(path).get("size"), folder)
-            system.get_file(path, str(target))
-        except (ModelError, UsageError):
-            raise
-        except Exception as error:
-            raise _failed(source, error) from error
+    deadline = deadline or Deadline(None)
+    with _room(cache) as folder:
+        target = folder / name_of(source)
+        with _asking(source):
+            if not (headers and source_has_header(source) and _fetch_header(source, target, deadline)):
+                _fetch(source, target, deadline)
         yield target
 
 
-def _require_room(source: str, size: Any, folder: str) -> None:
+@contextmanager
+def _room(cache: str | None) -> Iterator[Path]:
+    try:
+        entered = scratch(cache)
+        folder = entered.__enter__()
+    except OSError as error:
+        raise OutputError(f"{cache or 'the temporary folder'}: {_reason(error)}") from error
+    try:
+        yield folder
+    finally:
+        entered.__exit__(None, None, None)
+
+
+def source_has_header(source: str) -> bool:
+    return name_of(source).endswith(".safetensors")
+
+
+def _fetch_header(source: str, target: Path, deadline: Deadline) -> bool:
+    """False: its size is not known, so that a hole would not be like it."""
+
+    def fetched() -> bool:
+        with _open(source, deadline) as (file, size):
+            if size < 8:
+                return False
+            first = _exactly(file, 8)
+            length = min(int.from_bytes(first, "little"), size - 8, _LARGEST_HEADER)
+            with open(target, "wb") as out:
+                out.write(first)
+                while length > 0 and (more := file.read(min(length, 1 << 20))):
+                    out.write(more)
+                    length -= len(more)
+                if length:
+                    raise ConnectionError("the file ends early")
+                out.truncate(size)
+            return True
+
+    return bool(_watched(source, target, deadline, fetched))
+
+
+def _exactly(file: IO[bytes], count: int) -> bytes:
+    content = b""
+    while len(content) < count and (more := file.read(count - len(content))):
+        content += more
+    if len(content) < count:
+        raise ConnectionError("the file ends early")
+    return content
+
+
+def _fetch(source: str, target: Path, deadline: Deadline) -> None:
+    if _is_http(source):
+        _watched(source, target, deadline, lambda: _download(source, target, deadline))
+        return
+    if _ARCHIVE.match(source):
+        _watched(source, target, deadline, lambda: _copy(source, target, deadline))
+        return
+    system, path = within(deadline.left(), source, lambda: _opened(source))
+    info = within(deadline.left(), source, lambda: system.info(path))
+    _require_room(source, info.get("size"), target.parent)
+    _watched(source, target, deadline, lambda: system.get_file(path, str(target)))
+
+
+def _download(source: str, target: Path, deadline: Deadline) -> None:
+    with http.stream(source, deadline) as answer, open(target, "wb") as out:
+        size = answer.length
+        _require_room(source, size, target.parent)
+        shutil.copyfileobj(answer, out, 1 << 20)
+        if size is not None and out.tell() != size:
+            raise ConnectionError(f"{out.tell():,} of {size:,} bytes came")
+
+
+def _copy(source: str, target: Path, deadline: Deadline) -> None:
+    with _open(source, deadline) as (file, size), open(target, "wb") as out:
+        _require_room(source, size, target.parent)
+        shutil.copyfileobj(file, out, 1 << 20)
+
+
+def _watched(source: str, target: Path, deadline: Deadline, work: Callable[[], Any]) -> Any:
+    """Fetching in a thread that is left to itself when no byte comes, or time is up."""
+    fetching = Call(work)
+    fetching.start()
+    moved, size = time.monotonic(), -1
+    while True:
+        fetching.join(0.2)
+        if not fetching.is_alive():
+            return fetching.outcome()
+        deadline.left()
+        now = target.stat().st_size if target.exists() else 0
+        if now != size:
+            moved, size = time.monotonic(), now
+        elif time.monotonic() - moved > STALL:
+            raise TimeoutError(f"no byte came within {STALL:.0f} s")
+
+
+def _require_room(source: str, size: Any, folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     if isinstance(size, int) and size + _SPARE > free:
-        raise OSError(
+        raise OutputError(
             f"{source}: {size:,} bytes do not fit into {folder}, which has {free:,} free; "
             "cache= names another folder"
         )

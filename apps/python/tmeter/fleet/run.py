@@ -1,341 +1,342 @@
-"""`tmeter.fleet.analyze`."""
+"""A run: units go out, outcomes come in, and the table is made of the ledger's lines."""
 
 from __future__ import annotations
 
 import json
-import os
-import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Literal
+import zlib
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any
 
 from .. import __version__
-from ..analysis import command_line_of
-from ..errors import Error, UsageError
-from ..program import program_path, run
-from .folder import Folder
+from ..errors import UsageError
+from .index import MOST as INDEX_MOST
+from .index import Index
+from .known import Answer, Held, Known
+from .ledger import Row, Writer
+from .merging import mark_of_merge
+from .output import ABOUT, FORMAT, Local, Output
+from .page import MOST as PAGE_MOST
 from .page import page
-from .places import beside
-from .schedule import Engine, Progress, run_all
-from .shards import Checkpoint, is_index, read_checkpoint, require_tensors
-from .table import FACTS, FleetResult, figures, write_parquet
-from .units import Outcome, Unit, file_names
+from .plan import Plan
+from .schedule import Progress
+from .table import FACTS, Columns, Rows, write_parquet, write_rows
+from .units import Batch, Done, Unit, file_name
+from .work import UNSEEN, run_batch
 
-_Place = Callable[[str], Mapping[str, float]]
-
-
-def analyze(
-    models: Mapping[str, str | os.PathLike[str]] | Iterable[str | os.PathLike[str]],
-    output: str | os.PathLike[str],
-    *,
-    plugins: str | Sequence[str] | None = None,
-    request: str | Sequence[str] | None = None,
-    options: Mapping[str, object] | None = None,
-    hardware: str | os.PathLike[str] | None = None,
-    threads: int = 1,
-    timeout: float | None = None,
-    max_memory: int | str | None = None,
-    engine: Literal["auto", "ray", "local"] = "auto",
-    address: str | None = None,
-    ray_options: Mapping[str, Any] | None = None,
-    place: _Place | None = None,
-    workers: int | None = None,
-    retries: int = 2,
-    resume: bool = True,
-    cache: str | os.PathLike[str] | None = None,
-    progress: Callable[[Progress], None] | bool | None = None,
-) -> FleetResult:
-    """Analyses files on many workers and puts the results together.
-
-    Args:
-        models: paths, URLs (anything fsspec reads), or names as ``timm:resnet50``,
-            ``torchvision:resnet50``, ``hf:DIR_OR_CONFIG`` (built without weights and exported by the
-            workers, which have torch then), by names of yours or called as they are. An
-            index of shards (``*.index.json``) is one model, whose shards are analysed one by one,
-            wherever there is a worker.
-        output: folder for reports, ``models.parquet``, ``index.html`` and ``index.json``; made if
-            it is not there.
-        plugins, request, options, hardware, timeout, max_memory: as of `tmeter.analyze`, for each file.
-        threads: of each native program; on Ray also the processors it asks for.
-        engine: ``"ray"``, ``"local"`` (processes of this machine), or ``"auto"``: Ray when it is
-            connected, an `address` is given or ``RAY_ADDRESS`` is set.
-        address: of the Ray cluster, as for ``ray.init``.
-        ray_options: of every Ray task, e.g. ``{"runtime_env": …}``.
-        place: from a source to the Ray resources that lie where the file does, for files on the
-            nodes' own disks.
-        workers: processes of the local engine; default one for each processor / `threads`.
-        retries: how often a file is tried again after a worker died, a network failed, or the
-            program crashed. Files that are refused are not tried again.
-        resume: reports that are in `output` already, made from the same file in the same way, are
-            not made again.
-        cache: folder for files fetched from URLs, on the workers; each is removed when it has been
-            analysed.
-        progress: called after each file; True: a line on standard error; default: the same on a
-            terminal.
-
-    Raises:
-        UsageError: no models, a name twice, an unknown plugin or option, Ray asked for and missing.
-        OutputError: `output` cannot be written, as when the disk is full. Rows already written stay, and
-            the next run continues.
-
-    A model that fails is a row with its error; `FleetResult.require_all` raises.
-    """
-    named = _named(models)
-    arguments = command_line_of(
-        plugins, request, options, hardware, threads, timeout, max_memory
-    )
-    program_path()  # it merges, too
-    folder = Folder(Path(output), resume, __version__)
-    plan = _Plan(named, tuple(arguments), float(threads), _text(cache), place)
-    job = _Run(folder, plan, _shown(progress))
-    waiting = [unit for unit in plan.units if not job.take_known(unit)]
-    if waiting:
-        chosen = _engine(engine, address, ray_options, workers or _processors() // threads or 1)
-        try:
-            run_all(waiting, chosen, retries, job.take, job.take_retry)
-        finally:
-            chosen.close()
-    return job.finish()
+_MOST_WARNINGS = 20
 
 
-def _text(path: str | os.PathLike[str] | None) -> str | None:
-    return None if path is None else os.fspath(path)
-
-
-def _named(models: Any) -> dict[str, str]:
-    if isinstance(models, (str, os.PathLike)):
-        models = [models]
-    if isinstance(models, Mapping):
-        return _required({str(name): os.fspath(source) for name, source in models.items()})
-    named: dict[str, str] = {}
-    for source in map(os.fspath, models):
-        if source in named:
-            raise UsageError(f"{source} is given twice")
-        named[source] = source
-    return _required(named)
-
-
-def _required(named: dict[str, str]) -> dict[str, str]:
-    if not named:
-        raise UsageError("no models are given")
-    return named
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0))
-
-
-def _engine(
-    kind: str, address: str | None, ray_options: Mapping[str, Any] | None, workers: int
-) -> Engine:
-    if kind not in ("auto", "ray", "local"):
-        raise UsageError(f"engine={kind!r}: one of 'auto', 'ray', 'local' is expected")
-    if kind == "auto":
-        from .on_ray import is_in_use
-
-        wanted = is_in_use() or address is not None or bool(os.environ.get("RAY_ADDRESS"))
-        kind = "ray" if wanted else "local"
-    if kind == "ray":
-        from .on_ray import OnRay
-
-        return OnRay(address, ray_options or {})
-    from .in_processes import Processes
-
-    return Processes(workers)
-
-
-@dataclass
-class _Model:
-    name: str
-    source: str
-    file: str  # of its report, without ".json"
-    checkpoint: Checkpoint | None = None
-    units: list[Unit] = field(default_factory=list)
-    entries: dict[str, dict[str, Any]] = field(default_factory=dict)  # of units that are done
-    error: tuple[str, str] | None = None  # kind, message
-
-    @property
-    def report(self) -> str:
-        return f"reports/{self.file}.json"
-
-    def fail(self, error: BaseException) -> None:
-        self.error = self.error or (type(error).__name__, str(error))
-
-
-class _Plan:
-    """What is to be analysed. A model whose index is bad fails alone, before any of it is read."""
+class Run:
+    """Takes outcomes as they come, and makes of them what is asked for."""
 
     def __init__(
         self,
-        named: Mapping[str, str],
-        arguments: tuple[str, ...],
+        output: Output,
+        plan: Plan,
+        progress: Callable[[Progress], None],
+        resume: bool,
         cpus: float,
-        cache: str | None,
-        place: _Place | None,
+        sees_all: bool,
     ) -> None:
-        self._given = arguments, cache, cpus
-        self._place = place
-        files = file_names(named)
-        self.models = {name: _Model(name, source, files[name]) for name, source in named.items()}
-        for model in self.models.values():
-            try:
-                model.units = self._units(model)
-            except (Error, OSError) as error:
-                model.fail(error)
-
-    @property
-    def units(self) -> list[Unit]:
-        return [unit for model in self.models.values() for unit in model.units]
-
-    def _units(self, model: _Model) -> list[Unit]:
-        if not is_index(model.source):
-            return [self._unit(model, model.report, model.source)]
-        model.checkpoint = read_checkpoint(model.source)
-        names = file_names(model.checkpoint.shards)
-        return [
-            self._unit(
-                model, f"shards/{model.file}/{names[shard]}.json", beside(model.source, shard)
-            )
-            for shard in model.checkpoint.shards
-        ]
-
-    def _unit(self, model: _Model, key: str, source: str) -> Unit:
-        place = tuple(self._place(source).items()) if self._place else ()
-        return Unit(key, model.name, source, *self._given, place)
-
-
-class _Run:
-    """Takes outcomes as they come, and makes of them what is asked for."""
-
-    def __init__(self, folder: Folder, plan: _Plan, progress: Callable[[Progress], None]) -> None:
-        self._folder, self._plan, self._progress = folder, plan, progress
+        self._output, self._plan, self._progress = output, plan, progress
+        self._job, self._cpus, self._sees_all = plan.job, cpus, sees_all
+        self._known = Known(output, plan.job, resume)
+        self._ledger = self._known.ledger
+        self._writer = Writer(output)
+        count = len(plan.names)
+        self._files, self._places = array("l", [-1]) * count, array("q", [-1]) * count
+        self._schemas: dict[str, int] = {}  # ids of metrics → a file of the ledger that defines them
+        self._ends: dict[int, tuple[str, str]] = {}  # of checkpoints that failed: kind, message
+        self._warnings: dict[str, None] = {}
         self._start = time.monotonic()
-        self._total = len(plan.units)
-        self._done = self._failed = self._bytes = self._retried = 0
+        self._done = self._bytes = self._retried = self._fresh = 0
+        self._kinds: Counter[str] = Counter()
+        self._pending: list[Unit] = []
+        self.output_error: str | None = None
+        self._about(False, 0)
 
-    def take_known(self, unit: Unit) -> bool:
-        entry = self._folder.known(unit)
-        if entry is not None:
-            self._add(unit, entry)
-        return entry is not None
+    # Handing out
 
-    def take(self, unit: Unit, outcome: Outcome, tries: int) -> None:
-        entry = self._folder.keep(unit, outcome, tries)
-        self._bytes += max(outcome.size, 0)
-        self._add(unit, entry)
+    def batches(self, workers: int) -> Iterator[Batch]:
+        """Files whose report is there already are passed over."""
+        for units in self._plan.batches(self._unknown(), workers):
+            yield Batch(units, self._job, self._cpus)
+            yield from self._merges()
+        yield from self._merges()
 
-    def take_retry(self, unit: Unit, outcome: Outcome) -> None:
+    def _merges(self) -> Iterator[Batch]:
+        while self._pending:
+            yield Batch((self._pending.pop(),), self._job, self._cpus)
+
+    def _unknown(self) -> Iterator[Unit]:
+        for unit in self._plan.units():
+            held = self._known.find(unit)
+            answer = self._known.holds(held, unit, self._sees_all) if held else Answer.NO
+            if held is not None and answer is Answer.YES:
+                self._pending.extend(self._keep(unit, held))
+            elif held is not None and answer is Answer.ASK:
+                yield replace(unit, known=held.entry["mark"])
+            else:
+                yield unit
+
+    def _keep(self, unit: Unit, held: Held) -> list[Unit]:
+        entry = held.entry
+        error = entry.get("error") or ""
+        if not error:
+            self._schemas.setdefault(entry["metrics"], held.file)
+        return self._note(unit, held.file, held.place, entry["mark"], entry.get("kind") or "", error)
+
+    # Taking in
+
+    def take(self, unit: Unit, done: Done) -> list[Batch]:
+        if done.kind == UNSEEN:  # this machine sees its own folder
+            (done,) = run_batch(Batch((unit,), self._job))
+        if done.about:
+            self._warnings.setdefault(done.about)
+        if done.kept:
+            held = self._known.find(unit)
+            assert held is not None
+            return self._batches_of(self._keep(unit, held))
+        if done.kind == "OutputError":
+            self.output_error = self.output_error or done.error
+        file, place = self._written(unit, done)
+        if done.schema and done.ok:
+            self._schemas.setdefault(done.schema, file)
+        self._bytes += max(done.size, 0)
+        if not unit.shards:
+            self._fresh += 1
+        merges = self._note(unit, file, place, done.mark, done.kind, done.error)
+        return self._batches_of(merges)
+
+    def _batches_of(self, units: list[Unit]) -> list[Batch]:
+        return [Batch((unit,), self._job, self._cpus) for unit in units]
+
+    def _written(self, unit: Unit, done: Done) -> tuple[int, int]:
+        """Where in the ledger it is; what the worker could not write is written here."""
+        if done.file:
+            return self._ledger.number(done.file), done.place
+        line = done.line or self._line(unit, done)
+        if done.report:
+            report = json.loads(line).get("report")
+            if report:
+                self._output.write(report, zlib.decompress(done.report))
+        file = self._writer.name
+        place = self._writer.add(line, done.metrics)
+        self._writer.flush()
+        return self._ledger.number(file), place
+
+    def _line(self, unit: Unit, done: Done) -> bytes:
+        entry = {"key": unit.key, "source": unit.source, "tries": unit.tries, "mark": "", "when": time.time()}
+        entry |= {"error": done.error, "kind": done.kind, "node": "", "report": None}
+        return json.dumps(entry).encode() + b"\n"
+
+    def take_retry(self, unit: Unit, done: Done) -> None:
         self._retried += 1
 
-    def _add(self, unit: Unit, entry: dict[str, Any]) -> None:
-        model = self._plan.models[unit.model]
-        model.entries[unit.key] = entry
-        if entry["error"] and model.error is None:
-            of = f"shard {unit.source.rsplit('/', 1)[-1]}: " if model.checkpoint else ""
-            model.error = entry["kind"], of + entry["error"]
-        self._done += 1
-        self._failed += bool(entry["error"])
-        if model.checkpoint and len(model.entries) == len(model.units):
-            self._merge(model)
+    def _note(self, unit: Unit, file: int, place: int, mark: str, kind: str, error: str) -> list[Unit]:
+        """The merge that has become possible by this."""
+        if unit.shards or unit.shard < 0:
+            self._files[unit.number], self._places[unit.number] = file, place
+        merges: list[Unit] = []
+        if unit.shards:
+            if error:
+                self._ends[unit.number] = kind, error
+        else:
+            self._done += 1
+            if error:
+                self._kinds[kind] += 1
+            if unit.shard >= 0:
+                merges = self._note_shard(unit, file, place, mark, kind, error)
+            self._tell()
+        return merges
+
+    def _note_shard(self, unit: Unit, file: int, place: int, mark: str, kind: str, error: str) -> list[Unit]:
+        sharded = self._plan.sharded[unit.number]
+        sharded.lines[unit.shard], sharded.marks[unit.shard] = (file, place), mark
+        sharded.done += 1
+        if error:
+            self._ends.setdefault(unit.number, (kind, f"shard {sharded.names[unit.shard]}: {error}"))
+        if sharded.done < len(sharded.names) or unit.number in self._ends:
+            return []
+        merge = self._plan.merge(unit.number)
+        held = self._known.find(merge)
+        stamped = sharded.checkpoint.stamp
+        marked = f"{self._job.identity_mark} {mark_of_merge(stamped, merge.shards)}"
+        if held is not None and stamped and held.entry["mark"] == marked:
+            return self._keep(merge, held)
+        return [merge]
+
+    def _tell(self) -> None:
         self._progress(
             Progress(
                 self._done,
-                self._failed,
-                self._total,
+                self._kinds.total(),
+                self._plan.total,
                 self._bytes,
                 time.monotonic() - self._start,
                 self._retried,
+                dict(self._kinds),
+                self._fresh,
             )
         )
 
-    def _merge(self, model: _Model) -> None:
-        """By the native program; what it refuses is the model's failure."""
-        if model.error is not None:
-            return
-        assert model.checkpoint is not None
-        try:
-            for unit, (shard, wanted) in zip(model.units, model.checkpoint.shards.items()):
-                require_tensors(shard, wanted, self._folder.read(unit.key))
-            self._put_together([unit.key for unit in model.units], model.report)
-        except Error as error:
-            if isinstance(error, OSError):
-                raise
-            model.fail(error)
+    # The table
 
-    def _put_together(self, keys: Sequence[str], report: str, *options: str) -> tuple[str, ...]:
-        """`tmeter merge` of a folder of links: thousands of paths would not fit a command line."""
-        with tempfile.TemporaryDirectory(prefix="tmeter-") as links:
-            for key in keys:
-                link = Path(links) / Path(key).name
-                link.symlink_to((self._folder.root / key).resolve())
-            with self._folder.writing(report) as new:
-                return run(["merge", *options, links, "--report", f"json={new}"]).messages
+    def _rows(self, metrics: dict[str, Row], index: Index | None) -> Iterator[Row]:
+        """Of models that are done, in the order given."""
+        same_metrics: dict[str, frozenset[str]] = {}
+        for number, name in enumerate(self._plan.names):
+            first = self._plan.same_as.get(number, number)
+            entry, facts = self._facts(first)
+            if facts is None:
+                continue
+            row = dict(zip(FACTS, (name, self._plan.sources[number], *facts)))
+            if row["status"] == "ok" and entry is not None:
+                schema = entry["metrics"]
+                if schema not in same_metrics:
+                    same_metrics[schema] = self._same_metrics(schema, metrics, name)
+                for metric in same_metrics[schema]:
+                    row[metric] = entry["totals"].get(metric)
+                    row[f"{metric}_status"] = entry["status"].get(metric)
+                if number != first and row["report"]:
+                    row["report"] = self._output.same(row["report"], self._plan.report(number))
+                if index is not None:
+                    index.add(file_name(name), entry, row)
+            yield row
 
-    def finish(self) -> FleetResult:
-        models = self._plan.models.values()
-        _require_not_all_wrong(models)
-        whole = [m for m in models if m.error is None]
-        index: dict[str, Any] = {"modules": [None], "metrics": [], "warnings": []}
-        if whole:
-            self._put_together([m.report for m in whole], "index.json", "--index")
-            index = self._folder.read("index.json")
-        found = figures(index)
-        rows = tuple(_row(m, found.get(m.file, {})) for m in models)
-        metrics, warnings = tuple(index["metrics"]), list(index["warnings"])
-        if write_parquet(self._folder, rows, metrics) is None:
-            warnings.append(
-                "models.parquet was not written: it needs pyarrow (pip install pyarrow)"
-            )
-        lines = "".join(json.dumps(row) + "\n" for row in rows)
-        self._folder.write("models.jsonl", lines.encode())
-        self._folder.write("index.html", page(rows, metrics, __version__).encode("utf-8"))
-        return FleetResult(self._folder.root, rows, metrics, tuple(warnings))
+    def _same_metrics(self, schema: str, metrics: dict[str, Row], name: str) -> frozenset[str]:
+        """The metrics that mean in this report what their columns mean."""
+        same = set()
+        for metric in self._ledger.metrics_of(schema, self._schemas.get(schema, -1)):
+            column = metrics[metric["id"]]
+            if (column["convention"], column["unit"]) == (metric["convention"], metric["unit"]):
+                same.add(metric["id"])
+            else:
+                self._warnings.setdefault(
+                    f"{name}: {metric['id']!r} is counted by another convention than in the models before, "
+                    f"and left out: {metric['convention']}"
+                )
+        return frozenset(same)
+
+    def _facts(self, number: int) -> tuple[Row | None, tuple[Any, ...] | None]:
+        """The ledger's line, and the facts after model and source; none: it is not done."""
+        if (error := self._plan.errors.get(number)) is not None:
+            failed = "failed", str(error), type(error).__name__, None, None, None, 0.0, 0.0, 0, None
+            return None, failed
+        sharded = self._plan.sharded.get(number)
+        entry = None
+        if self._files[number] >= 0:
+            entry = self._ledger.entry(self._files[number], self._places[number])
+        if sharded is None:
+            return entry, None if entry is None else _facts(entry, [entry], None, None)
+        if sharded.done < len(sharded.names) or (entry is None and number not in self._ends):
+            return None, None
+        shards = [e for e in (self._ledger.entry(*w) for w in sharded.lines) if e is not None]
+        return entry, _facts(entry, shards, len(sharded.names), self._ends.get(number))
+
+    def finish(self, is_whole: bool = True) -> tuple[Rows, list[Row], list[str]]:
+        """Writes the table, the index and the page of the models done so far.
+
+        Raises:
+            UsageError: every model failed by the same mistake of the caller.
+            OutputError: it cannot be written.
+        """
+        metrics: dict[str, Row] = {}
+        for schema, file in self._schemas.items():
+            for metric in self._ledger.metrics_of(schema, file):
+                metrics.setdefault(metric["id"], metric)
+        columns = Columns(list(metrics.values()))
+        total = len(self._plan.names)
+        index = Index(list(metrics.values())) if total <= INDEX_MOST else None
+        wrong = _AllWrong()
+        places = write_rows(self._output, wrong.watch(self._rows(metrics, index)), columns)
+        if is_whole:
+            wrong.require_some()
+        rows = Rows(_path(self._output), places)
+        if not write_parquet(self._output, rows, len(rows), columns):
+            self._warnings.setdefault("models.parquet was not written: it needs pyarrow (pip install pyarrow)")
+        if index is not None:
+            self._output.write("index.json", index.report())
+        else:
+            self._output.remove("index.json")
+            self._warnings.setdefault(f"index.json was not written: it holds {INDEX_MOST:,} models at most")
+        shown = [row for _, row in zip(range(PAGE_MOST), rows)]
+        made = page(shown, columns.metrics, __version__, len(rows), wrong.failed, total)
+        self._output.write("index.html", made.encode("utf-8", "backslashreplace"))
+        warnings = list(self._warnings)[:_MOST_WARNINGS]
+        self._about(is_whole, len(rows), columns.metrics, warnings)
+        return rows, columns.metrics, warnings
+
+    def _about(
+        self, is_whole: bool, done: int, metrics: Iterable[Row] = (), warnings: Iterable[str] = ()
+    ) -> None:
+        about = {
+            "format": FORMAT,
+            "tmeter": __version__,
+            "models": len(self._plan.names),
+            "done": done,
+            "complete": is_whole,
+            "metrics": list(metrics),
+            "warnings": list(warnings),
+        }
+        self._output.write(ABOUT, json.dumps(about).encode())
+
+    def close(self) -> None:
+        self._writer.close()
+        self._ledger.close()
 
 
-def _require_not_all_wrong(models: Iterable[_Model]) -> None:
-    """An option that is wrong is wrong for all: no row for each, but a mistake of the caller."""
-    errors = [m.error for m in models]
-    if all(e is not None and e[0] == "UsageError" for e in errors):
-        assert errors[0] is not None
-        raise UsageError(errors[0][1])
+def _path(output: Output) -> Any:
+    from .table import ROWS_NAME, local_path
+
+    return local_path(output, ROWS_NAME)
 
 
-def _row(model: _Model, found: Mapping[str, Any]) -> dict[str, Any]:
-    entries = list(model.entries.values())
-    sizes = [entry["size"] for entry in entries]
-    known = bool(sizes) and all(size >= 0 for size in sizes)
-    facts = (
-        model.name,
-        model.source,
-        "failed" if model.error else "ok",
-        model.error[1] if model.error else None,
-        model.error[0] if model.error else None,
-        None if model.error else model.report,
-        len(model.units) if model.checkpoint else None,
+def _facts(entry: Row | None, files: list[Row], shards: int | None, end: tuple[str, str] | None) -> tuple[Any, ...]:
+    """As FACTS, from status on. `files`: the lines of the model's file, or of its shards."""
+    error: tuple[str | None, str | None] = end or (None, None)
+    if end is None and entry is not None:
+        error = entry.get("kind"), entry.get("error")
+    failed = bool(error[1] or error[0])
+    sizes = [f.get("size", -1) for f in files]
+    known = bool(sizes) and all(s is not None and s >= 0 for s in sizes)
+    return (
+        "failed" if failed else "ok",
+        error[1] if failed else None,
+        error[0] if failed else None,
+        None if failed or entry is None else entry.get("report"),
+        shards,
         sum(sizes) if known else None,
-        round(sum(entry["seconds"] for entry in entries), 6),
-        round(sum(entry["fetch_seconds"] for entry in entries), 6),
-        sum(entry["tries"] for entry in entries),
-        ", ".join(sorted({entry["node"] for entry in entries if entry["node"]})) or None,
+        round(sum(f.get("seconds", 0.0) for f in files), 6),
+        round(sum(f.get("fetch_seconds", 0.0) for f in files), 6),
+        sum(f.get("tries", 0) for f in files),
+        ", ".join(sorted({f["node"] for f in files if f.get("node")})) or None,
     )
-    return {**dict(zip(FACTS, facts)), **(found if model.error is None else {})}
 
 
-def _shown(progress: Callable[[Progress], None] | bool | None) -> Callable[[Progress], None]:
-    if callable(progress):
-        return progress
-    if progress is False or (progress is None and not sys.stderr.isatty()):
-        return lambda _: None
-    return _print
+class _AllWrong:
+    """An option that is wrong is wrong for all: no row for each, but a mistake of the caller."""
+
+    def __init__(self) -> None:
+        self.failed = self._usage = self._count = 0
+        self._first = ""
+
+    def watch(self, rows: Iterable[Row]) -> Iterator[Row]:
+        for row in rows:
+            self._count += 1
+            if row["status"] != "ok":
+                self.failed += 1
+                if row["error_kind"] == "UsageError":
+                    self._usage += 1
+                    self._first = self._first or row["error"]
+            yield row
+
+    def require_some(self) -> None:
+        if self._count and self._usage == self._count:
+            raise UsageError(self._first)
 
 
-def _print(p: Progress) -> None:
-    rate = p.bytes / p.seconds / 1e6 if p.seconds > 0 else 0.0
-    said = f"{p.done:,} of {p.total:,} files, {p.failed:,} failed, {p.retried:,} retried"
-    said += f", {rate:,.0f} MB/s"
-    with suppress(OSError):
-        print(f"\r{said} ", end="\n" if p.done == p.total else "", file=sys.stderr, flush=True)

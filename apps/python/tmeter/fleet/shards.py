@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ModelError
-from .places import missing, read
+from .deadlines import Deadline
+from .places import missing, read, stamp
 
 _LARGEST_INDEX = 100_000_000  # bytes, as the native program
 _MOST_SHARDS = 10_000
@@ -16,22 +17,25 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Shards by file name, each with the tensors it must have."""
+    """Shards by file name, each with the tensors it must have; stamp: of the index that says so."""
 
     shards: dict[str, frozenset[str]]
+    stamp: str = ""
 
 
 def is_index(source: str) -> bool:
     return source.endswith(".index.json")
 
 
-def read_checkpoint(source: str) -> Checkpoint:
+def read_checkpoint(source: str, deadline: Deadline | None = None) -> Checkpoint:
     """Every shard is looked for before any is analysed.
 
     Raises:
         ModelError: it is not an index, names files elsewhere, or shards are missing.
+        OSError: a network failed.
     """
-    weights = _weight_map(source, read(source, _LARGEST_INDEX))
+    known_by = stamp(source, deadline)
+    weights = _weight_map(source, read(source, _LARGEST_INDEX, deadline))
     shards: dict[str, set[str]] = {}
     for tensor, file in weights.items():
         if not isinstance(file, str) or not _is_plain(file):
@@ -45,7 +49,9 @@ def read_checkpoint(source: str) -> Checkpoint:
             f"{source}: {_counted(lacking, 'shard')} not there: {_some(lacking)} "
             f"(of {len(shards)} that it names)"
         )
-    return Checkpoint({file: frozenset(tensors) for file, tensors in sorted(shards.items())})
+    return Checkpoint(
+        {file: frozenset(tensors) for file, tensors in sorted(shards.items())}, known_by
+    )
 
 
 def _weight_map(source: str, content: bytes) -> dict[str, Any]:

@@ -1,141 +1,219 @@
-"""What a run gives: a row for each model, as data and as Parquet."""
+"""The table of a run: a row for each model, as JSON lines and as Parquet, without holding it in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast, overload
 
-from ..errors import Error, UsageError
-from ..report import status_of
-from ..result import Result
-from .folder import Folder
-
-if TYPE_CHECKING:
-    import pandas
+from .ledger import Row
+from .output import Local, Output
 
 #: Columns of every row, before those of figures.
 FACTS = (
     "model source status error error_kind report shards bytes seconds fetch_seconds tries nodes"
 ).split()
+_WHOLE = {"shards", "bytes", "tries"}
+_REAL = {"seconds", "fetch_seconds"}
+#: Units whose figures are whole numbers, for columns that have none.
+_COUNTS = {"count", "op", "byte"}
+
+ROWS_NAME, PARQUET_NAME = "models.jsonl", "models.parquet"
+#: Rows of a Parquet file; a table of more is a folder of such files.
+ROWS_EACH = 50_000
+#: Rows that are kept in memory; a larger table is read on demand.
+_IN_MEMORY = 10_000
 
 
-@dataclass(frozen=True)
-class FleetResult:
-    """What `analyze` returns.
+class Rows(Sequence[Row]):
+    """The rows of ``models.jsonl``, in the order of the models."""
 
-    Attributes:
-        output: the folder with ``models.parquet``, ``index.html``, ``index.json``, ``reports/``.
-        models: a row for each model, in the order given: where it is from (``source``), ``status``
-            (``"ok"`` or ``"failed"``) with ``error`` and ``error_kind``, ``bytes`` of its files,
-            ``seconds`` of workers (``fetch_seconds`` of them for fetching), ``tries`` of its files,
-            and each metric's total, with ``METRIC_status`` where it is not a plain number.
-        metrics: id, title, unit and convention of each metric.
-        warnings: what a reader of the figures should know.
-    """
+    def __init__(self, path: Path, places: array[int]) -> None:
+        self._path, self._places = path, places
+        self._kept: list[Row] | None = None
+        if len(places) <= _IN_MEMORY:
+            self._kept = list(self._each())
 
-    output: Path
-    models: tuple[dict[str, Any], ...]
-    metrics: tuple[dict[str, Any], ...]
-    warnings: tuple[str, ...]
+    @classmethod
+    def read(cls, path: Path) -> Rows:
+        """Lines that are damaged at the end (a disk was full) do not count."""
+        places = array("q")
+        place = 0
+        with open(path, "rb") as file:
+            for line in file:
+                if line.endswith(b"\n"):
+                    places.append(place)
+                place += len(line)
+        return cls(path, places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
+        if self._kept is not None:
+            return self._kept[index]
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        with open(self._path, "rb") as file:
+            file.seek(self._places[index])
+            return cast(Row, json.loads(file.readline()))
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._kept) if self._kept is not None else self._each()
+
+    def _each(self) -> Iterator[Row]:
+        with open(self._path, "rb") as file:
+            for line in file:
+                if line.endswith(b"\n"):
+                    yield json.loads(line)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} rows>"
+
+
+class Columns:
+    """The columns and the kinds of their values, noted row by row."""
+
+    def __init__(self, metrics: Sequence[Row]) -> None:
+        self._metrics = list(metrics)
+        self._kinds: dict[str, set[type]] = {}
+        self.statuses: set[str] = set()
+
+    def note(self, row: Row) -> None:
+        for metric in self._metrics:
+            key = metric["id"]
+            value = row.get(key)
+            if value is not None:
+                kind = type(value)
+                if kind is int and not -(2**63) <= value < 2**63:
+                    kind = float
+                self._kinds.setdefault(key, set()).add(kind)
+            if row.get(f"{key}_status") is not None:
+                self.statuses.add(key)
 
     @property
-    def failed(self) -> tuple[dict[str, Any], ...]:
-        return tuple(row for row in self.models if row["status"] != "ok")
+    def metrics(self) -> list[Row]:
+        """Metrics that apply to any row."""
+        return [m for m in self._metrics if m["id"] in self._kinds or m["id"] in self.statuses]
 
-    def row(self, model: str) -> dict[str, Any]:
-        """Raises UsageError when there is no such model."""
-        found = next((row for row in self.models if row["model"] == model), None)
-        if found is None:
-            raise UsageError(f"there is no model {model!r} in this run")
-        return found
+    @property
+    def names(self) -> list[str]:
+        """Of statuses only those where there are any."""
+        out = list(FACTS)
+        for metric in self.metrics:
+            out.append(metric["id"])
+            if metric["id"] in self.statuses:
+                out.append(f"{metric['id']}_status")
+        return out
 
-    def result(self, model: str) -> Result:
-        """The whole report. Raises Error with the reason if it is missing."""
-        row = self.row(model)
-        if row["status"] != "ok":
-            raise Error(f"{model}: {row['error']}")
-        return Result.load(self.output / row["report"])
-
-    def require_all(self) -> None:
-        """Raises Error that names models which failed, and why."""
-        if self.failed:
-            some = "\n".join(f"  {row['model']}: {row['error']}" for row in self.failed[:5])
-            more = f"\n  and {len(self.failed) - 5} more" if len(self.failed) > 5 else ""
-            raise Error(f"{len(self.failed)} of {len(self.models)} models failed:\n{some}{more}")
-
-    def frame(self) -> pandas.DataFrame:
-        """Indexed by model; figures that are not there are ``<NA>``."""
-        from ..frames import frame_of
-
-        names, columns = columns_of(self.models, self.metrics)
-        return frame_of(names, columns, "model")
+    def kind(self, name: str) -> type:
+        """int, float or str; the same in every part of the table."""
+        metric = next((m for m in self.metrics if m["id"] == name), None)
+        if metric is None:
+            return int if name in _WHOLE else float if name in _REAL else str
+        kinds = self._kinds.get(name)
+        if not kinds:
+            return int if metric["unit_kind"] in _COUNTS else float
+        return int if kinds <= {int, bool} else float if kinds <= {int, bool, float} else str
 
 
-def columns_of(
-    rows: Sequence[dict[str, Any]], metrics: Sequence[dict[str, Any]]
-) -> tuple[list[str], dict[str, list[Any]]]:
-    """Model names; columns of facts, then of figures, of statuses only where there are any."""
-    names = [row["model"] for row in rows]
-    columns = {fact: [row[fact] for row in rows] for fact in FACTS if fact != "model"}
-    for metric in metrics:
-        for key in (metric["id"], f"{metric['id']}_status"):
-            values = [row.get(key) for row in rows]
-            if key == metric["id"] or any(v is not None for v in values):
-                columns[key] = values
-    return names, columns
+def write_rows(output: Output, rows: Iterable[Row], columns: Columns) -> array[int]:
+    """``models.jsonl``; where each line begins."""
+    places = array("q")
+    with output.writing(ROWS_NAME) as new, open(new, "wb") as file:
+        for row in rows:
+            columns.note(row)
+            places.append(file.tell())
+            file.write(json.dumps(row).encode() + b"\n")
+    return places
 
 
-def figures(index: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """By the name of the report's file: each metric's total and status, from the native index."""
-    out: dict[str, dict[str, Any]] = {}
-    for module in index["modules"][1:]:
-        row = out[module["name"]] = {}
-        for metric in (m["id"] for m in index["metrics"]):
-            row[metric] = module["values"].get(metric)
-            row[f"{metric}_status"] = status_of(module, metric)
-    return out
-
-
-def write_parquet(
-    folder: Folder, rows: Sequence[dict[str, Any]], metrics: Sequence[dict[str, Any]]
-) -> Path | None:
-    """Whole numbers are int64, others float64, absent ones null. None without pyarrow."""
+def write_parquet(output: Output, rows: Iterable[Row], count: int, columns: Columns) -> bool:
+    """``models.parquet``: of a large table a folder of files with one schema. False: without pyarrow."""
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        return None
-    names, columns = columns_of(rows, metrics)
-    arrays = {"model": pyarrow.array(map(_storable, names), pyarrow.string())}
-    for key, values in columns.items():
-        arrays[key] = pyarrow.array([_storable(v) for v in values], _type(values))
-    about = {
-        m["id"]: f"{m['title']} [{m['unit'] or m['unit_kind']}]: {m['convention']}" for m in metrics
-    }
-    fields = [
-        pyarrow.field(k, a.type, metadata={"tmeter": about[k]} if k in about else None)
-        for k, a in arrays.items()
-    ]
-    table = pyarrow.table(list(arrays.values()), schema=pyarrow.schema(fields))
-    with folder.writing("models.parquet") as new:
-        pyarrow.parquet.write_table(table, new)
-    return folder.root / "models.parquet"
+        return False
+    schema = _schema(columns)
+    names = (f"{PARQUET_NAME}/part-{n:05}.parquet" for n in range(count // ROWS_EACH + 1))
+    if count <= ROWS_EACH:
+        names = (n for n in [PARQUET_NAME])
+    else:
+        output.remove(PARQUET_NAME)
+    remaining = iter(rows)
+    for name in names:
+        with output.writing(name) as new, pyarrow.parquet.ParquetWriter(new, schema) as writer:
+            written = 0
+            while written < min(ROWS_EACH, max(count, 1)):
+                some = [row for _, row in zip(range(_CHUNK), remaining)]
+                if not some:
+                    break
+                written += len(some)
+                writer.write_table(_table(some, columns, schema))
+    return True
 
 
-def _storable(value: Any) -> Any:
-    """Names of files may hold bytes that are not UTF-8, which Parquet has no text for."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    return value
+_CHUNK = 5_000
 
 
-def _type(values: Sequence[Any]) -> Any:
+def _schema(columns: Columns) -> Any:
     import pyarrow
 
-    present = [v for v in values if v is not None]
-    if all(isinstance(v, str) for v in present):
-        return pyarrow.string() if present else pyarrow.null()
-    whole = all(isinstance(v, int) and -(2**63) <= v < 2**63 for v in present)
-    return pyarrow.int64() if whole else pyarrow.float64()
+    types = {int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
+    about = {
+        m["id"]: f"{m['title']} [{m['unit'] or m['unit_kind']}]: {m['convention']}"
+        for m in columns.metrics
+    }
+    return pyarrow.schema(
+        pyarrow.field(n, types[columns.kind(n)], metadata={"tmeter": about[n]} if n in about else None)
+        for n in columns.names
+    )
+
+
+def _table(rows: Sequence[Row], columns: Columns, schema: Any) -> Any:
+    import pyarrow
+
+    arrays = []
+    for field in schema:
+        kind = columns.kind(field.name)
+        values = [row.get(field.name) for row in rows]
+        if kind is str:
+            values = [None if v is None else _storable(str(v)) for v in values]
+        elif kind is float:
+            values = [None if v is None else float(v) for v in values]
+        arrays.append(pyarrow.array(values, field.type))
+    return pyarrow.Table.from_arrays(arrays, schema=schema)
+
+
+def _storable(value: str) -> str:
+    """Names of files may hold bytes that are not UTF-8, which Parquet has no text for."""
+    return value.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def local_path(output: Output, name: str) -> Path:
+    """Of a file of the output; a remote one is fetched first, into memory's file system if there is one."""
+    if isinstance(output, Local):
+        return Path(output.path(name))
+    import tempfile
+
+    with tempfile.NamedTemporaryFile(prefix="tmeter-", delete=False) as file:
+        file.write(output.read(name))
+    return Path(file.name)
+
+
+def open_rows(output: Output) -> Rows:
+    """Raises FileNotFoundError."""
+    path = local_path(output, ROWS_NAME)
+    rows = Rows.read(path)
+    if not isinstance(output, Local) and len(rows) <= _IN_MEMORY:
+        path.unlink()
+    return rows
+
+

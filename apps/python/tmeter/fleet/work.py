@@ -1,74 +1,296 @@
-"""What a worker does with a unit. Imported on every machine: needs neither torch, but for models
+"""What a worker does with a batch. Imported on every machine: needs neither torch, but for models
 by name, nor Ray."""
 
 from __future__ import annotations
 
+import importlib
+import json
 import os
 import platform
-import tempfile
+import re
 import time
 import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from .. import __version__
-from ..errors import CrashError, Error, ProgramMissingError
+from ..errors import CrashError, Error, OutputError, PluginError, ProgramMissingError
 from ..program import run
-from .named import exported, is_named
-from .places import local
-from .units import Outcome, Unit
+from .deadlines import Deadline
+from .ledger import Row, Writer, definition_of
+from .merging import mark_of_merge, merged
+from .named import exported, is_named, stamp_of_named
+from .output import LOCK, Local, Output, Remote, output_of
+from .places import is_full, is_url, local, settle, stamp
+from .scratch import sweep
+from .units import Batch, Done, Job, Unit
 
 #: As in tmeter.source: a plugin was left out, and the report says so.
 _ACCEPTED = (0, 5)
+_READINGS = 3
+#: Kind of a merge that this machine cannot do, as it does not see the shards' reports.
+UNSEEN = "UnseenError"
+_AT_ONCE = 16  # questions to servers
+_SWEEP_EVERY = 10.0  # seconds
+_LONGEST_ERROR = 2000
+#: The program's words for a file whose reader cannot be opened: the file, its kind, what helps.
+_READER_MISSING = re.compile(
+    r"(?:.*\n)?(.+?): this is a ([^;]+); the plugin that reads it.+?(this tmeter reads .+)?$", re.DOTALL
+)
 
 
-def run_unit(unit: Unit) -> Outcome:
-    """Never raises what another try, or another unit, could survive."""
+@dataclass(frozen=True)
+class Made:
+    """A report as text, and how it came about. size: bytes of the file, -1: not one file."""
+
+    report: str
+    size: int = -1
+    fetch_seconds: float = 0.0
+    messages: tuple[str, ...] = ()
+
+
+#: Source, job → report. Raises what `report_of` raises.
+How = Callable[[str, Job], Made]
+
+
+def report_of(source: str, job: Job) -> Made:
+    """By the native program.
+
+    Raises:
+        Error, OSError: as the program says, or the network.
+    """
     start = time.monotonic()
+    if is_named(source):
+        return exported(source, lambda path, more: _asked(path, job, more, start, -1))
+    with local(source, job.cache, Deadline(job.timeout), not job.identity.reads_weights) as path:
+        size = path.stat().st_size if path.is_file() else -1
+        return _asked(path, job, (), start, size)
+
+
+def _asked(path: Path, job: Job, more: tuple[str, ...], start: float, size: int) -> Made:
+    fetched = time.monotonic() - start
+    command = [*more, *job.arguments, "--report", "json", "--", str(path)]
+    done = run(command, accept=_ACCEPTED)
+    return Made(done.output, size, fetched, done.messages)
+
+
+def run_batch(batch: Batch) -> Iterator[Done]:
+    """Each unit's end, in order. Never raises what another try, or another unit, could survive."""
+    job = batch.job
+    _sweep(job)
+    results = _Results(job)
+    held: list[Done] = []
+    for unit, before in zip(batch.units, _stamps(batch)):
+        if unit.shards and results.output is None:
+            yield Done(False, kind=UNSEEN)
+            continue
+        done = results.take(unit, *_tried(unit, before, job, results.output))
+        if results.is_held:
+            held.append(done)
+        else:
+            yield done
     try:
-        done = _analysed(unit, start)
-    except Error as error:
-        done = _failed(error, isinstance(error, (CrashError, ProgramMissingError)))
-    except (OSError, MemoryError) as error:  # a network, a full disk: here and now
-        done = _failed(error, True)
-    except (
-        Exception
-    ) as error:  # of a file system's library: whatever it is, it costs this unit only
-        done = _failed(error, True)
-    return done
+        results.flush()
+    except OutputError as error:
+        held = [Done(False, fatal=True, error=str(error), kind="OutputError") for _ in held]
+    yield from held
 
 
-def _analysed(unit: Unit, start: float) -> Outcome:
-    if is_named(unit.source):
-        return exported(unit.source, lambda path, more: _reported(unit, path, more, start))
-    with local(unit.source, unit.cache) as path:
-        return _reported(unit, path, (), start)
+_last_sweep = 0.0
 
 
-def _reported(unit: Unit, path: Path, more: tuple[str, ...], start: float) -> Outcome:
-    fetched = time.monotonic()
-    size = path.stat().st_size if path.is_file() and not is_named(unit.source) else -1
-    with tempfile.TemporaryDirectory(prefix="tmeter-") as folder:
-        report = Path(folder) / "report.json"
-        command = [*more, *unit.arguments, "--report", f"json={report}", "--", str(path)]
-        done = run(command, accept=_ACCEPTED)
-        content = zlib.compress(report.read_bytes(), 1)
-    return Outcome(
-        report=content,
-        node=platform.node(),
-        version=__version__,
-        size=size,
-        seconds=time.monotonic() - start,
-        fetch_seconds=fetched - start,
-        messages=done.messages,
-    )
+def _sweep(job: Job) -> None:
+    global _last_sweep
+    if time.monotonic() - _last_sweep > _SWEEP_EVERY:
+        _last_sweep = time.monotonic()
+        sweep(None, job.cache)
 
 
-def _failed(error: BaseException, retry: bool) -> Outcome:
-    said = str(error) or type(error).__name__
-    return Outcome(
-        error=said,
-        kind=type(error).__name__,
-        retry=retry,
-        node=f"{platform.node()} ({os.getpid()})",
-        version=__version__,
-    )
+def _stamp(source: str, job: Job) -> str:
+    if is_named(source):
+        return stamp_of_named(source)
+    return stamp(source, Deadline(job.timeout))
+
+
+def _stamps(batch: Batch) -> Iterator[str | None]:
+    """Stamps of remote files, asked for at one time. None: it is cheap, and taken just before reading."""
+    remote = [unit.source for unit in batch.units if is_url(unit.source) and not unit.shards]
+    found: dict[str, str] = {}
+    if remote:
+        with ThreadPoolExecutor(min(_AT_ONCE, len(remote))) as pool:
+            found = dict(zip(remote, pool.map(lambda s: _stamp(s, batch.job), remote)))
+    return iter([found.get(unit.source) for unit in batch.units])
+
+
+def _tried(unit: Unit, before: str | None, job: Job, output: Output | None) -> tuple[Row, str, Done]:
+    """The line of the ledger, the report, and the end without these."""
+    start = time.monotonic()
+    entry: Row = {"key": unit.key, "source": unit.source, "tries": unit.tries}
+    made: Made | None = None
+    done = Done(True)
+    try:
+        made, mark = _read(unit, before, job, output)
+        if made is None:
+            return entry, "", Done(True, kept=True, mark=mark)
+    except Exception as error:  # whatever a library raises costs this unit only
+        mark = getattr(error, "mark", "")
+        done = _failed(error)
+    entry |= {
+        "mark": mark,
+        "when": time.time(),
+        "error": done.error or None,
+        "kind": done.kind or None,
+        "node": platform.node(),
+        "seconds": round(time.monotonic() - start, 6),
+    }
+    about = ""
+    if made is not None:
+        entry |= {"size": made.size, "fetch_seconds": round(made.fetch_seconds, 6)}
+        entry["messages"] = list(made.messages)
+        try:
+            entry |= totals_of(json.loads(made.report))
+        except (ValueError, KeyError, IndexError) as error:
+            done = Done(False, retry=True, error=f"the program's report is damaged: {error}", kind="CrashError")
+            entry |= {"error": done.error, "kind": done.kind}
+        if job.identity.text and not mark.startswith(job.identity_mark):
+            about = f"{platform.node()} has other plugins or profiles than the driver's machine"
+    return entry, made.report if made else "", _with(done, mark=mark, about=about, size=made.size if made else -1)
+
+
+def _with(done: Done, **changes: Any) -> Done:
+    return Done(**{**done.__dict__, **changes})
+
+
+def _read(unit: Unit, before: str | None, job: Job, output: Output | None) -> tuple[Made | None, str]:
+    """Figures are kept of the content that was read: a file, plugin or profile that changed meanwhile is read again."""
+    for _ in range(_READINGS):
+        settle(unit.source)
+        mark = _mark(unit, _stamp(unit.source, job) if before is None else before, job)
+        if unit.known and mark == unit.known:
+            return None, mark
+        made: Made | None = None
+        failure: Exception | None = None
+        try:
+            made = _made(unit, job, output)
+        except Exception as error:
+            failure = error
+        before = _stamp(unit.source, job)
+        if mark and mark != _mark(unit, before, job):
+            continue
+        if failure is not None:
+            failure.mark = mark  # type: ignore[attr-defined]
+            raise failure
+        return made, mark
+    raise OSError(f"{unit.source} was replaced while it was read, {_READINGS} times")
+
+
+def _mark(unit: Unit, stamped: str, job: Job) -> str:
+    """Empty when it cannot be known what the file is."""
+    if not stamped:
+        return ""
+    if unit.shards:
+        stamped = mark_of_merge(stamped, unit.shards)
+    return f"{job.identity.fingerprint()} {stamped}"
+
+
+def _made(unit: Unit, job: Job, output: Output | None) -> Made:
+    if unit.shards:
+        assert output is not None
+        return Made(*merged(unit, job, output))
+    module, _, function = job.how.partition(":")
+    how: How = getattr(importlib.import_module(module), function)
+    return how(unit.source, job)
+
+
+def _failed(error: Exception) -> Done:
+    if is_full(error) or "No space left on device" in str(error):
+        error = OutputError(f"no room to analyse it: {error}")
+    if (missing := _READER_MISSING.match(str(error))) is not None:
+        file, what, help_ = missing.groups()
+        error = PluginError(f"{file}: this is a {what}; " + (help_ or "its reader is not installed"))
+    retry = not isinstance(error, Error) or isinstance(error, (CrashError, ProgramMissingError))
+    said = (str(error) or type(error).__name__)[:_LONGEST_ERROR]
+    return Done(False, retry=retry, error=said, kind=type(error).__name__)
+
+
+def totals_of(report: Row) -> Row:
+    """What a row has of a report: each metric's total and status, copied."""
+    root = report["modules"][0] if report["modules"] else {}
+    return {
+        "type": [root.get(k, "") for k in ("type", "qualified_type", "text")],
+        "plugins": report["plugins"],
+        "metrics": definition_of(report["metrics"])[0],
+        "define": report["metrics"],
+        "totals": {k: v for k, v in report["totals"].items() if v is not None},
+        "status": {k: v for k, v in report["totals_status"].items() if v},
+    }
+
+
+class _Results:
+    """Written to the output place where this process sees it, else handed back to the driver."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self.output = _seen(job)
+        self._writer = _writer_of(job, self.output) if self.output else None
+
+    @property
+    def is_held(self) -> bool:
+        return isinstance(self.output, Remote)
+
+    def take(self, unit: Unit, entry: Row, report: str, done: Done) -> Done:
+        if done.kept or (done.retry and unit.tries <= self._job.retries):
+            return done
+        metrics = entry.pop("define", [])
+        done = _with(done, schema=entry.get("metrics", ""))
+        entry["report"] = unit.report if report and (self._job.reports or unit.report.startswith("shards/")) else None
+        line = (json.dumps(entry) + "\n").encode()
+        if self.output is None or self._writer is None or not _is_ours(self.output, self._job):
+            packed = zlib.compress(report.encode("utf-8", "surrogatepass"), 1) if entry["report"] else b""
+            return _with(done, line=line, report=packed, metrics=tuple(metrics))
+        try:
+            if entry["report"]:
+                self.output.write(unit.report, report.encode("utf-8", "surrogatepass"))
+            file = self._writer.name
+            place = self._writer.add(line, metrics)
+        except OutputError as error:
+            return Done(False, fatal=True, error=str(error), kind="OutputError")
+        return _with(done, file=file, place=place)
+
+    def flush(self) -> None:
+        if self._writer is not None:
+            self._writer.flush()
+
+
+def _seen(job: Job) -> Output | None:
+    try:
+        output = output_of(job.output)
+        return output if _is_ours(output, job) else None
+    except (Error, OSError):
+        return None
+
+
+def _is_ours(output: Output, job: Job) -> bool:
+    """The lock there is this run's: the folder is the driver's own, and the driver's run goes on."""
+    if not isinstance(output, Local):
+        return True
+    try:
+        return bool(json.loads(output.read(LOCK))["token"] == job.token)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+_writers: dict[tuple[str, str, int], Writer] = {}
+
+
+def _writer_of(job: Job, output: Output) -> Writer:
+    """One for a process and a run."""
+    key = job.output, job.token, os.getpid()
+    if key not in _writers:
+        for writer in _writers.values():
+            writer.close()
+        _writers.clear()
+        _writers[key] = Writer(output)
+    return _writers[key]

@@ -1,4 +1,4 @@
-"""``python -m tmeter.fleet.worker``: units from standard input, outcomes to standard output."""
+"""``python -m tmeter.fleet.worker DRIVER``: batches from standard input, ends to standard output."""
 
 from __future__ import annotations
 
@@ -6,25 +6,40 @@ import ctypes
 import os
 import signal
 import sys
+from types import FrameType
 
 from .in_processes import _read, _write
-from .work import run_unit
-
+from .work import run_batch
 
 _PR_SET_PDEATHSIG = 1
 
 
+def _end(number: int, frame: FrameType | None) -> None:
+    """Unwinds, so that programs are ended and fetched files removed."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise SystemExit(128 + number)
+
+
 def main() -> None:
+    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver's, which ends its workers itself
     # Without the process that started it, its results have no reader.
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if sys.argv[1:] and os.getppid() != int(sys.argv[1]):
+        return
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints does not end up between answers
     while True:
         try:
-            unit = _read(sys.stdin.buffer)
+            batch = _read(sys.stdin.buffer)
         except EOFError:
             return
-        _write(answers, run_unit(unit))
+        try:
+            for done in run_batch(batch):
+                _write(answers, done)
+            _write(answers, None)
+        except BrokenPipeError:
+            return
 
 
 if __name__ == "__main__":

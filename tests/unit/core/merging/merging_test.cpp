@@ -63,6 +63,40 @@ std::vector<Part> parts(Part a, Part b) {
   return out;
 }
 
+void say(Part& part, const std::string& text, const std::string& evidence) {
+  auto& f = part.saved.report.results.findings.emplace_back();
+  f.rule = "r";
+  f.plugin = "p";
+  f.text = text;
+  f.evidence = evidence;
+}
+
+TEST(Merging, FindingsThatSayTheSameAreOneWithACount) {
+  auto a = shard(kFirst, {{"a", "weight", 3}}), b = shard(kSecond, {{"b", "weight", 5}});
+  for (auto* part : {&a, &b}) {
+    say(*part, "same", "evidence");
+    say(*part, "unlike", part == &a ? "1 MiB" : "2 MiB");
+    part->saved.report.warnings.push_back("slow");
+  }
+  say(b, "alone", "");
+  const auto merged = merge_shards(parts(std::move(a), std::move(b)));
+  const auto& found = merged.report.results.findings;
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_EQ(found[0].text, "in 2 files: same");
+  EXPECT_EQ(found[0].evidence, "evidence");
+  EXPECT_EQ(found[1].text, "in 2 files: unlike");
+  EXPECT_EQ(found[1].evidence, std::string(kFirst) + ": 1 MiB");
+  EXPECT_EQ(found[2].text, std::string(kSecond) + ": alone");
+  EXPECT_EQ(merged.report.warnings, std::vector<std::string>{"in 2 files: slow"});
+}
+
+TEST(Merging, KeepsTheHardwareThatAllShardsName) {
+  auto a = shard(kFirst, {{"a", "weight", 3}}), b = shard(kSecond, {{"b", "weight", 5}});
+  a.saved.report.properties["hardware"] = b.saved.report.properties["hardware"] = "nvidia-a100";
+  EXPECT_EQ(merge_shards(parts(std::move(a), std::move(b))).report.properties.at("hardware"),
+            "nvidia-a100");
+}
+
 TEST(Merging, RollsUpTheTensorsOfAllShards) {
   const auto merged = merge_shards(parts(shard(kSecond, {{"b", "weight", 5}, {"a", "bias", 2}}),
                                          shard(kFirst, {{"a", "weight", 3}})));

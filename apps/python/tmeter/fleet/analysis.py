@@ -1,0 +1,236 @@
+"""`tmeter.fleet.analyze`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal
+
+from ..analysis import command_line_of
+from ..errors import OutputError, UsageError
+from ..program import program_path
+from .identity import identify
+from .output import Local, output_of, require_ours
+from .plan import Place, Plan
+from .result import FleetResult
+from .run import Run
+from .schedule import Engine, Progress, Schedule
+from .scratch import sweep
+from .units import REPORT, Job
+
+
+def analyze(
+    models: Mapping[str, str | os.PathLike[str]] | Iterable[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    plugins: str | Sequence[str] | None = None,
+    request: str | Sequence[str] | None = None,
+    options: Mapping[str, object] | None = None,
+    hardware: str | os.PathLike[str] | None = None,
+    config: str | os.PathLike[str] | None = None,
+    threads: int = 1,
+    timeout: float | None = None,
+    max_memory: int | str | None = None,
+    engine: Literal["auto", "ray", "local"] = "auto",
+    address: str | None = None,
+    ray_options: Mapping[str, Any] | None = None,
+    place: Place | None = None,
+    workers: int | None = None,
+    retries: int = 2,
+    resume: bool = True,
+    reports: bool = True,
+    cache: str | os.PathLike[str] | None = None,
+    progress: Callable[[Progress], None] | bool | None = None,
+) -> FleetResult:
+    """Analyses files on many workers and puts the results together.
+
+    Args:
+        models: paths, URLs (http, zip, tar, and anything fsspec reads), or names as
+            ``timm:resnet50``, ``torchvision:resnet50``, ``hf:DIR_OR_CONFIG`` (built without weights and
+            exported by the workers, which have torch then), by names of yours or called as they are.
+            An index of shards (``*.index.json``) is one model, whose shards are analysed one by one,
+            wherever there is a worker. A file that has two names is analysed once.
+        output: folder, or URL of fsspec, for reports, ``models.parquet``, ``index.html`` and
+            ``index.json``; made if it is not there. One run at a time writes to it.
+        plugins: as of `tmeter.analyze`, for each file; likewise:
+        request: metrics on request.
+        options: of plugins.
+        hardware: profile for estimates.
+        max_memory: of each program.
+        config: a TOML file, as ``--config``.
+        threads: of each native program; on Ray also the processors it asks for.
+        timeout: seconds for fetching a file, and for analysing it. Without it, a connection that
+            is silent for a minute counts as broken.
+        engine: ``"ray"``, ``"local"`` (processes of this machine), or ``"auto"``: Ray when it is
+            connected, an `address` is given or ``RAY_ADDRESS`` is set.
+        address: of the Ray cluster, as for ``ray.init``.
+        ray_options: of every Ray task, e.g. ``{"runtime_env": …}``.
+        place: from a source to the Ray resources that lie where the file does, for files on the
+            nodes' own disks.
+        workers: processes of the local engine; default one for each processor / `threads`.
+        retries: how often a file is tried again after a worker died, a network failed, or the
+            program crashed. Files that are refused are not tried again until they change.
+        resume: reports that are in `output` already, made from the same content in the same way,
+            with the same plugins and profiles, are not made again.
+        reports: whether the whole report of each model is kept, beside its row.
+        cache: folder for files fetched from URLs, on the workers; each is removed when it has been
+            analysed. Of safetensors files the header alone is fetched where no plugin reads weights.
+        progress: called after each file; True: a line on standard error; default: the same on a
+            terminal.
+
+    Raises:
+        UsageError: no models, a name twice, an argument, plugin or option that makes no sense, Ray
+            asked for and missing, or another run writes to `output`. Nothing was analysed then.
+        OutputError: `output`, or the disk for temporary files, cannot be written, as when it is
+            full. Rows already written stay, and the next run continues.
+        KeyboardInterrupt: Ctrl-C. The table and the page are of the models done by then.
+
+    A model that fails is a row with its error; `FleetResult.require_all` raises.
+    """
+    named = _named(models)
+    _require_sensible(workers=workers, threads=threads, retries=retries, timeout=timeout)
+    if engine not in ("auto", "ray", "local"):
+        raise UsageError(f"engine={engine!r}: one of 'auto', 'ray', 'local' is expected")
+    arguments = command_line_of(plugins, request, options, hardware, threads, timeout, max_memory)
+    if config is not None:
+        arguments.append(f"--config={os.fspath(config)}")
+    return run_fleet(
+        named,
+        os.fspath(output),
+        arguments,
+        lambda: _engine(engine, address, ray_options, workers or _processors() // threads or 1),
+        place=place,
+        cpus=float(threads),
+        timeout=timeout,
+        retries=retries,
+        resume=resume,
+        reports=reports,
+        cache=None if cache is None else os.fspath(cache),
+        progress=_shown(progress),
+    )
+
+
+def run_fleet(
+    named: Mapping[str, str],
+    output: str,
+    arguments: Sequence[str],
+    make_engine: Callable[[], Engine],
+    *,
+    place: Place | None = None,
+    cpus: float = 1.0,
+    timeout: float | None = None,
+    retries: int = 2,
+    resume: bool = True,
+    reports: bool = True,
+    cache: str | None = None,
+    progress: Callable[[Progress], None],
+    how: str = REPORT,
+) -> FleetResult:
+    """`analyze`, with arguments that make sense. how: stands in for the program in measurements."""
+    program_path()
+    where = output_of(output)
+    require_ours(where)
+    identity = identify(arguments)
+    engine = make_engine()
+    try:
+        with where.locked() as token:
+            sweep(None, cache)
+            job = Job(
+                tuple(arguments), where.root, token, identity, cache, timeout, retries, reports,
+                how, identity.fingerprint(),
+            )
+            run = Run(where, Plan(named, job, place), progress, resume, cpus, not _is_elsewhere(engine))
+            try:
+                _go(run, engine, retries)
+                rows, metrics, warnings = run.finish()
+            finally:
+                run.close()
+                sweep(None, cache)
+    finally:
+        engine.close()
+    if run.output_error is not None:
+        raise OutputError(run.output_error)
+    shown = Path(where.root) if isinstance(where, Local) else where.root
+    return FleetResult(shown, rows, tuple(metrics), tuple(warnings), len(named))
+
+
+def _go(run: Run, engine: Engine, retries: int) -> None:
+    """Ctrl-C leaves the table of the models done so far."""
+    try:
+        try:
+            Schedule(run.batches(engine.capacity), engine, retries, run.take, run.take_retry).run()
+        finally:
+            engine.close()  # before the lock is given up
+    except KeyboardInterrupt:
+        with suppress(OutputError, UsageError):
+            run.finish(is_whole=False)
+        raise
+
+
+def _is_elsewhere(engine: Engine) -> bool:
+    from .in_processes import Processes
+
+    return not isinstance(engine, Processes)
+
+
+def _require_sensible(
+    *, workers: int | None, threads: int, retries: int, timeout: float | None
+) -> None:
+    """Before the first file, and in the words of the call."""
+    for name, value, least in (("workers", workers, 1), ("threads", threads, 1), ("retries", retries, 0)):
+        if value is None and name == "workers":
+            continue
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise UsageError(f"{name}={value!r}: a whole number from {least} on is expected")
+    if timeout is not None and not (isinstance(timeout, (int, float)) and 0 < timeout < 1e9):
+        raise UsageError(f"timeout={timeout!r}: seconds above 0 are expected")
+
+
+def _named(models: Any) -> dict[str, str]:
+    if isinstance(models, (str, os.PathLike)):
+        models = [models]
+    named: dict[str, str] = {}
+    if isinstance(models, Mapping):
+        named = {str(name): os.fspath(source) for name, source in models.items()}
+    else:
+        for source in map(os.fspath, models):
+            if source in named:
+                raise UsageError(f"{source} is given twice")
+            named[source] = source
+    if not named:
+        raise UsageError("no models are given")
+    return named
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def _engine(
+    kind: str, address: str | None, ray_options: Mapping[str, Any] | None, workers: int
+) -> Engine:
+    if kind == "auto":
+        from .on_ray import is_in_use
+
+        wanted = is_in_use() or address is not None or bool(os.environ.get("RAY_ADDRESS"))
+        kind = "ray" if wanted else "local"
+    if kind == "ray":
+        from .on_ray import OnRay
+
+        return OnRay(address, ray_options or {})
+    from .in_processes import Processes
+
+    return Processes(workers)
+
+
+def _shown(progress: Callable[[Progress], None] | bool | None) -> Callable[[Progress], None]:
+    from .progress_line import ProgressLine
+
+    if callable(progress):
+        return progress
+    if progress is False or (progress is None and not sys.stderr.isatty()):
+        return lambda _: None
+    return ProgressLine(sys.stderr)

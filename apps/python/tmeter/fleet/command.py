@@ -1,0 +1,264 @@
+"""``tmeter fleet``: many models from the shell."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from types import FrameType
+
+from ..errors import BY_STATUS, Error, OutputError, UsageError
+from .analysis import analyze
+from .plan import Plan
+from .progress_line import ProgressLine
+from .result import FleetResult
+from .sources import Found, find
+
+_DESCRIPTION = """\
+Analyses many models at once and puts the results together: a table (Parquet, JSON lines), a page,
+an index, and the report of each. Run again, it goes on where it stopped.
+
+  tmeter fleet 'models/**/*.pt2' --report parquet=out
+  tmeter fleet --list models.txt -o out --plugins params,memory
+  find /data -name '*.safetensors' | tmeter fleet --list - -o s3://bucket/out --ray auto
+"""
+_STATUSES = """\
+Exit status: 0 every model has figures, 1 a worker or the program failed, or the disk is full,
+2 wrong usage (nothing was analysed), 4 a model cannot be read, 5 a plugin failed, 6 a model could
+not be run, 130 interrupted. If several apply, the first of 1, 4, 6, 5.
+"""
+#: Class of a row's error → exit status; others are 1.
+_STATUS_OF = {kind.__name__: status for status, kind in BY_STATUS.items()} | {
+    "UsageError": 4,  # of one model among others, as a name that a library does not have
+    "InputError": 4,
+    "FileNotFoundError": 4,
+    "OSError": 4,
+    "ExportError": 6,
+    "TorchError": 5,
+}
+_WORST_FIRST = (1, 4, 6, 5)
+_FORMATS = ("parquet", "jsonl", "html", "json")
+_INTERRUPTED, _TERMINATED = 130, 143
+_NAMED = 5
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> object:  # type: ignore[override]
+        raise UsageError(f"{message}; `tmeter fleet --help` lists the options")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="tmeter fleet",
+        description=_DESCRIPTION,
+        epilog=_STATUSES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("models", nargs="*", metavar="MODEL", help="path, glob in quotes ('a/**/*.pt2'), folder, URL, timm:NAME, index of shards")
+    add("-l", "--list", action="append", default=[], metavar="FILE", help="a model a line; - is standard input")
+    add("-o", "--output", metavar="OUT", help="folder, or URL of fsspec, for all results")
+    add("-r", "--report", action="append", default=[], metavar="FORMAT=OUT", help="the same: parquet=OUT, jsonl=OUT, html=OUT, json=OUT")
+    add("-p", "--plugins", metavar="A,B,...", help="plugins to run (default: params,flops,memory)")
+    add("-s", "--set", action="append", default=[], metavar="NAME.KEY=VALUE", help="an option of a plugin")
+    add("--columns", metavar="A,B,...", help="metrics that are worked out on request only")
+    add("--hardware", metavar="NAME|FILE", help="machine for estimates")
+    add("--config", metavar="FILE", help="read options from a TOML file")
+    add("--ray", metavar="ADDRESS", help="run on this Ray cluster: HOST:PORT, ray://HOST:PORT, auto, or local for one of its own")
+    add("--workers", type=int, metavar="N", help="processes without Ray (default: one for each core)")
+    add("--threads", type=int, default=1, metavar="N", help="threads of each program (default: 1)")
+    add("--timeout", type=_seconds, metavar="TIME", help="for fetching a file, and for analysing it: 60, 500ms, 2min")
+    add("--max-memory", metavar="SIZE", help="of each program")
+    add("--retries", type=int, default=2, metavar="N", help="after a lost worker, a failed network, a crash (default: 2)")
+    add("--cache", metavar="DIR", help="where remote files are fetched to")
+    add("--no-resume", action="store_true", help="analyse again what is there already")
+    add("--no-reports", action="store_true", help="keep rows only, not the report of each model")
+    add("--dry-run", action="store_true", help="say what would be done")
+    add("-q", "--quiet", action="store_true", help="errors only")
+    return parser
+
+
+def _seconds(text: str) -> float:
+    for unit, factor in (("ms", 1e-3), ("min", 60.0), ("s", 1.0), ("h", 3600.0), ("", 1.0)):
+        if text.endswith(unit):
+            try:
+                return float(text[: len(text) - len(unit)]) * factor
+            except ValueError:
+                break
+    raise argparse.ArgumentTypeError(f"{text!r}: a time is expected, as in 60, 500ms or 2min")
+
+
+def fleet_command(arguments: Sequence[str]) -> int:
+    """The exit status."""
+    signal.signal(signal.SIGTERM, _terminated)
+    signal.signal(signal.SIGHUP, _terminated)
+    try:
+        options = _parser().parse_args(arguments)
+        output = _output(options)
+        found = find(options.models, options.list)
+        for line in found.damaged[:_NAMED]:
+            _say(line)
+        if len(found.damaged) > _NAMED:
+            _say(f"{len(found.damaged) - _NAMED:,} more damaged lines")
+        if options.dry_run:
+            _tell_plan(found, output, options)
+            return 0
+        result = _analyzed(found, output, options)
+        return _told(result, found, options.quiet)
+    except UsageError as error:
+        return _say(error, 2)
+    except (OutputError, Error) as error:
+        return _say(error, 1)
+    except _Terminated:
+        return _say("terminated; the table is of the models done by then, and the next run goes on", _TERMINATED)
+    except KeyboardInterrupt:
+        return _say("interrupted; the table is of the models done by then, and the next run goes on", _INTERRUPTED)
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        return 1
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM ends a run as Ctrl-C does."""
+
+
+def _terminated(number: int, frame: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_IGN)
+    raise _Terminated
+
+
+def _say(words: object, status: int = 0) -> int:
+    text = " ".join(str(words).split("\n"))
+    print(f"tmeter: {text}".encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
+    return status
+
+
+def _output(options: argparse.Namespace) -> str:
+    """One folder has all formats, whichever is asked for."""
+    places = [options.output] if options.output else []
+    for said in options.report:
+        kind, equals, place = said.partition("=")
+        if kind not in _FORMATS or not equals or not place:
+            raise UsageError(f"--report {said}: FORMAT=OUT is expected, with one of {', '.join(_FORMATS)}")
+        places.append(place)
+    if not places:
+        raise UsageError("an output folder is missing: -o OUT or --report parquet=OUT")
+    if len(set(places)) > 1:
+        raise UsageError(f"one output folder is expected, got {', '.join(dict.fromkeys(places))}")
+    return str(places[0])
+
+
+def _analyzed(found: Found, output: str, options: argparse.Namespace) -> FleetResult:
+    progress: Callable[..., None] | bool = False if options.quiet else ProgressLine(sys.stderr)
+    with_ray = options.ray is not None
+    return analyze(
+        found.sources,
+        output,
+        plugins=options.plugins,
+        request=options.columns,
+        options=dict(_option(said) for said in options.set),
+        hardware=options.hardware,
+        config=options.config,
+        threads=options.threads,
+        timeout=options.timeout,
+        max_memory=options.max_memory,
+        engine="ray" if with_ray else "auto",
+        address=None if options.ray in (None, "local") else options.ray,
+        workers=options.workers,
+        retries=options.retries,
+        resume=not options.no_resume,
+        reports=not options.no_reports,
+        cache=options.cache,
+        progress=progress,
+    )
+
+
+def _option(said: str) -> tuple[str, str]:
+    key, equals, value = said.partition("=")
+    if not equals:
+        raise UsageError(f"--set {said}: NAME.KEY=VALUE is expected")
+    return key, value
+
+
+def _told(result: FleetResult, found: Found, quiet: bool) -> int:
+    """Failures by kind, a few by name, and the exit status."""
+    kinds: Counter[str] = Counter()
+    named: list[str] = []
+    for row in result.models:
+        if row["status"] != "ok":
+            kinds[row["error_kind"]] += 1
+            if len(named) < _NAMED:
+                named.append(f"{row['model']}: {row['error']}")
+    for line in named:
+        _say(line)
+    if kinds.total() > len(named):
+        _say(f"{kinds.total() - len(named):,} more failed; {result.output}/models.jsonl has each")
+    if not quiet:
+        for warning in result.warnings:
+            _say(warning)
+        failed = f", {kinds.total():,} failed" if kinds else ""
+        print(f"{len(result.models):,} models{failed}: {result.output}/index.html")
+    statuses = {_STATUS_OF.get(kind, 1) for kind in kinds} | ({4} if found.damaged else set())
+    return next((status for status in _WORST_FIRST if status in statuses), 0)
+
+
+def _tell_plan(found: Found, output: str, options: argparse.Namespace) -> None:
+    """Files, bytes and workers; nothing is analysed or written."""
+    from ..analysis import command_line_of
+    from .identity import identify
+    from .output import output_of, require_ours
+    from .units import Job
+
+    arguments = command_line_of(
+        options.plugins,
+        options.columns,
+        dict(_option(said) for said in options.set),
+        options.hardware,
+        options.threads,
+        options.timeout,
+        options.max_memory,
+    )
+    if options.config:
+        arguments.append(f"--config={options.config}")
+    where = output_of(output)
+    require_ours(where)
+    identity = identify(arguments)
+    job = Job(
+        tuple(arguments), where.root, "", identity, options.cache, options.timeout, 0,
+        not options.no_reports, identity_mark=identity.fingerprint(),
+    )
+    plan = Plan(found.sources, job, None)
+    known, sizes, unknown = _counted(plan, where, options)
+    print(f"models: {len(plan.names):,}, of which {len(plan.sharded):,} sharded and {len(plan.same_as):,} the same file as another")
+    print(f"files: {plan.total:,}, {known:,} of them analysed already")
+    print(f"bytes: {sizes:,}" + (f", and {unknown:,} remote files of unknown size" if unknown else ""))
+    print(f"read: {'whole files' if identity.reads_weights else 'headers of safetensors, whole files of other formats'}")
+    engine = f"Ray at {options.ray}" if options.ray else f"{options.workers or len(os.sched_getaffinity(0))} processes of this machine"
+    print(f"workers: {engine}")
+    print(f"output: {where.root}")
+    for number, error in plan.errors.items():
+        _say(f"{plan.names[number]}: {error}")
+
+
+def _counted(plan: Plan, where: object, options: argparse.Namespace) -> tuple[int, int, int]:
+    """Files that are done, bytes of local files that are not, and remote files that may be or not."""
+    from .output import Output
+    from .places import is_url
+    from .known import Answer, Known
+
+    assert isinstance(where, Output)
+    earlier = Known(where, plan.job, not options.no_resume)
+    known = sizes = unknown = 0
+    for unit in plan.units():
+        held = earlier.find(unit)
+        if held is not None and earlier.holds(held, unit) is Answer.YES:
+            known += 1
+        elif is_url(unit.source):
+            unknown += 1
+        elif os.path.isfile(unit.source):
+            sizes += os.stat(unit.source).st_size
+    return known, sizes, unknown

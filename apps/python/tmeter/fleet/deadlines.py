@@ -1,0 +1,64 @@
+"""Calls that must not wait for ever: of networks, of clusters, of libraries without a time limit."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+#: Seconds without a byte or an answer after which a connection counts as dead.
+STALL = 60.0
+
+
+class Deadline:
+    """Seconds that a piece of work may take; None: as long as something moves."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._end = None if seconds is None else time.monotonic() + seconds
+
+    def left(self) -> float:
+        """For the next step: never more than `STALL`. Raises TimeoutError when time is up."""
+        if self._end is None:
+            return STALL
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the time limit has passed")
+        return min(left, STALL)
+
+
+class Call(threading.Thread, Generic[T]):
+    """Work in a thread that keeps no process alive."""
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        super().__init__(daemon=True, name="tmeter-deadline")
+        self._work = work
+        self.result: list[T] = []
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.result.append(self._work())
+        except BaseException as error:
+            self.error = error
+
+    def outcome(self) -> T:
+        if self.error is not None:
+            raise self.error
+        return self.result[0]
+
+
+def within(seconds: float, what: str, work: Callable[[], T]) -> T:
+    """What `work` returns. After the time it is left to itself, in a thread that keeps no process alive.
+
+    Raises:
+        TimeoutError: `what` took longer.
+    """
+    call = Call(work)
+    call.start()
+    call.join(seconds)
+    if call.is_alive():
+        raise TimeoutError(f"{what}: no answer within {seconds:.0f} s")
+    return call.outcome()

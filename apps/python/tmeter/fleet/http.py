@@ -1,0 +1,137 @@
+"""Files behind http:// and https:// by the standard library: size, version, and any range of bytes."""
+
+from __future__ import annotations
+
+import http.client
+import io
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .deadlines import Deadline
+
+_BLOCK = 1 << 18
+_BLOCKS = 16
+#: Statuses of files that are not there, or not for us: another try gives the same.
+_PERMANENT = {400: "bad request", 401: "no right to read it", 403: "no right to read it"}
+_GONE = {404: "there is no such file", 410: "there is no such file"}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """size: bytes, -1 when the server does not tell."""
+
+    size: int
+    stamp: str
+
+
+def _ask(
+    url: str, deadline: Deadline, method: str = "GET", headers: Mapping[str, str] | None = None
+) -> http.client.HTTPResponse:
+    request = urllib.request.Request(
+        url, method=method, headers={"User-Agent": "tmeter", "Accept-Encoding": "identity", **(headers or {})}
+    )
+    try:
+        answer: http.client.HTTPResponse = urllib.request.urlopen(request, timeout=deadline.left())
+        return answer
+    except urllib.error.HTTPError as error:
+        error.close()
+        if error.code in _GONE:
+            raise FileNotFoundError(2, _GONE[error.code]) from error
+        if error.code in _PERMANENT:
+            raise PermissionError(13, f"{_PERMANENT[error.code]} (HTTP {error.code})") from error
+        raise ConnectionError(f"HTTP {error.code} {error.reason}") from error
+    except urllib.error.URLError as error:
+        reason = error.reason
+        raise reason if isinstance(reason, OSError) else ConnectionError(str(reason)) from error
+    except http.client.HTTPException as error:
+        raise ConnectionError(f"{type(error).__name__}: {error}") from error
+
+
+def _facts(answer: http.client.HTTPResponse) -> Facts:
+    size = answer.headers.get("Content-Length")
+    if answer.status == 206:
+        size = answer.headers.get("Content-Range", "").rpartition("/")[2]
+    marks = [answer.headers.get(name) for name in ("ETag", "Last-Modified")]
+    known = size is not None and size.isdigit()
+    return Facts(int(size) if known and size else -1, " ".join([str(size), *(m for m in marks if m)]))
+
+
+def facts(url: str, deadline: Deadline) -> Facts:
+    """By HEAD; of servers that do not know it by the first byte."""
+    try:
+        with _ask(url, deadline, "HEAD") as answer:
+            return _facts(answer)
+    except (ConnectionError, PermissionError) as error:
+        if "HTTP 405" not in str(error) and "HTTP 501" not in str(error) and "HTTP 403" not in str(error):
+            raise
+    with _ask(url, deadline, headers={"Range": "bytes=0-0"}) as answer:
+        return _facts(answer)
+
+
+class HttpFile(io.RawIOBase):
+    """A file read in blocks, of which the last few are kept. Read from begin to end it is one request."""
+
+    def __init__(self, url: str, deadline: Deadline) -> None:
+        self._url, self._deadline = url, deadline
+        self._at = 0
+        self.facts = facts(url, deadline)
+        self._blocks: dict[int, bytes] = {}
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.facts.size}[whence]
+        self._at = max(0, base + offset)
+        return self._at
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
+        content = self._some(len(view))
+        view[: len(content)] = content
+        self._at += len(content)
+        return len(content)
+
+    def _some(self, most: int) -> bytes:
+        if self.facts.size >= 0 and self._at >= self.facts.size:
+            return b""
+        if most >= _BLOCK:
+            return self._range(self._at, most)
+        number, inside = divmod(self._at, _BLOCK)
+        if number not in self._blocks:
+            while len(self._blocks) >= _BLOCKS:
+                self._blocks.pop(next(iter(self._blocks)))
+            self._blocks[number] = self._range(number * _BLOCK, _BLOCK)
+        return self._blocks[number][inside : inside + most]
+
+    def _range(self, begin: int, most: int) -> bytes:
+        headers = {"Range": f"bytes={begin}-{begin + most - 1}"}
+        try:
+            with _ask(self._url, self._deadline, headers=headers) as answer:
+                if answer.status != 206:  # ranges are not known there
+                    _skip(answer, begin, self._deadline)
+                return answer.read(most)
+        except http.client.HTTPException as error:
+            raise ConnectionError(f"{type(error).__name__}: {error}") from error
+
+
+def _skip(answer: http.client.HTTPResponse, count: int, deadline: Deadline) -> None:
+    while count > 0:
+        deadline.left()
+        content = answer.read(min(count, 1 << 20))
+        if not content:
+            raise ConnectionError("the answer ends early")
+        count -= len(content)
+
+
+def stream(url: str, deadline: Deadline) -> http.client.HTTPResponse:
+    """The whole file, in one answer."""
+    return _ask(url, deadline)

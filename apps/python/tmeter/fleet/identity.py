@@ -1,0 +1,185 @@
+"""What a report depends on besides its file: program, options, plugins, profiles, by their content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..errors import Error
+from ..program import program_path, run
+from .scratch import scratch
+
+#: Plugins that are known to look at no element of a tensor. With any other whole files are fetched.
+_READ_HEADERS_ONLY = {
+    f"org.tmeter.{name}"
+    for name in (
+        "activations architecture energy flops fusion-advice language-model layout-advice memory "
+        "parallelism-advice params roofline safetensors training"
+    ).split()
+}
+_LIBRARY = re.compile(r"^/.*\.tmeter$", re.MULTILINE)
+_READ = 1 << 20
+
+
+@dataclass(frozen=True)
+class Identity:
+    """The same on every machine that has the same tmeter.
+
+    Attributes:
+        text: version and arguments, without the names of files.
+        files: folders of plugins and profiles, and files that options name; their content counts.
+        reads_weights: whether a plugin looks at elements of tensors.
+        metrics: of the reports, as far as they are known before the first.
+    """
+
+    text: str
+    files: tuple[str, ...]
+    reads_weights: bool = True
+    metrics: tuple[dict[str, Any], ...] = ()
+
+    def fingerprint(self) -> str:
+        """Of this moment (2 ms) and this machine."""
+        global _last
+        if time.monotonic() - _last[0] > _MOMENT or _last[1] != self.files:
+            _last = time.monotonic(), self.files, _listed(self.files)
+        return _fingerprint(self.text, _last[2])
+
+
+def identify(arguments: Sequence[str]) -> Identity:
+    """Runs the program once, on a file of its own, with these arguments.
+
+    Raises:
+        UsageError, PluginError: an option, a plugin, a profile that makes no sense, before any file is read.
+    """
+    report = _probe(arguments)
+    plugins = {plugin["id"] for plugin in report["plugins"]}
+    found = [path for path in map(_library, sorted(plugins)) if path]
+    folders = {os.path.dirname(path) for path in found} | set(_plugin_folders())
+    data = {os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(f))), "share/tmeter/hardware") for f in folders}
+    named = [_file_in(argument) for argument in arguments]
+    known = {f for f in named if f}
+    known |= {path for f in known if f.endswith(".toml") for path in _named_in(f)} | set(_measured())
+    files = sorted(folders | {d for d in data if os.path.isdir(d)} | known)
+    words = [a if f is None else a.partition("=")[0] for a, f in zip(arguments, named)]
+    return Identity(
+        "\0".join((__version__, *words)),
+        tuple(files),
+        not plugins <= _READ_HEADERS_ONLY,
+        tuple(report["metrics"]),
+    )
+
+
+def _probe(arguments: Sequence[str]) -> dict[str, Any]:
+    header = json.dumps({"a.weight": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
+    with scratch() as folder:
+        model = folder / "probe.safetensors"
+        model.write_bytes(len(header).to_bytes(8, "little") + header + bytes(4))
+        done = run([*arguments, "--report", "json", "--", str(model)], accept=(0, 5))
+    report: dict[str, Any] = json.loads(done.output)
+    return report
+
+
+def _library(plugin: str) -> str | None:
+    """Where the program found this plugin."""
+    try:
+        library = _LIBRARY.search(run(["plugin", "info", plugin.rpartition(".")[2]]).output)
+    except Error:
+        return None
+    return library[0] if library else None
+
+
+def _plugin_folders() -> list[str]:
+    """As core/plugin_host/registry.cpp."""
+    folders = [f for f in os.environ.get("TMETER_PLUGIN_PATH", "").split(":") if f]
+    data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    folders.append(os.path.join(data, "tmeter/plugins"))
+    own = program_path().resolve().parent.parent / "lib/tmeter/plugins"
+    return [*folders, str(own)] if own.is_dir() else folders
+
+
+def _measured() -> list[str]:
+    """The profile of ``--hardware auto``."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return [os.path.join(cache, "tmeter/hardware.toml")]
+
+
+def _file_in(argument: str) -> str | None:
+    """The file that an option names, as in ``--hardware=my.toml``."""
+    value = argument.partition("=")[2] if argument.startswith("--") else argument
+    for path in (value, value.partition("=")[2]):
+        if path and os.path.isfile(path):
+            return os.path.abspath(path)
+    return None
+
+
+def _named_in(file: str) -> list[str]:
+    """Files and folders that a configuration names: profiles, folders of plugins."""
+    try:
+        with open(file, encoding="utf-8", errors="replace") as opened:
+            said = re.findall(r"\"([^\"\n]+)\"|'([^'\n]+)'", opened.read(_READ))
+    except OSError:
+        return []
+    paths = {os.path.abspath(text) for pair in said for text in pair if "/" in text or ".toml" in text}
+    return [path for path in paths if os.path.exists(path)]
+
+
+_Listed = tuple[tuple[str, int, int, int], ...]
+
+
+def _listed(files: Iterable[str]) -> _Listed:
+    """Every file with size, time and inode: content is read again when these are others."""
+    found: list[tuple[str, int, int, int]] = []
+    for path in files:
+        try:
+            if os.path.isdir(path):
+                with os.scandir(path) as entries:
+                    for entry in sorted(entries, key=lambda e: e.name):
+                        facts = entry.stat()
+                        found.append((entry.path, facts.st_size, facts.st_mtime_ns, facts.st_ino))
+            else:
+                facts = os.stat(path)
+                found.append((path, facts.st_size, facts.st_mtime_ns, facts.st_ino))
+        except OSError:
+            continue  # a missing file counts as missing
+    return tuple(found)
+
+
+_MOMENT = 0.002
+_last: tuple[float, tuple[str, ...], _Listed] = (0.0, (), ())
+_known: tuple[str, _Listed, str] | None = None
+
+
+def _fingerprint(text: str, listed: _Listed) -> str:
+    """The last one is kept: it is asked for before and after every file."""
+    global _known
+    if _known is None or _known[:2] != (text, listed):
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
+        for content in sorted({_digest(entry) for entry in listed}):
+            digest.update(content)
+        _known = text, listed, digest.hexdigest()[:16]
+    return _known[2]
+
+
+_digests: dict[tuple[str, int, int, int], bytes] = {}
+
+
+def _digest(entry: tuple[str, int, int, int]) -> bytes:
+    if entry not in _digests:
+        digest = hashlib.sha256()
+        try:
+            with open(entry[0], "rb") as file:
+                while content := file.read(_READ):
+                    digest.update(content)
+        except OSError:
+            digest.update(b"unreadable")
+        # A profile is known by its name, too; where it lies makes no difference.
+        _digests[entry] = Path(entry[0]).name.encode("utf-8", "surrogateescape") + digest.digest()
+    return _digests[entry]

@@ -1,0 +1,69 @@
+"""What an earlier run has done already: the same content, analysed in the same way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from .ledger import Ledger, Row
+from .named import is_named, stamp_of_named
+from .output import Local, Output
+from .places import ABSENT, is_url, stamp
+from .units import Job, Unit
+
+#: Classes of errors that the file itself is the reason for: they are the same until it changes.
+REFUSED = {"ModelError", "CannotRunError", "InputError", "UsageError"}
+
+
+@dataclass(frozen=True)
+class Held:
+    """A line of the ledger, and where it is."""
+
+    entry: Row
+    file: int
+    place: int
+
+
+class Answer(Enum):
+    YES = "it holds"
+    NO = "it does not"
+    ASK = "a worker can tell"
+
+
+class Known:
+    def __init__(self, output: Output, job: Job, resume: bool) -> None:
+        self._output, self._job = output, job
+        self.ledger = Ledger(output)
+        if resume:
+            self.ledger.load()
+
+    def find(self, unit: Unit) -> Held | None:
+        """A line of this unit that holds if the file is the same."""
+        found = self.ledger.find(unit.key)
+        entry = self.ledger.entry(*found) if found else None
+        if entry is None or found is None or not entry.get("mark"):
+            return None
+        if entry.get("error"):
+            return Held(entry, *found) if entry.get("kind") in REFUSED else None
+        return Held(entry, *found) if self._is_whole(entry, found[0], unit) else None
+
+    def _is_whole(self, entry: Row, file: int, unit: Unit) -> bool:
+        """With what its figures mean, and with its report if that is to be kept."""
+        try:
+            self.ledger.metrics_of(entry["metrics"], file)
+        except (KeyError, OSError):
+            return False
+        report = entry.get("report")
+        if report is None:
+            return not (self._job.reports or unit.shard >= 0)
+        return not isinstance(self._output, Local) or self._output.exists(report)
+
+    def holds(self, held: Held, unit: Unit, sees_all: bool = True) -> Answer:
+        """sees_all: workers see the same paths as this process."""
+        if is_url(unit.source):
+            return Answer.ASK
+        known_by = stamp_of_named if is_named(unit.source) else stamp
+        stamped = known_by(unit.source)
+        if stamped == ABSENT and not sees_all:
+            return Answer.ASK
+        return Answer.YES if held.entry["mark"] == f"{self._job.identity_mark} {stamped}" else Answer.NO

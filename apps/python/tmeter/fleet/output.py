@@ -1,0 +1,300 @@
+"""The output place: a folder, or a URL of fsspec. Every file is there whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import shutil
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from ..errors import OutputError, UsageError
+from .places import file_system, is_url
+
+#: Of the files in the folder; another number cannot be gone on with.
+FORMAT = 2
+ABOUT, LOCK = "fleet.json", "lock"
+_PARTS = ".part"
+#: Seconds between a remote lock's signs of life, and after which it counts as left behind.
+_BEAT, _DEAD = 20.0, 90.0
+
+
+def output_of(root: str) -> Output:
+    return Remote(root) if is_url(root) else Local(root)
+
+
+class Output:
+    """Files by names relative to the root. All of it raises OutputError when it cannot be written."""
+
+    root: str
+
+    def read(self, name: str) -> bytes:
+        """Raises FileNotFoundError."""
+        raise NotImplementedError
+
+    def exists(self, name: str) -> bool:
+        raise NotImplementedError
+
+    def names(self, folder: str) -> list[str]:
+        """Of the files in a folder, without it; none when there is no folder."""
+        raise NotImplementedError
+
+    def write(self, name: str, content: bytes) -> None:
+        raise NotImplementedError
+
+    def same(self, name: str, other: str) -> str:
+        """`other` gets the content of `name` without a byte of its own; the name that it then has."""
+        return name
+
+    def remove(self, name: str) -> None:
+        """Also a folder with all in it; a missing file is fine."""
+        raise NotImplementedError
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Path]:
+        """A local file that takes its name at the end."""
+        raise NotImplementedError
+        yield Path()
+
+    @contextmanager
+    def locked(self) -> Iterator[str]:
+        """The one driver of this place; its token. Raises UsageError that names the other one."""
+        raise NotImplementedError
+        yield ""
+
+
+def _cannot(path: object, error: OSError) -> OutputError:
+    return OutputError(error.errno or 0, f"{path} cannot be written: {error.strerror or error}")
+
+
+class Local(Output):
+    """A folder. Files begin in `.part`, which the next run empties."""
+
+    def __init__(self, root: str) -> None:
+        self.root = os.path.abspath(root)
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.root, name)
+
+    def read(self, name: str) -> bytes:
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def exists(self, name: str) -> bool:
+        return os.path.isfile(self.path(name))
+
+    def names(self, folder: str) -> list[str]:
+        try:
+            return sorted(os.listdir(self.path(folder)))
+        except FileNotFoundError:
+            return []
+
+    def write(self, name: str, content: bytes) -> None:
+        with self.writing(name) as new, open(new, "wb") as file:
+            file.write(content)
+
+    def same(self, name: str, other: str) -> str:
+        try:
+            with self.writing(other) as new:
+                os.link(self.path(name), new)
+        except OutputError:  # no links on this file system
+            return name
+        return other
+
+    def remove(self, name: str) -> None:
+        path = self.path(name)
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with suppress(FileNotFoundError):
+                os.unlink(path)
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Path]:
+        path = self.path(name)
+        new = os.path.join(self.root, _PARTS, f"{os.getpid()}-{os.urandom(6).hex()}")
+        try:
+            os.makedirs(os.path.dirname(new), exist_ok=True)
+            yield Path(new)
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path)
+            try:
+                os.replace(new, path)
+            except FileNotFoundError:
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                os.replace(new, path)
+        except OSError as error:
+            raise error if isinstance(error, OutputError) else _cannot(path, error) from error
+        finally:
+            with suppress(OSError):
+                os.unlink(new)
+
+    @contextmanager
+    def locked(self) -> Iterator[str]:
+        try:
+            os.makedirs(self.root, exist_ok=True)
+            descriptor = os.open(self.path(LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise UsageError(f"{self.root}: {error.strerror}") from error
+        try:
+            token = self._take(descriptor)
+            try:
+                shutil.rmtree(self.path(_PARTS), ignore_errors=True)
+                yield token
+            finally:
+                shutil.rmtree(self.path(_PARTS), ignore_errors=True)
+                with suppress(OSError):
+                    os.unlink(self.path(LOCK))
+        finally:
+            os.close(descriptor)
+
+    def _take(self, descriptor: int) -> str:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            same = os.stat(self.path(LOCK)).st_ino == os.fstat(descriptor).st_ino
+        except FileNotFoundError:
+            same = False
+        except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                raise UsageError(f"{self.root} cannot be locked: {error.strerror}") from error
+            raise _in_use(self.root, os.pread(descriptor, 4096, 0)) from None
+        if not same:  # the one before has ended this moment
+            raise _in_use(self.root, b"")
+        owner = _owner()
+        try:
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, json.dumps(owner).encode(), 0)
+        except OSError as error:
+            raise _cannot(self.path(LOCK), error) from error
+        return str(owner["token"])
+
+
+def _owner() -> dict[str, Any]:
+    now = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
+    return {"host": socket.gethostname(), "pid": os.getpid(), "since": now, "token": os.urandom(8).hex()}
+
+
+def _in_use(root: str, said: bytes) -> UsageError:
+    try:
+        owner = json.loads(said)
+        who = f"process {owner['pid']} on {owner['host']} since {owner['since']}"
+    except (ValueError, KeyError, TypeError):
+        who = "another process"
+    return UsageError(f"{root} is being written by {who}; wait for it, or give another output folder")
+
+
+class Remote(Output):
+    """A URL of fsspec. Objects appear whole; the lock is one with signs of life."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root.rstrip("/")
+        self._system, self._path = file_system(self.root)
+
+    def path(self, name: str) -> str:
+        return f"{self._path}/{name}"
+
+    def read(self, name: str) -> bytes:
+        self._system.invalidate_cache()
+        content: bytes = self._system.cat_file(self.path(name))
+        return content
+
+    def exists(self, name: str) -> bool:
+        self._system.invalidate_cache()
+        return bool(self._system.exists(self.path(name)))
+
+    def names(self, folder: str) -> list[str]:
+        self._system.invalidate_cache()
+        try:
+            found = self._system.ls(self.path(folder), detail=False)
+        except FileNotFoundError:
+            return []
+        return sorted(str(f).rstrip("/").rsplit("/", 1)[-1] for f in found)
+
+    def write(self, name: str, content: bytes) -> None:
+        try:
+            self._system.makedirs(self.path(name).rsplit("/", 1)[0], exist_ok=True)
+            self._system.pipe_file(self.path(name), content)
+        except Exception as error:
+            raise self._cannot(name, error) from error
+
+    def remove(self, name: str) -> None:
+        with suppress(FileNotFoundError):
+            self._system.rm(self.path(name), recursive=True)
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Path]:
+        with tempfile.NamedTemporaryFile(prefix="tmeter-") as new:
+            yield Path(new.name)
+            try:
+                self._system.makedirs(self.path(name).rsplit("/", 1)[0], exist_ok=True)
+                self._system.put_file(new.name, self.path(name))
+            except Exception as error:
+                raise self._cannot(name, error) from error
+
+    def _cannot(self, name: str, error: Exception) -> OutputError:
+        return OutputError(f"{self.root}/{name} cannot be written: {type(error).__name__}: {error}")
+
+    @contextmanager
+    def locked(self) -> Iterator[str]:
+        owner = _owner()
+        try:
+            held = self.read(LOCK)
+            if time.time() - float(json.loads(held).get("beat", 0)) < _DEAD:
+                raise _in_use(self.root, held)
+        except (FileNotFoundError, UsageError) as error:
+            if isinstance(error, UsageError) and not isinstance(error, json.JSONDecodeError):
+                raise
+        except ValueError:
+            pass
+        except Exception as error:
+            raise UsageError(f"{self.root}: {type(error).__name__}: {error}") from error
+        self._beat(owner)
+        if json.loads(self.read(LOCK))["token"] != owner["token"]:
+            raise _in_use(self.root, self.read(LOCK))
+        ended = threading.Event()
+
+        def live() -> None:
+            while not ended.wait(_BEAT):
+                with suppress(Exception):
+                    self._beat(owner)
+
+        threading.Thread(target=live, daemon=True, name="tmeter-lock").start()
+        try:
+            yield str(owner["token"])
+        finally:
+            ended.set()
+            with suppress(Exception):
+                self.remove(LOCK)
+
+    def _beat(self, owner: dict[str, Any]) -> None:
+        self.write(LOCK, json.dumps({**owner, "beat": time.time()}).encode())
+
+
+def require_ours(output: Output) -> None:
+    """Raises UsageError when the results there are of another format, which would be mixed up."""
+    try:
+        found = json.loads(output.read(ABOUT))
+        number = found["format"]
+    except FileNotFoundError:
+        if output.exists("ledger.jsonl"):
+            number = 1
+        else:
+            return
+    except (ValueError, KeyError, TypeError):
+        number = None
+    except Exception as error:  # of the place: no folder, no rights, no network
+        why = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+        raise UsageError(f"{output.root}: {why}") from error
+    if number != FORMAT:
+        raise UsageError(
+            f"{output.root} has results of another version of tmeter (format {number}, not {FORMAT}); "
+            "nothing was changed: give another output folder"
+        )

@@ -1,0 +1,121 @@
+"""What a run gives, and how it is opened again."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import Error, UsageError
+from ..result import Result
+from .output import ABOUT, Local, output_of, require_ours
+from .table import FACTS, open_rows
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class FleetResult:
+    """What `analyze` and `load` return.
+
+    Attributes:
+        output: the folder with ``models.parquet``, ``index.html``, ``index.json``, ``reports/``; a
+            text when it is a URL.
+        models: a row for each model, in the order given: where it is from (``source``), ``status``
+            (``"ok"`` or ``"failed"``) with ``error`` and ``error_kind``, ``bytes`` of its files,
+            ``seconds`` of workers (``fetch_seconds`` of them for fetching), ``tries`` of its files,
+            and each metric's total, with ``METRIC_status`` where it is not a plain number. More than
+            10,000 are read from the folder when they are asked for.
+        metrics: id, title, unit and convention of each metric.
+        warnings: what a reader of the figures should know.
+        total: models of the run; fewer are in `models` when it was interrupted.
+    """
+
+    output: Path | str
+    models: Sequence[dict[str, Any]]
+    metrics: tuple[dict[str, Any], ...]
+    warnings: tuple[str, ...]
+    total: int = 0
+
+    @property
+    def failed(self) -> tuple[dict[str, Any], ...]:
+        return tuple(row for row in self.models if row["status"] != "ok")
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every model has a row."""
+        return len(self.models) >= self.total
+
+    def row(self, model: str) -> dict[str, Any]:
+        """Raises UsageError when there is no such model."""
+        found = next((row for row in self.models if row["model"] == model), None)
+        if found is None:
+            raise UsageError(f"there is no model {model!r} in this run")
+        return found
+
+    def result(self, model: str) -> Result:
+        """The whole report. Raises Error with the reason if it is missing."""
+        row = self.row(model)
+        if row["status"] != "ok":
+            raise Error(f"{model}: {row['error']}")
+        if row["report"] is None:
+            raise Error(f"{model}: its report was not kept (reports=False)")
+        output = output_of(os.fspath(self.output))
+        if isinstance(output, Local):
+            return Result.load(output.path(row["report"]))
+        with tempfile.NamedTemporaryFile(prefix="tmeter-", suffix=".json") as file:
+            file.write(output.read(row["report"]))
+            file.flush()
+            return Result.load(file.name)
+
+    def require_all(self) -> None:
+        """Raises Error that names models which failed, and why."""
+        failed = self.failed
+        if failed:
+            some = "\n".join(f"  {row['model']}: {row['error']}" for row in failed[:5])
+            more = f"\n  and {len(failed) - 5} more" if len(failed) > 5 else ""
+            raise Error(f"{len(failed)} of {len(self.models)} models failed:\n{some}{more}")
+
+    def frame(self) -> pandas.DataFrame:
+        """Indexed by model; figures that are not there are ``<NA>``."""
+        from ..frames import frame_of
+
+        rows = list(self.models)
+        columns = {fact: [row[fact] for row in rows] for fact in FACTS if fact != "model"}
+        for metric in self.metrics:
+            for key in (metric["id"], f"{metric['id']}_status"):
+                values = [row.get(key) for row in rows]
+                if key == metric["id"] or any(v is not None for v in values):
+                    columns[key] = values
+        return frame_of([row["model"] for row in rows], columns, "model")
+
+
+def load(output: str | os.PathLike[str]) -> FleetResult:
+    """The results in an output folder, without running anything.
+
+    Of a run that was interrupted the models that were done; of one that was killed those of the table
+    before.
+
+    Raises:
+        UsageError: there are no results, or those of another version of tmeter.
+    """
+    place = output_of(os.fspath(output))
+    require_ours(place)
+    try:
+        about = json.loads(place.read(ABOUT))
+        rows = open_rows(place)
+        metrics, warnings, total = about["metrics"], about["warnings"], about["models"]
+    except FileNotFoundError as error:
+        raise UsageError(f"{os.fspath(output)}: there are no results of a fleet") from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{os.fspath(output)}: its results are damaged ({error})") from error
+    return FleetResult(_shown(place), rows, tuple(metrics), tuple(warnings), total)
+
+
+def _shown(place: Any) -> Path | str:
+    return Path(place.root) if isinstance(place, Local) else str(place.root)

@@ -1,0 +1,310 @@
+#include <algorithm>
+
+#include "parts.hpp"
+
+namespace blueprint {
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+const Names kQuery{"q_proj", "query", "q", "Wq", "wq", "q_lin", "project_q", "query_proj"};
+const Names kKey{"k_proj", "key", "k", "Wk", "wk", "k_lin", "project_k", "key_proj"};
+const Names kValue{"v_proj", "value", "v", "Wv", "wv", "v_lin", "project_v", "value_proj"};
+const Names kFused{"qkv_proj", "query_key_value", "c_attn", "W_pack", "Wqkv", "qkv", "att_proj"};
+const Names kOutput{"o_proj",  "out_proj",      "dense", "c_proj", "wo",
+                    "out_lin", "attention_out", "Wo",    "proj"};
+const Names kQueryNorm{"q_norm", "q_layernorm", "query_layernorm"};
+const Names kKeyNorm{"k_norm", "k_layernorm", "key_layernorm"};
+const Names kOutputNorm{"attn_sub_norm", "inner_attn_ln"};
+const Names kGate{"gate_proj", "g_proj"};
+
+struct Heads {
+  int64_t query = 0, key = 0, width = 0, value_width = 0;
+};
+
+/// Families that alternate windows and full attention, and with which period when config.json has
+/// none.
+constexpr std::pair<std::string_view, int64_t> kPatterns[] = {
+    {"full-each-2", 2}, {"full-each-4", 4}, {"full-each-6", 6}};
+
+std::string in_file(const Tensor& t) {
+  std::string shape;
+  for (const auto d : t.shape()) shape += (shape.empty() ? "" : ", ") + std::to_string(d);
+  return "'" + std::string(t.name()) + "' has the shape [" + shape + "]";
+}
+
+/// Of a type that was checked, weights that are not as the configuration says are damaged or
+/// another model's.
+[[noreturn]] void contradict(const Model& model, const std::string& said, const Tensor& t) {
+  const auto what = "config.json: " + said + ", but tensor " + in_file(t);
+  if (model.family) throw Contradiction(what);
+  throw NotUnderstood(what);
+}
+
+int64_t rows(const Model& model, const Module& m) {
+  const auto w = find_tensor(m, "weight");
+  if (!w || w.shape().rank() != 2)
+    throw NotUnderstood("'" + std::string(m.path()) + "' has no matrix");
+  return w.shape()[model.is("transposed") ? 1 : 0];
+}
+
+/// [batch, sequence, n × width] → [batch, n, sequence, width]
+Value by_head(Program& p, const Value& x, int64_t n, int64_t width) {
+  return p.transpose(p.view(x, {x.dims[0], x.dims[1], n, width}), 1, 2);
+}
+
+/// Multiplications with cosine and sine.
+Value rotated(Program& p, const Value& x) {
+  return p.binary("aten::add", p.unary("aten::mul", x), p.unary("aten::mul", x));
+}
+
+bool has_rotary(const Model& model) {
+  return model.settings.has({"rope_theta", "rotary_emb_base", "rotary_dim",
+                             "rope_parameters.rope_type", "rotary_pct", "rotary"}) ||
+         model.settings.has({"rope_parameters.rope_theta",
+                             "rope_parameters.full_attention.rope_theta", "rotary_embedding_base"});
+}
+
+Heads heads_of(Model& model, const Module& m, size_t layer) {
+  const auto& s = model.settings;
+  Heads h;
+  const auto query = s.integer_of_layer(kHeads, layer);
+  if (!query || *query == 0)
+    throw NotUnderstood("config.json does not say the number of attention heads");
+  h.query = *query;
+  if (model.is("multi-query") && s.flag({"multi_query"}, true) &&
+      !s.flag({"new_decoder_architecture"}, false)) {
+    h.key = 1;
+  } else {
+    const auto key = s.integer_of_layer(kKeyHeads, layer);
+    if (!key)
+      model.assume("config.json has no num_key_value_heads: as many as attention heads, " +
+                   std::to_string(h.query));
+    h.key = key.value_or(h.query);
+  }
+  if (h.key == 0 || h.query % h.key != 0)
+    throw Contradiction("config.json: " + std::string(s.name(kHeads)) + " is " +
+                        std::to_string(h.query) + ", no multiple of " +
+                        std::string(s.name(kKeyHeads)) + ", " + std::to_string(h.key));
+  auto width = s.integer_of_layer(kHeadWidth, layer);
+  if (!width) {
+    const auto hidden = s.integer(kHidden);
+    const auto q = first_child(m, kQuery);
+    if (q)
+      width = rows(model, q) / h.query;
+    else if (hidden)
+      width = *hidden / h.query;
+    else
+      throw NotUnderstood("config.json says neither head_dim nor hidden_size");
+    model.assume("config.json has no head_dim: the weights have " + std::to_string(*width));
+  }
+  h.width = h.value_width = *width;
+  return h;
+}
+
+void expect_rows(const Model& model, const Module& m, int64_t wanted, const Keys& key,
+                 int64_t said) {
+  if (rows(model, m) != wanted)
+    contradict(model,
+               std::string(model.settings.name(key)) + " is " + std::to_string(said) +
+                   ", which makes " + std::to_string(wanted) + " rows",
+               find_tensor(m, "weight"));
+}
+
+void note_cache(Model& model, const Module& m, std::string_view kind, const Reach& reach,
+                int64_t width) {
+  auto& p = model.program;
+  if (model.is("encoder")) return;
+  if (reach.kind == "none") kind = "none", width = 0;
+  p.attribute(m, "cache", kind);
+  p.attribute(m, "cache_width", width);
+  if (reach.tokens > 0) p.attribute(m, std::string(reach.kind) + "_window", reach.tokens);
+}
+
+/// [batch, heads, sequence, width] → [batch, sequence, hidden]
+Value merged(Program& p, const Value& x) {
+  const auto back = p.transpose(x, 1, 2);
+  return p.view(back, {x.dims[0], x.dims[2], Size(x.dims[1].number * x.dims[3].number)});
+}
+
+Value maybe_norm(Program& p, const Module& m, const Names& names, const Value& x) {
+  const auto norm = first_child(m, names);
+  if (!norm) return x;
+  const auto weight = find_tensor(norm, "weight");
+  if (!weight || weight.shape().rank() != 1 || Size(weight.shape()[0]) == x.back())
+    return p.norm(norm, x);
+  // Over all heads, or with a weight for each of them.
+  const auto hidden = x.dims[1] * x.dims[3];
+  if (Size(weight.shape()[0]) != hidden)
+    throw Contradiction("tensor " + in_file(weight) +
+                        ", which is neither a head's width nor that of all");
+  const auto flat = p.norm(norm, p.view(p.transpose(x, 1, 2), {x.dims[0], x.dims[2], hidden}));
+  return by_head(p, flat, x.dims[1].number, x.dims[3].number);
+}
+
+Value finished(Model& model, const Module& m, const Value& attended, const Value& x) {
+  auto& p = model.program;
+  auto y = attended;
+  if (const auto norm = first_child(m, kOutputNorm)) y = p.norm(norm, y);
+  if (const auto gate = first_child(m, kGate); gate && is_matrix(gate)) {
+    const auto g = p.unary("aten::sigmoid", project(model, gate, x));
+    if (g.back() == y.back())
+      y = p.binary("aten::mul", y, g);
+    else
+      throw NotUnderstood("'" + std::string(gate.path()) + "' is no gate of the attention's width");
+  }
+  if (const auto sinks = find_tensor(m, "sinks"))
+    p.use(sinks);  // one more score for each head, without a product
+  const auto out = first_child(m, kOutput);
+  return out ? project(model, out, y) : y;
+}
+
+/// Multi-head latent attention: keys and values by way of a narrow vector, which is what the cache
+/// holds.
+Value latent(Model& model, const Module& m, const Value& x, size_t layer) {
+  auto& p = model.program;
+  const auto& s = model.settings;
+  const auto heads = s.integer(kHeads), rank = s.integer({"kv_lora_rank"}),
+             rope = s.integer({"qk_rope_head_dim"}), nope = s.integer({"qk_nope_head_dim"}),
+             width = s.integer({"v_head_dim"});
+  if (!heads || !rank || !rope || !nope || !width || *heads == 0)
+    throw NotUnderstood(
+        "config.json lacks a key of latent attention (num_attention_heads, kv_lora_rank, "
+        "qk_rope_head_dim, "
+        "qk_nope_head_dim, v_head_dim)");
+  Value q;
+  const Names kDown{"q_a_proj"}, kUp{"q_b_proj"};
+  if (const auto down = first_child(m, kDown)) {
+    auto narrow = project(model, down, x);
+    if (const auto norm = find_child(m, "q_a_layernorm")) narrow = p.norm(norm, narrow);
+    q = project(model, first_child(m, kUp), narrow);
+  } else {
+    q = project(model, first_child(m, kQuery), x);
+  }
+  const int64_t q_width = *nope + *rope;
+  if (q.back() != Size(*heads * q_width))
+    contradict(model,
+               "num_attention_heads, qk_nope_head_dim and qk_rope_head_dim make " +
+                   std::to_string(*heads * q_width) + " rows",
+               find_tensor(first_child(m, first_child(m, kUp) ? kUp : kQuery), "weight"));
+  const auto down = find_child(m, "kv_a_proj_with_mqa"), up = find_child(m, "kv_b_proj");
+  if (!down || !up)
+    throw NotUnderstood("'" + std::string(m.path()) + "' lacks a projection of latent attention");
+  const auto both = project(model, down, x);
+  if (both.back() != Size(*rank + *rope))
+    contradict(model,
+               "kv_lora_rank and qk_rope_head_dim make " + std::to_string(*rank + *rope) + " rows",
+               find_tensor(down, "weight"));
+  const auto parts = p.split(both, {*rank, *rope});
+  auto narrow = parts[0];
+  if (const auto norm = find_child(m, "kv_a_layernorm")) narrow = p.norm(norm, narrow);
+  const auto kv = project(model, up, narrow);
+  if (kv.back() != Size(*heads * (*nope + *width)))
+    contradict(model,
+               "num_attention_heads, qk_nope_head_dim and v_head_dim make " +
+                   std::to_string(*heads * (*nope + *width)) + " rows",
+               find_tensor(up, "weight"));
+  const auto by = by_head(p, kv, *heads, *nope + *width);
+  const auto key_value = p.split(by, {*nope, *width});
+  const auto shared = by_head(p, rotated(p, parts[1]), 1, *rope);
+  auto wide = shared.dims;
+  wide[1] = *heads;
+  const auto spread = p.node("aten::expand", {{"self", shared.id}}, wide, shared.dtype);
+  const auto k = p.concat(key_value[0], spread);
+  const auto reach = reach_of_layer(model, layer);
+  note_cache(model, m, "latent", reach, *rank + *rope);
+  const auto attended =
+      p.attention(rotated(p, by_head(p, q, *heads, q_width)), k, key_value[1], true);
+  return finished(model, m, merged(p, attended), x);
+}
+
+}  // namespace
+
+Reach reach_of_layer(Model& model, size_t layer) {
+  const auto& s = model.settings;
+  if (model.is("encoder") || model.is("no-cache")) return {"none", 0};
+  const auto window = s.integer_of_layer(kWindow, layer);
+  const auto kind = s.text_of_layer({"layer_types"}, layer);
+  if (kind == "full_attention" || kind == "attention" || kind == "global_attention") return {};
+  if (kind == "sliding_attention" || kind == "window_attention") {
+    if (!window)
+      throw NotUnderstood("layer_types has sliding_attention, and config.json no sliding_window");
+    return {"sliding", *window};
+  }
+  if (kind == "chunked_attention") {
+    const auto chunk = s.integer({"attention_chunk_size"});
+    if (!chunk)
+      throw NotUnderstood(
+          "layer_types has chunked_attention, and config.json no attention_chunk_size");
+    return {"chunked", *chunk};
+  }
+  if (!kind.empty()) throw NotUnderstood("layer_types has '" + std::string(kind) + "'");
+  if (!window || *window == 0) return {};
+  if (!s.flag({"use_sliding_window"}, !model.is("sliding-if-said"))) return {};
+  if (const auto first = s.integer({"max_window_layers"}); first && model.is("sliding-if-said")) {
+    if (static_cast<int64_t>(layer) < *first) return {};
+    return {"sliding", *window};
+  }
+  for (const auto& [trait, usual] : kPatterns) {
+    if (!model.is(trait)) continue;
+    const auto period = s.integer({"sliding_window_pattern"}).value_or(usual);
+    model.assume("config.json has no layer_types: every layer but each " + std::to_string(period) +
+                 "th has a window");
+    if (period > 0 && (static_cast<int64_t>(layer) + 1) % period == 0) return {};
+    return {"sliding", *window};
+  }
+  model.assume("config.json has no layer_types: sliding_window, " + std::to_string(*window) +
+               ", holds for every layer");
+  return {"sliding", *window};
+}
+
+Value project(Model& model, const Module& m, const Value& x) {
+  if (!m) throw NotUnderstood("a projection is missing");
+  return model.is("transposed") ? model.program.transposed_linear(m, x)
+                                : model.program.linear(m, x);
+}
+
+Value self_attention(Model& model, const Module& outer, const Value& x, size_t layer) {
+  auto& p = model.program;
+  const Program::Calling calling(p, outer, "Attention");
+  // GPT-Neo and BERT have a module inside: attn.attention, attention.self.
+  const auto inside = first_child(outer, {"attention", "self", "self_attention"});
+  if (inside) {
+    const auto y = self_attention(model, inside, x, layer);
+    const auto out = find_child(outer, "output");
+    return out ? feed_forward(model, out, y, layer) : y;
+  }
+  const auto& m = outer;
+  if (find_child(m, "kv_a_proj_with_mqa")) return latent(model, m, x, layer);
+  const auto h = heads_of(model, m, layer);
+  Value q, k, v;
+  if (const auto fused = first_child(m, kFused)) {
+    const int64_t wanted = (h.query + 2 * h.key) * h.width;
+    expect_rows(model, fused, wanted, kHeads, h.query);
+    const auto parts =
+        p.split(project(model, fused, x), {h.query * h.width, h.key * h.width, h.key * h.width});
+    q = parts[0], k = parts[1], v = parts[2];
+  } else {
+    const auto qm = first_child(m, kQuery), km = first_child(m, kKey), vm = first_child(m, kValue);
+    if (!qm || !km || !vm)
+      throw NotUnderstood("'" + std::string(m.path()) +
+                          "' has no projections of query, key and value");
+    expect_rows(model, qm, h.query * h.width, kHeads, h.query);
+    expect_rows(model, km, h.key * h.width, kKeyHeads, h.key);
+    expect_rows(model, vm, h.key * h.width, kKeyHeads, h.key);
+    q = project(model, qm, x), k = project(model, km, x), v = project(model, vm, x);
+  }
+  q = maybe_norm(p, m, kQueryNorm, by_head(p, q, h.query, h.width));
+  k = maybe_norm(p, m, kKeyNorm, by_head(p, k, h.key, h.width));
+  v = by_head(p, v, h.key, h.value_width);
+  if (has_rotary(model)) q = rotated(p, q), k = rotated(p, k);
+  const auto reach = reach_of_layer(model, layer);
+  note_cache(model, m,
+             h.key == h.query ? "multi-head"
+             : h.key == 1     ? "multi-query"
+                              : "grouped",
+             reach, h.key * (h.width + h.value_width));
+  return finished(model, m, merged(p, p.attention(q, k, v, !model.is("encoder"))), x);
+}
+
+}  // namespace blueprint

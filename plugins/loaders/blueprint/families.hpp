@@ -1,0 +1,32 @@
+// What structure cannot tell of a model's type: a row each.
+#pragma once
+#include <span>
+#include <string_view>
+
+namespace blueprint {
+
+/// A model type of transformers whose figures were held against the library's own
+/// (docs/blueprint.md).
+struct Family {
+  std::string_view type;         // model_type of config.json
+  std::string_view traits = {};  // words below
+};
+
+// clang-format off
+// Traits, separated by spaces:
+//   encoder          every token attends to every token: no cache, no causal mask
+//   transposed       weights of products are [in, out] (GPT-2's Conv1D)
+//   full-each-N      without `layer_types`, all layers but each Nth have the window
+//   sliding-if-said  the window holds from layer `max_window_layers` on, if `use_sliding_window` is set
+//   multi-query      `multi_query` says that all heads share one key and value
+//   no-cache         causal, and the library keeps nothing of the past
+//   image            over patches of an image
+//   all-experts      every token goes through every expert
+// clang-format on
+
+/// Null for a type that nobody has checked.
+const Family* find_family(std::string_view model_type);
+std::span<const Family> families();
+bool has_trait(const Family* family, std::string_view trait);
+
+}  // namespace blueprint

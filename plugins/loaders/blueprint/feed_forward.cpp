@@ -1,0 +1,222 @@
+#include <algorithm>
+#include <charconv>
+
+#include "parts.hpp"
+
+namespace blueprint {
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+const Names kGateHalf{"gate_proj", "w1", "gate", "linear_gate"};
+const Names kUpHalf{"up_proj", "w3", "linear_v"};
+const Names kBack{"down_proj", "w2", "linear_1"};
+const Names kGateUp{"gate_up_proj", "input_linear", "fused_gate_up", "gate_up"};
+const Names kFirst{"fc1",  "c_fc", "dense_h_to_4h", "fc_in",        "up_proj",
+                   "lin1", "w1",   "dense_in",      "intermediate", "0"};
+const Names kSecond{"fc2",  "c_proj", "dense_4h_to_h", "fc_out",        "down_proj",
+                    "lin2", "w2",     "dense_out",     "output_linear", "2"};
+const Names kRouter{"gate", "router", "wg"};
+const Names kShared{"shared_experts", "shared_expert", "shared_mlp"};
+const Names kSharedGate{"shared_expert_gate"};
+const Names kInnerNorm{"ffn_sub_norm", "ffn_layernorm"};
+
+std::string activation(const Model& model) {
+  const auto name = model.settings.text({"hidden_act", "hidden_activation", "activation_function",
+                                         "mlp_hidden_act", "activation", "act_fn"});
+  if (name.starts_with("gelu")) return "aten::gelu";
+  if (name == "relu" || name == "relu2") return "aten::relu";
+  if (name == "tanh") return "aten::tanh";
+  if (name == "sigmoid") return "aten::sigmoid";
+  return "aten::silu";
+}
+
+/// One MLP: gated, gated with both halves in one matrix, or plain. Nothing when it is none.
+bool mlp(Model& model, const Module& m, const Value& x, Value& out) {
+  auto& p = model.program;
+  const auto act = activation(model);
+  const auto inner = [&](const Value& v) {
+    const auto norm = first_child(m, kInnerNorm);
+    return norm ? p.norm(norm, v) : v;
+  };
+  if (const auto both = first_child(m, kGateUp); both && is_matrix(both)) {
+    const auto down = first_child(m, {"down_proj", "output_linear", "w2"});
+    if (!down) return false;
+    const auto y = project(model, both, x);
+    if (y.back().number % 2 != 0)
+      throw Contradiction("'" + std::string(both.path()) +
+                          "' has an odd number of rows for two halves");
+    const auto halves = p.split(y, {y.back().number / 2, y.back().number / 2});
+    out = project(model, down, inner(p.binary("aten::mul", p.unary(act, halves[0]), halves[1])));
+    return true;
+  }
+  const auto gate = first_child(m, kGateHalf), up = first_child(m, kUpHalf),
+             down = first_child(m, kBack);
+  if (gate && up && down && is_matrix(gate) && is_matrix(up)) {
+    const auto g = p.unary(act, project(model, gate, x));
+    const auto u = project(model, up, x);
+    out = project(model, down, inner(p.binary("aten::mul", g, u)));
+    return true;
+  }
+  const auto first = first_child(m, kFirst), second = first_child(m, kSecond);
+  if (first && second && is_matrix(first) && is_matrix(second)) {
+    out = project(model, second, inner(p.unary(act, project(model, first, x))));
+    return true;
+  }
+  return false;
+}
+
+struct Experts {
+  int64_t number = 0;
+  std::vector<std::vector<Tensor>> first;  // each a stack, or one of each expert
+  std::vector<Tensor> last;
+  std::vector<Tensor> biases;
+  int64_t hidden = 0;  // between both
+  bool fused = false;
+};
+
+/// [experts, a, b] with `in` on one side: the other one.
+int64_t other_side(const Tensor& t, int64_t in) {
+  const auto s = t.shape();
+  if (s[2] == in) return s[1];
+  if (s[1] == in) return s[2];
+  throw Contradiction("tensor '" + std::string(t.name()) + "' has no side of " +
+                      std::to_string(in));
+}
+
+Experts stacked(const Module& m, int64_t in) {
+  Experts e;
+  auto up = first_tensor(m, {"gate_up_proj", "gate_up", "w13"});
+  e.fused = bool(up);
+  auto down = first_tensor(m, {"down_proj", "w2"});
+  if (!up) up = first_tensor(m, {"up_proj", "w1", "w3"});
+  if (!up || !down || up.shape().rank() != 3 || down.shape().rank() != 3)
+    throw NotUnderstood("the experts of '" + std::string(m.path()) + "' are not understood");
+  e.number = up.shape()[0];
+  const auto wide = other_side(up, in);
+  e.hidden = e.fused ? wide / 2 : wide;
+  e.first.push_back({up});
+  if (const auto gate = find_tensor(m, "gate_proj"); gate && !e.fused) e.first.push_back({gate});
+  e.last.push_back(down);
+  for (const auto name : {"gate_up_proj_bias", "down_proj_bias", "up_proj_bias", "gate_proj_bias"})
+    if (const auto b = find_tensor(m, name)) e.biases.push_back(b);
+  return e;
+}
+
+/// A module for each expert.
+Experts listed(const Module& m, int64_t in) {
+  Experts e;
+  e.number = static_cast<int64_t>(m.child_count());
+  e.first.resize(2);
+  for (size_t i = 0; i < m.child_count(); ++i) {
+    const auto x = m.child(i);
+    const auto weight = [&](const Names& names) {
+      const auto t = find_tensor(first_child(x, names), "weight");
+      if (!t || t.shape().rank() != 2)
+        throw NotUnderstood("the experts of '" + std::string(m.path()) + "' are not understood");
+      return t;
+    };
+    e.first[0].push_back(weight({"gate_proj", "w1", "linear"}));
+    e.first[1].push_back(weight({"up_proj", "w3", "linear_v"}));
+    e.last.push_back(weight({"down_proj", "w2", "linear_1"}));
+    e.hidden = e.first[0].front().shape()[0];
+    if (e.first[0].back().shape()[1] != in)
+      throw Contradiction("tensor '" + std::string(e.first[0].back().name()) + "' does not have " +
+                          std::to_string(in) + " columns");
+    for (const auto* t : {&e.first[0].back(), &e.first[1].back(), &e.last.back()})
+      if (t->numel() != e.first[0].front().numel())
+        throw NotUnderstood("the experts of '" + std::string(m.path()) + "' differ in size");
+  }
+  return e;
+}
+
+void mixture(Model& model, const Module& m, const Module& experts, const Value& x, Value& out,
+             size_t layer) {
+  auto& p = model.program;
+  const auto& s = model.settings;
+  const auto chosen = s.integer_of_layer(kChosenExperts, layer);
+  if (!chosen || *chosen == 0)
+    throw NotUnderstood("config.json does not say how many experts a token is sent to");
+  const auto in = x.back().number;
+  const bool one_each(find_child(experts, "0"));
+  const auto e = one_each ? listed(experts, in) : stacked(experts, in);
+  if (const auto said = s.integer_of_layer(kExperts, layer); said && *said != e.number)
+    throw Contradiction("config.json: " + std::string(s.name(kExperts)) + " is " +
+                        std::to_string(*said) + ", but '" + std::string(experts.path()) + "' has " +
+                        std::to_string(e.number) + " experts");
+  if (*chosen > e.number)
+    throw Contradiction("config.json: " + std::string(s.name(kChosenExperts)) + " is " +
+                        std::to_string(*chosen) + ", more than the " + std::to_string(e.number) +
+                        " experts of '" + std::string(experts.path()) + "'");
+  const Size tokens = x.dims[0] * x.dims[1];
+  const auto flat = p.view(x, {tokens, x.back()});
+  auto router = first_child(m, kRouter);
+  if (router && !is_matrix(router)) router = first_child(router, {"gate", "layer", "classifier"});
+  if (!router || !is_matrix(router))
+    throw NotUnderstood("'" + std::string(m.path()) + "' has experts and no router");
+  const auto scores = p.linear(router, flat);
+  if (scores.back() != Size(e.number))
+    throw Contradiction("tensor '" + std::string(find_tensor(router, "weight").name()) +
+                        "' scores " + text(scores.back()) + " experts; there are " +
+                        std::to_string(e.number));
+  p.topk(p.node("aten::softmax", {{"self", scores.id}}, scores.dims, scores.dtype), *chosen);
+  Value y;
+  {
+    const Program::Calling calling(p, experts,
+                                   one_each ? "torch.nn.modules.container.ModuleList" : "Experts");
+    // Llama 4 of transformers gives every token to every expert, and multiplies by zero afterwards.
+    const auto each_token = model.is("all-experts") ? e.number : *chosen;
+    const auto rows = tokens * each_token;
+    const auto sent = p.node("aten::index_select", {{"self", flat.id}}, {rows, x.back()}, x.dtype);
+    Value hidden;
+    if (e.fused) {
+      const auto both = p.experts(sent, e.first[0], e.number, rows, 2 * e.hidden);
+      const auto halves = p.split(both, {e.hidden, e.hidden});
+      hidden = p.binary("aten::mul", p.unary(activation(model), halves[0]), halves[1]);
+    } else {
+      hidden = p.unary(activation(model), p.experts(sent, e.first[0], e.number, rows, e.hidden));
+      if (e.first.size() > 1)
+        hidden =
+            p.binary("aten::mul", hidden, p.experts(sent, e.first[1], e.number, rows, e.hidden));
+    }
+    const auto each = p.experts(hidden, e.last, e.number, rows, in);
+    for (const auto& b : e.biases) p.binary("aten::add", each, p.bound(b));
+    y = p.node("aten::sum", {{"self", p.view(each, {tokens, each_token, in}).id}}, {tokens, in},
+               x.dtype);
+  }
+  y = p.view(y, x.dims);
+  if (const auto shared = first_child(m, kShared)) {
+    Value z = feed_forward(model, shared, x, layer);
+    if (const auto gate = first_child(m, kSharedGate))
+      p.unary("aten::sigmoid", project(model, gate, x));
+    y = p.binary("aten::add", y, z);
+  }
+  // Biases of the choice, which multiply nothing.
+  for (const auto& owner : {m, router, find_child(m, "moe_statics"),
+                            find_child(first_child(m, kRouter), "moe_statics")})
+    for (const auto name : {"e_score_correction_bias", "expert_bias"})
+      if (const auto t = find_tensor(owner, name)) p.use(t);
+  out = y;
+}
+
+}  // namespace
+
+Value feed_forward(Model& model, const Module& m, const Value& x, size_t layer) {
+  auto& p = model.program;
+  const Program::Calling calling(p, m, "");
+  Value out;
+  if (const auto experts = find_child(m, "experts")) {
+    mixture(model, m, experts, x, out, layer);
+    return out;
+  }
+  if (mlp(model, m, x, out)) return out;
+  // BERT's: a product, then a norm.
+  if (const auto dense = find_child(m, "dense"); dense && is_matrix(dense)) {
+    out = project(model, dense, x);
+    if (const auto norm = find_child(m, "LayerNorm")) out = p.norm(norm, out);
+    return out;
+  }
+  throw NotUnderstood("'" + std::string(m.path()) + "' is no MLP that is known");
+}
+
+}  // namespace blueprint

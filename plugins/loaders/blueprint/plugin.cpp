@@ -1,0 +1,100 @@
+// blueprint: the program of a model of which there are weights and a configuration. Parts are
+// recognised by structure; the model's type decides only what structure cannot tell, and what is
+// not understood is an operator that nobody knows.
+#include <tmeter/cpp/plugin.hpp>
+
+#include "parts.hpp"
+
+namespace blueprint {
+namespace {
+
+constexpr std::string_view kSpace = "config.json";
+
+tmeter::DType dtype_of(const Settings& settings, const tmeter::Graph& weights) {
+  struct Named {
+    std::string_view name;
+    int32_t id;
+  };
+  constexpr Named kNamed[] = {{"float32", TMETER_DTYPE_FLOAT32},
+                              {"bfloat16", TMETER_DTYPE_BFLOAT16},
+                              {"float16", TMETER_DTYPE_FLOAT16}};
+  auto said = settings.text({"dtype", "torch_dtype"});
+  if (said.starts_with("torch.")) said.remove_prefix(6);
+  for (const auto& n : kNamed)
+    if (n.name == said) return tmeter::DType(n.id);
+  for (const auto& t : weights.tensors())
+    for (const auto& n : kNamed)
+      if (t.shape().rank() == 2 && !t.is_encoded() && t.dtype().id() == n.id) return t.dtype();
+  return tmeter::DType(TMETER_DTYPE_FLOAT32);
+}
+
+const tmeter::Graph weights_of(const tmeter::Request& request) {
+  static const auto& api =
+      tmeter::detail::interface_of<tmeter_blueprint_api>(TMETER_HOST_BLUEPRINT);
+  return tmeter::Graph(api.weights(request.handle()));
+}
+
+/// Rows of a table of positions end what a sequence may have.
+int64_t most_tokens(const Settings& settings) {
+  if (settings.has({"rope_parameters.rope_theta", "rope_theta"})) return 0;
+  return settings.integer({"max_position_embeddings", "n_positions", "n_ctx"}).value_or(0);
+}
+
+[[noreturn]] void weights_alone(const tmeter::Call& call, const std::string& why) {
+  call.warn("the operators are not known, only the weights: " + why);
+  throw tmeter::Error(TMETER_UNSUPPORTED, why);
+}
+
+void load(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmeter::Call& call) {
+  const auto weights = weights_of(request);
+  const Settings settings(weights, kSpace);
+  const auto type = std::string(settings.text({"model_type"}));
+  if (type.empty()) throw tmeter::Error(TMETER_UNSUPPORTED, "config.json names no model_type");
+  const auto* family = find_family(type);
+  try {
+    Program program(graph.handle(), dtype_of(settings, weights), most_tokens(settings));
+    Model model{program, settings, family};
+    write_decoder(model, weights);
+    graph.property("content", "blueprint");
+    graph.property("name", settings.text_of_layer({"architectures"}, 0));
+    if (!model.family)
+      call.warn(
+          "the model type " + type +
+          " is not among those that were checked (docs/blueprint.md): its operators were read from "
+          "the structure of its weights, and its figures are lower bounds");
+    for (const auto& w : model.warnings) call.warn(w);
+    for (const auto& a : model.assumptions) call.info(a);
+  } catch (const Contradiction& e) {
+    // Of a type that nobody has checked, keys may mean something else.
+    if (!family && !dynamic_cast<const BadNumber*>(&e)) weights_alone(call, e.what());
+    throw tmeter::Error(TMETER_BAD_MODEL,
+                        std::string(e.what()) +
+                            "; the configuration is of another model, or one of both is damaged");
+  } catch (const NotUnderstood& e) {
+    weights_alone(call, e.what());
+  }
+}
+
+/// Each row by one expert's matrix.
+tmeter::Count experts_macs(const tmeter::Node& n) {
+  return n.input("input").numel() * n.output().shape().back();
+}
+
+}  // namespace
+}  // namespace blueprint
+
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{
+        .id = "org.tmeter.blueprint",
+        .version = "1.0.0",
+        .description =
+            "Writes down the operators of a model whose files hold weights and a configuration",
+    }),
+    [](tmeter::Registrar& r) {
+      r.loader("blueprint", "weights with config.json", {{"metadata:config.json", 50}},
+               blueprint::load);
+      r.op("blueprint::experts")
+          .handle("macs", blueprint::experts_macs)
+          .zero("other_flops")
+          .work("matmul");
+    })

@@ -1,0 +1,128 @@
+// Writes operators through the builder: each function is a few operators of torch over sizes that
+// are left open.
+#pragma once
+#include <tmeter/abi/draft/blueprint.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <tmeter/cpp/plugin.hpp>
+#include <vector>
+
+#include "settings.hpp"
+
+namespace blueprint {
+
+using tmeter::Module;
+using tmeter::Tensor;
+
+/// A number times powers of the symbols.
+struct Size {
+  int64_t number = 1;
+  int batches = 0, sequences = 0;
+
+  Size(int64_t n = 1) : number(n) {}  // NOLINT: numbers are sizes
+  Size operator*(const Size& o) const;
+  bool operator==(const Size&) const = default;
+  auto operator<=>(const Size&) const = default;
+};
+
+struct Value {
+  tmeter_id id = 0;
+  std::vector<Size> dims;
+  tmeter::DType dtype = tmeter::DType(TMETER_DTYPE_FLOAT32);
+  const Size& back() const { return dims.back(); }
+};
+
+/// A parameter by its name in the module ("weight"); false when it is not there.
+Tensor find_tensor(const Module& m, std::string_view name);
+/// A child by name; false when it is not there.
+Module find_child(const Module& m, std::string_view name);
+/// The first that is there.
+Module first_child(const Module& m, const std::vector<std::string_view>& names);
+Tensor first_tensor(const Module& m, const std::vector<std::string_view>& names);
+/// A weight that multiplies: of rank 2, whatever it is called.
+bool is_matrix(const Module& m);
+
+class Program {
+ public:
+  Program(tmeter_builder* builder, tmeter::DType dtype, int64_t most_tokens);
+
+  Size batch() const;
+  Size sequence() const;
+  tmeter::DType dtype() const { return dtype_; }
+
+  /// While it lives, operators belong to a call of the module.
+  class Calling {
+   public:
+    Calling(Program& p, const Module& m, std::string_view type);
+    /// Of a module that has no tensors of its own, made here.
+    Calling(Program& p, const Module& parent, std::string_view name, std::string_view type);
+    ~Calling() { p_.calls_.pop_back(); }
+    Calling(const Calling&) = delete;
+    Calling& operator=(const Calling&) = delete;
+
+   private:
+    Program& p_;
+  };
+
+  Value input(std::string_view name, tmeter::DType dtype, std::vector<Size> dims);
+  void output(const Value& v);
+  /// A tensor of the model. It counts as understood.
+  Value bound(const Tensor& t);
+
+  // In a call of the module, whose tensors `weight` and `bias` are used. Throw Contradiction where
+  // sizes differ.
+  Value linear(const Module& m, const Value& x);
+  /// With the weight of GPT-2's Conv1D, [in, out].
+  Value transposed_linear(const Module& m, const Value& x);
+  Value embedding(const Module& m, const Value& ids);
+  Value norm(const Module& m, const Value& x);
+
+  /// Patches: kernels of the size of their stride.
+  Value convolution(const Module& m, const Value& x, std::vector<Size> dims, int64_t stride);
+
+  // In the present call.
+  Value linear(const Value& x, const Tensor& weight, const Tensor& bias);
+  Value unary(std::string_view op, const Value& x);
+  Value binary(std::string_view op, const Value& a, const Value& b);
+  Value view(const Value& x, std::vector<Size> dims);
+  Value transpose(const Value& x, size_t a, size_t b);
+  std::vector<Value> split(const Value& x, const std::vector<Size>& parts);  // the last dim
+  Value attention(const Value& q, const Value& k, const Value& v, bool causal);
+  Value concat(const Value& a, const Value& b);  // the last dim
+  Value topk(const Value& scores, int64_t k);
+  /// Every token by the weights of the experts it is sent to: x [T, in] → [T × k, out].
+  Value experts(const Value& x, const std::vector<Tensor>& weights, int64_t number,
+                const Size& rows, int64_t out);
+  Value node(std::string_view op, std::vector<std::pair<std::string_view, tmeter_id>> args,
+             std::vector<Size> dims, tmeter::DType dtype);
+  /// Something that nothing here understands: x goes in, and comes out as it was.
+  Value unknown(const std::string& op, const Value& x, const std::vector<Tensor>& tensors);
+
+  void attribute(const Module& m, std::string_view name, int64_t value);
+  void attribute(const Module& m, std::string_view name, std::string_view value);
+  void type(const Module& m, std::string_view type);
+  bool is_used(const Tensor& t) const { return used_.contains(t.index()); }
+  void use(const Tensor& t) { used_.emplace(t.index(), 0); }
+  tmeter::GraphBuilder& graph() { return graph_; }
+
+ private:
+  tmeter_dim dim(const Size& s);
+  std::vector<tmeter_dim> dims(const std::vector<Size>& sizes);
+  Value made(std::vector<Size> sizes, tmeter::DType dtype);
+  tmeter_id sizes(const std::vector<Size>& sizes);
+
+  tmeter_builder* builder_;
+  tmeter::GraphBuilder graph_;
+  tmeter::DType dtype_;
+  tmeter_id batch_ = 0, sequence_ = 0;  // expressions; 0: no size has it yet
+  int64_t most_tokens_;
+  std::map<Size, tmeter_id> expressions_;
+  std::map<size_t, tmeter_id> used_;  // values of tensors
+  std::vector<tmeter_id> calls_{1};   // the root has a call
+};
+
+std::string text(const Size& s);
+
+}  // namespace blueprint

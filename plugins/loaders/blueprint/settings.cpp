@@ -1,0 +1,85 @@
+#include "settings.hpp"
+
+namespace blueprint {
+namespace {
+
+constexpr int64_t kMostOfAnything = int64_t{1} << 40;
+/// The part of a composed configuration that is the language model; its keys come first.
+constexpr std::string_view kInner[] = {"text_config.", "llm_config."};
+
+}  // namespace
+
+Settings::Settings(const tmeter::Graph& weights, std::string_view space) {
+  for (const auto& m : weights.metadata()) {
+    if (m.space() != space) continue;
+    auto key = m.key();
+    bool inner = false;
+    for (const auto prefix : kInner)
+      if (key.starts_with(prefix)) key.remove_prefix(prefix.size()), inner = true;
+    if (inner && key != "model_type" && key != "architectures")
+      facts_.insert_or_assign(std::string(key), m);
+    else if (!inner)
+      facts_.emplace(std::string(key), m);
+  }
+}
+
+const tmeter::Metadata* Settings::find(const Keys& keys) const {
+  for (const auto key : keys)
+    if (const auto it = facts_.find(key); it != facts_.end()) return &it->second;
+  return nullptr;
+}
+
+std::string_view Settings::name(const Keys& keys) const {
+  const auto* m = find(keys);
+  return m ? m->key() : *keys.begin();
+}
+
+int64_t Settings::checked(const tmeter::Metadata& m, uint32_t i) const {
+  const auto what = std::string(m.space()) + ": " + std::string(m.key());
+  if (m.type() == TMETER_METADATA_FLOAT) {
+    const auto value = m.as_float(0, i);
+    if (value >= 0 && value <= 1e12 && value == static_cast<double>(static_cast<int64_t>(value)))
+      return static_cast<int64_t>(value);
+  }
+  if (m.type() != TMETER_METADATA_INT) throw BadNumber(what + " is no integer");
+  const auto value = m.as_int(-1, i);
+  if (value < 0 || value > kMostOfAnything)
+    throw BadNumber(what + " is " + std::to_string(value) + ", which no model has");
+  return value;
+}
+
+std::optional<int64_t> Settings::integer(const Keys& keys) const {
+  const auto* m = find(keys);
+  if (!m || m->is_array()) return std::nullopt;
+  return checked(*m, 0);
+}
+
+std::optional<int64_t> Settings::integer_of_layer(const Keys& keys, size_t layer) const {
+  const auto* m = find(keys);
+  if (!m) return std::nullopt;
+  if (!m->is_array()) return checked(*m, 0);
+  if (layer >= m->size()) return std::nullopt;
+  return checked(*m, static_cast<uint32_t>(layer));
+}
+
+bool Settings::flag(const Keys& keys, bool fallback) const {
+  const auto* m = find(keys);
+  return m ? m->as_int(fallback ? 1 : 0) != 0 : fallback;
+}
+
+std::string_view Settings::text(const Keys& keys) const {
+  const auto* m = find(keys);
+  return m ? m->text() : std::string_view();
+}
+
+std::string_view Settings::text_of_layer(const Keys& keys, size_t layer) const {
+  const auto* m = find(keys);
+  return m ? m->text(m->is_array() ? static_cast<uint32_t>(layer) : 0) : std::string_view();
+}
+
+size_t Settings::length(const Keys& keys) const {
+  const auto* m = find(keys);
+  return m && m->is_array() ? m->size() : 0;
+}
+
+}  // namespace blueprint

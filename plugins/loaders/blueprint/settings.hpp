@@ -1,0 +1,74 @@
+// The configuration of a model, as config.json has it, by one vocabulary.
+#pragma once
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tmeter/cpp/plugin.hpp>
+#include <vector>
+
+namespace blueprint {
+
+/// A contradiction between configuration and weights, or a number beyond reason: the model is
+/// refused.
+class Contradiction : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A number that no model has: refused, whatever the model's type.
+class BadNumber : public Contradiction {
+ public:
+  using Contradiction::Contradiction;
+};
+
+/// A structure that is not understood: the weights are reported alone, and it says why.
+class NotUnderstood : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Spellings of one key; the first that is set counts.
+using Keys = std::vector<std::string_view>;
+
+class Settings {
+ public:
+  Settings(const tmeter::Graph& weights, std::string_view space);
+
+  /// Nothing for a key that is not set. Throws Contradiction for what is no integer, negative or
+  /// beyond 2^40.
+  std::optional<int64_t> integer(const Keys& keys) const;
+  /// An array by layer, or one value for all.
+  std::optional<int64_t> integer_of_layer(const Keys& keys, size_t layer) const;
+  bool flag(const Keys& keys, bool fallback) const;
+  std::string_view text(const Keys& keys) const;
+  std::string_view text_of_layer(const Keys& keys, size_t layer) const;
+  /// Items of an array; 0 for anything else.
+  size_t length(const Keys& keys) const;
+  bool has(const Keys& keys) const { return find(keys) != nullptr; }
+  /// The first of the keys that is set, for messages; else the first.
+  std::string_view name(const Keys& keys) const;
+
+ private:
+  const tmeter::Metadata* find(const Keys& keys) const;
+  int64_t checked(const tmeter::Metadata& m, uint32_t i) const;
+  std::map<std::string, tmeter::Metadata, std::less<>> facts_;
+};
+
+// The vocabulary: what transformers calls one thing in different models.
+inline const Keys kLayers{"num_hidden_layers", "n_layer", "num_layers", "n_layers"};
+inline const Keys kHidden{"hidden_size", "n_embd", "d_model", "dim", "n_embed"};
+inline const Keys kHeads{"num_attention_heads", "n_head", "num_heads", "n_heads",
+                         "attention_heads"};
+inline const Keys kKeyHeads{"num_key_value_heads", "num_kv_heads", "n_head_kv"};
+inline const Keys kHeadWidth{"head_dim", "attention_head_dim", "kv_channels"};
+inline const Keys kVocabulary{"vocab_size"};
+inline const Keys kChosenExperts{
+    "num_experts_per_tok", "top_k_experts", "moe_topk", "moe_k", "num_experts_per_token", "top_k",
+    "num_selected_experts"};
+inline const Keys kExperts{"num_local_experts", "num_experts", "n_routed_experts",
+                           "moe_num_experts"};
+inline const Keys kWindow{"sliding_window", "attention_window_size", "sliding_window_size"};
+
+}  // namespace blueprint

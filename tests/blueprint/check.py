@@ -1,0 +1,88 @@
+"""Holds `tmeter FOLDER` against what transformers says of the same model: `check.py TRUTH.json [TYPE…]`.
+
+A type is exact when parameters, products at each size and the bytes of the cache are the library's; "said" when the report says that
+something is not known; WRONG when it says nothing. Every type of the
+recorded file must be exact with the names that its module has, and never wrong with those of its checkpoints.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from folders import rows_of, tensors_of, write_folder
+
+TMETER = os.environ.get("TMETER", "build/release/bin/tmeter")
+NAMES = {"decoder": ("batch", "sequence"), "encoder": ("batch", "sequence"), "base": ("batch", "sequence"),
+         "pair": ("batch", "sequence", "encoder_sequence"), "image": ("batch",)}  # fmt: skip
+
+
+def run(folder, bindings):
+    binds = [x for name, value in bindings for x in ("--bind", f"{name}={value}")]
+    done = subprocess.run([TMETER, folder, "--plugins=params,flops,language-model", "--report", "json", *binds], capture_output=True, text=True,
+                          timeout=60, env={**os.environ, "TMETER_PLUGIN_PATH": ""})  # fmt: skip
+    if done.returncode not in (0, 5):
+        return None, done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"exit {done.returncode}"
+    return json.loads(done.stdout), None
+
+
+def figure(report, metric):
+    return report["totals"].get(metric)
+
+
+def check(row, rows):
+    folder = tempfile.mkdtemp(prefix="tmeter-blueprint-")
+    try:
+        write_folder(folder, row["config"], tensors_of(rows))
+        wrong = []
+        for r in row["runs"] if rows is row["tensors"] else row["runs"][:1]:
+            size = r["size"] if isinstance(r["size"], list) else [r["size"]]
+            report, refused = run(folder, list(zip(NAMES.get(row["kind"], ("batch",)), size)))
+            if refused:
+                # A folder whose weights alone are known has no symbols to bind.
+                return "said", refused
+            said = said_of(report)
+            if said:
+                return "said", said
+            got = {"params": figure(report, "params"), "macs": figure(report, "macs")}
+            want = {"params": row["params"], "macs": r["flops"] / 2}
+            if row["kind"] in ("decoder", "pair"):
+                got["kv"], got["state"] = figure(report, "kv_cache_bytes") or 0, figure(report, "state_bytes") or 0
+                want["kv"], want["state"] = (r.get("cache") or [0, 0])[:2]
+            wrong += [f"{size} {k}: {got[k]} instead of {want[k]}" for k in want if got[k] != want[k]]
+        return ("WRONG", "; ".join(wrong[:3])) if wrong else ("exact", "")
+    finally:
+        shutil.rmtree(folder)
+
+
+def said_of(report):
+    if not report["nodes"]:
+        return "weights alone: " + " ".join(map(str, report["warnings"]))
+    if report["coverage"]["unknown"]:
+        return f"unknown operators: {report['coverage']['unknown_ops']}"
+    return None
+
+
+def main():
+    wanted = sys.argv[2:]
+    counts = {}
+    for row in rows_of(sys.argv[1]):
+        if "runs" not in row or wanted and row["type"] not in wanted:
+            continue
+        for key in ("tensors", "saved_tensors"):
+            if key in row:
+                result, why = check(row, row[key])
+                label = result + (" saved" if key == "saved_tensors" else "")
+                counts.setdefault(label, []).append(row["type"])
+                print(f"{label:12} {row['kind']:8} {row['type']:24} {why[:230]}", flush=True)
+    print({k: len(v) for k, v in counts.items()})
+    not_so = {t for k, v in counts.items() if k in ("WRONG", "WRONG saved", "said") for t in v}
+    with open(os.environ.get("CHECKED", "/dev/null"), "w") as f:
+        json.dump(counts, f)
+    return 1 if not_so and not wanted else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

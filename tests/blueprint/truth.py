@@ -1,0 +1,256 @@
+"""What a model of transformers has and costs by its own account: `truth.py OUT.json [TYPE…]`.
+
+For each model type its default configuration is built on meta tensors. Recorded are config.json, the names and shapes of its weights (as
+the module has them, and as `save_pretrained` writes them where that differs), its parameters, the products that FlopCounterMode counts at
+three sizes, and the bytes of the cache after each. tests/blueprint/folders.py makes weightless folders of it.
+"""
+
+import json
+import os
+import re
+import signal
+import sys
+import warnings
+
+warnings.filterwarnings("ignore")
+os.environ["TRANSFORMERS_VERBOSITY"] = "error"
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "zoo"))
+
+SECONDS = 60  # for one type
+TEXT_SIZES = [(1, 8), (2, 33), (1, 300)]  # batch, sequence
+PAIR_SIZES = [(1, 8, 16), (2, 33, 20), (1, 100, 300)]  # batch, sequence, encoder_sequence
+BATCHES = [1, 2, 3]
+
+# Tried in this order; the first mapping that has the type gives the class.
+KINDS = [
+    ("decoder", "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES"),
+    ("pair", "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES"),
+    ("encoder", "MODEL_FOR_MASKED_LM_MAPPING_NAMES"),
+    ("image", "MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING_NAMES"),
+    ("speech", "MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES"),
+    ("audio", "MODEL_FOR_CTC_MAPPING_NAMES"),
+    ("base", "MODEL_MAPPING_NAMES"),
+]
+# Types that are in the mapping of causal models though they are encoders first.
+ENCODERS = {"bert", "roberta", "electra", "xlm-roberta", "xlm-roberta-xl", "camembert", "ernie", "megatron-bert", "rembert", "roformer",
+            "data2vec-text", "roberta-prelayernorm", "big_bird", "convbert", "xmod", "xlm", "bert-generation"}  # fmt: skip
+PAIRS = {"bart", "mbart", "marian", "pegasus", "blenderbot", "blenderbot-small", "mvp", "plbart", "bigbird_pegasus", "prophetnet", "whisper",
+         "t5", "speech_to_text", "m2m_100"}  # fmt: skip
+
+
+def kinds_of(model_type):
+    from transformers.models.auto import modeling_auto
+
+    found = {kind: getattr(modeling_auto, name)[model_type] for kind, name in reversed(KINDS) if model_type in getattr(modeling_auto, name, {})}
+    if model_type in ENCODERS and "encoder" in found:
+        return [("encoder", found["encoder"])]
+    if model_type in PAIRS:
+        found.pop("decoder", None)
+    for kind, _ in KINDS:
+        if kind in found:
+            cls = found[kind]
+            return [(kind, cls[0] if isinstance(cls, (tuple, list)) else cls)]
+    return []
+
+
+def tensors_of(state):
+    """Each name once: layers that are alike fold into one line with the numbers that they have."""
+    folded = {}
+    for name, t in state:
+        numbers = tuple(int(n) for n in re.findall(r"(?<=\.)\d+(?=\.)|^\d+(?=\.)", name))
+        pattern = re.sub(r"(?<=\.)\d+(?=\.)|^\d+(?=\.)", "#", name)
+        folded.setdefault((pattern, str(t.dtype).removeprefix("torch."), tuple(t.shape)), []).append(numbers)
+    rows = []
+    for (pattern, dtype, shape), numbers in folded.items():
+        rows.append([pattern, dtype, list(shape), "" if numbers == [()] else ranges(numbers)])
+    return rows
+
+
+def ranges(numbers):
+    """[(0, 0), (0, 1), (1, 0), (1, 1)] → "0-1.0-1", if that is what they are; else all of them."""
+    parts = []
+    for column in zip(*numbers):
+        values = sorted(set(column))
+        runs, start = [], values[0]
+        for a, b in zip(values, values[1:] + [None]):
+            if b != a + 1 if b is not None else True:
+                runs.append(f"{start}-{a}" if start != a else str(a))
+                start = b
+        parts.append((",".join(runs), len(values)))
+    product = 1
+    for _, n in parts:
+        product *= n
+    if product == len(set(numbers)):
+        return ".".join(p for p, _ in parts)
+    return ";".join(".".join(map(str, n)) for n in numbers)
+
+
+def cache_bytes(cache):
+    """(keys and values, states), in bytes."""
+    import torch
+
+    if cache is None:
+        return None
+    kv = states = 0
+    seen = set()
+
+    def size(x):
+        if isinstance(x, (list, tuple)):
+            return sum(size(v) for v in x)
+        if isinstance(x, dict):
+            return sum(size(v) for v in x.values())
+        if not isinstance(x, torch.Tensor) or id(x) in seen:
+            return 0
+        seen.add(id(x))
+        return x.numel() * x.element_size()
+
+    parts = [getattr(cache, n) for n in ("self_attention_cache", "cross_attention_cache") if hasattr(cache, n)] or [cache]
+    for part in parts:
+        for layer in getattr(part, "layers", []):
+            for name, value in vars(layer).items():
+                n = size(value)
+                if name in ("keys", "values"):
+                    kv += n
+                elif "state" in name:
+                    states += n
+        for name in ("conv_states", "ssm_states", "recurrent_states"):
+            if hasattr(part, name) and not hasattr(part, "layers"):
+                states += size(getattr(part, name))
+    return [kv, states]
+
+
+def inputs_of(kind, config, main, size):
+    import torch
+
+    def ids(b, n):
+        return torch.zeros((b, n), dtype=torch.long, device="meta")
+
+    def pixels(b):
+        vision = getattr(config, "vision_config", config)
+        side = getattr(vision, "image_size", None) or 224
+        side = list(side) if isinstance(side, (list, tuple)) else [side, side]
+        return torch.zeros((b, getattr(vision, "num_channels", 3), *side), device="meta")
+
+    if kind in ("decoder", "encoder"):
+        return {"input_ids": ids(*size)}
+    if kind == "pair":
+        return {"input_ids": ids(size[0], size[2]), "decoder_input_ids": ids(size[0], size[1])}
+    if kind == "image" or (kind == "base" and main == "pixel_values" and "input_ids" not in config.__class__.__name__):
+        given = {"pixel_values": pixels(size)}
+        if getattr(config, "text_config", None) is not None:
+            given["input_ids"] = ids(size, 16)
+        return given
+    if kind == "speech":
+        frames = 2 * config.max_source_positions
+        return {"input_features": torch.zeros((size[0], config.num_mel_bins, frames), device="meta"), "decoder_input_ids": ids(*size)}
+    if kind == "audio":
+        return {main: torch.zeros((size, 16000), device="meta")}
+    return {"input_ids": ids(*size)}
+
+
+def measure(model_type):
+    import torch
+    import transformers
+    from survey_reference import formulas
+    from torch.utils.flop_counter import FlopCounterMode
+
+    (kind, class_name), = kinds_of(model_type)
+    config = transformers.CONFIG_MAPPING[model_type]()
+    cls = getattr(transformers, class_name)
+    with torch.device("meta"):
+        model = cls(config).eval()
+    model.config.architectures = [class_name]
+    main = getattr(model, "main_input_name", "input_ids")
+    if kind == "base" and main == "pixel_values":
+        kind = "image"
+    elif kind == "base" and main == "input_values":
+        kind = "audio"
+    out = {"class": class_name, "kind": kind, "config": json.loads(model.config.to_json_string(use_diff=True)),
+           "params": sum(p.numel() for p in model.parameters())}  # fmt: skip
+    tied = getattr(model, "all_tied_weights_keys", None) or {}
+    seen, state = set(), []
+    for name, t in model.state_dict(keep_vars=True).items():
+        if name in tied or id(t) in seen:
+            continue
+        seen.add(id(t))
+        state.append((name, t.detach()))
+    out["tensors"] = tensors_of(state)
+    try:
+        from transformers.core_model_loading import revert_weight_conversion
+
+        saved = list(revert_weight_conversion(model, dict(state)).items())
+        rows = tensors_of(saved)
+        if sorted(map(str, rows)) != sorted(map(str, out["tensors"])):
+            out["saved_tensors"] = rows
+    except Exception as e:
+        out["saved_failed"] = f"{type(e).__name__}: {str(e)[:200]}"
+    sizes = PAIR_SIZES if kind == "pair" else BATCHES if kind in ("image", "audio") else TEXT_SIZES
+    out["runs"] = []
+    for size in sizes:
+        given = inputs_of(kind, model.config, main, size)
+        for implementation in ("batched_mm", "eager"):
+            counter = FlopCounterMode(display=False, custom_mapping=formulas())
+            try:
+                if hasattr(model, "set_experts_implementation"):
+                    model.set_experts_implementation(implementation)
+                with torch.no_grad(), counter:
+                    result = model(**given)
+                break
+            except Exception:
+                if implementation == "eager":
+                    raise
+        run = {"size": size, "flops": counter.get_total_flops()}
+        modules = {}
+        for module, ops in counter.get_flop_counts().items():
+            modules[module] = sum(ops.values())
+        if size == sizes[0]:
+            out["modules"] = {m.partition(".")[2]: n for m, n in modules.items() if re.sub(r"\d+", "#", m) == m or re.search(r"\.0\.", m + ".")}
+        cache = cache_bytes(getattr(result, "past_key_values", None) or getattr(result, "cache_params", None))
+        if cache:
+            run["cache"] = cache
+        out["runs"].append(run)
+    return out
+
+
+def guarded(model_type):
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(read)
+        signal.alarm(SECONDS)
+        try:
+            out = measure(model_type)
+        except BaseException as e:
+            out = {"failed": f"{type(e).__name__}: {str(e)[:300]}"}
+        with os.fdopen(write, "w") as f:
+            json.dump(out, f, default=str)
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as f:
+        text = f.read()
+    os.waitpid(pid, 0)
+    return json.loads(text) if text else {"failed": "ended or took too long"}
+
+
+def main():
+    import torch
+    import transformers
+    import transformers.models.auto.modeling_auto
+
+    target, wanted = sys.argv[1], sys.argv[2:]
+    for name in ("modeling_utils", "cache_utils", "masking_utils"):
+        __import__(f"transformers.{name}")
+    types = wanted or sorted(transformers.CONFIG_MAPPING.keys())
+    with open(target, "a") as f:
+        if not f.tell():
+            print(json.dumps({"torch": torch.__version__, "transformers": transformers.__version__}), file=f)
+        for t in types:
+            if not kinds_of(t):
+                continue
+            out = guarded(t)
+            print(json.dumps({"type": t, **out}), file=f, flush=True)
+            print(t, out.get("failed", [r["flops"] for r in out.get("runs", [])]), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""`tmeter FOLDER` of weights and config.json: the program is written down; what contradicts is refused, what is not understood is said."""
+import json
+import sys
+
+from support import SOURCE, CliTest, main, report, tmeter
+
+sys.path.insert(0, str(SOURCE / "tests" / "blueprint"))
+from folders import rows_of, tensors_of, write_folder  # noqa: E402
+
+ROWS = {r["type"]: r for r in rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl") if "type" in r}
+PLUGINS = "--plugins=params,flops,memory,energy,roofline,language-model"
+
+
+def small_llama(layers=2, hidden=64, heads=4, key_heads=2, wide=128, vocabulary=100, **config):
+    config = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "num_hidden_layers": layers, "hidden_size": hidden, "vocab_size": vocabulary,
+              "num_attention_heads": heads, "num_key_value_heads": key_heads, "intermediate_size": wide, "rope_theta": 10000.0, **config}  # fmt: skip
+    kv = hidden * key_heads // heads
+    tensors = {"model.embed_tokens.weight": [vocabulary, hidden], "model.norm.weight": [hidden], "lm_head.weight": [vocabulary, hidden]}
+    for i in range(layers):
+        at = f"model.layers.{i}."
+        tensors |= {at + "self_attn.q_proj.weight": [hidden, hidden], at + "self_attn.k_proj.weight": [kv, hidden],
+                    at + "self_attn.v_proj.weight": [kv, hidden], at + "self_attn.o_proj.weight": [hidden, hidden],
+                    at + "mlp.gate_proj.weight": [wide, hidden], at + "mlp.up_proj.weight": [wide, hidden],
+                    at + "mlp.down_proj.weight": [hidden, wide], at + "input_layernorm.weight": [hidden],
+                    at + "post_attention_layernorm.weight": [hidden]}  # fmt: skip
+    return config, {n: ("float32", s) for n, s in tensors.items()}
+
+
+class Blueprint(CliTest):
+    def write(self, name="model", **config):
+        write_folder(self.folder / name, *small_llama(**config))
+        return self.folder / name
+
+    def test_by_hand(self):
+        """Per layer and token 2·64² + 2·32·64 + 3·64·128 = 36,864; attention 2·4·16·n² for n tokens; head 100·64."""
+        done = report(self.write(), PLUGINS, "--bind", "batch=3", "--bind", "sequence=10")
+        self.assertEqual(done["totals"]["macs"], 3 * (2 * (10 * 36_864 + 2 * 64 * 10 * 10) + 10 * 6_400))
+        self.assertEqual(done["totals"]["kv_cache_bytes"], 3 * 10 * 2 * 2 * 32 * 4)
+        self.assertEqual(done["coverage"]["unknown"], 0)
+        self.assertEqual([s["name"] for s in done["symbols"]], ["batch", "sequence"])
+
+    def test_everything_works_as_on_an_exported_file(self):
+        folder = self.write()
+        done = tmeter(folder, PLUGINS, "--bind", "sequence=64", "--sweep", "batch=1,2,4", "--assert", "macs < 1G", "--by", "operator")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for format in ("json", "html", "csv", "markdown", "xml", "dot", "netron"):
+            done = tmeter(folder, PLUGINS, "--report", format)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), format)
+
+    def test_windows(self):
+        """A window of 6 keeps 5 tokens of the past; the full layer all 10."""
+        folder = self.write(sliding_window=6, layer_types=["sliding_attention", "full_attention"])
+        done = report(folder, PLUGINS, "--bind", "sequence=10")
+        self.assertEqual(done["totals"]["kv_cache_bytes"], (5 + 10) * 2 * 32 * 4)
+
+    def test_a_head_that_is_the_embedding(self):
+        config, tensors = small_llama(tie_word_embeddings=True)
+        del tensors["lm_head.weight"]
+        write_folder(self.folder, config, tensors)
+        done = report(self.folder, PLUGINS, "--bind", "sequence=10")
+        self.assertEqual(done["totals"]["macs"], 2 * (10 * 36_864 + 2 * 64 * 10 * 10) + 10 * 6_400)
+
+    def test_contradictions_name_key_and_tensor(self):
+        for change, words in [
+            ({"num_hidden_layers": 3}, ["num_hidden_layers is 3", "model.layers"]),
+            ({"num_hidden_layers": 1}, ["num_hidden_layers is 1", "2 layers"]),
+            ({"num_attention_heads": 8, "head_dim": 16}, ["num_attention_heads is 8", "model.layers.0.self_attn.q_proj.weight", "[64, 64]"]),
+            ({"num_key_value_heads": 4}, ["num_key_value_heads is 4", "model.layers.0.self_attn.k_proj.weight", "[32, 64]"]),
+            ({"num_key_value_heads": 3}, ["num_attention_heads is 4", "no multiple of num_key_value_heads"]),
+            ({"vocab_size": 99}, ["vocab_size is 99", "model.embed_tokens.weight", "[100, 64]"]),
+            ({"hidden_size": 63}, ["hidden_size is 63", "model.embed_tokens.weight"]),
+            ({"num_hidden_layers": -2}, ["num_hidden_layers is -2"]),
+            ({"num_hidden_layers": 10**30}, ["config.json", "number"]),
+            ({"num_attention_heads": "four"}, ["num_attention_heads is no integer"]),
+            ({"num_attention_heads": 2.5}, ["num_attention_heads is no integer"]),
+            ({"num_key_value_heads": 2**62}, ["num_key_value_heads is 4611686018427387904"]),
+        ]:  # fmt: skip
+            config, tensors = small_llama()
+            folder = self.folder / str(len(list(self.folder.iterdir())))
+            write_folder(folder, {**config, **change}, tensors)
+            self.assert_refused(4, words, folder)
+
+    def test_a_tensor_of_another_width(self):
+        config, tensors = small_llama()
+        tensors["model.layers.1.mlp.down_proj.weight"] = ("float32", [64, 127])
+        write_folder(self.folder, config, tensors)
+        self.assert_refused(4, ["model.layers.1.mlp.down_proj.weight", "[64, 127]", "128"], self.folder)
+
+    def test_more_than_is_understood(self):
+        """An adapter in every layer: its weights are counted, and the products are a lower bound that says so."""
+        config, tensors = small_llama()
+        tensors["model.layers.0.adapter.weight"] = ("float32", [64, 64])
+        write_folder(self.folder, config, tensors)
+        done = report(self.folder, PLUGINS)
+        self.assertEqual(done["coverage"]["unknown"], 1)
+        self.assertEqual(done["coverage"]["unknown_ops"][0]["op"], "blueprint::not_understood")
+
+    def test_a_type_that_nobody_has_checked(self):
+        done = report(self.write(model_type="acme_llm"), PLUGINS)
+        self.assertEqual(done["coverage"]["unknown_ops"][0]["op"], "transformers::acme_llm")
+        self.assertIn("acme_llm is not among those", str(done["warnings"]))
+
+    def test_a_structure_that_is_not_understood(self):
+        config, _ = small_llama()
+        write_folder(self.folder, config, {"whatever.weight": ("float32", [4, 4])})
+        done = report(self.folder, "--plugins=params,flops")
+        self.assertEqual((done["totals"]["params"], done["nodes"]), (16, []))
+        self.assertIn("the operators are not known", str(done["warnings"]))
+
+    def test_published_figures(self):
+        """DeepSeek-V3: 671 B parameters, 37 B of them for a token (arXiv:2412.19437), 70,272 bytes of bf16 cache per token: 61 · 576 · 2."""
+        row = ROWS["deepseek_v3"]
+        write_folder(self.folder, row["config"], {n: ("bfloat16", s) for n, (_, s) in tensors_of(row["tensors"]).items()})
+        totals = report(self.folder, "--plugins=params,flops,language-model", "--bind", "sequence=1000")["totals"]
+        self.assertEqual(round(totals["params"] / 1e9), 671)
+        self.assertEqual(int(totals["active_params"] / 1e9), 37)
+        self.assertEqual(totals["kv_bytes_per_token"], 70_272)
+
+
+if __name__ == "__main__":
+    main()

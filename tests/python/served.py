@@ -1,0 +1,105 @@
+"""A web server for tests: files in memory, ranges, etags, and what goes wrong with servers."""
+
+import hashlib
+import http.server
+import threading
+import time
+
+
+class Server:
+    """Attributes: sent: bytes of bodies; gets: names asked for by GET; broken: status for everything; silent: seconds
+    before each answer; ranges: whether they are known."""
+
+    def __init__(self):
+        self.files, self.times = {}, {}
+        self.sent, self.gets = 0, []
+        self.broken, self.silent, self.ranges, self.heads = None, 0.0, True, True
+        self.failures = 0  # answers with 503 before those that work
+        self.after_get = None
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *arguments):
+                pass
+
+            def do_HEAD(self):
+                outer.answer(self, False)
+
+            def do_GET(self):
+                outer.answer(self, True)
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *error):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def url(self, name):
+        return f"http://127.0.0.1:{self.server.server_port}/{name}"
+
+    def put(self, name, content):
+        """content: bytes, or (first bytes, size): the rest is zeros."""
+        self.files[name] = content
+        self.times[name] = time.time()
+
+    def piece(self, name, begin, end):
+        content = self.files[name]
+        if isinstance(content, bytes):
+            return content[begin:end]
+        return content[0][begin:end].ljust(end - begin, b"\0")
+
+    def size(self, name):
+        content = self.files[name]
+        return len(content) if isinstance(content, bytes) else content[1]
+
+    def answer(self, handler, with_body):
+        time.sleep(self.silent)
+        name = handler.path.lstrip("/").split("?")[0]
+        status = self.broken
+        if self.failures > 0:
+            self.failures -= 1
+            status = 503
+        if not with_body and not self.heads:
+            status = 405
+        if status is None and name not in self.files:
+            status = 404
+        if status is not None:
+            handler.send_response(status)
+            handler.send_header("Content-Length", "0")
+            handler.end_headers()
+            return
+        size = self.size(name)
+        begin, end = 0, size
+        said = handler.headers.get("Range") if self.ranges else None
+        if said:
+            first, _, last = said.removeprefix("bytes=").partition("-")
+            begin, end = int(first), min(int(last) + 1 if last else size, size)
+        handler.send_response(206 if said else 200)
+        handler.send_header("Content-Length", str(end - begin))
+        if said:
+            handler.send_header("Content-Range", f"bytes {begin}-{end - 1}/{size}")
+        content = self.files[name]
+        digest = hashlib.sha256(content if isinstance(content, bytes) else content[0])
+        handler.send_header("ETag", f'"{digest.hexdigest()[:16]}"')
+        handler.end_headers()
+        if not with_body:
+            return
+        self.gets.append(name)
+        try:
+            while begin < end:
+                piece = self.piece(name, begin, min(end, begin + (1 << 18)))
+                handler.wfile.write(piece)
+                self.sent += len(piece)
+                begin += len(piece)
+        except OSError:
+            handler.close_connection = True
+        if self.after_get:
+            after, self.after_get = self.after_get, None
+            after(name)
