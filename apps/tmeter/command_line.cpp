@@ -7,6 +7,7 @@
 #include <boost/program_options.hpp>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <sstream>
@@ -60,16 +61,17 @@ struct Options {
                        "text (default), json, …; or a file alone: report.md")(
         "by", text("WHAT"), "rows: module (default), operator, type, family or tensor")(
         "depth,d", text("N"), "levels of the module tree to show, or 'all'")(
-        "columns", text("A,B,..."), "metric ids to show")(
+        "columns", text("A,B,..."), "metrics to show, by id or title")(
         "sort", text("METRIC"), "sort rows by this metric")("raw", "plain numbers without units")(
         "repr", "modules as PyTorch prints them: Conv2d(3, 64, …)")(
         "no-fold", "show every repetition of identical modules")("color", text("WHEN"),
-                                                                 "auto, always or never");
+                                                                 "auto, always or never")(
+        "open", "the report as a page in the browser");
     other.add_options()("plugin", list("FILE"), "load this plugin file too")(
         "plugin-path", list("DIR"), "look for plugins here first")(
         "timeout", text("TIME"), "60, 500ms, 2min (default: none; for code in a file 60)")(
         "max-memory", text("SIZE"), "memory (default: half the machine's, at most 8GiB)")(
-        "config", text("FILE"), "read options from a TOML file")("quiet,q", "errors only")(
+        "config", text("FILE"), "read options from a TOML file")("quiet,q", "errors only; no report unless --report asks")(
         "verbose,v", "say what is being done; reports explain each figure")(
         "version,V", "print the version")("help,h", "print this text");
   }
@@ -93,7 +95,10 @@ constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
     {"--output", "--report FILE, as in --report report.json"},
     {"--out", "--report FILE, as in --report report.json"},
     {"--json", "--report json"},
-    {"--html", "--report html=report.html"},
+    {"--html", "--report html=report.html, or --open for the browser"},
+    {"--show", "--open"},
+    {"--browser", "--open"},
+    {"--web", "--open"},
     {"--csv", "--report csv"},
     {"--markdown", "--report markdown"},
     {"--format", "--report FORMAT, as in --report json"},
@@ -331,6 +336,15 @@ void fill_runs(const po::variables_map& map, CommandLine& out) {
       "op-library", core::Setting{.value = all, .origin = "--op-library"});
 }
 
+/// Whether the user's locale writes UTF-8. So does one that is not named at all, as in containers.
+bool locale_has_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value && *value) return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
+  }
+  return true;
+}
+
 void fill_view(const po::variables_map& map, CommandLine& out) {
   for (const char* key : {"by", "depth", "columns", "sort"}) {
     if (map.count(key)) out.view[key] = map[key].as<std::string>();
@@ -349,6 +363,10 @@ void fill_view(const po::variables_map& map, CommandLine& out) {
   }
   if (out.settings.full) out.view["summary"] = "1";
   if (map.count("verbose") && !map.count("quiet")) out.view["verbose"] = "1";
+  out.open = map.count("open") != 0;
+  if (!locale_has_utf8())
+    out.settings.options["text"].try_emplace(
+        "ascii", core::Setting{.value = "true", .origin = std::string(core::kOfRuns)});
   if (map.count("color")) {
     const auto when = one_of("color", map["color"].as<std::string>(), {"auto", "always", "never"});
     out.color = when == "always"  ? core::ColorMode::kAlways
@@ -484,24 +502,74 @@ CommandLine parse_command_line(const Arguments& arguments, Command command) {
   return out;
 }
 
+const std::vector<CommandText>& command_texts() {
+  static const std::vector<CommandText> all{
+      {"tmeter [options] MODEL", "analyse"},
+      {"tmeter show [options] REPORT.json", "a saved report in any format, without the model"},
+      {"tmeter diff [options] BEFORE AFTER", "two models or saved reports compared"},
+      {"tmeter merge [options] REPORT...", "reports of shards as one; --index: a row for each model"},
+      {"tmeter budget [--update] [--why]", "the [[budget]] tables of tmeter.toml"},
+      {"tmeter fleet [options] FILES...", "many models at once, by the Python package"},
+      {"tmeter plugin list|info|check|new", "what is installed, and plugins of one's own"},
+      {"tmeter hardware list|measure", "machine profiles; `tmeter config`: the default configuration"},
+      {"tmeter completion bash|zsh|fish", "for a shell; `tmeter manual`: a manual page"}};
+  return all;
+}
+
+const std::vector<std::pair<int, std::string_view>>& exit_statuses() {
+  static const std::vector<std::pair<int, std::string_view>> all{
+      {0, "fine"},
+      {1, "internal error"},
+      {2, "wrong usage"},
+      {3, "an --assert does not hold"},
+      {4, "the model cannot be read"},
+      {5, "a plugin failed"},
+      {6, "the model could not be run"},
+      {130, "interrupted"}};
+  return all;
+}
+
+std::vector<OptionText> option_texts() {
+  const Options options;
+  const std::pair<const char*, const po::options_description*> groups[] = {
+      {"What to compute", &options.what},
+      {"The model", &options.input},
+      {"Running the model", &options.run},
+      {"Reports", &options.show},
+      {"Other", &options.other}};
+  std::vector<OptionText> out;
+  for (const auto& [title, group] : groups) {
+    for (const auto& o : group->options()) {
+      const auto short_name = o->canonical_display_name(po::command_line_style::allow_dash_for_short);
+      const bool takes_value = o->semantic()->max_tokens() > 0;
+      out.push_back({title, "--" + o->long_name(),
+                     short_name.size() == 2 && short_name[0] == '-' ? short_name : "",
+                     takes_value ? o->format_parameter() : "", o->description()});
+    }
+  }
+  return out;
+}
+
 std::string help_text() {
   std::ostringstream out;
   out << "tmeter tells what a PyTorch model file (.pt2, TorchScript, checkpoint, safetensors) "
          "costs and "
-         "holds.\n\n"
-         "  tmeter [options] MODEL             analyse\n"
-         "  tmeter show [options] REPORT.json  a saved report in any format, without the model\n"
-         "  tmeter diff [options] BEFORE AFTER two models or saved reports compared\n"
-         "  tmeter merge [options] REPORT...   reports of shards as one; --index: a row for each "
-         "model\n"
-         "  tmeter budget [--update] [--why]   the [[budget]] tables of tmeter.toml\n"
-         "  tmeter fleet [options] FILES...    many models at once, by the Python package\n"
-         "  tmeter plugin list|info|check|new  what is installed, and plugins of one's own\n"
-         "  tmeter config, hardware list|measure  the default configuration; machine profiles\n"
-      << Options().visible()
-      << "Exit status: 0 fine, 1 internal error, 2 wrong usage, 3 an --assert does not hold,\n"
-         "4 the model cannot be read, 5 a plugin failed, 6 the model could not be run, 130 "
-         "interrupted.\n";
+         "holds.\n";
+  for (const auto& c : command_texts()) {
+    out << "  " << c.usage << std::string(36 - std::min<size_t>(35, c.usage.size()), ' ') << c.text
+        << "\n";
+  }
+  out << Options().visible() << "\nExit status: ";
+  size_t column = 13;
+  for (const auto& [status, meaning] : exit_statuses()) {
+    const auto item = std::to_string(status) + " " + std::string(meaning) +
+                      (status == exit_statuses().back().first ? "." : ",");
+    if (column + item.size() > 96) out << "\n", column = 0;
+    else if (column > 13) out << " ", ++column;
+    out << item;
+    column += item.size();
+  }
+  out << "\n  tmeter model.pt --input 8x3x320x320 --report json=model.json --assert 'macs<=5G'\n";
   return out.str();
 }
 

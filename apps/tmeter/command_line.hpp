@@ -40,6 +40,7 @@ struct CommandLine {
   std::string root;         // --root: the module that the report is of; empty: the whole
   std::string needs_model;  // an option that was given and is of no use without a model
   core::ColorMode color = core::ColorMode::kAuto;
+  bool open = false;  // show the report in the browser
 };
 
 enum class Command { kAnalyse, kShow, kDiff, kMerge, kBudget };
@@ -55,5 +56,24 @@ CommandLine parse_command_line(const Arguments& arguments, Command command = Com
 std::pair<std::string, int64_t> parse_binding(const std::string& text);
 
 std::string help_text();
+
+/// The options as `--help` has them, for completions and the manual page.
+struct OptionText {
+  std::string group;       // "What to compute"
+  std::string name;        // "--plugins"
+  std::string short_name;  // "-p", or empty
+  std::string value;       // "A,B,...", or empty for a flag
+  std::string text;
+};
+std::vector<OptionText> option_texts();
+
+/// How each command is called, and its purpose.
+struct CommandText {
+  std::string_view usage, text;
+};
+const std::vector<CommandText>& command_texts();
+
+/// A status and its meaning.
+const std::vector<std::pair<int, std::string_view>>& exit_statuses();
 
 }  // namespace tmeter::app

@@ -9,10 +9,12 @@
 #include "apps/tmeter/plugin_choice.hpp"
 #include "apps/tmeter/saved_file.hpp"
 #include "apps/tmeter/weight_errors.hpp"
+#include "core/analysis/weight_changes.hpp"
 #include "core/base/error.hpp"
 #include "core/base/mapped_file.hpp"
 #include "core/base/text.hpp"
 #include "core/comparison/comparison.hpp"
+#include "core/plugin_host/decoders.hpp"
 #include "core/process/terminal.hpp"
 
 namespace tmeter::app {
@@ -52,13 +54,34 @@ bool is_saved(const std::string& path) {
   return !std::filesystem::is_directory(path) && is_saved_report(MappedFile(path).bytes());
 }
 
+using Source = std::shared_ptr<const tmeter_source>;
+
 SavedReport report_of(Session& session, const std::string& path,
-                      const std::vector<std::string>& plugins) {
+                      const std::vector<std::string>& plugins, Source& source) {
   const auto start = Session::Clock::now();
-  if (!is_saved(path)) return report_of_model(session, path, plugins, start);
+  if (!is_saved(path)) return report_of_model(session, path, plugins, start, &source);
   auto saved = open_report(path);
   session.look_again();
   return saved;
+}
+
+/// What became of the weights is noted, also that it is not known.
+void compare_values(Session& session, const Source& before, const Source& after, Report& report) {
+  auto& notes = report.comparison.notes;
+  const auto pairs = tensor_pairs(report);
+  if (pairs.empty()) return;
+  if (!before || !after) {
+    notes.push_back("weights: values are not compared: a saved report has none");
+    return;
+  }
+  Decoders of_before(session.registry(), *report.comparison.before->graph, session.log());
+  Decoders of_after(session.registry(), *report.graph, session.log());
+  const auto changes = compare_weights(pairs, TensorBytes(before->file, &of_before),
+                                       TensorBytes(after->file, &of_after));
+  std::vector<const Tensor*> changed;
+  for (const auto& c : changes.changed) changed.push_back(c.after);
+  mark_changed(report, changed);
+  for (auto& line : describe(changes)) notes.push_back(std::move(line));
 }
 
 /// Runs in the worker.
@@ -69,10 +92,12 @@ Ending diff(Session& session, std::vector<ReportTarget> targets) {
   session.begin(targets, {line.other, line.model}, plugins);
   if (is_saved(line.other) && is_saved(line.model)) refuse_what_needs_a_model(line);
 
-  auto before = report_of(session, line.other, plugins);
-  auto after = report_of(session, line.model, plugins);
+  Source source_before, source_after;
+  auto before = report_of(session, line.other, plugins, source_before);
+  auto after = report_of(session, line.model, plugins, source_after);
   after.report.view = line.view;
   after.report.comparison = compare(before.report, after.report);
+  compare_values(session, source_before, source_after, after.report);
   if (wants_weight_errors(line) && !is_saved(line.other) && !is_saved(line.model))
     add_weight_errors(session, before.report, after.report);
   after.report.assertions.clear();

@@ -19,7 +19,8 @@ int run(int argc, char** argv) {
   const std::string_view first = argc > 1 ? argv[1] : "", second = argc == 3 ? argv[2] : "";
   // Of commands that have no options of a model.
   const bool asks = second == "--help" || second == "-h";
-  if (asks && (first == "hardware" || first == "config")) return analyse_command({"--help"});
+  if (asks && (first == "hardware" || first == "config" || first == "completion" || first == "manual"))
+    return analyse_command({"--help"});
   if (first == "plugin") return plugin_command({argv + 2, argv + argc});
   if (first == "show") return show_command({argv + 2, argv + argc});
   if (first == "diff") return diff_command({argv + 2, argv + argc});
@@ -28,6 +29,8 @@ int run(int argc, char** argv) {
   if (first == "hardware") return hardware_command({argv + 2, argv + argc});
   if (first == "fleet") return fleet_command({argv + 2, argv + argc});
   if (first == "config") return config_command({argv + 2, argv + argc});
+  if (first == "completion") return completion_command({argv + 2, argv + argc});
+  if (first == "manual") return manual_command({argv + 2, argv + argc});
   const bool is_word = argc == 2 && access(argv[1], F_OK) != 0;  // and no file
   if (is_word && first == "help") return analyse_command({"--help"});
   if (is_word && first == "version") return analyse_command({"--version"});

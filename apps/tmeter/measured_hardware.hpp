@@ -27,4 +27,7 @@ std::string measured_hardware_file();
 /// Fills in the profile when the settings ask for "auto".
 void measure_if_auto(core::Settings& settings, bool quiet);
 
+/// In the title of a profile whose rates are low, as other processes ran.
+inline constexpr std::string_view kWhileBusy = " while busy, ";
+
 }  // namespace tmeter::app

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "apps/tmeter/by_size.hpp"
+#include "apps/tmeter/measured_hardware.hpp"
 #include "apps/tmeter/plugin_choice.hpp"
 #include "core/analysis/engine.hpp"
 #include "core/analysis/requests.hpp"
@@ -64,7 +65,15 @@ void fill_report(Report& report, const CommandLine& line, const LoadedModel& mod
   report.properties["model.path"] = source.file.path();
   report.properties["model.size"] =
       std::to_string(source.is_folder() ? source.size() : source.file.bytes().size());
-  if (hardware.was_used()) report.properties["hardware"] = hardware.get().name;
+  if (hardware.was_used()) {
+    report.properties["hardware"] = hardware.get().name;
+    const auto& title = hardware.get().title;
+    if (title.find(kWhileBusy) != title.npos)
+      report.warnings.push_back("the rates of hardware profile '" + printable(hardware.get().name) +
+                                "' are low, as they were measured on a busy machine (" +
+                                printable(title.substr(title.find(kWhileBusy) + kWhileBusy.size())) +
+                                "): `tmeter hardware measure` measures again");
+  }
   if (const auto sizes = recomputed_shapes_note(*model.graph); !sizes.empty())
     report.properties["sizes"] = sizes;
   report.view = line.view;
@@ -146,12 +155,15 @@ void end_progress(const CallLog& log) {
 }  // namespace
 
 SavedReport report_of_model(Session& session, const std::string& path,
-                            std::vector<std::string> names, Session::Clock::time_point start) {
+                            std::vector<std::string> names, Session::Clock::time_point start,
+                            std::shared_ptr<const tmeter_source>* keep) {
   const auto& line = session.line();
   auto& registry = session.registry();
   auto& log = session.log();
   activity().stage = Stage::kReading;
-  const auto source = open_source(path);
+  const std::shared_ptr<const tmeter_source> opened(new tmeter_source(open_source(path)));
+  if (keep) *keep = opened;
+  const auto& source = *opened;
   require_model(source);
   session.look_again();
   session.forget_warnings();

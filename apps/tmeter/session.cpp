@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "apps/tmeter/browser.hpp"
 #include "apps/tmeter/plugin_choice.hpp"
 #include "apps/tmeter/run_rights.hpp"
 #include "core/base/error.hpp"
@@ -33,7 +34,7 @@ Session::Session(const CommandLine& line, Worker& worker, const Screen& screen)
 void Session::begin(std::vector<ReportTarget> targets, const std::vector<std::string>& files,
                     const std::vector<std::string>& plugins) {
   targets_ = std::move(targets);
-  choose_writers(registry_, targets_, screen_.columns > 0,
+  choose_writers(registry_, targets_, screen_.terminal,
                  line_.settings.full ? kLongReport : "");  // refuse early
   enter_sandbox(files, plugins);
 }
@@ -124,7 +125,9 @@ std::vector<ReportTarget> report_targets(const CommandLine& line,
                                          const std::vector<std::string>& files) {
   std::vector<ReportTarget> targets;
   for (const auto& r : line.settings.reports) targets.push_back(parse_report_target(r));
-  if (targets.empty()) targets.push_back({"text", ""});
+  const bool silent = line.verbosity < 0 || line.open;
+  if (targets.empty() && !silent) targets.push_back({"text", ""});
+  if (line.open) add_page(targets);
   for (auto& t : targets)
     if (!t.format.empty() && is_standard_output(t.file)) t.file.clear();
   // The details of a full report are in files, its summary is on the screen.
@@ -158,7 +161,7 @@ int run_supervised(const CommandLine& line, const std::vector<ReportTarget>& tar
   job.runs_model = line.running != Running::kNo;
   add_plugin_host_interfaces();
   add_report_interfaces();
-  return supervise(job, [&](Worker& worker) {
+  const int status = supervise(job, [&](Worker& worker) {
     return run_on_model(line, [&] {
       Session session(line, worker, screen);
       try {
@@ -172,6 +175,10 @@ int run_supervised(const CommandLine& line, const std::vector<ReportTarget>& tar
       }
     });
   });
+  const bool written = status == 0 || status == static_cast<int>(ErrorKind::kAssertion) ||
+                       status == static_cast<int>(ErrorKind::kPlugin);
+  if (line.open && written) open_page(page_of(targets), line.verbosity < 0);
+  return status;
 }
 
 }  // namespace tmeter::app

@@ -163,8 +163,7 @@ const Tensor* partner(const Module& module, const Tensor& t) {
 /// Modules of BEFORE by path.
 using Paths = std::map<std::string_view, const Module*>;
 
-/// What a module is made of that joins others, by the end of its path: those in BEFORE, in their
-/// order.
+/// A module that joins others, by the end of its path: the joined modules of BEFORE, in their order.
 struct Joined {
   std::string_view end;
   std::vector<std::string_view> parts;

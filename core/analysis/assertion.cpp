@@ -1,5 +1,7 @@
 #include "core/analysis/assertion.hpp"
 
+#include <strings.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -187,6 +189,23 @@ size_t find_module(const Assertion& a, const Graph& graph) {
                      (paths.size() < 10'000 ? did_you_mean(a.module, paths) : ""));
 }
 
+bool equal_in_any_case(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+/// "MACs" for macs: the title of one column alone, in any case.
+std::optional<size_t> find_by_title(std::string_view title, const std::vector<Column>& columns) {
+  std::optional<size_t> found;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (!equal_in_any_case(columns[i].title, title)) continue;
+    if (found) return std::nullopt;
+    found = i;
+  }
+  return found;
+}
+
+}  // namespace
+
 size_t find_column(const Assertion& a, const Results& results) {
   const auto& columns = results.columns;
   std::vector<std::string> names{"coverage", "unknown"};
@@ -194,10 +213,13 @@ size_t find_column(const Assertion& a, const Results& results) {
     if (columns[i].id == a.metric) return i;
     names.push_back(columns[i].id);
   }
+  if (const auto titled = find_by_title(a.metric, columns)) return *titled;
   const auto meant = did_you_mean(a.metric, names);
   refuse(a.text, "there is no metric '" + printable(a.metric) + "' in this run" +
                      (meant.empty() ? "; if a plugin has it, --plugins=all works it out" : meant));
 }
+
+namespace {
 
 /// The name of the dimension of a unit, and the only unit kinds that have it; nullptr: any has.
 const char* wrong_dimension(Dimension unit, int32_t kind) {

@@ -46,6 +46,9 @@ struct AssertionResult {
 /// a mistake of the user, reported before anything is written.
 AssertionResult evaluate(const Assertion& assertion, const Graph& graph, const Results& results);
 
+/// The column whose id or, in any case of letters, title the assertion has. Throws Error(kUsage).
+size_t find_column(const Assertion& assertion, const Results& results);
+
 /// "4089184256", "+2.3 %", "at least 12": the value for messages.
 std::string shown_value(const AssertionResult& result);
 

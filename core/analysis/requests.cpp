@@ -1,5 +1,7 @@
 #include "core/analysis/requests.hpp"
 
+#include <strings.h>
+
 #include <algorithm>
 
 #include "core/base/text.hpp"
@@ -38,12 +40,23 @@ std::vector<std::string> needs_of(const Plugin& plugin) {
 }  // namespace
 
 void RequestedMetrics::add_words(std::string_view text) {
+  for (auto& part : split(std::string(text), ",<>=!")) {
+    const auto first = part.find_first_not_of(' ');
+    if (first != part.npos) names.push_back(part.substr(first, part.find_last_not_of(' ') + 1 - first));
+  }
   for (size_t i = 0; i < text.size();) {
     size_t end = i;
     while (end < text.size() && is_id_character(text[end])) ++end;
     if (end > i) ids.emplace(text.substr(i, end - i));
     i = end + 1;
   }
+}
+
+bool RequestedMetrics::names_metric(std::string_view id, std::string_view title) const {
+  return ids.contains(id) || std::any_of(names.begin(), names.end(), [&](const auto& name) {
+           return name.size() == title.size() &&
+                  strncasecmp(name.data(), title.data(), title.size()) == 0;
+         });
 }
 
 bool is_unrequested(const Plugin& plugin, std::string_view produced) {
@@ -58,7 +71,7 @@ void choose_requested(const std::vector<Plugin*>& plugins, const RequestedMetric
     p->unrequested.clear();
     for (const auto& m : p->offered.metrics)
       if ((m.flags & TMETER_METRIC_ON_REQUEST) && !requested.all &&
-          !requested.ids.contains(view(m.id)))
+          !requested.names_metric(view(m.id), view(m.title)))
         p->unrequested.insert(str(m.id));
   }
   for (bool changed = true; changed;) {

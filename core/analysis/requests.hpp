@@ -12,10 +12,12 @@ namespace tmeter::core {
 /// The words that users wrote in columns, assertions and options.
 struct RequestedMetrics {
   std::set<std::string, std::less<>> ids;
+  std::vector<std::string> names;  // parts between commas and comparisons, which may be titles
   bool all = false;
 
   /// Adds every word of a text that could be a metric's id.
   void add_words(std::string_view text);
+  bool names_metric(std::string_view id, std::string_view title) const;
 };
 
 /// Sets Plugin::unrequested for a run with these plugins. A metric is requested, too, if an

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "core/base/checked.hpp"
 #include "core/base/error.hpp"
@@ -146,6 +148,34 @@ Comparison compare(const Report& before, const Report& after) {
   return {&before, Rows(before, after, matches).all(), notes(before, after)};
 }
 
+std::vector<std::pair<const Tensor*, const Tensor*>> tensor_pairs(const Report& after) {
+  const auto& before = *after.comparison.before;
+  const auto local = [](const Tensor& t) {
+    return t.name.substr(std::min(t.name.size(), t.name.rfind('.') + 1));
+  };
+  std::vector<std::pair<const Tensor*, const Tensor*>> out;
+  for (const auto& p : after.comparison.pairs) {
+    if (p.before == kNoModule || p.after == kNoModule) continue;
+    std::map<std::string_view, const Tensor*> known;
+    for (const auto* t : before.graph->modules()[p.before]->tensors)
+      if (t->canonical == t) known.emplace(local(*t), t);
+    for (const auto* t : after.graph->modules()[p.after]->tensors) {
+      const auto at = known.find(local(*t));
+      if (t->canonical != t || at == known.end()) continue;
+      if (std::equal(t->dims.begin(), t->dims.end(), at->second->dims.begin(), at->second->dims.end()))
+        out.emplace_back(at->second, t);
+    }
+  }
+  return out;
+}
+
+void mark_changed(Report& after, const std::vector<const Tensor*>& changed) {
+  std::set<size_t> owners;
+  for (const auto* t : changed) owners.insert(t->owner ? t->owner->index : 0);
+  for (auto& p : after.comparison.pairs)
+    if (p.after != kNoModule && owners.contains(p.after)) p.flags |= TMETER_PAIR_FIGURES;
+}
+
 namespace {
 
 /// After minus before; as a share of the value before if `relative`. A difference of partial values
@@ -201,7 +231,7 @@ AssertionResult evaluate_change(const Assertion& a, const Report& after) {
   out.value =
       difference(value_in(a, before, pair.before), value_in(a, after, pair.after), a.relative);
   if (!a.relative && !is_of_operators(a))
-    out.metric = static_cast<size_t>(after.results.find(a.metric) - after.results.columns.data());
+    out.metric = find_column(a, after.results);
   out.module = pair.after == kNoModule ? 0 : pair.after;
   out.holds = holds(out.value, a);
   return out;

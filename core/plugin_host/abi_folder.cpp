@@ -32,7 +32,7 @@ tmeter_status add_part(tmeter_call* call, const tmeter_request* r, const tmeter_
   return guard_callback(call, [&]() -> tmeter_status {
     if (!r->parts || !file || !r->source->has(file) || file == r->source)
       throw Error(ErrorKind::kPlugin,
-                  "it names a part of a folder that is no file of the folder being loaded");
+                  "it names a part of a folder that is not a file of the folder being loaded");
     r->parts->push_back({file, module, std::string(view(path))});
     return TMETER_OK;
   });

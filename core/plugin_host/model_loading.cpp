@@ -73,7 +73,7 @@ bool states_metadata(const Graph* weights, std::string_view space) {
                                 [&](const auto& m) { return m.space == space; });
 }
 
-/// `weights`: what was read, when its program is to be written down; else null.
+/// `weights`: the model as read, when its program is to be written down; else null.
 bool holds(std::string_view condition, const tmeter_source& source, const Graph* weights) {
   const auto colon = condition.find(':');
   const auto kind = condition.substr(0, colon), what = condition.substr(colon + 1);

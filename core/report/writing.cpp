@@ -3,7 +3,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdlib>
+#include <string_view>
 
 #include "core/base/error.hpp"
 #include "core/plugin_host/abi_text.hpp"
@@ -33,20 +35,39 @@ bool run_writer(Registry& registry, const Report& report, const ReportTarget& ta
               "plugin " + plugin.manifest.id + " does not have the writer its manifest names");
 }
 
+/// $COLUMNS, as a shell exports it; 0 where it is not set or no width.
+int columns_asked_for() {
+  constexpr int kMaxColumns = 10'000;
+  const char* value = std::getenv("COLUMNS");
+  const std::string_view text = value ? value : "";
+  int columns = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && columns > 0 && columns <= kMaxColumns ? columns : 0;
+}
+
 }  // namespace
 
 Screen this_screen(ColorMode mode) {
   Screen screen;
   const bool terminal = isatty(STDOUT_FILENO) == 1;
-  const char* no_color = std::getenv("NO_COLOR");
-  screen.color = mode == ColorMode::kAlways ||
-                 (mode == ColorMode::kAuto && terminal && !(no_color && *no_color));
+  // https://no-color.org, https://force-color.org
+  const auto is_set = [](const char* name) {
+    const char* value = std::getenv(name);
+    return value && *value;
+  };
+  const auto force = is_set("FORCE_COLOR") ? std::string_view(std::getenv("FORCE_COLOR")) : "";
+  const bool forced = !force.empty() && force != "0" && force != "false";
+  const bool wanted = is_set("NO_COLOR") ? false : force.empty() ? terminal : forced;
+  screen.color = mode == ColorMode::kAlways || (mode == ColorMode::kAuto && wanted);
   screen.color_in_files = mode == ColorMode::kAlways;
   winsize size{};
   if (terminal) {
     screen.columns =
         ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
   }
+  if (const int columns = columns_asked_for()) screen.columns = columns;
+  screen.terminal = terminal;
   return screen;
 }
 

@@ -15,7 +15,8 @@ enum class ColorMode { kAuto, kAlways, kNever };
 /// What standard output is.
 struct Screen {
   bool color = false, color_in_files = false;
-  int columns = 0;  // terminal width, 0 for other destinations
+  bool terminal = false;
+  int columns = 0;  // terminal width or $COLUMNS, 0 for other destinations
 };
 Screen this_screen(ColorMode mode);
 

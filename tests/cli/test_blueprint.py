@@ -107,8 +107,8 @@ class Blueprint(CliTest):
             ({"hidden_size": 63}, ["hidden_size is 63", "model.embed_tokens.weight"]),
             ({"num_hidden_layers": -2}, ["num_hidden_layers is -2"]),
             ({"num_hidden_layers": 10**30}, ["config.json", "number"]),
-            ({"num_attention_heads": "four"}, ["num_attention_heads is no integer"]),
-            ({"num_attention_heads": 2.5}, ["num_attention_heads is no integer"]),
+            ({"num_attention_heads": "four"}, ["num_attention_heads is not an integer"]),
+            ({"num_attention_heads": 2.5}, ["num_attention_heads is not an integer"]),
             ({"num_key_value_heads": 2**62}, ["num_key_value_heads is 4611686018427387904"]),
         ]:  # fmt: skip
             config, tensors = small_llama()

@@ -45,6 +45,21 @@ class Roofline(CliTest):
                 self.assertEqual(up["memory_bound"], bound)
                 self.assertEqual(up["overhead_bound"], 0)
 
+    def test_without_the_time_of_a_call_it_is_a_lower_bound_and_says_so(self):
+        rates = {"peak_mac_float32": 1e9, "peak_op_float32": 1e9, "peak_dram": 1e9}
+        document, _ = self.run_on(**rates)
+        told = {m["id"]: m["provenance"] for m in document["metrics"]}
+        self.assertIn("a lower bound: the profile has no time for an operator's call", told["predicted_time"]["text"])
+        for metric in ("overhead_time", "overhead_bound"):
+            self.assertEqual(told[metric]["kind"], "unavailable")
+            self.assertIsNone(document["totals"][metric])
+        text = tmeter(MLP, PLUGINS, "--hardware", self.machine(**rates)).stdout
+        self.assertIn("a lower bound", " ".join(text.split()))
+        document, _ = self.run_on(overhead_operator=0, **rates)
+        told = {m["id"]: m["provenance"] for m in document["metrics"]}
+        self.assertNotIn("lower bound", told["predicted_time"]["text"])
+        self.assertEqual(document["totals"]["overhead_bound"], 0)
+
     def test_a_module_takes_as_long_as_its_operators_and_its_shares_are_weighted_by_time(self):
         # Arithmetic takes practically no time: 71,680 + 8,192 + 14,536 B at 1e9 B/s. The overhead of 10 us exceeds only
         # gelu's 8.192 us.

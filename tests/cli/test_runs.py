@@ -105,6 +105,15 @@ class Runs(CliTest):
             v = node["values"]
             self.assertAlmostEqual(v["of_roofline"], v["predicted_time"] / v["op_time"], delta=1e-9)
 
+    def test_faster_than_the_roofline_is_a_warning_and_no_figure(self):
+        slow = self.file("slow.toml", 'name = "slow"\ntitle = "Slow"\n' + "".join(
+            f'[{key}]\nvalue = 1\nunit = "1/s"\nsource = "this test"\n' for key in ("peak.mac.float32", "peak.op.float32", "peak.dram")))
+        document = self.profiled("--hardware", slow)
+        self.assertTrue(all(node["values"]["of_roofline"] is None for node in document["nodes"]))
+        finding = next(f for f in document["findings"] if f["rule"] == "faster-than-roofline")
+        self.assertEqual(finding["severity"], "warning")
+        self.assertIn("faster than the least time on hardware profile 'slow'", finding["text"])
+
     def test_scaling_with_threads(self):
         """The clock runs equally fast on any number of threads: the efficiency of 5 is a fifth."""
         document = self.profiled("--set", "profile.scaling=true", "--threads", "5")

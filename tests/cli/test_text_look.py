@@ -68,13 +68,13 @@ class Terminals(CliTest):
                             self.assertLessEqual(width_of(COLOR.sub("", line)), columns, line)
 
     def test_what_each_width_has_room_for(self):
-        lines = {columns: COLOR.sub("", on_terminal(columns, RESNET)[1]) for columns in (60, 100, 200)}
-        self.assertRegex(lines[200], r"5\.1 +│  ├─ 0 +Bottleneck +75\.01 K .* 5\.7 % ▋\n")
-        self.assertRegex(lines[100], r"\n5\.1 +│  ├─ 0 +Bottleneck +75\.01 K .* 15\.31 MiB\n")
-        self.assertNotIn("▋", lines[100])
+        lines = {columns: COLOR.sub("", on_terminal(columns, RESNET)[1]) for columns in (60, 88, 200)}
+        self.assertRegex(lines[200], r"5\.1 +│  ├─ 0 +Bottleneck +\[1, 256, 56, 56\] +75\.01 K .* 5\.7 % ▋\n")
+        self.assertRegex(lines[88], r"\n5\.1 +│  ├─ 0 +Bottleneck +\[1, 256, 56, 56\] +75\.01 K +231\.21 M\n")
+        self.assertNotIn("▋", lines[88])
         self.assertRegex(lines[60], r"\n5\.1 +│  ├─ 0 +Bottlene")
         self.assertIn("… no room in 60 columns for:", lines[60])
-        for columns in (100, 200):
+        for columns in (88, 200):
             self.assertNotIn("no room", lines[columns])
 
     def test_tensors_and_operators_fit_too(self):

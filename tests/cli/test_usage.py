@@ -4,9 +4,10 @@ import os
 import resource
 import signal
 import subprocess
+import time
 import unittest
 
-from support import MODELS, TMETER, CliTest, main, report, tmeter
+from support import FIXTURES, MODELS, TMETER, CliTest, main, report, tmeter
 
 RESNET = MODELS / "resnet50.pt2"
 
@@ -153,8 +154,83 @@ class Reports(CliTest):
 
     def test_text_report_answers_how_big_how_heavy_where_and_can_i_trust_it(self):
         text = tmeter(RESNET).stdout
-        for word in ("25.56 M", "4.09 G", "8.18 G", "layer1", "54 counted", "0 unknown", "1 MAC = 2 FLOPs"):
+        for word in ("25.56 M", "4.09 G", "[1, 1000]", "97.49 MiB", "predicted peak", "layer1", "54 counted", "0 unknown"):
             self.assertIn(word, text)
+        for word in ("FLOPs", "output mem", "activations take"):
+            self.assertNotIn(word, text)
+        text = tmeter(RESNET, "--columns", "flops,output_bytes").stdout
+        for word in ("8.18 G", "1 MAC = 2 FLOPs", "output mem"):
+            self.assertIn(word, text)
+
+    def test_a_plugin_asked_for_shows_its_own_metrics(self):
+        self.assertIn("8.18 G", tmeter(RESNET, "--plugins=flops").stdout)
+        self.assertIn("energy", tmeter(RESNET, "--plugins=params,flops,memory,energy").stdout)
+
+    def test_the_lists_of_columns_and_totals_are_options(self):
+        text = tmeter(RESNET, "--set", "text.columns=params, flops", "--set", "text.totals=macs").stdout
+        self.assertIn("share of FLOPs", text)
+        self.assertNotIn("output shape", text)
+        self.assertRegex(text, r"\nMACs 4,089,184,256 · params 25,557,032 · FLOPs 8,178,368,512\n")
+        self.assert_refused(2, ["text.columns", "no metric 'marcs'"], RESNET, "--set", "text.columns=params,marcs")
+
+    def test_titles_and_ids_name_a_metric(self):
+        text = tmeter(RESNET, "--columns", "macs,PARAM MEM", "--sort", "flops", "--assert", "MACs <= 5G").stdout
+        self.assertRegex(text, r"MACs +param mem +FLOPs +share of FLOPs")
+        self.assertIn("holds: MACs <= 5G (4,089,184,256)", text)
+        self.assertIn("param mem (param_bytes): ", tmeter(RESNET, "-v").stdout)
+
+    def test_modules_without_operators_and_tensors_have_no_rows(self):
+        # VisionTransformer: out_proj's weight is read by the attention around it, which is no reason for ×0.
+        text = tmeter(MODELS / "vit_b_16.pt2", "--depth", "all").stdout
+        self.assertIn("out_proj", text)
+        self.assertNotIn("×0", text)
+
+    def test_quiet_prints_no_report(self):
+        done = tmeter(RESNET, "-q")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        self.assertIn('"macs"', tmeter(RESNET, "-q", "--report", "json").stdout)
+
+    def test_why_there_are_no_figures_instead_of_empty_rows(self):
+        text = tmeter(FIXTURES / "trained/model.safetensors", "--plugins=flops").stdout
+        self.assertIn("the file holds weights only", text.splitlines()[2])
+        self.assertNotIn("stem", text)
+
+    def test_width_colour_and_characters_are_of_the_environment(self):
+        narrow = tmeter(RESNET, env={"COLUMNS": "70"}).stdout
+        self.assertLessEqual(max(map(len, narrow.splitlines())), 70)
+        self.assertGreater(max(map(len, tmeter(RESNET, env={"COLUMNS": "many"}).stdout.splitlines())), 80)
+        self.assertIn("\x1b[", tmeter(RESNET, env={"FORCE_COLOR": "1"}).stdout)
+        self.assertNotIn("\x1b[", tmeter(RESNET, env={"FORCE_COLOR": "0"}).stdout)
+        self.assertNotIn("\x1b[", tmeter(RESNET, env={"FORCE_COLOR": "1", "NO_COLOR": "1"}).stdout)
+        self.assertTrue(tmeter(RESNET, env={"LC_ALL": "C"}).stdout.isascii())
+        self.assertTrue(tmeter(RESNET, env={"LC_ALL": "", "LC_CTYPE": "de_DE.ISO-8859-1"}).stdout.isascii())
+        self.assertIn("├─", tmeter(RESNET, env={"LC_ALL": "de_DE.utf8"}).stdout)
+        self.assertIn("├─", tmeter(RESNET, "--set", "text.ascii=false", env={"LC_ALL": "C"}).stdout)
+
+
+class Browser(CliTest):
+    def test_the_page_is_written_and_opened(self):
+        browser = self.file("browser", "#!/bin/sh\necho \"$1\" > opened.new; mv opened.new opened\n")
+        browser.chmod(0o755)
+        env = {"BROWSER": str(browser), "XDG_CACHE_HOME": str(self.folder / "cache")}
+        done = tmeter(RESNET.resolve(), "--open", cwd=self.folder, env=env)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        page = self.folder / "cache/tmeter/report.html"
+        self.assertEqual(done.stderr, f"tmeter: the page is {page}\n")
+        self.assertIn("<!doctype html>", page.read_text()[:200].lower())
+        for _ in range(500):
+            if (self.folder / "opened").exists():
+                break
+            time.sleep(0.01)
+        self.assertEqual((self.folder / "opened").read_text(), f"{page}\n")
+
+    def test_the_file_is_named_where_there_is_no_browser(self):
+        env = {"BROWSER": "", "DISPLAY": "", "WAYLAND_DISPLAY": ""}
+        done = tmeter(RESNET.resolve(), "--open", "--report", "html=own.html", cwd=self.folder, env=env)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertIn(f"no display for a browser; the page is {self.folder / 'own.html'}", done.stderr)
+        done = tmeter(RESNET.resolve(), "--open", "--report", "html=own.html", cwd=self.folder, env={"BROWSER": "/nonexistent"})
+        self.assertIn("/nonexistent cannot be started; the page is", done.stderr)
 
     def test_raw_numbers_are_plain(self):
         text = tmeter(RESNET, "--raw").stdout

@@ -26,6 +26,7 @@ KEYS = {
 WHY_NOT = {"render_interval"}
 RED, BLUE = "\x1b[31m", "\x1b[34m"
 BOX, REPEAT = "table.box=square", "repeat.box=square"
+COLUMNS = "params,macs,flops,param_bytes,output_bytes"
 FOLDED = ("column.macs.width=6", "column.macs.overflow=fold")
 
 
@@ -141,7 +142,7 @@ class Keys(CliTest):
         settings = list(settings)
         color = "color" in settings
         path = self.file("c.toml", toml(s for s in settings if s != "color"))
-        done = tmeter(MODEL, "--config", path, *(["--color", "always"] if color else []))
+        done = tmeter(MODEL, "--config", path, "--columns", COLUMNS, *(["--color", "always"] if color else []))
         self.assertEqual((done.returncode, done.stderr), (0, ""), settings)
         return done.stdout
 

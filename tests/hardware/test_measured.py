@@ -46,6 +46,7 @@ class Measured(CliTest):
         super().setUp()
         self.cache = self.folder / "cache"
         self.kept = self.cache / "tmeter" / "hardware.toml"
+        self.idle = self.file("loadavg", "0.00 0.00 0.00 1/100 1\n")
 
     def own_tmeter(self, program):
         """This tmeter in a folder of its own, with a shell script as its measuring program."""
@@ -68,13 +69,13 @@ class Measured(CliTest):
     def auto_with(self, program, **environment):
         """A run whose measuring program is this shell script; $FIGURES is a file with real figures."""
         env = {**os.environ, "TMETER_PLUGIN_PATH": "", "XDG_DATA_HOME": "/nonexistent", "XDG_CACHE_HOME": str(self.cache),
-               "FIGURES": str(self.folder / "figures"), **environment}
+               "FIGURES": str(self.folder / "figures"), "TMETER_LOADAVG": str(self.idle), **environment}
         return subprocess.run([self.own_tmeter(program), "--hardware=auto", "--plugins=roofline", MODEL],
                               capture_output=True, text=True, timeout=120, env=env)
 
     def auto(self, *arguments, **environment):
         return tmeter("--hardware=auto", "--plugins=roofline", *arguments, MODEL, timeout=300,
-                      env={"XDG_CACHE_HOME": str(self.cache), **environment})
+                      env={"XDG_CACHE_HOME": str(self.cache), "TMETER_LOADAVG": str(self.idle), **environment})
 
     def test_every_figure_is_possible_and_says_how_it_was_got(self):
         for key, leaf in self.leaves.items():
@@ -199,10 +200,22 @@ class Measured(CliTest):
         again = tmeter("--hardware", self.kept, "--plugins=roofline", "--report=json", MODEL)
         self.assertEqual(json.loads(again.stdout)["totals"]["predicted_time"], document["totals"]["predicted_time"])
         anew = subprocess.run([TMETER, "hardware", "measure"], capture_output=True, text=True, timeout=300,
-                              env={**os.environ, "XDG_CACHE_HOME": str(self.cache)})
+                              env={**os.environ, "XDG_CACHE_HOME": str(self.cache), "TMETER_LOADAVG": str(self.idle)})
         self.assertEqual(anew.returncode, 0)
         self.assertEqual(anew.stdout, self.kept.read_text())
         self.assertNotEqual(self.kept.stat().st_mtime_ns, kept.st_mtime_ns)
+
+    def test_of_a_busy_machine_nothing_is_kept_and_the_report_warns(self):
+        busy = self.file("busy", "999.00 0.00 0.00 9/100 1\n")
+        done = self.auto_with(FIGURES, TMETER_LOADAVG=str(busy))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("rates come out low and are not kept", done.stderr)
+        self.assertFalse(self.kept.exists())
+        self.assertRegex(done.stdout, r"warning: the rates of hardware profile 'auto' are low,")
+        done = self.auto_with(FIGURES)  # as nothing was kept
+        self.assertIn("measuring this machine", done.stderr)
+        self.assertNotIn("are low", done.stdout)
+        self.assertTrue(self.kept.exists())
 
     def test_what_is_of_no_use_is_measured_anew(self):
         self.assertEqual(self.auto_with(FIGURES).returncode, 0)

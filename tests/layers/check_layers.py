@@ -59,6 +59,7 @@ PLUGINS = {
     "plugins/metrics": [],
     "plugins/metrics/sensors": [],
     "plugins/metrics/energy": ["plugins/metrics/sensors"],
+    "plugins/metrics/latency": ["plugins/metrics/sensors"],
     "plugins/metrics/system": ["plugins/metrics/sensors"],
     "plugins/advice/common": [],
     "plugins/advice": ["plugins/advice/common"],
@@ -66,7 +67,7 @@ PLUGINS = {
     "plugins/reports": ["plugins/reports/common"],
     "plugins/reports/ci": ["plugins/reports/common", "plugins/reports/xml"],
     "plugins/reports/netron": ["plugins/reports/common", "plugins/reports/json"],
-    "plugins/reports/diff": ["plugins/reports/common", "plugins/reports/json", "plugins/reports/markdown", "plugins/reports/text"],
+    "plugins/reports/diff": ["plugins/reports/common", "plugins/reports/ci", "plugins/reports/json", "plugins/reports/markdown", "plugins/reports/text"],
     "plugins/torch_backend": [],
     "plugins/resize": ["plugins/torch_backend"],
 }

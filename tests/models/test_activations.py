@@ -84,8 +84,13 @@ class Predicted(unittest.TestCase):
         self.assertEqual(next(m for m in document["metrics"] if m["id"] == "predicted_peak_bytes")["provenance"]["kind"], "estimated")
         return document["totals"]["predicted_peak_bytes"], document["nodes"]
 
-    def test_not_without_threads(self):
+    def test_one_thread_unless_told(self):
         document = report(MODELS / "tied.pt2", "--plugins=memory")
+        told = report(MODELS / "tied.pt2", "--plugins=memory", "--set", "memory.threads=1")
+        self.assertEqual(document["totals"]["predicted_peak_bytes"], told["totals"]["predicted_peak_bytes"])
+
+    def test_not_without_threads(self):
+        document = report(MODELS / "tied.pt2", "--plugins=memory", "--set", "memory.threads=0")
         self.assertIsNone(document["totals"]["predicted_peak_bytes"])
         metric = next(m for m in document["metrics"] if m["id"] == "predicted_peak_bytes")
         self.assertEqual(metric["provenance"]["kind"], "unavailable")

@@ -151,7 +151,7 @@ Value finished(Model& model, const Module& m, const Value& attended, const Value
     if (g.back() == y.back())
       y = p.binary("aten::mul", y, g);
     else
-      throw NotUnderstood("'" + std::string(gate.path()) + "' is no gate of the attention's width");
+      throw NotUnderstood("'" + std::string(gate.path()) + "' does not have the width of the attention's gate");
   }
   if (const auto sinks = find_tensor(m, "sinks"))
     p.use(sinks);  // one more score for each head, without a product
@@ -159,8 +159,7 @@ Value finished(Model& model, const Module& m, const Value& attended, const Value
   return out ? project(model, out, y) : y;
 }
 
-/// Multi-head latent attention: keys and values by way of a narrow vector, which is what the cache
-/// holds.
+/// Multi-head latent attention: keys and values through a narrow vector, which the cache holds.
 Value latent(Model& model, const Module& m, const Value& x, size_t layer) {
   auto& p = model.program;
   const auto& s = model.settings;

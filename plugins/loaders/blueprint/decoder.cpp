@@ -57,7 +57,7 @@ const Names kBehindFeedForward{"post_feedforward_layernorm", "post_mlp_layernorm
 constexpr std::string_view kPostAttention =
     "post_attention_layernorm";  // before the MLP, or behind the attention
 
-/// Children 0, 1, 2, … that are no experts: the layers.
+/// Children 0, 1, 2, …, experts excepted: the layers.
 bool is_stack(const Module& m) {
   if (m.child_count() == 0 || m.name() == "experts" || m.tensor_count() > 0) return false;
   for (size_t i = 0; i < m.child_count(); ++i) {
@@ -90,7 +90,7 @@ Module the_stack(const Module& root, bool& is_one_of_several) {
                                      : "there are several stacks of layers: " + names);
 }
 
-/// At most one of them; what is behind and before is decided by the others that are there.
+/// At most one of them; the other norms decide which stand before and behind.
 struct LayerNorms {
   Module before_attention, behind_attention, before_ffn, behind_ffn;
 };
@@ -352,8 +352,7 @@ class Decoder {
     return p_.linear(y, own ? own : table_, bias);
   }
 
-  /// Parameters that no part has used: an operator that nobody knows stands for each module of
-  /// them.
+  /// Parameters that no part has used: an unknown operator stands for each module of them.
   Value unread(Value x, size_t layers) {
     std::vector<Tensor> left;
     for (size_t i = layers; i < stack_.child_count(); ++i) use_all(stack_.child(i));

@@ -1,4 +1,4 @@
-// What structure cannot tell of a model's type: a row each.
+// Properties of model types that structure does not show, one row per type.
 #pragma once
 #include <span>
 #include <string_view>
@@ -24,7 +24,7 @@ struct Family {
 //   all-experts      every token goes through every expert
 // clang-format on
 
-/// Null for a type that nobody has checked.
+/// Null for a type that was not checked.
 const Family* find_family(std::string_view model_type);
 std::span<const Family> families();
 bool has_trait(const Family* family, std::string_view trait);

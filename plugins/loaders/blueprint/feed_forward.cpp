@@ -31,7 +31,7 @@ std::string activation(const Model& model) {
   return "aten::silu";
 }
 
-/// One MLP: gated, gated with both halves in one matrix, or plain. Nothing when it is none.
+/// One MLP: gated, gated with both halves in one matrix, or plain. False for other modules.
 bool mlp(Model& model, const Module& m, const Value& x, Value& out) {
   auto& p = model.program;
   const auto act = activation(model);
@@ -216,7 +216,7 @@ Value feed_forward(Model& model, const Module& m, const Value& x, size_t layer) 
     if (const auto norm = find_child(m, "LayerNorm")) out = p.norm(norm, out);
     return out;
   }
-  throw NotUnderstood("'" + std::string(m.path()) + "' is no MLP that is known");
+  throw NotUnderstood("'" + std::string(m.path()) + "' is not a known MLP");
 }
 
 }  // namespace blueprint

@@ -12,7 +12,7 @@ namespace blueprint {
 struct Model {
   Program& program;
   const Settings& settings;
-  const Family* family;  // null: a type that nobody has checked
+  const Family* family;  // null: a type that was not checked
   std::set<std::string> assumptions{}, warnings{};
 
   bool is(std::string_view trait) const { return has_trait(family, trait); }
@@ -35,7 +35,7 @@ Value feed_forward(Model& model, const Module& m, const Value& x, size_t layer);
 /// x by the weights of a module, the way they lie.
 Value project(Model& model, const Module& m, const Value& x);
 
-/// Operators that nobody has a rule for, for each module below with tensors that no part has used.
+/// An operator without a rule for each module below whose tensors no part has used.
 Value leftovers(Model& model, const Module& m, const Value& x);
 
 /// Embedding, layers, norm and head.

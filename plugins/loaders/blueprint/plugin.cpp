@@ -1,6 +1,6 @@
-// blueprint: the program of a model of which there are weights and a configuration. Parts are
-// recognised by structure; the model's type decides only what structure cannot tell, and what is
-// not understood is an operator that nobody knows.
+// blueprint: the program of a model from its weights and configuration. Parts are recognised by
+// structure; the model's type decides only where structure does not. A part that is not understood
+// becomes an unknown operator.
 #include <tmeter/cpp/plugin.hpp>
 
 #include "parts.hpp"
@@ -65,7 +65,7 @@ void load(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmeter::C
     for (const auto& w : model.warnings) call.warn(w);
     for (const auto& a : model.assumptions) call.info(a);
   } catch (const Contradiction& e) {
-    // Of a type that nobody has checked, keys may mean something else.
+    // In a type that was not checked, keys may mean something else.
     if (!family && !dynamic_cast<const BadNumber*>(&e)) weights_alone(call, e.what());
     throw tmeter::Error(TMETER_BAD_MODEL,
                         std::string(e.what()) +

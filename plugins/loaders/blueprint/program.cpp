@@ -224,7 +224,7 @@ Value Program::embedding(const Module& m, const Value& ids) {
   const Calling calling(*this, m, "torch.nn.modules.sparse.Embedding");
   const auto weight = find_tensor(m, "weight");
   if (!weight || weight.shape().rank() != 2)
-    throw NotUnderstood("'" + std::string(m.path()) + "' is no table of embeddings");
+    throw NotUnderstood("'" + std::string(m.path()) + "' is not a table of embeddings");
   auto sizes = ids.dims;
   sizes.emplace_back(weight.shape()[1]);
   return node("aten::embedding", {{"weight", bound(weight).id}, {"indices", ids.id}},

@@ -41,7 +41,7 @@ int64_t Settings::checked(const tmeter::Metadata& m, uint32_t i) const {
     if (value >= 0 && value <= 1e12 && value == static_cast<double>(static_cast<int64_t>(value)))
       return static_cast<int64_t>(value);
   }
-  if (m.type() != TMETER_METADATA_INT) throw BadNumber(what + " is no integer");
+  if (m.type() != TMETER_METADATA_INT) throw BadNumber(what + " is not an integer");
   const auto value = m.as_int(-1, i);
   if (value < 0 || value > kMostOfAnything)
     throw BadNumber(what + " is " + std::to_string(value) + ", which no model has");

@@ -36,8 +36,8 @@ class Settings {
  public:
   Settings(const tmeter::Graph& weights, std::string_view space);
 
-  /// Nothing for a key that is not set. Throws Contradiction for what is no integer, negative or
-  /// beyond 2^40.
+  /// Nothing for a key that is not set. Throws Contradiction for a value that is not an
+  /// integer, negative or beyond 2^40.
   std::optional<int64_t> integer(const Keys& keys) const;
   /// An array by layer, or one value for all.
   std::optional<int64_t> integer_of_layer(const Keys& keys, size_t layer) const;

@@ -7,7 +7,7 @@
 
 namespace folder {
 
-/// Throws BadFile for what is no JSON object.
+/// Throws BadFile unless the text is a JSON object.
 void push_configuration(std::string_view text, std::string_view space, tmeter::GraphBuilder& graph);
 
 /// Parsed JSON whose root is an object.

@@ -28,7 +28,7 @@ bool is_shard(std::string_view name) {
 
 bool is_first_shard(std::string_view name) { return name.find("-00001-of-") != name.npos; }
 
-/// What trainers write beside weights, and adapters, which are no model by themselves.
+/// Files that trainers write beside weights, and adapters, which need a base model.
 bool is_beside(std::string_view name) {
   constexpr std::array<std::string_view, 7> kBeginnings{"adapter_",      "optimizer", "scheduler",
                                                         "training_args", "rng_state", "scaler",
@@ -37,8 +37,8 @@ bool is_beside(std::string_view name) {
                      [&](auto b) { return name.starts_with(b); });
 }
 
-/// Formats in the order in which they are preferred. Those of one rank hold the same weights when
-/// both are there.
+/// Formats in the order in which they are preferred. Formats of one rank hold the same weights when
+/// both exist.
 struct Format {
   std::string_view ending;
   int rank;
@@ -81,8 +81,8 @@ Found find_sets(const Files& files, std::string_view subfolder) {
                 "give one of these files instead of the folder");
 }
 
-/// The first format that has a set, which must be its only one. What has another meaning beside it
-/// is a choice to make.
+/// The first format that has a set, which must be its only one. Another set with other weights
+/// is a choice for the user.
 Choice choose(const Found& found) {
   Choice choice;
   Names others;
@@ -115,7 +115,7 @@ void check_index(const Files& files, const std::string& index_name) {
                        shard.file != ".." && shard.file != ".";
     if (!plain)
       throw BadFile("weight_map places " + in_quotes(shard.tensors.front()) + " in " +
-                        in_quotes(shard.file) + ", which is no plain file name in its own folder",
+                        in_quotes(shard.file) + ", which is not a plain file name in its own folder",
                     "name files of this folder alone in the index");
     const auto* file = files.find(folder + std::string(shard.file));
     if (!file || file->size == 0)

@@ -4,10 +4,12 @@
 // alternate with whole ones (abi/observer.h), so that the cost of observing is known and reported.
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <tmeter/cpp/observer.hpp>
 
 #include "plugins/common/wording.hpp"
 #include "samples.hpp"
+#include "trust.hpp"
 
 namespace {
 
@@ -113,6 +115,7 @@ class Latency final : public tmeter::Observer {
     precision_ = call.option_float("precision");
     least_ = static_cast<size_t>(call.option_int("runs"));
     operators_.resize(graph.nodes().size());
+    others_ = {};
     call.want(TMETER_RUN_WHOLE);
     call.want(TMETER_RUN_OPERATORS);
   }
@@ -134,6 +137,7 @@ class Latency final : public tmeter::Observer {
   void end(const Graph& graph, ObserverCall& call) override {
     emit_whole(graph, call);
     emit_operators(call);
+    report_doubts(call);
     const auto provenance = about(call);
     for (const auto& m : kMetrics) call.set_provenance(m.id, provenance.first, provenance.second);
   }
@@ -188,6 +192,30 @@ class Latency final : public tmeter::Observer {
     }
   }
 
+  /// A measurement that cannot be trusted is reported as a warning, with the reasons.
+  void report_doubts(ObserverCall& call) const {
+    if (runs().empty()) return;
+    latency::Circumstances c{.runs = runs().count(),
+                             .p5 = runs().quantile(0.05),
+                             .p95 = runs().quantile(0.95),
+                             .median = runs().median(),
+                             .processors = others_.processors()};
+    for (const auto& o : operators_) c.operators += o.median();
+    c.threads = std::strtod(std::string(call.fact("threads")).c_str(), nullptr);
+    if (call.fact("device") == "cpu") c.others = others_.busy().value_or(0);
+    const auto reasons = latency::doubts(c);
+    if (reasons.empty()) return;
+    tmeter::Finding finding;
+    finding.severity = TMETER_SEVERITY_WARNING;
+    finding.rule = "unreliable-times";
+    finding.text = "the measured times cannot be trusted";
+    for (const auto& reason : reasons)
+      finding.evidence += (finding.evidence.empty() ? "" : "; ") + reason;
+    finding.action = "measure again on an idle machine, and longer (--run-for=60s)";
+    call.add(finding);
+  }
+
+  latency::OtherProcesses others_;
   double precision_ = 0;
   size_t least_ = 0, times_ = 0;
   Samples whole_, observed_;

@@ -39,7 +39,7 @@ std::optional<size_t> shared_by(const tmeter::Node& node, size_t result, const t
 
 void find_peak(const tmeter::Graph& graph, tmeter::Call& call);
 
-/// Emits nothing unless the option `threads` gives the number of threads.
+/// Emits nothing if the option `threads` is 0, or if it is not set and the graph is large.
 void predict_peak(const tmeter::Graph& graph, tmeter::Call& call);
 
 }  // namespace memory

@@ -77,16 +77,15 @@ void register_all(tmeter::Registrar& r) {
               .convention = text});
   };
   highest(memory::kPeak, "peak mem", memory::kPeakConvention);
-  highest(memory::kPredictedPeak, "peak, predicted", memory::kPredictedPeakConvention);
-  highest(memory::kPredictedWorkspace, "workspace, predicted",
+  highest(memory::kPredictedPeak, "predicted peak", memory::kPredictedPeakConvention);
+  highest(memory::kPredictedWorkspace, "predicted workspace",
           memory::kPredictedWorkspaceConvention);
   r.option({.key = "threads",
             .type = TMETER_OPTION_INT,
-            .default_value = "0",
-            .text = "above 0: predicted_peak_bytes is predicted for a run on this number of "
-                    "threads; --inference "
-                    "sets it",
-            .min = 0,
+            .default_value = "-1",
+            .text = "predicted_peak_bytes is predicted for a run on this number of threads, which "
+                    "--inference sets; 0: not at all; -1: 1 up to 10,000 operators, else 0",
+            .min = -1,
             .max = 1024});
   r.option({.key = "channel-block",
             .type = TMETER_OPTION_INT,

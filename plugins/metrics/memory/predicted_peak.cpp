@@ -45,6 +45,14 @@ class MadeInARun {
   std::unordered_set<size_t> copying_;
 };
 
+/// Strides of every tensor of a large graph take as long as all other figures together.
+int64_t threads_of(const Graph& graph, const tmeter::Call& call) {
+  constexpr size_t kMaxOperators = 10'000;
+  const auto asked = call.option_int("threads");
+  if (asked >= 0) return asked;
+  return graph.nodes().size() <= kMaxOperators ? 1 : 0;
+}
+
 }  // namespace
 
 void predict_peak(const Graph& graph, tmeter::Call& call) {
@@ -52,10 +60,10 @@ void predict_peak(const Graph& graph, tmeter::Call& call) {
     for (const auto id : {kPredictedPeak, kPredictedWorkspace})
       call.set_provenance(id, provenance, text);
   };
-  const auto threads = call.option_int("threads");
+  const auto threads = threads_of(graph, call);
   if (threads == 0) {
     return tell(TMETER_PROVENANCE_UNAVAILABLE,
-                "the number of threads is not given (--inference, or --set memory.threads=)");
+                "predicted on request: --inference, or --set memory.threads=1");
   }
   const Layouts layouts(graph);
   const MadeInARun made(layouts, call);
@@ -71,7 +79,8 @@ void predict_peak(const Graph& graph, tmeter::Call& call) {
               l.complete ? Cell(l.alive[i] + workspace) : Cell::unsupported());
   }
   tell(TMETER_PROVENANCE_ESTIMATED,
-       "as LibTorch's kernels allocate on " + std::to_string(threads) + " threads");
+       "by the allocations of LibTorch's kernels on " + std::to_string(threads) +
+           (threads == 1 ? " thread" : " threads"));
 }
 
 }  // namespace memory

@@ -249,17 +249,21 @@ class Rates {
  public:
   Rates(const tmeter::Node& node, const Call& call) : node_(node), call_(call) {}
 
-  void emit(double threads) const {
+  /// Returns whether the operator was faster than its roofline.
+  bool emit(double threads) const {
     const auto time = of("op_time");
-    if (!time || *time <= 0) return nothing();
+    if (!time || *time <= 0) return nothing(), false;
     const auto macs = of("macs"), other = of("other_flops");
     if (macs && other) put("achieved_flops", (2 * *macs + *other) / *time);
     const auto read = of("read_bytes"), written = of("written_bytes");
     if (read && written) put("achieved_bandwidth", (*read + *written) / *time);
-    if (const auto predicted = of("predicted_time")) put("of_roofline", *predicted / *time);
+    const auto predicted = of("predicted_time");
+    const bool faster = predicted && *predicted > *time;
+    if (predicted) put("of_roofline", faster ? Cell::unavailable() : Cell(*predicted / *time));
     if (const auto cpu = of("cpu_time")) put("thread_use", *cpu / (*time * threads));
     ratio("instructions_per_cycle", "instructions", "cycles", false);
     ratio("cache_hits", "cache_misses", "cache_references", true);
+    return faster;
   }
 
  private:
@@ -267,7 +271,7 @@ class Rates {
     const auto cell = call_.read(metric, node_);
     return cell.known() ? std::optional(cell.real()) : std::nullopt;
   }
-  void put(std::string_view id, double value) const {
+  void put(std::string_view id, Cell value) const {
     call_.emit(id, TMETER_AXIS_NODE, node_.index(), value);
   }
   void ratio(std::string_view id, std::string_view above, std::string_view below,
@@ -285,6 +289,27 @@ class Rates {
   const Call& call_;
 };
 
+/// A bound from below that operators stay under is wrong: the profile is of another machine, or too low.
+void report_faster(const std::vector<tmeter::Node>& faster, Call& call) {
+  if (faster.empty()) return;
+  constexpr size_t kNamed = 3;
+  tmeter::Finding finding;
+  finding.severity = TMETER_SEVERITY_WARNING;
+  finding.rule = "faster-than-roofline";
+  finding.text = std::to_string(faster.size()) +
+                 (faster.size() == 1 ? " operator was" : " operators were") +
+                 " faster than the least time on hardware profile '" +
+                 std::string(call.hardware_name()) + "'";
+  for (size_t i = 0; i < faster.size(); ++i) {
+    if (i < kNamed) finding.evidence += (i ? ", " : "") + plugins::place(faster[i]);
+    finding.about(faster[i]);
+  }
+  if (faster.size() > kNamed)
+    finding.evidence += " and " + std::to_string(faster.size() - kNamed) + " more";
+  finding.action = "use the profile of this machine: `tmeter hardware measure`, --hardware auto";
+  call.add(finding);
+}
+
 void work_out(const Graph& graph, Call& call) {
   if (!call.read("op_time", TMETER_AXIS_MODEL, 0).known()) return;
   if (!call.read("predicted_time", TMETER_AXIS_MODEL, 0).known()) {
@@ -295,7 +320,10 @@ void work_out(const Graph& graph, Call& call) {
   }
   const ObserverCall runs(call.handle());
   const auto threads = threads_of(runs);
-  for (const auto node : graph.nodes()) Rates(node, call).emit(threads);
+  std::vector<tmeter::Node> faster;
+  for (const auto node : graph.nodes())
+    if (Rates(node, call).emit(threads)) faster.push_back(node);
+  report_faster(faster, call);
 }
 
 }  // namespace

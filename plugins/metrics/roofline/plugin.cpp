@@ -12,6 +12,7 @@
 
 namespace {
 
+using namespace std::string_literals;
 using machine::Work;
 using tmeter::Call;
 using tmeter::Cell;
@@ -45,7 +46,8 @@ Cell held_by_calls(const Point& p) { return Cell(p.overhead > p.times->longer() 
 struct Column {
   tmeter::MetricSpec spec;
   Cell (*value)(const Point&);
-  bool needs_machine;  // peak rates in the profile
+  bool needs_machine;           // peak rates in the profile
+  bool needs_overhead = false;  // overhead.operator in the profile
 };
 
 constexpr std::string_view kRoofline =
@@ -91,6 +93,7 @@ const std::array<Column, 9> kColumns{{
                     "than their arithmetic and their memory traffic",
       .weight = "predicted_time"},
      held_by_calls,
+     true,
      true},
     {{.id = "traffic_bytes",
       .title = "traffic",
@@ -121,9 +124,9 @@ const std::array<Column, 9> kColumns{{
       .unit = "s",
       .unit_kind = TMETER_UNIT_SECOND,
       .flags = TMETER_METRIC_DETAIL,
-      .convention = "overhead.operator of the hardware profile, once per operator call; 0 when it "
-                    "has none"},
+      .convention = "overhead.operator of the hardware profile, once per operator call"},
      called,
+     true,
      true},
     {{.id = "attainable_flops",
       .title = roofline::kRateTitle,
@@ -164,11 +167,11 @@ class Roofline {
 
  private:
   Point point_of(std::span<const Work> parts, double calls, const Call& call);
-  static Cell value(const Column& column, const Point& point);
+  Cell value(const Column& column, const Point& point) const;
 
   machine::Machine machine_{"predicted time"};
   std::string missing_;  // a sentence; empty: the profile can tell times
-  double overhead_ = 0;
+  std::optional<double> overhead_;  // empty: the profile has none, and times are lower bounds
   machine::PerNode<Work, Point> nodes_;
   roofline::Ceilings ceilings_;
 };
@@ -177,17 +180,21 @@ void Roofline::start(Call& call) {
   machine_.start(call);
   nodes_.forget();
   ceilings_.forget();
-  overhead_ = machine::Machine::number(call, "overhead.operator").value_or(0);
+  overhead_ = machine::Machine::number(call, "overhead.operator");
   missing_.clear();
   if (!machine_.has_peak_mac() || !machine_.bandwidth())
     missing_ = machine_.quoted_name() + " has no peak rates (peak.mac.*, peak.dram)";
   const auto profile =
       std::string(call.hardware_name()) + ": " + std::string(call.hardware_title());
+  const auto no_overhead = "the profile has no time for an operator's call (overhead.operator)"s;
   for (const auto& column : kColumns) {
     if (!column.needs_machine) continue;
-    if (missing_.empty()) {
+    if (missing_.empty() && column.needs_overhead && !overhead_) {
+      call.set_provenance(column.spec.id, TMETER_PROVENANCE_UNAVAILABLE, no_overhead);
+    } else if (missing_.empty()) {
       call.set_provenance(column.spec.id, TMETER_PROVENANCE_ESTIMATED,
-                          "roofline on hardware profile " + profile);
+                          "roofline on hardware profile " + profile +
+                              (overhead_ ? "" : "; a lower bound: " + no_overhead));
     } else {
       call.set_provenance(column.spec.id, TMETER_PROVENANCE_UNAVAILABLE, missing_);
     }
@@ -204,11 +211,12 @@ Point Roofline::point_of(std::span<const Work> parts, double calls, const Call& 
   point.times = machine_.times_of(parts, call);
   if (point.times)
     for (const auto& work : parts) ceilings_.add(work, machine_, call);
-  point.overhead = calls * overhead_;
+  point.overhead = calls * overhead_.value_or(0);
   return point;
 }
 
-Cell Roofline::value(const Column& column, const Point& point) {
+Cell Roofline::value(const Column& column, const Point& point) const {
+  if (column.needs_overhead && !overhead_) return Cell::unavailable();
   if (point.nothing()) return Cell::zero_by_rule();  // a view takes no time
   return !column.needs_machine || point.times ? column.value(point) : Cell::unavailable();
 }

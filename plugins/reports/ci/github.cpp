@@ -37,13 +37,15 @@ void put(reports::Buffer& out, std::string_view command, std::string_view title,
 
 }  // namespace
 
-void write_github(const tmeter::Report& report, tmeter::Output& output) {
+void write_github(const tmeter::Report& report, tmeter::Output& output, const Outcome& outcome_of,
+                  const std::vector<std::string>& notices) {
   reports::Buffer out(output);
   const auto model = "tmeter " + std::string(report.property("model.file"));
   for (const auto& a : report.assertions())
     put(out, a.holds() ? "notice" : "error", model,
         std::string(a.expression()) + (a.holds() ? " holds: " : " does not hold: ") +
-            outcome(report, a));
+            outcome_of(report, a));
+  for (const auto& text : notices) put(out, "notice", model, text);
   for (const auto& text : report.warnings()) put(out, "warning", model, text);
   if (const auto unknown = reports::describe_unknown(report); !unknown.empty())
     put(out, "warning", model, unknown);

@@ -1,5 +1,7 @@
 #include "columns.hpp"
 
+#include <strings.h>
+
 #include <algorithm>
 #include <array>
 
@@ -17,7 +19,10 @@ std::vector<std::string_view> split(std::string_view list) {
   std::vector<std::string_view> parts;
   while (!list.empty()) {
     const size_t comma = list.find(',');
-    if (comma != 0) parts.push_back(list.substr(0, comma));
+    auto part = list.substr(0, comma);
+    while (part.starts_with(' ')) part.remove_prefix(1);
+    while (part.ends_with(' ')) part.remove_suffix(1);
+    if (!part.empty()) parts.push_back(part);
     list = comma == list.npos ? std::string_view() : list.substr(comma + 1);
   }
   return parts;
@@ -27,6 +32,10 @@ std::vector<Metric> all_metrics(const Report& report) {
   std::vector<Metric> all;
   for (const auto& m : report.metrics()) all.push_back(m);
   return all;
+}
+
+bool is_equal_in_any_case(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
 namespace {
@@ -70,12 +79,23 @@ std::string how_to_get(std::string_view id) {
 
 }  // namespace
 
-Metric find_metric(const Report& report, std::string_view id, std::string_view option) {
-  std::string known;
+std::optional<Metric> metric_named(const Report& report, std::string_view name) {
+  std::optional<Metric> titled;
+  size_t titles = 0;
   for (const auto& m : report.metrics()) {
-    if (m.id() == id) return m;
-    known += (known.empty() ? "" : ", ") + std::string(m.id());
+    if (m.id() == name) return m;
+    if (!is_equal_in_any_case(m.title(), name)) continue;
+    titled = m;
+    ++titles;
   }
+  return titles == 1 ? titled : std::nullopt;
+}
+
+Metric find_metric(const Report& report, std::string_view id, std::string_view option) {
+  if (const auto named = metric_named(report, id)) return *named;
+  std::string known;
+  for (const auto& m : report.metrics())
+    known += (known.empty() ? "" : ", ") + std::string(m.id());
   const auto meant = did_you_mean(report, id);
   throw tmeter::Error(TMETER_BAD_USAGE,
                       std::string(option) + ": this report has no metric '" + std::string(id) +

@@ -12,6 +12,12 @@ std::vector<std::string_view> split(std::string_view list);
 
 std::vector<tmeter::Metric> all_metrics(const tmeter::Report& report);
 
+/// Equal but for the case of ASCII letters.
+bool is_equal_in_any_case(std::string_view a, std::string_view b);
+
+/// The metric with this id or, in any case of letters, this title. Nothing if several have the title.
+std::optional<tmeter::Metric> metric_named(const tmeter::Report& report, std::string_view name);
+
 /// Throws tmeter::Error(TMETER_BAD_USAGE) that lists the metrics; `option`: "--columns".
 tmeter::Metric find_metric(const tmeter::Report& report, std::string_view id,
                            std::string_view option);

@@ -1,4 +1,4 @@
-// Plugin "diff": the output of `tmeter diff A B` in four formats.
+// Plugin "diff": the output of `tmeter diff A B` in six formats.
 #include <tmeter/cpp/plugin.hpp>
 
 #include "writers.hpp"
@@ -21,6 +21,8 @@ void setup(tmeter::Registrar& r) {
   add(r, "diff-markdown", "diff.md", "text/markdown; charset=utf-8; variant=GFM",
       diff_report::write_markdown);
   add(r, "diff-html", "diff.html", "text/html", diff_report::write_html);
+  add(r, "diff-github", "diff.github", "text/plain; charset=utf-8", diff_report::write_github);
+  add(r, "diff-junit", "diff.junit", "application/xml", diff_report::write_junit);
 }
 
 }  // namespace

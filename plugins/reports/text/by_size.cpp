@@ -57,7 +57,7 @@ bool has_sweep(const Report& report) { return report.sweep().symbols.len > 0; }
 
 std::vector<Metric> sweep_metrics(const Columns& columns, const View& view) {
   std::vector<Metric> metrics;
-  for (const auto& m : columns.shown)
+  for (const auto& m : columns.totals)
     if (view.columns || m.axis() != TMETER_AXIS_TENSOR) metrics.push_back(m);
   metrics.insert(metrics.end(), columns.facts.begin(), columns.facts.end());
   return metrics;

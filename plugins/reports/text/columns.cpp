@@ -7,6 +7,7 @@
 
 #include "columns.hpp"
 #include "labels.hpp"
+#include "plugins/common/utf8.hpp"
 
 namespace text_report {
 
@@ -69,11 +70,66 @@ bool has_tensor_figures(const Report& report, const Metric& m) {
   return false;
 }
 
-std::vector<Metric> wanted_metrics(const Report& report, const View& view) {
+std::optional<Metric> metric_of(const Report& report, std::string_view id) {
+  for (const auto& m : report.metrics())
+    if (m.id() == id) return m;
+  return std::nullopt;
+}
+
+/// The metrics of a list that the report has. An unknown name is a mistake.
+std::vector<Metric> listed_metrics(const Report& report, const Look& look, const Ids& list) {
+  std::vector<Metric> listed;
+  for (const auto& id : list.ids) {
+    if (const auto m = metric_of(report, id))
+      listed.push_back(*m);
+    else if (!list.built_in() && !reports::is_fact(id) && !look.is_metric(id))
+      look.fail(list.given, 0, "there is no metric '" + plugins::readable(id) + "'");
+  }
+  return listed;
+}
+
+/// The columns and totals of a report for which none are named. The built-in lists are for a report
+/// that has all of their metrics and operators: users who chose one plugin see its metrics.
+struct Defaults {
+  std::vector<Metric> columns, totals;
+  bool apply = false;
+
+  Defaults(const Report& report, const Look& look)
+      : columns(listed_metrics(report, look, look.columns_by_default)),
+        totals(listed_metrics(report, look, look.totals)) {
+    const auto missing = [](const Ids& list, const std::vector<Metric>& found) {
+      const auto facts = std::count_if(list.ids.begin(), list.ids.end(),
+                                       [](const std::string& id) { return reports::is_fact(id); });
+      return found.size() + static_cast<size_t>(facts) < list.ids.size();
+    };
+    const bool built_in = look.columns_by_default.built_in();
+    const bool whole = !missing(look.columns_by_default, columns) && !missing(look.totals, totals);
+    apply = (!built_in || whole) && report.graph().nodes().size() > 0;
+  }
+
+};
+
+/// The plugins of the built-in lists, of whose metrics only listed ones are shown.
+std::vector<std::string> brief_plugins(const Report& report) {
+  std::vector<std::string> plugins;
+  for (const auto list : {kTableColumns, kTableTotals})
+    for (const auto id : reports::split(list))
+      if (const auto m = metric_of(report, id)) plugins.emplace_back(m->plugin());
+  return plugins;
+}
+
+std::vector<Metric> wanted_metrics(const Report& report, const View& view,
+                                   const Defaults& defaults,
+                                   const std::vector<std::string>& brief) {
   std::vector<Metric> wanted;
+  const bool listed = !view.columns && defaults.apply;
+  if (listed) wanted = defaults.columns;
+  const auto is_brief = [&](const Metric& m) {
+    return listed && std::find(brief.begin(), brief.end(), m.plugin()) != brief.end();
+  };
   const auto add = [&](bool details) {
     for (const auto& m : report.metrics())
-      if (details || !m.detail()) wanted.push_back(m);
+      if ((details || !m.detail()) && !is_brief(m)) wanted.push_back(m);
   };
   if (!view.columns) add(false);
   for (const auto& id : view.columns.value_or(std::vector<std::string>{})) {
@@ -108,7 +164,7 @@ void choose_sort(const Report& report, const View& view, Columns& columns) {
   const auto metric = reports::find_metric(report, view.sort, "--sort");
   auto& list = metric.of_tensors() ? columns.of_tensors : columns.shown;
   auto& sort = metric.of_tensors() ? columns.sort_of_tensors : columns.sort;
-  sort = position(list, view.sort);
+  sort = position(list, metric.id());
   if (sort) return;
   list.push_back(metric);
   sort = list.size() - 1;
@@ -140,7 +196,13 @@ Columns choose_columns(const Report& report, const View& view, const Look& look)
   if (!columns.facts_of_modules.empty() && view.by != By::kModule)
     throw tmeter::Error(TMETER_BAD_USAGE,
                         "--columns " + columns.facts_of_modules[0] + " goes with --by module only");
-  for (const auto& m : wanted_metrics(report, view)) {
+  const Defaults defaults(report, look);
+  const bool listed = !view.columns && defaults.apply;
+  if (listed) columns.brief_plugins = brief_plugins(report);
+  if (listed && view.by == By::kModule)
+    for (const auto& id : look.columns_by_default.ids)
+      if (reports::is_fact(id)) columns.facts_of_modules.push_back(id);
+  for (const auto& m : wanted_metrics(report, view, defaults, columns.brief_plugins)) {
     if (m.axis() == TMETER_AXIS_MODEL && report.total(m).empty()) continue;  // without a value
     const bool none = m.provenance() == TMETER_PROVENANCE_UNAVAILABLE;
     if (!none && !view.columns && m.of_tensors() && !has_tensor_figures(report, m)) continue;
@@ -151,7 +213,11 @@ Columns choose_columns(const Report& report, const View& view, const Look& look)
     if (!position(list, m.id())) list.push_back(m);
   }
   if (!view.sort.empty()) choose_sort(report, view, columns);
-  columns.totals = columns.shown;
+  if (listed)
+    for (const auto& m : defaults.totals)
+      if (m.provenance() != TMETER_PROVENANCE_UNAVAILABLE) columns.totals.push_back(m);
+  for (const auto& m : columns.shown)
+    if (!position(columns.totals, m.id())) columns.totals.push_back(m);
   if (view.summary && !view.columns) {
     keep_first_of_each_plugin(report, columns.shown, columns.sort);
     keep_first_of_each_plugin(report, columns.of_tensors, columns.sort_of_tensors);

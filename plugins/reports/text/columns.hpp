@@ -17,7 +17,7 @@ enum class By { kModule, kOperator, kType, kFamily, kTensor };
 struct View {
   By by = By::kModule;
   std::optional<size_t> depth;                      // none: chosen by the number of rows
-  std::optional<std::vector<std::string>> columns;  // none: every metric that is not a detail
+  std::optional<std::vector<std::string>> columns;  // none: by Look::columns_by_default
   std::optional<size_t> deepest;                    // levels shown at most, if `depth` does not say
   std::string sort;                                 // metric id; empty: as in the model
   bool fold = true;                                 // draw identical siblings once
@@ -38,11 +38,13 @@ View read_view(const tmeter::Report& report);
 struct Columns {
   std::vector<std::string> facts_of_modules;  // "kernel_size": columns of words, before the figures
   std::vector<tmeter::Metric> shown;          // columns, in the order of the report or of --columns
+  std::vector<tmeter::Metric> totals;         // below the table: `shown`, or a list of their own
   std::vector<tmeter::Metric> cells;          // `shown`, then metrics that only labels use
   std::vector<tmeter::Metric> of_tensors;     // columns of the table of tensors
   std::vector<tmeter::Metric> totals;         // metrics with a total that stands below the table
   std::vector<tmeter::Metric> facts;          // of the model as a whole: shown below the table
   std::vector<tmeter::Metric> unavailable;    // asked for, but not available
+  std::vector<std::string> brief_plugins;     // whose metrics are chosen by the lists for every report
   std::optional<size_t> bar;                  // index into `shown`
   std::optional<size_t> sort;                 // index into `shown`
   std::optional<size_t> sort_of_tensors;      // index into `of_tensors`

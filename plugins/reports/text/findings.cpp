@@ -1,5 +1,6 @@
 #include "../common/findings.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string>
@@ -67,12 +68,19 @@ void add_paragraph(const Report& report, const FindingView& finding, size_t widt
 
 }  // namespace
 
-std::vector<Text> finding_lines(const Report& report, size_t width, bool brief) {
+std::vector<Text> finding_lines(const Report& report, const Columns& columns, const View& view,
+                                size_t width) {
+  const auto& quiet = columns.brief_plugins;
+  const auto is_for_verbose = [&](const FindingView& f) {
+    return !view.all_notes && f.severity() == TMETER_SEVERITY_INFO &&
+           std::find(quiet.begin(), quiet.end(), f.plugin()) != quiet.end();
+  };
   std::map<std::string_view, size_t> seen;
   std::vector<Text> lines;
   for (const auto& finding : report.findings()) {
+    if (is_for_verbose(finding)) continue;
     if (++seen[finding.rule()] > kShownPerRule) continue;
-    if (brief) {
+    if (view.summary) {
       const auto severity = severity_of(finding);
       const Text head(std::string(severity.name) + ": ", severity.style);
       for (auto& line : flow(Text(head).add(finding.text()), width, kFindingIndent))
@@ -90,7 +98,7 @@ std::vector<Text> finding_lines(const Report& report, size_t width, bool brief) 
                              std::string(rule) + " in the JSON report",
                          Style::kQuiet));
   }
-  if (brief && !lines.empty())
+  if (view.summary && !lines.empty())
     lines.push_back(
         Text("evidence and actions: --report analysis.txt, report.html", Style::kQuiet));
   return lines;

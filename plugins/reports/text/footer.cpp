@@ -51,12 +51,16 @@ bool is_a_choice(const tmeter::Report& report, const Metric& metric) {
 // Notes in order of first appearance, each with the titles of its metrics.
 class Notes {
  public:
+  /// `ids`: beside each title the id of the metric.
+  explicit Notes(bool ids) : ids_(ids) {}
   void add(const Metric& metric, const std::string& text, Style style) {
     if (text.empty()) return;
     const auto same = [&](const Note& n) { return n.text == text; };
     auto it = std::find_if(notes_.begin(), notes_.end(), same);
     if (it == notes_.end()) it = notes_.insert(it, {{}, text, style});
     it->titles += (it->titles.empty() ? "" : ", ") + std::string(metric.title());
+    if (ids_ && !reports::is_equal_in_any_case(metric.id(), metric.title()))
+      it->titles += " (" + std::string(metric.id()) + ")";
   }
   std::vector<Text> lines() const {
     std::vector<Text> lines;
@@ -70,6 +74,7 @@ class Notes {
     Style style;
   };
   std::vector<Note> notes_;
+  bool ids_;
 };
 
 }  // namespace
@@ -92,10 +97,16 @@ Text tie_note(const std::vector<tmeter::Tensor>& ties) {
   return line;
 }
 
+std::vector<Text> unavailable_notes(const Columns& columns, const View& view) {
+  Notes notes(view.all_notes);
+  for (const auto& m : columns.unavailable) notes.add(m, provenance_note(m), Style::kWarning);
+  return notes.lines();
+}
+
 MetricNotes metric_notes(const tmeter::Report& report, const Columns& columns, bool all) {
-  Notes conventions, provenance;
+  Notes conventions(all), provenance(all);
   bool hidden = false;
-  for (const auto* list : {&columns.shown, &columns.of_tensors, &columns.facts})
+  for (const auto* list : {&columns.totals, &columns.of_tensors, &columns.facts})
     for (const auto& m : *list) {
       if (all || is_a_choice(report, m))
         conventions.add(m, convention_note(m), Style::kQuiet);
@@ -103,7 +114,7 @@ MetricNotes metric_notes(const tmeter::Report& report, const Columns& columns, b
         hidden = true;
     }
   for (const auto* list :
-       {&columns.shown, &columns.of_tensors, &columns.facts, &columns.unavailable})
+       {&columns.totals, &columns.of_tensors, &columns.facts, &columns.unavailable})
     for (const auto& m : *list) {
       const bool none = m.provenance() == TMETER_PROVENANCE_UNAVAILABLE;
       provenance.add(m, provenance_note(m), none ? Style::kWarning : Style::kQuiet);
@@ -234,13 +245,17 @@ Text width_hint(const Omissions& omissions) {
 
 // Metrics without any value in this model need no explanation.
 Columns with_figures(const Report& report, Columns columns, const Omissions& omissions) {
-  std::vector<Metric> shown;
-  for (size_t c = 0; c < columns.shown.size(); ++c) {
-    const auto& out = omissions.no_figures;
-    const bool column = std::find(out.begin(), out.end(), c) == out.end();
-    if (column || !report.total(columns.shown[c]).empty()) shown.push_back(columns.shown[c]);
-  }
-  columns.shown = std::move(shown);
+  const auto is_column = [&](const Metric& m) {
+    for (size_t c = 0; c < columns.shown.size(); ++c)
+      if (columns.shown[c].id() == m.id())
+        return std::find(omissions.no_figures.begin(), omissions.no_figures.end(), c) ==
+               omissions.no_figures.end();
+    return false;
+  };
+  std::vector<Metric> kept;
+  for (const auto& m : columns.totals)
+    if (is_column(m) || !report.total(m).empty()) kept.push_back(m);
+  columns.totals = std::move(kept);
   return columns;
 }
 
@@ -287,7 +302,7 @@ std::vector<Text> footer(const Report& report, const Columns& columns, const Tre
   lines.put(unknown_line(report));
   for (const auto& line : assertions(report)) lines.put(line);
   lines.gap();
-  lines.put(finding_lines(report, width, view.summary));
+  lines.put(finding_lines(report, columns, view, width));
   lines.gap();
   const auto notes = metric_notes(report, with_figures(report, columns, omissions), view.all_notes);
   if (!view.no_notes)

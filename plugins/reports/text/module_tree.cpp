@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "../common/cells.hpp"
 #include "paragraphs.hpp"
+#include "plugins/common/uses.hpp"
 #include "tree.hpp"
 
 namespace text_report {
@@ -23,21 +25,28 @@ class ModuleFacts {
     calls_.reserve(n);
     parents_.reserve(n);
     called_.assign(n, graph.nodes().size() == 0);  // without a graph no module has calls
+    holds_.assign(n, false);
     tied_.assign(n, false);
     find_levels(graph);
     find_calls();
+    find_held(graph);
     find_ties(graph);
     for (const auto& metric : columns.shown) find_marks(report, metric);
   }
 
+  /// An operator ran in the module or used a tensor of it.
   bool called(const Module& m) const { return called_[m.index()]; }
+  /// Neither operators nor tensors: identities, dropout that exports to nothing.
+  bool bare(const Module& m) const { return !called_[m.index()] && !holds_[m.index()]; }
   bool tied(const Module& m) const { return tied_[m.index()]; }
   bool any_partial() const { return partial_; }
   bool any_assumed() const { return assumed_; }
   bool any_in_module() const { return in_module_; }
   size_t reused() const { return reused_; }
   size_t unused() const {
-    return static_cast<size_t>(std::count(called_.begin(), called_.end(), false));
+    size_t n = 0;
+    for (size_t i = 0; i < called_.size(); ++i) n += !called_[i] && holds_[i];
+    return n;
   }
   const std::vector<size_t>& modules_per_level() const { return per_level_; }
   std::vector<tmeter::Tensor> take_ties() { return std::move(ties_); }
@@ -66,6 +75,23 @@ class ModuleFacts {
       if (called_[i] && parents_[i] != kNone) called_[parents_[i]] = true;
     }
   }
+  /// Which modules hold tensors, themselves or inside them. A module without calls counts as called if
+  /// operators of other modules read its tensors, as attention reads its projections.
+  void find_held(const Graph& graph) {
+    const auto mark = [this](std::vector<bool>& marks, Module m) {
+      for (size_t i = m ? m.index() : kNone; i != kNone && !marks[i]; i = parents_[i])
+        marks[i] = true;
+    };
+    for (const auto& t : graph.tensors()) mark(holds_, t.owner());
+    if (unused() == 0) return;
+    std::unordered_set<size_t> read;
+    for (const auto& node : graph.nodes())
+      plugins::for_each_input(node, [&](const tmeter::Value& value) {
+        if (value.tensor()) read.insert(value.tensor().canonical().index());
+      });
+    for (const auto& t : graph.tensors())
+      if (read.contains(t.canonical().index())) mark(called_, t.owner());
+  }
   void find_ties(const Graph& graph) {
     ties_ = tied_tensors(graph);
     for (const auto& t : ties_)
@@ -82,7 +108,7 @@ class ModuleFacts {
   }
 
   std::vector<size_t> parents_, per_level_;
-  std::vector<bool> calls_, called_, tied_;
+  std::vector<bool> calls_, called_, holds_, tied_;
   std::vector<tmeter::Tensor> ties_;
   size_t reused_ = 0;
   bool partial_ = false, assumed_ = false, in_module_ = false;
@@ -124,6 +150,7 @@ class Builder {
         columns_(columns),
         facts_(facts),
         repr_(view.repr),
+        all_(!view.fold),
         fold_(view.fold && !columns.sort),
         fold_from_(view.fold_from) {}
 
@@ -141,7 +168,8 @@ class Builder {
     for (const auto& key : columns_.facts_of_modules) b.facts.emplace_back(report_.fact(m, key));
     const auto prefix = b.module == 0 ? std::string() : id + ".";
     for (size_t i = 0; levels > 0 && i < m.child_count(); ++i)
-      b.children.push_back(branch(m.child(i), levels - 1, prefix + std::to_string(i + 1)));
+      if (all_ || !facts_.bare(m.child(i)))
+        b.children.push_back(branch(m.child(i), levels - 1, prefix + std::to_string(i + 1)));
     if (fold_) fold_repeats(report_, m, columns_, fold_from_, b.children);
     return b;
   }
@@ -151,6 +179,7 @@ class Builder {
   const Columns& columns_;
   const ModuleFacts& facts_;
   bool repr_;
+  bool all_;   // also rows of modules without operators and tensors
   bool fold_;  // not if rows are sorted, which separates runs
   size_t fold_from_;
 };

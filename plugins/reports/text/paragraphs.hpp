@@ -26,10 +26,12 @@ std::vector<Text> footer(const tmeter::Report& report, const Columns& columns, c
 
 // The findings, below the totals.
 
-/// Most severe first: an info on one line, others as a paragraph of text, evidence, changes and
+/// Most severe first. An info of a plugin whose columns are chosen by default is for -v; another info takes
+/// one line, others a paragraph of text, evidence, changes and
 /// action. Of many findings of one rule the first few, and the number of the others. No line is
-/// wider than `width` (0: no limit). `brief`: severity and text alone.
-std::vector<Text> finding_lines(const tmeter::Report& report, size_t width, bool brief);
+/// wider than `width` (0: no limit). In a summary severity and text alone.
+std::vector<Text> finding_lines(const tmeter::Report& report, const Columns& columns, const View& view,
+                                size_t width);
 
 // Notes: the convention and provenance of each metric, and tied tensors, which count once.
 
@@ -41,6 +43,9 @@ struct MetricNotes {
 /// "FLOPs: torch: 1 MAC = 2 FLOPs", "energy: estimated by …". Metrics with the same note share a
 /// line. Unless `all`, fixed conventions are left out.
 MetricNotes metric_notes(const tmeter::Report& report, const Columns& columns, bool all);
+
+/// "MACs, FLOPs: unavailable: the file holds weights only".
+std::vector<Text> unavailable_notes(const Columns& columns, const View& view);
 
 /// Tensors that are tied to an earlier one.
 std::vector<tmeter::Tensor> tied_tensors(const tmeter::Graph& graph);

@@ -50,7 +50,9 @@ std::vector<size_t> worth_showing(const Report& report, const Tree& tree, const 
   return kept;
 }
 
+// "output shape"
 std::string fact_title(std::string key) {
+  if (key.ends_with("_size") && !key.starts_with("kernel")) key.replace(key.size() - 4, 4, "shape");
   std::replace(key.begin(), key.end(), '_', ' ');
   return key;
 }
@@ -82,6 +84,7 @@ class TableMaker {
     if (look_.table.show_footer) {
       table.total = row(tree.root, true, kept, false);
       table.total->id.clear();
+      for (size_t i = 0; i < columns_.facts_of_modules.size(); ++i) table.total->figures[i] = {};
       table.total->name = Text("total", Style::kStrong);
     }
     table.title = labels.over_table(tree.root);
@@ -143,6 +146,7 @@ struct Shown {
   std::vector<Text> lines;
   Tree tree;
   Omissions omissions;
+  bool without_figures = false;  // instead of empty rows the lines say why
 };
 
 Shown show_tree(const Report& report, const Columns& columns, const View& view, const Look& look,
@@ -151,6 +155,13 @@ Shown show_tree(const Report& report, const Columns& columns, const View& view, 
   const auto kept = worth_showing(report, out.tree, columns, view);
   const bool bare = kept.empty() && columns.facts_of_modules.empty();
   if (bare && has_tensor_table(report, columns, view)) return {{}, {}, {{}, {}, terminal}};
+  if (bare && !view.columns && !columns.unavailable.empty()) {
+    out.tree = {};
+    out.without_figures = true;
+    for (const auto& note : unavailable_notes(columns, view))
+      for (auto& line : flow(note, terminal, 2)) out.lines.push_back(std::move(line));
+    return out;
+  }
   const Labels labels(report, columns, look, view, out.tree.depth);
   TableMaker maker(report, columns, view, look);
   auto table = draw(maker.make(out.tree, labels, kept), terminal, look);
@@ -222,7 +233,7 @@ void refuse_unknown_columns(const Report& report, const Look& look) {
 void write(const Report& report, tmeter::Output& out, const Look& look) {
   View view = read_view(report);
   apply(look, view);
-  const Columns columns = choose_columns(report, view, look);
+  Columns columns = choose_columns(report, view, look);
   refuse_unknown_columns(report, look);
   const auto terminal = static_cast<size_t>(std::max(0, out.columns()));
   const size_t text_width = terminal ? std::min(terminal, kTextWidth) : kTextWidth;
@@ -231,6 +242,7 @@ void write(const Report& report, tmeter::Output& out, const Look& look) {
                : tree            ? show_tree(report, columns, view, look, terminal)
                                  : Shown{{}, {}, {{}, {}, terminal}};
   const auto tensors = show_tensors(report, columns, view, look, terminal);
+  if (shown.without_figures) columns.unavailable.clear();
   auto& no_room = shown.omissions.no_room;
   no_room.insert(no_room.end(), tensors.no_room.begin(), tensors.no_room.end());
 

@@ -140,6 +140,7 @@ TEST_F(TextReport, ManyInputsGetLinesOfTheirOwnAndAreCounted) {
 }
 
 TEST_F(TextReport, ModuleTreeHasIdsTypesAndScaledFigures) {
+  r.tensor(block1, "bias", {4});
   EXPECT_EQ(line_with({"0 ", "Net", "25.56 M"}).find("0      Net"), 0U);
   EXPECT_EQ(line_with({"stem"}).find("1      ├─ stem †"), 0U) << line_with({"stem"});
   EXPECT_NE(line_with({"stem"}).find("4.00 G"), std::string::npos);
@@ -149,12 +150,20 @@ TEST_F(TextReport, ModuleTreeHasIdsTypesAndScaledFigures) {
 }
 
 TEST_F(TextReport, ReusedAndUnusedModulesAreMarkedAndExplained) {
+  r.tensor(block1, "bias", {4});
   EXPECT_NE(line_with({"2.1 ", "Block"}).find("0 ×2"), std::string::npos);
   EXPECT_NE(line_with({"2.2 ", "Block"}).find("1 ×0"), std::string::npos);
   // A ModuleList is never called, but the modules inside it are.
   EXPECT_EQ(line_with({"ModuleList"}).find("×"), std::string::npos);
   EXPECT_NE(write().find("×n: 2 modules are called more than once"), std::string::npos);
   EXPECT_NE(write().find("×0: 1 module is not called"), std::string::npos);
+}
+
+TEST_F(TextReport, ModulesWithoutOperatorsAndTensorsHaveNoRows) {
+  r.module(block0, "drop_path", "torch.nn.Identity", 0);
+  EXPECT_EQ(write().find("drop_path"), std::string::npos);
+  r.views["no-fold"] = "1";
+  EXPECT_NE(write().find("drop_path"), std::string::npos);
 }
 
 TEST_F(TextReport, NothingIsMarkedAsUnusedWhenTheFileHasNoRecording) {

@@ -55,6 +55,20 @@ Padding padding(std::string_view text) {
                 "bottom, left)"};
 }
 
+// "params, macs": ids between commas.
+Ids ids(std::string_view text, size_t given) {
+  Ids out{{}, given};
+  for (size_t at = 0; at <= text.size();) {
+    const auto comma = std::min(text.find(',', at), text.size());
+    auto id = text.substr(at, comma - at);
+    while (!id.empty() && id.front() == ' ') id.remove_prefix(1);
+    while (!id.empty() && id.back() == ' ') id.remove_suffix(1);
+    if (!id.empty()) out.ids.emplace_back(id);
+    at = comma + 1;
+  }
+  return out;
+}
+
 const Box* box(std::string_view text) {
   if (text == "none" || text.empty()) return nullptr;
   if (const auto* found = find_box(text)) return found;
@@ -95,6 +109,11 @@ const auto kOptions = std::to_array<Option>({
      [](Target t, Sv x) {
        t.look.notes = one_of<NoteChoice>(x, {"short", "all", "none"});
      }},
+    {{"columns", kText, kTableColumns,
+      "the table without --columns, beside the metrics of plugins that do not run by default"},
+     [](Target t, Sv x) { t.look.columns_by_default = ids(x, t.given); }},
+    {{"totals", kText, kTableTotals, "below the table without --columns"},
+     [](Target t, Sv x) { t.look.totals = ids(x, t.given); }},
     {{"ascii", kBool, "false", "ASCII only"}, [](Target t, Sv x) { t.look.ascii = truth(x); }},
 
     // The theme first, as templates depend on it.

@@ -97,6 +97,17 @@ struct GivenText {
   std::string path, text;
 };
 
+/// The table and its totals without --columns.
+inline constexpr std::string_view kTableColumns = "output_size,params,macs",
+                                  kTableTotals = "params,macs,param_bytes,predicted_peak_bytes";
+
+/// A list of ids and the index of its option among the given ones.
+struct Ids {
+  std::vector<std::string> ids;
+  size_t given = std::numeric_limits<size_t>::max();
+  bool built_in() const { return given == std::numeric_limits<size_t>::max(); }
+};
+
 /// The settings of a level or column that are set.
 struct LevelSettings {
   std::optional<Written> label;
@@ -126,6 +137,7 @@ class Look {
   bool ascii = false, fold = true;
   size_t fold_from = 2;  // repetitions that are drawn once
   NoteChoice notes = NoteChoice::kShort;
+  Ids columns_by_default, totals;
   Theme theme = default_theme();
   RepeatLook repeat;
   TableLook table;

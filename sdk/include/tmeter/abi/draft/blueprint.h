@@ -7,7 +7,7 @@
  * operators, and its files state metadata of this space ("config.json", "gguf"). `weights` gives what was read. The
  * builder has that already, and the id of each module and tensor is its index plus one; the call of the root has
  * the id 1. Left to push: modules without weights, calls, values, inputs, nodes, outputs. TMETER_UNSUPPORTED passes
- * to the next; when nobody writes the program down, the weights are reported alone.
+ * to the next; when no loader writes the program down, the weights are reported alone.
  */
 #ifndef TMETER_ABI_DRAFT_BLUEPRINT_H
 #define TMETER_ABI_DRAFT_BLUEPRINT_H

@@ -1,0 +1,21 @@
+// `--open`: the report as a page, in the browser.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/report/targets.hpp"
+
+namespace tmeter::app {
+
+/// Adds a page in the user's cache folder, unless one of the targets is a page with a file of its own.
+/// Throws core::Error(kUsage) where there is no such folder.
+void add_page(std::vector<core::ReportTarget>& targets);
+
+/// The file of the page among the targets, or nothing.
+std::string page_of(const std::vector<core::ReportTarget>& targets);
+
+/// Starts $BROWSER or xdg-open without waiting for it. Where neither can be started, or there is no
+/// display, a message names the file.
+void open_page(const std::string& file, bool quiet);
+
+}  // namespace tmeter::app

@@ -1,0 +1,183 @@
+#include "core/analysis/weight_changes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <tmeter/cpp/numbers.hpp>
+
+#include "core/base/error.hpp"
+#include "core/base/interrupt.hpp"
+#include "core/base/text.hpp"
+
+namespace tmeter::core {
+namespace {
+
+constexpr int64_t kChunk = 64 << 10;  // elements
+constexpr size_t kNamed = 5;          // tensors
+// Thousands of tensors may be windows of one storage: a small file would be read for hours.
+constexpr uint64_t kMostReadsOfAByte = 8, kAlwaysComparedBytes = 64 << 20;
+
+/// The type of the elements that TensorBytes gives, which decodes encoded tensors.
+DType type_of(const Tensor& t) { return DType(t.encoding ? TMETER_DTYPE_FLOAT32 : t.dtype); }
+
+std::span<const uint8_t> octets(std::string_view bytes) {
+  return {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()};
+}
+
+/// Adds the elements of a chunk.
+void add(std::span<const double> before, std::span<const double> after, WeightChange& change) {
+  for (size_t i = 0; i < before.size(); ++i) {
+    const double a = before[i], b = after[i];
+    change.nan_before += !std::isfinite(a);
+    change.nan_after += !std::isfinite(b);
+    if (!std::isfinite(a) || !std::isfinite(b)) {
+      change.differing += !(a == b || (std::isnan(a) && std::isnan(b)));
+      continue;
+    }
+    const double d = b - a;
+    change.differing += d != 0;
+    change.largest = std::max(change.largest, std::abs(d));
+    change.signal += a * a;
+    change.noise += d * d;
+  }
+}
+
+class Comparer {
+ public:
+  Comparer(const TensorBytes& before, const TensorBytes& after) : before_(before), after_(after) {}
+
+  void compare(const Tensor& a, const Tensor& b, WeightChanges& out) {
+    if (auto why = unavailable(a, b); !why.empty()) {
+      out.unread.emplace_back(&b, std::move(why));
+      return;
+    }
+    const auto change = changes_of(a, b);
+    if (change.differing > 0)
+      out.changed.push_back(change);
+    else
+      ++out.equal;
+  }
+
+ private:
+  std::string unavailable(const Tensor& a, const Tensor& b) {
+    for (const auto& [t, bytes] : {std::pair(&a, &before_), std::pair(&b, &after_)}) {
+      if (const auto why = bytes->unavailable(*t); !why.empty()) return std::string(why);
+      auto& read = read_[{bytes, t->file}];
+      const auto size = static_cast<uint64_t>(std::max<int64_t>(stored_bytes(*t), 0));
+      if (t->numel > 0 && read + size > kMostReadsOfAByte * bytes->file_size(*t) + kAlwaysComparedBytes)
+        return "it overlaps other tensors, of which eight times the size of the file is read already";
+      read += size;
+    }
+    const bool same_type = type_of(a).id() == type_of(b).id();
+    for (const auto* t : {&a, &b})
+      if (const auto why = undecodable(type_of(*t)); !same_type && !why.empty())
+        return std::string(type_of(*t).name()) + ": " + std::string(why);
+    return {};
+  }
+
+  WeightChange changes_of(const Tensor& a, const Tensor& b) {
+    WeightChange out{.before = &a, .after = &b};
+    const bool same_type = type_of(a).id() == type_of(b).id();
+    const bool decodable = undecodable(type_of(a)).empty() && undecodable(type_of(b)).empty();
+    for (int64_t first = 0; first < a.numel; first += kChunk) {
+      if (Interrupt::requested()) throw Error(ErrorKind::kInterrupted, "interrupted");
+      const int64_t count = std::min(kChunk, a.numel - first);
+      const auto was = before_.view(a, first, count, before_buffer_);
+      const auto is = after_.view(b, first, count, after_buffer_);
+      const bool same_bits = same_type && was == is;
+      if (decodable)
+        add_numbers(a, b, was, is, static_cast<size_t>(count), same_bits, out);
+      else if (!same_bits)
+        out.differing += count;  // at most: the bits have no number
+      before_.release(a, first, count);
+      after_.release(b, first, count);
+    }
+    return out;
+  }
+
+  void add_numbers(const Tensor& a, const Tensor& b, std::string_view was, std::string_view is,
+                   size_t count, bool same_bits, WeightChange& out) {
+    numbers_before_.resize(count);
+    decode<double>(type_of(a), octets(was), std::span(numbers_before_));
+    if (same_bits) return add(numbers_before_, numbers_before_, out);
+    numbers_after_.resize(count);
+    decode<double>(type_of(b), octets(is), std::span(numbers_after_));
+    add(numbers_before_, numbers_after_, out);
+  }
+
+  const TensorBytes &before_, &after_;
+  ElementBuffer before_buffer_, after_buffer_;
+  std::vector<double> numbers_before_, numbers_after_;
+  std::map<std::pair<const TensorBytes*, const MappedFile*>, uint64_t> read_;
+};
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+std::string count_text(size_t n, const char* one, const char* many) {
+  return std::to_string(n) + (n == 1 ? one : many);
+}
+
+/// "conv1.weight: 12 of 9408 elements differ, by at most 0.25, SQNR 34.2 dB, NaN or infinite 0 → 3".
+std::string line_of(const WeightChange& c) {
+  std::string text = "weights: " + printable(std::string(c.after->name)) + ": " +
+                     std::to_string(c.differing) + " of " + std::to_string(c.after->numel) +
+                     (c.after->numel == 1 ? " element differs" : " elements differ");
+  if (c.largest > 0) text += ", by at most " + number(c.largest);
+  if (c.noise > 0 && c.signal > 0) text += ", SQNR " + number(c.sqnr()) + " dB";
+  if (c.nan_before || c.nan_after)
+    text += ", NaN or infinite: " + std::to_string(c.nan_before) + " before, " +
+            std::to_string(c.nan_after) + " after";
+  return text;
+}
+
+/// NaN that was not there is worse than any noise.
+double severity(const WeightChange& c) {
+  if (c.nan_after > c.nan_before) return std::numeric_limits<double>::infinity();
+  return c.signal > 0 ? c.noise / c.signal : c.noise;
+}
+
+}  // namespace
+
+double WeightChange::sqnr() const {
+  if (noise == 0) return std::numeric_limits<double>::infinity();
+  return 10 * std::log10(signal / noise);
+}
+
+WeightChanges compare_weights(const TensorPairs& pairs, const TensorBytes& before,
+                              const TensorBytes& after) {
+  WeightChanges out;
+  Comparer comparer(before, after);
+  for (const auto& [a, b] : pairs) comparer.compare(*a, *b, out);
+  std::stable_sort(out.changed.begin(), out.changed.end(),
+                   [](const auto& x, const auto& y) { return severity(x) > severity(y); });
+  return out;
+}
+
+std::vector<std::string> describe(const WeightChanges& changes) {
+  std::vector<std::string> out;
+  const auto differ = changes.changed.size();
+  if (differ == 0 && changes.equal > 0)
+    out.push_back("weights: " + count_text(changes.equal, " tensor has", " tensors have") +
+                  " equal values");
+  if (differ > 0)
+    out.push_back("weights: the values of " + count_text(differ, " tensor differ", " tensors differ") +
+                  ", those of " + std::to_string(changes.equal) + " are equal");
+  for (size_t i = 0; i < std::min(differ, kNamed); ++i) out.push_back(line_of(changes.changed[i]));
+  if (differ > kNamed)
+    out.push_back("weights: " + count_text(differ - kNamed, " more tensor differs", " more tensors differ"));
+  if (!changes.unread.empty())
+    out.push_back("weights: the values of " +
+                  count_text(changes.unread.size(), " tensor are", " tensors are") +
+                  " not compared: " + printable(std::string(changes.unread[0].first->name)) + ": " +
+                  changes.unread[0].second);
+  return out;
+}
+
+}  // namespace tmeter::core

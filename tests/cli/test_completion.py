@@ -1,0 +1,101 @@
+"""`tmeter completion` and `tmeter manual`: scripts and a page made from the options and the installed plugins."""
+import re
+import shutil
+import subprocess
+import unittest
+
+from support import CliTest, main, tmeter
+
+ASK = """source "$1"
+COMP_WORDS=("${@:2}")
+COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+_tmeter
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+class Bash(CliTest):
+    def setUp(self):
+        super().setUp()
+        done = tmeter("completion", "bash")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.script = self.file("tmeter.bash", done.stdout)
+
+    def ask(self, *words):
+        done = subprocess.run(["bash", "--norc", "-c", ASK, "bash", self.script, "tmeter", *words], capture_output=True, text=True,
+                              cwd=self.folder, timeout=20)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.split()
+
+    def test_options_commands_and_files(self):
+        self.file("model.pt2")
+        self.assertEqual(self.ask("--inp"), ["--input", "--input-file"])
+        self.assertEqual(self.ask("sh"), ["show"])
+        self.assertEqual(self.ask("mod"), ["model.pt2"])
+        self.assertEqual(self.ask("show", "mod"), ["model.pt2"])
+        self.assertEqual(self.ask("plugin", "l"), ["list"])
+        self.assertEqual(self.ask("hardware", ""), ["list", "measure"])
+
+    def test_what_an_option_takes(self):
+        self.assertEqual(self.ask("--by", "t"), ["type", "tensor"])
+        self.assertEqual(self.ask("--by", "=", "t"), ["type", "tensor"])  # bash cuts words at '='
+        self.assertEqual(self.ask("-p", "flo"), ["flops"])
+        self.assertEqual(self.ask("-p", "params,mem"), ["params,memory"])
+        self.assertEqual(self.ask("--hardware", "nvidia-a"), ["nvidia-a100"])
+        self.assertIn("json", self.ask("--report", ""))
+        self.assertEqual(self.ask("--sort", "backward_m"), ["backward_macs"])
+
+    def test_plugins_of_the_user_are_there_and_cannot_inject(self):
+        (self.folder / "evil.toml").write_text('[plugin]\nname = "x$(touch pwned)"\n')
+        done = tmeter("completion", "bash", env={"TMETER_PLUGIN_PATH": str(self.folder)})
+        self.assertNotIn("pwned", done.stdout)
+
+
+class Shells(CliTest):
+    def options(self):
+        return set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", tmeter("--help").stdout)) - {"--index", "--update", "--why"}
+
+    def test_every_option_is_in_each(self):
+        for shell, form in (("bash", "{}"), ("zsh", "*{}"), ("fish", "-l {}")):
+            text = tmeter("completion", shell).stdout
+            for option in self.options():
+                name = option[2:] if shell == "fish" else option
+                self.assertIn(form.format(name), text, shell)
+
+    def test_each_shell_reads_its_own(self):
+        for shell in ("bash", "zsh", "fish"):
+            if shutil.which(shell):
+                path = self.file(f"tmeter.{shell}", tmeter("completion", shell).stdout)
+                done = subprocess.run([shell, "-n", path], capture_output=True, text=True)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), shell)
+
+    def test_quotes_are_balanced(self):
+        for shell in ("zsh", "fish"):
+            for line in tmeter("completion", shell).stdout.splitlines():
+                plain = re.sub(r"\\.|'\\''", "", line)
+                self.assertEqual(plain.count("'") % 2, 0, line)
+
+    def test_mistakes(self):
+        self.assert_refused(2, ["bash, zsh or fish"], "completion")
+        self.assert_refused(2, ["bash, zsh or fish"], "completion", "powershell")
+        self.assert_refused(2, ["takes no arguments"], "manual", "bash")
+
+
+class Manual(CliTest):
+    @unittest.skipUnless(shutil.which("man"), "man is not installed")
+    def test_it_says_what_help_says(self):
+        page = self.file("tmeter.1", tmeter("manual").stdout)
+        done = subprocess.run(["man", "--warnings", "-l", page], capture_output=True, text=True,
+                              env={"MANWIDTH": "200", "LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin"})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        words = " ".join(done.stdout.split())
+        for line in tmeter("--help").stdout.splitlines():
+            match = re.match(r"  (?:-\w \[ )?(--[a-z-]+)", line)
+            if match:
+                self.assertIn(match[1], words)
+        for word in ("status 3 unless it holds: 'macs<=5G', 'coverage==100%'", "EXIT STATUS", "130 interrupted", "SYNOPSIS"):
+            self.assertIn(word, words)
+
+
+if __name__ == "__main__":
+    main()
