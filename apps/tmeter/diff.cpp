@@ -1,5 +1,6 @@
 // `tmeter diff [options] BEFORE AFTER`: two models or saved reports compared.
 #include <algorithm>
+#include <filesystem>
 
 #include "apps/tmeter/command_line.hpp"
 #include "apps/tmeter/commands.hpp"
@@ -47,7 +48,9 @@ void choose_diff_writers(const Registry& registry, std::vector<ReportTarget>& ta
   }
 }
 
-bool is_saved(const std::string& path) { return is_saved_report(MappedFile(path).bytes()); }
+bool is_saved(const std::string& path) {
+  return !std::filesystem::is_directory(path) && is_saved_report(MappedFile(path).bytes());
+}
 
 SavedReport report_of(Session& session, const std::string& path,
                       const std::vector<std::string>& plugins) {

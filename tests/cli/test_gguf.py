@@ -263,6 +263,12 @@ class Errors(CliTest):
             done = tmeter("diff", before, after, "--plugins=params", "--columns", "sqnr", "--report", "json")
             self.assertAlmostEqual(json.loads(done.stdout)["totals"]["sqnr"]["after"], 10 * math.log10(power / error), delta=1e-6, msg=done.stderr)
 
+    def test_folders_too(self):
+        folder = self.folder / "m"
+        folder.mkdir()
+        self.before = self.before.rename(folder / "model.safetensors")
+        self.assert_errors(folder, self.gguf(self.permuted(self.q)))
+
     def test_without_being_asked_no_weight_is_read(self):
         done = tmeter("diff", self.before, self.gguf(self.q), "--plugins=params", "--report", "json")
         self.assertNotIn("sqnr", done.stdout)
