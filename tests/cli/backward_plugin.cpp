@@ -1,5 +1,5 @@
-// A third-party plugin for acme::gated_mlp with a backward rule. RULE selects the behaviour of the
-// rule (the table below; empty: correct). -DID="com.acme.b" -DRULE_ALONE compiles another plugin,
+// A third-party plugin for acme::gated_mlp with a backward rule. RULE selects how the rule behaves
+// (the table below; empty: as it should). -DID="com.acme.b" -DRULE_ALONE compiles another plugin,
 // without MACs.
 #include <cstdlib>
 #include <map>
@@ -38,7 +38,7 @@ const std::map<std::string, tmeter::BackwardFunction>& rules() {
       {"negative", [](BackwardCall& b) { b.add_macs(-1); }},
       {"negative bytes", [](BackwardCall& b) { b.keep_bytes(-1); }},
       {"absent result", [](BackwardCall& b) { b.keep_result(5); }},
-      {"throws", [](BackwardCall&) { throw std::runtime_error("no gradient available"); }},
+      {"throws", [](BackwardCall&) { throw std::runtime_error("no gradient for this"); }},
       {"huge", [](BackwardCall& b) { b.keep_bytes(INT64_MAX); }},
       {"emits",
        [](BackwardCall& b) { b.call().emit("saved_bytes", TMETER_AXIS_NODE, 0, Count(1)); }},

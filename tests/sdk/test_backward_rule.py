@@ -1,4 +1,4 @@
-"""tmeter.backward-rule/0.1: the cost of a training step for an operator of a third-party plugin."""
+"""tmeter.backward-rule/0.1: what a training step takes for an operator of a third-party plugin."""
 import json
 import os
 import pathlib
@@ -58,7 +58,7 @@ class BackwardRule(CliTest):
             "negative": "its backward rule gives a negative amount",
             "negative bytes": "its backward rule gives a negative amount",
             "absent result": "keeps an argument or result that the operator does not have",
-            "throws": "no gradient available",
+            "throws": "no gradient for this",
             "emits": "",
         }.items():
             with self.subTest(rule):
