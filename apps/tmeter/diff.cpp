@@ -1,5 +1,6 @@
 // `tmeter diff [options] BEFORE AFTER`: two models or saved reports compared.
 #include <algorithm>
+#include <filesystem>
 
 #include "apps/tmeter/command_line.hpp"
 #include "apps/tmeter/commands.hpp"
@@ -7,6 +8,7 @@
 #include "apps/tmeter/model_report.hpp"
 #include "apps/tmeter/plugin_choice.hpp"
 #include "apps/tmeter/saved_file.hpp"
+#include "apps/tmeter/weight_errors.hpp"
 #include "core/base/error.hpp"
 #include "core/base/mapped_file.hpp"
 #include "core/base/text.hpp"
@@ -46,7 +48,9 @@ void choose_diff_writers(const Registry& registry, std::vector<ReportTarget>& ta
   }
 }
 
-bool is_saved(const std::string& path) { return is_saved_report(MappedFile(path).bytes()); }
+bool is_saved(const std::string& path) {
+  return !std::filesystem::is_directory(path) && is_saved_report(MappedFile(path).bytes());
+}
 
 SavedReport report_of(Session& session, const std::string& path,
                       const std::vector<std::string>& plugins) {
@@ -65,10 +69,12 @@ Ending diff(Session& session, std::vector<ReportTarget> targets) {
   session.begin(targets, {line.other, line.model}, plugins);
   if (is_saved(line.other) && is_saved(line.model)) refuse_what_needs_a_model(line);
 
-  const auto before = report_of(session, line.other, plugins);
+  auto before = report_of(session, line.other, plugins);
   auto after = report_of(session, line.model, plugins);
   after.report.view = line.view;
   after.report.comparison = compare(before.report, after.report);
+  if (wants_weight_errors(line) && !is_saved(line.other) && !is_saved(line.model))
+    add_weight_errors(session, before.report, after.report);
   after.report.assertions.clear();
   for (const auto& a : session.assertions())
     after.report.assertions.push_back(evaluate_change(a, after.report));

@@ -16,7 +16,7 @@ namespace tmeter::core {
 struct Assertion {
   std::string text;    // as the user wrote it
   std::string module;  // path, without a leading dot; empty: the whole model
-  std::string metric;  // id, or "coverage" or "unknown", which are of the whole model
+  std::string metric;  // id, or "coverage" or "unknown", which count operators of the whole model
   std::string op;
   bool change = false;    // "diff.macs": after minus before, of a comparison
   bool relative = false;  // as a share of the figure before: the limit is in %
@@ -30,7 +30,7 @@ Assertion parse_assertion(const std::string& text);
 /// Throws Error(kUsage) for "macs<=5s", whose limit is not a count.
 void require_unit_of(const Assertion& assertion, const Column& column);
 
-/// "coverage" and "unknown" are of the operators of the whole model, and no metrics.
+/// "coverage" and "unknown" count operators of the whole model; they are not metrics.
 bool is_of_operators(const Assertion& assertion);
 
 struct AssertionResult {
@@ -49,11 +49,11 @@ AssertionResult evaluate(const Assertion& assertion, const Graph& graph, const R
 /// "4089184256", "+2.3 %", "at least 12": the value for messages.
 std::string shown_value(const AssertionResult& result);
 
-/// Whether the value is within the limit. Not for a partial, assumed or missing value that leaves
-/// it open.
+/// True if the value is within the limit; false if a partial, assumed or missing value leaves it
+/// open.
 bool holds(const tmeter_number& value, const Assertion& assertion);
 
-/// Throws Error(kAssertion) naming each that does not hold, with its value.
+/// Throws Error(kAssertion) naming each failed assertion with its value.
 void require_all(const std::vector<AssertionResult>& results);
 
 }  // namespace tmeter::core

@@ -24,6 +24,13 @@ inline std::string_view take_number(std::string_view& text) {
 
 inline bool natural_less(std::string_view a, std::string_view b) {
   const auto whole_a = a, whole_b = b;
+  // Names share long beginnings: on to the first difference, but not into a number.
+  const auto shorter = std::min(a.size(), b.size());
+  auto same = static_cast<size_t>(
+      std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(shorter), b.begin()).first -
+      a.begin());
+  while (same > 0 && natural_order::is_digit(a[same - 1])) --same;
+  a.remove_prefix(same), b.remove_prefix(same);
   while (!a.empty() && !b.empty()) {
     if (natural_order::is_digit(a.front()) && natural_order::is_digit(b.front())) {
       const auto x = natural_order::take_number(a), y = natural_order::take_number(b);

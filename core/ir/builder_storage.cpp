@@ -23,11 +23,14 @@ void check_encoding(const TensorSpec& s, int64_t numel) {
   const auto wrong = [&](const std::string& why) { refuse_spec(name_of(s) + " " + why); };
   if (e.id.empty() || e.id.size() > limits::kEncodingId ||
       e.id.find_first_not_of(kIdLetters) != e.id.npos)
-    wrong("has an encoding whose id is no word of lower-case letters, digits, '.', '_' and '-': '" +
-          printable(e.id, 40) + "'");
+    wrong(
+        "has an encoding whose id is not a word of lower-case letters, digits, '.', '_' and '-': "
+        "'" +
+        printable(e.id, 40) + "'");
   if (e.parameters.size() > limits::kEncodingParameters)
     wrong("has an encoding with parameters of more than 1,000 bytes");
-  if (s.dtype != TMETER_DTYPE_FLOAT32 || s.strides || s.storage_offset != 0)
+  const bool is_decoded = s.file_offset >= 0;
+  if ((is_decoded && s.dtype != TMETER_DTYPE_FLOAT32) || s.strides || s.storage_offset != 0)
     wrong("is encoded as '" + std::string(e.id) +
           "', so it must have the type float32 and neither strides nor an offset in its storage");
   if (e.block_elements < 0 || e.block_elements > limits::kBlockElements || e.block_bytes < 0 ||
@@ -35,7 +38,7 @@ void check_encoding(const TensorSpec& s, int64_t numel) {
     wrong("has blocks of " + std::to_string(e.block_elements) + " elements and " +
           std::to_string(e.block_bytes) + " bytes");
   if (e.block_elements > 0 && numel % e.block_elements != 0)
-    wrong("has " + std::to_string(numel) + " elements, which are no whole blocks of " +
+    wrong("has " + std::to_string(numel) + " elements, which is not a multiple of its blocks of " +
           std::to_string(e.block_elements) + " ('" + std::string(e.id) + "')");
   if (e.parts.size() > limits::kParts) wrong("has more than 16 parts");
   for (size_t i = 0; i < e.parts.size(); ++i)
@@ -48,7 +51,8 @@ void check_metadata(const MetadataSpec& m) {
   const auto what = "metadata '" + printable(m.key, 80) + "' ";
   if (m.space.empty() || m.key.empty()) refuse_spec(what + "has no space or no key");
   const auto count = m.texts.size() + m.ints.size() + m.floats.size();
-  if (!m.is_array && (count != 1 || m.length != 1)) refuse_spec(what + "is no array and has not one value");
+  if (!m.is_array && (count != 1 || m.length != 1))
+    refuse_spec(what + "is not an array and must have one value");
   if (m.length < static_cast<int64_t>(count))
     refuse_spec(what + "has more items than its length says, " + std::to_string(m.length));
 }
@@ -68,8 +72,9 @@ const Encoding* GraphBuilder::encoding(const TensorSpec& s, int64_t numel) {
   for (size_t i = 0; i < spec.parts.size(); ++i) {
     const auto& p = spec.parts[i];
     count_name(p.name.size());
-    e.parts[i] = {p.dtype, graph_->intern(p.role), graph_->keep(p.name), copy(p.dims),
-                  p.file_offset, p.bytes, p.file};
+    e.parts[i] = {p.dtype,      graph_->intern(p.role), graph_->keep(p.name),
+                  copy(p.dims), p.file_offset,          p.bytes,
+                  p.file};
   }
   return &e;
 }
@@ -83,12 +88,13 @@ void GraphBuilder::metadata(const MetadataSpec& m) {
   if (all.size() >= limits::kMetadata || metadata_values_ > limits::kMetadataValues ||
       metadata_bytes_ > limits::kMetadataBytes)
     refuse_spec("its metadata has more than " + std::to_string(limits::kMetadata) + " keys, " +
-           std::to_string(limits::kMetadataValues) + " values or 32 MiB of text, tmeter's limits");
+                std::to_string(limits::kMetadataValues) +
+                " values or 32 MiB of text, tmeter's limits");
   const auto space = graph_->intern(m.space), key = graph_->keep(m.key);
   auto& kept = all.emplace_back();
   if (!graph_->metadata_index_.try_emplace({space, key}, &kept).second)
     refuse_spec("metadata '" + printable(m.key, 80) + "' of '" + printable(m.space, 40) +
-           "' is there twice");
+                "' is there twice");
   kept = {space, key, m.type, m.is_array, m.length, copy(m.texts), copy(m.ints), copy(m.floats)};
   for (auto& text : kept.texts) {
     const auto copied = text.ptr ? graph_->keep({text.ptr, text.len}) : std::string_view();

@@ -35,11 +35,10 @@ class CallIndex {
   CallContents collect(const ModuleCall& call) const;
 
   const Graph& graph_;
-  // By index of a call: numbers such that those inside it are [first, end).
+  // By index of a call: the pre-order range [first, end) of the calls inside it.
   std::vector<size_t> first_, end_;
   std::vector<std::vector<const Node*>> nodes_;  // by that number: of the call itself
-  // Of what nodes make and others use: the innermost call around maker and uses; null: there is
-  // none.
+  // The innermost call around a value's producer and its users; null if there is none.
   std::unordered_map<const Value*, const ModuleCall*> reach_;
 
   mutable std::mutex mutex_;

@@ -39,6 +39,7 @@ tmeter_status perform(tmeter_builder* b, F f) {
   return guard_callback(b->call, [&]() -> tmeter_status {
     try {
       b->count_push();
+      b->begin_with_frame();
       return f(b->builder), TMETER_OK;
     } catch (const Error& e) {
       b->refused =
@@ -81,7 +82,7 @@ tmeter_status add_expr(tmeter_builder* b, int32_t op, const tmeter_id* operands,
                                      "; was it saved or downloaded completely?");
 }
 
-/// Whether the bytes of something lie in the file; of a weightless file there are none.
+/// Whether the bytes of something lie in the file; a weightless file has no bytes of it.
 bool is_in_file(int64_t offset, int64_t bytes, const MappedFile& file) {
   if (offset < 0 || bytes == 0) return true;
   return bytes > 0 && range_fits(static_cast<uint64_t>(offset), static_cast<uint64_t>(bytes),

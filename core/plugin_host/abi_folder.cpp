@@ -42,6 +42,7 @@ tmeter_status module_type(tmeter_builder* b, tmeter_id module, tmeter_str type) 
   if (!is_live(b)) return note_ended_builder(b), TMETER_INVALID_ARGUMENT;
   if (!may_be_used(b->call)) return TMETER_INVALID_ARGUMENT;
   return guard_callback(b->call, [&]() -> tmeter_status {
+    b->begin_with_frame();
     return b->builder.module_type(module, view(type)), TMETER_OK;
   });
 }

@@ -1,6 +1,7 @@
 // The object behind `tmeter_builder`: the graph being built and the call whose error slot it uses.
 #pragma once
 #include <optional>
+#include <utility>
 
 #include "core/ir/builder.hpp"
 #include "core/plugin_host/call.hpp"
@@ -20,6 +21,9 @@ struct tmeter_builder {
   std::optional<tmeter::core::Error> refused{};
   tmeter::core::BuilderRegistration registration{this};
   size_t pushes = 0;  // so far
+  /// What the builder is to begin with, copied when something is pushed; null: nothing, or it is
+  /// there.
+  const tmeter::core::Graph* frame = nullptr;
   size_t refuse_at =
       0;  // the number of a push that is refused, to see how the loader takes it; 0: none
 
@@ -28,6 +32,10 @@ struct tmeter_builder {
     builder = tmeter::core::GraphBuilder();
     refused.reset();
     pushes = 0;
+  }
+  void begin_with_frame() {
+    if (const auto* from = std::exchange(frame, nullptr))
+      builder = tmeter::core::GraphBuilder(*from);
   }
   void count_push() {
     if (++pushes == refuse_at)

@@ -19,7 +19,8 @@ tmeter_bytes bytes_of(std::string_view s) {
 }
 
 std::string doing(const Tensor& t) {
-  return "while decoding tensor '" + std::string(t.name) + "' (" + std::string(t.encoding->id) + ")";
+  return "while decoding tensor '" + std::string(t.name) + "' (" + std::string(t.encoding->id) +
+         ")";
 }
 
 const tmeter_decoder* decoder_of(const Plugin& plugin, std::string_view encoding) {
@@ -30,7 +31,8 @@ const tmeter_decoder* decoder_of(const Plugin& plugin, std::string_view encoding
 
 }  // namespace
 
-Decoders::Decoders(Registry& registry, const Graph& graph, CallLog& log) : graph_(graph), log_(log) {
+Decoders::Decoders(Registry& registry, const Graph& graph, CallLog& log)
+    : graph_(graph), log_(log) {
   for (const auto& t : graph.tensors())
     if (t.encoding && !known_.contains(t.encoding->id)) find(registry, t.encoding->id);
 }
@@ -50,8 +52,8 @@ void Decoders::find(Registry& registry, std::string_view encoding) {
   for (const auto& p : registry.plugins()) {
     if (!has(p->manifest.decoders, encoding)) continue;
     if (found)
-      throw Error(ErrorKind::kUsage, "both plugin " + found->manifest.id + " and " + p->manifest.id +
-                                         " decode '" + std::string(encoding) +
+      throw Error(ErrorKind::kUsage, "both plugin " + found->manifest.id + " and " +
+                                         p->manifest.id + " decode '" + std::string(encoding) +
                                          "'; leave one of them out");
     found = p.get();
   }

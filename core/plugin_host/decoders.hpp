@@ -13,8 +13,8 @@ namespace tmeter::core {
 
 class Decoders final : public ElementDecoder {
  public:
-  /// Opens the plugins that decode an encoding of the graph; both outlive this. Throws Error(kUsage) when two
-  /// plugins decode the same one.
+  /// Opens the plugins that decode an encoding of the graph; both outlive this. Throws
+  /// Error(kUsage) when two plugins decode the same one.
   Decoders(Registry& registry, const Graph& graph, CallLog& log);
   ~Decoders() override;
   Decoders(const Decoders&) = delete;
@@ -29,7 +29,7 @@ class Decoders final : public ElementDecoder {
   struct Known {
     const Plugin* plugin = nullptr;
     const tmeter_decoder* decoder = nullptr;
-    std::string why;  // there is none
+    std::string why;  // no decoder
   };
   /// A tensor that was asked for.
   struct Opened {

@@ -298,7 +298,7 @@ void write_program(Registry& registry, const tmeter_request& request, const RunC
     const auto& loaders = c.plugin->offers().loaders;
     if (c.loader >= loaders.size()) continue;
     c.plugin->call.run = run;
-    tmeter_builder builder{.builder = GraphBuilder(*model.graph)};
+    tmeter_builder builder{.builder = {}, .frame = model.graph.get()};
     if (run_loader(loaders[c.loader], *c.plugin, of_weights, builder) != TMETER_OK) continue;
     model.graph = finished(builder, *c.plugin, request.source->file.path());
     model.propagator = c.plugin;

@@ -127,9 +127,7 @@ std::string_view TensorBytes::stored(const Tensor& t) const {
 
 std::string_view TensorBytes::stored(const StoredPart& p) const {
   if (p.file_offset < 0 || p.bytes == 0) return {};
-  return (p.file ? *p.file : *model_)
-      .bytes()
-      .substr(to_size(p.file_offset), to_size(p.bytes));
+  return (p.file ? *p.file : *model_).bytes().substr(to_size(p.file_offset), to_size(p.bytes));
 }
 
 /// Whole blocks are decoded, of which the caller gets what it wants.
@@ -175,8 +173,8 @@ std::string_view TensorBytes::raw(const Tensor& t) const {
                                    to_size((last + 1) * bytes));
 }
 
-/// The bytes that hold these elements of an encoded tensor, offset in the file and length, where their
-/// blocks lie in order.
+/// The bytes that hold these elements of an encoded tensor, offset in the file and length, where
+/// their blocks lie in order.
 std::optional<std::pair<size_t, size_t>> TensorBytes::blocks_of(const Tensor& t, int64_t first,
                                                                 int64_t count) const {
   const auto* e = t.encoding;
@@ -184,8 +182,9 @@ std::optional<std::pair<size_t, size_t>> TensorBytes::blocks_of(const Tensor& t,
       !decoder_->in_order(t))
     return std::nullopt;
   const auto begin = std::min(first / e->block_elements * e->block_bytes, t.storage_bytes);
-  const auto end = std::min((first + count + e->block_elements - 1) / e->block_elements * e->block_bytes,
-                            t.storage_bytes);
+  const auto end =
+      std::min((first + count + e->block_elements - 1) / e->block_elements * e->block_bytes,
+               t.storage_bytes);
   return std::pair(to_size(t.file_offset + begin), to_size(end - begin));
 }
 

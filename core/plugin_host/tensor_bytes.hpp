@@ -47,7 +47,8 @@ class ElementDecoder {
   virtual ~ElementDecoder() = default;
   /// Why it cannot; empty when it can. Lives as long as this.
   virtual std::string_view unavailable(const Tensor& tensor, const TensorBytes& bytes) = 0;
-  /// Elements [first, first + count): whole blocks, but for the end of the tensor, which is available.
+  /// Elements [first, first + count): whole blocks, but for the end of the tensor, which is
+  /// available.
   virtual void decode(const Tensor& tensor, int64_t first, int64_t count, float* out) = 0;
   /// Whether blocks lie in the order of their elements.
   virtual bool in_order(const Tensor& tensor) = 0;
@@ -55,7 +56,8 @@ class ElementDecoder {
 
 class TensorBytes {
  public:
-  /// `model` holds the tensors that name no other file. Without a decoder encoded tensors are unavailable.
+  /// `model` holds the tensors that name no other file. Without a decoder encoded tensors are
+  /// unavailable.
   explicit TensorBytes(const MappedFile& model, ElementDecoder* decoder = nullptr)
       : model_(&model), decoder_(decoder) {}
 
@@ -74,8 +76,8 @@ class TensorBytes {
   std::string_view stored(const Tensor& tensor) const;
   std::string_view stored(const StoredPart& part) const;
 
-  /// Of a tensor that is not encoded: its storage in the file from its first element to the last that its strides reach; empty when
-  /// that is not in the file.
+  /// Of a tensor that is not encoded: its storage in the file from its first element to the last
+  /// that its strides reach; empty when that is not in the file.
   std::string_view raw(const Tensor& tensor) const;
 
   /// Hints for the pages of these elements, where they are contiguous: to be read soon; not needed

@@ -1,8 +1,8 @@
-// The system calls a worker may make, each with the reason why it is needed. All others are
-// answered as on a kernel that does not have them, those that kernels learn later included.
+// The system calls a worker may make, each with its reason. All others fail with ENOSYS, including
+// calls that later kernels add.
 //
-// docs/reliability.md tells users the same; tests/docs/test_system_calls.py compares the two, and
-// tests/cli/test_system_calls.py makes every call there is from a plugin.
+// docs/reliability.md has the same table; tests/cli/test_system_calls.py compares the two and makes
+// every call of the running kernel from a plugin.
 #pragma once
 #include <asm/ioctls.h>
 #include <fcntl.h>
@@ -55,7 +55,7 @@
 
 namespace tmeter::core {
 
-/// Who may make a call: everybody, or a run with one of these rights.
+/// The processes that may make a call: all, or those with one of these rights.
 enum Permit : uint8_t {
   kEverybody = 0,
   kNetworkRight = 1,
@@ -163,8 +163,8 @@ inline constexpr PermittedCalls kPermittedCalls[] = {
 #endif
 };
 
-/// (an argument & mask) is one of `values`; arguments are looked at as 32 bits, which is what the
-/// kernel takes of them, or their upper half.
+/// (an argument & mask) is one of `values`. Arguments are compared as 32 bits, as the kernel reads
+/// them, or by their upper half.
 struct Condition {
   int argument;
   uint32_t mask;
@@ -172,7 +172,7 @@ struct Condition {
   bool upper_half = false;
 };
 
-/// A call whose arguments are looked at: all conditions hold, or another row of the call does.
+/// A call with conditions on its arguments: all of them hold, or those of another row of the call.
 struct CheckedCall {
   int call;
   uint8_t rights;
@@ -187,7 +187,7 @@ namespace arguments {
 
 inline constexpr uint32_t kNone[] = {0}, kAll = ~uint32_t{0};
 
-// Files are opened for reading: neither written, made nor cut.
+// Files are opened read-only: no writing, creating or truncating.
 inline constexpr uint32_t kWriteBits = O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
 inline constexpr Condition kOpen[] = {{1, kWriteBits, kNone}};
 inline constexpr Condition kOpenAt[] = {{2, kWriteBits, kNone}};

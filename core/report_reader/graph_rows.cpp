@@ -1,6 +1,7 @@
 #include "core/report_reader/graph_rows.hpp"
 
 #include <tmeter/abi/base.h>
+#include <tmeter/abi/metadata.h>
 
 #include <limits>
 #include <tmeter/cpp/dtype.hpp>
@@ -26,11 +27,19 @@ std::string integer_text(const std::optional<Item>& item) {
   return item ? std::to_string(item->integer()) : std::string();
 }
 
+double not_finite(std::string_view word) {
+  if (word == "inf" || word == "-inf")
+    return (word == "inf" ? 1 : -1) * std::numeric_limits<double>::infinity();
+  if (word != "nan") refuse("'" + printable(word, 40) + "' is not a number");
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
 }  // namespace
 
 std::unique_ptr<Graph> GraphRows::read() {
   properties();
   symbols();
+  metadata();
   modules();
   document_.has("module_calls") ? module_calls() : guess_module_calls();
   tensors();
@@ -65,6 +74,47 @@ void GraphRows::symbols() {
         builder_.symbol(name, m.at("min").integer(),
                         max ? max->integer() : std::numeric_limits<int64_t>::max(), value);
     values_.add_symbol(name, symbol, value);
+  });
+}
+
+void GraphRows::metadata() {
+  document_.rows("metadata", [&](size_t, const Item& row) {
+    const auto m = row.members();
+    MetadataSpec fact;
+    fact.space = m.at("space").text();
+    fact.key = m.at("key").text();
+    fact.type = vocabulary::kMetadataTypes.number(m.at("type").text());
+    const auto values = m.find("values");
+    std::vector<tmeter_str> texts;
+    std::vector<int64_t> ints;
+    std::vector<double> floats;
+    const auto add = [&](const Item& item) {
+      switch (fact.type) {
+        case TMETER_METADATA_TEXT:
+          texts.push_back({item.text().data(), item.text().size()});
+          break;
+        case TMETER_METADATA_INT:
+          ints.push_back(item.integer());
+          break;
+        case TMETER_METADATA_BOOL:
+          ints.push_back(item.boolean());
+          break;
+        case TMETER_METADATA_FLOAT:
+          floats.push_back(item.is(simdjson::dom::element_type::STRING) ? not_finite(item.text())
+                                                                        : item.real());
+          break;
+        default:
+          refuse("it is of a type that this tmeter does not know");
+      }
+    };
+    if (values)
+      for (const auto item : values->list()) add({item, "values"});
+    else
+      add(m.at("value"));
+    fact.is_array = values.has_value();
+    fact.length = values ? m.at("length").integer() : 1;
+    fact.texts = texts, fact.ints = ints, fact.floats = floats;
+    builder_.metadata(fact);
   });
 }
 
@@ -171,6 +221,35 @@ void GraphRows::tensors() {
   document_.rows("tensors", [&](size_t i, const Item& row) { tensor(i, row.members()); });
 }
 
+/// `shapes` has the dims of the parts, as long as the spec is used.
+void GraphRows::encoding(const Members& m, TensorSpec& spec,
+                         std::vector<std::vector<int64_t>>& shapes) const {
+  const auto natural = [&](std::string_view key) {
+    const auto value = m.find(key);
+    return value ? value->integer() : 0;
+  };
+  auto& e = spec.encoding.emplace();
+  e.id = m.at("id").text();
+  e.parameters = m.text("parameters");
+  e.block_elements = natural("block_elements");
+  e.block_bytes = natural("block_bytes");
+  e.stored_dtype = DType::parse(m.text("stored_dtype")).id();
+  int64_t own = natural("stored_bytes");
+  shapes.reserve(limits::kParts);
+  for (const auto item : m.at("parts").list()) {
+    const auto p = Item(item, "parts").members();
+    if (shapes.size() == limits::kParts) refuse("it has more than 16 parts");
+    const auto& dims = shapes.emplace_back(values_.shape(p.at("shape")));
+    const auto bytes = static_cast<int64_t>(p.at("bytes").index(size_t{1} << 62));
+    if (bytes > own) refuse("its parts have more bytes than it has");
+    own -= bytes;
+    e.parts.push_back({DType::parse(p.at("dtype").text()).id(), p.at("role").text(),
+                       p.at("name").text(), dims, -1, bytes, nullptr});
+  }
+  if (own < 0) refuse("it has a negative number of bytes");
+  spec.storage_bytes = own;
+}
+
 void GraphRows::tensor(size_t index, const Members& m) {
   if (m.at("index").natural() != index) refuse("'index' must be its place in the list");
   const auto shape = values_.shape(m.at("shape"));
@@ -188,6 +267,8 @@ void GraphRows::tensor(size_t index, const Members& m) {
   spec.owner = it->second;
   spec.dims = shape;
   spec.trainable = m.at("trainable").boolean();
+  std::vector<std::vector<int64_t>> shapes;
+  if (const auto told = m.find("encoding")) encoding(told->members(), spec, shapes);
   const auto id = builder_.tensor(spec);
   values_.add_tensor(spec.name, id);
   figures_.row(m, TMETER_AXIS_TENSOR, index);

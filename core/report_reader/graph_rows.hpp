@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "core/base/text_hash.hpp"
+#include "core/module_description/module_description.hpp"
 #include "core/report_reader/figures.hpp"
 #include "core/report_reader/values.hpp"
-#include "core/module_description/module_description.hpp"
 
 namespace tmeter::core::report_reader {
 
@@ -23,6 +23,7 @@ class GraphRows {
   using Id = GraphBuilder::Id;
   void properties();
   void symbols();
+  void metadata();
   void modules();
   void module(size_t index, const Members& m);
   void enter(size_t index, const Members& m);
@@ -31,6 +32,8 @@ class GraphRows {
   void module_calls();
   void guess_module_calls();
   void tensors();
+  void encoding(const Members& m, TensorSpec& spec,
+                std::vector<std::vector<int64_t>>& shapes) const;
   void tensor(size_t index, const Members& m);
   void inputs();
   void nodes();

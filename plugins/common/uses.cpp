@@ -53,12 +53,13 @@ double element_count(const tmeter::Shape& shape) {
   return n;
 }
 double bytes_of(const Value& value) {
+  if (const auto stored = value.tensor()) return bytes_of(stored);
   return value.is_tensor()
              ? element_count(value.shape()) * static_cast<double>(value.dtype().bytes())
              : 0;
 }
 double bytes_of(const tmeter::Tensor& tensor) {
-  return element_count(tensor.shape()) * static_cast<double>(tensor.dtype().bytes());
+  return static_cast<double>(tensor.bytes().value());
 }
 
 bool is_identity(const Node& node) {

@@ -1,8 +1,8 @@
-"""Holds `tmeter FOLDER` against what transformers says of the same model: `check.py TRUTH.json [TYPE…]`.
+"""Compares `tmeter FOLDER` with transformers' own figures for the same model: `check.py TRUTH.json [TYPE…]`.
 
-A type is exact when parameters, products at each size and the bytes of the cache are the library's; "said" when the report says that
-something is not known; WRONG when it says nothing. Every type of the
-recorded file must be exact with the names that its module has, and never wrong with those of its checkpoints.
+A type is exact if parameters, products at each size and the bytes of the cache equal the library's; "said" if the report names an
+unknown part; WRONG if it does not. Every type of the recorded file must be exact with its module's names, and never wrong with
+those of its checkpoints.
 """
 
 import json

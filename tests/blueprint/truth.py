@@ -1,8 +1,9 @@
-"""What a model of transformers has and costs by its own account: `truth.py OUT.json [TYPE…]`.
+"""The structure and costs of transformers' models by their own account: `truth.py OUT.json [TYPE…]`.
 
-For each model type its default configuration is built on meta tensors. Recorded are config.json, the names and shapes of its weights (as
-the module has them, and as `save_pretrained` writes them where that differs), its parameters, the products that FlopCounterMode counts at
-three sizes, and the bytes of the cache after each. tests/blueprint/folders.py makes weightless folders of it.
+For each model type its default configuration is built on meta tensors. Recorded are config.json, the names and shapes of its
+weights (as in the module, and as written by `save_pretrained` where that differs), its parameters, the products that
+FlopCounterMode counts at three sizes, and the bytes of the cache after each. tests/blueprint/folders.py makes weightless folders
+from them.
 """
 
 import json
@@ -54,7 +55,7 @@ def kinds_of(model_type):
 
 
 def tensors_of(state):
-    """Each name once: layers that are alike fold into one line with the numbers that they have."""
+    """Each name once: equal layers fold into one line with their numbers."""
     folded = {}
     for name, t in state:
         numbers = tuple(int(n) for n in re.findall(r"(?<=\.)\d+(?=\.)|^\d+(?=\.)", name))
@@ -67,7 +68,7 @@ def tensors_of(state):
 
 
 def ranges(numbers):
-    """[(0, 0), (0, 1), (1, 0), (1, 1)] → "0-1.0-1", if that is what they are; else all of them."""
+    """[(0, 0), (0, 1), (1, 0), (1, 1)] → "0-1.0-1", if they form such a range; else all of them."""
     parts = []
     for column in zip(*numbers):
         values = sorted(set(column))

@@ -38,7 +38,7 @@ const std::map<std::string, tmeter::BackwardFunction>& rules() {
       {"negative", [](BackwardCall& b) { b.add_macs(-1); }},
       {"negative bytes", [](BackwardCall& b) { b.keep_bytes(-1); }},
       {"absent result", [](BackwardCall& b) { b.keep_result(5); }},
-      {"throws", [](BackwardCall&) { throw std::runtime_error("no gradient today"); }},
+      {"throws", [](BackwardCall&) { throw std::runtime_error("no gradient for this"); }},
       {"huge", [](BackwardCall& b) { b.keep_bytes(INT64_MAX); }},
       {"emits",
        [](BackwardCall& b) { b.call().emit("saved_bytes", TMETER_AXIS_NODE, 0, Count(1)); }},

@@ -1,4 +1,4 @@
-"""GGUF files for tests, right and wrong, by the format's description (docs/gguf.md of ggml)."""
+"""Valid and damaged GGUF files for tests, by the format's description (docs/gguf.md of ggml)."""
 import struct
 
 U8, I8, U16, I16, U32, I32, F32, BOOL, TEXT, ARRAY, U64, I64, F64 = range(13)
@@ -52,7 +52,7 @@ class Writer:
 
 
 def model(tensors, pairs=(), alignment=32, **form):
-    """A file of tensors, name → (shape, kind, bytes or None for zeros), one behind the other."""
+    """A file of tensors, name → (shape, kind, bytes or None for zeros), one after the other."""
     at, table, data = 0, [], b""
     for name, (shape, kind, content) in tensors.items():
         size = bytes_of(shape, kind)

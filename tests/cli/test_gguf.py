@@ -1,6 +1,9 @@
-"""GGUF files: what is read agrees with the package gguf and with NumPy (fixtures/make_gguf.py); damaged ones get one clear line."""
+"""GGUF files: tmeter's report agrees with the package gguf and with NumPy (fixtures/make_gguf.py); damaged files get one clear
+line."""
 import json
+import math
 import os
+import random
 import re
 import shlex
 import shutil
@@ -117,7 +120,7 @@ class Reading(CliTest):
             self.assertEqual((document["totals"]["nan"], document["totals"]["inf"]), (32, 32))
 
     def test_no_weight_is_read_unless_a_plugin_wants_to(self):
-        """A terabyte and more in parts that are holes."""
+        """More than a terabyte in parts that are holes."""
         rows = 100_000
         for i in range(100):
             name = f"blk.{i}.ffn_up.weight"
@@ -169,8 +172,110 @@ class Parts(CliTest):
         self.assert_refused(4, ["65535", "10,000 files"], self.file("m.gguf", model({}, split_pairs(0, 65535, 1))))
 
 
+def safetensors(tensors):
+    """Name → (shape, floats)."""
+    header, data = {}, b""
+    for name, (shape, values) in tensors.items():
+        content = struct.pack(f"<{len(values)}f", *values)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def q8_0(values):
+    """Blocks as ggml's quantize_row_q8_0_ref, and what they decode to."""
+    out, decoded = b"", []
+    for at in range(0, len(values), 32):
+        block = values[at:at + 32]
+        d = max(map(abs, block)) / 127
+        codes = [round(x / d) if d else 0 for x in block]
+        scale = struct.pack("<e", d)
+        out += scale + struct.pack("<32b", *codes)
+        decoded += [c * struct.unpack("<e", scale)[0] for c in codes]
+    return out, decoded
+
+
+class Errors(CliTest):
+    """tmeter diff --columns sqnr: held against the same sums in Python."""
+
+    ROWS, COLUMNS, HEADS = 64, 64, 4
+
+    def setUp(self):
+        super().setUp()
+        rng = random.Random(7)
+        self.q = [struct.unpack("<f", struct.pack("<f", rng.gauss(0, 0.05)))[0] for _ in range(self.ROWS * self.COLUMNS)]
+        self.up = [struct.unpack("<f", struct.pack("<f", rng.gauss(0, 0.2)))[0] for _ in range(self.ROWS * self.COLUMNS)]
+        shape = [self.ROWS, self.COLUMNS]
+        self.before = self.file("m.safetensors", safetensors({"model.layers.0.self_attn.q_proj.weight": (shape, self.q),
+                                                              "model.layers.0.mlp.up_proj.weight": (shape, self.up)}))
+
+    def permuted(self, values):
+        """LlamaModel.permute of convert_hf_to_gguf.py: reshape(heads, 2, rows / heads / 2, …).swapaxes(1, 2)."""
+        half, rows = self.ROWS // self.HEADS // 2, []
+        for head in range(self.HEADS):
+            for i in range(half):
+                for part in range(2):
+                    row = (head * 2 + part) * half + i
+                    rows += values[row * self.COLUMNS:(row + 1) * self.COLUMNS]
+        return rows
+
+    def sums(self, values):
+        decoded = q8_0(values)[1]
+        return sum(x * x for x in values), sum((x - y) ** 2 for x, y in zip(values, decoded))
+
+    def gguf(self, q):
+        shape = [self.ROWS, self.COLUMNS]
+        return self.file("m-Q8_0.gguf", model({"blk.0.attn_q.weight": (shape, Q8_0, q8_0(q)[0]), "blk.0.ffn_up.weight": (shape, Q8_0, q8_0(self.up)[0])},
+                                              [("general.architecture", TEXT, "llama"), ("llama.attention.head_count", U32, self.HEADS)]))
+
+    def assert_errors(self, before, after):
+        done = tmeter("diff", before, after, "--plugins=params", "--columns", "params,sqnr", "--report", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = json.loads(done.stdout)
+        found = {m["after"]["path"]: m["values"].get("sqnr", {}).get("after") for m in document["modules"] if m["after"]}
+        (p1, e1), (p2, e2) = self.sums(self.q), self.sums(self.up)
+        for path, power, error in (("model.layers.0.self_attn.q_proj", p1, e1), ("model.layers.0.mlp.up_proj", p2, e2), ("", p1 + p2, e1 + e2)):
+            self.assertAlmostEqual(found[path], 10 * math.log10(power / error), delta=1e-6, msg=path)
+
+    def test_of_each_module_and_the_model(self):
+        self.assert_errors(self.before, self.gguf(self.permuted(self.q)))
+
+    def test_a_file_whose_rows_are_not_permuted(self):
+        self.assert_errors(self.before, self.gguf(self.q))
+
+    def test_equal_weights_have_none_and_a_budget_can_be_held(self):
+        done = tmeter("diff", self.before, self.before, "--plugins=params", "--columns", "sqnr", "--report", "json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["totals"]["sqnr"]["after"]), (0, None), done.stderr)
+        path = self.gguf(self.permuted(self.q))
+        for least, status in ((30, 0), (60, 3)):
+            done = tmeter("diff", self.before, path, "--plugins=params", "--assert", f"sqnr >= {least}")
+            self.assertEqual(done.returncode, status, done.stderr)
+
+    def test_experts_that_one_tensor_joins(self):
+        rng = random.Random(9)
+        single = [[struct.unpack("<f", struct.pack("<f", rng.gauss(0, 0.1)))[0] for _ in range(4 * 32)] for _ in range(3)]
+        after = self.file("e.gguf", model({"blk.0.ffn_gate_exps.weight": ([3, 4, 32], Q8_0, q8_0(sum(single, []))[0])},
+                                          [("general.architecture", TEXT, "llama")]))
+        power, error = self.sums(sum(single, []))
+        for name in ("mlp.experts.{}.gate_proj", "block_sparse_moe.experts.{}.w1"):
+            before = self.file("e.safetensors", safetensors({f"model.layers.0.{name.format(e)}.weight": ([4, 32], x) for e, x in enumerate(single)}))
+            done = tmeter("diff", before, after, "--plugins=params", "--columns", "sqnr", "--report", "json")
+            self.assertAlmostEqual(json.loads(done.stdout)["totals"]["sqnr"]["after"], 10 * math.log10(power / error), delta=1e-6, msg=done.stderr)
+
+    def test_folders_too(self):
+        folder = self.folder / "m"
+        folder.mkdir()
+        self.before = self.before.rename(folder / "model.safetensors")
+        self.assert_errors(folder, self.gguf(self.permuted(self.q)))
+
+    def test_without_being_asked_no_weight_is_read(self):
+        done = tmeter("diff", self.before, self.gguf(self.q), "--plugins=params", "--report", "json")
+        self.assertNotIn("sqnr", done.stdout)
+
+
 class Plan(CliTest):
-    """quantization-advice of a GGUF file: arguments of llama-quantize, with the bytes that they lead to."""
+    """quantization-advice of a GGUF file: arguments of llama-quantize, with the resulting bytes."""
 
     WEIGHTS = EXPECTED["unpacked.gguf"]["tensors"]
     SIZES = {"q4_K": (256, 144), "q5_K": (256, 176), "q6_K": (256, 210), "q8_0": (32, 34), "q4_0": (32, 18), "q5_0": (32, 22), "q5_1": (32, 24),
@@ -181,7 +286,7 @@ class Plan(CliTest):
         return [f for f in document["findings"] if f["rule"] == "gguf-plan"], document
 
     def types(self, findings):
-        """What llama-quantize makes of the arguments: the first pattern that is found in a name decides."""
+        """llama-quantize's reading of the arguments: the first pattern found in a name decides."""
         words = shlex.split(" ".join(f["action"] for f in findings))
         arguments = [words[i + 1].rsplit("=", 1) for i, word in enumerate(words) if word == "--tensor-type"]
         return {name: next((kind for pattern, kind in arguments if re.search(pattern, name)), "f32") for name in self.WEIGHTS}
@@ -264,7 +369,7 @@ class BadInput(CliTest):
         self.refuse(["key 'k'", "1000000000 items"], writer.header([("k", ARRAY, (TEXT, []))], [])[:-8] + struct.pack("<Q", 10**9))
 
     def test_the_same_in_a_file_of_a_terabyte(self):
-        """Holes have room for all that is claimed."""
+        """Holes have room for all claimed sizes."""
         writer, size = Writer(), 1 << 40
         self.refuse(["claims 1000000000 tensors"], writer.header([], [], (10**9, 0)), size)
         self.refuse(["1152921504606846976 bytes"], writer.header([], [], (0, 1)) + struct.pack("<Q", 1 << 60), size)

@@ -65,7 +65,7 @@ class Mistakes(CliTest):
         self.assert_refused(2, ["unknown hardware profile", "horowitz-45nm"], RESNET, "--hardware=horowitz")
 
     def test_malformed_values(self):
-        self.assert_refused(2, ["--input", "no size"], RESNET, "--input", "1xax3")
+        self.assert_refused(2, ["--input", "not a size"], RESNET, "--input", "1xax3")
         self.assert_refused(2, ["--input", "unknown dtype"], RESNET, "--input", "1x3:f33")
         self.assert_refused(2, ["--bind"], RESNET, "--bind", "batch")
         self.assert_refused(2, ["--by"], RESNET, "--by", "modul")

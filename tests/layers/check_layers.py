@@ -53,6 +53,9 @@ PLUGINS = {
     "plugins/common": [],
     "plugins/loaders/common": [],
     "plugins/loaders": ["plugins/loaders/common"],
+    "plugins/loaders/safetensors": ["plugins/loaders/common", "plugins/encodings/recognition"],
+    "plugins/encodings": [],
+    "plugins/encodings/recognition": ["plugins/loaders/common"],
     "plugins/metrics": [],
     "plugins/metrics/sensors": [],
     "plugins/metrics/energy": ["plugins/metrics/sensors"],
@@ -74,7 +77,7 @@ ONLY_IN = {
     "boost/dll": ["core/plugin_host"],
     "boost/program_options": ["apps/tmeter"],
     "toml++": ["core/config"],
-    "simdjson": ["plugins/loaders", "plugins/torch_backend/executor", "core/report_reader"],
+    "simdjson": ["plugins/loaders", "plugins/encodings/recognition", "plugins/torch_backend/executor", "core/report_reader"],
     "utf8proc.h": ["plugins/reports/text"],
     "hwy/": ["apps/measure", "plugins/common/highway", "plugins/metrics/param_stats", "plugins/advice/pruning", "plugins/advice/quantization",
             "plugins/loaders/gguf"],
@@ -123,7 +126,7 @@ def check_torch(path: str, include: str):
 def plugin_of(path: str) -> str:
     """The plugin, or the shared folder, that a file of plugins/ belongs to: two or three levels deep."""
     parts = path.split("/")
-    deep = parts[1] in ("loaders", "metrics", "advice", "reports")
+    deep = parts[1] in ("loaders", "encodings", "metrics", "advice", "reports")
     return "/".join(parts[: 3 if deep else 2])
 
 

@@ -5,7 +5,9 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-from support import MODELS, report, tmeter  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "blueprint"))
+from folders import rows_of, tensors_of, write_folder  # noqa: E402
+from support import MODELS, SOURCE, report, tmeter  # noqa: E402
 
 # Elements of keys and values for one token: layers × 2 × key/value heads × width.
 TOKEN = {"gpt2_like": 4 * 2 * 256, "llama_like": 4 * 2 * 2 * 32, "mixtral": 2 * 2 * 2 * 16, "qwen2_moe": 2 * 2 * 2 * 16}
@@ -56,6 +58,37 @@ class Memory(unittest.TestCase):
         said = [f["text"] for f in served("llama_like", memory="1MiB")["findings"] if f["rule"] == "serving-fit"]
         self.assertEqual(len(said), 1)
         self.assertIn("more than the 1.00 MiB", said[0])
+
+
+class Folders(unittest.TestCase):
+    """Default configurations of transformers 5.23 (tests/blueprint/transformers.jsonl), 131,072 tokens, bf16."""
+
+    N = 131_072
+    # type → engine → (layers, tokens that one keeps, elements of a token) of each kind of layer
+    KEPT = {
+        "gpt_oss": {  # every second of 36 layers has a window of 128; 8 heads of 64
+            "transformers": [(18, N, 1024), (18, 127, 1024)],
+            "llama.cpp": [(18, N, 1024), (18, 768, 1024)],  # 128 + 512, padded to 256
+            "vllm": [(18, N, 1024), (18, (520 + 1) * 16, 1024)],  # 127 + 8192 tokens are 520 pages, and one more
+        },
+        "deepseek_v3": {engine: [(61, N, 576)] for engine in ("transformers", "llama.cpp", "vllm")},
+        "llama4_text": {  # three of four layers see a chunk of 8,192; 8 heads of 128
+            "transformers": [(12, N, 2048), (36, 8191, 2048)],
+            "llama.cpp": [(12, N, 2048), (36, 8704, 2048)],
+            "vllm": [(12, N, 2048), (36, 8192 + 8192, 2048)],
+        },
+    }
+
+    def test_windows_chunks_and_latent_vectors(self):
+        rows = {r.get("type"): r for r in rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl")}
+        for name, engines in self.KEPT.items():
+            with tempfile.TemporaryDirectory() as folder:
+                write_folder(folder, rows[name]["config"], tensors_of(rows[name]["tensors"]))
+                for engine, layers in engines.items():
+                    with self.subTest(model=name, engine=engine):
+                        totals = report(folder, "--plugins=serving", f"--set=serving.engine={engine}",
+                                        f"--set=serving.context={self.N}", "--set=serving.cache-type=bf16")["totals"]
+                        self.assertEqual(totals["serving_cache_bytes"], sum(n * tokens * width * 2 for n, tokens, width in layers))
 
 
 class Speed(unittest.TestCase):

@@ -1,4 +1,4 @@
-"""A web server for tests: files in memory, ranges, etags, and what goes wrong with servers."""
+"""A web server for tests: files in memory, ranges, etags, and typical failures of servers."""
 
 import hashlib
 import http.server

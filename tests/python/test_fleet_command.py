@@ -168,7 +168,7 @@ def test_rows_without_reports(tmp_path, models):
     assert status == 0 and not (tmp_path / "out/reports").exists() and found.row(str(models / "a.safetensors"))["params"] == 1
     with pytest.raises(tmeter.Error, match="was not kept"):
         found.result(str(models / "a.safetensors"))
-    assert fleet_of(models, "-o", tmp_path / "out")[0] == 0  # now they are asked for
+    assert fleet_of(models, "-o", tmp_path / "out")[0] == 0  # now they are requested
     assert fleet.load(tmp_path / "out").result(str(models / "a.safetensors")).params == 1
 
 
@@ -178,7 +178,7 @@ def test_nothing_to_load(tmp_path):
 
 
 def test_a_large_table_is_paged_and_has_one_schema(tmp_path, monkeypatch):
-    """2,300 rows: the page has 2,000, Parquet three files of one schema; rows of the table are read when asked for."""
+    """2,300 rows: the page has 2,000, Parquet three files of one schema; rows of the table are read on request."""
     import pyarrow.parquet
     from tmeter.fleet import table
 

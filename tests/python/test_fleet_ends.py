@@ -1,4 +1,4 @@
-"""What a fleet leaves when it ends, is ended, or cannot go on: its results alone, and one clear line."""
+"""A fleet that ends, is ended, or cannot go on leaves its results alone, and one clear line."""
 
 import json
 import os
@@ -61,7 +61,7 @@ def processes_with(word):
 
 @pytest.fixture
 def slow(tmp_path, monkeypatch):
-    """A program that takes a minute over files called slow."""
+    """A program that takes a minute for files called slow."""
     real = tmeter.program.program_path()
     script = tmp_path / "program"
     script.write_text(f'#!/bin/sh\ncase "$*" in *slow*) touch "{tmp_path}/begun"; exec sleep 61.{os.getpid()};; esac\nexec "{real}" "$@"\n')
@@ -242,7 +242,7 @@ def test_of_a_large_file_the_header_is_fetched(tmp_path):
         server.put("m.safetensors", (head, size))
         (row,) = run([server.url("m.safetensors")], tmp_path / "out").models
         assert (row["params"], row["bytes"]) == (500_000_000, size) and server.sent < 1_000_000
-        server.ranges = False  # all of it is offered, and not taken
+        server.ranges = False  # the server offers all of it; the fleet does not read it
         (row,) = run([server.url("m.safetensors")], tmp_path / "out2").models
         assert row["params"] == 500_000_000 and server.sent < 0.02 * size
 

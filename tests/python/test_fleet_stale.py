@@ -1,4 +1,4 @@
-"""tmeter.fleet never keeps a figure of another content: files, profiles and plugins that change, on paths and behind URLs."""
+"""tmeter.fleet never keeps a figure of other content: changed files, profiles and plugins, on paths and behind URLs."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ def run(models, output, **options):
 
 @pytest.fixture
 def program(tmp_path, monkeypatch):
-    """A program that does what `before(…)` and `after(…)` say at each analysis, and notes each."""
+    """A program that calls `before(…)` and `after(…)` at each analysis, and records each."""
     real = tmeter.program.program_path()
     calls = tmp_path / "calls"
 
@@ -60,7 +60,7 @@ def test_a_file_that_is_replaced_while_it_is_read_is_read_again(tmp_path, progra
 
 
 def test_also_with_size_and_time_of_the_one_before(tmp_path, program):
-    """`cp -p` and `touch -r` keep the time; the inode, or its own time, tells."""
+    """`cp -p` and `touch -r` keep the time; the inode, or its change time, differs."""
     model = write(tmp_path / "m.safetensors", {"a.weight": ([2], [1.0, 2.0])})
     other = write(tmp_path / "new", {"a.weight": ([1, 2], [1.0, 2.0])})
     assert run([model], tmp_path / "out", plugins="params").models[0]["status"] == "ok"
@@ -83,7 +83,7 @@ def test_a_file_that_never_rests_is_a_failure_that_may_go_away(tmp_path, program
 
 
 def test_a_file_written_this_moment(tmp_path):
-    """In one step of the kernel's clock a change of content cannot be seen: reading waits for the next."""
+    """Within one step of the kernel's clock a change of content is invisible: reading waits for the next step."""
     model = write(tmp_path / "m.safetensors", ONE)
     begin = time.time()
     places.settle(str(model))

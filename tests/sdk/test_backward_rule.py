@@ -58,7 +58,7 @@ class BackwardRule(CliTest):
             "negative": "its backward rule gives a negative amount",
             "negative bytes": "its backward rule gives a negative amount",
             "absent result": "keeps an argument or result that the operator does not have",
-            "throws": "no gradient today",
+            "throws": "no gradient for this",
             "emits": "",
         }.items():
             with self.subTest(rule):

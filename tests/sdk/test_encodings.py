@@ -202,7 +202,7 @@ class Encodings(CliTest):
         model = self.file("m.acme", b"ACME1" + struct.pack("<2I", 1, 6) + bytes(6) + struct.pack("<f", 1))
         done = self.run_with(model)
         self.assertEqual(done.returncode, 4)
-        self.assertIn("has 6 elements, which are no whole blocks of 4", done.stderr)
+        self.assertIn("has 6 elements, which is not a multiple of its blocks of 4", done.stderr)
 
     def test_a_key_twice(self):
         done = self.run_with(self.model(tail=b"twice"))
@@ -214,7 +214,7 @@ class Encodings(CliTest):
             done = tmeter("plugin", "check", plugin, "--plugin", self.plugins[0], "--plugin", self.plugins[1],
                           "--model", self.model())
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertIn("decodes: acme.rows", tmeter("plugin", "info", self.plugins[1]).stdout)
+        self.assertIn("decodes: acme.rows", tmeter("plugin", "info", "com.acme.decoder", "--plugin", self.plugins[1]).stdout)
 
     def test_two_decoders_of_one_encoding(self):
         copy = pathlib.Path(self.folder, "second.cpp")

@@ -16,6 +16,7 @@ FROZEN, FROZEN_1_1 = ABI / "1.0", ABI / "1.1"
 PLUGINS = {FROZEN: ("operators", "files"), FROZEN_1_1: ("runs",)}
 CURRENT = SOURCE / "sdk/include"
 HOSTS = {"current": TMETER, "grown": BUILD / "bin/tmeter-grown"}
+GROWN = ("tmeter_results_api", "tmeter_tensor_desc", "tmeter_builder_api", "tmeter_graph_api")
 MADE_BY = ["gcc", "-std=c99", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-s", "-Wl,--build-id=none"]
 BINARIES = platform.machine() == "x86_64"
 MODEL = MODELS / "dynamic_mlp.pt2"  # linear 4 × 64 → 4 × 256, gelu, linear → 4 × 10
@@ -152,7 +153,8 @@ class Headers(CliTest):
 
     @unittest.skipUnless(shutil.which("abidiff"), "abidiff (abigail-tools) is not installed")
     def test_the_abi_is_that_of_the_release(self):
-        grown = self.file("grown.suppr", "[suppress_type]\nname = tmeter_results_api\nhas_data_member_inserted_at = end\n")  # docs/abi.md, rule 2
+        # Structs that have grown at their end since: docs/abi.md, rule 2.
+        grown = self.file("grown.suppr", "".join(f"[suppress_type]\nname = {name}\nhas_data_member_inserted_at = end\n" for name in GROWN))
         for since in PLUGINS:
             frozen = self.library(since / "include", "frozen", since)
             done = subprocess.run(["abidiff", "--suppressions", grown, frozen, self.library(CURRENT, "current", since)], capture_output=True, text=True, check=False)

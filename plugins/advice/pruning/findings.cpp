@@ -144,8 +144,9 @@ void report_low(const Collection& seen, Call& call) {
 /// 2:4 sparsity stores two of four elements and two bits for the position of each (PyTorch,
 /// semi-structured sparsity): a matrix takes (2 · bits + 4) / (4 · bits) of its bytes.
 double bytes_saved_by_fours(const Weight& w) {
-  const double bits = 8.0 * static_cast<double>(w.tensor.dtype().bytes());
-  return static_cast<double>(w.tensor.bytes().value()) * (1 - (2 * bits + 4) / (4 * bits));
+  const auto bytes = static_cast<double>(w.tensor.bytes().value());
+  const double bits = 8.0 * bytes / static_cast<double>(w.tensor.numel().value());
+  return bytes * (1 - (2 * bits + 4) / (4 * bits));
 }
 
 /// Shapes that torch.sparse.to_sparse_semi_structured takes in float16 and bfloat16 with

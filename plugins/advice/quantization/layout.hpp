@@ -20,13 +20,14 @@ struct Layout {
   int64_t run = 0;  // consecutive elements of one channel
   /// Chunks hold whole rows (abi/tensor_analysis.h).
   bool whole_rows = false;
+  int64_t encoded_bytes = 0;  // of an encoded weight, as it is stored; else 0
 
   /// Channels are whole rows seen at once: one pass is enough for them.
   bool channel_is_row() const { return whole_rows && channel_axis == 0; }
   size_t channel_of(int64_t element) const {
     return static_cast<size_t>((element / run) % channels);
   }
-  int64_t bytes() const { return elements * dtype.bytes(); }
+  int64_t bytes() const { return encoded_bytes > 0 ? encoded_bytes : elements * dtype.bytes(); }
 };
 
 /// Rank at least 2 and no empty dim.

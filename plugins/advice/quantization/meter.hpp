@@ -21,16 +21,16 @@ constexpr size_t padded(size_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
 class Meter {
  public:
-  /// Looks at x[0, n), which begins at a group's first element. x is followed by zeros up to
-  /// padded(n). False when there is an infinity or NaN: do not call anything below then.
+  /// Computes the ranges of x[0, n), which begins a group and is followed by zeros up to padded(n).
+  /// False if an element is not finite; then nothing below may be called.
   bool look_at(const float* x, size_t n);
   const Range& range() const { return range_; }
-  /// The same without looking: for `scaled` alone.
+  /// Sets x without its ranges, for `scaled` alone.
   void view(const float* x, size_t n) { x_ = x, n_ = padded(n); }
 
   /// Adds power, casts and all schemes with groups.
   void groups(Sums& into) const;
-  /// Adds the schemes of a scope whose scale comes from `range`, which holds all that is looked at.
+  /// Adds the schemes of a scope whose scale comes from `range`, which covers all elements.
   void scaled(Scope scope, const Range& range, Sums& into) const;
 
  private:
@@ -39,7 +39,7 @@ class Meter {
   const float* x_ = nullptr;
   size_t n_ = 0;  // padded
   Range range_;
-  /// Of each 32 << i elements: smallest and largest, with zero. Followed by kSpare zeros.
+  /// Minimum and maximum, zero included, of each 32 << i elements; then kSpare zeros.
   struct Ranges {
     std::vector<float> lo, hi;
   };

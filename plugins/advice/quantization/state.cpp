@@ -113,8 +113,9 @@ std::unique_ptr<tmeter::TensorAnalysis> make_state(const tmeter::TensorPart& par
   const auto tensor = part.tensor();
   const auto shape = tensor.shape();
   const std::vector<int64_t> dims(shape.begin(), shape.end());
-  return std::make_unique<First>(layout_of(tensor.dtype(), dims, channel_axis_of(tensor)),
-                                 part.first(), ratio, into);
+  auto layout = layout_of(tensor.dtype(), dims, channel_axis_of(tensor));
+  if (tensor.is_encoded()) layout.encoded_bytes = tensor.bytes().value();
+  return std::make_unique<First>(std::move(layout), part.first(), ratio, into);
 }
 
 const std::array<std::string, kSchemeCount>& metric_ids() {

@@ -12,7 +12,7 @@ using tmeter::DTypeClass;
 using tmeter::Node;
 using tmeter::Value;
 
-/// The call of the moment is the only way to the profile.
+/// The profile can only be read through the current call.
 Lookup lookup_in(const Call& call) {
   return [&call](const std::string& key) -> std::optional<double> {
     double value = 0;

@@ -33,10 +33,21 @@ void check_name(std::string_view name) {
 }
 
 tmeter_id WeightTree::owner_of(std::string_view tensor_name) {
-  tmeter_id module = root_;
-  size_t begin = 0;
-  for (size_t dot; (dot = tensor_name.find('.', begin)) != std::string_view::npos; begin = dot + 1)
+  const auto shorter = std::min(last_.size(), tensor_name.size());
+  const auto same = static_cast<size_t>(
+      std::mismatch(last_.begin(), last_.begin() + static_cast<std::ptrdiff_t>(shorter),
+                    tensor_name.begin())
+          .first -
+      last_.begin());
+  while (!last_modules_.empty() && last_modules_.back().first >= same) last_modules_.pop_back();
+  tmeter_id module = last_modules_.empty() ? root_ : last_modules_.back().second;
+  size_t begin = last_modules_.empty() ? 0 : last_modules_.back().first + 1;
+  for (size_t dot; (dot = tensor_name.find('.', begin)) != std::string_view::npos;
+       begin = dot + 1) {
     module = child(module, tensor_name.substr(begin, dot - begin));
+    last_modules_.emplace_back(dot, module);
+  }
+  last_ = tensor_name;
   return module;
 }
 

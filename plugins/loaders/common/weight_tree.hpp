@@ -6,6 +6,7 @@
 #include <string_view>
 #include <tmeter/cpp/plugin.hpp>
 #include <utility>
+#include <vector>
 
 namespace loading {
 
@@ -37,6 +38,9 @@ class WeightTree {
   tmeter::GraphBuilder& graph_;
   tmeter_id root_;
   std::map<std::pair<tmeter_id, std::string>, tmeter_id> children_;  // by parent and name
+  // The modules of the last name, each with the place of the dot behind it: names come in order.
+  std::string last_;
+  std::vector<std::pair<size_t, tmeter_id>> last_modules_;
 };
 
 /// Guesses from name and type whether a tensor is a buffer. Running statistics and position tables

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dtypes.hpp"
+#include "subclass.hpp"
 
 namespace pt2 {
 namespace {
@@ -246,7 +247,10 @@ void Tensors::read_record(StoredTensor& t, std::string_view name, bool pickled,
   const auto& entry = record(folder, name);
   if (!entry) throw BadFile("its record " + in_quotes(name) + " is not in the archive");
   if (pickled) {
-    t.storage_key = entry->name;  // a tensor subclass: its bytes are inside a pickle
+    t.storage_key = entry->name;
+    const auto subclass = subclass_in(entry->stored ? source_.read(*entry) : std::string_view());
+    t.encoding = subclass.encoding;
+    t.storage_bytes = subclass.bytes;
     return;
   }
   const bool has_elements = std::ranges::find(sizes(t), 0) == sizes(t).end();
@@ -271,10 +275,15 @@ void Tensors::build(const Modules& modules, Scope& scope) {
     d.owner = modules.module(t.owner);
     d.dtype = t.dtype.id();
     d.dims = sizes(t).data();
-    d.strides = strides(t).data();
+    if (t.encoding) {
+      d.encoding = tmeter::to_abi(t.encoding);
+      d.stored_dtype = TMETER_DTYPE_UNDEFINED;  // several types in a pickle
+    } else {
+      d.strides = strides(t).data();
+    }
     d.rank = t.rank;
     d.storage_key = tmeter::to_abi(t.storage_key);
-    d.storage_offset = t.storage_offset;
+    if (!t.encoding) d.storage_offset = t.storage_offset;
     d.file_offset = t.file_offset;
     d.storage_bytes = t.storage_bytes;
     d.trainable = t.trainable;

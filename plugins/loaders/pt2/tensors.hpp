@@ -21,6 +21,7 @@ struct StoredTensor {
   int64_t storage_offset = 0;    // elements
   std::string_view storage_key;  // empty: a storage of its own
   int64_t file_offset = -1, storage_bytes = 0;
+  const char* encoding = nullptr;  // of a tensor subclass, whose parts are inside a pickle
   Modules::Index owner = 0;
 };
 

@@ -62,17 +62,6 @@ int64_t bits_of(const StoredTensor& t, const ElementType& type) {
   return bits;
 }
 
-/// Two 4-bit floats are one element of torch's type, along the last dim.
-void use_torch_type(StoredTensor& t, const ElementType& type) {
-  t.dtype = type.dtype;
-  if (type.per_item == 1) return;
-  if (t.dims.empty() || t.dims.back() % type.per_item != 0) {
-    t.dtype = TMETER_DTYPE_UNDEFINED;
-  } else {
-    t.dims.back() /= type.per_item;
-  }
-}
-
 }  // namespace
 
 bool Header::plausible(std::string_view file) {
@@ -127,7 +116,8 @@ StoredTensor Header::read_tensor(json::object fields, int64_t data, int64_t file
                   std::to_string(t.end - t.begin));
   t.begin += data;
   t.end += data;
-  use_torch_type(t, *type);
+  t.dtype = type->dtype;
+  if (type->per_item != 1 || type->dtype == TMETER_DTYPE_UNDEFINED) t.element = type->name;
   return t;
 }
 

@@ -17,6 +17,8 @@ namespace safetensors {
 struct StoredTensor {
   std::string_view name;
   int32_t dtype = 0;
+  std::string_view
+      element;  // the file's word for a type that torch lacks or counts otherwise: F4, F6_E2M3
   std::vector<int64_t> dims;
   int64_t begin = 0, end = 0;  // bytes of the file
 };

@@ -1,12 +1,10 @@
 // The loader of safetensors files: one file, or several with an index. Weights are not read.
-#include <algorithm>
 #include <deque>
 #include <tmeter/cpp/plugin.hpp>
 
 #include "../common/shard_index.hpp"
-#include "../common/weight_tree.hpp"
-#include "core/base/natural_order.hpp"
 #include "header.hpp"
+#include "weights.hpp"
 
 namespace safetensors {
 namespace {
@@ -39,11 +37,6 @@ class Load {
   }
 
  private:
-  struct Found {
-    const StoredTensor* tensor;
-    const tmeter_source* file;  // null: the model file
-  };
-
   void read_shard(const loading::Shard& shard) {
     if (call_.cancelled()) throw tmeter::Error(TMETER_CANCELLED, "stopped");
     loading::within([&] { return "shard " + loading::in_quotes(shard.file); },
@@ -57,38 +50,17 @@ class Load {
   std::vector<std::string_view> read_file(std::string_view bytes, const tmeter_source* file) {
     std::vector<std::string_view> names;
     for (const auto& t : headers_.emplace_back(bytes).tensors()) {
-      tensors_.push_back({&t, file});
+      tensors_.push_back({&t, file, bytes});
       names.push_back(t.name);
     }
     return names;
   }
 
-  /// Sorts tensors by layer; files have them by type and name.
   void push(const std::string& format) {
-    std::sort(tensors_.begin(), tensors_.end(), [](const Found& a, const Found& b) {
-      return tmeter::core::natural_less(a.tensor->name, b.tensor->name);
-    });
-    loading::WeightTree tree(graph_);
-    size_t without_type = 0;
-    for (const auto& [t, file] : tensors_) {
-      tmeter_tensor_desc d{};
-      d.name = tmeter::to_abi(t->name);
-      d.dtype = t->dtype;
-      d.dims = t->dims.data();
-      d.rank = t->dims.size();
-      d.file_offset = t->begin;
-      d.storage_bytes = t->end - t->begin;
-      d.source = file;
-      tree.add(d);
-      without_type += t->dtype == TMETER_DTYPE_UNDEFINED;
-    }
+    push_weights(tensors_, source_, graph_, call_);
     graph_.property("format", format);
     graph_.property("content", "weights");
     if (headers_.front().format() == "pt") graph_.property("producer", "PyTorch");
-    if (without_type > 0)
-      call_.warn(std::to_string(without_type) +
-                 " tensors have element types that torch does not know (F6, or F4 of odd size): "
-                 "their numbers are not looked at");
   }
 
   tmeter::Source source_;

@@ -43,9 +43,9 @@ void sum_stored(const tmeter::Graph& graph, tmeter::Call& call) {
     if (kind != TMETER_TENSOR_PARAMETER && kind != TMETER_TENSOR_BUFFER) continue;
     const std::string_view metric =
         kind == TMETER_TENSOR_PARAMETER ? "param_bytes" : "buffer_bytes";
-    const bool sized = tensor.dtype().bytes() > 0;
+    const auto bytes = tensor.stored_bytes();
     call.emit(metric, TMETER_AXIS_TENSOR, tensor.index(),
-              sized ? Cell(tensor.bytes()) : Cell::unsupported());
+              bytes ? Cell(*bytes) : Cell::unsupported());
   }
 }
 

@@ -74,8 +74,8 @@ constexpr std::array<Rule, 7> kRules{{
      "quantize these per channel or per group: one scale for all would round the rest away"},
     {"wide-dtype", TMETER_SEVERITY_ADVICE,
      [](const Tensor& t, const Statistics& f) {
-       return (f.fits_bfloat16 || f.fits_half || f.fits_single) && !f.constant() &&
-              t.bytes() >= tmeter::Count(kMinWideBytes);
+       return !t.is_encoded() && (f.fits_bfloat16 || f.fits_half || f.fits_single) &&
+              !f.constant() && t.bytes() >= tmeter::Count(kMinWideBytes);
      },
      "only values that a type of half the size holds exactly",
      [](const Tensor& t, const Statistics& f) {

@@ -19,20 +19,38 @@ constexpr std::string_view kBuffers =
     "elements of the model's buffers (running statistics, masks, …); shared storage counts once; "
     "constants of the graph are neither parameters nor buffers";
 
-/// Whether all parameters that were counted last are of one dtype: then no second look is needed.
+constexpr std::string_view kBitsPerWeight =
+    "bits that a parameter's elements take as they are stored, scales and zero points of encodings "
+    "included, "
+    "divided by the elements; of modules and the model the mean, weighted by elements";
+
+/// Whether all parameters that were counted last are of one type: then no second look is needed.
 struct Counted {
   const tmeter_graph* graph = nullptr;
-  bool one_dtype = false;
+  bool one_type = false;
 };
 
+/// Some types hold several numbers in an element.
+tmeter::Count numbers_of(const tmeter::Tensor& tensor) {
+  switch (tensor.dtype().id()) {
+    case TMETER_DTYPE_FLOAT4_E2M1FN_X2:
+    case TMETER_DTYPE_QUINT4X2:
+      return tensor.numel() * 2;
+    case TMETER_DTYPE_QUINT2X4:
+      return tensor.numel() * 4;
+    default:
+      return tensor.numel();
+  }
+}
+
 void count_elements(const tmeter::Graph& graph, tmeter::Call& call, Counted& counted) {
-  std::optional<tmeter::DType> dtype;
+  std::optional<std::string_view> type;
   counted = {graph.handle(), true};
   for (const auto& tensor : graph.tensors()) {
     const auto kind = tensor.kind();
     if (kind != TMETER_TENSOR_PARAMETER && kind != TMETER_TENSOR_BUFFER) continue;
     const size_t index = tensor.index();
-    const auto elements = tensor.numel();
+    const auto elements = numbers_of(tensor);
     const auto emit = [&](std::string_view metric) {
       call.emit(metric, TMETER_AXIS_TENSOR, index, elements);
     };
@@ -42,43 +60,78 @@ void count_elements(const tmeter::Graph& graph, tmeter::Call& call, Counted& cou
     }
     emit("params");
     if (tensor.trainable()) emit("params_trainable");
-    if (!dtype) dtype = tensor.dtype();
-    counted.one_dtype = counted.one_dtype && tensor.dtype() == *dtype;
+    const auto name = tensor.type_name();
+    if (!type) type = name;
+    counted.one_type = counted.one_type && name == *type && !tensor.is_encoded();
   }
 }
 
-struct DTypeBytes {
-  tmeter::DType dtype;
-  int64_t bytes = 0;
+struct TypeBytes {
+  std::string_view name;  // dtype or encoding
+  tmeter::Count bytes = 0, elements = 0;
 };
 
-/// What the parameters take per dtype, most first; tied ones once.
-std::vector<DTypeBytes> bytes_by_dtype(const tmeter::Graph& graph) {
-  std::vector<DTypeBytes> out;
+/// What the parameters take per type, most first; tied ones once.
+std::vector<TypeBytes> bytes_by_type(const tmeter::Graph& graph) {
+  std::vector<TypeBytes> out;
   for (const auto& tensor : graph.tensors()) {
     if (!tensor.is_parameter() || tensor.is_tied()) continue;
-    const auto dtype = tensor.dtype();
-    auto at = std::find_if(out.begin(), out.end(), [&](auto& d) { return d.dtype == dtype; });
-    if (at == out.end()) at = out.insert(out.end(), {dtype, 0});
-    at->bytes = (tmeter::Count(at->bytes) + tensor.bytes()).value();
+    const auto name = tensor.type_name();
+    auto at = std::find_if(out.begin(), out.end(), [&](auto& d) { return d.name == name; });
+    if (at == out.end()) at = out.insert(out.end(), {name});
+    at->bytes += tensor.bytes();
+    at->elements += numbers_of(tensor);
   }
   std::stable_sort(out.begin(), out.end(),
                    [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
   return out;
 }
 
-/// Only where there is more than one: else the dtype of any tensor says it all.
-void tell_dtypes(const tmeter::Graph& graph, tmeter::Call& call, const Counted& counted) {
-  if (counted.graph == graph.handle() && counted.one_dtype) return;
-  const auto dtypes = bytes_by_dtype(graph);
-  if (dtypes.size() < 2) return;
+std::string bits_text(tmeter::Count bytes, tmeter::Count elements) {
+  const auto bits = 8 * static_cast<double>(bytes.value()) / static_cast<double>(elements.value());
+  return tmeter::general(bits, 4) + " bits per weight";
+}
+
+bool any_encoded(const tmeter::Graph& graph) {
+  const auto tensors = graph.tensors();
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [](const auto& t) { return t.is_parameter() && t.is_encoded(); });
+}
+
+/// Only where there is more than one, or an encoding: else the dtype of any tensor says it all.
+void tell_types(const tmeter::Graph& graph, tmeter::Call& call, const Counted& counted) {
+  if (counted.graph == graph.handle() && counted.one_type) return;
+  const auto types = bytes_by_type(graph);
+  const bool encoded = any_encoded(graph);
+  if (types.size() < 2 && !encoded) return;
   tmeter::Finding finding;
   finding.rule = "bytes-by-dtype";
-  finding.text = "the parameters are stored in " + std::to_string(dtypes.size()) + " dtypes";
-  for (const auto& [dtype, bytes] : dtypes)
-    finding.evidence += (finding.evidence.empty() ? "" : ", ") + std::string(dtype.name()) + " " +
-                        tmeter::scaled(static_cast<double>(bytes), TMETER_UNIT_BYTE, "B").text();
+  tmeter::Count bytes = 0, elements = 0;
+  for (const auto& type : types) {
+    bytes += type.bytes;
+    elements += type.elements;
+    finding.evidence +=
+        (finding.evidence.empty() ? "" : ", ") + std::string(type.name) + " " +
+        tmeter::scaled(static_cast<double>(type.bytes.value()), TMETER_UNIT_BYTE, "B").text();
+  }
+  const auto count = std::to_string(types.size());
+  finding.text = "the parameters are stored in " + count +
+                 (types.size() == 1 ? " type"
+                  : encoded         ? " types"
+                                    : " dtypes");
+  if (encoded && elements > tmeter::Count(0)) finding.text += ": " + bits_text(bytes, elements);
   call.add(finding);
+}
+
+void measure_bits(const tmeter::Graph& graph, tmeter::Call& call) {
+  for (const auto& tensor : graph.tensors()) {
+    if (!tensor.is_parameter() || tensor.numel() == tmeter::Count(0)) continue;
+    const auto bytes = tensor.stored_bytes();
+    const auto elements = static_cast<double>(numbers_of(tensor).value());
+    call.emit("bits_per_weight", TMETER_AXIS_TENSOR, tensor.index(),
+              bytes ? tmeter::Cell(8 * static_cast<double>(bytes->value()) / elements)
+                    : tmeter::Cell::unsupported());
+  }
 }
 
 }  // namespace
@@ -106,8 +159,17 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                                 [counted](const tmeter::Graph& graph, tmeter::Call& call) {
                                   count_elements(graph, call, *counted);
                                 });
+                     r.metric({.id = "bits_per_weight",
+                               .title = "bits per weight",
+                               .unit = "bit",
+                               .axis = TMETER_AXIS_TENSOR,
+                               .aggregation = TMETER_AGGREGATE_WEIGHTED_MEAN,
+                               .flags = TMETER_METRIC_ON_REQUEST,
+                               .convention = kBitsPerWeight,
+                               .weight = "params"});
+                     r.analysis("bits per weight", "", "bits_per_weight", measure_bits);
                      r.analysis("dtypes", "", "",
                                 [counted](const tmeter::Graph& graph, tmeter::Call& call) {
-                                  tell_dtypes(graph, call, *counted);
+                                  tell_types(graph, call, *counted);
                                 });
                    })

@@ -21,7 +21,8 @@ class Adapters {
  public:
   Adapters() = default;
   /// `text`: "r:16,targets:q_proj|v_proj": names or paths of modules, patterns with * and ?. Empty:
-  /// none. Throws Error(TMETER_BAD_USAGE) when it cannot be read, or a target is no linear layer.
+  /// none. Throws Error(TMETER_BAD_USAGE) when it cannot be read, or no linear layer
+  /// matches a target.
   Adapters(const tmeter::Graph& graph, std::string_view text);
 
   bool any() const { return !matrices_.empty(); }

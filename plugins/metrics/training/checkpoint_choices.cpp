@@ -11,8 +11,8 @@ using tmeter::ModuleCall;
 
 constexpr size_t kMaxTypes = 64;
 
-/// The calls of each type that are in no other call of it; containers say nothing of what is
-/// inside.
+/// The calls of each type that are in no other call of it; a container's type says nothing of
+/// its modules.
 std::map<std::string_view, std::vector<ModuleCall>> calls_by_type(const tmeter::Graph& graph) {
   std::map<std::string_view, std::vector<ModuleCall>> out;
   for (const auto& call : graph.module_calls()) {
@@ -47,7 +47,7 @@ double work_of(const tmeter::Graph& graph, const Regions& regions, const std::ve
 
 std::vector<Choice> checkpoint_choices(const tmeter::Graph& graph, const Tape& tape,
                                        const std::vector<Count>& macs, Count saved, size_t most) {
-  constexpr int64_t kLeast = 20;  // a part of what is kept
+  constexpr int64_t kLeast = 20;  // a twentieth of the kept bytes
   struct Rated {
     Choice choice;
     double bytes_for_work;

@@ -1,6 +1,6 @@
 // Operators that torch composes of others before autograd sees them: what stands in a file as
-// `aten::batch_norm` is differentiated as `aten::native_batch_norm`, whose statistics are no result
-// of the operator in the file.
+// `aten::batch_norm` is differentiated as `aten::native_batch_norm`, whose statistics the
+// operator in the file does not return.
 #pragma once
 #include <string_view>
 
@@ -8,8 +8,7 @@
 
 namespace training {
 
-/// A tensor that a kernel makes for its backward, and that is no result of the operator in the
-/// file.
+/// A tensor that a kernel makes for its backward beside the results of the operator in the file.
 enum class Extra {
   kNone,
   kChannelStatistics,   // batch norm: mean and reciprocal deviation of each channel

@@ -17,8 +17,8 @@ struct Derivative {
   std::string_view kept;
 };
 
-/// Null when torch has no formula: it is composed of other operators, has no gradient, or nobody
-/// knows it. `op` is "aten::mul", `overload` "Tensor"; an in-place operator without a row of its
+/// Null when torch has no formula: it is composed of other operators, has no gradient, or is unknown.
+/// `op` is "aten::mul", `overload` "Tensor"; an in-place operator without a row of its
 /// own has that of its base.
 const Derivative* find_derivative(std::string_view op, std::string_view overload);
 

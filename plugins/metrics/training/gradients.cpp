@@ -62,7 +62,7 @@ Gradients::Gradients(const tmeter::Graph& graph, const tmeter::Call& call)
   find_reached(graph);
 }
 
-/// Backwards from the outputs. Views and what is written into them go by their base.
+/// Backwards from the outputs. Views and writes into them go by their base.
 void Gradients::find_reached(const tmeter::Graph& graph) {
   std::unordered_set<const tmeter_value*> wanted;
   const auto want = [&](const auto& self, const Value& value) -> void {

@@ -1,5 +1,5 @@
-// Which values need a gradient: trainable parameters, and what is made from them by operators that
-// have a derivative.
+// Which values need a gradient: trainable parameters, and results that differentiable operators make
+// from them.
 #pragma once
 #include <string>
 #include <string_view>

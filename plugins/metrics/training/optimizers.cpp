@@ -110,7 +110,7 @@ bool works_on_all(std::string_view optimizer) {
 
 ParameterCost parameter_cost(const TrainedTensor& t, std::string_view optimizer,
                              std::string_view precision) {
-  // Muon is for matrices; what is none is left to AdamW, as its authors do.
+  // Muon is for matrices; other parameters are AdamW's, as its authors have it.
   if (optimizer == "muon" && t.rank != 2) return parameter_cost(t, "adamw", precision);
   const auto& p = precision_of(precision);
   const auto& o = optimizer_of(optimizer);

@@ -1,5 +1,5 @@
-// Regions that run under checkpointing (torch.utils.checkpoint): their tape is not kept but made
-// anew in the backward, from the tensors that enter them.
+// Regions that run under checkpointing (torch.utils.checkpoint): instead of keeping their
+// tape, the backward makes it again from the tensors that enter them.
 #pragma once
 #include <string_view>
 #include <tmeter/cpp/plugin.hpp>
@@ -11,7 +11,7 @@ namespace training {
 
 struct Region {
   uint32_t begin = 0, end = 0;   // nodes, end left out
-  uint32_t recomputed_end = 0;   // what comes behind is not run again: nothing of it is needed
+  uint32_t recomputed_end = 0;   // nothing behind it is needed again
   std::vector<uint32_t> inputs;  // storages
 };
 
@@ -44,7 +44,7 @@ class Regions {
 std::vector<tmeter::ModuleCall> checkpointed_calls(const tmeter::Graph& graph,
                                                    std::string_view patterns);
 
-/// Those of `training.checkpoint`. Records the tape only if there are any.
+/// The regions of `training.checkpoint`. Records the tape only if there are any.
 Regions checkpointed(const tmeter::Graph& graph, const Gradients& gradients,
                      const Settings& settings, const tmeter::Call& call);
 

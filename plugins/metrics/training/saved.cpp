@@ -90,6 +90,11 @@ class Keeper {
     if (value.is_tensor()) keep(placement_.of(value).storage);
   }
   void keep_new(Count bytes) { keep(placement_.add(bytes, node_)); }
+  /// Mean and reciprocal deviation.
+  void keep_two(Count bytes) {
+    keep_new(bytes);
+    keep_new(bytes);
+  }
   Count size_of(const Value& value) const { return bytes_of(value, settings_); }
 
   /// As a reshape gives it: the same storage where that can be viewed so, else a copy.
@@ -134,10 +139,9 @@ class Keeper {
       const bool overwritten = tmeter::is_in_place(node.op()) && node.arg_count() > 0 &&
                                value.handle() == node.arg(size_t{0}).handle();
       if (overwritten && value.is_tensor())
-        keep_new(size_of(value));  // a copy of what was there before
+        keep_new(size_of(value));  // a copy of the old values
       else
-        keep(value);  // numbers beside tensors are no tensors of their own: saved_tensors_hooks
-                      // leaves them out
+        keep(value);  // not numbers beside tensors: saved_tensors_hooks leaves them out
     });
   }
 
@@ -160,23 +164,23 @@ class Keeper {
       case Extra::kNone:
         break;
       case Extra::kChannelStatistics:
-        if (uses_batch_statistics(node) && shape.rank() >= 2) keep_new(wide * shape[1] * 2);
+        if (uses_batch_statistics(node) && shape.rank() >= 2) keep_two(wide * shape[1]);
         break;
       case Extra::kInstanceStatistics:
         if (shape.rank() >= 2) {
-          keep_new(wide * shape[0] * shape[1] * 2);
+          keep_two(wide * shape[0] * shape[1]);
           if (node.arg("weight").is_tensor()) keep_new(wide * shape[0] * shape[1]);
         }
         break;
       case Extra::kRowStatistics:
-        keep_new(wide * rows_of(node, input) * 2);
+        keep_two(wide * rows_of(node, input));
         break;
       case Extra::kRowDeviation:
         keep_new(wide * rows_of(node, input));
         break;
       case Extra::kGroupStatistics:
         if (shape.rank() >= 1)
-          keep_new(wide * shape[0] * std::max<int64_t>(1, node.arg("num_groups").as_int(1)) * 2);
+          keep_two(wide * shape[0] * std::max<int64_t>(1, node.arg("num_groups").as_int(1)));
         break;
       case Extra::kPoolIndices:
         keep_new(node.result(0).numel() * kIndexBytes);

@@ -38,18 +38,19 @@ Count largest_module(const tmeter::Graph& graph, const Replica& r) {
 /// Rajbhandari et al., ZeRO, arXiv:1910.02054, sections 5 and 7.
 std::vector<Shard> data_parallel(const tmeter::Graph& graph, const Replica& r, int64_t n) {
   const auto w = sum(r.weights), g = sum(r.gradients), o = sum(r.states), a = sum(r.saved);
-  const auto reduce_and_gather = ring(g, n) + ring(w, n);
+  const auto parameters = w - r.buffers;  // buffers are on every device
+  const auto reduce_and_gather = ring(g, n) + ring(r.trained_weights, n);
   const auto gathered = n > 1 ? largest_module(graph, r) : Count(0);
   return {
       {"ddp", w + g + o + a, ring(g, n) * 2, "W + G + O + A; all-reduce: 2 (n-1)/n G"},
       {"zero-1", w + g + part(o, n) + a, reduce_and_gather,
-       "W + G + O/n + A; reduce-scatter and all-gather: (n-1)/n (G + W)"},
+       "W + G + O/n + A; reduce-scatter of G and all-gather of trained weights: (n-1)/n each"},
       {"zero-2", w + part(g, n) + part(o, n) + a, reduce_and_gather,
-       "W + (G + O)/n + A; reduce-scatter and all-gather: (n-1)/n (G + W)"},
-      {"zero-3 (fsdp)", part(w, n) + part(g, n) + part(o, n) + a + gathered,
-       ring(w, n) * 2 + ring(g, n),
-       "(W + G + O)/n + A + the largest module; two all-gathers and a reduce-scatter: (n-1)/n (2 W "
-       "+ G)"},
+       "W + (G + O)/n + A; reduce-scatter of G and all-gather of trained weights: (n-1)/n each"},
+      {"zero-3 (fsdp)", r.buffers + part(parameters, n) + part(g, n) + part(o, n) + a + gathered,
+       ring(parameters, n) * 2 + ring(g, n),
+       "(parameters + G + O)/n + buffers + A + the largest module; all-gather of parameters twice, "
+       "reduce-scatter of G: (n-1)/n each"},
   };
 }
 

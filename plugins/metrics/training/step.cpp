@@ -44,7 +44,7 @@ class Simulation {
  private:
   struct Life {
     bool in_use = false;  // by results that are still to be read
-    uint32_t kept = 0;    // by so many operators
+    uint32_t kept = 0;    // the number of operators that keep it
     bool alive() const { return in_use || kept > 0; }
   };
   struct Gradient {

@@ -55,6 +55,7 @@ StepCosts step_costs(const Graph& graph, const Gradients& gradients, const Setti
     for (const auto& trained : trained_for(t, gradients)) {
       const auto cost = parameter_cost(trained, optimizer, precision);
       if (!own) weights += trained.numel * element_bytes(trained.dtype, settings);
+      out.trained_weights += trained.numel * element_bytes(trained.dtype, settings);
       out.states_of[t.index()] += cost.states;
       out.states += cost.states;
       shared = std::max(shared, shared_state_bytes(trained, optimizer));
@@ -65,6 +66,7 @@ StepCosts step_costs(const Graph& graph, const Gradients& gradients, const Setti
       left_over = cost.left_over;
     }
     out.weights += weights;
+    if (t.is_buffer()) out.buffers += weights;
   }
   out.states += shared;
   return out;
@@ -75,6 +77,8 @@ Replica replica_of(const StepCosts& costs) {
   out.weights = costs.weights_of;
   out.states = costs.states_of;
   out.gradients = costs.gradients;
+  out.buffers = costs.buffers;
+  out.trained_weights = costs.trained_weights;
   for (size_t i = 0; i < out.gradients.size(); ++i) out.gradients[i] += costs.adapters[i];
   return out;
 }
@@ -91,13 +95,68 @@ std::string_view name_of(Phase phase) {
   return "";
 }
 
-std::string place_of(const Graph& graph, const StepMemory& step) {
-  std::string out = "in the " + std::string(name_of(step.phase));
-  if (step.node == kNone) return out;
-  const auto node = graph.nodes()[step.node];
-  out += " of " + std::string(node.op());
+std::string name_of(const tmeter::Node& node) {
   const auto path = node.call() ? node.call().module().path() : std::string_view();
-  return path.empty() ? out : out + " in " + std::string(path);
+  const auto op = std::string(node.op());
+  return path.empty() ? op : op + " in " + std::string(path);
+}
+
+std::string place_of(const Graph& graph, const StepMemory& step) {
+  const auto phase = "in the " + std::string(name_of(step.phase));
+  return step.node == kNone ? phase : phase + " of " + name_of(graph.nodes()[step.node]);
+}
+
+/// A storage, and the first operator that keeps it.
+struct Kept {
+  uint32_t storage, node;
+};
+
+std::vector<Kept> kept_tensors(const Tape& tape, const Regions& regions) {
+  std::vector<Kept> out;
+  std::vector<bool> seen(tape.storages.size());
+  const auto add = [&](uint32_t storage, uint32_t node) {
+    if (seen[storage]) return;
+    seen[storage] = true;
+    out.push_back({storage, node});
+  };
+  for (uint32_t node = 0; node < tape.nodes(); ++node) {
+    const auto* region = regions.of(node);
+    if (region && node != region->begin) continue;
+    if (region)
+      for (const auto s : region->inputs) add(s, node);
+    else
+      for (const auto s : tape.kept_by(node)) add(s, node);
+  }
+  return out;
+}
+
+/// The largest tensors that are kept: what they are, and which operator keeps them.
+void report_kept(const Graph& graph, const Tape& tape, const Regions& regions, Call& call) {
+  constexpr size_t kMost = 10;
+  auto kept = kept_tensors(tape, regions);
+  if (kept.empty()) return;
+  const auto shown = std::min(kMost, kept.size());
+  std::partial_sort(kept.begin(), kept.begin() + static_cast<ptrdiff_t>(shown), kept.end(),
+                    [&](const Kept& a, const Kept& b) {
+                      const auto x = tape.storages[a.storage].bytes, y = tape.storages[b.storage].bytes;
+                      return x != y ? x > y : a.storage < b.storage;
+                    });
+  Finding f;
+  f.rule = "training-kept";
+  f.text = std::to_string(kept.size()) + (kept.size() == 1 ? " tensor is" : " tensors are") +
+           " kept for the backward";
+  for (size_t i = 0; i < shown; ++i) {
+    const auto& storage = tape.storages[kept[i].storage];
+    const auto keeper = graph.nodes()[kept[i].node];
+    const bool own = storage.maker == kept[i].node;
+    f.evidence += (i == 0 ? "largest first: " : "; ") + bytes_text(storage.bytes) + " " +
+                  (own                      ? "made and kept by " + name_of(keeper)
+                   : storage.maker == kNone ? "of the input, kept by " + name_of(keeper)
+                                            : "of " + name_of(graph.nodes()[storage.maker]) +
+                                                  ", kept by " + name_of(keeper));
+    f.about(keeper);
+  }
+  call.add(f);
 }
 
 std::string parts_of(const Held& held) {
@@ -274,6 +333,7 @@ void find_step(const Graph& graph, Call& call) {
   replica.macs = macs;
   replica.tape = &tape;
   report_shards(graph, replica, settings, call);
+  report_kept(graph, tape, regions, call);
   if (!calls.empty() || kept == Count(0)) return;
   constexpr size_t kChoices = 5;
   report_choices(checkpoint_choices(graph, tape, macs, kept, kChoices), kept, step.peak.total(),

@@ -101,8 +101,29 @@ std::string describe(const tmeter::Value& value) {
   }
 }
 
+std::string describe(const tmeter::Metadata& fact) {
+  const auto item = [&](uint32_t i) {
+    switch (fact.type()) {
+      case TMETER_METADATA_TEXT:
+        return std::string(fact.text(i));
+      case TMETER_METADATA_BOOL:
+        return std::string(fact.as_int(0, i) ? "true" : "false");
+      case TMETER_METADATA_INT:
+        return std::to_string(fact.as_int(0, i));
+      default:
+        return tmeter::general(fact.as_float(0, i), 10);
+    }
+  };
+  if (!fact.is_array()) return item(0);
+  const uint32_t shown = std::min<uint32_t>(fact.size(), kItemsShown);
+  std::string text = "[";
+  for (uint32_t i = 0; i < shown; ++i) text += (i ? ", " : "") + item(i);
+  if (fact.length() > shown) text += ", … " + std::to_string(fact.length());
+  return text + "]";
+}
+
 std::string describe(const tmeter::Tensor& tensor) {
-  std::string text(tensor.dtype().code());
+  std::string text(tensor.is_encoded() ? tensor.encoding() : tensor.dtype().code());
   text += "[";
   for (const auto d : tensor.shape()) text += (text.ends_with("[") ? "" : ", ") + std::to_string(d);
   return text + "]";

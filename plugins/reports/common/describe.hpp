@@ -24,7 +24,10 @@ std::string describe_input(const tmeter::Graph& graph, size_t i);
 /// "f32[batch=8, 3, 224, 224]"; scalars and lists as their values, long lists shortened.
 std::string describe(const tmeter::Value& value);
 
-/// "f32[64, 3, 7, 7]"
+/// "llama", "[8, 8, 4]", "[a, b, … 50,000]": the value.
+std::string describe(const tmeter::Metadata& fact);
+
+/// "f32[64, 3, 7, 7]", "gptq[4096, 4096]"
 std::string describe(const tmeter::Tensor& tensor);
 
 /// "175 operators: 54 counted, 121 zero by rule, 0 unknown"; empty if no metric has coverage.

@@ -133,8 +133,8 @@ class Writer {
   void tensors() {
     for (const auto& t : graph_.tensors()) {
       Row row{{std::string(t.name()), std::string(tmeter::vocabulary::kTensorKinds.word(t.kind())),
-               std::string(t.dtype().name()), shape_text(t.shape()),
-               std::to_string(t.numel().value()), t.trainable() ? "true" : "false",
+               std::string(t.type_name()), shape_text(t.shape()), std::to_string(t.numel().value()),
+               t.trainable() ? "true" : "false",
                t.is_tied() ? std::string(t.canonical().name()) : std::string()},
               {}};
       for (const auto& m : metrics_) row.cells.push_back(report_.cell(m, t));

@@ -98,6 +98,11 @@ std::string shown_difference(const Change& change, const Metric& metric) {
   return (is_uncertain(*d) ? "≈" : "") + (v == 0 ? "0" : with_sign(text, v < 0, false));
 }
 
+std::string shown_in_row(const Change& change, const Metric& metric) {
+  const bool only_after = change.before.empty() && change.after.known();
+  return only_after ? reports::shown(change.after, metric) : shown_difference(change, metric);
+}
+
 std::string shown_relative(const Change& change) {
   const auto r = change.relative();
   if (!r) return {};

@@ -28,6 +28,8 @@ struct Change {
 
 /// "+1.20 M", "−404.62 M", "0"; "≈" before partial values; "–" without a difference.
 std::string shown_difference(const Change& change, const tmeter::Metric& metric);
+/// The same in a row of modules: the value after, where the metric does not apply before ("sqnr").
+std::string shown_in_row(const Change& change, const tmeter::Metric& metric);
 /// "+2.3 %", "−50.0 %"; empty without one.
 std::string shown_relative(const Change& change);
 

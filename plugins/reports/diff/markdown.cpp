@@ -70,7 +70,7 @@ void modules(const Changes& changes, std::string& out) {
       const auto& change = row.changes[c];
       const auto relative = shown_relative(change);
       if (row.before && row.after)
-        cells.push_back(shown_difference(change, metric) +
+        cells.push_back(shown_in_row(change, metric) +
                         (relative.empty() || relative == "0 %" ? "" : " (" + relative + ")"));
       else
         cells.push_back(escaped(reports::shown(row.before ? change.before : change.after, metric)));

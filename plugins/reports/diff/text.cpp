@@ -145,7 +145,7 @@ class Writer {
       const auto& metric = changes_.columns()[c].after;
       if (row.before && row.after) {
         const auto look = style_of(change, metric);
-        cells.emplace_back(shown_difference(change, metric), look);
+        cells.emplace_back(shown_in_row(change, metric), look);
         cells.emplace_back(shown_relative(change), look);
       } else {
         cells.emplace_back(reports::shown(row.before ? change.before : change.after, metric));

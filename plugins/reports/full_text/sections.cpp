@@ -26,6 +26,8 @@ void model_facts(Document& d) {
   put("format", reports::format_of(d.report));
   put("part of the file", std::string(d.graph.property("part")));
   put("sizes", std::string(d.report.property("sizes")));
+  for (const auto& m : d.graph.metadata())
+    put(std::string(m.space()) + ", " + std::string(m.key()), reports::describe(m));
   for (size_t i = 0; i < d.graph.inputs().size(); ++i)
     put("input", reports::describe_input(d.graph, i));
   for (const auto& output : d.graph.outputs()) put("output", reports::describe(output));

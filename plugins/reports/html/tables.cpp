@@ -160,7 +160,7 @@ void write_tensors(Json& json, const Report& report) {
     return t.is_tied() ? static_cast<int64_t>(t.canonical().index()) : -1;
   });
   write_numbers(json, "numel", tensors, [](const Tensor& t) { return t.numel().value(); });
-  write_texts(json, "type", tensors, [](const Tensor& t) { return words(t.dtype(), t.shape()); });
+  write_texts(json, "type", tensors, [](const Tensor& t) { return words(t); });
   json.close('}');
 }
 

@@ -27,10 +27,11 @@ std::string tensor(const Value& value) {
 
 }  // namespace
 
-std::string words(const tmeter::DType& dtype, const tmeter::Shape& shape) {
-  return std::string(dtype.name()) + in_brackets(static_cast<size_t>(shape.rank()), [&](size_t i) {
-           return std::to_string(shape[static_cast<int64_t>(i)]);
-         });
+std::string words(const tmeter::Tensor& tensor) {
+  const auto shape = tensor.shape();
+  return std::string(tensor.type_name()) +
+         in_brackets(static_cast<size_t>(shape.rank()),
+                     [&](size_t i) { return std::to_string(shape[static_cast<int64_t>(i)]); });
 }
 
 std::string words(const Value& value) {

@@ -6,7 +6,7 @@
 namespace html_report {
 
 std::string words(const tmeter::Value& value);
-std::string words(const tmeter::DType& dtype, const tmeter::Shape& shape);
+std::string words(const tmeter::Tensor& tensor);
 
 /// One line for each argument with a value: "stride: [2, 2]".
 std::string arguments(const tmeter::Node& node);

@@ -319,6 +319,29 @@ void RowWriter::results(const Node& node) {
   stream_.close(']');
 }
 
+/// How an encoded tensor is stored.
+void RowWriter::encoding(const Tensor& tensor) {
+  const auto s = tensor.storage();
+  if (s.encoding.len == 0) return;
+  stream_.key("encoding").open('{').key("id").text(tmeter::to_view(s.encoding));
+  stream_.key("parameters").text_or_null(tmeter::to_view(s.parameters));
+  const auto known = [&](int64_t n) { n > 0 ? stream_.integer(n) : stream_.null(); };
+  stream_.key("block_elements"), known(s.block_elements);
+  stream_.key("block_bytes"), known(s.block_bytes);
+  stream_.key("stored_dtype").text(tmeter::DType(s.stored_dtype).name());
+  stream_.key("stored_bytes");
+  s.stored_bytes >= 0 ? stream_.integer(s.stored_bytes) : stream_.null();
+  stream_.key("parts").open('[');
+  for (uint32_t i = 0; i < s.part_count; ++i) {
+    const auto part = tensor.part(i);
+    stream_.open('{').key("role").text(part.role()).key("name").text(part.name());
+    stream_.key("dtype").text(part.dtype().name());
+    write_shape(stream_.key("shape"), part.shape());
+    stream_.key("bytes").integer(part.bytes()).close('}');
+  }
+  stream_.close(']').close('}');
+}
+
 void RowWriter::tensor_row(size_t i, const Tensor& tensor) {
   stream_.key("index").integer(signed_of(tensor.index()));
   stream_.key("name").text(tensor.name());
@@ -330,6 +353,7 @@ void RowWriter::tensor_row(size_t i, const Tensor& tensor) {
   stream_.key("owner");
   module_path(tensor.owner());
   if (tensor.is_tied()) stream_.key("tied_to").text(tensor.canonical().name());
+  encoding(tensor);
   values_.write(stream_, TMETER_AXIS_TENSOR, i);
 }
 

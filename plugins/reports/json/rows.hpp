@@ -58,6 +58,7 @@ class RowWriter {
   void module_row(size_t i, const tmeter::Module& module);
   void module_call_row(size_t i, const tmeter::ModuleCall& call);
   void node_row(size_t i, const tmeter::Node& node);
+  void encoding(const tmeter::Tensor& tensor);
   void tensor_row(size_t i, const tmeter::Tensor& tensor);
   void attributes(const tmeter::Module& module);
   void arguments(const tmeter::Node& node);
@@ -75,11 +76,11 @@ class RowWriter {
     size_t index;  // of the module
     std::string id;
   };
-  std::vector<Level> branch_;           // from the root to the module being written
-  std::vector<std::string_view> used_;  // names of the arguments or attributes written so far
+  std::vector<Level> branch_;             // from the root to the module being written
+  std::vector<std::string_view> used_;    // names of the arguments or attributes written so far
   std::set<std::string_view> many_used_;  // the same, once there are many
-  std::string numbered_;                            // a key that differs from them
-  std::unique_ptr<Makers> makers_;                  // for many rows
+  std::string numbered_;                  // a key that differs from them
+  std::unique_ptr<Makers> makers_;        // for many rows
 };
 
 }  // namespace json_report

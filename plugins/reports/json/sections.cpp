@@ -1,6 +1,7 @@
 #include "sections.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -118,6 +119,34 @@ void symbols(Stream& stream, const tmeter::Report& report) {
     stream.key("min").integer(s.min).key("max");
     s.max == std::numeric_limits<int64_t>::max() ? stream.null() : stream.integer(s.max);
     stream.key("place").text_or_null(to_view(s.place)).close('}');
+  });
+}
+
+void metadata(Stream& stream, const tmeter::Report& report) {
+  const auto all = report.graph().metadata();
+  if (all.size() == 0) return;
+  stream.list_lines("metadata", all, [&](const tmeter::Metadata& m) {
+    stream.open('{').key("space").text(m.space()).key("key").text(m.key());
+    stream.key("type").text(tmeter::vocabulary::kMetadataTypes.word(m.type()));
+    const auto item = [&](uint32_t i) {
+      if (m.type() == TMETER_METADATA_TEXT) return void(stream.text(m.text(i)));
+      if (m.type() == TMETER_METADATA_BOOL) return void(stream.boolean(m.as_int(0, i) != 0));
+      if (m.type() == TMETER_METADATA_INT) return void(stream.integer(m.as_int(0, i)));
+      const auto value = m.as_float(0, i);
+      std::isfinite(value) ? stream.real(value)
+                           : stream.text(std::isnan(value) ? "nan"
+                                         : value < 0       ? "-inf"
+                                                           : "inf");
+    };
+    if (m.is_array()) {
+      stream.key("values").open('[');
+      for (uint32_t i = 0; i < m.size(); ++i) item(i);
+      stream.close(']').key("length").integer(m.length());
+    } else {
+      stream.key("value");
+      item(0);
+    }
+    stream.close('}');
   });
 }
 

@@ -10,6 +10,8 @@ void tool(Stream& stream, const tmeter::Report& report);
 void model_members(Stream& stream, const tmeter::Report& report);
 void model(Stream& stream, const tmeter::Report& report);
 void symbols(Stream& stream, const tmeter::Report& report);
+/// Nothing when the file states none.
+void metadata(Stream& stream, const tmeter::Report& report);
 void metrics(Stream& stream, const tmeter::Report& report);
 void totals(Stream& stream, const tmeter::Report& report);
 /// What totals are besides plain numbers, by metric id: {"macs": "lower_bound"}.

@@ -14,6 +14,7 @@ void write(const tmeter::Report& report, tmeter::Output& out) {
   rows.inputs();
   rows.outputs();
   symbols(stream, report);
+  metadata(stream, report);
   metrics(stream, report);
   totals(stream, report);
   totals_status(stream, report);

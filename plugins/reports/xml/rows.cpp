@@ -114,6 +114,8 @@ void RowWriter::tensor_row(const Tensor& tensor) {
   stream_.attribute("trainable", tensor.trainable() ? "true" : "false");
   if (const auto owner = tensor.owner()) stream_.attribute("owner", owner.path());
   if (tensor.is_tied()) stream_.attribute("tied-to", tensor.canonical().name());
+  stream_.optional("encoding", tensor.encoding());
+  stream_.optional("encoding-parameters", tmeter::to_view(tensor.storage().parameters));
   figures(TMETER_AXIS_TENSOR, tensor.index());
   stream_.close();
 }

@@ -62,6 +62,18 @@ void model(Stream& stream, const Report& report) {
   stream.optional("sizes", report.property("sizes"));
 }
 
+void metadata(Stream& stream, const tmeter::Graph& graph) {
+  if (graph.metadata().size() == 0) return;
+  stream.open("metadata");
+  for (const auto& m : graph.metadata()) {
+    stream.element("fact").attribute("space", m.space()).attribute("key", m.key());
+    stream.attribute("type", tmeter::vocabulary::kMetadataTypes.word(m.type()));
+    if (m.is_array()) stream.attribute("length", m.length());
+    stream.text(reports::describe(m));
+  }
+  stream.close();
+}
+
 void symbols(Stream& stream, const tmeter::Graph& graph) {
   stream.open("symbols");
   for (const auto& s : graph.symbols()) {

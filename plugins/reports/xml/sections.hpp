@@ -7,6 +7,8 @@ namespace xml_report {
 void tool(Stream& stream, const tmeter::Report& report);
 void model(Stream& stream, const tmeter::Report& report);
 void symbols(Stream& stream, const tmeter::Graph& graph);
+/// Nothing when the file states none.
+void metadata(Stream& stream, const tmeter::Graph& graph);
 void metrics(Stream& stream, const tmeter::Report& report);
 void totals(Stream& stream, const tmeter::Report& report);
 void formulas(Stream& stream, const tmeter::Report& report);

@@ -14,6 +14,7 @@ void write(const tmeter::Report& report, tmeter::Output& out) {
   rows.inputs();
   rows.outputs();
   symbols(stream, report.graph());
+  metadata(stream, report.graph());
   metrics(stream, report);
   totals(stream, report);
   formulas(stream, report);

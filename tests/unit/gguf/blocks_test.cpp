@@ -1,6 +1,5 @@
-// Blocks of every type, decoded to the bit as the package gguf decodes them
-// (fixtures/gguf/blocks.json, written by fixtures/make_gguf.py), on every instruction set of this
-// machine.
+// Blocks of every type, decoded to the same bits as by the package gguf (fixtures/gguf/blocks.json,
+// written by fixtures/make_gguf.py), on every instruction set of this machine.
 #include "plugins/loaders/gguf/blocks.hpp"
 
 #include <gtest/gtest.h>

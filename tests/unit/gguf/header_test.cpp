@@ -1,5 +1,5 @@
-// GGUF headers that are wrong in one place, and the complaint about each; versions, byte orders and
-// names that are right.
+// GGUF headers with one fault each, and the message about it; valid versions, byte orders and
+// names.
 #include "plugins/loaders/gguf/header.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace gguf {
 namespace {
 
-/// Writes headers, right or wrong.
+/// Writes valid and damaged headers.
 struct Writer {
   uint32_t version = 3;
   bool big_endian = false;

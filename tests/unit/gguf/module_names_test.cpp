@@ -1,4 +1,4 @@
-// The modules of tensors, held against the names from which gguf's converter makes them
+// The modules of tensors, compared with the names from which gguf's converter makes them
 // (fixtures/gguf/names.json).
 #include "plugins/loaders/gguf/module_names.hpp"
 
@@ -18,8 +18,8 @@ nlohmann::json converter_names() {
   return nlohmann::json::parse(std::ifstream(std::string(FIXTURES) + "/names.json"));
 }
 
-/// Modules that transformers itself has, where the converter's table names parameters or other
-/// code's modules.
+/// Modules of transformers itself, where the converter's table names parameters or other code's
+/// modules.
 const std::set<std::string> kElsewhere{
     "self_attn",         "mixer", "mlp.gate", "rotary_emb", "mlp.experts.gate_up_proj",
     "self_attn.qkv_proj"};

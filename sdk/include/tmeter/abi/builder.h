@@ -83,7 +83,7 @@ typedef struct tmeter_tensor_desc { /* growable */
   /* How the elements are stored, when not one by one as `dtype` says: an id, "ggml.q4_k", "gptq", in lower-case
    * letters, digits, '.', '_' and '-'. Empty: one by one, and all below is 0.
    * `dims` are those of the weight that the model uses, and `dtype` is TMETER_DTYPE_FLOAT32, in which a decoder
-   * (draft/decoder.h) gives the elements. `file_offset` and `storage_bytes` are the place of the encoded
+   * (draft/decoder.h) gives the elements; another one only without a `file_offset`, as nothing is decoded then. `file_offset` and `storage_bytes` are the place of the encoded
    * elements, in an order of the encoding's own: `strides` is null and `storage_offset` 0. */
   tmeter_str encoding;
   /* What a decoder needs to know beside that: "bits=4 group=128", words of the encoding with values, separated
@@ -93,7 +93,7 @@ typedef struct tmeter_tensor_desc { /* growable */
   int64_t block_bytes;    /* that it takes in the storage; 0: unknown */
   const tmeter_stored_part *const *parts; /* part_count of them; null when it is 0 */
   uint32_t part_count;    /* at most 16 */
-  int32_t stored_dtype;   /* TMETER_DTYPE_… of what is in the storage: INT32 of GPTQ; 0, bytes, for blocks */
+  int32_t stored_dtype;   /* TMETER_DTYPE_… of the stored elements: INT32 of GPTQ; 0, bytes, for blocks */
 } tmeter_tensor_desc;
 
 /* An argument of a node. */

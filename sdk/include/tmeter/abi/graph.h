@@ -167,8 +167,8 @@ typedef struct tmeter_graph_api {
    * are made. */
   tmeter_value_span(TMETER_ABI *module_call_outputs)(const tmeter_module_call *);
 
-  /* Bytes that the tensor's elements take as they are stored, with all its parts. That of a tensor that is not
-   * encoded is numel × the size of an element. -1: unknown. */
+  /* Bytes that the tensor's elements take as they are stored, with all its parts. For a tensor that is not
+   * encoded, numel × the size of an element. -1: unknown. */
   int64_t(TMETER_ABI *tensor_stored_bytes)(const tmeter_tensor *);
   /* TMETER_INVALID_ARGUMENT for a struct smaller than at first. */
   tmeter_status(TMETER_ABI *tensor_storage)(const tmeter_tensor *, tmeter_tensor_storage *out);

@@ -25,7 +25,7 @@ enum {
 
 /* One fact: a value, or an array of values of one type. An array of mixed types, or of objects, is a
  * TEXT: its JSON. */
-typedef struct tmeter_metadata { /* growable; whoever gives it fills it */
+typedef struct tmeter_metadata { /* growable; filled by the plugin for the builder, by the host for the graph */
   uint32_t struct_size;
   int32_t type;        /* TMETER_METADATA_…; of an array: of each item */
   tmeter_str space;    /* where it stands: "gguf", "config.json"; not empty */

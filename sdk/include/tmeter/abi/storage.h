@@ -1,7 +1,7 @@
 /*
  * Encoded tensors: how their elements are stored, and the other stored tensors that belong to them.
  *
- * The elements of most tensors are stored one by one. Those of an encoded tensor are packed or scaled: eight
+ * The elements of most tensors are stored one by one. An encoded tensor has them packed or scaled: eight
  * int4 in an int32 with scales in another tensor (GPTQ), blocks of 256 with their scales inside (GGUF). Its
  * dims are those of the weight that the model uses, its dtype is float32. A decoder gives its numbers
  * (draft/decoder.h).
@@ -24,7 +24,7 @@ typedef struct tmeter_stored_part { /* growable */
   tmeter_str role;
   tmeter_str name;     /* in the file: "model.layers.0.mlp.up_proj.scales" */
   const int64_t *dims; /* rank of them, 0 or more each; contiguous */
-  size_t rank;
+  size_t rank;         /* at most 64; 0: a scalar */
   int64_t file_offset; /* bytes; -1: not in the file */
   int64_t bytes;       /* in the file; 0 for weightless files */
   const tmeter_source *source; /* the file of `file_offset`; null: the model file. Null in `tensor_part_at` */
@@ -39,7 +39,7 @@ typedef struct tmeter_tensor_storage { /* growable; the host fills it */
   int64_t block_elements, block_bytes; /* of a block; 0: unknown, or not encoded */
   int64_t stored_bytes;  /* as `tensor_stored_bytes` */
   int64_t own_bytes;     /* the same without the parts */
-  int32_t stored_dtype;  /* TMETER_DTYPE_… of what is in its storage */
+  int32_t stored_dtype;  /* TMETER_DTYPE_… of the stored elements */
   uint32_t reserved;
 } tmeter_tensor_storage;
 

@@ -26,7 +26,7 @@ class StoredTensor {
     StoredPart about;
     std::span<const uint8_t> bytes;
   };
-  /// By its role; nothing when there is none.
+  /// By its role; nothing when it is absent.
   std::optional<Part> part(std::string_view role) const {
     for (uint32_t i = 0; i < h_->part_count; ++i) {
       const auto about = tensor().part(i);

@@ -67,7 +67,8 @@ class Value {
     return DType(h_ ? detail::graph_api().value_dtype(h_) : int32_t{TMETER_DTYPE_UNDEFINED});
   }
   Count numel() const { return is_tensor() ? shape().numel() : Count(0); }
-  Count bytes() const { return numel() * dtype().bytes(); }
+  /// Of a stored tensor as it is stored: Tensor::bytes.
+  Count bytes() const;
   std::string_view dim_text(int64_t i) const {
     return h_ ? to_view(detail::graph_api().value_dim_text(h_, static_cast<size_t>(i)))
               : std::string_view();
@@ -142,6 +143,21 @@ class Tensor {
     if (TMETER_IS_SET(&detail::graph_api(), tmeter_graph_api, tensor_storage))
       check(detail::graph_api().tensor_storage(h_, &s));
     return s;
+  }
+  /// Nothing when it is unknown.
+  std::optional<Count> stored_bytes() const {
+    const auto& api = detail::graph_api();
+    if (TMETER_IS_SET(&api, tmeter_graph_api, tensor_stored_bytes)) {
+      const auto bytes = api.tensor_stored_bytes(h_);
+      const bool known = bytes >= 0 && (dtype().known() || numel() == Count(0));
+      return known ? std::optional<Count>(bytes) : std::nullopt;
+    }
+    return dtype().known() ? std::optional(numel() * dtype().bytes()) : std::nullopt;
+  }
+  /// What reports call its type: the encoding, "gptq", or the dtype, "float32".
+  std::string_view type_name() const {
+    const auto id = encoding();
+    return id.empty() ? dtype().name() : id;
   }
   /// "ggml.q4_k"; empty: its elements are stored one by one.
   std::string_view encoding() const { return to_view(storage().encoding); }
@@ -302,6 +318,10 @@ class Node {
   const tmeter_node* h_;
 };
 
+inline Count Value::bytes() const {
+  const auto stored = tensor();
+  return stored ? stored.bytes() : numel() * dtype().bytes();
+}
 inline Tensor Value::tensor() const {
   return Tensor(h_ ? detail::graph_api().value_tensor(h_) : nullptr);
 }
@@ -321,7 +341,9 @@ class Metadata {
   bool is_array() const { return m_.is_array != 0; }
   uint32_t size() const { return m_.count; }
   int64_t length() const { return m_.length; }  ///< in the file; `size` or more
-  bool is_number() const { return type() == TMETER_METADATA_INT || type() == TMETER_METADATA_FLOAT; }
+  bool is_number() const {
+    return type() == TMETER_METADATA_INT || type() == TMETER_METADATA_FLOAT;
+  }
 
   // Values of an array, or the only one; `fallback` and empty for another type or index.
   std::string_view text(uint32_t i = 0) const {

@@ -198,8 +198,8 @@ class GraphBuilder {
     d.location = to_abi(location);
     return make([&](Id* id) { return api().node(h_, &d, id); });
   }
-  /// A fact that the file states, a value or an array of them (abi/metadata.h). Arrays may be cut: `length`
-  /// is then that of the whole.
+  /// A fact that the file states, a value or an array of them (abi/metadata.h). Arrays may be cut:
+  /// `length` is then that of the whole.
   void metadata(std::string_view space, std::string_view key, std::string_view value) {
     const auto text = to_abi(value);
     metadata({.type = TMETER_METADATA_TEXT, .texts = &text}, space, key);
@@ -219,7 +219,8 @@ class GraphBuilder {
   }
   void metadata(std::string_view space, std::string_view key, std::span<const tmeter_str> values,
                 int64_t length = -1) {
-    array({.type = TMETER_METADATA_TEXT, .texts = values.data()}, space, key, values.size(), length);
+    array({.type = TMETER_METADATA_TEXT, .texts = values.data()}, space, key, values.size(),
+          length);
   }
   void metadata(std::string_view space, std::string_view key, std::span<const int64_t> values,
                 int64_t length = -1) {
@@ -227,7 +228,8 @@ class GraphBuilder {
   }
   void metadata(std::string_view space, std::string_view key, std::span<const double> values,
                 int64_t length = -1) {
-    array({.type = TMETER_METADATA_FLOAT, .floats = values.data()}, space, key, values.size(), length);
+    array({.type = TMETER_METADATA_FLOAT, .floats = values.data()}, space, key, values.size(),
+          length);
   }
   /// `ints` are 0 or 1.
   void metadata_bools(std::string_view space, std::string_view key, std::span<const int64_t> ints,
@@ -251,7 +253,8 @@ class GraphBuilder {
     const double* floats = nullptr;
   };
   void metadata(const MetadataValues& v, std::string_view space, std::string_view key) {
-    metadata(tmeter_metadata{0, v.type, to_abi(space), to_abi(key), 0, 1, 1, v.texts, v.ints, v.floats});
+    metadata(
+        tmeter_metadata{0, v.type, to_abi(space), to_abi(key), 0, 1, 1, v.texts, v.ints, v.floats});
   }
   void array(const MetadataValues& v, std::string_view space, std::string_view key, size_t count,
              int64_t length) {

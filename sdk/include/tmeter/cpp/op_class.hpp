@@ -89,10 +89,11 @@ constexpr OpClass find_op_class(std::string_view name) {
 }
 
 /// Namespaces whose operators mean what the ATen name means.
-inline constexpr std::array<std::string_view, 13> kKnownOpNamespaces{
+inline constexpr std::array<std::string_view, 14> kKnownOpNamespaces{
     "aten",   "prims",  "torchvision", "quantized",      "_quantized",       "quantized_decomposed",
     "mkldnn", "onednn", "mkl",         "static_runtime", "mkldnn_prepacked", "transformers",
-    "torch"};  // torch.sym_ite and the like, which torch.export writes down
+    "torch",    // torch.sym_ite and the like, which torch.export writes down
+    "export"};  // the parts of tensor subclasses
 /// Namespaces in which nothing is computed on tensors.
 inline constexpr std::array<std::string_view, 4> kControlOpNamespaces{"prim", "_operator", "math",
                                                                       "builtins"};

@@ -239,7 +239,7 @@ inline constexpr std::array kOpClassRows{
                "quantize_tensor dequantize_per_tensor dequantize_per_channel quantize_per_token "
                "dequantize_per_token quantize_per_channel_group dequantize_per_channel_group"},
     OpClassRow{OpClass::kView,
-               "alias as_strided adjoint broadcast_to broadcast_tensors broadcast_in_dim chunk "
+               "access_subclass_inner_tensor alias as_strided adjoint broadcast_to broadcast_tensors broadcast_in_dim chunk "
                "unsafe_chunk conj _conj _neg_view resolve_conj resolve_neg detach diagonal "
                "linalg_diagonal dsplit hsplit vsplit tensor_split split unsafe_split "
                "split_with_sizes unsafe_split_with_sizes expand expand_as flatten unflatten "

@@ -26,7 +26,7 @@ extern "C" {
 /* Flags of a decoder; a host ignores unknown ones. */
 enum {
   /* The blocks lie in the file in the row-major order of their elements, without gaps. So the host can tell
-   * the system which pages are needed next, and which no longer: large tensors then take little memory. */
+   * the system which pages are needed next, and release the others: large tensors then take little memory. */
   TMETER_DECODER_IN_ORDER = 1u
 };
 
@@ -37,7 +37,7 @@ typedef struct tmeter_stored_tensor {
   uint32_t part_count;         /* as many as the graph says */
   const tmeter_tensor *tensor;
   tmeter_bytes bytes;          /* its own storage, at no particular alignment */
-  const tmeter_bytes *parts;   /* those of the parts, in their order, likewise */
+  const tmeter_bytes *parts;   /* the bytes of each part, in their order, likewise */
 } tmeter_stored_tensor;
 
 /* A decoder. Every function must be there. A file can hold anything: bytes and parts are inside the file, and

@@ -1,0 +1,19 @@
+// `tmeter diff --columns sqnr`: how far the weights of AFTER are from those of BEFORE, element by
+// element.
+#pragma once
+#include <string>
+
+#include "apps/tmeter/session.hpp"
+#include "core/report/report.hpp"
+
+namespace tmeter::app {
+
+/// Whether the command line asks for it.
+bool wants_weight_errors(const CommandLine& line);
+
+/// Adds the metric "sqnr" to both reports of a comparison that is made already; AFTER's tensors,
+/// modules and model have values: 10 log10(Σ before² / Σ (before − after)²) in dB. Reads both
+/// files.
+void add_weight_errors(Session& session, core::Report& before, core::Report& after);
+
+}  // namespace tmeter::app

@@ -1,0 +1,112 @@
+#include "config.hpp"
+
+#include "json_text.hpp"
+
+namespace packed {
+namespace {
+
+namespace json = loading::json;
+using loading::find_set;
+
+constexpr size_t kMaxConfigBytes = 16 << 20;
+
+std::optional<int64_t> integer(json::object o, const char* key) {
+  const auto value = find_set(o, std::string_view(key));
+  if (!value) return std::nullopt;
+  return loading::within([&] { return "quantization_config, " + loading::in_quotes(key); },
+                         [&] { return loading::as_integer(*value); });
+}
+
+std::string text(json::object o, const char* key) {
+  const auto value = find_set(o, std::string_view(key));
+  std::string_view out;
+  return value && value->get(out) == simdjson::SUCCESS ? std::string(out) : std::string();
+}
+
+Grouping grouping(json::object o, const char* bits, const char* group) {
+  Grouping g{integer(o, bits), integer(o, group), text(o, "mode")};
+  if (g.bits && (*g.bits < 1 || *g.bits > 32))
+    throw loading::BadFile("quantization_config says that a weight has " + std::to_string(*g.bits) +
+                           " bits");
+  if (g.group && (*g.group == 0 || *g.group < -1))
+    throw loading::BadFile("quantization_config says that groups have " + std::to_string(*g.group) +
+                           " weights");
+  return g;
+}
+
+std::optional<json::object> object(json::object o, std::string_view key) {
+  const auto value = find_set(o, key);
+  json::object out;
+  if (!value || value->get(out) != simdjson::SUCCESS) return std::nullopt;
+  return out;
+}
+
+/// compressed-tensors: bits and groups of the weights, where all groups of layers agree.
+void read_groups(json::object groups, Config& c) {
+  bool first = true;
+  for (const auto field : groups) {
+    json::object group;
+    if (field.value.get(group) != simdjson::SUCCESS) continue;
+    const auto weights = object(group, "weights");
+    if (!weights) continue;
+    auto found = grouping(*weights, "num_bits", "group_size");
+    if (!first && (found.bits != c.all.bits || found.group != c.all.group)) {
+      c.all = {};
+      c.varies = true;
+      return;
+    }
+    c.all = found;
+    first = false;
+  }
+}
+
+void read_mlx(json::object o, Config& c) {
+  c.method = "mlx";
+  c.all = grouping(o, "bits", "group_size");
+  for (const auto field : o) {
+    json::object layer;
+    if (field.value.get(layer) == simdjson::SUCCESS)
+      c.layers[std::string(field.key)] = grouping(layer, "bits", "group_size");
+  }
+}
+
+void read_block(json::object o, Config& c) {
+  const auto value = find_set(o, std::string_view("weight_block_size"));
+  if (!value) return;
+  for (const auto n : loading::as_array(*value)) c.block.push_back(loading::as_integer(n));
+  for (const auto n : c.block)
+    if (n < 1)
+      throw loading::BadFile("weight_block_size in quantization_config has " + std::to_string(n));
+}
+
+}  // namespace
+
+Config parse_config(std::string_view bytes) {
+  if (bytes.size() > kMaxConfigBytes) throw loading::BadFile("it has more than 16 MiB");
+  json::document document;
+  const auto error = loading::parse_json(bytes, false, document);
+  const auto root = loading::as_object(loading::require_json(error, document));
+  Config c;
+  auto told = object(root, "quantization_config");
+  if (!told) told = object(root, "compression_config");
+  if (const auto inner = object(root, "text_config"); !told && inner)
+    told = object(*inner, "quantization_config");
+  if (told) c.method = text(*told, "quant_method");
+  const auto mlx = object(root, "quantization");
+  if (c.method.empty() && (mlx || told)) {
+    read_mlx(mlx ? *mlx : *told, c);
+    c.given = true;
+    return c;
+  }
+  if (!told) return c;
+  c.given = true;
+  for (const char* key : {"checkpoint_format", "format", "version"})
+    if (c.format.empty()) c.format = text(*told, key);
+  c.all = grouping(*told, "bits", "group_size");
+  c.varies = object(*told, "dynamic") || object(*told, "extra_config");
+  if (const auto groups = object(*told, "config_groups")) read_groups(*groups, c);
+  read_block(*told, c);
+  return c;
+}
+
+}  // namespace packed

@@ -1,0 +1,85 @@
+// The work of recognition: tensors by name, what is taken, and the arithmetic of shapes.
+#pragma once
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "bad_file.hpp"
+#include "recognise.hpp"
+
+namespace packed {
+
+inline constexpr int64_t kWord = 32;  // bits of the words that integers are packed into
+
+/// The product; nothing when it has more than 63 bits.
+std::optional<int64_t> product(int64_t a, int64_t b);
+/// a·b/c where that is a whole number.
+std::optional<int64_t> share(int64_t a, int64_t b, int64_t c);
+int64_t ceil_div(int64_t a, int64_t b);
+int64_t numel(const Stored& t);
+bool is_float8(int32_t dtype);
+bool is_float(int32_t dtype);  // one by one, of 16 bits or more
+/// Whether all dims but the last are equal.
+bool same_rows(const Stored& a, const Stored& b);
+
+class Reader {
+ public:
+  Reader(const std::vector<Stored>& stored, const Config& config) : config_(config) {
+    for (const auto& t : stored) by_name_.emplace(t.name, &t);
+  }
+
+  const Config& config() const { return config_; }
+  /// Null when it is absent, or part of a weight already.
+  const Stored* find(const std::string& name) const {
+    const auto it = by_name_.find(name);
+    return it == by_name_.end() || is_taken(*it->second) ? nullptr : it->second;
+  }
+  bool is_taken(const Stored& t) const { return taken_.contains(&t); }
+  /// Adds a weight; no other weight gets its tensors. Where another tensor has its name, it keeps
+  /// that of its values.
+  void add(Packed weight) {
+    taken_.insert(weight.values);
+    for (const auto& p : weight.parts) taken_.insert(p.stored);
+    if (find(weight.name) || !names_.insert(weight.name).second) weight.name = weight.values->name;
+    out_.packed.push_back(std::move(weight));
+  }
+  void note(std::string text) { out_.notes.push_back(std::move(text)); }
+  [[noreturn]] void contradict(const std::string& key, const Stored& t,
+                               const std::string& why) const {
+    throw loading::BadFile("config.json and the weights contradict each other: " + key +
+                               ", and tensor " + loading::in_quotes(t.name) + " " + why,
+                           "use the config.json that belongs to these weights");
+  }
+  Recognised take(const std::vector<Stored>& stored) {
+    for (const auto& t : stored)
+      if (!is_taken(t)) out_.plain.push_back(&t);
+    return std::move(out_);
+  }
+
+ private:
+  const Config& config_;
+  std::unordered_map<std::string_view, const Stored*> by_name_;
+  std::unordered_set<const Stored*> taken_;
+  std::unordered_set<std::string> names_;  // of weights
+  Recognised out_;
+};
+
+// A way to pack weights each: true when `t` is the tensor with the numbers of one, which is then
+// added.
+bool integers_in_words(Reader& r, const Stored& t);  // GPTQ, AWQ: words.cpp
+bool compressed_words(Reader& r, const Stored& t);   // compressed-tensors, pack-quantized
+bool bitsandbytes(Reader& r, const Stored& t);       // 4 and 8 bit: bitsandbytes.cpp
+bool mlx(Reader& r, const Stored& t);                // mlx.cpp
+bool float4_blocks(Reader& r, const Stored& t);      // MXFP4, NVFP4: scaled.cpp
+bool scaled_bytes(Reader& r, const Stored& t);       // fp8 and int8 with scales
+bool torchao(Reader& r, const Stored& t);            // torchao.cpp
+bool small_floats(Reader& r, const Stored& t);       // F6 alone
+
+/// The parameters "rows=… columns=…" of scales that lie over the weight as a grid; empty when they
+/// are one, or do not.
+std::string grid_parameters(const Reader& r, const Stored& t, const Stored& scales);
+
+/// MLX: bits and groups of layers without a configuration, from tensors whose width others tell.
+void settle_mlx(Reader& r, const std::vector<Stored>& stored);
+
+}  // namespace packed

@@ -1,0 +1,106 @@
+#include "recognise.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "reader.hpp"
+
+namespace packed {
+
+std::optional<int64_t> product(int64_t a, int64_t b) {
+  int64_t out = 0;
+  if (__builtin_mul_overflow(a, b, &out)) return std::nullopt;
+  return out;
+}
+
+std::optional<int64_t> share(int64_t a, int64_t b, int64_t c) {
+  const auto whole = product(a, b);
+  if (!whole || c <= 0 || *whole % c != 0) return std::nullopt;
+  return *whole / c;
+}
+
+int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
+int64_t numel(const Stored& t) {
+  int64_t n = 1;
+  for (const auto d : t.dims) n = product(n, d).value_or(INT64_MAX);
+  return n;
+}
+
+bool is_float8(int32_t dtype) {
+  return dtype >= TMETER_DTYPE_FLOAT8_E5M2 && dtype <= TMETER_DTYPE_FLOAT8_E4M3FNUZ;
+}
+
+bool is_float(int32_t dtype) {
+  return dtype == TMETER_DTYPE_FLOAT16 || dtype == TMETER_DTYPE_FLOAT32 ||
+         dtype == TMETER_DTYPE_BFLOAT16;
+}
+
+bool same_rows(const Stored& a, const Stored& b) {
+  return !a.dims.empty() && a.dims.size() == b.dims.size() &&
+         std::equal(a.dims.begin(), a.dims.end() - 1, b.dims.begin());
+}
+
+namespace {
+
+using Way = bool (*)(Reader&, const Stored&);
+// In this order: the later ones fit more.
+constexpr std::array<Way, 8> kWays{
+    integers_in_words, compressed_words, torchao,     bitsandbytes, mlx,
+    float4_blocks,     scaled_bytes,     small_floats};
+
+// Methods that are recognised; others are named when integers are left over.
+constexpr std::array<std::string_view, 12> kMethods{
+    "gptq",       "awq",     "compressed-tensors", "fp8",
+    "fbgemm_fp8", "mxfp4",   "modelopt",           "bitsandbytes",
+    "mlx",        "torchao", "auto-round",         "intel/auto-round"};
+
+bool is_integer(int32_t dtype) {
+  return dtype == TMETER_DTYPE_UINT8 || dtype == TMETER_DTYPE_INT8 || dtype == TMETER_DTYPE_INT16 ||
+         dtype == TMETER_DTYPE_INT32 || dtype == TMETER_DTYPE_UINT32 ||
+         dtype == TMETER_DTYPE_UINT16;
+}
+
+bool may_hold_packed(const Stored& t) {
+  return is_integer(t.dtype) || is_float8(t.dtype) || t.element.starts_with("F4") ||
+         t.element.starts_with("F6");
+}
+
+/// Matrices of integers that nothing explains: the parameters are then counted as they are stored.
+void note_left(Reader& r, const std::vector<Stored>& stored) {
+  size_t left = 0;
+  const Stored* first = nullptr;
+  for (const auto& t : stored) {
+    if (r.is_taken(t) || !is_integer(t.dtype) || t.dims.size() < 2) continue;
+    if (left++ == 0) first = &t;
+  }
+  if (left == 0) return;
+  const auto& c = r.config();
+  const bool known = std::find(kMethods.begin(), kMethods.end(), c.method) != kMethods.end();
+  const auto method =
+      c.method.empty() ? std::string() : " (config.json says " + loading::in_quotes(c.method) + ")";
+  r.note(std::to_string(left) + (left == 1 ? " tensor" : " tensors") + " of integers, such as " +
+         loading::in_quotes(first->name) + ", may be packed weights" + method + "; " +
+         (known || c.method.empty() ? "their shapes do not tell how"
+                                    : "tmeter does not know this packing") +
+         ", so their elements are counted as they are stored");
+}
+
+}  // namespace
+
+bool may_be_packed(const std::vector<Stored>& stored) {
+  return std::any_of(stored.begin(), stored.end(), may_hold_packed);
+}
+
+Recognised recognise(const std::vector<Stored>& stored, const Config& config) {
+  Reader r(stored, config);
+  for (const auto& t : stored) {
+    if (r.is_taken(t) || !may_hold_packed(t)) continue;
+    std::any_of(kWays.begin(), kWays.end(), [&](Way way) { return way(r, t); });
+  }
+  settle_mlx(r, stored);
+  note_left(r, stored);
+  return r.take(stored);
+}
+
+}  // namespace packed

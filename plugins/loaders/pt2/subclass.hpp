@@ -1,0 +1,18 @@
+// Tensor subclasses (torchao's): an archive holds each as what `torch.save` writes, a ZIP of a
+// pickle and the bytes of the inner tensors. The pickle is not read: its class names the encoding,
+// the ZIP's directory has the bytes.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+namespace pt2 {
+
+struct Subclass {
+  const char* encoding;  // "torchao.int8"; "torch.subclass" for classes that are not known
+  int64_t bytes = 0;     // of all inner tensors; 0: unknown
+};
+
+/// Of a record that is read; an empty or damaged one has no bytes.
+Subclass subclass_in(std::string_view record);
+
+}  // namespace pt2

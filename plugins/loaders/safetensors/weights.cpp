@@ -1,0 +1,141 @@
+#include "weights.hpp"
+
+#include <algorithm>
+#include <tmeter/cpp/plugin.hpp>
+#include <variant>
+
+#include "../common/weight_tree.hpp"
+#include "core/base/natural_order.hpp"
+
+namespace safetensors {
+namespace {
+
+using packed::Packed;
+using packed::Stored;
+
+std::vector<Stored> stored_of(std::span<const Found> found) {
+  std::vector<Stored> out;
+  out.reserve(found.size());
+  for (const auto& [t, file, bytes] : found) {
+    const auto size = t->end - t->begin;
+    out.push_back({t->name, t->dtype, t->element, t->dims, t->begin, size, file,
+                   bytes.substr(static_cast<size_t>(t->begin), static_cast<size_t>(size))});
+  }
+  return out;
+}
+
+/// What config.json beside the weights says; another file of that name costs a warning.
+packed::Config config_beside(const tmeter::Source& source, tmeter::Call& call) {
+  tmeter::Source file = source;
+  try {
+    file = source.companion("config.json");
+  } catch (const tmeter::Error&) {
+    return {};  // absent
+  }
+  try {
+    return packed::parse_config(file.bytes());
+  } catch (const loading::BadFile& e) {
+    call.warn("config.json is not used: " + std::string(e.what()));
+    return {};
+  }
+}
+
+tmeter_tensor_desc description(const Stored& t) {
+  tmeter_tensor_desc d{};
+  d.name = tmeter::to_abi(t.name);
+  d.dtype = t.dtype;
+  d.dims = t.dims.data();
+  d.rank = t.dims.size();
+  d.file_offset = t.offset;
+  d.storage_bytes = t.bytes;
+  d.source = t.file;
+  return d;
+}
+
+/// Two 4-bit floats are one element of torch's type, along the last dim. Nothing where torch has no
+/// such type.
+std::optional<std::vector<int64_t>> dims_in_torch(const Stored& t) {
+  auto dims = t.dims;
+  if (t.element.empty()) return dims;
+  if (t.element != "F4" || dims.empty() || dims.back() % 2 != 0) return std::nullopt;
+  dims.back() /= 2;
+  return dims;
+}
+
+void push(const Packed& p, loading::WeightTree& tree) {
+  auto d = description(*p.values);
+  d.name = tmeter::to_abi(p.name);
+  d.dtype = TMETER_DTYPE_FLOAT32;
+  d.dims = p.dims.data();
+  d.rank = p.dims.size();
+  d.encoding = tmeter::to_abi(p.encoding);
+  d.encoding_parameters = tmeter::to_abi(p.parameters);
+  d.block_elements = p.block_elements;
+  d.block_bytes = p.block_bytes;
+  d.stored_dtype = p.values->dtype;
+  std::vector<tmeter_stored_part> parts;
+  for (const auto& [role, t] : p.parts) {
+    tmeter_stored_part part{};
+    part.struct_size = sizeof part;
+    part.dtype = t->dtype;
+    part.role = tmeter::to_abi(role);
+    part.name = tmeter::to_abi(t->name);
+    part.dims = t->dims.data();
+    part.rank = t->dims.size();
+    part.file_offset = t->offset;
+    part.bytes = t->bytes;
+    part.source = t->file;
+    parts.push_back(part);
+  }
+  std::vector<const tmeter_stored_part*> pointers;
+  for (const auto& part : parts) pointers.push_back(&part);
+  d.parts = pointers.data();
+  d.part_count = static_cast<uint32_t>(pointers.size());
+  tree.add_parameter(d, true);
+}
+
+using Weight = std::variant<const Stored*, const Packed*>;
+
+std::string_view name_of(const Weight& w) {
+  return w.index() == 0 ? std::get<0>(w)->name : std::string_view(std::get<1>(w)->name);
+}
+
+}  // namespace
+
+void push_weights(std::span<const Found> found, const tmeter::Source& source,
+                  tmeter::GraphBuilder& graph, tmeter::Call& call) {
+  const auto stored = stored_of(found);
+  packed::Recognised recognised;
+  if (packed::may_be_packed(stored))
+    recognised = packed::recognise(stored, config_beside(source, call));
+  else
+    for (const auto& t : stored) recognised.plain.push_back(&t);
+  std::vector<Weight> weights(recognised.plain.begin(), recognised.plain.end());
+  for (const auto& p : recognised.packed) weights.emplace_back(&p);
+  // Files have tensors by type and name.
+  std::sort(weights.begin(), weights.end(), [](const Weight& a, const Weight& b) {
+    return tmeter::core::natural_less(name_of(a), name_of(b));
+  });
+  loading::WeightTree tree(graph);
+  size_t without_type = 0;
+  for (const auto& w : weights) {
+    if (w.index() == 1) {
+      push(*std::get<1>(w), tree);
+      continue;
+    }
+    const auto& stored = *std::get<0>(w);
+    const auto dims = dims_in_torch(stored);
+    auto d = description(stored);
+    if (!dims) d.dtype = TMETER_DTYPE_UNDEFINED;
+    if (dims) d.dims = dims->data();
+    tree.add(d);
+    without_type += d.dtype == TMETER_DTYPE_UNDEFINED;
+  }
+  for (const auto& note : recognised.notes) call.warn(note);
+  if (without_type > 0)
+    call.warn(std::to_string(without_type) +
+              " tensors have element types that torch does not know (F4 or F6 of odd size): "
+              "their numbers are not looked at");
+}
+
+}  // namespace safetensors

@@ -1,0 +1,23 @@
+// The tensors of a model's files become those of its weights: plain ones as they are, packed ones
+// as the weights that they make up (plugins/encodings/recognition).
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "header.hpp"
+#include "plugins/encodings/recognition/recognise.hpp"
+
+namespace safetensors {
+
+struct Found {
+  const StoredTensor* tensor;
+  const tmeter_source* file;  // null: the model file
+  std::string_view bytes;     // of the whole file
+};
+
+/// Sorted by layer, and pushed. `source` has the file that config.json lies beside.
+void push_weights(std::span<const Found> found, const tmeter::Source& source,
+                  tmeter::GraphBuilder& graph, tmeter::Call& call);
+
+}  // namespace safetensors

@@ -1,0 +1,217 @@
+"""Packed safetensors: logical parameters, stored bytes and decoded numbers, on every packing of fixtures/make_packed.py."""
+import json
+import shutil
+import struct
+import subprocess
+import tempfile
+
+from support import FIXTURES, SOURCE, CliTest, main, report, tmeter
+
+HERE = FIXTURES / "packed"
+ALL = json.loads((HERE / "expected.json").read_text())
+EXPECTED = {name: e for name, e in ALL.items() if not name.endswith(".pt2")}
+PROGRAMS = {name: e for name, e in ALL.items() if name.endswith(".pt2")}
+
+
+class Packed(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        built = tempfile.TemporaryDirectory(prefix="tmeter-digest-")
+        cls.addClassCleanup(built.cleanup)
+        cls.plugin = f"{built.name}/digest.tmeter"
+        subprocess.run(["c++", "-std=c++20", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-I", SOURCE / "sdk" / "include",
+                        "-o", cls.plugin, SOURCE / "tests" / "cli" / "digest_plugin.cpp"], check=True)
+
+    def read(self, path, *arguments):
+        return report(path, "--plugins=params,memory,digest", "--plugin", self.plugin, "--columns=all", *arguments)
+
+    def copy(self, name):
+        """The folder of a fixture, to be changed."""
+        return self.folder / shutil.copytree(HERE / name, self.folder / name)
+
+    def alone(self, name):
+        """The weights without their config.json."""
+        folder = self.copy(name)
+        (folder / "config.json").unlink(missing_ok=True)
+        return folder / "model.safetensors"
+
+    def assert_counted(self, document, expected):
+        self.assertEqual(document["totals"]["params"], expected["params"])
+        self.assertEqual(document["totals"]["param_bytes"] + document["totals"]["buffer_bytes"], expected["param_bytes"])
+        found = {t["name"]: t for t in document["tensors"]}
+        for name, wanted in expected["weights"].items():
+            t = found.get(name)
+            self.assertIsNotNone(t, f"{name} is not among {sorted(found)}")
+            self.assertEqual(t["shape"], wanted["shape"], name)
+            stored = t["encoding"]["stored_bytes"] if "encoding" in t else t["values"]["param_bytes"]
+            self.assertEqual(stored, wanted["bytes"], name)
+
+    def test_every_packing(self):
+        for name, expected in EXPECTED.items():
+            with self.subTest(packing=name):
+                document = self.read(HERE / name / "model.safetensors")
+                self.assert_counted(document, expected)
+                for t in document["tensors"]:
+                    if "encoding" not in t:
+                        continue
+                    self.assertEqual(t["values"]["digest"], expected["weights"][t["name"]]["digest"], t["name"])
+                    self.assertEqual(t["values"]["bits_per_weight"], 8 * t["encoding"]["stored_bytes"] / t["numel"])
+
+    def test_without_a_configuration_where_shapes_tell(self):
+        for name, expected in EXPECTED.items():
+            with self.subTest(packing=name):
+                self.assert_counted(self.read(self.alone(name)), expected)
+
+    def change_config(self, name, **changes):
+        folder = self.copy(name)
+        config = json.loads((folder / "config.json").read_text())
+        config.get("quantization_config", config.get("quantization")).update(changes)
+        (folder / "config.json").write_text(json.dumps(config))
+        return folder / "model.safetensors"
+
+    def header_of(self, path):
+        content = path.read_bytes()
+        length = struct.unpack("<Q", content[:8])[0]
+        return json.loads(content[8:8 + length]), content[8 + length:]
+
+    def write(self, path, header, data):
+        text = json.dumps(header).encode()
+        path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+        return path
+
+    def warnings(self, document):
+        return "\n".join(document["warnings"])
+
+    def test_programs_of_torchao(self):
+        self.assertEqual(len(PROGRAMS), 4)
+        for name, expected in PROGRAMS.items():
+            with self.subTest(program=name):
+                document = report(HERE / name, "--plugins=params,memory,flops")
+                self.assertEqual(document["totals"]["param_bytes"] + document["totals"]["buffer_bytes"], expected["param_bytes"])
+                self.assertEqual((document["totals"]["macs"], document["coverage"]["ratio"]), (expected["macs"], 1.0))
+                if "flat" not in name:
+                    self.assertEqual(document["totals"]["params"], 32 * 48 + 48 + 48 * 16 + 16)
+                    kinds = {t.get("encoding", {}).get("id") for t in document["tensors"]}
+                    self.assertEqual(kinds, {None, f"torchao.{name.split('.')[0]}"})
+
+    def test_a_damaged_record_of_a_subclass(self):
+        content = (HERE / "int8.pt2").read_bytes()
+        end = content.rfind(b"PK\5\6", 0, content.find(b"model_weights_config.json"))  # of a record
+        for at, value in ((end, b"xxxx"), (end + 10, b"\xff\xff"), (end + 16, b"\xff\xff\xff\x7f")):
+            path = self.file("damaged.pt2", content[:at] + value + content[at + len(value):])
+            done = tmeter(path, "--plugins=params,memory", "--report", "json")
+            self.assertIn(done.returncode, (0, 4), done.stderr)
+
+    def test_statistics_are_those_of_the_decoded_numbers(self):
+        weights = self.read(HERE / "mlx-4" / "model.safetensors", "--plugins=params,memory,param-stats")["tensors"]
+        encoded = [t for t in weights if "encoding" in t]
+        self.assertTrue(all(abs(t["values"]["std"] - 0.1) < 0.01 for t in encoded), encoded)  # of randn × 0.1
+
+    def test_bits_by_type_are_told(self):
+        document = report(HERE / "gptq-4" / "model.safetensors", "--plugins=params")
+        finding = next(f for f in document["findings"] if f["rule"] == "bytes-by-dtype")
+        self.assertIn("gptq", finding["evidence"])
+        self.assertIn("bits per weight", finding["text"])
+
+    def test_a_configuration_that_contradicts(self):
+        for name, changes, words in (
+                ("gptq-4", {"bits": 8}, ["bits is 8", "qweight", "4 bits"]),
+                ("gptq-4", {"group_size": 16}, ["group_size is 16", "scales"]),
+                ("awq", {"bits": 3}, ["bits is 3", "qweight"]),
+                ("mlx-4", {"bits": 8}, ["bits 8", "words"]),
+                ("mlx-4", {"group_size": 128}, ["group_size 128"]),
+                ("fp8-block", {"weight_block_size": [16, 16]}, ["weight_block_size is 16", "scale_inv"])):
+            with self.subTest(packing=name, changes=changes):
+                self.assert_refused(4, ["contradict", "config.json", *words], self.change_config(name, **changes))
+                shutil.rmtree(self.folder / name)
+
+    def test_layers_that_differ_are_no_contradiction(self):
+        self.assert_counted(self.read(self.change_config("gptq-4", bits=8, dynamic={"+:x": {"bits": 4}})), EXPECTED["gptq-4"])
+
+    def test_a_configuration_that_is_none_costs_a_warning(self):
+        for text in ("{", "[]", "{\"quantization_config\": {\"bits\": \"four\"}}", "{\"quantization_config\": {\"bits\": 1e40}}",
+                     "{\"quantization_config\": {\"bits\": 4, \"group_size\": 0}}", "\0" * 100):
+            with self.subTest(text=text):
+                weights = self.alone("gptq-symmetric")
+                (weights.parent / "config.json").write_text(text)
+                document = self.read(weights)
+                self.assert_counted(document, EXPECTED["gptq-symmetric"])
+                self.assertIn("config.json is not used", self.warnings(document))
+                shutil.rmtree(weights.parent)
+
+    def test_an_unknown_packing_is_said(self):
+        folder = self.copy("gptq-4")
+        path = folder / "model.safetensors"
+        header, data = self.header_of(path)
+        renamed = {k.replace("qweight", "codes"): v for k, v in header.items()}
+        self.write(path, renamed, data)
+        (folder / "config.json").write_text("{\"quantization_config\": {\"quant_method\": \"aqlm\"}}")
+        document = self.read(path)
+        self.assertIn("'aqlm'", self.warnings(document))
+        self.assertIn("counted as they are stored", self.warnings(document))
+
+    def test_mlx_that_shapes_do_not_tell(self):
+        weights = self.alone("mlx-4")
+        header, data = self.header_of(weights)
+        self.write(weights, {k.replace("norm", "other"): v for k, v in header.items()}, data)
+        self.assertIn("fit several bits and groups", self.warnings(self.read(weights)))
+
+    def test_gptq_zero_points_that_nothing_tells(self):
+        document = self.read(self.alone("gptq-4"))
+        self.assertIn("whether its zero points are stored less one", self.warnings(document))
+        self.assert_counted(document, EXPECTED["gptq-4"])
+
+    def test_a_name_that_is_there_already(self):
+        folder = self.copy("gptq-4")
+        path = folder / "model.safetensors"
+        header, data = self.header_of(path)
+        last = next(k for k in header if k.endswith("down_proj.qweight"))
+        header[last.replace("qweight", "weight")] = {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]}
+        names = [t["name"] for t in self.read(self.write(path, header, data))["tensors"]]
+        self.assertIn(last, names)
+
+    def test_an_order_that_names_no_group(self):
+        folder = self.copy("gptq-order")
+        path = folder / "model.safetensors"
+        header, data = self.header_of(path)
+        begin = next(v for k, v in header.items() if k.endswith("down_proj.g_idx"))["data_offsets"][0]
+        for value in (b"\xff\xff\xff\xff", b"\x03\0\0\0"):  # three groups of 32
+            done = self.read(self.write(path, header, data[:begin] + value + data[begin + 4:]))
+            self.assertIn("its order names a group that is not there", self.warnings(done))
+
+    def test_hostile_states_of_bitsandbytes(self):
+        for state in (b"{", b"{}", b"[1]", b'{"shape": [-1, 6144], "blocksize": 64}', b'{"shape": [1], "blocksize": 64}',
+                      b'{"shape": [4294967296, 4294967296, 4294967296], "blocksize": 64}', b'{"shape": [64, 96], "blocksize": 0}',
+                      b'{"shape": [64, 96], "blocksize": "x"}'):
+            with self.subTest(state=state):
+                path = self.copy("bnb-nf4") / "model.safetensors"
+                header, data = self.header_of(path)
+                at = next(v for k, v in header.items() if k.endswith("down_proj.weight.quant_state.bitsandbytes__nf4"))["data_offsets"]
+                text = state.ljust(at[1] - at[0])
+                self.assertEqual(len(text), at[1] - at[0])
+                self.write(path, header, data[:at[0]] + text + data[at[1]:])
+                self.assert_refused(4, ["quant_state"], path)
+                shutil.rmtree(path.parent)
+
+    def test_shapes_at_random(self):
+        """Every dim of every tensor changed where the bytes allow it: a clear answer, and no crash."""
+        for name in ("gptq-3", "awq", "compressed-asymmetric", "fp8-block", "gpt-oss", "bnb-nf4-nested", "mlx-3", "native"):
+            folder = self.copy(name)
+            path = folder / "model.safetensors"
+            header, data = self.header_of(path)
+            for key, t in header.items():
+                if key == "__metadata__" or "norm" in key or "embed" in key or len(t["shape"]) < 2:
+                    continue
+                elements = 1
+                for d in t["shape"]:
+                    elements *= d
+                for shape in ([1, elements], [elements, 1], [elements], [1, 1, 1, elements], t["shape"][::-1], [2, elements // 2]):
+                    with self.subTest(packing=name, tensor=key, shape=shape):
+                        changed = {**header, key: {**t, "shape": shape}}
+                        done = tmeter(self.write(path, changed, data), "--plugins=params,memory,param-stats", "--report", "json")
+                        self.assertIn(done.returncode, (0, 4), done.stderr)
+                        self.assertLessEqual(done.stderr.count("\n"), 1, done.stderr)
+
+
+if __name__ == "__main__":
+    main()
