@@ -311,21 +311,3 @@ def test_a_full_folder_of_temporary_files(tmp_path, temporary):
             run([FIXTURES / "models/resnet50.pt2"], tmp_path / "out")
     finally:
         subprocess.run(["umount", "-l", temporary], check=True)
-
-
-def test_a_cache_that_fills_up(tmp_path):
-    """The disk of the cache is found full while a file comes, not before."""
-    cache = tmp_path / "cache"
-    cache.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=72m", "tmpfs", cache], capture_output=True).returncode:
-        pytest.skip("no right to mount a file system")
-    try:
-        with Server() as server:
-            server.put("m.pt2", (b"PK", 5_000_000))
-            server.put("n.pt2", (b"PK", 6_000_000))
-            (cache / "filler").write_bytes(bytes(1 << 20))
-            with pytest.raises(fleet.OutputError):
-                run([server.url("m.pt2"), server.url("n.pt2")], tmp_path / "out", cache=cache)
-            assert [p.name for p in cache.iterdir()] == ["filler"]
-    finally:
-        subprocess.run(["umount", "-l", cache], check=True)
