@@ -71,29 +71,6 @@ class FlopCounterMode(unittest.TestCase):
                 self.assertEqual(totals["training_flops"], expected["forward_flops"] + expected["backward_flops"])
 
 
-class Survey(unittest.TestCase):
-    """Models exported by record_training_survey.py; training_survey.json has torch's figures beside tmeter's."""
-    MODELS = json.loads((FIXTURES / "training_survey.json").read_text())["models"]
-    # Rows that differ, and why.
-    FLOPS = {}
-    SAVED = {("transformers/electra", "eval"): "a mask of 128 × 128 float32 in each of 12 layers, as EXPORTED_MASK below"}
-
-    def differing(self, *keys):
-        return {(name, form) for name, forms in self.MODELS.items() for form, row in forms.items()
-                if any(row["torch"][k] != row["tmeter"][k] for k in keys)}
-
-    def test_work(self):
-        self.assertEqual(self.differing("forward_flops", "backward_flops"), set(self.FLOPS))
-        rows = sum(len(forms) for forms in self.MODELS.values())
-        self.assertGreaterEqual(1 - len(self.FLOPS) / rows, 0.95)
-
-    def test_kept_bytes(self):
-        self.assertEqual(self.differing("saved_bytes"), set(self.SAVED))
-
-    def test_with_the_files_they_are_a_hundred_models(self):
-        self.assertGreaterEqual(len(self.MODELS) + len(RECORDED), 100)
-
-
 class SavedTensors(unittest.TestCase):
     def test_equal_to_the_byte(self):
         differ = {"train": set(), "eval": set()}
