@@ -41,7 +41,6 @@ struct Columns {
   std::vector<tmeter::Metric> totals;         // below the table: `shown`, or a list of their own
   std::vector<tmeter::Metric> cells;          // `shown`, then metrics that only labels use
   std::vector<tmeter::Metric> of_tensors;     // columns of the table of tensors
-  std::vector<tmeter::Metric> totals;         // metrics with a total that stands below the table
   std::vector<tmeter::Metric> facts;          // of the model as a whole: shown below the table
   std::vector<tmeter::Metric> unavailable;    // asked for, but not available
   std::vector<std::string> brief_plugins;     // whose metrics are chosen by the lists for every report

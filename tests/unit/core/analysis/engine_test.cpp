@@ -445,7 +445,7 @@ TEST_F(EngineTest, AMetricOnRequestIsLeftOutUnlessItIsRequested) {
   choose_requested(plugins(), {});
   EXPECT_EQ(run().find("m"), nullptr);
   EXPECT_EQ(calls, 0);
-  choose_requested(plugins(), {.ids = {"m"}});
+  choose_requested(plugins(), {.ids = {"m"}, .names = {}});
   EXPECT_EQ(total(run(), "m"), 3);
 }
 
