@@ -511,8 +511,7 @@ const std::vector<CommandText>& command_texts() {
       {"tmeter budget [--update] [--why]", "the [[budget]] tables of tmeter.toml"},
       {"tmeter fleet [options] FILES...", "many models at once, by the Python package"},
       {"tmeter plugin list|info|check|new", "what is installed, and plugins of one's own"},
-      {"tmeter hardware list|measure", "machine profiles; `tmeter config`: the default configuration"},
-      {"tmeter completion bash|zsh|fish", "for a shell; `tmeter manual`: a manual page"}};
+      {"tmeter hardware, config, completion", "machine profiles; the default configuration; bash, zsh, fish"}};
   return all;
 }
 
@@ -559,7 +558,7 @@ std::string help_text() {
     out << "  " << c.usage << std::string(36 - std::min<size_t>(35, c.usage.size()), ' ') << c.text
         << "\n";
   }
-  out << Options().visible() << "\nExit status: ";
+  out << Options().visible() << "Exit status: ";
   size_t column = 13;
   for (const auto& [status, meaning] : exit_statuses()) {
     const auto item = std::to_string(status) + " " + std::string(meaning) +
@@ -569,7 +568,7 @@ std::string help_text() {
     out << item;
     column += item.size();
   }
-  out << "\n  tmeter model.pt --input 8x3x320x320 --report json=model.json --assert 'macs<=5G'\n";
+  out << "\n";
   return out.str();
 }
 

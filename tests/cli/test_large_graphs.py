@@ -191,7 +191,8 @@ class ManyLayers(CliTest):
         for node in large["nodes"]:
             _, layer, part = ((node["module"] or "").split(".", 2) + ["", ""])[:3]
             if layer and (wanted := of_layer.get((node["op"], "." + part))) and node["op"] == "aten::linear":
-                self.assertEqual(node["values"], wanted, node["module"])
+                predicted = {"predicted_peak_bytes", "predicted_workspace_bytes"}  # beyond 10,000 operators on request
+                self.assertEqual(node["values"], {k: v for k, v in wanted.items() if k not in predicted}, node["module"])
                 compared += 1
         self.assertGreater(compared, 1000)
         weights = {t["name"].split(".", 2)[2]: t["values"] for t in small["tensors"] if t["name"].startswith("h.1.")}

@@ -249,7 +249,7 @@ class Views(ModuleHandlers):
     def test_fvcores_dictionaries_have_the_type(self):
         done = self.run_with(MACS_GIVEN, format="fvcore-json")
         macs = json.loads(done.stdout)["macs"]
-        self.assertEqual(macs["by_operator"], {"Bottleneck": BLOCKS * GIVEN, "conv2d": CONV1, "linear": FC})
+        self.assertEqual(macs["by_operator"], {"Bottleneck": BLOCKS * GIVEN, "conv": CONV1, "linear": FC})
         self.assertEqual(macs["by_module_and_operator"]["layer1"], {"Bottleneck": 3 * GIVEN})
 
     def test_a_saved_report_is_shown_as_the_model_is(self):

@@ -13,6 +13,21 @@ EXPECTED = {name: e for name, e in ALL.items() if not name.endswith(".pt2")}
 PROGRAMS = {name: e for name, e in ALL.items() if name.endswith(".pt2")}
 
 
+class FourBitFloats(CliTest):
+    """Native F4 elements: torch's type pairs two along the last dim, which an odd size does not allow."""
+
+    def test_pairs_and_odd_sizes(self):
+        for shape, dtype, stored in (([3, 2], "float4_e2m1fn_x2", [3, 1]), ([2, 3], "unknown", [2, 3])):
+            header = json.dumps({"w": {"dtype": "F4", "shape": shape, "data_offsets": [0, 3]}}).encode()
+            path = self.folder / "f4.safetensors"
+            path.write_bytes(struct.pack("<Q", len(header)) + header + bytes(3))
+            with self.subTest(shape):
+                document = report(path, "--plugins=params")
+                (tensor,) = document["tensors"]
+                self.assertEqual((tensor["dtype"], tensor["shape"], document["totals"]["params"]), (dtype, stored, 6))
+                self.assertEqual(len(document["warnings"]), dtype == "unknown")
+
+
 class Packed(CliTest):
     @classmethod
     def setUpClass(cls):

@@ -198,7 +198,7 @@ class OtherTools(unittest.TestCase):
             self.assertIn(option, known)
         columns = {c for group in re.findall(r"--columns ([a-z_,]+)", self.page) for c in group.split(",")}
         self.assertGreater(len(columns), 10)
-        done = tmeter(FIXTURES / "models" / "resnet50.pt2", "--plugins=params,flops,memory,activations", "--columns", ",".join(sorted(columns)))
+        done = tmeter(FIXTURES / "models" / "resnet50.pt2", "--plugins=params,flops,memory,activations,param-stats", "--columns", ",".join(sorted(columns)))
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_links(self):

@@ -60,10 +60,12 @@ class Memory(unittest.TestCase):
         self.assertIn("more than the 1.00 MiB", said[0])
 
 
+N = 131_072  # tokens of context
+
+
 class Folders(unittest.TestCase):
     """Default configurations of transformers 5.23 (tests/blueprint/transformers.jsonl), 131,072 tokens, bf16."""
 
-    N = 131_072
     # type → engine → (layers, tokens that one keeps, elements of a token) of each kind of layer
     KEPT = {
         "gpt_oss": {  # every second of 36 layers has a window of 128; 8 heads of 64
@@ -87,7 +89,7 @@ class Folders(unittest.TestCase):
                 for engine, layers in engines.items():
                     with self.subTest(model=name, engine=engine):
                         totals = report(folder, "--plugins=serving", f"--set=serving.engine={engine}",
-                                        f"--set=serving.context={self.N}", "--set=serving.cache-type=bf16")["totals"]
+                                        f"--set=serving.context={N}", "--set=serving.cache-type=bf16")["totals"]
                         self.assertEqual(totals["serving_cache_bytes"], sum(n * tokens * width * 2 for n, tokens, width in layers))
 
 

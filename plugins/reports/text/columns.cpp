@@ -122,7 +122,7 @@ std::vector<Metric> wanted_metrics(const Report& report, const View& view,
                                    const Defaults& defaults,
                                    const std::vector<std::string>& brief) {
   std::vector<Metric> wanted;
-  const bool listed = !view.columns && defaults.apply;
+  const bool listed = !view.columns && defaults.apply && !view.summary;
   if (listed) wanted = defaults.columns;
   const auto is_brief = [&](const Metric& m) {
     return listed && std::find(brief.begin(), brief.end(), m.plugin()) != brief.end();
@@ -197,7 +197,7 @@ Columns choose_columns(const Report& report, const View& view, const Look& look)
     throw tmeter::Error(TMETER_BAD_USAGE,
                         "--columns " + columns.facts_of_modules[0] + " goes with --by module only");
   const Defaults defaults(report, look);
-  const bool listed = !view.columns && defaults.apply;
+  const bool listed = !view.columns && defaults.apply && !view.summary;
   if (listed) columns.brief_plugins = brief_plugins(report);
   if (listed && view.by == By::kModule)
     for (const auto& id : look.columns_by_default.ids)

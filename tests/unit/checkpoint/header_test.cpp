@@ -46,10 +46,11 @@ TEST(SafetensorsHeader, SaysWhereEachTensorLies) {
   EXPECT_EQ(t.end - t.begin, 12);
 }
 
-TEST(SafetensorsHeader, TwoFourBitFloatsAreOneElementOfTorch) {
+TEST(SafetensorsHeader, FourBitFloatsHaveTheSizesOfTheFile) {
   const Header h(kGood);
   EXPECT_EQ(h.tensors()[1].dtype, TMETER_DTYPE_FLOAT4_E2M1FN_X2);
-  EXPECT_EQ(h.tensors()[1].dims, (std::vector<int64_t>{4}));
+  EXPECT_EQ(h.tensors()[1].element, "F4");
+  EXPECT_EQ(h.tensors()[1].dims, (std::vector<int64_t>{8}));
 }
 
 TEST(SafetensorsHeader, EmptyTensorsBetweenOthersAreNoOverlap) {

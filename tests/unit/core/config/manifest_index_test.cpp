@@ -76,7 +76,7 @@ TEST(ManifestIndex, NumbersThatLieAreDamage) {
     expect_error(ErrorKind::kPlugin, {"damaged"}, [&] { parse_index(header + body); });
   }
   expect_error(ErrorKind::kPlugin, {"not one of this version"},
-               [] { parse_index("tmeter plugin index 4\n"); });
+               [] { parse_index("tmeter plugin index 5\n"); });
 }
 
 }  // namespace
