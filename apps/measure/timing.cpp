@@ -43,15 +43,16 @@ double one_rate(const Work& work, size_t times, unsigned threads) {
 
 /// How often the work must be done to take that long on one thread.
 size_t enough_times(const Work& work, double seconds) {
-  constexpr size_t kMost = size_t{1} << 40;
-  for (size_t times = 1; times < kMost; times *= 2) {
+  constexpr size_t kMaxRepeats = size_t{1} << 40;
+  for (size_t times = 1; times < kMaxRepeats; times *= 2) {
     const auto start = Clock::now();
     work(times, 0);
     const double taken = seconds_since(start);
     if (taken >= seconds) return times;
-    if (taken > seconds / 16) return static_cast<size_t>(static_cast<double>(times) * seconds / taken) + 1;
+    if (taken > seconds / 16)
+      return static_cast<size_t>(static_cast<double>(times) * seconds / taken) + 1;
   }
-  return kMost;
+  return kMaxRepeats;
 }
 
 }  // namespace

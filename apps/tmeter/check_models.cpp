@@ -90,22 +90,23 @@ Tried load_with(const CheckedPlugin& checked, const tmeter_loader& loader,
   return out;
 }
 
-/// Each of its pushes is refused in turn, some of them where there are many: a loader that goes on gives
-/// a model that the file does not have.
+/// Each of its pushes is refused in turn, some of them where there are many: a loader that goes on
+/// gives a model that the file does not have.
 void refuse_pushes(const CheckedPlugin& checked, const tmeter_request& request,
                    const std::string& name) {
-  constexpr size_t kMostTries = 200;
+  constexpr size_t kMaxTries = 200;
   for (const auto& loader : checked.plugin.offered.loaders) {
     const auto whole = load_with(checked, loader, request, 0);
     if (!whole.well) continue;
-    const size_t step = whole.pushes / kMostTries + 1;
+    const size_t step = whole.pushes / kMaxTries + 1;
     for (size_t at = 1; at <= whole.pushes; at += step) {
       const auto tried = load_with(checked, loader, request, at);
       if (!tried.failure.empty()) return checked.lines.bad(tried.failure);
       if (tried.well)
-        return checked.lines.bad("loader '" + str(loader.name) + "' says that all went well with " + name +
-                                 ", although the builder refused its push " + std::to_string(at) + " of " +
-                                 std::to_string(whole.pushes) + ": look at every status");
+        return checked.lines.bad("loader '" + str(loader.name) + "' says that all went well with " +
+                                 name + ", although the builder refused its push " +
+                                 std::to_string(at) + " of " + std::to_string(whole.pushes) +
+                                 ": look at every status");
     }
     checked.lines.fine("loader '" + str(loader.name) + "' heeds what the builder refuses: " +
                        std::to_string(whole.pushes) + " pushes");
@@ -160,9 +161,9 @@ void try_writer(const CheckedPlugin& checked, const Report& report, const std::s
   auto& lines = checked.lines;
   try {
     write_reports(checked.registry, report, {{name, "sample"}}, {}, counted);
-    counted.bytes() ? lines.fine("--report " + name + " writes " + std::to_string(counted.bytes()) +
-                                 " bytes")
-                    : lines.note("--report " + name + " writes nothing");
+    counted.bytes()
+        ? lines.fine("--report " + name + " writes " + std::to_string(counted.bytes()) + " bytes")
+        : lines.note("--report " + name + " writes nothing");
   } catch (const Error& e) {
     // Such as a format of comparisons alone.
     e.kind() == ErrorKind::kUsage

@@ -17,7 +17,7 @@ namespace tmeter::app {
 namespace {
 using core::Descriptor;
 
-constexpr size_t kMostOutput = size_t{1} << 20;
+constexpr size_t kMaxOutput = size_t{1} << 20;
 
 std::string all_of(int fd) {
   std::string text;
@@ -26,7 +26,7 @@ std::string all_of(int fd) {
     const auto n = read(fd, buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return text;
-    if (text.size() < kMostOutput) text.append(buffer, static_cast<size_t>(n));
+    if (text.size() < kMaxOutput) text.append(buffer, static_cast<size_t>(n));
   }
 }
 

@@ -23,7 +23,7 @@ namespace {
 using namespace core;
 
 constexpr std::string_view kLastLine = "# complete\n";
-constexpr size_t kMostBytes = size_t{1} << 20;
+constexpr size_t kMaxBytes = size_t{1} << 20;
 
 /// What a profile of a machine must have to be of use.
 constexpr const char* kWanted[] = {"peak.dram", "peak.mac.float32", "peak.op.float32"};
@@ -41,14 +41,16 @@ struct Processor {
   std::string facts;  // what makes it another one
 };
 
-/// The lines of /proc/cpuinfo that differ between kinds of processors, not between moments or cores.
+/// The lines of /proc/cpuinfo that differ between kinds of processors, not between moments or
+/// cores.
 Processor processor() {
   static const std::set<std::string, std::less<>> kFacts{
-      "vendor_id", "cpu family", "model", "model name", "stepping", "flags", "Features",
-      "CPU implementer", "CPU architecture", "CPU variant", "CPU part", "CPU revision"};
+      "vendor_id",        "cpu family",  "model",    "model name",
+      "stepping",         "flags",       "Features", "CPU implementer",
+      "CPU architecture", "CPU variant", "CPU part", "CPU revision"};
   Processor out;
   std::set<std::string> seen;
-  for (const auto& line : split(read_at_most("/proc/cpuinfo", kMostBytes), "\n")) {
+  for (const auto& line : split(read_at_most("/proc/cpuinfo", kMaxBytes), "\n")) {
     const auto colon = line.find(':');
     if (colon == line.npos) continue;
     const auto key = line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1);
@@ -78,7 +80,8 @@ std::string today() {
 /// "load 8.8 on 2 processors" while others use more than half of them; else empty.
 std::string busy() {
   const char* file = std::getenv("TMETER_LOADAVG");  // for tests
-  const auto load = std::strtod(read_at_most(file && *file ? file : "/proc/loadavg", 64).c_str(), nullptr);
+  const auto load =
+      std::strtod(read_at_most(file && *file ? file : "/proc/loadavg", 64).c_str(), nullptr);
   const int processors = usable_processors();
   if (load <= 0.5 * processors) return {};
   return "load " + std::to_string(static_cast<int>(load * 10) / 10.0).substr(0, 4) + " on " +
@@ -148,15 +151,16 @@ MeasuredHardware measured_hardware(bool quiet, bool again) {
   const auto first = first_line(cpu);
   const auto file = measured_hardware_file();
   if (!again && !file.empty()) {
-    const auto text = read_kept_file(file, kMostBytes);
+    const auto text = read_kept_file(file, kMaxBytes);
     if (auto kept = text ? parsed(*text, first) : std::nullopt) return *std::move(kept);
   }
   Terminal terminal(false);
-  if (!quiet) terminal.message("note: measuring this machine, once: some seconds, best while it is idle");
+  if (!quiet)
+    terminal.message("note: measuring this machine, once: some seconds, best while it is idle");
   const auto others = busy();
   if (!quiet && !others.empty())
-    terminal.message("note: this machine is busy (" + others +
-                     "): rates come out low" + (again ? "" : " and are not kept; the next run measures again"));
+    terminal.message("note: this machine is busy (" + others + "): rates come out low" +
+                     (again ? "" : " and are not kept; the next run measures again"));
   const auto title = cpu.name + ", " + std::to_string(usable_processors()) + " threads, measured " +
                      today() + (others.empty() ? "" : std::string(kWhileBusy) + others);
   auto text = first + "name = \"auto\"\ntitle = " + quoted(title) + "\ndate = \"" + today() +
@@ -170,13 +174,13 @@ MeasuredHardware measured_hardware(bool quiet, bool again) {
   if (!others.empty() && !again) return *std::move(measured);
   const auto problem = keep(file, text);
   if (!problem.empty() && !quiet)
-    terminal.message("note: the measured profile cannot be kept, the next run measures again: " + problem);
+    terminal.message("note: the measured profile cannot be kept, the next run measures again: " +
+                     problem);
   return *std::move(measured);
 }
 
 void measure_if_auto(Settings& settings, bool quiet) {
-  if (settings.hardware == "auto")
-    settings.measured_hardware = measured_hardware(quiet).profile;
+  if (settings.hardware == "auto") settings.measured_hardware = measured_hardware(quiet).profile;
 }
 
 }  // namespace tmeter::app

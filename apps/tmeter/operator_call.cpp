@@ -14,9 +14,9 @@ namespace tmeter::app {
 namespace {
 using namespace core;
 
-constexpr size_t kLongest = 10'000;
+constexpr size_t kMaxCallCharacters = 10'000;
 constexpr int kDeepest = 8;
-constexpr size_t kMostDims = 64;
+constexpr size_t kMaxDims = 64;
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -27,8 +27,8 @@ class CallParser {
   explicit CallParser(const std::string& text) : text_(text) {}
 
   OperatorCall run() {
-    if (text_.size() > kLongest)
-      refuse("it is longer than " + std::to_string(kLongest) + " characters");
+    if (text_.size() > kMaxCallCharacters)
+      refuse("it is longer than " + std::to_string(kMaxCallCharacters) + " characters");
     OperatorCall out{text_, std::string(operator_name()), {}, {}};
     expect('(');
     while (!take(')')) {
@@ -50,11 +50,10 @@ class CallParser {
 
  private:
   [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(ErrorKind::kUsage,
-                "--call " + printable(text_) + ": " + what + " at character " +
-                    std::to_string(at_ + 1) +
-                    "; an operator with its arguments is expected, as in "
-                    "acme::mlp(x=f32[4,32], n=2) -> f32[4,64]");
+    throw Error(ErrorKind::kUsage, "--call " + printable(text_) + ": " + what + " at character " +
+                                       std::to_string(at_ + 1) +
+                                       "; an operator with its arguments is expected, as in "
+                                       "acme::mlp(x=f32[4,32], n=2) -> f32[4,64]");
   }
   void skip_spaces() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
@@ -130,7 +129,7 @@ class CallParser {
       const auto begin = (skip_spaces(), at_);
       const auto size = number(word("+-."), begin);
       if (size.kind != TMETER_VALUE_INT || size.i < 0) refuse("a size, 0 or more, is expected");
-      if (out.dims.size() == kMostDims) refuse("a tensor has more than 64 dims");
+      if (out.dims.size() == kMaxDims) refuse("a tensor has more than 64 dims");
       out.dims.push_back(size.i);
     }
     return out;

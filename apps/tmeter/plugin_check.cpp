@@ -30,7 +30,7 @@ namespace {
 using namespace core;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kMostToOpen = 2;  // milliseconds
+constexpr double kMaxToOpen = 2;  // milliseconds
 constexpr std::string_view kOpened = "while it was opened";
 
 std::string milliseconds(double value) {
@@ -105,8 +105,8 @@ class Check {
     const auto said = describe(*started_, offers);
     lines_.say(said.id + " " + said.version + "  " + library_);
     const auto words = "opened in " + milliseconds(took.count());
-    took.count() <= kMostToOpen ? lines_.fine(words)
-                                : lines_.note(words + ", more than " + milliseconds(kMostToOpen));
+    took.count() <= kMaxToOpen ? lines_.fine(words)
+                               : lines_.note(words + ", more than " + milliseconds(kMaxToOpen));
     compare_manifest(said);
   }
 
@@ -138,7 +138,8 @@ class Check {
     const auto& m = plugin_->manifest;
     if (m.description.empty()) lines_.note("it has no description");
     if (!m.rights.empty()) lines_.note("it may, beyond computing: " + m.rights);
-    for (const auto& folder : m.library_folders) lines_.note("it is linked to libraries in " + folder);
+    for (const auto& folder : m.library_folders)
+      lines_.note("it is linked to libraries in " + folder);
     if (!plugin_->offered.tensor_analyses.empty())
       lines_.note("its tensor analyses are called from several threads at once");
   }
@@ -147,14 +148,17 @@ class Check {
   void try_sample(const CheckedPlugin& checked) {
     const auto& o = plugin_->offered;
     const auto graph = sample_graph();
-    const bool takes_part = !o.metrics.empty() || !o.analyses.empty() || !o.tensor_analyses.empty() ||
-                            !o.module_handlers.empty() || !o.observers.empty() || !o.executors.empty();
+    const bool takes_part = !o.metrics.empty() || !o.analyses.empty() ||
+                            !o.tensor_analyses.empty() || !o.module_handlers.empty() ||
+                            !o.observers.empty() || !o.executors.empty();
     std::optional<Results> results;
-    if (takes_part) results = try_run(checked, *graph, TensorBytes(weights_file_), "the built-in model");
+    if (takes_part)
+      results = try_run(checked, *graph, TensorBytes(weights_file_), "the built-in model");
     if (o.writers.empty()) return;
     Report report;
     report.graph = graph.get();
-    report.results = results && !results->columns.empty() ? std::move(*results) : own_figures(*graph);
+    report.results =
+        results && !results->columns.empty() ? std::move(*results) : own_figures(*graph);
     report.properties["tool.version"] = "check";
     report.properties["model.file"] = "sample";
     for (const auto& w : o.writers) try_writer(checked, report, str(w.name));
@@ -173,14 +177,16 @@ class Check {
   /// What it did to the process and left so.
   void look_around() {
     const auto change = before_.change_since(plugin_->call.keeps_threads);
-    change.empty() ? lines_.fine("leaves the process as it was: signals, timers, environment, threads, locale")
-                   : lines_.bad("plugin " + plugin_->manifest.id + " leaves something behind: " + change);
+    change.empty()
+        ? lines_.fine("leaves the process as it was: signals, timers, environment, threads, locale")
+        : lines_.bad("plugin " + plugin_->manifest.id + " leaves something behind: " + change);
   }
 
   /// A file that begins as its own do and is not one: refused in words, or read.
   void try_loader(const LoaderManifest& loader) {
     const auto magic = magic_of(loader);
-    if (magic.empty()) return lines_.note("reads " + loader.title + "; not tried: its files are archives");
+    if (magic.empty())
+      return lines_.note("reads " + loader.title + "; not tried: its files are archives");
     lines_.note("reads " + loader.title);
     try {
       const tmeter_source source(damaged_.at(magic).path());
@@ -188,8 +194,9 @@ class Check {
       load_model(*registry_, request, {&log_, nullptr, nullptr});
       lines_.note("a damaged file was read without complaint");
     } catch (const Error& e) {
-      e.kind() == ErrorKind::kModel ? lines_.fine(std::string("refuses a damaged file: ") + e.what())
-                                    : lines_.bad(e.what());
+      e.kind() == ErrorKind::kModel
+          ? lines_.fine(std::string("refuses a damaged file: ") + e.what())
+          : lines_.bad(e.what());
     }
   }
 
@@ -199,7 +206,7 @@ class Check {
   CallLog log_;
   Settings settings_;
   SampleFile weights_;
-  MappedFile weights_file_{weights_.path()};  // the first one has the host handle SIGBUS
+  MappedFile weights_file_{weights_.path()};   // the first one has the host handle SIGBUS
   std::map<std::string, SampleFile> damaged_;  // by what they begin with
   std::vector<OperatorCall> calls_;
   HardwareSource hardware_{kDefaultHardware, {data_folder() + "/hardware"}};

@@ -19,17 +19,18 @@ namespace {
 using namespace core;
 namespace fs = std::filesystem;
 
-constexpr std::array<const char*, 11> kKinds{"op",     "metric", "analysis", "advice",   "tensor",  "loader",
-                                             "report", "shape",  "module",   "observer", "executor"};
+constexpr std::array<const char*, 11> kKinds{"op",     "metric",   "analysis", "advice",
+                                             "tensor", "loader",   "report",   "shape",
+                                             "module", "observer", "executor"};
 
 /// It becomes a target of CMake, a file, and the id of a metric.
 void require_name(const std::string& name) {
-  constexpr size_t kLongest = 40;
+  constexpr size_t kMaxNameCharacters = 40;
   const auto fits = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
   };
-  const bool good = !name.empty() && name.size() <= kLongest && name[0] >= 'a' && name[0] <= 'z' &&
-                    std::all_of(name.begin(), name.end(), fits);
+  const bool good = !name.empty() && name.size() <= kMaxNameCharacters && name[0] >= 'a' &&
+                    name[0] <= 'z' && std::all_of(name.begin(), name.end(), fits);
   if (!good) {
     throw Error(ErrorKind::kUsage, "plugin new " + printable(name) +
                                        ": a name begins with a small letter and has small letters, "
@@ -76,9 +77,9 @@ std::string next_steps(const std::string& folder) {
   const auto path = folder.starts_with('-') ? "./" + folder : folder;
   const auto prefix = fs::weakly_canonical(fs::path(data_folder()) / ".." / "..");
   const auto build = shell_word((fs::path(path) / "build").string());
-  return "  cmake -S " + shell_word(path) + " -B " + build + " -DCMAKE_PREFIX_PATH=" +
-         shell_word(prefix.string()) + "\n  cmake --build " + build + "\n  ctest --test-dir " +
-         build + " --output-on-failure\n";
+  return "  cmake -S " + shell_word(path) + " -B " + build +
+         " -DCMAKE_PREFIX_PATH=" + shell_word(prefix.string()) + "\n  cmake --build " + build +
+         "\n  ctest --test-dir " + build + " --output-on-failure\n";
 }
 
 /// A folder that appears whole or not at all.

@@ -68,9 +68,8 @@ void add_rights_of_runs(Rights& rights, Running running, const std::string& devi
   rights.read.emplace_back("/proc/driver/nvidia");
   for (const char* path : {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools"})
     rights.devices.emplace_back(path);
-  constexpr int kMostDevices = 16;
-  for (int i = 0; i < kMostDevices; ++i)
-    rights.devices.push_back("/dev/nvidia" + std::to_string(i));
+  constexpr int kMaxDevices = 16;
+  for (int i = 0; i < kMaxDevices; ++i) rights.devices.push_back("/dev/nvidia" + std::to_string(i));
 }
 
 std::vector<const Plugin*> declared_rights(Registry& registry,

@@ -41,13 +41,12 @@ void Engine::mark_unreadable(const TensorStream& stream) {
 
 /// "mean 0.000156, std 0.0475, …": columns that tables show.
 std::string Engine::figures_of(int32_t axis, size_t index) const {
-  constexpr size_t kMostFigures = 6;
+  constexpr size_t kMaxFigures = 6;
   std::string text;
   size_t count = 0;
   for (const auto& c : results_.columns) {
     const auto cell = c.cell(axis, index);
-    if (!is_number(cell) || (c.flags & TMETER_METRIC_DETAIL) != 0 || count == kMostFigures)
-      continue;
+    if (!is_number(cell) || (c.flags & TMETER_METRIC_DETAIL) != 0 || count == kMaxFigures) continue;
     const auto scaled = tmeter::scaled(real(cell), c.unit_kind, c.unit);
     text += (count++ ? ", " : "") + c.title + " " + scaled.text();
   }

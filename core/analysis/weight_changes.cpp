@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kChunk = 64 << 10;  // elements
 constexpr size_t kNamed = 5;          // tensors
 // Thousands of tensors may be windows of one storage: a small file would be read for hours.
-constexpr uint64_t kMostReadsOfAByte = 8, kAlwaysComparedBytes = 64 << 20;
+constexpr uint64_t kMaxReadsOfAByte = 8, kAlwaysComparedBytes = 64 << 20;
 
 /// The type of the elements that TensorBytes gives, which decodes encoded tensors.
 DType type_of(const Tensor& t) { return DType(t.encoding ? TMETER_DTYPE_FLOAT32 : t.dtype); }
@@ -67,8 +67,10 @@ class Comparer {
       if (const auto why = bytes->unavailable(*t); !why.empty()) return std::string(why);
       auto& read = read_[{bytes, t->file}];
       const auto size = static_cast<uint64_t>(std::max<int64_t>(stored_bytes(*t), 0));
-      if (t->numel > 0 && read + size > kMostReadsOfAByte * bytes->file_size(*t) + kAlwaysComparedBytes)
-        return "it overlaps other tensors, of which eight times the size of the file is read already";
+      if (t->numel > 0 &&
+          read + size > kMaxReadsOfAByte * bytes->file_size(*t) + kAlwaysComparedBytes)
+        return "it overlaps other tensors, of which eight times the size of the file is read "
+               "already";
       read += size;
     }
     const bool same_type = type_of(a).id() == type_of(b).id();
@@ -124,7 +126,8 @@ std::string count_text(size_t n, const char* one, const char* many) {
   return std::to_string(n) + (n == 1 ? one : many);
 }
 
-/// "conv1.weight: 12 of 9408 elements differ, by at most 0.25, SQNR 34.2 dB, NaN or infinite 0 → 3".
+/// "conv1.weight: 12 of 9408 elements differ, by at most 0.25, SQNR 34.2 dB, NaN or infinite 0 →
+/// 3".
 std::string line_of(const WeightChange& c) {
   std::string text = "weights: " + printable(std::string(c.after->name)) + ": " +
                      std::to_string(c.differing) + " of " + std::to_string(c.after->numel) +
@@ -167,11 +170,13 @@ std::vector<std::string> describe(const WeightChanges& changes) {
     out.push_back("weights: " + count_text(changes.equal, " tensor has", " tensors have") +
                   " equal values");
   if (differ > 0)
-    out.push_back("weights: the values of " + count_text(differ, " tensor differ", " tensors differ") +
-                  ", those of " + std::to_string(changes.equal) + " are equal");
+    out.push_back("weights: the values of " +
+                  count_text(differ, " tensor differ", " tensors differ") + ", those of " +
+                  std::to_string(changes.equal) + " are equal");
   for (size_t i = 0; i < std::min(differ, kNamed); ++i) out.push_back(line_of(changes.changed[i]));
   if (differ > kNamed)
-    out.push_back("weights: " + count_text(differ - kNamed, " more tensor differs", " more tensors differ"));
+    out.push_back("weights: " +
+                  count_text(differ - kNamed, " more tensor differs", " more tensors differ"));
   if (!changes.unread.empty())
     out.push_back("weights: the values of " +
                   count_text(changes.unread.size(), " tensor are", " tensors are") +

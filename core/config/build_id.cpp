@@ -13,7 +13,7 @@ namespace {
 
 using Note = ElfW(Nhdr);
 
-constexpr size_t kMostNotes = 4096;
+constexpr size_t kMaxNotes = 4096;
 
 constexpr size_t padded(size_t size) { return (size + 3) & ~size_t{3}; }
 
@@ -45,7 +45,7 @@ std::string build_id_in(std::string_view notes) {
 std::string build_id_of(const std::string& library) {
   const Descriptor file(open(library.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   for (const auto& segment : elf_segments(file.get())) {
-    if (segment.p_type != PT_NOTE || segment.p_filesz > kMostNotes) continue;
+    if (segment.p_type != PT_NOTE || segment.p_filesz > kMaxNotes) continue;
     std::string notes(segment.p_filesz, '\0');
     if (!read_at(file.get(), segment.p_offset, notes.data(), notes.size())) return {};
     if (auto id = build_id_in(notes); !id.empty()) return id;

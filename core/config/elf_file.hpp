@@ -20,13 +20,13 @@ inline bool read_at(int file, uint64_t offset, void* out, size_t size) {
 
 /// Empty when the file is not a library for this machine.
 inline std::vector<ElfSegment> elf_segments(int file) {
-  constexpr size_t kMost = 64;
+  constexpr size_t kMaxProgramHeaders = 64;
   constexpr unsigned char kClass = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
   ElfHeader h{};
   const bool is_library = read_at(file, 0, &h, sizeof h) &&
                           std::memcmp(h.e_ident, ELFMAG, SELFMAG) == 0 &&
                           h.e_ident[EI_CLASS] == kClass && h.e_phentsize == sizeof(ElfSegment) &&
-                          h.e_phnum <= kMost;
+                          h.e_phnum <= kMaxProgramHeaders;
   if (!is_library) return {};
   std::vector<ElfSegment> out(h.e_phnum);
   if (!read_at(file, h.e_phoff, out.data(), out.size() * sizeof(ElfSegment))) return {};

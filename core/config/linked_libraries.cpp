@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using Dynamic = ElfW(Dyn);
 
-constexpr size_t kMostDynamic = 4096, kLongestText = 4096, kMostLibraries = 64;
+constexpr size_t kMaxDynamic = 4096, kLongestText = 4096, kMaxLibraries = 64;
 constexpr const char* kConfiguration = "/etc/ld.so.conf";
 
 struct Links {
@@ -50,7 +50,7 @@ std::optional<Links> links_of(int file) {
   const auto place = std::find_if(segments.begin(), segments.end(),
                                   [](const ElfSegment& s) { return s.p_type == PT_DYNAMIC; });
   if (place == segments.end()) return std::nullopt;
-  std::vector<Dynamic> entries(std::min<size_t>(place->p_filesz / sizeof(Dynamic), kMostDynamic));
+  std::vector<Dynamic> entries(std::min<size_t>(place->p_filesz / sizeof(Dynamic), kMaxDynamic));
   if (!read_at(file, place->p_offset, entries.data(), entries.size() * sizeof(Dynamic)))
     return std::nullopt;
   const auto texts = std::find_if(entries.begin(), entries.end(),
@@ -61,7 +61,7 @@ std::optional<Links> links_of(int file) {
   Links out;
   for (const auto& d : entries) {
     if (d.d_tag == DT_NULL) break;
-    if (d.d_tag == DT_NEEDED && out.needed.size() < kMostLibraries)
+    if (d.d_tag == DT_NEEDED && out.needed.size() < kMaxLibraries)
       out.needed.push_back(text_at(file, *table + d.d_un.d_val));
     if (d.d_tag == DT_RPATH) out.inherited = text_at(file, *table + d.d_un.d_val);
     if (d.d_tag == DT_RUNPATH) out.own = text_at(file, *table + d.d_un.d_val);
@@ -145,7 +145,7 @@ class Search {
     const auto path = fs::path(named).lexically_normal();
     const auto folder = path.parent_path().string();
     if (is_system_folder(folder)) return true;
-    if (found.size() >= kMostLibraries || !seen_.insert(path.string()).second) return true;
+    if (found.size() >= kMaxLibraries || !seen_.insert(path.string()).second) return true;
     found.push_back({path.string(), beside, direct});
     follow(file.get(), folder, inherited, false);
     return true;

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 /// Another number where what `pass` writes changes.
 constexpr std::string_view kHeader = "tmeter plugin index 4\n";
-constexpr uintmax_t kLongest = 8 << 20;
+constexpr uintmax_t kMaxIndexBytes = 8 << 20;
 constexpr std::string_view kManifestSuffix = ".tmeter.toml";
 
 /// Texts as `LENGTH:text`, numbers as `NUMBER:`, lists behind their length.
@@ -91,8 +91,8 @@ void pass(auto& io, Indexed auto& entry) {
   for (auto* text : {&m.id, &m.name, &m.version, &m.description, &m.unavailable, &m.rights,
                      &m.when_missing, &m.made_from.sha256, &m.made_from.build_id})
     io(*text);
-  for (auto* texts : {&m.needs, &m.metrics, &m.options, &m.handles, &m.shape_rules, &m.decoders, &m.propagators,
-                      &m.executors, &m.measured, &m.library_folders})
+  for (auto* texts : {&m.needs, &m.metrics, &m.options, &m.handles, &m.shape_rules, &m.decoders,
+                      &m.propagators, &m.executors, &m.measured, &m.library_folders})
     io(*texts);
   io(m.loaders), io(m.writers);
   io(m.schema), io(m.abi_minor), io(m.made_from.size), io(m.made_from.mtime);
@@ -150,7 +150,7 @@ ManifestIndex read_index(const std::string& folder) {
   try {
     if (!fs::is_regular_file(status)) throw Error(ErrorKind::kPlugin, "it is not a regular file");
     const auto size = fs::file_size(file, none);
-    if (size > kLongest) throw Error(ErrorKind::kPlugin, "it is longer than 8 MiB");
+    if (size > kMaxIndexBytes) throw Error(ErrorKind::kPlugin, "it is longer than 8 MiB");
     if (const auto why = who_else_may_write(file); !why.empty())
       throw Error(ErrorKind::kPlugin, why);
     return parse_index(read_file(file, size));

@@ -16,7 +16,7 @@ namespace tmeter::core {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // as the kernel's own limit
+constexpr int kMaxLinks = 40;  // as the kernel's own limit
 /// Out of the way of code that closes small numbers.
 constexpr int kFarAway = 512;
 
@@ -44,7 +44,7 @@ Descriptor moved_away(Descriptor file) {
 
 /// The target of a link. A user who may write the folder of a link may replace the plugin, too.
 fs::path followed(const std::string& library, fs::path path) {
-  for (int i = 0; i < kMostLinks; ++i) {
+  for (int i = 0; i < kMaxLinks; ++i) {
     struct stat info {};
     const auto folder = path.parent_path();
     if (stat(folder.c_str(), &info) == 0) require_trusted(library, info, folder.string());
@@ -73,8 +73,7 @@ PinnedLibrary::PinnedLibrary(const std::string& library)
   if (stat(path_.c_str(), &info) != 0) refuse_unread(path_, errno);
   require_regular(path_, info);
   const auto place = followed(path_, path_);
-  const Descriptor folder(
-      open(place.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor folder(open(place.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   file_ = moved_away(Descriptor(openat(folder.get(), place.filename().c_str(),
                                        O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)));
   if (file_.get() < 0) refuse_unread(path_, errno);
@@ -92,8 +91,8 @@ PinnedLibrary::PinnedLibrary(const std::string& library)
 
 void PinnedLibrary::seal() {
   const auto fail = [&](const char* doing) {
-    refuse(path_, std::string("cannot be copied into memory: ") + doing + ": " +
-                      std::strerror(errno));
+    refuse(path_,
+           std::string("cannot be copied into memory: ") + doing + ": " + std::strerror(errno));
   };
   const auto name = fs::path(path_).filename().string();
   Descriptor copy(memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));

@@ -9,12 +9,12 @@
 namespace tmeter::core {
 namespace {
 
-/// How deeply tables may lie in each other. toml++ makes, and takes apart, one inside the other by calls of
-/// themselves, without a limit where a key has dots.
-constexpr size_t kMostLevels = 64;
+/// How deeply tables may lie in each other. toml++ makes, and takes apart, one inside the other by
+/// calls of themselves, without a limit where a key has dots.
+constexpr size_t kMaxLevels = 64;
 
-/// Counts the levels without making tables. It follows TOML exactly. In a malformed text it counts the
-/// levels up to the mistake, where toml++ stops, too.
+/// Counts the levels without making tables. It follows TOML exactly. In a malformed text it counts
+/// the levels up to the mistake, where toml++ stops, too.
 class Levels {
  public:
   explicit Levels(std::string_view text) : rest_(text) {}
@@ -34,7 +34,7 @@ class Levels {
       if (c == '[' || c == '{') dots_.push_back(0), ++depth_;
       if ((c == ']' || c == '}') && dots_.size() > 1) leave_brackets();
       if (c == '\n' || c == ',') forget_key();
-      if (depth_ > kMostLevels) return line_;
+      if (depth_ > kMaxLevels) return line_;
     }
     return 0;
   }
@@ -60,7 +60,8 @@ class Levels {
       rest_.remove_prefix(1);
       if (c == '\n') ++line_;
       if (c == quote && !long_text) return;
-      if (c == '\\' && quote == '"' && !rest_.empty() && rest_.front() != '\n') rest_.remove_prefix(1);
+      if (c == '\\' && quote == '"' && !rest_.empty() && rest_.front() != '\n')
+        rest_.remove_prefix(1);
     }
   }
   /// One or two quotes may stand before the three that end it.
@@ -70,7 +71,8 @@ class Levels {
 
   std::string_view rest_;
   size_t line_ = 1, depth_ = 0;
-  std::vector<size_t> dots_{0};  // in the key that is read, outside and in each bracket that is open
+  std::vector<size_t> dots_{
+      0};  // in the key that is read, outside and in each bracket that is open
 };
 
 }  // namespace
@@ -83,10 +85,11 @@ void toml_error(ErrorKind kind, const std::string& path, const toml::source_regi
 
 toml::table parse_toml(ErrorKind kind, std::string_view text, const std::string& path) {
   if (text.size() > kLongestToml)
-    throw Error(kind, path + ": is longer than " + std::to_string(kLongestToml >> 10) + " KiB, the limit");
+    throw Error(
+        kind, path + ": is longer than " + std::to_string(kLongestToml >> 10) + " KiB, the limit");
   if (const auto line = Levels(text).first_line_too_deep(); line > 0)
     throw Error(kind, path + ":" + std::to_string(line) + ": tables and lists lie more than " +
-                          std::to_string(kMostLevels) + " deep in each other");
+                          std::to_string(kMaxLevels) + " deep in each other");
   try {
     return toml::parse(text, path);
   } catch (const toml::parse_error& e) {

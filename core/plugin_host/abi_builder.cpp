@@ -58,7 +58,7 @@ tmeter_status make(tmeter_builder* b, tmeter_id* out, F f) {
 }
 
 /// The longest array of ids in one call; a longer one cannot hold ids that exist.
-constexpr size_t kMostItems = limits::kValues;
+constexpr size_t kMaxItems = limits::kValues;
 
 /// What there is too much of is the model's.
 template <class T>
@@ -223,8 +223,8 @@ tmeter_status add_tensor_value(tmeter_builder* b, int32_t dtype, const tmeter_di
 tmeter_status add_node(tmeter_builder* b, const tmeter_node_desc* theirs, tmeter_id* out) {
   return make(b, out, [&](GraphBuilder& g) {
     const auto d = adopted(theirs, TMETER_SIZE_1_0(tmeter_node_desc), "its tmeter_node_desc");
-    const auto given = pushed(d.args, d.arg_count, kMostItems, "arguments of a node");
-    const auto results = pushed(d.results, d.result_count, kMostItems, "results of a node");
+    const auto given = pushed(d.args, d.arg_count, kMaxItems, "arguments of a node");
+    const auto results = pushed(d.results, d.result_count, kMaxItems, "results of a node");
     require_unreserved(given, "a tmeter_arg");
     std::vector<std::pair<std::string_view, tmeter_id>> many;
     std::array<std::pair<std::string_view, tmeter_id>, 16> few;
@@ -291,7 +291,7 @@ const tmeter_builder_api* builder_interface() {
       },
       [](B* b, const Id* items, size_t n, Id* out) {
         return make(b, out, [&](G& g) {
-          return g.value_list(pushed(items, n, kMostItems, "items of a list"));
+          return g.value_list(pushed(items, n, kMaxItems, "items of a list"));
         });
       },
       [](B* b, tmeter_str name, tmeter_str origin, Id value) {

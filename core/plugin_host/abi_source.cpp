@@ -31,10 +31,10 @@ const tmeter_source& tmeter_source::inside(std::string_view name) const {
 
 const tmeter_source& tmeter_source::opened(std::string_view name, const std::string& path) const {
   using tmeter::core::Error, tmeter::core::ErrorKind;
-  constexpr size_t kMostFiles = 10'000;
+  constexpr size_t kMaxFiles = 10'000;
   auto it = companions_.find(name);
   if (it == companions_.end()) {
-    if (companions_.size() >= kMostFiles)
+    if (companions_.size() >= kMaxFiles)
       throw Error(ErrorKind::kModel, "is spread over more than 10,000 files, tmeter's limit");
     std::unique_ptr<tmeter_source> made(new tmeter_source(*this, std::string(name), path));
     opened_.insert(made.get());

@@ -11,13 +11,14 @@
 namespace tmeter::core {
 namespace {
 
-constexpr int64_t kMostCopied = int64_t{64} << 20;  // bytes, as tensor_data.h promises
+constexpr int64_t kMaxCopied = int64_t{64} << 20;  // bytes, as tensor_data.h promises
 
 /// Throws Error(kPlugin) when the address is not that of a tensor of the graph.
 const Tensor& tensor_of(const tmeter_call* call, const tmeter_tensor* handle) {
   const auto* t = from_handle(handle);
   if (call->run.graph && !call->run.graph->has(t))
-    throw Error(ErrorKind::kPlugin, "it asks for the elements of a tensor that the graph does not have");
+    throw Error(ErrorKind::kPlugin,
+                "it asks for the elements of a tensor that the graph does not have");
   return *t;
 }
 
@@ -45,7 +46,7 @@ tmeter_status view_elements(tmeter_call* call, const tmeter_tensor* handle, int6
       return TMETER_UNAVAILABLE;
     }
     const bool inside = first >= 0 && count >= 0 && first <= t.numel && count <= t.numel - first;
-    if (!inside || count > kMostCopied / element_bytes(t.dtype)) {
+    if (!inside || count > kMaxCopied / element_bytes(t.dtype)) {
       call->frame.error = "elements outside " + name() + ", or too many at once";
       return TMETER_INVALID_ARGUMENT;
     }
@@ -58,8 +59,8 @@ tmeter_status view_elements(tmeter_call* call, const tmeter_tensor* handle, int6
 }  // namespace
 
 const tmeter_tensor_data_api* tensor_data_interface() {
-  static const tmeter_tensor_data_api api{sizeof(tmeter_tensor_data_api), 0,
-                                          why_unavailable, view_elements};
+  static const tmeter_tensor_data_api api{sizeof(tmeter_tensor_data_api), 0, why_unavailable,
+                                          view_elements};
   return &api;
 }
 

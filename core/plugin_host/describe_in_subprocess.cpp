@@ -21,8 +21,8 @@
 #include "core/plugin_host/check_capabilities.hpp"
 #include "core/plugin_host/describe.hpp"
 #include "core/plugin_host/library_rights.hpp"
-#include "core/plugin_host/plugin_capabilities.hpp"
 #include "core/plugin_host/open_guarded.hpp"
+#include "core/plugin_host/plugin_capabilities.hpp"
 #include "core/plugin_host/plugin_instance.hpp"
 #include "core/process/limits.hpp"
 #include "core/process/sandbox.hpp"
@@ -33,8 +33,8 @@ namespace tmeter::core {
 namespace {
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kMostBytes = size_t{1} << 20;
-constexpr double kMostSeconds = 60;
+constexpr size_t kMaxBytes = size_t{1} << 20;
+constexpr double kMaxSeconds = 10;
 constexpr auto kLook = std::chrono::milliseconds(50);
 constexpr auto kPatience = std::chrono::seconds(1);
 
@@ -125,7 +125,7 @@ class Asked {
 
   /// All it says, until it closes its end or reaches a limit.
   std::string read() {
-    const auto deadline = Clock::now() + std::chrono::duration<double>(kMostSeconds);
+    const auto deadline = Clock::now() + std::chrono::duration<double>(kMaxSeconds);
     rlimit memory{};
     getrlimit(RLIMIT_DATA, &memory);
     std::string text;
@@ -140,9 +140,9 @@ class Asked {
       if (ready && n == 0) break;
       // Processes it has started may keep its end open.
       if (any == 0 && has_ended()) break;
-      if (text.size() > kMostBytes) end_.by = EndedBy::kBadFrame;
+      if (text.size() > kMaxBytes) end_.by = EndedBy::kBadFrame;
       if (Clock::now() > deadline)
-        end_.by = EndedBy::kTimeout, end_.limit = seconds_text(kMostSeconds);
+        end_.by = EndedBy::kTimeout, end_.limit = seconds_text(kMaxSeconds);
       if (memory.rlim_cur != RLIM_INFINITY && any == 0 && worker_memory(process_) > memory.rlim_cur)
         end_.by = EndedBy::kMemory, end_.limit = bytes_text(memory.rlim_cur) + " (--max-memory)";
       if (end_.by != EndedBy::kItself) break;
@@ -184,14 +184,14 @@ class Asked {
 
   /// Without waiting; the first 64 KiB, which is more than is shown.
   void keep_printed() {
-    constexpr size_t kMostPrinted = size_t{64} << 10;
+    constexpr size_t kMaxPrinted = size_t{64} << 10;
     std::array<char, 4096> piece;
     for (int i = 0; i < 64 && !printed_ended_; ++i) {
       const auto n = ::read(printed_.get(), piece.data(), piece.size());
       if (n < 0 && errno == EAGAIN) return;
       if (n == 0) printed_ended_ = true;
       if (n <= 0) continue;
-      const auto room = kMostPrinted - text_printed_.size();
+      const auto room = kMaxPrinted - text_printed_.size();
       text_printed_.append(piece.data(), std::min(static_cast<size_t>(n), room));
     }
   }
@@ -224,14 +224,14 @@ class Asked {
 };
 
 bool is_text(const std::string& text) {
-  constexpr size_t kLongest = size_t{64} << 10;
-  return text.size() <= kLongest && std::none_of(text.begin(), text.end(), [](unsigned char c) {
-           return c < 0x20 || c == 0x7f;
-         });
+  constexpr size_t kMaxTextBytes = size_t{64} << 10;
+  return text.size() <= kMaxTextBytes &&
+         std::none_of(text.begin(), text.end(),
+                      [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
-/// What any plugin's description keeps to (check_capabilities); that process may have written what it
-/// likes.
+/// What any plugin's description keeps to (check_capabilities); that process may have written what
+/// it likes.
 void require_sound(const Manifest& m, const std::string& library) {
   bool sound = !m.id.empty() && !m.name.empty() && m.schema == kManifestSchema &&
                m.unavailable.empty() && m.when_missing.empty() && m.library_folders.empty();
@@ -247,7 +247,8 @@ void require_sound(const Manifest& m, const std::string& library) {
   for (const auto& w : m.writers)
     sound = sound && is_text(w.name) && is_text(w.extension) && is_text(w.media_type);
   if (!sound)
-    throw Error(ErrorKind::kPlugin, "plugin " + library + " describes itself with bytes that are not text");
+    throw Error(ErrorKind::kPlugin,
+                "plugin " + library + " describes itself with bytes that are not text");
   require_minor(library, m.abi_minor);
 }
 
@@ -267,7 +268,8 @@ Manifest parsed(const std::string& text, const std::string& library) {
 
 }  // namespace
 
-Manifest describe_in_subprocess(const std::string& library, const PinnedLibrary* file, OpenedFor opening) {
+Manifest describe_in_subprocess(const std::string& library, const PinnedLibrary* file,
+                                OpenedFor opening) {
   const InsidePlugin inside(library, kWhileOpened, opening);
   const auto failed = [&](const std::string& reason) {
     throw PluginError::ended(library, reason, opening != OpenedFor::kFound);

@@ -11,7 +11,7 @@ namespace tmeter::core {
 namespace {
 
 constexpr tmeter_id kMark = static_cast<tmeter_id>(0x5ea1ed0fab1e5eadULL);
-constexpr size_t kMostResults = 1 << 20;
+constexpr size_t kMaxResults = 1 << 20;
 
 }  // namespace
 
@@ -20,9 +20,9 @@ GuardedResults::GuardedResults(size_t count) {
   const size_t used = (count + 2 * kMarks) * sizeof(tmeter_id);
   const size_t open = (used + page - 1) / page * page;
   bytes_ = open + page;
-  void* memory = count > kMostResults ? MAP_FAILED
-                                      : mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
-                                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory = count > kMaxResults ? MAP_FAILED
+                                     : mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     throw Error(ErrorKind::kPlugin,
                 "there is no memory for the " + std::to_string(count) + " results of a shape rule");

@@ -31,8 +31,8 @@ Descendants::Descendants() {
 }
 
 void Descendants::end() const {
-  constexpr int kMostRounds = 300;  // of a millisecond
-  for (int i = 0; adopts_ && has_children() && i < kMostRounds; ++i) {
+  constexpr int kMaxRounds = 300;  // of a millisecond
+  for (int i = 0; adopts_ && has_children() && i < kMaxRounds; ++i) {
     if (i > 0) usleep(1000);
     for (const pid_t child : children()) kill(child, SIGKILL);
     while (waitpid(-1, nullptr, WNOHANG) > 0) {

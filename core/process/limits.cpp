@@ -44,10 +44,10 @@ uint64_t mapped_data() {
 }  // namespace
 
 uint64_t default_max_memory() {
-  constexpr uint64_t kMost = uint64_t{8} << 30;
+  constexpr uint64_t kMaxDefaultMemory = uint64_t{8} << 30;
   struct sysinfo info {};
-  if (sysinfo(&info) != 0) return kMost;
-  return std::min(kMost, static_cast<uint64_t>(info.totalram) * info.mem_unit / 2);
+  if (sysinfo(&info) != 0) return kMaxDefaultMemory;
+  return std::min(kMaxDefaultMemory, static_cast<uint64_t>(info.totalram) * info.mem_unit / 2);
 }
 
 uint64_t parse_bytes(const std::string& option, const std::string& text) {

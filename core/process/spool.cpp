@@ -14,7 +14,7 @@
 namespace tmeter::core {
 namespace {
 
-constexpr size_t kMostInMemory = size_t{8} << 20, kPiece = size_t{64} << 10;
+constexpr size_t kMaxInMemory = size_t{8} << 20, kPiece = size_t{64} << 10;
 
 [[noreturn]] void fail() {
   throw Error(write_failure(errno), std::string("the report cannot be kept in a temporary file: ") +
@@ -44,7 +44,7 @@ Descriptor nameless_file() {
 
 void Spool::write(std::string_view bytes) {
   const bool in_file = file_.get() >= 0;
-  if (!in_file && memory_.size() + bytes.size() > kMostInMemory) move_to_file();
+  if (!in_file && memory_.size() + bytes.size() > kMaxInMemory) move_to_file();
   if (file_.get() >= 0) {
     append(bytes);
   } else {

@@ -11,7 +11,7 @@
 namespace tmeter::core {
 namespace {
 
-constexpr size_t kMostLines = 20, kLongestLine = 2000;
+constexpr size_t kMaxLines = 20, kLongestLine = 2000;
 
 }  // namespace
 
@@ -37,8 +37,8 @@ void StrayOutput::finish(int fd, Terminal& terminal) {
   while (take(fd, terminal) > 0) {
   }
   end_line(terminal);
-  if (!quiet_ && lines_ > kMostLines) {
-    terminal.message("note: " + std::to_string(lines_ - kMostLines) +
+  if (!quiet_ && lines_ > kMaxLines) {
+    terminal.message("note: " + std::to_string(lines_ - kMaxLines) +
                      " more lines were printed by plugins");
   }
 }
@@ -51,7 +51,7 @@ void StrayOutput::hear(const std::string& speaker, Terminal& terminal) {
 
 void StrayOutput::end_line(Terminal& terminal) {
   const auto line = std::exchange(pending_, {});
-  if (quiet_ || line.empty() || ++lines_ > kMostLines) return;
+  if (quiet_ || line.empty() || ++lines_ > kMaxLines) return;
   terminal.message("note: printed by " + (speaker_.empty() ? "a plugin" : speaker_) + ": " + line);
 }
 

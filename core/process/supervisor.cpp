@@ -25,14 +25,14 @@ namespace tmeter::core {
 namespace {
 
 constexpr auto kMemoryInterval = std::chrono::milliseconds(50);
-constexpr double kGrace = 0.7;          // seconds for a worker after Ctrl-C
-constexpr double kGraceOfRuns = 10;     // to write the measurements so far
+constexpr double kGrace = 0.7;       // seconds for a worker after Ctrl-C
+constexpr double kGraceOfRuns = 10;  // to write the measurements so far
 constexpr double kGraceOfMessages = 0.2;
-constexpr double kGraceOfHangUp = 1;    // giving memory back can take a while
-constexpr double kLastLimit = 5;        // for plugins' ends, and for the worker's own
-constexpr double kLastWait = 0.5;       // for a worker that has been killed
-constexpr double kSecondTry = 1;        // when the first one took all the time
-constexpr size_t kMostAttempts = 8;
+constexpr double kGraceOfHangUp = 1;  // giving memory back can take a while
+constexpr double kLastLimit = 5;      // for plugins' ends, and for the worker's own
+constexpr double kLastWait = 0.5;     // for a worker that has been killed
+constexpr double kSecondTry = 1;      // when the first one took all the time
+constexpr size_t kMaxAttempts = 8;
 constexpr auto kForever = Clock::time_point::max();
 constexpr int kInterruptedStatus = static_cast<int>(ErrorKind::kInterrupted);
 
@@ -118,8 +118,8 @@ class Attempt {
 
   /// What it sent just before its end. A process that it has left behind may go on for ever.
   void read_rest() {
-    constexpr int kMostReads = 4;  // a pipe and more
-    for (int i = 0; i < kMostReads && !hung_up_; ++i) read_frames();
+    constexpr int kMaxReads = 4;  // a pipe and more
+    for (int i = 0; i < kMaxReads && !hung_up_; ++i) read_frames();
   }
 
   void on_frame(const Frame& f) {
@@ -288,7 +288,7 @@ class Supervisor {
   void leave_out(const Ending& ending) {
     auto offenders = ending.suspects;
     if (ending.offender) offenders.push_back(*ending.offender);
-    if (++attempts_ >= kMostAttempts) return;
+    if (++attempts_ >= kMaxAttempts) return;
     for (const auto& o : offenders)
       if (is_new(excluded_, o)) excluded_.push_back(o);
   }
@@ -380,8 +380,8 @@ class Supervisor {
 
   /// The exit status of the run: 5 when a requested plugin failed.
   int final_status(const Ending& last) const {
-    const bool failed = std::any_of(excluded_.begin(), excluded_.end(),
-                                    [](const Excluded& e) { return e.asked; });
+    const bool failed =
+        std::any_of(excluded_.begin(), excluded_.end(), [](const Excluded& e) { return e.asked; });
     return failed && last.status == 0 ? static_cast<int>(ErrorKind::kPlugin) : last.status;
   }
 
@@ -389,10 +389,10 @@ class Supervisor {
   void tell(const Ending& ending) {
     if (ending.message.empty()) return;
     const auto found = [](const Excluded& e) { return !e.asked; };
-    const bool note = ending.offender ? found(*ending.offender)
-                                      : !ending.suspects.empty() &&
-                                            std::all_of(ending.suspects.begin(),
-                                                        ending.suspects.end(), found);
+    const bool note = ending.offender
+                          ? found(*ending.offender)
+                          : !ending.suspects.empty() &&
+                                std::all_of(ending.suspects.begin(), ending.suspects.end(), found);
     if (!note) return terminal_.last_message(ending.message);
     if (!job_.quiet) terminal_.last_message("note: " + ending.message + "; it is left out");
   }

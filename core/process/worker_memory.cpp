@@ -19,11 +19,11 @@ namespace {
 
 /// Of a file of /proc, a MiB at most.
 std::string text_of(const std::string& path) {
-  constexpr size_t kMost = size_t{1} << 20;
+  constexpr size_t kMaxStatusBytes = size_t{1} << 20;
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
   std::array<char, 4096> buffer;
-  while (file.get() >= 0 && text.size() < kMost) {
+  while (file.get() >= 0 && text.size() < kMaxStatusBytes) {
     const ssize_t n = read(file.get(), buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
@@ -45,8 +45,8 @@ uint64_t field(std::string_view status, std::string_view name) {
   return at == status.npos ? 0 : leading_number(status.substr(at + name.size())) * 1024;
 }
 
-/// Segments by their creator. An attached segment is counted again among the shared pages, which does no
-/// harm: a worker has no use for segments.
+/// Segments by their creator. An attached segment is counted again among the shared pages, which
+/// does no harm: a worker has no use for segments.
 uint64_t system_v_memory(pid_t process) {
   const auto lines = split(text_of("/proc/sysvipc/shm"), "\n");
   if (lines.size() < 2) return 0;

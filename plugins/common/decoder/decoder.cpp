@@ -67,12 +67,12 @@ bool makes_triangle(const Node& n, int64_t length) {
 }
 
 bool made_of_triangle(const Value& mask, int64_t length) {
-  constexpr size_t kMost = 256;  // nodes looked at
+  constexpr size_t kMaxVisitedNodes = 256;  // nodes looked at
   std::vector<Node> pending;
   std::unordered_set<const tmeter_node*> seen;
   const auto visit = [&](const Value& v) {
     const auto made_by = v.producer();
-    if (made_by && seen.size() < kMost && seen.insert(made_by.handle()).second)
+    if (made_by && seen.size() < kMaxVisitedNodes && seen.insert(made_by.handle()).second)
       pending.push_back(made_by);
   };
   visit(mask);

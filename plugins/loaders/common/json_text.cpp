@@ -67,9 +67,9 @@ void check_many(json::object object) {
 }
 
 void check_object(json::object object) {
-  constexpr size_t kFew = 16;
+  constexpr size_t kMaxComparedKeys = 16;
   const auto keys = object.size();
-  if (keys > 1) keys <= kFew ? check_few<kFew>(object) : check_many(object);
+  if (keys > 1) keys <= kMaxComparedKeys ? check_few<kMaxComparedKeys>(object) : check_many(object);
   auto field = object.begin();
   within([&] { return in_quotes(field.key()); },
          [&] {

@@ -48,11 +48,12 @@ std::vector<std::string> shard_names(std::string_view name, const Split& split) 
 }
 
 std::string listed(const std::vector<std::string>& names) {
-  constexpr size_t kMost = 5;
+  constexpr size_t kMaxNamedShards = 5;
   std::string out;
-  for (size_t i = 0; i < std::min(names.size(), kMost); ++i)
+  for (size_t i = 0; i < std::min(names.size(), kMaxNamedShards); ++i)
     out += (i > 0 ? ", " : "") + loading::in_quotes(names[i]);
-  if (names.size() > kMost) out += " and " + std::to_string(names.size() - kMost) + " others";
+  if (names.size() > kMaxNamedShards)
+    out += " and " + std::to_string(names.size() - kMaxNamedShards) + " others";
   return out;
 }
 

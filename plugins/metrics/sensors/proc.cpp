@@ -56,14 +56,14 @@ void add(std::optional<double>& sum, std::optional<double> value) {
 
 std::vector<CpuTimes> cpu_times(const std::string& root) {
   // cpu0 user nice system idle iowait irq softirq steal; guest times are in user and nice
-  constexpr size_t kIdle = 4, kWaiting = 5, kMost = 9;
+  constexpr size_t kIdle = 4, kWaiting = 5, kMaxColumns = 9;
   std::vector<CpuTimes> out;
   const auto file = read_file(root + "/proc/stat");
   for (const auto line : lines_of(file.text)) {
     const auto words = words_of(line);
     if (words.size() <= kWaiting || !words[0].starts_with("cpu") || words[0] == "cpu") continue;
     CpuTimes t;
-    for (size_t i = 1; i < std::min(words.size(), kMost); ++i) {
+    for (size_t i = 1; i < std::min(words.size(), kMaxColumns); ++i) {
       const double ticks = real_in(words[i]).value_or(0);
       t.total += ticks;
       if (i != kIdle && i != kWaiting) t.busy += ticks;
@@ -98,7 +98,8 @@ ProcessState process_state(const std::string& root) {
   const auto io = read_file(root + "/proc/self/io");
   out.read = field(io.text, "read_bytes:");
   out.written = field(io.text, "write_bytes:");
-  // The name in brackets may hold anything: fields are counted after it. minflt is 10th, majflt 12th.
+  // The name in brackets may hold anything: fields are counted after it. minflt is 10th, majflt
+  // 12th.
   const auto stat = read_file(root + "/proc/self/stat");
   const auto end = stat.text.rfind(')');
   if (end == stat.text.npos) return out;

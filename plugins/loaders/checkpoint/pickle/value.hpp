@@ -74,9 +74,9 @@ struct Value {
 };
 
 inline const Value* Value::find(std::string_view key) const {
-  constexpr size_t kFew = 32;
+  constexpr size_t kMaxUnindexedKeys = 32;
   if (kind != Kind::kDict) return nullptr;
-  if (items->pairs.size() > kFew) return items->find_indexed(key);
+  if (items->pairs.size() > kMaxUnindexedKeys) return items->find_indexed(key);
   for (auto it = items->pairs.rbegin(); it != items->pairs.rend(); ++it)
     if (it->first->is_text(key)) return it->second;
   return nullptr;
