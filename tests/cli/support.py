@@ -6,6 +6,7 @@ repository; BUILD, the build folder; HAVE_TORCH, 0 or 1.
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -20,6 +21,7 @@ _libtorch = BUILD / "plugins" / "torch_backend" / "libtorch-version"
 # The LibTorch version the backend is built with: (2, 15, 0); empty without a backend.
 LIBTORCH = tuple(map(int, _libtorch.read_text().strip().split("."))) if HAVE_TORCH and _libtorch.exists() else ()
 SANITIZED = any(word in str(BUILD) for word in ("asan", "tsan"))
+_CCACHE = ["ccache"] if shutil.which("ccache") else []
 # For a process that ends in the sandbox or under a tracer, where LeakSanitizer cannot run.
 NO_LEAKS = {"ASAN_OPTIONS": "detect_leaks=0"}
 
@@ -41,14 +43,21 @@ def report(*arguments):
 
 def build_plugin(source, output, *flags, include=SOURCE / "sdk" / "include"):
     """Compiles a plugin of one file as a third party would: against the SDK's headers alone."""
-    subprocess.run(["c++", "-std=c++20", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-I", include,
-                    *flags, "-o", output, SOURCE / "tests" / "cli" / source], check=True)
+    _build_library(["c++", "-std=c++20", "-O1", "-fvisibility=hidden"], SOURCE / "tests" / "cli" / source, output, flags, include)
 
 
 def build_c_plugin(source, output, *flags, include=SOURCE / "sdk" / "include"):
     """The same for a file in tests/sdk, in plain C."""
-    subprocess.run(["cc", "-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden",
-                    "-I", include, *flags, "-o", output, SOURCE / "tests" / "sdk" / source], check=True)
+    _build_library(["cc", "-std=c11", "-O1", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wpedantic", "-Werror"],
+                   SOURCE / "tests" / "sdk" / source, output, flags, include)
+
+
+def _build_library(compiler, source, output, flags, include):
+    """Compiles and links apart, because ccache keeps objects only: several tests build the same plugin."""
+    with tempfile.TemporaryDirectory(prefix="tmeter-object-") as folder:
+        compiled = f"{folder}/plugin.o"
+        subprocess.run([*_CCACHE, *compiler, "-fPIC", "-I", include, *flags, "-c", "-o", compiled, source], check=True)
+        subprocess.run([compiler[0], "-shared", compiled, *flags, "-o", output], check=True)
 
 
 class CliTest(unittest.TestCase):

@@ -91,8 +91,7 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = "com.acme.escape", .version = "1.0.
       out.write("\nend\n");
     });
   })''')
-        subprocess.run(["c++", "-std=c++20", "-shared", "-fPIC", "-fvisibility=hidden", "-I", SOURCE / "sdk/include", "-o", cls.plugin, source],
-                       check=True)
+        build_plugin(source, cls.plugin)
 
     def seen(self, target, **kwargs):
         master, slave = pty.openpty()

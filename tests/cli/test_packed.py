@@ -2,10 +2,9 @@
 import json
 import shutil
 import struct
-import subprocess
 import tempfile
 
-from support import FIXTURES, SOURCE, CliTest, main, report, tmeter
+from support import FIXTURES, CliTest, build_plugin, main, report, tmeter
 
 HERE = FIXTURES / "packed"
 ALL = json.loads((HERE / "expected.json").read_text())
@@ -34,8 +33,7 @@ class Packed(CliTest):
         built = tempfile.TemporaryDirectory(prefix="tmeter-digest-")
         cls.addClassCleanup(built.cleanup)
         cls.plugin = f"{built.name}/digest.tmeter"
-        subprocess.run(["c++", "-std=c++20", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-I", SOURCE / "sdk" / "include",
-                        "-o", cls.plugin, SOURCE / "tests" / "cli" / "digest_plugin.cpp"], check=True)
+        build_plugin("digest_plugin.cpp", cls.plugin)
 
     def read(self, path, *arguments):
         return report(path, "--plugins=params,memory,digest", "--plugin", self.plugin, "--columns=all", *arguments)
