@@ -22,8 +22,8 @@ struct Heads {
   int64_t query = 0, key = 0, width = 0, value_width = 0;
 };
 
-/// Families that alternate windows and full attention, and with which period when config.json has
-/// none.
+/// Families that alternate windows and full attention, and with which period when the configuration
+/// has none.
 constexpr std::pair<std::string_view, int64_t> kPatterns[] = {
     {"full-each-2", 2}, {"full-each-4", 4}, {"full-each-6", 6}};
 
@@ -36,7 +36,7 @@ std::string in_file(const Tensor& t) {
 /// Of a type that was checked, weights that are not as the configuration says are damaged or
 /// another model's.
 [[noreturn]] void contradict(const Model& model, const std::string& said, const Tensor& t) {
-  const auto what = "config.json: " + said + ", but tensor " + in_file(t);
+  const auto what = model.settings.source() + ": " + said + ", but tensor " + in_file(t);
   if (model.family) throw Contradiction(what);
   throw NotUnderstood(what);
 }
@@ -70,7 +70,7 @@ Heads heads_of(Model& model, const Module& m, size_t layer) {
   Heads h;
   const auto query = s.integer_of_layer(kHeads, layer);
   if (!query || *query == 0)
-    throw NotUnderstood("config.json does not say the number of attention heads");
+    throw NotUnderstood(s.source() + " does not say the number of attention heads");
   h.query = *query;
   if (model.is("multi-query") && s.flag({"multi_query"}, true) &&
       !s.flag({"new_decoder_architecture"}, false)) {
@@ -78,12 +78,12 @@ Heads heads_of(Model& model, const Module& m, size_t layer) {
   } else {
     const auto key = s.integer_of_layer(kKeyHeads, layer);
     if (!key)
-      model.assume("config.json has no num_key_value_heads: as many as attention heads, " +
+      model.assume(s.source() + " has no num_key_value_heads: as many as attention heads, " +
                    std::to_string(h.query));
     h.key = key.value_or(h.query);
   }
   if (h.key == 0 || h.query % h.key != 0)
-    throw Contradiction("config.json: " + std::string(s.name(kHeads)) + " is " +
+    throw Contradiction(s.source() + ": " + std::string(s.name(kHeads)) + " is " +
                         std::to_string(h.query) + ", no multiple of " +
                         std::string(s.name(kKeyHeads)) + ", " + std::to_string(h.key));
   auto width = s.integer_of_layer(kHeadWidth, layer);
@@ -95,8 +95,8 @@ Heads heads_of(Model& model, const Module& m, size_t layer) {
     else if (hidden)
       width = *hidden / h.query;
     else
-      throw NotUnderstood("config.json says neither head_dim nor hidden_size");
-    model.assume("config.json has no head_dim: the weights have " + std::to_string(*width));
+      throw NotUnderstood(s.source() + " says neither head_dim nor hidden_size");
+    model.assume(s.source() + " has no head_dim: the weights have " + std::to_string(*width));
   }
   h.width = h.value_width = *width;
   return h;
@@ -151,10 +151,13 @@ Value finished(Model& model, const Module& m, const Value& attended, const Value
     if (g.back() == y.back())
       y = p.binary("aten::mul", y, g);
     else
-      throw NotUnderstood("'" + std::string(gate.path()) + "' does not have the width of the attention's gate");
+      throw NotUnderstood("'" + std::string(gate.path()) +
+                          "' does not have the width of the attention's gate");
   }
-  if (const auto sinks = find_tensor(m, "sinks"))
-    p.use(sinks);  // one more score for each head, without a product
+  // One more score for each head, without a product.
+  if (const auto sinks = find_tensor(m, "sinks")) p.use(sinks);
+  for (size_t i = 0; i < m.tensor_count(); ++i)
+    if (m.tensor(i).name().ends_with(".attn_sinks.weight")) p.use(m.tensor(i));  // GGUF
   const auto out = first_child(m, kOutput);
   return out ? project(model, out, y) : y;
 }
@@ -167,10 +170,10 @@ Value latent(Model& model, const Module& m, const Value& x, size_t layer) {
              rope = s.integer({"qk_rope_head_dim"}), nope = s.integer({"qk_nope_head_dim"}),
              width = s.integer({"v_head_dim"});
   if (!heads || !rank || !rope || !nope || !width || *heads == 0)
-    throw NotUnderstood(
-        "config.json lacks a key of latent attention (num_attention_heads, kv_lora_rank, "
-        "qk_rope_head_dim, "
-        "qk_nope_head_dim, v_head_dim)");
+    throw NotUnderstood(s.source() +
+                        " lacks a key of latent attention (num_attention_heads, kv_lora_rank, "
+                        "qk_rope_head_dim, "
+                        "qk_nope_head_dim, v_head_dim)");
   Value q;
   const Names kDown{"q_a_proj"}, kUp{"q_b_proj"};
   if (const auto down = first_child(m, kDown)) {
@@ -227,14 +230,15 @@ Reach reach_of_layer(Model& model, size_t layer) {
   if (kind == "full_attention" || kind == "attention" || kind == "global_attention") return {};
   if (kind == "sliding_attention" || kind == "window_attention") {
     if (!window)
-      throw NotUnderstood("layer_types has sliding_attention, and config.json no sliding_window");
+      throw NotUnderstood("layer_types has sliding_attention, and " + s.source() +
+                          " no sliding_window");
     return {"sliding", *window};
   }
   if (kind == "chunked_attention") {
     const auto chunk = s.integer({"attention_chunk_size"});
     if (!chunk)
-      throw NotUnderstood(
-          "layer_types has chunked_attention, and config.json no attention_chunk_size");
+      throw NotUnderstood("layer_types has chunked_attention, and " + s.source() +
+                          " no attention_chunk_size");
     return {"chunked", *chunk};
   }
   if (!kind.empty()) throw NotUnderstood("layer_types has '" + std::string(kind) + "'");
@@ -247,12 +251,12 @@ Reach reach_of_layer(Model& model, size_t layer) {
   for (const auto& [trait, usual] : kPatterns) {
     if (!model.is(trait)) continue;
     const auto period = s.integer({"sliding_window_pattern"}).value_or(usual);
-    model.assume("config.json has no layer_types: every layer but each " + std::to_string(period) +
-                 "th has a window");
+    model.assume(s.source() + " has no layer_types: every layer but each " +
+                 std::to_string(period) + "th has a window");
     if (period > 0 && (static_cast<int64_t>(layer) + 1) % period == 0) return {};
     return {"sliding", *window};
   }
-  model.assume("config.json has no layer_types: sliding_window, " + std::to_string(*window) +
+  model.assume(s.source() + " has no layer_types: sliding_window, " + std::to_string(*window) +
                ", holds for every layer");
   return {"sliding", *window};
 }

@@ -168,7 +168,7 @@ class Decoder {
     const auto side = model_.settings.integer({"image_size"}),
                patch = model_.settings.integer({"patch_size"});
     if (!side || !patch || *patch == 0)
-      throw NotUnderstood("config.json does not say image_size and patch_size");
+      throw NotUnderstood(model_.settings.source() + " does not say image_size and patch_size");
     const auto shape = weight.shape();
     if (shape[2] != *patch || shape[3] != *patch)
       contradicts("patch_size is " + std::to_string(*patch), weight);
@@ -198,18 +198,19 @@ class Decoder {
   size_t layer_count() {
     const auto said = model_.settings.integer(kLayers);
     const auto there = static_cast<int64_t>(stack_.child_count());
-    if (!said) throw NotUnderstood("config.json does not say how many layers there are");
+    if (!said)
+      throw NotUnderstood(model_.settings.source() + " does not say how many layers there are");
     if (*said > there || *said == 0)
-      throw Contradiction("config.json: " + std::string(model_.settings.name(kLayers)) + " is " +
-                          std::to_string(*said) + ", but the weights have " +
-                          std::to_string(there) + " layers, " + std::string(stack_.path()) +
-                          ".0 to " + std::to_string(there - 1));
+      throw Contradiction(
+          model_.settings.source() + ": " + std::string(model_.settings.name(kLayers)) + " is " +
+          std::to_string(*said) + ", but the weights have " + std::to_string(there) + " layers, " +
+          std::string(stack_.path()) + ".0 to " + std::to_string(there - 1));
     if (*said < there) {
       const auto next = model_.settings.integer({"num_nextn_predict_layers"}).value_or(0);
       if (*said + next != there)
-        throw Contradiction("config.json: " + std::string(model_.settings.name(kLayers)) + " is " +
-                            std::to_string(*said) + ", but the weights have " +
-                            std::to_string(there) + " layers");
+        throw Contradiction(
+            model_.settings.source() + ": " + std::string(model_.settings.name(kLayers)) + " is " +
+            std::to_string(*said) + ", but the weights have " + std::to_string(there) + " layers");
       model_.assume("num_nextn_predict_layers, " + std::to_string(next) +
                     ": the last layers predict further tokens and are not run");
     }
@@ -256,8 +257,8 @@ class Decoder {
   void contradicts(const std::string& said, const Tensor& t) const {
     std::string shape;
     for (const auto d : t.shape()) shape += (shape.empty() ? "" : ", ") + std::to_string(d);
-    const auto what = "config.json: " + said + ", but tensor '" + std::string(t.name()) +
-                      "' has the shape [" + shape + "]";
+    const auto what = model_.settings.source() + ": " + said + ", but tensor '" +
+                      std::string(t.name()) + "' has the shape [" + shape + "]";
     if (model_.family) throw Contradiction(what);
     throw NotUnderstood(what);
   }
@@ -323,7 +324,8 @@ class Decoder {
     if (model_.settings.has({"tie_word_embeddings"}) &&
         !model_.settings.flag({"tie_word_embeddings"}, true))
       throw Contradiction(
-          "config.json: tie_word_embeddings is false, but there is no tensor 'lm_head.weight'");
+          model_.settings.source() +
+          ": tie_word_embeddings is false, but there is no tensor 'lm_head.weight'");
     model_.assume("no tensor of a head: it is the embedding (tie_word_embeddings)");
     if (Size(table_.shape()[1]) != x.back())
       throw NotUnderstood("the head is not as wide as the layers");

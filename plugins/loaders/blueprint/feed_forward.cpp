@@ -84,22 +84,30 @@ int64_t other_side(const Tensor& t, int64_t in) {
                       std::to_string(in));
 }
 
+/// A tensor of the experts, or the weight of a module below, as GGUF has it.
+Tensor stack_of(const Module& m, const Names& names) {
+  const auto t = first_tensor(m, names);
+  return t ? t : find_tensor(first_child(m, names), "weight");
+}
+
 Experts stacked(const Module& m, int64_t in) {
   Experts e;
-  auto up = first_tensor(m, {"gate_up_proj", "gate_up", "w13"});
+  auto up = stack_of(m, {"gate_up_proj", "gate_up", "w13"});
   e.fused = bool(up);
-  auto down = first_tensor(m, {"down_proj", "w2"});
-  if (!up) up = first_tensor(m, {"up_proj", "w1", "w3"});
+  auto down = stack_of(m, {"down_proj", "w2"});
+  if (!up) up = stack_of(m, {"up_proj", "w1", "w3"});
   if (!up || !down || up.shape().rank() != 3 || down.shape().rank() != 3)
     throw NotUnderstood("the experts of '" + std::string(m.path()) + "' are not understood");
   e.number = up.shape()[0];
   const auto wide = other_side(up, in);
   e.hidden = e.fused ? wide / 2 : wide;
   e.first.push_back({up});
-  if (const auto gate = find_tensor(m, "gate_proj"); gate && !e.fused) e.first.push_back({gate});
+  if (const auto gate = stack_of(m, {"gate_proj"}); gate && !e.fused) e.first.push_back({gate});
   e.last.push_back(down);
   for (const auto name : {"gate_up_proj_bias", "down_proj_bias", "up_proj_bias", "gate_proj_bias"})
     if (const auto b = find_tensor(m, name)) e.biases.push_back(b);
+  for (const auto name : {"gate_up_proj", "down_proj", "up_proj", "gate_proj"})
+    if (const auto b = find_tensor(find_child(m, name), "bias")) e.biases.push_back(b);
   return e;
 }
 
@@ -136,16 +144,16 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
   const auto& s = model.settings;
   const auto chosen = s.integer_of_layer(kChosenExperts, layer);
   if (!chosen || *chosen == 0)
-    throw NotUnderstood("config.json does not say how many experts a token is sent to");
+    throw NotUnderstood(s.source() + " does not say how many experts a token is sent to");
   const auto in = x.back().number;
   const bool one_each(find_child(experts, "0"));
   const auto e = one_each ? listed(experts, in) : stacked(experts, in);
   if (const auto said = s.integer_of_layer(kExperts, layer); said && *said != e.number)
-    throw Contradiction("config.json: " + std::string(s.name(kExperts)) + " is " +
+    throw Contradiction(s.source() + ": " + std::string(s.name(kExperts)) + " is " +
                         std::to_string(*said) + ", but '" + std::string(experts.path()) + "' has " +
                         std::to_string(e.number) + " experts");
   if (*chosen > e.number)
-    throw Contradiction("config.json: " + std::string(s.name(kChosenExperts)) + " is " +
+    throw Contradiction(s.source() + ": " + std::string(s.name(kChosenExperts)) + " is " +
                         std::to_string(*chosen) + ", more than the " + std::to_string(e.number) +
                         " experts of '" + std::string(experts.path()) + "'");
   const Size tokens = x.dims[0] * x.dims[1];

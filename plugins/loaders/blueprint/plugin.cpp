@@ -3,14 +3,15 @@
 // becomes an unknown operator.
 #include <tmeter/cpp/plugin.hpp>
 
+#include "gguf_settings.hpp"
 #include "parts.hpp"
 
 namespace blueprint {
 namespace {
 
-constexpr std::string_view kSpace = "config.json";
-
-tmeter::DType dtype_of(const Settings& settings, const tmeter::Graph& weights) {
+/// As the configuration says, else of the first matrix that is stored element by element, else
+/// `packed`.
+tmeter::DType dtype_of(const Settings& settings, const tmeter::Graph& weights, int32_t packed) {
   struct Named {
     std::string_view name;
     int32_t id;
@@ -25,7 +26,7 @@ tmeter::DType dtype_of(const Settings& settings, const tmeter::Graph& weights) {
   for (const auto& t : weights.tensors())
     for (const auto& n : kNamed)
       if (t.shape().rank() == 2 && !t.is_encoded() && t.dtype().id() == n.id) return t.dtype();
-  return tmeter::DType(TMETER_DTYPE_FLOAT32);
+  return tmeter::DType(packed);
 }
 
 const tmeter::Graph weights_of(const tmeter::Request& request) {
@@ -45,14 +46,18 @@ int64_t most_tokens(const Settings& settings) {
   throw tmeter::Error(TMETER_UNSUPPORTED, why);
 }
 
-void load(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmeter::Call& call) {
-  const auto weights = weights_of(request);
-  const Settings settings(weights, kSpace);
-  const auto type = std::string(settings.text({"model_type"}));
-  if (type.empty()) throw tmeter::Error(TMETER_UNSUPPORTED, "config.json names no model_type");
-  const auto* family = find_family(type);
+[[noreturn]] void refuse(const Contradiction& e) {
+  throw tmeter::Error(
+      TMETER_BAD_MODEL,
+      std::string(e.what()) + "; the configuration is of another model, or one of both is damaged");
+}
+
+/// `family`: null for a type that was not checked.
+void write(const tmeter::Graph& weights, const Settings& settings, const Family* family,
+           const std::string& type, tmeter::DType dtype, tmeter::GraphBuilder& graph,
+           tmeter::Call& call) {
   try {
-    Program program(graph.handle(), dtype_of(settings, weights), most_tokens(settings));
+    Program program(graph.handle(), dtype, most_tokens(settings));
     Model model{program, settings, family};
     write_decoder(model, weights);
     graph.property("content", "blueprint");
@@ -67,11 +72,32 @@ void load(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmeter::C
   } catch (const Contradiction& e) {
     // In a type that was not checked, keys may mean something else.
     if (!family && !dynamic_cast<const BadNumber*>(&e)) weights_alone(call, e.what());
-    throw tmeter::Error(TMETER_BAD_MODEL,
-                        std::string(e.what()) +
-                            "; the configuration is of another model, or one of both is damaged");
+    refuse(e);
   } catch (const NotUnderstood& e) {
     weights_alone(call, e.what());
+  }
+}
+
+void load(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmeter::Call& call) {
+  const auto weights = weights_of(request);
+  const Settings settings(weights);
+  const auto type = std::string(settings.text({"model_type"}));
+  if (type.empty()) throw tmeter::Error(TMETER_UNSUPPORTED, "config.json names no model_type");
+  write(weights, settings, find_family(type), type,
+        dtype_of(settings, weights, TMETER_DTYPE_FLOAT32), graph, call);
+}
+
+void load_gguf(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmeter::Call& call) {
+  const auto weights = weights_of(request);
+  try {
+    const auto model = read_gguf(weights);
+    // llama.cpp's cache has 16 bits unless told.
+    const auto dtype = dtype_of(model.settings, weights, TMETER_DTYPE_FLOAT16);
+    write(weights, model.settings, model.family, model.architecture, dtype, graph, call);
+  } catch (const NotUnderstood& e) {
+    weights_alone(call, e.what());
+  } catch (const Contradiction& e) {
+    refuse(e);
   }
 }
 
@@ -93,6 +119,8 @@ TMETER_PLUGIN_INFO(
     [](tmeter::Registrar& r) {
       r.loader("blueprint", "weights with config.json", {{"metadata:config.json", 50}},
                blueprint::load);
+      r.loader("blueprint-gguf", "weights with GGUF metadata", {{"metadata:gguf", 50}},
+               blueprint::load_gguf);
       r.op("blueprint::experts")
           .handle("macs", blueprint::experts_macs)
           .zero("other_flops")

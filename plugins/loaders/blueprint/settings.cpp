@@ -3,15 +3,16 @@
 namespace blueprint {
 namespace {
 
-constexpr int64_t kMostOfAnything = int64_t{1} << 40;
+constexpr std::string_view kSpace = "config.json";
+constexpr int64_t kMaxSetting = int64_t{1} << 40;
 /// The part of a composed configuration that is the language model; its keys come first.
 constexpr std::string_view kInner[] = {"text_config.", "llm_config."};
 
 }  // namespace
 
-Settings::Settings(const tmeter::Graph& weights, std::string_view space) {
+Settings::Settings(const tmeter::Graph& weights) : source_(kSpace) {
   for (const auto& m : weights.metadata()) {
-    if (m.space() != space) continue;
+    if (m.space() != kSpace) continue;
     auto key = m.key();
     bool inner = false;
     for (const auto prefix : kInner)
@@ -21,6 +22,20 @@ Settings::Settings(const tmeter::Graph& weights, std::string_view space) {
     else if (!inner)
       facts_.emplace(std::string(key), m);
   }
+}
+
+void Settings::set(std::string_view key, const tmeter::Metadata& value) {
+  facts_.insert_or_assign(std::string(key), value);
+}
+
+void Settings::set(std::string_view key, std::vector<std::string> texts) {
+  texts_.insert_or_assign(std::string(key), std::move(texts));
+}
+
+const std::vector<std::string>* Settings::find_texts(const Keys& keys) const {
+  for (const auto key : keys)
+    if (const auto it = texts_.find(key); it != texts_.end()) return &it->second;
+  return nullptr;
 }
 
 const tmeter::Metadata* Settings::find(const Keys& keys) const {
@@ -43,7 +58,7 @@ int64_t Settings::checked(const tmeter::Metadata& m, uint32_t i) const {
   }
   if (m.type() != TMETER_METADATA_INT) throw BadNumber(what + " is not an integer");
   const auto value = m.as_int(-1, i);
-  if (value < 0 || value > kMostOfAnything)
+  if (value < 0 || value > kMaxSetting)
     throw BadNumber(what + " is " + std::to_string(value) + ", which no model has");
   return value;
 }
@@ -68,11 +83,14 @@ bool Settings::flag(const Keys& keys, bool fallback) const {
 }
 
 std::string_view Settings::text(const Keys& keys) const {
+  if (const auto* texts = find_texts(keys)) return texts->front();
   const auto* m = find(keys);
   return m ? m->text() : std::string_view();
 }
 
 std::string_view Settings::text_of_layer(const Keys& keys, size_t layer) const {
+  if (const auto* texts = find_texts(keys))
+    return layer < texts->size() ? std::string_view((*texts)[layer]) : std::string_view();
   const auto* m = find(keys);
   return m ? m->text(m->is_array() ? static_cast<uint32_t>(layer) : 0) : std::string_view();
 }

@@ -1,4 +1,4 @@
-// The configuration of a model, as config.json has it, by one vocabulary.
+// The configuration of a model, in the vocabulary of config.json.
 #pragma once
 #include <map>
 #include <optional>
@@ -34,7 +34,16 @@ using Keys = std::vector<std::string_view>;
 
 class Settings {
  public:
-  Settings(const tmeter::Graph& weights, std::string_view space);
+  /// Of config.json.
+  explicit Settings(const tmeter::Graph& weights);
+  /// Empty, for a configuration of another vocabulary; `source` is its name in messages.
+  explicit Settings(std::string source) : source_(std::move(source)) {}
+  void set(std::string_view key, const tmeter::Metadata& value);
+  /// Texts of the layers, or one.
+  void set(std::string_view key, std::vector<std::string> texts);
+
+  /// "config.json", for messages.
+  const std::string& source() const { return source_; }
 
   /// Nothing for a key that is not set. Throws Contradiction for a value that is not an
   /// integer, negative or beyond 2^40.
@@ -53,7 +62,11 @@ class Settings {
  private:
   const tmeter::Metadata* find(const Keys& keys) const;
   int64_t checked(const tmeter::Metadata& m, uint32_t i) const;
+  const std::vector<std::string>* find_texts(const Keys& keys) const;
+
+  std::string source_;
   std::map<std::string, tmeter::Metadata, std::less<>> facts_;
+  std::map<std::string, std::vector<std::string>, std::less<>> texts_;
 };
 
 // The vocabulary: what transformers calls one thing in different models.

@@ -1,0 +1,118 @@
+#include "gguf_settings.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace blueprint {
+namespace {
+
+struct Key {
+  std::string_view gguf, config;  // the first without the architecture
+};
+// Keys of gguf-py's constants.py (0.19).
+constexpr Key kKeys[] = {
+    {"block_count", "num_hidden_layers"},
+    {"embedding_length", "hidden_size"},
+    {"feed_forward_length", "intermediate_size"},
+    {"expert_feed_forward_length", "moe_intermediate_size"},
+    {"attention.head_count", "num_attention_heads"},
+    {"attention.head_count_kv", "num_key_value_heads"},
+    {"attention.key_length", "head_dim"},
+    {"attention.sliding_window", "sliding_window"},
+    {"attention.sliding_window_pattern", "sliding_window_pattern"},
+    {"vocab_size", "vocab_size"},
+    {"context_length", "max_position_embeddings"},
+    {"rope.freq_base", "rope_theta"},
+    {"rope.dimension_count", "rotary_dim"},
+    {"expert_count", "num_experts"},
+    {"expert_used_count", "num_experts_per_tok"},
+    {"nextn_predict_layers", "num_nextn_predict_layers"},
+};
+
+/// An architecture of llama.cpp, with the properties that its tensors do not show (families.hpp).
+/// The converter writes matrices as [out, in], so `transposed` has no place here.
+struct Architecture {
+  std::string_view name;
+  Family family;
+  std::string_view activation = "silu";
+};
+// Checked by tests/cli/test_gguf_blueprint.py.
+constexpr Architecture kArchitectures[] = {
+    {"bloom", {"bloom"}, "gelu"},
+    {"cohere2", {"cohere2", "full-each-4"}},
+    {"falcon", {"falcon"}, "gelu"},
+    {"gemma", {"gemma"}, "gelu"},
+    {"gemma2", {"gemma2", "full-each-2"}, "gelu"},
+    {"gemma3", {"gemma3_text", "full-each-6"}, "gelu"},
+    {"glm4", {"glm4"}},
+    {"gpt-oss", {"gpt_oss", "full-each-2"}},
+    {"gpt2", {"gpt2"}, "gelu"},
+    {"gptneox", {"gpt_neox"}, "gelu"},
+    {"granite", {"granite"}},
+    {"llama", {"llama"}},
+    {"olmo2", {"olmo2"}},
+    {"phi2", {"phi"}, "gelu"},
+    {"phi3", {"phi3"}},
+    {"qwen2", {"qwen2", "sliding-if-said"}},
+    {"qwen2moe", {"qwen2_moe", "sliding-if-said"}},
+    {"qwen3", {"qwen3", "sliding-if-said"}},
+    {"qwen3moe", {"qwen3_moe", "sliding-if-said"}},
+    {"smollm3", {"smollm3"}},
+    {"stablelm", {"stablelm"}},
+    {"starcoder2", {"starcoder2"}, "gelu"},
+};
+
+std::string_view text_of(const tmeter::Graph& weights, std::string_view key) {
+  for (const auto& m : weights.metadata())
+    if (m.space() == kGgufSpace && m.key() == key) return m.text();
+  return {};
+}
+
+/// Newer files state for each layer whether it has a window; config.json has names for that.
+std::vector<std::string> layer_types(const tmeter::Metadata& windows) {
+  std::vector<std::string> types;
+  for (uint32_t i = 0; i < windows.size(); ++i)
+    types.push_back(windows.as_int(0, i) != 0 ? "sliding_attention" : "full_attention");
+  return types;
+}
+
+/// Widths of keys and values that differ are those of latent attention.
+void require_one_width(const Settings& settings, const tmeter::Metadata& value_width) {
+  const auto width = settings.integer({"head_dim"});
+  if (width && value_width.as_int(0) != *width)
+    throw NotUnderstood(std::string(value_width.key()) + " is not the width of the keys, " +
+                        std::to_string(*width));
+}
+
+}  // namespace
+
+GgufModel read_gguf(const tmeter::Graph& weights) {
+  const auto architecture = std::string(text_of(weights, "general.architecture"));
+  if (architecture.empty()) throw NotUnderstood("the metadata have no general.architecture");
+  const auto* known = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
+                                   [&](const Architecture& a) { return a.name == architecture; });
+  const bool is_known = known != std::end(kArchitectures);
+  GgufModel model{Settings("metadata"), is_known ? &known->family : nullptr, architecture};
+  auto& settings = model.settings;
+  const auto prefix = architecture + ".";
+  std::optional<tmeter::Metadata> value_width;
+  for (const auto& m : weights.metadata()) {
+    if (m.space() != kGgufSpace || !m.key().starts_with(prefix)) continue;
+    const auto key = m.key().substr(prefix.size());
+    if (key == "attention.value_length") value_width = m;
+    if (key == "attention.sliding_window_pattern" && m.is_array()) {
+      settings.set("layer_types", layer_types(m));
+      continue;
+    }
+    for (const auto& k : kKeys)
+      if (k.gguf == key) settings.set(k.config, m);
+  }
+  if (value_width) require_one_width(settings, *value_width);
+  settings.set("model_type", {is_known ? std::string(known->family.type) : architecture});
+  settings.set("hidden_act", {std::string(is_known ? known->activation : "silu")});
+  // The converter writes causal language models under these names.
+  settings.set("architectures", {architecture + " (ForCausalLM)"});
+  return model;
+}
+
+}  // namespace blueprint

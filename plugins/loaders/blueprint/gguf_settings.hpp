@@ -1,0 +1,19 @@
+// GGUF's metadata, in the vocabulary of config.json.
+#pragma once
+#include "families.hpp"
+#include "settings.hpp"
+
+namespace blueprint {
+
+constexpr std::string_view kGgufSpace = "gguf";
+
+struct GgufModel {
+  Settings settings;
+  const Family* family;  // null: an architecture that was not checked
+  std::string architecture;
+};
+
+/// Throws NotUnderstood if `general.architecture` is missing.
+GgufModel read_gguf(const tmeter::Graph& weights);
+
+}  // namespace blueprint

@@ -1,0 +1,185 @@
+"""`tmeter MODEL.gguf`: the derived program costs what transformers' model costs.
+
+Expected figures are those of tests/blueprint/transformers.jsonl (FlopCounterMode and the cache of transformers). Tensor names come from
+gguf-py's tables (fixtures/gguf/names.json); metadata are written as llama.cpp's converter writes them.
+"""
+import json
+import re
+import sys
+from functools import cache
+
+from gguf_writer import ARRAY, BOOL, F32, TEXT, U32, Writer, padded
+from support import FIXTURES, SOURCE, CliTest, main, report, tmeter
+
+sys.path.insert(0, str(SOURCE / "tests" / "blueprint"))
+from folders import rows_of, tensors_of  # noqa: E402
+
+NAMES = json.loads((FIXTURES / "gguf" / "names.json").read_text())
+# general.architecture → model_type of transformers
+TYPES = {"bloom": "bloom", "cohere2": "cohere2", "falcon": "falcon", "gemma": "gemma", "gemma2": "gemma2", "gemma3": "gemma3_text", "glm4": "glm4",
+         "gpt-oss": "gpt_oss", "gpt2": "gpt2", "gptneox": "gpt_neox", "granite": "granite", "llama": "llama", "olmo2": "olmo2", "phi2": "phi",
+         "phi3": "phi3", "qwen2": "qwen2", "qwen2moe": "qwen2_moe", "qwen3": "qwen3", "qwen3moe": "qwen3_moe", "smollm3": "smollm3",
+         "stablelm": "stablelm", "starcoder2": "starcoder2"}  # fmt: skip
+# Where one name of transformers means two tensors of GGUF: the norm behind the attention.
+NORM_BEHIND = ("gemma2", "gemma3", "olmo2", "gpt-oss")
+FLOAT32, FLOAT16 = (0, 4), (1, 2)  # type of ggml, bytes
+PLUGINS = "--plugins=params,flops,language-model"
+
+
+@cache
+def truth():
+    rows = rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl")
+    return {r["type"]: r for r in rows if r.get("type") in TYPES.values()}
+
+
+def names_of(arch):
+    """transformers' module of layer 0 → GGUF's tensor, without endings."""
+    found = {}
+    for tensor in NAMES["architectures"].get(arch, sorted(NAMES["modules"])):
+        for name in NAMES["modules"].get(tensor, ()):
+            found.setdefault(name, tensor)
+    behind = "blk.0.post_attention_norm" if arch in NORM_BEHIND else "blk.0.ffn_norm"
+    return {**found, "model.layers.0.post_attention_layernorm": behind}
+
+
+def expert_tensors(block, name, shape, hidden):
+    """The converter writes a stack of experts with gate and up apart, each [experts, out, in]."""
+    wide = next((d for d in shape[1:] if d != hidden), hidden)
+    if name.endswith("gate_up_proj_bias"):
+        return {f"{block}.ffn_{half}_exps.bias": [shape[0], shape[1] // 2] for half in ("gate", "up")}
+    if name.endswith("gate_up_proj"):
+        return {f"{block}.ffn_{half}_exps.weight": [shape[0], wide // 2, hidden] for half in ("gate", "up")}
+    if name.endswith("down_proj_bias"):
+        return {f"{block}.ffn_down_exps.bias": shape}
+    return {f"{block}.ffn_down_exps.weight": [shape[0], hidden, wide]}
+
+
+def converted(arch, row):
+    """Names and shapes of the GGUF file."""
+    names, tensors, hidden = names_of(arch), {}, row["config"].get("hidden_size")
+    for name, (_, shape) in tensors_of(row["tensors"]).items():
+        layer = re.search(r"(?<=\.)\d+(?=\.)", name)
+        block = f"blk.{layer[0]}" if layer else ""
+        if ".mlp.experts." in name:
+            tensors |= expert_tensors(block, name, shape, hidden)
+        elif name.endswith(".sinks"):
+            tensors[f"{block}.attn_sinks.weight"] = shape
+        else:
+            module, _, ending = re.sub(r"(?<=\.)\d+(?=\.)", "0", name, count=1).rpartition(".")
+            short = module.partition(".")[2]  # gguf-py knows some names without the model's
+            tensor = "output" if module == "lm_head" else names[module if module in names else short]
+            transposed = arch == "gpt2" and len(shape) == 2 and block
+            tensors[f"{tensor.replace('blk.0', block)}.{ending}"] = shape[::-1] if transposed else shape
+    return tensors
+
+
+def metadata(arch, config):
+    theta = (config.get("rope_parameters") or {}).get("rope_theta") or config.get("rope_theta")
+    if not theta and arch == "gemma3":
+        theta = 1e6
+    heads = config.get("num_attention_heads") or config.get("n_head")
+    key_heads = config.get("num_key_value_heads") or heads
+    if arch == "falcon":
+        key_heads = 1
+    numbers = {"block_count": config.get("num_hidden_layers") or config.get("n_layer"), "embedding_length": config.get("hidden_size") or config.get("n_embd"),
+               "feed_forward_length": config.get("intermediate_size"), "context_length": config.get("max_position_embeddings") or config.get("n_positions"),
+               "attention.head_count": heads, "attention.head_count_kv": key_heads, "attention.key_length": config.get("head_dim"),
+               "attention.value_length": config.get("head_dim"), "expert_count": config.get("num_experts") or config.get("num_local_experts"),
+               "expert_used_count": config.get("num_experts_per_tok"), "attention.sliding_window": config.get("sliding_window")}  # fmt: skip
+    if config.get("use_sliding_window") is False:
+        del numbers["attention.sliding_window"]
+    pairs = [("general.architecture", TEXT, arch)] + [(f"{arch}.{k}", U32, v) for k, v in numbers.items() if v]
+    return pairs + ([(f"{arch}.rope.freq_base", F32, theta)] if theta else [])
+
+
+class Costs(CliTest):
+    def write(self, tensors, pairs, kind=FLOAT16, name="model.gguf"):
+        """A file whose elements are a hole."""
+        table, at = [], 0
+        for tensor, shape in tensors.items():
+            code, size = FLOAT32 if len(shape) == 1 else kind
+            for d in shape:
+                size *= d
+            table.append((tensor, shape, code, at))
+            at += padded(size)
+        path = self.file(name, Writer().header(pairs, table))
+        with open(path, "r+b") as f:
+            f.truncate(padded(path.stat().st_size) + at)
+        return path
+
+    def small(self, change=(), drop=(), tensors=(), arch="llama"):
+        """2 layers of 64, 4 heads, 2 of keys, MLP of 128, vocabulary of 100."""
+        shapes = {"token_embd.weight": [100, 64], "output_norm.weight": [64], "output.weight": [100, 64]}
+        for i in range(2):
+            shapes |= {f"blk.{i}.{n}.weight": s for n, s in {
+                "attn_norm": [64], "attn_q": [64, 64], "attn_k": [32, 64], "attn_v": [32, 64], "attn_output": [64, 64], "ffn_norm": [64],
+                "ffn_gate": [128, 64], "ffn_up": [128, 64], "ffn_down": [64, 128]}.items()}  # fmt: skip
+        pairs = {"block_count": 2, "embedding_length": 64, "feed_forward_length": 128, "context_length": 512, "attention.head_count": 4,
+                 "attention.head_count_kv": 2, "rope.dimension_count": 16, **dict(change)}  # fmt: skip
+        written = [("general.architecture", TEXT, arch)] + [(f"{arch}.{k}", *(v if isinstance(v, tuple) else (U32, v))) for k, v in pairs.items() if k not in drop]
+        return self.write({**shapes, **dict(tensors)}, written)
+
+    def test_as_transformers_counts(self):
+        for arch, model_type in TYPES.items():
+            row = truth()[model_type]
+            path = self.write(converted(arch, row), metadata(arch, row["config"]), name=f"{arch}.gguf")
+            for run in row["runs"]:
+                batch, sequence = run["size"]
+                with self.subTest(arch, size=run["size"]):
+                    done = report(path, PLUGINS, "--bind", f"batch={batch}", "--bind", f"sequence={sequence}")
+                    totals = done["totals"]
+                    self.assertEqual((totals["params"], totals["macs"], done["coverage"]["unknown"]), (row["params"], run["flops"] / 2, 0), done["warnings"])
+                    # The recorded cache has 32 bits an element, this file's matrices 16.
+                    self.assertEqual(totals["kv_cache_bytes"], run["cache"][0] / 2)
+            path.unlink()
+
+    def test_by_hand(self):
+        """Per layer and token 2·64² + 2·32·64 + 3·64·128 = 36,864; attention 2·4·16·n² for n tokens; head 100·64."""
+        done = report(self.small(), PLUGINS, "--bind", "batch=3", "--bind", "sequence=10")
+        self.assertEqual(done["totals"]["macs"], 3 * (2 * (10 * 36_864 + 2 * 64 * 10 * 10) + 10 * 6_400))
+        self.assertEqual(done["totals"]["kv_cache_bytes"], 3 * 10 * 2 * 2 * 32 * 2)
+        self.assertEqual(done["coverage"]["unknown"], 0)
+
+    def test_windows_by_layer(self):
+        """A window of 6 keeps 5 tokens of the past; the full layer all 10."""
+        path = self.small({"attention.sliding_window": 6, "attention.sliding_window_pattern": (ARRAY, (BOOL, [True, False]))})
+        done = report(path, PLUGINS, "--bind", "sequence=10")
+        self.assertEqual(done["totals"]["kv_cache_bytes"], (5 + 10) * 2 * 32 * 2)
+
+    def test_an_architecture_that_was_not_checked_is_a_lower_bound(self):
+        done = report(self.small(arch="newmodel"), PLUGINS, "--bind", "sequence=10")
+        self.assertEqual(done["coverage"]["unknown"], 1)
+        self.assertEqual(done["totals_status"]["macs"], "lower_bound")
+        self.assertIn("newmodel", " ".join(map(str, done["warnings"])))
+
+    def test_a_tensor_that_no_part_uses_is_an_unknown_operator(self):
+        done = report(self.small(tensors={"blk.1.mystery.weight": [64, 64]}), PLUGINS)
+        self.assertEqual([n["op"] for n in done["nodes"] if "not_understood" in n["op"]], ["blueprint::not_understood"])
+
+    def test_what_is_not_understood_leaves_the_weights_alone(self):
+        for change, words in (({"attention.key_length": 16, "attention.value_length": 8}, "attention.value_length"),):
+            done = report(self.small(change), PLUGINS)
+            self.assertEqual((done["nodes"], done["totals"]["params"]), ([], 2 * 36_864 + 2 * 6_400 + 5 * 64))
+            self.assertIn(words, " ".join(map(str, done["warnings"])))
+
+    def test_contradictions_name_key_and_tensor(self):
+        for change, words in (
+            ({"block_count": 3}, ["llama.block_count is 3", "model.layers"]),
+            ({"attention.head_count": 8, "attention.key_length": 16}, ["llama.attention.head_count is 8", "blk.0.attn_q.weight", "[64, 64]"]),
+            ({"attention.head_count_kv": 4}, ["llama.attention.head_count_kv is 4", "blk.0.attn_k.weight", "[32, 64]"]),
+            ({"vocab_size": 99}, ["llama.vocab_size is 99", "token_embd.weight", "[100, 64]"]),
+            ({"embedding_length": 63}, ["llama.embedding_length is 63", "token_embd.weight"]),
+            ({"attention.head_count": 0}, ["attention heads"]),
+            ({"attention.head_count": (TEXT, "four")}, ["llama.attention.head_count is not an integer"]),
+            ({"attention.key_length": (TEXT, "wide"), "attention.value_length": 16}, ["llama.attention.key_length is not an integer"]),
+        ):
+            with self.subTest(change):
+                done = tmeter(self.small(change), PLUGINS)
+                said = done.stderr + done.stdout
+                for word in words:
+                    self.assertIn(word, said)
+                self.assertNotIn("config.json", said)
+
+
+if __name__ == "__main__":
+    main()
