@@ -10,9 +10,10 @@ import shutil
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
 
-from support import MODELS, NO_LEAKS, SANITIZED, SOURCE, TMETER, CliTest, build_plugin, main, tmeter
+from support import MODELS, NO_LEAKS, SANITIZED, SOURCE, TMETER, CliTest, build_plugin, main, report, tmeter
 
 RESNET = MODELS / "resnet50.pt2"
 REFUSED = ("Permission denied", "Operation not permitted", "Function not implemented")
@@ -137,6 +138,20 @@ class Sandbox(CliTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("may use what it declares", done.stderr)
         self.assertIn("no network", done.stderr)
+
+    def test_a_constructor_that_hangs_costs_ten_seconds_and_its_plugin(self):
+        folder = self.folder / "plugins"
+        folder.mkdir()
+        source = self.file("hangs.cpp", '#include "%s/tests/cli/digest_plugin.cpp"\n#include <unistd.h>\n'
+                           '__attribute__((constructor)) static void hang() { for (;;) pause(); }\n' % SOURCE.resolve())
+        build_plugin(source, folder / "hangs.tmeter")
+        wanted = report("--plugins=params,flops", RESNET)["totals"]
+        start = time.monotonic()
+        found = tmeter("--plugin-path", folder, "--plugins=params,flops", "--report", "json", RESNET)
+        self.assertLess(time.monotonic() - start, 25)
+        self.assertEqual(json.loads(found.stdout)["totals"], wanted)
+        self.assertIn("was not done after 10 s", found.stderr)
+        self.assert_refused(5, ["hangs.tmeter", "was not done after 10 s"], "--plugin", folder / "hangs.tmeter", RESNET)
 
     def test_unknown_rights_are_the_plugins_error(self):
         odd = self.folder / "odd.tmeter"
