@@ -18,8 +18,8 @@ const { chromium } = require("playwright-core") as typeof import("playwright-cor
 const patience = 120_000;  // milliseconds; a machine that builds something beside the tests draws late
 
 /** Repeats the check until it holds: a page draws after a click, not during it. */
-export async function eventually(check: () => void | Promise<void>): Promise<void> {
-  const end = Date.now() + patience;
+export async function eventually(check: () => void | Promise<void>, most = patience): Promise<void> {
+  const end = Date.now() + most;
   for (;;) {
     try {
       return await check();

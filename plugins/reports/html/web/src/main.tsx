@@ -10,6 +10,7 @@ import { Header } from "./views/header";
 import { Cards } from "./views/cards";
 import { Workspace } from "./views/workspace";
 import { PrintSheet } from "./views/print_sheet";
+import { SkipLink } from "./views/skip";
 
 type Data = Pick<App, "report" | "tree" | "figures" | "tensors">;
 
@@ -36,6 +37,7 @@ function Loaded({ data }: { data: Data }) {
   const app = useAppState(data);
   return (
     <AppContext.Provider value={app}>
+      <SkipLink />
       <Header report={data.report} />
       <Cards report={data.report} app={app} />
       <Workspace />

@@ -20,7 +20,7 @@ export function Bars({ label, bars }: { label: string; bars: Bar[] }) {
           <span class="bar-label">{shortened(bar.label, 60)}</span>
           <span class="bar-track" aria-hidden="true">
             <span class="bar-range" style={{ left: `${at(bar.low)}%`, width: `${at(bar.high) - at(bar.low)}%` }} />
-            {bar.middle === undefined ? null : <span class="bar-middle" style={{ left: `${at(bar.middle)}%` }} />}
+            {bar.middle === undefined ? null : <span class="bar-middle" style={{ left: `min(${at(bar.middle)}%, 100% - 2px)` }} />}
           </span>
           <span class="bar-text">{bar.text}</span>
         </li>

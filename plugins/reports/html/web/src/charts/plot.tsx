@@ -79,6 +79,25 @@ function drawMarks(marks: NonNullable<PlotProps["marks"]>, color: string) {
 /** Pixels for what stands beside an axis, and its title. */
 const roomFor = (values: (string | null)[] | null) => 34 + 6 * Math.max(6, ...(values ?? []).map((v) => v?.length ?? 0));
 
+/** Pixels right of the axis: half of the last word below it. */
+function endOf({ x, formatX = plainNumber, logX, bytesX }: PlotProps): number {
+  const base = bytesX ? 2 : 10, most = x.reduce((a, b) => Math.max(a, b), 1);
+  const last = logX ? base ** Math.ceil(Math.log(most) / Math.log(base)) : most;
+  return 10 + 3.3 * Math.max(6, formatX(last).length);
+}
+
+/** Words below the axis; one that would run into that before it is left out. */
+function apart(plot: uPlot, splits: (number | null)[], format: (v: number) => string): string[] {
+  let end = -Infinity;
+  return splits.map((v) => {
+    if (v === null) return "";
+    const text = format(v), at = plot.valToPos(v, "x"), half = 3.2 * text.length;
+    if (at - half < end + 6) return "";
+    end = at + half;
+    return text;
+  });
+}
+
 const mostInLegend = 10;  // curves; of more, the one beside the pointer is named
 
 function optionsOf(props: PlotProps, width: number, onFocus: (title: string | undefined) => void): uPlot.Options {
@@ -91,12 +110,12 @@ function optionsOf(props: PlotProps, width: number, onFocus: (title: string | un
     values: (_plot, splits) => splits.map((v) => (v === null ? "" : format(v))),
   });
   return {
-    width, height: props.height, padding: [null, 30, null, null],  // the last word below the axis
+    width, height: props.height, padding: [null, endOf(props), null, null],
     scales: {
       x: { time: false, distr: props.logX ? 3 : 1, log: props.bytesX ? 2 : 10 },
       y: { distr: props.logY ? 3 : 1, log: props.bytesY ? 2 : 10 },
     },
-    axes: [{ ...axis(formatX, props.xTitle, props.bytesX), size: 30 },
+    axes: [{ ...axis(formatX, props.xTitle, props.bytesX), size: 30, values: (plot, splits) => apart(plot, splits, formatX) },
       { ...axis(formatY, props.yTitle, props.bytesY), size: (_plot, values) => roomFor(values) }],
     series: [{ label: props.xTitle, value: (_plot, v) => (v === null ? "–" : formatX(v)) },
       ...props.curves.map((curve) => seriesOf(curve, formatY))],

@@ -90,31 +90,33 @@ export function Grid(props: GridProps) {
          aria-activedescendant={active >= visible.first && active < visible.last ? rowId(props.selected!) : undefined}
          onScroll={(e) => setScroll({ top: e.currentTarget.scrollTop, height: e.currentTarget.clientHeight - header })}
          onKeyDown={onKeyDown} onCopy={onCopy}>
-      <div class="grid-head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: tracks }}>
-        {columns.map((column, i) => <Head key={column.key} column={column} index={i + 1} {...props} />)}
-      </div>
-      <div class="grid-body" role="rowgroup" style={{ height: `${contentHeight(rows.length)}px` }}>
-        {slots(visible, pool).map((position, slot) => {
-          const row = rows[position];
-          if (row === undefined) return null;
-          return (
-            <div key={slot} id={rowId(row)} role="row" aria-rowindex={position + 2}
-                 class={`grid-row${position % 2 ? " odd" : ""}`}
-                 aria-selected={position === active}
-                 aria-level={tree ? tree.level(position) + 1 : undefined}
-                 aria-expanded={tree?.isOpen(row)}
-                 style={{ gridTemplateColumns: tracks, transform: `translateY(${visible.top + (position - visible.first) * rowHeight}px)` }}
-                 onClick={() => props.onSelect(row)} onDblClick={() => props.onEnter?.(row)}>
-              {columns.map((column, c) => (
-                <div key={column.key} role="gridcell" aria-colindex={c + 1}
-                     class={column.numeric ? "cell numeric" : "cell"}>
-                  {c === 0 && tree ? <Twist tree={tree} row={row} level={tree.level(position)} /> : null}
-                  {column.cell(row)}
-                </div>
-              ))}
-            </div>
-          );
-        })}
+      <div class="grid-table" role="presentation">
+        <div class="grid-head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: tracks }}>
+          {columns.map((column, i) => <Head key={column.key} column={column} index={i + 1} {...props} />)}
+        </div>
+        <div class="grid-body" role="rowgroup" style={{ height: `${contentHeight(rows.length)}px` }}>
+          {slots(visible, pool).map((position, slot) => {
+            const row = rows[position];
+            if (row === undefined) return null;
+            return (
+              <div key={slot} id={rowId(row)} role="row" aria-rowindex={position + 2}
+                   class={`grid-row${position % 2 ? " odd" : ""}`}
+                   aria-selected={position === active}
+                   aria-level={tree ? tree.level(position) + 1 : undefined}
+                   aria-expanded={tree?.isOpen(row)}
+                   style={{ gridTemplateColumns: tracks, transform: `translateY(${visible.top + (position - visible.first) * rowHeight}px)` }}
+                   onClick={() => props.onSelect(row)} onDblClick={() => props.onEnter?.(row)}>
+                {columns.map((column, c) => (
+                  <div key={column.key} role="gridcell" aria-colindex={c + 1}
+                       class={column.numeric ? "cell numeric" : "cell"}>
+                    {c === 0 && tree ? <Twist tree={tree} row={row} level={tree.level(position)} /> : null}
+                    {column.cell(row)}
+                  </div>
+                ))}
+              </div>
+            );
+          })}
+        </div>
       </div>
       {rows.length === 0 ? <p class="empty">{props.empty}</p> : null}
     </div>
@@ -142,7 +144,7 @@ function Twist({ tree, row, level }: { tree: Tree; row: number; level: number })
   };
   return (
     <>
-      <span class="indent" style={{ width: `${Math.min(level, 24) * 16}px` }} />
+      <span class="indent" style={`--level: ${level}`} />
       {open === undefined
         ? <span class="twist" />
         : <span class={open ? "twist open" : "twist"} aria-hidden="true" onClick={toggle}

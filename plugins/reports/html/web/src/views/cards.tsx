@@ -5,9 +5,10 @@ import { Provenance, provenanceName, severityName } from "../data/codes";
 import { isKnown, kindOf } from "../data/cell";
 import type { Report } from "../data/report";
 import type { Metric } from "../data/raw";
-import { countOf, exact, figure, percent } from "../format/units";
+import { countOf, exact, figure, joined, percent } from "../format/units";
 import { shareable, type App } from "../state/app";
 import { aboutFigure } from "./metric_text";
+import { useNarrow } from "./size";
 
 const cardWidth = 150, others = 3;  // coverage, findings, "more"
 
@@ -16,12 +17,13 @@ const atFirst = (): number => Math.max(4, Math.floor((innerWidth - 50) / cardWid
 
 export function Cards({ report, app }: { report: Report; app?: App }) {
   const [all, setAll] = useState(false);
+  const folded = useNarrow();
   const totals = report.metrics.map((metric, index) => ({ metric, index }))
     .filter(({ metric }) => hasTotal(metric));
   const main = totals.filter(({ metric }) => !metric.detail);
   const shown = all ? totals : main.slice(0, atFirst());
   const hidden = totals.length - shown.length;
-  return (
+  const cards = (
     <section class="cards" aria-label="totals">
       <Trust report={report} app={app} />
       {shown.map(({ metric, index }) => <MetricCard key={metric.id} {...{ report, metric, index, app }} />)}
@@ -32,6 +34,23 @@ export function Cards({ report, app }: { report: Report; app?: App }) {
         : null}
     </section>
   );
+  if (!folded) return cards;
+  return (
+    <details class="totals">
+      <summary>{inShort(report, main)}</summary>
+      {cards}
+    </details>
+  );
+}
+
+const mostInShort = 3;
+
+/** "4.09 G MACs · 25.56 M params · 2 findings" */
+function inShort(report: Report, totals: { metric: Metric; index: number }[]): string {
+  const known = totals.filter(({ metric }) => isKnown(metric.total)).slice(0, mostInShort);
+  const texts = known.map(({ metric, index }) => `${joined(figure(metric.total, metric, report.doubtOf(index, 0)))} ${metric.title}`);
+  const n = report.summary.findings.length;
+  return [...texts, n > 0 && countOf(n, "finding")].filter(Boolean).join(" · ") || "totals";
 }
 
 const hasTotal = (metric: Metric) =>

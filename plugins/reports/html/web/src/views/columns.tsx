@@ -6,7 +6,7 @@ import type { Metric } from "../data/raw";
 import type { Doubt, Report } from "../data/report";
 import type { Column } from "../grid/grid";
 import { plain } from "../format/units";
-import { FigureCell } from "./figure";
+import { FigureCell, unitWidth } from "./figure";
 import { Check, Menu } from "./menu";
 import { aboutMetric } from "./metric_text";
 
@@ -19,13 +19,19 @@ export function usualMetrics(report: Report, figures: Figures, ofTensors: boolea
   return usual.slice(0, 10);
 }
 
+/** In rem: the number with its unit on one line, the title on two. */
+function widthOf({ title, unit, unit_kind }: Metric): number {
+  const words = Math.max(...title.split(/[\s-]/).map((word) => word.length), title.length / 2 + 2);
+  return Math.max(7.4, 0.52 * words + 2.2, 5.2 + unitWidth(unit, unit_kind));
+}
+
 export function figureColumn(metric: Metric, cellOf: (row: number) => RawCell,
                              doubtOf: (row: number) => Doubt = () => "none"): Column {
   return {
     key: metric.id,
     title: metric.title,
     tip: aboutMetric(metric),
-    width: "7.4rem",
+    width: `${widthOf(metric)}rem`,
     numeric: true,
     cell: (row) => <FigureCell cell={cellOf(row)} metric={metric} doubt={doubtOf(row)} bar />,
     text: (row) => plain(cellOf(row)),

@@ -1,6 +1,6 @@
 // Everything known of the selected module, operator or tensor: facts, figures, findings, curves.
 import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Axis, Provenance, tensorKindName } from "../data/codes";
 import { integerOf, type RawCell } from "../data/cell";
 import { textOf, type Curves, type Metric, type Target } from "../data/raw";
@@ -23,8 +23,11 @@ export function Details() {
   const app = useApp();
   const selection = app.selection!;
   const Content = { module: ModuleDetails, operator: OperatorDetails, tensor: TensorDetails }[selection.kind];
+  const box = useRef<HTMLElement>(null);
+  // Below the table on a narrow screen: brought onto it, with the table above. Elsewhere it is there already.
+  useEffect(() => box.current!.scrollIntoView({ block: "nearest" }), []);
   return (
-    <aside class="details" aria-label={`selected ${selection.kind}`}>
+    <aside class="details" ref={box} aria-label={`selected ${selection.kind}`}>
       <button type="button" class="plain close" aria-label="close details"
               onClick={() => app.update({ selection: undefined })}>×</button>
       <Content app={app} index={selection.index} />

@@ -1,6 +1,6 @@
 // One figure in a table or a list, and the small marks that tell kinds of "no figure" apart.
 import { integerOf, kindOf, valueOf, type RawCell } from "../data/cell";
-import { Aggregation } from "../data/codes";
+import { Aggregation, UnitKind } from "../data/codes";
 import type { Metric } from "../data/raw";
 import type { Doubt } from "../data/report";
 import { exact, figure } from "../format/units";
@@ -23,10 +23,14 @@ export function FigureCell({ cell, metric, doubt = "none", bar = false }: Props)
           title={exact(cell, metric, doubt)}>
       {share > 0.005 ? <span class="share" style={{ width: `${Math.min(100, 100 * share)}%` }} /> : null}
       <span class="number">{number}</span>
-      <span class="unit">{unit}</span>
+      <span class="unit" style={bar ? { minWidth: `${unitWidth(metric.unit, metric.unit_kind)}rem` } : undefined}>{unit}</span>
     </span>
   );
 }
+
+/** In rem, with a prefix: so that the numbers of a column end at one place. */
+export const unitWidth = (unit: string, kind: number): number =>
+  (kind === UnitKind.other && unit ? 0.53 * (unit.length + 1) : 1.8);
 
 /** Of the model's total; NaN where shares mean nothing. */
 export function shareOf(cell: RawCell, metric: Metric): number {

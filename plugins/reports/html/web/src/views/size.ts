@@ -1,6 +1,26 @@
 // How wide and high an element is, as it changes.
 import type { RefObject } from "preact";
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+
+const phone = matchMedia("(max-width: 600px)");
+
+/** Whether the screen is a phone's; paper is not. */
+export function useNarrow(): boolean {
+  const [narrow, setNarrow] = useState(phone.matches);
+  useEffect(() => {
+    const follow = () => setNarrow(phone.matches);
+    const unfold = () => setNarrow(false);
+    phone.addEventListener("change", follow);
+    addEventListener("beforeprint", unfold);
+    addEventListener("afterprint", follow);
+    return () => {
+      phone.removeEventListener("change", follow);
+      removeEventListener("beforeprint", unfold);
+      removeEventListener("afterprint", follow);
+    };
+  }, []);
+  return narrow;
+}
 
 export function useSize(box: RefObject<HTMLElement | null>): { width: number; height: number } {
   const [size, setSize] = useState({ width: 0, height: 0 });

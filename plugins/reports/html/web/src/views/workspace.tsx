@@ -11,6 +11,7 @@ import { OperatorGraph } from "./operator_graph";
 import { ModuleMap } from "./module_map";
 import { ModuleTable } from "./module_table";
 import { OperatorTable } from "./operator_table";
+import { useSlash } from "./search_key";
 import { TensorTable } from "./tensor_table";
 
 interface Tab {
@@ -61,6 +62,7 @@ export function Workspace() {
   const there = tabs.filter((tab) => tab.isThere?.(app) ?? true);
   const current = there.find((tab) => tab.view === app.view) ?? there[0]!;
   const Content = current.content;
+  useSlash(app);
 
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -81,8 +83,8 @@ export function Workspace() {
           </button>
         ))}
       </div>
-      <div class={hasDetails ? "workspace with-details" : "workspace"}>
-        <div class="view" id="view" role="tabpanel" aria-labelledby={`tab-${current.view}`}><Content /></div>
+      <div class={hasDetails ? "workspace with-details" : "workspace"} data-view={current.view}>
+        <div class="view" id="view" role="tabpanel" tabIndex={-1} aria-labelledby={`tab-${current.view}`}><Content /></div>
         {hasDetails ? <Details /> : null}
       </div>
     </main>

@@ -1,0 +1,10 @@
+// The first stop of the keyboard: past the totals and tabs to what the view shows.
+
+/** The address keeps its view and row, so the link does not follow itself. */
+function toView(event: Event): void {
+  event.preventDefault();
+  const view = document.getElementById("view");
+  (view?.querySelector<HTMLElement>(".grid, .graph-box") ?? view)?.focus();
+}
+
+export const SkipLink = () => <a class="skip no-print" href="#view" onClick={toView}>Skip to the table</a>;
