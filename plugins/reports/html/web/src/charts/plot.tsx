@@ -4,7 +4,9 @@ import uPlot from "uplot";
 import { UnitKind } from "../data/codes";
 import { joined, scaled } from "../format/units";
 import { useColors } from "../state/theme";
+import { SaveButton } from "../views/save";
 import { useSize } from "../views/size";
+import { svgOf } from "./svg";
 
 export interface Curve {
   title: string;
@@ -34,6 +36,8 @@ export interface PlotProps {
   /** Vertical marks. */
   marks?: { x: number; title: string }[];
   legend?: boolean;
+  /** false: without a button that saves it */
+  saved?: boolean;
 }
 
 const powersOfTwo = Array.from({ length: 60 }, (_, i) => 2 ** i);
@@ -129,6 +133,16 @@ function optionsOf(props: PlotProps, width: number, onFocus: (title: string | un
   };
 }
 
+function svgText(props: PlotProps): string {
+  return svgOf({
+    title: props.label, xTitle: props.xTitle, yTitle: props.yTitle, x: props.x,
+    curves: props.curves.map((curve) => ({ title: curve.title, y: curve.y, color: resolved(curve.color), kind: curve.kind ?? "line" })),
+    formatX: props.formatX ?? plainNumber, formatY: props.formatY ?? plainNumber,
+    logX: props.logX ?? false, logY: props.logY ?? false, bytesX: props.bytesX ?? false, bytesY: props.bytesY ?? false,
+    ink: resolved("var(--ink)"), grid: resolved("var(--line)"), paper: resolved("var(--surface)"),
+  });
+}
+
 export function Plot(props: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   const { width } = useSize(box);
@@ -144,6 +158,8 @@ export function Plot(props: PlotProps) {
   }, [width, dark, props.x, props.curves, props.logX, props.logY, props.height, props.marks]);
   return (
     <>
+      {props.saved === false ? null
+        : <p class="chart-tools"><SaveButton what={props.label} ending="svg" text={() => svgText(props)} tip="The chart as a file" /></p>}
       <div class="plot" ref={box} role="img" aria-label={props.label} />
       {props.curves.length > mostInLegend
         ? <p class="focused quiet">{focused ?? `${props.curves.length} curves; the pointer tells which is which`}</p> : null}

@@ -1,10 +1,11 @@
 // Rows as tab-separated text, for spreadsheets.
 
-/** A field must not break its row, nor begin what a spreadsheet would take for a formula. */
-function field(text: string): string {
-  const flat = text.replace(/[\t\r\n]+/g, " ");
-  return /^[=+@]/.test(flat) || /^-(?![\d.])/.test(flat) ? `'${flat}` : flat;
-}
+/** A field must not begin what a spreadsheet would take for a formula. */
+export const harmless = (text: string): string =>
+  (/^[=+@\t\r]/.test(text) || /^-(?![\d.])/.test(text) ? `'${text}` : text);
+
+/** Nor may it break its row. */
+const field = (text: string): string => harmless(text.replace(/[\t\r\n]+/g, " "));
 
 export const tsv = (rows: readonly (readonly string[])[]): string =>
   rows.map((row) => row.map(field).join("\t")).join("\n") + "\n";

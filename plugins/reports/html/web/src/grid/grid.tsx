@@ -2,6 +2,7 @@
 // the WAI-ARIA practices; the focus stays on the table, and aria-activedescendant names the row.
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { csv } from "../format/csv";
 import { tsv } from "../format/tsv";
 import { contentHeight, poolSize, rowHeight, scrollTo, slots, windowOf } from "./virtual";
 import { gridKeys } from "./keys";
@@ -154,5 +155,9 @@ function Twist({ tree, row, level }: { tree: Tree; row: number; level: number })
 }
 
 /** The selected row and what is around it is little use: the whole table as it stands. */
-export const asTsv = ({ columns, rows }: Pick<GridProps, "columns" | "rows">): string =>
-  tsv([columns.map((c) => c.title), ...rows.map((row) => columns.map((c) => c.text(row)))]);
+export const asTsv = (table: Table): string => tsv(textsOf(table));
+export const asCsv = (table: Table): string => csv(textsOf(table));
+
+type Table = Pick<GridProps, "columns" | "rows">;
+const textsOf = ({ columns, rows }: Table): string[][] =>
+  [columns.map((c) => c.title), ...rows.map((row) => columns.map((c) => c.text(row)))];

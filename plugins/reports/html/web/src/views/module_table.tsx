@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { aggregate, type RawCell } from "../data/cell";
 import type { ModuleTree } from "../data/modules";
-import { asTsv, Grid, type Column, type Sort } from "../grid/grid";
+import { asCsv, asTsv, Grid, type Column, type Sort } from "../grid/grid";
 import { firstOpen, isRun, moduleOf, reveal, runMembers, treeRows } from "../grid/tree_rows";
 import { shortened } from "../format/text";
 import { useApp, type App } from "../state/app";
@@ -11,6 +11,7 @@ import { ColumnMenu, figureColumn, usualMetrics } from "./columns";
 import { CopyButton } from "./copy";
 import { Check, Menu, Search } from "./menu";
 import { Icicle } from "./icicle";
+import { SaveButton } from "./save";
 
 const rowsAtFirst = 60;
 
@@ -85,6 +86,7 @@ export function ModuleTable() {
         <button type="button" class="plain" onClick={() => update({ open: new Set([0]), unfolded: new Set() })}>Collapse</button>
         <CopyButton label="Copy as TSV" text={() => asTsv({ columns, rows })}
                     tip="All rows of the table as it stands; Ctrl+C in the table does the same" />
+        <SaveButton what="modules" ending="csv" text={() => asCsv({ columns, rows })} tip="All rows of the table as it stands, as a file" />
       </div>
       <Grid id="modules" label="modules" columns={columns} rows={rows} selected={selected} onSelect={select}
             onEnter={(row) => app.update({ zoom: moduleOf(row), view: "map" })}

@@ -5,7 +5,7 @@ import { aggregate, valueOf, type RawCell } from "../data/cell";
 import { Axis } from "../data/codes";
 import type { Figures } from "../data/figures";
 import { textOf, type Operators } from "../data/raw";
-import { asTsv, Grid, type Column, type Sort } from "../grid/grid";
+import { asCsv, asTsv, Grid, type Column, type Sort } from "../grid/grid";
 import { shortened } from "../format/text";
 import { countOf } from "../format/units";
 import { useApp, type App } from "../state/app";
@@ -16,6 +16,7 @@ import { CopyButton } from "./copy";
 import { matcher } from "./filters";
 import { Check, Search } from "./menu";
 import { byNumber, nextSort } from "./module_table";
+import { SaveButton } from "./save";
 
 export interface OperatorData {
   operators: Operators;
@@ -65,6 +66,7 @@ function Loaded({ operators, figures }: OperatorData) {
           ? <Check label={`Only in ${shortened(app.tree.path(scope), 40)}`} checked={inside} onChange={setInside} />
           : null}
         <CopyButton label="Copy as TSV" text={() => asTsv({ columns: table.columns, rows })} />
+        <SaveButton what="operators" ending="csv" text={() => asCsv({ columns: table.columns, rows })} tip="All rows of the table as it stands, as a file" />
         <span class="quiet">{countOf(calls.length, "call")}</span>
       </div>
       <Grid id="operators" label={byName ? "operators" : "operator calls"} columns={table.columns} rows={rows}

@@ -5,7 +5,7 @@ import type { Figures } from "../data/figures";
 import { textOf, type Curves, type Distribution, type RawCount } from "../data/raw";
 import { integerOf } from "../data/cell";
 import { Spark } from "../charts/histogram";
-import { asTsv, Grid, type Column, type Sort } from "../grid/grid";
+import { asCsv, asTsv, Grid, type Column, type Sort } from "../grid/grid";
 import { shortened } from "../format/text";
 import { countOf, grouped } from "../format/units";
 import { useApp, type App } from "../state/app";
@@ -16,6 +16,7 @@ import { PathText } from "./path_text";
 import { matcher } from "./filters";
 import { Check, Search } from "./menu";
 import { byNumber, nextSort } from "./module_table";
+import { SaveButton } from "./save";
 
 interface Data {
   figures: Figures;
@@ -78,6 +79,7 @@ function Loaded({ figures, curves }: Data) {
           ? <Check label={`Only in ${shortened(tree.path(scope), 40)}`} checked={inside} onChange={setInside} />
           : null}
         <CopyButton label="Copy as TSV" text={() => asTsv({ columns, rows })} />
+        <SaveButton what="tensors" ending="csv" text={() => asCsv({ columns, rows })} tip="All rows of the table as it stands, as a file" />
         <span class="quiet">{countOf(rows.length, "tensor")}</span>
       </div>
       <Grid id="tensors" label="tensors" columns={columns} rows={rows} selected={selected} sort={sort}
