@@ -126,10 +126,11 @@ test("operators lie below the ceilings of the machine", () => {
   const file = makeReport("roofline", join(fixtures, "models/resnet50.pt2"), "--plugins=roofline", "--hardware", "nvidia-a100");
   return withPage(file, { hash: "#charts" }, async ({ page }) => {
     await page.getByRole("img", { name: "attainable arithmetic/s against intensity of each operator call" }).waitFor();
-    await becomes(() => page.locator(".chart h2").allInnerTexts(), ["Over the operators, in the order they run", "Operator calls, one figure against another"]);
-    const legend = page.locator(".chart").last().locator(".u-legend");
+    await becomes(() => page.locator(".chart h2").allInnerTexts(),
+                  ["Roofline: attainable arithmetic/s against intensity", "Over the operators, in the order they run"]);
+    const legend = page.locator(".chart").first().locator(".u-legend");
     await eventually(async () => assert.match(await legend.innerText(), /roofline of float32 and memory/));
-    await page.locator(".chart").last().getByLabel("Up").selectOption({ label: "T arithmetic" });
+    await page.locator(".chart").first().getByLabel("Up").selectOption({ label: "T arithmetic" });
     await eventually(async () => assert.doesNotMatch(await legend.innerText(), /roofline/));
   });
 });

@@ -51,10 +51,14 @@ function resolved(color: string): string {
   return name ? getComputedStyle(document.documentElement).getPropertyValue(name).trim() : color;
 }
 
+/** A line needs two places; one alone would not be seen. */
+const isDot = ({ y }: Curve): boolean => y.reduce((n: number, v) => n + Number(v !== null), 0) < 2;
+
 function seriesOf(curve: Curve, format: (v: number) => string): uPlot.Series {
   const stroke = resolved(curve.color);
   const series: uPlot.Series = {
-    label: curve.title, stroke, width: 1.75, points: { show: curve.kind === "points", size: 6, fill: stroke },
+    label: curve.title, stroke, width: 1.75, spanGaps: curve.kind === undefined || curve.kind === "line",
+    points: { show: curve.kind === "points" || isDot(curve), size: 6, fill: stroke },
     value: (_plot, v) => (v === null || v === undefined ? "–" : format(v)),
   };
   if (curve.kind === "points") series.paths = () => null;

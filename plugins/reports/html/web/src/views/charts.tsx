@@ -4,6 +4,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { isCeiling } from "../charts/ceilings";
 import { aligned, spansDecades } from "../charts/curves";
+import { arranged, byMeaning, type Folded } from "../charts/series_groups";
 import { Plot, type Curve } from "../charts/plot";
 import { Aggregation, Axis, UnitKind } from "../data/codes";
 import { integerOf, valueOf } from "../data/cell";
@@ -18,7 +19,7 @@ import { FamilyCharts } from "./family_bars";
 import { Choice } from "./menu";
 import { nameOf } from "./names";
 import { useOperators, type OperatorData } from "./operator_table";
-import { Scatter } from "./scatter";
+import { Scatter, usualAxes } from "./scatter";
 
 export const hasCharts = (app: App): boolean => {
   const { sweep, counts } = app.report.summary;
@@ -43,16 +44,23 @@ export function Charts() {
   const data = useOperators(app);
   const { sweep, counts } = app.report.summary;
   const series = useLoaded(async () => (counts.series > 0 ? (await app.report.curves()).series : none), [app.report]) ?? none;
+  const axes = useMemo(() => data && usualAxes(app, data, series), [data, series]);
+  const picture = data && axes ? <Scatter key={series.length} app={app} {...data} series={series} axes={axes} /> : null;
+  const [roofline, scatter] = axes?.isRoofline ? [picture, null] : [null, picture];
   return (
     <div class="charts">
+      {roofline}
       {sweep ? <SweepChart app={app} /> : null}
       <SeriesCharts app={app} all={series} />
       {hasFamilies(app) ? <TensorFamilies app={app} /> : null}
-      {data && data.figures.metrics.length > 0 ? <OverOperators app={app} {...data} /> : null}
-      {data && data.figures.metrics.length > 1 ? <Scatter app={app} {...data} series={series} /> : null}
+      {data && hasFigures(data) ? <OverOperators app={app} {...data} /> : null}
+      {scatter}
     </div>
   );
 }
+
+const hasValues = ({ figures }: OperatorData) => (i: number): boolean => figures.values(i).some(Number.isFinite);
+const hasFigures = (data: OperatorData): boolean => data.figures.metrics.some(hasValues(data));
 
 const numberOf = (count: RawCount): number => Number(integerOf(count) ?? 0n);
 
@@ -60,14 +68,14 @@ const numberOf = (count: RawCount): number => Number(integerOf(count) ?? 0n);
 function SweepChart({ app: { report } }: { app: App }) {
   const sweep = report.summary.sweep!;
   const possible = report.metrics.map((_, i) => i)
-    .filter((i) => sweep.totals[i]!.some((cell) => valueOf(cell) > 0));
+    .filter((i) => sweep.totals[i]?.some((cell) => valueOf(cell) > 0));
   const [metric, setMetric] = useState(possible[0] ?? 0);
   const about = report.metrics[metric]!;
   const names = sweep.symbols.map((i) => report.summary.symbols[i]?.name ?? "size");
   const chart = useMemo(() => {
     const groups = new Map<number, { x: number[]; y: number[] }>();
     sweep.points.forEach((point, p) => {
-      const value = valueOf(sweep.totals[metric]![p]);
+      const value = valueOf(sweep.totals[metric]?.[p]);
       if (Number.isNaN(value)) return;
       const group = numberOf(point[1] ?? 0);
       if (!groups.has(group)) groups.set(group, { x: [], y: [] });
@@ -80,6 +88,7 @@ function SweepChart({ app: { report } }: { app: App }) {
     }));
     return { x, curves };
   }, [metric]);
+  if (possible.length === 0) return null;
   return (
     <section class="chart">
       <h2>Cost against size</h2>
@@ -93,19 +102,28 @@ function SweepChart({ app: { report } }: { app: App }) {
 
 /** Series of one meaning share a chart; those behind figures of operators have none of their own. */
 function SeriesCharts({ app, all }: { app: App; all: Series[] }) {
-  const groups = useMemo(() => {
+  const { single, folded } = useMemo(() => {
     const figures = app.report.metrics.filter(({ axis }) => axis === Axis.operator);
     const isBehind = (s: Series) => figures.some((x) => figures.some((y) => isCeiling(s, x, y)));
-    const byMeaning = new Map<string, Series[]>();
-    for (const s of all.filter((each) => !isBehind(each))) {
-      const key = [s.id, s.title, s.x_title, s.x_unit, s.y_title, s.y_unit].join("\u0000");
-      const list = byMeaning.get(key);
-      if (list) list.push(s);
-      else byMeaning.set(key, [s]);
-    }
-    return [...byMeaning.values()];
+    return arranged(byMeaning(all.filter((each) => !isBehind(each))));
   }, [all]);
-  return <>{groups.map((group, i) => <SeriesGroup key={i} app={app} group={group} />)}</>;
+  return (
+    <>
+      {single.map((group, i) => <SeriesGroup key={i} app={app} group={group} />)}
+      {folded.map((group) => <FoldedCharts key={group.over} app={app} {...group} />)}
+    </>
+  );
+}
+
+function FoldedCharts({ app, over, charts }: { app: App } & Folded) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details class="chart-group" open={open} onToggle={(e) => setOpen(e.currentTarget.open)}>
+      <summary><h2>{charts.length} curves over {over || "one figure"}</h2>{" "}
+        <span class="quiet">{shortened(charts.map(([first]) => first!.title || first!.id).join(", "), 200)}</span></summary>
+      {open ? <div class="charts">{charts.map((group, i) => <SeriesGroup key={i} app={app} group={group} />)}</div> : null}
+    </details>
+  );
 }
 
 const mostCurves = 24;
@@ -150,8 +168,9 @@ export function SeriesPlot({ series, chart, height }: {
 /** Peaks say most over time, so a figure whose roll-up is the largest is the first choice. */
 function OverOperators({ app, operators, figures }: OperatorData & { app: App }) {
   const { report } = app;
-  const peak = figures.metrics.find((i) => report.metrics[i]!.aggregation === Aggregation.max);
-  const [metric, setMetric] = useState(peak ?? figures.metrics[0]!);
+  const usable = useMemo(() => figures.metrics.filter(hasValues({ operators, figures })), [figures]);
+  const peak = usable.find((i) => report.metrics[i]!.aggregation === Aggregation.max);
+  const [metric, setMetric] = useState(peak ?? usable[0]!);
   const about = report.metrics[metric]!;
   const chart = useMemo(() => {
     const values = [...figures.values(metric)].map((v) => (Number.isFinite(v) ? v : null));
@@ -165,7 +184,7 @@ function OverOperators({ app, operators, figures }: OperatorData & { app: App })
     <section class="chart">
       <h2>Over the operators, in the order they run</h2>
       <Choice label="Figure" value={metric} onChange={setMetric}
-              options={figures.metrics.map((i) => [i, report.metrics[i]!.title] as const)} />
+              options={usable.map((i) => [i, report.metrics[i]!.title] as const)} />
       <Plot label={`${about.title} of every operator call`} {...chart} xTitle="operator call" yTitle={about.title}
             height={260} formatY={formatOf(about)} bytesY={isBytes(about)} marks={marks}
             onPick={(index) => app.update({ selection: { kind: "operator", index } })} />

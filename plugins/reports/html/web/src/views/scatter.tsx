@@ -11,26 +11,50 @@ import { operatorColor } from "./colors";
 import { Choice } from "./menu";
 import { namesOf, type OperatorData } from "./operator_table";
 
+export interface Axes {
+  x: number;
+  y: number;
+  /** Curves of a plugin lie behind the points. */
+  isRoofline: boolean;
+}
+
+/**
+ * What the picture opens with: a pair of figures that operators have, rather one with ceilings, then an intensity with a rate,
+ * a measured rate first. Undefined: no operator has two figures above 0.
+ */
+export function usualAxes({ report: { metrics } }: App, { figures }: OperatorData, series: Series[]): Axes | undefined {
+  const all = figures.metrics;
+  const rank = (x: number, y: number): number => {
+    const [across, up] = [metrics[x]!, metrics[y]!];
+    const isRate = /\/s$/.test(up.unit);
+    return (isRate && series.some((s) => isCeiling(s, across, up)) ? 32 : 0) + (/\/B$/.test(across.unit) ? 16 : 0) +
+      (isRate ? 8 : 0) + (isRate && up.provenance === Provenance.measured ? 4 : 0) + (isBytes(across) ? 2 : 0) + (up.detail ? 0 : 1);
+  };
+  const pairs = all.flatMap((x) => all.filter((y) => y !== x).map((y) => ({ x, y, rank: rank(x, y) })))
+    .sort((a, b) => b.rank - a.rank);
+  const found = pairs.find(({ x, y }) => hasBoth(figures.values(x), figures.values(y)));
+  return found && { x: found.x, y: found.y,
+                    isRoofline: series.some((s) => isCeiling(s, metrics[found.x]!, metrics[found.y]!)) };
+}
+
+const hasBoth = (across: Float64Array, up: Float64Array): boolean => across.some((v, i) => v > 0 && up[i]! > 0);
+
 /** Each operator call as a point, and the curves of plugins that its figures are held against as lines. */
-export function Scatter({ app, operators, figures, series }: OperatorData & { app: App; series: Series[] }) {
+export function Scatter({ app, operators, figures, series, axes }: OperatorData & { app: App; series: Series[]; axes: Axes }) {
   const { metrics } = app.report;
-  const usual = figures.metrics.filter((i) => !metrics[i]!.detail);
-  const bytes = figures.metrics.find((i) => isBytes(metrics[i]!)) ?? figures.metrics[0]!;
-  const rates = figures.metrics.filter((i) => /\/s$/.test(metrics[i]!.unit));
-  const [x, setX] = useState(figures.metrics.find((i) => /\/B$/.test(metrics[i]!.unit)) ?? bytes);
-  const [y, setY] = useState(rates.find((i) => metrics[i]!.provenance === Provenance.measured) ?? rates[0] ??
-                             usual.find((i) => i !== bytes) ?? figures.metrics[1]!);
+  const [x, setX] = useState(axes.x);
+  const [y, setY] = useState(axes.y);
   const options = figures.metrics.map((i) => [i, metrics[i]!.title] as const);
   const [across, up] = [metrics[x]!, metrics[y]!];
-  const chart = useMemo(() => scatterCurves(operators, figures.values(x), figures.values(y),
-                                            series.filter((s) => isCeiling(s, across, up))), [x, y, series]);
+  const ceilings = useMemo(() => series.filter((s) => isCeiling(s, across, up)), [x, y, series]);
+  const chart = useMemo(() => scatterCurves(operators, figures.values(x), figures.values(y), ceilings), [x, y, ceilings]);
   const pick = (row: number) => {
     const index = chart.operators[row];
     if (index !== undefined) app.update({ selection: { kind: "operator", index } });
   };
   return (
     <section class="chart">
-      <h2>Operator calls, one figure against another</h2>
+      <h2>{ceilings.length > 0 ? `Roofline: ${up.title} against ${across.title}` : "Operator calls, one figure against another"}</h2>
       <Choice label="Across" value={x} options={options} onChange={setX} />
       <Choice label="Up" value={y} options={options} onChange={setY} />
       {chart.x.length > 0

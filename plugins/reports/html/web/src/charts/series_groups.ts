@@ -1,0 +1,41 @@
+// Which series share a chart, and which charts stand in one group that opens.
+import type { Series } from "../data/raw";
+import { Axis } from "../data/codes";
+
+/** Something can be seen of it. */
+export const hasPoints = (s: Pick<Series, "x" | "y">): boolean =>
+  s.x.some((x, i) => Number.isFinite(x) && typeof s.y[i] === "number" && Number.isFinite(s.y[i]));
+
+/** Series of one meaning, in the order they came. */
+export function byMeaning(all: readonly Series[]): Series[][] {
+  const groups = new Map<string, Series[]>();
+  for (const s of all.filter(hasPoints)) {
+    const key = [s.id, s.title, s.x_title, s.x_unit, s.y_title, s.y_unit].join("\u0000");
+    const list = groups.get(key);
+    if (list) list.push(s);
+    else groups.set(key, [s]);
+  }
+  return [...groups.values()];
+}
+
+const fewestFolded = 4;
+
+export interface Folded {
+  /** What they are all over, as "time". */
+  over: string;
+  charts: Series[][];
+}
+
+/** Many charts of the whole model over one x, as a recorder of the system gives them, go into one group. */
+export function arranged(charts: readonly Series[][]): { single: Series[][]; folded: Folded[] } {
+  const groups = new Map<string, Series[][]>();
+  for (const chart of charts) {
+    const { of, x_title, x_unit } = chart[0]!;
+    const key = [of[0] === Axis.model && chart.length === 1, x_title, x_unit].join("\u0000");
+    groups.set(key, [...groups.get(key) ?? [], chart]);
+  }
+  const isFolded = (key: string, list: Series[][]) => key.startsWith("true") && list.length >= fewestFolded;
+  const folded = [...groups].filter(([key, list]) => isFolded(key, list))
+    .map(([, list]) => ({ over: list[0]![0]!.x_title, charts: list }));
+  return { folded, single: charts.filter((chart) => !folded.some((group) => group.charts.includes(chart))) };
+}

@@ -1,0 +1,29 @@
+// Series as charts: which share one, which are empty, which fold.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { arranged, byMeaning, hasPoints } from "page/charts/series_groups";
+import { Axis } from "page/data/codes";
+import type { Series } from "page/data/raw";
+
+const series = (id: string, of: number = Axis.model, x_title = "time"): Series => ({
+  id, title: id, x_title, x_unit: "s", y_title: id, y_unit: "", of: [of, 0], x: [0, 1], y: [1, 2],
+});
+
+test("a series without a point has no chart", () => {
+  const empty = { ...series("a"), x: [], y: [] }, unknown = { ...series("b"), y: [NaN, NaN] };
+  assert.deepEqual([empty, unknown, series("c")].map(hasPoints), [false, false, true]);
+  assert.deepEqual(byMeaning([empty, unknown, series("c")]).map(([s]) => s!.id), ["c"]);
+});
+
+test("series of one meaning share a chart", () => {
+  assert.deepEqual(byMeaning([series("a", Axis.tensor), series("b"), series("a", Axis.tensor)]).map((list) => list.length), [2, 1]);
+});
+
+test("four curves of the system over time fold into one group, three do not", () => {
+  const system = ["cpu", "memory", "clock", "power"].map((id) => [series(id)]);
+  const other = [series("scaling", Axis.model, "threads")], tensors = [series("noise", Axis.tensor), series("noise", Axis.tensor)];
+  const { single, folded } = arranged([...system, other, tensors]);
+  assert.deepEqual(folded.map(({ over, charts }) => [over, charts.length]), [["time", 4]]);
+  assert.deepEqual(single, [other, tensors]);
+  assert.deepEqual(arranged(system.slice(1)).folded, []);
+});
