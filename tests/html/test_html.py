@@ -173,6 +173,12 @@ class Html(CliTest):
         self.assertEqual(page.blocks["curves"]["distributions"][0]["counts"], [3, 5])
         self.assertEqual(page.blocks["curves"]["series"][0]["y"], [10, 30, 20])
 
+    def test_operators_tell_which_inputs_and_outputs_of_the_model_they_have(self):
+        operators = self.page(RESNET, "--plugins=params").blocks["operators"]
+        # One picture goes into the first operator, conv1, and into no other; the one output is the result of the last, fc.
+        self.assertEqual(operators["inputs"], [[0]] + [[]] * 174)
+        self.assertEqual(operators["outputs"], [[174]])
+
     def test_nothing_of_the_build_machine_is_in_the_page(self):
         page = self.page(RESNET)
         self.assertNotIn(str(SOURCE.resolve()), page.script + page.style)

@@ -1,6 +1,7 @@
 #include "tables.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "dictionary.hpp"
 #include "words.hpp"
@@ -40,6 +41,33 @@ void write_producers(Json& json, const tmeter::Graph& graph) {
       visit_values(node.arg(i), [&](const tmeter::Value& v) {
         if (const auto producer = v.producer()) json.natural(node.index() - producer.index());
       });
+    json.close(']');
+  }
+  json.close(']');
+}
+
+/// For each operator, which of the model's inputs it reads; for each of the model's outputs, which
+/// operators made it.
+void write_ends(Json& json, const tmeter::Graph& graph) {
+  std::unordered_map<const tmeter_value*, size_t> inputs;
+  for (size_t i = 0; i < graph.inputs().size(); ++i)
+    visit_values(graph.inputs()[i], [&](const tmeter::Value& v) { inputs.emplace(v.handle(), i); });
+  json.key("inputs").open('[');
+  for (const auto& node : graph.nodes()) {
+    json.open('[');
+    for (size_t i = 0; i < node.arg_count(); ++i)
+      visit_values(node.arg(i), [&](const tmeter::Value& v) {
+        if (const auto found = inputs.find(v.handle()); found != inputs.end())
+          json.natural(found->second);
+      });
+    json.close(']');
+  }
+  json.close(']').key("outputs").open('[');
+  for (const auto& output : graph.outputs()) {
+    json.open('[');
+    visit_values(output, [&](const tmeter::Value& v) {
+      if (const auto producer = v.producer()) json.natural(producer.index());
+    });
     json.close(']');
   }
   json.close(']');
@@ -143,6 +171,7 @@ void write_operators(Json& json, const Report& report) {
   write_texts(json, "arguments", nodes, [](const Node& n) { return arguments(n); });
   write_texts(json, "results", nodes, [](const Node& n) { return results(n); });
   write_producers(json, graph);
+  write_ends(json, graph);
   write_tensors_read(json, graph);
   json.close('}');
 }

@@ -58,6 +58,15 @@ test("the graph of a module has its operators and calls, and a double click goes
     await becomes(() => page.getByRole("button", { name: /relu ReLU/ }).count(), 3, "each call of the one ReLU");
   }));
 
+test("the graph of the model has its input, its output and the sizes on its edges", () =>
+  withPage(resnet(), { hash: "#graph" }, async ({ page }) => {
+    await page.locator(".box.input").waitFor();
+    assert.deepEqual(await page.locator(".box.input, .box.output").allTextContents(), ["input x", "output"]);
+    const sizes = await page.locator(".edge-text").allTextContents();
+    // ResNet-50: the picture, the first convolution with stride 2, what goes into fc after pooling, the classes.
+    for (const size of ["1×3×224×224", "1×64×112×112", "1×2048×1×1", "1×1000"]) assert.ok(sizes.includes(size), `${size} in ${sizes}`);
+  }));
+
 test("operators can be searched and summed up by name", () =>
   withPage(resnet(), { hash: "#operators" }, async ({ page }) => {
     await page.getByLabel("By operator").check();

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cornersAround, isCeiling, valueAt } from "page/charts/ceilings";
 import { aligned, spansDecades } from "page/charts/curves";
+import { edgeText } from "page/charts/edge_text";
 import { draftOf, laidOut } from "page/charts/flow";
 import { tiles, weights } from "page/charts/tiles";
 import { Axis } from "page/data/codes";
@@ -50,19 +51,30 @@ test("curves share their x", () => {
 const texts = { at: [0, 0, 0, 0], texts: [""] };
 const operators: Operators = {
   op: texts, module: [1, 3, 3, 0], call: [1, 2, 3, 0], calls: { module: [0, 1, 3, 3], parent: [-1, 0, 0, 0] }, answers: [],
-  location: texts, arguments: texts, results: texts, back: [[], [1], [1], [1]], tensors: [[], [], [], []],
+  location: texts, arguments: texts, results: texts, back: [[], [1], [1], [1]], inputs: [[0], [], [], []], outputs: [[3]], tensors: [[], [], [], []],
 };
 
 test("every call of a module is a box of its own", () => {
   const { boxes, edges } = draftOf(tree, operators, 0);
-  assert.deepEqual([...boxes.keys()], ["c1", "c2", "c3", "o3"]);
-  assert.deepEqual([...edges], ["c1\nc2", "c2\nc3", "c3\no3"]);
+  assert.deepEqual([...boxes.keys()], ["c1", "i0", "c2", "c3", "o3", "r0"]);
+  assert.deepEqual([...edges.keys()], ["i0\nc1", "c1\nc2", "c2\nc3", "c3\no3", "o3\nr0"]);
 });
 
 test("everything outside of the module is one box before and one behind", () => {
   const { boxes, edges } = draftOf(tree, operators, 3);
   assert.deepEqual([...boxes.keys()].sort(), ["in", "o1", "o2", "out"]);
-  assert.deepEqual([...edges], ["in\no1", "o1\no2", "o2\nout"]);
+  assert.deepEqual([...edges.keys()], ["in\no1", "o1\no2", "o2\nout"]);
+});
+
+test("inside of a module the model's input is outside, too", () => {
+  assert.deepEqual([...draftOf(tree, operators, 1).edges.keys()], ["in\no0", "o0\nout"]);
+});
+
+test("an edge tells the size of what goes along it", () => {
+  const sizes = { at: [0, 1, 2, 0], texts: ["float32[batch=2, 3]", "float32[7], int64[7]", "true"] };
+  const all = { ...operators, results: sizes }, inputs = [{ name: "x", origin: "", text: "float32[2, 5]" }];
+  const texts = [...draftOf(tree, all, 0).edges.values()].map((edge) => edgeText(edge, all, inputs));
+  assert.deepEqual(texts, ["2×5", "batch=2×3", "7", "", "batch=2×3"]);
 });
 
 test("boxes do not overlap", () => {

@@ -104,6 +104,10 @@ export interface Operators {
   arguments: Texts;
   results: Texts;
   back: number[][];
+  /** Of each operator: inputs of the model that it reads. */
+  inputs: number[][];
+  /** Of each output of the model: the operators that made it. */
+  outputs: number[][];
   tensors: number[][];
 }
 

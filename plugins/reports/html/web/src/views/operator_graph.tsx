@@ -1,6 +1,7 @@
 // The operator graph of the selected module. Boxes are coloured by a metric; a double click on a module
 // opens it. Laid out only when it is looked at.
 import { useMemo, useState } from "preact/hooks";
+import { edgeText } from "../charts/edge_text";
 import { draftOf, laidOut, mostBoxes, type Box, type Flow } from "../charts/flow";
 import { Answers } from "../data/answers";
 import { aggregate, valueOf } from "../data/cell";
@@ -53,7 +54,8 @@ interface DrawingProps {
 function Drawing(props: DrawingProps) {
   const { app, operators, module } = props;
   const draft = useMemo(() => draftOf(app.tree, operators, module), [module]);
-  const flow = useMemo(() => (draft.boxes.size <= mostBoxes ? laidOut(draft) : undefined), [draft]);
+  const flow = useMemo(() => (draft.boxes.size <= mostBoxes
+    ? laidOut(draft, (edge) => edgeText(edge, operators, app.report.summary.inputs)) : undefined), [draft]);
   if (!flow) {
     return (
       <p class="empty">
@@ -93,11 +95,15 @@ function Picture({ app, operators, figures, module, metric, flow, onOpen }: Draw
             <path d="M0 0 8 4 0 8z" class="arrow" />
           </marker>
         </defs>
-        {flow.edges.map((edge) => <path key={`${edge.from} ${edge.to}`} class="edge" d={curve(edge.points)} marker-end="url(#arrow)" />)}
+        {flow.edges.map((edge) => (
+          <g key={`${edge.from} ${edge.to}`}>
+            <path class="edge" d={curve(edge.points)} marker-end="url(#arrow)" />
+            <text class="edge-text" x={edge.x} y={edge.y + 4} text-anchor="middle">{edgeText(edge, operators, app.report.summary.inputs)}</text>
+          </g>))}
         {flow.boxes.map((box) => {
           const cell = cellOf(box);
           return <BoxShape key={box.id} {...{ app, operators, module, box }}
-            text={joined(figure(cell, about))} fill={box.kind === "outside" ? "none" : heat((valueOf(cell) || 0) / most)}
+            text={joined(figure(cell, about))} fill={isEnd(box) ? "none" : heat((valueOf(cell) || 0) / most)}
             loud={valueOf(cell) / most > 0.25} onSelect={() => select(box)}
             onOpen={() => { if (box.kind === "module") onOpen(box.index); }} />;
         })}
@@ -140,9 +146,9 @@ function BoxShape({ app, operators, module, box, text, fill, loud, onSelect, onO
     if (event.key === "Enter") onOpen();
     if (event.key === " " || event.key === "Enter") { onSelect(); event.preventDefault(); }
   };
-  if (box.kind === "outside") {
+  if (isEnd(box)) {
     return (
-      <g class="box outside" transform={`translate(${box.x - box.width / 2} ${box.y - box.height / 2})`}>
+      <g class={`box outside ${box.kind}`} data-tip={box.kind === "outside" ? undefined : shortened(endText(app, box), 400)} transform={`translate(${box.x - box.width / 2} ${box.y - box.height / 2})`}>
         <rect width={box.width} height={box.height} rx="22" /><text x={box.width / 2} y="27" text-anchor="middle">{title}</text>
       </g>
     );
@@ -155,7 +161,7 @@ function BoxShape({ app, operators, module, box, text, fill, loud, onSelect, onO
        transform={`translate(${box.x - box.width / 2} ${box.y - box.height / 2})`}
        onClick={onSelect} onDblClick={onOpen} onKeyDown={onKeyDown}>
       <rect width={box.width} height={box.height} rx={box.kind === "module" ? 4 : 12} style={{ fill }} />
-      <text x="10" y="18">{shortened(title, 26)}</text>
+      <text x="10" y="18">{shortened(title, 24)}</text>
       <text x="10" y="35" class="sub">{shortened([text, location].filter(Boolean).join(" · "), 30)}</text>
     </g>
   );
@@ -166,8 +172,15 @@ function nameIn(tree: App["tree"], m: number, module: number): string {
   return tree.ancestors(m).slice(tree.ancestors(module).length).map((at) => tree.name(at)).join(".");
 }
 
-function titleOf({ tree }: App, operators: Operators, box: Box, module: number): string {
+function titleOf({ tree, report }: App, operators: Operators, box: Box, module: number): string {
   if (box.kind === "operator") return textOf(operators.op, box.index).replace(/^aten::/, "");
   if (box.kind === "module") return `${nameIn(tree, box.index, module)} ${tree.type(box.index)}`;
+  if (box.kind === "input") return shortened(`input ${endName(report, box)}`, 28);
+  if (box.kind === "output") return report.summary.outputs.length > 1 ? `output ${box.index}` : "output";
   return box.id === "in" ? "from outside" : "to outside";
 }
+
+const isEnd = ({ kind }: Box): boolean => kind === "outside" || kind === "input" || kind === "output";
+const endName = (report: App["report"], { index }: Box): string => report.summary.inputs[index]?.name || String(index);
+const endText = ({ report }: App, box: Box): string => (box.kind === "input"
+  ? `input ${endName(report, box)} · ${report.summary.inputs[box.index]?.text ?? ""}` : `output ${box.index} · ${report.summary.outputs[box.index] ?? ""}`);
