@@ -105,6 +105,9 @@ class Blueprint(CliTest):
             ({"num_key_value_heads": 3}, ["num_attention_heads is 4", "no multiple of num_key_value_heads"]),
             ({"vocab_size": 99}, ["vocab_size is 99", "model.embed_tokens.weight", "[100, 64]"]),
             ({"hidden_size": 63}, ["hidden_size is 63", "model.embed_tokens.weight"]),
+            ({"intermediate_size": 5}, ["intermediate_size is 5", "model.layers.0.mlp.gate_proj.weight", "[128, 64]"]),
+            ({"intermediate_size": 64}, ["intermediate_size is 64", "model.layers.0.mlp.gate_proj.weight"]),
+            ({"intermediate_size": "wide"}, ["intermediate_size is not an integer"]),
             ({"num_hidden_layers": -2}, ["num_hidden_layers is -2"]),
             ({"num_hidden_layers": 10**30}, ["config.json", "number"]),
             ({"num_attention_heads": "four"}, ["num_attention_heads is not an integer"]),
@@ -115,6 +118,18 @@ class Blueprint(CliTest):
             folder = self.folder / str(len(list(self.folder.iterdir())))
             write_folder(folder, {**config, **change}, tensors)
             self.assert_refused(4, words, folder)
+
+    def test_stated_sizes_are_those_of_the_weights(self):
+        """One changed key each, of configurations of transformers that are accepted unchanged (blueprint.families)."""
+        for model_type, key in (("bert", "type_vocab_size"), ("bert", "intermediate_size"), ("bert", "max_position_embeddings"), ("gpt2", "n_positions"),
+                                ("opt", "max_position_embeddings"), ("opt", "ffn_dim"), ("vit", "hidden_size"), ("vit", "num_channels"),
+                                ("falcon", "ffn_hidden_size"), ("deepseek_v3", "q_lora_rank"), ("deepseek_v3", "moe_intermediate_size"),
+                                ("qwen3_moe", "moe_intermediate_size"), ("mixtral", "intermediate_size"), ("phi3", "intermediate_size")):  # fmt: skip
+            row = ROWS[model_type]
+            changed = 2 * row["config"][key] + 1
+            write_folder(self.folder / model_type, {**row["config"], key: changed}, tensors_of(row["tensors"]))
+            with self.subTest(model_type, key=key):
+                self.assert_refused(4, [f"{key} is {changed}", "but tensor", "has the shape"], self.folder / model_type)
 
     def test_a_tensor_of_another_width(self):
         config, tensors = small_llama()

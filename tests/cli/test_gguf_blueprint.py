@@ -85,7 +85,9 @@ def metadata(arch, config):
                "feed_forward_length": config.get("intermediate_size"), "context_length": config.get("max_position_embeddings") or config.get("n_positions"),
                "attention.head_count": heads, "attention.head_count_kv": key_heads, "attention.key_length": config.get("head_dim"),
                "attention.value_length": config.get("head_dim"), "expert_count": config.get("num_experts") or config.get("num_local_experts"),
-               "expert_used_count": config.get("num_experts_per_tok"), "attention.sliding_window": config.get("sliding_window")}  # fmt: skip
+               "expert_used_count": config.get("num_experts_per_tok"), "expert_feed_forward_length": config.get("moe_intermediate_size"),
+               "expert_shared_feed_forward_length": config.get("shared_expert_intermediate_size"),
+               "attention.sliding_window": config.get("sliding_window")}  # fmt: skip
     if config.get("use_sliding_window") is False:
         del numbers["attention.sliding_window"]
     pairs = [("general.architecture", TEXT, arch)] + [(f"{arch}.{k}", U32, v) for k, v in numbers.items() if v]
@@ -169,6 +171,10 @@ class Costs(CliTest):
             ({"attention.head_count_kv": 4}, ["llama.attention.head_count_kv is 4", "blk.0.attn_k.weight", "[32, 64]"]),
             ({"vocab_size": 99}, ["llama.vocab_size is 99", "token_embd.weight", "[100, 64]"]),
             ({"embedding_length": 63}, ["llama.embedding_length is 63", "token_embd.weight"]),
+            ({"feed_forward_length": 5}, ["llama.feed_forward_length is 5", "blk.0.ffn_gate.weight", "[128, 64]"]),
+            ({"feed_forward_length": (ARRAY, (U32, [128, 5]))}, ["llama.feed_forward_length is 5", "blk.1.ffn_gate.weight"]),
+            ({"attention.sliding_window_pattern": (ARRAY, (BOOL, [True]))}, ["llama.attention.sliding_window_pattern", "1 of 2 layers"]),
+            ({"attention.sliding_window_pattern": (ARRAY, (TEXT, ["a", "b"]))}, ["llama.attention.sliding_window_pattern", "0 of 2 layers"]),
             ({"attention.head_count": 0}, ["attention heads"]),
             ({"attention.head_count": (TEXT, "four")}, ["llama.attention.head_count is not an integer"]),
             ({"attention.key_length": (TEXT, "wide"), "attention.value_length": 16}, ["llama.attention.key_length is not an integer"]),

@@ -33,14 +33,6 @@ std::string in_file(const Tensor& t) {
   return "'" + std::string(t.name()) + "' has the shape [" + shape + "]";
 }
 
-/// Of a type that was checked, weights that are not as the configuration says are damaged or
-/// another model's.
-[[noreturn]] void contradict(const Model& model, const std::string& said, const Tensor& t) {
-  const auto what = model.settings.source() + ": " + said + ", but tensor " + in_file(t);
-  if (model.family) throw Contradiction(what);
-  throw NotUnderstood(what);
-}
-
 int64_t rows(const Model& model, const Module& m) {
   const auto w = find_tensor(m, "weight");
   if (!w || w.shape().rank() != 2)
@@ -178,6 +170,7 @@ Value latent(Model& model, const Module& m, const Value& x, size_t layer) {
   const Names kDown{"q_a_proj"}, kUp{"q_b_proj"};
   if (const auto down = first_child(m, kDown)) {
     auto narrow = project(model, down, x);
+    expect_stated(model, {"q_lora_rank"}, narrow.back().number, find_tensor(down, "weight"));
     if (const auto norm = find_child(m, "q_a_layernorm")) narrow = p.norm(norm, narrow);
     q = project(model, first_child(m, kUp), narrow);
   } else {
@@ -221,6 +214,18 @@ Value latent(Model& model, const Module& m, const Value& x, size_t layer) {
 }
 
 }  // namespace
+
+void contradict(const Model& model, const std::string& said, const Tensor& t) {
+  const auto what = model.settings.source() + ": " + said + ", but tensor " + in_file(t);
+  if (model.family) throw Contradiction(what);
+  throw NotUnderstood(what);
+}
+
+void expect_stated(const Model& model, const Keys& keys, int64_t found, const Tensor& t) {
+  const auto stated = model.settings.integer(keys);
+  if (stated && *stated != found)
+    contradict(model, std::string(model.settings.name(keys)) + " is " + std::to_string(*stated), t);
+}
 
 Reach reach_of_layer(Model& model, size_t layer) {
   const auto& s = model.settings;

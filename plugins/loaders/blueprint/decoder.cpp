@@ -171,7 +171,9 @@ class Decoder {
       throw NotUnderstood(model_.settings.source() + " does not say image_size and patch_size");
     const auto shape = weight.shape();
     if (shape[2] != *patch || shape[3] != *patch)
-      contradicts("patch_size is " + std::to_string(*patch), weight);
+      contradict(model_, "patch_size is " + std::to_string(*patch), weight);
+    expect_stated(model_, kHidden, shape[0], weight);
+    expect_stated(model_, {"num_channels"}, shape[1], weight);
     const Program::Calling calling(p_, m, "");
     const auto image = p_.input("pixel_values", p_.dtype(), {p_.batch(), shape[1], *side, *side});
     const int64_t along = *side / *patch, hidden = shape[0];
@@ -188,8 +190,8 @@ class Decoder {
                 {p_.batch(), tokens, hidden}, x.dtype);
     if (const auto positions = find_tensor(m, "position_embeddings")) {
       if (positions.shape().rank() != 3 || positions.shape()[1] != tokens)
-        contradicts("image_size and patch_size make " + std::to_string(tokens) + " tokens",
-                    positions);
+        contradict(model_, "image_size and patch_size make " + std::to_string(tokens) + " tokens",
+                   positions);
       x = p_.binary("aten::add", x, p_.bound(positions));
     }
     return x;
@@ -225,15 +227,9 @@ class Decoder {
     if (!table || !is_matrix(table))
       throw NotUnderstood("no table of embeddings is among the weights");
     table_ = find_tensor(table, "weight");
-    const auto wanted = model_.settings.integer(kVocabulary);
-    if (wanted && *wanted != table_.shape()[0])
-      contradicts(std::string(model_.settings.name(kVocabulary)) + " is " + std::to_string(*wanted),
-                  table_);
-    const auto hidden = model_.settings.integer(kHidden);
-    if (hidden && *hidden != table_.shape()[1] &&
-        !first_child(owner, {"embeddings_project", "project_in"}))
-      contradicts(std::string(model_.settings.name(kHidden)) + " is " + std::to_string(*hidden),
-                  table_);
+    expect_stated(model_, kVocabulary, table_.shape()[0], table_);
+    if (!first_child(owner, {"embeddings_project", "project_in"}))
+      expect_stated(model_, kHidden, table_.shape()[1], table_);
     auto x = p_.embedding(table, ids);
     for (const auto& place :
          {first_child(within, kPositions),
@@ -242,25 +238,22 @@ class Decoder {
       const auto positions =
           p_.node("aten::arange", {}, {p_.sequence()}, DType(TMETER_DTYPE_INT64));
       x = p_.binary("aten::add", x, p_.embedding(place, positions));
+      const auto rows = find_tensor(place, "weight");
+      const auto offset = model_.is("positions-from-2") ? 2 : 0;
+      expect_stated(model_, {"max_position_embeddings", "n_positions", "n_ctx"},
+                    rows.shape()[0] - offset, rows);
     }
     if (const auto types = find_child(within, "token_type_embeddings"); types && is_matrix(types)) {
       const auto zeros =
           p_.node("aten::zeros", {}, {p_.batch(), p_.sequence()}, DType(TMETER_DTYPE_INT64));
       x = p_.binary("aten::add", x, p_.embedding(types, zeros));
+      const auto rows = find_tensor(types, "weight");
+      expect_stated(model_, {"type_vocab_size"}, rows.shape()[0], rows);
     }
     if (const auto norm = first_child(within, kEmbeddingNorm);
         norm && (first_child(base, kFinalNorm).handle() != norm.handle()))
       x = p_.norm(norm, x);
     return x;
-  }
-
-  void contradicts(const std::string& said, const Tensor& t) const {
-    std::string shape;
-    for (const auto d : t.shape()) shape += (shape.empty() ? "" : ", ") + std::to_string(d);
-    const auto what = model_.settings.source() + ": " + said + ", but tensor '" +
-                      std::string(t.name()) + "' has the shape [" + shape + "]";
-    if (model_.family) throw Contradiction(what);
-    throw NotUnderstood(what);
   }
 
   Value layer(const Module& m, size_t i, const Value& x) {
@@ -284,11 +277,16 @@ class Decoder {
     const bool parallel = !norms.before_ffn && !norms.behind_ffn && !norms.behind_attention;
     const auto between = parallel ? inner : p_.binary("aten::add", x, attended);
     const auto given = normed(norms.before_ffn, between);
-    const auto fed = normed(
-        norms.behind_ffn,
-        ffn ? feed_forward(model_, ffn, given, i)
-            : project(model_, second, p_.unary("aten::relu", project(model_, first, given))));
+    const auto fed = normed(norms.behind_ffn, ffn ? feed_forward(model_, ffn, given, i)
+                                                  : flat_mlp(first, second, given, i));
     return p_.binary("aten::add", parallel ? p_.binary("aten::add", x, attended) : between, fed);
+  }
+
+  /// Of OPT, whose layers hold both matrices.
+  Value flat_mlp(const Module& first, const Module& second, const Value& x, size_t i) {
+    const auto wide = project(model_, first, x);
+    expect_width(model_, find_tensor(first, "weight"), wide.back().number, i);
+    return project(model_, second, p_.unary("aten::relu", wide));
   }
 
   /// Of BERT, and of ViT's checkpoints, whose norms come first.

@@ -21,6 +21,7 @@ struct Family {
 //   multi-query      `multi_query` says that all heads share one key and value
 //   no-cache         causal, and the library keeps nothing of the past
 //   image            over patches of an image
+//   positions-from-2 the table of positions has two rows more than positions
 //   all-experts      every token goes through every expert
 // clang-format on
 

@@ -31,8 +31,19 @@ std::string activation(const Model& model) {
   return "aten::silu";
 }
 
+// Widths between the matrices of an MLP: of a dense one, an expert, a shared expert.
+constexpr std::string_view kWidths[] = {"intermediate_size",
+                                        "intermediate_size_mlp",
+                                        "ffn_dim",
+                                        "ffn_hidden_size",
+                                        "n_inner",
+                                        "moe_intermediate_size",
+                                        "shared_expert_intermediate_size",
+                                        "shared_intermediate_size"};
+const Keys kSharedExperts{"n_shared_experts", "num_shared_experts", "moe_num_shared_experts"};
+
 /// One MLP: gated, gated with both halves in one matrix, or plain. False for other modules.
-bool mlp(Model& model, const Module& m, const Value& x, Value& out) {
+bool mlp(Model& model, const Module& m, const Value& x, size_t layer, Value& out) {
   auto& p = model.program;
   const auto act = activation(model);
   const auto inner = [&](const Value& v) {
@@ -46,6 +57,7 @@ bool mlp(Model& model, const Module& m, const Value& x, Value& out) {
     if (y.back().number % 2 != 0)
       throw Contradiction("'" + std::string(both.path()) +
                           "' has an odd number of rows for two halves");
+    expect_width(model, find_tensor(both, "weight"), y.back().number / 2, layer);
     const auto halves = p.split(y, {y.back().number / 2, y.back().number / 2});
     out = project(model, down, inner(p.binary("aten::mul", p.unary(act, halves[0]), halves[1])));
     return true;
@@ -55,12 +67,20 @@ bool mlp(Model& model, const Module& m, const Value& x, Value& out) {
   if (gate && up && down && is_matrix(gate) && is_matrix(up)) {
     const auto g = p.unary(act, project(model, gate, x));
     const auto u = project(model, up, x);
+    for (const auto& half : {gate, up})
+      expect_width(model, find_tensor(half, "weight"),
+                   (half.handle() == gate.handle() ? g : u).back().number, layer);
+    if (g.back() != u.back())
+      throw Contradiction("'" + std::string(gate.path()) + "' and '" + std::string(up.path()) +
+                          "' differ in width");
     out = project(model, down, inner(p.binary("aten::mul", g, u)));
     return true;
   }
   const auto first = first_child(m, kFirst), second = first_child(m, kSecond);
   if (first && second && is_matrix(first) && is_matrix(second)) {
-    out = project(model, second, inner(p.unary(act, project(model, first, x))));
+    const auto wide = project(model, first, x);
+    expect_width(model, find_tensor(first, "weight"), wide.back().number, layer);
+    out = project(model, second, inner(p.unary(act, wide)));
     return true;
   }
   return false;
@@ -156,6 +176,7 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
     throw Contradiction(s.source() + ": " + std::string(s.name(kChosenExperts)) + " is " +
                         std::to_string(*chosen) + ", more than the " + std::to_string(e.number) +
                         " experts of '" + std::string(experts.path()) + "'");
+  expect_width(model, e.last.front(), e.hidden, layer);
   const Size tokens = x.dims[0] * x.dims[1];
   const auto flat = p.view(x, {tokens, x.back()});
   auto router = first_child(m, kRouter);
@@ -209,6 +230,22 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
 
 }  // namespace
 
+void expect_width(const Model& model, const Tensor& t, int64_t width, size_t layer) {
+  const auto& s = model.settings;
+  // LFM2 works the width out from the one it states.
+  if (!model.family || s.flag({"block_auto_adjust_ff_dim"}, false)) return;
+  const auto shared = s.integer(kSharedExperts).value_or(1);
+  std::string said;
+  for (const auto key : kWidths) {
+    const auto stated = s.integer_of_layer({key}, layer);
+    if (!stated || *stated == 0) continue;
+    if (width == *stated || (width % *stated == 0 && width / *stated == shared)) return;
+    said += (said.empty() ? "" : " and ") + std::string(s.name({key})) + " is " +
+            std::to_string(*stated);
+  }
+  if (!said.empty()) contradict(model, said, t);
+}
+
 Value feed_forward(Model& model, const Module& m, const Value& x, size_t layer) {
   auto& p = model.program;
   const Program::Calling calling(p, m, "");
@@ -217,10 +254,12 @@ Value feed_forward(Model& model, const Module& m, const Value& x, size_t layer) 
     mixture(model, m, experts, x, out, layer);
     return out;
   }
-  if (mlp(model, m, x, out)) return out;
+  if (mlp(model, m, x, layer, out)) return out;
   // BERT's: a product, then a norm.
   if (const auto dense = find_child(m, "dense"); dense && is_matrix(dense)) {
     out = project(model, dense, x);
+    if (m.name() == "intermediate")
+      expect_width(model, find_tensor(dense, "weight"), out.back().number, layer);
     if (const auto norm = find_child(m, "LayerNorm")) out = p.norm(norm, out);
     return out;
   }

@@ -15,6 +15,7 @@ constexpr Key kKeys[] = {
     {"embedding_length", "hidden_size"},
     {"feed_forward_length", "intermediate_size"},
     {"expert_feed_forward_length", "moe_intermediate_size"},
+    {"expert_shared_feed_forward_length", "shared_expert_intermediate_size"},
     {"attention.head_count", "num_attention_heads"},
     {"attention.head_count_kv", "num_key_value_heads"},
     {"attention.key_length", "head_dim"},
@@ -62,14 +63,19 @@ constexpr Architecture kArchitectures[] = {
     {"starcoder2", {"starcoder2"}, "gelu"},
 };
 
-std::string_view text_of(const tmeter::Graph& weights, std::string_view key) {
+std::optional<tmeter::Metadata> find(const tmeter::Graph& weights, std::string_view key) {
   for (const auto& m : weights.metadata())
-    if (m.space() == kGgufSpace && m.key() == key) return m.text();
-  return {};
+    if (m.space() == kGgufSpace && m.key() == key) return m;
+  return std::nullopt;
 }
 
 /// Newer files state for each layer whether it has a window; config.json has names for that.
-std::vector<std::string> layer_types(const tmeter::Metadata& windows) {
+std::vector<std::string> layer_types(const tmeter::Metadata& windows, int64_t layers) {
+  const bool held = windows.type() == TMETER_METADATA_BOOL || windows.type() == TMETER_METADATA_INT;
+  const int64_t known = held ? windows.size() : 0;
+  if (known < layers)
+    throw Contradiction("metadata: " + std::string(windows.key()) + " is for " +
+                        std::to_string(known) + " of " + std::to_string(layers) + " layers");
   std::vector<std::string> types;
   for (uint32_t i = 0; i < windows.size(); ++i)
     types.push_back(windows.as_int(0, i) != 0 ? "sliding_attention" : "full_attention");
@@ -87,7 +93,8 @@ void require_one_width(const Settings& settings, const tmeter::Metadata& value_w
 }  // namespace
 
 GgufModel read_gguf(const tmeter::Graph& weights) {
-  const auto architecture = std::string(text_of(weights, "general.architecture"));
+  const auto named = find(weights, "general.architecture");
+  const std::string architecture(named ? named->text() : std::string_view());
   if (architecture.empty()) throw NotUnderstood("the metadata have no general.architecture");
   const auto* known = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
                                    [&](const Architecture& a) { return a.name == architecture; });
@@ -95,19 +102,21 @@ GgufModel read_gguf(const tmeter::Graph& weights) {
   GgufModel model{Settings("metadata"), is_known ? &known->family : nullptr, architecture};
   auto& settings = model.settings;
   const auto prefix = architecture + ".";
-  std::optional<tmeter::Metadata> value_width;
+  // Early files of mixtures state one width, and not always that of the experts.
+  const bool one_width = find(weights, prefix + "expert_count") &&
+                         !find(weights, prefix + "expert_feed_forward_length");
   for (const auto& m : weights.metadata()) {
     if (m.space() != kGgufSpace || !m.key().starts_with(prefix)) continue;
     const auto key = m.key().substr(prefix.size());
-    if (key == "attention.value_length") value_width = m;
-    if (key == "attention.sliding_window_pattern" && m.is_array()) {
-      settings.set("layer_types", layer_types(m));
-      continue;
-    }
+    if (key == "feed_forward_length" && one_width) continue;
     for (const auto& k : kKeys)
       if (k.gguf == key) settings.set(k.config, m);
   }
-  if (value_width) require_one_width(settings, *value_width);
+  if (const auto windows = find(weights, prefix + "attention.sliding_window_pattern");
+      windows && windows->is_array())
+    settings.set("layer_types", layer_types(*windows, settings.integer(kLayers).value_or(1)));
+  if (const auto value_width = find(weights, prefix + "attention.value_length"))
+    require_one_width(settings, *value_width);
   settings.set("model_type", {is_known ? std::string(known->family.type) : architecture});
   settings.set("hidden_act", {std::string(is_known ? known->activation : "silu")});
   // The converter writes causal language models under these names.

@@ -19,6 +19,13 @@ struct Model {
   void assume(std::string text) { assumptions.insert(std::move(text)); }
 };
 
+/// Of a type that was checked, weights that are not as the configuration says are damaged or
+/// another model's: throws Contradiction; for other types, NotUnderstood.
+[[noreturn]] void contradict(const Model& model, const std::string& said, const Tensor& t);
+
+/// contradict() if one of the keys is set, and to another number.
+void expect_stated(const Model& model, const Keys& keys, int64_t found, const Tensor& t);
+
 /// How much of the past an attention sees and keeps.
 struct Reach {
   std::string_view kind = "full";  // full, sliding, chunked, none
@@ -34,6 +41,10 @@ Value feed_forward(Model& model, const Module& m, const Value& x, size_t layer);
 
 /// x by the weights of a module, the way they lie.
 Value project(Model& model, const Module& m, const Value& x);
+
+/// A configuration may state several widths between the matrices of an MLP; `width`, which the
+/// tensor has, must be one of them. Shared experts may lie side by side. Throws Contradiction.
+void expect_width(const Model& model, const Tensor& t, int64_t width, size_t layer);
 
 /// An operator without a rule for each module below whose tensors no part has used.
 Value leftovers(Model& model, const Module& m, const Value& x);

@@ -50,7 +50,7 @@ std::string_view Settings::name(const Keys& keys) const {
 }
 
 int64_t Settings::checked(const tmeter::Metadata& m, uint32_t i) const {
-  const auto what = std::string(m.space()) + ": " + std::string(m.key());
+  const auto what = source_ + ": " + std::string(m.key());
   if (m.type() == TMETER_METADATA_FLOAT) {
     const auto value = m.as_float(0, i);
     if (value >= 0 && value <= 1e12 && value == static_cast<double>(static_cast<int64_t>(value)))
@@ -83,7 +83,7 @@ bool Settings::flag(const Keys& keys, bool fallback) const {
 }
 
 std::string_view Settings::text(const Keys& keys) const {
-  if (const auto* texts = find_texts(keys)) return texts->front();
+  if (find_texts(keys)) return text_of_layer(keys, 0);
   const auto* m = find(keys);
   return m ? m->text() : std::string_view();
 }
