@@ -27,6 +27,45 @@ class FourBitFloats(CliTest):
                 self.assertEqual(len(document["warnings"]), dtype == "unknown")
 
 
+class Int4OfTorchao(CliTest):
+    """Classes that torchao makes on a GPU alone; shapes by their documentation (quantization/quantize_/workflows/int4, torchao 0.18)."""
+
+    def assert_counted(self, tensors, shape, size):
+        header, at = {}, 0
+        for name, (dtype, dims, bytes_each) in tensors.items():
+            count = bytes_each
+            for d in dims:
+                count *= d
+            header["fc._weight_" + name] = {"dtype": dtype, "shape": dims, "data_offsets": [at, at + count]}
+            at += count
+        text = json.dumps(header).encode()
+        path = self.folder / "model.safetensors"
+        path.write_bytes(struct.pack("<Q", len(text)) + text + bytes(at))
+        document = report(path, "--plugins=params,memory")
+        (tensor,) = (t for t in document["tensors"] if t["name"] == "fc.weight")
+        self.assertEqual((tensor["shape"], document["totals"]["params"]), (shape, shape[0] * shape[1]))
+        self.assertEqual(document["totals"]["param_bytes"] + document["totals"]["buffer_bytes"], size)
+
+    def test_pairs_in_bytes(self):
+        """32 × 64 in groups of 32: 1,024 bytes of pairs, 2 × 32 scales and as many zeros of 2 bytes."""
+        groups = ("BF16", [2, 32], 2)
+        self.assert_counted({"qdata": ("I8", [32, 32], 1), "scale": groups, "zero_point": groups}, [32, 64], 1024 + 2 * 128)
+        self.assert_counted({"qdata": ("I8", [32, 32], 1), "group_scale": groups, "group_zero": groups}, [32, 64], 1024 + 2 * 128)
+
+    def test_one_group_for_each_row(self):
+        """64 groups for 64 rows: scales are square, and only zeros that are floats tell int4 from int8."""
+        square = [64, 64]
+        self.assert_counted({"qdata": ("I8", [64, 1024], 1), "scale": ("BF16", square, 2), "zero_point": ("BF16", square, 2)}, [64, 2048], 65_536 + 2 * 8_192)
+        self.assert_counted({"qdata": ("I8", [64, 1024], 1), "scale": ("BF16", square, 2), "zero_point": ("I8", square, 1)}, [64, 1024], 65_536 + 8_192 + 4_096)
+
+    def test_tiles_of_words(self):
+        """32 × 128, inner tiles of 8: 4 × 1 × 32 × 4 words of eight numbers; 4 × 32 scales with zeros."""
+        self.assert_counted({"qdata": ("I32", [4, 1, 32, 4], 4), "scale_and_zero": ("BF16", [4, 32, 2], 2)}, [32, 128], 2048 + 512)
+
+    def test_bytes_with_scales_by_rows_are_int8(self):
+        self.assert_counted({"qdata": ("I8", [32, 32], 1), "scale": ("F32", [32, 1], 4), "zero_point": ("I8", [32, 1], 1)}, [32, 32], 1024 + 128 + 32)
+
+
 class Packed(CliTest):
     @classmethod
     def setUpClass(cls):

@@ -1,5 +1,6 @@
 // torchao's tensor subclasses, flattened (prototype/safetensors/safetensors_support.py):
 // "fc.weight" is stored as "fc._weight_qdata", "fc._weight_scale" and others.
+#include <algorithm>
 #include <array>
 
 #include "reader.hpp"
@@ -19,9 +20,46 @@ std::optional<std::pair<std::string, std::string>> names_of(const Stored& t) {
                    std::string(stem.substr(0, dot + 1)) + std::string(stem.substr(dot + 2)));
 }
 
+/// Int4Tensor and Int4PreshuffledTensor (workflows/int4 of torchao 0.18): two numbers in a byte
+/// [N, K / 2], scales [K / group, N]. Int8Tensor has its scales by rows, and integers as zeros.
+bool is_int4_in_bytes(const Reader& r, const Stored& t, const Stored& scales,
+                      const std::string& stem) {
+  const auto rank = t.dims.size();
+  if (t.dtype != TMETER_DTYPE_INT8 || rank < 2 || scales.dims.size() != rank) return false;
+  const auto groups = scales.dims[rank - 2];
+  if (groups < 1 || scales.dims.back() != t.dims[rank - 2] ||
+      !std::equal(t.dims.begin(), t.dims.end() - 2, scales.dims.begin()))
+    return false;
+  const auto width = product(t.dims.back(), 2);
+  if (!width || *width % groups != 0) return false;
+  if (scales.name == stem + "_group_scale") return true;
+  const auto* zeros = r.find(stem + "_zero_point");
+  return zeros && is_float(zeros->dtype) && zeros->dims == scales.dims;
+}
+
+/// Int4TilePackedTo4dTensor: eight numbers in a word of tiles, scales and zeros [K / group, N, 2].
+bool tiles(const Stored& t, const Stored& scales, Packed& p) {
+  if (t.dtype != TMETER_DTYPE_INT32 || t.dims.size() != 4 || scales.dims.size() != 3 ||
+      scales.dims[2] != 2)
+    return false;
+  const auto rows = scales.dims[1], groups = scales.dims[0];
+  const auto columns = share(numel(t), 8, rows);
+  if (!columns || groups < 1 || *columns % groups != 0) return false;
+  p.dims = {rows, *columns};
+  p.encoding = "torchao.int4", p.block_elements = 8, p.block_bytes = 4;
+  return true;
+}
+
 /// Encoding, parameters and dims by type and shapes of the data and its scales.
-bool describe(const Reader& r, const Stored& t, const Stored& scales, Packed& p) {
+bool describe(const Reader& r, const Stored& t, const Stored& scales, const std::string& stem,
+              Packed& p) {
+  if (scales.name == stem + "_scale_and_zero") return tiles(t, scales, p);
   p.dims = t.dims;
+  if (is_int4_in_bytes(r, t, scales, stem)) {
+    p.dims.back() *= 2;
+    p.encoding = "torchao.int4", p.block_elements = 2, p.block_bytes = 1;
+    return true;
+  }
   if (is_float8(t.dtype) || t.dtype == TMETER_DTYPE_INT8) {
     p.encoding = is_float8(t.dtype) ? "torchao.float8" : "torchao.int8";
     p.parameters = grid_parameters(r, t, scales);
@@ -53,12 +91,16 @@ bool describe(const Reader& r, const Stored& t, const Stored& scales, Packed& p)
 bool torchao(Reader& r, const Stored& t) {
   const auto names = names_of(t);
   if (!names) return false;
-  const auto* scales = r.find(names->first + "_scale");
+  const Stored* scales = nullptr;
+  for (const auto* end : {"_scale", "_group_scale", "_scale_and_zero"})
+    if (!scales) scales = r.find(names->first + end);
   if (!scales) return false;
   Packed p{names->second, {}, &t, "", "", 0, 0, {{"scales", scales}}};
-  if (!describe(r, t, *scales, p)) return false;
-  constexpr std::array<std::pair<const char*, const char*>, 5> kMore{
+  if (!describe(r, t, *scales, names->first, p)) return false;
+  constexpr std::array<std::pair<const char*, const char*>, 7> kMore{
       {{"_zero_point", "zeros"},
+       {"_group_zero", "zeros"},
+       {"_row_scale", "row_scales"},
        {"_per_tensor_scale", "global_scale"},
        {"_act_per_tensor_scale", "input_scale"},
        {"_act_pre_scale", "input_factor"},
