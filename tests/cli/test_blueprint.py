@@ -131,6 +131,23 @@ class Blueprint(CliTest):
             with self.subTest(model_type, key=key):
                 self.assert_refused(4, [f"{key} is {changed}", "but tensor", "has the shape"], self.folder / model_type)
 
+    def test_only_layers_that_predict_further_tokens_are_left_out(self):
+        for model_type in ("deepseek_v3", "glm4_moe"):
+            row = ROWS[model_type]
+            self.assertEqual(row["config"]["num_nextn_predict_layers"], 1)
+            layers = row["config"]["num_hidden_layers"]
+            tensors = tensors_of(row["tensors"])
+            write_folder(self.folder / model_type, {**row["config"], "num_hidden_layers": layers - 1}, tensors)
+            self.assert_refused(4, [f"num_hidden_layers is {layers - 1}", f"the weights have {layers} layers"], self.folder / model_type)
+            # A layer more, as checkpoints have it: counted as parameters, not run.
+            size = row["config"]["hidden_size"]
+            last = {n.replace(f".{layers - 1}.", f".{layers}."): t for n, t in tensors.items() if f"layers.{layers - 1}." in n}
+            last |= {f"model.layers.{layers}.eh_proj.weight": ("bfloat16", [size, 2 * size]), f"model.layers.{layers}.enorm.weight": ("bfloat16", [size])}
+            write_folder(self.folder / "with", row["config"], {**tensors, **last})
+            run = row["runs"][0]
+            done = report(self.folder / "with", PLUGINS, "--bind", f"batch={run['size'][0]}", "--bind", f"sequence={run['size'][1]}")
+            self.assertEqual(done["totals"]["macs"], run["flops"] / 2)
+
     def test_a_tensor_of_another_width(self):
         config, tensors = small_llama()
         tensors["model.layers.1.mlp.down_proj.weight"] = ("float32", [64, 127])

@@ -54,6 +54,8 @@ const Names kBeforeFeedForward{"pre_feedforward_layernorm",
 const Names kBehindAttention{"post_self_attn_layernorm", "post_operator_norm", "post_norm1"};
 const Names kBehindFeedForward{"post_feedforward_layernorm", "post_mlp_layernorm", "post_ffn_norm",
                                "post_norm2"};
+// What a layer has that predicts a further token from the last one (DeepSeek-V3, 2.2).
+const Names kPredictor{"eh_proj", "enorm", "hnorm"};
 constexpr std::string_view kPostAttention =
     "post_attention_layernorm";  // before the MLP, or behind the attention
 
@@ -209,7 +211,10 @@ class Decoder {
           std::string(stack_.path()) + ".0 to " + std::to_string(there - 1));
     if (*said < there) {
       const auto next = model_.settings.integer({"num_nextn_predict_layers"}).value_or(0);
-      if (*said + next != there)
+      bool predict = *said + next == there;
+      for (auto i = *said; predict && i < there; ++i)
+        predict = bool(first_child(stack_.child(static_cast<size_t>(i)), kPredictor));
+      if (!predict)
         throw Contradiction(
             model_.settings.source() + ": " + std::string(model_.settings.name(kLayers)) + " is " +
             std::to_string(*said) + ", but the weights have " + std::to_string(there) + " layers");
