@@ -75,8 +75,7 @@ Heads heads_of(Model& model, const Module& m, size_t layer) {
     h.key = key.value_or(h.query);
   }
   if (h.key == 0 || h.query % h.key != 0)
-    throw Contradiction(s.source() + ": " + std::string(s.name(kHeads)) + " is " +
-                        std::to_string(h.query) + ", no multiple of " +
+    throw Contradiction(s.source() + ": " + s.statement(kHeads, h.query) + ", no multiple of " +
                         std::string(s.name(kKeyHeads)) + ", " + std::to_string(h.key));
   auto width = s.integer_of_layer(kHeadWidth, layer);
   if (!width) {
@@ -97,10 +96,10 @@ Heads heads_of(Model& model, const Module& m, size_t layer) {
 void expect_rows(const Model& model, const Module& m, int64_t wanted, const Keys& key,
                  int64_t said) {
   if (rows(model, m) != wanted)
-    contradict(model,
-               std::string(model.settings.name(key)) + " is " + std::to_string(said) +
-                   ", which makes " + std::to_string(wanted) + " rows",
-               find_tensor(m, "weight"));
+    contradict(
+        model,
+        model.settings.statement(key, said) + ", which makes " + std::to_string(wanted) + " rows",
+        find_tensor(m, "weight"));
 }
 
 void note_cache(Model& model, const Module& m, std::string_view kind, const Reach& reach,
@@ -223,8 +222,7 @@ void contradict(const Model& model, const std::string& said, const Tensor& t) {
 
 void expect_stated(const Model& model, const Keys& keys, int64_t found, const Tensor& t) {
   const auto stated = model.settings.integer(keys);
-  if (stated && *stated != found)
-    contradict(model, std::string(model.settings.name(keys)) + " is " + std::to_string(*stated), t);
+  if (stated && *stated != found) contradict(model, model.settings.statement(keys, *stated), t);
 }
 
 Reach reach_of_layer(Model& model, size_t layer) {

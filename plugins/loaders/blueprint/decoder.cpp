@@ -205,19 +205,19 @@ class Decoder {
     if (!said)
       throw NotUnderstood(model_.settings.source() + " does not say how many layers there are");
     if (*said > there || *said == 0)
-      throw Contradiction(
-          model_.settings.source() + ": " + std::string(model_.settings.name(kLayers)) + " is " +
-          std::to_string(*said) + ", but the weights have " + std::to_string(there) + " layers, " +
-          std::string(stack_.path()) + ".0 to " + std::to_string(there - 1));
+      throw Contradiction(model_.settings.source() + ": " +
+                          model_.settings.statement(kLayers, *said) + ", but the weights have " +
+                          std::to_string(there) + " layers, " + std::string(stack_.path()) +
+                          ".0 to " + std::to_string(there - 1));
     if (*said < there) {
       const auto next = model_.settings.integer({"num_nextn_predict_layers"}).value_or(0);
       bool predict = *said + next == there;
       for (auto i = *said; predict && i < there; ++i)
         predict = bool(first_child(stack_.child(static_cast<size_t>(i)), kPredictor));
       if (!predict)
-        throw Contradiction(
-            model_.settings.source() + ": " + std::string(model_.settings.name(kLayers)) + " is " +
-            std::to_string(*said) + ", but the weights have " + std::to_string(there) + " layers");
+        throw Contradiction(model_.settings.source() + ": " +
+                            model_.settings.statement(kLayers, *said) + ", but the weights have " +
+                            std::to_string(there) + " layers");
       model_.assume("num_nextn_predict_layers, " + std::to_string(next) +
                     ": the last layers predict further tokens and are not run");
     }

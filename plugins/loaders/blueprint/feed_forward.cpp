@@ -67,9 +67,8 @@ bool mlp(Model& model, const Module& m, const Value& x, size_t layer, Value& out
   if (gate && up && down && is_matrix(gate) && is_matrix(up)) {
     const auto g = p.unary(act, project(model, gate, x));
     const auto u = project(model, up, x);
-    for (const auto& half : {gate, up})
-      expect_width(model, find_tensor(half, "weight"),
-                   (half.handle() == gate.handle() ? g : u).back().number, layer);
+    expect_width(model, find_tensor(gate, "weight"), g.back().number, layer);
+    expect_width(model, find_tensor(up, "weight"), u.back().number, layer);
     if (g.back() != u.back())
       throw Contradiction("'" + std::string(gate.path()) + "' and '" + std::string(up.path()) +
                           "' differ in width");
@@ -169,13 +168,13 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
   const bool one_each(find_child(experts, "0"));
   const auto e = one_each ? listed(experts, in) : stacked(experts, in);
   if (const auto said = s.integer_of_layer(kExperts, layer); said && *said != e.number)
-    throw Contradiction(s.source() + ": " + std::string(s.name(kExperts)) + " is " +
-                        std::to_string(*said) + ", but '" + std::string(experts.path()) + "' has " +
-                        std::to_string(e.number) + " experts");
+    throw Contradiction(s.source() + ": " + s.statement(kExperts, *said) + ", but '" +
+                        std::string(experts.path()) + "' has " + std::to_string(e.number) +
+                        " experts");
   if (*chosen > e.number)
-    throw Contradiction(s.source() + ": " + std::string(s.name(kChosenExperts)) + " is " +
-                        std::to_string(*chosen) + ", more than the " + std::to_string(e.number) +
-                        " experts of '" + std::string(experts.path()) + "'");
+    throw Contradiction(s.source() + ": " + s.statement(kChosenExperts, *chosen) +
+                        ", more than the " + std::to_string(e.number) + " experts of '" +
+                        std::string(experts.path()) + "'");
   expect_width(model, e.last.front(), e.hidden, layer);
   const Size tokens = x.dims[0] * x.dims[1];
   const auto flat = p.view(x, {tokens, x.back()});
@@ -240,8 +239,7 @@ void expect_width(const Model& model, const Tensor& t, int64_t width, size_t lay
     const auto stated = s.integer_of_layer({key}, layer);
     if (!stated || *stated == 0) continue;
     if (width == *stated || (width % *stated == 0 && width / *stated == shared)) return;
-    said += (said.empty() ? "" : " and ") + std::string(s.name({key})) + " is " +
-            std::to_string(*stated);
+    said += (said.empty() ? "" : " and ") + s.statement({key}, *stated);
   }
   if (!said.empty()) contradict(model, said, t);
 }

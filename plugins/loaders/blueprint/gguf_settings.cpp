@@ -6,6 +6,8 @@
 namespace blueprint {
 namespace {
 
+constexpr std::string_view kSpaceOfGguf = "gguf";
+
 struct Key {
   std::string_view gguf, config;  // the first without the architecture
 };
@@ -65,7 +67,7 @@ constexpr Architecture kArchitectures[] = {
 
 std::optional<tmeter::Metadata> find(const tmeter::Graph& weights, std::string_view key) {
   for (const auto& m : weights.metadata())
-    if (m.space() == kGgufSpace && m.key() == key) return m;
+    if (m.space() == kSpaceOfGguf && m.key() == key) return m;
   return std::nullopt;
 }
 
@@ -106,7 +108,7 @@ GgufModel read_gguf(const tmeter::Graph& weights) {
   const bool one_width = find(weights, prefix + "expert_count") &&
                          !find(weights, prefix + "expert_feed_forward_length");
   for (const auto& m : weights.metadata()) {
-    if (m.space() != kGgufSpace || !m.key().starts_with(prefix)) continue;
+    if (m.space() != kSpaceOfGguf || !m.key().starts_with(prefix)) continue;
     const auto key = m.key().substr(prefix.size());
     if (key == "feed_forward_length" && one_width) continue;
     for (const auto& k : kKeys)

@@ -5,8 +5,6 @@
 
 namespace blueprint {
 
-constexpr std::string_view kGgufSpace = "gguf";
-
 struct GgufModel {
   Settings settings;
   const Family* family;  // null: an architecture that was not checked

@@ -49,6 +49,10 @@ std::string_view Settings::name(const Keys& keys) const {
   return m ? m->key() : *keys.begin();
 }
 
+std::string Settings::statement(const Keys& keys, int64_t value) const {
+  return std::string(name(keys)) + " is " + std::to_string(value);
+}
+
 int64_t Settings::checked(const tmeter::Metadata& m, uint32_t i) const {
   const auto what = source_ + ": " + std::string(m.key());
   if (m.type() == TMETER_METADATA_FLOAT) {

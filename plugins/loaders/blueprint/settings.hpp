@@ -58,6 +58,8 @@ class Settings {
   bool has(const Keys& keys) const { return find(keys) != nullptr; }
   /// The first of the keys that is set, for messages; else the first.
   std::string_view name(const Keys& keys) const;
+  /// "vocab_size is 99", for messages.
+  std::string statement(const Keys& keys, int64_t value) const;
 
  private:
   const tmeter::Metadata* find(const Keys& keys) const;
