@@ -131,6 +131,16 @@ class Blueprint(CliTest):
             with self.subTest(model_type, key=key):
                 self.assert_refused(4, [f"{key} is {changed}", "but tensor", "has the shape"], self.folder / model_type)
 
+    def test_positions_of_a_type_that_nobody_has_checked(self):
+        """Its table may have rows for an offset (OPT's has two), so a difference is accepted, and MACs are a lower bound."""
+        config, tensors = small_llama(model_type="newmodel", max_position_embeddings=512, type_vocab_size=1)
+        for name, rows in (("embed_positions", 514), ("token_type_embeddings", 2)):
+            tensors[f"model.{name}.weight"] = ("float32", [rows, 64])
+        write_folder(self.folder, config, tensors)
+        done = report(self.folder, PLUGINS, "--bind", "sequence=10")
+        self.assertEqual(done["totals"]["macs"], 2 * (10 * 36_864 + 2 * 64 * 10 * 10) + 10 * 6_400)
+        self.assertEqual(done["totals_status"]["macs"], "lower_bound")
+
     def test_only_layers_that_predict_further_tokens_are_left_out(self):
         for model_type in ("deepseek_v3", "glm4_moe"):
             row = ROWS[model_type]

@@ -169,7 +169,7 @@ Value latent(Model& model, const Module& m, const Value& x, size_t layer) {
   const Names kDown{"q_a_proj"}, kUp{"q_b_proj"};
   if (const auto down = first_child(m, kDown)) {
     auto narrow = project(model, down, x);
-    expect_stated(model, {"q_lora_rank"}, narrow.back().number, find_tensor(down, "weight"));
+    expect_if_checked(model, {"q_lora_rank"}, narrow.back().number, find_tensor(down, "weight"));
     if (const auto norm = find_child(m, "q_a_layernorm")) narrow = p.norm(norm, narrow);
     q = project(model, first_child(m, kUp), narrow);
   } else {
@@ -223,6 +223,10 @@ void contradict(const Model& model, const std::string& said, const Tensor& t) {
 void expect_stated(const Model& model, const Keys& keys, int64_t found, const Tensor& t) {
   const auto stated = model.settings.integer(keys);
   if (stated && *stated != found) contradict(model, model.settings.statement(keys, *stated), t);
+}
+
+void expect_if_checked(const Model& model, const Keys& keys, int64_t found, const Tensor& t) {
+  if (model.family) expect_stated(model, keys, found, t);
 }
 
 Reach reach_of_layer(Model& model, size_t layer) {

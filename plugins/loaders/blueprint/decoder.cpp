@@ -174,8 +174,8 @@ class Decoder {
     const auto shape = weight.shape();
     if (shape[2] != *patch || shape[3] != *patch)
       contradict(model_, "patch_size is " + std::to_string(*patch), weight);
-    expect_stated(model_, kHidden, shape[0], weight);
-    expect_stated(model_, {"num_channels"}, shape[1], weight);
+    expect_if_checked(model_, kHidden, shape[0], weight);
+    expect_if_checked(model_, {"num_channels"}, shape[1], weight);
     const Program::Calling calling(p_, m, "");
     const auto image = p_.input("pixel_values", p_.dtype(), {p_.batch(), shape[1], *side, *side});
     const int64_t along = *side / *patch, hidden = shape[0];
@@ -245,15 +245,15 @@ class Decoder {
       x = p_.binary("aten::add", x, p_.embedding(place, positions));
       const auto rows = find_tensor(place, "weight");
       const auto offset = model_.is("positions-from-2") ? 2 : 0;
-      expect_stated(model_, {"max_position_embeddings", "n_positions", "n_ctx"},
-                    rows.shape()[0] - offset, rows);
+      expect_if_checked(model_, {"max_position_embeddings", "n_positions", "n_ctx"},
+                        rows.shape()[0] - offset, rows);
     }
     if (const auto types = find_child(within, "token_type_embeddings"); types && is_matrix(types)) {
       const auto zeros =
           p_.node("aten::zeros", {}, {p_.batch(), p_.sequence()}, DType(TMETER_DTYPE_INT64));
       x = p_.binary("aten::add", x, p_.embedding(types, zeros));
       const auto rows = find_tensor(types, "weight");
-      expect_stated(model_, {"type_vocab_size"}, rows.shape()[0], rows);
+      expect_if_checked(model_, {"type_vocab_size"}, rows.shape()[0], rows);
     }
     if (const auto norm = first_child(within, kEmbeddingNorm);
         norm && (first_child(base, kFinalNorm).handle() != norm.handle()))

@@ -25,6 +25,8 @@ struct Model {
 
 /// contradict() if one of the keys is set, and to another number.
 void expect_stated(const Model& model, const Keys& keys, int64_t found, const Tensor& t);
+/// The same for a key that means something else in some types: only of a type that was checked.
+void expect_if_checked(const Model& model, const Keys& keys, int64_t found, const Tensor& t);
 
 /// How much of the past an attention sees and keeps.
 struct Reach {
