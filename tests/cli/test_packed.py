@@ -30,7 +30,7 @@ class FourBitFloats(CliTest):
 class Int4OfTorchao(CliTest):
     """Classes that torchao makes on a GPU alone; shapes by their documentation (quantization/quantize_/workflows/int4, torchao 0.18)."""
 
-    def assert_counted(self, tensors, shape, size):
+    def assert_counted(self, tensors, shape, size, warnings=0):
         header, at = {}, 0
         for name, (dtype, dims, bytes_each) in tensors.items():
             count = bytes_each
@@ -45,6 +45,7 @@ class Int4OfTorchao(CliTest):
         (tensor,) = (t for t in document["tensors"] if t["name"] == "fc.weight")
         self.assertEqual((tensor["shape"], document["totals"]["params"]), (shape, shape[0] * shape[1]))
         self.assertEqual(document["totals"]["param_bytes"] + document["totals"]["buffer_bytes"], size)
+        self.assertEqual(sum("IntxUnpackedToInt8Tensor" in str(w) for w in document["warnings"]), warnings)
 
     def test_pairs_in_bytes(self):
         """32 × 64 in groups of 32: 1,024 bytes of pairs, 2 × 32 scales and as many zeros of 2 bytes."""
@@ -52,10 +53,16 @@ class Int4OfTorchao(CliTest):
         self.assert_counted({"qdata": ("I8", [32, 32], 1), "scale": groups, "zero_point": groups}, [32, 64], 1024 + 2 * 128)
         self.assert_counted({"qdata": ("I8", [32, 32], 1), "group_scale": groups, "group_zero": groups}, [32, 64], 1024 + 2 * 128)
 
+    def test_pairs_for_float8_activations(self):
+        """32 × 512 in groups of 32: 8,192 bytes of pairs, 2 × 8 × 32 scales of 1 byte, 32 scales of rows of 4 bytes."""
+        self.assert_counted({"qdata": ("I8", [32, 256], 1), "group_scale": ("F8_E4M3", [2, 8, 32], 1), "row_scale": ("F32", [32], 4)},
+                            [32, 512], 8192 + 512 + 128)
+
     def test_one_group_for_each_row(self):
-        """64 groups for 64 rows: scales are square, and only zeros that are floats tell int4 from int8."""
+        """64 groups for 64 rows: scales are square. Zeros that are floats fit two classes, which is said; integers fit int8 alone."""
         square = [64, 64]
-        self.assert_counted({"qdata": ("I8", [64, 1024], 1), "scale": ("BF16", square, 2), "zero_point": ("BF16", square, 2)}, [64, 2048], 65_536 + 2 * 8_192)
+        self.assert_counted({"qdata": ("I8", [64, 1024], 1), "scale": ("BF16", square, 2), "zero_point": ("BF16", square, 2)}, [64, 2048], 65_536 + 2 * 8_192,
+                            warnings=1)
         self.assert_counted({"qdata": ("I8", [64, 1024], 1), "scale": ("BF16", square, 2), "zero_point": ("I8", square, 1)}, [64, 1024], 65_536 + 8_192 + 4_096)
 
     def test_tiles_of_words(self):

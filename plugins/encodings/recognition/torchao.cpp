@@ -20,8 +20,17 @@ std::optional<std::pair<std::string, std::string>> names_of(const Stored& t) {
                    std::string(stem.substr(0, dot + 1)) + std::string(stem.substr(dot + 2)));
 }
 
-/// Int4Tensor and Int4PreshuffledTensor (workflows/int4 of torchao 0.18): two numbers in a byte
-/// [N, K / 2], scales [K / group, N]. Int8Tensor has its scales by rows, and integers as zeros.
+/// Int4PreshuffledTensor (workflows/int4 of torchao 0.18): two numbers in a byte [N, K / 2]. Only
+/// this class has scales of that name: [K / group, N], for float8 activations [K / group / 8, 8,
+/// N].
+bool is_preshuffled(const Stored& t, const Stored& scales, const std::string& stem) {
+  const auto rank = t.dims.size();
+  return scales.name == stem + "_group_scale" && t.dtype == TMETER_DTYPE_INT8 && rank >= 2 &&
+         !scales.dims.empty() && scales.dims.back() == t.dims[rank - 2];
+}
+
+/// Int4Tensor: two numbers in a byte [N, K / 2], scales and zeros [K / group, N]. Int8Tensor has
+/// its scales by rows, and integers as zeros.
 bool is_int4_in_bytes(const Reader& r, const Stored& t, const Stored& scales,
                       const std::string& stem) {
   const auto rank = t.dims.size();
@@ -32,9 +41,14 @@ bool is_int4_in_bytes(const Reader& r, const Stored& t, const Stored& scales,
     return false;
   const auto width = product(t.dims.back(), 2);
   if (!width || *width % groups != 0) return false;
-  if (scales.name == stem + "_group_scale") return true;
   const auto* zeros = r.find(stem + "_zero_point");
   return zeros && is_float(zeros->dtype) && zeros->dims == scales.dims;
+}
+
+/// IntxUnpackedToInt8Tensor: a number in a byte [N, K], scales and zeros [N, K / group]. With as
+/// many groups as rows its shapes are those of an Int4Tensor.
+bool fits_unpacked_too(const Stored& t, const Stored& scales) {
+  return same_rows(t, scales) && t.dims.back() % scales.dims.back() == 0;
 }
 
 /// Int4TilePackedTo4dTensor: eight numbers in a word of tiles, scales and zeros [K / group, N, 2].
@@ -51,11 +65,15 @@ bool tiles(const Stored& t, const Stored& scales, Packed& p) {
 }
 
 /// Encoding, parameters and dims by type and shapes of the data and its scales.
-bool describe(const Reader& r, const Stored& t, const Stored& scales, const std::string& stem,
+bool describe(Reader& r, const Stored& t, const Stored& scales, const std::string& stem,
               Packed& p) {
   if (scales.name == stem + "_scale_and_zero") return tiles(t, scales, p);
   p.dims = t.dims;
-  if (is_int4_in_bytes(r, t, scales, stem)) {
+  const bool in_bytes = is_int4_in_bytes(r, t, scales, stem);
+  if (in_bytes && fits_unpacked_too(t, scales))
+    r.note(p.name + " of torchao has as many scales in a row as rows: counted as Int4Tensor, two " +
+           "numbers in a byte; an IntxUnpackedToInt8Tensor of these shapes has half of them");
+  if (in_bytes || is_preshuffled(t, scales, stem)) {
     p.dims.back() *= 2;
     p.encoding = "torchao.int4", p.block_elements = 2, p.block_bytes = 1;
     return true;
