@@ -28,9 +28,10 @@ class FourBitFloats(CliTest):
 
 
 class Int4OfTorchao(CliTest):
-    """Classes that torchao makes on a GPU alone; shapes by their documentation (quantization/quantize_/workflows/int4, torchao 0.18)."""
+    """Classes that torchao 0.18 makes on a GPU alone or does not write to safetensors yet; shapes by their documentation (workflows/int4)."""
 
-    def assert_counted(self, tensors, shape, size, warnings=0):
+    def stored(self, tensors):
+        """The path of a file with these parts of `fc.weight`: name → (type, shape, bytes of an element)."""
         header, at = {}, 0
         for name, (dtype, dims, bytes_each) in tensors.items():
             count = bytes_each
@@ -41,7 +42,10 @@ class Int4OfTorchao(CliTest):
         text = json.dumps(header).encode()
         path = self.folder / "model.safetensors"
         path.write_bytes(struct.pack("<Q", len(text)) + text + bytes(at))
-        document = report(path, "--plugins=params,memory")
+        return path
+
+    def assert_counted(self, tensors, shape, size, warnings=0):
+        document = report(self.stored(tensors), "--plugins=params,memory")
         (tensor,) = (t for t in document["tensors"] if t["name"] == "fc.weight")
         self.assertEqual((tensor["shape"], document["totals"]["params"]), (shape, shape[0] * shape[1]))
         self.assertEqual(document["totals"]["param_bytes"] + document["totals"]["buffer_bytes"], size)
@@ -68,6 +72,17 @@ class Int4OfTorchao(CliTest):
     def test_tiles_of_words(self):
         """32 × 128, inner tiles of 8: 4 × 1 × 32 × 4 words of eight numbers; 4 × 32 scales with zeros."""
         self.assert_counted({"qdata": ("I32", [4, 1, 32, 4], 4), "scale_and_zero": ("BF16", [4, 32, 2], 2)}, [32, 128], 2048 + 512)
+
+    def test_bytes_for_processors(self):
+        """64 × 256 in groups of 32: 8,192 bytes of pairs, 8 × 64 scales with zeros (shapes as Int4OpaqueTensor.from_hp makes them)."""
+        self.assert_counted({"qdata": ("U8", [64, 128], 1), "scale_and_zero": ("BF16", [8, 64, 2], 2)}, [64, 256], 8192 + 2048)
+
+    def test_unknown_forms_are_said(self):
+        """Bytes in tiles with scales in blocks: DA8W4 of Int4OpaqueTensor. And numbers without scales."""
+        for tensors in ({"qdata": ("U8", [2, 8, 32, 16], 1), "scale_and_zero": ("F32", [2, 8, 32], 4)}, {"qdata": ("U8", [64, 128], 1)}):
+            with self.subTest(tensors):
+                document = report(self.stored(tensors), "--plugins=params")
+                self.assertIn("fc.weight of torchao is stored in a way that is not known", str(document["warnings"]))
 
     def test_bytes_with_scales_by_rows_are_int8(self):
         self.assert_counted({"qdata": ("I8", [32, 32], 1), "scale": ("F32", [32, 1], 4), "zero_point": ("I8", [32, 1], 1)}, [32, 32], 1024 + 128 + 32)

@@ -51,23 +51,25 @@ bool fits_unpacked_too(const Stored& t, const Stored& scales) {
   return same_rows(t, scales) && t.dims.back() % scales.dims.back() == 0;
 }
 
-/// Int4TilePackedTo4dTensor: eight numbers in a word of tiles, scales and zeros [K / group, N, 2].
-bool tiles(const Stored& t, const Stored& scales, Packed& p) {
-  if (t.dtype != TMETER_DTYPE_INT32 || t.dims.size() != 4 || scales.dims.size() != 3 ||
-      scales.dims[2] != 2)
-    return false;
+/// Scales and zeros [K / group, N, 2] in one tensor. Int4TilePackedTo4dTensor: eight numbers in a
+/// word of tiles. Int4OpaqueTensor, for processors: two in a byte [N, K / 2].
+bool with_scales_and_zeros(const Stored& t, const Stored& scales, Packed& p) {
+  const bool words = t.dtype == TMETER_DTYPE_INT32 && t.dims.size() == 4;
+  const bool bytes = t.dtype == TMETER_DTYPE_UINT8 && t.dims.size() == 2;
+  if ((!words && !bytes) || scales.dims.size() != 3 || scales.dims[2] != 2) return false;
   const auto rows = scales.dims[1], groups = scales.dims[0];
-  const auto columns = share(numel(t), 8, rows);
-  if (!columns || groups < 1 || *columns % groups != 0) return false;
+  const auto columns = share(numel(t), words ? 8 : 2, rows);
+  if (!columns || groups < 1 || *columns % groups != 0 || (bytes && rows != t.dims[0]))
+    return false;
   p.dims = {rows, *columns};
-  p.encoding = "torchao.int4", p.block_elements = 8, p.block_bytes = 4;
+  p.encoding = "torchao.int4", p.block_elements = words ? 8 : 2, p.block_bytes = words ? 4 : 1;
   return true;
 }
 
 /// Encoding, parameters and dims by type and shapes of the data and its scales.
 bool describe(Reader& r, const Stored& t, const Stored& scales, const std::string& stem,
               Packed& p) {
-  if (scales.name == stem + "_scale_and_zero") return tiles(t, scales, p);
+  if (scales.name == stem + "_scale_and_zero") return with_scales_and_zeros(t, scales, p);
   p.dims = t.dims;
   const bool in_bytes = is_int4_in_bytes(r, t, scales, stem);
   if (in_bytes && fits_unpacked_too(t, scales))
@@ -112,9 +114,15 @@ bool torchao(Reader& r, const Stored& t) {
   const Stored* scales = nullptr;
   for (const auto* end : {"_scale", "_group_scale", "_scale_and_zero"})
     if (!scales) scales = r.find(names->first + end);
-  if (!scales) return false;
+  const auto unknown = [&] {
+    r.note(names->second +
+           " of torchao is stored in a way that is not known: its parameters are "
+           "counted as they are stored");
+    return false;
+  };
+  if (!scales) return unknown();
   Packed p{names->second, {}, &t, "", "", 0, 0, {{"scales", scales}}};
-  if (!describe(r, t, *scales, names->first, p)) return false;
+  if (!describe(r, t, *scales, names->first, p)) return unknown();
   constexpr std::array<std::pair<const char*, const char*>, 7> kMore{
       {{"_zero_point", "zeros"},
        {"_group_zero", "zeros"},
