@@ -21,12 +21,13 @@ std::optional<std::pair<std::string, std::string>> names_of(const Stored& t) {
 }
 
 /// Int4PreshuffledTensor (workflows/int4 of torchao 0.18): two numbers in a byte [N, K / 2]. Only
-/// this class has scales of that name: [K / group, N], for float8 activations [K / group / 8, 8,
-/// N].
+/// this class has scales of that name: [K / group, N], or with float8 activations
+/// [K / group / 8, 8, N].
 bool is_preshuffled(const Stored& t, const Stored& scales, const std::string& stem) {
   const auto rank = t.dims.size();
   return scales.name == stem + "_group_scale" && t.dtype == TMETER_DTYPE_INT8 && rank >= 2 &&
-         !scales.dims.empty() && scales.dims.back() == t.dims[rank - 2];
+         product(t.dims.back(), 2) && !scales.dims.empty() &&
+         scales.dims.back() == t.dims[rank - 2];
 }
 
 /// Int4Tensor: two numbers in a byte [N, K / 2], scales and zeros [K / group, N]. Int8Tensor has
