@@ -82,7 +82,7 @@ class Int4OfTorchao(CliTest):
         for tensors in ({"qdata": ("U8", [2, 8, 32, 16], 1), "scale_and_zero": ("F32", [2, 8, 32], 4)}, {"qdata": ("U8", [64, 128], 1)}):
             with self.subTest(tensors):
                 document = report(self.stored(tensors), "--plugins=params")
-                self.assertIn("fc.weight of torchao is stored in a way that is not known", str(document["warnings"]))
+                self.assertIn("such as 'fc._weight_qdata', may be packed weights", str(document["warnings"]))
 
     def test_bytes_with_scales_by_rows_are_int8(self):
         self.assert_counted({"qdata": ("I8", [32, 32], 1), "scale": ("F32", [32, 1], 4), "zero_point": ("I8", [32, 1], 1)}, [32, 32], 1024 + 128 + 32)

@@ -115,15 +115,9 @@ bool torchao(Reader& r, const Stored& t) {
   const Stored* scales = nullptr;
   for (const auto* end : {"_scale", "_group_scale", "_scale_and_zero"})
     if (!scales) scales = r.find(names->first + end);
-  const auto unknown = [&] {
-    r.note(names->second +
-           " of torchao is stored in a way that is not known: its parameters are "
-           "counted as they are stored");
-    return false;
-  };
-  if (!scales) return unknown();
+  if (!scales) return false;
   Packed p{names->second, {}, &t, "", "", 0, 0, {{"scales", scales}}};
-  if (!describe(r, t, *scales, names->first, p)) return unknown();
+  if (!describe(r, t, *scales, names->first, p)) return false;
   constexpr std::array<std::pair<const char*, const char*>, 7> kMore{
       {{"_zero_point", "zeros"},
        {"_group_zero", "zeros"},
