@@ -4,6 +4,7 @@ import shutil
 import struct
 import tempfile
 
+from hostile import safetensors
 from support import FIXTURES, CliTest, build_plugin, main, report, tmeter
 
 HERE = FIXTURES / "packed"
@@ -17,9 +18,7 @@ class FourBitFloats(CliTest):
 
     def test_pairs_and_odd_sizes(self):
         for shape, dtype, stored in (([3, 2], "float4_e2m1fn_x2", [3, 1]), ([2, 3], "unknown", [2, 3])):
-            header = json.dumps({"w": {"dtype": "F4", "shape": shape, "data_offsets": [0, 3]}}).encode()
-            path = self.folder / "f4.safetensors"
-            path.write_bytes(struct.pack("<Q", len(header)) + header + bytes(3))
+            path = self.file("f4.safetensors", safetensors({"w": {"dtype": "F4", "shape": shape, "data_offsets": [0, 3]}}, bytes(3)))
             with self.subTest(shape):
                 document = report(path, "--plugins=params")
                 (tensor,) = document["tensors"]
@@ -39,10 +38,7 @@ class Int4OfTorchao(CliTest):
                 count *= d
             header["fc._weight_" + name] = {"dtype": dtype, "shape": dims, "data_offsets": [at, at + count]}
             at += count
-        text = json.dumps(header).encode()
-        path = self.folder / "model.safetensors"
-        path.write_bytes(struct.pack("<Q", len(text)) + text + bytes(at))
-        return path
+        return self.file("model.safetensors", safetensors(header, bytes(at)))
 
     def assert_counted(self, tensors, shape, size, warnings=0):
         document = report(self.stored(tensors), "--plugins=params,memory")
@@ -149,8 +145,7 @@ class Packed(CliTest):
         return json.loads(content[8:8 + length]), content[8 + length:]
 
     def write(self, path, header, data):
-        text = json.dumps(header).encode()
-        path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+        path.write_bytes(safetensors(header, data))
         return path
 
     def warnings(self, document):
