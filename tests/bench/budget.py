@@ -68,8 +68,7 @@ def slowness():
     """How much slower than the reference machine this one is at the moment; at least 1.
 
     Compression stays within the first caches. A compiler waits for memory, faults pages in and starts processes, as tmeter does.
-    A machine may be slow at the second alone: an AMD EPYC (Zen 3) needed 1.25 and 1.8 times the reference; ResNet-50 took 1.7 times
-    as long there, the statistics 1.8.
+    A machine may be slow at the second alone: docs/dev/large-graphs.md, "The speed of a machine".
     """
     with tempfile.TemporaryDirectory() as folder:
         compilation = compile_fixed_file(Path(folder))
