@@ -7,12 +7,12 @@
 #include <ctime>
 #include <fstream>
 #include <set>
+#include <tmeter/cpp/sha256.hpp>
 
 #include "apps/tmeter/calibration.hpp"
 #include "apps/tmeter/child_program.hpp"
 #include "apps/tmeter/kept_file.hpp"
 #include "core/base/error.hpp"
-#include "core/base/sha256.hpp"
 #include "core/base/text.hpp"
 #include "core/base/version.hpp"
 #include "core/plugin_host/registry.hpp"

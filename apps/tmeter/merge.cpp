@@ -2,13 +2,13 @@
 // models.
 #include <algorithm>
 #include <filesystem>
+#include <tmeter/cpp/natural_order.hpp>
 
 #include "apps/tmeter/command_line.hpp"
 #include "apps/tmeter/commands.hpp"
 #include "apps/tmeter/saved_file.hpp"
 #include "apps/tmeter/session.hpp"
 #include "core/base/error.hpp"
-#include "core/base/natural_order.hpp"
 #include "core/base/text.hpp"
 #include "core/merging/merging.hpp"
 #include "core/process/terminal.hpp"

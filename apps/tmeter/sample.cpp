@@ -58,7 +58,7 @@ std::unique_ptr<Graph> sample_graph() {
 
 SampleFile::SampleFile(std::string_view content) : fd_(memfd_create("sample", MFD_CLOEXEC)) {
   if (fd_ < 0 || write(fd_, content.data(), content.size()) != static_cast<ssize_t>(content.size()))
-    throw Error(ErrorKind::kRun, std::string("no file in memory: ") + std::strerror(errno));
+    throw core::Error(ErrorKind::kRun, std::string("no file in memory: ") + std::strerror(errno));
   path_ = "/proc/self/fd/" + std::to_string(fd_);
 }
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_map>
 
 #include "core/analysis/emission_rules.hpp"
 #include "core/base/error.hpp"
-#include "core/base/text_hash.hpp"
 #include "core/plugin_host/abi_text.hpp"
 
 namespace tmeter::core {

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tmeter/cpp/text_hash.hpp>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -18,7 +19,6 @@
 #include "core/analysis/results.hpp"
 #include "core/analysis/signatures.hpp"
 #include "core/analysis/tensor_stream.hpp"
-#include "core/base/text_hash.hpp"
 #include "core/execution/model_runs.hpp"
 
 namespace tmeter::core {
@@ -219,7 +219,7 @@ class Engine final : private ResultsAccess {
   std::vector<uint32_t> signatures_;  // by node
   Results results_;
   std::unordered_map<std::string_view, size_t, TextHash> by_id_;  // columns
-  std::vector<ColumnState> states_;                     // by column
+  std::vector<ColumnState> states_;                               // by column
   std::vector<Analysis> analyses_;
   std::vector<TensorUse> tensor_uses_;
   std::vector<ObserverUse> observer_uses_;

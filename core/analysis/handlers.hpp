@@ -5,10 +5,10 @@
 #include <map>
 #include <memory_resource>
 #include <string>
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_map>
 #include <vector>
 
-#include "core/base/text_hash.hpp"
 #include "core/ir/graph.hpp"
 #include "core/plugin_host/registry.hpp"
 
@@ -60,7 +60,8 @@ class HandlerTable {
 
  private:
   // Names are the plugins', which outlive the table.
-  using OpsByName = std::pmr::unordered_map<std::string_view, std::pmr::vector<OpCandidate>, TextHash>;
+  using OpsByName =
+      std::pmr::unordered_map<std::string_view, std::pmr::vector<OpCandidate>, TextHash>;
   template <class Candidate>
   using ByName = std::pmr::map<std::string_view, std::pmr::vector<Candidate>>;  // in their order
 
@@ -70,8 +71,9 @@ class HandlerTable {
   };
 
   std::pmr::monotonic_buffer_resource memory_;  // of a thousand small lists
-  std::pmr::unordered_map<std::string_view, GivenClass, TextHash> classes_{&memory_};  // by operator
-  std::pmr::map<std::string_view, OpsByName> ops_{&memory_};                 // metric → operator
+  std::pmr::unordered_map<std::string_view, GivenClass, TextHash> classes_{
+      &memory_};                                              // by operator
+  std::pmr::map<std::string_view, OpsByName> ops_{&memory_};  // metric → operator
   std::pmr::map<std::string_view, ByName<ModuleCandidate>> modules_{&memory_};
   std::map<std::string, OfMetric> cache_;
 };

@@ -9,10 +9,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_map>
 #include <vector>
-
-#include "core/base/text_hash.hpp"
 
 namespace tmeter::core {
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <tmeter/cpp/sha256.hpp>
 
 namespace tmeter::core {
 

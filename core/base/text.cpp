@@ -4,8 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <numeric>
-
-#include "core/base/utf8.hpp"
+#include <tmeter/cpp/utf8.hpp>
 
 namespace tmeter::core {
 

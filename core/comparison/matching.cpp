@@ -1,7 +1,7 @@
 #include "core/comparison/matching.hpp"
-#include "core/base/text_hash.hpp"
 
 #include <deque>
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_map>
 
 namespace tmeter::core {
@@ -151,8 +151,8 @@ class Matcher {
     match_without_tensors();
   }
 
-  /// Matches modules without tensors, such as an activation between layers, whose siblings all moved
-  /// into one module.
+  /// Matches modules without tensors, such as an activation between layers, whose siblings all
+  /// moved into one module.
   void match_without_tensors() {
     for (size_t p = 0; p < count(before_); ++p) {
       const auto gone = left(before(p).children, matches_.of_before);

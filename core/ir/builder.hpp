@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "core/base/text_hash.hpp"
 #include "core/ir/graph.hpp"
 
 namespace tmeter::core {

@@ -15,10 +15,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_set>
 #include <vector>
 
-#include "core/base/text_hash.hpp"
 #include "core/ir/arena.hpp"
 #include "core/ir/call_index.hpp"
 #include "core/ir/expressions.hpp"

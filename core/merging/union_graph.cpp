@@ -1,12 +1,12 @@
 #include "core/merging/union_graph.hpp"
 
 #include <algorithm>
+#include <tmeter/cpp/natural_order.hpp>
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_map>
 
 #include "core/base/error.hpp"
-#include "core/base/natural_order.hpp"
 #include "core/base/text.hpp"
-#include "core/base/text_hash.hpp"
 #include "core/ir/builder.hpp"
 
 namespace tmeter::core {
@@ -27,7 +27,8 @@ class Tree {
 
  private:
   GraphBuilder& builder_;
-  std::unordered_map<std::string_view, GraphBuilder::Id, TextHash> made_;  // keys live in the shards' graphs
+  std::unordered_map<std::string_view, GraphBuilder::Id, TextHash>
+      made_;  // keys live in the shards' graphs
 };
 
 const Tensor& at(const std::vector<Part>& parts, const Origin& o) {

@@ -5,9 +5,8 @@
 #include <cstring>
 #include <functional>
 #include <string_view>
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_map>
-
-#include "core/base/text_hash.hpp"
 
 namespace tmeter::core {
 namespace {

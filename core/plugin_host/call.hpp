@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -19,7 +20,6 @@
 
 #include "core/base/error.hpp"
 #include "core/base/host_sink.hpp"
-#include "core/base/text_hash.hpp"
 #include "core/config/hardware.hpp"
 #include "core/plugin_host/live_handle.hpp"
 #include "core/plugin_host/options.hpp"

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <memory_resource>
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_set>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
-#include "core/base/text_hash.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/options.hpp"
@@ -137,7 +137,8 @@ void check_metrics(const PluginInstance& plugin, PluginCapabilities& o) {
 }
 
 /// One of a type that is not known is a text.
-void check_option(Check& check, std::string_view letters, tmeter_option_desc& x, PluginCapabilities& o) {
+void check_option(Check& check, std::string_view letters, tmeter_option_desc& x,
+                  PluginCapabilities& o) {
   check.named(x.key, letters);
   check.lines({x.default_value, x.choices, x.text});
   const auto type = check.unknown(x.type, TMETER_OPTION_CHOICE, "type");
@@ -151,7 +152,8 @@ void check_options(const PluginInstance& plugin, PluginCapabilities& o) {
   for (auto& x : o.options) {
     check_option(check, words_of("_-"), x, o);
     if (const auto why = problem_of_default(x); !why.empty())
-      check.refuse("has a default that it does not accept, '" + printable(view(x.default_value)) + "': " + why);
+      check.refuse("has a default that it does not accept, '" + printable(view(x.default_value)) +
+                   "': " + why);
   }
 }
 
@@ -201,7 +203,8 @@ void require_own(const Check& check, const PluginCapabilities& o, tmeter_str pro
   std::unordered_set<std::string_view, TextHash> own(o.left_out.begin(), o.left_out.end());
   for (const auto& m : o.metrics) own.insert(view(m.id));
   for (const auto& id : split(view(produced), " ")) {
-    if (!own.contains(id)) check.refuse("produces metric '" + id + "', which the plugin does not declare");
+    if (!own.contains(id))
+      check.refuse("produces metric '" + id + "', which the plugin does not declare");
   }
 }
 
@@ -229,7 +232,8 @@ void check_matches(const Check& check, const tmeter_loader& l) {
     const auto& m = l.matches[i];
     check.lines({m.conditions});
     if (m.score < kLeastScore || m.score > kGreatestScore)
-      check.refuse("has a match with a score of " + std::to_string(m.score) + "; scores are 1 to 100");
+      check.refuse("has a match with a score of " + std::to_string(m.score) +
+                   "; scores are 1 to 100");
     if (m.reserved != 0) check.refuse("has a match that" + std::string(kReservedSet));
   }
 }

@@ -1,9 +1,9 @@
 #include "core/plugin_host/describe.hpp"
 
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_set>
 
 #include "core/base/text.hpp"
-#include "core/base/text_hash.hpp"
 #include "core/plugin_host/abi_text.hpp"
 
 namespace tmeter::core {

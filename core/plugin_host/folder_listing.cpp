@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <tmeter/cpp/natural_order.hpp>
 
 #include "core/base/error.hpp"
-#include "core/base/natural_order.hpp"
 #include "core/base/text.hpp"
 
 namespace tmeter::core {

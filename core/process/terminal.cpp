@@ -5,12 +5,12 @@
 
 #include <cerrno>
 #include <cstring>
+#include <tmeter/cpp/text_hash.hpp>
 #include <utility>
 
 #include "core/base/error.hpp"
 #include "core/base/output_file.hpp"
 #include "core/base/text.hpp"
-#include "core/base/text_hash.hpp"
 #include "core/process/event_loop.hpp"
 
 namespace tmeter::core {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <tmeter/cpp/text_hash.hpp>
 #include <tmeter/cpp/vocabulary.hpp>
 
 #include "core/base/text.hpp"
-#include "core/base/text_hash.hpp"
 
 namespace tmeter::core::report_reader {
 namespace {

@@ -1,9 +1,9 @@
 // Metrics and their figures: of rows, of the model, of a sweep, and as formulas.
 #pragma once
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_map>
 
 #include "core/analysis/results.hpp"
-#include "core/base/text_hash.hpp"
 #include "core/report_reader/document.hpp"
 #include "core/symbolic/formulas.hpp"
 #include "core/symbolic/sweep.hpp"

@@ -4,13 +4,13 @@
 
 #include <array>
 #include <charconv>
-#include <unordered_map>
+#include <tmeter/cpp/text_hash.hpp>
 #include <tmeter/cpp/vocabulary.hpp>
+#include <unordered_map>
 
 #include "core/analysis/size_notes.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
-#include "core/base/text_hash.hpp"
 
 namespace tmeter::core::report_reader {
 namespace {

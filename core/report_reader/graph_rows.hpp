@@ -2,8 +2,8 @@
 // by the builder that loaders use, which refuses invalid graphs as it does for models.
 #pragma once
 #include <memory>
+#include <tmeter/cpp/text_hash.hpp>
 
-#include "core/base/text_hash.hpp"
 #include "core/module_description/module_description.hpp"
 #include "core/report_reader/figures.hpp"
 #include "core/report_reader/values.hpp"

@@ -1,10 +1,10 @@
 // Inputs, arguments, results, attributes: JSON values made values of a graph again.
 #pragma once
 #include <map>
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_map>
 #include <vector>
 
-#include "core/base/text_hash.hpp"
 #include "core/ir/builder.hpp"
 #include "core/report_reader/json_value.hpp"
 
@@ -19,8 +19,8 @@ class Values {
   void add_tensor(std::string_view name, Id tensor);
   void add_input(std::string_view name, Id value);
 
-  /// A value that is used: its origin is looked up. `detail`: the properties that the plain value does
-  /// not show (schema: "value_detail"), or null.
+  /// A value that is used: its origin is looked up. `detail`: the properties that the plain value
+  /// does not show (schema: "value_detail"), or null.
   Id used(const Item& value, const Item* detail);
   /// A value of its own: an input, an attribute.
   Id fresh(const Item& value, const Item* detail);

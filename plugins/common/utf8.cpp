@@ -18,7 +18,7 @@ std::string printable(std::string_view text) {
     if (code == '\t' || code == '\n' || code == '\r')
       out += ' ';
     else
-      out += code == kInvalidUtf8 || tmeter::core::is_control(code) ? kReplacement : bytes;
+      out += code == kInvalidUtf8 || tmeter::is_control(code) ? kReplacement : bytes;
   });
   return out;
 }

@@ -2,13 +2,12 @@
 #pragma once
 #include <string>
 #include <string_view>
-
-#include "core/base/utf8.hpp"
+#include <tmeter/cpp/utf8.hpp>
 
 namespace plugins {
 
-using tmeter::core::decode_utf8;
-using tmeter::core::kInvalidUtf8;
+using tmeter::decode_utf8;
+using tmeter::kInvalidUtf8;
 
 inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 

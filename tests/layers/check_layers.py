@@ -45,8 +45,6 @@ TORCH = {
     "plugin.cpp": ["operators", "torchscript", "executor"],
     "../resize": ["operators", "operators/meta_kernels"],
 }
-# Header-only functions over the standard library: plugins compile them, too, as they do not depend on the host.
-LEAVES = {"core/base/natural_order.hpp", "core/base/sha256.hpp", "core/base/text_hash.hpp", "core/base/utf8.hpp"}
 # plugin (or a folder of several) → other folders of plugins/ it may include besides plugins/common. The longest prefix counts; a
 # plugin's inner includes are free, but must not form circles.
 PLUGINS = {
@@ -71,8 +69,10 @@ PLUGINS = {
     "plugins/torch_backend": [],
     "plugins/resize": ["plugins/torch_backend"],
 }
-# folders that may include the SDK's headers, and which of them
-SDK = {"core/base": None, "core/process": None, "core/archive": None, "core/config": None, "core/ir": "tmeter/abi/"}
+# the SDK's headers over the standard library alone
+TEXT = tuple(f"tmeter/cpp/{name}.hpp" for name in ("natural_order", "sha256", "text_hash", "utf8"))
+# rooms of the host that do not know plugins → what they may include of the SDK
+SDK = {"core/base": TEXT, "core/process": TEXT, "core/archive": TEXT, "core/config": TEXT, "core/ir": ("tmeter/abi/", *TEXT)}
 # a third-party header → the only folders that may use it
 ONLY_IN = {
     "boost/dll": ["core/plugin_host"],
@@ -176,20 +176,16 @@ def violations(repository: pathlib.Path):
 
 def check(path: str, room: str | None, include: str):
     inside = path.split("/")[0]
-    if inside in ("sdk", "plugins") and include.startswith(("core/", "apps/", "tmeter_core/")) and not (
-        inside == "plugins" and include in LEAVES
-    ):
-        yield f"{path}: includes {include}; plugins see sdk/, plugins/common and {', '.join(sorted(LEAVES))}, the SDK itself alone"
+    if inside in ("sdk", "plugins") and include.startswith(("core/", "apps/", "tmeter_core/")):
+        yield f"{path}: includes {include}; plugins see sdk/ and plugins/common, the SDK itself alone"
     if inside != "plugins" and include.startswith("plugins/"):
         yield f"{path}: includes {include}; only plugins may"
     if room and include.startswith(("core/", "apps/")):
         allowed = [room, *CORE[room]]
         if not any(include.startswith(a + "/") for a in allowed):
             yield f"{path}: includes {include}; {room} may include {', '.join(allowed)}"
-    if room in SDK and include.startswith("tmeter/") and (SDK[room] is None or not include.startswith(SDK[room])):
-        yield f"{path}: includes {include}; {room} may include {SDK[room] or 'nothing'} of the SDK"
-    if path in LEAVES and include.startswith(("core/", "tmeter/", "plugins/")):
-        yield f"{path}: includes {include}; plugins compile it: it may include the standard library only"
+    if room in SDK and include.startswith("tmeter/") and not include.startswith(SDK[room]):
+        yield f"{path}: includes {include}; {room} may include {', '.join(SDK[room])} of the SDK"
     for header, folders in ONLY_IN.items():
         if include.startswith(header) and not any(path.startswith(f + "/") for f in folders):
             yield f"{path}: includes {include}; only {', '.join(folders)} may"

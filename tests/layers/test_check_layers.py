@@ -24,7 +24,7 @@ def found(files: dict[str, str]) -> list[str]:
 
 class Plugins(unittest.TestCase):
     def test_common_is_for_all(self):
-        self.assertEqual(found({"plugins/common/a.hpp": "core/base/utf8.hpp", "core/base/utf8.hpp": "",
+        self.assertEqual(found({"plugins/common/a.hpp": "tmeter/cpp/utf8.hpp", "sdk/include/tmeter/cpp/utf8.hpp": "",
                                 "plugins/metrics/flops/b.cpp": "plugins/common/a.hpp"}), [])
 
     def test_another_plugin_is_not(self):
@@ -39,12 +39,15 @@ class Plugins(unittest.TestCase):
         self.assertTrue(found({"plugins/metrics/energy/sensor.hpp": "", "plugins/metrics/a.hpp": "",
                                "plugins/metrics/system/b.cpp": "energy/sensor.hpp"}))
 
-    def test_of_the_host_only_the_leaves(self):
+    def test_nothing_of_the_host(self):
         self.assertTrue(found({"core/base/text.hpp": "", "plugins/common/a.hpp": "core/base/text.hpp"}))
         self.assertTrue(found({"core/base/sha256.hpp": "", "sdk/include/tmeter/cpp/a.hpp": "core/base/sha256.hpp"}))
 
-    def test_a_leaf_stands_alone(self):
-        self.assertTrue(found({"core/base/utf8.hpp": "core/base/text.hpp", "core/base/text.hpp": ""}))
+    def test_of_the_sdk_a_low_room_sees_texts_alone(self):
+        headers = {"sdk/include/tmeter/cpp/utf8.hpp": "", "sdk/include/tmeter/cpp/graph.hpp": "", "sdk/include/tmeter/abi/graph.h": ""}
+        self.assertEqual(found({"core/base/a.hpp": "tmeter/cpp/utf8.hpp", "core/ir/a.hpp": "tmeter/abi/graph.h", **headers}), [])
+        for room, header in (("base", "cpp/graph.hpp"), ("base", "abi/graph.h"), ("ir", "cpp/graph.hpp")):
+            self.assertIn(f"core/{room} may include", "".join(found({f"core/{room}/a.hpp": "tmeter/" + header, **headers})))
 
     def test_a_plugin_without_a_rule(self):
         self.assertTrue(found({"plugins/other/a.hpp": "", "plugins/new/b.cpp": "plugins/other/a.hpp"}))

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 #include <tmeter/cpp/plugin.hpp>
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_map>
 
-#include "core/base/text_hash.hpp"
 #include "pickle/value.hpp"
 
 namespace checkpoint {
@@ -39,7 +39,8 @@ class Storages {
     tmeter::DType dtype;
     int64_t numel = 0;
   };
-  std::unordered_map<std::string, Declared, tmeter::core::TextHash> declared_;  // by key: the first reference
+  std::unordered_map<std::string, Declared, tmeter::TextHash>
+      declared_;  // by key: the first reference
 };
 
 /// Records of the archive. `folder`: "NAME/", or "" when re-zipped without.
@@ -64,8 +65,8 @@ class LegacyStorages : public Storages {
 
  private:
   Place place(std::string_view key) override;
-  std::unordered_map<std::string, tmeter::DType, tmeter::core::TextHash> declared_;
-  std::unordered_map<std::string, Place, tmeter::core::TextHash> places_;
+  std::unordered_map<std::string, tmeter::DType, tmeter::TextHash> declared_;
+  std::unordered_map<std::string, Place, tmeter::TextHash> places_;
 };
 
 /// The pieces of a persistent id: ("storage", type, key, location, numel[, view]).

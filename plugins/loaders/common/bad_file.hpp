@@ -8,13 +8,12 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tmeter/cpp/utf8.hpp>
 #include <utility>
-
-#include "core/base/utf8.hpp"
 
 namespace loading {
 
-using tmeter::core::is_utf8;
+using tmeter::is_utf8;
 
 class BadFile : public std::runtime_error {
  public:
@@ -33,8 +32,8 @@ inline std::string shown(std::string_view text) {
   std::string out;
   size_t at = 0;
   while (at < text.size() && at < kLongest) {
-    const auto [code, bytes] = tmeter::core::decode_utf8(text.substr(at));
-    const bool printable = code != tmeter::core::kInvalidUtf8 && !tmeter::core::is_control(code);
+    const auto [code, bytes] = tmeter::decode_utf8(text.substr(at));
+    const bool printable = code != tmeter::kInvalidUtf8 && !tmeter::is_control(code);
     out += printable ? text.substr(at, bytes) : "?";
     at += bytes;
   }

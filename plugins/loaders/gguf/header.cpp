@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <string>
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_set>
 
 #include "../common/weight_tree.hpp"
-#include "core/base/text_hash.hpp"
 
 namespace gguf {
 namespace {
@@ -100,7 +100,7 @@ void Header::read_tensors(Cursor& cursor, uint64_t count) {
     throw BadFile("it claims " + std::to_string(count) + " tensors; " + cursor.the_rest());
   if (count > kMaxTensors)
     throw BadFile("it has " + std::to_string(count) + " tensors; tmeter reads at most 2,000,000");
-  std::unordered_set<std::string_view, tmeter::core::TextHash> names;
+  std::unordered_set<std::string_view, tmeter::TextHash> names;
   for (uint64_t i = 0; i < count; ++i) {
     const auto name = loading::within([&] { return "tensor " + std::to_string(i); },
                                       [&] { return cursor.text(); });

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <string>
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_set>
-
-#include "core/base/text_hash.hpp"
 
 namespace gguf {
 namespace {
@@ -110,7 +109,7 @@ void Metadata::read(Cursor& cursor, uint64_t count) {
   if (count > kMaxPairs)
     throw BadFile("it has " + std::to_string(count) +
                   " metadata pairs; tmeter reads at most 100,000");
-  std::unordered_set<std::string_view, tmeter::core::TextHash> keys;
+  std::unordered_set<std::string_view, tmeter::TextHash> keys;
   for (uint64_t i = 0; i < count; ++i) {
     const auto key = loading::within([&] { return "metadata pair " + std::to_string(i); },
                                      [&] { return cursor.text(); });

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <string>
-
-#include "core/base/utf8.hpp"
+#include <tmeter/cpp/utf8.hpp>
 
 namespace gguf {
 namespace {
@@ -19,8 +18,8 @@ std::string clean(std::string_view text) {
   std::string out;
   size_t at = 0;
   while (at < text.size() && out.size() < kMostBytes) {
-    const auto [code, bytes] = tmeter::core::decode_utf8(text.substr(at));
-    out += code == tmeter::core::kInvalidUtf8 ? "\uFFFD" : text.substr(at, bytes);
+    const auto [code, bytes] = tmeter::decode_utf8(text.substr(at));
+    out += code == tmeter::kInvalidUtf8 ? "\uFFFD" : text.substr(at, bytes);
     at += bytes;
   }
   return at < text.size() ? out + "…" : out;

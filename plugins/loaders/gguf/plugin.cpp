@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <deque>
 #include <tmeter/cpp/plugin.hpp>
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_set>
 
 #include "../common/weight_tree.hpp"
-#include "core/base/text_hash.hpp"
 #include "decoder.hpp"
 #include "header.hpp"
 #include "metadata_push.hpp"
@@ -88,7 +88,7 @@ class Load {
   }
 
   void check_tensors(const Split& split) const {
-    std::unordered_set<std::string_view, tmeter::core::TextHash> names;
+    std::unordered_set<std::string_view, tmeter::TextHash> names;
     for (const auto& part : parts_)
       for (const auto& t : part.header.tensors())
         if (!names.insert(t.name).second)

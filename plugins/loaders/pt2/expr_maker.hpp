@@ -2,9 +2,9 @@
 #pragma once
 #include <initializer_list>
 #include <map>
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_map>
 
-#include "core/base/text_hash.hpp"
 #include "expr.hpp"
 
 namespace pt2 {
@@ -52,7 +52,7 @@ class ExprMaker {
   Expr expr_;
   std::vector<Info> info_;
   std::map<int64_t, Ref> integers_;
-  std::unordered_map<std::string_view, Ref, tmeter::core::TextHash> symbols_;
+  std::unordered_map<std::string_view, Ref, tmeter::TextHash> symbols_;
 };
 
 }  // namespace pt2

@@ -11,14 +11,13 @@
 #include <bit>
 #include <cstdint>
 #include <string_view>
+#include <tmeter/cpp/text_hash.hpp>
 #include <utility>
 #include <vector>
 
-#include "core/base/text_hash.hpp"
-
 namespace pt2 {
 
-inline size_t hash_of(std::string_view text) { return tmeter::core::TextHash{}(text); }
+inline size_t hash_of(std::string_view text) { return tmeter::TextHash{}(text); }
 
 template <class Value>
 class NameMap {

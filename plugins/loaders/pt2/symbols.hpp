@@ -8,10 +8,10 @@
 #include <optional>
 #include <string>
 #include <tmeter/cpp/plugin.hpp>
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_map>
 #include <vector>
 
-#include "core/base/text_hash.hpp"
 #include "building.hpp"
 #include "expr.hpp"
 #include "json_util.hpp"
@@ -78,7 +78,7 @@ class Symbols {
   Notes& notes_;
   TextStore& kept_;
   std::map<std::string_view, Entry> entries_;
-  std::unordered_map<std::string_view, size_t, tmeter::core::TextHash> names_;
+  std::unordered_map<std::string_view, size_t, tmeter::TextHash> names_;
   std::vector<Symbol> symbols_;
   std::string rounded_;         // a size that torch computes in floating point
   int64_t budget_ = 4'000'000;  // evaluations spent on solving for symbols without a hint

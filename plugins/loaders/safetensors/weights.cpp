@@ -1,11 +1,11 @@
 #include "weights.hpp"
 
 #include <algorithm>
+#include <tmeter/cpp/natural_order.hpp>
 #include <tmeter/cpp/plugin.hpp>
 #include <variant>
 
 #include "../common/weight_tree.hpp"
-#include "core/base/natural_order.hpp"
 
 namespace safetensors {
 namespace {
@@ -114,7 +114,7 @@ void push_weights(std::span<const Found> found, const tmeter::Source& source,
   for (const auto& p : recognised.packed) weights.emplace_back(&p);
   // Files have tensors by type and name.
   std::sort(weights.begin(), weights.end(), [](const Weight& a, const Weight& b) {
-    return tmeter::core::natural_less(name_of(a), name_of(b));
+    return tmeter::natural_less(name_of(a), name_of(b));
   });
   loading::WeightTree tree(graph);
   size_t without_type = 0;

@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-
-#include "core/base/natural_order.hpp"
+#include <tmeter/cpp/natural_order.hpp>
 
 namespace sensors {
 namespace {
@@ -78,7 +77,7 @@ std::vector<std::string> names_in(const std::string& folder, std::string_view be
       names.push_back(std::move(name));
   }
   closedir(open_folder);
-  std::sort(names.begin(), names.end(), tmeter::core::natural_less);
+  std::sort(names.begin(), names.end(), tmeter::natural_less);
   return names;
 }
 

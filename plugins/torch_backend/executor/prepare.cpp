@@ -2,7 +2,8 @@
 
 #include <torch/version.h>
 
-#include "core/base/sha256.hpp"
+#include <tmeter/cpp/sha256.hpp>
+
 #include "executor/inputs.hpp"
 #include "executor/runner.hpp"
 #include "executor/weights.hpp"
@@ -24,7 +25,8 @@ std::string digest_of(const at::Tensor& tensor) {
   const auto t = tensor.cpu().contiguous();
   std::string out = std::string(DType(static_cast<int32_t>(t.scalar_type())).name()) + "[";
   for (int64_t i = 0; i < t.dim(); ++i) out += (i ? ", " : "") + std::to_string(t.size(i));
-  return out + "] sha256 " + core::sha256_hex({static_cast<const char*>(t.const_data_ptr()), t.nbytes()});
+  return out + "] sha256 " +
+         tmeter::sha256_hex({static_cast<const char*>(t.const_data_ptr()), t.nbytes()});
 }
 
 /// Runs the model once and reports digests of its outputs, for comparison with another program.

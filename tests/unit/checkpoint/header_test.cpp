@@ -5,9 +5,8 @@
 #include <tmeter/abi/dtype.h>
 
 #include <random>
-
-#include "core/base/natural_order.hpp"
-#include "core/base/utf8.hpp"
+#include <tmeter/cpp/natural_order.hpp>
+#include <tmeter/cpp/utf8.hpp>
 
 namespace safetensors {
 namespace {
@@ -77,7 +76,7 @@ TEST(SafetensorsHeader, AnyByteAnywhereIsReadOrRefused) {
 }
 
 TEST(NaturalOrder, LayersStandInTheirOrder) {
-  using tmeter::core::natural_less;
+  using tmeter::natural_less;
   EXPECT_TRUE(natural_less("layers.2.w", "layers.10.w"));
   EXPECT_FALSE(natural_less("layers.10.w", "layers.2.w"));
   EXPECT_TRUE(natural_less("a", "a.b"));
@@ -88,11 +87,10 @@ TEST(NaturalOrder, LayersStandInTheirOrder) {
 }
 
 TEST(Utf8, BrokenSequencesAreFound) {
-  for (const char* good : {"", "layer.é", "中文", "𝛂"})
-    EXPECT_TRUE(tmeter::core::is_utf8(good)) << good;
+  for (const char* good : {"", "layer.é", "中文", "𝛂"}) EXPECT_TRUE(tmeter::is_utf8(good)) << good;
   for (const auto& bad : {"\xff"s, "\xc3"s, "\xc0\x80"s, "\xed\xa0\x80"s, "\xf4\x90\x80\x80"s,
                           "\xe0\x80\x80"s, "a\x80"s, "\xf0\x8f\xbf\xbf"s, "\xe4\xb8"s})
-    EXPECT_FALSE(tmeter::core::is_utf8(bad));
+    EXPECT_FALSE(tmeter::is_utf8(bad));
 }
 
 }  // namespace

@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <tmeter/cpp/sha256.hpp>
 #include <vector>
 
-#include "core/base/sha256.hpp"
 #include "plugins/loaders/gguf/ggml_types.hpp"
 #include "tests/unit/instruction_sets.hpp"
 
@@ -42,7 +42,7 @@ std::string digest(std::vector<float> values) {
     constexpr uint32_t kNaN = 0x7fc00000;
     std::memcpy(&v, &kNaN, sizeof v);
   }
-  return tmeter::core::sha256_hex(
+  return tmeter::sha256_hex(
       {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
 }
 

@@ -9,10 +9,10 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_map>
 #include <vector>
 
-#include "core/base/text_hash.hpp"
 #include "globals.hpp"
 #include "value.hpp"
 
@@ -136,7 +136,7 @@ class Unpickler {
   Arena& arena_;
   size_t at_ = 0, opcode_at_ = 0;
   size_t references_ = 0, copied_ = 0;
-  std::unordered_map<std::string_view, Trust, tmeter::core::TextHash> names_;
+  std::unordered_map<std::string_view, Trust, tmeter::TextHash> names_;
   Calls called_;
   const Value* getattr_ = nullptr;  // named, but not yet seen in a harmless call
   std::vector<const Value*> storages_;

@@ -9,16 +9,15 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tmeter/cpp/text_hash.hpp>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "core/base/text_hash.hpp"
-
 namespace checkpoint {
 
 struct Value;
-using KeyIndex = std::unordered_map<std::string_view, const Value*, tmeter::core::TextHash>;
+using KeyIndex = std::unordered_map<std::string_view, const Value*, tmeter::TextHash>;
 
 /// The content of a container.
 struct Items {

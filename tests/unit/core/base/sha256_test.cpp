@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <tmeter/cpp/sha256.hpp>
 
 namespace tmeter::core {
 namespace {

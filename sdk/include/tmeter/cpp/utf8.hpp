@@ -1,12 +1,14 @@
-// UTF-8 as RFC 3629 defines it, and which characters may be shown: text from files is untrusted.
-// A leaf: standard library only, header only; the host and plugins/common compile it.
+// UTF-8 as RFC 3629 defines it, and which characters may be shown: text from files is untrusted,
+// and the builder refuses names that are not UTF-8.
 #pragma once
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-namespace tmeter::core {
+#include "base.hpp"
+
+TMETER_SDK_BEGIN
 
 inline constexpr char32_t kInvalidUtf8 = 0xFFFFFFFF;
 
@@ -51,4 +53,4 @@ inline bool is_control(char32_t code) {
          (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
 }
 
-}  // namespace tmeter::core
+TMETER_SDK_END

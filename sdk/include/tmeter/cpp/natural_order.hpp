@@ -1,11 +1,12 @@
 // The order in which a person lists names: "layers.2" before "layers.10". Loaders of weights list
-// tensors in it, and merged reports do, too. A leaf: standard library only, header only; the host
-// and plugins compile it.
+// tensors in it.
 #pragma once
 #include <algorithm>
 #include <string_view>
 
-namespace tmeter::core {
+#include "base.hpp"
+
+TMETER_SDK_BEGIN
 
 namespace natural_order {
 
@@ -45,4 +46,4 @@ inline bool natural_less(std::string_view a, std::string_view b) {
   return whole_a < whole_b;  // they differ in leading zeros alone
 }
 
-}  // namespace tmeter::core
+TMETER_SDK_END

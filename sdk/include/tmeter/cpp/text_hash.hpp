@@ -1,6 +1,9 @@
-// Hashes of texts that files choose: names of operators, modules, tensors. std::hash has a fixed seed, so a
-// file can have a million names of one hash, and every table of them takes quadratic time. This one
-// differs from process to process. What is shown must therefore not follow the order of a hash table.
+// Hashes of texts that files choose: names of operators, modules, tensors. std::hash has a fixed
+// seed, so a file can have a million names of one hash, and every table of them takes quadratic
+// time. This hash differs from process to process. Output must therefore not follow the order of a
+// hash table.
+//
+//   std::unordered_map<std::string, size_t, tmeter::TextHash> index;
 #pragma once
 #include <sys/auxv.h>
 
@@ -10,7 +13,9 @@
 #include <cstring>
 #include <string_view>
 
-namespace tmeter::core {
+#include "base.hpp"
+
+TMETER_SDK_BEGIN
 
 /// Half of a product of 128 bits folded onto the other, of words of eight bytes.
 struct TextHash {
@@ -52,4 +57,4 @@ struct TextHash {
   }
 };
 
-}  // namespace tmeter::core
+TMETER_SDK_END
