@@ -62,11 +62,12 @@ struct Options {
         "by", text("WHAT"), "rows: module (default), operator, type, family or tensor")(
         "depth,d", text("N"), "levels of the module tree to show, or 'all'")(
         "columns", text("A,B,..."), "metrics to show, by id or title")(
+        "only", text("WHAT"), "modules to show: trainable, which hold trainable parameters")(
         "sort", text("METRIC"), "sort rows by this metric")("raw", "plain numbers without units")(
         "repr", "modules as PyTorch prints them: Conv2d(3, 64, …)")(
-        "no-fold", "show every repetition of identical modules")("color", text("WHEN"),
-                                                                 "auto, always or never")(
-        "open", "the report as a page in the browser");
+        "no-fold", "show every repetition of identical modules")(
+        "color", text("WHEN"), "auto, always or never")("open",
+                                                        "the report as a page in the browser");
     other.add_options()("plugin", list("FILE"), "load this plugin file too")(
         "plugin-path", list("DIR"), "look for plugins here first")(
         "timeout", text("TIME"), "60, 500ms, 2min (default: none; for code in a file 60)")(
@@ -346,11 +347,17 @@ bool locale_has_utf8() {
 }
 
 void fill_view(const po::variables_map& map, CommandLine& out) {
-  for (const char* key : {"by", "depth", "columns", "sort"}) {
+  for (const char* key : {"by", "depth", "only", "columns", "sort"}) {
     if (map.count(key)) out.view[key] = map[key].as<std::string>();
   }
   if (map.count("by"))
     one_of("by", out.view["by"], {"module", "operator", "type", "family", "tensor"});
+  if (map.count("only")) {
+    one_of("only", out.view["only"], {"trainable"});
+    if (map.count("by") && out.view["by"] != "module")
+      throw Error(ErrorKind::kUsage,
+                  "--only is of modules and does not go with --by " + out.view["by"]);
+  }
   if (map.count("depth")) {
     const auto& d = out.view["depth"];
     const bool number = !d.empty() && d.size() <= 4 && d.find_first_not_of("0123456789") == d.npos;

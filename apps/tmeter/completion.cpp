@@ -42,15 +42,12 @@ std::map<std::string, Words> values(const Registry& registry) {
   auto hardware = known_hardware({data_folder() + "/hardware"});
   if (std::find(hardware.begin(), hardware.end(), "auto") == hardware.end())
     hardware.emplace_back("auto");
-  return {{"--plugins", words(plugins)},
-          {"--columns", words(metrics)},
-          {"--sort", words(metrics)},
-          {"--report", words(formats)},
-          {"--hardware", hardware},
-          {"--by", {"module", "operator", "type", "tensor"}},
-          {"--color", {"auto", "always", "never"}},
-          {"--device", {"cpu", "cuda"}},
-          {"--depth", {"0", "1", "2", "3", "all"}}};
+  return {
+      {"--plugins", words(plugins)}, {"--columns", words(metrics)},
+      {"--sort", words(metrics)},    {"--report", words(formats)},
+      {"--hardware", hardware},      {"--by", {"module", "operator", "type", "family", "tensor"}},
+      {"--only", {"trainable"}},     {"--color", {"auto", "always", "never"}},
+      {"--device", {"cpu", "cuda"}}, {"--depth", {"0", "1", "2", "3", "all"}}};
 }
 
 /// In single quotes, for any of the three shells; names of plugins are not trusted.

@@ -5,6 +5,7 @@
 #include <tmeter/cpp/module_ids.hpp>
 #include <tmeter/cpp/vocabulary.hpp>
 
+#include "chosen_modules.hpp"
 #include "columns.hpp"
 #include "describe.hpp"
 #include "families.hpp"
@@ -103,11 +104,12 @@ class Writer {
     const auto ids = tmeter::module_ids(graph_);
     const auto deepest = depth_of(report_, options_, std::numeric_limits<size_t>::max());
     const auto facts = chosen_facts(report_);
+    const auto chosen = chosen_modules(report_);
     std::vector<size_t> levels(graph_.modules().size());
     for (const auto& m : graph_.modules()) {
       const size_t level = m.parent() ? levels[m.parent().index()] + 1 : 0;
       levels[m.index()] = level;
-      if (level > deepest) continue;
+      if (level > deepest || !chosen[m.index()]) continue;
       Row row{{ids[m.index()], path_of(m), std::string(m.type()), std::to_string(m.calls())}, {}};
       for (const auto fact : facts) row.words.emplace_back(report_.fact(m, fact));
       for (const auto& metric : metrics_) row.cells.push_back(module_cell(report_, metric, m));

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "../common/cells.hpp"
+#include "../common/chosen_modules.hpp"
 #include "../common/describe.hpp"
 #include "graphs.hpp"
 
@@ -33,10 +34,10 @@ std::vector<Metric> metrics_of(const Look& look) {
   return metrics;
 }
 
-/// Modules in each module, itself included.
-std::vector<size_t> tree_sizes(const tmeter::Graph& graph) {
+/// Modules in each module, itself included, that are chosen.
+std::vector<size_t> tree_sizes(const tmeter::Graph& graph, const std::vector<bool>& chosen) {
   const auto modules = graph.modules();
-  std::vector<size_t> sizes(modules.size(), 1);
+  std::vector<size_t> sizes(chosen.begin(), chosen.end());
   for (size_t i = modules.size(); i-- > 1;) sizes[modules[i].parent().index()] += sizes[i];
   return sizes;
 }
@@ -50,7 +51,8 @@ class ModuleGraph {
         look_(report, options,
               {"type", "text", "kernel_size", "input_size", "output_size", "calls"}, {"type"}),
         metrics_(metrics_of(look_)),
-        sizes_(tree_sizes(report.graph())),
+        chosen_(reports::chosen_modules(report)),
+        sizes_(tree_sizes(report.graph(), chosen_)),
         out_(out) {}
 
   // Level by level, so that the deepest modules are left out.
@@ -65,7 +67,8 @@ class ModuleGraph {
       node(module);
       if (level < deepest) children(module, level + 1, queue);
     }
-    write_caption(report_, look_, modules.size() - drawn_ - folded_, "modules", out_);
+    write_caption(report_, look_, (sizes_.empty() ? 0 : sizes_[0]) - drawn_ - folded_, "modules",
+                  out_);
   }
 
  private:
@@ -81,6 +84,7 @@ class ModuleGraph {
       const size_t shown = folds ? run.window : 1, times = folds ? run.times : 1;
       for (size_t k = 0; k < shown; ++k) {
         const auto child = parent.child(i + k);
+        if (!chosen_[child.index()]) continue;
         if (drawn_ + queue.size() >= most_) return;
         edge(parent, child, times);
         queue.push_back({child, level});
@@ -90,14 +94,17 @@ class ModuleGraph {
     }
   }
 
-  // Identical modules may differ in their number of calls, so their cells are compared, too.
+  // Identical modules may differ in their number of calls and in what is frozen.
   bool alike(const Module& parent, size_t first, const Report::Repeat& run) const {
-    for (size_t i = first + run.window; i < first + run.window * run.times; ++i)
+    for (size_t i = first + run.window; i < first + run.window * run.times; ++i) {
+      if (chosen_[parent.child(i).index()] != chosen_[parent.child(i - run.window).index()])
+        return false;
       for (size_t m = 0; m < metrics_.size(); ++m) {
         const auto a = reports::module_cell(report_, metrics_[m], parent.child(i));
         const auto b = reports::module_cell(report_, metrics_[m], parent.child(i - run.window));
         if (reports::shown(a, metrics_[m]) != reports::shown(b, metrics_[m])) return false;
       }
+    }
     return true;
   }
 
@@ -135,6 +142,7 @@ class ModuleGraph {
   const bool fold_;
   const Look look_;
   const std::vector<Metric> metrics_;  // of the attributes, in their order; then the colour's
+  const std::vector<bool> chosen_;
   const std::vector<size_t> sizes_;
   reports::Buffer& out_;
   size_t drawn_ = 0, folded_ = 0;

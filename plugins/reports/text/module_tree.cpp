@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "../common/cells.hpp"
+#include "../common/chosen_modules.hpp"
 #include "paragraphs.hpp"
 #include "plugins/common/uses.hpp"
 #include "tree.hpp"
@@ -19,7 +20,8 @@ constexpr size_t kRowsAtOnce = 48;  // about one screen, with header and footer
 // Properties of modules that rows need, read from the graph once: large graphs have many modules.
 class ModuleFacts {
  public:
-  ModuleFacts(const Report& report, const Columns& columns) {
+  ModuleFacts(const Report& report, const Columns& columns)
+      : chosen_(reports::chosen_modules(report)) {
     const Graph graph = report.graph();
     const size_t n = graph.modules().size();
     calls_.reserve(n);
@@ -39,6 +41,11 @@ class ModuleFacts {
   /// Neither operators nor tensors: identities, dropout that exports to nothing.
   bool bare(const Module& m) const { return !called_[m.index()] && !holds_[m.index()]; }
   bool tied(const Module& m) const { return tied_[m.index()]; }
+  /// By `--only`.
+  bool chosen(const Module& m) const { return chosen_[m.index()]; }
+  size_t not_chosen() const {
+    return static_cast<size_t>(std::count(chosen_.begin(), chosen_.end(), false));
+  }
   bool any_partial() const { return partial_; }
   bool any_assumed() const { return assumed_; }
   bool any_in_module() const { return in_module_; }
@@ -62,7 +69,7 @@ class ModuleFacts {
       parents_.push_back(parent ? parent.index() : kNone);
       levels.push_back(parent ? levels[parents_.back()] + 1 : 0);
       if (per_level_.size() <= levels.back()) per_level_.resize(levels.back() + 1);
-      ++per_level_[levels.back()];
+      per_level_[levels.back()] += chosen_[m.index()];
       const size_t calls = m.calls();
       calls_.push_back(calls > 0);
       reused_ += calls > 1;
@@ -75,8 +82,8 @@ class ModuleFacts {
       if (called_[i] && parents_[i] != kNone) called_[parents_[i]] = true;
     }
   }
-  /// Which modules hold tensors, themselves or inside them. A module without calls counts as called if
-  /// operators of other modules read its tensors, as attention reads its projections.
+  /// Which modules hold tensors, themselves or inside them. A module without calls counts as called
+  /// if operators of other modules read its tensors, as attention reads its projections.
   void find_held(const Graph& graph) {
     const auto mark = [this](std::vector<bool>& marks, Module m) {
       for (size_t i = m ? m.index() : kNone; i != kNone && !marks[i]; i = parents_[i])
@@ -108,7 +115,7 @@ class ModuleFacts {
   }
 
   std::vector<size_t> parents_, per_level_;
-  std::vector<bool> calls_, called_, holds_, tied_;
+  std::vector<bool> chosen_, calls_, called_, holds_, tied_;
   std::vector<tmeter::Tensor> ties_;
   size_t reused_ = 0;
   bool partial_ = false, assumed_ = false, in_module_ = false;
@@ -140,6 +147,8 @@ std::vector<std::string> legend(const ModuleFacts& facts) {
   if (reused)
     lines.push_back("×n: " + modules(reused) + " called more than once; figures are of all calls");
   if (unused) lines.push_back("×0: " + modules(unused) + " not called");
+  if (const size_t n = facts.not_chosen())
+    lines.push_back(modules(n) + " without trainable parameters and left out (--only trainable)");
   return lines;
 }
 
@@ -168,9 +177,9 @@ class Builder {
     for (const auto& key : columns_.facts_of_modules) b.facts.emplace_back(report_.fact(m, key));
     const auto prefix = b.module == 0 ? std::string() : id + ".";
     for (size_t i = 0; levels > 0 && i < m.child_count(); ++i)
-      if (all_ || !facts_.bare(m.child(i)))
+      if (facts_.chosen(m.child(i)) && (all_ || !facts_.bare(m.child(i))))
         b.children.push_back(branch(m.child(i), levels - 1, prefix + std::to_string(i + 1)));
-    if (fold_) fold_repeats(report_, m, columns_, fold_from_, b.children);
+    if (fold_) fold_repeats(report_, columns_, fold_from_, b.children);
     return b;
   }
 

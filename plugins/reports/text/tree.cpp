@@ -29,6 +29,16 @@ bool alike(const Branch& a, const Branch& b) {
              [](const Branch& x, const Branch& y) { return x.label == y.label && alike(x, y); });
 }
 
+/// Whether the `count` siblings from the module of `items[at]` on are the branches from there on.
+template <class Modules>
+bool are_shown(const Modules& modules, const std::vector<Branch>& items, size_t at, size_t count) {
+  if (at + count > items.size()) return false;
+  const auto parent = modules[items[at].module].parent();
+  size_t first = 0;
+  while (parent.child(first).index() != items[at].module) ++first;
+  return parent.child(first + count - 1).index() == items[at + count - 1].module;
+}
+
 bool all_alike(const std::vector<Branch>& items, size_t at, size_t window, size_t times) {
   for (size_t i = at + window; i < at + window * times; ++i)
     if (!alike(items[i], items[i - window])) return false;
@@ -60,12 +70,15 @@ Branch run_of(const std::vector<Branch>& items, size_t at, size_t window, size_t
 
 }  // namespace
 
-void fold_repeats(const tmeter::Report& report, const tmeter::Module& parent,
-                  const Columns& columns, size_t fold_from, std::vector<Branch>& children) {
+void fold_repeats(const tmeter::Report& report, const Columns& columns, size_t fold_from,
+                  std::vector<Branch>& children) {
+  const auto modules = report.graph().modules();
   std::vector<Branch> out;
   for (size_t i = 0; i < children.size();) {
-    const auto run = report.repeat(parent.child(i));
-    const bool folds = run && run.times >= fold_from;
+    const auto run = report.repeat(modules[children[i].module]);
+    // Of a run whose modules are not all shown, each one that is has its row.
+    const bool folds =
+        run && run.times >= fold_from && are_shown(modules, children, i, run.window * run.times);
     if (folds && all_alike(children, i, run.window, run.times)) {
       out.push_back(run_of(children, i, run.window, run.times, columns));
       i += run.window * run.times;

@@ -64,11 +64,11 @@ void sort_children(Branch& branch, size_t c, size_t levels);
 
 // Repeats are drawn once: "repeat 12 ×" with one of the twelve below it.
 
-/// Folds runs of identical siblings among `children`, the branches of the children of `parent`.
+/// Folds runs of identical siblings among `children`, the branches of one module.
 /// Only runs of `fold_from` repetitions or more, whose members are equal in all that is shown. The
 /// row of a run has the sums of all repetitions, so that columns still add up.
-void fold_repeats(const tmeter::Report& report, const tmeter::Module& parent,
-                  const Columns& columns, size_t fold_from, std::vector<Branch>& children);
+void fold_repeats(const tmeter::Report& report, const Columns& columns, size_t fold_from,
+                  std::vector<Branch>& children);
 
 // The three trees of --by.
 
