@@ -165,6 +165,17 @@ class Configuration(CliTest):
         self.assertRegex(text, r"└─ 3 × 1: 655\.10 M +655\.10 M")
         self.assertRegex(text, r"├─ 0=75\.01 K +Bottleneck +231\.21 M")
 
+    def test_the_tree_has_the_styles_of_anytree(self):
+        """The lines of anytree 2.13's AsciiStyle, ContStyle, ContRoundStyle and DoubleStyle."""
+        styles = {"ascii": ("|   ", "|-- ", "+-- "), "cont": ("│   ", "├── ", "└── "),
+                  "cont-round": ("│   ", "├── ", "╰── "), "double": ("║   ", "╠══ ", "╚══ ")}
+        for name, (on, branch, last) in styles.items():
+            text = tmeter(RESNET, "--set", f"text.tree-style={name}").stdout
+            self.assertIn(f"5.1    {on}{branch}0 ", text, name)
+            self.assertIn(f"10     {last}fc", text, name)
+            self.assertIn(f"8.2    {on}    {last}1", text, name)
+        self.assert_refused(2, ["text.tree-style", "cont-round"], RESNET, "--set", "text.tree-style=round")
+
     def test_saved_reports_have_the_same_look(self):
         saved = self.folder / "r.json"
         self.assertEqual(tmeter(RESNET, "--report", f"json={saved}").returncode, 0)

@@ -7,8 +7,6 @@
 namespace text_report {
 namespace {
 
-constexpr std::string_view kBranch = "├─ ", kLast = "└─ ", kOn = "│  ", kBlank = "   ";
-
 /// The lines of a box, `inside` columns wide between its borders.
 class Frame {
  public:
@@ -125,14 +123,15 @@ class TreeDrawer {
                 std::vector<TreeLine>& out) {
     if (parent.children.empty()) return;
     const auto guide = labels_.level(depth - (depth > 0)).guide;
+    const TreeStyle& style = *look_.tree;
     for (const auto& child : parent.children) {
       const bool last = &child == &parent.children.back();
       const bool framed = child.run && look_.repeat.box;
       Text first = before, next = before, above;
       if (!bare) {
-        first.add(last ? kLast : kBranch, guide);
-        next.add(last ? kBlank : kOn, guide);
-        if (gaps_) above = Text(before).add(kOn, guide);
+        first.add(last ? style.last : style.branch, guide);
+        next.add(last ? style.blank : style.on, guide);
+        if (gaps_) above = Text(before).add(style.on, guide);
       } else if (gaps_) {
         above = before;
       }

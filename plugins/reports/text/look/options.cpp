@@ -101,7 +101,13 @@ void set_role(Target t, Sv text) {
 const auto kOptions = std::to_array<Option>({
     {{"fold", kBool, "true", "draw identical siblings once"},
      [](Target t, Sv x) { t.look.fold = truth(x); }},
-    {{"fold-from", kInt, "2", "smallest number of identical repetitions that are drawn once", {}, 2, 1'000'000},
+    {{"fold-from",
+      kInt,
+      "2",
+      "smallest number of identical repetitions that are drawn once",
+      {},
+      2,
+      1'000'000},
      [](Target t, Sv x) { t.look.fold_from = number(x); }},
     {{"notes", kChoice, "short",
       "below the table: what may differ from run to run, all (as with -v), nothing",
@@ -115,6 +121,12 @@ const auto kOptions = std::to_array<Option>({
     {{"totals", kText, kTableTotals, "below the table without --columns"},
      [](Target t, Sv x) { t.look.totals = ids(x, t.given); }},
     {{"ascii", kBool, "false", "ASCII only"}, [](Target t, Sv x) { t.look.ascii = truth(x); }},
+    {{"tree-style", kChoice, "short", "lines of the tree; after short, the styles of anytree",
+      "short ascii cont cont-round double"},
+     [](Target t, Sv x) {
+       t.look.tree = std::find_if(kTreeStyles.begin(), kTreeStyles.end() - 1,
+                                  [x](const TreeStyle& style) { return style.name == x; });
+     }},
 
     // The theme first, as templates depend on it.
     {{"theme.strong", kText, "bold",

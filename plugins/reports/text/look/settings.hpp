@@ -40,6 +40,19 @@ enum class Show : uint8_t { kAuto, kAlways, kNever };
 enum class NoteChoice : uint8_t { kShort, kAll, kNone };
 enum class TreePlace : uint8_t { kBeside, kInside };
 
+/// The lines that lead to a row: past a further sibling, to a row with a further sibling, to the
+/// last one.
+struct TreeStyle {
+  std::string_view name, on, branch, last, blank;
+};
+
+/// `short`, and the styles of the Python library anytree.
+inline constexpr std::array kTreeStyles{TreeStyle{"short", "│  ", "├─ ", "└─ ", "   "},
+                                        TreeStyle{"ascii", "|   ", "|-- ", "+-- ", "    "},
+                                        TreeStyle{"cont", "│   ", "├── ", "└── ", "    "},
+                                        TreeStyle{"cont-round", "│   ", "├── ", "╰── ", "    "},
+                                        TreeStyle{"double", "║   ", "╠══ ", "╚══ ", "    "}};
+
 struct Padding {
   size_t top = 0, right = 1, bottom = 0, left = 1;
 };
@@ -135,6 +148,7 @@ class Look {
   static Look make(const std::vector<GivenText>& given = {}, Fail fail = {}, IsMetric known = {});
 
   bool ascii = false, fold = true;
+  const TreeStyle* tree = kTreeStyles.data();
   size_t fold_from = 2;  // repetitions that are drawn once
   NoteChoice notes = NoteChoice::kShort;
   Ids columns_by_default, totals;
