@@ -115,6 +115,15 @@ def test_ittp_is_measured_and_leaves_the_model_alone(model):
     assert not any(m._forward_hooks for m in model.model.modules())
 
 
+def test_throughput_counts_the_batch_once():
+    """torchmeter 0.1.0, statistic.py: ipt[0].shape[0] / seconds."""
+    meter = Meter(torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Flatten(0)))
+    meter.ittp_warmup, meter.ittp_benchmark_time = 0, 3
+    meter(torch.randn(8, 5, 3))
+    ittp = meter.ittp
+    assert ittp.Throughput.vals == pytest.approx([8 / s for s in ittp.InferTime.vals])
+
+
 def test_ittp_says_why_it_cannot():
     with torch.device("meta"):
         meter = Meter(torch.nn.Linear(3, 4))

@@ -36,7 +36,9 @@ const std::array<tmeter::MetricSpec, 9> kMetrics{{
      .axis = TMETER_AXIS_MODEL,
      .aggregation = TMETER_AGGREGATE_NONE,
      .better = TMETER_BETTER_HIGHER,
-     .convention = "inputs per second: dim 0 of the first tensor input / inference time"},
+     .convention =
+         "inputs of one forward / inference time; the batch, dim 0 of the first tensor input, "
+         "counts once"},
     {.id = "infer_time_p5",
      .title = "inference time, p5",
      .unit = "s",

@@ -174,16 +174,16 @@ class Meter:
             UsageError: the weights are on meta.
         """
         self._require_input("inference time")
-        from .timing import seconds_by_module
+        from .timing import runs_by_module
 
-        seconds = seconds_by_module(
+        runs = runs_by_module(
             self._root,
             self._ipt["args"],
             self._ipt["kwargs"],
             warmup=self.ittp_warmup,
             repeat=self.ittp_benchmark_time,
         )
-        return IttpMeter(self._root, seconds, self.ittp_benchmark_time)
+        return IttpMeter(self._root, runs, self.ittp_benchmark_time)
 
     def _require_input(self, what: str) -> None:
         if not self._ipt["args"] and not self._ipt["kwargs"]:

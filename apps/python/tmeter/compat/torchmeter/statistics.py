@@ -11,6 +11,7 @@ from torch import nn
 
 from .figures import BYTES, COUNT, PER_SECOND, SECONDS, Figure, Measured
 from .nodes import Node
+from .timing import Runs
 
 _tuple: Any = collections.namedtuple
 _WHO = ("Operation_Id", "Operation_Name", "Operation_Type")
@@ -262,18 +263,20 @@ class IttpMeter(Statistics):
     name = "ittp"
     ov_fields = tb_fields = Timing._fields
 
-    def __init__(self, root: Node, seconds: Mapping[str, Sequence[float]], repeat: int) -> None:
+    def __init__(self, root: Node, runs: Mapping[str, Runs], repeat: int) -> None:
         super().__init__(root)
-        self._seconds, self.repeat = seconds, repeat
-        idle = [n.path for n in root.walk() if n.is_leaf and n.path not in seconds]
+        self._runs, self.repeat = runs, repeat
+        idle = [n.path for n in root.walk() if n.is_leaf and n.path not in runs]
         if idle:
             self.warnings.append(f"{len(idle)} modules are not called: {_some(idle)}")
 
     def _time(self, node: Node) -> Measured:
-        return Measured(self._seconds.get(node.path, ()), SECONDS)
+        runs = self._runs.get(node.path)
+        return Measured(runs.seconds if runs else (), SECONDS)
 
     def _throughput(self, node: Node) -> Measured:
-        return Measured([1 / s for s in self._seconds.get(node.path, ()) if s > 0], PER_SECOND)
+        runs = self._runs.get(node.path)
+        return Measured([runs.inputs / s for s in runs.seconds if s > 0] if runs else (), PER_SECOND)
 
     @property
     def InferTime(self) -> Measured:
@@ -288,7 +291,7 @@ class IttpMeter(Statistics):
         return Timing(*_who(self._root), self.InferTime, self.Throughput)
 
     def _detail(self, node: Node) -> list[Any]:
-        if node.path not in self._seconds:
+        if node.path not in self._runs:
             return []
         return [Timing(*_who(node), self._time(node), self._throughput(node))]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -14,10 +14,18 @@ from ...errors import InputError, UsageError
 from .nodes import Node
 
 
-def seconds_by_module(
+class Runs(NamedTuple):
+    """Of one module: the seconds of each run, and the inputs of a run, as torchmeter counts them:
+    dim 0 of the first tensor that the module is called with."""
+
+    seconds: list[float]
+    inputs: int
+
+
+def runs_by_module(
     root: Node, args: tuple[Any, ...], kwargs: dict[str, Any], *, warmup: int, repeat: int
-) -> dict[str, list[float]]:
-    """Dot path → seconds of each run: every module is run `repeat` times on what it is called with.
+) -> dict[str, Runs]:
+    """Dot path → runs: every module is run `repeat` times on what it is called with.
 
     The model runs in evaluation mode without gradients. Training modes, buffers and the random
     state are put back.
@@ -30,7 +38,7 @@ def seconds_by_module(
     model = root.module
     if any(t.is_meta for t in (*model.parameters(), *model.buffers())):
         raise UsageError("ittp runs the model, but its weights are on meta: there is nothing to run")
-    found: dict[str, list[float]] = {}
+    found: dict[str, Runs] = {}
     with torch.no_grad(), _left_as_it_was(model):
         try:
             for _ in range(warmup):
@@ -43,7 +51,7 @@ def seconds_by_module(
 
 
 @contextlib.contextmanager
-def _watched(root: Node, found: dict[str, list[float]], repeat: int) -> Iterator[None]:
+def _watched(root: Node, found: dict[str, Runs], repeat: int) -> Iterator[None]:
     busy = False
     wait = _synchronise(root.module)
 
@@ -53,7 +61,7 @@ def _watched(root: Node, found: dict[str, list[float]], repeat: int) -> Iterator
             if busy:  # this call is a repeated one, of a module around it
                 return
             busy = True
-            times = found.setdefault(node.path, [])
+            times = found.setdefault(node.path, Runs([], _inputs(args, kwargs))).seconds
             try:
                 for _ in range(repeat):
                     wait()
@@ -72,6 +80,11 @@ def _watched(root: Node, found: dict[str, list[float]], repeat: int) -> Iterator
     finally:
         for handle in handles:
             handle.remove()
+
+
+def _inputs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+    tensors = (a for a in (*args, *kwargs.values()) if isinstance(a, torch.Tensor) and a.dim() > 0)
+    return next((int(t.shape[0]) for t in tensors), 1)
 
 
 def _synchronise(model: nn.Module) -> Any:
