@@ -260,6 +260,17 @@ class Formats(Diff):
                 columns[-1] += 1
         self.assertEqual(sorted(set(columns)), [5])  # both tables have five columns here
 
+    def test_modules_called_more_than_once_say_so(self):
+        """ResNet-50's blocks call their one ReLU three times."""
+        before = self.folder / "small.json"
+        tmeter(MODELS / "resnet50.pt2", "-q", "--input", "1x3x192x192", "-r", before)
+        options = (before, MODELS / "resnet50.pt2", "--depth", "all", "--columns", "output_bytes")
+        self.assertIn("  layer1.0.relu (×3)  ", tmeter("diff", *options).stdout)
+        self.assertIn("`layer1.0.relu` (×3) |", tmeter("diff", *options, "--report", "markdown").stdout)
+        self.assertIn("layer1.0.relu</code> (×3) <span>", tmeter("diff", *options, "--report", "html").stdout)
+        self.assertNotIn("conv1 (×", tmeter("diff", *options).stdout)
+        self.assertIn("relu (×3)\\n", tmeter(MODELS / "resnet50.pt2", "--report", "dot").stdout)
+
     def test_models_and_reports_mix(self):
         saved = self.folder / "resnet.json"
         tmeter(MODELS / "resnet50.pt2", f"--report=json={saved}")

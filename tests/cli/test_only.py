@@ -57,6 +57,9 @@ class Only(CliTest):
             self.assertEqual(f'tooltip="{path}"' in drawing, drawn, path)
         self.assertNotIn("more modules", drawing)
         self.assertEqual(self.paths("show", saved)[:2], ["", "layer2"])
+        parts = tmeter("show", saved, "--only", "trainable", "--report", "markdown").stdout
+        self.assertIn("`layer2`", parts)
+        self.assertNotIn("`maxpool`", parts)
 
     def test_a_model_with_nothing_to_train_is_its_root(self):
         saved = self.frozen(RESNET, "")

@@ -71,6 +71,10 @@ std::optional<double> analysis_seconds(const Report& report) {
   return number_in(report.property("analysis.seconds"));
 }
 
+std::string calls_mark(const tmeter::Module& module) {
+  return module.calls() > 1 ? " (×" + std::to_string(module.calls()) + ")" : "";
+}
+
 std::string describe_input(const tmeter::Graph& graph, size_t i) {
   std::string text(graph.input_name(i));
   if (!text.empty()) text += ": ";

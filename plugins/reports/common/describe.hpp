@@ -18,6 +18,9 @@ std::string file_size(const tmeter::Report& report);
 /// Wall time of the analysis in seconds.
 std::optional<double> analysis_seconds(const tmeter::Report& report);
 
+/// " (×2)" behind the name of a module whose figures are of two calls; empty for one call or none.
+std::string calls_mark(const tmeter::Module& module);
+
 /// "x: f32[1, 3, 224, 224] (inferred)", with the origin of sizes that are not recorded.
 std::string describe_input(const tmeter::Graph& graph, size_t i);
 

@@ -150,6 +150,12 @@ std::string Row::type() const {
   return std::string(before->type()) + " → " + std::string(after->type());
 }
 
+std::string Row::calls() const {
+  if (!before || !after) return reports::calls_mark(before ? *before : *after);
+  if (before->calls() == after->calls()) return reports::calls_mark(*after);
+  return " (×" + std::to_string(before->calls()) + " → ×" + std::to_string(after->calls()) + ")";
+}
+
 Changes::Changes(const Report& report)
     : view_(view_of(report)), before_(view_.before()), after_(report) {
   columns_ = common_columns(before_, after_);

@@ -44,6 +44,8 @@ struct Row {
   /// The path in the model that has it; both paths of a renamed module.
   std::string path() const;
   std::string type() const;
+  /// " (×2)" of a module whose figures are of two calls, " (×2 → ×3)" where the calls differ.
+  std::string calls() const;
 };
 
 struct Counts {

@@ -146,7 +146,7 @@ class Page {
     const auto indent = std::to_string(std::min<size_t>(depth, 12));
     const auto name = m->path().empty() ? "(model)" : plain(m->path());
     const auto text = report.module_text(*m);
-    put("<td class=\"m d", indent, "\"><code>", name, "</code> <span>",
+    put("<td class=\"m d", indent, "\"><code>", name, "</code>", reports::calls_mark(*m), " <span>",
         plain(text.empty() ? m->type() : text), "</span></td>");
   }
 

@@ -64,7 +64,8 @@ void modules(const Changes& changes, std::string& out) {
   line_of(out, rule);
   for (const auto& p : pairs) {
     const auto row = changes.row(p);
-    std::vector<std::string> cells{std::string(row.kind()), path_of(row), escaped(row.type())};
+    std::vector<std::string> cells{std::string(row.kind()), path_of(row) + row.calls(),
+                                   escaped(row.type())};
     for (size_t c = 0; c < row.changes.size(); ++c) {
       const auto& metric = changes.columns()[c].after;
       const auto& change = row.changes[c];

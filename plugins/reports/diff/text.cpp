@@ -138,6 +138,7 @@ class Writer {
     const auto style = sign == '+' ? Style::kGood : sign == '-' ? Style::kWarning : Style::kStrong;
     Text path(std::string(2 * std::min<size_t>(row.pair.depth, 10), ' '));
     path.add(plugins::readable(row.path()), sign == ' ' ? Style::kPlain : style);
+    path.add(row.calls(), Style::kQuiet);
     std::vector<Text> cells{Text(std::string(1, sign), style), path.cut(room),
                             Text(plugins::readable(row.type()), Style::kType).cut(room)};
     for (size_t c = 0; c < row.changes.size(); ++c) {

@@ -117,7 +117,8 @@ class ModuleGraph {
   void node(const Module& module) {
     ++drawn_;
     std::vector<std::string> lines{
-        std::string(module.index() == 0 ? reports::model_name(report_) : module.name())};
+        std::string(module.index() == 0 ? reports::model_name(report_) : module.name()) +
+        reports::calls_mark(module)};
     for (const auto& a : look_.attributes()) {
       if (const auto* metric = std::get_if<Metric>(&a))
         lines.push_back(Look::line(*metric, reports::module_cell(report_, *metric, module)));

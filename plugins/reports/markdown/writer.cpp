@@ -4,6 +4,7 @@
 #include <tmeter/cpp/vocabulary.hpp>
 
 #include "../common/cells.hpp"
+#include "../common/chosen_modules.hpp"
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
 #include "../common/findings.hpp"
@@ -168,16 +169,18 @@ class Writer {
   void heaviest_modules() {
     if (!main_ || graph_.modules().size() < 2) return;
     const auto own = reports::own_sums(report_, metrics_);
+    const auto chosen = reports::chosen_modules(report_);
     std::vector<Candidate> all;
     for (size_t i = 0; i < own.size(); ++i)
-      if (const auto weight = own[i][*main_].result().real(); weight > 0)
+      if (const auto weight = own[i][*main_].result().real(); weight > 0 && chosen[i])
         all.push_back({i, weight});
     if (all.empty()) return;
     Table table{2, titles({"module", "type"}), {}};
     const auto count = all.size();
     for (const auto i : heaviest(std::move(all))) {
       const auto m = graph_.modules()[i];
-      table.rows.push_back({i ? code(m.path()) : "(root)", code(m.type())});
+      table.rows.push_back(
+          {i ? code(m.path()) + reports::calls_mark(m) : "(root)", code(m.type())});
       add_figures(reports::cells_of(own[i]), table.rows.back());
     }
     put("Heaviest modules", table, count);
@@ -202,14 +205,17 @@ class Writer {
     const auto root = graph_.modules().size() ? graph_.root() : tmeter::Module();
     if (!root || root.child_count() == 0) return;
     Table table{2, titles({"module", "type"}), {}};
-    for (size_t i = 0; i < root.child_count() && i < 4 * options_.rows; ++i) {
+    const auto chosen = reports::chosen_modules(report_);
+    size_t all = 0;
+    for (size_t i = 0; i < root.child_count(); ++i) {
       const auto m = root.child(i);
+      if (!chosen[m.index()] || ++all > 4 * options_.rows) continue;
       std::vector<Cell> cells;
       for (const auto& metric : metrics_) cells.push_back(reports::module_cell(report_, metric, m));
-      table.rows.push_back({code(m.path()), code(m.type())});
+      table.rows.push_back({code(m.path()) + reports::calls_mark(m), code(m.type())});
       add_figures(cells, table.rows.back());
     }
-    put("Parts of the model", table, root.child_count());
+    put("Parts of the model", table, all);
   }
 
   void sweep() {
