@@ -83,17 +83,21 @@ double memory_fraction(std::string_view text) {
                                     "': a share above 0 and at most 1 is expected, as in 0.5");
 }
 
-uint64_t memory_limit_of(at::Device device, uint64_t limit) {
+MemoryLimit memory_limit_of(at::Device device, uint64_t limit) {
   const char* text = std::getenv("PYTORCH_CUDA_MEMORY_FRACTION");
-  if (device.is_cpu() || !text || !*text) return limit;
+  if (device.is_cpu() || !text || !*text) return {limit};
   const double share = memory_fraction(text);
   using Query = int (*)(size_t * free, size_t * total);
   auto* const query = reinterpret_cast<Query>(dlsym(RTLD_DEFAULT, "cudaMemGetInfo"));
   size_t free = 0, total = 0;
   const c10::DeviceGuard guard(device);
-  if (!query || query(&free, &total) != 0) return limit;
+  if (!query || query(&free, &total) != 0)
+    return {
+        limit,
+        "PYTORCH_CUDA_MEMORY_FRACTION does not limit the run: CUDA does not say how much memory " +
+            device.str() + " has; --max-memory limits it in bytes"};
   const auto allowed = static_cast<uint64_t>(share * static_cast<double>(total));
-  return limit == 0 ? allowed : std::min(limit, allowed);
+  return {limit == 0 ? allowed : std::min(limit, allowed)};
 }
 
 uint64_t now_ns() {

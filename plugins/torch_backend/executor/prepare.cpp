@@ -63,8 +63,10 @@ std::unique_ptr<Execution> prepare(const Graph& graph, const tmeter_run_request&
   call.fact("inputs", inputs.described);
   call.fact("threads", std::to_string(request.threads));
   at::manual_seed(request.seed);  // for operators that draw random numbers
-  auto runner = std::make_unique<Runner>(std::move(program), std::move(inputs.tensors), device,
-                                         memory_limit_of(device, request.memory_limit));
+  const auto limit = memory_limit_of(device, request.memory_limit);
+  if (!limit.warning.empty()) call.warn(limit.warning);
+  auto runner =
+      std::make_unique<Runner>(std::move(program), std::move(inputs.tensors), device, limit.bytes);
   if (call.option_bool("output-digest")) report_outputs(*runner, request, call);
   return runner;
 }
