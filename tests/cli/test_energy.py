@@ -95,6 +95,48 @@ class Energy(CliTest):
         self.assert_refused(2, ["energy.co2"], PLUGINS, "--set", "energy.co2=-2", RESNET)
         self.assert_refused(2, ["energy.co2"], PLUGINS, "--set", "energy.co2=nan", RESNET)
 
+    def heated(self, name, extra):
+        """A profile of a hundred watts and a clock that a MAC a nanosecond stands for."""
+        leaves = {"energy.mac.float32": (1e-12, "J"), "energy.op.float32": (1e-12, "J"), "power.static": (100, "W"),
+                  "peak.mac.float32": (1e9, "MAC/s"), "peak.op.float32": (1e30, "op/s"), **extra}
+        text = f'name = "{name}"\ntitle = "made up"\n'
+        text += "".join(f'[{key}]\nvalue = {v}\nunit = "{unit}"\nsource = "made up"\n' for key, (v, unit) in leaves.items())
+        return self.file(f"{name}.toml", text)
+
+    def at(self, profile, *temperature):
+        options = [f"--set=energy.temperature={t}" for t in temperature]
+        return report(RESNET, PLUGINS, "--hardware", profile, *options)
+
+    def test_heat_leaks_and_throttles(self):
+        """ResNet-50's 4,089,184,256 MACs take 4.089184256 s at 1 GMAC/s, at 100 W; at 65 °C 0.5 W/K · 40 K more; at 90 °C
+        0.5 W/K · 65 K more and 1 − 0.02/K · 5 K of the clock."""
+        profile = self.heated("hot", {"thermal.leakage": (0.5, "W/K"), "thermal.reference": (25, "°C"),
+                                      "thermal.throttle": (85, "°C"), "thermal.slowdown": (0.02, "1/K")})
+        seconds = 4.089184256
+        for temperature, watts, clock in ((), 100, 1), ((25,), 100, 1), ((65,), 120, 1), ((90,), 132.5, 0.9):
+            totals = self.at(profile, *temperature)["totals"]
+            self.assert_close(totals["energy_static"], seconds / clock * watts)
+            self.assert_close(totals["energy_time"], seconds / clock)
+        text = metric(self.at(profile, 90), "energy")["provenance"]["text"]
+        self.assertIn("at 90 °C: 32.5 W of leakage more than at 25 °C, clock 90 % above the throttle point of 85 °C", text)
+
+    def test_heat_that_is_left_out_is_said(self):
+        text = metric(self.at("nvidia-a100"), "energy")["provenance"]["text"]
+        self.assertIn("without thermal effects: no temperature is given (--set energy.temperature=65)", text)
+        text = metric(self.at("nvidia-a100", 65), "energy_static")["provenance"]["text"]
+        self.assertIn("has neither thermal.leakage", text)
+        document = self.at(self.heated("sudden", {"thermal.throttle": (80, "°C")}), 81)
+        self.assertIn("lower bounds", " ".join(document["warnings"]))
+        text = metric(self.at("nvidia-a100", "sensor"), "energy")["provenance"]["text"]
+        self.assertRegex(text, "no sensor of temperature can be read|at [0-9.]+ °C|has neither")
+
+    def test_temperatures_that_cannot_be(self):
+        for wrong in ("hot", "-60", "151", "nan", "65C", ""):
+            if wrong:
+                self.assert_refused(2, [f"energy.temperature={wrong}", "sensor"], PLUGINS, "--set", f"energy.temperature={wrong}", RESNET)
+        cold = self.heated("ends", {"thermal.throttle": (80, "°C"), "thermal.slowdown": (0.1, "1/K")})
+        self.assert_refused(2, ["energy.temperature=90", "stands still"], PLUGINS, "--hardware", cold, "--set", "energy.temperature=90", RESNET)
+
     def test_the_table_of_regions(self):
         """Codes are sorted and unique; grams are possible (hydropower about 24, lignite alone about 1,100)."""
         text = (SOURCE / "plugins/metrics/energy/grid.cpp").read_text()

@@ -4,7 +4,7 @@
 #include <string>
 #include <tmeter/cpp/plugin.hpp>
 
-#include "estimate.hpp"
+#include "plugins/common/energy/estimate.hpp"
 
 namespace energy {
 

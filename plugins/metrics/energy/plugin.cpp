@@ -3,16 +3,18 @@
 //
 // Marked as an estimate: provenance names model and profile, and the terms that the profile lacks.
 // Measurements of runs have metrics of their own (measured.cpp).
-// The formulas are in model.hpp, the profiles in hardware/, both are described in
+// The formulas are in plugins/common/energy, the profiles in hardware/, both are described in
 // docs/hardware-profiles.md.
 #include <algorithm>
+#include <charconv>
 #include <memory>
 #include <tmeter/cpp/units.hpp>
 
 #include "columns.hpp"
-#include "estimate.hpp"
 #include "grid.hpp"
+#include "hwmon.hpp"
 #include "measured.hpp"
+#include "plugins/common/energy/estimate.hpp"
 
 namespace {
 
@@ -40,6 +42,34 @@ class Energy {
   Grid grid_;
 };
 
+constexpr std::string_view kSensor = "sensor";
+constexpr double kColdest = -55,
+                 kHottest = 150;  // °C: what silicon is specified for, and some more
+
+std::optional<double> hottest_probe(const Call& call) {
+  std::optional<double> hottest;
+  for (const auto& probe :
+       sensors::temperature_probes(std::string(call.option_text("sensors-root"))))
+    if (const auto t = sensors::read_probe(probe)) hottest = std::max(hottest.value_or(*t), *t);
+  return hottest;
+}
+
+energy::Temperature temperature_of(const Call& call) {
+  const auto text = call.option_text("temperature");
+  if (text.empty()) return {{}, "no temperature is given (--set energy.temperature=65)"};
+  if (text == kSensor) {
+    if (const auto read = hottest_probe(call)) return {*read, {}};
+    return {{}, "no sensor of temperature can be read (/sys/class/hwmon; it takes --inference)"};
+  }
+  double celsius = 0;
+  const auto* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, celsius);
+  if (parsed.ec == std::errc() && parsed.ptr == end && celsius >= kColdest && celsius <= kHottest)
+    return {celsius, {}};
+  throw tmeter::Error(TMETER_BAD_USAGE, "energy.temperature=" + std::string(text) +
+                                            ": °C from -55 to 150, or sensor, are expected");
+}
+
 std::string left_out(const energy::Scope& scope) {
   std::string text;
   if (!scope.memory) text += "; without energy_memory: " + scope.missing_memory;
@@ -48,8 +78,11 @@ std::string left_out(const energy::Scope& scope) {
 }
 
 /// The suffix of the model's and the profile's name.
-std::string particulars(const Column& column, const energy::Scope& scope, const Grid& grid) {
-  if (column.spec.id == "energy") return left_out(scope);
+std::string particulars(const Column& column, const energy::Scope& scope, const energy::Heat& heat,
+                        const Grid& grid) {
+  if (column.spec.id == "energy") return left_out(scope) + "; " + heat.words;
+  if (column.spec.id == "energy_static" || column.spec.id == "energy_time")
+    return "; " + heat.words;
   if (column.spec.id == "co2") return "; " + grid.words;
   return {};
 }
@@ -66,12 +99,21 @@ void Energy::say_provenance(const Column& column, const std::string& profile,
   } else {
     call.set_provenance(column.spec.id, TMETER_PROVENANCE_ESTIMATED,
                         "linear energy model on hardware profile " + profile +
-                            particulars(column, estimator_.scope(), grid_));
+                            particulars(column, estimator_.scope(), estimator_.heat(), grid_));
   }
 }
 
 void Energy::start(Call& call) {
-  estimator_.start(call);
+  estimator_.start(call, temperature_of(call));
+  const auto& heat = estimator_.heat();
+  if (heat.clock <= 0)
+    throw tmeter::Error(TMETER_BAD_USAGE,
+                        "energy.temperature=" + std::string(call.option_text("temperature")) +
+                            ": " + std::string(call.hardware_name()) +
+                            " stands still there, by its thermal.slowdown");
+  if (heat.lower_bound)
+    call.warn("energy: the time and energy_static are lower bounds, as the clock of " +
+              std::string(call.hardware_name()) + " falls above its throttle point");
   grid_ = energy::grid_of(call);
   const auto profile =
       std::string(call.hardware_name()) + ": " + std::string(call.hardware_title());
@@ -135,6 +177,11 @@ void register_options(tmeter::Registrar& r) {
             .text = "grams of CO2e per kWh of your own electricity; overrides region (-1: none)",
             .min = -1,
             .max = 1e6});
+  r.option({.key = "temperature",
+            .default_value = "",
+            .text =
+                "temperature of the machine in °C, for leakage and clock, or sensor: the highest "
+                "of this machine as the analysis starts, with --inference"});
 }
 
 void register_all(tmeter::Registrar& r) {

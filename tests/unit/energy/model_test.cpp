@@ -1,8 +1,10 @@
 // The energy formulas against hand calculations, and the rules by which an element type without a
 // figure takes that of another.
-#include "plugins/metrics/energy/model.hpp"
+#include "plugins/common/energy/model.hpp"
 
 #include <gtest/gtest.h>
+
+#include "plugins/common/energy/heat.hpp"
 
 namespace {
 
@@ -53,6 +55,42 @@ TEST(EnergyModel, OtherOperationsAddTheirOwnFigure) {
 TEST(EnergyModel, AMissingFigureMakesTheTermMissingInsteadOfZero) {
   EXPECT_FALSE(energy::compute_energy({1, 0, 0, OpClass::kMatmul, kFloat32}, std::nullopt, 2e-12));
   EXPECT_FALSE(energy::compute_energy({0, 1, 0, OpClass::kMatmul, kFloat32}, 4e-12, std::nullopt));
+}
+
+TEST(Heat, LeakageIsALineAndTheClockFallsAboveTheThrottlePoint) {
+  const auto lookup = profile_of({{"power.static", 54},
+                                  {"thermal.leakage", 0.2},
+                                  {"thermal.reference", 25},
+                                  {"thermal.throttle", 85},
+                                  {"thermal.slowdown", 0.02}});
+  // 0.2 W/K · (65 − 25) K = 8 W; 85 °C is not yet above 85 °C
+  const auto warm = energy::heat_of(lookup, {65, {}}, "p");
+  EXPECT_DOUBLE_EQ(warm.leakage, 8);
+  EXPECT_DOUBLE_EQ(warm.clock, 1);
+  // 1 − 0.02/K · 10 K = 0.8
+  const auto hot = energy::heat_of(lookup, {95, {}}, "p");
+  EXPECT_DOUBLE_EQ(hot.leakage, 14);
+  EXPECT_DOUBLE_EQ(hot.clock, 0.8);
+  EXPECT_FALSE(hot.lower_bound);
+  EXPECT_DOUBLE_EQ(energy::heat_of(lookup, {145, {}}, "p").clock, 0);
+  // Never less than no power at all.
+  EXPECT_DOUBLE_EQ(
+      energy::heat_of(
+          profile_of({{"power.static", 1}, {"thermal.leakage", 0.2}, {"thermal.reference", 25}}),
+          {-25, {}}, "p")
+          .leakage,
+      -1);
+}
+
+TEST(Heat, WhatTheProfileLacksIsSaid) {
+  const auto throttles = profile_of({{"thermal.throttle", 80}});
+  EXPECT_TRUE(energy::heat_of(throttles, {90, {}}, "p").lower_bound);
+  EXPECT_FALSE(energy::heat_of(throttles, {80, {}}, "p").lower_bound);
+  EXPECT_NE(energy::heat_of(profile_of({}), {65, {}}, "p")
+                .words.find("without thermal effects: p has neither"),
+            std::string::npos);
+  EXPECT_NE(energy::heat_of(throttles, {}, "p").words.find("no temperature is given"),
+            std::string::npos);
 }
 
 TEST(EnergyModel, AFigureNobodyNeedsMayBeMissing) {

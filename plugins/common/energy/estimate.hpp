@@ -3,10 +3,11 @@
 #include <span>
 #include <tmeter/cpp/plugin.hpp>
 
-#include "model.hpp"
+#include "plugins/common/energy/heat.hpp"
+#include "plugins/common/energy/model.hpp"
+#include "plugins/common/energy/tables.hpp"
 #include "plugins/common/machine/machine.hpp"
 #include "plugins/common/machine/per_node.hpp"
-#include "tables.hpp"
 
 namespace energy {
 
@@ -37,8 +38,9 @@ struct Scope {
 class Estimator {
  public:
   /// Reads the profile of this run and discards that of the run before.
-  void start(const tmeter::Call& call);
+  void start(const tmeter::Call& call, const Temperature& temperature = {});
   const Scope& scope() const { return scope_; }
+  const Heat& heat() const { return heat_; }
   machine::Machine& machine() { return machine_; }
 
   Estimate of(const tmeter::Node& node, const tmeter::Call& call);
@@ -51,6 +53,7 @@ class Estimator {
 
   machine::Machine machine_{"energy"};
   Scope scope_;
+  Heat heat_;
   PublishedTables tables_;
   double per_byte_ = 0, power_ = 0;
   machine::PerNode<Work, Estimate> nodes_;

@@ -1,4 +1,4 @@
-#include "estimate.hpp"
+#include "plugins/common/energy/estimate.hpp"
 
 namespace energy {
 
@@ -15,7 +15,7 @@ std::optional<double> Scope::total(const Terms& terms) const {
   return *terms.compute + terms.memory.value_or(0) + terms.standing.value_or(0);
 }
 
-void Estimator::start(const Call& call) {
+void Estimator::start(const Call& call, const Temperature& temperature) {
   machine_.start(call);
   scope_ = {};
   nodes_.forget();
@@ -31,7 +31,9 @@ void Estimator::start(const Call& call) {
   if (!per_byte) scope_.missing_memory = no("energy per byte (energy.dram)");
 
   const auto power = Machine::number(call, "power.static");
-  power_ = power.value_or(0);
+  heat_ = heat_of([&call](const std::string& key) { return Machine::number(call, key); },
+                  temperature, machine_.quoted_name());
+  power_ = power.value_or(0) + heat_.leakage;
   scope_.standing = power && (machine_.has_peak_mac() || machine_.bandwidth());
   if (!power) {
     scope_.missing_standing = no("static power (power.static)");
@@ -60,8 +62,8 @@ Terms Estimator::terms_of(std::span<const Work> parts, const Call& call) {
   if (scope_.memory) terms.memory = memory_energy(traffic, per_byte_);
   if (!scope_.standing) return terms;
   const auto times = machine_.times_of(parts, call);
-  if (!times) return terms;
-  terms.seconds = times->longer();
+  if (!times || heat_.clock <= 0) return terms;
+  terms.seconds = std::max(times->arithmetic / heat_.clock, times->memory);
   terms.standing = static_energy(*terms.seconds, power_);
   return terms;
 }

@@ -1,9 +1,9 @@
 // Published energies per operation and byte, compiled in: what spans the band of an estimate.
-#include "tables.hpp"
+#include "plugins/common/energy/tables.hpp"
 
 #include <algorithm>
 
-#include "model.hpp"
+#include "plugins/common/energy/model.hpp"
 
 namespace energy {
 namespace {
@@ -121,8 +121,8 @@ std::optional<double> PublishedTables::Reader::energy_of(std::span<const Work> p
       const auto figure = profile.figure(lookup, family, work.kind, work.type);
       return figure ? std::optional(figure->value) : std::nullopt;
     };
-    const auto compute = compute_energy(work, value(machine::Family::kEnergyMac),
-                                        value(machine::Family::kEnergyOp));
+    const auto compute =
+        compute_energy(work, value(machine::Family::kEnergyMac), value(machine::Family::kEnergyOp));
     if (!compute) return std::nullopt;
     joules += *compute + memory_energy(work, per_byte);
     bytes += work.bytes;
@@ -138,8 +138,11 @@ std::optional<double> PublishedTables::Reader::energy_of(std::span<const Work> p
 PublishedTables::PublishedTables() {
   for (const auto& table : kTables) {
     auto lookup = lookup_in(table);
-    readers_.push_back({lookup, {}, lookup("energy.dram").value_or(0),
-                        lookup("power.static").value_or(0), lookup("peak.dram")});
+    readers_.push_back({lookup,
+                        {},
+                        lookup("energy.dram").value_or(0),
+                        lookup("power.static").value_or(0),
+                        lookup("peak.dram")});
   }
 }
 
@@ -159,8 +162,7 @@ std::optional<Band> PublishedTables::band(std::span<const Work> parts) {
 
 std::string published_tables() {
   std::string names;
-  for (const auto& table : kTables)
-    names.append(names.empty() ? "" : ", ").append(table.name);
+  for (const auto& table : kTables) names.append(names.empty() ? "" : ", ").append(table.name);
   return names;
 }
 
