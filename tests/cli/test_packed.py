@@ -29,9 +29,9 @@ class FourBitFloats(CliTest):
 class Int4OfTorchao(CliTest):
     """Classes that torchao 0.18 makes on a GPU alone or does not write to safetensors yet; shapes by their documentation (workflows/int4)."""
 
-    def stored(self, tensors):
-        """The path of a file with these parts of `fc.weight`: name → (type, shape, bytes of an element)."""
-        header, at = {}, 0
+    def stored(self, tensors, told=None):
+        """The path of a file with these parts of `fc.weight`: name → (type, shape, bytes of an element). `told`: what its metadata say."""
+        header, at = {} if told is None else {"__metadata__": {"fc.weight": told if isinstance(told, str) else json.dumps(told)}}, 0
         for name, (dtype, dims, bytes_each) in tensors.items():
             count = bytes_each
             for d in dims:
@@ -80,6 +80,24 @@ class Int4OfTorchao(CliTest):
                 document = report(self.stored(tensors), "--plugins=params")
                 self.assertIn("such as 'fc._weight_qdata', may be packed weights", str(document["warnings"]))
 
+    def test_classes_that_do_not_fit_are_said(self):
+        pairs = {"qdata": ("I8", [32, 32], 1), "scale": ("BF16", [2, 32], 2), "zero_point": ("BF16", [2, 32], 2)}
+        for told, words in (({"_type": "Int4Tensor", "_data": {"shape": [32, 65]}}, "torchao's 'Int4Tensor', which has other shapes"),
+                            ({"_type": "Int4Tensor", "_data": {"shape": [-32, -64]}}, "other shapes"),
+                            ({"_type": "Int4TilePackedTo4dTensor", "_data": {"shape": [32, 64]}}, "other shapes"),
+                            ({"_type": "MXTensor"}, "other shapes"),
+                            ({"_type": "Int3Tensor", "_data": None}, "'Int3Tensor', a class that tmeter does not know")):
+            with self.subTest(told):
+                document = report(self.stored(pairs, told), "--plugins=params")
+                self.assertEqual(document["totals"]["params"], 32 * 32 + 2 * 64)
+                (warning,) = document["warnings"]
+                self.assertIn("such as 'fc._weight_qdata', may be packed weights", warning)
+                self.assertIn(words, warning)
+        for told in ("{", "[]", "{}", '{"_type": 4}', '{"_type": "Int4Tensor", "_data": {"shape": [1e9]}}', "anything", "{" * 2000):
+            with self.subTest(told):  # another library's: shapes decide
+                document = report(self.stored(pairs, told), "--plugins=params")
+                self.assertEqual((document["totals"]["params"], document["warnings"]), (32 * 64, []))
+
     def test_bytes_with_scales_by_rows_are_int8(self):
         self.assert_counted({"qdata": ("I8", [32, 32], 1), "scale": ("F32", [32, 1], 4), "zero_point": ("I8", [32, 1], 1)}, [32, 32], 1024 + 128 + 32)
 
@@ -124,13 +142,16 @@ class Packed(CliTest):
                 for t in document["tensors"]:
                     if "encoding" not in t:
                         continue
-                    self.assertEqual(t["values"]["digest"], expected["weights"][t["name"]]["digest"], t["name"])
+                    self.assertEqual(t["values"].get("digest"), expected["weights"][t["name"]]["digest"], t["name"])
                     self.assertEqual(t["values"]["bits_per_weight"], 8 * t["encoding"]["stored_bytes"] / t["numel"])
 
     def test_without_a_configuration_where_shapes_tell(self):
         for name, expected in EXPECTED.items():
             with self.subTest(packing=name):
                 self.assert_counted(self.read(self.alone(name)), expected)
+
+    def test_classes_of_torchao_leave_no_doubt(self):
+        self.assertEqual(report(HERE / "torchao-classes" / "model.safetensors", "--plugins=params")["warnings"], [])
 
     def change_config(self, name, **changes):
         folder = self.copy(name)

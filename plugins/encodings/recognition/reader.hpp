@@ -24,11 +24,17 @@ bool same_rows(const Stored& a, const Stored& b);
 
 class Reader {
  public:
-  Reader(const std::vector<Stored>& stored, const Config& config) : config_(config) {
+  Reader(const std::vector<Stored>& stored, const Config& config, const Metadata& metadata)
+      : config_(config), metadata_(metadata) {
     for (const auto& t : stored) by_name_.emplace(t.name, &t);
   }
 
   const Config& config() const { return config_; }
+  /// What the metadata of the files say of this key; empty when they have none.
+  std::string_view metadata(std::string_view key) const {
+    const auto it = metadata_.find(key);
+    return it == metadata_.end() ? std::string_view() : it->second;
+  }
   /// Null when it is absent, or part of a weight already.
   const Stored* find(const std::string& name) const {
     const auto it = by_name_.find(name);
@@ -43,6 +49,13 @@ class Reader {
     if (find(weight.name) || !names_.insert(weight.name).second) weight.name = weight.values->name;
     out_.packed.push_back(std::move(weight));
   }
+  /// It is no weight of a known form; `why` is said of the first.
+  void leave(const Stored& t, std::string why) {
+    if (left_.empty()) why_left_ = std::move(why);
+    left_.insert(&t);
+  }
+  bool is_left(const Stored& t) const { return left_.contains(&t); }
+  const std::string& why_left() const { return why_left_; }
   void note(std::string text) { out_.notes.push_back(std::move(text)); }
   [[noreturn]] void contradict(const std::string& key, const Stored& t,
                                const std::string& why) const {
@@ -58,8 +71,10 @@ class Reader {
 
  private:
   const Config& config_;
+  const Metadata& metadata_;
   std::unordered_map<std::string_view, const Stored*> by_name_;
-  std::unordered_set<const Stored*> taken_;
+  std::unordered_set<const Stored*> taken_, left_;
+  std::string why_left_;
   std::unordered_set<std::string> names_;  // of weights
   Recognised out_;
 };

@@ -66,23 +66,26 @@ bool may_hold_packed(const Stored& t) {
          t.element.starts_with("F6");
 }
 
-/// Matrices of integers that nothing explains: the parameters are then counted as they are stored.
+/// Matrices of integers that nothing explains, and what is of no known form: the parameters are
+/// then counted as they are stored.
 void note_left(Reader& r, const std::vector<Stored>& stored) {
   size_t left = 0;
   const Stored* first = nullptr;
   for (const auto& t : stored) {
-    if (r.is_taken(t) || !is_integer(t.dtype) || t.dims.size() < 2) continue;
-    if (left++ == 0) first = &t;
+    const bool is_matrix = is_integer(t.dtype) && t.dims.size() >= 2;
+    if (r.is_taken(t) || (!is_matrix && !r.is_left(t))) continue;
+    if (left++ == 0 || (r.is_left(t) && !r.is_left(*first))) first = &t;
   }
   if (left == 0) return;
   const auto& c = r.config();
   const bool known = std::find(kMethods.begin(), kMethods.end(), c.method) != kMethods.end();
   const auto method =
       c.method.empty() ? std::string() : " (config.json says " + loading::in_quotes(c.method) + ")";
-  r.note(std::to_string(left) + (left == 1 ? " tensor" : " tensors") + " of integers, such as " +
-         loading::in_quotes(first->name) + ", may be packed weights" + method + "; " +
-         (known || c.method.empty() ? "their shapes do not tell how"
-                                    : "tmeter does not know this packing") +
+  const auto why = r.is_left(*first)           ? r.why_left()
+                   : known || c.method.empty() ? "their shapes do not tell how"
+                                               : "tmeter does not know this packing";
+  r.note(std::to_string(left) + (left == 1 ? " tensor" : " tensors") + ", such as " +
+         loading::in_quotes(first->name) + ", may be packed weights" + method + "; " + why +
          ", so their elements are counted as they are stored");
 }
 
@@ -92,8 +95,9 @@ bool may_be_packed(const std::vector<Stored>& stored) {
   return std::any_of(stored.begin(), stored.end(), may_hold_packed);
 }
 
-Recognised recognise(const std::vector<Stored>& stored, const Config& config) {
-  Reader r(stored, config);
+Recognised recognise(const std::vector<Stored>& stored, const Config& config,
+                     const Metadata& metadata) {
+  Reader r(stored, config, metadata);
   for (const auto& t : stored) {
     if (r.is_taken(t) || !may_hold_packed(t)) continue;
     std::any_of(kWays.begin(), kWays.end(), [&](Way way) { return way(r, t); });

@@ -9,7 +9,8 @@ namespace packed {
 
 /// What is recognised points to the items of `stored`. Throws BadFile where the configuration
 /// contradicts a tensor.
-Recognised recognise(const std::vector<Stored>& stored, const Config& config);
+Recognised recognise(const std::vector<Stored>& stored, const Config& config,
+                     const Metadata& metadata);
 
 /// Whether the types of tensors suggest that something is packed: then config.json is worth
 /// reading.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace packed {
@@ -20,6 +21,9 @@ struct Stored {
   const tmeter_source* file = nullptr;  // null: the model file
   std::string_view data;                // its bytes; empty in weightless files
 };
+
+/// The texts that files state beside their tensors (`__metadata__` of safetensors), by key.
+using Metadata = std::unordered_map<std::string_view, std::string_view>;
 
 struct Part {
   std::string_view role;  // a literal

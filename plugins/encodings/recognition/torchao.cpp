@@ -1,14 +1,108 @@
-// torchao's tensor subclasses, flattened (prototype/safetensors/safetensors_support.py):
-// "fc.weight" is stored as "fc._weight_qdata", "fc._weight_scale" and others.
+// torchao's tensor subclasses, flattened (prototype/safetensors/safetensors_support.py of 0.18):
+// "fc.weight" is stored as "fc._weight_qdata", "fc._weight_scale" and others, and the metadata of
+// the file say of which class it is:
+//
+//   "fc.weight": {"_type": "Int4Tensor", "_data": {"block_size": [1, 32], "shape": [32, 64]}, …}
+//
+// Without them, the first class decides whose shapes fit.
 #include <algorithm>
 #include <array>
 
+#include "json_text.hpp"
 #include "reader.hpp"
 
 namespace packed {
 namespace {
 
+namespace json = loading::json;
+
 constexpr std::string_view kData = "_qdata";
+
+/// How the scales of a weight [N, K] lie. Dims before these two are the same in all parts.
+enum class Form {
+  kAny,       // over the data as a grid
+  kMoved,     // in another order ("is_swizzled_scales"): counted, and not decoded
+  kRows,      // [N, K / group]
+  kAcross,    // [K / group, N], and as many zeros
+  kShuffled,  // [K / group, N] or [K / group / 8, 8, N]
+  kPairs,     // [K / group, N, 2], with zeros
+  kTiles      // the same; the data are in tiles [N / 8, K / 128, 32, 4], padded
+};
+
+struct Class {
+  std::string_view type;     // "_type" in the metadata
+  std::string_view numbers;  // where the class has several forms: how its "elem_dtype" begins
+  int32_t data;              // TMETER_DTYPE_… of its elements; FLOAT8_E4M3FN: any float8
+  int64_t per_item;          // numbers in an element of the data, along K
+  std::string_view scales;   // the end of their name
+  int32_t scale_type;        // UNDEFINED: any
+  int64_t group;             // numbers for a scale; 0: any
+  Form form;
+  const char* encoding;
+  int64_t block_elements, block_bytes;
+};
+
+constexpr auto kInt8 = TMETER_DTYPE_INT8, kUint8 = TMETER_DTYPE_UINT8, kInt32 = TMETER_DTYPE_INT32,
+               kFloat8 = TMETER_DTYPE_FLOAT8_E4M3FN, kPower = TMETER_DTYPE_FLOAT8_E8M0FNU,
+               kAnyType = TMETER_DTYPE_UNDEFINED;
+
+// A class has a row for each of its forms.
+constexpr std::array<Class, 16> kClasses{{
+    {"Int4PreshuffledTensor", "", kInt8, 2, "_group_scale", kAnyType, 0, Form::kShuffled,
+     "torchao.int4", 2, 1},
+    {"Int4TilePackedTo4dTensor", "", kInt32, 8, "_scale_and_zero", kAnyType, 0, Form::kTiles,
+     "torchao.int4", 8, 4},
+    {"Int4OpaqueTensor", "", kUint8, 2, "_scale_and_zero", kAnyType, 0, Form::kPairs,
+     "torchao.int4", 2, 1},
+    {"Int4PlainInt32Tensor", "", kInt32, 8, "_scale", kAnyType, 0, Form::kAcross, "torchao.int4", 8,
+     4},
+    {"Int4Tensor", "", kInt8, 2, "_scale", kAnyType, 0, Form::kAcross, "torchao.int4", 2, 1},
+    {"Int8Tensor", "", kInt8, 1, "_scale", kAnyType, 0, Form::kAny, "torchao.int8", 1, 1},
+    {"IntxUnpackedToInt8Tensor", "", kInt8, 1, "_scale", kAnyType, 0, Form::kAny, "torchao.int8", 1,
+     1},
+    {"MXTensor", "float8", kFloat8, 1, "_scale", kPower, 32, Form::kRows, "mxfp8", 1, 1},
+    {"MXTensor", "float4", kUint8, 2, "_scale", kPower, 32, Form::kRows, "mxfp4", 32, 16},
+    {"MXTensor", "fp6", kUint8, 1, "_scale", kPower, 32, Form::kRows, "torchao.float6", 1, 1},
+    {"NVFP4Tensor", "", kUint8, 2, "_scale", kFloat8, 16, Form::kRows, "nvfp4", 16, 8},
+    {"MXTensor", "float8", kFloat8, 1, "_scale", kPower, 0, Form::kMoved, "torchao.mxfp8", 1, 1},
+    {"MXTensor", "float4", kUint8, 2, "_scale", kPower, 0, Form::kMoved, "torchao.float4", 2, 1},
+    {"MXTensor", "fp6", kUint8, 1, "_scale", kPower, 0, Form::kMoved, "torchao.float6", 1, 1},
+    {"NVFP4Tensor", "", kUint8, 2, "_scale", kFloat8, 0, Form::kMoved, "torchao.float4", 2, 1},
+    {"Float8Tensor", "", kFloat8, 1, "_scale", kAnyType, 0, Form::kAny, "torchao.float8", 1, 1},
+}};
+
+/// What the metadata of the file say of a weight.
+struct Told {
+  std::string type, numbers;
+  std::vector<int64_t> dims;  // empty: they are those of the data
+};
+
+/// The text of {"_type": "torch.dtype", "_data": "float8_e4m3fn"}, or of a plain text.
+std::string text_of(json::element e) {
+  if (json::object o; e.get(o) == simdjson::SUCCESS)
+    return std::string(loading::text_member(o, "_data"));
+  return std::string(loading::as_text(e));
+}
+
+/// Nothing where they have no such entry, or another library's.
+std::optional<Told> told_of(std::string_view text) {
+  if (!text.starts_with('{')) return std::nullopt;
+  try {
+    json::document document;
+    const auto error = loading::parse_json(text, false, document);
+    const auto root = loading::as_object(loading::require_json(error, document));
+    Told told{std::string(loading::text_member(root, "_type")), {}, {}};
+    const auto data = loading::find_set(root, "_data");
+    json::object o;
+    if (!data || data->get(o) != simdjson::SUCCESS) return told;
+    if (const auto e = loading::find_set(o, "elem_dtype")) told.numbers = text_of(*e);
+    if (const auto dims = loading::find_set(o, "shape"))
+      for (const auto d : loading::as_array(*dims)) told.dims.push_back(loading::as_integer(d));
+    return told;
+  } catch (const loading::BadFile&) {
+    return std::nullopt;
+  }
+}
 
 /// "fc._weight" and "fc.weight" of "fc._weight_qdata"; nothing for other names.
 std::optional<std::pair<std::string, std::string>> names_of(const Stored& t) {
@@ -20,91 +114,97 @@ std::optional<std::pair<std::string, std::string>> names_of(const Stored& t) {
                    std::string(stem.substr(0, dot + 1)) + std::string(stem.substr(dot + 2)));
 }
 
-/// Int4PreshuffledTensor (workflows/int4 of torchao 0.18): two numbers in a byte [N, K / 2]. Only
-/// this class has scales of that name: [K / group, N], or with float8 activations
-/// [K / group / 8, 8, N].
-bool is_preshuffled(const Stored& t, const Stored& scales, const std::string& stem) {
+bool has_type(const Stored& t, int32_t type) {
+  return type == kAnyType || t.dtype == type ||
+         (type == kFloat8 && is_float8(t.dtype) && t.dtype != TMETER_DTYPE_FLOAT8_E8M0FNU);
+}
+
+/// Whether `scales` end with the dims `last`, and begin as those of the data.
+bool have_dims(const Stored& scales, const Stored& t, std::initializer_list<int64_t> last) {
+  const auto before = t.dims.size() - 2;
+  return scales.dims.size() == before + last.size() &&
+         std::equal(t.dims.begin(), t.dims.end() - 2, scales.dims.begin()) &&
+         std::equal(last.begin(), last.end(),
+                    scales.dims.end() - static_cast<int64_t>(last.size()));
+}
+
+/// [N, K] of tiles, padded, from the rows of scales [K / group, N, 2].
+std::optional<std::vector<int64_t>> dims_of_tiles(const Stored& t, const Stored& scales) {
   const auto rank = t.dims.size();
-  return scales.name == stem + "_group_scale" && t.dtype == TMETER_DTYPE_INT8 && rank >= 2 &&
-         product(t.dims.back(), 2) && !scales.dims.empty() &&
-         scales.dims.back() == t.dims[rank - 2];
+  if (rank < 4 || scales.dims.size() != rank - 1 || scales.dims.back() != 2) return std::nullopt;
+  std::vector<int64_t> dims(t.dims.begin(), t.dims.end() - 4);
+  if (!std::equal(dims.begin(), dims.end(), scales.dims.begin())) return std::nullopt;
+  Stored tiles = t;
+  tiles.dims.erase(tiles.dims.begin(), tiles.dims.end() - 4);
+  const auto groups = scales.dims[rank - 4], rows = scales.dims[rank - 3];
+  const auto columns = share(numel(tiles), 8, rows);
+  if (!columns || groups < 1 || *columns % groups != 0) return std::nullopt;
+  dims.insert(dims.end(), {rows, *columns});
+  return dims;
 }
 
-/// Int4Tensor: two numbers in a byte [N, K / 2], scales and zeros [K / group, N]. Int8Tensor has
-/// its scales by rows, and integers as zeros.
-bool is_int4_in_bytes(const Reader& r, const Stored& t, const Stored& scales,
-                      const std::string& stem) {
-  const auto rank = t.dims.size();
-  if (t.dtype != TMETER_DTYPE_INT8 || rank < 2 || scales.dims.size() != rank) return false;
-  const auto groups = scales.dims[rank - 2];
-  if (groups < 1 || scales.dims.back() != t.dims[rank - 2] ||
-      !std::equal(t.dims.begin(), t.dims.end() - 2, scales.dims.begin()))
-    return false;
-  const auto width = product(t.dims.back(), 2);
-  if (!width || *width % groups != 0) return false;
-  const auto* zeros = r.find(stem + "_zero_point");
-  return zeros && is_float(zeros->dtype) && zeros->dims == scales.dims;
+/// The dims of the weight, where types and shapes are those of the class.
+std::optional<std::vector<int64_t>> dims_in(const Class& c, const Stored& t, const Stored& scales,
+                                            const Stored* zeros) {
+  if (!has_type(t, c.data) || !has_type(scales, c.scale_type)) return std::nullopt;
+  if (c.form == Form::kTiles) return dims_of_tiles(t, scales);
+  auto dims = t.dims;
+  if (c.form == Form::kAny) return dims;
+  if (dims.size() < 2) return std::nullopt;
+  const auto width = product(dims.back(), c.per_item);
+  if (!width) return std::nullopt;
+  dims.back() = *width;
+  const auto rows = dims[dims.size() - 2];
+  const auto over = scales.dims.size() < dims.size() ? 0 : scales.dims[dims.size() - 2];
+  const bool divides = over > 0 && *width % over == 0;
+  const bool float_zeros = zeros && (is_float(zeros->dtype) || c.data != kInt8);
+  bool fits = true;
+  if (c.form == Form::kRows)
+    fits = same_rows(t, scales) && product(scales.dims.back(), c.group) == width;
+  else if (c.form == Form::kAcross)
+    fits =
+        divides && have_dims(scales, t, {over, rows}) && float_zeros && zeros->dims == scales.dims;
+  else if (c.form == Form::kShuffled)
+    fits = !scales.dims.empty() && scales.dims.back() == rows;
+  else if (c.form == Form::kPairs)
+    fits = divides && have_dims(scales, t, {over, rows, 2});
+  if (!fits) return std::nullopt;
+  return dims;
 }
 
-/// IntxUnpackedToInt8Tensor: a number in a byte [N, K], scales and zeros [N, K / group]. With as
-/// many groups as rows its shapes are those of an Int4Tensor.
-bool fits_unpacked_too(const Stored& t, const Stored& scales) {
-  return same_rows(t, scales) && t.dims.back() % scales.dims.back() == 0;
+/// Dims that the metadata state must be those of the data, less the padding of tiles.
+bool agree(const std::vector<int64_t>& told, const std::vector<int64_t>& found, const Class& c) {
+  return told.empty() || told == found ||
+         (c.form == Form::kTiles && told.size() == found.size() &&
+          std::equal(told.begin(), told.end(), found.begin(),
+                     [](int64_t a, int64_t b) { return a > 0 && a <= b; }));
 }
 
-/// Scales and zeros [K / group, N, 2] in one tensor. Int4TilePackedTo4dTensor: eight numbers in a
-/// word of tiles. Int4OpaqueTensor, for processors: two in a byte [N, K / 2].
-bool with_scales_and_zeros(const Stored& t, const Stored& scales, Packed& p) {
-  const bool words = t.dtype == TMETER_DTYPE_INT32 && t.dims.size() == 4;
-  const bool bytes = t.dtype == TMETER_DTYPE_UINT8 && t.dims.size() == 2;
-  if ((!words && !bytes) || scales.dims.size() != 3 || scales.dims[2] != 2) return false;
-  const auto rows = scales.dims[1], groups = scales.dims[0];
-  const auto columns = share(numel(t), words ? 8 : 2, rows);
-  if (!columns || groups < 1 || *columns % groups != 0 || (bytes && rows != t.dims[0]))
-    return false;
-  p.dims = {rows, *columns};
-  p.encoding = "torchao.int4", p.block_elements = words ? 8 : 2, p.block_bytes = words ? 4 : 1;
-  return true;
-}
-
-/// Encoding, parameters and dims by type and shapes of the data and its scales.
-bool describe(Reader& r, const Stored& t, const Stored& scales, const std::string& stem,
+/// Sets encoding and dims by the first class that fits. With `told` only that class may.
+bool describe(Reader& r, const Stored& t, const std::string& stem, const std::optional<Told>& told,
               Packed& p) {
-  if (scales.name == stem + "_scale_and_zero") return with_scales_and_zeros(t, scales, p);
-  p.dims = t.dims;
-  const bool in_bytes = is_int4_in_bytes(r, t, scales, stem);
-  if (in_bytes && fits_unpacked_too(t, scales))
-    r.note(p.name + " of torchao has as many scales in a row as rows: counted as Int4Tensor, two " +
-           "numbers in a byte; an IntxUnpackedToInt8Tensor of these shapes has half of them");
-  if (in_bytes || is_preshuffled(t, scales, stem)) {
-    p.dims.back() *= 2;
-    p.encoding = "torchao.int4", p.block_elements = 2, p.block_bytes = 1;
+  const auto* zeros = r.find(stem + "_zero_point");
+  for (const auto& c : kClasses) {
+    if (told && (told->type != c.type || !told->numbers.starts_with(c.numbers))) continue;
+    const auto* scales = r.find(stem + std::string(c.scales));
+    const auto dims = scales ? dims_in(c, t, *scales, zeros) : std::nullopt;
+    if (!dims || (told && !agree(told->dims, *dims, c))) continue;
+    p.dims = told && !told->dims.empty() ? told->dims : *dims;
+    p.encoding = c.encoding, p.block_elements = c.block_elements, p.block_bytes = c.block_bytes;
+    if (p.dims != *dims) p.block_elements = p.block_bytes = 0;  // some blocks are padding
+    p.parts.push_back({"scales", scales});
+    if (c.per_item == 1 && c.form != Form::kMoved) p.parameters = grid_parameters(r, t, *scales);
+    if (!told && c.form == Form::kAcross && c.data == kInt8 && same_rows(t, *scales) &&
+        t.dims.back() % scales->dims.back() == 0)
+      r.note(p.name + " of torchao has as many scales in a row as rows: counted as Int4Tensor, " +
+             "two numbers in a byte; an IntxUnpackedToInt8Tensor of these shapes has half of them");
     return true;
   }
-  if (is_float8(t.dtype) || t.dtype == TMETER_DTYPE_INT8) {
-    p.encoding = is_float8(t.dtype) ? "torchao.float8" : "torchao.int8";
-    p.parameters = grid_parameters(r, t, scales);
-    p.block_elements = p.block_bytes = 1;
-    return true;
-  }
-  if (t.dims.empty()) return false;
-  const bool bytes = t.dtype == TMETER_DTYPE_UINT8;
-  if (!bytes && (t.dtype != TMETER_DTYPE_INT32 || t.dims.size() != 2)) return false;
-  const auto width = product(t.dims.back(), bytes ? 2 : 8);
-  if (!width) return false;
-  p.dims.back() = *width;
-  const bool rows = same_rows(t, scales);
-  if (bytes && rows && scales.dtype == TMETER_DTYPE_FLOAT8_E4M3FN &&
-      product(scales.dims.back(), 16) == width) {
-    p.encoding = "nvfp4", p.block_elements = 16, p.block_bytes = 8;
-  } else if (bytes && rows && scales.dtype == TMETER_DTYPE_FLOAT8_E8M0FNU &&
-             product(scales.dims.back(), 32) == width) {
-    p.encoding = "mxfp4", p.block_elements = 32, p.block_bytes = 16;
-  } else {
-    p.encoding = bytes && !is_float(scales.dtype) ? "torchao.float4" : "torchao.int4";
-    p.block_elements = bytes ? 2 : 8, p.block_bytes = bytes ? 1 : 4;
-  }
-  return true;
+  return false;
+}
+
+bool is_known(std::string_view type) {
+  return std::any_of(kClasses.begin(), kClasses.end(), [&](auto& c) { return c.type == type; });
 }
 
 }  // namespace
@@ -112,22 +212,32 @@ bool describe(Reader& r, const Stored& t, const Stored& scales, const std::strin
 bool torchao(Reader& r, const Stored& t) {
   const auto names = names_of(t);
   if (!names) return false;
-  const Stored* scales = nullptr;
-  for (const auto* end : {"_scale", "_group_scale", "_scale_and_zero"})
-    if (!scales) scales = r.find(names->first + end);
-  if (!scales) return false;
-  Packed p{names->second, {}, &t, "", "", 0, 0, {{"scales", scales}}};
-  if (!describe(r, t, *scales, names->first, p)) return false;
-  constexpr std::array<std::pair<const char*, const char*>, 7> kMore{
+  const auto told = told_of(r.metadata(names->second));
+  Packed p{names->second, {}, &t, "", "", 0, 0, {}};
+  if (!describe(r, t, names->first, told, p)) {
+    if (told)
+      r.leave(t, "the file says that it is torchao's " + loading::in_quotes(told->type) +
+                     (is_known(told->type) ? ", which has other shapes"
+                                           : ", a class that tmeter does not know"));
+    return false;
+  }
+  constexpr std::array<std::pair<const char*, const char*>, 9> kMore{
       {{"_zero_point", "zeros"},
        {"_group_zero", "zeros"},
        {"_row_scale", "row_scales"},
        {"_per_tensor_scale", "global_scale"},
        {"_act_per_tensor_scale", "input_scale"},
        {"_act_pre_scale", "input_factor"},
-       {"_act_scale", "input_scales"}}};
+       {"_act_scale", "input_scales"},
+       {"_act_quant_scale", "input_scales"},
+       {"_act_quant_zero_point", "input_zeros"}}};
+  const auto is_new = [&](std::string_view role) {
+    return std::none_of(p.parts.begin(), p.parts.end(),
+                        [&](const Part& x) { return x.role == role; });
+  };
   for (const auto& [end, role] : kMore)
-    if (const auto* more = r.find(names->first + end)) p.parts.push_back({role, more});
+    if (const auto* more = r.find(names->first + end); more && is_new(role))
+      p.parts.push_back({role, more});
   r.add(std::move(p));
   return true;
 }

@@ -92,6 +92,7 @@ Header::Header(std::string_view file) {
 void Header::read_metadata(json::element metadata) {
   for (const auto field : loading::as_object(metadata)) {
     const auto text = loading::as_text(field.value);
+    metadata_.emplace_back(field.key, text);
     if (field.key == "format") format_ = text;
   }
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../common/json_util.hpp"
@@ -37,6 +38,10 @@ class Header {
   const std::vector<StoredTensor>& tensors() const { return tensors_; }
   /// "pt" if PyTorch wrote the file; empty if unknown.
   std::string_view format() const { return format_; }
+  /// `__metadata__`: key and text.
+  const std::vector<std::pair<std::string_view, std::string_view>>& metadata() const {
+    return metadata_;
+  }
 
  private:
   void read_metadata(loading::json::element metadata);
@@ -46,6 +51,7 @@ class Header {
   loading::json::document document_;
   std::vector<StoredTensor> tensors_;
   std::string_view format_;
+  std::vector<std::pair<std::string_view, std::string_view>> metadata_;
 };
 
 }  // namespace safetensors

@@ -49,7 +49,9 @@ class Load {
   /// The names of the file's tensors.
   std::vector<std::string_view> read_file(std::string_view bytes, const tmeter_source* file) {
     std::vector<std::string_view> names;
-    for (const auto& t : headers_.emplace_back(bytes).tensors()) {
+    const auto& header = headers_.emplace_back(bytes);
+    metadata_.insert(header.metadata().begin(), header.metadata().end());
+    for (const auto& t : header.tensors()) {
       tensors_.push_back({&t, file, bytes});
       names.push_back(t.name);
     }
@@ -57,7 +59,7 @@ class Load {
   }
 
   void push(const std::string& format) {
-    push_weights(tensors_, source_, graph_, call_);
+    push_weights(tensors_, metadata_, source_, graph_, call_);
     graph_.property("format", format);
     graph_.property("content", "weights");
     if (headers_.front().format() == "pt") graph_.property("producer", "PyTorch");
@@ -66,8 +68,9 @@ class Load {
   tmeter::Source source_;
   tmeter::GraphBuilder& graph_;
   tmeter::Call& call_;
-  std::deque<Header> headers_;  // own the names of the tensors
+  std::deque<Header> headers_;  // own names and metadata
   std::vector<Found> tensors_;
+  packed::Metadata metadata_;
 };
 
 void load(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmeter::Call& call) {

@@ -102,12 +102,12 @@ std::string_view name_of(const Weight& w) {
 
 }  // namespace
 
-void push_weights(std::span<const Found> found, const tmeter::Source& source,
-                  tmeter::GraphBuilder& graph, tmeter::Call& call) {
+void push_weights(std::span<const Found> found, const packed::Metadata& metadata,
+                  const tmeter::Source& source, tmeter::GraphBuilder& graph, tmeter::Call& call) {
   const auto stored = stored_of(found);
   packed::Recognised recognised;
   if (packed::may_be_packed(stored))
-    recognised = packed::recognise(stored, config_beside(source, call));
+    recognised = packed::recognise(stored, config_beside(source, call), metadata);
   else
     for (const auto& t : stored) recognised.plain.push_back(&t);
   std::vector<Weight> weights(recognised.plain.begin(), recognised.plain.end());

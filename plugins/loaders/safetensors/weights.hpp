@@ -17,7 +17,7 @@ struct Found {
 };
 
 /// Sorted by layer, and pushed. `source` has the file that config.json lies beside.
-void push_weights(std::span<const Found> found, const tmeter::Source& source,
-                  tmeter::GraphBuilder& graph, tmeter::Call& call);
+void push_weights(std::span<const Found> found, const packed::Metadata& metadata,
+                  const tmeter::Source& source, tmeter::GraphBuilder& graph, tmeter::Call& call);
 
 }  // namespace safetensors
