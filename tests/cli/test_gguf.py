@@ -120,6 +120,33 @@ class Reading(CliTest):
                               "refuses such a file"])
             self.assertEqual((document["totals"]["nan"], document["totals"]["inf"]), (32, 32))
 
+    def test_quantiles_of_packed_weights_are_worked_out_on_request(self):
+        """Codes times 0.5; the quantiles by sorting, linear between neighbours, and near zero by the root mean square."""
+        numbers = random.Random(7)
+        codes = [numbers.randrange(-127, 128) for _ in range(64 * 32)]
+        blocks = b"".join(struct.pack("<e32b", 0.5, *codes[i:i + 32]) for i in range(0, len(codes), 32))
+        path = self.file("m.gguf", model({"a.weight": ([64, 32], Q8_0, blocks)}))
+        values = sorted(c / 2 for c in codes)
+        root = math.sqrt(sum(v * v for v in values) / len(values))
+
+        def quantile(q):
+            place = q * (len(values) - 1)
+            low = int(place)
+            return values[low] + (values[min(low + 1, len(values) - 1)] - values[low]) * (place - low)
+        wanted = {"q01": quantile(.01), "q25": quantile(.25), "median": quantile(.5), "q99": quantile(.99),
+                  "near_zero": sum(abs(v) <= .01 * root for v in values) / len(values)}
+        (without,) = report(path, "--plugins=param-stats")["tensors"]
+        (asked,) = report(path, "--plugins=param-stats", "--set", "param-stats.packed-quantiles=true")["tensors"]
+        for key, value in asked["values"].items():
+            if key in wanted or key in ("q05", "q75", "q95", "entropy"):
+                self.assertIsNone(without["values"][key], key)
+            else:
+                self.assertEqual(without["values"][key], value, key)
+        for key, value in wanted.items():
+            self.assertAlmostEqual(asked["values"][key], value, places=12, msg=key)
+        done = tmeter(path, "--plugins=param-stats", "-v")
+        self.assertIn("param-stats.packed-quantiles=true", done.stdout + done.stderr)
+
     def test_no_weight_is_read_unless_a_plugin_wants_to(self):
         """More than a terabyte in parts that are holes."""
         rows = 100_000

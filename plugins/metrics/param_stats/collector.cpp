@@ -100,7 +100,7 @@ class SmallTensorCollector final : public Collector {
 
 }  // namespace
 
-std::unique_ptr<Collector> make_collector(tmeter::DType type, int64_t numel, bool decoded) {
+std::unique_ptr<Collector> make_collector(tmeter::DType type, int64_t numel, Decoded decoded) {
   if (numel <= kSmallTensor) return std::make_unique<SmallTensorCollector>(type);
   if (type.bytes() == 1) return std::make_unique<PatternCollector<Histogram8>>(type);
   if (type.bytes() == 2) return std::make_unique<PatternCollector<Histogram16>>(type);

@@ -28,8 +28,16 @@ class Collector {
 
 constexpr int64_t kSmallTensor = 1024;  // elements
 
-/// For a part of a tensor of `numel` elements; tmeter::decode knows the type. Bytes of decoded elements are
-/// not those of the file and are not counted.
-std::unique_ptr<Collector> make_collector(tmeter::DType type, int64_t numel, bool decoded = false);
+/// Elements of packed weights are decoded: their bytes are not those of the file and are not
+/// counted.
+enum class Decoded {
+  kNo,
+  kOnePass,  // without quantiles, bins and near zeros, which need a second decoding
+  kTwoPasses
+};
+
+/// For a part of a tensor of `numel` elements; tmeter::decode knows the type.
+std::unique_ptr<Collector> make_collector(tmeter::DType type, int64_t numel,
+                                          Decoded decoded = Decoded::kNo);
 
 }  // namespace param_stats

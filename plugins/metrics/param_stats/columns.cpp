@@ -54,7 +54,8 @@ Cell deviation(const PooledStatistics& p) {
   return real(p.moments.deviation());
 }
 Cell near_zero(const PooledStatistics& p) {
-  if (p.moments.n == 0 || !p.moments.has_squares()) return Cell::unavailable();
+  if (p.moments.n == 0 || !p.near_zeros_known || !p.moments.has_squares())
+    return Cell::unavailable();
   return share(p.near_zeros, p.elements());
 }
 Cell coded_bytes(const PooledStatistics& p) {
@@ -94,7 +95,8 @@ bool rows_lie_together(const Tensor& t) {
 }
 Cell line_use(const Statistics&, const Tensor& t) {
   const auto shape = t.shape();
-  if (t.file_offset() < 0 || t.is_encoded() || shape.rank() < 2 || !rows_lie_together(t)) return Cell();
+  if (t.file_offset() < 0 || t.is_encoded() || shape.rank() < 2 || !rows_lie_together(t))
+    return Cell();
   const int64_t size = t.dtype().bytes(), rows = shape.front();
   return real(cache_line_use(t.file_offset(), t.numel().value() / rows * size,
                              t.strides().front() * size, rows));

@@ -58,15 +58,18 @@ void count_doubles(std::span<const double> finite, Histogram16& buckets) {
 }  // namespace
 
 template <class T>
-MomentsPass<T>::MomentsPass(tmeter::DType type, bool decoded)
-    : type_(type), decoded_(decoded), blocks_(type), bytes_(kSingle ? 2 : static_cast<size_t>(type.bytes())) {}
+MomentsPass<T>::MomentsPass(tmeter::DType type, Decoded decoded)
+    : type_(type),
+      decoded_(decoded),
+      blocks_(type),
+      bytes_(kSingle ? 2 : static_cast<size_t>(type.bytes())) {}
 
 template <class T>
 void MomentsPass<T>::add(std::span<const uint8_t> elements) {
   blocks_.each(elements, [this](std::span<const T> block, const uint8_t* stored) {
     if constexpr (kSingle) {
-      if (decoded_) {
-        count_buckets(block, buckets_);
+      if (decoded_ != Decoded::kNo) {
+        if (decoded_ == Decoded::kTwoPasses) count_buckets(block, buckets_);
         return add_block(block);
       }
       count_floats(block, buckets_, bytes_[0], bytes_[1]);
@@ -140,7 +143,8 @@ bool MomentsPass<T>::finish(double threshold, Statistics& out) {
   for (const auto& plane : bytes_) out.coded_bits += coded_bits(plane);
   if (kSingle) out.coded_bits += coded_bits(buckets_);
   types_.report(type_, out);
-  if (moments_.n == 0) return false;
+  if (decoded_ == Decoded::kOnePass) out.leave_selected();
+  if (decoded_ == Decoded::kOnePass || moments_.n == 0) return false;
   make_plan(threshold);
   if (plan_->look_again) return true;
   plan_->report<T>(out);

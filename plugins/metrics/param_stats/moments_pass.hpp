@@ -16,7 +16,7 @@ namespace param_stats {
 template <class T>
 class MomentsPass final : public Collector {
  public:
-  MomentsPass(tmeter::DType type, bool decoded);
+  MomentsPass(tmeter::DType type, Decoded decoded);
 
   void add(std::span<const uint8_t> elements) override;
   void merge(Collector& other) override;
@@ -35,7 +35,7 @@ class MomentsPass final : public Collector {
   void make_plan(double threshold);
 
   tmeter::DType type_;
-  bool decoded_;  // bytes are not counted
+  Decoded decoded_;
   Blocks<T> blocks_;
   Histogram16 buckets_;            // of float32 also of NaN and infinities
   std::vector<Histogram8> bytes_;  // of float32 the lower two; the upper ones follow from buckets_

@@ -1,4 +1,5 @@
 // param-stats: statistics of the elements of parameters, buffers and constants.
+#include <algorithm>
 #include <tmeter/cpp/numbers.hpp>
 
 #include "tensor_statistics.hpp"
@@ -42,6 +43,11 @@ void configure(tmeter::Call& call) {
 void summarise_run(const tmeter::Graph& graph, tmeter::Call& call) {
   warn_of_undecodable(graph, call);
   if (run_results().statistics.empty()) return;
+  const auto& all = run_results().statistics;
+  if (std::any_of(all.begin(), all.end(), [](auto& s) { return !s.second.near_zeros_known; }))
+    call.info(
+        "quantiles, entropy, near zero and histograms of packed weights take twice the time: "
+        "param-stats.packed-quantiles=true works them out");
   roll_up(graph, call);
   add_findings(graph, call);
 }
@@ -53,6 +59,11 @@ void register_options(tmeter::Registrar& r) {
             .text = "near zero is |x| up to this times the root mean square of its tensor",
             .min = 0,
             .max = 1});
+  r.option({.key = "packed-quantiles",
+            .type = TMETER_OPTION_BOOL,
+            .default_value = "false",
+            .text = "true: quantiles, entropy, near zero and histograms of packed weights, too, "
+                    "which takes twice the time"});
   r.option({.key = "spectral",
             .type = TMETER_OPTION_BOOL,
             .default_value = "true",
@@ -66,8 +77,9 @@ void register_options(tmeter::Registrar& r) {
   r.option({.key = "effective-rank",
             .type = TMETER_OPTION_INT,
             .default_value = "64",
-            .text = "compute the effective rank of matrices with up to this number of rows or columns; "
-                    "the time rises with this number, memory with its square (8 B a thread)",
+            .text =
+                "compute the effective rank of matrices with up to this number of rows or columns; "
+                "the time rises with this number, memory with its square (8 B a thread)",
             .min = 0,
             .max = 8192});
 }

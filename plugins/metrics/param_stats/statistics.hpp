@@ -1,6 +1,7 @@
 // The statistics of one tensor, and those of several tensors taken together.
 #pragma once
 #include <array>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct PooledStatistics {
   Moments moments;
   uint64_t nan = 0, inf = 0, zeros = 0, near_zeros = 0;
   double min = 0, max = 0, l1 = 0;
+  bool near_zeros_known = true;
   double raw_bits = 0, coded_bits = 0;  // NaN: of decoded elements, whose stored bytes are not seen
 
   void merge(const PooledStatistics& o);
@@ -33,6 +35,11 @@ struct Statistics : PooledStatistics {
   bool fits_bfloat16 = false;    // every value is a bfloat16 (float32 tensors)
   bool fits_single = false;      // every value is a float32 (float64 tensors)
 
+  /// Nothing is known that a second pass would select.
+  void leave_selected() {
+    near_zeros_known = false;
+    quantiles.fill(std::numeric_limits<double>::quiet_NaN());
+  }
   bool constant() const { return moments.n > 0 && min == max; }
 };
 

@@ -37,8 +37,11 @@ TensorStatistics::TensorStatistics(const tmeter::TensorPart& part, const Call& c
     : threshold_(call.option_float("threshold")) {
   const auto* earlier = static_cast<const TensorStatistics*>(part.earlier());
   const auto tensor = part.tensor();
+  const auto decoded = !tensor.is_encoded()                   ? Decoded::kNo
+                       : call.option_bool("packed-quantiles") ? Decoded::kTwoPasses
+                                                              : Decoded::kOnePass;
   collector_ = earlier ? earlier->collector_->next()
-                       : make_collector(tensor.dtype(), tensor.numel().value(), tensor.is_encoded());
+                       : make_collector(tensor.dtype(), tensor.numel().value(), decoded);
 }
 
 void TensorStatistics::chunk(const tmeter::Chunk& chunk, Call&) { collector_->add(chunk.bytes()); }
@@ -53,7 +56,8 @@ bool TensorStatistics::end(const tmeter::TensorPart& whole, Call&) {
   if (collector_->finish(threshold_, statistics_)) return true;
   collector_.reset();
   statistics_.raw_bits = static_cast<double>(whole.tensor().bytes().value()) * 8;
-  if (whole.tensor().is_encoded()) statistics_.coded_bits = std::numeric_limits<double>::quiet_NaN();
+  if (whole.tensor().is_encoded())
+    statistics_.coded_bits = std::numeric_limits<double>::quiet_NaN();
   return false;
 }
 
