@@ -30,17 +30,19 @@ Cost cost_of(const tmeter::Graph& graph, const Decoder& d, tmeter::Call& call) {
     if (!macs.known()) cost.known = false;
     if (macs.count() == Count(0)) continue;
     cost.all += macs.count();
-    const bool attention =
-        std::any_of(d.attentions.begin(), d.attentions.end(),
-                    [&n](const Attention& a) { return a.node.handle() == n.handle(); });
+    if (runs_once(n)) continue;
+    const auto attention =
+        std::find_if(d.attentions.begin(), d.attentions.end(),
+                     [&n](const Attention& a) { return a.node.handle() == n.handle(); });
+    const bool is_attention = attention != d.attentions.end();
     // One query of one sequence meets every key: all queries together met them tokens() times.
-    const auto tokens = attention ? std::optional(d.tokens()) : tokens_of(n, d);
+    const auto tokens = is_attention ? std::optional(d.tokens()) : tokens_of(n, d);
     if (!tokens) {
       cost.known = false;
       continue;
     }
     cost.token += macs.count() / *tokens;
-    if (attention) cost.token_attention += macs.count() / *tokens;
+    if (is_attention && !attention->is_cross()) cost.token_attention += macs.count() / *tokens;
   }
   return cost;
 }

@@ -141,6 +141,11 @@ void read_stated_cache(Attention& a) {
   a.cache_bytes = Count(shape[0]) * kept * a.cache_width * keys.dtype().bytes();
 }
 
+/// Attentions of a decoder are causal, or the loader says what they keep.
+bool is_of_decoder(const Node& n) {
+  return is_causal(n) || (n.call() && attribute(n.call().module(), "cache").handle());
+}
+
 Attention attention_of(const Node& n) {
   const auto key = n.arg("key"), value = n.arg("value");
   Attention a{
@@ -163,12 +168,25 @@ Count Decoder::cache_bytes() const {
   return sum;
 }
 
+Count Decoder::growing_cache_bytes() const {
+  Count sum = 0;
+  for (const auto& a : attentions)
+    if (!a.is_cross()) sum += a.cache_bytes;
+  return sum;
+}
+
+bool runs_once(const Node& n) {
+  for (auto call = n.call(); call; call = call.parent())
+    if (attribute(call.module(), "runs_once").handle()) return true;
+  return false;
+}
+
 std::optional<Decoder> recognise(const Graph& graph) {
   Decoder d;
   for (const auto& n : graph.nodes()) {
-    if (!d.embedding && looks_up_tokens(n)) d.embedding = n;
-    if (!is_attention(n)) continue;
-    if (!is_causal(n)) return std::nullopt;
+    if (!d.embedding && looks_up_tokens(n) && !runs_once(n)) d.embedding = n;
+    if (!is_attention(n) || runs_once(n)) continue;
+    if (!is_of_decoder(n)) return std::nullopt;
     d.attentions.push_back(attention_of(n));
   }
   if (!d.embedding || d.attentions.empty()) return std::nullopt;

@@ -1,5 +1,5 @@
 // Recognises a decoder language model by what it computes: token ids from an input are looked up in
-// a table, and every attention is causal.
+// a table, and every attention is causal. Of a model with an encoder the loader says what is which.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,16 +9,20 @@
 #pragma GCC visibility push(hidden)  // as the SDK types inside
 namespace plugins {
 
-/// One causal attention and what a cache of its keys and values would hold.
+/// One attention of the tokens, causal or to what an encoder made, and what a cache of its keys and
+/// values would hold.
 struct Attention {
   tmeter::Node node;
   tmeter::Count key_elements, value_elements;  // before key/value heads are repeated for groups
   tmeter::Count cache_bytes = 0;
   int64_t heads = 0, key_heads = 0, width = 0;
-  std::string_view kind = {};  // "latent", "grouped", …, where the loader says it
+  std::string_view kind = {};  // "latent", "grouped", "cross", …, where the loader says it
   int64_t cache_width = 0;     // then: elements that are kept of a token
   int64_t window = 0;          // tokens that it sees at most; 0: all
   bool chunked = false;        // the window is a chunk that the token is in
+
+  /// Keys and values are those of an encoder, however many tokens there are.
+  bool is_cross() const { return kind == "cross"; }
 };
 
 struct Decoder {
@@ -27,8 +31,13 @@ struct Decoder {
   std::vector<Attention> attentions{};
 
   tmeter::Count tokens() const { return tmeter::Count(batch) * length; }
-  tmeter::Count cache_bytes() const;  // of all sequences
+  tmeter::Count cache_bytes() const;          // of all sequences
+  tmeter::Count growing_cache_bytes() const;  // without the keys and values of an encoder
 };
+
+/// The loader says that a further token does not run it: an encoder, and what is made of its
+/// output.
+bool runs_once(const tmeter::Node& n);
 
 /// Nothing unless the graph is visibly a decoder language model.
 std::optional<Decoder> recognise(const tmeter::Graph& graph);

@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "plugins/common/decoder/decoder.hpp"
+
 namespace plugins {
 namespace {
 
@@ -135,7 +137,7 @@ std::optional<Count> bytes_read(const Graph& graph, const std::vector<Router>& r
   std::unordered_set<const tmeter_tensor*> seen;
   Count sum = 0;
   for (const auto& n : graph.nodes()) {
-    if (n.op() == "aten::embedding") continue;
+    if (n.op() == "aten::embedding" || runs_once(n)) continue;
     for (size_t i = 0; i < n.arg_count(); ++i) {
       const auto tensor = n.arg(i).tensor();
       if (!tensor || !tensor.is_parameter()) continue;

@@ -6,13 +6,14 @@ namespace blueprint {
 namespace {
 
 using Names = std::vector<std::string_view>;
+using tmeter::DType;
 
 const Names kQuery{"q_proj", "query", "q", "Wq", "wq", "q_lin", "project_q", "query_proj"};
 const Names kKey{"k_proj", "key", "k", "Wk", "wk", "k_lin", "project_k", "key_proj"};
 const Names kValue{"v_proj", "value", "v", "Wv", "wv", "v_lin", "project_v", "value_proj"};
 const Names kFused{"qkv_proj", "query_key_value", "c_attn", "W_pack", "Wqkv", "qkv", "att_proj"};
 const Names kOutput{"o_proj",  "out_proj",      "dense", "c_proj", "wo",
-                    "out_lin", "attention_out", "Wo",    "proj"};
+                    "out_lin", "attention_out", "Wo",    "proj",   "o"};
 const Names kQueryNorm{"q_norm", "q_layernorm", "query_layernorm"};
 const Names kKeyNorm{"k_norm", "k_layernorm", "key_layernorm"};
 const Names kOutputNorm{"attn_sub_norm", "inner_attn_ln"};
@@ -60,7 +61,7 @@ bool has_rotary(const Model& model) {
 Heads heads_of(Model& model, const Module& m, size_t layer) {
   const auto& s = model.settings;
   Heads h;
-  const auto query = s.integer_of_layer(kHeads, layer);
+  const auto query = s.integer_of_layer(model.heads, layer);
   if (!query || *query == 0)
     throw NotUnderstood(s.source() + " does not say the number of attention heads");
   h.query = *query;
@@ -75,8 +76,9 @@ Heads heads_of(Model& model, const Module& m, size_t layer) {
     h.key = key.value_or(h.query);
   }
   if (h.key == 0 || h.query % h.key != 0)
-    throw Contradiction(s.source() + ": " + s.statement(kHeads, h.query) + ", no multiple of " +
-                        std::string(s.name(kKeyHeads)) + ", " + std::to_string(h.key));
+    throw Contradiction(s.source() + ": " + s.statement(model.heads, h.query) +
+                        ", no multiple of " + std::string(s.name(kKeyHeads)) + ", " +
+                        std::to_string(h.key));
   auto width = s.integer_of_layer(kHeadWidth, layer);
   if (!width) {
     const auto hidden = s.integer(kHidden);
@@ -105,7 +107,7 @@ void expect_rows(const Model& model, const Module& m, int64_t wanted, const Keys
 void note_cache(Model& model, const Module& m, std::string_view kind, const Reach& reach,
                 int64_t width) {
   auto& p = model.program;
-  if (model.is("encoder")) return;
+  if (model.bidirectional) return;
   if (reach.kind == "none") kind = "none", width = 0;
   p.attribute(m, "cache", kind);
   p.attribute(m, "cache_width", width);
@@ -151,6 +153,12 @@ Value finished(Model& model, const Module& m, const Value& attended, const Value
     if (m.tensor(i).name().ends_with(".attn_sinks.weight")) p.use(m.tensor(i));  // GGUF
   const auto out = first_child(m, kOutput);
   return out ? project(model, out, y) : y;
+}
+
+/// T5's: a number for each head and distance, looked up for each pair of tokens.
+void add_relative_positions(Program& p, const Module& table, const Size& tokens) {
+  const auto distances = p.node("aten::arange", {}, {tokens, tokens}, DType(TMETER_DTYPE_INT64));
+  p.embedding(table, distances);
 }
 
 /// Multi-head latent attention: keys and values through a narrow vector, which the cache holds.
@@ -231,7 +239,7 @@ void expect_if_checked(const Model& model, const Keys& keys, int64_t found, cons
 
 Reach reach_of_layer(Model& model, size_t layer) {
   const auto& s = model.settings;
-  if (model.is("encoder") || model.is("no-cache")) return {"none", 0};
+  if (model.bidirectional || model.is("no-cache")) return {"none", 0};
   const auto window = s.integer_of_layer(kWindow, layer);
   const auto kind = s.text_of_layer({"layer_types"}, layer);
   if (kind == "full_attention" || kind == "attention" || kind == "global_attention") return {};
@@ -274,13 +282,14 @@ Value project(Model& model, const Module& m, const Value& x) {
                                 : model.program.linear(m, x);
 }
 
-Value self_attention(Model& model, const Module& outer, const Value& x, size_t layer) {
+Value write_attention(Model& model, const Module& outer, const Value& x, size_t layer,
+                      const Value* memory) {
   auto& p = model.program;
   const Program::Calling calling(p, outer, "Attention");
   // GPT-Neo and BERT have a module inside: attn.attention, attention.self.
   const auto inside = first_child(outer, {"attention", "self", "self_attention"});
   if (inside) {
-    const auto y = self_attention(model, inside, x, layer);
+    const auto y = write_attention(model, inside, x, layer, memory);
     const auto out = find_child(outer, "output");
     return out ? feed_forward(model, out, y, layer) : y;
   }
@@ -290,7 +299,7 @@ Value self_attention(Model& model, const Module& outer, const Value& x, size_t l
   Value q, k, v;
   if (const auto fused = first_child(m, kFused)) {
     const int64_t wanted = (h.query + 2 * h.key) * h.width;
-    expect_rows(model, fused, wanted, kHeads, h.query);
+    expect_rows(model, fused, wanted, model.heads, h.query);
     const auto parts =
         p.split(project(model, fused, x), {h.query * h.width, h.key * h.width, h.key * h.width});
     q = parts[0], k = parts[1], v = parts[2];
@@ -299,22 +308,28 @@ Value self_attention(Model& model, const Module& outer, const Value& x, size_t l
     if (!qm || !km || !vm)
       throw NotUnderstood("'" + std::string(m.path()) +
                           "' has no projections of query, key and value");
-    expect_rows(model, qm, h.query * h.width, kHeads, h.query);
+    expect_rows(model, qm, h.query * h.width, model.heads, h.query);
     expect_rows(model, km, h.key * h.width, kKeyHeads, h.key);
     expect_rows(model, vm, h.key * h.width, kKeyHeads, h.key);
-    q = project(model, qm, x), k = project(model, km, x), v = project(model, vm, x);
+    const auto& seen = memory ? *memory : x;
+    q = project(model, qm, x), k = project(model, km, seen), v = project(model, vm, seen);
+    if (memory)
+      for (const auto& m : {km, vm}) p.attribute(m, "runs_once", 1);
   }
   q = maybe_norm(p, m, kQueryNorm, by_head(p, q, h.query, h.width));
   k = maybe_norm(p, m, kKeyNorm, by_head(p, k, h.key, h.width));
   v = by_head(p, v, h.key, h.value_width);
   if (has_rotary(model)) q = rotated(p, q), k = rotated(p, k);
-  const auto reach = reach_of_layer(model, layer);
+  if (const auto bias = find_child(m, "relative_attention_bias"); bias && !memory)
+    add_relative_positions(p, bias, x.dims[1]);
+  const auto reach = memory ? Reach{} : reach_of_layer(model, layer);
   note_cache(model, m,
-             h.key == h.query ? "multi-head"
-             : h.key == 1     ? "multi-query"
-                              : "grouped",
+             memory             ? "cross"
+             : h.key == h.query ? "multi-head"
+             : h.key == 1       ? "multi-query"
+                                : "grouped",
              reach, h.key * (h.width + h.value_width));
-  return finished(model, m, merged(p, p.attention(q, k, v, !model.is("encoder"))), x);
+  return finished(model, m, merged(p, p.attention(q, k, v, !model.bidirectional && !memory)), x);
 }
 
 }  // namespace blueprint

@@ -8,33 +8,26 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-const Names kGateHalf{"gate_proj", "w1", "gate", "linear_gate"};
-const Names kUpHalf{"up_proj", "w3", "linear_v"};
-const Names kBack{"down_proj", "w2", "linear_1"};
+const Names kGateHalf{"gate_proj", "w1", "gate", "linear_gate", "wi_0"};
+const Names kUpHalf{"up_proj", "w3", "linear_v", "wi_1"};
+const Names kBack{"down_proj", "w2", "linear_1", "wo"};
 const Names kGateUp{"gate_up_proj", "input_linear", "fused_gate_up", "gate_up"};
-const Names kFirst{"fc1",  "c_fc", "dense_h_to_4h", "fc_in",        "up_proj",
-                   "lin1", "w1",   "dense_in",      "intermediate", "0"};
-const Names kSecond{"fc2",  "c_proj", "dense_4h_to_h", "fc_out",        "down_proj",
-                    "lin2", "w2",     "dense_out",     "output_linear", "2"};
+const Names kFirst{"fc1", "c_fc",     "dense_h_to_4h", "fc_in", "up_proj", "lin1",
+                   "w1",  "dense_in", "intermediate",  "0",     "wi"};
+const Names kSecond{"fc2", "c_proj",    "dense_4h_to_h", "fc_out", "down_proj", "lin2",
+                    "w2",  "dense_out", "output_linear", "2",      "wo"};
 const Names kRouter{"gate", "router", "wg"};
 const Names kShared{"shared_experts", "shared_expert", "shared_mlp"};
 const Names kSharedGate{"shared_expert_gate"};
 const Names kInnerNorm{"ffn_sub_norm", "ffn_layernorm"};
 
-std::string activation(const Model& model) {
-  const auto name = model.settings.text({"hidden_act", "hidden_activation", "activation_function",
-                                         "mlp_hidden_act", "activation", "act_fn"});
-  if (name.starts_with("gelu")) return "aten::gelu";
-  if (name == "relu" || name == "relu2") return "aten::relu";
-  if (name == "tanh") return "aten::tanh";
-  if (name == "sigmoid") return "aten::sigmoid";
-  return "aten::silu";
-}
-
 // Widths between the matrices of an MLP: of a dense one, an expert, a shared expert.
 constexpr std::string_view kWidths[] = {"intermediate_size",
                                         "intermediate_size_mlp",
                                         "ffn_dim",
+                                        "encoder_ffn_dim",
+                                        "decoder_ffn_dim",
+                                        "d_ff",
                                         "ffn_hidden_size",
                                         "n_inner",
                                         "moe_intermediate_size",
@@ -185,7 +178,7 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
   const auto scores = p.linear(router, flat);
   if (scores.back() != Size(e.number))
     throw Contradiction("tensor '" + std::string(find_tensor(router, "weight").name()) +
-                        "' scores " + text(scores.back()) + " experts; there are " +
+                        "' scores " + p.text(scores.back()) + " experts; there are " +
                         std::to_string(e.number));
   p.topk(p.node("aten::softmax", {{"self", scores.id}}, scores.dims, scores.dtype), *chosen);
   Value y;
@@ -228,6 +221,16 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
 }
 
 }  // namespace
+
+std::string activation(const Model& model) {
+  const auto name = model.settings.text({"hidden_act", "hidden_activation", "activation_function",
+                                         "mlp_hidden_act", "activation", "act_fn", "dense_act_fn"});
+  if (name.starts_with("gelu")) return "aten::gelu";
+  if (name == "relu" || name == "relu2") return "aten::relu";
+  if (name == "tanh") return "aten::tanh";
+  if (name == "sigmoid") return "aten::sigmoid";
+  return "aten::silu";
+}
 
 void expect_width(const Model& model, const Tensor& t, int64_t width, size_t layer) {
   const auto& s = model.settings;

@@ -14,6 +14,10 @@ struct Model {
   const Settings& settings;
   const Family* family;  // null: a type that was not checked
   std::set<std::string> assumptions{}, warnings{};
+  // Of the stack that is being written.
+  bool bidirectional = false;  // every token attends to every token: no cache, no causal mask
+  Keys heads = kHeads;
+  Tensor table{};  // of embeddings
 
   bool is(std::string_view trait) const { return has_trait(family, trait); }
   void assume(std::string text) { assumptions.insert(std::move(text)); }
@@ -35,8 +39,9 @@ struct Reach {
 };
 Reach reach_of_layer(Model& model, size_t layer);
 
-/// Self-attention of tokens x [batch, sequence, hidden].
-Value self_attention(Model& model, const Module& m, const Value& x, size_t layer);
+/// Attention of tokens x [batch, sequence, hidden] to themselves, or to `memory`.
+Value write_attention(Model& model, const Module& m, const Value& x, size_t layer,
+                      const Value* memory);
 
 /// An MLP, or a mixture of them.
 Value feed_forward(Model& model, const Module& m, const Value& x, size_t layer);
@@ -48,10 +53,10 @@ Value project(Model& model, const Module& m, const Value& x);
 /// tensor has, must be one of them. Shared experts may lie side by side. Throws Contradiction.
 void expect_width(const Model& model, const Tensor& t, int64_t width, size_t layer);
 
-/// An operator without a rule for each module below whose tensors no part has used.
-Value leftovers(Model& model, const Module& m, const Value& x);
+/// The operator between the matrices of an MLP.
+std::string activation(const Model& model);
 
-/// Embedding, layers, norm and head.
-void write_decoder(Model& model, const tmeter::Graph& weights);
+/// The program of all.
+void write_model(Model& model, const tmeter::Graph& weights);
 
 }  // namespace blueprint

@@ -38,7 +38,9 @@ const tmeter::Graph weights_of(const tmeter::Request& request) {
 /// Rows of a table of positions end what a sequence may have.
 int64_t most_tokens(const Settings& settings) {
   if (settings.has({"rope_parameters.rope_theta", "rope_theta"})) return 0;
-  return settings.integer({"max_position_embeddings", "n_positions", "n_ctx"}).value_or(0);
+  return settings
+      .integer({"max_position_embeddings", "n_positions", "n_ctx", "max_target_positions"})
+      .value_or(0);
 }
 
 [[noreturn]] void weights_alone(const tmeter::Call& call, const std::string& why) {
@@ -59,7 +61,7 @@ void write(const tmeter::Graph& weights, const Settings& settings, const Family*
   try {
     Program program(graph.handle(), dtype, most_tokens(settings));
     Model model{program, settings, family};
-    write_decoder(model, weights);
+    write_model(model, weights);
     graph.property("content", "blueprint");
     graph.property("name", settings.text_of_layer({"architectures"}, 0));
     if (!model.family)

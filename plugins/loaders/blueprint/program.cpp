@@ -1,14 +1,13 @@
 #include "program.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace blueprint {
 namespace {
 
 using tmeter::DType;
 using tmeter::GraphBuilder;
-
-constexpr int64_t kUsualSequence = 128;
 
 std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
@@ -26,26 +25,13 @@ std::string shape_text(const Tensor& t) {
   return "[" + out + "]";
 }
 
-[[noreturn]] void does_not_fit(const Tensor& t, const Value& x) {
-  throw Contradiction("tensor '" + std::string(t.name()) + "' of shape " + shape_text(t) +
-                      " is given vectors of " + text(x.back()));
-}
-
 }  // namespace
-
-std::string text(const Size& s) {
-  std::string out = std::to_string(s.number);
-  for (int i = 0; i < s.batches; ++i) out += " × batch";
-  for (int i = 0; i < s.sequences; ++i) out += " × sequence";
-  return out;
-}
 
 Size Size::operator*(const Size& o) const {
   Size out;
   if (__builtin_mul_overflow(number, o.number, &out.number))
     throw Contradiction("a size is beyond 2^63");
-  out.batches = batches + o.batches;
-  out.sequences = sequences + o.sequences;
+  std::merge(open.begin(), open.end(), o.open.begin(), o.open.end(), std::back_inserter(out.open));
   return out;
 }
 
@@ -79,39 +65,54 @@ bool is_matrix(const Module& m) {
 }
 
 Program::Program(tmeter_builder* builder, DType dtype, int64_t most_tokens)
-    : builder_(builder),
-      graph_(builder),
-      dtype_(dtype),
-      most_tokens_(most_tokens > 0 ? most_tokens : INT64_MAX) {}
+    : builder_(builder), graph_(builder), dtype_(dtype), most_tokens_(most_tokens) {}
 
-Size Program::batch() const {
+void Program::does_not_fit(const Tensor& t, const Value& x) const {
+  throw Contradiction("tensor '" + std::string(t.name()) + "' of shape " + shape_text(t) +
+                      " is given vectors of " + text(x.back()));
+}
+
+std::string Program::text(const Size& s) const {
+  std::string out = std::to_string(s.number);
+  for (const auto i : s.open) out += " × " + open_[i].name;
+  return out;
+}
+
+Size Program::symbol(std::string_view name, int64_t most, int64_t usual) {
+  if (most <= 0) most = INT64_MAX;
+  return open(std::string(name), [&] {
+    return graph_.expr_symbol(graph_.symbol(name, 1, most, std::min(most, usual)));
+  });
+}
+
+Size Program::sequence() { return symbol("sequence", most_tokens_, kUsualSequence); }
+
+Size Program::derived(int32_t op, const Size& a, int64_t b) {
+  const auto name = "(" + text(a) + ", " + std::to_string(op) + ", " + std::to_string(b) + ")";
+  return open(name, [&] { return graph_.expr(op, {expression(a), graph_.expr_int(b)}); });
+}
+
+template <class F>
+Size Program::open(const std::string& name, const F& make) {
+  const auto known =
+      std::find_if(open_.begin(), open_.end(), [&](const Open& o) { return o.name == name; });
   Size s;
-  s.batches = 1;
+  s.open.push_back(static_cast<size_t>(known - open_.begin()));
+  if (known == open_.end()) open_.push_back({name, make()});
   return s;
 }
 
-Size Program::sequence() const {
-  Size s;
-  s.sequences = 1;
-  return s;
+tmeter_id Program::expression(const Size& s) {
+  auto [it, is_new] = expressions_.try_emplace(s, 0);
+  if (!is_new) return it->second;
+  std::vector<tmeter_id> factors;
+  if (s.number != 1 || s.open.empty()) factors.push_back(graph_.expr_int(s.number));
+  for (const auto i : s.open) factors.push_back(open_[i].expression);
+  return it->second = factors.size() == 1 ? factors.front() : graph_.expr(TMETER_EXPR_MUL, factors);
 }
 
 tmeter_dim Program::dim(const Size& s) {
-  if (s.batches == 0 && s.sequences == 0) return GraphBuilder::dim(s.number);
-  if (s.batches > 0 && batch_ == 0)
-    batch_ = graph_.expr_symbol(graph_.symbol("batch", 1, INT64_MAX, 1));
-  if (s.sequences > 0 && sequence_ == 0)
-    sequence_ = graph_.expr_symbol(
-        graph_.symbol("sequence", 1, most_tokens_, std::min(most_tokens_, kUsualSequence)));
-  auto [it, is_new] = expressions_.try_emplace(s, 0);
-  if (is_new) {
-    std::vector<tmeter_id> factors;
-    if (s.number != 1) factors.push_back(graph_.expr_int(s.number));
-    factors.insert(factors.end(), static_cast<size_t>(s.batches), batch_);
-    factors.insert(factors.end(), static_cast<size_t>(s.sequences), sequence_);
-    it->second = factors.size() == 1 ? factors.front() : graph_.expr(TMETER_EXPR_MUL, factors);
-  }
-  return GraphBuilder::dim_expr(it->second);
+  return s.open.empty() ? GraphBuilder::dim(s.number) : GraphBuilder::dim_expr(expression(s));
 }
 
 std::vector<tmeter_dim> Program::dims(const std::vector<Size>& sizes) {
@@ -245,15 +246,24 @@ Value Program::norm(const Module& m, const Value& x) {
   return node(bias ? "aten::layer_norm" : "aten::rms_norm", std::move(args), x.dims, x.dtype);
 }
 
-Value Program::convolution(const Module& m, const Value& x, std::vector<Size> to, int64_t stride) {
-  const Calling calling(*this, m, "torch.nn.modules.conv.Conv2d");
+Value Program::convolution(const Module& m, const Value& x, std::vector<Size> to,
+                           const Sliding& how) {
   const auto weight = find_tensor(m, "weight"), bias = find_tensor(m, "bias");
+  const auto along = weight.shape().rank() - 2;
+  const Calling calling(
+      *this, m, along == 1 ? "torch.nn.modules.conv.Conv1d" : "torch.nn.modules.conv.Conv2d");
+  if (x.dims[1] != Size(weight.shape()[1] * how.groups)) does_not_fit(weight, x);
   std::vector<std::pair<std::string_view, tmeter_id>> args{{"input", x.id},
                                                            {"weight", bound(weight).id}};
   if (bias) args.emplace_back("bias", bound(bias).id);
-  const auto step = graph_.integer(stride);
-  args.emplace_back("stride", graph_.list({step, step}));
-  return node("aten::conv2d", std::move(args), std::move(to), x.dtype);
+  const auto repeated = [&](int64_t n) {
+    return graph_.list(std::vector<tmeter_id>(static_cast<size_t>(along), graph_.integer(n)));
+  };
+  args.emplace_back("stride", repeated(how.stride));
+  args.emplace_back("padding", repeated(how.padding));
+  args.emplace_back("groups", graph_.integer(how.groups));
+  return node(along == 1 ? "aten::conv1d" : "aten::conv2d", std::move(args), std::move(to),
+              x.dtype);
 }
 
 Value Program::unary(std::string_view op, const Value& x) {

@@ -16,10 +16,12 @@ namespace blueprint {
 using tmeter::Module;
 using tmeter::Tensor;
 
-/// A number times powers of the symbols.
+constexpr int64_t kUsualSequence = 128;  // unless bound
+
+/// A number times sizes that are left open: symbols, and what follows from them.
 struct Size {
   int64_t number = 1;
-  int batches = 0, sequences = 0;
+  std::vector<size_t> open{};  // by their place in the program, in order
 
   Size(int64_t n = 1) : number(n) {}  // NOLINT: numbers are sizes
   Size operator*(const Size& o) const;
@@ -48,8 +50,15 @@ class Program {
  public:
   Program(tmeter_builder* builder, tmeter::DType dtype, int64_t most_tokens);
 
-  Size batch() const;
-  Size sequence() const;
+  Size batch() { return symbol("batch", INT64_MAX, 1); }
+  Size sequence();
+  int64_t most_tokens() const { return most_tokens_; }
+  /// A size of its own, from 1 to `most` (0: no end); `usual` unless bound.
+  Size symbol(std::string_view name, int64_t most, int64_t usual);
+  /// An operator of the ABI (TMETER_EXPR_…) over a size and a number.
+  Size derived(int32_t op, const Size& a, int64_t b);
+  /// "2 × batch"
+  std::string text(const Size& s) const;
   tmeter::DType dtype() const { return dtype_; }
 
   /// While it lives, operators belong to a call of the module.
@@ -79,8 +88,11 @@ class Program {
   Value embedding(const Module& m, const Value& ids);
   Value norm(const Module& m, const Value& x);
 
-  /// Patches: kernels of the size of their stride.
-  Value convolution(const Module& m, const Value& x, std::vector<Size> dims, int64_t stride);
+  struct Sliding {
+    int64_t stride = 1, padding = 0, groups = 1;
+  };
+  /// Over as many dims as the weight has behind its first two; `dims` is what comes out.
+  Value convolution(const Module& m, const Value& x, std::vector<Size> dims, const Sliding& how);
 
   // In the present call.
   Value linear(const Value& x, const Tensor& weight, const Tensor& bias);
@@ -108,6 +120,8 @@ class Program {
   tmeter::GraphBuilder& graph() { return graph_; }
 
  private:
+  [[noreturn]] void does_not_fit(const Tensor& t, const Value& x) const;
+  tmeter_id expression(const Size& s);
   tmeter_dim dim(const Size& s);
   std::vector<tmeter_dim> dims(const std::vector<Size>& sizes);
   Value made(std::vector<Size> sizes, tmeter::DType dtype);
@@ -116,13 +130,17 @@ class Program {
   tmeter_builder* builder_;
   tmeter::GraphBuilder graph_;
   tmeter::DType dtype_;
-  tmeter_id batch_ = 0, sequence_ = 0;  // expressions; 0: no size has it yet
+  struct Open {
+    std::string name;
+    tmeter_id expression;
+  };
+  template <class F>
+  Size open(const std::string& name, const F& make);
+  std::vector<Open> open_;
   int64_t most_tokens_;
   std::map<Size, tmeter_id> expressions_;
   std::map<size_t, tmeter_id> used_;  // values of tensors
   std::vector<tmeter_id> calls_{1};   // the root has a call
 };
-
-std::string text(const Size& s);
 
 }  // namespace blueprint

@@ -77,7 +77,7 @@ inline const Keys kHidden{"hidden_size", "n_embd", "d_model", "dim", "n_embed"};
 inline const Keys kHeads{"num_attention_heads", "n_head", "num_heads", "n_heads",
                          "attention_heads"};
 inline const Keys kKeyHeads{"num_key_value_heads", "num_kv_heads", "n_head_kv"};
-inline const Keys kHeadWidth{"head_dim", "attention_head_dim", "kv_channels"};
+inline const Keys kHeadWidth{"head_dim", "attention_head_dim", "kv_channels", "d_kv"};
 inline const Keys kVocabulary{"vocab_size"};
 inline const Keys kChosenExperts{
     "num_experts_per_tok", "top_k_experts", "moe_topk", "moe_k", "num_experts_per_token", "top_k",

@@ -10,11 +10,12 @@ namespace {
 
 constexpr size_t kLongestName = 64 * 1024;
 
-// nn.BatchNorm*, nn.InstanceNorm*; Swin; GPT-2's causal mask; rotary embeddings.
-constexpr std::array<std::string_view, 9> kBufferNames{
+// nn.BatchNorm*, nn.InstanceNorm*; Swin; GPT-2's causal mask; rotary embeddings; BART.
+constexpr std::array<std::string_view, 10> kBufferNames{
     "running_mean",          "running_var",  "num_batches_tracked",
     "relative_coords_table", "position_ids", "relative_position_index",
-    "masked_bias",           "inv_freq",     "token_type_ids"};
+    "masked_bias",           "inv_freq",     "token_type_ids",
+    "final_logits_bias"};
 
 }  // namespace
 

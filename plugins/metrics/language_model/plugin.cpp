@@ -1,5 +1,6 @@
 // language-model: what a decoder language model costs per token – work, cache, active parameters.
 // Says nothing about any other model.
+#include <algorithm>
 #include <map>
 #include <tmeter/cpp/units.hpp>
 
@@ -10,8 +11,8 @@
 namespace {
 
 using plugins::Cost;
-using plugins::Router;
 using plugins::Decoder;
+using plugins::Router;
 using tmeter::Call;
 using tmeter::Cell;
 using tmeter::Count;
@@ -38,7 +39,7 @@ constexpr Figure kFigures[] = {
      "ones) and the key/value cache of its sequence"},
     {"kv_bytes_per_token", "KV cache per token", "B", TMETER_UNIT_BYTE,
      "keys and values of all layers for one token: 2 × layers × key/value heads × width × bytes, "
-     "before heads are repeated for groups"},
+     "before heads are repeated for groups; an encoder is left out"},
     {"kv_cache_bytes", "KV cache", "B", TMETER_UNIT_BYTE,
      "the key/value cache of all sequences of the batch at the recorded length"},
     {"active_params", "active params", "", TMETER_UNIT_COUNT,
@@ -61,6 +62,11 @@ Cell quotient(Count a, Count b) {
   return static_cast<double>(a.value()) / static_cast<double>(b.value());
 }
 
+size_t crosses(const Decoder& d) {
+  return static_cast<size_t>(std::count_if(d.attentions.begin(), d.attentions.end(),
+                                           [](const auto& a) { return a.is_cross(); }));
+}
+
 void say_model(const Decoder& d, const Cost& cost, const Call& call) {
   emit(call, "tokens", d.tokens());
   emit(call, "macs_per_token", cost.known ? quotient(cost.all, d.tokens()) : Cell::unsupported());
@@ -68,9 +74,11 @@ void say_model(const Decoder& d, const Cost& cost, const Call& call) {
   f.rule = "language-model";
   f.text = "a decoder language model: " + number_text(d.tokens()) + " tokens (" +
            std::to_string(d.batch) + " × " + std::to_string(d.length) + ") through " +
-           std::to_string(d.attentions.size()) + " causal attentions";
-  f.evidence = "token ids looked up by " + plugins::place(d.embedding) +
-               ", causal attention from " + plugins::place(d.attentions.front().node) + " to " +
+           std::to_string(d.attentions.size()) +
+           (crosses(d) ? " attentions, " + std::to_string(crosses(d)) + " of them to an encoder"
+                       : " causal attentions");
+  f.evidence = "token ids looked up by " + plugins::place(d.embedding) + ", attention from " +
+               plugins::place(d.attentions.front().node) + " to " +
                plugins::place(d.attentions.back().node);
   call.add(f.about(d.embedding));
 }
@@ -104,14 +112,16 @@ std::string cache_evidence(const Decoder& d) {
 }
 
 void say_cache(const Decoder& d, const Call& call) {
-  const auto bytes = d.cache_bytes();
-  const auto per_token = bytes / d.tokens(), per_sequence = bytes / d.batch;
+  const auto bytes = d.cache_bytes(), growing = d.growing_cache_bytes();
+  const auto per_token = growing / d.tokens(), per_sequence = bytes / d.batch;
   emit(call, "kv_cache_bytes", bytes);
-  emit(call, "kv_bytes_per_token", quotient(bytes, d.tokens()));
+  emit(call, "kv_bytes_per_token", quotient(growing, d.tokens()));
   Finding f;
   f.rule = "kv-cache";
   f.text = "a key/value cache takes " + bytes_text(per_token) + " per token, " +
            bytes_text(per_sequence) + " for a sequence of " + std::to_string(d.length);
+  if (growing != bytes)
+    f.text += ", of which " + bytes_text((bytes - growing) / d.batch) + " are of the encoder";
   f.evidence = cache_evidence(d);
   for (const auto& a : d.attentions) f.about(a.node);
   call.add(f);

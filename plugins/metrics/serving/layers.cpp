@@ -17,6 +17,12 @@ std::vector<LayerCache> layers_of(const plugins::Decoder& decoder) {
       layer.heads = 1;
       layer.key_width = a.cache_width;
       layer.value_width = 0;
+    } else if (a.is_cross()) {
+      const auto keys = a.node.arg("key").shape();
+      layer.kind = CacheKind::kCross;
+      layer.window = keys[2];
+      layer.heads = keys[1];
+      layer.value_width = a.cache_width / keys[1] - a.width;
     } else if (a.window > 0) {
       layer.kind = a.chunked ? CacheKind::kChunked : CacheKind::kSliding;
       layer.window = a.window;

@@ -1,0 +1,138 @@
+// A layer: norms, attention or what stands in its place, an MLP.
+#include "stack.hpp"
+
+namespace blueprint {
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+const Names kAttention{"self_attn", "attn", "attention", "self_attention", "multi_head_attention",
+                       "self_att"};
+const Names kCrossAttention{"encoder_attn"};
+const Names kFeedForward{"mlp", "feed_forward", "ffn", "block_sparse_moe", "moe"};
+// Norms of a layer by what they stand before or behind.
+const Names kBeforeAttention{"input_layernorm",
+                             "ln_1",
+                             "attention_layernorm",
+                             "operator_norm",
+                             "layernorm1",
+                             "ln_attn",
+                             "attention_norm",
+                             "self_attn_layer_norm",
+                             "layernorm_before",
+                             "layer_norm1",
+                             "norm1",
+                             "norm",
+                             "norm_1",
+                             "attn_norm"};
+const Names kBeforeFeedForward{"pre_feedforward_layernorm",
+                               "ln_2",
+                               "ffn_norm",
+                               "layernorm2",
+                               "pre_mlp_layernorm",
+                               "feedforward_layernorm",
+                               "pre_ff_layernorm",
+                               "ln_mlp",
+                               "final_layer_norm",
+                               "layernorm_after",
+                               "layer_norm2",
+                               "norm2",
+                               "norm_2",
+                               "mlp_norm"};
+const Names kBehindAttention{"post_self_attn_layernorm", "post_operator_norm", "post_norm1"};
+const Names kBehindFeedForward{"post_feedforward_layernorm", "post_mlp_layernorm", "post_ffn_norm",
+                               "post_norm2"};
+constexpr std::string_view kPostAttention =
+    "post_attention_layernorm";  // before the MLP, or behind the attention
+
+/// At most one of them; the other norms decide which stand before and behind.
+struct LayerNorms {
+  Module before_attention, behind_attention, before_ffn, behind_ffn;
+};
+
+LayerNorms norms_of(const Module& layer) {
+  LayerNorms n{first_child(layer, kBeforeAttention), first_child(layer, kBehindAttention),
+               first_child(layer, kBeforeFeedForward), first_child(layer, kBehindFeedForward)};
+  if (const auto post = find_child(layer, kPostAttention)) {
+    if (n.before_ffn || !n.before_attention)
+      n.behind_attention = post;
+    else
+      n.before_ffn = post;
+  }
+  return n;
+}
+
+Value normed(Program& p, const Module& norm, const Value& x) { return norm ? p.norm(norm, x) : x; }
+
+/// Both matrices lie in the layer (OPT, BART).
+Value flat_mlp(Model& model, const Module& first, const Module& second, const Value& x, size_t i) {
+  const auto wide = project(model, first, x);
+  expect_width(model, find_tensor(first, "weight"), wide.back().number, i);
+  return project(model, second, model.program.unary(activation(model), wide));
+}
+
+/// Of BERT, and of ViT's checkpoints, whose norms come first.
+Value bert_layer(Model& model, const Module& m, const Module& attention, size_t i, const Value& x) {
+  auto& p = model.program;
+  const auto norms = norms_of(m);
+  const auto inner = normed(p, norms.before_attention, x);
+  const auto attended =
+      p.binary("aten::add", write_attention(model, attention, inner, i, nullptr), x);
+  const auto wide = p.unary("aten::gelu", feed_forward(model, find_child(m, "intermediate"),
+                                                       normed(p, norms.before_ffn, attended), i));
+  return p.binary("aten::add", feed_forward(model, find_child(m, "output"), wide, i), attended);
+}
+
+/// T5's: a list of parts, each with its norm.
+Value listed_layer(Model& model, const Module& parts, size_t i, Value x, const Value* memory) {
+  auto& p = model.program;
+  for (size_t k = 0; k < parts.child_count(); ++k) {
+    const auto part = parts.child(k);
+    const Program::Calling calling(p, part, "Part");
+    const auto inner = normed(p, find_child(part, "layer_norm"), x);
+    const auto self = find_child(part, "SelfAttention"),
+               cross = find_child(part, "EncDecAttention"),
+               ffn = find_child(part, "DenseReluDense");
+    if (!self && !ffn && !(cross && memory))
+      throw NotUnderstood("'" + std::string(part.path()) + "' is not a known part of a layer");
+    const auto y = self    ? write_attention(model, self, inner, i, nullptr)
+                   : cross ? write_attention(model, cross, inner, i, memory)
+                           : feed_forward(model, ffn, inner, i);
+    x = p.binary("aten::add", x, y);
+  }
+  return x;
+}
+
+}  // namespace
+
+Value write_layer(Model& model, const Module& m, size_t i, const Value& x, const Value* memory) {
+  auto& p = model.program;
+  const Program::Calling calling(p, m, "Layer");
+  if (const auto parts = find_child(m, "layer"); parts && find_child(parts, "0"))
+    return listed_layer(model, parts, i, x, memory);
+  const auto norms = norms_of(m);
+  const auto attention = first_child(m, kAttention);
+  if (!attention) throw NotUnderstood("'" + std::string(m.path()) + "' has no attention");
+  if (find_child(m, "intermediate") && find_child(m, "output"))
+    return bert_layer(model, m, attention, i, x);
+  const auto ffn = first_child(m, kFeedForward);
+  const auto first = find_child(m, "fc1"), second = find_child(m, "fc2");
+  if (!ffn && !(first && second)) throw NotUnderstood("'" + std::string(m.path()) + "' has no MLP");
+  const auto inner = normed(p, norms.before_attention, x);
+  const auto attended =
+      normed(p, norms.behind_attention, write_attention(model, attention, inner, i, nullptr));
+  const bool parallel = !norms.before_ffn && !norms.behind_ffn && !norms.behind_attention;
+  auto between = parallel ? inner : p.binary("aten::add", x, attended);
+  if (const auto cross = first_child(m, kCrossAttention); cross && memory) {
+    const auto norm = find_child(m, std::string(cross.name()) + "_layer_norm");
+    between = p.binary("aten::add", between,
+                       write_attention(model, cross, normed(p, norm, between), i, memory));
+  }
+  const auto given = normed(p, norms.before_ffn, between);
+  const auto fed =
+      normed(p, norms.behind_ffn,
+             ffn ? feed_forward(model, ffn, given, i) : flat_mlp(model, first, second, given, i));
+  return p.binary("aten::add", parallel ? p.binary("aten::add", x, attended) : between, fed);
+}
+
+}  // namespace blueprint

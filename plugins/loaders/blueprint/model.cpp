@@ -1,0 +1,49 @@
+// Which kind of model the weights are.
+#include "stack.hpp"
+
+namespace blueprint {
+namespace {
+
+std::string paths(const std::vector<Module>& stacks) {
+  std::string names;
+  for (const auto& s : stacks) names += (names.empty() ? "" : ", ") + std::string(s.path());
+  return names;
+}
+
+/// The stack whose parent has this name; false unless there is one.
+Module stack_in(const std::vector<Module>& stacks, std::string_view parent) {
+  Module found;
+  for (const auto& s : stacks) {
+    if (s.parent().name() != parent) continue;
+    if (found) return Module();
+    found = s;
+  }
+  return found;
+}
+
+}  // namespace
+
+void write_model(Model& model, const tmeter::Graph& weights) {
+  const auto root = weights.modules()[0];
+  const auto stacks = find_stacks(root);
+  if (stacks.empty()) throw NotUnderstood("no stack of layers is among the weights");
+  if (stacks.size() == 1) {
+    const auto& stack = stacks.front();
+    model.bidirectional = model.is("encoder");
+    if (model.is("image")) return write_image(model, root, stack);
+    return model.is("pair") ? write_half(model, root, stack)
+                            : write_decoder(model, root, stack, false);
+  }
+  if (const auto encoder = stack_in(stacks, "encoder"), decoder = stack_in(stacks, "decoder");
+      stacks.size() == 2 && encoder && decoder)
+    return write_pair(model, root, encoder, decoder);
+  // Of a model with a tower for images or sound, what a prompt of text alone runs.
+  std::vector<Module> text;
+  for (const auto& s : stacks)
+    if (s.path().find("language_model.") != std::string_view::npos) text.push_back(s);
+  if (text.size() != 1) throw NotUnderstood("there are several stacks of layers: " + paths(stacks));
+  model.bidirectional = model.is("encoder");
+  write_decoder(model, root, text.front(), true);
+}
+
+}  // namespace blueprint

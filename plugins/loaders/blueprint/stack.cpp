@@ -1,0 +1,199 @@
+// Around the layers: which they are, the table of embeddings before them, the head behind.
+#include "stack.hpp"
+
+#include <algorithm>
+
+namespace blueprint {
+namespace {
+
+using Names = std::vector<std::string_view>;
+using tmeter::DType;
+
+const Names kEmbedding{"embed_tokens",    "wte",          "word_embeddings", "embed_in",
+                       "tok_embeddings",  "embeddings",   "token_embedding", "w",
+                       "input_embedding", "tokens_embed", "shared"};
+const Names kPositions{"wpe", "embed_positions", "position_embeddings", "positions_embed"};
+const Names kEmbeddingNorm{
+    "word_embeddings_layernorm", "embedding_norm", "LayerNorm", "embed_norm", "emb_norm",
+    "layernorm_embedding"};
+const Names kFinalNorm{"norm",           "ln_f",      "final_layernorm",  "final_layer_norm",
+                       "norm_f",         "layernorm", "output_layernorm", "layer_norm",
+                       "embedding_norm", "ln_out"};
+const Names kHead{"lm_head", "embed_out", "output_projection", "proj_out"};
+const Keys kMostPositions{"max_position_embeddings", "n_positions", "n_ctx",
+                          "max_target_positions"};
+// What a layer has that predicts a further token from the last one (DeepSeek-V3, 2.2).
+const Names kPredictor{"eh_proj", "enorm", "hnorm"};
+
+/// Children 0, 1, 2, …, experts excepted: the layers.
+bool is_stack(const Module& m) {
+  if (m.child_count() == 0 || m.name() == "experts" || m.tensor_count() > 0) return false;
+  for (size_t i = 0; i < m.child_count(); ++i) {
+    if (m.child(i).name() != std::to_string(i)) return false;
+    if (m.child(i).child_count() == 0) return false;
+  }
+  return true;
+}
+
+void collect_stacks(const Module& m, std::vector<Module>& out) {
+  if (is_stack(m)) return out.push_back(m);
+  for (size_t i = 0; i < m.child_count(); ++i) collect_stacks(m.child(i), out);
+}
+
+bool is_for(const Model& model, std::string_view what) {
+  const auto name = model.settings.text_of_layer({"architectures"}, 0);
+  return name.find(what) != name.npos;
+}
+
+/// The table of positions, each row added to the token of its position.
+Value add_positions(Model& model, const Module& place, const Value& x) {
+  auto& p = model.program;
+  const auto rows = find_tensor(place, "weight");
+  const auto offset = model.is("positions-from-2") ? 2 : 0;
+  expect_if_checked(model, kMostPositions, rows.shape()[0] - offset, rows);
+  const auto positions = p.node("aten::arange", {}, {x.dims[1]}, DType(TMETER_DTYPE_INT64));
+  return p.binary("aten::add", x, p.embedding(place, positions));
+}
+
+/// BERT's and RoBERTa's: a product, a norm, then the embedding or a matrix of its own.
+Value masked_head(Model& model, const Module& m, const Value& x) {
+  if (!m) throw NotUnderstood("'cls' has no predictions");
+  auto& p = model.program;
+  const Program::Calling calling(p, m, "");
+  const auto transform = find_child(m, "transform") ? find_child(m, "transform") : m;
+  Value y = x;
+  if (const auto dense = find_child(transform, "dense"))
+    y = p.unary("aten::gelu", p.linear(dense, y));
+  if (const auto norm = first_child(transform, {"LayerNorm", "layer_norm"})) y = p.norm(norm, y);
+  const auto decoder = find_child(m, "decoder");
+  const auto own = decoder ? find_tensor(decoder, "weight") : Tensor();
+  auto bias = find_tensor(m, "bias");
+  if (decoder && find_tensor(decoder, "bias")) bias = find_tensor(decoder, "bias");
+  return p.linear(y, own ? own : model.table, bias);
+}
+
+void collect_unread(const Program& p, const Module& m, std::vector<Tensor>& left) {
+  for (size_t i = 0; i < m.tensor_count(); ++i)
+    if (m.tensor(i).is_parameter() && !m.tensor(i).is_tied() && !p.is_used(m.tensor(i)))
+      left.push_back(m.tensor(i));
+  for (size_t i = 0; i < m.child_count(); ++i) collect_unread(p, m.child(i), left);
+}
+
+}  // namespace
+
+std::vector<Module> find_stacks(const Module& root) {
+  std::vector<Module> stacks;
+  collect_stacks(root, stacks);
+  return stacks;
+}
+
+size_t layer_count(Model& model, const Module& stack, const Keys& key) {
+  const auto& s = model.settings;
+  const auto said = s.integer(key);
+  const auto there = static_cast<int64_t>(stack.child_count());
+  if (!said) throw NotUnderstood(s.source() + " does not say how many layers there are");
+  if (*said > there || *said == 0)
+    throw Contradiction(s.source() + ": " + s.statement(key, *said) + ", but the weights have " +
+                        std::to_string(there) + " layers, " + std::string(stack.path()) + ".0 to " +
+                        std::to_string(there - 1));
+  if (*said < there) {
+    const auto next = s.integer({"num_nextn_predict_layers"}).value_or(0);
+    bool predict = *said + next == there;
+    for (auto i = *said; predict && i < there; ++i)
+      predict = bool(first_child(stack.child(static_cast<size_t>(i)), kPredictor));
+    if (!predict)
+      throw Contradiction(s.source() + ": " + s.statement(key, *said) + ", but the weights have " +
+                          std::to_string(there) + " layers");
+    model.assume("num_nextn_predict_layers, " + std::to_string(next) +
+                 ": the last layers predict further tokens and are not run");
+  }
+  return static_cast<size_t>(*said);
+}
+
+Value embed(Model& model, const Module& owner, const Module& base, const Value& ids) {
+  auto& p = model.program;
+  auto within = base;
+  auto table = first_child(within, kEmbedding);
+  if (!table) table = first_child(within = owner, kEmbedding);
+  if (table && !is_matrix(table)) table = first_child(within = table, kEmbedding);
+  if (!table || !is_matrix(table))
+    throw NotUnderstood("no table of embeddings is among the weights");
+  model.table = find_tensor(table, "weight");
+  expect_stated(model, kVocabulary, model.table.shape()[0], model.table);
+  if (!first_child(owner, {"embeddings_project", "project_in"}))
+    expect_stated(model, kHidden, model.table.shape()[1], model.table);
+  auto x = p.embedding(table, ids);
+  for (const auto& place :
+       {first_child(within, kPositions),
+        within.handle() == base.handle() ? Module() : first_child(base, kPositions)})
+    if (place && is_matrix(place)) x = add_positions(model, place, x);
+  if (const auto types = find_child(within, "token_type_embeddings"); types && is_matrix(types)) {
+    const auto zeros = p.node("aten::zeros", {}, ids.dims, DType(TMETER_DTYPE_INT64));
+    x = p.binary("aten::add", x, p.embedding(types, zeros));
+    const auto rows = find_tensor(types, "weight");
+    expect_if_checked(model, {"type_vocab_size"}, rows.shape()[0], rows);
+  }
+  for (const auto& place : {within, base})
+    if (const auto norm = first_child(place, kEmbeddingNorm);
+        norm && first_child(base, kFinalNorm).handle() != norm.handle() &&
+        !p.is_used(find_tensor(norm, "weight")))
+      x = p.norm(norm, x);
+  return x;
+}
+
+Value final_norm(Model& model, const Module& base, const Value& x) {
+  const auto norm = first_child(base, kFinalNorm);
+  return norm ? model.program.norm(norm, x) : x;
+}
+
+Value head(Model& model, const Module& root, const Value& x) {
+  auto& p = model.program;
+  const auto& s = model.settings;
+  auto m = first_child(root, kHead);
+  if (m && is_matrix(m)) return p.linear(m, x);
+  const bool predicts = is_for(model, "CausalLM") || is_for(model, "LMHead") ||
+                        is_for(model, "MaskedLM") || is_for(model, "ForConditionalGeneration") ||
+                        is_for(model, "MTModel");
+  if (!predicts) {
+    model.assume("architectures names no language model: without a head");
+    return x;
+  }
+  if (find_child(root, "cls"))
+    return masked_head(model, find_child(find_child(root, "cls"), "predictions"), x);
+  if (m && (find_child(m, "dense") || find_child(m, "layer_norm"))) return masked_head(model, m, x);
+  if (s.has({"tie_word_embeddings"}) && !s.flag({"tie_word_embeddings"}, true))
+    throw Contradiction(s.source() +
+                        ": tie_word_embeddings is false, but there is no tensor 'lm_head.weight'");
+  model.assume("no tensor of a head: it is the embedding (tie_word_embeddings)");
+  if (Size(model.table.shape()[1]) != x.back())
+    throw NotUnderstood("the head is not as wide as the layers");
+  const auto bias = m ? find_tensor(m, "bias") : Tensor();
+  if (m) {
+    const Program::Calling calling(p, m, "torch.nn.modules.linear.Linear");
+    return p.linear(x, model.table, bias);
+  }
+  const Program::Calling calling(p, root, "lm_head", "torch.nn.modules.linear.Linear");
+  return p.linear(x, model.table, bias);
+}
+
+void use_all(Model& model, const Module& m) {
+  for (size_t i = 0; i < m.tensor_count(); ++i) model.program.use(m.tensor(i));
+  for (size_t i = 0; i < m.child_count(); ++i) use_all(model, m.child(i));
+}
+
+void finish(Model& model, const Module& within, const Value& x) {
+  auto& p = model.program;
+  auto y = x;
+  std::vector<Tensor> left;
+  collect_unread(p, within, left);
+  if (!left.empty()) {
+    model.assume(std::to_string(left.size()) + " tensors are not understood, " +
+                 std::string(left.front().name()) + " first");
+    y = p.unknown("blueprint::not_understood", y, left);
+  }
+  if (!model.family)
+    y = p.unknown("transformers::" + std::string(model.settings.text({"model_type"})), y, {});
+  p.output(y);
+}
+
+}  // namespace blueprint

@@ -1,0 +1,41 @@
+// What stacks of layers have in common: the table of embeddings before, a head behind.
+#pragma once
+#include "parts.hpp"
+
+namespace blueprint {
+
+/// Modules whose children 0, 1, 2, … are alike, experts excepted.
+std::vector<Module> find_stacks(const Module& root);
+
+/// As many as the configuration says; layers that predict further tokens come behind and are not
+/// run. Throws Contradiction.
+size_t layer_count(Model& model, const Module& stack, const Keys& key);
+
+/// One layer over tokens x; `memory`, if there is one, is what an encoder made.
+Value write_layer(Model& model, const Module& m, size_t i, const Value& x,
+                  const Value* memory = nullptr);
+
+/// Token ids [batch, tokens] to vectors, by the table of `base` or of `owner` around it. Becomes
+/// the model's table.
+Value embed(Model& model, const Module& owner, const Module& base, const Value& ids);
+
+/// The norm behind the layers, if there is one.
+Value final_norm(Model& model, const Module& base, const Value& x);
+
+/// Scores of the vocabulary, where the model has them.
+Value head(Model& model, const Module& root, const Value& x);
+
+/// The output x, behind an unknown operator for the parameters within that no part has used.
+void finish(Model& model, const Module& within, const Value& x);
+/// Marks parameters as used that nothing multiplies in the run.
+void use_all(Model& model, const Module& m);
+
+// Kinds of models.
+/// `text_alone`: the model has other towers, which are not run.
+void write_decoder(Model& model, const Module& root, const Module& stack, bool text_alone);
+void write_image(Model& model, const Module& root, const Module& stack);
+void write_pair(Model& model, const Module& root, const Module& encoder, const Module& decoder);
+/// The encoder of a pair without a decoder, as a text encoder of diffusers is.
+void write_half(Model& model, const Module& root, const Module& stack);
+
+}  // namespace blueprint
