@@ -124,7 +124,7 @@ class Blueprint(CliTest):
         for model_type, key in (("bert", "type_vocab_size"), ("bert", "intermediate_size"), ("bert", "max_position_embeddings"), ("gpt2", "n_positions"),
                                 ("opt", "max_position_embeddings"), ("opt", "ffn_dim"), ("vit", "hidden_size"), ("vit", "num_channels"),
                                 ("falcon", "ffn_hidden_size"), ("deepseek_v3", "q_lora_rank"), ("deepseek_v3", "moe_intermediate_size"),
-                                ("qwen3_moe", "moe_intermediate_size"), ("mixtral", "intermediate_size"), ("phi3", "intermediate_size")):  # fmt: skip
+                                ("qwen3_moe", "moe_intermediate_size"), ("mixtral", "intermediate_size"), ("mamba", "state_size"), ("mamba", "conv_kernel"), ("mamba2", "num_heads"), ("mamba2", "state_size"), ("phi3", "intermediate_size")):  # fmt: skip
             row = ROWS[model_type]
             changed = 2 * row["config"][key] + 1
             write_folder(self.folder / model_type, {**row["config"], key: changed}, tensors_of(row["tensors"]))

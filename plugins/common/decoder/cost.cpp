@@ -25,12 +25,13 @@ std::optional<Count> tokens_of(const Node& n, const Decoder& d) {
 
 Cost cost_of(const tmeter::Graph& graph, const Decoder& d, tmeter::Call& call) {
   Cost cost;
+  for (const auto& s : d.states) cost.token_known &= s.recurrent == 0;
   for (const auto& n : graph.nodes()) {
     const auto macs = call.read("macs", n);
     if (!macs.known()) cost.known = false;
     if (macs.count() == Count(0)) continue;
     cost.all += macs.count();
-    if (runs_once(n)) continue;
+    if (runs_once(n) || !cost.token_known) continue;
     const auto attention =
         std::find_if(d.attentions.begin(), d.attentions.end(),
                      [&n](const Attention& a) { return a.node.handle() == n.handle(); });

@@ -9,6 +9,7 @@ struct Cost {
   tmeter::Count all = 0;    // of the graph as recorded: the prefill
   tmeter::Count token = 0;  // of one more token of one sequence, at a context as long as recorded
   tmeter::Count token_attention = 0;  // the part of `token` that grows with the context
+  bool token_known = true;  // false: layers with a recurrent state run otherwise token by token
   bool known = true;  // false: an operator without a rule, or none that scales with the tokens
 };
 

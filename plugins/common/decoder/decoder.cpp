@@ -146,6 +146,15 @@ bool is_of_decoder(const Node& n) {
   return is_causal(n) || (n.call() && attribute(n.call().module(), "cache").handle());
 }
 
+std::vector<State> states_of(const Graph& graph) {
+  std::vector<State> out;
+  for (const auto& m : graph.modules()) {
+    const State s{m, attribute(m, "conv_state").as_int(), attribute(m, "recurrent_state").as_int()};
+    if (s.conv > 0 || s.recurrent > 0) out.push_back(s);
+  }
+  return out;
+}
+
 Attention attention_of(const Node& n) {
   const auto key = n.arg("key"), value = n.arg("value");
   Attention a{
@@ -175,6 +184,12 @@ Count Decoder::growing_cache_bytes() const {
   return sum;
 }
 
+Count Decoder::state_bytes() const {
+  Count sum = 0;
+  for (const auto& s : states) sum += s.bytes(embedding.result(0).dtype());
+  return sum * batch;
+}
+
 bool runs_once(const Node& n) {
   for (auto call = n.call(); call; call = call.parent())
     if (attribute(call.module(), "runs_once").handle()) return true;
@@ -189,7 +204,8 @@ std::optional<Decoder> recognise(const Graph& graph) {
     if (!is_of_decoder(n)) return std::nullopt;
     d.attentions.push_back(attention_of(n));
   }
-  if (!d.embedding || d.attentions.empty()) return std::nullopt;
+  d.states = states_of(graph);
+  if (!d.embedding || (d.attentions.empty() && d.states.empty())) return std::nullopt;
   const auto ids = d.embedding.arg("indices").shape();
   d.length = ids.back();
   d.batch = ids.rank() == 2 ? ids.front() : 1;

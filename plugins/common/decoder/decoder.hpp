@@ -25,17 +25,30 @@ struct Attention {
   bool is_cross() const { return kind == "cross"; }
 };
 
+/// What a layer without keys and values keeps of each sequence: elements.
+struct State {
+  tmeter::Module module;
+  int64_t conv = 0;       // the last inputs of a convolution, in the type of the model
+  int64_t recurrent = 0;  // float32
+
+  tmeter::Count bytes(tmeter::DType model) const {
+    return tmeter::Count(conv) * model.bytes() + tmeter::Count(recurrent) * 4;
+  }
+};
+
 struct Decoder {
   tmeter::Node embedding = tmeter::Node();
   int64_t batch = 0, length = 0;  // sequences, and tokens in each
   std::vector<Attention> attentions{};
+  std::vector<State> states{};
 
   tmeter::Count tokens() const { return tmeter::Count(batch) * length; }
   tmeter::Count cache_bytes() const;          // of all sequences
+  tmeter::Count state_bytes() const;          // of all sequences
   tmeter::Count growing_cache_bytes() const;  // without the keys and values of an encoder
 };
 
-/// The loader says that a further token does not run it: an encoder, and what is made of its
+/// The loader says that a further token does not run it: an encoder, or a projection of its
 /// output.
 bool runs_once(const tmeter::Node& n);
 

@@ -6,8 +6,9 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-const Names kAttention{"self_attn", "attn", "attention", "self_attention", "multi_head_attention",
-                       "self_att"};
+const Names kAttention{
+    "self_attn", "attn",        "attention", "self_attention", "multi_head_attention",
+    "self_att",  "linear_attn", "mamba",     "mixer"};
 const Names kCrossAttention{"encoder_attn"};
 const Names kFeedForward{"mlp", "feed_forward", "ffn", "block_sparse_moe", "moe"};
 // Norms of a layer by what they stand before or behind.
@@ -117,10 +118,15 @@ Value write_layer(Model& model, const Module& m, size_t i, const Value& x, const
     return bert_layer(model, m, attention, i, x);
   const auto ffn = first_child(m, kFeedForward);
   const auto first = find_child(m, "fc1"), second = find_child(m, "fc2");
-  if (!ffn && !(first && second)) throw NotUnderstood("'" + std::string(m.path()) + "' has no MLP");
   const auto inner = normed(p, norms.before_attention, x);
+  // Mamba's layers have nothing behind.
+  if (is_mixer(attention) && !ffn && !first)
+    return p.binary("aten::add", x, mix_tokens(model, attention, inner));
+  if (!ffn && !(first && second)) throw NotUnderstood("'" + std::string(m.path()) + "' has no MLP");
   const auto attended =
-      normed(p, norms.behind_attention, write_attention(model, attention, inner, i, nullptr));
+      normed(p, norms.behind_attention,
+             is_mixer(attention) ? mix_tokens(model, attention, inner)
+                                 : write_attention(model, attention, inner, i, nullptr));
   const bool parallel = !norms.before_ffn && !norms.behind_ffn && !norms.behind_attention;
   auto between = parallel ? inner : p.binary("aten::add", x, attended);
   if (const auto cross = first_child(m, kCrossAttention); cross && memory) {

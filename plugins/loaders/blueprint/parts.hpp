@@ -53,6 +53,12 @@ Value project(Model& model, const Module& m, const Value& x);
 /// tensor has, must be one of them. Shared experts may lie side by side. Throws Contradiction.
 void expect_width(const Model& model, const Tensor& t, int64_t width, size_t layer);
 
+/// A layer that keeps states instead of keys and values.
+bool is_mixer(const Module& m);
+Value mix_tokens(Model& model, const Module& m, const Value& x);
+/// A convolution of each channel over the tokens before, whose input `m` keeps the last of.
+Value causal_convolution(Model& model, const Module& m, const Module& conv, const Value& x);
+
 /// The operator between the matrices of an MLP.
 std::string activation(const Model& model);
 

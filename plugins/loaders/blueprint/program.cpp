@@ -323,6 +323,13 @@ Value Program::attention(const Value& q, const Value& k, const Value& v, bool ca
               std::move(to), q.dtype);
 }
 
+Value Program::einsum(std::string_view equation, const Value& a, const Value& b,
+                      std::vector<Size> to) {
+  return node("aten::einsum",
+              {{"equation", graph_.text(equation)}, {"tensors", graph_.list({a.id, b.id})}},
+              std::move(to), a.dtype);
+}
+
 Value Program::topk(const Value& scores, int64_t k) {
   auto to = scores.dims;
   to.back() = k;

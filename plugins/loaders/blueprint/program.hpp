@@ -103,6 +103,7 @@ class Program {
   std::vector<Value> split(const Value& x, const std::vector<Size>& parts);  // the last dim
   Value attention(const Value& q, const Value& k, const Value& v, bool causal);
   Value concat(const Value& a, const Value& b);  // the last dim
+  Value einsum(std::string_view equation, const Value& a, const Value& b, std::vector<Size> to);
   Value topk(const Value& scores, int64_t k);
   /// Every token by the weights of the experts it is sent to: x [T, in] → [T × k, out].
   Value experts(const Value& x, const std::vector<Tensor>& weights, int64_t number,

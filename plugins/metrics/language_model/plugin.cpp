@@ -36,12 +36,16 @@ constexpr Figure kFigures[] = {
     {"decode_read_bytes", "decode read", "B", TMETER_UNIT_BYTE,
      "bytes one decoded token reads at least: parameters that are multiplied (of experts the "
      "chosen "
-     "ones) and the key/value cache of its sequence"},
+     "ones), the key/value cache and the states of its sequence"},
     {"kv_bytes_per_token", "KV cache per token", "B", TMETER_UNIT_BYTE,
      "keys and values of all layers for one token: 2 × layers × key/value heads × width × bytes, "
      "before heads are repeated for groups; an encoder is left out"},
     {"kv_cache_bytes", "KV cache", "B", TMETER_UNIT_BYTE,
      "the key/value cache of all sequences of the batch at the recorded length"},
+    {"state_bytes", "states", "B", TMETER_UNIT_BYTE,
+     "what layers without keys and values keep for all sequences of the batch, whatever their "
+     "length: recurrent states in float32, the last inputs of convolutions in the type of the "
+     "model"},
     {"active_params", "active params", "", TMETER_UNIT_COUNT,
      "parameters one token meets: all but those of the experts its router does not choose"},
 };
@@ -62,9 +66,16 @@ Cell quotient(Count a, Count b) {
   return static_cast<double>(a.value()) / static_cast<double>(b.value());
 }
 
-size_t crosses(const Decoder& d) {
-  return static_cast<size_t>(std::count_if(d.attentions.begin(), d.attentions.end(),
-                                           [](const auto& a) { return a.is_cross(); }));
+/// "through 12 attentions, 6 of them to an encoder"
+std::string attentions_text(const Decoder& d) {
+  const auto crosses = std::count_if(d.attentions.begin(), d.attentions.end(),
+                                     [](const auto& a) { return a.is_cross(); });
+  auto text = std::to_string(d.attentions.size()) +
+              (crosses > 0 ? " attentions, " + std::to_string(crosses) + " of them to an encoder"
+                           : " causal attentions");
+  if (d.states.empty()) return text;
+  const auto states = std::to_string(d.states.size()) + " layers with a state";
+  return d.attentions.empty() ? states : text + " and " + states;
 }
 
 void say_model(const Decoder& d, const Cost& cost, const Call& call) {
@@ -74,12 +85,11 @@ void say_model(const Decoder& d, const Cost& cost, const Call& call) {
   f.rule = "language-model";
   f.text = "a decoder language model: " + number_text(d.tokens()) + " tokens (" +
            std::to_string(d.batch) + " × " + std::to_string(d.length) + ") through " +
-           std::to_string(d.attentions.size()) +
-           (crosses(d) ? " attentions, " + std::to_string(crosses(d)) + " of them to an encoder"
-                       : " causal attentions");
-  f.evidence = "token ids looked up by " + plugins::place(d.embedding) + ", attention from " +
-               plugins::place(d.attentions.front().node) + " to " +
-               plugins::place(d.attentions.back().node);
+           attentions_text(d);
+  f.evidence = "token ids looked up by " + plugins::place(d.embedding);
+  if (!d.attentions.empty())
+    f.evidence += ", attention from " + plugins::place(d.attentions.front().node) + " to " +
+                  plugins::place(d.attentions.back().node);
   call.add(f.about(d.embedding));
 }
 
@@ -116,6 +126,7 @@ void say_cache(const Decoder& d, const Call& call) {
   const auto per_token = growing / d.tokens(), per_sequence = bytes / d.batch;
   emit(call, "kv_cache_bytes", bytes);
   emit(call, "kv_bytes_per_token", quotient(growing, d.tokens()));
+  if (d.attentions.empty()) return;
   Finding f;
   f.rule = "kv-cache";
   f.text = "a key/value cache takes " + bytes_text(per_token) + " per token, " +
@@ -127,14 +138,29 @@ void say_cache(const Decoder& d, const Call& call) {
   call.add(f);
 }
 
+void say_states(const Decoder& d, const Call& call) {
+  emit(call, "state_bytes", d.state_bytes());
+  if (d.states.empty()) return;
+  Finding f;
+  f.rule = "states";
+  f.text = "states take " + bytes_text(d.state_bytes() / d.batch) + " for a sequence of any length";
+  f.evidence = std::to_string(d.states.size()) + " layers; in " +
+               std::string(d.states.front().module.path()) + " " +
+               std::to_string(d.states.front().conv) + " elements for a convolution, " +
+               std::to_string(d.states.front().recurrent) + " of a recurrence";
+  call.add(f);
+}
+
 void say_decode(const Graph& graph, const Decoder& d, const Cost& cost,
                 const std::vector<Router>& routers, const Call& call) {
-  emit(call, "decode_macs", cost.known ? Cell(cost.token) : Cell::unsupported());
+  emit(call, "decode_macs",
+       cost.token_known && cost.known ? Cell(cost.token) : Cell::unsupported());
   const auto weights = bytes_read(graph, routers);
   emit(call, "decode_read_bytes",
-       weights ? Cell(*weights + d.cache_bytes() / d.batch) : Cell::unsupported());
-  if (!cost.known || !weights) return;
-  const auto read = *weights + d.cache_bytes() / d.batch;
+       weights ? Cell(*weights + (d.cache_bytes() + d.state_bytes()) / d.batch)
+               : Cell::unsupported());
+  if (!cost.known || !cost.token_known || !weights) return;
+  const auto read = *weights + (d.cache_bytes() + d.state_bytes()) / d.batch;
   Finding f;
   f.rule = "decode";
   f.text = "prefill takes " + number_text(cost.all) + " MACs" +
@@ -169,6 +195,7 @@ void analyse(const Graph& graph, Call& call) {
   const auto routers = plugins::find_routers(graph);
   say_model(*decoder, cost, call);
   say_cache(*decoder, call);
+  say_states(*decoder, call);
   say_decode(graph, *decoder, cost, routers, call);
   say_experts(graph, routers, call);
 }
@@ -176,6 +203,7 @@ void analyse(const Graph& graph, Call& call) {
 void register_all(tmeter::Registrar& r) {
   std::string_view produced =
       "tokens macs_per_token decode_macs decode_read_bytes kv_bytes_per_token kv_cache_bytes "
+      "state_bytes "
       "active_params";
   for (const auto& f : kFigures)
     r.metric({.id = f.id,

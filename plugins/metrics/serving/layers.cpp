@@ -30,6 +30,14 @@ std::vector<LayerCache> layers_of(const plugins::Decoder& decoder) {
     layer.place = plugins::place(a.node);
     out.push_back(std::move(layer));
   }
+  for (const auto& s : decoder.states) {
+    LayerCache layer;
+    layer.kind = CacheKind::kState;
+    layer.conv_elements = s.conv;
+    layer.state_elements = s.recurrent;
+    layer.place = s.module.path();
+    out.push_back(std::move(layer));
+  }
   return out;
 }
 

@@ -197,7 +197,8 @@ std::optional<serving::Speeds> speeds_of(const Graph& graph, const Decoder& d, C
                                          Call& call) {
   const auto cost = plugins::cost_of(graph, d, call);
   const auto routers = std::make_shared<std::vector<plugins::Router>>(plugins::find_routers(graph));
-  if (!cost.known || !plugins::bytes_read(graph, *routers)) return std::nullopt;
+  if (!cost.known || !cost.token_known || !plugins::bytes_read(graph, *routers))
+    return std::nullopt;
   serving::Speeds out;
   const auto real = [](Count n) { return static_cast<double>(n.value()); };
   out.token_macs = real(cost.token - cost.token_attention);

@@ -1,0 +1,154 @@
+// State-space layers: a convolution over the last few tokens, then a state that each token changes.
+// Sizes are those of transformers without kernels, which work by chunks of tokens.
+#include "parts.hpp"
+
+namespace blueprint {
+namespace {
+
+using tmeter::DType;
+
+const Keys kStateSize{"state_size", "mamba_d_state", "ssm_state_size"};
+const Keys kChunk{"chunk_size", "mamba_chunk_size"};
+
+int64_t length_of(const Module& m, std::string_view name) {
+  const auto t = find_tensor(m, name);
+  if (!t || t.shape().rank() < 1)
+    throw NotUnderstood("'" + std::string(m.path()) + "' has no '" + std::string(name) + "'");
+  return t.shape()[0];
+}
+
+/// [batch, tokens, n] in float32, each token of the sequence padded to whole chunks:
+/// [batch, chunks, chunk, heads, n / heads].
+Value in_chunks(Program& p, const Value& x, const Size& chunks, int64_t chunk, int64_t heads) {
+  const auto width = x.back().number / heads;
+  const auto padded = p.node("aten::constant_pad_nd", {{"self", x.id}},
+                             {x.dims[0], chunks * chunk, x.back()}, DType(TMETER_DTYPE_FLOAT32));
+  return p.view(padded, {x.dims[0], chunks, chunk, heads, width});
+}
+
+/// Each group's vector for all of its heads.
+Value for_heads(Program& p, const Value& x, int64_t groups, int64_t heads) {
+  if (groups == heads) return x;
+  return p.node("aten::repeat_interleave", {{"self", x.id}},
+                {x.dims[0], x.dims[1], x.back().number / groups * heads}, x.dtype);
+}
+
+/// Mamba 2: products within chunks of tokens, a state between them.
+Value scan_in_chunks(Model& model, const Module& m, const Value& x, const Value& b, const Value& c,
+                     int64_t heads, int64_t state, int64_t chunk) {
+  auto& p = model.program;
+  const Program::Calling calling(p, m, "scan", "Scan");
+  const auto batch = x.dims[0], chunks = p.derived(TMETER_EXPR_CEILDIV, x.dims[1], chunk),
+             starts = p.derived(TMETER_EXPR_ADD, chunks, 1);
+  const auto inner = x.back().number, width = inner / heads, groups = b.back().number / state;
+  const auto xs = in_chunks(p, x, chunks, chunk, heads);
+  const auto bs = in_chunks(p, for_heads(p, b, groups, heads), chunks, chunk, heads);
+  const auto cs = in_chunks(p, for_heads(p, c, groups, heads), chunks, chunk, heads);
+  const auto scores = p.einsum("bclhn,bcshn->bclsh", cs, bs, {batch, chunks, chunk, chunk, heads});
+  const auto within = p.einsum("bclsh,bcshp->bclhp", p.unary("aten::mul", scores), xs, xs.dims);
+  const auto states = p.einsum("bclhn,bclhp->bchpn", p.unary("aten::mul", bs), xs,
+                               {batch, chunks, heads, width, state});
+  const auto decay =
+      p.node("aten::exp", {{"self", states.id}}, {batch, starts, starts, heads}, states.dtype);
+  const auto all = p.node("aten::cat", {{"tensors", p.graph().list({states.id})}},
+                          {batch, starts, heads, width, state}, states.dtype);
+  const auto before = p.einsum("bzch,bzhpn->bchpn", decay, all, all.dims);
+  const auto entering = p.node("aten::slice", {{"self", before.id}}, states.dims, states.dtype);
+  const auto from_before = p.einsum("bclhn,bchpn->bclhp", cs, entering, xs.dims);
+  const auto sum = p.binary("aten::add", within, p.unary("aten::mul", from_before));
+  return p.node("aten::slice", {{"self", sum.id}}, x.dims, x.dtype);
+}
+
+Value mamba2(Model& model, const Module& m, const Value& x) {
+  auto& p = model.program;
+  const auto& s = model.settings;
+  const auto state = s.integer(kStateSize), chunk = s.integer(kChunk);
+  if (!state || *state == 0 || !chunk || *chunk == 0)
+    throw NotUnderstood(s.source() + " does not say state_size and chunk_size");
+  const auto out = find_child(m, "out_proj"), conv = find_child(m, "conv1d");
+  if (!out || !is_matrix(out) || !conv)
+    throw NotUnderstood("'" + std::string(m.path()) + "' lacks a part of Mamba 2");
+  const auto inner = find_tensor(out, "weight").shape()[1], heads = length_of(m, "A_log"),
+             mixed = length_of(conv, "weight"), side = (mixed - inner) / 2;
+  if (inner % heads != 0 || side <= 0 || side % *state != 0 || heads % (side / *state) != 0)
+    contradict(model, s.statement(kStateSize, *state), find_tensor(conv, "weight"));
+  expect_if_checked(model, {"num_heads", "mamba_n_heads"}, heads, find_tensor(m, "A_log"));
+  const auto parts = p.split(project(model, find_child(m, "in_proj"), x), {inner, mixed, heads});
+  const auto seen = p.split(causal_convolution(model, m, conv, parts[1]), {inner, side, side});
+  for (const auto name : {"A_log", "D", "dt_bias"})
+    if (const auto t = find_tensor(m, name)) p.use(t);
+  p.attribute(m, "recurrent_state", inner * *state);
+  auto y = scan_in_chunks(model, m, seen[0], seen[1], seen[2], heads, *state, *chunk);
+  y = p.binary("aten::mul", y, p.unary("aten::silu", parts[0]));
+  if (const auto norm = find_child(m, "norm")) y = p.norm(norm, y);
+  return project(model, out, y);
+}
+
+/// Mamba: one state for each channel, changed token by token.
+Value mamba(Model& model, const Module& m, const Value& x) {
+  auto& p = model.program;
+  const auto a = find_tensor(m, "A_log");
+  if (a.shape().rank() != 2) throw NotUnderstood("'" + std::string(a.name()) + "' is not a matrix");
+  const auto inner = a.shape()[0], state = a.shape()[1];
+  expect_if_checked(model, kStateSize, state, a);
+  const auto in = find_child(m, "in_proj"), narrow = find_child(m, "x_proj"),
+             steps = find_child(m, "dt_proj"), conv = find_child(m, "conv1d");
+  const auto steps_weight = find_tensor(steps, "weight");
+  if (!steps_weight || steps_weight.shape().rank() != 2 || !conv)
+    throw NotUnderstood("'" + std::string(m.path()) + "' lacks a part of Mamba");
+  const auto rank = steps_weight.shape()[1];
+  expect_if_checked(model, {"time_step_rank", "mamba_dt_rank"}, rank, steps_weight);
+  const auto halves = p.split(project(model, in, x), {inner, inner});
+  const auto seen = causal_convolution(model, m, conv, halves[0]);
+  const auto parts = p.split(project(model, narrow, seen), {rank, state, state});
+  project(model, steps, parts[0]);
+  for (const auto& t : {a, find_tensor(m, "D")})
+    if (t) p.use(t);
+  p.attribute(m, "recurrent_state", inner * state);
+  Value y;
+  {
+    const Program::Calling calling(p, m, "scan", "Scan");
+    const auto states = p.node("aten::mul", {{"self", seen.id}},
+                               {x.dims[0], x.dims[1], inner, state}, DType(TMETER_DTYPE_FLOAT32));
+    const auto column = p.view(parts[2], {x.dims[0], x.dims[1], state, 1});
+    y = p.node("aten::matmul", {{"self", states.id}, {"other", column.id}},
+               {x.dims[0], x.dims[1], inner, 1}, x.dtype);
+  }
+  y = p.view(y, seen.dims);
+  y = p.binary("aten::mul", y, p.unary("aten::silu", halves[1]));
+  return project(model, find_child(m, "out_proj"), y);
+}
+
+}  // namespace
+
+Value causal_convolution(Model& model, const Module& m, const Module& conv, const Value& x) {
+  auto& p = model.program;
+  const auto weight = find_tensor(conv, "weight");
+  if (!weight || weight.shape().rank() != 3 || weight.shape()[1] != 1)
+    throw NotUnderstood("'" + std::string(conv.path()) + "' is not a convolution of each channel");
+  const auto channels = weight.shape()[0], width = weight.shape()[2];
+  expect_if_checked(model, {"conv_kernel", "mamba_d_conv", "linear_conv_kernel_dim"}, width,
+                    weight);
+  // A short sequence is padded to the width of the kernel, and there is padding on both sides.
+  const auto in = p.derived(TMETER_EXPR_MAX, x.dims[1], width),
+             out = p.derived(TMETER_EXPR_ADD, in, width - 1);
+  const auto padded = p.node("aten::constant_pad_nd", {{"self", p.transpose(x, 1, 2).id}},
+                             {x.dims[0], x.back(), in}, x.dtype);
+  const auto y = p.convolution(conv, padded, {x.dims[0], channels, out},
+                               {.padding = width - 1, .groups = channels});
+  p.attribute(m, "conv_state", channels * width);
+  const auto kept =
+      p.node("aten::slice", {{"self", y.id}}, {x.dims[0], x.back(), x.dims[1]}, x.dtype);
+  return p.transpose(p.unary("aten::silu", kept), 1, 2);
+}
+
+bool is_mixer(const Module& m) { return bool(find_tensor(m, "A_log")); }
+
+Value mix_tokens(Model& model, const Module& m, const Value& x) {
+  const Program::Calling calling(model.program, m, "Mixer");
+  if (find_child(m, "x_proj")) return mamba(model, m, x);
+  if (find_child(m, "in_proj")) return mamba2(model, m, x);
+  throw NotUnderstood("'" + std::string(m.path()) + "' is not a known state-space layer");
+}
+
+}  // namespace blueprint
