@@ -124,12 +124,41 @@ class Blueprint(CliTest):
         for model_type, key in (("bert", "type_vocab_size"), ("bert", "intermediate_size"), ("bert", "max_position_embeddings"), ("gpt2", "n_positions"),
                                 ("opt", "max_position_embeddings"), ("opt", "ffn_dim"), ("vit", "hidden_size"), ("vit", "num_channels"),
                                 ("falcon", "ffn_hidden_size"), ("deepseek_v3", "q_lora_rank"), ("deepseek_v3", "moe_intermediate_size"),
-                                ("qwen3_moe", "moe_intermediate_size"), ("mixtral", "intermediate_size"), ("mamba", "state_size"), ("mamba", "conv_kernel"), ("mamba2", "num_heads"), ("mamba2", "state_size"), ("phi3", "intermediate_size")):  # fmt: skip
+                                ("qwen3_moe", "moe_intermediate_size"), ("mixtral", "intermediate_size"), ("mamba", "state_size"), ("mamba", "conv_kernel"),
+                                ("mamba2", "num_heads"), ("mamba2", "state_size"),
+                                ("phi3", "intermediate_size"),
+                                ("lfm2", "intermediate_size"), ("opt", "word_embed_proj_dim"), ("qwen2_moe", "shared_expert_intermediate_size"),
+                                ("flint", "intermediate_size"), ("flint", "shared_expert_intermediate_size"), ("granitemoeshared", "shared_intermediate_size"),
+                                ("deepseek_v3", "intermediate_size"), ("deepseek_v3", "n_shared_experts"), ("deepseek_v3", "first_k_dense_replace"),
+                                ("afmoe", "num_shared_experts"), ("afmoe", "num_dense_layers"), ("cohere2_moe", "num_shared_experts"),
+                                ("aria_text", "moe_num_shared_experts"), ("llama4_text", "intermediate_size"), ("qwen3_moe", "decoder_sparse_step")):  # fmt: skip
             row = ROWS[model_type]
             changed = 2 * row["config"][key] + 1
             write_folder(self.folder / model_type, {**row["config"], key: changed}, tensors_of(row["tensors"]))
             with self.subTest(model_type, key=key):
                 self.assert_refused(4, [f"{key} is {changed}", "but tensor", "has the shape"], self.folder / model_type)
+
+    def test_which_layers_are_mixtures_is_as_stated(self):
+        for model_type, key, value, words in (("exaone_moe", "mlp_layer_types", ["sparse"] * 32, "has 'sparse' for layer 0"),
+                                              ("exaone_moe", "mlp_layer_types", ["dense"] * 32, "has 'dense' for layer 1"),
+                                              ("qwen3_moe", "mlp_only_layers", [0, 3], "has 0"), ("flint", "mlp_only_layers", [0], "decoder_sparse_step is 1"),
+                                              ("deepseek_v3", "first_k_dense_replace", 0, "first_k_dense_replace is 0"),
+                                              ("deepseek_v3", "n_shared_experts", 0, "n_shared_experts is 0")):  # fmt: skip
+            row = ROWS[model_type]
+            write_folder(self.folder / model_type, {**row["config"], key: value}, tensors_of(row["tensors"]))
+            with self.subTest(model_type, key=key):
+                self.assert_refused(4, [key if key in words else "config.json", words, "but tensor", ".mlp."], self.folder / model_type)
+
+    def test_tables_of_types_and_tasks(self):
+        row = ROWS["ernie"]
+        tensors = tensors_of(row["tensors"])
+        types = next(n for n in tensors if n.endswith("token_type_embeddings.weight"))
+        size = row["config"]["hidden_size"]
+        tensors[types.replace("token_type", "task_type")] = ("float32", [3, size])  # with use_task_id
+        write_folder(self.folder / "with", row["config"], tensors)
+        self.assertEqual(report(self.folder / "with", PLUGINS)["coverage"]["unknown"], 0)
+        write_folder(self.folder / "other", {**row["config"], "task_type_vocab_size": 4}, tensors)
+        self.assert_refused(4, ["task_type_vocab_size is 4", "task_type_embeddings.weight"], self.folder / "other")
 
     def test_positions_of_a_type_that_nobody_has_checked(self):
         """Its table may have rows for an offset (OPT's has two), so a difference is accepted, and MACs are a lower bound."""

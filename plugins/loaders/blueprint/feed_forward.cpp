@@ -21,22 +21,8 @@ const Names kShared{"shared_experts", "shared_expert", "shared_mlp"};
 const Names kSharedGate{"shared_expert_gate"};
 const Names kInnerNorm{"ffn_sub_norm", "ffn_layernorm"};
 
-// Widths between the matrices of an MLP: of a dense one, an expert, a shared expert.
-constexpr std::string_view kWidths[] = {"intermediate_size",
-                                        "intermediate_size_mlp",
-                                        "ffn_dim",
-                                        "encoder_ffn_dim",
-                                        "decoder_ffn_dim",
-                                        "d_ff",
-                                        "ffn_hidden_size",
-                                        "n_inner",
-                                        "moe_intermediate_size",
-                                        "shared_expert_intermediate_size",
-                                        "shared_intermediate_size"};
-const Keys kSharedExperts{"n_shared_experts", "num_shared_experts", "moe_num_shared_experts"};
-
 /// One MLP: gated, gated with both halves in one matrix, or plain. False for other modules.
-bool mlp(Model& model, const Module& m, const Value& x, size_t layer, Value& out) {
+bool mlp(Model& model, const Module& m, const Value& x, size_t layer, Role role, Value& out) {
   auto& p = model.program;
   const auto act = activation(model);
   const auto inner = [&](const Value& v) {
@@ -50,7 +36,7 @@ bool mlp(Model& model, const Module& m, const Value& x, size_t layer, Value& out
     if (y.back().number % 2 != 0)
       throw Contradiction("'" + std::string(both.path()) +
                           "' has an odd number of rows for two halves");
-    expect_width(model, find_tensor(both, "weight"), y.back().number / 2, layer);
+    expect_width(model, find_tensor(both, "weight"), y.back().number / 2, layer, role);
     const auto halves = p.split(y, {y.back().number / 2, y.back().number / 2});
     out = project(model, down, inner(p.binary("aten::mul", p.unary(act, halves[0]), halves[1])));
     return true;
@@ -60,8 +46,8 @@ bool mlp(Model& model, const Module& m, const Value& x, size_t layer, Value& out
   if (gate && up && down && is_matrix(gate) && is_matrix(up)) {
     const auto g = p.unary(act, project(model, gate, x));
     const auto u = project(model, up, x);
-    expect_width(model, find_tensor(gate, "weight"), g.back().number, layer);
-    expect_width(model, find_tensor(up, "weight"), u.back().number, layer);
+    expect_width(model, find_tensor(gate, "weight"), g.back().number, layer, role);
+    expect_width(model, find_tensor(up, "weight"), u.back().number, layer, role);
     if (g.back() != u.back())
       throw Contradiction("'" + std::string(gate.path()) + "' and '" + std::string(up.path()) +
                           "' differ in width");
@@ -71,7 +57,7 @@ bool mlp(Model& model, const Module& m, const Value& x, size_t layer, Value& out
   const auto first = first_child(m, kFirst), second = first_child(m, kSecond);
   if (first && second && is_matrix(first) && is_matrix(second)) {
     const auto wide = project(model, first, x);
-    expect_width(model, find_tensor(first, "weight"), wide.back().number, layer);
+    expect_width(model, find_tensor(first, "weight"), wide.back().number, layer, role);
     out = project(model, second, inner(p.unary(act, wide)));
     return true;
   }
@@ -168,7 +154,9 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
     throw Contradiction(s.source() + ": " + s.statement(kChosenExperts, *chosen) +
                         ", more than the " + std::to_string(e.number) + " experts of '" +
                         std::string(experts.path()) + "'");
-  expect_width(model, e.last.front(), e.hidden, layer);
+  expect_width(model, e.last.front(), e.hidden, layer, Role::kExpert);
+  const auto shared = first_child(m, kShared);
+  expect_shared(model, bool(shared), e.last.front(), layer);
   const Size tokens = x.dims[0] * x.dims[1];
   const auto flat = p.view(x, {tokens, x.back()});
   auto router = first_child(m, kRouter);
@@ -206,8 +194,8 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
                x.dtype);
   }
   y = p.view(y, x.dims);
-  if (const auto shared = first_child(m, kShared)) {
-    Value z = feed_forward(model, shared, x, layer);
+  if (shared) {
+    Value z = feed_forward(model, shared, x, layer, Role::kShared);
     if (const auto gate = first_child(m, kSharedGate))
       p.unary("aten::sigmoid", project(model, gate, x));
     y = p.binary("aten::add", y, z);
@@ -232,22 +220,7 @@ std::string activation(const Model& model) {
   return "aten::silu";
 }
 
-void expect_width(const Model& model, const Tensor& t, int64_t width, size_t layer) {
-  const auto& s = model.settings;
-  // LFM2 works the width out from the one it states.
-  if (!model.family || s.flag({"block_auto_adjust_ff_dim"}, false)) return;
-  const auto shared = s.integer(kSharedExperts).value_or(1);
-  std::string said;
-  for (const auto key : kWidths) {
-    const auto stated = s.integer_of_layer({key}, layer);
-    if (!stated || *stated == 0) continue;
-    if (width == *stated || (width % *stated == 0 && width / *stated == shared)) return;
-    said += (said.empty() ? "" : " and ") + s.statement({key}, *stated);
-  }
-  if (!said.empty()) contradict(model, said, t);
-}
-
-Value feed_forward(Model& model, const Module& m, const Value& x, size_t layer) {
+Value feed_forward(Model& model, const Module& m, const Value& x, size_t layer, Role role) {
   auto& p = model.program;
   const Program::Calling calling(p, m, "");
   Value out;
@@ -255,12 +228,12 @@ Value feed_forward(Model& model, const Module& m, const Value& x, size_t layer) 
     mixture(model, m, experts, x, out, layer);
     return out;
   }
-  if (mlp(model, m, x, layer, out)) return out;
+  if (mlp(model, m, x, layer, role, out)) return out;
   // BERT's: a product, then a norm.
   if (const auto dense = find_child(m, "dense"); dense && is_matrix(dense)) {
     out = project(model, dense, x);
     if (m.name() == "intermediate")
-      expect_width(model, find_tensor(dense, "weight"), out.back().number, layer);
+      expect_width(model, find_tensor(dense, "weight"), out.back().number, layer, role);
     if (const auto norm = find_child(m, "LayerNorm")) out = p.norm(norm, out);
     return out;
   }

@@ -43,15 +43,22 @@ Reach reach_of_layer(Model& model, size_t layer);
 Value write_attention(Model& model, const Module& m, const Value& x, size_t layer,
                       const Value* memory);
 
+/// What an MLP is in its layer: configurations state widths by that.
+enum class Role { kDense, kExpert, kShared };
+
 /// An MLP, or a mixture of them.
-Value feed_forward(Model& model, const Module& m, const Value& x, size_t layer);
+Value feed_forward(Model& model, const Module& m, const Value& x, size_t layer,
+                   Role role = Role::kDense);
 
 /// x by the weights of a module, the way they lie.
 Value project(Model& model, const Module& m, const Value& x);
 
-/// A configuration may state several widths between the matrices of an MLP; `width`, which the
-/// tensor has, must be one of them. Shared experts may lie side by side. Throws Contradiction.
-void expect_width(const Model& model, const Tensor& t, int64_t width, size_t layer);
+/// The width between the matrices of an MLP is the stated one, and the layer is dense or a mixture
+/// as stated; `t` is the tensor that shows it. Throws Contradiction.
+void expect_width(const Model& model, const Tensor& t, int64_t width, size_t layer,
+                  Role role = Role::kDense);
+/// The same for shared experts beside those that a token is sent to.
+void expect_shared(const Model& model, bool is_there, const Tensor& t, size_t layer);
 
 /// A layer that keeps states instead of keys and values.
 bool is_mixer(const Module& m);

@@ -81,6 +81,13 @@ std::optional<int64_t> Settings::integer_of_layer(const Keys& keys, size_t layer
   return checked(*m, static_cast<uint32_t>(layer));
 }
 
+std::optional<double> Settings::number(const Keys& keys) const {
+  const auto* m = find(keys);
+  if (!m || m->is_array()) return std::nullopt;
+  if (m->type() == TMETER_METADATA_FLOAT) return m->as_float();
+  return static_cast<double>(checked(*m, 0));
+}
+
 bool Settings::flag(const Keys& keys, bool fallback) const {
   const auto* m = find(keys);
   return m ? m->as_int(fallback ? 1 : 0) != 0 : fallback;

@@ -50,6 +50,7 @@ class Settings {
   std::optional<int64_t> integer(const Keys& keys) const;
   /// An array by layer, or one value for all.
   std::optional<int64_t> integer_of_layer(const Keys& keys, size_t layer) const;
+  std::optional<double> number(const Keys& keys) const;
   bool flag(const Keys& keys, bool fallback) const;
   std::string_view text(const Keys& keys) const;
   std::string_view text_of_layer(const Keys& keys, size_t layer) const;

@@ -13,6 +13,9 @@ const Names kEmbedding{"embed_tokens",    "wte",          "word_embeddings", "em
                        "tok_embeddings",  "embeddings",   "token_embedding", "w",
                        "input_embedding", "tokens_embed", "shared"};
 const Names kPositions{"wpe", "embed_positions", "position_embeddings", "positions_embed"};
+// Tables of what a token is, and the keys of their rows.
+constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
+    {"token_type_embeddings", "type_vocab_size"}, {"task_type_embeddings", "task_type_vocab_size"}};
 const Names kEmbeddingNorm{
     "word_embeddings_layernorm", "embedding_norm", "LayerNorm", "embed_norm", "emb_norm",
     "layernorm_embedding"};
@@ -122,16 +125,19 @@ Value embed(Model& model, const Module& owner, const Module& base, const Value& 
   expect_stated(model, kVocabulary, model.table.shape()[0], model.table);
   if (!first_child(owner, {"embeddings_project", "project_in"}))
     expect_stated(model, kHidden, model.table.shape()[1], model.table);
+  expect_if_checked(model, {"word_embed_proj_dim"}, model.table.shape()[1], model.table);
   auto x = p.embedding(table, ids);
   for (const auto& place :
        {first_child(within, kPositions),
         within.handle() == base.handle() ? Module() : first_child(base, kPositions)})
     if (place && is_matrix(place)) x = add_positions(model, place, x);
-  if (const auto types = find_child(within, "token_type_embeddings"); types && is_matrix(types)) {
+  for (const auto& [name, key] : kTypes) {
+    const auto types = find_child(within, name);
+    if (!types || !is_matrix(types)) continue;
     const auto zeros = p.node("aten::zeros", {}, ids.dims, DType(TMETER_DTYPE_INT64));
     x = p.binary("aten::add", x, p.embedding(types, zeros));
     const auto rows = find_tensor(types, "weight");
-    expect_if_checked(model, {"type_vocab_size"}, rows.shape()[0], rows);
+    expect_if_checked(model, {key}, rows.shape()[0], rows);
   }
   for (const auto& place : {within, base})
     if (const auto norm = first_child(place, kEmbeddingNorm);

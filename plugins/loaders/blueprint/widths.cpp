@@ -1,0 +1,116 @@
+// The widths between the matrices of MLPs, and which layers are mixtures, as configurations state
+// them.
+#include "parts.hpp"
+
+namespace blueprint {
+namespace {
+
+struct Stated {
+  int64_t width = 0;  // 0: nothing is stated
+  std::string said;
+};
+
+// The first that is set counts.
+const Keys kDenseWidths{"intermediate_size_mlp",
+                        "prefix_dense_intermediate_size",
+                        "block_ff_dim",
+                        "intermediate_size",
+                        "ffn_dim",
+                        "ffn_hidden_size",
+                        "n_inner",
+                        "d_ff"};
+const Keys kEncoderWidths{"encoder_ffn_dim"}, kDecoderWidths{"decoder_ffn_dim"};
+const Keys kExpertWidths{"moe_intermediate_size", "intermediate_size", "ffn_dim",
+                         "ffn_hidden_size"};
+const Keys kSharedWidths{"shared_expert_intermediate_size", "shared_intermediate_size"};
+const Keys kSharedExperts{"n_shared_experts", "num_shared_experts", "moe_num_shared_experts"};
+
+Stated first_of(const Settings& s, const Keys& keys, size_t layer) {
+  for (const auto key : keys)
+    if (const auto n = s.integer_of_layer({key}, layer); n && *n > 0)
+      return {*n, s.statement({key}, *n)};
+  return {};
+}
+
+/// LFM2 works the width out from the one it states (Lfm2MLP of transformers).
+Stated adjusted(const Settings& s, Stated stated) {
+  if (!s.flag({"block_auto_adjust_ff_dim"}, false)) return stated;
+  const auto multiple = s.integer({"block_multiple_of"}).value_or(256);
+  const auto factor = s.number({"block_ffn_dim_multiplier"}).value_or(1);
+  const auto two_thirds = static_cast<double>(stated.width * 2 / 3);
+  if (multiple == 0 || !(factor >= 0 && factor <= 1e6)) return {};
+  const auto width = static_cast<int64_t>(factor * two_thirds);
+  stated.width = (width + multiple - 1) / multiple * multiple;
+  stated.said += ", which block_auto_adjust_ff_dim makes " + std::to_string(stated.width);
+  return stated;
+}
+
+/// Shared experts lie side by side.
+Stated side_by_side(const Settings& s, size_t layer) {
+  auto each = first_of(s, kExpertWidths, layer);
+  const auto count = s.integer(kSharedExperts).value_or(1);
+  if (each.width == 0 || count == 0) return {};
+  if (count > 1) each.said = s.statement(kSharedExperts, count) + " and " + each.said;
+  if (__builtin_mul_overflow(each.width, count, &each.width)) each.width = INT64_MAX;
+  return each;
+}
+
+Stated stated_width(const Model& model, Role role, size_t layer) {
+  const auto& s = model.settings;
+  if (role == Role::kDense) {
+    const auto own = first_of(s, model.bidirectional ? kEncoderWidths : kDecoderWidths, layer);
+    return own.width > 0 ? own : adjusted(s, first_of(s, kDenseWidths, layer));
+  }
+  if (role == Role::kExpert) return first_of(s, kExpertWidths, layer);
+  const auto own = first_of(s, kSharedWidths, layer);
+  return own.width > 0 ? own : side_by_side(s, layer);
+}
+
+bool lists(const Settings& s, std::string_view key, int64_t layer) {
+  for (size_t i = 0; i < s.length({key}); ++i)
+    if (s.integer_of_layer({key}, i) == layer) return true;
+  return false;
+}
+
+/// What says that this layer is of the other kind; empty if nothing does.
+std::string says_otherwise(const Settings& s, size_t layer, bool is_mixture) {
+  const auto index = static_cast<int64_t>(layer);
+  if (const auto kind = s.text_of_layer({"mlp_layer_types"}, layer); !kind.empty()) {
+    if (kind != (is_mixture ? "dense" : "sparse")) return {};
+    return "mlp_layer_types has '" + std::string(kind) + "' for layer " + std::to_string(layer);
+  }
+  const Keys dense_layers{"first_k_dense_replace", "num_dense_layers"};
+  if (const auto first = s.integer(dense_layers); first && (index >= *first) != is_mixture)
+    return s.statement(dense_layers, *first);
+  const auto step = s.integer({"decoder_sparse_step"}).value_or(0);
+  if (step == 0 || s.integer(kExperts).value_or(0) == 0) return {};
+  const bool listed = lists(s, "mlp_only_layers", index);
+  const bool sparse = !listed && (index + 1) % step == 0;
+  if (sparse != is_mixture)
+    return listed ? "mlp_only_layers has " + std::to_string(layer)
+                  : s.statement({"decoder_sparse_step"}, step);
+  return {};
+}
+
+}  // namespace
+
+void expect_width(const Model& model, const Tensor& t, int64_t width, size_t layer, Role role) {
+  if (!model.family) return;
+  const auto stated = stated_width(model, role, layer);
+  if (stated.width > 0 && width != stated.width) contradict(model, stated.said, t);
+  if (role == Role::kShared) return;
+  const auto said = says_otherwise(model.settings, layer, role == Role::kExpert);
+  if (!said.empty()) contradict(model, said, t);
+}
+
+void expect_shared(const Model& model, bool is_there, const Tensor& t, size_t layer) {
+  const auto& s = model.settings;
+  if (!model.family) return;
+  const auto count = s.integer(kSharedExperts);
+  const auto own = first_of(s, kSharedWidths, layer);
+  if (!is_there && own.width > 0) contradict(model, own.said, t);
+  if (count && (*count > 0) != is_there && own.width == 0)
+    contradict(model, s.statement(kSharedExperts, *count), t);
+}
+
+}  // namespace blueprint
