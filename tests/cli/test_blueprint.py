@@ -125,7 +125,7 @@ class Blueprint(CliTest):
                                 ("opt", "max_position_embeddings"), ("opt", "ffn_dim"), ("vit", "hidden_size"), ("vit", "num_channels"),
                                 ("falcon", "ffn_hidden_size"), ("deepseek_v3", "q_lora_rank"), ("deepseek_v3", "moe_intermediate_size"),
                                 ("qwen3_moe", "moe_intermediate_size"), ("mixtral", "intermediate_size"), ("mamba", "state_size"), ("mamba", "conv_kernel"),
-                                ("mamba2", "num_heads"), ("mamba2", "state_size"),
+                                ("mamba2", "num_heads"), ("mamba2", "state_size"), ("qwen3_next", "linear_conv_kernel_dim"),
                                 ("phi3", "intermediate_size"),
                                 ("lfm2", "intermediate_size"), ("opt", "word_embed_proj_dim"), ("qwen2_moe", "shared_expert_intermediate_size"),
                                 ("flint", "intermediate_size"), ("flint", "shared_expert_intermediate_size"), ("granitemoeshared", "shared_intermediate_size"),
@@ -186,6 +186,18 @@ class Blueprint(CliTest):
             run = row["runs"][0]
             done = report(self.folder / "with", PLUGINS, "--bind", f"batch={run['size'][0]}", "--bind", f"sequence={run['size'][1]}")
             self.assertEqual(done["totals"]["macs"], run["flops"] / 2)
+
+    def test_a_predictor_beside_the_model(self):
+        """As checkpoints of Qwen3-Next have it."""
+        row = ROWS["qwen3_next"]
+        tensors = tensors_of(row["tensors"])
+        size = row["config"]["hidden_size"]
+        last = {n.replace("model.layers.3.", "mtp.layers.0."): t for n, t in tensors.items() if n.startswith("model.layers.3.")}
+        write_folder(self.folder, row["config"], {**tensors, **last, "mtp.fc.weight": ("bfloat16", [size, 2 * size])})
+        run = row["runs"][0]
+        done = report(self.folder, PLUGINS, "--bind", f"batch={run['size'][0]}", "--bind", f"sequence={run['size'][1]}")
+        self.assertEqual(done["totals"]["macs"], run["flops"] / 2)
+        self.assertEqual(done["coverage"]["unknown"], 0)
 
     def test_a_tensor_of_another_width(self):
         config, tensors = small_llama()

@@ -296,7 +296,8 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
   const auto& m = outer;
   if (find_child(m, "kv_a_proj_with_mqa")) return latent(model, m, x, layer);
   const auto h = heads_of(model, m, layer);
-  Value q, k, v;
+  Value q, k, v, gate;
+  int64_t gated = 1;
   if (const auto fused = first_child(m, kFused)) {
     const int64_t wanted = (h.query + 2 * h.key) * h.width;
     expect_rows(model, fused, wanted, model.heads, h.query);
@@ -308,7 +309,8 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
     if (!qm || !km || !vm)
       throw NotUnderstood("'" + std::string(m.path()) +
                           "' has no projections of query, key and value");
-    expect_rows(model, qm, h.query * h.width, model.heads, h.query);
+    gated = model.is("gated-queries") ? 2 : 1;
+    expect_rows(model, qm, h.query * h.width * gated, model.heads, h.query);
     expect_rows(model, km, h.key * h.width, kKeyHeads, h.key);
     expect_rows(model, vm, h.key * h.width, kKeyHeads, h.key);
     const auto& seen = memory ? *memory : x;
@@ -316,7 +318,12 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
     if (memory)
       for (const auto& m : {km, vm}) p.attribute(m, "runs_once", 1);
   }
-  q = maybe_norm(p, m, kQueryNorm, by_head(p, q, h.query, h.width));
+  q = by_head(p, q, h.query, h.width * gated);
+  if (gated > 1) {
+    const auto halves = p.split(q, {h.width, h.width});
+    q = halves[0], gate = halves[1];
+  }
+  q = maybe_norm(p, m, kQueryNorm, q);
   k = maybe_norm(p, m, kKeyNorm, by_head(p, k, h.key, h.width));
   v = by_head(p, v, h.key, h.value_width);
   if (has_rotary(model)) q = rotated(p, q), k = rotated(p, k);
@@ -329,7 +336,9 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
              : h.key == 1       ? "multi-query"
                                 : "grouped",
              reach, h.key * (h.width + h.value_width));
-  return finished(model, m, merged(p, p.attention(q, k, v, !model.bidirectional && !memory)), x);
+  auto y = p.attention(q, k, v, !model.bidirectional && !memory);
+  if (gated > 1) y = p.binary("aten::mul", y, p.unary("aten::sigmoid", gate));
+  return finished(model, m, merged(p, y), x);
 }
 
 }  // namespace blueprint

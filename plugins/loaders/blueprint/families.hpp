@@ -23,6 +23,7 @@ struct Family {
 //   pair             an encoder, and a decoder that looks at what it made
 //   image            over patches of an image
 //   positions-from-2 the table of positions has two rows more than positions
+//   gated-queries    the projection of queries has a gate of the same width for each head
 //   all-experts      every token goes through every expert
 // clang-format on
 

@@ -25,7 +25,13 @@ Module stack_in(const std::vector<Module>& stacks, std::string_view parent) {
 
 void write_model(Model& model, const tmeter::Graph& weights) {
   const auto root = weights.modules()[0];
-  const auto stacks = find_stacks(root);
+  auto stacks = find_stacks(root);
+  // Beside the model, as checkpoints of Qwen3-Next have them.
+  if (const auto predictor = find_child(root, "mtp")) {
+    use_all(model, predictor);
+    std::erase_if(stacks, [](const Module& s) { return s.path().starts_with("mtp."); });
+    model.assume("the layers of 'mtp' predict further tokens and are not run");
+  }
   if (stacks.empty()) throw NotUnderstood("no stack of layers is among the weights");
   if (stacks.size() == 1) {
     const auto& stack = stacks.front();

@@ -63,6 +63,8 @@ void expect_shared(const Model& model, bool is_there, const Tensor& t, size_t la
 /// A layer that keeps states instead of keys and values.
 bool is_mixer(const Module& m);
 Value mix_tokens(Model& model, const Module& m, const Value& x);
+bool is_delta_rule(const Module& m);
+Value write_delta_rule(Model& model, const Module& m, const Value& x);
 /// A convolution of each channel over the tokens before, whose input `m` keeps the last of.
 Value causal_convolution(Model& model, const Module& m, const Module& conv, const Value& x);
 

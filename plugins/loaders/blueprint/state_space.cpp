@@ -19,7 +19,7 @@ int64_t length_of(const Module& m, std::string_view name) {
 
 /// [batch, tokens, n] in float32, each token of the sequence padded to whole chunks:
 /// [batch, chunks, chunk, heads, n / heads].
-Value in_chunks(Program& p, const Value& x, const Size& chunks, int64_t chunk, int64_t heads) {
+Value scan_chunks(Program& p, const Value& x, const Size& chunks, int64_t chunk, int64_t heads) {
   const auto width = x.back().number / heads;
   const auto padded = p.node("aten::constant_pad_nd", {{"self", x.id}},
                              {x.dims[0], chunks * chunk, x.back()}, DType(TMETER_DTYPE_FLOAT32));
@@ -41,9 +41,9 @@ Value scan_in_chunks(Model& model, const Module& m, const Value& x, const Value&
   const auto batch = x.dims[0], chunks = p.derived(TMETER_EXPR_CEILDIV, x.dims[1], chunk),
              starts = p.derived(TMETER_EXPR_ADD, chunks, 1);
   const auto inner = x.back().number, width = inner / heads, groups = b.back().number / state;
-  const auto xs = in_chunks(p, x, chunks, chunk, heads);
-  const auto bs = in_chunks(p, for_heads(p, b, groups, heads), chunks, chunk, heads);
-  const auto cs = in_chunks(p, for_heads(p, c, groups, heads), chunks, chunk, heads);
+  const auto xs = scan_chunks(p, x, chunks, chunk, heads);
+  const auto bs = scan_chunks(p, for_heads(p, b, groups, heads), chunks, chunk, heads);
+  const auto cs = scan_chunks(p, for_heads(p, c, groups, heads), chunks, chunk, heads);
   const auto scores = p.einsum("bclhn,bcshn->bclsh", cs, bs, {batch, chunks, chunk, chunk, heads});
   const auto within = p.einsum("bclsh,bcshp->bclhp", p.unary("aten::mul", scores), xs, xs.dims);
   const auto states = p.einsum("bclhn,bclhp->bchpn", p.unary("aten::mul", bs), xs,
@@ -146,6 +146,7 @@ bool is_mixer(const Module& m) { return bool(find_tensor(m, "A_log")); }
 
 Value mix_tokens(Model& model, const Module& m, const Value& x) {
   const Program::Calling calling(model.program, m, "Mixer");
+  if (is_delta_rule(m)) return write_delta_rule(model, m, x);
   if (find_child(m, "x_proj")) return mamba(model, m, x);
   if (find_child(m, "in_proj")) return mamba2(model, m, x);
   throw NotUnderstood("'" + std::string(m.path()) + "' is not a known state-space layer");
