@@ -28,15 +28,20 @@ class Load {
       read_file(source_.bytes(), nullptr);
       return push("safetensors");
     }
+    read_shards();
+    push("safetensors (" + std::to_string(headers_.size()) + " files)");
+  }
+
+ private:
+  /// The index of a large model takes memory that the graph needs afterwards.
+  void read_shards() {
     const auto index = ShardIndex::read(source_.bytes());
     if (!index) pass_on();
     // The content of the shards decides between safetensors and checkpoints.
     if (!Header::plausible(source_.companion(index->shards().front().file).bytes())) pass_on();
     for (const auto& shard : index->shards()) read_shard(shard);
-    push("safetensors (" + std::to_string(headers_.size()) + " files)");
   }
 
- private:
   void read_shard(const loading::Shard& shard) {
     if (call_.cancelled()) throw tmeter::Error(TMETER_CANCELLED, "stopped");
     loading::within([&] { return "shard " + loading::in_quotes(shard.file); },
