@@ -46,6 +46,9 @@ def files():
         yield "file", path.stem, path.read_bytes()
     for path in sorted((FIXTURES / "gguf").glob("*.gguf")):
         yield "gguf", path.stem, path.read_bytes()
+    for path in sorted((FIXTURES / "packed").glob("*/config.json")):
+        yield "config", path.parent.name, path.read_bytes()
+    yield from configurations()
     for path in sorted((ROOT / "plugins").glob("**/*.toml")):
         yield "hardware", path.stem, path.read_bytes()
         yield "manifest", path.stem, path.read_bytes()
@@ -54,6 +57,19 @@ def files():
     yield "merge", "every_value", golden
     yield from saved_reports()
     yield from shards()
+
+
+def configurations():
+    """Of model types, with the sizes of the weights that the target has (file_targets.cpp), so that mutations get far."""
+    sizes = {"num_hidden_layers": 1, "vocab_size": 100, "hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16}
+    moe = {"num_experts": 4, "num_local_experts": 4, "n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32,
+           "shared_expert_intermediate_size": 96, "first_k_dense_replace": 0, "num_dense_layers": 0, "mlp_only_layers": []}
+    for line in (ROOT / "tests" / "blueprint" / "transformers.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        if "config" in row:
+            own = {**row["config"], **{k: v for k, v in {**sizes, **moe}.items() if k in row["config"]}}
+            own |= {} if "moe_intermediate_size" in own or "intermediate_size" not in own else {"intermediate_size": 128}
+            yield "config", row["type"], json.dumps(own).encode()
 
 
 def saved_reports():
