@@ -23,7 +23,7 @@ MODEL = MODELS / "dynamic_mlp.pt2"
 BY_TYPE = {"energy.mac": "J", "energy.op": "J", "peak.mac": "MAC/s", "peak.op": "op/s"}
 BY_CLASS = {"efficiency": "ratio", "bandwidth": "B/s"}
 SINGLE = {"energy.dram": "J/B", "power.static": "W", "peak.dram": "B/s", "overhead.operator": "s",
-          "capacity.dram": "B", "cache.l1": "B", "cache.l2": "B", "cache.l3": "B", "link.bandwidth": "B/s", "power.tdp": "W",
+          "capacity.dram": "B", "cache.l1": "B", "cache.l2": "B", "cache.l3": "B", "link.bandwidth": "B/s", "power.tdp": "W", "vector.width": "B",
           "thermal.leakage": "W/K", "thermal.reference": "°C", "thermal.throttle": "°C", "thermal.slowdown": "1/K"}
 TYPES = {"float64", "float32", "bfloat16", "float16", "float8_e4m3fn", "float8_e5m2", "int8", "int16", "int32", "int64"}
 CLASSES = {"convolution", "matmul", "attention", "recurrent", "embedding", "normalization", "softmax", "pooling", "activation",
@@ -76,11 +76,11 @@ FACTS = {
                        "capacity.dram": 16 * G, "link.bandwidth": 400 * G / 2},
     # 40 cores, 2.3 GHz, two FMA units of 512 bit; eight channels of DDR4-3200
     "intel-xeon-8380": {"peak.mac.float32": 40 * 2.3 * G * 2 * 512 / 32, "peak.dram": 8 * 8 * 3.2 * G, "power.tdp": 270,
-                        "cache.l2": 40 * 1.25 * MIB, "cache.l3": 40 * 1.5 * MIB, "link.bandwidth": PCIE4_X16},
+                        "vector.width": 512 / 8, "cache.l2": 40 * 1.25 * MIB, "cache.l3": 40 * 1.5 * MIB, "link.bandwidth": PCIE4_X16},
     # 16 and 96 cores, two FMA pipes of 256 bit
     "amd-ryzen-9-7950x": {"peak.mac.float32": 16 * 4.5 * G * 2 * 256 / 32, "peak.mac.float64": 16 * 4.5 * G * 2 * 256 / 64,
                           "peak.dram": 2 * 8 * 5.2 * G, "cache.l2": 16 * MIB, "cache.l3": 2 * 32 * MIB,
-                          "link.bandwidth": PCIE5_X16, "power.tdp": 170, "thermal.throttle": 95},
+                          "link.bandwidth": PCIE5_X16, "power.tdp": 170, "thermal.throttle": 95, "vector.width": 256 / 8},
     "amd-epyc-9654": {"peak.mac.float32": 96 * 2.4 * G * 2 * 256 / 32, "peak.dram": 460.8 * G, "capacity.dram": 6 * T,
                       "cache.l2": 96 * MIB, "cache.l3": 12 * 32 * MIB, "link.bandwidth": PCIE5_X16, "power.tdp": 360},
     # LiteRT's page states 153.6 GFLOPS for the board, its maker 17 GB/s

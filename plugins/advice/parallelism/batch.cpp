@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <tmeter/cpp/op_class.hpp>
 
+#include "plugins/advice/common/weights.hpp"
 #include "plugins/common/uses.hpp"
 #include "plugins/common/wording.hpp"
 #include "rules.hpp"
@@ -13,8 +13,6 @@
 namespace parallelism {
 namespace {
 
-using tmeter::Node;
-using tmeter::OpClass;
 using tmeter::Value;
 
 /// Share of the throughput of an infinite batch that is enough: doubling the batch for the last
@@ -40,23 +38,6 @@ std::optional<int64_t> batch_of(const tmeter::Graph& graph) {
                                                            : std::nullopt;
 }
 
-/// Bytes read of tensors that depend on no input: weights, and values computed from them. Look-ups
-/// read as many rows as the batch asks for, so they count 0.
-double fixed_bytes(const Node& node, const plugins::DependsOnInputs& depends_on_inputs) {
-  const auto kind = tmeter::op_class(node.op());
-  if (kind == OpClass::kEmbedding || kind == OpClass::kGather) return 0;
-  std::set<const void*> known;
-  double bytes = 0;
-  plugins::for_each_input(node, [&](const Value& v) {
-    if (depends_on_inputs(v)) return;
-    const auto t = v.tensor();
-    const void* id =
-        t ? static_cast<const void*>(t.canonical().handle()) : static_cast<const void*>(v.handle());
-    if (known.insert(id).second) bytes += plugins::bytes_of(v);
-  });
-  return bytes;
-}
-
 std::optional<Scaling> scaling_of(Model& model) {
   Scaling out;
   const plugins::DependsOnInputs depends_on_inputs(model.graph);
@@ -70,7 +51,7 @@ std::optional<Scaling> scaling_of(Model& model) {
       out.fixed += times->longer() + out.overhead;
       continue;
     }
-    const double weights = std::min(fixed_bytes(node, depends_on_inputs), traffic->read);
+    const double weights = std::min(advice::fixed_bytes(node, depends_on_inputs), traffic->read);
     const double share = traffic->all() > 0 ? weights / traffic->all() : 0;
     out.operators.push_back(
         {times->arithmetic, times->memory * share, times->memory * (1 - share)});

@@ -37,6 +37,7 @@ struct Scope {
 
 class Estimator {
  public:
+  explicit Estimator(bool warns = true) : machine_("energy", warns) {}
   /// Reads the profile of this run and discards that of the run before.
   void start(const tmeter::Call& call, const Temperature& temperature = {});
   const Scope& scope() const { return scope_; }
@@ -51,7 +52,7 @@ class Estimator {
   Terms terms_of(std::span<const Work> parts, const tmeter::Call& call);
   std::optional<double> compute_of(const Work& work, const tmeter::Call& call);
 
-  machine::Machine machine_{"energy"};
+  machine::Machine machine_;
   Scope scope_;
   Heat heat_;
   PublishedTables tables_;

@@ -138,7 +138,8 @@ std::optional<double> PublishedTables::Reader::energy_of(std::span<const Work> p
 PublishedTables::PublishedTables() {
   for (const auto& table : kTables) {
     auto lookup = lookup_in(table);
-    readers_.push_back({lookup,
+    readers_.push_back({table.name,
+                        lookup,
                         {},
                         lookup("energy.dram").value_or(0),
                         lookup("power.static").value_or(0),
@@ -158,6 +159,13 @@ std::optional<Band> PublishedTables::band(std::span<const Work> parts) {
     band->high = std::max(band->high, *joules);
   }
   return known >= 2 ? band : std::nullopt;
+}
+
+std::vector<PublishedTables::OfMachine> PublishedTables::machines(std::span<const Work> parts) {
+  std::vector<OfMachine> out;
+  for (auto& reader : readers_)  // bare circuits have no static power
+    if (reader.power > 0) out.push_back({reader.name, reader.energy_of(parts)});
+  return out;
 }
 
 std::string published_tables() {

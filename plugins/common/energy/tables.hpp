@@ -24,9 +24,16 @@ class PublishedTables {
   /// The least and the most of the tables that have figures for all of it; empty with fewer than
   /// two. A wider type's figure stands in for one that is missing, silently (machine/figures.hpp).
   std::optional<Band> band(std::span<const Work> parts);
+  /// The energy by each table of a real machine, by name; nothing where it has no figure.
+  struct OfMachine {
+    std::string_view name;
+    std::optional<double> joules;
+  };
+  std::vector<OfMachine> machines(std::span<const Work> parts);
 
  private:
   struct Reader {
+    std::string_view name;
     machine::Lookup lookup;
     machine::Profile profile;
     double per_byte, power;

@@ -89,7 +89,7 @@ std::optional<double> Machine::number(const Call& call, const std::string& key) 
 }
 
 void Machine::warn_once(const Call& call, const std::string& message) {
-  if (warned_.insert(message).second) call.warn(message);
+  if (warns_ && warned_.insert(message).second) call.warn(message);
 }
 
 std::optional<Work> Machine::work_of(const Node& node, const Call& call) {

@@ -22,8 +22,9 @@ struct Times {
 
 class Machine {
  public:
-  /// `what`: what is worked out, for messages: "energy".
-  explicit Machine(std::string what) : what_(std::move(what)) {}
+  /// `what`: what is worked out, for messages: "energy". `warns`: false for work
+  /// that the model does not do, as advice considers it.
+  explicit Machine(std::string what, bool warns = true) : what_(std::move(what)), warns_(warns) {}
 
   /// Looks at the profile of this run; forgets what was learned about another.
   void start(const tmeter::Call& call);
@@ -60,6 +61,7 @@ class Machine {
   void warn_once(const tmeter::Call& call, const std::string& message);
 
   std::string what_;
+  bool warns_;
   Profile profile_;
   std::string name_;
   std::optional<double> bandwidth_;

@@ -21,8 +21,9 @@ from .scratch import scratch
 _READ_HEADERS_ONLY = {
     f"org.tmeter.{name}"
     for name in (
-        "activations architecture energy flops fusion-advice language-model layout-advice memory "
-        "parallelism-advice params roofline safetensors training"
+        "activations architecture energy energy-advice flops fusion-advice language-model "
+        "layout-advice memory parallelism-advice params roofline safetensors training "
+        "vectorization-advice"
     ).split()
 }
 _LIBRARY = re.compile(r"^/.*\.tmeter$", re.MULTILINE)

@@ -1,0 +1,64 @@
+// The rules. docs/conventions.md, "Energy", lists them.
+#pragma once
+#include <tmeter/cpp/plugin.hpp>
+#include <vector>
+
+#include "plugins/common/energy/estimate.hpp"
+
+#pragma GCC visibility push(hidden)
+namespace energy_advice {
+
+/// An operator whose energy is known.
+struct Operator {
+  tmeter::Node node;
+  energy::Work work;
+  double joules = 0;
+};
+
+/// Smallest share of the energy that is reported. Our choice.
+inline constexpr double kMinShare = 0.05;
+
+class Model {
+ public:
+  Model(const tmeter::Graph& graph, tmeter::Call& call);
+
+  const tmeter::Graph& graph;
+  tmeter::Call& call;
+  const std::vector<Operator>& operators() const { return operators_; }
+  /// J of a run, by the plugin energy; 0 if the profile has none.
+  double joules() const { return joules_; }
+  /// J of this work; empty if the profile lacks a figure.
+  std::optional<double> of(const energy::Work& work);
+  /// J of `bytes` moved.
+  double moving(double bytes) const { return bytes * per_byte_; }
+  /// Whether the profile has a figure of exactly this type for the class.
+  bool has(tmeter::OpClass kind, tmeter::DType type) const;
+
+  /// "44.9 mJ of 88.1 mJ (51.0 %)"
+  std::string share_text(double saved) const;
+  /// "linear energy model on hardware profile nvidia-a100"
+  std::string by() const;
+  /// Adds the finding, with the change of the energy.
+  void report(tmeter::Finding& finding, double saved) const;
+
+ private:
+  energy::Estimator estimator_{false};  // the plugin energy has warned
+  double joules_ = 0, per_byte_ = 0;
+  std::vector<Operator> operators_;
+};
+
+std::string joules_text(double joules);
+
+/// Where the energy goes: arithmetic, traffic, static power; kinds of operators.
+void report_shares(Model& model);
+/// What a smaller element type would save.
+void report_precision(Model& model);
+/// What weights read once for a larger batch would save.
+void report_batch(Model& model);
+/// What intermediate tensors that are never written would save.
+void report_fusion(Model& model);
+/// The same run by the published tables of real machines.
+void report_devices(Model& model);
+
+}  // namespace energy_advice
+#pragma GCC visibility pop
