@@ -30,6 +30,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from .arguments import Example
 from .exporting import exporting_flag
 from .program_text import Program, Row, Unfit
+from .questions import refused
 from .values import Values
 
 
@@ -238,6 +239,7 @@ def capture(
         _as_when_exporting(exporting),
         _no_autocast(),
         _numbers_out_of_tensors(),
+        refused(model),
         mode,
         enable_python_dispatcher(),
         _called(calls),

@@ -9,6 +9,7 @@ import torch
 from torch._subclasses import FakeTensorMode
 
 from . import Exported
+from .draws import EXTREMES
 from .exporting import difference
 from .fakes import fake
 from .task import Task, decided_by_data, state_of
@@ -24,6 +25,7 @@ def capture_model(task: Task) -> Exported:
     except Exception:
         program = _captured(task, exporting=True)
         compare_branches(task)
+    compare_draws(task)
     path = task.path(".pt2")
     program.save(path, task.note())
     return Exported(path)
@@ -59,6 +61,7 @@ def _told(task: Task, *, known_weights: bool) -> Exported:
     )
     if places:
         task.assumed.append(decided_by_data(places, "followed once, on the inputs given"))
+    compare_draws(task)
     path = task.path(".pt2")
     program.save(path, task.note())
     return Exported(path)
@@ -71,15 +74,23 @@ def _captured(
     known_inputs: bool = False,
     known_weights: bool = False,
     places: list[str] | None = None,
+    extreme: int | None = None,
 ) -> Program:
-    """`places` gets the lines that ask the inputs, where these are known."""
+    """
+    Args:
+        places: gets the lines that ask the inputs, where these are known.
+        extreme: the word that generators of random numbers give.
+    """
     from .capture import capture  # where torch has other insides it fails alone
 
     own = replace(task, notes=[])
     mode = FakeTensorMode(allow_non_fake_inputs=True)
+    mode._allow_unsafe_data_ptr_access = False  # an address would be zero
     shadow = fake(
         own, mode, quick=True, known_inputs=known_inputs, known_weights=known_weights
     )
+    if extreme is not None and task.draws is not None:
+        task.draws.make_extreme(shadow.model, extreme)
     program = capture(shadow.model, shadow.example, mode, shadow.values, exporting=exporting)
     task.notes += own.notes
     if places is not None:
@@ -101,3 +112,27 @@ def compare_branches(task: Task) -> None:
             f"{type(task.model).__name__} does otherwise when it is exported than when it runs: "
             f"{found}; the figures are of what it does when it is exported"
         )
+
+
+def compare_draws(task: Task) -> None:
+    """Whether random numbers that Python or numpy draws decide what the model does."""
+    if task.draws is None or not task.draws.any():
+        return
+    own = replace(task, notes=[])
+    try:
+        low, high = (
+            _captured(own, exporting=False, known_inputs=True, extreme=word).steps()
+            for word in EXTREMES
+        )
+    except Exception:
+        decide = "may decide"
+    else:
+        if low == high:
+            return
+        decide = "decide"
+    finally:
+        task.draws.set_back()
+    task.assumed.append(
+        f"{type(task.model).__name__} draws random numbers by random or numpy, which {decide} what it "
+        "does; the figures are of one draw"
+    )

@@ -7,11 +7,15 @@ from typing import Any
 
 import torch
 
-_OURS = (f"{Path(torch.__file__).parent}/", f"{Path(__file__).parent.parent}/", "<")
+_OURS = (f"{Path(torch.__file__).parent}/", f"{Path(__file__).parent.parent}/", "<frozen ")
 
 
 def is_of_others(frame: Any) -> bool:
-    return not frame.f_code.co_filename.startswith(_OURS)
+    return is_file_of_others(frame.f_code.co_filename)
+
+
+def is_file_of_others(file: str) -> bool:
+    return not file.startswith(_OURS)
 
 
 def innermost(frame: Any) -> str:

@@ -76,6 +76,12 @@ _PRODUCTS = (
     "_native_multi_head",
     "_transformer_encoder",
 )
+
+
+def is_product(operator: str) -> bool:
+    return operator.partition("::")[2].startswith(_PRODUCTS)
+
+
 _DETACH = torch.ops.aten.detach.default
 
 
@@ -311,8 +317,17 @@ class Program:
         return Counter(
             Product(row.operator._schema.name, self._operands(row), self._made_sizes(row))
             for row in self._rows
-            if row.operator._schema.name.partition("::")[2].startswith(_PRODUCTS)
+            if is_product(row.operator._schema.name)
         )
+
+    def steps(self) -> list[tuple[str, str, tuple[tuple[int, ...], ...]]]:
+        """Each operator, in which modules, and the sizes of what it makes."""
+        found = []
+        for row in self._rows:
+            made = [o for given in row.outputs for o in given.get("as_tensors", [given.get("as_tensor")])]
+            sizes = tuple(self._sizes(o["name"]) for o in made if o)
+            found.append((row.operator._schema.name, row.stack, sizes))
+        return found
 
     def _operands(self, row: Row) -> tuple[tuple[int, ...], ...]:
         """Without what is only added."""

@@ -1,9 +1,11 @@
-"""Where a traced run reads data: with other data, the branch or size that follows may differ."""
+"""What a run on real tensors shows of a trace of it: where it reads data or random numbers, with others of which the
+branch or size that follows may differ; where it asks whether it is traced; what it gives to other threads."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,18 +14,31 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .exporting import Product, Products
 from .places import innermost
+from .program_text import is_product
+from .questions import handing_over_watched, text_asked_by
 
 _TAGS = (torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape)
 
 
 class Reads(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Notes in `places` each line that reads what follows from the given tensors."""
+    """Follows the given tensors.
+
+    Attributes:
+        places: lines that read what follows from them.
+        tracing: lines that ask whether the run is traced.
+        handed_over: lines that give work to others, in words.
+        products: what was multiplied.
+    """
 
     def __init__(self, data: list[torch.Tensor]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._data: dict[int, StorageWeakRef] = {}
         self.places: list[str] = []
+        self.tracing: list[str] = []
+        self.handed_over: list[str] = []
+        self.products: Products = Counter()
         for tensor in data:
             self._mark(tensor)
 
@@ -36,31 +51,40 @@ class Reads(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return tensor.layout == torch.strided and tensor.untyped_storage()._cdata in self._data
 
     def note(self) -> None:
-        place = innermost(sys._getframe(1))
-        if place and place not in self.places:
-            self.places.append(place)
+        _add(self.places, innermost(sys._getframe(1)))
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        leaves = pytree.tree_leaves((args, kwargs))
-        if any(isinstance(x, torch.Tensor) and self.is_data(x) for x in leaves):
+        given = [x for x in pytree.tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
+        made = [x for x in pytree.tree_leaves(result) if isinstance(x, torch.Tensor)]
+        if is_product(func._schema.name):
+            sizes = tuple(tuple(x.shape) for x in given)
+            self.products[Product(func._schema.name, sizes, tuple(made[0].shape) if made else ())] += 1
+        drawn = torch.Tag.nondeterministic_seeded in func.tags
+        if drawn or any(map(self.is_data, given)):
             if any(tag in func.tags for tag in _TAGS):
                 self.note()
-            for x in pytree.tree_leaves(result):
-                if isinstance(x, torch.Tensor):
+            for x in made:
+                self._mark(x)
+            for wanted, x in zip(func._schema.arguments, args):
+                if isinstance(x, torch.Tensor) and wanted.alias_info is not None:
                     self._mark(x)
-            for wanted, given in zip(func._schema.arguments, args):
-                if isinstance(given, torch.Tensor) and wanted.alias_info is not None:
-                    self._mark(given)
         return result
 
 
+def _add(places: list[str], place: str) -> None:
+    if place and place not in places:
+        places.append(place)
+
+
 @contextlib.contextmanager
-def watched(data: list[torch.Tensor]) -> Iterator[Reads]:
-    """Also what passes no operator: tolist() and numpy()."""
+def watched(data: list[torch.Tensor], *, tracing: bool = False) -> Iterator[Reads]:
+    """Also what passes no operator: tolist(), numpy(), a tensor's text.
+
+    Args:
+        tracing: what torch.jit.is_tracing() says.
+    """
     reads = Reads(data)
-    names = ("tolist", "numpy", "__array__")
-    originals = {name: getattr(torch.Tensor, name) for name in names}
 
     def noting(original: Any) -> Any:
         def read(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
@@ -70,15 +94,40 @@ def watched(data: list[torch.Tensor]) -> Iterator[Reads]:
 
         return read
 
-    own = {name for name in names if name in vars(torch.Tensor)}
-    for name in names:
-        setattr(torch.Tensor, name, noting(originals[name]))
+    def printing(original: Any) -> Any:
+        def shown(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+            if text_asked_by(sys._getframe(1)) is not None and reads.is_data(tensor):
+                reads.note()
+            return original(tensor, *args, **kwargs)
+
+        return shown
+
+    def asking(original: Any) -> Any:
+        def is_tracing() -> bool:
+            _add(reads.tracing, innermost(sys._getframe(1)))
+            return tracing
+
+        return is_tracing
+
+    with contextlib.ExitStack() as stack:
+        for name in ("tolist", "numpy", "__array__"):
+            stack.enter_context(_replaced(torch.Tensor, name, noting))
+        stack.enter_context(_replaced(torch._tensor_str, "_str", printing))
+        stack.enter_context(_replaced(torch.jit, "is_tracing", asking))
+        stack.enter_context(handing_over_watched(reads.handed_over))
+        stack.enter_context(reads)
+        yield reads
+
+
+@contextlib.contextmanager
+def _replaced(owner: Any, name: str, by: Any) -> Iterator[None]:
+    own = name in vars(owner)
+    original = getattr(owner, name)
+    setattr(owner, name, by(original))
     try:
-        with reads:
-            yield reads
+        yield
     finally:
-        for name in names:
-            if name in own:
-                setattr(torch.Tensor, name, originals[name])
-            else:
-                delattr(torch.Tensor, name)
+        if own:
+            setattr(owner, name, original)
+        else:
+            delattr(owner, name)

@@ -13,6 +13,7 @@ from typing import Any, TextIO, cast
 import torch
 from torch import nn
 
+from .draws import Draws
 
 #: torch.export and torch.jit keep their state in globals: one at a time.
 ONE_AT_A_TIME = threading.RLock()
@@ -20,16 +21,14 @@ ONE_AT_A_TIME = threading.RLock()
 
 @contextlib.contextmanager
 def random_state_kept(model: nn.Module) -> Iterator[None]:
-    import random
-
     cuda = torch.cuda.is_available()
     devices = {p.device.index for p in model.parameters() if cuda and p.device.type == "cuda"}
-    state = random.getstate()
+    draws = Draws(model)
     with torch.random.fork_rng(devices=[d for d in devices if d is not None]):
         try:
             yield
         finally:
-            random.setstate(state)
+            draws.set_back()
 
 
 class _OfOtherThreads:

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from .arguments import Example
+from .draws import Draws
 from .note import note_of
 
 
@@ -23,6 +24,7 @@ class Task:
     way: str = ""
     notes: list[str] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
+    draws: Draws | None = None
 
     def path(self, suffix: str) -> Path:
         return self.folder / f"{type(self.model).__name__}{suffix}"

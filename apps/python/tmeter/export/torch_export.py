@@ -11,8 +11,9 @@ from torch import nn
 
 from . import Exported
 from .arguments import Example
-from .dispatch import compare_branches
+from .dispatch import compare_branches, compare_draws
 from .fakes import fake, open_sizes
+from .questions import refused
 from .saving import save_program
 from .task import Task
 
@@ -26,12 +27,15 @@ def export_program(task: Task, *, strict: bool, open_batch: bool = False) -> Exp
         leaf = lambda x: {0: auto} if isinstance(x, torch.Tensor) else None  # noqa: E731
         tree = torch.utils._pytree.tree_map(leaf, (example.args, example.kwargs))
         options["dynamic_shapes"] = _by_argument(model, example, *tree)
-    with torch.no_grad() if _is_quantized(task.model) else contextlib.nullcontext():
+    # Strictly, the source is read, by which a tensor has the class that it has in a run.
+    asking = contextlib.nullcontext() if strict else refused(model)
+    with torch.no_grad() if _is_quantized(task.model) else contextlib.nullcontext(), asking:
         program = torch.export.export(model, example.args, example.kwargs or None, **options)
     if strict:
         _require_all_parameters(task.model, program)
     if shadow.asked or strict:
         compare_branches(task)
+    compare_draws(task)
     path = task.path(".pt2")
     save_program(program, path, task.model if task.weights else None, task.note())
     return Exported(path)

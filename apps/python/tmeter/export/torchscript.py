@@ -12,8 +12,10 @@ from torch import nn
 from ..specs import command_line_inputs
 from . import Exported
 from .arguments import Example
+from .dispatch import compare_draws
+from .exporting import difference
 from .forward import prepare
-from .reads import watched
+from .reads import Reads, watched
 from .saving import save_script, traced
 from .shadow import one_element, shadow_of, small_or_one_element
 from .task import Task, decided_by_data, state_of
@@ -25,11 +27,8 @@ def trace(task: Task) -> Exported:
     model, example = _runnable(task)
     with torch.no_grad():
         script = traced(model, example, task.model if task.weights else None)
-    places = _places_that_read_data(replace(task, notes=[]))
-    if places:
-        task.assumed.append(
-            decided_by_data(places, "traced once, on the inputs given and weights of zeros")
-        )
+    _compare_with_a_run(task)
+    compare_draws(task)
     path = task.path(".pt")
     save_script(script, path, task.note())
     return Exported(path)
@@ -42,13 +41,29 @@ def _runnable(task: Task) -> tuple[nn.Module, Example]:
     return model, example.made_by(lambda t: one_element(t) if t.is_meta else t.detach().cpu())
 
 
-def _places_that_read_data(task: Task) -> list[str]:
-    """In a run of its own: the tracer loses track of tensors while they are observed."""
-    model, example = _runnable(task)
+def _compare_with_a_run(task: Task) -> None:
+    """The tracer loses track of tensors while they are observed, so the runs are others."""
+    run = _observed(task)
+    if run.places:
+        how = "traced once, on the inputs given and weights of zeros"
+        task.assumed.append(decided_by_data(run.places, how))
+    for place in run.handed_over:
+        task.assumed.append(f"{place}, whose operators a trace does not see, or not as a run does")
+    if run.tracing:
+        found = difference(run.products, _observed(task, tracing=True).products)
+        if found is not None:
+            task.assumed.append(
+                f"{run.tracing[0]}: the model does otherwise when it is traced than when it runs: "
+                f"{found}; the figures are of what it does when it is traced"
+            )
+
+
+def _observed(task: Task, *, tracing: bool = False) -> Reads:
+    model, example = _runnable(replace(task, notes=[]))
     data = [*example.tensors(), *_without_values(task.model, model)]
-    with torch.no_grad(), watched(data) as reads:
+    with torch.no_grad(), watched(data, tracing=tracing) as reads:
         model(*example.args, **example.kwargs)
-    return reads.places
+    return reads
 
 
 def _without_values(model: nn.Module, shadow: nn.Module) -> list[torch.Tensor]:

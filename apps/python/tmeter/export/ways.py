@@ -15,8 +15,10 @@ from ..result import ExportInfo
 from ..specs import command_line_inputs
 from . import Attempt, Exported, Use, require_module, torch_version
 from .arguments import Example, example_of
+from .draws import Draws
 from .dispatch import capture_model, capture_on_inputs, capture_on_weights
 from .fakes import fake, open_sizes
+from .questions import handing_over_watched
 from .shadow import require_whole, unwrapped
 from .surroundings import ONE_AT_A_TIME, quiet, random_state_kept
 from .task import Task, depends_on_data, one_line
@@ -160,7 +162,7 @@ def _attempts(task: Task, ways: list[tuple[str, Way]], use: Use[T]) -> Iterator[
             continue  # it will not find another answer
         if way is script and not any_worked:
             _require_it_runs(task)
-        own = replace(task, way=name, notes=list(task.notes), assumed=[])
+        own = replace(task, way=name, notes=list(task.notes), assumed=[], draws=Draws(task.model))
         outcome: T | Exception
         try:
             with random_state_kept(task.model):
@@ -215,13 +217,17 @@ _SHAPES = (
 
 def _refusal(task: Task) -> Exception | None:
     """Why the module itself does not run on the inputs, export or not; None: it does."""
+    handed_over: list[str] = []
     try:
         shadow = fake(replace(task, notes=[]), open_sizes())
-        with torch.no_grad(), random_state_kept(task.model):
+        watched = handing_over_watched(handed_over)
+        with torch.no_grad(), random_state_kept(task.model), watched:
             shadow.model(*shadow.example.args, **shadow.example.kwargs)
     except Exception as error:
         # An operator without a meta kernel (packed quantized weights) says nothing about the inputs.
         if depends_on_data(error) or isinstance(error, NotImplementedError):
+            return None
+        if handed_over:  # fake tensors are for one thread
             return None
         return error
     return None

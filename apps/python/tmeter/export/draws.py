@@ -1,0 +1,113 @@
+"""Random numbers that Python or numpy draws while forward runs: whether they decide what it does.
+
+Fake tensors show nothing of them. So the model runs again with generators that give the lowest numbers, and with
+ones that give the highest: between these, each threshold is on one side and on the other.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from torch import nn
+
+from .places import is_file_of_others
+
+#: Words of a Mersenne twister which, mixed, come out as 0 and as 2³² − 1.
+EXTREMES = (0x00000000, 0x12DD9BB3)
+#: The words after these differ, as a loop that draws until a number fits has to end.
+_ALIKE, _ALL = 300, 624
+
+
+class Draws:
+    """The generators that a model may use, as they are now."""
+
+    def __init__(self, model: nn.Module) -> None:
+        self._own = any(True for _ in _own(model))
+        self._shared = list(_shared(model))
+        self._before = self._states()
+
+    def any(self) -> bool:
+        """Whether numbers were drawn since. Of the model's own generators, whose copies draw, it is not known."""
+        return self._own or repr(self._states()) != repr(self._before)
+
+    def make_extreme(self, shadow: nn.Module, word: int) -> None:
+        """Until `set_back`. A generator of numpy's that is no Mersenne twister draws other numbers than before."""
+        for table, name, generator in _own(shadow):
+            if isinstance(generator, random.Random):
+                generator.setstate(_python_state(word))
+            else:
+                table[name] = type(generator)(_twister(word))
+        for generator in self._shared:
+            if isinstance(generator, random.Random):
+                generator.setstate(_python_state(word))
+            elif hasattr(generator, "set_state"):
+                generator.set_state(_twister(word).state)
+
+    def set_back(self) -> None:
+        for generator, state in zip(self._shared, self._before):
+            if isinstance(generator, random.Random):
+                generator.setstate(state)
+            elif hasattr(generator, "set_state"):
+                generator.set_state(state)
+            else:
+                generator.bit_generator.state = state
+
+    def _states(self) -> list[Any]:
+        return [_state(generator) for generator in self._shared]
+
+
+def _state(generator: Any) -> Any:
+    if isinstance(generator, random.Random):
+        return generator.getstate()
+    legacy = hasattr(generator, "get_state")
+    return generator.get_state(legacy=False) if legacy else generator.bit_generator.state
+
+
+def _words(word: int) -> list[int]:
+    others = random.Random(0)
+    return [word] * _ALIKE + [others.getrandbits(32) for _ in range(_ALL - _ALIKE)]
+
+
+def _python_state(word: int) -> tuple[int, tuple[int, ...], None]:
+    return 3, (*_words(word), 0), None
+
+
+def _twister(word: int) -> Any:
+    import numpy
+
+    bits = numpy.random.MT19937()
+    key = numpy.array(_words(word), dtype=numpy.uint32)
+    bits.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": 0}}
+    return bits
+
+
+def _kinds() -> tuple[type, ...]:
+    numpy_random: Any = sys.modules.get("numpy.random")
+    return (random.Random, *((numpy_random.Generator, numpy_random.RandomState) if numpy_random else ()))
+
+
+def _own(model: nn.Module) -> Iterator[tuple[dict[str, Any], str, Any]]:
+    """Attributes of its modules, of which a copy of the model has copies."""
+    kinds = _kinds()
+    for module in model.modules():
+        table = vars(module)
+        for name, value in list(table.items()):
+            if isinstance(value, kinds):
+                yield table, name, value
+
+
+def _shared(model: nn.Module) -> Iterator[Any]:
+    """Python's, numpy's, and the global ones of the source files that the model's classes are in."""
+    kinds = _kinds()
+    found: dict[int, Any] = {id(random._inst): random._inst}
+    numpy_random: Any = sys.modules.get("numpy.random")
+    if numpy_random is not None:
+        found[id(numpy_random.mtrand._rand)] = numpy_random.mtrand._rand
+    for name in {type(module).__module__ for module in model.modules()}:
+        source = sys.modules.get(name)
+        if source is not None and is_file_of_others(getattr(source, "__file__", None) or ""):
+            found |= {id(v): v for v in list(vars(source).values()) if isinstance(v, kinds)}
+    yield from found.values()

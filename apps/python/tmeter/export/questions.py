@@ -1,0 +1,328 @@
+"""What forward asks that has another answer on fake tensors than on real ones: which class a tensor is, how it is
+printed, what a dispatch mode of its own sees; and what other threads do, which no way records.
+
+To answer would take other globals for the model's code. So nothing is answered: the lines that ask are found while
+they run, and a way with fake tensors is not taken.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import dis
+import functools
+import sys
+import sysconfig
+import threading
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+from torch._subclasses import FakeTensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from .places import is_file_of_others, is_of_others, place_of
+
+#: A local variable and the attributes of it whose class is asked; None: this cannot tell.
+_Chain = tuple[str, ...] | None
+_Lines = dict[int, list[_Chain]]
+
+_CLASSES = {"Tensor", "Parameter", "Buffer", "FloatTensor"}
+_COMPARES = ("IS_OP", "COMPARE_OP", "CONTAINS_OP")
+_NAMES = {"__name__", "__qualname__"}
+_FAKES = {"FakeTensor", "is_fake"}
+#: transformers asks for fake tensors so as to keep what any data would need.
+_GENERAL = "transformers/utils/import_utils.py"
+_STANDARD = sysconfig.get_path("stdlib") + "/"
+_SITE = sysconfig.get_path("purelib") + "/"
+
+
+class Asked(Exception):
+    """This way would answer otherwise than a run."""
+
+
+@contextlib.contextmanager
+def refused(model: nn.Module) -> Iterator[None]:
+    """Raises Asked at the end if the module's forward has asked meanwhile."""
+    places: list[str] = []
+    with (
+        _lines_watched(questions(model), places),
+        _printing_watched(places),
+        handing_over_watched(places),
+    ):
+        yield
+    if places:
+        raise Asked(f"{places[0]}: this way has no answer that is a run's")
+
+
+def _note(places: list[str], frame: Any, what: str) -> None:
+    text = f"{place_of(frame)} {what}"
+    if text not in places:
+        places.append(text)
+
+
+# Which class a tensor is.
+
+
+def questions(model: nn.Module) -> dict[types.CodeType, _Lines]:
+    """The lines that ask for a class, in what forward calls as far as names tell."""
+    found = {}
+    for code in _reachable(model):
+        lines = _asking(code)
+        if lines:
+            found[code] = lines
+    return found
+
+
+def _asking(code: types.CodeType) -> _Lines:
+    names = {*code.co_names, *code.co_freevars}
+    fakes = names & _FAKES and not code.co_filename.endswith(_GENERAL)
+    if not (fakes or names & {"type", "__class__"}):
+        return {}
+    steps = _steps(code)
+    lines: _Lines = {}
+    for i, (line, kind, name) in enumerate(steps):
+        if fakes and name in _FAKES:
+            lines.setdefault(line, []).append(None)
+        chain: _Chain = None
+        if name == "type" and kind.startswith("LOAD_"):
+            chain, end = _after(steps, i + 1)
+        elif name == "__class__" and kind.startswith("LOAD_ATTR"):
+            chain, end = _before(steps, i), i + 1
+        else:
+            continue
+        if chain is not None and chain[0] in ("self", "cls") and len(chain) == 1:
+            continue
+        rest = [step for step in steps[end:] if step[0] == line]
+        compared = any(k.startswith(_COMPARES) for _, k, _ in rest)
+        classes = names & _CLASSES
+        named = bool(rest) and any(n in _NAMES for _, _, n in rest[:3])
+        if (classes or chain is not None) and (compared or named or classes):
+            lines.setdefault(line, []).append(chain)
+    return lines
+
+
+def _steps(code: types.CodeType) -> list[tuple[int, str, Any]]:
+    """Line, operation and name of each instruction that does something."""
+    starts = {offset: line for offset, line in dis.findlinestarts(code) if line}
+    line, steps = code.co_firstlineno, []
+    for step in dis.get_instructions(code):
+        line = starts.get(step.offset, line)
+        if step.opname not in ("PUSH_NULL", "CACHE", "PRECALL", "EXTENDED_ARG", "NOP"):
+            steps.append((line, step.opname, step.argval))
+    return steps
+
+
+_LOCALS = ("LOAD_FAST", "LOAD_DEREF")
+_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
+
+
+def _after(steps: list[tuple[int, str, Any]], i: int) -> tuple[_Chain, int]:
+    """What `type(` is called with, and where the call is over."""
+    chain: list[str] = []
+    while i < len(steps):
+        _, kind, name = steps[i]
+        if kind.startswith(_LOCALS) and not chain or kind.startswith(_ATTRIBUTES) and chain:
+            chain.append(name)
+        else:
+            called = kind.startswith("CALL") and chain
+            return (tuple(chain), i + 1) if called and _is_text(chain) else (None, i + 1)
+        i += 1
+    return None, i
+
+
+def _before(steps: list[tuple[int, str, Any]], i: int) -> _Chain:
+    chain: list[str] = []
+    while i > 0:
+        i -= 1
+        _, kind, name = steps[i]
+        chain.insert(0, name)
+        if kind.startswith(_LOCALS):
+            return tuple(chain) if _is_text(chain) else None
+        if not kind.startswith(_ATTRIBUTES):
+            return None
+    return None
+
+
+def _is_text(chain: list[Any]) -> bool:
+    return all(isinstance(name, str) for name in chain)
+
+
+@contextlib.contextmanager
+def _lines_watched(asking: dict[types.CodeType, _Lines], places: list[str]) -> Iterator[None]:
+    """By the interpreter's tracing, which only code that asks pays for; a debugger's goes on."""
+    if not asking:
+        yield
+        return
+    theirs: Any = sys.gettrace()
+
+    def call(frame: Any, event: str, arg: Any) -> Any:
+        before = theirs(frame, event, arg) if theirs else None
+        lines = asking.get(frame.f_code)
+        if lines is None:
+            return before
+
+        def line(frame: Any, event: str, arg: Any) -> Any:
+            if before is not None:
+                before(frame, event, arg)
+            if event == "line":
+                for chain in lines.get(frame.f_lineno, ()):
+                    if _is_fake(frame, chain):
+                        _note(places, frame, "asks for the class of a tensor")
+            return line
+
+        return line
+
+    sys.settrace(call)
+    try:
+        yield
+    finally:
+        sys.settrace(theirs)
+
+
+def _is_fake(frame: Any, chain: _Chain) -> bool:
+    if chain is None:
+        return True
+    try:
+        value = functools.reduce(getattr, chain[1:], frame.f_locals[chain[0]])
+    except Exception:
+        return False  # not there yet: the line asks later, or never
+    return isinstance(value, FakeTensor)
+
+
+# The code that forward may call.
+
+
+def _reachable(model: nn.Module) -> Iterator[types.CodeType]:
+    todo: list[tuple[Any, Any]] = []
+    kinds: set[type] = set()
+    for module in model.modules():
+        own = [f for f in vars(module).values() if callable(f) and not isinstance(f, nn.Module)]
+        todo += [(f, module) for f in own]
+        if type(module) not in kinds:
+            kinds.add(type(module))
+            todo += [(getattr(type(module), name, None), module) for name in ("forward", "__call__")]
+    seen: set[int] = set()
+    while todo:
+        value, owner = todo.pop()
+        function = _function(value)
+        if function is None or id(function) in seen:
+            continue
+        seen.add(id(function))
+        file = function.__code__.co_filename
+        if _is_standard(file) or not is_file_of_others(file):
+            continue
+        codes = [function.__code__]
+        while codes:
+            code = codes.pop()
+            codes += [c for c in code.co_consts if isinstance(c, types.CodeType)]
+            yield code
+            todo += [(v, owner) for v in _named(code.co_names, function, owner)]
+        todo += [(v, owner) for v in _enclosed(function)]
+
+
+@functools.cache
+def _is_standard(file: str) -> bool:
+    return file.startswith(_STANDARD) and not file.startswith(_SITE)
+
+
+def _function(value: Any) -> types.FunctionType | None:
+    for _ in range(8):
+        if isinstance(value, types.FunctionType):
+            return value
+        if isinstance(value, functools.partial):
+            value = value.func
+        elif isinstance(value, property):
+            value = value.fget
+        elif isinstance(value, type):
+            value = vars(value).get("__call__") or vars(value).get("__init__")
+        else:
+            value = getattr(value, "__func__", None) or getattr(value, "__wrapped__", None)
+    return None
+
+
+def _named(names: tuple[str, ...], function: types.FunctionType, owner: Any) -> Iterator[Any]:
+    known = function.__globals__
+    modules = [m for m in map(known.get, names) if isinstance(m, types.ModuleType)]
+    for name in names:
+        if name in known:
+            yield known[name]
+        own = getattr(type(owner), name, None)
+        if own is not None:
+            yield own
+        for module in modules:
+            if name in vars(module):
+                yield vars(module)[name]
+
+
+def _enclosed(function: types.FunctionType) -> Iterator[Any]:
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # an empty cell
+            yield cell.cell_contents
+
+
+# What is printed, modes and threads.
+
+
+@contextlib.contextmanager
+def _printing_watched(places: list[str]) -> Iterator[None]:
+    text: Any = torch._tensor_str
+    original = text._str
+
+    def shown(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        asking = text_asked_by(sys._getframe(1))
+        if asking is not None:
+            _note(places, asking, "asks for the text of a tensor")
+        return original(tensor, *args, **kwargs)
+
+    text._str = shown
+    try:
+        yield
+    finally:
+        text._str = original
+
+
+def text_asked_by(frame: Any) -> Any:
+    """The frame that prints a tensor; None: torch itself does."""
+    inner = None
+    while frame is not None and not is_of_others(frame):
+        inner, frame = frame, frame.f_back
+    asked = inner is not None and inner.f_code.co_filename == torch._tensor.__file__
+    return frame if asked else None
+
+
+#: What hands operators to another than the recorder: the class, the method, in words.
+_HANDS_OVER = (
+    (TorchDispatchMode, "__enter__", "gives operators to a dispatch mode"),
+    (threading.Thread, "start", "gives work to another thread"),
+    (concurrent.futures.ThreadPoolExecutor, "submit", "gives work to another thread"),
+)
+
+
+@contextlib.contextmanager
+def handing_over_watched(places: list[str]) -> Iterator[None]:
+    """Notes where the model lets others see its operators, or run them."""
+    thread = threading.get_ident()
+
+    def noting(original: Any, what: str) -> Any:
+        @functools.wraps(original)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            frame: Any = sys._getframe(1)
+            while frame is not None and _is_standard(frame.f_code.co_filename):
+                frame = frame.f_back
+            if threading.get_ident() == thread and frame is not None and is_of_others(frame):
+                _note(places, frame, what)
+            return original(*args, **kwargs)
+
+        return call
+
+    originals = [(kind, name, getattr(kind, name)) for kind, name, _ in _HANDS_OVER]
+    for kind, name, what in _HANDS_OVER:
+        setattr(kind, name, noting(getattr(kind, name), what))
+    try:
+        yield
+    finally:
+        for kind, name, original in originals:
+            setattr(kind, name, original)
