@@ -34,7 +34,7 @@ class Draws:
         return self._own or repr(self._states()) != repr(self._before)
 
     def make_extreme(self, shadow: nn.Module, word: int) -> None:
-        """Until `set_back`. A generator of numpy's that is no Mersenne twister draws other numbers than before."""
+        """Until `set_back`. Of numpy's generators, only Mersenne twisters can be made so."""
         for table, name, generator in _own(shadow):
             if isinstance(generator, random.Random):
                 generator.setstate(_python_state(word))

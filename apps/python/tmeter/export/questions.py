@@ -25,7 +25,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from .places import is_file_of_others, is_of_others, place_of
 
-#: A local variable and the attributes of it whose class is asked; None: this cannot tell.
+#: A local variable and the attributes of it of which it is the class; None: this cannot tell.
 _Chain = tuple[str, ...] | None
 _Lines = dict[int, list[_Chain]]
 

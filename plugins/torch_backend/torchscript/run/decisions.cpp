@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "operators/evaluation_state.hpp"
+#include "torchscript/run/interpreter.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -30,6 +31,10 @@ constexpr std::array<std::string_view, 6> kNeedValues{"aten::equal",    "aten::i
 /// The results of these operators do not depend on the value.
 constexpr std::array<std::string_view, 5> kIgnoreValue{
     "aten::len", "aten::__is__", "aten::__isnot__", "prim::RaiseException", "aten::format"};
+
+/// Operators that say on which device a tensor is. Here it is on none.
+constexpr std::array<std::string_view, 5> kDevices{"prim::device", "prim::is_cpu", "prim::is_cuda",
+                                                   "prim::is_meta", "aten::get_device"};
 
 template <size_t N>
 bool among(const std::array<std::string_view, N>& names, const Node& node) {
@@ -65,6 +70,17 @@ torch::jit::Graph* graph_of_function(torch::jit::Function* function) {
   return graph_function ? graph_function->graph().get() : nullptr;
 }
 
+/// Such a branch checks what is given, and takes no other way.
+bool only_raises(const Node& branch) {
+  if (!branch.outputs().empty()) return false;
+  for (const auto* block : branch.blocks()) {
+    for (const auto* node : block->nodes()) {
+      if (node->kind() == prim::RaiseException) return true;
+    }
+  }
+  return false;
+}
+
 class Decisions {
  public:
   explicit Decisions(const torch::jit::CompilationUnit& code) {
@@ -72,6 +88,8 @@ class Decisions {
       auto* graph = graph_of_function(function);
       if (!graph) continue;
       graphs_.push_back(graph);
+      if (function->qualname().qualifiedName().starts_with("__torch__.torch.nn."))
+        of_torch_.insert(graph);
       for_each_node(graph->block(), [&](Node* node) {
         auto* callee = graph_of_function(function_called(*node));
         if (callee) callers_[callee].push_back(node);
@@ -91,6 +109,21 @@ class Decisions {
     }
     for (auto* node : found) node->owningGraph()->create(symbol, {}, 0)->insertBefore(node);
     return needs_values || !found.empty();
+  }
+
+  /// torch's own modules choose between kernels by the device, which multiply the same.
+  void mark_devices(c10::Symbol symbol) {
+    of_devices_ = true;
+    deciding_.clear();
+    harmless_.clear();
+    std::vector<Node*> found;
+    for (auto* graph : graphs_) {
+      if (of_torch_.contains(graph)) continue;
+      for_each_node(graph->block(), [&](Node* node) {
+        if (among(kDevices, *node) && decides(node->output())) found.push_back(node);
+      });
+    }
+    for (auto* node : found) node->owningGraph()->create(symbol, {}, 0)->insertBefore(node);
   }
 
  private:
@@ -121,7 +154,8 @@ class Decisions {
   /// True if the use itself decides; else adds the values it leads to to next_.
   bool follow(const Use& use) {
     const auto* node = use.user;
-    if (node->kind() == prim::If || node->kind() == prim::SetAttr) return true;
+    if (node->kind() == prim::If) return !of_devices_ || !only_raises(*node);
+    if (node->kind() == prim::SetAttr) return !of_devices_;
     if (node->kind() == prim::Loop) {
       if (use.offset < 2) return true;
       next_.push_back(node->blocks()[0]->inputs()[use.offset - 1]);
@@ -164,7 +198,9 @@ class Decisions {
     return false;
   }
 
+  bool of_devices_ = false;
   std::vector<torch::jit::Graph*> graphs_;
+  std::unordered_set<const torch::jit::Graph*> of_torch_;  // of the modules of torch itself
   std::unordered_map<const torch::jit::Graph*, std::vector<const Node*>> callers_;
   std::unordered_set<const Value*> deciding_, harmless_;      // results so far
   std::unordered_map<const Value*, const Value*> came_from_;  // the path of the current search
@@ -182,10 +218,28 @@ c10::Symbol mark_symbol() {
   return symbol;
 }
 
+c10::Symbol device_symbol() {
+  static const auto symbol = [] {
+    static const torch::jit::RegisterOperators registration({torch::jit::Operator(
+        "tmeter::asks_device() -> ()",
+        [](torch::jit::Stack&) {
+          note_question(
+              "the model branches on the device of a tensor; here tensors are on none, so the "
+              "branch may be another than on a CPU or GPU");
+        },
+        c10::AliasAnalysisKind::CONSERVATIVE)});
+    return c10::Symbol::fromQualString("tmeter::asks_device");
+  }();
+  return symbol;
+}
+
 }  // namespace
 
 bool mark_decisions(const torch::jit::CompilationUnit& code) {
-  return Decisions(code).mark(mark_symbol());
+  Decisions decisions(code);
+  const bool needs_values = decisions.mark(mark_symbol());
+  decisions.mark_devices(device_symbol());
+  return needs_values;
 }
 
 }  // namespace tmeter::torch_backend

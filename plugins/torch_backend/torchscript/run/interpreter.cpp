@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 
+#include "operators/evaluation_state.hpp"
 #include "operators/messages.hpp"
 #include "torchscript/load/names.hpp"
 #include "torchscript/primitives/operand_checks.hpp"
@@ -66,11 +67,56 @@ void check_formatted(torch::jit::Graph& graph, torch::jit::Node* node) {
     graph.create(printed_operator(), {input}, 0)->insertBefore(node);
 }
 
+/// prim::tolist reads a tensor's memory, and is no operator of LibTorch's dispatcher.
+void give_values(torch::jit::Graph& graph, torch::jit::Node* node) {
+  if (node->kind() != torch::jit::prim::tolist) return;
+  static const auto symbol = [] {
+    new torch::jit::RegisterOperators({torch::jit::Operator(
+        "tmeter::known(Tensor x) -> Tensor",
+        [](Stack& stack) {
+          if (current_run()) stack.back() = current_run()->known(stack.back().toTensor());
+        },
+        c10::AliasAnalysisKind::CONSERVATIVE)});
+    return c10::Symbol::fromQualString("tmeter::known");
+  }();
+  auto* known = graph.create(symbol, {node->input(0)}, 1)->insertBefore(node);
+  node->replaceInput(0, known->output());
+}
+
+/// LibTorch applies autocast when it optimises a graph, which this interpreter does not.
+void note_autocast(torch::jit::Graph& graph, torch::jit::Node* node) {
+  if (node->kind() != torch::jit::prim::Enter) return;
+  static const auto symbol = [] {
+    new torch::jit::RegisterOperators({torch::jit::Operator(
+        "tmeter::enters(t x) -> ()",
+        [](Stack& stack) {
+          const auto entered = stack.back();
+          stack.pop_back();
+          if (!entered.isObject()) return;
+          const auto type = entered.toObjectRef().type();
+          if (!type->name() || type->name()->name() != "autocast") return;
+          const auto slot = type->findAttributeSlot("_enabled");
+          const bool off = slot && entered.toObjectRef().getSlot(*slot).isBool() &&
+                           !entered.toObjectRef().getSlot(*slot).toBool();
+          if (!off) {
+            note_question(
+                "the model enters an autocast region, in which the types of tensors stay here as "
+                "they are; FLOPs are not affected, bytes are");
+          }
+        },
+        c10::AliasAnalysisKind::CONSERVATIVE)});
+    return c10::Symbol::fromQualString("tmeter::enters");
+  }();
+  graph.create(symbol, {node->input(0)}, 0)->insertBefore(node);
+}
+
 void add_ticks(torch::jit::Graph& graph, torch::jit::Block* block) {
   static const auto tick = own_operator("tmeter::tick", on_tick);
   for (auto* node : block->nodes()) {
     for (auto* inner : node->blocks()) add_ticks(graph, inner);
     check_formatted(graph, node);
+    give_values(graph, node);
+    note_autocast(graph, node);
     if (node->kind() != torch::jit::prim::Loop) continue;
     node->blocks()[0]->prependNode(graph.create(tick, {}, 0));
   }
@@ -125,6 +171,10 @@ class CurrentRun {
 };
 
 }  // namespace
+
+void note_question(const std::string& what) {
+  if (current_run()) current_run()->asked(what);
+}
 
 void watch_loops(const torch::jit::CompilationUnit& code) {
   for (auto* function : code.get_functions()) {
@@ -191,6 +241,7 @@ void Run::on_operator(const c10::OperatorHandle& op, Stack& stack) {
     if (!recorder_) return;
     recorder_->node(info, args, torch::jit::last(stack, info.results), calls_.current());
     recorder_->assumed(evaluator_.assumed(), info, calls_.path());
+    follow_random_numbers(op, info, args, torch::jit::last(stack, info.results));
     foreign_.note(info);
   } catch (const Error&) {
     if (!failed_) failure_.own = std::current_exception();
@@ -212,6 +263,48 @@ void Run::on_operator(const c10::OperatorHandle& op, Stack& stack) {
   } catch (const std::exception& e) {
     fail(&info, std::move(args), short_reason(e));
     throw;
+  }
+}
+
+void Run::asked(const std::string& what) {
+  if (recorder_) recorder_->asked(what);
+}
+
+at::Tensor Run::known(const at::Tensor& tensor) {
+  if (!tensor.is_meta()) return tensor;
+  if (values_) return values_->of(tensor);
+  fail(nullptr, {}, "needs values that depend on weights or inputs");
+  failure_.op = "prim::tolist";
+  failure_.data_dependent = true;
+  throw DataDependent("needs values that depend on weights or inputs");
+}
+
+/// Small tensors have values in a run on shapes, too. If they are random, so is the way that they
+/// lead to.
+void Run::follow_random_numbers(const c10::OperatorHandle& op, const OperatorInfo& info,
+                                const Stack& args, c10::ArrayRef<c10::IValue> results) {
+  bool random = op.hasTag(at::Tag::nondeterministic_seeded);
+  if (!random && random_.empty()) return;
+  const auto storage_of = [](const at::Tensor& t) -> c10::StorageImpl* {
+    return t.is_meta() || !t.has_storage() ? nullptr : t.storage().unsafeGetStorageImpl();
+  };
+  for (const auto& arg : args) {
+    for_each_tensor(arg, [&](const at::Tensor& t) { random |= random_.contains(storage_of(t)); });
+  }
+  if (!random) return;
+  if (info.data_dependent || info.name == "aten::item" || info.name == "aten::is_nonzero") {
+    asked("random numbers are read (" + info.full_name() +
+          "), and the way of the program, or a "
+          "size, may follow from them; the figures are of one draw");
+  }
+  const auto mark = [&](const at::Tensor& t) {
+    if (auto* storage = storage_of(t)) {
+      random_.emplace(storage, t.storage().getWeakStorageImpl());
+    }
+  };
+  for (const auto& result : results) for_each_tensor(result, mark);
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (info.args[i].written) for_each_tensor(args[i], mark);
   }
 }
 

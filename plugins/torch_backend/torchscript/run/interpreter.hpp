@@ -3,6 +3,7 @@
 #pragma once
 #include <exception>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "operators/evaluator.hpp"
@@ -26,6 +27,7 @@ class Run final : private OperatorObserver {
       : limits_(limits),
         recorder_(recorder),
         foreign_(foreign),
+        values_(values),
         calls_(tree, builder),
         evaluator_(&foreign, values) {}
 
@@ -42,21 +44,34 @@ class Run final : private OperatorObserver {
   void on_enter(const at::RecordFunction& function);
   void on_leave() { calls_.leave(); }
 
+  /// The program asked for what is other here than where it runs; the way it takes may differ.
+  void asked(const std::string& what);
+  /// The tensor with its values; throws in a run without.
+  at::Tensor known(const at::Tensor& tensor);
+
  private:
   void on_operator(const c10::OperatorHandle& op, torch::jit::Stack& stack) override;
   void keep_stop();
+  void follow_random_numbers(const c10::OperatorHandle& op, const OperatorInfo& info,
+                             const torch::jit::Stack& args, c10::ArrayRef<c10::IValue> results);
   void fail(const OperatorInfo* op, torch::jit::Stack args, std::string reason);
 
   Limits& limits_;
   Recorder* recorder_;
   ForeignOperators& foreign_;
+  TensorValues* values_;
   CallStack calls_;
   Evaluator evaluator_;
   c10::IValue result_;
   std::string assumed_;
+  /// Storages of what follows from random numbers. Weak references keep addresses from new use.
+  std::unordered_map<const c10::StorageImpl*, c10::weak_intrusive_ptr<c10::StorageImpl>> random_;
   Failure failure_;
   bool failed_ = false;
 };
+
+/// Run::asked() of the run of this thread, if there is one.
+void note_question(const std::string& what);
 
 /// Makes loops and functions of the model's code report to the limits, so that code without
 /// operators ends too. Call it once per model.

@@ -217,6 +217,12 @@ void Recorder::output(const c10::IValue& value) {
   }
 }
 
+void Recorder::asked(const std::string& what) {
+  if (!warned_.insert(what).second) return;
+  builder_.property("assumed", what);
+  call_.warn(what);
+}
+
 void Recorder::assumed(Assumption assumption, const OperatorInfo& op, const std::string& path) {
   if (assumption == Assumption::kNone || !warned_.insert(op.full_name()).second) return;
   const auto place = op.full_name() + (path.empty() ? "" : " in " + path);

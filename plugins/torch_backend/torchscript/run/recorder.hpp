@@ -67,6 +67,8 @@ class Recorder {
   void output(const c10::IValue& value);
   /// Warns once per operator.
   void assumed(Assumption assumption, const OperatorInfo& op, const std::string& path);
+  /// Warns once of a question of the program to which the answer here may be another.
+  void asked(const std::string& what);
 
  private:
   void keep_filled(const at::Tensor& tensor);
