@@ -1,22 +1,17 @@
 // serving: the memory that an inference engine takes to serve a decoder language model. Nothing is
 // run.
-#include <tmeter/cpp/units.hpp>
-
-#include "engine.hpp"
-#include "layers.hpp"
 #include "plugins/common/decoder/experts.hpp"
 #include "plugins/common/machine/machine.hpp"
-#include "plugins/common/utf8.hpp"
-#include "plugins/common/wording.hpp"
-#include "sizes.hpp"
+#include "plugins/common/serving/layers.hpp"
+#include "plugins/common/serving/serving.hpp"
 #include "speed.hpp"
 
 namespace {
 
 using plugins::Decoder;
+using serving::bytes_text;
 using serving::CacheBytes;
-using serving::LayerCache;
-using serving::Load;
+using serving::Serving;
 using tmeter::Call;
 using tmeter::Cell;
 using tmeter::Count;
@@ -60,109 +55,9 @@ constexpr Figure kFigures[] = {
 constexpr std::string_view kSpeeds[] = {"serving_prefill_time", "serving_step_time",
                                         "serving_rate"};
 
-constexpr int64_t kLongest = int64_t{1} << 30;  // tokens, and sequences, that are looked for
-
-std::string bytes_text(Count n) {
-  return tmeter::scaled(static_cast<double>(n.value()), TMETER_UNIT_BYTE, "B").text();
-}
-
 void emit(const Call& call, std::string_view id, Cell value) {
   call.emit(id, TMETER_AXIS_MODEL, 0, value);
 }
-
-/// What the options ask for.
-struct Request {
-  const serving::Engine* engine = nullptr;
-  Load load;
-  Count memory = 0;  // 0: not given
-  bool own_context = false;
-};
-
-std::string quoted(std::string_view text) { return "'" + plugins::readable(text) + "'"; }
-
-Request request_of(const Call& call) {
-  Request out;
-  out.engine = serving::engine(call.option_text("engine"));
-  const auto type = serving::cache_type(call.option_text("cache-type"));
-  out.load = {call.option_int("context"), call.option_int("sequences"), call.option_int("batch"),
-              *type};
-  out.own_context = out.load.context == 0;
-  const auto memory = call.option_text("memory");
-  if (!memory.empty()) {
-    const auto bytes = serving::bytes_of(memory);
-    if (!bytes || *bytes == 0)
-      throw tmeter::Error(
-          TMETER_BAD_USAGE,
-          "serving.memory=" + quoted(memory) + ": a size above 0 is expected, as in 24GiB or 80GB");
-    out.memory = *bytes;
-  } else if (double capacity = 0; call.hardware_number("capacity.dram", capacity)) {
-    out.memory = static_cast<int64_t>(capacity);
-  }
-  return out;
-}
-
-/// The largest n up to kLongest for which `fits`, which holds for all smaller ones then; 0 if none
-/// does.
-template <class Fits>
-int64_t largest(Fits&& fits) {
-  int64_t good = 0, bad = kLongest + 1;
-  while (bad - good > 1) {
-    const auto middle = good + (bad - good) / 2;
-    (fits(middle) ? good : bad) = middle;
-  }
-  return good;
-}
-
-class Serving {
- public:
-  Serving(std::vector<LayerCache> layers, Request request, Count weights)
-      : layers_(std::move(layers)), request_(std::move(request)), weights_(weights) {}
-
-  CacheBytes caches(const Load& load) const { return request_.engine->bytes(layers_, load); }
-  /// As asked for. Throws Error(TMETER_BAD_USAGE) for a load whose bytes exceed 2^63.
-  CacheBytes caches() const {
-    try {
-      return caches(request_.load);
-    } catch (const tmeter::Error&) {
-      throw tmeter::Error(TMETER_BAD_USAGE,
-                          "serving.context × serving.sequences: the caches exceed 2^63 bytes");
-    }
-  }
-  Count all(const Load& load) const { return weights_ + caches(load).all(); }
-  const Request& request() const { return request_; }
-  Count weights() const { return weights_; }
-
-  Count token_bytes() const {
-    Count sum = 0;
-    for (const auto& l : layers_)
-      if (l.kind == serving::CacheKind::kFull || l.kind == serving::CacheKind::kLatent)
-        sum += Count(l.elements_per_token()) * request_.load.cache.bytes /
-               request_.load.cache.elements;
-    return sum;
-  }
-  int64_t longest_context() const {
-    return largest([&](int64_t n) { return fits(&Load::context, n); });
-  }
-  int64_t most_sequences() const {
-    return largest([&](int64_t n) { return fits(&Load::sequences, n); });
-  }
-
- private:
-  /// Sizes beyond 2^63 do not fit either.
-  bool fits(int64_t Load::*size, int64_t n) const {
-    auto load = request_.load;
-    load.*size = n;
-    try {
-      return all(load) <= request_.memory;
-    } catch (const tmeter::Error&) {
-      return false;
-    }
-  }
-
-  std::vector<LayerCache> layers_;
-  Request request_;
-  Count weights_;
-};
 
 void say(const Serving& s, const CacheBytes& bytes, const Call& call) {
   const auto& load = s.request().load;
@@ -250,8 +145,7 @@ void say_speed(const Graph& graph, const Decoder& d, const Serving& s, const Cac
 void analyse(const Graph& graph, Call& call) {
   const auto decoder = plugins::recognise(graph);
   if (!decoder) return;
-  auto request = request_of(call);
-  if (request.own_context) request.load.context = decoder->length;
+  const auto request = serving::request_of(call, "", decoder->length);
   const auto weights = call.read("param_bytes", TMETER_AXIS_MODULE, 0);
   if (!weights.known()) return;
   const Serving s(serving::layers_of(*decoder), request, weights.count());
@@ -270,8 +164,8 @@ void analyse(const Graph& graph, Call& call) {
   emit(call, "serving_bytes", s.weights() + bytes.all());
   emit(call, "serving_token_bytes", s.token_bytes());
   if (request.memory > Count(0)) {
-    emit(call, "serving_max_context", Count(s.longest_context()));
-    emit(call, "serving_max_sequences", Count(s.most_sequences()));
+    emit(call, "serving_max_context", Count(s.longest_context(request.load, request.memory)));
+    emit(call, "serving_max_sequences", Count(s.most_sequences(request.load, request.memory)));
   }
   say(s, bytes, call);
   say_speed(graph, *decoder, s, bytes, call);
@@ -295,7 +189,7 @@ void register_options(tmeter::Registrar& r) {
               .default_value = preset,
               .text = text,
               .min = min,
-              .max = static_cast<double>(kLongest)});
+              .max = static_cast<double>(serving::kLongest)});
   };
   count("context", "0", 0, "tokens of each sequence, prompt and answer (0: as many as recorded)");
   count("sequences", "1", 1, "sequences at the same time");

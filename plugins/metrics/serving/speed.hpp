@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "engine.hpp"
 #include "plugins/common/decoder/cost.hpp"
+#include "plugins/common/serving/engine.hpp"
 
 namespace serving {
 

@@ -1,5 +1,5 @@
 // Bytes of caches against logs and reports of the engines.
-#include "engine.hpp"
+#include "plugins/common/serving/engine.hpp"
 
 #include <gtest/gtest.h>
 

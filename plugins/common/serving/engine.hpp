@@ -10,8 +10,9 @@
 #include <tmeter/cpp/plugin.hpp>
 #include <vector>
 
-#include "cache.hpp"
+#include "plugins/common/serving/cache.hpp"
 
+#pragma GCC visibility push(hidden)  // as the SDK types inside
 namespace serving {
 
 /// An element type of caches. Blocks: `bytes` for `elements` elements.
@@ -51,3 +52,4 @@ const Engine* engine(std::string_view name);
 std::string_view engine_names();
 
 }  // namespace serving
+#pragma GCC visibility pop

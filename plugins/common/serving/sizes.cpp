@@ -1,4 +1,4 @@
-#include "sizes.hpp"
+#include "plugins/common/serving/sizes.hpp"
 
 #include <array>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "engine.hpp"
+#include "plugins/common/serving/engine.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "layers.hpp"
+#include "plugins/common/serving/layers.hpp"
 
 #include "plugins/common/wording.hpp"
 

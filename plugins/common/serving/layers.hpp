@@ -1,11 +1,13 @@
 // The caches of a graph's layers, as far as its operators show them.
 #pragma once
-#include "cache.hpp"
 #include "plugins/common/decoder/decoder.hpp"
+#include "plugins/common/serving/cache.hpp"
 
+#pragma GCC visibility push(hidden)  // as the SDK types inside
 namespace serving {
 
 /// One for each attention, in order of execution.
 std::vector<LayerCache> layers_of(const plugins::Decoder& decoder);
 
 }  // namespace serving
+#pragma GCC visibility pop

@@ -1,0 +1,64 @@
+// A decoder served by an engine: weights and caches for a load, and the largest load for a memory.
+#pragma once
+#include <optional>
+#include <string>
+#include <tmeter/cpp/plugin.hpp>
+#include <vector>
+
+#include "plugins/common/serving/engine.hpp"
+
+#pragma GCC visibility push(hidden)  // as the SDK types inside
+namespace serving {
+
+inline constexpr int64_t kLongest = int64_t{1} << 30;  // tokens, and sequences, that are looked for
+
+/// What the options `serving.*` ask for.
+struct Request {
+  const Engine* engine = nullptr;
+  Load load;
+  tmeter::Count memory = 0;  // 0: not given
+  bool own_context = false;  // the recorded one, as none is given
+};
+
+/// `prefix`: "serving." in other plugins, whose options have no such name. `recorded`: tokens.
+Request request_of(const tmeter::Call& call, std::string_view prefix, int64_t recorded);
+
+/// Of the option `key`, "" when it is not given. Throws Error(TMETER_BAD_USAGE) beginning with
+/// `name` ("fit.memory") for text that is not a size above 0.
+std::optional<tmeter::Count> memory_option(const tmeter::Call& call, std::string_view key,
+                                           std::string_view name);
+/// `capacity.dram` of the hardware profile.
+std::optional<tmeter::Count> published_memory(const tmeter::Call& call);
+
+/// "1.20 GiB"
+std::string bytes_text(tmeter::Count n);
+
+class Serving {
+ public:
+  Serving(std::vector<LayerCache> layers, Request request, tmeter::Count weights)
+      : layers_(std::move(layers)), request_(std::move(request)), weights_(weights) {}
+
+  CacheBytes caches(const Load& load) const { return request_.engine->bytes(layers_, load); }
+  /// As asked for. Throws Error(TMETER_BAD_USAGE) for a load whose bytes exceed 2^63.
+  CacheBytes caches() const;
+  tmeter::Count all(const Load& load) const { return weights_ + caches(load).all(); }
+  const Request& request() const { return request_; }
+  tmeter::Count weights() const { return weights_; }
+  const std::vector<LayerCache>& layers() const { return layers_; }
+  /// Of one token, in the layers that keep the whole context.
+  tmeter::Count token_bytes() const;
+
+  /// With which all is within `memory`, the rest of `load` as it is; at most kLongest, 0: none.
+  int64_t longest_context(const Load& load, tmeter::Count memory) const;
+  int64_t most_sequences(const Load& load, tmeter::Count memory) const;
+
+ private:
+  int64_t largest_of(int64_t Load::*size, Load load, tmeter::Count memory) const;
+
+  std::vector<LayerCache> layers_;
+  Request request_;
+  tmeter::Count weights_;
+};
+
+}  // namespace serving
+#pragma GCC visibility pop
