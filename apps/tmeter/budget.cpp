@@ -62,8 +62,10 @@ bool is_wanted(const BudgetCheck& c, const CommandLine& line) {
 }
 
 /// "macs <= 5 G" with a number that holds for `value`: four digits, rounded away from the value.
+/// "fits" has no number.
 std::string moved_bound(const AssertionResult& r, double slack) {
   const auto& a = r.assertion;
+  if (a.alone) return a.text;
   const auto begin = a.text.find(a.op, a.metric.size()) + a.op.size();
   const auto digits = a.text.find_first_not_of(' ', begin);
   const auto unit = a.text.find_first_not_of("+-.0123456789eE", digits);

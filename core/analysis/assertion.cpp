@@ -24,13 +24,16 @@ constexpr std::array<Comparison, 7> kComparisons{{{"<=", true, true, false},
                                                   {"=", false, true, false},
                                                   {"!=", true, false, true}}};
 
+constexpr std::string_view kChange = "diff.";
+
 [[noreturn]] void refuse(const std::string& text, const std::string& why) {
   throw Error(ErrorKind::kUsage, "--assert '" + printable(text) + "': " + why);
 }
 
 /// For a text that is not a bound.
 [[noreturn]] void refuse_form(const std::string& text, const std::string& why) {
-  refuse(text, why + "; as in 'macs<=5G', 'module(\"layer4\").macs<1G' or 'coverage==100%'");
+  refuse(text,
+         why + "; as in 'macs<=5G', 'module(\"layer4\").macs<1G', 'coverage==100%' or 'fits'");
 }
 
 /// Reads the text from the front.
@@ -114,6 +117,27 @@ void read_limit(Assertion& a, const std::string& limit) {
   a.unit = q.dimension;
 }
 
+bool is_word(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+  });
+}
+
+/// "fit.max_batch", the figure max_batch of the plugin fit, is the metric fit_max_batch.
+std::string with_plugin(std::string metric) {
+  if (const auto dot = metric.find('.'); dot != metric.npos) metric[dot] = '_';
+  return metric;
+}
+
+/// "fits": the figure is 1.
+Assertion yes(Assertion a) {
+  a.alone = true;
+  a.metric = with_plugin(a.metric);
+  a.op = "==";
+  a.limit = number(int64_t{1});
+  return a;
+}
+
 struct Order {
   bool less, greater;
 };
@@ -166,8 +190,8 @@ std::string reservation(const tmeter_number& n) {
   return is_partial(n) ? " without what is not known" : "";
 }
 
-/// "4089184256", "0.0188", "not known", "812 without what is not known". A fraction has as many digits
-/// as it takes to tell it from the limit.
+/// "4089184256", "0.0188", "not known", "812 without what is not known". A fraction has as many
+/// digits as it takes to tell it from the limit.
 std::string plain(const tmeter_number& n, const tmeter_number& limit) {
   if (n.kind == TMETER_NUMBER_UNAVAILABLE) return "not available";
   if (n.kind == TMETER_NUMBER_IN_MODULE) return "in the figure of a module around it";
@@ -176,6 +200,12 @@ std::string plain(const tmeter_number& n, const tmeter_number& limit) {
   if (n.kind != TMETER_NUMBER_FLOAT)
     return std::to_string(n.kind == TMETER_NUMBER_INT ? n.i : 0) + rest;
   return short_number(n.f, real(limit)) + rest;
+}
+
+void require_yes_or_no(const Assertion& a, const tmeter_number& value) {
+  if (!a.alone || !is_known(value) || real(value) == 0 || real(value) == 1) return;
+  refuse_form(a.text, "'" + a.metric + "' is " + plain(value, a.limit) +
+                          ", not yes (1) or no (0): a comparison and a number are expected");
 }
 
 size_t find_module(const Assertion& a, const Graph& graph) {
@@ -248,7 +278,8 @@ tmeter_number of_operators(const Assertion& a, const Results& results) {
 
 void require_unit_of(const Assertion& a, const Column& column) {
   const auto* wrong = a.relative ? nullptr : wrong_dimension(a.unit, column.unit_kind);
-  if (wrong) refuse(a.text, "the limit is " + std::string(wrong) + ", which '" + a.metric + "' is not");
+  if (wrong)
+    refuse(a.text, "the limit is " + std::string(wrong) + ", which '" + a.metric + "' is not");
 }
 
 bool is_of_operators(const Assertion& a) { return a.metric == "coverage" || a.metric == "unknown"; }
@@ -260,15 +291,16 @@ Assertion parse_assertion(const std::string& text) {
   if (reader.take("module(")) read_module(reader, a);
   a.metric = reader.until("<>=!");
   a.op = reader.operators();
+  if (a.op.empty() && is_word(a.metric) && !a.metric.starts_with(kChange)) return yes(std::move(a));
   if (a.metric.empty() || a.op.empty())
     refuse_form(text, "METRIC, a comparison and a number are expected");
   if (std::none_of(kComparisons.begin(), kComparisons.end(),
                    [&](const auto& c) { return c.text == a.op; }))
     refuse(text, "unknown comparison '" + a.op + "'; one of <=, <, >=, >, ==, != is expected");
   read_limit(a, reader.until(""));
-  constexpr std::string_view kChange = "diff.";
   a.change = a.metric.starts_with(kChange);
   if (a.change) a.metric.erase(0, kChange.size());
+  if (is_word(a.metric)) a.metric = with_plugin(a.metric);
   a.relative = a.change && a.unit == kShare;
   return a;
 }
@@ -288,6 +320,7 @@ AssertionResult evaluate(const Assertion& a, const Graph& graph, const Results& 
     const auto axis = out.module == 0 ? TMETER_AXIS_MODEL : TMETER_AXIS_MODULE;
     out.value = results.columns[out.metric].cell(axis, out.module);
   }
+  require_yes_or_no(a, out.value);
   out.holds = holds(out.value, out.metric == SIZE_MAX ? nullptr : &results.columns[out.metric], a);
   return out;
 }

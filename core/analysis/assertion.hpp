@@ -1,5 +1,6 @@
 // `--assert EXPR`: a bound that must hold, such as "macs<=5G", "coverage==100%", "unknown==0" or
-// 'module("layer4").macs < 1G'; of a comparison of two models also "diff.macs <= +2%".
+// 'module("layer4").macs < 1G'; "fits", a figure that must be 1; of a comparison of two models also
+// "diff.macs <= +2%".
 //
 // All bounds of a run are evaluated, so that a report shows each with its value.
 #pragma once
@@ -18,9 +19,10 @@ struct Assertion {
   std::string module;  // path, without a leading dot; empty: the whole model
   std::string metric;  // id, or "coverage" or "unknown", which count operators of the whole model
   std::string op;
-  bool change = false;    // "diff.macs": after minus before, of a comparison
-  bool relative = false;  // as a share of the figure before: the limit is in %
-  tmeter_number limit{};  // finite; an exact integer where it can be one
+  bool alone = false;               // "fits": no comparison was written
+  bool change = false;              // "diff.macs": after minus before, of a comparison
+  bool relative = false;            // as a share of the figure before: the limit is in %
+  tmeter_number limit{};            // finite; an exact integer where it can be one
   Dimension unit = kDimensionless;  // of the limit
 };
 

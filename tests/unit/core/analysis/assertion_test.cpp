@@ -105,6 +105,24 @@ TEST_F(Assertions, FractionsAreToldInFourDigitsOrAsManyAsTellThemFromTheLimit) {
                [&] { require_all({run("macs<0.2246")}); });
 }
 
+TEST_F(Assertions, AMetricAloneIsYesOrNo) {
+  expect_error(ErrorKind::kUsage, {"'macs' is 4089184256, not yes (1) or no (0)"},
+               [&] { run("macs"); });
+  auto& total = results_.columns[0].cells[TMETER_AXIS_MODEL];
+  total = {number(int64_t{1})};
+  EXPECT_TRUE(holds("macs"));
+  total = {number(int64_t{0})};
+  EXPECT_FALSE(holds("macs"));
+  expect_error(ErrorKind::kAssertion, {"'macs' (macs is 0)"}, [&] { require_all({run("macs")}); });
+  total = {number_of_kind(TMETER_NUMBER_UNAVAILABLE)};
+  EXPECT_FALSE(holds("macs"));
+}
+
+TEST_F(Assertions, AFigureOfAPluginByTheNamesOfBoth) {
+  EXPECT_EQ(parse_assertion("fit.max_batch >= 8").metric, "fit_max_batch");
+  EXPECT_EQ(parse_assertion("diff.fit.max_batch >= 8").metric, "fit_max_batch");
+}
+
 TEST_F(Assertions, CoverageIsAShareAndUnknownACount) {
   EXPECT_TRUE(holds("coverage==100%"));
   EXPECT_TRUE(holds("unknown == 0"));
@@ -181,7 +199,7 @@ TEST_F(Assertions, AllThatDoNotHoldAreNamedWithTheirValues) {
 
 TEST_F(Assertions, NonsenseIsWrongUsage) {
   for (const auto* text :
-       {"macs", "<=5", "macs<=", "macs<=5X", "macs=>5", "module(layer4).macs<1",
+       {"Macs", "diff.macs", "<=5", "macs<=", "macs<=5X", "macs=>5", "module(layer4).macs<1",
         "module(\"layer4).macs<1", "module(\"layer4\")<1", "module(\"layer4\").<1"}) {
     expect_error(ErrorKind::kUsage, {"--assert"}, [&] { parse_assertion(text); });
   }
