@@ -8,6 +8,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "blueprint"))
 from folders import rows_of, tensors_of, write_folder  # noqa: E402
 from support import MODELS, SOURCE, report, tmeter  # noqa: E402
+from test_blueprint import small_llama  # noqa: E402
 
 # Elements of keys and values for one token: layers × 2 × key/value heads × width.
 TOKEN = {"gpt2_like": 4 * 2 * 256, "llama_like": 4 * 2 * 2 * 32, "mixtral": 2 * 2 * 2 * 16, "qwen2_moe": 2 * 2 * 2 * 16}
@@ -91,6 +92,49 @@ class Folders(unittest.TestCase):
                         totals = report(folder, "--plugins=serving", f"--set=serving.engine={engine}",
                                         f"--set=serving.context={N}", "--set=serving.cache-type=bf16")["totals"]
                         self.assertEqual(totals["serving_cache_bytes"], sum(n * tokens * width * 2 for n, tokens, width in layers))
+
+
+class ContextBeyondTheModels(unittest.TestCase):
+    """Sources of what the engines do: docs/serving.md."""
+
+    SAID = {"transformers": "warns once", "llama.cpp": "gives a slot no more", "vllm": "does not start"}
+
+    def said(self, folder, context, engine="vllm"):
+        document = report(folder, "--plugins=serving", f"--set=serving.context={context}", f"--set=serving.engine={engine}")
+        return [f for f in document["findings"] if f["rule"] == "serving-context"]
+
+    def folder(self, at, **config):
+        own, tensors = small_llama(**config)
+        write_folder(at, own, tensors)
+        return at
+
+    def test_each_engine(self):
+        with tempfile.TemporaryDirectory() as at:
+            self.folder(at, max_position_embeddings=512)
+            for engine, words in self.SAID.items():
+                with self.subTest(engine):
+                    self.assertEqual(self.said(at, 512, engine), [])
+                    finding, = self.said(at, 513, engine)
+                    self.assertEqual(finding["severity"], "warning")
+                    self.assertIn("513 tokens is longer than the model's 512", finding["text"])
+                    self.assertIn("max_position_embeddings of config.json", finding["evidence"])
+                    self.assertIn(words, finding["evidence"])
+
+    def test_stretched_positions(self):
+        """As vLLM derives them: yarn from the original length, linear from the stated one; llama3 is stated as stretched."""
+        yarn = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 100}
+        for scaling, longest in (({"type": "linear", "factor": 4.0}, 2048), (yarn, 800), ({"rope_type": "llama3", "factor": 8.0}, 512),
+                                 ({"type": "linear", "factor": 1e30}, 512), ({"type": "linear", "factor": "x"}, 512)):
+            with self.subTest(scaling), tempfile.TemporaryDirectory() as at:
+                self.folder(at, max_position_embeddings=512, rope_scaling=scaling)
+                self.assertEqual(self.said(at, longest), [])
+                self.assertEqual(len(self.said(at, longest + 1)), 1)
+
+    def test_nothing_stated(self):
+        for stated in ({}, {"max_position_embeddings": -1}, {"max_position_embeddings": "many"}):
+            with self.subTest(stated), tempfile.TemporaryDirectory() as at:
+                self.assertEqual(self.said(self.folder(at, **stated), 1 << 20), [])
+        self.assertEqual(self.said(MODELS / "llama_like.pt2", 1 << 20), [])
 
 
 class Speed(unittest.TestCase):

@@ -185,17 +185,21 @@ constexpr std::array<Engine, 3> kEngines{{
     {"transformers",
      "transformers' DynamicCache: every token of the context; a layer with a window keeps window - "
      "1 tokens",
+     "transformers warns once and goes on; it depends on the model whether that fails, reads worse "
+     "or works",
      transformers},
     {"llama.cpp",
      "llama.cpp's cells: the context of each sequence padded to 256; a layer with a window has "
      "window + "
      "ubatch (512) cells, padded; states are float32",
+     "llama.cpp warns and allocates it all the same; llama-server gives a slot no more than the "
+     "model's",
      llama},
     {"vllm",
      "vLLM's pages of 16 tokens; a layer with a window has pages for window - 1 + "
      "max_num_batched_tokens "
      "(8192) tokens and one more; all pages have the size of the largest",
-     vllm},
+     "vLLM does not start, unless VLLM_ALLOW_LONG_MAX_MODEL_LEN=1 is set", vllm},
 }};
 
 }  // namespace

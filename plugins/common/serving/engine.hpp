@@ -1,8 +1,9 @@
 // Bytes that an inference engine allocates for the caches of a model.
 //
 // Sources (read 2026-11): llama.cpp src/llama-kv-cache*.cpp, llama-memory-recurrent.cpp,
-// llama-hparams.cpp; vLLM vllm/v1/kv_cache_interface.py, kv_cache_utils.py; transformers
-// src/transformers/cache_utils.py 5.x.
+// llama-hparams.cpp, llama-context.cpp, tools/server/server-context.cpp; vLLM
+// vllm/v1/kv_cache_interface.py, kv_cache_utils.py, vllm/config/model.py; transformers
+// src/transformers/cache_utils.py, generation/stopping_criteria.py 5.x.
 #pragma once
 #include <optional>
 #include <string>
@@ -44,7 +45,8 @@ struct CacheBytes {
 /// The rule of one engine, by name: "llama.cpp", "vllm", "transformers".
 struct Engine {
   std::string_view name;
-  std::string_view rule;  // one sentence, for the convention of the figures
+  std::string_view rule;    // one sentence, for the convention of the figures
+  std::string_view beyond;  // what happens when the context is longer than the model's
   CacheBytes (*bytes)(const std::vector<LayerCache>&, const Load&);
 };
 

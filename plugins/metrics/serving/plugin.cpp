@@ -3,6 +3,7 @@
 #include "plugins/common/decoder/experts.hpp"
 #include "plugins/common/machine/machine.hpp"
 #include "plugins/common/serving/layers.hpp"
+#include "plugins/common/serving/model_length.hpp"
 #include "plugins/common/serving/serving.hpp"
 #include "speed.hpp"
 
@@ -87,6 +88,20 @@ void say(const Serving& s, const CacheBytes& bytes, const Call& call) {
   call.add(fit);
 }
 
+/// What the engine does with a context that is longer than the model's.
+void say_length(const Graph& graph, const Serving& s, const Call& call) {
+  const auto length = serving::model_length(graph);
+  const auto context = s.request().load.context;
+  if (!length || context <= length->tokens) return;
+  Finding f;
+  f.severity = TMETER_SEVERITY_WARNING;
+  f.rule = "serving-context";
+  f.text = "a context of " + std::to_string(context) + " tokens is longer than the model's " +
+           std::to_string(length->tokens);
+  f.evidence = length->source + "; " + std::string(s.request().engine->beyond);
+  call.add(f);
+}
+
 /// Nothing for a graph with operators that have no MACs, or whose weights have no element size.
 std::optional<serving::Speeds> speeds_of(const Graph& graph, const Decoder& d, Count weights,
                                          Call& call) {
@@ -168,6 +183,7 @@ void analyse(const Graph& graph, Call& call) {
     emit(call, "serving_max_sequences", Count(s.most_sequences(request.load, request.memory)));
   }
   say(s, bytes, call);
+  say_length(graph, s, call);
   say_speed(graph, *decoder, s, bytes, call);
 }
 

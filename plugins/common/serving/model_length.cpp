@@ -1,0 +1,88 @@
+#include "plugins/common/serving/model_length.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace serving {
+namespace {
+
+using tmeter::Graph;
+using tmeter::Metadata;
+
+constexpr std::string_view kConfig = "config.json", kGguf = "gguf";
+constexpr int64_t kMaxLength = int64_t{1} << 40;  // a larger number is not a length
+
+/// A model with an image tower has its language model's settings one level deeper.
+constexpr std::array<std::string_view, 2> kLevels{"", "text_config."};
+constexpr std::array<std::string_view, 5> kLengths{"max_position_embeddings", "n_positions",
+                                                   "n_ctx", "max_seq_len", "seq_length"};
+constexpr std::array<std::string_view, 2> kScalings{"rope_scaling.", "rope_parameters."};
+
+std::string joined(std::string_view a, std::string_view b, std::string_view c = "") {
+  return std::string(a).append(b).append(c);
+}
+
+int64_t length_of(const std::optional<Metadata>& fact) {
+  const auto n = fact ? fact->as_int() : 0;
+  return n > 0 && n < kMaxLength ? n : 0;
+}
+
+/// Positions that are stretched: as vLLM's vllm/config/model.py derives its longest context.
+struct Stretch {
+  double factor = 1;
+  int64_t original = 0;  // the length it refers to; 0: the stated one
+};
+
+std::optional<Stretch> stretch_of(const Graph& graph, std::string_view level,
+                                  std::string_view scaling) {
+  const auto fact = [&](std::string_view key) {
+    return graph.metadata(kConfig, joined(level, scaling, key));
+  };
+  const auto newer = fact("rope_type"), older = fact("type");
+  const auto type = newer ? newer->text() : older ? older->text() : std::string_view();
+  const auto factor = fact("factor");
+  if (!factor || !(factor->as_float() > 1) || factor->as_float() > 1e6) return std::nullopt;
+  if (type == "yarn")
+    return Stretch{factor->as_float(), length_of(fact("original_max_position_embeddings"))};
+  if (type == "linear" || type == "dynamic") return Stretch{factor->as_float(), 0};
+  return std::nullopt;
+}
+
+std::optional<ModelLength> of_config(const Graph& graph) {
+  for (const auto level : kLevels) {
+    for (const auto key : kLengths) {
+      const auto stated = length_of(graph.metadata(kConfig, joined(level, key)));
+      if (stated == 0) continue;
+      ModelLength out{stated, joined(key, " of config.json")};
+      for (const auto scaling : kScalings) {
+        const auto stretch = stretch_of(graph, level, scaling);
+        if (!stretch) continue;
+        const auto base = stretch->original > 0 ? stretch->original : stated;
+        const auto longer = static_cast<int64_t>(static_cast<double>(base) * stretch->factor);
+        if (longer <= stated) continue;
+        out.tokens = longer;
+        out.source += joined(" and ", scaling.substr(0, scaling.size() - 1));
+      }
+      return out;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<ModelLength> of_gguf(const Graph& graph) {
+  const auto architecture = graph.metadata(kGguf, "general.architecture");
+  if (!architecture) return std::nullopt;
+  const auto key = joined(architecture->text(), ".context_length");
+  const auto stated = length_of(graph.metadata(kGguf, key));
+  return stated > 0 ? std::optional(ModelLength{stated, "context_length of the GGUF file"})
+                    : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ModelLength> model_length(const Graph& graph) {
+  const auto found = of_config(graph);
+  return found ? found : of_gguf(graph);
+}
+
+}  // namespace serving

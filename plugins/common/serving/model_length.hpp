@@ -1,0 +1,20 @@
+// The longest context that a model's file states.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tmeter/cpp/plugin.hpp>
+
+#pragma GCC visibility push(hidden)  // as the SDK types inside
+namespace serving {
+
+struct ModelLength {
+  int64_t tokens = 0;
+  std::string source;  // "max_position_embeddings of config.json"
+};
+
+/// Nothing where the file states none, as exported graphs do not.
+std::optional<ModelLength> model_length(const tmeter::Graph& graph);
+
+}  // namespace serving
+#pragma GCC visibility pop
