@@ -198,6 +198,7 @@ SavedReport report_of_model(Session& session, const std::string& path,
   Decoders decoders(registry, *model.graph, log);
   const TensorBytes tensors(source.file, &decoders);
   Engine engine(*model.graph, plugins, log, &hardware);
+  engine.allow_trials(*model.graph);
   engine.read_tensors(tensors, line.threads);
   std::optional<ModelRuns> runs;
   if (line.running != Running::kNo)

@@ -47,6 +47,10 @@ class Engine final : private ResultsAccess {
     for (auto* p : plugins_) p->call.run = context_;
   }
 
+  /// Lets analyses ask for figures under other sizes of this graph, the engine's own, or other
+  /// options (abi/draft/trials.h).
+  void allow_trials(Graph& graph) { trial_graph_ = &graph; }
+
   /// Throws Error naming plugin, metric and node when something fails.
   Results run();
 
@@ -128,6 +132,9 @@ class Engine final : private ResultsAccess {
     size_t findings = 0, targets = 0, text_bytes = 0, distributions = 0, series = 0, elements = 0;
   };
 
+  /// The model's value of a column, by what it needs alone.
+  tmeter_number total_of(size_t column);
+
   // Columns, their order and their sums (engine.cpp).
   void collect_columns();
   void collect_analyses();
@@ -204,6 +211,7 @@ class Engine final : private ResultsAccess {
   void add_finding(const tmeter_finding& finding, std::string_view plugin) override;
   void add_distribution(const tmeter_distribution& d, std::string_view plugin) override;
   void add_series(const tmeter_series& s, std::string_view plugin) override;
+  tmeter_status try_figure(const Trial& trial, tmeter_number& out) override;  // engine_trials.cpp
 
   bool is_in_handler() const { return !callbacks_.empty() && callbacks_.back().column; }
   bool is_producing(size_t column) const;
@@ -224,6 +232,7 @@ class Engine final : private ResultsAccess {
   std::vector<TensorUse> tensor_uses_;
   std::vector<ObserverUse> observer_uses_;
   ModelRuns* runs_ = nullptr;
+  Graph* trial_graph_ = nullptr;  // null: no trials
   unsigned threads_ = 1;
   std::vector<Callback> callbacks_;
   std::vector<Step> computing_;

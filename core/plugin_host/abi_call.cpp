@@ -26,11 +26,22 @@ void* scratch(tmeter_call* call, size_t bytes) {
   }
 }
 
+/// "serving.context": the option `context` of a plugin that this one needs. Null without such a
+/// one.
+const OptionValue* option_of_needed(tmeter_call* call, std::string_view key) {
+  const auto dot = key.find('.');
+  if (dot == key.npos || !call->registry) return nullptr;
+  const auto* options = call->registry->options_of_needed(key.substr(0, dot), call->plugin_id);
+  const auto it = options ? options->find(key.substr(dot + 1)) : ResolvedOptions::const_iterator();
+  return options && it != options->end() ? &it->second : nullptr;
+}
+
 /// The declared option, or null with the error set.
 const OptionValue* find_option(tmeter_call* call, tmeter_str key) {
   const auto it =
       call->options ? call->options->find(view(key)) : ResolvedOptions::const_iterator();
   if (call->options && it != call->options->end()) return &it->second;
+  if (const auto* found = option_of_needed(call, view(key))) return found;
   call->frame.error = "option '" + printable(view(key)) + "' was not declared by the plugin";
   return nullptr;
 }
@@ -61,8 +72,8 @@ tmeter_status hardware_number(tmeter_call* call, tmeter_str key, double* out, tm
   });
 }
 
-/// A text of the profile; empty without a profile. A profile that cannot be read fails in `number`, which
-/// every user of a profile calls.
+/// A text of the profile; empty without a profile. A profile that cannot be read fails in `number`,
+/// which every user of a profile calls.
 template <std::string HardwareProfile::*Member>
 tmeter_str hardware_text(tmeter_call* call) {
   tmeter_str out{};
@@ -245,6 +256,19 @@ const tmeter_distributions_api* distributions_interface() {
       [](tmeter_call* c, const tmeter_series* s) {
         return guard_callback(c, [&]() -> tmeter_status {
           return results_of(c).add_series(*s, c->plugin_id), TMETER_OK;
+        });
+      }};
+  return &api;
+}
+
+const void* trials_interface() {
+  static const tmeter_trials_api api{
+      sizeof(tmeter_trials_api), 0,
+      [](tmeter_call* c, tmeter_str metric, const tmeter_trial_size* sizes, size_t size_count,
+         const tmeter_trial_option* options, size_t option_count, tmeter_number* out) {
+        return guard_callback(c, [&]() -> tmeter_status {
+          return results_of(c).try_figure(
+              {view(metric), {sizes, size_count}, {options, option_count}}, *out);
         });
       }};
   return &api;

@@ -2,6 +2,7 @@
 // turns a plugin's status and error text into an Error that names the plugin.
 #pragma once
 #include <pthread.h>
+#include <tmeter/abi/draft/trials.h>
 #include <tmeter/abi/tmeter.h>
 
 #include <atomic>
@@ -10,6 +11,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tmeter/cpp/text_hash.hpp>
@@ -38,6 +40,12 @@ struct Node;
 /// `plugin`: the id of the one who says it.
 class ResultsAccess {
  public:
+  struct Trial {
+    std::string_view metric;
+    std::span<const tmeter_trial_size> sizes;
+    std::span<const tmeter_trial_option> options;
+  };
+
   virtual ~ResultsAccess() = default;
   virtual void emit(tmeter_number value) = 0;
   virtual void emit_at(std::string_view metric, int32_t axis, size_t index, tmeter_number value,
@@ -53,6 +61,8 @@ class ResultsAccess {
   virtual void add_finding(const tmeter_finding& finding, std::string_view plugin) = 0;
   virtual void add_distribution(const tmeter_distribution& d, std::string_view plugin) = 0;
   virtual void add_series(const tmeter_series& s, std::string_view plugin) = 0;
+  /// A figure of a trial (abi/draft/trials.h).
+  virtual tmeter_status try_figure(const Trial& trial, tmeter_number& out) = 0;
 };
 
 /// What plugins say while they work. Warnings are kept once each and become part of the report.

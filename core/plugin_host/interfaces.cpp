@@ -4,6 +4,7 @@
 #include <tmeter/abi/draft/blueprint.h>
 #include <tmeter/abi/draft/folder.h>
 #include <tmeter/abi/draft/option_tables.h>
+#include <tmeter/abi/draft/trials.h>
 #include <tmeter/abi/executor.h>
 
 #include <map>
@@ -46,6 +47,7 @@ void add_plugin_host_interfaces() {
   add_interface(TMETER_HOST_RUNS, runs_interface());
   add_interface(TMETER_HOST_EVENTS, events_interface());
   add_interface(TMETER_HOST_SHAPE_RULES, shape_rules_interface());
+  add_interface(TMETER_HOST_TRIALS, trials_interface());
   add_interface(TMETER_HOST_BACKWARD_RULES, backward_rules_interface());
 }
 

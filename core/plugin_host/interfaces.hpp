@@ -32,6 +32,7 @@ const void* runs_interface();           // tmeter_runs_api
 const void* events_interface();         // tmeter_events_api
 const tmeter_shape_rules_api* shape_rules_interface();
 const void* backward_rules_interface();  // tmeter_backward_rules_api
+const void* trials_interface();          // tmeter_trials_api
 const void* folder_interface();     // tmeter_folder_api
 const void* blueprint_interface();  // tmeter_blueprint_api
 

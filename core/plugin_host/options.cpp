@@ -117,6 +117,14 @@ std::string problem_of_default(const tmeter_option_desc& option) {
   return parse_value(option, str(option.default_value), value);
 }
 
+OptionValue option_value(const tmeter_option_desc& declared, const std::string& text,
+                         const std::string& name) {
+  OptionValue value;
+  const auto why = parse_value(declared, text, value);
+  if (!why.empty()) throw Error(ErrorKind::kUsage, name + "=" + printable(text) + ": " + why);
+  return value;
+}
+
 ResolvedOptions resolve_options(const std::string& plugin,
                                 std::span<const tmeter_option_desc> declared,
                                 const std::map<std::string, Setting>& given,

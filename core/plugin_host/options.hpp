@@ -43,6 +43,10 @@ GivenOptions take_tables(std::span<const tmeter_option_desc> declared,
 /// Why a declared default is invalid; empty when it is a value of the option. Defaults of open plugins are valid.
 std::string problem_of_default(const tmeter_option_desc& option);
 
+/// A value of the option `declared`. Throws Error(kUsage) beginning with `name` for another text.
+OptionValue option_value(const tmeter_option_desc& declared, const std::string& text,
+                         const std::string& name);
+
 /// Defaults overlaid by `given`. Throws Error(kUsage) naming the setting, what is wrong, and the
 /// nearest known key (of `tables`, too, which are not resolved here) or the allowed values.
 ResolvedOptions resolve_options(const std::string& plugin,

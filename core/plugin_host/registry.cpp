@@ -385,6 +385,13 @@ Plugin& Registry::needed(const std::string& need, const Plugin& by) const {
   std::abort();
 }
 
+const ResolvedOptions* Registry::options_of_needed(std::string_view name, std::string_view by) {
+  const auto& asking = get(by);
+  const auto& needs = asking.manifest.needs;
+  if (std::find(needs.begin(), needs.end(), name) == needs.end()) return nullptr;
+  return &needed(std::string(name), asking).options;
+}
+
 void Registry::visit(Plugin& p, std::vector<Plugin*>& order, std::vector<std::string>& path) {
   if (std::find(order.begin(), order.end(), &p) != order.end()) return;
   if (std::find(path.begin(), path.end(), p.manifest.id) != path.end()) {

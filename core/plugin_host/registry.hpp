@@ -72,6 +72,9 @@ class Registry {
   /// Opens those with these ids and all they need, in an order in which needed ones come first.
   std::vector<Plugin*> open_with_needs(const std::vector<std::string>& ids);
 
+  /// Of a plugin that the plugin `by` needs; null when it needs no such one.
+  const ResolvedOptions* options_of_needed(std::string_view name, std::string_view by);
+
   /// The schema of an operator's shape rule; null when no plugin has one. Throws Error(kUsage) when two
   /// plugins have different schemas.
   const std::string* schema_of(std::string_view op) { return schemas_.of(*this, op); }

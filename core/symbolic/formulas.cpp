@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/analysis/engine.hpp"
-#include "core/symbolic/other_sizes.hpp"
+#include "core/analysis/other_sizes.hpp"
 
 namespace tmeter::core {
 namespace {

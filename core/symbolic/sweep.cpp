@@ -4,7 +4,7 @@
 #include <set>
 
 #include "core/analysis/engine.hpp"
-#include "core/symbolic/other_sizes.hpp"
+#include "core/analysis/other_sizes.hpp"
 
 namespace tmeter::core {
 namespace {
