@@ -74,18 +74,6 @@ void say(const Serving& s, const CacheBytes& bytes, const Call& call) {
   if (s.request().own_context)
     f.evidence += "; the context is the recorded one: --set serving.context= for another";
   call.add(f);
-  if (s.request().memory == Count(0)) return;
-  Finding fit;
-  fit.rule = "serving-fit";
-  const auto need = s.weights() + bytes.all();
-  const bool fits = need <= s.request().memory;
-  fit.text = fits ? "fits into " + bytes_text(s.request().memory) + " with " +
-                        bytes_text(s.request().memory - need) + " left"
-                  : bytes_text(need - s.request().memory) + " more than the " +
-                        bytes_text(s.request().memory) + " there are";
-  fit.severity = fits ? TMETER_SEVERITY_INFO : TMETER_SEVERITY_WARNING;
-  fit.evidence = "weights and caches alone";
-  call.add(fit);
 }
 
 /// What the engine does with a context that is longer than the model's.

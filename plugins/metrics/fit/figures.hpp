@@ -1,0 +1,39 @@
+// The figures of fit, and the verdict: yes or no, by how much, and which part is in the way.
+#pragma once
+#include <optional>
+#include <string>
+#include <tmeter/cpp/plugin.hpp>
+#include <vector>
+
+#pragma GCC visibility push(hidden)  // as the SDK types inside
+namespace fit {
+
+struct Part {
+  std::string name;  // "weights"
+  tmeter::Count bytes;
+};
+
+/// What is to be held.
+struct Need {
+  std::string subject;  // "serving 8 sequences of 4096 tokens"
+  std::vector<Part> parts;
+  std::string leaves_out;  // what comes on top
+
+  tmeter::Count all() const;
+  const Part& largest() const;
+};
+
+void register_figures(tmeter::Registrar& r);
+/// The ids of all, separated by spaces.
+std::string_view figure_ids();
+
+void emit(const tmeter::Call& call, std::string_view id, tmeter::Cell value);
+/// Says why figures are not known.
+void unavailable(const tmeter::Call& call, const std::vector<std::string_view>& ids,
+                 const std::string& why);
+
+/// The figures and the finding for the model as it is.
+void judge(const Need& need, tmeter::Count memory, const tmeter::Call& call);
+
+}  // namespace fit
+#pragma GCC visibility pop

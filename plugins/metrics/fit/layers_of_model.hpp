@@ -1,0 +1,19 @@
+// The repeated layers of a decoder, with the weights and caches that move together to another
+// memory.
+#pragma once
+#include <tmeter/cpp/plugin.hpp>
+#include <vector>
+
+#include "plugins/common/decoder/decoder.hpp"
+#include "plugins/common/serving/engine.hpp"
+
+#pragma GCC visibility push(hidden)  // as the SDK types inside
+namespace fit {
+
+/// Bytes of each numbered module around an attention, its caches included; empty where there are
+/// no such modules or their weights are not known.
+std::vector<tmeter::Count> layer_bytes(const plugins::Decoder& decoder,
+                                       const serving::CacheBytes& caches, const tmeter::Call& call);
+
+}  // namespace fit
+#pragma GCC visibility pop

@@ -1,0 +1,240 @@
+#include "served.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "figures.hpp"
+#include "layers_of_model.hpp"
+#include "plugins/common/serving/model_length.hpp"
+
+namespace fit {
+namespace {
+
+using plugins::Decoder;
+using serving::bytes_text;
+using serving::CacheBytes;
+using serving::Load;
+using serving::Serving;
+using tmeter::Call;
+using tmeter::Count;
+using tmeter::Finding;
+
+/// Caches of fewer bytes that the engine has, each with fewer than the one before.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kSmallerCaches{
+    {{"transformers", "bf16"},
+     {"llama.cpp", "f16"},
+     {"llama.cpp", "q8_0"},
+     {"llama.cpp", "q4_0"},
+     {"vllm", "bf16"},
+     {"vllm", "fp8"}}};
+
+std::string sequences_text(int64_t n) {
+  return std::to_string(n) + (n == 1 ? " sequence" : " sequences");
+}
+
+std::string load_text(const Load& load) {
+  return sequences_text(load.sequences) + " of " + std::to_string(load.context) + " tokens";
+}
+
+/// "then it fits, with up to 12 sequences"
+std::string consequence(const Serving& s, Count memory) {
+  const auto& load = s.request().load;
+  const auto all = s.all(load);
+  if (all > memory) return bytes_text(all - memory) + " are still too much";
+  return "then it fits, with up to " + sequences_text(s.most_sequences(load, memory));
+}
+
+void advise(const Call& call, bool fits, const std::string& text, const std::string& evidence,
+            const std::string& action, Count from, Count to) {
+  Finding f;
+  f.rule = "fit-remedy";
+  f.severity = fits ? TMETER_SEVERITY_INFO : TMETER_SEVERITY_ADVICE;
+  f.text = text;
+  f.evidence = evidence;
+  f.action = action;
+  f.changes.push_back(
+      {"fit_bytes", static_cast<double>(from.value()), static_cast<double>(to.value())});
+  call.add(f);
+}
+
+class Remedies {
+ public:
+  Remedies(const Serving& served, Count memory, const Call& call)
+      : s_(served), memory_(memory), call_(call), now_(served.all(served.request().load)) {}
+
+  void caches() const {
+    for (const auto& [engine, name] : kSmallerCaches) {
+      if (engine != s_.request().engine->name) continue;
+      auto request = s_.request();
+      request.load.cache = *serving::cache_type(name);
+      const Serving other(s_.layers(), request, s_.weights());
+      say("a cache in " + std::string(name) + " takes", other,
+          "by the rule of " + std::string(engine), "--set serving.cache-type=" + std::string(name));
+    }
+  }
+
+  void weights(const tmeter::Graph& graph) const {
+    Count elements = 0;
+    for (const auto& t : graph.tensors())
+      if (t.is_parameter() && !t.is_tied()) elements += t.numel();
+    for (const int64_t bits : {16, 8, 4}) {
+      const Serving other(s_.layers(), s_.request(), elements * bits / 8);
+      if (elements * bits / 8 * 10 > s_.weights() * 9) continue;  // a tenth, as scales take some
+      say("weights in " + std::to_string(bits) + " bits take", other,
+          std::to_string(elements.value()) + " parameters of " + std::to_string(bits) + " bits" +
+              (bits < 16 ? "; scales and layers that stay as they are come on top" : ""),
+          bits < 16 ? "--plugins=quantization-advice says which layers bear it" : "");
+    }
+  }
+
+  /// Whole layers go, the first ones first.
+  void offload(const Decoder& decoder) const {
+    if (now_ <= memory_) return;
+    const auto layers = layer_bytes(decoder, s_.caches(), call_);
+    Count moved = 0;
+    size_t n = 0;
+    while (n < layers.size() && now_ - moved > memory_) moved += layers[n++];
+    if (layers.empty() || now_ - moved > memory_) return;
+    advise(call_, false,
+           "with " + std::to_string(n) + " of " + std::to_string(layers.size()) +
+               " layers in the host's memory, " + bytes_text(moved) + ", the rest fits",
+           "weights and caches of these layers; every token waits for their transfer or for the "
+           "host's processor",
+           "", now_, now_ - moved);
+  }
+
+  void devices() const {
+    if (now_ <= memory_) return;
+    const auto n = (now_ + (memory_ - 1)) / memory_;
+    advise(call_, false, "it takes " + std::to_string(n.value()) + " such devices at least",
+           "all shared evenly, " + bytes_text((now_ + (n - 1)) / n) +
+               " on each; an engine takes numbers that divide the heads, and what each device "
+               "holds for itself comes on top",
+           "", now_, (now_ + (n - 1)) / n);
+  }
+
+ private:
+  void say(const std::string& what, const Serving& other, const std::string& evidence,
+           const std::string& action) const {
+    const auto caches = other.caches();
+    if (!caches.unavailable.empty()) return;
+    const auto then = other.weights() + caches.all();
+    if (then >= now_) return;
+    advise(call_, now_ <= memory_,
+           what + " " + bytes_text(now_ - then) + " less; " + consequence(other, memory_), evidence,
+           action, now_, then);
+  }
+
+  const Serving& s_;
+  Count memory_;
+  const Call& call_;
+  Count now_;
+};
+
+/// The longest context for each number of sequences, until none fits.
+void say_table(const Serving& s, Count memory, const Call& call) {
+  constexpr int64_t kMaxSequences = 1024;
+  tmeter::Series series;
+  series.id = "fit-context", series.title = "longest context that fits";
+  series.x_title = "sequences", series.y_title = "context", series.y_unit = "tokens";
+  Finding f;
+  f.rule = "fit-table";
+  for (int64_t n = 1; n <= kMaxSequences; n *= 2) {
+    auto load = s.request().load;
+    load.sequences = n;
+    const auto context = s.longest_context(load, memory);
+    if (context == 0) break;
+    series.x.push_back(static_cast<double>(n));
+    series.y.push_back(static_cast<double>(context));
+    f.text += (n == 1 ? "sequences × longest context that fits: " : ", ") + std::to_string(n) +
+              " × " + std::to_string(context);
+  }
+  if (series.x.empty()) return;
+  f.evidence = "by memory alone, " + std::string(s.request().engine->name) + ", cache in " +
+               std::string(s.request().load.cache.name);
+  if (const auto length = serving::model_length(call.graph()))
+    f.evidence += "; the model's own longest context is " + std::to_string(length->tokens) + " (" +
+                  length->source + ")";
+  call.add(f);
+  call.add(series);
+}
+
+/// Bytes by context, one curve for each number of sequences.
+void draw_curves(const Serving& s, const Call& call) {
+  const auto& asked = s.request().load;
+  constexpr std::array<int64_t, 4> kSequences{1, 8, 32, 128};
+  constexpr int64_t kShortest = 1024, kDefaultLongest = 131072;
+  const auto length = serving::model_length(call.graph());
+  const auto longest = std::max(asked.context, length ? length->tokens : kDefaultLongest);
+  for (const auto n : kSequences) {
+    tmeter::Series series;
+    series.id = "fit-memory-" + std::to_string(n);
+    series.title = "memory for " + sequences_text(n);
+    series.x_title = "context", series.x_unit = "tokens";
+    series.y_title = "memory", series.y_unit = "B";
+    for (auto context = kShortest; context <= longest; context *= 2) {
+      auto load = asked;
+      load.sequences = n, load.context = context;
+      series.x.push_back(static_cast<double>(context));
+      try {
+        series.y.push_back(static_cast<double>(s.all(load).value()));
+      } catch (const tmeter::Error&) {
+        series.x.pop_back();
+        break;  // beyond 2^63
+      }
+    }
+    if (!series.x.empty()) call.add(series);
+  }
+}
+
+void say_largest(const Serving& s, int64_t batch, int64_t context, const Call& call) {
+  const auto& load = s.request().load;
+  Finding f;
+  f.rule = "fit-largest";
+  f.text = batch == 0 ? "not one sequence of " + std::to_string(load.context) + " tokens fits"
+                      : "at most " + sequences_text(batch) + " of " + std::to_string(load.context) +
+                            " tokens fit";
+  f.text += context == 0 ? ", nor any context of " + sequences_text(load.sequences)
+                         : ", or " + sequences_text(load.sequences) + " of at most " +
+                               std::to_string(context) + " tokens";
+  f.evidence = s.request().own_context
+                   ? "the context is the recorded one: --set serving.context= for another"
+                   : std::string(s.request().engine->rule);
+  call.add(f);
+}
+
+}  // namespace
+
+void fit_serving(const tmeter::Graph& graph, const Decoder& decoder, const Serving& served,
+                 Count memory, const Call& call) {
+  const auto bytes = served.caches();
+  if (!bytes.unavailable.empty())
+    return unavailable(call, {"fits", "fit_bytes", "fit_max_batch", "fit_max_context"},
+                       bytes.unavailable);
+  const auto& request = served.request();
+  Need need{"serving " + load_text(request.load), {{"weights", served.weights()}}, ""};
+  need.parts.push_back({"cache (" + std::string(request.load.cache.name) + ")", bytes.keys_values});
+  if (bytes.states > Count(0)) need.parts.push_back({"states", bytes.states});
+  need.leaves_out = "compute buffers of " + std::string(request.engine->name) + " come on top";
+  // What is not understood may keep something between tokens, too.
+  if (!call.read("macs", TMETER_AXIS_MODEL, 0).known() ||
+      call.read("macs", TMETER_AXIS_MODEL, 0).partial())
+    return unavailable(
+        call, {"fits", "fit_max_batch", "fit_max_context"},
+        "some operators are not understood; at least " + bytes_text(need.all()) + " are needed");
+  judge(need, memory, call);
+  const auto batch = served.most_sequences(request.load, memory);
+  const auto context = served.longest_context(request.load, memory);
+  emit(call, "fit_max_batch", Count(batch));
+  emit(call, "fit_max_context", Count(context));
+  say_largest(served, batch, context, call);
+  say_table(served, memory, call);
+  draw_curves(served, call);
+  const Remedies remedies(served, memory, call);
+  remedies.caches();
+  remedies.weights(graph);
+  remedies.offload(decoder);
+  remedies.devices();
+}
+
+}  // namespace fit

@@ -1,0 +1,15 @@
+// Serving a decoder language model: the largest loads, and what other settings gain.
+#pragma once
+#include <tmeter/cpp/plugin.hpp>
+
+#include "plugins/common/decoder/decoder.hpp"
+#include "plugins/common/serving/serving.hpp"
+
+#pragma GCC visibility push(hidden)  // as the SDK types inside
+namespace fit {
+
+void fit_serving(const tmeter::Graph& graph, const plugins::Decoder& decoder,
+                 const serving::Serving& served, tmeter::Count memory, const tmeter::Call& call);
+
+}  // namespace fit
+#pragma GCC visibility pop

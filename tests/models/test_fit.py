@@ -1,0 +1,293 @@
+"""The plugin fit: the verdict by hand, the largest sizes against runs at that size and one more, and bad input."""
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "blueprint"))
+from folders import rows_of, tensors_of, write_folder  # noqa: E402
+from support import FIXTURES, MODELS, SOURCE, report, tmeter  # noqa: E402
+from test_blueprint import published, small_llama  # noqa: E402
+
+FIT = FIXTURES / "fit"
+LLAMA = MODELS / "llama_like.pt2"
+WEIGHTS = 4 * 3_283_200  # of LLAMA
+TOKEN = 4 * 2 * 2 * 32 * 2  # layers × (keys and values) × heads × width, f16
+ROWS = {r.get("type"): r for r in rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl")}
+
+
+def fitted(model, memory, *arguments, plugins="fit", **serving):
+    sets = [f"--set=serving.{k.replace('_', '-')}={v}" for k, v in serving.items()]
+    return report(model, f"--plugins={plugins}", f"--set=fit.memory={memory}", *sets, *arguments)
+
+
+def said(document, rule):
+    return [f for f in document["findings"] if f["rule"] == rule]
+
+
+class Verdict(unittest.TestCase):
+    def test_to_the_byte(self):
+        need = WEIGHTS + 32 * TOKEN  # the recorded length
+        for memory, fits, free, missing in ((need, 1, 0, 0), (need + 5, 1, 5, 0), (need - 1, 0, 0, 1)):
+            with self.subTest(memory):
+                totals = fitted(LLAMA, memory)["totals"]
+                self.assertEqual((totals["fits"], totals["fit_bytes"], totals["fit_free_bytes"], totals["fit_missing_bytes"]),
+                                 (fits, need, free, missing))
+
+    def test_what_is_in_the_way(self):
+        text, = (f["text"] for f in said(fitted(LLAMA, "14MB", context=256, sequences=4096), "fit"))
+        self.assertIn("serving 4096 sequences of 256 tokens does not fit into 13.35 MiB", text)
+        self.assertIn("most of it is cache (f16)", text)
+        text, = (f["text"] for f in said(fitted(LLAMA, "1MB"), "fit"))
+        self.assertIn("most of it is weights", text)
+
+    def test_inference_of_other_models(self):
+        """ResNet-50: parameters and buffers as torch has them, the peak as recorded (tests/fixtures/peak.json)."""
+        document = fitted(MODELS / "resnet50.pt2", "24GiB")
+        peak = document["totals"]["peak_activation_bytes"]
+        self.assertEqual(document["totals"]["fit_bytes"], 4 * 25_557_032 + 4 * 53_120 + 53 * 8 + peak)
+        self.assertEqual(document["totals"]["fits"], 1)
+        self.assertIsNone(document["totals"]["fit_max_batch"])
+        reason = next(m for m in document["metrics"] if m["id"] == "fit_max_batch")["provenance"]["text"]
+        self.assertIn("the file fixes all sizes", reason)
+
+    def test_memory_of_the_profile_and_of_serving(self):
+        totals = report(LLAMA, "--plugins=fit", "--hardware", "nvidia-h100-sxm")["totals"]
+        self.assertEqual(totals["fit_free_bytes"], 80_000_000_000 - WEIGHTS - 32 * TOKEN)
+        totals = report(LLAMA, "--plugins=fit", "--set=serving.memory=20MB", "--hardware", "nvidia-h100-sxm")["totals"]
+        self.assertEqual(totals["fit_free_bytes"], 20_000_000 - WEIGHTS - 32 * TOKEN)
+
+    def test_assertions(self):
+        for memory, status in (("14MB", 0), ("13.3MB", 3), ("12MB", 3)):
+            with self.subTest(memory):
+                done = tmeter(LLAMA, "--plugins=fit", f"--set=fit.memory={memory}", "--assert", "fits", "--assert", "fit.max_batch >= 8")
+                self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn("'fits' (fits is 0)", done.stderr)
+
+
+class Remedies(unittest.TestCase):
+    def remedies(self, document):
+        return {f["text"].split(" take")[0]: f for f in said(document, "fit-remedy")}
+
+    def test_by_hand(self):
+        """1,000 tokens of llama.cpp are 1,024 cells; a row of 64 elements is 128 bytes of f16, 68 of q8_0, 36 of q4_0."""
+        found = self.remedies(fitted(LLAMA, "14MB", engine="llama.cpp", context=1000, sequences=2))
+        need = WEIGHTS + 2 * 1024 * TOKEN
+        for what, then in (
+            ("a cache in q8_0", WEIGHTS + 2 * 1024 * 4 * 2 * 68), ("a cache in q4_0", WEIGHTS + 2 * 1024 * 4 * 2 * 36),
+            ("weights in 16 bits", WEIGHTS // 2 + 2 * 1024 * TOKEN), ("weights in 8 bits", WEIGHTS // 4 + 2 * 1024 * TOKEN),
+        ):  # fmt: skip
+            with self.subTest(what):
+                change, = found[what]["changes"]
+                self.assertEqual((change["metric"], change["from"], change["to"]), ("fit_bytes", need, then))
+
+    def test_what_an_engine_does_not_have_is_not_advised(self):
+        self.assertEqual([w for w in self.remedies(fitted(LLAMA, "14MB", engine="transformers")) if "cache" in w], [])
+        self.assertIn("a cache in fp8", self.remedies(fitted(LLAMA, "14MB", engine="vllm", context=512)))
+
+    def test_layers_and_devices(self):
+        """A layer of 2 · 256² + 2 · 256 · 64 + 3 · 256 · 688 + 2 · 256 parameters; 32 tokens of its cache."""
+        layer = 4 * (2 * 256 * 256 + 2 * 256 * 64 + 3 * 256 * 688 + 2 * 256) + 32 * TOKEN // 4
+        need = WEIGHTS + 32 * TOKEN
+        document = fitted(LLAMA, need - layer - 1)
+        host, = (f for f in said(document, "fit-remedy") if "host's memory" in f["text"])
+        self.assertIn("2 of 4 layers", host["text"])
+        self.assertEqual(host["changes"][0]["to"], need - 2 * layer)
+        devices, = (f for f in said(fitted(LLAMA, need // 3), "fit-remedy") if "devices" in f["text"])
+        self.assertIn("4 such devices at least", devices["text"])
+
+    def test_training_by_trial(self):
+        bert = MODELS / "dynamic_bert.pt2"
+        for finding in said(fitted(bert, "20MB", plugins="fit,training"), "fit-remedy"):
+            if "--set training." not in finding["action"]:
+                continue
+            with self.subTest(finding["text"]):
+                totals = report(bert, "--plugins=training", *finding["action"].split())["totals"]
+                self.assertEqual(totals["step_peak_bytes"], finding["changes"][0]["to"])
+
+
+class Largest(unittest.TestCase):
+    """Ten and more models: at the largest size the analysed figure is within the memory, at one more it is above."""
+
+    def holds(self, memory, figure, most, step=1, name=""):
+        with self.subTest(name, most=most):
+            self.assertGreater(most, 0)
+            self.assertLessEqual(figure(most), memory)
+            self.assertGreater(figure(most + step), memory)
+
+    def test_serving(self):
+        """The figure beside it is serving_bytes of a run with that load."""
+        folders = ("gpt_oss", "deepseek_v3", "llama4_text", "gemma3_text", "qwen3_moe", "granite")
+        with tempfile.TemporaryDirectory() as at:
+            models = [(MODELS / f"{n}.pt2", 24_000_000) for n in ("llama_like", "gpt2_like", "mixtral", "qwen2_moe")]
+            for name in folders:
+                write_folder(f"{at}/{name}", ROWS[name]["config"], tensors_of(ROWS[name]["tensors"]))
+                models.append((f"{at}/{name}", None))
+            for i, (model, memory) in enumerate(models):
+                engine = ("transformers", "llama.cpp", "vllm")[i % 3]
+                asked = {"engine": engine, "context": 1000, "sequences": 2, "cache_type": "bf16"}
+                weights = report(model, "--plugins=serving")["totals"]["serving_weight_bytes"]
+                memory = memory or weights + 12_345_678_901
+                totals = fitted(model, memory, **asked)["totals"]
+                for key, most in (("sequences", totals["fit_max_batch"]), ("context", totals["fit_max_context"])):
+                    def figure(n):
+                        sets = [f"--set=serving.{k.replace('_', '-')}={v}" for k, v in {**asked, key: n}.items()]
+                        return report(model, "--plugins=serving", *sets)["totals"]["serving_bytes"]
+                    self.holds(memory, figure, most, name=f"{model} {key}")
+
+    def bound(self, model, symbols, n, plugins, *figures):
+        totals = report(model, f"--plugins={plugins}", *(w for s in symbols for w in ("--bind", f"{s}={n}")))["totals"]
+        return sum(totals[f] for f in figures)
+
+    # model → symbols and pixels or rows for each of them, by figure
+    OPEN = {
+        MODELS / "dynamic_mlp.pt2": {"batch": (["s77"], 1)},
+        MODELS / "dynamic_bert.pt2": {"batch": (["s18"], 1), "context": (["s41"], 1)},
+        FIT / "convnet.pt2": {"batch": (["s77"], 1), "image": (["s53", "s0"], 1)},
+        FIT / "square.pt2": {"image": (["s0"], 1)},
+        FIT / "unet.pt2": {"batch": (["s77"], 1), "image": (["s30", "s18"], 4)},
+        FIT / "residual.pt2": {"batch": (["s77"], 1), "image": (["s53", "s0"], 1)},
+        FIT / "vit.pt2": {"batch": (["s77"], 1)},
+        FIT / "waves.pt2": {"batch": (["s77"], 1)},
+        FIT / "mixer.pt2": {"batch": (["s77"], 1)},
+        FIT / "decoder.pt2": {"batch": (["s23"], 1), "context": (["s27"], 1)},
+    }
+
+    def test_inference(self):
+        for model, sizes in self.OPEN.items():
+            if model.stem == "decoder":  # an engine serves it
+                continue
+            memory = {"dynamic_mlp": 1_000_000, "dynamic_bert": 20_000_000, "mixer": 1_000_000}.get(model.stem, 64_000_000)
+            totals = fitted(model, memory)["totals"]
+            for name, (symbols, pixels) in sizes.items():
+                self.holds(memory, lambda n: self.bound(model, symbols, n, "memory", "param_bytes", "buffer_bytes", "peak_activation_bytes"),
+                           totals[f"fit_max_{name}"] // pixels, name=f"{model.stem} {name}")
+
+    def test_training(self):
+        for model, sizes in self.OPEN.items():
+            memory = {"dynamic_mlp": 3_000_000, "dynamic_bert": 70_000_000, "mixer": 1_000_000}.get(model.stem, 64_000_000)
+            totals = fitted(model, memory, plugins="fit,training")["totals"]
+            for name, (symbols, pixels) in sizes.items():
+                self.holds(memory, lambda n: self.bound(model, symbols, n, "training", "step_peak_bytes"),
+                           totals[f"fit_max_training_{name}"] // pixels, name=f"{model.stem} {name}")
+
+    def test_a_cache_that_ends_has_no_longest_context(self):
+        """Every layer of Mistral has a window: the search ends at 2^30 tokens."""
+        with tempfile.TemporaryDirectory() as at:
+            write_folder(at, ROWS["mistral"]["config"], tensors_of(ROWS["mistral"]["tensors"]))
+            self.assertEqual(fitted(at, "1TB")["totals"]["fit_max_context"], 1 << 30)
+
+    def test_a_peak_that_leaves_something_out(self):
+        """saved_bytes of an LSTM has no rule: nothing is said to fit."""
+        document = fitted(MODELS / "lstm.pt2", "1TB", plugins="fit,training")
+        self.assertIsNone(document["totals"]["fits_training"])
+        self.assertEqual(document["totals"]["fits"], 1)
+
+    def test_an_image_by_hand(self):
+        """The last relu: 2 · 32 · (n/2)² floats before and after, and the input of 2 · 3 · n²: 152 n² bytes beside 21,936. The relu of 499 is as large as of 500."""
+        self.assertEqual(fitted(FIT / "convnet.pt2", 21_936 + 152 * 500**2)["totals"]["fit_max_image"], 500)
+        self.assertEqual(fitted(FIT / "convnet.pt2", 21_935 + 152 * 500**2)["totals"]["fit_max_image"], 499)
+
+    def test_the_range_of_the_file_is_kept(self):
+        document = fitted(MODELS / "dynamic_bert.pt2", "24GiB", plugins="fit,training")
+        totals = document["totals"]
+        self.assertEqual((totals["fit_max_batch"], totals["fit_max_context"], totals["fit_max_training_batch"]), (64, 512, 64))
+        self.assertIn("every batch that the file allows, to 64", str(said(document, "fit-largest")))
+
+    def test_not_even_one(self):
+        totals = fitted(MODELS / "dynamic_bert.pt2", "1MB", plugins="fit,training")["totals"]
+        self.assertEqual((totals["fits"], totals["fit_max_batch"], totals["fits_training"], totals["fit_max_training_batch"]), (0, 0, 0, 0))
+        totals = fitted(LLAMA, "1MB")["totals"]
+        self.assertEqual((totals["fits"], totals["fit_max_batch"], totals["fit_max_context"]), (0, 0, 0))
+
+    def test_the_table(self):
+        """14 MB leave 867,200 bytes: 846 tokens of 1,024 bytes, shared by the sequences."""
+        document = fitted(LLAMA, "14MB")
+        series = next(s for s in document["series"] if s["id"] == "fit-context")
+        self.assertEqual(series["points"], [[n, 846 // n] for n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)])
+        self.assertIn("1 × 846, 2 × 423, 4 × 211", said(document, "fit-table")[0]["text"])
+        curve = next(s for s in document["series"] if s["id"] == "fit-memory-8")
+        self.assertEqual(curve["points"], [[n, WEIGHTS + 8 * n * TOKEN] for n in (1024 << i for i in range(8))])
+
+    def test_every_report_shows_the_verdict(self):
+        with tempfile.TemporaryDirectory() as at:
+            targets = [f"{kind}={at}/{kind}" for kind in ("text", "full-text", "json", "html", "markdown", "xml", "csv")]
+            done = tmeter(LLAMA, "--plugins=fit", "--set=fit.memory=14MB", *(w for t in targets for w in ("--report", t)))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for kind in ("text", "full-text", "json", "html", "markdown", "xml"):
+                with self.subTest(kind):
+                    text = " ".join(pathlib.Path(at, kind).read_text().split())
+                    if kind != "html":  # compressed inside
+                        self.assertIn("serving 1 sequence of 32 tokens fits into 13.35 MiB", text)
+
+
+class Folder(unittest.TestCase):
+    def test_a_model_of_405_billion_parameters(self):
+        """811,706,777,600 bytes of bf16; 516,096 a token. 80 GB hold a tenth."""
+        with tempfile.TemporaryDirectory() as at:
+            write_folder(at, *published("llama", layers=126, hidden=16384, heads=128, key_heads=8, wide=53248, vocabulary=128256))
+            document = report(at, "--plugins=serving,fit", "--hardware", "nvidia-h100-sxm", "--set=serving.context=32768", "--set=serving.sequences=32")
+            totals = document["totals"]
+            need = 811_706_777_600 + 32 * 32_768 * 516_096
+            self.assertEqual((totals["fits"], totals["fit_bytes"], totals["fit_devices"]), (0, need, -(-need // 80_000_000_000)))
+            self.assertIn("most of it is weights", said(document, "fit")[0]["text"])
+
+    def test_the_models_own_context_is_told_beside_the_table(self):
+        with tempfile.TemporaryDirectory() as at:
+            write_folder(at, *small_llama(max_position_embeddings=512))
+            self.assertIn("the model's own longest context is 512", said(fitted(at, "24GiB"), "fit-table")[0]["evidence"])
+
+
+class BadInput(unittest.TestCase):
+    def test_memory(self):
+        for memory in ("0", "many", "-1GiB", "nan", "1e400GiB", "GiB", "24 XB"):
+            with self.subTest(memory):
+                done = tmeter(LLAMA, "--plugins=fit", f"--set=fit.memory={memory}")
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+                self.assertIn(f"fit.memory='{memory}': a size above 0 is expected, as in 24GiB or 80GB", done.stderr)
+
+    def test_engines_and_caches(self):
+        for option, words in (("engine=exllama", "llama.cpp"), ("cache-type=q9", "q8_0"), ("sequences=0", "sequences")):
+            with self.subTest(option):
+                done = tmeter(LLAMA, "--plugins=fit", "--set=fit.memory=24GiB", f"--set=serving.{option}")
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(words, done.stderr)
+
+    def unavailable(self, *arguments):
+        document = report(*arguments)
+        self.assertIsNone(document["totals"]["fits"])
+        return next(m for m in document["metrics"] if m["id"] == "fits")["provenance"]["text"]
+
+    def test_what_is_not_known_is_said(self):
+        self.assertIn("horowitz-45nm' states no memory", self.unavailable(LLAMA, "--plugins=fit"))
+        self.assertIn("no cache of q8_0", self.unavailable(LLAMA, "--plugins=fit", "--set=fit.memory=1GiB", "--set=serving.cache-type=q8_0"))
+        done = tmeter(LLAMA, "--plugins=fit", "--assert", "fits")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("fits is not available", done.stderr)
+
+    def test_weights_alone(self):
+        with tempfile.TemporaryDirectory() as at:
+            write_folder(at, None, small_llama()[1])
+            document = report(at, "--plugins=fit", "--set=fit.memory=1GiB")
+            self.assertIsNone(document["totals"]["fits"], json.dumps(document["totals"]))
+
+    def test_a_load_beyond_63_bits(self):
+        done = tmeter(LLAMA, "--plugins=fit", "--set=fit.memory=24GiB", f"--set=serving.context={1 << 30}", f"--set=serving.sequences={1 << 30}")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("2^63", done.stderr)
+
+    def test_an_unknown_operator_is_no_figure(self):
+        """Nothing is said to fit whose peak is not known."""
+        with tempfile.TemporaryDirectory() as at:
+            config, tensors = small_llama()
+            write_folder(at, {**config, "model_type": "acme_llm"}, tensors)
+            document = report(at, "--plugins=fit,training", "--set=fit.memory=24GiB")
+            for figure in ("fits", "fit_max_batch", "fits_training"):
+                self.assertIsNone(document["totals"][figure])
+
+
+if __name__ == "__main__":
+    unittest.main()
