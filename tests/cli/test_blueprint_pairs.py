@@ -1,4 +1,4 @@
-"""`tmeter FOLDER` of an encoder and a decoder: their costs by hand, and the published figures of models."""
+"""`tmeter FOLDER` of an encoder and a decoder, and of sound: their costs by hand, and the published figures of models."""
 import sys
 
 from support import SOURCE, CliTest, main, report, tmeter
@@ -85,6 +85,28 @@ class Pairs(CliTest):
         self.assertIn("1…1500", done.stderr)
         write_folder(self.folder / "changed", {**row["config"], "max_source_positions": 750}, tensors_of(row["tensors"]))
         self.assert_refused(4, ["max_source_positions is 750", "model.encoder.embed_positions.weight", "[1500, 384]"], self.folder / "changed")
+
+    def test_samples_of_sound(self):
+        """Kernels 10, 3, 3, 3, 3, 2, 2 and strides 5, 2, 2, 2, 2, 2, 2: a frame takes 400 samples, a second makes 49 (arXiv:2006.11477, 4.2)."""
+        row = ROWS["wav2vec2"]
+        write_folder(self.folder, row["config"], tensors_of(row["tensors"]))
+        for samples, frames in ((400, 1), (719, 1), (720, 2), (16000, 49)):
+            done = report(self.folder, PLUGINS, "--bind", f"samples={samples}")
+            self.assertEqual(done["outputs"][0]["shape"], [1, frames, 32])
+        done = tmeter(self.folder, PLUGINS, "--bind", "samples=399")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("400…", done.stderr)
+
+    def test_contradictions_of_sound(self):
+        row = ROWS["wav2vec2"]
+        for change, words in [
+            ({"conv_kernel": [10, 3, 3, 3, 3, 2, 3]}, ["conv_kernel of layer 6 is 3", "feature_extractor.conv_layers.6.conv.weight", "[512, 512, 2]"]),
+            ({"num_conv_pos_embeddings": 64}, ["num_conv_pos_embeddings is 64", "[768, 48, 128]"]),
+            ({"num_attention_heads": 7, "head_dim": 64}, ["num_attention_heads is 7", "encoder.layers.0.attention.q_proj.weight"]),
+        ]:  # fmt: skip
+            with self.subTest(change):
+                write_folder(self.folder / next(iter(change)), {**row["config"], **change}, tensors_of(row["tensors"]))
+                self.assert_refused(4, words, self.folder / next(iter(change)))
 
 
 if __name__ == "__main__":

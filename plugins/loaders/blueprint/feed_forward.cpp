@@ -13,9 +13,9 @@ const Names kUpHalf{"up_proj", "w3", "linear_v", "wi_1"};
 const Names kBack{"down_proj", "w2", "linear_1", "wo"};
 const Names kGateUp{"gate_up_proj", "input_linear", "fused_gate_up", "gate_up"};
 const Names kFirst{"fc1", "c_fc",     "dense_h_to_4h", "fc_in", "up_proj", "lin1",
-                   "w1",  "dense_in", "intermediate",  "0",     "wi"};
+                   "w1",  "dense_in", "intermediate",  "0",     "wi",      "intermediate_dense"};
 const Names kSecond{"fc2", "c_proj",    "dense_4h_to_h", "fc_out", "down_proj", "lin2",
-                    "w2",  "dense_out", "output_linear", "2",      "wo"};
+                    "w2",  "dense_out", "output_linear", "2",      "wo",        "output_dense"};
 const Names kRouter{"gate", "router", "wg"};
 const Names kShared{"shared_experts", "shared_expert", "shared_mlp"};
 const Names kSharedGate{"shared_expert_gate"};

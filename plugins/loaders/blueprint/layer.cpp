@@ -12,20 +12,10 @@ const Names kAttention{
 const Names kCrossAttention{"encoder_attn"};
 const Names kFeedForward{"mlp", "feed_forward", "ffn", "block_sparse_moe", "moe"};
 // Norms of a layer by what they stand before or behind.
-const Names kBeforeAttention{"input_layernorm",
-                             "ln_1",
-                             "attention_layernorm",
-                             "operator_norm",
-                             "layernorm1",
-                             "ln_attn",
-                             "attention_norm",
-                             "self_attn_layer_norm",
-                             "layernorm_before",
-                             "layer_norm1",
-                             "norm1",
-                             "norm",
-                             "norm_1",
-                             "attn_norm"};
+const Names kBeforeAttention{
+    "input_layernorm", "ln_1",           "attention_layernorm",  "operator_norm",    "layernorm1",
+    "ln_attn",         "attention_norm", "self_attn_layer_norm", "layernorm_before", "layer_norm1",
+    "norm1",           "norm",           "layer_norm",           "norm_1",           "attn_norm"};
 const Names kBeforeFeedForward{"pre_feedforward_layernorm",
                                "ln_2",
                                "ffn_norm",

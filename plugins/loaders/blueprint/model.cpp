@@ -43,6 +43,10 @@ void write_model(Model& model, const tmeter::Graph& weights) {
   if (const auto encoder = stack_in(stacks, "encoder"), decoder = stack_in(stacks, "decoder");
       stacks.size() == 2 && encoder && decoder)
     return write_pair(model, root, encoder, decoder);
+  if (const auto frames = stack_in(stacks, "feature_extractor"),
+      layers = stack_in(stacks, "encoder");
+      stacks.size() == 2 && frames && layers && layers.parent().parent())
+    return write_sound(model, root, frames, layers);
   // Of a model with a tower for images or sound, what a prompt of text alone runs.
   std::vector<Module> text;
   for (const auto& s : stacks)

@@ -78,10 +78,10 @@ std::string Program::text(const Size& s) const {
   return out;
 }
 
-Size Program::symbol(std::string_view name, int64_t most, int64_t usual) {
+Size Program::symbol(std::string_view name, int64_t most, int64_t usual, int64_t least) {
   if (most <= 0) most = INT64_MAX;
   return open(std::string(name), [&] {
-    return graph_.expr_symbol(graph_.symbol(name, 1, most, std::min(most, usual)));
+    return graph_.expr_symbol(graph_.symbol(name, least, most, std::min(most, usual)));
   });
 }
 

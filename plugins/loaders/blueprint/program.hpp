@@ -53,8 +53,8 @@ class Program {
   Size batch() { return symbol("batch", INT64_MAX, 1); }
   Size sequence();
   int64_t most_tokens() const { return most_tokens_; }
-  /// A size of its own, from 1 to `most` (0: no end); `usual` unless bound.
-  Size symbol(std::string_view name, int64_t most, int64_t usual);
+  /// A size of its own, from `least` to `most` (0: no end); `usual` unless bound.
+  Size symbol(std::string_view name, int64_t most, int64_t usual, int64_t least = 1);
   /// An operator of the ABI (TMETER_EXPR_…) over a size and a number.
   Size derived(int32_t op, const Size& a, int64_t b);
   /// "2 × batch"

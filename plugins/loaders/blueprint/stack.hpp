@@ -35,6 +35,8 @@ void use_all(Model& model, const Module& m);
 void write_decoder(Model& model, const Module& root, const Module& stack, bool text_alone);
 void write_image(Model& model, const Module& root, const Module& stack);
 void write_pair(Model& model, const Module& root, const Module& encoder, const Module& decoder);
+/// `convolutions`: what makes frames of samples.
+void write_sound(Model& model, const Module& root, const Module& convolutions, const Module& stack);
 /// The encoder of a pair without a decoder, as a text encoder of diffusers is.
 void write_half(Model& model, const Module& root, const Module& stack);
 
