@@ -1,5 +1,7 @@
 // State-space layers: a convolution over the last few tokens, then a state that each token changes.
 // Sizes are those of transformers without kernels, which work by chunks of tokens.
+#include <iterator>
+
 #include "parts.hpp"
 
 namespace blueprint {
@@ -100,7 +102,11 @@ Value mamba(Model& model, const Module& m, const Value& x) {
   expect_if_checked(model, {"time_step_rank", "mamba_dt_rank"}, rank, steps_weight);
   const auto halves = p.split(project(model, in, x), {inner, inner});
   const auto seen = causal_convolution(model, m, conv, halves[0]);
-  const auto parts = p.split(project(model, narrow, seen), {rank, state, state});
+  auto parts = p.split(project(model, narrow, seen), {rank, state, state});
+  // Jamba's norms.
+  const std::string_view norms[] = {"dt_layernorm", "b_layernorm", "c_layernorm"};
+  for (size_t i = 0; i < std::size(norms); ++i)
+    if (const auto norm = find_child(m, norms[i])) parts[i] = p.norm(norm, parts[i]);
   project(model, steps, parts[0]);
   for (const auto& t : {a, find_tensor(m, "D")})
     if (t) p.use(t);
