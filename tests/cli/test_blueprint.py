@@ -199,6 +199,21 @@ class Blueprint(CliTest):
         self.assertEqual(done["totals"]["macs"], run["flops"] / 2)
         self.assertEqual(done["coverage"]["unknown"], 0)
 
+    def test_sizes_of_nothing(self):
+        """Empty tensors where a size is read off: the weights are reported alone, or one line says what is wrong."""
+        for model_type, name in (("mamba2", "backbone.layers.0.mixer.A_log"), ("mamba", "backbone.layers.0.mixer.A_log"), ("mamba", "backbone.layers.0.mixer.conv1d.weight"),
+                                 ("wav2vec2", "wav2vec2.feature_extractor.conv_layers.0.conv.weight"), ("whisper", "model.encoder.conv1.weight"),
+                                 ("qwen3_next", "model.layers.0.linear_attn.conv1d.weight"), ("t5", "encoder.block.0.layer.0.SelfAttention.q.weight")):  # fmt: skip
+            row = ROWS[model_type]
+            tensors = tensors_of(row["tensors"])
+            dtype, shape = tensors[name]
+            tensors[name] = (dtype, [0] * len(shape))
+            write_folder(self.folder / name, row["config"], tensors)
+            done = tmeter(self.folder / name, "--plugins=params,flops,language-model")
+            with self.subTest(model_type, name=name):
+                self.assertIn(done.returncode, (0, 4))
+                self.assertLessEqual(len(done.stderr.splitlines()), 2)
+
     def test_a_tensor_of_another_width(self):
         config, tensors = small_llama()
         tensors["model.layers.1.mlp.down_proj.weight"] = ("float32", [64, 127])

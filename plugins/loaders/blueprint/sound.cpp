@@ -21,7 +21,7 @@ std::vector<Step> steps_of(const Model& model, const Module& stack) {
   for (size_t i = 0; i < stack.child_count(); ++i) {
     const auto weight = find_tensor(find_child(stack.child(i), "conv"), "weight");
     const auto stride = model.settings.integer_of_layer(kStrides, i);
-    if (!weight || weight.shape().rank() != 3 || !stride || *stride == 0)
+    if (!weight || weight.shape().rank() != 3 || weight.shape()[2] == 0 || !stride || *stride == 0)
       throw NotUnderstood("'" + std::string(stack.child(i).path()) +
                           "' is not a convolution with a stride in " + model.settings.source());
     if (const auto said = model.settings.integer_of_layer({"conv_kernel"}, i);

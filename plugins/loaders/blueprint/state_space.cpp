@@ -14,7 +14,7 @@ const Keys kChunk{"chunk_size", "mamba_chunk_size"};
 
 int64_t length_of(const Module& m, std::string_view name) {
   const auto t = find_tensor(m, name);
-  if (!t || t.shape().rank() < 1)
+  if (!t || t.shape().rank() < 1 || t.shape()[0] == 0)
     throw NotUnderstood("'" + std::string(m.path()) + "' has no '" + std::string(name) + "'");
   return t.shape()[0];
 }
