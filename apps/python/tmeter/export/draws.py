@@ -76,8 +76,7 @@ def _python_state(word: int) -> tuple[int, tuple[int, ...], None]:
 
 
 def _twister(word: int) -> Any:
-    import numpy
-
+    numpy: Any = sys.modules["numpy"]  # it is there, as a generator of it is
     bits = numpy.random.MT19937()
     key = numpy.array(_words(word), dtype=numpy.uint32)
     bits.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": 0}}

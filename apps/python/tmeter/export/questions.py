@@ -47,14 +47,20 @@ class Asked(Exception):
 def refused(model: nn.Module) -> Iterator[None]:
     """Raises Asked at the end if the module's forward has asked meanwhile."""
     places: list[str] = []
-    with (
-        _lines_watched(questions(model), places),
-        _printing_watched(places),
-        handing_over_watched(places),
-    ):
-        yield
+    failure: Exception | None = None
+    try:
+        with (
+            _lines_watched(questions(model), places),
+            _printing_watched(places),
+            handing_over_watched(places),
+        ):
+            yield
+    except Exception as error:
+        if not places:
+            raise
+        failure = error
     if places:
-        raise Asked(f"{places[0]}: this way has no answer that is a run's")
+        raise Asked(f"{places[0]}: this way has no answer that is a run's") from failure
 
 
 def _note(places: list[str], frame: Any, what: str) -> None:

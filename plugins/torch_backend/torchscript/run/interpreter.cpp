@@ -67,7 +67,7 @@ void check_formatted(torch::jit::Graph& graph, torch::jit::Node* node) {
     graph.create(printed_operator(), {input}, 0)->insertBefore(node);
 }
 
-/// prim::tolist reads a tensor's memory, and is no operator of LibTorch's dispatcher.
+/// prim::tolist reads the memory of a tensor, without LibTorch's dispatcher.
 void give_values(torch::jit::Graph& graph, torch::jit::Node* node) {
   if (node->kind() != torch::jit::prim::tolist) return;
   static const auto symbol = [] {

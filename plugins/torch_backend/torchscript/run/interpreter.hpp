@@ -44,7 +44,7 @@ class Run final : private OperatorObserver {
   void on_enter(const at::RecordFunction& function);
   void on_leave() { calls_.leave(); }
 
-  /// The program asked for what is other here than where it runs; the way it takes may differ.
+  /// The program asked for something that differs where it runs; so may the way that it takes.
   void asked(const std::string& what);
   /// The tensor with its values; throws in a run without.
   at::Tensor known(const at::Tensor& tensor);
