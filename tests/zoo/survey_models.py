@@ -17,6 +17,14 @@ seed_oss sew siglip_vision_model splinter swin2sr t5gemma textnet umt5 unispeech
 wav2vec2-conformer xglm xlm-roberta-xl xmod yoso youtu zamba2
 """.split()
 
+#: The same; they were added with timm's.
+FURTHER = """
+aimv2_vision_model chinese_clip_vision_model clip_text_model csm data2vec-audio deepseek_v4 dinov3_vit dpr falcon_h1
+focalnet granite_docling_text hgnet_v2 hiera inkling_text internvl_vision mgp-str mimo_v2_flash minimax_m2 moonshine
+nemotron_h olmo_hybrid openai_privacy_filter pegasus_x qwen3_5_moe_text qwen3_vl_text qwen3_vl_moe_text
+sam_vision_model sew-d swiftformer tapas tipsv2_vision_model ultrabert unispeech-sat vitdet vits
+""".split()
+
 #: timm's, at a size that each takes.
 TIMM = {
     **dict.fromkeys("""
@@ -24,7 +32,7 @@ TIMM = {
         cs3sedarknet_xdw darknetaa53 densenetblur121d dla46x_c dpn48b ecaresnet26t edgenext_xx_small efficientvit_m0
         ese_vovnet19b_slim fbnetc_100 gcvit_xxtiny gernet_s ghostnet_050 hardcorenas_a hgnetv2_b0 hrnet_w18_small
         inception_next_atto lcnet_035 lambda_resnet26t levit_conv_128s mixer_s32_224 mobilenetv4_conv_small_035
-        mobileone_s0 nf_regnet_b0 nfnet_f0 pit_xs_224 pvt_v2_b0 regnetz_005 repghostnet_050 repvgg_a0 resnest14d
+        mobileone_s0 nf_regnet_b0 nfnet_f0 pvt_v2_b0 regnetz_005 repghostnet_050 repvgg_a0 resnest14d
         resnet10t rexnetr_200 sebotnet33ts_256 seresnext26t_32x4d spnasnet_100 starnet_s050 tf_mixnet_s tinynet_e
         vit_xsmall_patch16_clip_224 vovnet39a wide_resnet50_2 xcit_nano_12_p8_224 mambaout_femto rdnet_tiny
         """.split(), None),
@@ -81,7 +89,7 @@ def timm_s(name):
 
 
 MODELS = (
-    {name: partial(plain, name) for name in PLAIN}
+    {name: partial(plain, name) for name in (*PLAIN, *FURTHER)}
     | SPECIAL
     | {f"timm/{name}": partial(timm_s, name) for name in TIMM}
 )
