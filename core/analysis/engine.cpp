@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "core/analysis/size_notes.hpp"
 #include "core/analysis/columns.hpp"
 #include "core/analysis/coverage.hpp"
-#include "core/analysis/findings.hpp"
 #include "core/analysis/emission_rules.hpp"
+#include "core/analysis/findings.hpp"
 #include "core/analysis/requests.hpp"
 #include "core/analysis/rollup.hpp"
+#include "core/analysis/size_notes.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
@@ -261,6 +261,10 @@ void Engine::forget_nodes() {
     state.modules = state.complete = Stage::kWaiting;
   }
   for (auto& analysis : analyses_) analysis.stage = Stage::kWaiting;
+  results_.findings.clear();
+  results_.distributions.clear();
+  results_.series.clear();
+  reported_.clear();
   signatures_ = signatures_of(graph_);
 }
 
@@ -269,7 +273,10 @@ const Results& Engine::run_nodes(const std::function<bool(const Column&)>& wante
   forget_nodes();
   for (size_t i = 0; i < results_.columns.size(); ++i) {
     const auto& c = results_.columns[i];
-    if (is_node_metric(c) && !c.failed && !states_[i].is_produced() && wanted(c)) require(i);
+    const auto& state = states_[i];
+    const bool left_out = c.failed || state.unrequested || state.streamed || state.observed ||
+                          (is_node_metric(c) && state.is_produced());
+    if (!left_out && wanted(c)) require(i);
   }
   return results_;
 }

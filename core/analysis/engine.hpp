@@ -54,9 +54,9 @@ class Engine final : private ResultsAccess {
   /// Throws Error naming plugin, metric and node when something fails.
   Results run();
 
-  /// Computes the `wanted` ones of the metrics that operator handlers give; no analyses, no
-  /// coverage. May be called again when the graph's sizes have changed, but not together with
-  /// `run`.
+  /// Computes the `wanted` metrics: operator handlers' figures, and figures that an analysis gives
+  /// for the whole model; no coverage. May be called again when the graph's sizes have changed, but
+  /// not together with `run`.
   const Results& run_nodes(const std::function<bool(const Column&)>& wanted);
 
  private:

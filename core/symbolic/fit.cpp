@@ -11,7 +11,6 @@ using Polynomials = std::vector<std::optional<Polynomial>>;
 
 constexpr size_t kChecks = 8, kMinChecks = 2;
 constexpr int kCandidates = 64;  // tried to find that many
-constexpr int64_t kMaxUnboundedSize = int64_t{1} << 20;
 constexpr std::array<int64_t, 14> kSteps{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 64, 128};
 
 /// Sizes 0 and 1 are special to torch (empty tensors, broadcasting): starts at 2 if possible.

@@ -13,6 +13,7 @@ namespace tmeter::core {
 
 inline constexpr int kMaxDegree = 4;
 inline constexpr size_t kMaxSizes = 3;
+inline constexpr int64_t kMaxUnboundedSize = int64_t{1} << 20;  // checked of an endless range
 
 /// The range of a size, and a value for which the function is known to be defined.
 struct SizeRange {

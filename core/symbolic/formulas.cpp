@@ -4,6 +4,7 @@
 
 #include "core/analysis/engine.hpp"
 #include "core/analysis/other_sizes.hpp"
+#include "core/symbolic/pieces.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -11,9 +12,15 @@ namespace {
 // With more of them modules have no formulas, to bound time and memory.
 constexpr size_t kMaxFormulas = 100'000;
 
-bool may_have_formula(const Column& c) {
+bool is_sum(const Column& c) {
   return c.axis == TMETER_AXIS_NODE && c.aggregation == TMETER_AGGREGATE_SUM &&
          c.provenance == TMETER_PROVENANCE_COMPUTED;
+}
+
+/// Bytes of the whole model: a peak, which is a maximum of polynomials where its place moves.
+bool is_peak(const Column& c) {
+  return c.axis == TMETER_AXIS_MODEL && c.aggregation == TMETER_AGGREGATE_NONE &&
+         c.provenance == TMETER_PROVENANCE_COMPUTED && c.unit_kind == TMETER_UNIT_BYTE;
 }
 
 std::optional<int64_t> integer(const tmeter_number& n) {
@@ -38,7 +45,7 @@ class FittedSeries {
     std::vector<size_t> metrics;
     for (size_t i = 0; i < request.results.columns.size(); ++i) {
       const auto& c = request.results.columns[i];
-      if (may_have_formula(c) && request.wanted(c)) metrics.push_back(i);
+      if (is_sum(c) && request.wanted(c)) metrics.push_back(i);
     }
     const bool all = metrics.size() * graph.modules().size() <= kMaxFormulas;
     for (const auto metric : metrics) {
@@ -74,43 +81,62 @@ std::vector<size_t> free_symbols(const Graph& graph, const std::set<size_t>& fix
   return out;
 }
 
-/// The model as a function of its free symbols. Everything is borrowed.
-Fittable function_of(OtherSizes& sizes, const std::vector<size_t>& symbols, Engine& engine,
-                     const FittedSeries& series, const std::function<bool(const Column&)>& wanted) {
-  Fittable f;
-  f.series = series.list().size();
-  f.possible = [&](Fittable::Point point) {
-    for (size_t i = 0; i < symbols.size(); ++i) sizes.set(symbols[i], point[i]);
-    return sizes.try_apply();
-  };
-  f.evaluate = [&,
-                possible = f.possible](Fittable::Point point) -> std::optional<Fittable::Values> {
-    if (!possible(point)) return std::nullopt;
-    try {
-      return series.values(engine.run_nodes(wanted));
-    } catch (const Error&) {
-      return std::nullopt;  // a sum that exceeds 63 bits, a shape that an operator refuses
+/// The model at other sizes, whose metrics of operators are run again.
+class OtherRuns {
+ public:
+  OtherRuns(Graph& graph, std::vector<size_t> symbols, const FormulaRequest& request)
+      : symbols_(std::move(symbols)),
+        log_(-1),  // the run before has logged everything
+        engine_(graph, request.plugins, log_, request.hardware),
+        sizes_(graph) {
+    for (const auto i : symbols_) {
+      const auto& s = graph.symbols()[i];
+      ranges_.push_back({s.min, s.max, s.value});
     }
-  };
-  return f;
-}
-
-std::vector<std::optional<Polynomial>> fit(Graph& graph, const std::vector<size_t>& symbols,
-                                           const FittedSeries& series,
-                                           const FormulaRequest& request) {
-  std::vector<SizeRange> ranges;
-  for (const auto i : symbols) {
-    const auto& s = graph.symbols()[i];
-    ranges.push_back({s.min, s.max, s.value});
   }
-  const std::function<bool(const Column&)> wanted = [&](const Column& c) {
-    return may_have_formula(c) && request.wanted(c);
-  };
-  CallLog log(-1);  // the run before has logged everything
-  Engine engine(graph, request.plugins, log, request.hardware);
-  OtherSizes sizes(graph);
-  return fit_polynomials(ranges, function_of(sizes, symbols, engine, series, wanted));
-}
+
+  std::vector<std::optional<Polynomial>> fit(const FittedSeries& series,
+                                             const std::function<bool(const Column&)>& wanted) {
+    return fit_polynomials(ranges_, function(series.list().size(), wanted,
+                                             [&](const Results& r) { return series.values(r); }));
+  }
+  Pieces fit_peak(const Column& column) {
+    const auto is_it = [&](const Column& c) { return c.id == column.id; };
+    return fit_pieces(ranges_, function(1, is_it, [&](const Results& r) {
+                        const auto& c = *std::ranges::find_if(r.columns, is_it);
+                        return Fittable::Values{integer(c.cell(TMETER_AXIS_MODEL, 0))};
+                      }));
+  }
+
+ private:
+  /// Arguments are kept; `this` is borrowed.
+  Fittable function(size_t series, std::function<bool(const Column&)> wanted,
+                    std::function<Fittable::Values(const Results&)> values) {
+    Fittable f;
+    f.series = series;
+    f.possible = [this](Fittable::Point point) {
+      for (size_t i = 0; i < symbols_.size(); ++i) sizes_.set(symbols_[i], point[i]);
+      return sizes_.try_apply();
+    };
+    f.evaluate = [this, possible = f.possible, wanted = std::move(wanted),
+                  values =
+                      std::move(values)](Fittable::Point point) -> std::optional<Fittable::Values> {
+      if (!possible(point)) return std::nullopt;
+      try {
+        return values(engine_.run_nodes(wanted));
+      } catch (const Error&) {
+        return std::nullopt;  // a sum that exceeds 63 bits, a shape that an operator refuses
+      }
+    };
+    return f;
+  }
+
+  std::vector<size_t> symbols_;
+  std::vector<SizeRange> ranges_;
+  CallLog log_;
+  Engine engine_;
+  OtherSizes sizes_;
+};
 
 }  // namespace
 
@@ -118,10 +144,16 @@ Formulas find_formulas(Graph& graph, const FormulaRequest& request) {
   Formulas out;
   const auto symbols = free_symbols(graph, request.fixed);
   const FittedSeries series(graph, request);
-  if (symbols.empty() || series.list().empty()) return out;
+  std::vector<size_t> peaks;
+  for (size_t i = 0; i < request.results.columns.size(); ++i) {
+    const auto& c = request.results.columns[i];
+    if (is_peak(c) && request.wanted(c) && integer(c.cell(TMETER_AXIS_MODEL, 0)))
+      peaks.push_back(i);
+  }
+  if (symbols.empty() || (series.list().empty() && peaks.empty())) return out;
   if (symbols.size() > kMaxSizes) {
-    const auto of_inputs = std::ranges::count_if(
-        symbols, [&](size_t i) { return !graph.symbols()[i].place.empty(); });
+    const auto of_inputs =
+        std::ranges::count_if(symbols, [&](size_t i) { return !graph.symbols()[i].place.empty(); });
     out.problem = std::to_string(symbols.size()) +
                   (of_inputs > 0 ? " sizes are dynamic" : " sizes depend on data") +
                   "; formulas have at most " + std::to_string(kMaxSizes) +
@@ -135,7 +167,8 @@ Formulas find_formulas(Graph& graph, const FormulaRequest& request) {
     names.push_back(graph.symbols()[i].name);
     here.push_back(graph.symbols()[i].value);
   }
-  auto fitted = fit(graph, symbols, series, request);
+  OtherRuns runs(graph, symbols, request);
+  auto fitted = runs.fit(series, [&](const Column& c) { return is_sum(c) && request.wanted(c); });
   const auto known = series.values(request.results);
   for (size_t s = 0; s < fitted.size(); ++s) {
     const auto [metric, module] = series.list()[s];
@@ -145,6 +178,18 @@ Formulas find_formulas(Graph& graph, const FormulaRequest& request) {
     const bool partial = is_partial(cell_of(request.results, series.list()[s]));
     out.list.push_back({metric, module, partial, std::move(*p), std::move(text)});
   }
+  for (const auto metric : peaks) {
+    const auto& column = request.results.columns[metric];
+    auto pieces = runs.fit_peak(column);
+    // One of several is a lower bound; the largest is the peak.
+    const bool partial =
+        !pieces.whole || pieces.list.size() > 1 || is_partial(column.cell(TMETER_AXIS_MODEL, 0));
+    for (auto& piece : pieces.list) {
+      auto text = piece.text(names);
+      out.list.push_back({metric, 0, partial, std::move(piece), std::move(text)});
+    }
+  }
+  std::ranges::stable_sort(out.list, {}, &Formula::metric);
   return out;
 }
 

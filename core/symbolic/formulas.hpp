@@ -23,8 +23,8 @@ struct Formula {
 
 struct Formulas {
   std::vector<int64_t> symbols;  // which ones, by index in the graph; terms have one power for each
-  std::vector<Formula> list;     // by metric, then module; none is zero
-  std::string problem;           // why formulas are missing although sizes are dynamic, or empty
+  std::vector<Formula> list;  // by metric, then module; none is zero. A peak has one for each piece
+  std::string problem;        // why formulas are missing although sizes are dynamic, or empty
 };
 
 struct FormulaRequest {
@@ -35,8 +35,8 @@ struct FormulaRequest {
   std::function<bool(const Column&)> wanted;  // metrics
 };
 
-/// Metrics must be wanted, computed, sums over nodes and integers. The graph is evaluated at a few
-/// dozen other sizes and then as before.
+/// Metrics must be wanted, computed and integers: sums over nodes, or bytes of the model. The graph
+/// is evaluated at a few dozen other sizes and then as before.
 Formulas find_formulas(Graph& graph, const FormulaRequest& request);
 
 }  // namespace tmeter::core

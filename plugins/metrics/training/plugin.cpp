@@ -96,20 +96,19 @@ void add_metrics(tmeter::Registrar& r) {
             .unit = "B",
             .unit_kind = TMETER_UNIT_BYTE,
             .convention = kSavedBytes});
-  const auto bytes = [&r](std::string_view id, std::string_view title, int32_t axis,
-                          int32_t aggregation, std::string_view convention) {
+  const auto bytes = [&r](std::string_view id, std::string_view title,
+                          std::string_view convention) {
     r.metric({.id = id,
               .title = title,
               .unit = "B",
               .unit_kind = TMETER_UNIT_BYTE,
-              .axis = axis,
-              .aggregation = aggregation,
+              .axis = TMETER_AXIS_TENSOR,
               .flags = TMETER_METRIC_DETAIL,
               .convention = convention});
   };
-  bytes("gradient_bytes", "gradients", TMETER_AXIS_TENSOR, TMETER_AGGREGATE_SUM,
+  bytes("gradient_bytes", "gradients",
         "bytes of the gradients of trained parameters, by training.precision");
-  bytes("optimizer_bytes", "optimizer", TMETER_AXIS_TENSOR, TMETER_AGGREGATE_SUM,
+  bytes("optimizer_bytes", "optimizer",
         "bytes that training.optimizer keeps for trained parameters, with master weights, by "
         "training.precision");
   const auto share = [&r](std::string_view id, std::string_view title, std::string_view text) {
@@ -141,9 +140,16 @@ void add_metrics(tmeter::Registrar& r) {
             .flags = TMETER_METRIC_DETAIL,
             .convention = "operations on elements in training.optimizer's step for trained "
                           "parameters, with the products of Muon; no part of training_flops"});
-  bytes("step_peak_bytes", "step peak", TMETER_AXIS_MODEL, TMETER_AGGREGATE_NONE,
-        "highest memory of a training step: parameters, buffers, optimizer state, gradients, "
-        "activations and gradients on their way; workspaces of kernels not counted");
+  r.metric({.id = "step_peak_bytes",
+            .title = "step peak",
+            .unit = "B",
+            .unit_kind = TMETER_UNIT_BYTE,
+            .axis = TMETER_AXIS_MODEL,
+            .aggregation = TMETER_AGGREGATE_NONE,
+            .convention =
+                "highest memory of a training step: parameters, buffers, optimizer state, "
+                "gradients, activations and gradients on their way; workspaces of kernels "
+                "not counted"});
 }
 
 void configure(Call& call) {
@@ -202,7 +208,8 @@ void register_all(tmeter::Registrar& r) {
              training::find_states);
   r.analysis("utilization", "training_flops recomputed_flops", "mfu hfu",
              training::find_utilization);
-  r.analysis("step", "macs backward_macs", "saved_bytes step_peak_bytes", training::find_step);
+  r.analysis("step", "", "saved_bytes step_peak_bytes", training::find_step);
+  r.analysis("step-report", "macs saved_bytes step_peak_bytes", "", training::report_step);
   r.analysis("backward", "macs", "backward_macs backward_flops training_flops recomputed_flops",
              find_backward);
 }

@@ -138,7 +138,8 @@ void report_kept(const Graph& graph, const Tape& tape, const Regions& regions, C
   const auto shown = std::min(kMost, kept.size());
   std::partial_sort(kept.begin(), kept.begin() + static_cast<ptrdiff_t>(shown), kept.end(),
                     [&](const Kept& a, const Kept& b) {
-                      const auto x = tape.storages[a.storage].bytes, y = tape.storages[b.storage].bytes;
+                      const auto x = tape.storages[a.storage].bytes,
+                                 y = tape.storages[b.storage].bytes;
                       return x != y ? x > y : a.storage < b.storage;
                     });
   Finding f;
@@ -236,8 +237,6 @@ void report_shards(const Graph& graph, const Replica& replica, const Settings& s
 
 void report_peak(const Graph& graph, const StepMemory& step, bool whole, Call& call) {
   const auto total = step.peak.total();
-  call.emit("step_peak_bytes", TMETER_AXIS_MODEL, 0,
-            whole ? Cell(total) : Cell(total).as_partial());
   Finding f;
   f.rule = "training-step";
   f.text = "a training step peaks at " + std::string(whole ? "" : "at least ") + bytes_text(total) +
@@ -248,13 +247,16 @@ void report_peak(const Graph& graph, const StepMemory& step, bool whole, Call& c
 }
 
 /// A file of weights alone: no activations are known.
-void report_weights_alone(const StepCosts& costs, Call& call) {
+Held without_graph(const StepCosts& costs) {
   Held held;
   held.weights = costs.weights;
   held.states = costs.states;
   for (const auto* list : {&costs.gradients, &costs.adapters})
     for (const auto bytes : *list) held.gradients += bytes;
-  call.emit("step_peak_bytes", TMETER_AXIS_MODEL, 0, Cell(held.total()).as_partial());
+  return held;
+}
+
+void report_weights_alone(const Held& held, Call& call) {
   Finding f;
   f.rule = "training-step";
   f.text = "a training step holds at least " + bytes_text(held.total()) + ", with " +
@@ -263,6 +265,35 @@ void report_weights_alone(const StepCosts& costs, Call& call) {
                ", gradients " + bytes_text(held.gradients) +
                "; the file has no graph, so activations are unknown";
   call.add(f);
+}
+
+/// What a step is worked out from.
+struct Step {
+  Step(const Graph& of, Call& call)
+      : graph(of),
+        settings(settings_of(call)),
+        gradients(of, call),
+        costs(step_costs(of, gradients, settings, call)),
+        tape(record_tape(of, gradients, settings)),
+        calls(checkpointed_calls(of, call.option_text("checkpoint"))),
+        regions(of, tape, calls) {}
+
+  std::vector<std::optional<Count>> saved() const { return saved_bytes(tape, regions); }
+  StepMemory simulate(const Regions& r) const {
+    return simulate_step(graph, gradients, tape, r, costs, settings);
+  }
+
+  const Graph& graph;
+  Settings settings;
+  Gradients gradients;
+  StepCosts costs;
+  Tape tape;
+  std::vector<tmeter::ModuleCall> calls;
+  Regions regions;
+};
+
+bool is_whole(const std::vector<std::optional<Count>>& saved) {
+  return std::ranges::all_of(saved, [](const auto& bytes) { return bytes.has_value(); });
 }
 
 }  // namespace
@@ -295,49 +326,53 @@ void find_states(const Graph& graph, Call& call) {
 }
 
 void find_step(const Graph& graph, Call& call) {
-  const auto settings = settings_of(call);
-  const Gradients gradients(graph, call);
-  const auto costs = step_costs(graph, gradients, settings, call);
+  const Step step(graph, call);
   if (graph.nodes().size() == 0) {
-    report_weights_alone(costs, call);
-    return report_shards(graph, replica_of(costs), settings, call);
+    const auto total = without_graph(step.costs).total();
+    return call.emit("step_peak_bytes", TMETER_AXIS_MODEL, 0, Cell(total).as_partial());
   }
-  const auto tape = record_tape(graph, gradients, settings);
-  const auto calls = checkpointed_calls(graph, call.option_text("checkpoint"));
-  const Regions regions(graph, tape, calls);
-  bool whole = true;
-  Count kept = 0;
-  const auto saved = saved_bytes(tape, regions);
+  const auto saved = step.saved();
   for (size_t i = 0; i < saved.size(); ++i) {
     const bool nothing = saved[i] && *saved[i] == Count(0);
-    whole = whole && saved[i];
-    kept += saved[i].value_or(0);
     call.emit("saved_bytes", TMETER_AXIS_NODE, i,
               nothing    ? Cell::zero_by_rule()
               : saved[i] ? Cell(*saved[i])
                          : Cell::unsupported());
   }
-  const auto simulate = [&](const Regions& r) {
-    return simulate_step(graph, gradients, tape, r, costs, settings);
-  };
-  const auto step = simulate(regions);
-  report_peak(graph, step, whole, call);
-  call.add(curve_of(step));
+  const Cell peak(step.simulate(step.regions).peak.total());
+  call.emit("step_peak_bytes", TMETER_AXIS_MODEL, 0, is_whole(saved) ? peak : peak.as_partial());
+}
+
+void report_step(const Graph& graph, Call& call) {
+  const Step step(graph, call);
+  auto replica = replica_of(step.costs);
+  if (graph.nodes().size() == 0) {
+    report_weights_alone(without_graph(step.costs), call);
+    return report_shards(graph, replica, step.settings, call);
+  }
+  const auto saved = step.saved();
+  const auto memory = step.simulate(step.regions);
+  report_peak(graph, memory, is_whole(saved), call);
+  call.add(curve_of(memory));
   std::vector<Count> macs;
   for (const auto& node : graph.nodes()) {
     const auto cell = call.read("macs", node);
     macs.push_back(cell.is_int() ? cell.count() : Count(0));
   }
-  auto replica = replica_of(costs);
-  for (const auto& bytes : saved) replica.saved.push_back(bytes.value_or(0));
+  Count kept = 0;
+  for (const auto& bytes : saved) {
+    replica.saved.push_back(bytes.value_or(0));
+    kept += replica.saved.back();
+  }
   replica.macs = macs;
-  replica.tape = &tape;
-  report_shards(graph, replica, settings, call);
-  report_kept(graph, tape, regions, call);
-  if (!calls.empty() || kept == Count(0)) return;
+  replica.tape = &step.tape;
+  report_shards(graph, replica, step.settings, call);
+  report_kept(graph, step.tape, step.regions, call);
+  if (!step.calls.empty() || kept == Count(0)) return;
   constexpr size_t kChoices = 5;
-  report_choices(checkpoint_choices(graph, tape, macs, kept, kChoices), kept, step.peak.total(),
-                 simulate, call);
+  report_choices(
+      checkpoint_choices(graph, step.tape, macs, kept, kChoices), kept, memory.peak.total(),
+      [&](const Regions& r) { return step.simulate(r); }, call);
 }
 
 }  // namespace training

@@ -8,6 +8,9 @@ namespace training {
 /// Gradients and states go by the tensors alone: a file of weights without a graph has them, too.
 void find_states(const tmeter::Graph& graph, tmeter::Call& call);
 
+/// `saved_bytes` and `step_peak_bytes`.
 void find_step(const tmeter::Graph& graph, tmeter::Call& call);
+/// The findings and the curve.
+void report_step(const tmeter::Graph& graph, tmeter::Call& call);
 
 }  // namespace training

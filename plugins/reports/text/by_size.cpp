@@ -87,11 +87,13 @@ std::vector<Text> formula_lines(const Report& report, const Columns& columns, bo
                                 size_t width) {
   std::vector<Text> lines;
   const auto formulas = report.formulas();
+  std::vector<Metric> metrics(columns.shown.begin(), columns.shown.end());
+  metrics.insert(metrics.end(), columns.facts.begin(), columns.facts.end());
   for (size_t i = 0; i < formulas.size(); ++i) {
     const auto f = formulas[i];
     const auto shown = [&](const Metric& m) { return m.index() == f.metric; };
-    const auto column = std::find_if(columns.shown.begin(), columns.shown.end(), shown);
-    if (f.module != 0 || column == columns.shown.end() || !varies(report, i, f)) continue;
+    const auto column = std::find_if(metrics.begin(), metrics.end(), shown);
+    if (f.module != 0 || column == metrics.end() || !varies(report, i, f)) continue;
     if (lines.empty()) lines = legend(report, f.symbols, width);
     std::string text(tmeter::to_view(f.text));
     if (raw) std::erase(text, ',');
