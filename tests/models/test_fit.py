@@ -190,6 +190,12 @@ class Largest(unittest.TestCase):
         self.assertEqual(fitted(FIT / "convnet.pt2", 21_936 + 152 * 500**2)["totals"]["fit_max_image"], 500)
         self.assertEqual(fitted(FIT / "convnet.pt2", 21_935 + 152 * 500**2)["totals"]["fit_max_image"], 499)
 
+    def test_a_mask_is_not_an_image(self):
+        """The mask of a part of BERT, [batch, 1, 1, length], ends with an open dim as an image does."""
+        totals = fitted(MODELS / "dynamic_bert.pt2", "20MB", "--root", "layers.0")["totals"]
+        self.assertIsNone(totals["fit_max_image"])
+        self.assertGreater(totals["fit_max_batch"], 1)
+
     def test_the_range_of_the_file_is_kept(self):
         document = fitted(MODELS / "dynamic_bert.pt2", "24GiB", plugins="fit,training")
         totals = document["totals"]

@@ -10,7 +10,6 @@
 #include "plugins/common/serving/largest.hpp"
 #include "plugins/common/serving/model_length.hpp"
 #include "plugins/common/serving/serving.hpp"
-#include "plugins/common/utf8.hpp"
 
 namespace fit {
 namespace {
@@ -70,20 +69,33 @@ void add_dim(Size& size, const Graph& graph, std::optional<OpenDim> dim) {
   size.symbols.push_back(dim->symbol);
 }
 
+/// Adds the two last dims of an image, when both are open and no other input has them: a mask of
+/// attention is as long as the tokens.
+void add_image(Size& size, const Graph& graph, size_t input) {
+  const auto own = std::string(graph.input_name(input)) + ".";
+  std::vector<OpenDim> sides;
+  for (const int64_t dim : {2, 3}) {
+    const auto side = open_dim(graph, graph.inputs()[input], dim);
+    if (!side) return;
+    const auto place = tmeter::to_view(graph.symbols()[side->symbol].place);
+    if (!place.empty() && !place.starts_with(own)) return;
+    sides.push_back(*side);
+  }
+  for (const auto& side : sides) add_dim(size, graph, side);
+}
+
 /// Batch, context and image, in this order; without symbols where the file fixes them.
 std::array<Size, 3> sizes_of(const Graph& graph) {
   std::array<Size, 3> out{{{"batch", {}}, {"context", {}}, {"image", {}}}};
-  for (const auto& input : graph.inputs()) {
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const auto input = graph.inputs()[i];
     if (!input.is_tensor() || input.shape().rank() < 2) continue;
     const bool floats = input.dtype().kind() == tmeter::DTypeClass::kFloat;
     const auto rank = input.shape().rank();
     if (out[0].symbols.empty()) add_dim(out[0], graph, open_dim(graph, input, 0));
     if (rank == 2 && !floats && out[1].symbols.empty())
       add_dim(out[1], graph, open_dim(graph, input, 1));
-    if (rank == 4 && floats && out[2].symbols.empty()) {
-      add_dim(out[2], graph, open_dim(graph, input, 2));
-      add_dim(out[2], graph, open_dim(graph, input, 3));
-    }
+    if (rank == 4 && floats && out[2].symbols.empty()) add_image(out[2], graph, i);
   }
   return out;
 }
@@ -152,6 +164,13 @@ void find_largest(const Graph& graph, const Limit& limit, std::array<std::string
                 "the file fixes all sizes: export it with dynamic_shapes, or give --input");
 }
 
+/// A name that is no pattern or list of training.checkpoint.
+bool is_plain(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
 /// The type of the numbered modules that are called most: the layers of a stack.
 std::string layer_type(const Graph& graph) {
   std::map<std::string_view, size_t> calls;
@@ -159,7 +178,7 @@ std::string layer_type(const Graph& graph) {
     const auto name = m.name();
     const bool numbered =
         !name.empty() && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
-    if (numbered && m.child_count() > 0 && !m.type().empty() && m.type() != "Sequential")
+    if (numbered && m.child_count() > 0 && is_plain(m.type()) && m.type() != "Sequential")
       calls[m.type()] += m.calls();
   }
   const auto most = std::ranges::max_element(calls, {}, [](const auto& c) { return c.second; });
@@ -168,6 +187,7 @@ std::string layer_type(const Graph& graph) {
 
 /// What other options of training would make of its peak.
 void say_training_remedies(const Graph& graph, Count peak, Count memory, const Call& call) {
+  if (graph.nodes().size() > kMaxOperators) return;
   const auto layer = layer_type(graph);
   struct Remedy {
     std::string what, option, value;
@@ -183,11 +203,12 @@ void say_training_remedies(const Graph& graph, Count peak, Count memory, const C
     Finding f;
     f.rule = "fit-remedy";
     f.severity = peak <= memory ? TMETER_SEVERITY_INFO : TMETER_SEVERITY_ADVICE;
-    f.text = plugins::readable(r.what) + " takes " + bytes_text(peak - then->count()) +
-             " from the peak of training; " +
-             (then->count() <= memory ? "then it fits"
-                                      : bytes_text(then->count() - memory) + " are still too much");
-    f.action = "--set " + r.option + "=" + plugins::readable(r.value);
+    f.text = r.what + " takes " + bytes_text(peak - then->count()) + " from the peak of training";
+    if (then->count() > memory)
+      f.text += "; " + bytes_text(then->count() - memory) + " are still too much";
+    else if (peak > memory)
+      f.text += "; then it fits";
+    f.action = "--set " + r.option + "=" + r.value;
     f.changes.push_back({"step_peak_bytes", static_cast<double>(peak.value()),
                          static_cast<double>(then->count().value())});
     call.add(f);

@@ -36,12 +36,12 @@ std::string load_text(const Load& load) {
   return sequences_text(load.sequences) + " of " + std::to_string(load.context) + " tokens";
 }
 
-/// "then it fits, with up to 12 sequences"
+/// "12 sequences fit then"
 std::string consequence(const Serving& s, Count memory) {
   const auto& load = s.request().load;
   const auto all = s.all(load);
   if (all > memory) return bytes_text(all - memory) + " are still too much";
-  return "then it fits, with up to " + sequences_text(s.most_sequences(load, memory));
+  return sequences_text(s.most_sequences(load, memory)) + " fit then";
 }
 
 void advise(const Call& call, bool fits, const std::string& text, const std::string& evidence,
