@@ -36,6 +36,20 @@ bool only_measures(const Manifest& m) {
   return !m.measured.empty() && m.measured.size() == m.metrics.size();
 }
 
+/// Whether the plugins that it needs are there, and those that they need. Without `energy` nobody
+/// advises on it.
+bool has_its_needs(Registry& registry, const Manifest& m, int depth = 0) {
+  constexpr int kDeepest = 8;  // of plugins that need each other
+  const auto& all = registry.plugins();
+  return depth > kDeepest ||
+         std::all_of(m.needs.begin(), m.needs.end(), [&](const std::string& need) {
+           const auto at = std::find_if(all.begin(), all.end(), [&](const auto& p) {
+             return p->manifest.name == need || p->manifest.id == need;
+           });
+           return at != all.end() && has_its_needs(registry, (*at)->manifest, depth + 1);
+         });
+}
+
 bool is_removal(const std::string& name) { return name.starts_with("-"); }
 
 }  // namespace
@@ -63,7 +77,9 @@ std::vector<std::string> chosen_plugins(Registry& registry, const std::vector<st
     if (name != "all") add(name);
     for (const auto& p : registry.plugins()) {
       const bool idle = running == Running::kNo && only_measures(p->manifest);
-      if (name == "all" && !p->manifest.metrics.empty() && !idle) ids.push_back(p->manifest.id);
+      if (name == "all" && !p->manifest.metrics.empty() && !idle &&
+          has_its_needs(registry, p->manifest))
+        ids.push_back(p->manifest.id);
     }
   }
   const size_t measuring = running == Running::kNo          ? 0

@@ -45,6 +45,11 @@ class EnergyAdvice(CliTest):
         self.assertIn("8 times the batch would save 67.23 uJ of 94.41 uJ (71.2 %)", batch["text"])
         before, after = self.change(batch)
         self.assertAlmostEqual(before - after, 76_840e-9 * 7 / 8, delta=1e-12)
+        self.assertAlmostEqual(report(MLP, PLUGINS, "--hardware", self.profile())["totals"]["energy_headroom"], 76_840 * 7 / 8 / 94_408)
+
+    def test_it_is_among_all(self):
+        rules = {f["rule"] for f in report(RESNET, "--full")["findings"]}
+        self.assertLessEqual({"energy-shares", "energy-batch"}, rules)
 
     def test_fusion(self):
         _, found = self.findings(self.profile())

@@ -27,6 +27,10 @@ class Full(CliTest):
         ids = {m["id"] for m in self.document(RESNET, "--full", "--plugins=-energy")["metrics"]}
         self.assertNotIn("energy", ids)
         self.assertIn("sqnr_int8_channel", ids)
+        self.assertNotIn("energy_headroom", ids)  # of a plugin that needs it
+        ids = {m["id"] for m in self.document(RESNET, "--full", "--plugins=-roofline")["metrics"]}
+        self.assertFalse({"fusable_bytes", "batch_efficiency"} & ids)
+        self.assertIn("energy", ids)
 
     def test_the_configuration_has_it(self):
         config = self.file("c.toml", "full = true\n")

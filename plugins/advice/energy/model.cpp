@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <tmeter/cpp/units.hpp>
 
 #include "plugins/common/wording.hpp"
@@ -44,7 +45,8 @@ std::string Model::by() const {
   return "linear energy model on hardware profile " + std::string(call.hardware_name());
 }
 
-void Model::report(tmeter::Finding& f, double saved) const {
+void Model::report(tmeter::Finding& f, double saved) {
+  most_saved_ = std::max(most_saved_, std::min(saved, joules_));
   f.severity = TMETER_SEVERITY_ADVICE;
   f.evidence += (f.evidence.empty() ? "" : "; ") + by();
   f.changes.push_back({"energy", joules_, std::max(joules_ - saved, 0.0)});

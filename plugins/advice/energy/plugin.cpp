@@ -6,12 +6,16 @@ namespace {
 
 void run(const tmeter::Graph& graph, tmeter::Call& call) {
   energy_advice::Model model(graph, call);
-  if (model.joules() <= 0) return;
+  if (model.joules() <= 0)
+    return call.set_provenance(energy_advice::kHeadroom, TMETER_PROVENANCE_UNAVAILABLE,
+                               "the energy is not known");
   energy_advice::report_shares(model);
   energy_advice::report_precision(model);
   energy_advice::report_batch(model);
   energy_advice::report_fusion(model);
   energy_advice::report_devices(model);
+  call.emit(energy_advice::kHeadroom, TMETER_AXIS_MODEL, 0, tmeter::Cell(model.headroom()));
+  call.set_provenance(energy_advice::kHeadroom, TMETER_PROVENANCE_ESTIMATED, model.by());
 }
 
 }  // namespace
@@ -24,8 +28,16 @@ TMETER_PLUGIN_INFO(
         .needs = "energy",
     }),
     [](tmeter::Registrar& r) {
+      r.metric({.id = energy_advice::kHeadroom,
+                .title = "energy headroom",
+                .unit_kind = TMETER_UNIT_RATIO,
+                .axis = TMETER_AXIS_MODEL,
+                .aggregation = TMETER_AGGREGATE_NONE,
+                .flags = TMETER_METRIC_DETAIL,
+                .convention = "largest share of the energy that one change would save, of those "
+                              "that energy-advice reports"});
       r.analysis("energy-advice",
                  "energy energy_compute energy_memory energy_static macs other_flops read_bytes "
                  "written_bytes",
-                 "", run);
+                 energy_advice::kHeadroom, run);
     })

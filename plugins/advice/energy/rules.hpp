@@ -17,6 +17,7 @@ struct Operator {
 
 /// Smallest share of the energy that is reported. Our choice.
 inline constexpr double kMinShare = 0.05;
+inline constexpr const char* kHeadroom = "energy_headroom";
 
 class Model {
  public:
@@ -39,11 +40,13 @@ class Model {
   /// "linear energy model on hardware profile nvidia-a100"
   std::string by() const;
   /// Adds the finding, with the change of the energy.
-  void report(tmeter::Finding& finding, double saved) const;
+  void report(tmeter::Finding& finding, double saved);
+  /// The largest saving reported, as a share of the energy.
+  double headroom() const { return joules_ > 0 ? most_saved_ / joules_ : 0; }
 
  private:
   energy::Estimator estimator_{false};  // the plugin energy has warned
-  double joules_ = 0, per_byte_ = 0;
+  double joules_ = 0, per_byte_ = 0, most_saved_ = 0;
   std::vector<Operator> operators_;
 };
 

@@ -93,17 +93,21 @@ class Number:
 
 
 class Figure(Number):
-    """A count or a number of bytes; ``val`` is exact."""
+    """A count or a number of bytes; ``val`` is exact, and of all calls.
 
-    def __init__(self, val: int, units: Units = COUNT) -> None:
-        self.val, self._units = val, units
+    Printed is the figure of one call, with the number of calls: ``200.70 K (×2)``.
+    """
+
+    def __init__(self, val: int, units: Units = COUNT, calls: int = 1) -> None:
+        self.val, self._units, self._calls = val, units, max(calls, 1)
 
     @property
     def raw_data(self) -> float:
         return float(self.val)
 
     def __repr__(self) -> str:
-        return with_unit(self.val, self._units)
+        mark = f" [dim](×{self._calls})[/]" if self._calls > 1 else ""
+        return with_unit(self.val / self._calls, self._units) + mark
 
 
 class Measured(Number):

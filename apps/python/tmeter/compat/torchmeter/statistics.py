@@ -184,6 +184,7 @@ class CalMeter(FromReport):
         row = self._rows[node.path]
         kernel = row.get("kernel_size")
         macs, flops = self._value(node, "flops"), self._flops_of(node)
+        calls = row["calls"] if node.is_leaf else 1
         return [
             CalculationRow(
                 *_who(node),
@@ -191,8 +192,8 @@ class CalMeter(FromReport):
                 _bias(node.module),
                 row.get("input_size"),
                 row.get("output_size"),
-                None if macs is None else Figure(macs, COUNT),
-                None if flops is None else Figure(flops, COUNT),
+                None if macs is None else Figure(macs, COUNT, calls),
+                None if flops is None else Figure(flops, COUNT, calls),
             )
         ]
 

@@ -14,7 +14,7 @@ from typing import Any
 from ...errors import UsageError
 from .config import Settings
 from .drawing import box, need, need_rich
-from .figures import Number
+from .figures import Figure, Number
 from .statistics import Statistics
 
 _FORMATS = ("csv", "xlsx")
@@ -117,7 +117,9 @@ def _text(value: Any, highlight: bool) -> Any:
     from rich.highlighter import ReprHighlighter
     from rich.text import Text
 
-    text = Text("-" if value is None else str(value))
+    shown = "-" if value is None else str(value)
+    # A figure may be marked "[dim](×2)[/]"; names are text, whatever they contain.
+    text = Text.from_markup(shown) if isinstance(value, Figure) else Text(shown)
     if highlight:
         ReprHighlighter().highlight(text)
     return text
