@@ -35,11 +35,9 @@ struct Options {
   po::options_description what{"What to compute", 96}, input{"The model", 96},
       run{"Running the model", 96}, show{"Reports", 96}, other{"Other", 96};
   Options() {
-    what.add_options()(
-        "plugins,p", list("A,B,..."),
-        "plugins to run (default: params,flops,memory); 'all' for every one that needs no run; "
-        "'-NAME' leaves one out")("full",
-                                  "every plugin that applies; with --inference those that measure")(
+    what.add_options()("plugins,p", list("A,B,..."),
+                       "default: params,flops,memory; or all; '-NAME': without it")(
+        "full", "every plugin that applies to the file and the run")(
         "set,s", list("NAME.KEY=VALUE"), "an option of a plugin, as in flops.convention=fvcore")(
         "hardware", text("NAME|FILE"), "machine for estimates, or auto (default: horowitz-45nm)")(
         "threads", text("N"), "threads that read weights (default: one for each core)")(
@@ -62,7 +60,7 @@ struct Options {
         "by", text("WHAT"), "rows: module (default), operator, type, family or tensor")(
         "depth,d", text("N"), "levels of the module tree to show, or 'all'")(
         "columns", text("A,B,..."), "metrics to show, by id or title")(
-        "only", text("WHAT"), "modules to show: trainable, which hold trainable parameters")(
+        "only", text("WHAT"), "trainable: modules that hold trainable parameters")(
         "sort", text("METRIC"), "sort rows by this metric")("raw", "plain numbers without units")(
         "repr", "modules as PyTorch prints them: Conv2d(3, 64, …)")(
         "no-fold", "show every repetition of identical modules")(

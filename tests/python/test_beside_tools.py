@@ -123,7 +123,7 @@ CHANGED = {
         title="T <repeat_time>", title_align="left", subtitle="S", subtitle_align="left", style="green", highlight=False, box="ROUNDED",
         border_style="red", height=30, padding=[1, 2], expand=True),
     "table_display_args": dict(
-        style="red", highlight=False, width=150, min_width=150, expand=True, padding=[0, 2], pad_edge=False,
+        style="red", highlight=False, width=150, min_width=150, expand=True, padding=[0, 2],
         leading=1, title="T", title_style="red", title_justify="left", caption="C", caption_style="red", caption_justify="left",
         show_header=False, header_style="red", show_footer=True, footer_style="red", show_lines=True, show_edge=False, box="SQUARE",
         safe_box=False, border_style="red"),
@@ -132,6 +132,8 @@ CHANGED = {
         "default.label": "<node_id> <name> <type>", "default.style": "red", "default.guide_style": "red", "default.highlight": False,
         "0.label": "R", "1.label": "L <name>", "all.label": "A <name>"},
 }  # fmt: skip
+#: A key that has no effect there, and one here. `pad_edge` and `collapse_padding` are left out: torchmeter sets the padding behind them.
+NO_EFFECT = {"tree_repeat_block_args": dict(width=60)}
 
 
 def drawn(what):
@@ -143,7 +145,7 @@ def drawn(what):
 
 
 def test_the_look_of_torchmeter_key_by_key():
-    """Tree and table on a ResNet-18, letter for letter. `width` of repeats has no effect there, and one here."""
+    """Tree and table on a ResNet-18, letter for letter."""
     import torchmeter
 
     model, _ = resnet18()
@@ -165,12 +167,16 @@ def test_the_look_of_torchmeter_key_by_key():
             out.append((drawn(meter.structure), drawn(table)))
         return out
 
-    theirs, ours = look()
-    assert theirs == ours and "Repeat [2] Times" in ours[0]
+    theirs, plain = look()
+    assert theirs == plain and "Repeat [2] Times" in plain[0]
     for space, keys in CHANGED.items():
         for key, value in keys.items():
             theirs, ours = look(space, key, value)
             assert ours == theirs, f"{space}.{key}"
+    for space, keys in NO_EFFECT.items():
+        for key, value in keys.items():
+            theirs, ours = look(space, key, value)
+            assert theirs == plain != ours, f"{space}.{key}"
 
 
 def test_the_tables_of_torchmeter_on_a_vit():
