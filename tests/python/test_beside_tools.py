@@ -132,7 +132,7 @@ CHANGED = {
         "default.label": "<node_id> <name> <type>", "default.style": "red", "default.guide_style": "red", "default.highlight": False,
         "0.label": "R", "1.label": "L <name>", "all.label": "A <name>"},
 }  # fmt: skip
-#: A key that has no effect there, and one here. `pad_edge` and `collapse_padding` are left out: torchmeter sets the padding behind them.
+#: A key that has no effect there, and one here. The results of `pad_edge` and `collapse_padding` differ, and are not compared.
 NO_EFFECT = {"tree_repeat_block_args": dict(width=60)}
 
 
