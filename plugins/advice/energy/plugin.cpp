@@ -34,8 +34,8 @@ TMETER_PLUGIN_INFO(
                 .axis = TMETER_AXIS_MODEL,
                 .aggregation = TMETER_AGGREGATE_NONE,
                 .flags = TMETER_METRIC_DETAIL,
-                .convention = "largest share of the energy that one change would save, of those "
-                              "that energy-advice reports"});
+                .convention = "largest share of the energy that one change would save, as "
+                              "energy-advice reports it"});
       r.analysis("energy-advice",
                  "energy energy_compute energy_memory energy_static macs other_flops read_bytes "
                  "written_bytes",
