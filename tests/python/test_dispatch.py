@@ -107,6 +107,26 @@ def test_odd_things_are_as_torch_export_has_them():
     assert_same(*both(model, {"x": (1, 4), "scale": (2, 2)}))
 
 
+class InPlace(nn.Module):
+    """Writes into results of operators whose sizes torch's kernels give, and asks for gradients."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(3, 4, 3, padding=1), nn.BatchNorm2d(4)
+
+    def forward(self, x):
+        x = self.norm(self.conv(x))
+        x.masked_fill_(x > 0, 1.0)
+        x[:, 1:].clamp_(0, 1).add_(x[:, :1].detach())
+        y = x.transpose(1, 3).reshape(1, -1, 4)
+        y.unsqueeze(0).copy_(torch.ones(4))
+        return torch.nn.functional.scaled_dot_product_attention(y, y, y), torch.tensor(2.0) * y.shape[1]
+
+
+def test_what_is_written_in_place():
+    assert_same(*both(InPlace(), [torch.zeros(1, 3, 8, 8)]))
+
+
 def test_nothing_of_torch_is_changed_afterwards():
     before = nn.Module.__call__, torch.amp.autocast_mode.autocast.__enter__, torch.is_grad_enabled()
     for model in (Odd(), Refused("autocast")):

@@ -29,6 +29,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from .arguments import Example
 from .exporting import exporting_flag
+from .kernels import by_mode, result_of
 from .program_text import Program, Row, Unfit
 from .questions import refused
 from .values import Values
@@ -59,7 +60,9 @@ class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
         kwargs = kwargs or {}
         given = self._program.arguments(func, args, kwargs)
         try:
-            result = func(*args, **kwargs)
+            result = result_of(self._mode, func, args, kwargs)
+            if result is None:
+                result = by_mode(func, args, kwargs)
         except (DataDependentOutputException, DynamicOutputShapeException):
             result = self._values.answer(func, args, kwargs)
             chosen = self._values.shape(func, args) if result is None else None
