@@ -52,9 +52,9 @@ typedef struct tmeter_call_api {
    * may be called every millisecond. */
   void(TMETER_ABI *progress)(tmeter_call *, uint64_t done, uint64_t total, tmeter_str unit);
 
-  /* The plugin's own options, resolved and validated (options.h). The key must be declared: otherwise
-   * TMETER_INVALID_ARGUMENT with an error text, and nothing is stored. An option of any type is there
-   * as text, as the user wrote it. Text lives until `deinit`. */
+  /* The plugin's options, and "p.key" of a plugin p that it needs, validated (options.h). The key must
+   * be declared: otherwise TMETER_INVALID_ARGUMENT with an error text, and nothing is stored. An option
+   * of any type is there as text, as the user wrote it. Text lives until `deinit`. */
   tmeter_status(TMETER_ABI *option_text)(tmeter_call *, tmeter_str key, tmeter_str *out);
   /* INT; else 0 */
   tmeter_status(TMETER_ABI *option_int)(tmeter_call *, tmeter_str key, int64_t *out);

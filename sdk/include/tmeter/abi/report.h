@@ -172,7 +172,7 @@ typedef struct tmeter_report_api {
 
   /* None where a value is not a polynomial, or all sizes are fixed. */
   size_t(TMETER_ABI *formula_count)(const tmeter_report *);
-  /* By metric, then module. */
+  /* By metric, then module. A peak has one for each piece, and the largest counts; each is PARTIAL. */
   tmeter_status(TMETER_ABI *formula_at)(const tmeter_report *, size_t, tmeter_formula *out);
   /* A term of a formula, both by index. */
   tmeter_status(TMETER_ABI *term_at)(const tmeter_report *, size_t formula, size_t term,
