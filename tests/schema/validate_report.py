@@ -117,7 +117,7 @@ def size_problems(report):
         if max(value for value, _ in pieces) != figure:
             yield f"formulas: {metric} of '{module}' is {max(pieces)[0]}, not {figure}"
         if len(pieces) > 1 and not all(partial for _, partial in pieces):
-            yield f"formulas: {metric} of '{module}' has several, but one is no lower bound"
+            yield f"formulas: {metric} of '{module}' has several, but one is not a lower bound"
     sweep = report["sweep"] or {"symbols": [], "points": [], "totals": {}}
     if not set(sweep["symbols"]) <= set(sizes):
         yield "sweep: a symbol is not declared"
