@@ -10,12 +10,13 @@ namespace {
 
 constexpr size_t kLongestName = 64 * 1024;
 
-// nn.BatchNorm*, nn.InstanceNorm*; Swin; GPT-2's causal mask; rotary embeddings; BART.
-constexpr std::array<std::string_view, 10> kBufferNames{
+// nn.BatchNorm*, nn.InstanceNorm*; Swin; GPT-2's causal mask; rotary embeddings; BART; the experts
+// of a token in DeepSeek-V4.
+constexpr std::array<std::string_view, 11> kBufferNames{
     "running_mean",          "running_var",  "num_batches_tracked",
     "relative_coords_table", "position_ids", "relative_position_index",
     "masked_bias",           "inv_freq",     "token_type_ids",
-    "final_logits_bias"};
+    "final_logits_bias",     "tid2eid"};
 
 }  // namespace
 
@@ -24,6 +25,7 @@ bool is_buffer(std::string_view name, tmeter::DType dtype) {
   const auto last = name.substr(name.rfind('.') + 1);
   // Of mixtures: training moves it, but not by gradients. ERNIE's is a parameter of its own module.
   if (last == "e_score_correction_bias") return name.find("moe_statics.") == name.npos;
+  if (name.ends_with("ffn.gate.bias")) return true;  // the same in DeepSeek's own names
   return std::find(kBufferNames.begin(), kBufferNames.end(), last) != kBufferNames.end();
 }
 

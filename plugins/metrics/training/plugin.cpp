@@ -5,6 +5,7 @@
 #include "options.hpp"
 #include "regions.hpp"
 #include "step_report.hpp"
+#include "torchtitan.hpp"
 #include "utilization.hpp"
 
 namespace {
@@ -56,6 +57,13 @@ void add_options(tmeter::Registrar& r) {
             .text = "measured seconds of a step on one device, for mfu and hfu; 0: none",
             .min = 0,
             .max = 1e9});
+  r.option({.key = "sequence",
+            .type = TMETER_OPTION_INT,
+            .default_value = "0",
+            .text = "tokens of a sequence for training_flops_per_token; 0: as the first integer "
+                    "input has them",
+            .min = 0,
+            .max = 1 << 30});
   r.option({.key = "devices",
             .type = TMETER_OPTION_INT,
             .default_value = "0",
@@ -127,6 +135,14 @@ void add_metrics(tmeter::Registrar& r) {
       "of products (Chowdhery et al., arXiv:2204.02311, appendix B)");
   share("hfu", "hardware FLOPs utilization",
         "training_flops / training.step-time / the hardware profile's peak of products");
+  r.metric({.id = "training_flops_per_token",
+            .title = "training FLOPs per token",
+            .unit = "FLOP",
+            .unit_kind = TMETER_UNIT_OP,
+            .axis = TMETER_AXIS_MODEL,
+            .aggregation = TMETER_AGGREGATE_NONE,
+            .flags = TMETER_METRIC_DETAIL,
+            .convention = training::kTorchtitan});
   r.metric({.id = "trained_params",
             .title = "trained",
             .axis = TMETER_AXIS_TENSOR,
@@ -206,6 +222,7 @@ void register_all(tmeter::Registrar& r) {
   r.configure(configure);
   r.analysis("states", "", "trained_params gradient_bytes optimizer_bytes optimizer_flops",
              training::find_states);
+  r.analysis("per-token", "", "training_flops_per_token", training::find_flops_per_token);
   r.analysis("utilization", "training_flops recomputed_flops", "mfu hfu",
              training::find_utilization);
   r.analysis("step", "", "saved_bytes step_peak_bytes", training::find_step);
