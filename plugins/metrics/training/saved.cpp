@@ -148,7 +148,8 @@ class Keeper {
   /// A pooling to one place in each channel runs as a mean, which keeps nothing.
   static bool makes_mean(const Node& node, std::string_view base) {
     const auto shape = node.result(0).shape();
-    const int64_t spatial = base == "adaptive_avg_pool2d"   ? 2
+    const int64_t spatial = base == "adaptive_avg_pool1d"   ? 1
+                            : base == "adaptive_avg_pool2d" ? 2
                             : base == "adaptive_avg_pool3d" ? 3
                                                             : 0;
     return spatial > 0 && shape.rank() >= spatial &&
