@@ -1,6 +1,8 @@
 #include "core/symbolic/formulas.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "core/analysis/engine.hpp"
 #include "core/analysis/other_sizes.hpp"
@@ -38,21 +40,40 @@ tmeter_number cell_of(const Results& results, const OneSeries& s) {
   return s.module == 0 ? c.cell(TMETER_AXIS_MODEL, 0) : c.cell(TMETER_AXIS_MODULE, s.module);
 }
 
+std::vector<size_t> wanted_metrics(const FormulaRequest& request, bool (*kind)(const Column&)) {
+  std::vector<size_t> out;
+  for (size_t i = 0; i < request.results.columns.size(); ++i) {
+    const auto& c = request.results.columns[i];
+    if (kind(c) && request.wanted(c)) out.push_back(i);
+  }
+  return out;
+}
+
+std::vector<OneSeries> sums_of(const Graph& graph, const FormulaRequest& request) {
+  const auto metrics = wanted_metrics(request, is_sum);
+  const bool all = metrics.size() * graph.modules().size() <= kMaxFormulas;
+  std::vector<OneSeries> out;
+  for (const auto metric : metrics)
+    for (size_t m = 0; m < (all ? graph.modules().size() : 1); ++m) out.push_back({metric, m});
+  return out;
+}
+
+std::vector<OneSeries> peaks_of(const FormulaRequest& request) {
+  std::vector<OneSeries> out;
+  for (const auto metric : wanted_metrics(request, is_peak))
+    if (integer(cell_of(request.results, {metric, 0}))) out.push_back({metric, 0});
+  return out;
+}
+
 /// The series that are fitted.
 class FittedSeries {
  public:
-  FittedSeries(const Graph& graph, const FormulaRequest& request) : request_(request) {
-    std::vector<size_t> metrics;
-    for (size_t i = 0; i < request.results.columns.size(); ++i) {
-      const auto& c = request.results.columns[i];
-      if (is_sum(c) && request.wanted(c)) metrics.push_back(i);
-    }
-    const bool all = metrics.size() * graph.modules().size() <= kMaxFormulas;
-    for (const auto metric : metrics) {
-      for (size_t m = 0; m < (all ? graph.modules().size() : 1); ++m) list_.push_back({metric, m});
-    }
+  FittedSeries(const FormulaRequest& request, std::vector<OneSeries> list)
+      : request_(request), list_(std::move(list)) {
+    for (const auto& s : list_) ids_.insert(request.results.columns[s.metric].id);
   }
   const std::vector<OneSeries>& list() const { return list_; }
+  bool has(const Column& c) const { return ids_.contains(c.id); }
 
   /// `results` may have columns beyond the request, such as measured ones.
   Fittable::Values values(const Results& results) const {
@@ -70,6 +91,7 @@ class FittedSeries {
  private:
   const FormulaRequest& request_;
   std::vector<OneSeries> list_;
+  std::set<std::string_view> ids_;  // of the metrics
 };
 
 std::vector<size_t> free_symbols(const Graph& graph, const std::set<size_t>& fixed) {
@@ -81,11 +103,12 @@ std::vector<size_t> free_symbols(const Graph& graph, const std::set<size_t>& fix
   return out;
 }
 
-/// The model at other sizes, whose metrics of operators are run again.
+/// The model at other sizes, where metrics are run again.
 class OtherRuns {
  public:
   OtherRuns(Graph& graph, std::vector<size_t> symbols, const FormulaRequest& request)
-      : symbols_(std::move(symbols)),
+      : request_(request),
+        symbols_(std::move(symbols)),
         log_(-1),  // the run before has logged everything
         engine_(graph, request.plugins, log_, request.hardware),
         sizes_(graph) {
@@ -95,35 +118,51 @@ class OtherRuns {
     }
   }
 
-  std::vector<std::optional<Polynomial>> fit(const FittedSeries& series,
-                                             const std::function<bool(const Column&)>& wanted) {
-    return fit_polynomials(ranges_, function(series.list().size(), wanted,
-                                             [&](const Results& r) { return series.values(r); }));
+  std::vector<std::optional<Polynomial>> fit(const FittedSeries& sums) {
+    return fit_polynomials(ranges_, function(sums));
   }
-  Pieces fit_peak(const Column& column) {
-    const auto is_it = [&](const Column& c) { return c.id == column.id; };
-    return fit_pieces(ranges_, function(1, is_it, [&](const Results& r) {
-                        const auto& c = *std::ranges::find_if(r.columns, is_it);
-                        return Fittable::Values{integer(c.cell(TMETER_AXIS_MODEL, 0))};
-                      }));
+
+  /// The pieces of each peak. One run at a point serves all of them.
+  std::vector<Pieces> fit_pieces_of(const FittedSeries& peaks) {
+    const auto together = function(peaks);
+    std::map<std::vector<int64_t>, Fittable::Values> known;
+    const auto values_at = [&](Fittable::Point point) -> const Fittable::Values& {
+      const auto [at, is_new] = known.try_emplace({point.begin(), point.end()});
+      if (!is_new) return at->second;
+      if (auto values = together.evaluate(point)) return at->second = std::move(*values);
+      // One that exceeds 63 bits there does not take the others along.
+      for (const auto& s : peaks.list()) at->second.push_back(alone(s, point));
+      return at->second;
+    };
+    std::vector<Pieces> out;
+    for (size_t s = 0; s < peaks.list().size(); ++s)
+      out.push_back(fit_pieces(ranges_, {1, together.possible, [&, s](Fittable::Point point) {
+                                           return std::optional(
+                                               Fittable::Values{values_at(point)[s]});
+                                         }}));
+    return out;
   }
 
  private:
-  /// Arguments are kept; `this` is borrowed.
-  Fittable function(size_t series, std::function<bool(const Column&)> wanted,
-                    std::function<Fittable::Values(const Results&)> values) {
+  std::optional<int64_t> alone(const OneSeries& s, Fittable::Point point) {
+    const FittedSeries one(request_, {s});
+    const auto values = function(one).evaluate(point);
+    return values ? values->front() : std::nullopt;
+  }
+
+  /// `series` and `this` are borrowed.
+  Fittable function(const FittedSeries& series) {
     Fittable f;
-    f.series = series;
+    f.series = series.list().size();
     f.possible = [this](Fittable::Point point) {
       for (size_t i = 0; i < symbols_.size(); ++i) sizes_.set(symbols_[i], point[i]);
       return sizes_.try_apply();
     };
-    f.evaluate = [this, possible = f.possible, wanted = std::move(wanted),
-                  values =
-                      std::move(values)](Fittable::Point point) -> std::optional<Fittable::Values> {
+    f.evaluate = [this, &series,
+                  possible = f.possible](Fittable::Point point) -> std::optional<Fittable::Values> {
       if (!possible(point)) return std::nullopt;
       try {
-        return values(engine_.run_nodes(wanted));
+        return series.values(engine_.run_nodes([&](const Column& c) { return series.has(c); }));
       } catch (const Error&) {
         return std::nullopt;  // a sum that exceeds 63 bits, a shape that an operator refuses
       }
@@ -131,6 +170,7 @@ class OtherRuns {
     return f;
   }
 
+  const FormulaRequest& request_;
   std::vector<size_t> symbols_;
   std::vector<SizeRange> ranges_;
   CallLog log_;
@@ -143,14 +183,8 @@ class OtherRuns {
 Formulas find_formulas(Graph& graph, const FormulaRequest& request) {
   Formulas out;
   const auto symbols = free_symbols(graph, request.fixed);
-  const FittedSeries series(graph, request);
-  std::vector<size_t> peaks;
-  for (size_t i = 0; i < request.results.columns.size(); ++i) {
-    const auto& c = request.results.columns[i];
-    if (is_peak(c) && request.wanted(c) && integer(c.cell(TMETER_AXIS_MODEL, 0)))
-      peaks.push_back(i);
-  }
-  if (symbols.empty() || (series.list().empty() && peaks.empty())) return out;
+  const FittedSeries series(request, sums_of(graph, request)), peaks(request, peaks_of(request));
+  if (symbols.empty() || (series.list().empty() && peaks.list().empty())) return out;
   if (symbols.size() > kMaxSizes) {
     const auto of_inputs =
         std::ranges::count_if(symbols, [&](size_t i) { return !graph.symbols()[i].place.empty(); });
@@ -168,7 +202,7 @@ Formulas find_formulas(Graph& graph, const FormulaRequest& request) {
     here.push_back(graph.symbols()[i].value);
   }
   OtherRuns runs(graph, symbols, request);
-  auto fitted = runs.fit(series, [&](const Column& c) { return is_sum(c) && request.wanted(c); });
+  auto fitted = runs.fit(series);
   const auto known = series.values(request.results);
   for (size_t s = 0; s < fitted.size(); ++s) {
     const auto [metric, module] = series.list()[s];
@@ -178,15 +212,15 @@ Formulas find_formulas(Graph& graph, const FormulaRequest& request) {
     const bool partial = is_partial(cell_of(request.results, series.list()[s]));
     out.list.push_back({metric, module, partial, std::move(*p), std::move(text)});
   }
-  for (const auto metric : peaks) {
-    const auto& column = request.results.columns[metric];
-    auto pieces = runs.fit_peak(column);
+  auto pieces = runs.fit_pieces_of(peaks);
+  for (size_t s = 0; s < pieces.size(); ++s) {
+    const auto& peak = peaks.list()[s];
     // One of several is a lower bound; the largest is the peak.
     const bool partial =
-        !pieces.whole || pieces.list.size() > 1 || is_partial(column.cell(TMETER_AXIS_MODEL, 0));
-    for (auto& piece : pieces.list) {
+        !pieces[s].whole || pieces[s].list.size() > 1 || is_partial(cell_of(request.results, peak));
+    for (auto& piece : pieces[s].list) {
       auto text = piece.text(names);
-      out.list.push_back({metric, 0, partial, std::move(piece), std::move(text)});
+      out.list.push_back({peak.metric, 0, partial, std::move(piece), std::move(text)});
     }
   }
   std::ranges::stable_sort(out.list, {}, &Formula::metric);
