@@ -18,7 +18,7 @@
 #pragma GCC visibility push(hidden)
 namespace energy {
 
-/// The temperature of the run, in °C, or why there is none.
+/// The temperature of the run in °C, or the reason why it is missing.
 struct Temperature {
   std::optional<double> celsius;
   std::string missing = "no temperature is given";

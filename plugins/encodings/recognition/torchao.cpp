@@ -1,6 +1,6 @@
 // torchao's tensor subclasses, flattened (prototype/safetensors/safetensors_support.py of 0.18):
 // "fc.weight" is stored as "fc._weight_qdata", "fc._weight_scale" and others, and the metadata of
-// the file say of which class it is:
+// the file name its class:
 //
 //   "fc.weight": {"_type": "Int4Tensor", "_data": {"block_size": [1, 32], "shape": [32, 64]}, …}
 //

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <set>
 #include <string>
-#include <vector>
 
 namespace training {
 namespace {
@@ -95,8 +96,9 @@ int64_t compression_of(const Config& config, uint32_t layer) {
   return rate;
 }
 
-/// A window, and beyond it compressed tokens, of which an indexer chooses some where four become
-/// one. Layers that predict further tokens have a window alone.
+/// A query attends to a window of tokens and to all tokens before it in compressed form. Where four
+/// tokens become one, an indexer chooses among the compressed ones. Layers that predict further
+/// tokens have the window alone.
 Count compressed_attention(const Config& config, int64_t sequence, size_t predictors) {
   constexpr int64_t kIndexed = 4;
   const auto a = attention_of(config);
@@ -145,17 +147,18 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
 /// Parameters by what a token does with them.
 struct Parameters {
   Count whole = 0, experts = 0, tables = 0, head = 0, carried = 0;
-  std::vector<std::string> predictors;  // paths of layers that predict further tokens
+  std::set<std::string> predictors;  // paths of layers that predict further tokens
 };
 
 /// The number of the layer that a path lies in; -1: it lies in none.
 int64_t layer_of(std::string_view path) {
-  const auto at = path.find("layers.");
+  constexpr std::string_view kLayers = "layers.";
+  const auto at = path.find(kLayers);
   if (at == path.npos) return -1;
-  int64_t n = -1;
-  for (size_t i = at + 7; i < path.size() && path[i] >= '0' && path[i] <= '9' && n < (1 << 24); ++i)
-    n = std::max<int64_t>(n, 0) * 10 + (path[i] - '0');
-  return n;
+  const auto number = path.substr(at + kLayers.size());
+  uint32_t n = 0;
+  const auto read = std::from_chars(number.data(), number.data() + number.size(), n);
+  return read.ec == std::errc() ? n : -1;
 }
 
 /// "mtp.0", or the layer beyond those that are counted; empty for other parameters.
@@ -173,8 +176,7 @@ Parameters parameters_of(const Graph& graph, int64_t layers) {
     const auto path = t.owner().path();
     const auto owner = t.owner().name();
     const auto predictor = predictor_of(path, layers);
-    if (!predictor.empty() && std::ranges::find(out.predictors, predictor) == out.predictors.end())
-      out.predictors.push_back(predictor);
+    if (!predictor.empty()) out.predictors.insert(predictor);
     out.whole += n;
     if (has_part(path, "experts"))
       out.experts += n;

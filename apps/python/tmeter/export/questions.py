@@ -25,7 +25,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from .places import is_file_of_others, is_of_others, place_of
 
-#: A local variable and the attributes of it of which it is the class; None: this cannot tell.
+#: The expression whose class is asked for: a local variable and its attributes; None: unknown.
 _Chain = tuple[str, ...] | None
 _Lines = dict[int, list[_Chain]]
 
@@ -202,17 +202,17 @@ def _is_fake(frame: Any, chain: _Chain) -> bool:
 
 
 def _reachable(model: nn.Module) -> Iterator[types.CodeType]:
-    todo: list[tuple[Any, Any]] = []
+    pending: list[tuple[Any, Any]] = []
     kinds: set[type] = set()
     for module in model.modules():
         own = [f for f in vars(module).values() if callable(f) and not isinstance(f, nn.Module)]
-        todo += [(f, module) for f in own]
+        pending += [(f, module) for f in own]
         if type(module) not in kinds:
             kinds.add(type(module))
-            todo += [(getattr(type(module), name, None), module) for name in ("forward", "__call__")]
+            pending += [(getattr(type(module), name, None), module) for name in ("forward", "__call__")]
     seen: set[int] = set()
-    while todo:
-        value, owner = todo.pop()
+    while pending:
+        value, owner = pending.pop()
         function = _function(value)
         if function is None or id(function) in seen:
             continue
@@ -225,8 +225,8 @@ def _reachable(model: nn.Module) -> Iterator[types.CodeType]:
             code = codes.pop()
             codes += [c for c in code.co_consts if isinstance(c, types.CodeType)]
             yield code
-            todo += [(v, owner) for v in _named(code.co_names, function, owner)]
-        todo += [(v, owner) for v in _enclosed(function)]
+            pending += [(v, owner) for v in _named(code.co_names, function, owner)]
+        pending += [(v, owner) for v in _enclosed(function)]
 
 
 @functools.cache
