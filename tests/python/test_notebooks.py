@@ -49,12 +49,17 @@ def test_tables(tour):
     assert "blocks.0.conv.weight" in shown(tour, "weights = ", "text/html")
 
 
+def test_a_result_is_a_summary(tour):
+    data = tour["result"][-1]["data"]
+    assert "29,196,608" in data["text/plain"] and "29,196,608 MAC" in data["text/html"]
+    assert "blocks" in data["text/html"]
+
+
 def test_the_report_and_the_difference_are_pages_in_frames(tour):
-    for cell, said in (("result", "29,196,608"), ("wider = ", "+172.4 %")):
-        page = tour[cell] if cell in tour else next(o for k, o in tour.items() if k.startswith(cell))
-        data = page[-1]["data"]
-        assert data["text/html"].startswith("<iframe srcdoc=") and said in data["text/plain"]
-        assert "allow-same-origin" not in data["text/html"]
+    assert "+172.4 %" in shown(tour, "wider = ", "text/plain")
+    for cell in ("result.page()", "wider = "):
+        page = shown(tour, cell, "text/html")
+        assert page.startswith("<iframe srcdoc=") and "allow-same-origin" not in page
 
 
 def test_serving_32_users_at_32k():

@@ -149,11 +149,65 @@ def test_print_is_the_text_report(result, partial):
 
 
 def test_notebooks_get_an_isolated_page(result):
-    shown = result._repr_html_()
+    shown = result.page()._repr_html_()
     assert shown.startswith("<iframe srcdoc=") and 'sandbox="allow-scripts' in shown
     assert "allow-same-origin" not in shown
     assert shown.count("<") == 2  # the whole page is inside the attribute
     assert "&lt;!doctype html&gt;" in shown.lower()
+
+
+def test_notebooks_show_a_summary(result, partial):
+    shown = result._repr_html_()
+    assert len(shown) < 30_000 and "<script" not in shown and "<iframe" not in shown
+    assert "4.09 GMAC" in shown and 'title="4,089,184,256 MAC"' in shown
+    assert "25.6 M" in shown and "layer4" in shown and "result.page()" in shown
+    assert f"{len(result.modules) - 11} more modules" in shown  # the root and its 10 children
+    assert "≥ " in partial._repr_html_()
+
+
+def test_a_summary_is_short_whatever_the_model(result):
+    from tmeter.summary import summary
+
+    report = result.to_dict()
+    report["model"]["name"] = "<b>" + "n" * 100_000
+    report["warnings"] = ["<i>" + "w" * 100_000] * 1000
+    child = report["modules"][1]
+    report["modules"] += [{**child, "id": str(i), "path": f"<p{i}>" * 999} for i in range(20, 5000)]
+    report["totals"]["macs"] = None
+    report["totals_status"]["macs"] = "not_finite"
+    shown = summary(report, report["warnings"])
+    assert len(shown) < 30_000
+    assert "997 more warnings" in shown and "more modules" in shown and "not finite" in shown
+    assert not any(tag in shown for tag in ("<i>", "<p2", "<b><b>"))
+    report["modules"], report["metrics"] = report["modules"][:1], []
+    assert "<td" not in summary(report, ())
+
+
+@pytest.mark.parametrize(
+    "value, kind, unit, text",
+    [
+        (0, "count", "", "0"),
+        (999, "op", "MAC", "999 MAC"),
+        (999_999, "op", "MAC", "1 MMAC"),
+        (4_089_184_256, "op", "MAC", "4.09 GMAC"),
+        (1023, "byte", "B", "1023 B"),
+        (102_228_128, "byte", "B", "97.5 MiB"),
+        (0.00125, "joule", "J", "1.25 mJ"),
+        (0.4, "ratio", "", "40.0 %"),
+        (-1500, "count", "", "-1.5 k"),
+        (1e-30, "second", "s", "1e-30 s"),
+    ],
+)
+def test_numbers_of_a_summary(value, kind, unit, text):
+    from tmeter.summary import scaled
+
+    assert scaled(value, kind, unit) == text
+
+
+def test_totals_show_themselves_without_pandas(result, monkeypatch):
+    assert "macs" in result.totals._repr_html_()
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert result.totals._repr_html_() is None
 
 
 def test_reports_to_files(result, tmp_path):
@@ -251,7 +305,8 @@ def test_hostile_names_stay_names(tmp_path, resnet50):
     shutil.copy(resnet50, file)
     result = tmeter.analyze(file)
     assert result.total("params") == 25_557_032
-    assert "<script>alert" not in result.to_html() and "<script>alert" not in result._repr_html_()
+    for shown in (result.to_html(), result.page()._repr_html_(), result._repr_html_()):
+        assert "<script>alert" not in shown
     assert "\x1b" not in str(result)
 
 

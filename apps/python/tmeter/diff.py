@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .program import run
-from .source import isolated
+from .source import Page
 
 if TYPE_CHECKING:
     from .result import Result
@@ -35,7 +35,7 @@ class Diff:
         return self.report().rstrip("\n")
 
     def _repr_html_(self) -> str:
-        return isolated(self.report("html"))
+        return Page(self.report("html"))._repr_html_()
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": str(self), "text/html": self._repr_html_()}

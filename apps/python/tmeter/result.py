@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from .errors import UsageError
 from .module_tree import ModuleNode, tree_of
 from .program import run
-from .source import check, isolated, saved, show
+from .source import Page, check, saved, show
+from .summary import summary
 from .totals import Totals
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ class ExportInfo:
 class Result:
     """The figures of one model.
 
-    ``print(result)`` writes the text report; a notebook shows the interactive one. ``result.macs``,
+    ``print(result)`` writes the text report. A notebook shows a summary; `page` is the interactive
+    report. ``result.macs``,
     ``result["macs"]`` and ``result.totals["macs"]`` are the same number: a Python integer or float in
     the unit its metric states (counts, MACs, FLOPs, bytes, joules).
 
@@ -260,6 +262,10 @@ class Result:
         """One interactive page that needs nothing else."""
         return _written(show(self._report, "html"), path)
 
+    def page(self) -> Page:
+        """The interactive page for a notebook, which keeps all of it: some 300 KB and more."""
+        return Page(self.to_html())
+
     def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str:
         """For reviews and build servers."""
         return _written(show(self._report, "markdown"), path)
@@ -299,7 +305,7 @@ class Result:
         return f"<tmeter.Result {name}: {', '.join(figures)}>"
 
     def _repr_html_(self) -> str:
-        return isolated(self.to_html())
+        return summary(self._report, self.warnings)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": str(self), "text/html": self._repr_html_()}

@@ -48,10 +48,18 @@ def check(report: dict[str, Any], bounds: Sequence[str]) -> None:
         run(["show", "--report", f"json={os.devnull}", *asserted, file])
 
 
-def isolated(page: str) -> str:
-    """A page in a frame of its own: it can neither touch the notebook nor be touched by it."""
-    return (
-        f'<iframe srcdoc="{html.escape(page, quote=True)}" '
-        'sandbox="allow-scripts allow-downloads allow-popups" '
-        'style="width:100%;height:640px;border:1px solid #8884" title="tmeter report"></iframe>'
-    )
+class Page:
+    """A page that a notebook shows in a frame of its own; neither can touch the other."""
+
+    def __init__(self, page: str) -> None:
+        self._page = page
+
+    def __str__(self) -> str:
+        return self._page
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe srcdoc="{html.escape(self._page, quote=True)}" '
+            'sandbox="allow-scripts allow-downloads allow-popups" '
+            'style="width:100%;height:640px;border:1px solid #8884" title="tmeter report"></iframe>'
+        )

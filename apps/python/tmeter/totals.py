@@ -46,6 +46,10 @@ class Totals(Mapping[str, Any]):
     def __repr__(self) -> str:
         return repr(dict(self._values))
 
-    def _repr_html_(self) -> str:
-        shown: str = self._frame().to_html()
+    def _repr_html_(self) -> str | None:
+        """None without pandas: a notebook then shows the text."""
+        try:
+            shown: str = self._frame().to_html()
+        except UsageError:
+            return None
         return shown
