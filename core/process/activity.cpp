@@ -1,4 +1,3 @@
-#include "core/process/activity.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -58,6 +57,11 @@ void note_participant(std::string_view library, std::string_view id, bool asked)
   if (!id.empty()) p.id.set(id);
   p.asked = p.asked || asked;
   if (i == count) a.participant_count = static_cast<uint32_t>(count + 1);
+}
+
+bool is_inside_plugin(const Activity& activity) {
+  return std::any_of(activity.slots.begin(), activity.slots.end(),
+                     [](const ActivitySlot& s) { return !s.plugin.empty(); });
 }
 
 void leave_activity() {

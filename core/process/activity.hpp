@@ -87,6 +87,8 @@ struct Activity {
 Activity& activity();
 /// Makes the page one that is shared with processes forked later. Throws Error(kRun).
 void share_activity();
+/// Whether a thread is inside a plugin.
+bool is_inside_plugin(const Activity& activity);
 /// In a process forked from the worker: its page is its own from now on, as it is now.
 void leave_activity();
 

@@ -23,6 +23,8 @@ bool is_exit_status(uint64_t number) {
 std::string FrameValidator::defect(const Frame& f, const Outputs& outputs,
                                    const ReportMemory& memory) {
   if (finished_) return "it goes on after its end";
+  if (offender_ && f.kind != FrameKind::kOffender && f.kind != FrameKind::kFinished)
+    return "it goes on after it has blamed a plugin";
   switch (f.kind) {
     case FrameKind::kMessage:
     case FrameKind::kProgress:

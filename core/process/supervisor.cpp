@@ -82,7 +82,8 @@ class Attempt {
   /// What is the supervisor's own finding goes before what the worker says.
   Ending ending() {
     const bool exited = WIFEXITED(worker_.wait_status()) && WEXITSTATUS(worker_.wait_status()) == 0;
-    const bool believed = said_ && ended_by_ == EndedBy::kItself && exited;
+    const bool believed =
+        said_ && ended_by_ == EndedBy::kItself && exited && !is_inside_plugin(activity());
     if (course_.interrupted) {
       const bool answered = believed && said_->status == kInterruptedStatus;
       if (answered && said_->reports_stand) return *said_;

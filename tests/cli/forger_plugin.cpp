@@ -112,6 +112,13 @@ const std::map<std::string, std::function<void()>> kDeeds{
     {"kind", [] { say(77), sleep_for_ever(); }},
     {"model", [] { say(kRunsModel), sleep_for_ever(); }},
     {"half", [] { say(kReport, 0, 0, "x"), say(kReportWhole, 0, 5), sleep_for_ever(); }},
+    {"blame", [] { say(kOffender, 1, 1, "org.tmeter.flops" + std::string(1, 0) + "lied"); }},
+    {"blame-and-exit",
+     [] {
+       say(kOffender, 1, 1, "org.tmeter.flops" + std::string(1, 0) + "lied");
+       say(kFinished, 5, 0, "plugin org.tmeter.flops lied");
+       _exit(0);
+     }},
     {"frames", [] { flood([](uint64_t i) { say(kProgress, i, 0, "B"); }); }},
     {"offenders", [] { flood([](uint64_t i) { say(kOffender, 1, 1, distinct(i, 1000)); }); }},
     {"messages", [] { flood([](uint64_t i) { say(kMessage, 0, 0, distinct(i, 1 << 19)); }); }},

@@ -197,6 +197,7 @@ class Contract(ForgerTest):
         "metric:kind": "a stray write or close",
         "writer:finished": "it says it has finished, and a report is missing",
         "analysis:offenders": "it blames a second plugin",
+        "analysis:blame-and-exit": "it did not end well",
     }
 
     def test_is_broken_by_name_and_costs_the_plugin_alone(self):
@@ -209,6 +210,16 @@ class Contract(ForgerTest):
                 totals = json.loads(done.stdout)["totals"]
                 self.assertEqual({k: v for k, v in totals.items() if k in plain}, plain)
                 self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_who_blames_another_plugin_does_not_cost_that_one(self):
+        plain = json.loads(tmeter("--plugins=params,flops", RESNET, "--report", "json").stdout)["totals"]
+        for deed in ("analysis:blame", "metric:blame"):
+            with self.subTest(deed=deed):
+                done = self.forged(deed, "--report", "json")
+                self.assertEqual(done.returncode, PLUGIN, done.stderr)
+                self.assertRegex(done.stderr, r"it (goes on after it has blamed a|blames a second) plugin.*: com\.forger\.all\n")
+                totals = json.loads(done.stdout)["totals"]
+                self.assertEqual({k: v for k, v in totals.items() if k in plain}, plain)
 
     def test_who_says_it_has_finished_and_stays_is_ended_without_a_timeout_too(self):
         for deed in ("analysis:both-done", "deinit:hang"):
