@@ -6,12 +6,14 @@
 
 #include "plugins/common/decoder/cost.hpp"
 #include "plugins/common/decoder/experts.hpp"
+#include "plugins/common/model_figures.hpp"
 #include "plugins/common/wording.hpp"
 
 namespace {
 
 using plugins::Cost;
 using plugins::Decoder;
+using plugins::emit_total;
 using plugins::Router;
 using tmeter::Call;
 using tmeter::Cell;
@@ -19,13 +21,7 @@ using tmeter::Count;
 using tmeter::Finding;
 using tmeter::Graph;
 
-struct Figure {
-  std::string_view id, title, unit;
-  int32_t kind;
-  std::string_view convention;
-};
-
-constexpr Figure kFigures[] = {
+constexpr plugins::ModelFigure kFigures[] = {
     {"tokens", "tokens", "", TMETER_UNIT_COUNT, "tokens of one inference: batch × sequence length"},
     {"macs_per_token", "MACs per token", "MAC", TMETER_UNIT_OP,
      "`macs` of the model divided by its tokens: the prefill, attention in full"},
@@ -57,10 +53,6 @@ std::string number_text(Count n) {
   return tmeter::scaled(static_cast<double>(n.value()), TMETER_UNIT_OP, "").text();
 }
 
-void emit(const Call& call, std::string_view id, Cell value) {
-  call.emit(id, TMETER_AXIS_MODEL, 0, value);
-}
-
 Cell quotient(Count a, Count b) {
   if (a / b * b == a) return a / b;
   return static_cast<double>(a.value()) / static_cast<double>(b.value());
@@ -79,8 +71,9 @@ std::string attentions_text(const Decoder& d) {
 }
 
 void say_model(const Decoder& d, const Cost& cost, const Call& call) {
-  emit(call, "tokens", d.tokens());
-  emit(call, "macs_per_token", cost.known ? quotient(cost.all, d.tokens()) : Cell::unsupported());
+  emit_total(call, "tokens", d.tokens());
+  emit_total(call, "macs_per_token",
+             cost.known ? quotient(cost.all, d.tokens()) : Cell::unsupported());
   Finding f;
   f.rule = "language-model";
   f.text = "a decoder language model: " + number_text(d.tokens()) + " tokens (" +
@@ -124,8 +117,8 @@ std::string cache_evidence(const Decoder& d) {
 void say_cache(const Decoder& d, const Call& call) {
   const auto bytes = d.cache_bytes(), growing = d.growing_cache_bytes();
   const auto per_token = growing / d.tokens(), per_sequence = bytes / d.batch;
-  emit(call, "kv_cache_bytes", bytes);
-  emit(call, "kv_bytes_per_token", quotient(growing, d.tokens()));
+  emit_total(call, "kv_cache_bytes", bytes);
+  emit_total(call, "kv_bytes_per_token", quotient(growing, d.tokens()));
   if (d.attentions.empty()) return;
   Finding f;
   f.rule = "kv-cache";
@@ -139,7 +132,7 @@ void say_cache(const Decoder& d, const Call& call) {
 }
 
 void say_states(const Decoder& d, const Call& call) {
-  emit(call, "state_bytes", d.state_bytes());
+  emit_total(call, "state_bytes", d.state_bytes());
   if (d.states.empty()) return;
   Finding f;
   f.rule = "states";
@@ -153,12 +146,12 @@ void say_states(const Decoder& d, const Call& call) {
 
 void say_decode(const Graph& graph, const Decoder& d, const Cost& cost,
                 const std::vector<Router>& routers, const Call& call) {
-  emit(call, "decode_macs",
-       cost.token_known && cost.known ? Cell(cost.token) : Cell::unsupported());
+  emit_total(call, "decode_macs",
+             cost.token_known && cost.known ? Cell(cost.token) : Cell::unsupported());
   const auto weights = bytes_read(graph, routers);
-  emit(call, "decode_read_bytes",
-       weights ? Cell(*weights + (d.cache_bytes() + d.state_bytes()) / d.batch)
-               : Cell::unsupported());
+  emit_total(call, "decode_read_bytes",
+             weights ? Cell(*weights + (d.cache_bytes() + d.state_bytes()) / d.batch)
+                     : Cell::unsupported());
   if (!cost.known || !cost.token_known || !weights) return;
   const auto read = *weights + (d.cache_bytes() + d.state_bytes()) / d.batch;
   Finding f;
@@ -173,7 +166,7 @@ void say_decode(const Graph& graph, const Decoder& d, const Cost& cost,
 void say_experts(const Graph& graph, const std::vector<Router>& routers, const Call& call) {
   if (routers.empty()) return;
   const auto params = count_parameters(graph, routers);
-  emit(call, "active_params", params.active);
+  emit_total(call, "active_params", params.active);
   const auto& first = routers.front();
   Finding f;
   f.rule = "mixture-of-experts";
@@ -201,18 +194,8 @@ void analyse(const Graph& graph, Call& call) {
 }
 
 void register_all(tmeter::Registrar& r) {
-  std::string_view produced =
-      "tokens macs_per_token decode_macs decode_read_bytes kv_bytes_per_token kv_cache_bytes "
-      "state_bytes "
-      "active_params";
-  for (const auto& f : kFigures)
-    r.metric({.id = f.id,
-              .title = f.title,
-              .unit = f.unit,
-              .unit_kind = f.kind,
-              .axis = TMETER_AXIS_MODEL,
-              .aggregation = TMETER_AGGREGATE_NONE,
-              .convention = f.convention});
+  plugins::register_figures(r, kFigures);
+  static const auto produced = plugins::ids_of(kFigures);
   r.analysis("language-model", "macs", produced, analyse);
 }
 

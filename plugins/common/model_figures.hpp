@@ -1,0 +1,50 @@
+// Metrics of the whole model: a plugin has a table of them, and emits values one by one.
+#pragma once
+#include <span>
+#include <string>
+#include <tmeter/cpp/plugin.hpp>
+
+#pragma GCC visibility push(hidden)  // as the SDK types inside
+namespace plugins {
+
+struct ModelFigure {
+  std::string_view id, title, unit;
+  int32_t kind;  // TMETER_UNIT_…
+  std::string_view convention;
+  int32_t better = TMETER_BETTER_LOWER;
+};
+
+inline void register_figures(tmeter::Registrar& r, std::span<const ModelFigure> figures) {
+  for (const auto& f : figures)
+    r.metric({.id = f.id,
+              .title = f.title,
+              .unit = f.unit,
+              .unit_kind = f.kind,
+              .axis = TMETER_AXIS_MODEL,
+              .aggregation = TMETER_AGGREGATE_NONE,
+              .better = f.better,
+              .convention = f.convention});
+}
+
+/// The ids, separated by spaces. A registrar borrows them.
+inline std::string ids_of(std::span<const ModelFigure> figures) {
+  std::string out;
+  for (const auto& f : figures) out += (out.empty() ? "" : " ") + std::string(f.id);
+  return out;
+}
+
+inline void emit_total(const tmeter::Call& call, std::string_view id, tmeter::Cell value) {
+  call.emit(id, TMETER_AXIS_MODEL, 0, value);
+}
+
+/// Emits "unavailable" for each id, with the reason as its provenance.
+inline void emit_unavailable(const tmeter::Call& call, std::span<const std::string_view> ids,
+                             const std::string& why) {
+  for (const auto id : ids) {
+    call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE, why);
+    emit_total(call, id, tmeter::Cell::unavailable());
+  }
+}
+
+}  // namespace plugins
+#pragma GCC visibility pop
