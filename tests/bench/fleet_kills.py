@@ -27,6 +27,16 @@ from shards import cut  # noqa: E402
 PASSING = {"seconds", "fetch_seconds", "tries", "nodes"}
 
 
+#: By the command line of a process. Ray ends a node with its agents, so these stand for the raylet.
+KINDS = (
+    ("raylet", lambda name: "/raylet " in name or (name.startswith("ray::") and "Agent" in name)),
+    ("worker", lambda name: "fleet.worker" in name or name.startswith("ray::")),
+    ("program", lambda name: "bin/tmeter " in name and "python" not in name),
+)
+#: Seconds in which all processes end. Ray's agents look for a killed GCS for a minute.
+TO_END, TO_END_OF_RAY = 5.0, 100.0
+
+
 def rows_of(output):
     from tmeter import fleet
 
@@ -71,12 +81,20 @@ def family(pid):
     return found
 
 
+def family_alive(processes):
+    for pid, name in processes.items():
+        try:
+            if Path(f"/proc/{pid}/cmdline").read_bytes():  # empty: it has ended, and is waited for
+                yield pid, name.strip()
+        except OSError:
+            pass
+
+
 def victims(processes, driver):
     """Kind → pids."""
     out = {"driver": [driver]}
     for pid, name in processes.items():
-        kind = "worker" if "fleet.worker" in name or name.startswith("ray::") else "raylet" if "/raylet " in name else \
-            "program" if "bin/tmeter " in name and "python" not in name else None
+        kind = next((kind for kind, is_it in KINDS if is_it(name)), None)
         if kind:
             out.setdefault(kind, []).append(pid)
     return out
@@ -104,6 +122,7 @@ def main():
     (root / "list").write_text("\n".join(sources))
     os.environ["TMPDIR"] = str(temporary)
     tempfile.tempdir = str(temporary)
+    most = TO_END_OF_RAY if options.ray else TO_END
     words = [sys.executable, "-m", "tmeter", "fleet", "--list", str(root / "list"), "--cache", str(cache), "-p", "params,flops,memory,param-stats", "-q"]
     if options.ray:
         words += ["--ray", "local"]
@@ -138,13 +157,15 @@ def main():
         same = rows == quiet and reports_of(output, rows) == quiet_reports
         if not same:
             print(*differences(rows, quiet, reports_of(output, rows), quiet_reports), sep="\n")
-        time.sleep(0.5)
-        alive = [p for p in processes if Path(f"/proc/{p}/cmdline").exists() and Path(f"/proc/{p}/cmdline").read_bytes()]
+        begin = time.monotonic()
+        while (alive := {p: name for p, name in family_alive(processes)}) and time.monotonic() - begin < most:
+            time.sleep(0.5)
+        waited = time.monotonic() - begin
         left = [*temporary.iterdir(), *cache.iterdir(), *output.glob(".part"), *output.glob("lock")]
         good = same and not alive and not left and done.returncode == 0
         failures += not good
         print(f"{number + 1:3}: {which.name} to the {kind}, status {driver.returncode}; {runs} runs; "
-              + ("equal, nothing left" if good else f"same={same} alive={alive} left={left} {done.stderr} {said}"), flush=True)
+              + (f"equal, nothing left after {waited:.1f} s; {said.strip()[-200:]}" if good else f"same={same} alive={alive} left={left} {done.stderr} {said}"), flush=True)
         shutil.rmtree(output)
     shutil.rmtree(root, ignore_errors=True)
     print(f"{options.times - failures} of {options.times} equal a quiet run and leave nothing")

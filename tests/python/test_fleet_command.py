@@ -193,6 +193,19 @@ def test_a_large_table_is_paged_and_has_one_schema(tmp_path, monkeypatch):
     assert len(parts) == 3 and len({str(pyarrow.parquet.read_schema(p)) for p in parts}) == 1
     whole = pyarrow.parquet.read_table(tmp_path / "out/models.parquet")
     assert whole.num_rows == 2301 and whole.schema.field("params").type == "int64" and whole.column("params").null_count == 1
+    loaded = fleet.load(tmp_path / "out")
+    with monkeypatch.context() as no_scan:
+        no_scan.setattr(table.Rows, "read", None)  # the places of rows are known
+        assert list(fleet.load(tmp_path / "out").models) == list(loaded.models) == list(found.models)
+    rows = list(loaded.models)
+    for part in (slice(250, 520), slice(-3, None), slice(700, 10, -7), slice(5, 5), slice(0, 9999, 300)):
+        assert loaded.models[part] == rows[part], part
+    assert loaded.models[-2301] == rows[0] and loaded.models[255:257] == rows[255:257]
+    with pytest.raises(IndexError):
+        loaded.models[2301]
+    with open(tmp_path / "out/models.jsonl", "ab") as file:  # another file than the one that was written, cut in a row
+        file.write(json.dumps(rows[0]).encode() + b"\n{")
+    assert list(fleet.load(tmp_path / "out").models) == [*rows, rows[0]]
     page = (tmp_path / "out/index.html").read_text()
     assert page.count("<tr>") == 2001 and "2,301 models, 1 failed" in page and "read_parquet" in page
     index = json.loads((tmp_path / "out/index.json").read_text())

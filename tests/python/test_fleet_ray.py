@@ -1,6 +1,8 @@
 """tmeter.fleet on a Ray cluster of three nodes on this machine: a worker is killed, then a whole node."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,22 @@ def test_a_shard_goes_where_it_lies(cluster, tmp_path):
     found = fleet.analyze([model], tmp_path / "out", place=lambda source: {"shelf": 0.01})
     assert not found.failed  # "auto" uses the connected cluster
     assert ray.cluster_resources()["shelf"] == 1
+
+
+def test_a_cluster_of_its_own(tmp_path):
+    """Ray that the command starts lives as long as the run, and no process of it longer."""
+    models = [FIXTURES / f"models/{name}.pt2" for name in ("resnet50", "gpt2_like")]
+    words = [sys.executable, "-m", "tmeter", "fleet", *models, "-o", tmp_path / "out", "--ray", "local"]
+    environment = {**os.environ, **SETTINGS, "RAY_TMPDIR": f"/tmp/tmeter-ray-{os.getpid()}"}
+    environment.pop("RAY_ADDRESS", None)
+    done = subprocess.run([*words, "-q"], capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert fleet.load(tmp_path / "out").row(str(models[0]))["macs"] == 4_089_184_256
+    assert not [p for p in Path("/proc").glob("[0-9]*/cmdline") if environment["RAY_TMPDIR"].encode() in _read(p)]
+
+
+def _read(path):
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""

@@ -30,11 +30,18 @@ class Deadline:
 
 
 class Call(threading.Thread, Generic[T]):
-    """Work in a thread that keeps no process alive."""
+    """Work in a thread that keeps no process alive.
 
-    def __init__(self, work: Callable[[], T]) -> None:
+    Attributes:
+        done: set when the work has ended.
+        until: what the thread waits for after the work. Some processes that a thread starts end with it.
+    """
+
+    def __init__(self, work: Callable[[], T], until: threading.Event | None = None) -> None:
         super().__init__(daemon=True, name="tmeter-deadline")
         self._work = work
+        self.done = threading.Event()
+        self.until = until
         self.result: list[T] = []
         self.error: BaseException | None = None
 
@@ -43,6 +50,9 @@ class Call(threading.Thread, Generic[T]):
             self.result.append(self._work())
         except BaseException as error:
             self.error = error
+        self.done.set()
+        if self.until is not None:
+            self.until.wait()
 
     def outcome(self) -> T:
         if self.error is not None:
@@ -50,15 +60,16 @@ class Call(threading.Thread, Generic[T]):
         return self.result[0]
 
 
-def within(seconds: float, what: str, work: Callable[[], T]) -> T:
+def within(seconds: float, what: str, work: Callable[[], T], until: threading.Event | None = None) -> T:
     """What `work` returns. After the time it is left to itself, in a thread that keeps no process alive.
+
+    until: as of `Call`.
 
     Raises:
         TimeoutError: `what` took longer.
     """
-    call = Call(work)
+    call = Call(work, until)
     call.start()
-    call.join(seconds)
-    if call.is_alive():
+    if not call.done.wait(seconds):
         raise TimeoutError(f"{what}: no answer within {seconds:.0f} s")
     return call.outcome()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
+import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -48,17 +50,24 @@ def _require_answer(address: str) -> None:
         raise UsageError(f"address={address!r}: no Ray there ({why})") from error
 
 
-def _connected(ray: Any, address: str | None) -> None:
-    """Raises UsageError: there is no Ray, or none that answers in time."""
+def _connected(ray: Any, address: str | None, over: threading.Event) -> None:
+    """The kernel ends a cluster of this machine with the thread that started it, which lasts until `over` is set.
+
+    Raises:
+        UsageError: there is no Ray, or none that answers in time.
+    """
     if address is not None:
         _require_answer(address)
+    options = {"log_to_driver": False, "logging_level": logging.ERROR, "include_dashboard": False}
     try:
         within(
             _TO_START,
             f"Ray at {address or 'this machine'}",
-            lambda: ray.init(address=address, log_to_driver=False, include_dashboard=False),
+            lambda: ray.init(address=address, **options),
+            over,
         )
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        over.set()
         said = " ".join(str(error).split())[:300]
         raise UsageError(f"address={address!r}: no Ray there ({said})") from error
 
@@ -78,8 +87,9 @@ class OnRay:
             ) from error
         self._ray: Any = ray
         self._own = not ray.is_initialized()
+        self._over = threading.Event()
         if self._own:
-            _connected(ray, address or os.environ.get("RAY_ADDRESS"))
+            _connected(ray, address or os.environ.get("RAY_ADDRESS"), self._over)
         self._task: Any = ray.remote(_batch_here)
         self._options = dict(options)
         self._running: dict[Any, tuple[int, Batch]] = {}
@@ -127,3 +137,4 @@ class OnRay:
         if self._own:
             self._own = False
             self._ray.shutdown()
+            self._over.set()

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ..errors import OutputError, UsageError
 from .places import file_system, is_url
@@ -26,6 +26,7 @@ _PARTS = ".part"
 _STORES = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "oss"}
 #: Seconds between a remote lock's signs of life, and after which it counts as left behind.
 _BEAT, _DEAD = 20.0, 90.0
+_BLOCK = 1 << 20  # bytes that are fetched at a time
 
 
 def output_of(root: str) -> Output:
@@ -39,6 +40,14 @@ class Output:
 
     def read(self, name: str) -> bytes:
         """Raises FileNotFoundError."""
+        raise NotImplementedError
+
+    def open(self, name: str) -> IO[bytes]:
+        """For reading any part of it. Raises FileNotFoundError."""
+        raise NotImplementedError
+
+    def size(self, name: str) -> int:
+        """In bytes. Raises FileNotFoundError."""
         raise NotImplementedError
 
     def exists(self, name: str) -> bool:
@@ -88,6 +97,12 @@ class Local(Output):
     def read(self, name: str) -> bytes:
         with open(self.path(name), "rb") as file:
             return file.read()
+
+    def open(self, name: str) -> IO[bytes]:
+        return open(self.path(name), "rb")
+
+    def size(self, name: str) -> int:
+        return os.path.getsize(self.path(name))
 
     def exists(self, name: str) -> bool:
         return os.path.isfile(self.path(name))
@@ -210,6 +225,15 @@ class Remote(Output):
         self._system.invalidate_cache()
         content: bytes = self._system.cat_file(self.path(name))
         return content
+
+    def open(self, name: str) -> IO[bytes]:
+        self._system.invalidate_cache()
+        file: IO[bytes] = self._system.open(self.path(name), "rb", block_size=_BLOCK)
+        return file
+
+    def size(self, name: str) -> int:
+        self._system.invalidate_cache()
+        return int(self._system.info(self.path(name))["size"])
 
     def exists(self, name: str) -> bool:
         self._system.invalidate_cache()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Error, UsageError
 from ..result import Result
 from .output import ABOUT, Local, output_of, require_ours
-from .table import FACTS, open_rows
+from .table import FACTS, Rows
 
 if TYPE_CHECKING:
     import pandas
@@ -108,7 +108,7 @@ def load(output: str | os.PathLike[str]) -> FleetResult:
     require_ours(place)
     try:
         about = json.loads(place.read(ABOUT))
-        rows = open_rows(place)
+        rows = Rows.opened(place, about.get("table"))
         metrics, warnings, total = about["metrics"], about["warnings"], about["models"]
     except FileNotFoundError as error:
         raise UsageError(f"{os.fspath(output)}: there are no results of a fleet") from error

@@ -57,7 +57,7 @@ class Run:
         self._kinds: Counter[str] = Counter()
         self._pending: list[Unit] = []
         self.output_error: str | None = None
-        self._about(False, 0)
+        self._about(False, 0, _metrics_before(output))
 
     # Handing out
 
@@ -253,10 +253,9 @@ class Run:
         total = len(self._plan.names)
         index = Index(list(metrics.values())) if total <= INDEX_MOST else None
         wrong = _AllWrong()
-        places = write_rows(self._output, wrong.watch(self._rows(metrics, index)), columns)
+        rows = write_rows(self._output, wrong.watch(self._rows(metrics, index)), columns)
         if is_whole:
             wrong.require_some()
-        rows = Rows(_path(self._output), places)
         if not write_parquet(self._output, rows, len(rows), columns):
             self._warnings.setdefault("models.parquet was not written: it needs pyarrow (pip install pyarrow)")
         if index is not None:
@@ -268,12 +267,18 @@ class Run:
         made = page(shown, columns.metrics, __version__, len(rows), wrong.failed, total)
         self._output.write("index.html", made.encode("utf-8", "backslashreplace"))
         warnings = list(self._warnings)[:_MOST_WARNINGS]
-        self._about(is_whole, len(rows), columns.metrics, warnings)
+        self._about(is_whole, len(rows), columns.metrics, warnings, rows.about)
         return rows, columns.metrics, warnings
 
     def _about(
-        self, is_whole: bool, done: int, metrics: Iterable[Row] = (), warnings: Iterable[str] = ()
+        self,
+        is_whole: bool,
+        done: int,
+        metrics: Iterable[Row] = (),
+        warnings: Iterable[str] = (),
+        table: Row | None = None,
     ) -> None:
+        """Without `table` the rows are looked for: those of a run that was killed may be of this run or the one before."""
         about = {
             "format": FORMAT,
             "tmeter": __version__,
@@ -282,6 +287,7 @@ class Run:
             "complete": is_whole,
             "metrics": list(metrics),
             "warnings": list(warnings),
+            "table": table,
         }
         self._output.write(ABOUT, json.dumps(about).encode())
 
@@ -290,10 +296,13 @@ class Run:
         self._ledger.close()
 
 
-def _path(output: Output) -> Any:
-    from .table import ROWS_NAME, local_path
-
-    return local_path(output, ROWS_NAME)
+def _metrics_before(output: Output) -> list[Row]:
+    """Of the table that stays until the run's own takes its place."""
+    try:
+        found: list[Row] = json.loads(output.read(ABOUT))["metrics"]
+        return found
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
 
 
 def _facts(entry: Row | None, files: list[Row], shards: int | None, end: tuple[str, str] | None) -> tuple[Any, ...]:

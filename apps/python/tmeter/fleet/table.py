@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import Any, cast, overload
+from itertools import islice
+from typing import Any, overload
 
 from .ledger import Row
-from .output import Local, Output
+from .output import Output
 
 #: Columns of every row, before those of figures.
 FACTS = (
@@ -25,31 +25,56 @@ ROWS_NAME, PARQUET_NAME = "models.jsonl", "models.parquet"
 ROWS_EACH = 50_000
 #: Rows that are kept in memory; a larger table is read on demand.
 _IN_MEMORY = 10_000
+#: Of every so many rows the place in the file is known.
+_STEP = 256
 
 
 class Rows(Sequence[Row]):
     """The rows of ``models.jsonl``, in the order of the models."""
 
-    def __init__(self, path: Path, places: array[int]) -> None:
-        self._path, self._places = path, places
+    def __init__(self, output: Output, count: int, places: array[int], size: int) -> None:
+        """places: of every 256th line; size: of the file."""
+        self._output, self._count, self._places, self._size = output, count, places, size
         self._kept: list[Row] | None = None
-        if len(places) <= _IN_MEMORY:
-            self._kept = list(self._each())
+        if count <= _IN_MEMORY:
+            self._kept = list(self._from(0, count))
 
     @classmethod
-    def read(cls, path: Path) -> Rows:
-        """Lines that are damaged at the end (a disk was full) do not count."""
+    def read(cls, output: Output) -> Rows:
+        """Looks for the lines. Raises FileNotFoundError.
+
+        Lines that are damaged at the end (a disk was full) do not count.
+        """
         places = array("q")
-        place = 0
-        with open(path, "rb") as file:
+        count = size = 0
+        with output.open(ROWS_NAME) as file:
             for line in file:
-                if line.endswith(b"\n"):
-                    places.append(place)
-                place += len(line)
-        return cls(path, places)
+                if not line.endswith(b"\n"):
+                    break
+                if count % _STEP == 0:
+                    places.append(size)
+                count += 1
+                size += len(line)
+        return cls(output, count, places, size)
+
+    @classmethod
+    def opened(cls, output: Output, said: Any) -> Rows:
+        """By `about` of an earlier `Rows`, if it is of the file that is there. Raises FileNotFoundError."""
+        try:
+            count, size, places = said["rows"], said["bytes"], array("q", said["places"])
+            if size == output.size(ROWS_NAME) and len(places) == -(-count // _STEP):
+                return cls(output, count, places, size)
+        except (KeyError, TypeError, OverflowError):
+            pass
+        return cls.read(output)
+
+    @property
+    def about(self) -> Row:
+        """By which it can be opened again at once."""
+        return {"rows": self._count, "bytes": self._size, "places": self._places.tolist()}
 
     def __len__(self) -> int:
-        return len(self._places)
+        return self._count
 
     @overload
     def __getitem__(self, index: int) -> Row: ...
@@ -58,20 +83,24 @@ class Rows(Sequence[Row]):
     def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
         if self._kept is not None:
             return self._kept[index]
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        with open(self._path, "rb") as file:
-            file.seek(self._places[index])
-            return cast(Row, json.loads(file.readline()))
+        wanted = range(self._count)[index]
+        if isinstance(wanted, int):
+            return next(self._from(wanted, wanted + 1))
+        if wanted.step < 0:
+            return list(reversed(self[wanted[-1] : wanted[0] + 1 : -wanted.step])) if wanted else []
+        return list(self._from(wanted.start, wanted.stop, wanted.step))
 
     def __iter__(self) -> Iterator[Row]:
-        return iter(self._kept) if self._kept is not None else self._each()
+        return iter(self._kept) if self._kept is not None else self._from(0, self._count)
 
-    def _each(self) -> Iterator[Row]:
-        with open(self._path, "rb") as file:
-            for line in file:
-                if line.endswith(b"\n"):
-                    yield json.loads(line)
+    def _from(self, start: int, stop: int, step: int = 1) -> Iterator[Row]:
+        if start >= stop:
+            return
+        with self._output.open(ROWS_NAME) as file:
+            file.seek(self._places[start // _STEP])
+            skipped = start % _STEP
+            for line in islice(file, skipped, skipped + stop - start, step):
+                yield json.loads(line)
 
     def __repr__(self) -> str:
         return f"<{len(self):,} rows>"
@@ -123,15 +152,18 @@ class Columns:
         return int if kinds <= {int, bool} else float if kinds <= {int, bool, float} else str
 
 
-def write_rows(output: Output, rows: Iterable[Row], columns: Columns) -> array[int]:
-    """``models.jsonl``; where each line begins."""
+def write_rows(output: Output, rows: Iterable[Row], columns: Columns) -> Rows:
+    """``models.jsonl``."""
     places = array("q")
+    count = size = 0
     with output.writing(ROWS_NAME) as new, open(new, "wb") as file:
         for row in rows:
             columns.note(row)
-            places.append(file.tell())
-            file.write(json.dumps(row).encode() + b"\n")
-    return places
+            if count % _STEP == 0:
+                places.append(size)
+            count += 1
+            size += file.write(json.dumps(row).encode() + b"\n")
+    return Rows(output, count, places, size)
 
 
 def write_parquet(output: Output, rows: Iterable[Row], count: int, columns: Columns) -> bool:
@@ -195,25 +227,3 @@ def _table(rows: Sequence[Row], columns: Columns, schema: Any) -> Any:
 def _storable(value: str) -> str:
     """Names of files may hold bytes that are not UTF-8, which Parquet has no text for."""
     return value.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def local_path(output: Output, name: str) -> Path:
-    """Of a file of the output; a remote one is fetched first, into memory's file system if there is one."""
-    if isinstance(output, Local):
-        return Path(output.path(name))
-    import tempfile
-
-    with tempfile.NamedTemporaryFile(prefix="tmeter-", delete=False) as file:
-        file.write(output.read(name))
-    return Path(file.name)
-
-
-def open_rows(output: Output) -> Rows:
-    """Raises FileNotFoundError."""
-    path = local_path(output, ROWS_NAME)
-    rows = Rows.read(path)
-    if not isinstance(output, Local) and len(rows) <= _IN_MEMORY:
-        path.unlink()
-    return rows
-
-
