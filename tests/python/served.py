@@ -2,6 +2,7 @@
 
 import hashlib
 import http.server
+import pathlib
 import threading
 import time
 
@@ -45,7 +46,7 @@ class Server:
         return f"http://127.0.0.1:{self.server.server_port}/{name}"
 
     def put(self, name, content):
-        """content: bytes, or (first bytes, size): the rest is zeros."""
+        """content: bytes, (first bytes, size) with zeros after them, or the path of a file."""
         self.files[name] = content
         self.times[name] = time.time()
 
@@ -53,10 +54,16 @@ class Server:
         content = self.files[name]
         if isinstance(content, bytes):
             return content[begin:end]
+        if isinstance(content, pathlib.Path):
+            with open(content, "rb") as file:
+                file.seek(begin)
+                return file.read(end - begin)
         return content[0][begin:end].ljust(end - begin, b"\0")
 
     def size(self, name):
         content = self.files[name]
+        if isinstance(content, pathlib.Path):
+            return content.stat().st_size
         return len(content) if isinstance(content, bytes) else content[1]
 
     def answer(self, handler, with_body):
@@ -85,8 +92,7 @@ class Server:
         handler.send_header("Content-Length", str(end - begin))
         if said:
             handler.send_header("Content-Range", f"bytes {begin}-{end - 1}/{size}")
-        content = self.files[name]
-        digest = hashlib.sha256(content if isinstance(content, bytes) else content[0])
+        digest = hashlib.sha256(self.piece(name, 0, min(size, 1 << 20)))
         handler.send_header("ETag", f'"{digest.hexdigest()[:16]}"')
         handler.end_headers()
         if not with_body:

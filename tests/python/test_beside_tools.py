@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 import pytest
+from beside import installed
 
 torch = pytest.importorskip("torch")
 torchvision = pytest.importorskip("torchvision")
@@ -23,19 +24,11 @@ from tmeter.compat.fvcore import FlopCountAnalysis  # noqa: E402
 from tmeter.compat.torchmeter import Meter, get_config  # noqa: E402
 from tmeter.compat.torchstat import stat  # noqa: E402
 
-LIST = pathlib.Path(__file__).with_name("tools.txt")
-CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "tmeter"
-
-
 @pytest.fixture(scope="module", autouse=True)
 def tools():
-    folder = CACHE / ("tools-" + hashlib.sha256(LIST.read_bytes()).hexdigest()[:12])
-    if not (folder / "complete").exists():
-        done = subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", folder, "-r", LIST],
-                              capture_output=True, text=True)
-        if done.returncode != 0:
-            pytest.skip("the tools cannot be installed: " + done.stderr.strip()[-200:])
-        (folder / "complete").touch()
+    folder, why = installed("tools")
+    if folder is None:
+        pytest.skip(f"the tools cannot be installed: {why}")
     sys.path.append(str(folder))
     logging.disable(logging.WARNING)
     yield

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from ..errors import UsageError
+from ..errors import Error, UsageError
 from .deadlines import within
 from .schedule import Event
 from .units import Batch, Done, lost
@@ -54,7 +54,8 @@ def _connected(ray: Any, address: str | None, over: threading.Event) -> None:
     """The kernel ends a cluster of this machine with the thread that started it, which lasts until `over` is set.
 
     Raises:
-        UsageError: there is no Ray, or none that answers in time.
+        UsageError: there is no Ray at the address, or none that answers in time.
+        Error: a cluster of this machine did not start.
     """
     if address is not None:
         _require_answer(address)
@@ -66,9 +67,11 @@ def _connected(ray: Any, address: str | None, over: threading.Event) -> None:
             lambda: ray.init(address=address, **options),
             over,
         )
-    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+    except Exception as error:  # Ray raises all kinds, down to Exception itself
         over.set()
         said = " ".join(str(error).split())[:300]
+        if address is None:
+            raise Error(f"Ray could not be started on this machine: {said}") from error
         raise UsageError(f"address={address!r}: no Ray there ({said})") from error
 
 
