@@ -9,12 +9,12 @@ import time
 
 class Server:
     """Attributes: sent: bytes of bodies; gets: names asked for by GET; broken: status for everything; silent: seconds
-    before each answer; ranges: whether they are known."""
+    before each answer; ranges, lengths: whether they are known."""
 
     def __init__(self):
         self.files, self.times = {}, {}
         self.sent, self.gets = 0, []
-        self.broken, self.silent, self.ranges, self.heads = None, 0.0, True, True
+        self.broken, self.silent, self.ranges, self.heads, self.lengths = None, 0.0, True, True, True
         self.failures = 0  # answers with 503 before those that work
         self.after_get = None
         outer = self
@@ -89,7 +89,10 @@ class Server:
             first, _, last = said.removeprefix("bytes=").partition("-")
             begin, end = int(first), min(int(last) + 1 if last else size, size)
         handler.send_response(206 if said else 200)
-        handler.send_header("Content-Length", str(end - begin))
+        if self.lengths:
+            handler.send_header("Content-Length", str(end - begin))
+        else:
+            handler.send_header("Connection", "close")
         if said:
             handler.send_header("Content-Range", f"bytes {begin}-{end - 1}/{size}")
         digest = hashlib.sha256(self.piece(name, 0, min(size, 1 << 20)))

@@ -189,6 +189,7 @@ class Local(Output):
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, json.dumps(owner).encode(), 0)
         except OSError as error:
+            self.remove(LOCK)
             raise _cannot(self.path(LOCK), error) from error
         return str(owner["token"])
 
