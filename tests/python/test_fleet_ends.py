@@ -115,6 +115,27 @@ def test_what_a_killed_process_left_is_swept(tmp_path, temporary, slow, number, 
     assert not (tmp_path / "out/lock").exists()
 
 
+def test_a_lost_cluster_leaves_the_table_of_what_is_done(tmp_path):
+    """As when Ray's node of this machine dies: no model after it is tried, and the next run goes on."""
+    from tmeter.fleet.analysis import run_fleet
+    from tmeter.fleet.in_processes import Processes
+    from tmeter.fleet.schedule import EngineLost
+
+    class Dying(Processes):
+        def wait(self):
+            if seen:
+                raise EngineLost("the node died")
+            return super().wait()
+
+    seen = []
+    models = {f"m{i}": str(write(tmp_path / f"m{i}.safetensors", ONE)) for i in range(3)}
+    with pytest.raises(tmeter.Error, match="the node died"):
+        run_fleet(models, str(tmp_path / "out"), [], lambda: Dying(1), progress=seen.append)
+    found = fleet.load(tmp_path / "out")
+    assert 1 <= len(found.models) == len(seen) and not found.is_complete and not (tmp_path / "out/lock").exists()
+    assert [row["status"] for row in run(models, tmp_path / "out").models] == ["ok"] * 3
+
+
 def test_folders_of_the_living_are_not_swept(tmp_path):
     from tmeter.fleet.scratch import scratch, sweep
 

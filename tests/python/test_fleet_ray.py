@@ -1,8 +1,10 @@
 """tmeter.fleet on a Ray cluster of three nodes on this machine: a worker is killed, then a whole node."""
 
+import contextlib
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -85,20 +87,24 @@ def test_a_shard_goes_where_it_lies(cluster, tmp_path):
     assert ray.cluster_resources()["shelf"] == 1
 
 
+def of_ray(folder):
+    """Processes of the Ray whose files are there."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if os.fsencode(folder) in entry.read_bytes():
+                found.append(entry)
+    return found
+
+
 def test_a_cluster_of_its_own(tmp_path):
     """Ray that the command starts lives as long as the run, and no process of it longer."""
     models = [FIXTURES / f"models/{name}.pt2" for name in ("resnet50", "gpt2_like")]
-    words = [sys.executable, "-m", "tmeter", "fleet", *models, "-o", tmp_path / "out", "--ray", "local"]
-    environment = {**os.environ, **SETTINGS, "RAY_TMPDIR": f"/tmp/tmeter-ray-{os.getpid()}"}
-    environment.pop("RAY_ADDRESS", None)
-    done = subprocess.run([*words, "-q"], capture_output=True, text=True, env=environment)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert fleet.load(tmp_path / "out").row(str(models[0]))["macs"] == 4_089_184_256
-    assert not [p for p in Path("/proc").glob("[0-9]*/cmdline") if environment["RAY_TMPDIR"].encode() in _read(p)]
-
-
-def _read(path):
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
+    words = [sys.executable, "-m", "tmeter", "fleet", *models, "-o", tmp_path / "out", "--ray", "local", "-q"]
+    with tempfile.TemporaryDirectory(prefix="tmeter-ray-", dir="/tmp") as folder:  # a socket's path is short
+        environment = {**os.environ, **SETTINGS, "RAY_TMPDIR": folder}
+        environment.pop("RAY_ADDRESS", None)
+        done = subprocess.run(words, capture_output=True, text=True, env=environment)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        assert fleet.load(tmp_path / "out").row(str(models[0]))["macs"] == 4_089_184_256
+        assert not of_ray(folder)

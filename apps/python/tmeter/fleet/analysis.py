@@ -17,7 +17,7 @@ from .output import Local, output_of, require_ours
 from .plan import Place, Plan
 from .result import FleetResult
 from .run import Run
-from .schedule import Engine, Progress, Schedule
+from .schedule import Engine, EngineLost, Progress, Schedule
 from .scratch import sweep
 from .units import REPORT, Job
 
@@ -86,6 +86,8 @@ def analyze(
             asked for and missing, or another run writes to `output`. Nothing was analysed then.
         OutputError: `output`, or the disk for temporary files, cannot be written, as when it is
             full. Rows already written stay, and the next run continues.
+        Error: a cluster of this machine could not be started, or Ray's node of this machine died. The
+            table and the page are of the models done by then.
         KeyboardInterrupt: Ctrl-C. The table and the page are of the models done by then.
 
     A model that fails is a row with its error; `FleetResult.require_all` raises.
@@ -158,13 +160,13 @@ def run_fleet(
 
 
 def _go(run: Run, engine: Engine, retries: int) -> None:
-    """Ctrl-C leaves the table of the models done so far."""
+    """Ctrl-C and a lost engine leave the table of the models done so far."""
     try:
         try:
             Schedule(run.batches(engine.capacity), engine, retries, run.take, run.take_retry).run()
         finally:
             engine.close()  # before the lock is given up
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, EngineLost):
         with suppress(OutputError, UsageError):
             run.finish(is_whole=False)
         raise

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import Error, UsageError
 from .deadlines import within
-from .schedule import Event
+from .schedule import EngineLost, Event
 from .units import Batch, Done, lost
 from .work import run_batch
 
@@ -121,6 +121,10 @@ class OnRay:
             cause = getattr(error, "cause", None) or error
             failed = Done(False, error=f"{type(cause).__name__}: {cause}", kind=type(cause).__name__)
             return Event(number, tuple(failed for _ in batch.units), True)
+        except self._ray.exceptions.LocalRayletDiedError as error:
+            raise EngineLost(
+                "Ray's node of this machine died; the table is of the models done by then, and the next run goes on"
+            ) from error
         except self._ray.exceptions.RayError as error:
             said = str(error).strip().splitlines() or [""]
             return Event(number, (), True, lost(f"{type(error).__name__}: {said[0]}"), False)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from ..errors import OutputError
+from ..errors import Error, OutputError
 from .units import Batch, Done, Unit
 
 _LONGEST_PAUSE = 5.0
@@ -68,6 +68,10 @@ class Event:
     suspect: bool = True
 
 
+class EngineLost(Error):
+    """No batch can run any more."""
+
+
 class Engine(Protocol):
     """Where batches run."""
 
@@ -78,7 +82,7 @@ class Engine(Protocol):
     def start(self, number: int, batch: Batch) -> None: ...
 
     def wait(self) -> list[Event]:
-        """Until something has happened."""
+        """Until something has happened. Raises EngineLost."""
 
     def close(self) -> None:
         """Ends what still runs, and waits for its cleaning up."""
@@ -107,7 +111,7 @@ class Schedule:
         self._numbers = itertools.count()
 
     def run(self) -> None:
-        """Raises OutputError when a worker could not write its results."""
+        """Raises EngineLost, and OutputError when a worker could not write its results."""
         running: dict[int, tuple[Batch, list[Done]]] = {}
         while True:
             while len(running) < self._engine.capacity and (batch := self._next(not running)):
