@@ -31,7 +31,7 @@ def disk(tmp_path):
 
 @pytest.fixture
 def models(tmp_path):
-    """A file, a sharded checkpoint, one of two files behind a server that tells no sizes, and one that is no model."""
+    """A file, a sharded checkpoint, one of two files behind a server that tells no sizes, and one that is refused."""
     with Server() as server:
         server.lengths = False
         (tmp_path / "bad.safetensors").write_bytes(b"no model")

@@ -278,7 +278,7 @@ class Run:
         warnings: Iterable[str] = (),
         table: Row | None = None,
     ) -> None:
-        """Without `table` the rows are looked for: those of a run that was killed may be of this run or the one before."""
+        """Without `table` a reader looks for the rows: after a kill they are of this run or the one before."""
         about = {
             "format": FORMAT,
             "tmeter": __version__,

@@ -69,7 +69,7 @@ class Event:
 
 
 class EngineLost(Error):
-    """No batch can run any more."""
+    """The engine has ended, and runs no batch."""
 
 
 class Engine(Protocol):

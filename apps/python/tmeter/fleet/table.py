@@ -25,7 +25,7 @@ ROWS_NAME, PARQUET_NAME = "models.jsonl", "models.parquet"
 ROWS_EACH = 50_000
 #: Rows that are kept in memory; a larger table is read on demand.
 _IN_MEMORY = 10_000
-#: Of every so many rows the place in the file is known.
+#: The place in the file is known of each row whose number is a multiple of this.
 _STEP = 256
 
 
