@@ -24,6 +24,8 @@ BY_TYPE = {"energy.mac": "J", "energy.op": "J", "peak.mac": "MAC/s", "peak.op": 
 BY_CLASS = {"efficiency": "ratio", "bandwidth": "B/s"}
 SINGLE = {"energy.dram": "J/B", "power.static": "W", "peak.dram": "B/s", "overhead.operator": "s",
           "capacity.dram": "B", "cache.l1": "B", "cache.l2": "B", "cache.l3": "B", "link.bandwidth": "B/s", "power.tdp": "W", "vector.width": "B",
+          "curve.fitted.vector": "ratio", "curve.fitted.tensor": "ratio", "curve.transferred.vector": "ratio",
+          "curve.transferred.tensor": "ratio", "curve.memory": "ratio",
           "thermal.leakage": "W/K", "thermal.reference": "°C", "thermal.throttle": "°C", "thermal.slowdown": "1/K"}
 TYPES = {"float64", "float32", "bfloat16", "float16", "float8_e4m3fn", "float8_e5m2", "int8", "int16", "int32", "int64"}
 CLASSES = {"convolution", "matmul", "attention", "recurrent", "embedding", "normalization", "softmax", "pooling", "activation",
@@ -59,6 +61,21 @@ FACTS = {
     "nvidia-l4": {"peak.mac.float16": 242 * T * DENSE * MAC, "peak.mac.int8": 485 * T * DENSE * MAC, "peak.mac.float32": 30.3 * T * MAC,
                   "peak.mac.convolution.float32": 120 * T * DENSE * MAC, "peak.dram": 300 * G, "capacity.dram": 24 * G,
                   "link.bandwidth": 64 * G / 2, "power.tdp": 72},
+    # NVIDIA prints 5.5 and 22 for the P4. The others: lanes and boost clocks, 3584 at 1.303 GHz, 2560 at 1.59 GHz, 5120 at 1.37 GHz, 6912 at 1.41 GHz, 10752 at 1.74 GHz
+    "nvidia-p4": {"peak.mac.float32": 5.5 * T * MAC, "peak.mac.int8": 22 * T * MAC, "peak.dram": 256 / 8 * 6 * G,
+                  "capacity.dram": 8 * G, "power.tdp": 75},
+    "nvidia-p100-pcie": {"peak.mac.float32": 3584 * 1.303 * G, "peak.mac.float16": 2 * 3584 * 1.303 * G, "peak.op.float64": 1792 * 1.303 * G,
+                         "peak.dram": 4096 / 8 * 1.43 * G, "capacity.dram": 16 * G, "power.tdp": 250},
+    "nvidia-t4": {"peak.mac.float32": 2560 * 1.59 * G, "peak.mac.float16": 40 * 512 * 1.59 * G, "peak.mac.int8": 40 * 1024 * 1.59 * G,
+                  "peak.dram": 256 / 8 * 10 * G, "capacity.dram": 16 * G, "power.tdp": 70},
+    "nvidia-v100-pcie": {"peak.mac.float32": 5120 * 1.37 * G, "peak.mac.float16": 80 * 512 * 1.37 * G, "peak.mac.float64": 2560 * 1.37 * G,
+                         "peak.dram": 900 * G, "capacity.dram": 32 * G, "power.tdp": 250},
+    "nvidia-a100-pcie": {"peak.mac.float32": 6912 * 1.41 * G, "peak.mac.float16": 108 * 1024 * 1.41 * G, "peak.op.float64": 3456 * 1.41 * G,
+                         "peak.dram": 1555 * G, "capacity.dram": 40 * G, "link.bandwidth": 64 * G / 2, "power.tdp": 250},
+    "nvidia-a100-80gb-pcie": {"peak.mac.float32": 6912 * 1.41 * G, "peak.mac.bfloat16": 108 * 1024 * 1.41 * G, "peak.dram": 1935 * G,
+                              "capacity.dram": 80 * G, "power.tdp": 300},
+    "nvidia-a40": {"peak.mac.float32": 10752 * 1.74 * G, "peak.mac.float16": 336 * 128 * 1.74 * G, "peak.dram": 384 / 8 * 14.5 * G,
+                   "capacity.dram": 48 * G, "power.tdp": 300},
     # 128 multiprocessors at 2.52 GHz: 128 lanes, and tensor cores with 512 FLOP per cycle in float16
     "nvidia-rtx-4090": {"peak.mac.float32": 128 * 128 * 2.52 * G, "peak.mac.float16": 128 * 512 * 2.52 * G * MAC,
                         "peak.mac.int8": 660.6 * T * MAC, "peak.mac.float8_e5m2": 330.3 * T * MAC,

@@ -1,5 +1,5 @@
-// roofline: a lower bound of each operator's time on a machine, and what bounds it: arithmetic,
-// memory, or the overhead of its call. Nothing is run.
+// roofline: a lower bound of each operator's time on a machine, what bounds it: arithmetic, memory,
+// or the overhead of its call, and the time that is expected, with a band. Nothing is run.
 //
 // The figures are those of the hardware profile of the run (docs/hardware-profiles.md), the
 // formulas machine/figures.hpp's.
@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "ceilings.hpp"
+#include "plugins/common/machine/curves.hpp"
 #include "plugins/common/machine/machine.hpp"
 #include "plugins/common/machine/per_node.hpp"
 
@@ -20,8 +21,9 @@ using tmeter::Cell;
 /// The work and time of one operator, or of a module call that a plugin answers as a whole.
 struct Point {
   double flops = 0, bytes = 0;
-  std::optional<machine::Times> times;  // empty: the profile has no rate for it
-  double overhead = 0;                  // s
+  std::optional<machine::Times> times;        // empty: the profile has no rate for it
+  std::optional<machine::Expected> expected;  // empty: the profile has no curve for it
+  double overhead = 0;                        // s
 
   bool nothing() const { return flops == 0 && bytes == 0; }
   double seconds() const { return times->longer() + overhead; }
@@ -43,12 +45,21 @@ Cell held_by_memory(const Point& p) {
 }
 Cell held_by_calls(const Point& p) { return Cell(p.overhead > p.times->longer() ? 1.0 : 0.0); }
 
+Cell expected(const Point& p) { return Cell(p.expected->seconds); }
+Cell expected_low(const Point& p) { return Cell(p.expected->low); }
+Cell expected_high(const Point& p) { return Cell(p.expected->high); }
+
 struct Column {
   tmeter::MetricSpec spec;
   Cell (*value)(const Point&);
   bool needs_machine;           // peak rates in the profile
   bool needs_overhead = false;  // overhead.operator in the profile
+  bool needs_curve = false;     // curve.* in the profile
 };
+
+constexpr std::string_view kExpected =
+    "call + sqrt(arithmetic² + traffic²) by curves that were fitted on published measurements "
+    "(docs/predictions.md), operator by operator";
 
 constexpr std::string_view kRoofline =
     "roofline: max((MACs / peak.mac + other operations / peak.op) / efficiency, bytes read and "
@@ -56,7 +67,7 @@ constexpr std::string_view kRoofline =
     "operator; a lower bound, for caches and "
     "fusion are not in it";
 
-const std::array<Column, 9> kColumns{{
+const std::array<Column, 12> kColumns{{
     {{.id = "predicted_time",
       .title = "predicted time",
       .unit = "s",
@@ -140,6 +151,38 @@ const std::array<Column, 9> kColumns{{
       .weight = "predicted_time"},
      attainable,
      true},
+    {{.id = "expected_time",
+      .title = "expected time",
+      .unit = "s",
+      .unit_kind = TMETER_UNIT_SECOND,
+      .flags = TMETER_METRIC_DETAIL,
+      .convention = kExpected},
+     expected,
+     false,
+     false,
+     true},
+    {{.id = "expected_time_low",
+      .title = "expected at least",
+      .unit = "s",
+      .unit_kind = TMETER_UNIT_SECOND,
+      .flags = TMETER_METRIC_DETAIL,
+      .convention = "of ten measured times one is shorter: expected_time times the band's factor; "
+                    "bands of operators add up"},
+     expected_low,
+     false,
+     false,
+     true},
+    {{.id = "expected_time_high",
+      .title = "expected at most",
+      .unit = "s",
+      .unit_kind = TMETER_UNIT_SECOND,
+      .flags = TMETER_METRIC_DETAIL,
+      .convention = "of ten measured times one is longer: expected_time times the band's factor; "
+                    "bands of operators add up"},
+     expected_high,
+     false,
+     false,
+     true},
 }};
 
 class Roofline {
@@ -149,14 +192,14 @@ class Roofline {
   void draw_ceilings(Call& call) const { ceilings_.draw(machine_, call); }
 
   Cell at(const Column& column, const tmeter::Node& node, const Call& call) {
-    if (column.needs_machine && !missing_.empty()) return Cell::unavailable();
+    if (cannot(column)) return Cell::unavailable();
     const auto work = machine_.work_of(node, call);
     if (!work) return Cell::unsupported();
     const auto point = nodes_.of(node, *work, [&] { return point_of({&*work, 1}, 1, call); });
     return value(column, point);
   }
   Cell at(const Column& column, const tmeter::ModuleCall& m, const Call& call) {
-    if (column.needs_machine && !missing_.empty()) return Cell::unavailable();
+    if (cannot(column)) return Cell::unavailable();
     bool partial = false;
     const auto parts = machine_.work_of(m, call, partial);
     if (!parts) return Cell::unsupported();
@@ -167,10 +210,16 @@ class Roofline {
 
  private:
   Point point_of(std::span<const Work> parts, double calls, const Call& call);
+  bool cannot(const Column& column) const {
+    return (column.needs_machine && !missing_.empty()) ||
+           (column.needs_curve && !curves_.missing().empty());
+  }
+  void say_where_from(const Column& column, const std::string& profile, Call& call) const;
   Cell value(const Column& column, const Point& point) const;
 
   machine::Machine machine_{"predicted time"};
-  std::string missing_;  // a sentence; empty: the profile can tell times
+  machine::Curves curves_;
+  std::string missing_;             // a sentence; empty: the profile can tell times
   std::optional<double> overhead_;  // empty: the profile has none, and times are lower bounds
   machine::PerNode<Work, Point> nodes_;
   roofline::Ceilings ceilings_;
@@ -184,20 +233,32 @@ void Roofline::start(Call& call) {
   missing_.clear();
   if (!machine_.has_peak_mac() || !machine_.bandwidth())
     missing_ = machine_.quoted_name() + " has no peak rates (peak.mac.*, peak.dram)";
+  curves_.start(machine_, call);
   const auto profile =
       std::string(call.hardware_name()) + ": " + std::string(call.hardware_title());
+  for (const auto& column : kColumns) say_where_from(column, profile, call);
+}
+
+void Roofline::say_where_from(const Column& column, const std::string& profile, Call& call) const {
   const auto no_overhead = "the profile has no time for an operator's call (overhead.operator)"s;
-  for (const auto& column : kColumns) {
-    if (!column.needs_machine) continue;
-    if (missing_.empty() && column.needs_overhead && !overhead_) {
-      call.set_provenance(column.spec.id, TMETER_PROVENANCE_UNAVAILABLE, no_overhead);
-    } else if (missing_.empty()) {
-      call.set_provenance(column.spec.id, TMETER_PROVENANCE_ESTIMATED,
-                          "roofline on hardware profile " + profile +
-                              (overhead_ ? "" : "; a lower bound: " + no_overhead));
-    } else {
-      call.set_provenance(column.spec.id, TMETER_PROVENANCE_UNAVAILABLE, missing_);
-    }
+  const auto id = column.spec.id;
+  if (column.needs_curve) {
+    if (curves_.missing().empty())
+      call.set_provenance(id, TMETER_PROVENANCE_ESTIMATED,
+                          "curves on hardware profile " + profile + ", " + curves_.origin() +
+                              "; of ten measured times eight are in the band");
+    else
+      call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE, curves_.missing());
+  } else if (!column.needs_machine) {
+    return;
+  } else if (missing_.empty() && column.needs_overhead && !overhead_) {
+    call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE, no_overhead);
+  } else if (missing_.empty()) {
+    call.set_provenance(id, TMETER_PROVENANCE_ESTIMATED,
+                        "roofline on hardware profile " + profile +
+                            (overhead_ ? "" : "; a lower bound: " + no_overhead));
+  } else {
+    call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE, missing_);
   }
 }
 
@@ -211,6 +272,7 @@ Point Roofline::point_of(std::span<const Work> parts, double calls, const Call& 
   point.times = machine_.times_of(parts, call);
   if (point.times)
     for (const auto& work : parts) ceilings_.add(work, machine_, call);
+  if (curves_.missing().empty()) point.expected = curves_.of(parts, machine_, call);
   point.overhead = calls * overhead_.value_or(0);
   return point;
 }
@@ -218,7 +280,9 @@ Point Roofline::point_of(std::span<const Work> parts, double calls, const Call& 
 Cell Roofline::value(const Column& column, const Point& point) const {
   if (column.needs_overhead && !overhead_) return Cell::unavailable();
   if (point.nothing()) return Cell::zero_by_rule();  // a view takes no time
-  return !column.needs_machine || point.times ? column.value(point) : Cell::unavailable();
+  const bool known = column.needs_curve ? point.expected.has_value() : point.times.has_value();
+  return known || !(column.needs_machine || column.needs_curve) ? column.value(point)
+                                                                : Cell::unavailable();
 }
 
 void register_all(tmeter::Registrar& r) {

@@ -1,0 +1,62 @@
+// How long an operator is expected to take on a device, and how far measured times are from that:
+// curves that tests/predictions/fit.py fits on published measurements (curves.inc), and the shares
+// `curve.*` of the hardware profile.
+//
+//   time [s]   = call + sqrt(arithmetic² + traffic²)
+//   arithmetic = (MACs + fill) / (peak.mac · share) + other operations / peak.op
+//   traffic    = bytes / (peak.dram · memory)
+//
+// docs/predictions.md holds them against measurements that no curve was fitted on.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plugins/common/machine/machine.hpp"
+
+#pragma GCC visibility push(hidden)  // as the SDK types inside
+namespace machine {
+
+/// Seconds; of ten measured times eight are between `low` and `high`.
+struct Expected {
+  double seconds = 0, low = 0, high = 0;
+
+  Expected& operator+=(const Expected& e) {
+    seconds += e.seconds, low += e.low, high += e.high;
+    return *this;
+  }
+  /// `n` times the same.
+  Expected operator*(double n) const { return {seconds * n, low * n, high * n}; }
+};
+
+class Curves {
+ public:
+  /// Looks at the profile of this run; `machine` has been started.
+  void start(const Machine& machine, const tmeter::Call& call);
+  /// Why the profile gives no times, as a sentence; empty: it does.
+  const std::string& missing() const { return missing_; }
+  /// "fitted on this device", "carried over from other devices", or both by units.
+  std::string origin() const;
+
+  /// Of all parts, one after the other; nothing where the profile has no figure for their type or
+  /// no share for their units. Work of 0 takes no time.
+  std::optional<Expected> of(std::span<const Work> parts, Machine& machine,
+                             const tmeter::Call& call) const;
+
+ private:
+  std::optional<Expected> of(const Work& work, Machine& machine, const tmeter::Call& call) const;
+
+  struct Share {
+    std::optional<double> value;
+    bool fitted = false;  // on this device
+  };
+  static Share share_of(std::string_view units, const tmeter::Call& call);
+
+  Share vector_, tensor_;
+  std::optional<double> memory_;  // of peak.dram, fitted on this device
+  std::string missing_;
+};
+
+}  // namespace machine
+#pragma GCC visibility pop
