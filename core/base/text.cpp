@@ -74,18 +74,20 @@ std::string letters_and_digits(std::string_view text) {
   return out;
 }
 
-/// The only candidate that has the word inside, however it is spelled; empty when there are
-/// several.
+/// The only candidate that has the word inside, however it is spelled; of several, the only one
+/// that ends with it. Empty when that does not decide.
 std::string only_one_around(std::string_view word, const std::vector<std::string>& candidates) {
   const auto plain = letters_and_digits(word);
-  std::string found;
+  if (plain.size() < 3) return {};
+  std::vector<std::string> inside, at_end;
   for (const auto& candidate : candidates) {
-    if (plain.size() < 3 || letters_and_digits(candidate).find(plain) == std::string::npos)
-      continue;
-    if (!found.empty()) return {};
-    found = candidate;
+    const auto letters = letters_and_digits(candidate);
+    if (letters.find(plain) == std::string::npos) continue;
+    inside.push_back(candidate);
+    if (letters.ends_with(plain)) at_end.push_back(candidate);
   }
-  return found;
+  if (inside.size() == 1) return inside.front();
+  return at_end.size() == 1 ? at_end.front() : std::string();
 }
 
 }  // namespace
