@@ -41,7 +41,7 @@ class Bash(CliTest):
         self.assertEqual(self.ask("--by", "=", "t"), ["type", "tensor"])  # bash cuts words at '='
         self.assertEqual(self.ask("-p", "flo"), ["flops"])
         self.assertEqual(self.ask("-p", "params,mem"), ["params,memory"])
-        self.assertEqual(self.ask("--hardware", "nvidia-a"), ["nvidia-a100", "nvidia-a100-80gb-pcie", "nvidia-a100-pcie", "nvidia-a40"])
+        self.assertEqual(self.ask("--hardware", "nvidia-a"), ["nvidia-a100", "nvidia-a100-80gb", "nvidia-a100-80gb-pcie", "nvidia-a100-pcie", "nvidia-a40"])
         self.assertIn("json", self.ask("--report", ""))
         self.assertEqual(self.ask("--sort", "backward_m"), ["backward_macs"])
 

@@ -72,6 +72,8 @@ FACTS = {
                          "peak.dram": 900 * G, "capacity.dram": 32 * G, "power.tdp": 250},
     "nvidia-a100-pcie": {"peak.mac.float32": 6912 * 1.41 * G, "peak.mac.float16": 108 * 1024 * 1.41 * G, "peak.op.float64": 3456 * 1.41 * G,
                          "peak.dram": 1555 * G, "capacity.dram": 40 * G, "link.bandwidth": 64 * G / 2, "power.tdp": 250},
+    "nvidia-a100-80gb": {"peak.mac.float32": 6912 * 1.41 * G, "peak.mac.float16": 108 * 1024 * 1.41 * G, "peak.dram": 2039 * G,
+                         "capacity.dram": 80 * G, "link.bandwidth": 600 * G / 2, "power.tdp": 400},
     "nvidia-a100-80gb-pcie": {"peak.mac.float32": 6912 * 1.41 * G, "peak.mac.bfloat16": 108 * 1024 * 1.41 * G, "peak.dram": 1935 * G,
                               "capacity.dram": 80 * G, "power.tdp": 300},
     "nvidia-a40": {"peak.mac.float32": 10752 * 1.74 * G, "peak.mac.float16": 336 * 128 * 1.74 * G, "peak.dram": 384 / 8 * 14.5 * G,

@@ -125,6 +125,16 @@ class ContextBeyondTheModels(unittest.TestCase):
                 self.assertEqual(self.said(at, longest), [])
                 self.assertEqual(len(self.said(at, longest + 1)), 1)
 
+    def test_gemma_3_states_its_stretched_length(self):
+        """As `_get_and_verify_max_len` of vLLM says of every model type with "gemma3"."""
+        row = next(r for r in rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl") if r.get("type") == "gemma3_text")
+        with tempfile.TemporaryDirectory() as at:
+            scaling = {"rope_type": "linear", "factor": 8.0}
+            write_folder(at, row["config"] | {"max_position_embeddings": 512, "rope_scaling": scaling}, tensors_of(row["tensors"]))
+            self.assertEqual(self.said(at, 512), [])
+            finding, = self.said(at, 513)
+            self.assertIn("longer than the model's 512", finding["text"])
+
     def test_nothing_stated(self):
         for stated in ({}, {"max_position_embeddings": -1}, {"max_position_embeddings": "many"}):
             with self.subTest(stated), tempfile.TemporaryDirectory() as at:
@@ -172,6 +182,47 @@ source = "made up"
         cache = 4 * 16 * TOKEN["mixtral"] * 2
         _, step, _ = self.speeds("mixtral", context=16, sequences=4)
         self.assertAlmostEqual(step, (read + cache) / 1e9, delta=2e-9)
+
+    def test_expected(self):
+        """By hand from the constants of curves.inc: 4 layers of 7 products and 2 of attention, and the head; 3 sequences on 2 devices."""
+        row = {line.split(",")[0]: [float(n) for n in line.split("{")[1].split(",")[1:5]]
+               for line in (SOURCE / "plugins/common/machine/curves.inc").read_text(encoding="utf-8").splitlines() if line.startswith("{Kind")}
+        _, fill, memory, call = row["{Kind::kProduct"]
+        _, _, link, reduce_call = row["{Kind::kReduce"]
+        more = "".join(f'[{key}]\nvalue = {value}\nunit = "x"\nsource = "made up"\n' for key, value in
+                       {"peak.op.float32": 1e12, "curve.transferred.vector": 0.5, "link.bandwidth": 1e9}.items())
+        with tempfile.TemporaryDirectory() as folder:
+            profile = pathlib.Path(folder) / "round.toml"
+            profile.write_text(self.PROFILE + more, encoding="utf-8")
+            document = report(MODELS / "llama_like.pt2", "--plugins=serving", "--hardware", profile, "--set=serving.context=4096",
+                              "--set=serving.sequences=3", "--set=serving.devices=2")
+            one = report(MODELS / "llama_like.pt2", "--plugins=serving", "--hardware", profile, "--set=serving.devices=1")
+        totals = document["totals"]
+        products = sum(1 for n in document["nodes"] if n["values"].get("macs"))
+        self.assertEqual(products, 4 * (7 + 1) + 1)
+        macs = 3 * (4 * (2 * 256 * 256 + 2 * 256 * 64 + 3 * 256 * 688) + 256 * 1000 + 4 * 8 * 32 * 2 * 4096)
+        moved = 4 * (3_283_200 - 1000 * 256) + 3 * 4096 * TOKEN["llama_like"] * 2
+        arithmetic, traffic = (macs / products / 2 + fill) / 0.5e12, moved / products / 2 / (1e9 * memory)
+        step = products * (call + (arithmetic**2 + traffic**2) ** 0.5) + 4 * 2 * (reduce_call + 2 * 1 / 2 * 3 * 256 * 4 / (1e9 * link))
+        self.assertAlmostEqual(totals["serving_step_expected"] / step, 1, delta=1e-6)
+        self.assertAlmostEqual(totals["serving_rate_expected"] * step / 3, 1, delta=1e-6)
+        self.assertLess(totals["serving_step_expected_low"], step)
+        self.assertLess(step, totals["serving_step_expected_high"])
+        self.assertEqual([s["id"] for s in one["series"] if s["id"].startswith("serving-rate")],
+                         [f"serving-rate-{n}" for n in (1024, 8192, 32768, 131072)])
+
+    def test_no_curves(self):
+        document = report(MODELS / "llama_like.pt2", "--plugins=serving", "--hardware", "intel-xeon-8380")
+        self.assertIsNone(document["totals"].get("serving_step_expected"))
+        self.assertIsNotNone(document["totals"].get("serving_step_time"))
+
+    def test_several_devices_need_a_link(self):
+        with tempfile.TemporaryDirectory() as folder:
+            profile = pathlib.Path(folder) / "round.toml"
+            profile.write_text(self.PROFILE + '[curve.fitted.vector]\nvalue = 0.5\nunit = "ratio"\nsource = "made up"\n'
+                               '[peak.op.float32]\nvalue = 1e12\nunit = "op/s"\nsource = "made up"\n', encoding="utf-8")
+            totals = report(MODELS / "llama_like.pt2", "--plugins=serving", "--hardware", profile, "--set=serving.devices=2")["totals"]
+        self.assertIsNone(totals.get("serving_step_expected"))
 
     def test_no_rates(self):
         document = report(MODELS / "llama_like.pt2", "--plugins=serving", "--hardware", "horowitz-45nm")

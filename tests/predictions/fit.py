@@ -6,6 +6,7 @@
     time = call + sqrt(arithmetic² + traffic²)
     arithmetic = (MACs + fill) / (peak.mac · share)
     traffic = bytes / (peak.dram · memory)
+    all-reduce = call + 2 · (n − 1) / n · bytes / (link.bandwidth · share)
 
 `share` belongs to a device and its units. Where the device was measured it is fitted (`curve.fitted.*`). Otherwise it is carried over
 (`curve.transferred.*`): on vector units min(most, rise · sqrt(TDP / peak)), TDP in W, peak in TFLOP/s, for a board that is short of
@@ -14,7 +15,8 @@ power lowers its clock; on tensor cores the share of the fitted devices. `memory
 
 Recorded: operators.csv (sitar-lab/NeuSight, MIT, commit 6945927, scripts/asplos/data/dataset/test: float32 with TF32 off, ms, median
 of repeats, a sample of the shapes) and products.csv (microsoft/vidur, MIT, commit 7d47513, data/profiling/compute: float16,
-time_stats.*.median of projections, a sample).
+time_stats.*.median of projections, a sample), all_reduce.csv (profiling/network/h100_dgx; its A100 tables show an eighth of NVLink's
+rate and are left out).
 """
 import csv
 import math
@@ -29,13 +31,12 @@ ROOT = HERE.parents[1]
 PROFILES = ROOT / "plugins" / "metrics" / "energy" / "hardware"
 CURVES = ROOT / "plugins" / "common" / "machine" / "curves.inc"
 
-# columns of the recorded tables → profiles; NeuSight's A100 are PCIe boards, Vidur's A100 has 80 GB and SXM
+# columns of the recorded tables → profiles; NeuSight's A100 are PCIe boards, Vidur's is SXM with 80 GB
 VECTOR = {"P4": "nvidia-p4", "P100": "nvidia-p100-pcie", "T4": "nvidia-t4", "V100": "nvidia-v100-pcie", "A100-40": "nvidia-a100-pcie",
           "A100-80": "nvidia-a100-80gb-pcie", "L4": "nvidia-l4", "H100": "nvidia-h100-sxm"}
-TENSOR = {"A100": "nvidia-a100", "A40": "nvidia-a40", "H100": "nvidia-h100-sxm"}
+TENSOR = {"A100": "nvidia-a100-80gb", "A40": "nvidia-a40", "H100": "nvidia-h100-sxm"}
 VECTOR_FITTED = ("P4", "P100", "T4", "V100", "A100-40")
 TENSOR_FITTED = ("A100", "A40")
-VIDUR_DRAM = {"A100": 2039e9}  # of the board that was measured, where the profile is of another
 
 # 90 % quantile of Student's t by degrees of freedom, here devices: their scatter is known from few
 STUDENT = {2: 1.886, 3: 1.638, 4: 1.533, 5: 1.476}
@@ -49,9 +50,9 @@ def profile(name):
 
 
 class Device:
-    def __init__(self, name, dtype, dram=None):
+    def __init__(self, name, dtype):
         p = profile(name)
-        self.name, self.dram = name, dram or p["peak"]["dram"]["value"]
+        self.name, self.dram = name, p["peak"]["dram"]["value"]
         self.mac = p["peak"]["mac"][dtype]["value"]
         self.watts = p["power"]["tdp"]["value"] / (2 * self.mac / 1e12)
 
@@ -85,11 +86,32 @@ def vector_cases():
 
 
 def tensor_cases():
-    devices = {column: Device(name, "float16", VIDUR_DRAM.get(column)) for column, name in TENSOR.items()}
+    devices = {column: Device(name, "float16") for column, name in TENSOR.items()}
     for i, row in enumerate(read("products.csv")):
         m, k, n = (int(row[c]) for c in ("tokens", "inputs", "outputs"))
         for column, device in devices.items():
             yield column, Case("tensor", device, m * k * n, 2 * (m * k + k * n + m * n), float(row[column]) / 1e3, i % 2 == 0)
+
+
+def reduce_cases():
+    """(devices, bytes, seconds, seen) of H100 boards with NVLink"""
+    for i, row in enumerate(read("all_reduce.csv")):
+        yield int(row["devices"]), int(row["bytes"]), float(row["H100"]) / 1e3, i % 2 == 0
+
+
+class Reduce:
+    """The all-reduce: least mean |log| on every second row, by trying a grid."""
+
+    def __init__(self):
+        self.link = profile("nvidia-h100-sxm")["link"]["bandwidth"]["value"]
+        cases = list(reduce_cases())
+        grid = [(c / 1e6, s / 100) for c in range(5, 60) for s in range(30, 101, 2)]
+        self.call, self.share = min(grid, key=lambda at: sum(abs(math.log(self.ratio(*c[:3], *at))) for c in cases if c[3]))
+        self.band = Fit.band([self.ratio(*c[:3]) for c in cases if c[3]])
+        self.left_out = [self.ratio(*c[:3]) for c in cases if not c[3]]
+
+    def ratio(self, devices, moved, seconds, call=None, share=None):
+        return ((call or self.call) + 2 * (devices - 1) / devices * moved / (self.link * (share or self.share))) / seconds
 
 
 class Curve:
@@ -228,6 +250,9 @@ def rows(fit):
         (a, b), (c, d) = fit.bands[group]
         text.append(f"{{Kind::k{group.capitalize()}, {v.get('share', v.get('most', 1)):g}, {v.get('fill', 0):g}, {v['memory']:g}, {v['call']:g}, "
                     f"{{{a:g}, {b:g}}}, {{{c:g}, {d:g}}}}},")
+    reduce = Reduce()
+    (low, high), band = reduce.band, "{{{:g}, {:g}}}"
+    text.append(f"{{Kind::kReduce, 1, 0, {reduce.share:g}, {reduce.call:g}, {band.format(low, high)}, {band.format(low, high)}}},")
     return "\n".join(text) + "\n"
 
 

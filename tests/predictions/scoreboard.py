@@ -5,7 +5,6 @@
 Prints the page, or writes it. The models are files without weights (tests/fixtures/make_eager.py); nothing is run.
 """
 import json
-import os
 import pathlib
 import statistics
 import subprocess
@@ -18,14 +17,11 @@ PAGE = ROOT / "docs" / "predictions.md"
 MODELS = ROOT / "tests" / "fixtures" / "eager"
 sys.path.insert(0, str(HERE))
 import fit as fitting  # noqa: E402
+import served  # noqa: E402
 from fit import VECTOR, VECTOR_FITTED, Fit, errors, quantile  # noqa: E402
 
 KINDS = {"product": "products, float32", "tensor": "products, float16", "other": "elementwise", "softmax": "softmax", "normalization": "layer norm"}
 FITTED = {VECTOR[column] for column in VECTOR_FITTED}
-
-
-def program():
-    return os.environ.get("TMETER", str(ROOT / "build" / "release" / "bin" / "tmeter"))  # the tests set it
 
 
 class Case:
@@ -33,7 +29,7 @@ class Case:
 
     def __init__(self, model, batch, gpu, profile, measured, layers):
         self.model, self.batch, self.gpu, self.profile, self.measured = model, int(batch), gpu, profile, measured
-        done = subprocess.run([program(), MODELS / f"{model}.pt2", "--plugins=roofline", "--hardware", profile, "--bind", f"s23={batch}",
+        done = subprocess.run([served.program(), MODELS / f"{model}.pt2", "--plugins=roofline", "--hardware", profile, "--bind", f"s23={batch}",
                                "--report", "json"], capture_output=True, text=True, check=True)
         report = json.loads(done.stdout)
         layer = next(m["values"] for m in report["modules"] if m["path"] == "layer")
@@ -145,6 +141,33 @@ def summary(name, its):
             f" {sum(not c.inside for c in its)} | {role} |")
 
 
+def band_of(runs):
+    """Of serving, from every second run."""
+    return Fit.band([r.expected / r.measured for r in runs[::2]])
+
+
+def serving(runs, reduce):
+    off = [100 * abs(r - 1) for r in reduce.left_out]
+    outside = sum(not reduce.band[0] <= 1 / r <= reduce.band[1] for r in reduce.left_out)
+    low, high = band_of(runs)
+    text = ["## Serving", "",
+            "`serving_prefill_expected` and `serving_step_expected` of `--plugins=serving`: a step is its products, all alike, and for several GPUs",
+            "two all-reduces a layer, call + 2 · (n − 1) / n · bytes / (`link.bandwidth` · share). The all-reduce is fitted on half of Vidur's sizes for",
+            f"the H100 (`profiling/network/h100_dgx`); the {len(off)} others: median {statistics.median(off):.1f} %, worst {max(off):.0f} %, {outside} outside their band.", "",
+            "TensorRT-LLM 0.6.1 (NVIDIA/TensorRT-LLM, Apache-2.0, commit 138f96d, `docs/source/performance.md`), LLaMA-2 in float16 on the A100 80 GB and",
+            "in fp8 on the H100. A whole run is the prefill and as many steps as the answer has tokens, at the context of its middle. No point is fitted",
+            f"on these. The band, {low:g} to {high:g} times the expected time, is the scatter of every second of them.", "",
+            "| GPU | model | | | measured s | bound s | expected s | error % | band s | |", "|---|---|---|---|--:|--:|--:|--:|---|---|"]
+    for r in runs:
+        text.append(f"| {r.gpu} | {r.model} | {r.kind} | {r.what} | {r.measured:.4g} | {r.bound:.4g} | {r.expected:.4g} | {r.error:+.0f} |"
+                    f" {r.low:.4g} … {r.high:.4g} | {'' if r.inside else 'outside'} |")
+    text += ["", "| GPU | runs | median % | worst % | outside the band |", "|---|--:|--:|--:|--:|"]
+    for gpu in ("A100", "H100"):
+        its = [r for r in runs if r.gpu == gpu]
+        text.append(f"| {gpu} | {len(its)} | {statistics.median(abs(r.error) for r in its):.1f} | {max(abs(r.error) for r in its):.1f} | {sum(not r.inside for r in its)} |")
+    return text
+
+
 OTHERS = """## Other predictors
 
 | predictor | on | error | source |
@@ -160,20 +183,22 @@ OTHERS = """## Other predictors
 * Softmax and layer norm depend on the row's width, which the formula does not see; on the L4 with its large cache they are faster.
 * Products of one to eight tokens in float16 are about 15 % faster on the H100 than the two Ampere cards let expect.
 * No convolution, no fused attention, no sparse or 8-bit product took part. They get the curve of products.
+* TensorRT-LLM of that time took 1.4 to 2.7 times the expected time in fp8 on the H100 for short prompts and for 70B on several GPUs. Nothing in
+  fp8 was fitted, and the engine's own work between products is not modelled.
 * NVIDIA's cards alone have curves. Without `curve.*` in the profile, `expected_time` is unavailable.
 * Training times, AMD's cards and several GPUs at once, of which NeuSight has figures too, are not predicted.
 """
 
 
-def page(found):
+def page(found, runs):
     fit = Fit()
     v = fit.curves["product"].values
     head = HEAD.format(most=v["most"], rise=v["rise"], vector=", ".join(VECTOR_FITTED), tensor=" and ".join(fitting.TENSOR_FITTED))
-    return "\n".join([head, *operators(fit), "", *models(found), "", OTHERS])
+    return "\n".join([head, *operators(fit), "", *models(found), "", *serving(runs, fitting.Reduce()), "", OTHERS])
 
 
 if __name__ == "__main__":
     if "--write" in sys.argv:
-        PAGE.write_text(page(list(cases())), encoding="utf-8")
+        PAGE.write_text(page(list(cases()), list(served.runs())), encoding="utf-8")
     else:
-        print(page(list(cases())))
+        print(page(list(cases()), list(served.runs())))

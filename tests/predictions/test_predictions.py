@@ -9,6 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 import fit as fitting  # noqa: E402
 import scoreboard  # noqa: E402
+import served  # noqa: E402
 from support import CliTest, tmeter  # noqa: E402
 
 
@@ -17,9 +18,10 @@ class Predictions(unittest.TestCase):
     def setUpClass(cls):
         cls.cases = list(scoreboard.cases())
         cls.fit = fitting.Fit()
+        cls.runs = list(served.runs())
 
     def test_the_page(self):
-        self.assertEqual(scoreboard.page(self.cases), scoreboard.PAGE.read_text(encoding="utf-8"), "python tests/predictions/scoreboard.py --write")
+        self.assertEqual(scoreboard.page(self.cases, self.runs), scoreboard.PAGE.read_text(encoding="utf-8"), "python tests/predictions/scoreboard.py --write")
 
     def test_the_curves(self):
         self.assertEqual(fitting.rows(self.fit), fitting.CURVES.read_text(encoding="utf-8"), "python tests/predictions/fit.py --write")
@@ -42,6 +44,23 @@ class Predictions(unittest.TestCase):
         self.assertLess(scoreboard.median_of(fitted), 12)
         outside = sum(not c.inside for c in self.cases)
         self.assertLessEqual(outside, 0.2 * len(self.cases))
+
+    def test_serving(self):
+        """TensorRT-LLM's runs took no part in any point; in float16 they are near it, and all are within the band as often as it says."""
+        self.assertEqual(len(self.runs), 23)
+        float16 = [abs(r.error) for r in self.runs if r.gpu == "A100"]
+        self.assertLess(statistics.median(float16), 12)
+        self.assertLessEqual(sum(not r.inside for r in self.runs), 0.2 * len(self.runs))
+        low, high = scoreboard.band_of(self.runs)
+        for r in self.runs:
+            with self.subTest(gpu=r.gpu, model=r.model, what=r.what):
+                self.assertLess(r.bound, r.measured)
+                self.assertAlmostEqual(r.low / r.expected, low, places=9)  # kEngineLow of plugins/metrics/serving/speed.cpp
+                self.assertAlmostEqual(r.high / r.expected, high, places=9)
+
+    def test_all_reduce(self):
+        reduce = fitting.Reduce()
+        self.assertLess(statistics.median(100 * abs(r - 1) for r in reduce.left_out), 12)
 
     def test_operators_left_out(self):
         for known, bound in ((True, 12), (False, 20)):

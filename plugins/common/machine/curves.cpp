@@ -5,7 +5,7 @@
 namespace machine {
 namespace {
 
-enum class Kind { kProduct, kTensor, kSoftmax, kNormalization, kOther };
+enum class Kind { kProduct, kTensor, kSoftmax, kNormalization, kOther, kReduce };
 
 struct Band {
   double low, high;  // factors of the expected time
@@ -15,7 +15,7 @@ struct Curve {
   Kind kind;
   double share;   // of peak arithmetic, at most; on tensor cores of a device that was not measured
   double fill;    // MACs that a device takes to be busy
-  double memory;  // share of peak.dram
+  double memory;  // share of peak.dram; of kReduce, of link.bandwidth
   double call;    // s
   Band known, foreign;
 };
@@ -97,6 +97,14 @@ std::optional<Expected> Curves::of(std::span<const Work> parts, Machine& machine
     all += *one;
   }
   return all;
+}
+
+std::optional<Expected> Curves::all_reduce(double bytes, double devices, const tmeter::Call& call) {
+  const auto link = Machine::number(call, "link.bandwidth");
+  if (!link || *link <= 0) return std::nullopt;
+  constexpr auto curve = curve_of(Kind::kReduce);
+  const double seconds = curve.call + 2 * (devices - 1) / devices * bytes / (*link * curve.memory);
+  return Expected{seconds, seconds * curve.foreign.low, seconds * curve.foreign.high};
 }
 
 }  // namespace machine

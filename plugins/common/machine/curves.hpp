@@ -5,6 +5,7 @@
 //   time [s]   = call + sqrt(arithmetic² + traffic²)
 //   arithmetic = (MACs + fill) / (peak.mac · share) + other operations / peak.op
 //   traffic    = bytes / (peak.dram · memory)
+//   all-reduce = call + 2 · (n − 1) / n · bytes / (link.bandwidth · share)
 //
 // docs/predictions.md holds them against measurements that no curve was fitted on.
 #pragma once
@@ -26,8 +27,6 @@ struct Expected {
     seconds += e.seconds, low += e.low, high += e.high;
     return *this;
   }
-  /// `n` times the same.
-  Expected operator*(double n) const { return {seconds * n, low * n, high * n}; }
 };
 
 class Curves {
@@ -43,6 +42,10 @@ class Curves {
   /// no share for their units. Work of 0 takes no time.
   std::optional<Expected> of(std::span<const Work> parts, Machine& machine,
                              const tmeter::Call& call) const;
+
+  /// Of adding up `bytes` of each of `devices` in all of them, by a ring over `link.bandwidth`;
+  /// nothing where the profile states none.
+  static std::optional<Expected> all_reduce(double bytes, double devices, const tmeter::Call& call);
 
  private:
   std::optional<Expected> of(const Work& work, Machine& machine, const tmeter::Call& call) const;

@@ -40,6 +40,9 @@ std::optional<Stretch> stretch_of(const Graph& graph, std::string_view level,
   };
   const auto newer = fact("rope_type"), older = fact("type");
   const auto type = newer ? newer->text() : older ? older->text() : std::string_view();
+  // Gemma 3 states the length that its scaling leads to.
+  const auto model = graph.metadata(kConfig, joined(level, "model_type"));
+  if (model && model->text().find("gemma3") != std::string_view::npos) return std::nullopt;
   const auto factor = fact("factor");
   if (!factor || !(factor->as_float() > 1) || factor->as_float() > 1e6) return std::nullopt;
   if (type == "yarn")

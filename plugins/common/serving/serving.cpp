@@ -40,7 +40,8 @@ Request request_of(const Call& call, std::string_view prefix, int64_t recorded) 
   out.own_context = out.load.context == 0;
   if (out.own_context) out.load.context = recorded;
   const auto given = memory_option(call, key("memory"), "serving.memory");
-  out.memory = given ? *given : published_memory(call).value_or(0);
+  out.devices = call.option_int(key("devices"));
+  out.memory = (given ? *given : published_memory(call).value_or(0)) * out.devices;
   return out;
 }
 

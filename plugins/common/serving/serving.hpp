@@ -16,7 +16,8 @@ inline constexpr int64_t kLongest = int64_t{1} << 30;  // tokens, and sequences,
 struct Request {
   const Engine* engine = nullptr;
   Load load;
-  tmeter::Count memory = 0;  // 0: not given
+  int64_t devices = 1;       // that share everything evenly
+  tmeter::Count memory = 0;  // of all devices; 0: not given
   bool own_context = false;  // the recorded one, as none is given
 };
 

@@ -1,5 +1,7 @@
 // serving: the memory that an inference engine takes to serve a decoder language model. Nothing is
 // run.
+#include <map>
+
 #include "plugins/common/decoder/experts.hpp"
 #include "plugins/common/machine/machine.hpp"
 #include "plugins/common/serving/layers.hpp"
@@ -24,6 +26,17 @@ struct Figure {
   int32_t kind, better;
   std::string_view convention;
 };
+
+constexpr std::string_view kPrefillExpected =
+    "the prefill by curves fitted on published measurements of products (docs/predictions.md), all "
+    "products alike, and the sums of serving.devices";
+constexpr std::string_view kStepExpected =
+    "one more token of every sequence by curves fitted on published measurements of products "
+    "(docs/predictions.md), all products alike, and the sums of serving.devices";
+constexpr std::string_view kLow =
+    "of ten runs of an engine that were measured one is shorter; those were TensorRT-LLM's";
+constexpr std::string_view kHigh =
+    "of ten runs of an engine that were measured one is longer; those were TensorRT-LLM's";
 
 constexpr Figure kFigures[] = {
     {"serving_bytes", "serving", "B", TMETER_UNIT_BYTE, TMETER_BETTER_LOWER,
@@ -51,10 +64,32 @@ constexpr Figure kFigures[] = {
      "read + caches) / peak.dram); of E experts, E · (1 − (1 − k/E)^sequences) are read"},
     {"serving_rate", "decode rate", "token/s", TMETER_UNIT_OTHER, TMETER_BETTER_HIGHER,
      "upper bound: serving.sequences / serving_step_time"},
+    {"serving_prefill_expected", "first token expected", "s", TMETER_UNIT_SECOND,
+     TMETER_BETTER_LOWER, kPrefillExpected},
+    {"serving_prefill_expected_low", "first token at least", "s", TMETER_UNIT_SECOND,
+     TMETER_BETTER_LOWER, kLow},
+    {"serving_prefill_expected_high", "first token at most", "s", TMETER_UNIT_SECOND,
+     TMETER_BETTER_LOWER, kHigh},
+    {"serving_step_expected", "decode step expected", "s", TMETER_UNIT_SECOND, TMETER_BETTER_LOWER,
+     kStepExpected},
+    {"serving_step_expected_low", "decode step at least", "s", TMETER_UNIT_SECOND,
+     TMETER_BETTER_LOWER, kLow},
+    {"serving_step_expected_high", "decode step at most", "s", TMETER_UNIT_SECOND,
+     TMETER_BETTER_LOWER, kHigh},
+    {"serving_rate_expected", "decode rate expected", "token/s", TMETER_UNIT_OTHER,
+     TMETER_BETTER_HIGHER, "serving.sequences / serving_step_expected"},
+    {"serving_rate_expected_low", "decode rate at least", "token/s", TMETER_UNIT_OTHER,
+     TMETER_BETTER_HIGHER, "serving.sequences / serving_step_expected_high"},
+    {"serving_rate_expected_high", "decode rate at most", "token/s", TMETER_UNIT_OTHER,
+     TMETER_BETTER_HIGHER, "serving.sequences / serving_step_expected_low"},
 };
 
 constexpr std::string_view kSpeeds[] = {"serving_prefill_time", "serving_step_time",
                                         "serving_rate"};
+constexpr std::string_view kExpected[] = {
+    "serving_prefill_expected", "serving_prefill_expected_low", "serving_prefill_expected_high",
+    "serving_step_expected",    "serving_step_expected_low",    "serving_step_expected_high",
+    "serving_rate_expected",    "serving_rate_expected_low",    "serving_rate_expected_high"};
 
 void emit(const Call& call, std::string_view id, Cell value) {
   call.emit(id, TMETER_AXIS_MODEL, 0, value);
@@ -102,47 +137,125 @@ std::optional<serving::Speeds> speeds_of(const Graph& graph, const Decoder& d, C
   out.token_macs = real(cost.token - cost.token_attention);
   out.attention_macs = real(cost.token_attention) / static_cast<double>(d.length);
   out.weight_bytes = real(weights);
-  out.weights_read = [graph, routers, real](int64_t sequences) {
-    return real(*plugins::bytes_read(graph, *routers, sequences));
+  for (const auto& n : graph.nodes())
+    if (!plugins::runs_once(n) && call.read("macs", n).count() > Count(0)) ++out.products;
+  out.layers = static_cast<double>(d.attentions.size() + d.states.size());
+  const auto table = d.embedding.arg("weight").shape();
+  if (table.rank() == 2) out.width = static_cast<double>(table[1]);
+  // Of a model without experts they do not depend on the number of sequences.
+  const auto known = std::make_shared<std::map<int64_t, double>>();
+  out.weights_read = [graph, routers, known, real](int64_t sequences) {
+    const auto [at, is_new] = known->try_emplace(routers->empty() ? 1 : sequences);
+    if (is_new) at->second = real(*plugins::bytes_read(graph, *routers, at->first));
+    return at->second;
   };
   return out;
 }
 
+tmeter::DType type_of(const Decoder& d) { return d.embedding.arg("weight").dtype(); }
+
 /// Empty where the profile has no rates for this element type.
-std::optional<serving::Rates> rates_of(const Decoder& d, Call& call) {
-  machine::Machine machine("speed of serving");
-  machine.start(call);
+std::optional<serving::Rates> rates_of(const Decoder& d, machine::Machine& machine, Call& call) {
   machine::Work work;
   work.kind = tmeter::OpClass::kMatmul;
-  work.type = d.embedding.arg("weight").dtype();
+  work.type = type_of(d);
   const auto macs =
       machine.has_peak_mac() ? machine.figure(machine::Family::kPeakMac, work, call) : std::nullopt;
   const auto bytes = machine.bandwidth();
   return macs && bytes ? std::optional(serving::Rates{*macs, *bytes}) : std::nullopt;
 }
 
+void cannot(std::span<const std::string_view> ids, const std::string& why, Call& call) {
+  for (const auto id : ids) {
+    call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE, why);
+    emit(call, id, Cell::unavailable());
+  }
+}
+
+/// Tokens per second by the number of sequences, one curve for each context, while all fits.
+void draw_rates(const serving::Speeds& speeds, const serving::Steps& steps, const Serving& s,
+                const Call& call) {
+  constexpr std::array<int64_t, 4> kContexts{1024, 8192, 32768, 131072};
+  constexpr int64_t kMostSequences = 1024;
+  const auto length = serving::model_length(call.graph());
+  for (const auto context : kContexts) {
+    if (length && context > length->tokens) break;
+    tmeter::Series series;
+    series.id = "serving-rate-" + std::to_string(context);
+    series.title = "tokens per second at a context of " + std::to_string(context);
+    series.x_title = "sequences";
+    series.y_title = "expected rate", series.y_unit = "token/s";
+    for (int64_t n = 1; n <= kMostSequences; n *= 2) {
+      auto load = s.request().load;
+      load.context = context, load.sequences = n;
+      const auto caches = s.caches(load);
+      if (!caches.unavailable.empty()) return;
+      if (s.request().memory > Count(0) && s.weights() + caches.all() > s.request().memory) break;
+      const auto step =
+          steps.expected(speeds, speeds.decode(load, static_cast<double>(caches.all().value())));
+      if (!step) return;
+      series.x.push_back(static_cast<double>(n));
+      series.y.push_back(static_cast<double>(n) / step->seconds);
+    }
+    if (!series.x.empty()) call.add(series);
+  }
+}
+
+void say_expected(const serving::Speeds& speeds, const serving::Steps& steps, const Serving& s,
+                  double cache, const machine::Curves& curves, Call& call) {
+  const auto& load = s.request().load;
+  const auto name = "hardware profile '" + std::string(call.hardware_name()) + "'";
+  if (!curves.missing().empty()) return cannot(kExpected, curves.missing(), call);
+  const auto prefill = steps.expected(speeds, speeds.prefill(load, cache));
+  const auto step = steps.expected(speeds, speeds.decode(load, cache));
+  if (!prefill || !step)
+    return cannot(kExpected,
+                  name + " has no curve for this element type (curve.*), or no link.bandwidth",
+                  call);
+  for (const auto id : kExpected)
+    call.set_provenance(id, TMETER_PROVENANCE_ESTIMATED,
+                        "curves on " + name + ", " + curves.origin() +
+                            "; the band is the scatter of TensorRT-LLM's published runs");
+  emit(call, "serving_prefill_expected", Cell(prefill->seconds));
+  emit(call, "serving_prefill_expected_low", Cell(prefill->low));
+  emit(call, "serving_prefill_expected_high", Cell(prefill->high));
+  emit(call, "serving_step_expected", Cell(step->seconds));
+  emit(call, "serving_step_expected_low", Cell(step->low));
+  emit(call, "serving_step_expected_high", Cell(step->high));
+  const auto n = static_cast<double>(load.sequences);
+  emit(call, "serving_rate_expected", Cell(n / step->seconds));
+  emit(call, "serving_rate_expected_low", Cell(n / step->high));
+  emit(call, "serving_rate_expected_high", Cell(n / step->low));
+  draw_rates(speeds, steps, s, call);
+}
+
 void say_speed(const Graph& graph, const Decoder& d, const Serving& s, const CacheBytes& bytes,
                Call& call) {
-  const auto unavailable = [&call](const std::string& why) {
-    for (const auto id : kSpeeds) {
-      call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE, why);
-      emit(call, id, Cell::unavailable());
-    }
-  };
   const auto name = "hardware profile '" + std::string(call.hardware_name()) + "'";
-  const auto rates = rates_of(d, call);
-  if (!rates) return unavailable(name + " has no peak rates (peak.mac.*, peak.dram)");
+  machine::Machine machine("speed of serving");
+  machine.start(call);
+  const auto none = [&call](const std::string& why) {
+    cannot(kSpeeds, why, call);
+    cannot(kExpected, why, call);
+  };
+  const auto rates = rates_of(d, machine, call);
+  if (!rates) return none(name + " has no peak rates (peak.mac.*, peak.dram)");
   const auto speeds = speeds_of(graph, d, s.weights(), call);
-  if (!speeds) return unavailable("MACs of some operators are not known");
+  if (!speeds) return none("MACs of some operators are not known");
   const auto& load = s.request().load;
   const auto cache = static_cast<double>(bytes.all().value());
-  const auto step = rates->seconds(speeds->decode(load, cache));
+  const auto devices = static_cast<double>(s.request().devices);
+  const auto step = rates->seconds(speeds->decode(load, cache), devices);
   for (const auto id : kSpeeds)
     call.set_provenance(id, TMETER_PROVENANCE_ESTIMATED,
                         "roofline on " + name + ", a bound: no kernel reaches it");
-  emit(call, "serving_prefill_time", Cell(rates->seconds(speeds->prefill(load, cache))));
+  emit(call, "serving_prefill_time", Cell(rates->seconds(speeds->prefill(load, cache), devices)));
   emit(call, "serving_step_time", Cell(step));
   if (step > 0) emit(call, "serving_rate", Cell(static_cast<double>(load.sequences) / step));
+  machine::Curves curves;
+  curves.start(machine, call);
+  const serving::Steps steps(machine, curves, call, type_of(d), devices);
+  say_expected(*speeds, steps, s, cache, curves, call);
 }
 
 void analyse(const Graph& graph, Call& call) {
@@ -197,6 +310,12 @@ void register_options(tmeter::Registrar& r) {
   };
   count("context", "0", 0, "tokens of each sequence, prompt and answer (0: as many as recorded)");
   count("sequences", "1", 1, "sequences at the same time");
+  r.option({.key = "devices",
+            .type = TMETER_OPTION_INT,
+            .default_value = "1",
+            .text = "devices that share weights, caches and products evenly",
+            .min = 1,
+            .max = 1024});
   count("batch", "0", 0, "tokens of one step of prefill (0: 512 of llama.cpp, 8192 of vLLM)");
   r.option(
       {.key = "memory",

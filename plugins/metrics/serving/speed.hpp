@@ -1,11 +1,12 @@
-// How fast a decoder can be served at best: the roofline of a whole step, on the hardware profile
-// of the run.
+// How fast a decoder is served on the hardware profile of the run: at best, which is the roofline
+// of a whole step, and as expected, by curves that were fitted on published measurements.
 #pragma once
 #include <functional>
 #include <optional>
 #include <string>
 
 #include "plugins/common/decoder/cost.hpp"
+#include "plugins/common/machine/curves.hpp"
 #include "plugins/common/serving/engine.hpp"
 
 namespace serving {
@@ -13,6 +14,7 @@ namespace serving {
 /// What a step computes and moves.
 struct StepWork {
   double macs = 0, bytes = 0;
+  double tokens = 0;
 };
 
 /// A decoder by the numbers that its steps depend on.
@@ -20,6 +22,8 @@ struct Speeds {
   double token_macs = 0;                                  // of one token but for attention
   double attention_macs = 0;                              // of one token and one token of context
   double weight_bytes = 0;                                // of all parameters
+  double products = 0;                                    // operators with MACs in a step
+  double layers = 0, width = 0;                           // layers with a cache; embedding
   std::function<double(int64_t sequences)> weights_read;  // by one step of decoding
 
   /// All tokens of the prompts meet all of their own prompt: attention in full.
@@ -32,7 +36,28 @@ struct Speeds {
 struct Rates {
   double macs = 0, bytes = 0;  // per second
 
-  double seconds(const StepWork& w) const;
+  /// At best, on devices that share the work evenly.
+  double seconds(const StepWork& w, double devices) const;
+};
+
+/// Steps on devices that share every product evenly (tensor parallelism) and add up the results of
+/// attention and feed-forward of each layer.
+class Steps {
+ public:
+  Steps(machine::Machine& machine, const machine::Curves& curves, const tmeter::Call& call,
+        tmeter::DType type, double devices)
+      : machine_(machine), curves_(curves), call_(call), type_(type), devices_(devices) {}
+
+  /// All products alike. Nothing where the profile has no curve for the element type, or no
+  /// `link.bandwidth` for several devices.
+  std::optional<machine::Expected> expected(const Speeds& s, const StepWork& w) const;
+
+ private:
+  machine::Machine& machine_;
+  const machine::Curves& curves_;
+  const tmeter::Call& call_;
+  tmeter::DType type_;
+  double devices_;
 };
 
 }  // namespace serving

@@ -1,0 +1,77 @@
+"""Times and rates of whole serving runs, measured by others, and as tmeter expects them from a weightless folder."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import tomllib
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "blueprint"))
+from folders import write_folder  # noqa: E402
+
+HEAD, VOCABULARY = 128, 32000
+
+
+def program():
+    return os.environ.get("TMETER", str(ROOT / "build" / "release" / "bin" / "tmeter"))  # the tests set it
+
+
+def write_llama(folder, m, dtype):
+    h, f, kv = m["hidden"], m["feed-forward"], m["key-heads"] * HEAD
+    config = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": h, "num_hidden_layers": m["layers"],
+              "num_attention_heads": h // HEAD, "num_key_value_heads": m["key-heads"], "intermediate_size": f, "vocab_size": VOCABULARY,
+              "max_position_embeddings": 4096, "hidden_act": "silu", "tie_word_embeddings": False, "torch_dtype": dtype}
+    shapes = {"model.embed_tokens": [VOCABULARY, h], "model.norm": [h], "lm_head": [VOCABULARY, h]}
+    for i in range(m["layers"]):
+        parts = {"self_attn.q_proj": [h, h], "self_attn.k_proj": [kv, h], "self_attn.v_proj": [kv, h], "self_attn.o_proj": [h, h],
+                 "mlp.gate_proj": [f, h], "mlp.up_proj": [f, h], "mlp.down_proj": [h, f], "input_layernorm": [h], "post_attention_layernorm": [h]}
+        shapes |= {f"model.layers.{i}.{name}": shape for name, shape in parts.items()}
+    write_folder(folder, config, {f"{name}.weight": (dtype, shape) for name, shape in shapes.items()})
+
+
+def ask(folder, gpu, context, sequences, devices):
+    sets = {"context": context, "sequences": sequences, "devices": devices, "cache-type": gpu["cache"], "engine": "vllm"}
+    done = subprocess.run([program(), folder, "--plugins=serving", "--hardware", gpu["profile"], "--report", "json",
+                           *(f"--set=serving.{k}={v}" for k, v in sets.items())], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)["totals"]
+
+
+class Run:
+    """Seconds of a run. `seen`: the band was taken from it."""
+
+    def __init__(self, gpu, kind, model, what, measured, bound, expected, low, high):
+        self.gpu, self.kind, self.model, self.what, self.measured = gpu, kind, model, what, measured
+        self.bound, self.expected, self.low, self.high = bound, expected, low, high
+
+    @property
+    def error(self):
+        return 100 * (self.expected / self.measured - 1)
+
+    @property
+    def inside(self):
+        return self.low <= self.measured <= self.high
+
+
+KEYS = ("_time", "_expected", "_expected_low", "_expected_high")
+
+
+def runs():
+    data = tomllib.loads((HERE / "serving.toml").read_text(encoding="utf-8"))
+    for name, gpu in data["gpu"].items():
+        with tempfile.TemporaryDirectory() as at:
+            folder = {}
+            for model, m in data["model"].items():
+                folder[model] = os.path.join(at, model)
+                os.mkdir(folder[model])
+                write_llama(folder[model], m, gpu["type"])
+            for model, devices, prompt, ms in gpu["first"]:
+                t = ask(folder[model], gpu, prompt, 1, devices)
+                yield Run(name, "first token", model, f"{devices} GPU, prompt {prompt}", ms / 1e3, *(t["serving_prefill" + k] for k in KEYS))
+            for model, devices, batch, prompt, answer, rate in gpu["rate"]:
+                first = ask(folder[model], gpu, prompt, batch, devices)
+                step = ask(folder[model], gpu, prompt + answer // 2, batch, devices)  # at the middle of the answer
+                times = (first["serving_prefill" + k] + answer * step["serving_step" + k] for k in KEYS)
+                yield Run(name, "whole run", model, f"{devices} GPU, batch {batch}, {prompt} + {answer}", batch * answer / (rate * devices), *times)
