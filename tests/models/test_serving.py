@@ -89,6 +89,24 @@ class Folders(unittest.TestCase):
                         self.assertEqual(totals["serving_cache_bytes"], sum(n * tokens * width * 2 for n, tokens, width in layers))
 
 
+class AsTransformersKeepsThem(unittest.TestCase):
+    def test_every_decoder_type(self):
+        """The bytes of the cache after a run on meta tensors, keys and values apart from states (tests/blueprint/truth.py), for 300 tokens."""
+        equal = 0
+        for row in rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl"):
+            run = row.get("runs", [{}])[-1]
+            if "cache" not in run or len(run["size"]) != 2:
+                continue  # an encoder, or a pair whose cache depends on two lengths
+            sequences, context = run["size"]
+            with self.subTest(row["type"]), tempfile.TemporaryDirectory() as folder:
+                write_folder(folder, row["config"], tensors_of(row["tensors"]))
+                totals = report(folder, "--plugins=serving", "--set=serving.cache-type=f32", f"--set=serving.context={context}",
+                                f"--set=serving.sequences={sequences}")["totals"]
+                self.assertEqual([totals["serving_cache_bytes"], totals["serving_state_bytes"]], run["cache"])
+                equal += 1
+        self.assertGreaterEqual(equal, 80)
+
+
 class ContextBeyondTheModels(unittest.TestCase):
     """Sources of what the engines do: docs/serving.md."""
 

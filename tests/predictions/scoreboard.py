@@ -154,7 +154,7 @@ def serving(runs, reduce):
             "`serving_prefill_expected` and `serving_step_expected` of `--plugins=serving`: a step is its products, all alike, and for several GPUs",
             "two all-reduces a layer, call + 2 · (n − 1) / n · bytes / (`link.bandwidth` · share). The all-reduce is fitted on half of Vidur's sizes for",
             f"the H100 (`profiling/network/h100_dgx`); the {len(off)} others: median {statistics.median(off):.1f} %, worst {max(off):.0f} %, {outside} outside their band.", "",
-            "TensorRT-LLM 0.6.1 (NVIDIA/TensorRT-LLM, Apache-2.0, commit 138f96d, `docs/source/performance.md`), LLaMA-2 in float16 on the A100 80 GB and",
+            "TensorRT-LLM 0.6.1 (NVIDIA/TensorRT-LLM, Apache-2.0, commit 138f96d, its page on performance), LLaMA-2 in float16 on the A100 80 GB and",
             "in fp8 on the H100. A whole run is the prefill and as many steps as the answer has tokens, at the context of its middle. No point is fitted",
             f"on these. The band, {low:g} to {high:g} times the expected time, is the scatter of every second of them.", "",
             "| GPU | model | | | measured s | bound s | expected s | error % | band s | |", "|---|---|---|---|--:|--:|--:|--:|---|---|"]

@@ -43,7 +43,7 @@ class Curves {
   std::optional<Expected> of(std::span<const Work> parts, Machine& machine,
                              const tmeter::Call& call) const;
 
-  /// Of adding up `bytes` of each of `devices` in all of them, by a ring over `link.bandwidth`;
+  /// Of the sum of `bytes` of each of `devices`, in all of them, by a ring over `link.bandwidth`;
   /// nothing where the profile states none.
   static std::optional<Expected> all_reduce(double bytes, double devices, const tmeter::Call& call);
 

@@ -78,6 +78,36 @@ TEST(Engine, LayersWithoutACacheTakeNothing) {
   EXPECT_EQ(bytes("llama.cpp", times(16, attention(4, 256)), 262'144), 16'384 * kMiB);
 }
 
+double gib(int64_t n) { return static_cast<double>(n) / kGiB; }
+
+// unsloth#4757, at the training length: Kimi-K2.5 17.16 GiB at 262,144 (61 layers), GLM-5 17.18 GiB
+// at 202,752 (78 layers and the one that predicts a further token).
+TEST(Engine, OtherLatentVectors) {
+  EXPECT_NEAR(gib(bytes("llama.cpp", times(61, latent(576)), 262'144)), 17.16, 0.005);
+  EXPECT_NEAR(gib(bytes("llama.cpp", times(79, latent(576)), 202'752)), 17.18, 0.005);
+}
+
+// unsloth#4757: Qwen3-0.6B 4.38 GiB at 40,960. Its heads are wider than hidden / heads: 28 layers,
+// 8 heads of 128.
+TEST(Engine, Qwen3WithItsOwnHeadWidth) {
+  EXPECT_NEAR(gib(bytes("llama.cpp", times(28, attention(8, 128)), 40'960)), 4.38, 0.006);
+}
+
+// unsloth#4757: Gemma-3-27B 10.41 GiB at 131,072. Of 62 layers every sixth is full; 16 heads of
+// 128. llama.cpp keeps the batch beside the window, 1,536 cells.
+TEST(Engine, Gemma3WithItsWindow) {
+  auto layers = times(10, attention(16, 128));
+  const auto local = times(52, sliding(16, 128, 1'024));
+  layers.insert(layers.end(), local.begin(), local.end());
+  EXPECT_NEAR(gib(bytes("transformers", layers, 131'072)), 10.41, 0.005);
+  EXPECT_EQ(bytes("llama.cpp", layers, 131'072), (10 * 131'072 + 52 * 1'536) * int64_t{8'192});
+}
+
+// turboquant-mlx#52: Nemotron-H-120B keeps 8.0 KB a token in 8 of its 88 layers; 2 heads of 128.
+TEST(Engine, NemotronHKeepsFewLayers) {
+  EXPECT_EQ(bytes("vllm", times(8, attention(2, 128)), 16, "bf16"), 16 * 8'192);
+}
+
 TEST(Engine, LlamaPadsTheContextTo256) {
   EXPECT_EQ(bytes("llama.cpp", {attention(1, 64)}, 1), 256 * 256);
   EXPECT_EQ(bytes("llama.cpp", {attention(1, 64)}, 257), 512 * 256);
