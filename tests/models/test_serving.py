@@ -262,6 +262,7 @@ class BadInput(unittest.TestCase):
             with self.subTest(memory):
                 self.refused("serving.memory", memory=memory)
         self.refused("sequences", sequences=0)
+        self.refused("devices", devices=0)
         self.refused("context", context=-1)
 
     def test_a_cache_that_the_engine_does_not_have(self):
@@ -270,6 +271,7 @@ class BadInput(unittest.TestCase):
 
     def test_sizes_beyond_63_bits(self):
         self.refused("serving.context", "2^63", context=1 << 30, sequences=1 << 30)
+        self.refused("serving.memory", "serving.devices", "2^63", memory="4000000TiB", devices=1024)
         totals = served("llama_like", context=1 << 30, memory="24GiB")["totals"]
         self.assertEqual(totals["serving_max_sequences"], 0)
 

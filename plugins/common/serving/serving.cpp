@@ -1,5 +1,6 @@
 #include "plugins/common/serving/serving.hpp"
 
+#include <limits>
 #include <tmeter/cpp/units.hpp>
 
 #include "plugins/common/serving/largest.hpp"
@@ -41,7 +42,11 @@ Request request_of(const Call& call, std::string_view prefix, int64_t recorded) 
   if (out.own_context) out.load.context = recorded;
   const auto given = memory_option(call, key("memory"), "serving.memory");
   out.devices = call.option_int(key("devices"));
-  out.memory = (given ? *given : published_memory(call).value_or(0)) * out.devices;
+  const auto each = given ? *given : published_memory(call).value_or(0);
+  if (each.value() > std::numeric_limits<int64_t>::max() / out.devices)
+    throw tmeter::Error(TMETER_BAD_USAGE,
+                        "serving.memory × serving.devices: the memory exceeds 2^63 bytes");
+  out.memory = each * out.devices;
   return out;
 }
 

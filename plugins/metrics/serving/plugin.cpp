@@ -1,5 +1,6 @@
 // serving: the memory that an inference engine takes to serve a decoder language model. Nothing is
 // run.
+#include <limits>
 #include <map>
 
 #include "plugins/common/decoder/experts.hpp"
@@ -177,6 +178,8 @@ void draw_rates(const serving::Speeds& speeds, const serving::Steps& steps, cons
                 const Call& call) {
   constexpr std::array<int64_t, 4> kContexts{1024, 8192, 32768, 131072};
   constexpr int64_t kMostSequences = 1024;
+  const auto memory = s.request().memory > Count(0) ? s.request().memory
+                                                    : Count(std::numeric_limits<int64_t>::max());
   const auto length = serving::model_length(call.graph());
   for (const auto context : kContexts) {
     if (length && context > length->tokens) break;
@@ -185,12 +188,13 @@ void draw_rates(const serving::Speeds& speeds, const serving::Steps& steps, cons
     series.title = "tokens per second at a context of " + std::to_string(context);
     series.x_title = "sequences";
     series.y_title = "expected rate", series.y_unit = "token/s";
-    for (int64_t n = 1; n <= kMostSequences; n *= 2) {
-      auto load = s.request().load;
-      load.context = context, load.sequences = n;
+    auto load = s.request().load;
+    load.context = context;
+    const auto most = std::min(kMostSequences, s.most_sequences(load, memory));
+    for (int64_t n = 1; n <= most; n *= 2) {
+      load.sequences = n;
       const auto caches = s.caches(load);
       if (!caches.unavailable.empty()) return;
-      if (s.request().memory > Count(0) && s.weights() + caches.all() > s.request().memory) break;
       const auto step =
           steps.expected(speeds, speeds.decode(load, static_cast<double>(caches.all().value())));
       if (!step) return;
