@@ -1,5 +1,6 @@
 // serving: the memory that an inference engine takes to serve a decoder language model. Nothing is
 // run.
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -173,6 +174,19 @@ void cannot(std::span<const std::string_view> ids, const std::string& why, Call&
   }
 }
 
+/// The curve in words, for reports that draw nothing.
+void say_rates(const tmeter::Series& series, int64_t context, const Call& call) {
+  Finding f;
+  f.rule = "serving-rates";
+  f.text =
+      "sequences × expected tokens per second at a context of " + std::to_string(context) + ":";
+  for (size_t i = 0; i < series.x.size(); ++i)
+    f.text += (i == 0 ? " " : ", ") + std::to_string(std::llround(series.x[i])) + " × " +
+              std::to_string(std::llround(series.y[i]));
+  f.evidence = "serving_rate_expected, as far as all fits";
+  call.add(f);
+}
+
 /// Tokens per second by the number of sequences, one curve for each context, while all fits.
 void draw_rates(const serving::Speeds& speeds, const serving::Steps& steps, const Serving& s,
                 const Call& call) {
@@ -201,7 +215,9 @@ void draw_rates(const serving::Speeds& speeds, const serving::Steps& steps, cons
       series.x.push_back(static_cast<double>(n));
       series.y.push_back(static_cast<double>(n) / step->seconds);
     }
-    if (!series.x.empty()) call.add(series);
+    if (series.x.empty()) continue;
+    say_rates(series, context, call);
+    call.add(series);
   }
 }
 
