@@ -32,8 +32,9 @@ class Error : public std::runtime_error {
 /// (core/process/supervisor.hpp). "plugin com.acme.layers failed on metric 'macs': no bias"
 class PluginError : public Error {
  public:
-  /// `plugin` is empty when it is not known which one it was. `opened`: false when it failed before
-  /// its tables could be read. `asked`: false when it merely lies in a plugin folder.
+  /// `plugin` is empty when the plugin at fault is unknown. `opened`: false when it failed before
+  /// its tables could be read. `asked`: false when the user did not request it, because it was only
+  /// found in a plugin folder.
   PluginError(std::string plugin, std::string doing, std::string text, bool opened = true,
               bool asked = true)
       : Error(ErrorKind::kPlugin,

@@ -1,6 +1,5 @@
-// Where what a run has to say goes: lines for the user, progress, and the bytes of reports. In a
-// supervised run (core/process) that is the supervisor; nothing else writes to the terminal or to
-// files.
+// The output of a run: lines for the user, progress, and the bytes of reports. In a supervised run
+// (core/process) the sink is the supervisor; nothing else writes to the terminal or to files.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +29,7 @@ class HostSink {
 
   /// Appends to what becomes the target's content once the whole run has succeeded.
   virtual void report(size_t target, std::string_view bytes) = 0;
-  /// All of it is there. A run without this for each of its targets has not succeeded.
+  /// The report is complete. A run that has not called this for each of its targets has failed.
   virtual void report_whole(size_t target) = 0;
 };
 

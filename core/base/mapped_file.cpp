@@ -51,10 +51,11 @@ void on_fault(int signal, siginfo_t* info, void*) {
     on_lost_file.load()(g->message);
     _exit(static_cast<int>(ErrorKind::kModel));
   }
-  sigaction(signal, &before, nullptr);  // not ours: as if we were not here, when it is repeated
+  // the fault is not ours: the repeated access meets the earlier handler
+  sigaction(signal, &before, nullptr);
 }
 
-/// Once. Before a plugin is at work, which must not change what signals do.
+/// Runs once, before any plugin: a plugin must not find signal handlers changed.
 void install_fault_handler() {
   static const bool installed = [] {
     struct sigaction action {};

@@ -20,7 +20,7 @@ constexpr uint64_t kPush = uint64_t{1} << 20;
 
 std::string descriptor_path(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
-/// Where a link leads to, be there a file or not.
+/// The target of a link, whether or not a file exists there.
 std::string without_links(std::string path) {
   namespace fs = std::filesystem;
   constexpr int kMaxLinks = 40;  // as the kernel
@@ -54,16 +54,18 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
     errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
     fail("cannot be written");
   }
-  // A link that the kernel does not let this user follow is not followed here either.
+  // The kernel may forbid this user to follow a link; then it is not followed here either.
   if (exists || errno == ENOENT) path_ = without_links(path);
   open_temporary();
 }
 
-/// Without a name where the file system can: then even a process that is killed leaves nothing.
+/// Uses a nameless file where the file system supports it: even a killed process then leaves
+/// nothing.
 void OutputFile::open_temporary() {
   const auto folder = std::filesystem::path(path_).parent_path();
   fd_ = open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-  nameless_ = fd_ >= 0 && access(descriptor_path(fd_).c_str(), F_OK) == 0;  // it is named by that
+  // commit() names the file through this path
+  nameless_ = fd_ >= 0 && access(descriptor_path(fd_).c_str(), F_OK) == 0;
   if (nameless_) return;
   if (fd_ >= 0) close(fd_);
   temporary_ = path_ + ".XXXXXX";

@@ -9,8 +9,8 @@
 
 namespace tmeter::core {
 
-/// Since when a piece of work is going on. Another unit, another total or less done than before is another
-/// piece: the reading of a graph begins after its file has been unpacked, and weights come after it.
+/// The start time of a piece of work. Another unit, another total or a smaller amount done starts
+/// the next piece: a file is unpacked, then its graph is read, then its weights.
 class Pace {
  public:
   using Clock = std::chrono::steady_clock;

@@ -65,7 +65,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 namespace {
 
-/// Without separators, which people leave out: "nvidia-rtx-4090" is "nvidiartx4090".
+/// Drops case and separators, which people omit: "nvidia-rtx-4090" becomes "nvidiartx4090".
 std::string letters_and_digits(std::string_view text) {
   std::string out;
   for (const char c : text)
@@ -74,8 +74,8 @@ std::string letters_and_digits(std::string_view text) {
   return out;
 }
 
-/// The only candidate that has the word inside, however it is spelled; of several, the only one
-/// that ends with it. Empty when that does not decide.
+/// The only candidate that contains `word`, compared without case and separators; of several, the
+/// only one that ends with it. Empty if that does not decide.
 std::string only_one_around(std::string_view word, const std::vector<std::string>& candidates) {
   const auto plain = letters_and_digits(word);
   if (plain.size() < 3) return {};
@@ -158,7 +158,7 @@ size_t color_length(std::string_view text) {
   return end != std::string_view::npos && end < 32 && text[end] == 'm' ? end + 1 : 0;
 }
 
-/// Appends what is at the front of `text`, spelled out when need be, and takes it away.
+/// Moves the first character of `text` to `out`, escaped if necessary.
 void move_character(std::string_view& text, std::string& out) {
   const auto [code, bytes] = decode_utf8(text);
   if (code == kInvalidUtf8) {

@@ -18,8 +18,9 @@ std::string joined(const std::vector<std::string>& items);
 /// `*` matches anything, also '/'; `?` one character.
 bool glob_match(std::string_view pattern, std::string_view text);
 
-/// The candidate that `word`, of three letters at least, begins; else the closest to it; else the only
-/// one that has it inside, "a100" in "nvidia-a100". Empty when none is close enough.
+/// The nearest candidate: one that begins with `word` (of at least three letters), else the one
+/// with the smallest edit distance, else the only one that contains it ("a100" in "nvidia-a100").
+/// Empty if none is close enough.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 /// " (did you mean 'flops'?)" or nothing.
@@ -45,8 +46,8 @@ inline std::string printable(std::string_view text, size_t limit = 200) {
 /// stay.
 std::string harmless_on_terminal(std::string_view text);
 
-/// How many bytes of `text` can be shown before the rest of it is there: all but a character or a
-/// colour that its end tears.
+/// Length of the prefix of `text` that can be shown at once: without an incomplete character or
+/// colour at its end.
 size_t without_torn_end(std::string_view text);
 
 }  // namespace tmeter::core
