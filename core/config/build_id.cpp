@@ -24,7 +24,7 @@ std::string hexadecimal(std::string_view bytes) {
   return out;
 }
 
-/// What the note "GNU" of the type for build IDs holds.
+/// The descriptor of the note with owner "GNU" and the build-ID type.
 std::string build_id_in(std::string_view notes) {
   constexpr std::string_view kOwner("GNU\0", 4);
   Note note{};

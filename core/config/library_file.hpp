@@ -17,7 +17,7 @@ struct FileStamp {
 FileStamp stamp_of(const std::string& file);
 FileStamp stamp_of(int file);
 
-/// What tells one build of a library from another.
+/// Distinguishes one build of a library from another.
 struct LibraryIdentity {
   uint64_t size = 0;   // bytes
   int64_t mtime = 0;   // ns since 1970
@@ -27,8 +27,9 @@ struct LibraryIdentity {
 
 LibraryIdentity identity_of(const std::string& library);
 
-/// Whether it is still that file. Compares size and time of the last change. Where only the time differs,
-/// as after copying or `pip install`, compares the build ID, or the hash of a file without one.
+/// True if `library` is still the identified file. Compares size and modification time. If only the
+/// time differs, as after copying or `pip install`, compares the build ID, or the hash of a file
+/// without one.
 bool is_still(const LibraryIdentity& identity, const std::string& library);
 
 /// States who besides this user, root and the owner of tmeter may change a file or folder: "anybody on

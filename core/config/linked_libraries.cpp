@@ -25,7 +25,7 @@ constexpr const char* kConfiguration = "/etc/ld.so.conf";
 
 struct Links {
   std::vector<std::string> needed;
-  std::string inherited, own;  // DT_RPATH, which those it needs search, too; DT_RUNPATH
+  std::string inherited, own;  // DT_RPATH, which also applies to the libraries it needs; DT_RUNPATH
 };
 
 std::string text_at(int file, uint64_t offset) {
@@ -76,7 +76,7 @@ bool is_system_folder(const std::string& folder) {
   });
 }
 
-/// Where the machine's administrator has the dynamic linker look.
+/// Search folders that the administrator has configured for the dynamic linker.
 const std::vector<std::string>& configured_folders() {
   static const auto folders = [] {
     std::vector<std::string> files{kConfiguration}, out;

@@ -16,7 +16,7 @@ struct LinkedLibrary {
 /// file is not a library. `folder` is the file's own ("$ORIGIN"). Reads headers alone.
 std::vector<LinkedLibrary> linked_libraries(int file, const std::string& folder);
 
-/// Their folders, each once: of the name and, where that is a link, of what it leads to.
+/// Their folders, each once: the folder of the name and, for a link, the folder of its target.
 std::vector<std::string> linked_folders(int file, const std::string& folder);
 
 }  // namespace tmeter::core

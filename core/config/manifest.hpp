@@ -39,23 +39,24 @@ struct Manifest {
   std::vector<std::string> handles;
   std::vector<std::string> shape_rules;  // schemas of the operators it knows the shapes of
   std::vector<LoaderManifest> loaders;
-  std::vector<std::string> decoders;  // encodings whose numbers it knows: "gptq"
+  std::vector<std::string> decoders;  // encodings it decodes: "gptq"
   std::vector<std::string> propagators;
   std::vector<WriterManifest> writers;
-  std::vector<std::string> executors;  // what runs models: "LibTorch"
+  std::vector<std::string> executors;  // names of its engines: "LibTorch"
   std::vector<std::string> measured;   // ids of metrics that only a run of the model gives
   std::string
       rights;  // what it does beyond computing: "network", "files", … (abi/entry.h)
   /// Folders of the libraries it is linked to that are not the system's: they may be read.
   /// "$ORIGIN/…" is relative to the plugin's own folder.
   std::vector<std::string> library_folders;
-  std::string when_missing;           // what to do when those libraries are not there, or others
-  uint32_t schema = kManifestSchema;  // of the manifest itself; another one is not believed
-  uint32_t abi_minor = 0;             // the lowest minor of the ABI that the plugin can live with
-  LibraryIdentity made_from;          // the library; another one makes it stale
+  // advice for the user when those libraries or their symbols are missing
+  std::string when_missing;
+  uint32_t schema = kManifestSchema;  // of the manifest itself; other versions are ignored
+  uint32_t abi_minor = 0;             // the lowest ABI minor version that the plugin runs with
+  LibraryIdentity made_from;          // the library; if it has changed, the manifest is stale
 };
 
-/// Whether both say the same of what the plugin is and offers.
+/// True if both manifests describe the same plugin with the same capabilities.
 bool same_offer(const Manifest& a, const Manifest& b);
 
 /// Throws Error(kPlugin) with file, line and column, also when the file is not regular (a pipe) or longer

@@ -14,7 +14,7 @@ namespace tmeter::core {
 namespace {
 namespace fs = std::filesystem;
 
-/// Another number where what `pass` writes changes.
+/// The format's version: changes with the members that `pass` writes.
 constexpr std::string_view kHeader = "tmeter plugin index 4\n";
 constexpr uintmax_t kMaxIndexBytes = 8 << 20;
 constexpr std::string_view kManifestSuffix = ".tmeter.toml";
@@ -68,7 +68,7 @@ class Reader {
   std::string_view rest_;
 };
 
-// What of each is written and read, in this order.
+// The members of each type, in file order. Writer and reader share these functions.
 void pass(auto& io,
           auto& text) requires std::same_as<std::remove_cvref_t<decltype(text)>, std::string> {
   io(text);

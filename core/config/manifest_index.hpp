@@ -25,11 +25,11 @@ using ManifestIndex = std::map<std::string, IndexedManifest, std::less<>>;
 ManifestIndex index_of(const std::string& folder);
 
 std::string write_index(const ManifestIndex& index);
-/// Throws Error(kPlugin): it is damaged, or another version's.
+/// Throws Error(kPlugin) if the index is damaged or of another version.
 ManifestIndex parse_index(std::string_view text);
 
-/// The index in a folder; empty without one. Throws Error(kPlugin): it is damaged, not a regular file,
-/// or anybody may write it.
+/// The index in a folder; empty without one. Throws Error(kPlugin) if it is damaged, not a regular
+/// file, or writable by everyone.
 ManifestIndex read_index(const std::string& folder);
 
 }  // namespace tmeter::core

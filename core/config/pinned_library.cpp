@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMaxLinks = 40;  // as the kernel's own limit
-/// Out of the way of code that closes small numbers.
+/// Above the small descriptor numbers that careless code closes.
 constexpr int kFarAway = 512;
 
 [[noreturn]] void refuse(const std::string& library, const std::string& why) {

@@ -1,4 +1,4 @@
-// What a new plugin begins with, by kind: share/tmeter/template/KIND/project.toml beside the source
+// The template of a new plugin, by kind: share/tmeter/template/KIND/project.toml beside the source
 // (sdk/template). In every text "@name@" stands for the new plugin's name.
 #pragma once
 #include <string>

@@ -12,14 +12,14 @@
 
 namespace tmeter::core {
 
-/// Where a setting comes from that --inference makes for a plugin, should it be there.
+/// Origin of a setting that --inference makes for a plugin; it is ignored if the plugin is missing.
 inline constexpr std::string_view kOfRuns = "--inference";
 
 struct Setting {
   std::string value;
   std::string origin{};  // "--set flops.convention=torch" or "tmeter.toml:3:1"
   bool list = false;     // its items joined by ", "
-  // Of a text that stands in a file as it is (without escapes, on one line): its first character.
+  // For a text that is in the file verbatim (without escapes, on one line): its first character.
   std::string file{};
   uint32_t line = 0, column = 0;  // 0: not such a text
 

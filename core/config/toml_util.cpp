@@ -9,8 +9,8 @@
 namespace tmeter::core {
 namespace {
 
-/// How deeply tables may lie in each other. toml++ makes, and takes apart, one inside the other by
-/// calls of themselves, without a limit where a key has dots.
+/// Maximum nesting of tables. toml++ builds and destroys nested tables recursively, and has no
+/// limit for dotted keys.
 constexpr size_t kMaxLevels = 64;
 
 /// Counts the levels without making tables. It follows TOML exactly. In a malformed text it counts
@@ -48,7 +48,8 @@ class Levels {
     --depth_;
   }
   void skip_comment() { rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size())); }
-  /// Behind a text, of one quote or of three. One of one quote ends with its line at the latest.
+  /// Skips a string with one quote or three. A string with one quote ends at the line's end at the
+  /// latest.
   void skip_text(char quote) {
     const std::string three(3, quote);
     const bool long_text = rest_.starts_with(three);
@@ -71,8 +72,7 @@ class Levels {
 
   std::string_view rest_;
   size_t line_ = 1, depth_ = 0;
-  std::vector<size_t> dots_{
-      0};  // in the key that is read, outside and in each bracket that is open
+  std::vector<size_t> dots_{0};  // per bracket level: dots in the current key
 };
 
 }  // namespace
