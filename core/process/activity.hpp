@@ -39,14 +39,14 @@ class ShortText {
 /// How far the run is.
 enum class Stage : int32_t { kStarting, kReading, kAnalysing, kWriting, kEnding };
 
-/// Why a plugin's code runs although its tables cannot be believed yet.
+/// Why a plugin's code runs before its tables have been checked.
 enum class OpenedFor : int32_t {
   kNo,
   kWanted,
   kFound,  ///< found in a plugin folder, not requested
 };
 
-/// One thread's.
+/// The activity of one thread.
 struct ActivitySlot {
   ShortText<256> plugin;  // id, or a path while it is opened; empty: the host itself is at work
   ShortText<160> doing;   // "on metric 'macs'", completes "plugin X crashed …"
@@ -57,11 +57,11 @@ struct ActivitySlot {
   ShortText<208> at;      // what the plugin itself said: "aten::conv2d of layer1"
 };
 
-/// A plugin that is not tmeter's own, and whose code has run in this process.
+/// A third-party plugin whose code has run in this process.
 struct Participant {
   ShortText<256> library;
   ShortText<96> id;    // empty: not known yet
-  bool asked = false;  // false: it merely lies in a plugin folder
+  bool asked = false;  // false: found in a plugin folder, not requested
 };
 
 struct Activity {
@@ -69,8 +69,8 @@ struct Activity {
   std::array<ActivitySlot, kSlots> slots;  // 0 is the main thread's
   std::atomic<uint32_t> slots_taken{1};
   std::atomic<Stage> stage{Stage::kStarting};
-  /// Some plugin has left the process changed in a run before, and it is not known which: each
-  /// callback is looked at closely.
+  /// An earlier attempt found the process changed, without knowing by which plugin: the whole state
+  /// is checked after each callback.
   bool watchful = false;
   std::array<Participant, kParticipants> participants;
   std::atomic<uint32_t> participant_count{0};
@@ -78,7 +78,7 @@ struct Activity {
   std::atomic<bool> is_listening{false};  // the supervisor reads them just now
   ShortText<64> engine;                   // what runs the file's code just now: "LibTorch"
   std::atomic<int32_t> crashed_slot{-1};  // set by the signal handler
-  /// Said by a signal handler that ends the worker itself, with its exit status.
+  /// Set by a signal handler that ends the worker itself, together with its exit status.
   ShortText<512> last_words;
   int32_t last_status = 0;
 };
@@ -89,7 +89,7 @@ Activity& activity();
 void share_activity();
 /// Whether a thread is inside a plugin.
 bool is_inside_plugin(const Activity& activity);
-/// In a process forked from the worker: its page is its own from now on, as it is now.
+/// In a process forked from the worker: replaces the shared page by a private copy.
 void leave_activity();
 
 /// Notes a plugin that is not tmeter's own before its code runs; its id may follow. Main thread.

@@ -1,5 +1,5 @@
-// What the worker sends its supervisor, as frames over a pipe: a kind, a length, bytes. The
-// supervisor believes nothing of it: a frame of another form ends the worker.
+// The frames that a worker sends its supervisor over a pipe: a kind, a length, bytes. They are
+// untrusted: a malformed frame ends the worker.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -36,8 +36,8 @@ struct Frame {
 class FrameWriter {
  public:
   explicit FrameWriter(int fd) : fd_(fd) {}
-  /// Any thread. Nothing is said after kFinished. A supervisor that is gone is passed over: the
-  /// worker is ended with it.
+  /// Any thread. Does nothing after kFinished. A closed pipe is ignored: a worker ends with its
+  /// supervisor.
   void send(FrameKind kind, uint64_t first, uint64_t second, std::string_view text);
 
  private:
@@ -54,7 +54,7 @@ class FrameReader {
   /// Reads the available bytes without waiting and hands over each whole frame; its text is valid until
   /// the next one. False once the other end is closed or has sent bytes that do not form a frame.
   bool read(const std::function<void(const Frame&)>& handle);
-  /// Whether it was the latter.
+  /// True if the bytes did not form a frame.
   bool broken() const { return broken_; }
 
  private:

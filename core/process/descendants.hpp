@@ -9,8 +9,8 @@ namespace tmeter::core {
 
 class Descendants {
  public:
-  /// From now on processes whose parents end become children of this one, unless it has children
-  /// already, as after a shell's `exec`: theirs would come, too.
+  /// Makes this process the parent of orphaned descendants. Does nothing if it already has
+  /// children, as after a shell's `exec`: their orphans would be adopted, too.
   Descendants();
   ~Descendants() { end(); }
   Descendants(const Descendants&) = delete;

@@ -65,7 +65,7 @@ Destination find_destination(const std::string& path) {
   if (const auto fd = descriptor_of(path)) return {Kind::kDescriptor, path, *fd, false};
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) {
-    // Nothing is made in /dev but in the folder that is everybody's memory.
+    // No file is created in /dev, except in /dev/shm, which is ordinary memory.
     const bool device = path.starts_with("/dev/") && !path.starts_with("/dev/shm/");
     return {device ? Kind::kDevice : Kind::kFile, path, -1, false};
   }

@@ -1,7 +1,7 @@
-// Where a report goes, by the name a user gave: a file, which is replaced when the report is whole,
-// or a stream, which is written to as it is. Standard output and the other descriptors that tmeter was
-// started with are streams under all of their names: /dev/stdout, /dev/fd/3, /proc/self/fd/1, links to
-// them, and any name of the file that standard output or error was redirected to.
+// The destination of a report, by the name the user gave: a file, which is replaced when the report
+// is complete, or a stream, which is written as it is. Standard output and the other inherited
+// descriptors are streams under all of their names: /dev/stdout, /dev/fd/3, /proc/self/fd/1, links
+// to them, and any name of the file that standard output or error was redirected to.
 #pragma once
 #include <optional>
 #include <string>

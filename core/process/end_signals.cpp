@@ -14,8 +14,8 @@ namespace tmeter::core {
 namespace {
 
 constexpr int kAsked[] = {SIGINT, SIGTERM, SIGHUP};
-/// Others whose default is the end of the process. Not those of faults, and not SIGPIPE and SIGXFSZ:
-/// the write fails instead.
+/// Other signals that end a process by default. Without fault signals, and without SIGPIPE and
+/// SIGXFSZ: there the write fails instead.
 constexpr int kOthers[] = {SIGQUIT, SIGUSR1,   SIGUSR2, SIGALRM,   SIGVTALRM,
                            SIGPROF, SIGPOLL, SIGPWR,  SIGSTKFLT, SIGXCPU};
 

@@ -1,6 +1,6 @@
-// What a worker may say, and when. A worker that says anything else has broken its contract: some
-// code in it writes where it must not. Nothing that it claims is taken over unseen; that all reports
-// have come whole is found out here.
+// The protocol of worker frames: which are allowed, and when. After a violation a worker is not
+// trusted, because some code in it writes where it must not. Its claims are checked here, including
+// that all reports are complete.
 #pragma once
 #include <string>
 

@@ -9,7 +9,8 @@ namespace tmeter::core {
 
 struct Limits {
   uint64_t memory = 0;  ///< bytes of its own; mapped model files do not count
-  /// Seconds for the whole run, or 0: none, but `running_file` for code that a file makes run.
+  /// Seconds for the whole run; 0: unlimited, except `running_file` for code that the file
+  /// contains.
   double timeout = 0;
   double running_file = 60;
 };
@@ -27,8 +28,8 @@ std::string bytes_text(uint64_t bytes);
 /// "60 s", "0.5 s"
 std::string seconds_text(double seconds);
 
-/// Lets no allocation of this process go beyond. False where it already has more (as under
-/// sanitizers): then only `worker_memory` can tell.
+/// Limits the allocations of this process. False if it already has more, as under sanitizers; then
+/// only `worker_memory` enforces the limit.
 bool limit_memory(uint64_t bytes);
 /// The limit that is in force; 0: none.
 uint64_t memory_limit();

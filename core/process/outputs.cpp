@@ -63,7 +63,8 @@ void StreamOutput::fail(const char* what) const {
 }
 
 Outputs::Outputs(const std::vector<std::string>& paths) {
-  std::vector<Destination> destinations;  // all of them before any is opened: numbers are names
+  // resolve all before opening any: paths may name descriptors
+  std::vector<Destination> destinations;
   for (const auto& path : paths) destinations.push_back(find_destination(path));
   for (const auto& d : destinations) {
     auto& target = targets_.emplace_back();
@@ -101,9 +102,9 @@ void Outputs::push() {
     if (t.file && t.appears()) t.file->push();
 }
 
-/// At once: a file system with a journal then writes it for all of them together, instead of
-/// waiting for the disk once for each (ten reports: 7 ms instead of 30). Where no thread can be had
-/// the files wait their turn.
+/// Syncs all files at the same time: a journaling file system then commits them together, instead
+/// of once per file (ten reports: 7 ms instead of 30). Without a thread, files are synced one after
+/// the other.
 void Outputs::sync() {
   std::vector<OutputFile*> files;
   for (auto& t : targets_)

@@ -16,7 +16,7 @@
 
 namespace tmeter::core {
 
-/// A report for a descriptor, and the writing of it without waiting for who reads.
+/// A report for a descriptor, written without blocking on its reader.
 class StreamOutput {
  public:
   /// Opens the destinations. A FIFO without a reader is opened later. Throws Error.
@@ -28,7 +28,7 @@ class StreamOutput {
   bool done() const { return spool_.at_end() && (!writer_ || !writer_->pending()) && finished_; }
   /// True once a stream has received bytes, which cannot be taken back.
   bool begun() const { return begun_; }
-  /// What to wait for; fd -1: try again after kRetry.
+  /// The descriptor to wait for; -1: try again after kRetry.
   int fd() const { return writer_ ? writer_->fd() : -1; }
   static constexpr auto kRetry = std::chrono::milliseconds(20);
   /// Writes as much as the reader takes. Throws Error(write_failure(…)), or BrokenPipe when the reader of
@@ -66,7 +66,7 @@ class Outputs {
   void set_whole(size_t target) { targets_[target].whole = true; }
   bool is_whole(size_t target) const { return targets_[target].whole; }
 
-  /// Nothing more will be written, if all goes well: the disk may begin.
+  /// Starts writing to the disk; nothing more will be written unless the run fails.
   void push();
   /// Completes the reports that go to files. Throws Error.
   void sync();

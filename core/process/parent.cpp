@@ -18,8 +18,7 @@ void end_with_parent() {
   pid_t parent = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parent);
   if (error != std::errc() || end != text.data() + text.size() || parent <= 0) return;
-  // Something in between, as a script that does not exec: its end would be the wrong one to wait
-  // for.
+  // If another process is in between, such as a script that does not exec, its end does not matter.
   if (getppid() == parent) prctl(PR_SET_PDEATHSIG, SIGTERM);
   // It may have died before the line above.
   if (getppid() != parent && kill(parent, 0) != 0 && errno == ESRCH) raise(SIGTERM);

@@ -26,7 +26,7 @@
 namespace tmeter::core {
 namespace {
 
-// Without the flags that say what has happened so far: those change with every inexact result.
+// Without the sticky exception flags, which change with every inexact result.
 #if defined(__x86_64__)
 constexpr uint32_t kSseFlags = 0x3f;
 
@@ -54,7 +54,7 @@ uint64_t control_word() { return static_cast<uint64_t>(std::fegetround()); }
 void set_control_word(uint64_t word) { std::fesetround(static_cast<int>(word)); }
 #endif
 
-/// Set by the C library itself whenever a handler is set, be it the one before.
+/// The C library sets this flag whenever a handler is set, including a restored one.
 constexpr int kRestorer = 0x04000000;
 
 bool has_c_numbers() {
@@ -92,7 +92,7 @@ std::array<uint64_t, 2 * RLIM_NLIMITS> limits_now() {
   return out;
 }
 
-/// Of setitimer one letter each that is set, of timer_create what the kernel lists.
+/// The running timers: one letter each for setitimer, the kernel's list for timer_create.
 std::string timers_now() {
   std::string out;
   for (const auto which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) {
@@ -107,7 +107,7 @@ std::string timers_now() {
   return size > 0 ? out.append(text.data(), static_cast<size_t>(size)) : out;
 }
 
-/// Without what the OpenMP of compilers by LLVM and Intel notes of itself, once in a process.
+/// Without the variable that the OpenMP libraries of LLVM and Intel set once per process.
 std::string environment_now() {
   std::string out;
   for (char** entry = environ; entry && *entry; ++entry) {

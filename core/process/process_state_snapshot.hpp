@@ -14,7 +14,7 @@
 
 namespace tmeter::core {
 
-/// What changes figures and their text at once. Looked at after every callback: no system call.
+/// State that directly affects values and their text. Checked after every callback: no system call.
 struct Arithmetic {
   uint64_t control = 0;  // of the processor: rounding, denormals, traps
   void* thread_locale = nullptr;
@@ -27,7 +27,8 @@ struct Arithmetic {
   bool operator==(const Arithmetic&) const = default;
 };
 
-/// All of it: some sixty system calls, so only now and then, or once something is amiss.
+/// The whole state. It takes about sixty system calls, so it is checked rarely, or after a first
+/// violation.
 class ProcessStateSnapshot {
  public:
   static ProcessStateSnapshot now();

@@ -27,7 +27,8 @@ class ReportMemory {
   /// are.
   uint64_t put(std::string_view bytes);
 
-  /// The supervisor: what a frame says is there, until it is released. Nothing if that cannot be.
+  /// Supervisor: the bytes at a location from a frame, valid until released. Nothing if the
+  /// location is invalid.
   std::optional<std::string_view> at(uint64_t place) const;
   void release();
 

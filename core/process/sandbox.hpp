@@ -27,8 +27,8 @@ struct Rights {
 /// Adds what a plugin declares ("network files") to `rights`; false when a word is unknown.
 bool add_rights(Rights& rights, std::string_view declared);
 
-/// False with TMETER_SANDBOX=off: for debugging, and for the tests that show that it matters. Read
-/// once, by the supervisor before it forks: a plugin that sets it changes nothing.
+/// False with TMETER_SANDBOX=off, for debugging and for tests that compare. The supervisor reads it
+/// once before it forks, so a plugin that sets it has no effect.
 bool sandbox_wanted();
 
 /// Permanent, for this thread and all threads it starts later: call it while there is one thread. Returns

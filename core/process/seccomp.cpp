@@ -1,6 +1,6 @@
-// The filter of system calls: the kernel runs it at each call of a worker. What it permits is a
-// table, system_calls.hpp. Written as the kernel's own small programs (BPF): the kernel tries
-// every number there is when a filter is loaded, so numbers are looked up as in a tree.
+// The filter of system calls, which the kernel runs at each call of a worker. system_calls.hpp has
+// the table of permitted calls. The filter is a BPF program. It looks numbers up in a binary tree,
+// because the kernel tries every number when it loads a filter.
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -22,11 +22,11 @@ constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
 #elif defined(__aarch64__)
 constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 #else
-constexpr uint32_t kArchitecture = 0;  // its calls have not been looked at
+constexpr uint32_t kArchitecture = 0;  // system calls for this architecture have not been reviewed
 #endif
 
 constexpr uint32_t kAllow = SECCOMP_RET_ALLOW;
-/// As on a kernel without the call: programs know what to do then.
+/// The result of a kernel without the call: programs have a fallback for it.
 constexpr uint32_t kUnknownCall = SECCOMP_RET_ERRNO | ENOSYS;
 /// Opening a file for writing fails with EACCES, which programs understand, not with ENOSYS.
 constexpr uint32_t kNoAccess = SECCOMP_RET_ERRNO | EACCES;
@@ -100,7 +100,7 @@ class Program {
                      static_cast<uint8_t>(if_false), value});
   }
 
-  /// The number is loaded; it is one of these calls or none.
+  /// The number is loaded: finds it among these calls, or rejects it.
   void look_up(size_t begin, size_t end) {
     if (is_run(begin, end)) return answer_run(begin, end);
     const auto middle = begin + (end - begin) / 2;

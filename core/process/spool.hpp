@@ -1,5 +1,5 @@
-// What a stream is to get, kept back until all of it is there: in memory, and beyond a few MiB in a
-// file without a name.
+// Holds the content of a stream until it is complete: in memory, and beyond a few MiB in a nameless
+// file.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -27,8 +27,8 @@ class Spool {
   Descriptor file_;
 };
 
-/// A file that goes with its descriptor, in $TMPDIR or where else there is room for such files.
-/// -1 with errno on failure.
+/// A file that is deleted with its descriptor, in $TMPDIR, /tmp or /var/tmp. -1 with errno on
+/// failure.
 Descriptor nameless_file();
 
 }  // namespace tmeter::core

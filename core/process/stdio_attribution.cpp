@@ -17,7 +17,7 @@ constexpr auto kPause = std::chrono::microseconds(50);
 std::mutex one_at_a_time;
 int printed_into = -1;
 
-/// In this order: the supervisor says that it listens before it empties the pipe.
+/// The order matters: the supervisor sets its flag before it empties the pipe.
 bool is_told() {
   int unread = 0;
   const bool is_empty = ioctl(printed_into, FIONREAD, &unread) != 0 || unread == 0;

@@ -1,5 +1,5 @@
-// What a worker's plugins and libraries print by themselves: each line becomes a message that says
-// whose it is. Few are shown.
+// The output that a worker's plugins and libraries print themselves: each line becomes a message
+// with the plugin's name. Only the first lines are shown.
 #pragma once
 #include <sys/types.h>
 

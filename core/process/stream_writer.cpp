@@ -84,7 +84,7 @@ void StreamWriter::put(std::string bytes) {
 }
 
 bool StreamWriter::flush() {
-  constexpr size_t kWithoutTimer = 512;  // fits where poll has found room
+  constexpr size_t kWithoutTimer = 512;  // poll guarantees room for this much
   const auto write_some = [&](size_t most) {
     return ::write(fd_, bytes_.data() + written_, std::min(most, bytes_.size() - written_));
   };
@@ -98,7 +98,7 @@ bool StreamWriter::flush() {
     }
     if (n < 0) return errno == EINTR || errno == EAGAIN;
     written_ += static_cast<size_t>(n);
-    if (may_wait_) return true;  // the caller finds out first whether there is room again
+    if (may_wait_) return true;  // the caller polls for room first
   }
   return true;
 }

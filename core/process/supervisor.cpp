@@ -79,7 +79,7 @@ class Attempt {
   }
 
  private:
-  /// What is the supervisor's own finding goes before what the worker says.
+  /// The supervisor's own finding takes precedence over the worker's message.
   Ending ending() {
     const bool exited = WIFEXITED(worker_.wait_status()) && WEXITSTATUS(worker_.wait_status()) == 0;
     const bool believed =
@@ -117,7 +117,8 @@ class Attempt {
     if (!said_) gone_by_ = in_seconds(kGraceOfHangUp);
   }
 
-  /// What it sent just before its end. A process that it has left behind may go on for ever.
+  /// Reads the frames sent just before the worker's end. Bounded, because a process it left behind
+  /// may write for ever.
   void read_rest() {
     constexpr int kMaxReads = 4;  // a pipe and more
     for (int i = 0; i < kMaxReads && !hung_up_; ++i) read_frames();
@@ -227,12 +228,12 @@ class Attempt {
   std::string limit_;
   Clock::time_point next_look_ = Clock::now() + kMemoryInterval;
   Clock::time_point file_until_ = kForever, plugins_ended_by_ = kForever, gone_by_ = kForever;
-  Clock::time_point lost_at_ = kForever;  // a process that does not end although it is killed
+  Clock::time_point lost_at_ = kForever;  // a process that survives being killed
   double grace_ = kGrace;
   bool hung_up_ = false, stray_fd_ = true;
 };
 
-/// Whether leaving out the one who failed now may help: it has not been left out before.
+/// True if the offender has not been left out before, so that another attempt may help.
 bool is_new(const std::vector<Excluded>& excluded, const Excluded& offender) {
   return std::none_of(excluded.begin(), excluded.end(),
                       [&](const Excluded& e) { return e.plugin == offender.plugin; });
@@ -294,7 +295,7 @@ class Supervisor {
       if (is_new(excluded_, o)) excluded_.push_back(o);
   }
 
-  /// Writes what stands and says what is to be said.
+  /// Writes the complete reports and the final messages.
   int finish(const Ending& ending) {
     const bool stands = ending.status == 0 || ending.reports_stand;
     if (stands) outputs_->sync();
@@ -306,7 +307,7 @@ class Supervisor {
     return final_status(ending);
   }
 
-  /// One after the other. False when the run was to end before.
+  /// Writes one stream after the other. False if the run was ended before that.
   bool write_streams() {
     for (auto* stream : outputs_->streams()) {
       stream_ = stream;
@@ -318,7 +319,7 @@ class Supervisor {
     return true;
   }
 
-  /// False when the reader has not taken them in time.
+  /// False if the reader has not taken them in time.
   bool drain_messages() {
     terminal_.tell_unsaid();
     const bool hurried = course_.interrupted || course_.is_over();
@@ -358,7 +359,7 @@ class Supervisor {
   void write_stream() {
     try {
       stream_->advance();
-    } catch (const BrokenPipe&) {  // other reports are worth as much as before
+    } catch (const BrokenPipe&) {  // the other reports are still written
       broken_pipe_ = true;
       stream_->give_up();
     }
@@ -416,7 +417,7 @@ int supervise(const Job& job, const Work& work) {
   sandbox_wanted();  // from the user's environment, not from one that a plugin has changed
   try {
     return Supervisor(job, work).run();
-  } catch (const Error& e) {  // there are not even signals
+  } catch (const Error& e) {  // signals could not be set up
     Terminal(false).message(e.what());
     return e.exit_status();
   }

@@ -30,8 +30,8 @@ struct Job {
 /// What the worker does. An Error thrown becomes its Ending.
 using Work = std::function<Ending(Worker&)>;
 
-/// Returns the exit status; whatever there is to say has been said. Call it once, while the process
-/// has one thread.
+/// Returns the exit status; all messages have been shown. Call it once, while the process has one
+/// thread.
 int supervise(const Job& job, const Work& work);
 
 /// The same for a command without a model, whose output goes to a file or, when `target` is empty,

@@ -24,7 +24,7 @@ class Terminal {
 
   /// "tmeter: LINE"; a repeated message is shown once. Of a flood the beginning is shown.
   void message(std::string_view line);
-  /// What a run came to: shown after any flood.
+  /// The outcome of a run: shown even after a flood.
   void last_message(std::string_view line);
   /// Says how much of a flood is not shown, if there was one.
   void tell_unsaid();
@@ -38,7 +38,7 @@ class Terminal {
   /// The reader is gone: discards waiting output.
   void give_up();
 
-  /// All of it, to standard output, for commands without a supervisor. Throws
+  /// Writes all bytes to standard output, for commands without a supervisor. Throws
   /// Error(write_failure(…)).
   static void output(std::string_view bytes);
 

@@ -1,5 +1,5 @@
-// The worker's side of a supervised run: the HostSink all of tmeter speaks through, the sandbox, and
-// what earlier attempts of this run have shown to be left out.
+// The worker's side of a supervised run: the HostSink for all of its output, the sandbox, and the
+// plugins that earlier attempts excluded.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -21,7 +21,7 @@ struct Excluded {
   std::string plugin;  // id, or the library's path when it failed while being opened
   std::string reason;  // "crashed (segmentation fault) on metric 'macs'"
   bool opened = true;  // false: it failed before its tables could be read
-  bool asked = true;   // false: it merely lies in a plugin folder, which costs a note
+  bool asked = true;   // false: found in a plugin folder, not requested, so its failure is a note
 };
 
 /// How work ended: an exit status and a message, which is empty on success.
@@ -36,7 +36,7 @@ struct Ending {
 
 class Worker final : public HostSink {
  public:
-  /// `reports`: for long ones, if there is any.
+  /// `reports`: shared memory for long ones; may be null.
   Worker(int fd, std::vector<Excluded> excluded, ReportMemory* reports = nullptr)
       : frames_(fd), excluded_(std::move(excluded)), long_reports_(reports) {}
 

@@ -80,7 +80,7 @@ Ending model_end(const Activity& a, const WorkerEnd& end, const ActivitySlot& s)
   return {static_cast<int>(ErrorKind::kRun), message, false, {}};
 }
 
-/// The host's own end, which is a defect of ours unless plugins of others took part.
+/// The end of the host itself: a defect of tmeter, unless third-party plugins took part.
 Ending own_end(const Activity& a, const WorkerEnd& end, bool ours) {
   const std::string stage = words(a.stage);
   const auto subject = end.subject.empty() ? std::string() : end.subject + ": ";
@@ -95,8 +95,8 @@ Ending own_end(const Activity& a, const WorkerEnd& end, bool ours) {
           {}};
 }
 
-/// A signal from a timer that was set earlier, or from a resource limit: the plugin at work when it arrives
-/// is not its cause.
+/// True for a signal from an earlier timer or from a resource limit: the plugin that is running
+/// when it arrives is not the cause.
 bool comes_late(const WorkerEnd& end) {
   if (end.by != EndedBy::kItself || !WIFSIGNALED(end.wait_status)) return false;
   switch (WTERMSIG(end.wait_status)) {
@@ -131,7 +131,7 @@ bool took_part(const std::vector<Excluded>& all, const Activity& a, const std::s
   return false;
 }
 
-/// With all that are not tmeter's own and took part; as it is where none did.
+/// Adds the third-party plugins that took part as suspects; unchanged if there were none.
 Ending with_suspects(Ending ending, std::vector<Excluded> suspects) {
   if (suspects.empty()) return ending;
   std::string names;

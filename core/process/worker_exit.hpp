@@ -1,7 +1,7 @@
-// Explains the end of a worker that did not finish: from what it was doing and how it ended, to one
-// sentence, an exit status, and the plugins to go on without. Where it is not known whose fault it
-// was – the heap was damaged, a timer went off, a descriptor was closed – those are all that are not
-// tmeter's own and took part.
+// Explains why a worker ended without finishing. From its last activity and the manner of its end
+// it derives one sentence, an exit status, and the plugins to leave out. If the culprit is unknown
+// – a damaged heap, a timer, a closed descriptor – these are all third-party plugins that took
+// part.
 #pragma once
 #include <string>
 
@@ -15,7 +15,7 @@ enum class EndedBy {
   kTimeout,
   kMemory,
   kBadFrame,   ///< it sent bytes that do not form a frame, or closed the pipe
-  kContract,   ///< it said what it may not say
+  kContract,   ///< it sent a frame that is not allowed
   kLingering,  ///< it said that it had finished, and stayed
 };
 

@@ -26,8 +26,8 @@ std::pair<Descriptor, Descriptor> make_pipe() {
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-/// A report of a gigabyte goes through it: fewer turns of both processes. As it is, if it may not
-/// grow.
+/// Enlarges a pipe, so that a report of a gigabyte takes fewer switches between the processes.
+/// Keeps the size if that is not permitted.
 void make_roomy(const Descriptor& pipe) {
   constexpr int kBytes = 1 << 20;  // what everybody may have
   fcntl(pipe.get(), F_SETPIPE_SZ, kBytes);

@@ -49,8 +49,8 @@ void explain_crashes() {
     sigaction(s, &action, nullptr);
 }
 
-/// Nothing of the user's stays open: no terminal, no file. Returns where the pipe to the supervisor
-/// is now: out of the way of code that closes or writes to small numbers.
+/// Closes the terminal and all files of the user. Returns the new number of the pipe to the
+/// supervisor, above the small numbers that careless code closes or writes to.
 int let_go_of_files(const WorkerStart& start) {
   constexpr int kFarAway = 900;
   std::array<int, 2> nothing{-1, -1};  // not /dev/null, which a small container lacks
@@ -58,7 +58,7 @@ int let_go_of_files(const WorkerStart& start) {
   dup2(start.stray, STDOUT_FILENO);
   dup2(start.stray, STDERR_FILENO);
   set_stdio_pipe(STDERR_FILENO);
-  // Nothing that is printed waits for a buffer to be full: this process ends without writing it.
+  // Unbuffered, because this process ends without flushing buffers.
   std::setvbuf(stdout, nullptr, _IONBF, 0);
   const int moved = fcntl(start.frames, F_DUPFD_CLOEXEC, kFarAway);
   const auto kept = static_cast<unsigned>(moved >= 0 ? moved : start.frames);

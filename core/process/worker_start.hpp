@@ -1,5 +1,5 @@
-// What a freshly forked process does to become a worker: it lets go of the terminal and of open
-// files, arranges that its end is explained, takes its limits, works, and is gone.
+// Turns a freshly forked process into a worker: it detaches from the terminal and from open files,
+// records how it ends, sets its limits, does its work, and exits.
 #pragma once
 #include <vector>
 
