@@ -26,8 +26,8 @@ tmeter_status status_of(const Error& e) {
   return e.kind() == ErrorKind::kModel ? TMETER_BAD_MODEL : TMETER_INTERNAL;
 }
 
-/// Errors land in the call of who builds, and stay: the first one is given again by whatever is
-/// called after it.
+/// The first error stays with the builder: later calls return it again. Its text goes to the call
+/// that builds.
 template <class F>
 tmeter_status perform(tmeter_builder* b, F f) {
   if (!is_live(b)) return note_ended_builder(b), TMETER_INVALID_ARGUMENT;
@@ -60,7 +60,7 @@ tmeter_status make(tmeter_builder* b, tmeter_id* out, F f) {
 /// The longest array of ids in one call; a longer one cannot hold ids that exist.
 constexpr size_t kMaxItems = limits::kValues;
 
-/// What there is too much of is the model's.
+/// Too many items are the model's fault, not the plugin's.
 template <class T>
 std::span<T> pushed(T* theirs, size_t count, size_t most, const char* what) {
   return items_of(theirs, count, most, what, ErrorKind::kModel);
@@ -82,7 +82,7 @@ tmeter_status add_expr(tmeter_builder* b, int32_t op, const tmeter_id* operands,
                                      "; was it saved or downloaded completely?");
 }
 
-/// Whether the bytes of something lie in the file; a weightless file has no bytes of it.
+/// True if these bytes lie in the file. A file without weights is exempt.
 bool is_in_file(int64_t offset, int64_t bytes, const MappedFile& file) {
   if (offset < 0 || bytes == 0) return true;
   return bytes > 0 && range_fits(static_cast<uint64_t>(offset), static_cast<uint64_t>(bytes),
@@ -126,7 +126,7 @@ const MappedFile* file_of(const tmeter_builder* b, const tmeter_source* source) 
 
 bool is_module_of_folder(const tmeter_builder* b) { return b->part && b->part->module != 0; }
 
-/// The loader of a part makes a root; the folder's loader has made that module.
+/// A part's root is the module that the folder's loader has pushed for it.
 tmeter_id root_of_part(tmeter_builder* b, std::string_view type) {
   if (!type.empty()) b->builder.module_type(b->part->module, type);
   return b->part->module;

@@ -84,9 +84,9 @@ tmeter_str hardware_text(tmeter_call* call) {
   return out;
 }
 
-/// What a loader has read of a large file need not stay in memory beside what it makes of it; what
-/// it reads again comes from the page cache. It asks whether to stop every millisecond or so, which
-/// is often enough.
+/// Releases the pages that a loader has read, so that a large file does not stay in memory beside
+/// its graph; pages read again come from the page cache. Loaders check for interruption every
+/// millisecond or so, so this hook runs often enough.
 void release_what_was_read(tmeter_call& call) {
   constexpr uint32_t kBetween = 32;
   if (call.reading && ++call.asked % kBetween == 0)

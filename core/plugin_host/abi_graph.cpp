@@ -52,7 +52,7 @@ tmeter_str dim_text(const tmeter_value* v, size_t i) {
 
 tmeter_i64_span span_to_abi(std::span<const int64_t> s) { return {s.data(), s.size()}; }
 
-/// For a function that shows what is beyond an operator's signature.
+/// Notes that the function shows more than an operator's signature.
 template <class T>
 T beyond(T shown) {
   SignatureEscape::note();

@@ -19,9 +19,9 @@ namespace tmeter::core {
 inline constexpr const char* kReservedSet =
     " has `reserved` set, which must be 0 until it means something (was the struct cleared?)";
 
-/// A plugin's struct: members it is too short for are zero, and TMETER_HAS tells so; what it has
-/// beyond ours is left out. Throws Error(kPlugin) when it is shorter than ever or sets what is
-/// reserved; `what` names the struct and its plugin.
+/// Copies a plugin's struct. Members beyond its size are zero, and TMETER_HAS reports them as
+/// missing; members beyond ours are dropped. Throws Error(kPlugin) if it is smaller than `least` or
+/// sets `reserved`; `what` names the struct and its plugin.
 template <class T>
 T adopted(const T* theirs, size_t least, const std::string& what) {
   if (theirs->struct_size < least) {

@@ -12,22 +12,22 @@ struct tmeter_builder {
   tmeter::core::GraphBuilder builder;
   tmeter_call* call = nullptr;
   const tmeter_source* source = nullptr;  // the model file; null when nothing is read from a file
-  /// What is read is a part of a folder: `source` is its file, and its root this module.
+  /// Set while a part of a folder is read: `source` is the part's file, and its root is this
+  /// module.
   const tmeter::core::FolderPart* part = nullptr;
   bool of_rule = false;   // impossible values are a shape rule's fault, not the model's
   std::string refusal{};  // why a rule refused its arguments
-  /// What was refused first. Nothing is built after it: a graph without what was refused would be
-  /// another model's.
+  /// The first error. Nothing is built after it, because an incomplete graph would be another
+  /// model's.
   std::optional<tmeter::core::Error> refused{};
   tmeter::core::BuilderRegistration registration{this};
   size_t pushes = 0;  // so far
-  /// What the builder is to begin with, copied when something is pushed; null: nothing, or it is
-  /// there.
+  /// The graph whose modules and tensors the builder starts with, copied at the first push; null:
+  /// none, or already copied.
   const tmeter::core::Graph* frame = nullptr;
-  size_t refuse_at =
-      0;  // the number of a push that is refused, to see how the loader takes it; 0: none
+  size_t refuse_at = 0;  // for tests of error handling: the number of a push to refuse; 0: none
 
-  /// For the next loader: what one that declined has pushed is dropped.
+  /// Drops everything that a declining loader has pushed, before the next one is tried.
   void begin_again() {
     builder = tmeter::core::GraphBuilder();
     refused.reset();
@@ -51,8 +51,8 @@ inline constexpr const char* kBuilderGivenBack =
     "it uses a builder for shape rules that it has given back, or gives one back that is not its "
     "own";
 
-/// For functions that have only the builder, which is not live. One that the callback at work has
-/// given back is the plugin's failure; one that ended with an earlier callback does nothing.
+/// For functions that have only a builder, which is not live. If the current callback has given the
+/// builder back, the plugin fails; if it ended with an earlier callback, nothing happens.
 void note_ended_builder(const tmeter_builder* builder) noexcept;
 
 /// Throws Error(kPlugin) when the plugin says that all went well although something was refused.

@@ -53,8 +53,8 @@ std::string escaped_exception() {
 
 namespace {
 
-/// What the host found wrong meanwhile: the failure of a plugin that was called inside this one is
-/// that one's, everything else is ours.
+/// Rethrows an error found during the callback. A PluginError already names the plugin that was
+/// called inside; any other error is blamed on this plugin.
 void rethrow_defect(const tmeter_call& call, std::string_view doing) {
   try {
     std::rethrow_exception(call.frame.defect);

@@ -36,8 +36,8 @@ class Registry;
 class RunsAccess;
 struct Node;
 
-/// Where a handler's or analysis' numbers go to and come from; core/analysis implements it.
-/// `plugin`: the id of the one who says it.
+/// Receives and supplies the values of handlers and analyses; core/analysis implements it.
+/// `plugin`: the id of the caller.
 class ResultsAccess {
  public:
   struct Trial {
@@ -138,8 +138,8 @@ struct tmeter_call {
 
 namespace tmeter::core {
 
-/// Whether the plugin may use the call here: inside the callback that was given it, on its thread.
-/// One that may not is remembered, and told as the plugin's failure when its callback ends.
+/// True if the plugin may use the call here: inside the callback that received it, on its thread. A
+/// violation is recorded; the plugin fails when its callback ends.
 inline bool may_be_used(tmeter_call* call) {
   if (!call || !call->mark.is_there()) return false;
   if (std::atomic_ref(call->depth).load(std::memory_order_relaxed) > 0 &&

@@ -136,7 +136,7 @@ void check_metrics(const PluginInstance& plugin, PluginCapabilities& o) {
   leave_out_handlers(o);
 }
 
-/// One of a type that is not known is a text.
+/// Options of unknown type are treated as texts.
 void check_option(Check& check, std::string_view letters, tmeter_option_desc& x,
                   PluginCapabilities& o) {
   check.named(x.key, letters);
@@ -157,7 +157,7 @@ void check_options(const PluginInstance& plugin, PluginCapabilities& o) {
   }
 }
 
-/// Their keys are paths; names that users give take the place of "*".
+/// Checks keys, which are paths; names given by users replace "*".
 void check_option_tables(const PluginInstance& plugin, PluginCapabilities& o) {
   Check check(plugin, "option");
   for (auto& x : o.option_tables) check_option(check, words_of("_-.*"), x, o);
@@ -197,7 +197,7 @@ void check_handlers(const PluginInstance& plugin, const PluginCapabilities& o) {
   }
 }
 
-/// What an analysis produces must be its plugin's own: the host waits for it otherwise.
+/// An analysis may only produce metrics of its own plugin: for others the host would wait in vain.
 void require_own(const Check& check, const PluginCapabilities& o, tmeter_str produced) {
   if (produced.len > said::kListBytes) check.refuse("produces more than 1 MiB of names");
   std::unordered_set<std::string_view, TextHash> own(o.left_out.begin(), o.left_out.end());

@@ -5,9 +5,9 @@
 
 namespace tmeter::core {
 
-/// Throws Error(kPlugin), naming plugin, table and item. What a later minor may have given a meaning – an
-/// axis, an aggregation, the type of an option, a right that is optional – costs that item alone: it is
-/// changed or left out, and `offers.notes` says so.
+/// Throws Error(kPlugin), naming plugin, table and item. An item with a value that a later minor
+/// may define – an axis, an aggregation, an option's type, an optional right – is changed or left
+/// out, and `offers.notes` reports it.
 void check_capabilities(const PluginInstance& plugin, PluginCapabilities& offers);
 
 }  // namespace tmeter::core

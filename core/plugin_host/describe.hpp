@@ -1,4 +1,4 @@
-// What an opened plugin says of itself, as a manifest.
+// Describes an open plugin as a manifest.
 #pragma once
 #include "core/config/manifest.hpp"
 #include "core/plugin_host/plugin_capabilities.hpp"

@@ -123,7 +123,7 @@ class Asked {
   Asked(const Asked&) = delete;
   Asked& operator=(const Asked&) = delete;
 
-  /// All it says, until it closes its end or reaches a limit.
+  /// The answer, up to the end of the pipe or a limit.
   std::string read() {
     const auto deadline = Clock::now() + std::chrono::duration<double>(kMaxSeconds);
     rlimit memory{};
@@ -138,7 +138,7 @@ class Asked {
       const auto n = ready ? ::read(in_.get(), piece.data(), piece.size()) : 0;
       if (n > 0) text.append(piece.data(), static_cast<size_t>(n));
       if (ready && n == 0) break;
-      // Processes it has started may keep its end open.
+      // The plugin's own child processes may keep the pipe open.
       if (any == 0 && has_ended()) break;
       if (text.size() > kMaxBytes) end_.by = EndedBy::kBadFrame;
       if (Clock::now() > deadline)
@@ -153,8 +153,8 @@ class Asked {
     return text;
   }
 
-  /// What it printed becomes notes of the worker's. A plugin that can be used prints it again when
-  /// it is opened to be used, so this is for one that cannot.
+  /// Prints the plugin's output, which becomes notes of the worker. Only for unusable plugins: a
+  /// usable one prints it again when it is opened for use.
   void tell_printed() const {
     size_t done = 0;
     while (done < text_printed_.size()) {
@@ -230,8 +230,7 @@ bool is_text(const std::string& text) {
                       [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
-/// What any plugin's description keeps to (check_capabilities); that process may have written what
-/// it likes.
+/// Checks the rules of every description (check_capabilities) again: the process is untrusted.
 void require_sound(const Manifest& m, const std::string& library) {
   bool sound = !m.id.empty() && !m.name.empty() && m.schema == kManifestSchema &&
                m.unavailable.empty() && m.when_missing.empty() && m.library_folders.empty();

@@ -1,4 +1,4 @@
-// The call of a plugin whose rule another plugin asks for.
+// Lends a run to a plugin whose rule another plugin calls.
 #pragma once
 #include <utility>
 
@@ -7,8 +7,8 @@
 
 namespace tmeter::core {
 
-/// While a rule is at work: what the asking plugin's run gives is its, too, but for metrics; and if
-/// it crashes, it was not what runs the file.
+/// While it lives, the rule's plugin uses the caller's run, except its results. A crash inside is
+/// not blamed on the engine that runs the file.
 class Lent {
  public:
   Lent(tmeter_call& to, const tmeter_call& by)

@@ -69,16 +69,16 @@ link_map* map_of(void* handle) {
   return handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? map : nullptr;
 }
 
-/// What a library needs and has beside it ("$ORIGIN"): its path by descriptor leads elsewhere, so
-/// these are opened first. While this lives the dynamic linker knows them by the names under which
-/// they are needed.
+/// Opens the libraries that a plugin needs from its own folder ("$ORIGIN") first, because the
+/// plugin is opened by descriptor and "$ORIGIN" would be another folder. While it lives, the
+/// dynamic linker knows them by the names under which they are needed.
 class LibrariesBeside {
  public:
   explicit LibrariesBeside(const PinnedLibrary& file)
       : libraries_(linked_libraries(file.descriptor(), file.folder())) {
     for (auto& needed : libraries_) {
       if (!needed.direct || !needed.beside) continue;
-      // What is wrong with one of them the plugin's own opening tells.
+      // Errors are ignored here: opening the plugin reports them.
       auto* map = map_of(dlopen(needed.path.c_str(), RTLD_LAZY | RTLD_LOCAL));
       if (!map) continue;
       named_.emplace_back(map, map->l_name);
@@ -96,7 +96,7 @@ class LibrariesBeside {
   std::vector<std::pair<link_map*, char*>> named_;
 };
 
-/// For dladdr, dl_iterate_phdr and debuggers: the name the library has for people.
+/// Shows dladdr, dl_iterate_phdr and debuggers the library's path instead of its descriptor.
 void name_library(void* handle, const std::string& path) {
   if (auto* map = map_of(handle)) map->l_name = strdup(path.c_str());
 }
@@ -132,8 +132,9 @@ PluginLibrary open_library(const LibraryToOpen& wanted) {
   if (!known) require_entry_symbol(path, name);
   try {
     namespace dll = boost::dll;
-    // One that is known has been bound as a whole before. LibTorch has 30,000 functions to bind, of
-    // which a run needs a few hundred; what our plugin needs of it is bound at once (its -z now).
+    // A known library has been bound completely before, so lazy binding is safe. LibTorch has
+    // 30,000 functions to bind, of which a run needs a few hundred; our plugin is linked with -z
+    // now, so its own references are bound at once.
     const auto binding = known ? dll::load_mode::rtld_lazy : dll::load_mode::rtld_now;
     std::optional<LibrariesBeside> beside;
     if (file) beside.emplace(*file);

@@ -13,8 +13,7 @@ namespace tmeter::core {
 namespace {
 namespace fs = std::filesystem;
 
-/// Where the user has the dynamic linker look; relative paths and empty ones mean the current
-/// folder.
+/// The folders of LD_LIBRARY_PATH; relative and empty entries mean the current folder.
 void add_linker_path(std::vector<std::string>& out) {
   const char* list = std::getenv("LD_LIBRARY_PATH");
   if (!list) return;

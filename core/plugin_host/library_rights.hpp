@@ -7,12 +7,12 @@
 
 namespace tmeter::core {
 
-/// Where the dynamic linker, LibTorch and OpenMP look, and what they ask of this process and
-/// machine.
+/// Paths that the dynamic linker, LibTorch and OpenMP read, including /proc and /sys entries about
+/// this process and machine.
 std::vector<std::string> paths_of_libraries();
 
-/// The folder of a file as it is named and, where the name is a link, of the file itself; the file
-/// alone where the folder is the whole machine. Links on the way there are followed by the kernel.
+/// The folder of the path and, for a link, of its target; only the file where that folder is the
+/// root. The kernel follows links along the way.
 void add_folder_of(const std::string& file, std::vector<std::string>& out);
 
 /// The folder of a model file, or a model that is a folder; of a Hugging Face cache, the blobs that

@@ -9,7 +9,7 @@ namespace {
 
 std::mutex builders_mutex;
 std::unordered_set<const tmeter_builder*> live_builders;
-/// One that is live: a loader uses the same builder a million times in a row.
+/// A cached live builder: a loader uses the same one a million times in a row.
 std::atomic<const tmeter_builder*> last_used_builder{nullptr};
 
 }  // namespace

@@ -1,12 +1,12 @@
-// Whether what a plugin holds is still there: calls, builders and outputs end with the callback that
-// received them, and a plugin that keeps one would follow it into memory that is something else by then.
+// Detects handles that a plugin kept too long. Calls, builders and outputs end with the callback
+// that received them; their memory may be reused afterwards.
 #pragma once
 #include <cstdint>
 
 namespace tmeter::core {
 
-/// A member of the object behind a handle. Memory that was given back does not have the mark, as a rule;
-/// the write when it ends is volatile so that it is not taken for one without effect.
+/// A member of each object behind a handle. Freed memory usually lacks the mark. The write in the
+/// destructor is volatile, so that the compiler does not remove it as dead.
 class LiveMark {
  public:
   LiveMark() = default;

@@ -22,7 +22,7 @@ struct Candidate {
   size_t loader;  // index in the plugin's list
 };
 
-/// Whether a condition holds for any file, any archive or any other file, or only excludes entries.
+/// True if a condition holds for any file, any archive or any other file, or only excludes entries.
 bool says_nothing(std::string_view condition) {
   const auto colon = std::min(condition.find(':'), condition.size() - 1);
   const auto kind = condition.substr(0, colon);
@@ -163,7 +163,7 @@ std::string not_available(const Candidate& c) {
   throw Error(ErrorKind::kInternal, "no description fits the file");
 }
 
-/// While it lives, what the loader has read is given back now and then.
+/// While it lives, pages that the loader has read are released periodically.
 class Reading {
  public:
   Reading(tmeter_call& call, const MappedFile& file) : call_(call) { call_.reading = &file; }
@@ -188,7 +188,7 @@ tmeter_status run_loader(const tmeter_loader& loader, Plugin& plugin, const tmet
   });
 }
 
-/// Also of a folder that is given as "DIR/" or ".".
+/// Handles a folder given as "DIR/" or ".", too.
 std::string file_name(const std::string& path) {
   std::error_code failed;
   const auto name = std::filesystem::path(path).filename();
@@ -211,14 +211,14 @@ std::unique_ptr<Graph> finished(tmeter_builder& builder, const Plugin& plugin,
   return builder.builder.finish();
 }
 
-/// Who read the model.
+/// The loader that read the model.
 struct Reader {
   Plugin* plugin = nullptr;
   bool took_anything = false;  // by a match that says nothing of the file
   std::string name;            // of the loader
 };
 
-/// Warns in the report that the file was not recognised.
+/// Warns in the report that no loader recognised the file.
 void tell_of_anything(const Reader& reader, const RunContext& run) {
   if (!reader.took_anything || !run.log) return;
   run.log->add(TMETER_LOG_WARNING, "tmeter",
@@ -233,7 +233,7 @@ Reader try_loaders(Registry& registry, const tmeter_request& request, const RunC
   const auto& source = *request.source;
   std::string missing;
   if (conditions_hold(kLooks[0].conditions, source))
-    refuse_unknown(source);  // whatever it is called
+    refuse_unknown(source);  // before its name is considered
   for (const auto& c : candidates(registry, source)) {
     if (c.plugin->library.empty() || !c.plugin->failure.empty()) {
       if (missing.empty()) missing = not_available(c);
@@ -256,7 +256,7 @@ Reader try_loaders(Registry& registry, const tmeter_request& request, const RunC
   refuse_unknown(source);
 }
 
-/// The files that a folder's loader has named, each by the loader that matches it.
+/// Reads the files that a folder's loader has named, each with the loader that matches it.
 Reader read_parts(Registry& registry, const tmeter_request& request, const RunContext& run,
                   tmeter_builder& builder, const std::vector<FolderPart>& parts) {
   Reader reader;
@@ -287,7 +287,7 @@ Reader read_model(Registry& registry, const tmeter_request& request, const RunCo
   return parts.empty() ? reader : read_parts(registry, request, run, builder, parts);
 }
 
-/// For weights whose files say which model they are of: the operators, from a loader that knows it.
+/// Adds operators to weights whose files name their architecture, with a loader that knows it.
 void write_program(Registry& registry, const tmeter_request& request, const RunContext& run,
                    LoadedModel& model) {
   auto of_weights = request;

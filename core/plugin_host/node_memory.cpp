@@ -75,7 +75,8 @@ std::optional<size_t> target_of(const Node& node) {
   return out && holds_tensors(*node.args[*out].value) ? out : std::nullopt;
 }
 
-/// A schema without letters may just be written by hand: a class of work then says more.
+/// A schema without alias letters may be hand-written and incomplete; a class of work then takes
+/// precedence.
 bool says_of_memory(const Schema& schema) {
   const auto says = [](const SchemaItem& item) { return !item.memory.empty(); };
   return std::any_of(schema.arguments.begin(), schema.arguments.end(), says) ||

@@ -63,7 +63,8 @@ std::string parse_value(const tmeter_option_desc& d, const std::string& text, Op
   return "";
 }
 
-/// What "column.*.style" is for the path "column.macs.stlye": "column.macs.style".
+/// The corrected path for a mistyped one: "column.macs.style" for pattern "column.*.style" and path
+/// "column.macs.stlye".
 std::string meant(std::string_view pattern, const std::string& path) {
   const auto parts = split(std::string(pattern), "."), names = split(path, ".");
   std::string out;

@@ -10,7 +10,7 @@
 namespace tmeter::core {
 namespace {
 
-/// What the plugin answers; an exception it lets out is its error.
+/// Calls a function of the plugin; an escaped exception becomes an Error.
 template <class F>
 auto answer(const std::string& what, F&& ask) {
   try {

@@ -33,7 +33,7 @@ struct PluginCapabilities {
   std::vector<tmeter_executor> executors;  // executor.h
   std::vector<tmeter_observer> observers;  // observer.h
 
-  // What this tmeter does not know, and the rest does without (check_capabilities.hpp).
+  // Items that this tmeter does not support and works without (check_capabilities.hpp).
   std::vector<std::string> left_out;  // metrics
   std::vector<std::string> notes;  // one for each thing: "metric 'm' has an unknown axis, 99; …"
 

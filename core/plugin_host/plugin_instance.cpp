@@ -12,8 +12,8 @@ namespace {
 
 using Started = std::weak_ptr<const PluginInstance>;
 
-/// By the entry's address, of which a library has one in a process. Nothing behind it: the plugin
-/// has failed to start, or has ended.
+/// Keyed by entry address: one per loaded library. An expired pointer: the plugin failed to start,
+/// or has ended.
 auto& started_plugins() {
   static auto* map = new std::map<const tmeter_plugin_entry_v1*, Started>();
   return *map;

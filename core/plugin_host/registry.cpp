@@ -40,7 +40,7 @@ void note_code_of(const Plugin& p) {
   if (p.file) note_participant(p.library, p.manifest.id, true);
 }
 
-/// Of tmeter's own plugins: who may change those may change tmeter.
+/// Plugins in tmeter's own folder are trusted: a user who can change them can change tmeter.
 bool is_own(const fs::path& library) {
   static const auto own = own_folder();
   const auto folder = library.parent_path();
@@ -90,14 +90,14 @@ Registry::Registry(const Settings& settings, std::vector<Excluded> excluded, Cal
   leave_out();
 }
 
-/// The supervisor has a limit of time for this.
+/// The supervisor limits the time this takes.
 Registry::~Registry() {
   const AtStage stage(Stage::kEnding);
   left_out_.clear();
   plugins_.clear();
 }
 
-/// Whatever is wrong in there costs a note.
+/// Every problem in the folder is reported as a note, not an error.
 void Registry::scan(const std::string& folder) {
   if (const auto why = who_else_may_write(folder); !why.empty()) {
     problems_.push_back("plugin folder " + folder + " is not used: " + why);
@@ -117,7 +117,7 @@ void Registry::scan(const std::string& folder) {
   }
 }
 
-/// One that cannot be used costs a note.
+/// An unusable index is reported as a note, not an error.
 ManifestIndex Registry::index_in(const std::string& folder) {
   try {
     return read_index(folder);
@@ -127,7 +127,8 @@ ManifestIndex Registry::index_in(const std::string& folder) {
   }
 }
 
-/// A build without LibTorch says in this way what is missing.
+/// Adds a plugin that has only a manifest. A build without LibTorch explains missing plugins this
+/// way.
 void Registry::add_manifest(const std::string& file) {
   auto plugin = std::make_unique<Plugin>();
   try {
@@ -143,7 +144,7 @@ void Registry::add_manifest(const std::string& file) {
   add(std::move(plugin));
 }
 
-/// What the manifest says, if there is one that can be believed.
+/// The plugin's manifest; nothing if it is missing, stale or malformed.
 std::optional<Manifest> Registry::manifest_of(const Plugin& plugin, const ManifestIndex& index) {
   const auto file = plugin.library + ".toml";
   const auto library = plugin.file ? plugin.file->path_by_descriptor() : plugin.library;
@@ -162,8 +163,8 @@ std::optional<Manifest> Registry::manifest_of(const Plugin& plugin, const Manife
   return std::nullopt;
 }
 
-/// Throws Error(kPlugin) before anything of a library is run. Null for tmeter's own, which are
-/// opened by their names.
+/// Pins a library, and throws Error(kPlugin) before any of its code runs. Null for tmeter's own,
+/// which are opened by path.
 std::shared_ptr<const PinnedLibrary> Registry::opened(const std::string& library) const {
   if (is_own(library) && stamp_of(library).size > 0 && who_else_may_write(library).empty())
     return nullptr;
@@ -212,7 +213,7 @@ void Registry::add_file(const std::string& library, bool must_work, const Manife
   add(std::move(plugin));
 }
 
-/// One that merely lies in a folder costs a note.
+/// An unusable plugin found in a folder is reported as a note, not an error.
 void Registry::leave_unopened(std::unique_ptr<Plugin> plugin, const std::string& why,
                               const std::string& told) {
   problems_.push_back(told);
@@ -260,8 +261,8 @@ void Registry::add(std::unique_ptr<Plugin> plugin) {
   plugins_.push_back(std::move(plugin));
 }
 
-/// "text.table" and "width" are the option "table.width" of plugin "text"; so are "text" and
-/// "table.width". Names of plugins have dots, too: the longest that there is counts.
+/// Splits keys where the longest plugin name ends, because plugin names may contain dots:
+/// [text.table] width is the option "table.width" of plugin "text", like "table.width" in [text].
 void Registry::assign_options() {
   for (const auto& [plugin, options] : settings_.options) {
     for (const auto& [key, setting] : options) {
@@ -278,7 +279,7 @@ void Registry::assign_options() {
   }
 }
 
-/// A setting for a plugin that does not exist is a slip that would otherwise pass silently.
+/// A setting for an unknown plugin is a typing error that would otherwise pass silently.
 void Registry::check_setting_names() const {
   for (const auto& [plugin, options] : options_) {
     if (options.empty() || find_plugin(plugins_, plugin)) continue;
@@ -323,7 +324,7 @@ void Registry::start(Plugin& p) const {
   check_capabilities(*p.started, p.offered);
 }
 
-/// A manifest that says something else than the library it was made from was not made by us.
+/// Refuses a manifest that contradicts its library: tmeter did not write it.
 void Registry::require_described(const Plugin& p) {
   if (same_offer(p.manifest, describe(*p.started, p.offered))) return;
   throw Error(ErrorKind::kPlugin, "its manifest " + p.library +
@@ -370,7 +371,7 @@ void Registry::open(Plugin& p) {
   p.call.given = &p.given;
 }
 
-/// Throws PluginError: it is the plugin's defect, or what the user left out.
+/// Throws PluginError: either the plugin is at fault, or the user left out a plugin it needs.
 Plugin& Registry::needed(const std::string& need, const Plugin& by) const {
   const auto fail = [&](const std::string& why) {
     throw PluginError(by.manifest.id, std::string(kWhileOpened), why);

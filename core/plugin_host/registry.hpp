@@ -26,7 +26,7 @@ namespace tmeter::core {
 struct Plugin {
   Manifest manifest;
   std::string library;    // path; empty when only a manifest is there
-  bool described = true;  // false: it could not be, and is known by its file's name
+  bool described = true;  // false: describing failed, and only its file name is known
   bool known = false;     // a manifest made from this very library describes it
   std::shared_ptr<const PinnedLibrary>
       file;  // null: without a library, or in tmeter's own folder
@@ -36,12 +36,12 @@ struct Plugin {
   tmeter_call call;
   /// Why it is not called: it ended or stalled an earlier attempt. Empty: it works.
   std::string failure;
-  PluginCapabilities offered;  // what it describes itself with, once open; whether it failed since or not
+  PluginCapabilities offered;  // its capabilities, once open, even if it failed later
   /// Ids of its metrics that this run does without (core/analysis/requests.hpp).
   std::set<std::string, std::less<>> unrequested;
 
   bool is_open() const { return started != nullptr; }
-  /// What of it is called: nothing of a plugin that failed or is not open.
+  /// The capabilities that may be called: none if the plugin failed or is not open.
   const PluginCapabilities& offers() const {
     static const PluginCapabilities nothing;
     return failure.empty() ? offered : nothing;

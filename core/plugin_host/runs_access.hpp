@@ -21,7 +21,7 @@ class RunsAccess {
   // Of executors.
   virtual void event(const tmeter_event& event) = 0;
   virtual void tell_fact(std::string_view key, std::string_view text) = 0;
-  /// Empty when the numbers are in no file.
+  /// Empty if the elements are in no file.
   virtual std::string_view weights(const Tensor* tensor) const = 0;
 };
 

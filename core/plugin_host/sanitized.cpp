@@ -14,7 +14,7 @@ namespace tmeter::core {
 namespace {
 
 struct Sanitizer {
-  const char* symbol;  // what every library built with it wants
+  const char* symbol;  // imported by every library built with this sanitizer
   std::string_view name, runtime;
 };
 constexpr std::array<Sanitizer, 3> kSanitizers{{
@@ -23,7 +23,7 @@ constexpr std::array<Sanitizer, 3> kSanitizers{{
     {"__msan_init", "MemorySanitizer", ""},
 }};
 
-/// The library as text: the names of the symbols that it wants are among it.
+/// The library's bytes, which include the names of imported symbols.
 std::string_view text_of(const std::optional<MappedFile>& file) {
   if (!file) return {};
   const auto bytes = file->bytes();
@@ -40,7 +40,8 @@ void require_sanitizer(const std::string& library) {
     return;
   }
   for (const auto& s : kSanitizers) {
-    // As a whole name: our own text above has it, too, but no other library says so.
+    // Includes the terminating zeros, because the plain name is also in this file's own string
+    // table.
     const std::string name = std::string(1, '\0') + s.symbol + '\0';
     if (text_of(file).find(name) == std::string_view::npos || dlsym(RTLD_DEFAULT, s.symbol)) continue;
     const auto what = printable(library) + " is built with " + std::string(s.name) +

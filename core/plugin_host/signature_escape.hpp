@@ -1,6 +1,6 @@
-// Notes that a handler looked at more of the graph than the signature of its operator: who made
-// the arguments, where the operator stands, what is stored where. Its value is not shared then
-// (core/analysis/signatures.hpp), whatever the handler promises.
+// Notes that a handler used more of the graph than its operator's signature: producers of
+// arguments, the operator's position, or storage. Its value is then not shared
+// (core/analysis/signatures.hpp), even if the handler promises to depend on the signature only.
 //
 // A global, because the graph's functions know no call. One engine works at a time.
 #pragma once

@@ -130,7 +130,7 @@ std::string_view TensorBytes::stored(const StoredPart& p) const {
   return (p.file ? *p.file : *model_).bytes().substr(to_size(p.file_offset), to_size(p.bytes));
 }
 
-/// Whole blocks are decoded, of which the caller gets what it wants.
+/// Decodes whole blocks and returns the requested elements.
 std::string_view TensorBytes::decoded(const Tensor& t, int64_t first, int64_t count,
                                       ElementBuffer& buffer) const {
   const int64_t block = std::max<int64_t>(t.encoding->block_elements, 1);

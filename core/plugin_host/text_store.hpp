@@ -14,8 +14,8 @@ namespace tmeter::core {
 
 class TextStore {
  public:
-  /// Each text becomes a copy that lives as long as this. One beyond `most` bytes stays the
-  /// plugin's: check_capabilities refuses it by its length.
+  /// Replaces each text by a copy that lives as long as this. A text beyond `most` bytes is not
+  /// copied: check_capabilities refuses it.
   void keep(std::initializer_list<tmeter_str*> texts, size_t most = said::kTextBytes) {
     for (auto* text : texts) {
       if (!text->ptr || text->len > most) continue;
