@@ -38,17 +38,17 @@ std::string text_of(tmeter_str text) { return visible(view(text), said::kTextByt
 
 using Target = std::pair<int32_t, size_t>;
 
-/// What the findings of one rule of one family are about, by the plugin they are of.
+/// The targets of the findings of one rule in one family, by plugin.
 struct SharedRule {
   std::map<std::string_view, std::set<Target>> by_plugin;
   std::vector<std::string_view> plugins;  // in the order in which they came
 
-  /// The plugin that is about most comes first.
+  /// Puts the plugin with the most targets first.
   void rank() {
     std::ranges::stable_sort(plugins, std::greater(),
                              [&](auto plugin) { return by_plugin.at(plugin).size(); });
   }
-  /// Another plugin, which ranks before the finding's, is about all of its targets.
+  /// True if a plugin that ranks higher reports all of its targets.
   bool is_told_elsewhere(const Finding& f) const {
     if (f.targets.empty()) return false;
     const auto own = std::ranges::find(plugins, std::string_view(f.plugin));

@@ -93,7 +93,7 @@ class Comparer {
       if (decodable)
         add_numbers(a, b, was, is, static_cast<size_t>(count), same_bits, out);
       else if (!same_bits)
-        out.differing += count;  // at most: the bits have no number
+        out.differing += count;  // an upper bound: these bits cannot be compared as numbers
       before_.release(a, first, count);
       after_.release(b, first, count);
     }
@@ -140,7 +140,7 @@ std::string line_of(const WeightChange& c) {
   return text;
 }
 
-/// NaN that was not there is worse than any noise.
+/// New NaN values are worse than any noise.
 double severity(const WeightChange& c) {
   if (c.nan_after > c.nan_before) return std::numeric_limits<double>::infinity();
   return c.signal > 0 ? c.noise / c.signal : c.noise;

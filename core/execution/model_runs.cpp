@@ -28,7 +28,7 @@ std::string doing(const ObserverUse& use) {
   return "in observer '" + str(use.observer->name) + "'";
 }
 
-/// While it lives, what crashes is the model's doing, not a plugin's.
+/// While it lives, a crash is blamed on the model, not on a plugin.
 class RunningModel {
  public:
   RunningModel(HostSink* sink, std::string_view engine) : sink_(sink) {
@@ -44,7 +44,7 @@ class RunningModel {
   HostSink* sink_;
 };
 
-/// In between, while an observer is at work, it is not.
+/// Suspends RunningModel while an observer is called.
 class ModelPauses {
  public:
   ModelPauses() : engine_(activity().engine) { activity().engine.clear(); }
@@ -70,7 +70,7 @@ bool ModelRuns::Watcher::wants(const Kind& kind) const {
   return std::any_of(wanted.begin(), wanted.end(), [&](const Kind& k) { return k.is_like(kind); });
 }
 
-/// One that takes samples is not called by two threads at once.
+/// Calls an observer. Sampling observers are never called by two threads at once.
 template <class F>
 tmeter_status ModelRuns::call(Watcher& w, std::string_view what, F&& f) {
   std::unique_lock lock(w.mutex, std::defer_lock);
@@ -134,7 +134,7 @@ std::string_view ModelRuns::weights(const Tensor* tensor) const {
   return tensors_.raw(*tensor);
 }
 
-/// From the executor, in the middle of a run.
+/// Called by the executor in the middle of a run.
 void ModelRuns::event(const tmeter_event& given) {
   if (!running_) throw Error(ErrorKind::kPlugin, "events belong to runs of the model");
   auto event = given.struct_size == sizeof given
@@ -211,8 +211,8 @@ void ModelRuns::warm_up() {
   set_fact("warm-up", std::to_string(warm_up.runs()));
 }
 
-/// A model whose warm-up took all the time is run once more, by the run that tells most for its
-/// time.
+/// If the warm-up of a slow model took all the time, runs it once more, with the most informative
+/// kind of run.
 void ModelRuns::run_slow() {
   const auto best =
       std::min_element(kinds_.begin(), kinds_.end(), [](const auto& a, const auto& b) {

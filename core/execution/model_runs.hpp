@@ -26,7 +26,7 @@ class ModelRuns final : public RunsAccess {
  public:
   ModelRuns(Registry& registry, const TensorBytes& tensors, RunOptions options, CallLog& log);
 
-  /// All of it, `end` of the observers included, whose calls find this object in their context.
+  /// Does all runs and calls `end` of the observers, whose calls find this object in their context.
   /// `stopped` says why the runs ended early. Throws PluginError for an observer's failure,
   /// Error(kUsage) for options that cannot be met.
   void run(const Graph& graph, const std::vector<ObserverUse>& uses);

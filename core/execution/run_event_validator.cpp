@@ -17,7 +17,7 @@ bool is_of_memory(int32_t event) {
   return event == TMETER_EVENT_ALLOCATE || event == TMETER_EVENT_FREE;
 }
 
-/// Whether events of this kind are reported of a run of that kind.
+/// True if a run of this kind reports events of that kind.
 bool is_reported(int32_t run, int32_t event) {
   if (is_of_operator(event)) return run == TMETER_RUN_OPERATORS || run == TMETER_RUN_MEMORY;
   return !is_of_memory(event) || run == TMETER_RUN_MEMORY;
@@ -84,7 +84,7 @@ void RunEventValidator::check_operator(const tmeter_event& event) {
   current_ = nullptr;
 }
 
-/// The total must fit an integer, too: observers add up.
+/// The total must fit an integer, too, because observers sum the bytes.
 void RunEventValidator::check_memory(const tmeter_event& event) {
   if (event.bytes <= 0)
     refuse("an event of memory is of " + std::to_string(event.bytes) + " bytes");

@@ -35,7 +35,8 @@ void Sampler::work() {
       for (size_t i = 0; i < tasks_.size(); ++i) {
         if (Clock::now() < next[i]) continue;
         tasks_[i].sample();
-        next[i] = std::max(next[i] + tasks_[i].interval, Clock::now());  // one that is late is not made up for
+        // missed samples are skipped
+        next[i] = std::max(next[i] + tasks_[i].interval, Clock::now());
       }
     } catch (...) {
       error_ = std::current_exception();

@@ -14,7 +14,7 @@ class Sampler {
   using Clock = std::chrono::steady_clock;
   struct Task {
     Clock::duration interval;
-    /// On the sampler's thread. What it throws ends the sampling and is thrown by `finish`.
+    /// Called on the sampler's thread. An exception ends the sampling, and `finish` rethrows it.
     std::function<void()> sample;
   };
   /// Starts no thread without tasks. Throws std::system_error.

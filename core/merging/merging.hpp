@@ -29,8 +29,8 @@ struct Part {
 /// is not there by the numbers in the files' names, shards analysed in different ways.
 SavedReport merge_shards(std::vector<Part> parts);
 
-/// A row for each model: a report whose modules are the models, with their totals. Reports are
-/// added one after the other; only their totals are kept.
+/// One row per model: a report whose modules are the models, with their totals. Reports are added
+/// one after the other; only their totals are kept.
 class ModelIndex {
  public:
   void add(const Part& part);

@@ -67,7 +67,7 @@ class Total {
 
 }  // namespace
 
-/// Of the same metric and convention; SIZE_MAX when the one of this id means something else.
+/// The column of the same metric and convention; SIZE_MAX if that id has another definition.
 size_t ModelIndex::column_for(const Column& column, const std::string& path) {
   for (size_t i = 0; i < columns_.size(); ++i) {
     if (columns_[i].id != column.id) continue;

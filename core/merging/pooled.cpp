@@ -56,10 +56,10 @@ void add_count(int64_t& to, const tmeter_number& n) {
   if (!sum) throw Error(ErrorKind::kModel, "the tensors have more elements than any file");
   to = *sum;
 }
-/// How many of `all` a share stands for: it was a quotient of whole numbers.
+/// The count behind a share of `all`, which is a quotient of integers.
 double counted(const tmeter_number& share, double all) { return std::round(real(share) * all); }
 
-/// Of numbers taken together; moments as sums of powers of x - mean.
+/// Statistics of several tensors taken together; moments as sums of powers of x - mean.
 struct Pool {
   double n = 0, mean = 0, m2 = 0, m3 = 0, m4 = 0;
   double min = 0, max = 0, l1 = 0, zeros = 0, near_zeros = 0;
@@ -113,8 +113,8 @@ void Pool::add_finite(const Cells& c, double more) {
   add_moments(c, more);
 }
 
-/// Pébay, SAND2008-6212, eq. 2.1 and 3.1. The moments of the tensor are those that give its
-/// deviation, skewness and kurtosis; 0 where all numbers are the same.
+/// Pébay, SAND2008-6212, eq. 2.1 and 3.1. The tensor's moments follow from its deviation, skewness
+/// and kurtosis; they are 0 if all elements are equal.
 void Pool::add_moments(const Cells& c, double more) {
   const bool constant = real(c[kMin]) == real(c[kMax]);
   const double variance = constant ? 0 : real(c[kStd]) * real(c[kStd]);
@@ -196,7 +196,7 @@ class Statistics {
   std::array<Column*, kFigures> columns_{};
 };
 
-/// Parameters that share their memory, one after the other.
+/// Parameters, sorted so that tied ones follow each other.
 std::vector<const Tensor*> parameters_of(const Graph& graph) {
   std::vector<const Tensor*> out;
   for (const auto& t : graph.tensors())

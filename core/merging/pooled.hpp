@@ -1,5 +1,5 @@
-// Statistics of several tensors from those of each: what the plugin param-stats gives modules and
-// the model, worked out from the figures that its report has of tensors.
+// Statistics of several tensors, computed from the statistics of each. Gives modules and the model
+// the values that the plugin param-stats would give them.
 #pragma once
 #include "core/analysis/results.hpp"
 #include "core/ir/graph.hpp"

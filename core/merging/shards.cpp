@@ -20,7 +20,7 @@ class Merge {
  public:
   explicit Merge(std::vector<Part> parts) : parts_(std::move(parts)) {
     require_agreement(parts_);
-    // As the loader of the whole takes them, whatever the order they were given in.
+    // In the order in which the loader of the whole checkpoint reads them.
     std::stable_sort(parts_.begin(), parts_.end(),
                      [](const Part& a, const Part& b) { return a.model_file() < b.model_file(); });
     whole_ = unite(parts_);
@@ -89,7 +89,7 @@ class Merge {
     pool_statistics(*report_.graph, results());
   }
 
-  /// Modules and the model had figures that no rule makes of those of tensors.
+  /// Marks values of modules and the model that cannot be derived from those of tensors.
   void mark_lost(Column& c) {
     bool had = false;
     for (size_t p = 0; p < parts_.size(); ++p) {

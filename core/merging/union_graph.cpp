@@ -12,8 +12,8 @@
 namespace tmeter::core {
 namespace {
 
-/// Modules are made when the first tensor inside needs them, as loaders of weights do; of those
-/// without tensors come the ones of the first shard that has them.
+/// Creates modules when the first tensor inside needs them, as loaders of weights do. Modules
+/// without tensors come from the first shard that has them.
 class Tree {
  public:
   explicit Tree(GraphBuilder& builder) : builder_(builder) {}
@@ -78,7 +78,7 @@ void add_tensor(GraphBuilder& builder, const Tensor& t, GraphBuilder::Id owner) 
   builder.tensor(spec);
 }
 
-/// What all of them say; nothing where they differ.
+/// The value that all reports share; empty where they differ.
 std::string common_property(const std::vector<Part>& parts, std::string_view key) {
   std::string text(parts.front().saved.graph->property(key));
   for (const auto& p : parts)

@@ -17,7 +17,7 @@ namespace {
 
 using Text = std::optional<std::string>;  // none: some value is unknown
 
-/// What the names of operators with a kernel hold.
+/// Substrings of the names of operators with a kernel.
 constexpr std::array kConvolutions{"conv", "_convolution"}, kPoolings{"max_pool", "avg_pool"};
 
 /// How a type is written: a recipe reads the attributes; `detail` is its parameter.
@@ -134,7 +134,7 @@ Text embedding(const ModuleAttributes& m, std::string_view) {
          (padding >= 0 ? ", padding_idx=" + std::to_string(padding) : "");
 }
 
-/// No figure; "inplace" when the operator changes its argument.
+/// A type without arguments, or "inplace" if the operator changes its argument.
 Text plain(const ModuleAttributes& m, std::string_view op) {
   const auto* node = op.empty() ? nullptr : m.node(op);
   return node && node->op.ends_with('_') ? "inplace=True" : "";
@@ -262,7 +262,7 @@ constexpr std::array kRecipes{
     Recipe{"Tanh", plain, ""},
 };
 
-/// For modules of a graph, in which equal types are one text: each is looked for once.
+/// Finds recipes by type. A graph stores equal types as one text, so each is looked up once.
 class Recipes {
  public:
   const std::vector<const Recipe*>& of(std::string_view type) {
@@ -328,7 +328,7 @@ class NodesOfModules {
   std::vector<const Node*> nodes_;
 };
 
-/// Whether operators have something to say of a kernel, by their name: each is looked at once.
+/// Tests operators for a kernel by name, each name once.
 class WithKernel {
  public:
   bool any(Nodes nodes) {

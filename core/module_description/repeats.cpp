@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kLongestWindow = 32;
 
-/// What a module is, in bytes to be compared: no text, so that nothing need be written out.
+/// Encodes a module's definition as bytes for comparison, without building texts.
 class Definition {
  public:
   std::string_view of(const Module& m, std::string_view text, const std::vector<size_t>& ids) {
