@@ -26,7 +26,7 @@ struct Inputs {
   explicit Inputs(T one = static_cast<T>(1)) {
     for (auto& v : x) v = one;
   }
-  /// Where chain `i` reads. Chains that read, and start from, the same would be made one.
+  /// The input of chain `i`. Chains with equal input and start would be merged by the compiler.
   template <class D>
   const T* at(D d, size_t i) const {
     return x + i * hn::Lanes(d);

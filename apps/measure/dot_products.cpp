@@ -14,7 +14,8 @@ __attribute__((target("avx512f,avx512vnni"))) double int8_of(size_t rounds) {
   __m512i g = a, h = a, i = a, j = a, k = a, l = a;
   __m512i x = _mm512_set1_epi8(1), y = x;
   for (size_t n = 0; n < rounds; ++n) {
-    // Each of them may have changed, as far as the compiler knows: none is another, no round the last.
+    // Makes the compiler assume that each variable changes, so that it merges no chains and drops
+    // no rounds.
     asm volatile("" : "+v"(a), "+v"(b), "+v"(c), "+v"(d), "+v"(e), "+v"(f), "+v"(x));
     asm volatile("" : "+v"(g), "+v"(h), "+v"(i), "+v"(j), "+v"(k), "+v"(l), "+v"(y));
     a = _mm512_dpbusd_epi32(a, x, y), b = _mm512_dpbusd_epi32(b, x, y), c = _mm512_dpbusd_epi32(c, x, y);
@@ -32,7 +33,8 @@ __attribute__((target("avx512f,avx512bf16"))) double bfloat16_of(size_t rounds) 
   __m512 g = a, h = a, i = a, j = a, k = a, l = a;
   __m512i x = _mm512_set1_epi16(0x3F80), y = x;  // 1
   for (size_t n = 0; n < rounds; ++n) {
-    // Each of them may have changed, as far as the compiler knows: none is another, no round the last.
+    // Makes the compiler assume that each variable changes, so that it merges no chains and drops
+    // no rounds.
     asm volatile("" : "+v"(a), "+v"(b), "+v"(c), "+v"(d), "+v"(e), "+v"(f), "+v"(x));
     asm volatile("" : "+v"(g), "+v"(h), "+v"(i), "+v"(j), "+v"(k), "+v"(l), "+v"(y));
     a = _mm512_dpbf16_ps(a, (__m512bh)x, (__m512bh)y), b = _mm512_dpbf16_ps(b, (__m512bh)x, (__m512bh)y), c = _mm512_dpbf16_ps(c, (__m512bh)x, (__m512bh)y);

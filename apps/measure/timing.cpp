@@ -17,7 +17,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// What all threads did, per second: from the moment they are let go until the last one is done.
+/// Work of all threads per second, from their common start to the end of the last one.
 double one_rate(const Work& work, size_t times, unsigned threads) {
   std::atomic<unsigned> ready{0};
   std::atomic<bool> go{false};

@@ -86,7 +86,7 @@ std::string moved_bound(const AssertionResult& r, double slack) {
          short_number(bound) + tail;
 }
 
-/// Leaf modules by how much a metric moved; by how large it is where nothing is compared.
+/// Leaf modules sorted by the change of a metric, or by its value without a comparison.
 std::string modules_that_matter(const Report& after, size_t column) {
   const Report* before = after.comparison.before;
   struct Row {

@@ -66,7 +66,8 @@ struct Shares {
   std::map<OpClass, std::vector<double>> efficiency, bandwidth;
 };
 
-/// A multiplying operator that arithmetic bounds gives a share of arithmetic; every other one, of bandwidth.
+/// A multiplying operator bounded by arithmetic gives its share of the peak rate; any other gives
+/// its bandwidth.
 void add(const Sample& s, OpClass kind, double overhead, const HardwareProfile& peaks,
          Shares& shares) {
   if (s.seconds <= 0 || s.bytes <= 0) return;

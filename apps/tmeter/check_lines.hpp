@@ -1,4 +1,4 @@
-// What `tmeter plugin check` has to say, line by line.
+// The output of `tmeter plugin check`, line by line.
 #pragma once
 #include <string>
 
@@ -12,7 +12,7 @@ class CheckLines {
   void note(const std::string& line) { say("  note  " + line); }
 
   int bad() const { return bad_; }
-  /// All lines, and what they come to.
+  /// All lines, and a summary.
   std::string text() const {
     const auto tried = std::to_string(tried_) + " checks";
     return text_ + (bad_ ? "NOT FINE: " + std::to_string(bad_) + " of " + tried : "fine: " + tried) +

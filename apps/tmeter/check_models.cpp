@@ -84,7 +84,7 @@ Tried load_with(const CheckedPlugin& checked, const tmeter_loader& loader,
   } catch (const PluginError& e) {
     out.failure = e.what();
   } catch (const Error&) {
-    // It says that the model is to blame, as it should.
+    // The loader blames the model, as it should.
   }
   out.pushes = builder.pushes;
   return out;

@@ -31,7 +31,7 @@ class CountedReport final : public core::HostSink {
   size_t bytes_ = 0;
 };
 
-/// What the parts of the check work with.
+/// The shared state of the checks.
 struct CheckedPlugin {
   core::Registry& registry;
   core::Plugin& plugin;
@@ -41,7 +41,8 @@ struct CheckedPlugin {
   CheckLines& lines;
 };
 
-/// The plugin is given the half of runs that it lacks (trial_runs.hpp), and no other one runs models.
+/// Adds an executor or an observer, whichever the plugin lacks (trial_runs.hpp), and disables other
+/// executors.
 void complete_for_runs(const CheckedPlugin& checked);
 
 /// Reads the file, by the plugin's loader where that takes it, and has everything of the plugin work on

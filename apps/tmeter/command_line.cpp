@@ -256,7 +256,7 @@ void fill_settings(const po::variables_map& map, core::Settings& s) {
   if (map.count("hardware")) s.hardware = map["hardware"].as<std::string>();
 }
 
-/// What only says how to run is a mistake where nothing is run.
+/// Options about runs are an error without a run.
 void require_run(const po::variables_map& map) {
   for (const char* option : {"device", "input-file", "op-library", "seed", "run-for"}) {
     if (map.count(option))
@@ -300,7 +300,8 @@ uint64_t parse_seed(const std::string& text) {
   return seed;
 }
 
-/// --full with --inference: whatever measures takes part, and so do runs on fewer threads.
+/// --full with --inference: all measuring plugins take part, and runs on fewer threads are
+/// measured.
 void measure_all(CommandLine& out) {
   out.running = Running::kProfile;
   out.settings.options["profile"].try_emplace(
@@ -314,7 +315,7 @@ void fill_runs(const po::variables_map& map, CommandLine& out) {
   if (out.settings.full) measure_all(out);
   auto& runs = out.runs;
   runs.threads = out.threads;
-  // Of a GPU nothing is kept for others unless the user says so.
+  // A run on a GPU has no memory limit unless the user sets --max-memory.
   runs.memory = map.count("max-memory") ? out.limits.memory : 0;
   if (map.count("device")) runs.device = map["device"].as<std::string>();
   if (map.count("seed")) runs.seed = parse_seed(map["seed"].as<std::string>());

@@ -1,5 +1,5 @@
-// A file that tmeter keeps for itself between runs, in a folder of its own below the user's cache.
-// What others could have put there is not believed, and no link in its place is followed.
+// A file that tmeter keeps between runs, in a folder of its own below the user's cache. Files that
+// others could have written are ignored, and links are not followed.
 #pragma once
 #include <cstddef>
 #include <optional>

@@ -38,7 +38,7 @@ std::string read_at_most(const std::string& path, size_t most) {
 
 struct Processor {
   std::string name;   // for people
-  std::string facts;  // what makes it another one
+  std::string facts;  // differs between machines
 };
 
 /// The lines of /proc/cpuinfo that differ between kinds of processors, not between moments or
@@ -132,7 +132,7 @@ std::string measured_rates() {
   return std::move(end.output);
 }
 
-/// A cache that cannot be written costs the next run a few seconds, and this one nothing.
+/// If the cache cannot be written, the next run measures again.
 std::string keep(const std::string& file, const std::string& text) {
   return file.empty() ? "neither XDG_CACHE_HOME nor HOME is set" : write_kept_file(file, text);
 }

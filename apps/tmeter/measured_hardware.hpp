@@ -16,9 +16,9 @@ struct MeasuredHardware {
   core::HardwareProfile profile;
 };
 
-/// From the cache where that holds one of this machine, unless `again`. Says on standard error, if not
-/// `quiet`, that it measures and what kept it from keeping the result. Throws Error(kUsage) where it
-/// cannot be measured.
+/// Takes the profile from the cache if it is of this machine, unless `again`. Unless `quiet`,
+/// reports on standard error that it measures and why the result could not be kept. Throws
+/// Error(kUsage) if measuring fails.
 MeasuredHardware measured_hardware(bool quiet, bool again = false);
 
 /// Where it is kept; empty where the environment names no place.

@@ -126,7 +126,7 @@ std::future<void> describe_modules_meanwhile(const Report& report, unsigned thre
   });
 }
 
-/// What is to be known of measurements, and whether they came to their end.
+/// Adds the properties of the measurements, and whether they were complete.
 void add_measuring(Report& report, Session& session, const ModelRuns& runs) {
   for (const auto& [key, text] : runs.facts()) report.add_run_property(key, text);
   if (runs.stopped().empty()) return;
@@ -147,7 +147,7 @@ void add_run_facts(Report& report, Session& session, const std::vector<Plugin*>&
   report.properties["analysis.seconds"] = std::to_string(elapsed.count());
 }
 
-/// The line that a plugin's progress may have left on the terminal.
+/// Removes the progress line that a plugin may have left on the terminal.
 void end_progress(const CallLog& log) {
   if (log.sink()) log.sink()->progress_ended();
 }

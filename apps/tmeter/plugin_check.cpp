@@ -118,7 +118,7 @@ class Check {
     if (!add_rights(rights, plugin_->manifest.rights))
       lines_.bad("it declares rights that are not known: " + plugin_->manifest.rights);
     worker_.enter_sandbox(rights);
-    before_ = ProcessStateSnapshot::now();  // what the host does to its process is done
+    before_ = ProcessStateSnapshot::now();  // from here on only plugins change the process
   }
 
   void compare_manifest(const Manifest& said) {
@@ -164,7 +164,7 @@ class Check {
     for (const auto& w : o.writers) try_writer(checked, report, str(w.name));
   }
 
-  /// A report needs figures: where the plugin gives none, some of tmeter's own.
+  /// A report needs values: if the plugin has none, those of tmeter's own plugins.
   Results own_figures(const Graph& graph) {
     std::vector<std::string> names;
     for (const auto& p : registry_->plugins()) {
@@ -174,7 +174,7 @@ class Check {
     return Engine(graph, registry_->open_with_needs(names), log_, &hardware_).run();
   }
 
-  /// What it did to the process and left so.
+  /// Reports changes of the process that the plugin left behind.
   void look_around() {
     const auto change = before_.change_since(plugin_->call.keeps_threads);
     change.empty()
@@ -182,7 +182,8 @@ class Check {
         : lines_.bad("plugin " + plugin_->manifest.id + " leaves something behind: " + change);
   }
 
-  /// A file that begins as its own do and is not one: refused in words, or read.
+  /// Tries a file with the right first bytes that is otherwise invalid: the loader must refuse it
+  /// with a message, or read it.
   void try_loader(const LoaderManifest& loader) {
     const auto magic = magic_of(loader);
     if (magic.empty())

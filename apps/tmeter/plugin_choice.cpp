@@ -13,7 +13,8 @@ using namespace core;
 const std::vector<std::string> kDefaultPlugins{"org.tmeter.params", "org.tmeter.flops",
                                                "org.tmeter.memory"};
 
-/// What measures a run; from the third on closely, and what that is held against.
+/// Plugins that measure a run. From the third on, with --profile only; the last one is the bound to
+/// compare with.
 const std::vector<std::string> kMeasuring{"org.tmeter.latency", "org.tmeter.allocations",
                                           "org.tmeter.profile", "org.tmeter.system",
                                           "org.tmeter.roofline"};
@@ -31,7 +32,7 @@ auto place_of(const std::string& id) {
   return std::pair<ptrdiff_t, const std::string&>(rank, id);
 }
 
-/// Without a run it has nothing to say.
+/// True if all of its metrics need a run.
 bool only_measures(const Manifest& m) {
   return !m.measured.empty() && m.measured.size() == m.metrics.size();
 }
@@ -73,7 +74,7 @@ std::vector<std::string> chosen_plugins(Registry& registry, const std::vector<st
     }
   }
   for (const auto& name : asked) {
-    if (is_removal(name)) continue;  // the registry has seen to it
+    if (is_removal(name)) continue;  // the registry has removed it
     if (name != "all") add(name);
     for (const auto& p : registry.plugins()) {
       const bool idle = running == Running::kNo && only_measures(p->manifest);

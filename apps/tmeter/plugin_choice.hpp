@@ -8,7 +8,7 @@
 
 namespace tmeter::app {
 
-/// Whether the model is run, and how closely that is looked at.
+/// Whether the model is run, and how closely it is measured.
 enum class Running { kNo, kInference, kProfile };
 
 /// The ids of --plugins: the default set, "all", without those left out; of --plugin; and of what
@@ -16,9 +16,9 @@ enum class Running { kNo, kInference, kProfile };
 std::vector<std::string> chosen_plugins(core::Registry& registry,
                                         const std::vector<std::string>& asked, Running running);
 
-/// The order of columns, and of everything else that plugins add, is that of what most readers ask
-/// first, and does not depend on the order in which plugins are named or need each other: what a
-/// model holds, what it computes, what that takes, what is in the weights, then strangers by id.
+/// Sorts plugins by what most readers look for first: size, computation, cost, weights, then
+/// third-party plugins by id. The order of columns follows, and depends neither on the order of
+/// names on the command line nor on dependencies.
 void put_in_order(std::vector<std::string>& ids);
 void put_in_order(std::vector<core::Plugin*>& plugins);
 

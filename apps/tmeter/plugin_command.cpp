@@ -51,8 +51,8 @@ void list_plugins(const Settings& settings, Worker& worker, std::ostream& out) {
   for (const auto& problem : registry.problems()) worker.message("note: " + problem);
 }
 
-/// The sidecar manifest of a library, with where its own libraries lie. This process does not open
-/// it: what a plugin says of itself is all that it can say.
+/// The sidecar manifest of a library, with the folders of the libraries it needs. The library is
+/// opened in another process, so the manifest only holds the plugin's own statements.
 void make_manifest(const std::string& library, std::ostream& out) {
   require_sanitizer(library);
   const PinnedLibrary file(library);

@@ -11,7 +11,7 @@ namespace tmeter::app {
 /// A project in the folder (empty: one of the plugin's name), from the templates of share/tmeter.
 int new_plugin(const std::string& name, const std::string& kind, const std::string& folder);
 
-/// `plugin info`: all that a plugin says of itself, as lines.
+/// `plugin info`: a plugin's description, as lines.
 std::string plugin_facts(const core::Settings& settings, const std::string& name,
                          core::Worker& worker);
 
@@ -22,7 +22,7 @@ struct CheckRequest {
   core::Settings settings;                 // of where other plugins are
 };
 
-/// What a reviewer wants to know of a library. Runs in the worker: the plugin's callbacks are
+/// Checks a library for its reviewer. Runs in the worker, because the plugin's callbacks are
 /// called.
 core::Ending check_plugin(const CheckRequest& request, core::Worker& worker);
 

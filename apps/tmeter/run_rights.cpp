@@ -41,7 +41,7 @@ Rights run_rights(const Settings& settings, const std::vector<std::string>& file
   read.push_back(library_folder());
   if (!settings.hardware.empty()) read.push_back(settings.hardware);
   for (const auto& p : registry.plugins()) {
-    if (p->file) add_folders_of(*p->file, read);  // whatever its manifest says may be read
+    if (p->file) add_folders_of(*p->file, read);  // independent of the manifest
     if (p->file || p->library.empty()) continue;
     add_folder_of(p->library, read);
     for (const auto& folder : p->manifest.library_folders)

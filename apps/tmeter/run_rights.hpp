@@ -20,8 +20,8 @@ core::Rights run_rights(const core::Settings& settings, const std::vector<std::s
 /// --profile; a GPU's devices for a model that runs on one.
 void add_rights_of_runs(core::Rights& rights, Running running, const std::string& device);
 
-/// The plugins the user named, with --plugins, --plugin or --report, that declare rights. One that
-/// only lies in a folder gets none.
+/// The plugins that the user named with --plugins, --plugin or --report and that declare rights. A
+/// plugin found in a folder gets none.
 std::vector<const core::Plugin*> declared_rights(core::Registry& registry,
                                                  const std::vector<std::string>& names,
                                                  const std::vector<core::ReportTarget>& targets);

@@ -141,7 +141,7 @@ std::vector<ReportTarget> report_targets(const CommandLine& line,
 
 namespace {
 
-/// Memory that is not there is the model's doing unless a plugin is named: the path is said.
+/// Running out of memory is blamed on the model, with its path, unless a plugin is named.
 Ending run_on_model(const CommandLine& line, const std::function<Ending()>& run) {
   try {
     return run();

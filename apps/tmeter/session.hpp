@@ -1,5 +1,5 @@
-// What every run of a worker has, whatever it is about: plugins, the sandbox, the look at what
-// plugins leave behind, and the writing of reports.
+// The shared parts of every run of a worker: plugins, the sandbox, the check of the process state
+// after plugins, and writing reports.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -37,14 +37,13 @@ class Session {
   void begin(std::vector<core::ReportTarget> targets, const std::vector<std::string>& files,
              const std::vector<std::string>& plugins);
 
-  /// Before plugins read anything, and once the sandbox and mapped files have their own signal
-  /// handlers: this is how plugins have to leave the process.
+  /// Takes the reference snapshot of the process. Call it before plugins read anything, and after
+  /// the sandbox and mapped files have installed their signal handlers.
   void look_again();
   /// Drops the warnings of the previous model and keeps those of the plugins' start.
   void forget_warnings() { log_.keep_warnings(warned_at_start_); }
-  /// Throws PluginError when some plugin has left the process changed. Looked at now and then, it
-  /// is not seen which one: the supervisor has the work done again, with a closer look
-  /// (Activity::watchful).
+  /// Throws PluginError if a plugin has left the process changed. Checked rarely, so the plugin is
+  /// unknown: the supervisor repeats the run with a check after each callback (Activity::watchful).
   void require_unchanged(const std::string& when) const;
   /// The same for a run that fails: something that a plugin has left behind may be why.
   void require_unchanged_at_failure() const;
@@ -52,7 +51,8 @@ class Session {
   /// Of these and the writers' plugins, in words, those that do not take part because they failed.
   const std::vector<std::string>& note_failures(const std::vector<core::Plugin*>& plugins);
 
-  /// The model's runs ended early: so does this run, once its reports are written.
+  /// Records that the model's runs ended early: this run then ends early, too, after writing its
+  /// reports.
   void stopped(const core::ModelRuns& runs);
 
   void write(const core::Report& report);

@@ -1,4 +1,5 @@
-// Runs of a model for `tmeter plugin check`, where the plugin has only one half of what they take.
+// Runs of a model for `tmeter plugin check`: the half of executor and observer that the plugin
+// lacks.
 #pragma once
 #include <tmeter/abi/executor.h>
 

@@ -109,14 +109,14 @@ class Errors {
  public:
   Errors(Weights& before, Weights& after) : before_(before), after_(after) {}
 
-  /// Of the elements of b from `first` on, as many as a has.
+  /// Compares `a` with the elements of `b` from `first` on.
   Sums of_piece(const Tensor& a, const Tensor& b, int64_t first) {
     if (!before_.available(a) || !after_.available(b)) return {0, 0, false};
     return sums(a, b, {}, {}, first);
   }
   Sums of(const Tensor& a, const Tensor& b) {
     if (!before_.available(a) || !after_.available(b)) return {0, 0, false};
-    // One of them may be of a GGUF file with another order of rows.
+    // A GGUF file may store rows in another order.
     const auto order_a = row_order(before_.graph(), a), order_b = row_order(after_.graph(), b);
     const Sums same = sums(a, b, {}, {});
     if (!order_a == !order_b) return same;
@@ -179,8 +179,7 @@ constexpr Expert kExperts[] = {{"experts.gate_proj", "gate_proj", "w1"},
                                {"experts.up_proj", "up_proj", "w3"},
                                {"experts.down_proj", "down_proj", "w2"}};
 
-/// The tensors of BEFORE that follow each other in `t`, a tensor of AFTER; none if they do not make
-/// it up.
+/// The tensors of BEFORE that concatenate to `t`, a tensor of AFTER; empty if they do not match it.
 std::vector<const Tensor*> pieces(const Paths& before, const Tensor& t) {
   std::vector<const Tensor*> out;
   const std::string path(t.owner->path);

@@ -9,7 +9,7 @@
 namespace tmeter::core {
 namespace {
 
-/// Rows of the whole by rows of the part, for each axis; of the model none.
+/// For each axis, the index in the whole of each row of the part; null for the model.
 using Rows = std::array<const std::vector<size_t>*, kAxisCount>;
 
 Rows rows_of(const GraphPart& part) {
@@ -44,7 +44,7 @@ class Places {
   std::array<std::unordered_map<size_t, size_t>, kAxisCount> places_;
 };
 
-/// A share of the whole becomes one of the part.
+/// Shares of the whole become shares of the part.
 void rescale(Cells& cells, double whole) {
   for (size_t i = 0; i < cells.size(); ++i) {
     auto n = cells[i];
@@ -78,7 +78,7 @@ void keep(Column& column, const GraphPart& part) {
   column.provenance_text = "it is of the whole model only";
 }
 
-/// The same difference, from what the part has.
+/// Keeps the absolute difference of each change, and takes its start from the part's total.
 void move_changes(Finding& finding, const Results& results) {
   std::vector<tmeter_change> moved;
   for (auto change : finding.changes) {
@@ -92,7 +92,7 @@ void move_changes(Finding& finding, const Results& results) {
   finding.changes = std::move(moved);
 }
 
-/// How many are dropped.
+/// Returns how many findings are dropped.
 size_t keep_findings(Results& results, const Places& places) {
   const auto all = results.findings.size();
   std::erase_if(results.findings, [&](Finding& f) {

@@ -75,7 +75,7 @@ struct Report {
   mutable std::unique_ptr<ModuleDescriptions> descriptions_;
 };
 
-/// Where a writer's bytes go, in pieces, and what it may know about the destination.
+/// Receives a writer's bytes in pieces, and describes their destination.
 class OutputStream {
  public:
   OutputStream(HostSink& sink, size_t target, bool color, int columns)

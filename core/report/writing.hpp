@@ -12,7 +12,7 @@ namespace tmeter::core {
 
 enum class ColorMode { kAuto, kAlways, kNever };
 
-/// What standard output is.
+/// Properties of standard output.
 struct Screen {
   bool color = false, color_in_files = false;
   bool terminal = false;

@@ -202,7 +202,7 @@ void GraphRows::module_calls() {
              ", and 'module_calls' has " + std::to_string(counted[i]));
 }
 
-/// Older reports tell how often a module was called, not from where.
+/// Older reports give the number of calls of a module, not their callers.
 void GraphRows::guess_module_calls() {
   std::vector<Id> within(parents_.size());  // by module: its first call, or that around it
   for (size_t i = 0; i < parents_.size(); ++i) {

@@ -53,7 +53,7 @@ class GraphRows {
     size_t children;
   };
   std::vector<Level> branch_;  // from the root to the module read last
-  std::vector<size_t> calls_;  // by module: as it says; how many there are still to come
+  std::vector<size_t> calls_;  // by module: the number of calls that its row states
   std::vector<size_t> parents_;
   std::unordered_map<std::string, Id, TextHash> paths_;
   std::map<std::pair<size_t, size_t>, Id> nth_calls_;  // (module, from 1) → call

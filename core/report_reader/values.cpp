@@ -129,8 +129,8 @@ bool Values::is_scalar(Id id, const Item& plain) const {
   }
 }
 
-/// What a node made or, written into, gives back. Without "result" (older reports) the first of its
-/// results that looks the same is meant.
+/// The value that a node makes, or returns after writing into it. Without "result" (older reports),
+/// the first of its results that looks the same.
 Values::Id Values::made_by(const Members& from, const std::vector<DimSpec>* dims, int32_t dtype,
                            const Item& plain, std::string_view kind) {
   const auto node = from.at("node").index(limits::kNodes);

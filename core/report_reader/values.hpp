@@ -26,7 +26,7 @@ class Values {
   Id fresh(const Item& value, const Item* detail);
   /// The results of the next node, in order.
   std::vector<Id> results(const Item& list, const Item* details);
-  /// Throws Error(kModel) when something was said to be from a node that does not make it.
+  /// Throws Error(kModel) if a value claims a node as its origin that does not make it.
   void require_all_made() const;
 
   std::vector<int64_t> shape(const Item& list) const;
