@@ -30,7 +30,8 @@ double share_of_type(const Node& node, DType type) {
   return all > 0 ? of_type / all : 0;
 }
 
-/// The operators that `to` is for: products alone for integers, as other operators stay in floats.
+/// True for operators that a conversion to `to` affects. For integers these are only products,
+/// because other operators stay in floats.
 bool converts(const Operator& o, DType from, DType to) {
   return o.work.type == from && (to.kind() == tmeter::DTypeClass::kFloat || o.work.macs > 0);
 }

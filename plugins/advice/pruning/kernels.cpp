@@ -29,8 +29,7 @@ bool finite(const uint32_t* x, size_t n) {
   return std::all_of(x + i, x + n, [](uint32_t p) { return (p & kMagnitude) < kInfinity; });
 }
 
-/// Zeros are counted by vectors where there are many: adding to one counter waits for the store
-/// before.
+/// Counts zeros by vectors, because repeated increments of one counter wait for the previous store.
 bool magnitudes(const float* numbers, size_t n, uint64_t* HWY_RESTRICT bins) {
   const auto* x = reinterpret_cast<const uint32_t*>(numbers);
   if (!finite(x, n)) return false;

@@ -1,4 +1,4 @@
-// The tensor analysis: one pass over a weight, its figures, and what the findings need of it.
+// The tensor analysis: one pass over a weight, its columns, and the data for the findings.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -27,7 +27,7 @@ struct Weight {
   std::vector<double> filter_norms, input_norms;
 
   int64_t filters() const { return shape.transposed ? shape.columns : shape.rows; }
-  /// Σx² the best two of four keep over what the best half of all keeps.
+  /// Ratio of Σx² kept by the best two of four to Σx² kept by the best half of all.
   double unstructured_50() const {
     const double loss = loss_at(curve, 0.5);
     return 1 - loss * loss;

@@ -1,4 +1,4 @@
-// What whole filters, input channels and patterns of two in four carry.
+// Norms of whole filters and input channels, and of 2:4 patterns.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -47,7 +47,7 @@ class Structure {
   std::vector<double> rows_, columns_;
 };
 
-/// Filters that carry nothing: norm 0, or below a millionth of the median.
+/// Filters without effect: norm 0, or below a millionth of the median.
 std::vector<size_t> dead_in(const std::vector<double>& norms);
 /// Share of the filters, without dead ones, whose norm is below a tenth of the median.
 double low_share(const std::vector<double>& norms);

@@ -1,5 +1,5 @@
-// What is said in words: the plan with its bytes, what stays as it is and why, channels that stand
-// out, and weights with NaN or infinity.
+// The findings: the plan with its bytes, weights that stay unchanged and why, outlier channels, and
+// weights with NaN or infinity.
 #pragma once
 #include "state.hpp"
 

@@ -1,4 +1,4 @@
-// Rows too long for a chunk: groups of numbers cut by the ends of chunks and parts, put together.
+// Reassembles groups of long rows, which the ends of chunks and parts have cut.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -17,7 +17,7 @@ class Fragments {
 
   /// Elements from `first` of the tensor on, in order. Calls `whole` with runs of whole groups.
   void add(int64_t first, std::span<const float> x, const Whole& whole);
-  /// `next` saw what follows.
+  /// `next` has the elements that follow.
   void merge(const Fragments& next, const Whole& whole);
 
  private:

@@ -9,8 +9,8 @@
 #pragma GCC visibility push(hidden)  // as the SDK types inside
 namespace quantization {
 
-/// A row is a slice of dim 0, flattened; groups are cut along it. A channel is what makes one
-/// output: a row, or for transposed convolutions (channel_axis 1) a slice of dim 1.
+/// A row is a slice of dim 0, flattened; groups are cut along it. A channel makes one output: it is
+/// a row, or for transposed convolutions (channel_axis 1) a slice of dim 1.
 struct Layout {
   tmeter::DType dtype;
   std::vector<int64_t> dims;

@@ -79,7 +79,7 @@ void FirstPass::add_split(int64_t first, std::span<const uint8_t> bytes) {
   });
 }
 
-/// Groups that are complete, of a row that is not.
+/// Adds complete groups of an incomplete row.
 void FirstPass::add_whole(std::span<const float> x) {
   buffer_.assign(padded(x.size()), 0.f);
   std::copy(x.begin(), x.end(), buffer_.begin());

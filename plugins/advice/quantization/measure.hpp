@@ -1,6 +1,6 @@
 // The two passes over a weight. The first gives its range, the largest magnitude of every row and
-// column, and the errors of all schemes whose scales come from a row; the second those of the
-// schemes whose scale comes from more than can be seen at once.
+// column, and the errors of schemes with scales per row. The second gives the errors of schemes
+// whose scales need more than one row at a time.
 #pragma once
 #include "fragments.hpp"
 #include "layout.hpp"

@@ -11,8 +11,8 @@ void for_each_piece(size_t n, F f) {
 
 constexpr size_t kGroupsInPiece = kPiece / kAlign;
 
-/// What numbers and errors are divided by before they are squared, so that tiny weights keep
-/// theirs.
+/// The divisor of elements and errors before they are squared, so that tiny weights do not
+/// underflow.
 float unit_of(const Range& r) { return std::max(r.largest(), FLT_MIN); }
 
 /// Of two groups each.

@@ -1,5 +1,5 @@
-// Channels whose largest weight stands out: they take the range away from all that share a scale
-// with them.
+// Channels whose largest weight stands out: they widen the range of all weights that share their
+// scale.
 #pragma once
 #include <cstddef>
 #include <vector>

@@ -1,10 +1,10 @@
-// What a plan saves on the hardware the user named, from the figures of its profile.
+// The savings of a plan on the hardware that the user named, by its profile.
 #pragma once
 #include "findings.hpp"
 
 namespace quantization {
 
-/// Says nothing when no hardware was named, nor of figures its profile does not have.
+/// Reports nothing without named hardware, nor for values that its profile lacks.
 void report_savings(const Collection& reports, const Plan& plan, const tmeter::Graph& graph,
                     tmeter::Call& call);
 

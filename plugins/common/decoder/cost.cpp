@@ -8,8 +8,8 @@ namespace {
 using tmeter::Count;
 using tmeter::Node;
 
-/// How many tokens the work of this operator is for: all of them, one of each sequence (a head that
-/// reads the last position only), or each position once for the whole batch (tables of positions).
+/// Number of tokens that the operator works on: all; one per sequence (a head that reads only the
+/// last position); or one per position for the whole batch (position tables).
 std::optional<Count> tokens_of(const Node& n, const Decoder& d) {
   const auto shape = n.result(0).shape();
   if (shape.empty()) return std::nullopt;

@@ -97,14 +97,14 @@ bool is_causal(const Node& n) {
   return mask.is_tensor() && queries > 1 && made_of_triangle(mask, queries);
 }
 
-/// Elements before heads were repeated: the fewest on the way back through views and copies.
+/// Elements before heads were repeated: the minimum on the way back through views and copies.
 Count stored_elements(Value v) {
   Count fewest = v.numel();
   for (int i = 0; i < 16; ++i) {
     const auto made_by = v.producer();
     if (!made_by || !only_moves(made_by)) break;
     const auto before = moved_from(made_by);
-    // A slice or a part of a fused projection has more elements before: nothing of it is repeated.
+    // A slice, or a part of a fused projection, comes from a larger tensor without repetition.
     if (!before.is_tensor() || before.numel() > v.numel()) break;
     fewest = std::min(fewest, before.numel());
     v = before;
@@ -118,8 +118,7 @@ tmeter::Value attribute(const tmeter::Module& m, std::string_view name) {
   return tmeter::Value();
 }
 
-/// What a loader says of the cache (blueprint): the latent vector of a layer, or no more than its
-/// window.
+/// Reads a cache layout that the loader states (blueprint): a layer's latent vector, or a window.
 void read_stated_cache(Attention& a) {
   if (!a.node.call()) return;
   const auto module = a.node.call().module();
@@ -141,7 +140,7 @@ void read_stated_cache(Attention& a) {
   a.cache_bytes = Count(shape[0]) * kept * a.cache_width * keys.dtype().bytes();
 }
 
-/// Attentions of a decoder are causal, or the loader says what they keep.
+/// True for attentions of a decoder: causal, or with a cache that the loader states.
 bool is_of_decoder(const Node& n) {
   return is_causal(n) || (n.call() && attribute(n.call().module(), "cache").handle());
 }

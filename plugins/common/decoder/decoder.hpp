@@ -1,5 +1,5 @@
-// Recognises a decoder language model by what it computes: token ids from an input are looked up in
-// a table, and every attention is causal. Of a model with an encoder the loader says what is which.
+// Recognises a decoder language model by its computation: token ids from an input select rows of a
+// table, and every attention is causal. For a model with an encoder, the loader states the roles.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,15 +9,15 @@
 #pragma GCC visibility push(hidden)  // as the SDK types inside
 namespace plugins {
 
-/// One attention of the tokens, causal or to what an encoder made, and what a cache of its keys and
-/// values would hold.
+/// One attention over the tokens, causal or to an encoder's output, and the size of its key-value
+/// cache.
 struct Attention {
   tmeter::Node node;
   tmeter::Count key_elements, value_elements;  // before key/value heads are repeated for groups
   tmeter::Count cache_bytes = 0;
   int64_t heads = 0, key_heads = 0, width = 0;
   std::string_view kind = {};  // "latent", "grouped", "cross", …, where the loader says it
-  int64_t cache_width = 0;     // then: elements that are kept of a token
+  int64_t cache_width = 0;     // if `kind` is set: elements cached per token
   int64_t window = 0;          // tokens that it sees at most; 0: all
   bool chunked = false;        // the window is a chunk that the token is in
 
@@ -25,7 +25,7 @@ struct Attention {
   bool is_cross() const { return kind == "cross"; }
 };
 
-/// What a layer without keys and values keeps of each sequence: elements.
+/// State of a layer without keys and values, in elements per sequence.
 struct State {
   tmeter::Module module;
   int64_t conv = 0;       // the last inputs of a convolution, in the type of the model
@@ -48,8 +48,8 @@ struct Decoder {
   tmeter::Count growing_cache_bytes() const;  // without the keys and values of an encoder
 };
 
-/// The loader says that a further token does not run it: an encoder, or a projection of its
-/// output.
+/// True if the loader states that a further token does not run the operator: an encoder, or a
+/// projection of its output.
 bool runs_once(const tmeter::Node& n);
 
 /// Nothing unless the graph is visibly a decoder language model.

@@ -73,7 +73,7 @@ std::vector<Tensor> listed(const Module& within, int64_t experts) {
   return found;
 }
 
-/// Beside the router: in its own module, else in the one around it.
+/// Finds the experts in the router's own module, else in its parent.
 bool find_experts(const Module& within, Router& router) {
   router.weights = stacked(within, router.experts);
   router.how = "stacked weights";
@@ -92,7 +92,7 @@ std::unordered_map<const tmeter_tensor*, const Router*> by_tensor(
   return owner;
 }
 
-/// Of the bytes of all experts; one token reads exactly the chosen ones.
+/// Bytes of the chosen experts. For one token the number is exact.
 Count read_by(const Router& r, Count bytes, int64_t batch) {
   if (batch == 1) return bytes * r.chosen / r.experts;
   const double chosen = static_cast<double>(r.chosen) / static_cast<double>(r.experts);

@@ -1,4 +1,4 @@
-// Mixture of experts: which parameters a token meets, and which only other tokens do.
+// Mixture of experts: which parameters one token uses, and which only other tokens use.
 #pragma once
 #include <optional>
 #include <string>
@@ -24,9 +24,9 @@ struct Parameters {
 };
 Parameters count_parameters(const tmeter::Graph& graph, const std::vector<Router>& routers);
 
-/// Bytes of the parameters that a step of decoding reads: tables that are only looked up are not
-/// among them, and of experts those that some token of the batch chooses, E · (1 − (1 − k/E)^B) of
-/// E with uniform routing. Nothing when an element type is unknown.
+/// Bytes of the parameters that a decoding step reads, without embedding tables. With uniform
+/// routing, a batch of B tokens chooses E · (1 − (1 − k/E)^B) of E experts. Nothing if an element
+/// type is unknown.
 std::optional<tmeter::Count> bytes_read(const tmeter::Graph& graph,
                                         const std::vector<Router>& routers, int64_t batch = 1);
 

@@ -17,7 +17,7 @@ struct Terms {
   std::optional<double> compute, memory, standing, seconds;
 };
 
-/// The energy of one operator, or that it does nothing, or that its work is unknown.
+/// The energy of one operator, or why there is none: it does nothing, or its work is unknown.
 struct Estimate {
   enum class Kind : uint8_t { kUnknown, kNothing, kTerms };
   Kind kind = Kind::kUnknown;
@@ -27,7 +27,7 @@ struct Estimate {
   double flops = 0;
 };
 
-/// Which terms a profile can give at all, and what to say about it.
+/// The terms that a profile supports, and messages about the missing ones.
 struct Scope {
   bool compute = false, memory = false, standing = false;
   std::string missing_compute, missing_memory, missing_standing;  // sentences; empty when present

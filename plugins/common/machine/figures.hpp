@@ -1,6 +1,5 @@
-// What an operator call does, and the figures of a hardware profile for it: which figure stands for
-// which class of work and element type, and the roofline. Formulas only, no host; used by energy,
-// roofline and their unit tests.
+// The work of an operator call, the figures of a hardware profile by class of work and element
+// type, and the roofline. Formulas only, no host; used by energy, roofline and their unit tests.
 //
 //   arithmetic [s] = (macs / peak.mac + ops / peak.op) / efficiency(class)
 //   memory     [s] = (bytes read + bytes written) / peak.dram
@@ -125,8 +124,8 @@ class Profile {
 
 // --- the roofline ---
 
-/// Rates in 1/s; a rate the profile does not have bounds nothing. `efficiency`: the share of peak
-/// arithmetic that operators of the class reach.
+/// Rates in 1/s; a missing rate bounds nothing. `efficiency`: the share of peak arithmetic that
+/// operators of the class reach.
 struct Rates {
   std::optional<double> mac, op, byte;
   double efficiency = 1;

@@ -58,8 +58,8 @@ bool multiplies(OpClass kind) {
          kind == OpClass::kRecurrent;
 }
 
-/// As a plugin says of its own operators, else by the name. An unknown operator that multiplies
-/// and adds counts as a matrix product.
+/// The class that a plugin gives its own operators, else the class by name. An unknown operator
+/// with MACs counts as a matrix product.
 OpClass class_of(const Node& node, double macs, const Call& call) {
   const auto kind = tmeter::op_class(node, call);
   return kind == OpClass::kOther && macs > 0 ? OpClass::kMatmul : kind;

@@ -1,5 +1,5 @@
-// From a node of the graph to seconds on a machine: reads what the other plugins counted, asks the
-// hardware profile of the run for figures, and says once what had to be approximated or left out.
+// From a node of the graph to seconds on a machine: reads the counts of other plugins, looks up the
+// hardware profile of the run, and reports approximations and omissions once.
 #pragma once
 #include <array>
 #include <map>
@@ -22,11 +22,11 @@ struct Times {
 
 class Machine {
  public:
-  /// `what`: what is worked out, for messages: "energy". `warns`: false for work
-  /// that the model does not do, as advice considers it.
+  /// `what`: the estimate's name in messages, "energy". `warns`: false for hypothetical work, as in
+  /// advice.
   explicit Machine(std::string what, bool warns = true) : what_(std::move(what)), warns_(warns) {}
 
-  /// Looks at the profile of this run; forgets what was learned about another.
+  /// Reads the profile of this run; discards cached figures of the previous one.
   void start(const tmeter::Call& call);
   /// "hardware profile 'nvidia-a100'"
   std::string quoted_name() const;
@@ -39,19 +39,18 @@ class Machine {
 
   /// Empty when the operator's MACs, operations or bytes are unknown.
   std::optional<Work> work_of(const tmeter::Node& node, const tmeter::Call& call);
-  /// Of a module call of which a module handler gives MACs, operations or bytes as a whole: what is
-  /// still counted operator by operator, and one part for the rest. Empty when some of it is
-  /// unknown. `partial`: it leaves something out.
+  /// Work of a module call whose MACs, operations or bytes a module handler gives as a whole: the
+  /// operators that are still counted singly, and one part for the rest. Empty if some of it is
+  /// unknown. `partial`: something is left out.
   std::optional<std::vector<Work>> work_of(const tmeter::ModuleCall& m, const tmeter::Call& call,
                                            bool& partial);
 
   /// Of the work's class and element type, or a stand-in. Empty if the profile lacks it.
   std::optional<double> figure(Family family, const Work& work, const tmeter::Call& call);
-  /// Of its class, where the profile knows what caches give it; else of memory.
+  /// Of the operator's class if the profile states its bandwidth with caches; else of memory.
   std::optional<double> bandwidth_of(OpClass kind, const tmeter::Call& call);
-  /// Of all parts together, which run as one: their arithmetic one after the other, their traffic
-  /// meanwhile. What the profile has no rates for takes no time; empty when it has rates, but none
-  /// for this element type.
+  /// Times of all parts run as one: arithmetic adds up, and traffic overlaps it. Work without a
+  /// rate takes no time. Empty if the profile has rates, but none for this element type.
   std::optional<Times> times_of(std::span<const Work> parts, const tmeter::Call& call);
 
  private:

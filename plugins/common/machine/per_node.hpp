@@ -1,5 +1,5 @@
-// What was worked out for a node's work, kept: the host asks for one column after the other, and
-// the columns of an estimate come from the same figures.
+// Caches a value per node, because the host requests one column after the other and the columns of
+// an estimate share their values.
 #pragma once
 #include <cstddef>
 #include <utility>
@@ -10,7 +10,7 @@ namespace machine {
 template <class Work, class T>
 class PerNode {
  public:
-  /// When anything may have changed that the values depend on: at each `configure`.
+  /// Call it at each `configure`, when the inputs of the values may have changed.
   void forget() { kept_.clear(); }
 
   /// `make()` of this work, which is called once for each node.

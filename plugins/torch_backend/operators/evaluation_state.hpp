@@ -23,7 +23,7 @@ struct EvaluationState {
   /// The next value read out of a tensor decides which way the program goes
   /// (torchscript/run/decisions.hpp).
   bool next_value_decides = false;
-  /// There are no values to run the program with: one that only sets a size is assumed to be 1.
+  /// The program runs without values: a value that only sets a size is assumed to be 1.
   bool sizes_are_assumed = false;
 };
 

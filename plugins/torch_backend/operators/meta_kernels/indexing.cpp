@@ -119,7 +119,7 @@ void local_scalar(KernelCall& call) {
   call.answer(at::isFloatingType(dtype) ? at::Scalar(1.0) : at::Scalar(int64_t{1}));
 }
 
-/// As many as the numbers in `repeats` say together.
+/// The sum of the elements of `repeats`.
 void repeat_interleave(KernelCall& call) {
   const auto repeats = call.tensor("repeats");
   if (call.has("output_size")) return call.give(like(repeats, {call.integer("output_size")}));
@@ -128,7 +128,7 @@ void repeat_interleave(KernelCall& call) {
   call.give(like(repeats, repeats.sizes()));
 }
 
-/// As many as the largest number, and one.
+/// The largest element plus one.
 void bincount(KernelCall& call) {
   if (!evaluation_state().sizes_are_assumed) needs_value(call);
   evaluation_state().assumed = Assumption::kNumberOne;

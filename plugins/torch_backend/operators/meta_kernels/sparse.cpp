@@ -1,5 +1,5 @@
-// Products of sparse matrices in compressed rows, and their conversion to coordinates. How many
-// elements of a product are not zero is up to data: the most there can be are taken.
+// Products of sparse matrices in compressed rows, and their conversion to coordinates. The number
+// of non-zero elements of a product depends on data, so its upper bound is used.
 #include <algorithm>
 
 #include "operators/evaluation_state.hpp"
@@ -12,7 +12,7 @@ at::TensorOptions dense_like(const at::Tensor& t, at::ScalarType dtype) {
   return at::TensorOptions().device(t.device()).dtype(dtype);
 }
 
-/// Each element of the left one meets at most each of the right one, once.
+/// Upper bound: each element of `a` meets each element of `b` at most once.
 int64_t most_elements(const at::Tensor& a, const at::Tensor& b) {
   int64_t all = 0, pairs = 0;
   const bool many = __builtin_mul_overflow(a.size(0), b.size(1), &all);
@@ -21,7 +21,7 @@ int64_t most_elements(const at::Tensor& a, const at::Tensor& b) {
   return std::min(all, pairs);
 }
 
-// LibTorch asks for the product of two as one that is added to nothing.
+// LibTorch computes a product of two matrices as one added to zero.
 void sparse_product(KernelCall& call) {
   const auto a = call.tensor("mat1"), b = call.tensor("mat2");
   TORCH_CHECK(a.dim() == 2 && b.dim() == 2 && a.size(1) == b.size(0),

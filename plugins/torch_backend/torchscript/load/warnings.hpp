@@ -1,4 +1,5 @@
-// What LibTorch and a model's own code would write: warnings become lines for -v, print() nothing.
+// Captures the output of LibTorch and the model's own code: warnings become lines for -v, print()
+// writes nothing.
 #pragma once
 #include <set>
 #include <string>

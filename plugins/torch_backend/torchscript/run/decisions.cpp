@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, 6> kNeedValues{"aten::equal",    "aten::i
 constexpr std::array<std::string_view, 5> kIgnoreValue{
     "aten::len", "aten::__is__", "aten::__isnot__", "prim::RaiseException", "aten::format"};
 
-/// Operators that say on which device a tensor is. Here it is on none.
+/// Operators that query the device of a tensor. Here tensors have none.
 constexpr std::array<std::string_view, 5> kDevices{"prim::device", "prim::is_cpu", "prim::is_cuda",
                                                    "prim::is_meta", "aten::get_device"};
 
@@ -70,7 +70,7 @@ torch::jit::Graph* graph_of_function(torch::jit::Function* function) {
   return graph_function ? graph_function->graph().get() : nullptr;
 }
 
-/// Such a branch checks what is given, and takes no other way.
+/// True for a branch that only raises errors: it validates and computes nothing.
 bool only_raises(const Node& branch) {
   if (!branch.outputs().empty()) return false;
   for (const auto* block : branch.blocks()) {
@@ -111,7 +111,7 @@ class Decisions {
     return needs_values || !found.empty();
   }
 
-  /// torch's own modules choose between kernels by the device, which multiply the same.
+  /// torch's own modules query the device to choose between kernels that compute the same.
   void mark_devices(c10::Symbol symbol) {
     of_devices_ = true;
     deciding_.clear();

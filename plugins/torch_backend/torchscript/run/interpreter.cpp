@@ -279,8 +279,8 @@ at::Tensor Run::known(const at::Tensor& tensor) {
   throw DataDependent("needs values that depend on weights or inputs");
 }
 
-/// Small tensors have values in a run on shapes, too. If they are random, so is the way that they
-/// lead to.
+/// Small tensors have values even in a run on shapes. If these are random, the path through the
+/// program may be random, too.
 void Run::follow_random_numbers(const c10::OperatorHandle& op, const OperatorInfo& info,
                                 const Stack& args, c10::ArrayRef<c10::IValue> results) {
   bool random = op.hasTag(at::Tag::nondeterministic_seeded);

@@ -44,7 +44,8 @@ class Run final : private OperatorObserver {
   void on_enter(const at::RecordFunction& function);
   void on_leave() { calls_.leave(); }
 
-  /// The program asked for something that differs where it runs; so may the way that it takes.
+  /// Records that the program queried a property of its environment, so its path may differ
+  /// elsewhere.
   void asked(const std::string& what);
   /// The tensor with its values; throws in a run without.
   at::Tensor known(const at::Tensor& tensor);
@@ -64,7 +65,7 @@ class Run final : private OperatorObserver {
   Evaluator evaluator_;
   c10::IValue result_;
   std::string assumed_;
-  /// Storages of what follows from random numbers. Weak references keep addresses from new use.
+  /// Storages that depend on random numbers. Weak references keep addresses from being reused.
   std::unordered_map<const c10::StorageImpl*, c10::weak_intrusive_ptr<c10::StorageImpl>> random_;
   Failure failure_;
   bool failed_ = false;

@@ -1,5 +1,5 @@
-// What the TorchScript loader learns of a program and no file holds. A run of the recorded graph,
-// later in the same process, needs it (executor/).
+// Facts about a program that the TorchScript loader learns by running it, and that no file holds. A
+// later run of the recorded graph in the same process needs them (executor/).
 #pragma once
 #include <map>
 #include <string>

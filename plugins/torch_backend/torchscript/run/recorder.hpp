@@ -67,7 +67,7 @@ class Recorder {
   void output(const c10::IValue& value);
   /// Warns once per operator.
   void assumed(Assumption assumption, const OperatorInfo& op, const std::string& path);
-  /// Warns once of a question of the program to which the answer here may be another.
+  /// Warns once about a query whose answer may differ on another machine.
   void asked(const std::string& what);
 
  private:
