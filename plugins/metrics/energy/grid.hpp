@@ -1,4 +1,4 @@
-// Carbon intensity of public electricity, by region: what turns joules into grams of CO2e.
+// Carbon intensity of public electricity by region, in grams of CO2e per kWh.
 #pragma once
 #include <string>
 #include <string_view>

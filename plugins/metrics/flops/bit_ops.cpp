@@ -86,7 +86,7 @@ Value first_of(const Node& n, Names names) {
   return Value();
 }
 
-/// An int8 tensor may hold fewer bits: its declared range says how many.
+/// An int8 tensor may hold fewer bits: its declared range states how many.
 int64_t bits_of_range(const Node& dequantize, int64_t bits) {
   const auto low = dequantize.arg("quant_min"), high = dequantize.arg("quant_max");
   if (low.is_none() || high.is_none() || high.as_int() <= low.as_int()) return bits;
@@ -131,8 +131,8 @@ std::optional<int64_t> bits_of(const Value& v) {
   return shared;
 }
 
-/// Which arguments of an operator of a plugin's are multiplied is not known: nor is the width,
-/// unless all of them share it.
+/// For a plugin's operator it is unknown which arguments are multiplied. The width is known only if
+/// all arguments share it.
 std::optional<int64_t> bits_of_all(const Node& n) {
   std::optional<int64_t> shared;
   for (size_t i = 0; i < n.arg_count(); ++i) {

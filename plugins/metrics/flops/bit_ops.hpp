@@ -7,14 +7,14 @@ namespace flops {
 
 inline constexpr std::string_view kBitOps = "bit_ops";
 
-/// Before the others, of each graph: whether there is anything in it that was quantized before.
+/// Call it first for each graph: records whether the graph has dequantize operators.
 void look_for_dequantize(const tmeter::Graph& graph);
 
 /// Unknown where the width of an operand is not visible.
 tmeter::Cell bit_ops(const tmeter::Node& n, tmeter::Call& call);
 
-/// Of a module call whose MACs a module handler gives as a whole: by the widths that all products
-/// inside have in common; unknown where they differ.
+/// For a module call whose MACs a module handler gives as a whole: uses the widths shared by all
+/// products inside; unknown if they differ.
 tmeter::Cell bit_ops_of_call(const tmeter::Graph&, const tmeter::ModuleCall& m, tmeter::Call& call);
 
 }  // namespace flops

@@ -65,7 +65,7 @@ Cell times(const Cell& macs, int64_t flops_per_mac) {
 
 Cell partial_if(bool partial, const Cell& cell) { return partial ? cell.as_partial() : cell; }
 
-/// Macs and other arithmetic of an attention are in proportion to its scores.
+/// MACs and other arithmetic of attention are proportional to its scores.
 Cell kept(const Cell& cell, const std::optional<CausalShare>& share) {
   return share && cell.is_int() ? Cell(cell.count() / share->all * share->kept) : cell;
 }
@@ -110,8 +110,8 @@ Cell madd_of(const Node& n, tmeter::Call& call) {
   return tool_flops(n, Tool::kTorchstatMadd, call.read(kMacs, n));
 }
 
-// What fvcore and the other tools add for norms and the like is a matter of operators, which are
-// not looked at one by one here: by their conventions the figure is a lower bound.
+// fvcore and other tools add values for norms and the like by operator, and operators are not
+// evaluated here. Under their conventions the result is a lower bound.
 Cell flops_of_call(const tmeter::ModuleCall& m, const Choice& choice, tmeter::Call& call) {
   const auto c = choice.convention;
   const auto macs = call.read(kMacs, m);

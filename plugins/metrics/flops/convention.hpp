@@ -31,10 +31,11 @@ struct Choice {
 
 std::string_view text_of(Convention convention);
 
-/// What the report says under the number.
+/// The convention's text below the number in reports.
 std::string text_of(const Choice& choice);
 
-/// The FLOPs of one node. Reads `macs` and `other_flops`; unknown when what it needs is unknown.
+/// The FLOPs of one node from `macs` and `other_flops`; unknown if one that the convention needs is
+/// unknown.
 tmeter::Cell flops_of(const tmeter::Node& n, const Choice& choice, tmeter::Call& call);
 
 /// torchstat's MAdd of one node (compute_madd.py). Reads `macs`.

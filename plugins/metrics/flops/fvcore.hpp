@@ -4,8 +4,8 @@
 
 namespace flops {
 
-/// `macs` is the true figure: what fvcore leaves out although it has MACs is zero by its rule, and
-/// a warning names it.
+/// `macs` is the true value. An operator with MACs that fvcore does not count is zero by rule here,
+/// and a warning names it.
 tmeter::Cell fvcore_flops(const tmeter::Node& n, const tmeter::Cell& macs, tmeter::Call& call);
 
 }  // namespace flops

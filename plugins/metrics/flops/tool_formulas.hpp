@@ -27,7 +27,7 @@ Count out_by_window_minus_1(const Node& n, Count);
 Count out_by_twice_window_minus_1(const Node& n, Count);
 /// n multiplications and n - 1 additions for each result, and one more where there is a bias.
 Count twice_without_first_addition(const Node& n, Count macs);
-/// As that, whether there is a bias or not.
+/// The same without the addition of the bias.
 Count twice_without_first_addition_or_bias(const Node& n, Count macs);
 /// window - 1 additions and a division for each result.
 Count out_by_window(const Node& n, Count);

@@ -1,8 +1,8 @@
 // The formulas of tools that hook modules: thop, ptflops, torchinfo, torchmeter, torchstat.
 //
-// Each counts a multiply-accumulate as one, and adds figures of its own for other layers. Here the
-// formulas hold for operators, whether a module or a function called them, and what a tool gets
-// wrong or does not see among multiply-accumulates is counted as it is (docs/conventions.md).
+// Each counts one per multiply-accumulate and adds formulas of its own for other layers. Here the
+// formulas apply to operators, called by modules or functions. Multiply-accumulates that a tool
+// miscounts or misses are counted correctly (docs/conventions.md).
 #pragma once
 #include <tmeter/cpp/plugin.hpp>
 
@@ -18,7 +18,7 @@ enum class Tool {
   kTorchstatMadd
 };
 
-/// `macs`: the multiply-accumulates of the node, or what causal halving leaves of them.
+/// `macs`: the multiply-accumulates of the node, after causal halving.
 tmeter::Cell tool_flops(const tmeter::Node& n, Tool tool, const tmeter::Cell& macs);
 
 }  // namespace flops

@@ -24,7 +24,8 @@ constexpr std::string_view kBitsPerWeight =
     "included, "
     "divided by the elements; of modules and the model the mean, weighted by elements";
 
-/// Whether all parameters that were counted last are of one type: then no second look is needed.
+/// Records whether all parameters of the last counted graph have one type: then bytes_by_type is
+/// not needed.
 struct Counted {
   const tmeter_graph* graph = nullptr;
   bool one_type = false;
@@ -98,7 +99,8 @@ bool any_encoded(const tmeter::Graph& graph) {
                      [](const auto& t) { return t.is_parameter() && t.is_encoded(); });
 }
 
-/// Only where there is more than one, or an encoding: else the dtype of any tensor says it all.
+/// Reports types only if there are several or an encoding; otherwise the dtype of any tensor
+/// suffices.
 void tell_types(const tmeter::Graph& graph, tmeter::Call& call, const Counted& counted) {
   if (counted.graph == graph.handle() && counted.one_type) return;
   const auto types = bytes_by_type(graph);

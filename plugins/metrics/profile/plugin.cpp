@@ -279,7 +279,7 @@ class Rates {
     const auto a = of(above), b = of(below);
     if (a && b && *b > 0) put(id, complement ? 1 - *a / *b : *a / *b);
   }
-  /// It took no time: means leave it out.
+  /// An operator that was never executed has empty cells, so that means exclude it.
   void nothing() const {
     if (!call_.read("op_time", node_).is_zero_by_rule()) return;
     for (const auto& m : kRates) call_.emit(m.id, TMETER_AXIS_NODE, node_.index(), Cell());
@@ -289,7 +289,8 @@ class Rates {
   const Call& call_;
 };
 
-/// A bound from below that operators stay under is wrong: the profile is of another machine, or too low.
+/// Warns if operators are faster than their lower bound: the profile is of another machine, or its
+/// rates are too low.
 void report_faster(const std::vector<tmeter::Node>& faster, Call& call) {
   if (faster.empty()) return;
   constexpr size_t kNamed = 3;

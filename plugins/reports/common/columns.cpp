@@ -70,8 +70,7 @@ std::string did_you_mean(const Report& report, std::string_view id) {
   return best.empty() ? best : " (did you mean '" + best + "'?)";
 }
 
-/// A report has no more than was asked for when it was made: some metrics are worked out on
-/// request.
+/// A saved report lacks metrics that were not requested when it was made.
 std::string how_to_get(std::string_view id) {
   return "; if a plugin has it, tmeter MODEL --plugins=all --columns=" + std::string(id) +
          " works it out";

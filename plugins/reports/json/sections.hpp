@@ -1,5 +1,5 @@
 // The sections of a report other than its rows: the model, the tool, totals, and lists, which are
-// written item by item. What depends on the sizes of a model with dynamic shapes, too.
+// written item by item; also the results for other sizes of a model with dynamic shapes.
 #pragma once
 #include "values.hpp"
 
@@ -14,7 +14,7 @@ void symbols(Stream& stream, const tmeter::Report& report);
 void metadata(Stream& stream, const tmeter::Report& report);
 void metrics(Stream& stream, const tmeter::Report& report);
 void totals(Stream& stream, const tmeter::Report& report);
-/// What totals are besides plain numbers, by metric id: {"macs": "lower_bound"}.
+/// Statuses of totals, by metric id: {"macs": "lower_bound"}. Plain numbers have none.
 void totals_status(Stream& stream, const tmeter::Report& report);
 /// Nothing when all totals are finite.
 void totals_infinite(Stream& stream, const tmeter::Report& report);

@@ -73,8 +73,8 @@ class ValueWriter {
 
   /// Whether the JSON of a value leaves something out, which `write_detail` writes.
   bool has_detail(const tmeter::Value& value, bool with_origin) const;
-  /// What the JSON of a value leaves out: of a scalar "kind" and, with origin, "node" and "result";
-  /// of a list the details of its items, null for items without any.
+  /// Properties of a value that its JSON lacks: for a scalar "kind" and, with origin, "node" and
+  /// "result"; for a list the details of its items, null for items without any.
   void write_detail(Stream& stream, const tmeter::Value& value, bool with_origin);
 
  private:

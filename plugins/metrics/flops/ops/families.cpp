@@ -1,8 +1,8 @@
-// What holds for whole classes of operators: the answer when no operator is named elsewhere.
+// Default rules for whole classes of operators that have no rule of their own.
 //
 // Zero by rule: views, copies, look-ups, sizes, creation, random numbers, sorting. Sorting
-// compares, but how often depends on algorithm and data, so the model alone does not determine it. Where a
-// class says nothing the node stays unknown.
+// compares, but the number of comparisons depends on algorithm and data, not on the model alone.
+// Nodes of a class without a rule stay unknown.
 //
 // Operators of a plugin are of the class that it gives them.
 #include <tmeter/cpp/node_class.hpp>

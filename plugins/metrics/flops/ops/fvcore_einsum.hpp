@@ -3,7 +3,7 @@
 
 namespace flops {
 
-/// What fvcore's einsum_flop_jit says: numpy's figure for its optimal path, halved.
+/// The value of fvcore's einsum_flop_jit: half of numpy's count for its optimal path.
 Count fvcore_einsum(const Node& n);
 
 }  // namespace flops

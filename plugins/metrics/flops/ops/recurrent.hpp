@@ -1,4 +1,4 @@
-// What recurrent layers and single cells share: operations per hidden unit and step.
+// Shared by recurrent layers and single cells: operations per hidden unit and step.
 #pragma once
 #include <optional>
 
@@ -30,7 +30,7 @@ inline Count steps(const Value& input) {
   return s.product(0, s.rank() - 1);
 }
 
-/// What other tools ask of a recurrent layer or cell.
+/// Sizes of a recurrent layer or cell for the formulas of other tools.
 struct Recurrence {
   Count unit_steps;  // hidden units of all layers and directions × sequence steps × batch
   int64_t gates;

@@ -18,8 +18,8 @@ class Unsupported : public tmeter::Error {
   explicit Unsupported(const std::string& what) : Error(TMETER_UNSUPPORTED, what) {}
 };
 
-/// The tensor argument under the first of `names` that the node has: the same thing is called
-/// `input`, `self`, `X` or `qx`, depending on who wrote the schema.
+/// The tensor argument under the first of `names` that the node has. Schemas call it `input`,
+/// `self`, `X` or `qx`.
 inline Value tensor_arg(const Node& n, Names names) {
   for (const auto name : names)
     if (const auto v = n.arg(name); v.is_tensor()) return v;
