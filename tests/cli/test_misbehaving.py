@@ -388,7 +388,7 @@ class Names(NamedTest):
 
 
 class Folders(NamedTest):
-    """A broken file in a plugin folder costs a note, never the command."""
+    """A broken file in a plugin folder is reported as a note; the command succeeds."""
 
     def run_in_folder(self, *arguments, env=None, folder=None):
         return tmeter(RESNET, "--plugin-path", folder or self.folder, "--report", "json", *arguments, env=env, timeout=60)

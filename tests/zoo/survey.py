@@ -148,7 +148,7 @@ def apart(name):
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
             found = row(name)
-        except BaseException as error:  # noqa: BLE001  whatever it is, it is a finding
+        except BaseException as error:  # noqa: BLE001  every error is a finding
             found = {"name": name, "live": "CRASH", "said": repr(error)[:400]}
         with os.fdopen(writer, "w") as out:
             json.dump(found, out)
