@@ -55,7 +55,7 @@ void on_fault(int signal, siginfo_t* info, void*) {
   sigaction(signal, &before, nullptr);
 }
 
-/// Runs once, before any plugin: a plugin must not find signal handlers changed.
+/// Runs once, before any plugin: a later change would be blamed on the plugin at work.
 void install_fault_handler() {
   static const bool installed = [] {
     struct sigaction action {};

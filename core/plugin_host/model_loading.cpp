@@ -233,7 +233,7 @@ Reader try_loaders(Registry& registry, const tmeter_request& request, const RunC
   const auto& source = *request.source;
   std::string missing;
   if (conditions_hold(kLooks[0].conditions, source))
-    refuse_unknown(source);  // before its name is considered
+    refuse_unknown(source);  // a Git LFS pointer has the name of a model
   for (const auto& c : candidates(registry, source)) {
     if (c.plugin->library.empty() || !c.plugin->failure.empty()) {
       if (missing.empty()) missing = not_available(c);

@@ -27,7 +27,7 @@ struct Weight {
   std::vector<double> filter_norms, input_norms;
 
   int64_t filters() const { return shape.transposed ? shape.columns : shape.rows; }
-  /// Ratio of Σx² kept by the best two of four to Σx² kept by the best half of all.
+  /// The share of Σx² that the largest half of the elements keeps: a bound for 2:4.
   double unstructured_50() const {
     const double loss = loss_at(curve, 0.5);
     return 1 - loss * loss;
