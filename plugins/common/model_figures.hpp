@@ -1,5 +1,6 @@
 // Metrics of the whole model: a plugin has a table of them, and emits values one by one.
 #pragma once
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <tmeter/cpp/plugin.hpp>
@@ -44,6 +45,11 @@ inline void emit_unavailable(const tmeter::Call& call, std::span<const std::stri
     call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE, why);
     emit_total(call, id, tmeter::Cell::unavailable());
   }
+}
+
+inline void emit_unavailable(const tmeter::Call& call, std::initializer_list<std::string_view> ids,
+                             const std::string& why) {
+  emit_unavailable(call, std::span(ids.begin(), ids.size()), why);
 }
 
 }  // namespace plugins

@@ -14,39 +14,36 @@ using tmeter::Cell;
 using tmeter::Count;
 using tmeter::Finding;
 
-struct Figure {
-  std::string_view id, title, unit;
-  int32_t kind, better;
-  std::string_view convention;
-};
-
-constexpr Figure kFigures[] = {
-    {"fits", "fits", "", TMETER_UNIT_COUNT, TMETER_BETTER_HIGHER,
-     "1 when fit_bytes is within the memory of the device, else 0"},
-    {"fit_bytes", "needed", "B", TMETER_UNIT_BYTE, TMETER_BETTER_LOWER,
+constexpr plugins::ModelFigure kFigures[] = {
+    {"fits", "fits", "", TMETER_UNIT_COUNT,
+     "1 when fit_bytes is within the memory of the device, else 0", TMETER_BETTER_HIGHER},
+    {"fit_bytes", "needed", "B", TMETER_UNIT_BYTE,
      "of a decoder language model serving_bytes; of other models parameters, buffers and the peak "
      "of activations"},
-    {"fit_free_bytes", "left", "B", TMETER_UNIT_BYTE, TMETER_BETTER_HIGHER,
-     "memory of the device that is left; 0 when it does not fit"},
-    {"fit_missing_bytes", "missing", "B", TMETER_UNIT_BYTE, TMETER_BETTER_LOWER,
+    {"fit_free_bytes", "left", "B", TMETER_UNIT_BYTE,
+     "memory of the device that is left; 0 when it does not fit", TMETER_BETTER_HIGHER},
+    {"fit_missing_bytes", "missing", "B", TMETER_UNIT_BYTE,
      "memory that the device lacks; 0 when it fits"},
-    {"fit_devices", "devices", "", TMETER_UNIT_COUNT, TMETER_BETTER_LOWER,
+    {"fit_devices", "devices", "", TMETER_UNIT_COUNT,
      "devices at least: fit_bytes / memory of the device, rounded up; what each device holds for "
      "itself comes on top"},
-    {"fit_max_batch", "largest batch", "", TMETER_UNIT_COUNT, TMETER_BETTER_HIGHER,
-     "sequences of serving.context tokens, or batch of the inputs, with which the model fits"},
-    {"fit_max_context", "longest context", "", TMETER_UNIT_COUNT, TMETER_BETTER_HIGHER,
-     "tokens of each of serving.sequences with which the model fits, by memory alone"},
-    {"fit_max_image", "largest image", "px", TMETER_UNIT_OTHER, TMETER_BETTER_HIGHER,
-     "pixels of each side of a square image with which the model fits, the batch as it is"},
-    {"fits_training", "training fits", "", TMETER_UNIT_COUNT, TMETER_BETTER_HIGHER,
-     "1 when step_peak_bytes is within the memory of the device, else 0"},
+    {"fit_max_batch", "largest batch", "", TMETER_UNIT_COUNT,
+     "sequences of serving.context tokens, or batch of the inputs, with which the model fits",
+     TMETER_BETTER_HIGHER},
+    {"fit_max_context", "longest context", "", TMETER_UNIT_COUNT,
+     "tokens of each of serving.sequences with which the model fits, by memory alone",
+     TMETER_BETTER_HIGHER},
+    {"fit_max_image", "largest image", "px", TMETER_UNIT_OTHER,
+     "pixels of each side of a square image with which the model fits, the batch as it is",
+     TMETER_BETTER_HIGHER},
+    {"fits_training", "training fits", "", TMETER_UNIT_COUNT,
+     "1 when step_peak_bytes is within the memory of the device, else 0", TMETER_BETTER_HIGHER},
     {"fit_max_training_batch", "largest training batch", "", TMETER_UNIT_COUNT,
-     TMETER_BETTER_HIGHER, "batch of the inputs with which step_peak_bytes fits"},
+     "batch of the inputs with which step_peak_bytes fits", TMETER_BETTER_HIGHER},
     {"fit_max_training_context", "longest training context", "", TMETER_UNIT_COUNT,
-     TMETER_BETTER_HIGHER, "tokens of a sequence with which step_peak_bytes fits"},
+     "tokens of a sequence with which step_peak_bytes fits", TMETER_BETTER_HIGHER},
     {"fit_max_training_image", "largest training image", "px", TMETER_UNIT_OTHER,
-     TMETER_BETTER_HIGHER, "pixels of each side of a square image with which step_peak_bytes fits"},
+     "pixels of each side of a square image with which step_peak_bytes fits", TMETER_BETTER_HIGHER},
 };
 
 }  // namespace
@@ -62,46 +59,20 @@ const Part& Need::largest() const {
 }
 
 std::string_view figure_ids() {
-  static const auto ids = [] {
-    std::string out;
-    for (const auto& f : kFigures) out += (out.empty() ? "" : " ") + std::string(f.id);
-    return out;
-  }();
+  static const auto ids = plugins::ids_of(kFigures);
   return ids;
 }
 
-void register_figures(tmeter::Registrar& r) {
-  for (const auto& f : kFigures)
-    r.metric({.id = f.id,
-              .title = f.title,
-              .unit = f.unit,
-              .unit_kind = f.kind,
-              .axis = TMETER_AXIS_MODEL,
-              .aggregation = TMETER_AGGREGATE_NONE,
-              .better = f.better,
-              .convention = f.convention});
-}
-
-void emit(const Call& call, std::string_view id, Cell value) {
-  call.emit(id, TMETER_AXIS_MODEL, 0, value);
-}
-
-void unavailable(const Call& call, const std::vector<std::string_view>& ids,
-                 const std::string& why) {
-  for (const auto id : ids) {
-    call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE, why);
-    emit(call, id, Cell::unavailable());
-  }
-}
+void register_figures(tmeter::Registrar& r) { plugins::register_figures(r, kFigures); }
 
 void judge(const Need& need, Count memory, const Call& call) {
   const auto all = need.all();
   const bool fits = all <= memory;
-  emit(call, "fits", Count(fits ? 1 : 0));
-  emit(call, "fit_bytes", all);
-  emit(call, "fit_free_bytes", fits ? memory - all : Count(0));
-  emit(call, "fit_missing_bytes", fits ? Count(0) : all - memory);
-  emit(call, "fit_devices", std::max(Count(1), (all + (memory - 1)) / memory));
+  emit_total(call, "fits", Count(fits ? 1 : 0));
+  emit_total(call, "fit_bytes", all);
+  emit_total(call, "fit_free_bytes", fits ? memory - all : Count(0));
+  emit_total(call, "fit_missing_bytes", fits ? Count(0) : all - memory);
+  emit_total(call, "fit_devices", std::max(Count(1), (all + (memory - 1)) / memory));
   Finding f;
   f.rule = "fit";
   f.severity = fits ? TMETER_SEVERITY_INFO : TMETER_SEVERITY_WARNING;

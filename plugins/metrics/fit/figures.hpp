@@ -5,8 +5,13 @@
 #include <tmeter/cpp/plugin.hpp>
 #include <vector>
 
+#include "plugins/common/model_figures.hpp"
+
 #pragma GCC visibility push(hidden)  // as the SDK types inside
 namespace fit {
+
+using plugins::emit_total;
+using plugins::emit_unavailable;
 
 struct Part {
   std::string name;  // "weights"
@@ -26,11 +31,6 @@ struct Need {
 void register_figures(tmeter::Registrar& r);
 /// The ids of all, separated by spaces.
 std::string_view figure_ids();
-
-void emit(const tmeter::Call& call, std::string_view id, tmeter::Cell value);
-/// Says why figures are not known.
-void unavailable(const tmeter::Call& call, const std::vector<std::string_view>& ids,
-                 const std::string& why);
 
 /// The figures and the finding for the model as it is.
 void judge(const Need& need, tmeter::Count memory, const tmeter::Call& call);

@@ -21,9 +21,9 @@ std::optional<Count> memory_of(const Call& call) {
 void analyse(const tmeter::Graph& graph, Call& call) {
   const auto memory = memory_of(call);
   if (!memory)
-    return fit::unavailable(call, {"fits"},
-                            "hardware profile '" + std::string(call.hardware_name()) +
-                                "' states no memory (capacity.dram): --set fit.memory=24GiB");
+    return fit::emit_unavailable(call, {"fits"},
+                                 "hardware profile '" + std::string(call.hardware_name()) +
+                                     "' states no memory (capacity.dram): --set fit.memory=24GiB");
   const auto weights = call.read("param_bytes", TMETER_AXIS_MODEL, 0);
   const auto decoder = plugins::recognise(graph);
   if (decoder && weights.known() && !weights.partial()) {

@@ -143,10 +143,10 @@ void find_largest(const Graph& graph, const Limit& limit, std::array<std::string
                            ? Found{0, "a model of more than 20000 operators takes too long to try"}
                            : largest_size(size, limit, call);
     if (!found.unknown.empty()) {
-      unavailable(call, {ids[i]}, found.unknown);
+      emit_unavailable(call, {ids[i]}, found.unknown);
       continue;
     }
-    emit(call, ids[i], Count(found.size) * size.factor);
+    emit_total(call, ids[i], Count(found.size) * size.factor);
     f.text += f.text.empty() ? subject + " fits with " : ", or ";
     f.text += found.size == 0 ? "no " + std::string(size.name)
               : found.size == size.most
@@ -160,8 +160,8 @@ void find_largest(const Graph& graph, const Limit& limit, std::array<std::string
     f.evidence += "; the model's own longest context is " + std::to_string(length->tokens);
   if (!f.text.empty()) call.add(f);
   if (std::ranges::all_of(sizes, [](const Size& s) { return s.symbols.empty(); }))
-    unavailable(call, {ids[0]},
-                "the file fixes all sizes: export it with dynamic_shapes, or give --input");
+    emit_unavailable(call, {ids[0]},
+                     "the file fixes all sizes: export it with dynamic_shapes, or give --input");
 }
 
 /// A name that is no pattern or list of training.checkpoint.
@@ -225,11 +225,12 @@ void fit_inference(const Graph& graph, Count memory, const Call& call) {
        {std::pair("param_bytes", weights), std::pair("buffer_bytes", buffers),
         std::pair("peak_activation_bytes", peak)})
     if (!cell.empty() && (!cell.known() || cell.partial()))
-      return unavailable(call, {"fits", "fit_bytes", "fit_max_batch"},
-                         std::string(id) + " is not known for the whole model");
+      return emit_unavailable(call, {"fits", "fit_bytes", "fit_max_batch"},
+                              std::string(id) + " is not known for the whole model");
   if (peak.empty())
-    return unavailable(call, {"fits", "fit_bytes", "fit_max_batch"},
-                       "a file of weights alone has no activations, and no engine is known for it");
+    return emit_unavailable(
+        call, {"fits", "fit_bytes", "fit_max_batch"},
+        "a file of weights alone has no activations, and no engine is known for it");
   const Count fixed = weights.count() + buffers.count();
   const Need need{
       "inference",
@@ -244,10 +245,10 @@ void fit_training(const Graph& graph, Count memory, const Call& call) {
   const auto peak = call.read("step_peak_bytes", TMETER_AXIS_MODEL, 0);
   if (peak.is_unknown() || peak.empty()) return;  // no plugin has it, or the file has no operators
   if (!peak.is_int() || peak.partial())
-    return unavailable(call, {"fits_training", "fit_max_training_batch"},
-                       "step_peak_bytes is not known for the whole model");
+    return emit_unavailable(call, {"fits_training", "fit_max_training_batch"},
+                            "step_peak_bytes is not known for the whole model");
   const bool fits = peak.count() <= memory;
-  emit(call, "fits_training", Count(fits ? 1 : 0));
+  emit_total(call, "fits_training", Count(fits ? 1 : 0));
   Finding f;
   f.rule = "fit-training";
   f.severity = fits ? TMETER_SEVERITY_INFO : TMETER_SEVERITY_WARNING;

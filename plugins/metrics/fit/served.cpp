@@ -209,24 +209,23 @@ void fit_serving(const tmeter::Graph& graph, const Decoder& decoder, const Servi
                  Count memory, const Call& call) {
   const auto bytes = served.caches();
   if (!bytes.unavailable.empty())
-    return unavailable(call, {"fits", "fit_bytes", "fit_max_batch", "fit_max_context"},
-                       bytes.unavailable);
+    return emit_unavailable(call, {"fits", "fit_bytes", "fit_max_batch", "fit_max_context"},
+                            bytes.unavailable);
   const auto& request = served.request();
   Need need{"serving " + load_text(request.load), {{"weights", served.weights()}}, ""};
   need.parts.push_back({"cache (" + std::string(request.load.cache.name) + ")", bytes.keys_values});
   if (bytes.states > Count(0)) need.parts.push_back({"states", bytes.states});
   need.leaves_out = "compute buffers of " + std::string(request.engine->name) + " come on top";
   // What is not understood may keep something between tokens, too.
-  if (!call.read("macs", TMETER_AXIS_MODEL, 0).known() ||
-      call.read("macs", TMETER_AXIS_MODEL, 0).partial())
-    return unavailable(
+  if (const auto macs = call.read("macs", TMETER_AXIS_MODEL, 0); !macs.known() || macs.partial())
+    return emit_unavailable(
         call, {"fits", "fit_max_batch", "fit_max_context"},
         "some operators are not understood; at least " + bytes_text(need.all()) + " are needed");
   judge(need, memory, call);
   const auto batch = served.most_sequences(request.load, memory);
   const auto context = served.longest_context(request.load, memory);
-  emit(call, "fit_max_batch", Count(batch));
-  emit(call, "fit_max_context", Count(context));
+  emit_total(call, "fit_max_batch", Count(batch));
+  emit_total(call, "fit_max_context", Count(context));
   say_largest(served, batch, context, call);
   say_table(served, memory, call);
   draw_curves(served, call);

@@ -6,6 +6,7 @@
 
 #include "plugins/common/decoder/experts.hpp"
 #include "plugins/common/machine/machine.hpp"
+#include "plugins/common/model_figures.hpp"
 #include "plugins/common/serving/layers.hpp"
 #include "plugins/common/serving/model_length.hpp"
 #include "plugins/common/serving/serving.hpp"
@@ -14,6 +15,8 @@
 namespace {
 
 using plugins::Decoder;
+using plugins::emit_total;
+using plugins::emit_unavailable;
 using serving::bytes_text;
 using serving::CacheBytes;
 using serving::Serving;
@@ -22,12 +25,6 @@ using tmeter::Cell;
 using tmeter::Count;
 using tmeter::Finding;
 using tmeter::Graph;
-
-struct Figure {
-  std::string_view id, title, unit;
-  int32_t kind, better;
-  std::string_view convention;
-};
 
 constexpr std::string_view kPrefillExpected =
     "the prefill by curves fitted on published measurements of products (docs/predictions.md), all "
@@ -40,50 +37,46 @@ constexpr std::string_view kLow =
 constexpr std::string_view kHigh =
     "of ten runs of an engine that were measured one is longer; those were TensorRT-LLM's";
 
-constexpr Figure kFigures[] = {
-    {"serving_bytes", "serving", "B", TMETER_UNIT_BYTE, TMETER_BETTER_LOWER,
+constexpr plugins::ModelFigure kFigures[] = {
+    {"serving_bytes", "serving", "B", TMETER_UNIT_BYTE,
      "weights + caches + states, by the rule of serving.engine; compute buffers of the engine are "
      "not in it"},
-    {"serving_weight_bytes", "weights", "B", TMETER_UNIT_BYTE, TMETER_BETTER_LOWER,
+    {"serving_weight_bytes", "weights", "B", TMETER_UNIT_BYTE,
      "parameters as stored, each storage once: `param_bytes`"},
-    {"serving_cache_bytes", "cache", "B", TMETER_UNIT_BYTE, TMETER_BETTER_LOWER,
+    {"serving_cache_bytes", "cache", "B", TMETER_UNIT_BYTE,
      "keys and values of all layers for serving.sequences of serving.context tokens"},
-    {"serving_state_bytes", "states", "B", TMETER_UNIT_BYTE, TMETER_BETTER_LOWER,
+    {"serving_state_bytes", "states", "B", TMETER_UNIT_BYTE,
      "recurrent and convolution states of all layers for serving.sequences"},
-    {"serving_token_bytes", "cache per token", "B", TMETER_UNIT_BYTE, TMETER_BETTER_LOWER,
+    {"serving_token_bytes", "cache per token", "B", TMETER_UNIT_BYTE,
      "keys and values of one token in all layers that keep the whole context, by element type"},
-    {"serving_max_context", "longest context", "", TMETER_UNIT_COUNT, TMETER_BETTER_HIGHER,
-     "tokens of each of serving.sequences with which serving_bytes is within serving.memory"},
-    {"serving_max_sequences", "most sequences", "", TMETER_UNIT_COUNT, TMETER_BETTER_HIGHER,
-     "sequences of serving.context tokens with which serving_bytes is within serving.memory"},
-    {"serving_prefill_time", "first token", "s", TMETER_UNIT_SECOND, TMETER_BETTER_LOWER,
+    {"serving_max_context", "longest context", "", TMETER_UNIT_COUNT,
+     "tokens of each of serving.sequences with which serving_bytes is within serving.memory",
+     TMETER_BETTER_HIGHER},
+    {"serving_max_sequences", "most sequences", "", TMETER_UNIT_COUNT,
+     "sequences of serving.context tokens with which serving_bytes is within serving.memory",
+     TMETER_BETTER_HIGHER},
+    {"serving_prefill_time", "first token", "s", TMETER_UNIT_SECOND,
      "lower bound of the prefill of all prompts, serving.context tokens each: max(MACs / peak.mac, "
      "(weights + caches) "
      "/ peak.dram); attention in full"},
-    {"serving_step_time", "decode step", "s", TMETER_UNIT_SECOND, TMETER_BETTER_LOWER,
+    {"serving_step_time", "decode step", "s", TMETER_UNIT_SECOND,
      "lower bound of one more token of every sequence behind serving.context tokens: max(MACs / "
      "peak.mac, (weights "
      "read + caches) / peak.dram); of E experts, E · (1 − (1 − k/E)^sequences) are read"},
-    {"serving_rate", "decode rate", "token/s", TMETER_UNIT_OTHER, TMETER_BETTER_HIGHER,
-     "upper bound: serving.sequences / serving_step_time"},
-    {"serving_prefill_expected", "first token expected", "s", TMETER_UNIT_SECOND,
-     TMETER_BETTER_LOWER, kPrefillExpected},
-    {"serving_prefill_expected_low", "first token at least", "s", TMETER_UNIT_SECOND,
-     TMETER_BETTER_LOWER, kLow},
-    {"serving_prefill_expected_high", "first token at most", "s", TMETER_UNIT_SECOND,
-     TMETER_BETTER_LOWER, kHigh},
-    {"serving_step_expected", "decode step expected", "s", TMETER_UNIT_SECOND, TMETER_BETTER_LOWER,
-     kStepExpected},
-    {"serving_step_expected_low", "decode step at least", "s", TMETER_UNIT_SECOND,
-     TMETER_BETTER_LOWER, kLow},
-    {"serving_step_expected_high", "decode step at most", "s", TMETER_UNIT_SECOND,
-     TMETER_BETTER_LOWER, kHigh},
+    {"serving_rate", "decode rate", "token/s", TMETER_UNIT_OTHER,
+     "upper bound: serving.sequences / serving_step_time", TMETER_BETTER_HIGHER},
+    {"serving_prefill_expected", "first token expected", "s", TMETER_UNIT_SECOND, kPrefillExpected},
+    {"serving_prefill_expected_low", "first token at least", "s", TMETER_UNIT_SECOND, kLow},
+    {"serving_prefill_expected_high", "first token at most", "s", TMETER_UNIT_SECOND, kHigh},
+    {"serving_step_expected", "decode step expected", "s", TMETER_UNIT_SECOND, kStepExpected},
+    {"serving_step_expected_low", "decode step at least", "s", TMETER_UNIT_SECOND, kLow},
+    {"serving_step_expected_high", "decode step at most", "s", TMETER_UNIT_SECOND, kHigh},
     {"serving_rate_expected", "decode rate expected", "token/s", TMETER_UNIT_OTHER,
-     TMETER_BETTER_HIGHER, "serving.sequences / serving_step_expected"},
+     "serving.sequences / serving_step_expected", TMETER_BETTER_HIGHER},
     {"serving_rate_expected_low", "decode rate at least", "token/s", TMETER_UNIT_OTHER,
-     TMETER_BETTER_HIGHER, "serving.sequences / serving_step_expected_high"},
+     "serving.sequences / serving_step_expected_high", TMETER_BETTER_HIGHER},
     {"serving_rate_expected_high", "decode rate at most", "token/s", TMETER_UNIT_OTHER,
-     TMETER_BETTER_HIGHER, "serving.sequences / serving_step_expected_low"},
+     "serving.sequences / serving_step_expected_low", TMETER_BETTER_HIGHER},
 };
 
 constexpr std::string_view kSpeeds[] = {"serving_prefill_time", "serving_step_time",
@@ -92,10 +85,6 @@ constexpr std::string_view kExpected[] = {
     "serving_prefill_expected", "serving_prefill_expected_low", "serving_prefill_expected_high",
     "serving_step_expected",    "serving_step_expected_low",    "serving_step_expected_high",
     "serving_rate_expected",    "serving_rate_expected_low",    "serving_rate_expected_high"};
-
-void emit(const Call& call, std::string_view id, Cell value) {
-  call.emit(id, TMETER_AXIS_MODEL, 0, value);
-}
 
 void say(const Serving& s, const CacheBytes& bytes, const Call& call) {
   const auto& load = s.request().load;
@@ -167,13 +156,6 @@ std::optional<serving::Rates> rates_of(const Decoder& d, machine::Machine& machi
   return macs && bytes ? std::optional(serving::Rates{*macs, *bytes}) : std::nullopt;
 }
 
-void cannot(std::span<const std::string_view> ids, const std::string& why, Call& call) {
-  for (const auto id : ids) {
-    call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE, why);
-    emit(call, id, Cell::unavailable());
-  }
-}
-
 /// The curve in words, for reports that draw nothing.
 void say_rates(const tmeter::Series& series, int64_t context, const Call& call) {
   Finding f;
@@ -225,27 +207,27 @@ void say_expected(const serving::Speeds& speeds, const serving::Steps& steps, co
                   double cache, const machine::Curves& curves, Call& call) {
   const auto& load = s.request().load;
   const auto name = "hardware profile '" + std::string(call.hardware_name()) + "'";
-  if (!curves.missing().empty()) return cannot(kExpected, curves.missing(), call);
+  if (!curves.missing().empty()) return emit_unavailable(call, kExpected, curves.missing());
   const auto prefill = steps.expected(speeds, speeds.prefill(load, cache));
   const auto step = steps.expected(speeds, speeds.decode(load, cache));
   if (!prefill || !step)
-    return cannot(kExpected,
-                  name + " has no curve for this element type (curve.*), or no link.bandwidth",
-                  call);
+    return emit_unavailable(
+        call, kExpected,
+        name + " has no curve for this element type (curve.*), or no link.bandwidth");
   for (const auto id : kExpected)
     call.set_provenance(id, TMETER_PROVENANCE_ESTIMATED,
                         "curves on " + name + ", " + curves.origin() +
                             "; the band is the scatter of TensorRT-LLM's published runs");
-  emit(call, "serving_prefill_expected", Cell(prefill->seconds));
-  emit(call, "serving_prefill_expected_low", Cell(prefill->low));
-  emit(call, "serving_prefill_expected_high", Cell(prefill->high));
-  emit(call, "serving_step_expected", Cell(step->seconds));
-  emit(call, "serving_step_expected_low", Cell(step->low));
-  emit(call, "serving_step_expected_high", Cell(step->high));
+  emit_total(call, "serving_prefill_expected", Cell(prefill->seconds));
+  emit_total(call, "serving_prefill_expected_low", Cell(prefill->low));
+  emit_total(call, "serving_prefill_expected_high", Cell(prefill->high));
+  emit_total(call, "serving_step_expected", Cell(step->seconds));
+  emit_total(call, "serving_step_expected_low", Cell(step->low));
+  emit_total(call, "serving_step_expected_high", Cell(step->high));
   const auto n = static_cast<double>(load.sequences);
-  emit(call, "serving_rate_expected", Cell(n / step->seconds));
-  emit(call, "serving_rate_expected_low", Cell(n / step->high));
-  emit(call, "serving_rate_expected_high", Cell(n / step->low));
+  emit_total(call, "serving_rate_expected", Cell(n / step->seconds));
+  emit_total(call, "serving_rate_expected_low", Cell(n / step->high));
+  emit_total(call, "serving_rate_expected_high", Cell(n / step->low));
   draw_rates(speeds, steps, s, call);
 }
 
@@ -255,8 +237,8 @@ void say_speed(const Graph& graph, const Decoder& d, const Serving& s, const Cac
   machine::Machine machine("speed of serving");
   machine.start(call);
   const auto none = [&call](const std::string& why) {
-    cannot(kSpeeds, why, call);
-    cannot(kExpected, why, call);
+    emit_unavailable(call, kSpeeds, why);
+    emit_unavailable(call, kExpected, why);
   };
   const auto rates = rates_of(d, machine, call);
   if (!rates) return none(name + " has no peak rates (peak.mac.*, peak.dram)");
@@ -269,9 +251,10 @@ void say_speed(const Graph& graph, const Decoder& d, const Serving& s, const Cac
   for (const auto id : kSpeeds)
     call.set_provenance(id, TMETER_PROVENANCE_ESTIMATED,
                         "roofline on " + name + ", a bound: no kernel reaches it");
-  emit(call, "serving_prefill_time", Cell(rates->seconds(speeds->prefill(load, cache), devices)));
-  emit(call, "serving_step_time", Cell(step));
-  if (step > 0) emit(call, "serving_rate", Cell(static_cast<double>(load.sequences) / step));
+  emit_total(call, "serving_prefill_time",
+             Cell(rates->seconds(speeds->prefill(load, cache), devices)));
+  emit_total(call, "serving_step_time", Cell(step));
+  if (step > 0) emit_total(call, "serving_rate", Cell(static_cast<double>(load.sequences) / step));
   machine::Curves curves;
   curves.start(machine, call);
   const serving::Steps steps(machine, curves, call, type_of(d), devices);
@@ -289,19 +272,20 @@ void analyse(const Graph& graph, Call& call) {
   if (!bytes.unavailable.empty()) {
     for (const auto& f : kFigures)
       call.set_provenance(f.id, TMETER_PROVENANCE_UNAVAILABLE, bytes.unavailable);
-    emit(call, "serving_weight_bytes", s.weights());
+    emit_total(call, "serving_weight_bytes", s.weights());
     for (const auto id : {"serving_bytes", "serving_cache_bytes", "serving_state_bytes"})
-      emit(call, id, Cell::unavailable());
+      emit_total(call, id, Cell::unavailable());
     return;
   }
-  emit(call, "serving_weight_bytes", s.weights());
-  emit(call, "serving_cache_bytes", bytes.keys_values);
-  emit(call, "serving_state_bytes", bytes.states);
-  emit(call, "serving_bytes", s.weights() + bytes.all());
-  emit(call, "serving_token_bytes", s.token_bytes());
+  emit_total(call, "serving_weight_bytes", s.weights());
+  emit_total(call, "serving_cache_bytes", bytes.keys_values);
+  emit_total(call, "serving_state_bytes", bytes.states);
+  emit_total(call, "serving_bytes", s.weights() + bytes.all());
+  emit_total(call, "serving_token_bytes", s.token_bytes());
   if (request.memory > Count(0)) {
-    emit(call, "serving_max_context", Count(s.longest_context(request.load, request.memory)));
-    emit(call, "serving_max_sequences", Count(s.most_sequences(request.load, request.memory)));
+    emit_total(call, "serving_max_context", Count(s.longest_context(request.load, request.memory)));
+    emit_total(call, "serving_max_sequences",
+               Count(s.most_sequences(request.load, request.memory)));
   }
   say(s, bytes, call);
   say_length(graph, s, call);
@@ -346,20 +330,8 @@ void register_options(tmeter::Registrar& r) {
 
 void register_all(tmeter::Registrar& r) {
   register_options(r);
-  static const auto produced = [] {
-    std::string ids;
-    for (const auto& f : kFigures) ids += (ids.empty() ? "" : " ") + std::string(f.id);
-    return ids;
-  }();
-  for (const auto& f : kFigures)
-    r.metric({.id = f.id,
-              .title = f.title,
-              .unit = f.unit,
-              .unit_kind = f.kind,
-              .axis = TMETER_AXIS_MODEL,
-              .aggregation = TMETER_AGGREGATE_NONE,
-              .better = f.better,
-              .convention = f.convention});
+  plugins::register_figures(r, kFigures);
+  static const auto produced = plugins::ids_of(kFigures);
   r.analysis("serving", "param_bytes macs", produced, analyse);
 }
 
