@@ -133,7 +133,7 @@ PluginLibrary open_library(const LibraryToOpen& wanted) {
   try {
     namespace dll = boost::dll;
     // A known library has been bound completely before, so lazy binding is safe. LibTorch has
-    // 30,000 functions to bind, of which a run needs a few hundred; our plugin is linked with -z
+    // 30,000 functions to bind; a run needs a few hundred. Our plugin is linked with -z
     // now, so its own references are bound at once.
     const auto binding = known ? dll::load_mode::rtld_lazy : dll::load_mode::rtld_now;
     std::optional<LibrariesBeside> beside;

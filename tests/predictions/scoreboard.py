@@ -186,7 +186,7 @@ OTHERS = """## Other predictors
 * TensorRT-LLM of that time took 1.4 to 2.7 times the expected time in fp8 on the H100 for short prompts and for 70B on several GPUs. Nothing in
   fp8 was fitted, and the engine's own work between products is not modelled.
 * NVIDIA's cards alone have curves. Without `curve.*` in the profile, `expected_time` is unavailable.
-* Training times, AMD's cards and several GPUs at once, of which NeuSight has figures too, are not predicted.
+* Training times, AMD's cards and several GPUs at once are not predicted. NeuSight publishes figures of them, too.
 """
 
 

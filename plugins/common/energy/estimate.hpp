@@ -17,7 +17,8 @@ struct Terms {
   std::optional<double> compute, memory, standing, seconds;
 };
 
-/// The energy of one operator, or why there is none: it does nothing, or its work is unknown.
+/// The energy of one operator, or the reason for its absence: the operator does nothing, or its
+/// work is unknown.
 struct Estimate {
   enum class Kind : uint8_t { kUnknown, kNothing, kTerms };
   Kind kind = Kind::kUnknown;
