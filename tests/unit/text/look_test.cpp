@@ -192,6 +192,17 @@ TEST(Tables, RowsHaveStylesInTurnAndTheirGroundIsSeen) {
   EXPECT_EQ(render(drawn[3], true).find("\x1b[44m"), std::string::npos);
 }
 
+TEST(Tables, PaddingAndLeadingAreOfRowsNotOfThePartsOfABox) {
+  Table table;
+  for (const char* name : {"top", "padding", "inner", "bottom"})
+    table.rows.push_back({"", Text(name), "", {}, {}, false});
+  table.rows[1].frame = table.rows[3].frame = true;
+  const auto drawn =
+      texts(draw(table, 0, Look::make({{"table.padding", "1, 0"}, {"table.leading", "1"}})).lines);
+  const std::vector<std::string> wanted{"", "top", "", "padding", "", "", "inner", "", "bottom"};
+  EXPECT_EQ(drawn, wanted);
+}
+
 TEST(Tables, NoLineIsEverWiderThanTheTerminalWhateverIsAskedFor) {
   const std::vector<std::vector<GivenText>> looks{
       {{"table.box", "double"}, {"table.padding", "0, 9"}},

@@ -69,18 +69,19 @@ class TableDrawer {
     around(table_.title, own_.title_justify);
     edge(&Box::top);
     if (own_.show_header && !table_.columns.empty()) {
-      cells_line(header(), own_.header, &Box::head);
+      cells_line(header(), own_.header, &Box::head, own_.padding);
       edge(&Box::head_row, true);
     }
     size_t counted = 0;
     for (size_t i = 0; i < table_.rows.size(); ++i) {
       const auto& row = table_.rows[i];
-      if (i > 0) between(row);
-      cells_line(cells_of(row), row_style(row.frame ? counted : counted++), &Box::mid);
+      if (i > 0 && !row.frame) between(row);
+      cells_line(cells_of(row), row_style(row.frame ? counted : counted++), &Box::mid,
+                 row.frame ? Padding{} : own_.padding);
     }
     if (own_.show_footer && table_.total) {
       edge(&Box::foot_row, true);
-      cells_line(cells_of(*table_.total), own_.footer, &Box::foot);
+      cells_line(cells_of(*table_.total), own_.footer, &Box::foot, own_.padding);
     }
     edge(&Box::bottom);
     around(table_.caption, own_.caption_justify);
@@ -162,11 +163,11 @@ class TableDrawer {
   }
 
   /// Rows of the box's kind `chars`; nothing is put into its middle where there is no box.
-  void cells_line(const std::vector<SlotCell>& cells, const Style& row, BoxLine Box::*chars) {
+  void cells_line(const std::vector<SlotCell>& cells, const Style& row, BoxLine Box::*chars,
+                  const Padding& pad) {
     const auto base = row.plain() ? own_.style : over(own_.style, row, look_.theme);
     size_t height = 1;
     for (const auto& cell : cells) height = std::max(height, cell.lines());
-    const auto& pad = own_.padding;
     const auto all = height + pad.top + pad.bottom;
     for (size_t i = 0; i < all; ++i) {
       Text line;
@@ -240,7 +241,7 @@ class TableDrawer {
         if (slots_.all[c].kind == Kind::kName) cells[c].text = row.above.cut(slots_.all[c].width);
       cells_line_without_padding(cells);
     }
-    if (own_.leading > 0 || row.frame) return;
+    if (own_.leading > 0) return;
     if (own_.box && boxed_)
       edge(&Box::row, true, slots_.split > 0 ? beside : Text());
     else
