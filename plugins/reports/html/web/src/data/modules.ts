@@ -70,6 +70,15 @@ export class ModuleTree {
     return names.reverse().join(".");
   }
 
+  /** The name alone, never empty: the root has its type's, and none of a file of weights. */
+  label(m: number): string {
+    return this.name(m) || this.type(m) || (m === 0 ? "(model)" : "(no name)");
+  }
+  /** The path, never empty. */
+  title(m: number): string {
+    return this.path(m) || this.label(m);
+  }
+
   /** From the root down to the module itself. */
   ancestors(m: number): number[] {
     const chain: number[] = [];

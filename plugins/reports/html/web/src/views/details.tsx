@@ -63,7 +63,7 @@ function ModuleDetails({ app, index }: Content) {
   const children = tree.children(index);
   return (
     <>
-      <Heading kind={shortened(tree.qualifiedType(index), 200)} name={tree.path(index) || tree.type(index)} />
+      <Heading kind={shortened(tree.qualifiedType(index), 200)} name={tree.title(index)} />
       <p class="actions">
         {index !== app.zoom && children.length > 0
           ? <button type="button" class="plain" onClick={() => app.update({ zoom: index, view: "map" })}>Zoom map</button> : null}
@@ -84,7 +84,7 @@ function ModuleDetails({ app, index }: Content) {
 
 function ModuleLink({ app, m }: { app: App; m: number }) {
   return <button type="button" class="link" onClick={() => app.jump({ kind: "module", index: m })}>
-    {shortened(app.tree.path(m) || app.tree.type(m), 100)}</button>;
+    {shortened(app.tree.title(m), 100)}</button>;
 }
 
 function OperatorDetails({ app, index }: Content) {

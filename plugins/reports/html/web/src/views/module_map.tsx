@@ -40,7 +40,7 @@ export function Crumbs() {
       {tree.ancestors(zoom).map((m) => (
         <button key={m} type="button" class="plain" aria-current={m === zoom ? "location" : undefined}
                 onClick={() => app.update({ zoom: m })}>
-          {shortened(tree.name(m) || tree.type(m), 30)}
+          {shortened(tree.label(m), 30)}
         </button>
       ))}
       <span class="quiet">{tileFigure(app, zoom)}</span>

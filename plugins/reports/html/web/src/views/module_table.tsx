@@ -115,7 +115,7 @@ function nameColumns(tree: ModuleTree, flat: boolean): Column[] {
     {
       key: "name", title: "Module", width: "minmax(var(--name-width), 1fr)",
       cell: (row) => (isRun(row) ? <RunName tree={tree} row={row} /> : <Name tree={tree} m={row} flat={flat} />),
-      text: (row) => (isRun(row) ? runText(tree, row) : tree.path(row) || tree.type(0)),
+      text: (row) => (isRun(row) ? runText(tree, row) : tree.title(row)),
     },
     {
       key: "type", title: "Type", width: "minmax(8.5rem, 0.3fr)",
@@ -130,11 +130,10 @@ function nameColumns(tree: ModuleTree, flat: boolean): Column[] {
 }
 
 function Name({ tree, m, flat }: { tree: ModuleTree; m: number; flat: boolean }) {
-  const name = flat ? tree.path(m) : tree.name(m);
   const calls = tree.calls(m);
   return (
     <span class="name" title={shortened(tree.path(m), 300)}>
-      {shortened(name || (m === 0 ? tree.type(0) : "(no name)"), 120)}
+      {shortened(flat ? tree.title(m) : tree.label(m), 120)}
       {calls > 1 ? <small class="calls" title={`called ${calls} times`}> ×{calls}</small> : null}
     </span>
   );

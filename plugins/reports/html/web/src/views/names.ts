@@ -4,7 +4,7 @@ import type { Target } from "../data/raw";
 import type { App, Selection } from "../state/app";
 
 export function nameOf({ tree, tensors }: App, [axis, index]: Target): string {
-  if (axis === Axis.module) return tree.path(index) || tree.type(0);
+  if (axis === Axis.module) return tree.title(index);
   if (axis === Axis.tensor) return tensors.name[index] ?? "";
   if (axis === Axis.operator) return `operator ${index}`;
   return "model";

@@ -34,7 +34,7 @@ export function OperatorGraph() {
         <nav class="crumbs" aria-label="module of the graph">
           {app.tree.ancestors(shown).map((m) => (
             <button key={m} type="button" class="plain" aria-current={m === shown ? "location" : undefined}
-                    onClick={() => setShown(m)}>{shortened(app.tree.name(m) || app.tree.type(m), 30)}</button>))}
+                    onClick={() => setShown(m)}>{shortened(app.tree.label(m), 30)}</button>))}
         </nav>
       </div>
       <Drawing app={app} {...data} module={shown} metric={metric} onOpen={setShown} />
@@ -61,7 +61,7 @@ function Drawing(props: DrawingProps) {
       <p class="empty">
         {draft.boxes.size.toLocaleString("en-US")} boxes are too many to be read; open one of the modules inside:{" "}
         {app.tree.children(module).slice(0, 30).map((m) => (
-          <button key={m} type="button" class="link" onClick={() => props.onOpen(m)}>{shortened(app.tree.name(m), 40)}</button>))}
+          <button key={m} type="button" class="link" onClick={() => props.onOpen(m)}>{shortened(app.tree.label(m), 40)}</button>))}
       </p>
     );
   }

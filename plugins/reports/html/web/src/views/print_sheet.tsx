@@ -65,7 +65,7 @@ function PrintTable() {
         {rows.slice(0, rowsAtMost).map((row, r) => (
           <tr key={row}>
             <th scope="row" style={{ paddingLeft: `${levels[r]! * 10}px` }}>
-              {isRun(row) ? `repeat ${tree.runs.get(moduleOf(row))!.times} ×` : shortened(tree.name(row) || tree.type(row), 60)}</th>
+              {isRun(row) ? `repeat ${tree.runs.get(moduleOf(row))!.times} ×` : shortened(tree.label(row), 60)}</th>
             <td>{isRun(row) ? "" : shortened(tree.type(row), 30)}</td>
             {metrics.map((i) => <td key={i} class="numeric">
               <FigureCell cell={cell(row, i)} metric={report.metrics[i]!} doubt={report.doubtOf(i, moduleOf(row))} /></td>)}

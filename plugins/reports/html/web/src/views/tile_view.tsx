@@ -32,11 +32,11 @@ function TileButton({ app, tile, selected, focusable }: {
 }) {
   const { tree, zoom } = app;
   const m = tile.module;
-  const name = tree.name(m) || tree.type(m);
+  const name = tree.label(m);
   const state = m === selected ? " selected" : "";
   return (
     <button type="button" tabIndex={m === focusable ? 0 : -1} data-module={m} data-tip={tipOf(app, m)}
-            aria-label={`${shortened(tree.path(m) || name, 80)}, ${tileFigure(app, m)}`}
+            aria-label={`${shortened(tree.title(m), 80)}, ${tileFigure(app, m)}`}
             aria-pressed={m === selected}
             class={`tile${tile.isLeaf ? "" : " branch"}${state}`}
             style={{
@@ -59,7 +59,7 @@ export function tileFigure({ report, figures, metric }: App, m: number): string 
 
 function tipOf(app: App, m: number): string {
   const { tree } = app;
-  return `${shortened(tree.path(m) || tree.type(m), 200)}\n${shortened(tree.text(m), 200)}\n${tileFigure(app, m)}`;
+  return `${shortened(tree.title(m), 200)}\n${shortened(tree.text(m), 200)}\n${tileFigure(app, m)}`;
 }
 
 /** The neighbour of a module that an arrow leads to; -1: none. */
