@@ -80,7 +80,9 @@ test("a finding leads to its operator", () =>
   withPage(resnet(), { hash: "#findings" }, async ({ page }) => {
     const finding = page.locator(".finding").filter({ hasText: "memory-peak" });
     assert.match(await finding.innerText(), /live tensors/);
-    await finding.locator(".link").first().click();
+    const link = finding.locator(".link").first();
+    await becomes(() => link.innerText(), "layer1.0.downsample.1 · batch_norm #13");
+    await link.click();
     await page.locator('.grid-row[aria-selected="true"]').waitFor();
     await becomes(() => page.locator(".details .kind").innerText(), "operator call 13");
     await eventually(async () => assert.match(await page.locator(".details").innerText(), /source/));

@@ -17,7 +17,7 @@ import { useLoaded } from "../state/load";
 import { formatOf, isBytes } from "./axes";
 import { FamilyCharts } from "./family_bars";
 import { Choice } from "./menu";
-import { nameOf } from "./names";
+import { nameOf, useNamesOf } from "./names";
 import { useOperators, type OperatorData } from "./operator_table";
 import { Scatter, usualAxes } from "./scatter";
 
@@ -137,11 +137,12 @@ function SeriesGroup({ app, group }: { app: App; group: Series[] }) {
     const wanted = group.find((s) => isSelected(s.of));
     return wanted && !chosen.includes(wanted) ? [wanted, ...chosen.slice(1)] : chosen;
   }, [group, app.selection]);
+  const operators = useNamesOf(shown.map((s) => s.of));
   const chart = useMemo(() => {
     const { x, y } = aligned(shown);
-    const curves: Curve[] = shown.map((s, i) => ({ title: shortened(nameOf(app, s.of), 40), y: y[i]!, color: lineColor(i) }));
+    const curves: Curve[] = shown.map((s, i) => ({ title: shortened(nameOf(app, s.of, operators), 40), y: y[i]!, color: lineColor(i) }));
     return { x, curves };
-  }, [shown]);
+  }, [shown, operators]);
   return (
     <section class="chart">
       <h2>{first.title || first.id}</h2>

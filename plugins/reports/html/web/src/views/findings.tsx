@@ -6,7 +6,7 @@ import type { Finding } from "../data/raw";
 import { bounded, shortened, visible } from "../format/text";
 import { figure, joined, percent } from "../format/units";
 import { useApp } from "../state/app";
-import { nameOf, selectionOf } from "./names";
+import { nameOf, selectionOf, useNamesOf } from "./names";
 
 export function Findings() {
   const { findings, warnings } = useApp().report.summary;
@@ -28,6 +28,7 @@ export function FindingCard({ finding }: { finding: Finding }) {
   const severity = severityName(finding.severity);
   const targets = finding.targets.filter((target) => selectionOf(target));
   const shown = all ? targets : targets.slice(0, targetsAtFirst);
+  const operators = useNamesOf(shown);
   return (
     <article class={`finding severity-${severity}`}>
       <h3><span class="chip">{severity}</span> {shortened(finding.text, 1000)}</h3>
@@ -39,7 +40,7 @@ export function FindingCard({ finding }: { finding: Finding }) {
         ? <p class="targets">
             {shown.map((target, i) => (
               <button key={i} type="button" class="link" onClick={() => app.jump(selectionOf(target)!)}>
-                {shortened(nameOf(app, target), 60)}
+                {shortened(nameOf(app, target, operators), 80)}
               </button>
             ))}
             {targets.length > shown.length

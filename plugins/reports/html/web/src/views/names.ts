@@ -1,13 +1,31 @@
 // What a target of a finding, a distribution or a series is called.
 import { Axis } from "../data/codes";
-import type { Target } from "../data/raw";
-import type { App, Selection } from "../state/app";
+import { textOf, type Operators, type Target } from "../data/raw";
+import { useApp, type App, type Selection } from "../state/app";
+import { useLoaded } from "../state/load";
 
-export function nameOf({ tree, tensors }: App, [axis, index]: Target): string {
+/** "layer1.0.conv1 · conv2d #4", as the tables of modules and operators have it. Without `operators` the number alone. */
+export function nameOf({ tree, tensors }: App, [axis, index]: Target, operators?: Operators): string {
   if (axis === Axis.module) return tree.title(index);
   if (axis === Axis.tensor) return tensors.name[index] ?? "";
-  if (axis === Axis.operator) return `operator ${index}`;
+  if (axis === Axis.operator) {
+    if (!operators) return `operator #${index}`;
+    return `${tree.title(operators.module[index] ?? 0)} · ${shortOp(operators, index)} #${index}`;
+  }
+  if (axis === Axis.moduleCall) return operators ? tree.title(operators.calls.module[index] ?? 0) : `module call #${index}`;
   return "model";
+}
+
+/** "conv2d" of "aten::conv2d" */
+export const shortOp = (operators: Operators, index: number): string => textOf(operators.op, index).replace(/^aten::/, "");
+
+const fromOperators = new Set<number>([Axis.operator, Axis.moduleCall]);
+
+/** The operators, read only where a target's name is one of theirs. */
+export function useNamesOf(targets: readonly Target[]): Operators | undefined {
+  const { report } = useApp();
+  const isWanted = targets.some(([axis]) => fromOperators.has(axis));
+  return useLoaded(async () => (isWanted ? report.operators() : undefined), [report, isWanted]);
 }
 
 /** Module calls are shown by their module elsewhere; the model has no row of its own but the root. */

@@ -13,6 +13,7 @@ import { figure, joined } from "../format/units";
 import { useApp, type App } from "../state/app";
 import { heat } from "./colors";
 import { Choice } from "./menu";
+import { shortOp } from "./names";
 import { useOperators } from "./operator_table";
 
 export function OperatorGraph() {
@@ -173,7 +174,7 @@ function nameIn(tree: App["tree"], m: number, module: number): string {
 }
 
 function titleOf({ tree, report }: App, operators: Operators, box: Box, module: number): string {
-  if (box.kind === "operator") return textOf(operators.op, box.index).replace(/^aten::/, "");
+  if (box.kind === "operator") return shortOp(operators, box.index);
   if (box.kind === "module") return `${nameIn(tree, box.index, module)} ${tree.type(box.index)}`;
   if (box.kind === "input") return shortened(`input ${endName(report, box)}`, 28);
   if (box.kind === "output") return report.summary.outputs.length > 1 ? `output ${box.index}` : "output";
