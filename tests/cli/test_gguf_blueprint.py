@@ -8,7 +8,7 @@ import re
 import sys
 from functools import cache
 
-from gguf_writer import ARRAY, BOOL, F32, TEXT, U32, Writer, padded
+from gguf_writer import ARRAY, BOOL, F32, TEXT, U32, U64, Writer, padded
 from support import FIXTURES, SOURCE, CliTest, main, report, tmeter
 
 sys.path.insert(0, str(SOURCE / "tests" / "blueprint"))
@@ -16,7 +16,7 @@ from folders import rows_of, tensors_of  # noqa: E402
 
 NAMES = json.loads((FIXTURES / "gguf" / "names.json").read_text())
 # general.architecture → model_type of transformers
-TYPES = {"bloom": "bloom", "cohere2": "cohere2", "falcon": "falcon", "gemma": "gemma", "gemma2": "gemma2", "gemma3": "gemma3_text", "glm4": "glm4",
+TYPES = {"bloom": "bloom", "cohere2": "cohere2", "deepseek2": "deepseek_v3", "falcon": "falcon", "gemma": "gemma", "gemma2": "gemma2", "gemma3": "gemma3_text", "glm4": "glm4",
          "gpt-oss": "gpt_oss", "gpt2": "gpt2", "gptneox": "gpt_neox", "granite": "granite", "llama": "llama", "olmo2": "olmo2", "phi2": "phi",
          "phi3": "phi3", "qwen2": "qwen2", "qwen2moe": "qwen2_moe", "qwen3": "qwen3", "qwen3moe": "qwen3_moe", "smollm3": "smollm3",
          "stablelm": "stablelm", "starcoder2": "starcoder2"}  # fmt: skip
@@ -54,8 +54,15 @@ def expert_tensors(block, name, shape, hidden):
     return {f"{block}.ffn_down_exps.weight": [shape[0], hidden, wide]}
 
 
-def converted(arch, row):
-    """Names and shapes of the GGUF file."""
+def halves_of_latent(block, shape, config):
+    """The converter parts kv_b since 2025: for each head one matrix of keys, transposed, and one of values."""
+    heads, keys, values = (config[k] for k in ("num_attention_heads", "qk_nope_head_dim", "v_head_dim"))
+    assert shape[0] == heads * (keys + values)
+    return {f"{block}.attn_k_b.weight": [heads, shape[1], keys], f"{block}.attn_v_b.weight": [heads, values, shape[1]]}
+
+
+def converted(arch, row, parted=True):
+    """Names and shapes of the GGUF file; `parted`: as newer converters write latent attention."""
     names, tensors, hidden = names_of(arch), {}, row["config"].get("hidden_size")
     for name, (_, shape) in tensors_of(row["tensors"]).items():
         layer = re.search(r"(?<=\.)\d+(?=\.)", name)
@@ -64,6 +71,10 @@ def converted(arch, row):
             tensors |= expert_tensors(block, name, shape, hidden)
         elif name.endswith(".sinks"):
             tensors[f"{block}.attn_sinks.weight"] = shape
+        elif name.endswith(".e_score_correction_bias"):
+            tensors[f"{block}.exp_probs_b.bias"] = shape
+        elif name.endswith(".kv_b_proj.weight") and parted:
+            tensors |= halves_of_latent(block, shape, row["config"])
         else:
             module, _, ending = re.sub(r"(?<=\.)\d+(?=\.)", "0", name, count=1).rpartition(".")
             short = module.partition(".")[2]  # gguf-py knows some names without the model's
@@ -73,7 +84,17 @@ def converted(arch, row):
     return tensors
 
 
-def metadata(arch, config):
+def latent_numbers(config, parted):
+    """conversion/deepseek.py of llama.cpp; files before it parted kv_b state the widths of a head."""
+    rank, rope, nope, value = (config[k] for k in ("kv_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"))
+    numbers = {"attention.kv_lora_rank": rank, "attention.q_lora_rank": config["q_lora_rank"], "rope.dimension_count": rope}
+    if not parted:
+        return {**numbers, "attention.key_length": nope + rope, "attention.value_length": value}
+    return {**numbers, "attention.head_count_kv": 1, "attention.key_length": rank + rope, "attention.value_length": rank,
+            "attention.key_length_mla": nope + rope, "attention.value_length_mla": value}  # fmt: skip
+
+
+def metadata(arch, config, parted=True):
     theta = (config.get("rope_parameters") or {}).get("rope_theta") or config.get("rope_theta")
     if not theta and arch == "gemma3":
         theta = 1e6
@@ -84,10 +105,13 @@ def metadata(arch, config):
     numbers = {"block_count": config.get("num_hidden_layers") or config.get("n_layer"), "embedding_length": config.get("hidden_size") or config.get("n_embd"),
                "feed_forward_length": config.get("intermediate_size"), "context_length": config.get("max_position_embeddings") or config.get("n_positions"),
                "attention.head_count": heads, "attention.head_count_kv": key_heads, "attention.key_length": config.get("head_dim"),
-               "attention.value_length": config.get("head_dim"), "expert_count": config.get("num_experts") or config.get("num_local_experts"),
+               "attention.value_length": config.get("head_dim"), "expert_count": config.get("num_experts") or config.get("num_local_experts") or config.get("n_routed_experts"),
+               "leading_dense_block_count": config.get("first_k_dense_replace"), "expert_shared_count": config.get("n_shared_experts"),
                "expert_used_count": config.get("num_experts_per_tok"), "expert_feed_forward_length": config.get("moe_intermediate_size"),
                "expert_shared_feed_forward_length": config.get("shared_expert_intermediate_size"),
                "attention.sliding_window": config.get("sliding_window")}  # fmt: skip
+    if config.get("kv_lora_rank"):
+        numbers |= latent_numbers(config, parted)
     if config.get("use_sliding_window") is False:
         del numbers["attention.sliding_window"]
     pairs = [("general.architecture", TEXT, arch)] + [(f"{arch}.{k}", U32, v) for k, v in numbers.items() if v]
@@ -122,12 +146,12 @@ class Costs(CliTest):
         return self.write({**shapes, **dict(tensors)}, written)
 
     def test_as_transformers_counts(self):
-        for arch, model_type in TYPES.items():
-            row = truth()[model_type]
-            path = self.write(converted(arch, row), metadata(arch, row["config"]), name=f"{arch}.gguf")
+        for arch, parted in (*((arch, True) for arch in TYPES), ("deepseek2", False)):
+            row = truth()[TYPES[arch]]
+            path = self.write(converted(arch, row, parted), metadata(arch, row["config"], parted), name=f"{arch}.gguf")
             for run in row["runs"]:
                 batch, sequence = run["size"]
-                with self.subTest(arch, size=run["size"]):
+                with self.subTest(arch, size=run["size"], parted=parted):
                     done = report(path, PLUGINS, "--bind", f"batch={batch}", "--bind", f"sequence={sequence}")
                     totals = done["totals"]
                     self.assertEqual((totals["params"], totals["macs"], done["coverage"]["unknown"]), (row["params"], run["flops"] / 2, 0), done["warnings"])
@@ -141,6 +165,43 @@ class Costs(CliTest):
         self.assertEqual(done["totals"]["macs"], 3 * (2 * (10 * 36_864 + 2 * 64 * 10 * 10) + 10 * 6_400))
         self.assertEqual(done["totals"]["kv_cache_bytes"], 3 * 10 * 2 * 2 * 32 * 2)
         self.assertEqual(done["coverage"]["unknown"], 0)
+
+    def test_latent_attention(self):
+        """fixtures/gguf/latent*.gguf, written by gguf-py 0.19. Parameters, FLOPs of FlopCounterMode and bytes of the float32 cache are those of the DeepSeek-V3
+        that transformers 5.23 makes of latent.json (tests/blueprint/truth.py)."""
+        for file in ("latent.gguf", "latent-parted.gguf"):
+            for (batch, sequence), flops, cache in (((1, 8), 356_352, 1_792), ((2, 33), 3_415_104, 14_784), ((1, 300), 38_592_000, 67_200)):
+                with self.subTest(file, batch=batch, sequence=sequence):
+                    done = report(FIXTURES / "gguf" / file, PLUGINS, "--bind", f"batch={batch}", "--bind", f"sequence={sequence}")
+                    totals = done["totals"]
+                    self.assertEqual((totals["params"], totals["macs"], done["coverage"]["unknown"]), (25_464, flops / 2, 0), done["warnings"])
+                    self.assertEqual((totals["kv_cache_bytes"], done["warnings"]), (cache / 2, []))
+
+    def test_published_cache_of_deepseek(self):
+        """61 layers of 512 + 64 elements of 2 bytes (arXiv:2412.19437)."""
+        row = truth()["deepseek_v3"]
+        for parted in (True, False):
+            path = self.write(converted("deepseek2", row, parted), metadata("deepseek2", row["config"], parted))
+            self.assertEqual(report(path, PLUGINS)["totals"]["kv_bytes_per_token"], 70_272)
+
+    def test_contradictions_of_latent_attention(self):
+        for parted, key, value, words in (
+            (True, "attention.key_length_mla", 191, ["deepseek2.attention.head_count, deepseek2.attention.key_length_mla and deepseek2.rope.dimension_count make 24448 rows", "blk.0.attn_q_b.weight"]),
+            (True, "attention.key_length_mla", 63, ["deepseek2.attention.key_length_mla is 63, less than deepseek2.rope.dimension_count is 64"]),
+            (True, "attention.value_length_mla", 127, ["deepseek2.attention.value_length_mla make matrices of 127 by 512 for 128 heads", "blk.0.attn_v_b.weight", "[128, 128, 512]"]),
+            (False, "attention.value_length", 127, ["deepseek2.attention.value_length make 32640 rows", "blk.0.attn_kv_b.weight"]),
+            (True, "attention.kv_lora_rank", 511, ["deepseek2.attention.kv_lora_rank and deepseek2.rope.dimension_count make 575 rows", "blk.0.attn_kv_a_mqa.weight"]),
+            (True, "attention.q_lora_rank", 1, ["deepseek2.attention.q_lora_rank is 1", "blk.0.attn_q_a.weight"]),
+            (True, "leading_dense_block_count", 4, ["deepseek2.leading_dense_block_count is 4", "blk.3.ffn_down_exps.weight"]),
+            (True, "expert_shared_count", 2, ["deepseek2.expert_shared_count is 2", "blk.3.ffn_gate_shexp.weight"]),
+            (True, "attention.head_count", 1 << 39, ["deepseek2.attention.head_count"]),
+        ):  # fmt: skip
+            row = truth()["deepseek_v3"]
+            pairs = {k: (kind, v) for k, kind, v in metadata("deepseek2", row["config"], parted)}
+            pairs[f"deepseek2.{key}"] = (U64 if value >> 32 else U32, value)
+            path = self.write(converted("deepseek2", row, parted), [(k, *v) for k, v in pairs.items()])
+            with self.subTest(key, value=value):
+                self.assert_refused(4, words, path)
 
     def test_windows_by_layer(self):
         """A window of 6 keeps 5 tokens of the past; the full layer all 10."""

@@ -41,6 +41,9 @@ int64_t rows(const Model& model, const Module& m) {
   return w.shape()[model.is("transposed") ? 1 : 0];
 }
 
+/// Throws Contradiction beyond 2^63.
+int64_t product_of(int64_t a, int64_t b) { return (Size(a) * b).number; }
+
 /// [batch, sequence, n × width] → [batch, n, sequence, width]
 Value by_head(Program& p, const Value& x, int64_t n, int64_t width) {
   return p.transpose(p.view(x, {x.dims[0], x.dims[1], n, width}), 1, 2);
@@ -161,18 +164,113 @@ void add_relative_positions(Program& p, const Module& table, const Size& tokens)
   p.embedding(table, distances);
 }
 
+/// Widths of latent attention as the configuration states them: `rope` of a head's query and key
+/// carry positions, `nope` do not.
+struct LatentWidths {
+  int64_t heads, rank, rope, nope, value;
+  std::string head;  // the keys that state a head's queries and keys, for messages
+};
+
+LatentWidths latent_widths(const Settings& s) {
+  const auto stated = [&](const Keys& keys) {
+    const auto n = s.integer(keys);
+    if (!n || *n == 0)
+      throw NotUnderstood(s.source() + " does not say " + std::string(keys.front()) +
+                          " of latent attention");
+    return *n;
+  };
+  LatentWidths w{stated(kHeads),
+                 stated({"kv_lora_rank"}),
+                 stated({"qk_rope_head_dim"}),
+                 0,
+                 stated({"v_head_dim"}),
+                 {}};
+  const Keys own{"qk_nope_head_dim"}, both{"qk_head_dim"};
+  if (const auto nope = s.integer(own)) {
+    w.nope = *nope;
+    w.head = "qk_nope_head_dim";
+    if (const auto all = s.integer(both); all && *all != w.nope + w.rope)
+      throw Contradiction(s.source() + ": " + s.statement(both, *all) + ", not the sum of " +
+                          s.statement(own, w.nope) + " and " +
+                          s.statement({"qk_rope_head_dim"}, w.rope));
+  } else {
+    const auto all = stated(both);
+    if (all < w.rope)
+      throw Contradiction(s.source() + ": " + s.statement(both, all) + ", less than " +
+                          s.statement({"qk_rope_head_dim"}, w.rope));
+    w.nope = all - w.rope;
+    w.head = s.name(both);
+  }
+  return w;
+}
+
+/// A matrix of each head, [heads, a, b], which may lie as [heads × a, b].
+Value matrices_of_heads(Model& model, const Module& m, int64_t heads, int64_t a, int64_t b,
+                        const std::string& keys) {
+  const auto t = find_tensor(m, "weight");
+  const auto shape = t.shape();
+  const std::vector<int64_t> found(shape.begin(), shape.end());
+  if (found != std::vector<int64_t>{heads, a, b} &&
+      found != std::vector<int64_t>{product_of(heads, a), b})
+    contradict(model,
+               keys + " make matrices of " + std::to_string(a) + " by " + std::to_string(b) +
+                   " for " + std::to_string(heads) + " heads",
+               t);
+  return model.program.view(model.program.bound(t), {heads, a, b});
+}
+
+/// Keys without positions, and values, from the narrow vector: [batch, heads, sequence, width].
+std::pair<Value, Value> widened(Model& model, const Module& m, const LatentWidths& w,
+                                const Value& narrow) {
+  auto& p = model.program;
+  const auto& s = model.settings;
+  const auto up = find_child(m, "kv_b_proj"), keys = find_child(m, "k_b_proj"),
+             values = find_child(m, "v_b_proj");
+  const auto said = std::string(s.name(kHeads)) + ", " + w.head + " and ";
+  if (up) {
+    const auto kv = project(model, up, narrow);
+    const auto rows_of_both = product_of(w.heads, w.nope + w.value);
+    if (kv.back() != Size(rows_of_both))
+      contradict(model,
+                 said + std::string(s.name({"v_head_dim"})) + " make " +
+                     std::to_string(rows_of_both) + " rows",
+                 find_tensor(up, "weight"));
+    for (const auto& half : {keys, values})
+      if (half) {
+        use_all(model, half);
+        model.assume("k_b and v_b repeat kv_b, and are not run");
+      }
+    const auto parts = p.split(by_head(p, kv, w.heads, w.nope + w.value), {w.nope, w.value});
+    return {parts[0], parts[1]};
+  }
+  if (!find_tensor(keys, "weight") || !find_tensor(values, "weight"))
+    throw NotUnderstood("'" + std::string(m.path()) + "' lacks a projection of latent attention");
+  // llama.cpp keeps the two halves of kv_b apart, the one of keys transposed.
+  const auto rank = std::string(s.name({"kv_lora_rank"}));
+  const auto to = [&](int64_t width) {
+    return std::vector<Size>{narrow.dims[0], w.heads, narrow.dims[1], width};
+  };
+  Value k, v;
+  {
+    const Program::Calling calling(p, keys, "");
+    k = p.einsum("bsr,hrn->bhsn", narrow,
+                 matrices_of_heads(model, keys, w.heads, w.rank, w.nope, said + rank), to(w.nope));
+  }
+  {
+    const Program::Calling calling(p, values, "");
+    v = p.einsum("bsr,hvr->bhsv", narrow,
+                 matrices_of_heads(model, values, w.heads, w.value, w.rank,
+                                   said + std::string(s.name({"v_head_dim"}))),
+                 to(w.value));
+  }
+  return {k, v};
+}
+
 /// Multi-head latent attention: keys and values through a narrow vector, which the cache holds.
 Value latent(Model& model, const Module& m, const Value& x, size_t layer) {
   auto& p = model.program;
   const auto& s = model.settings;
-  const auto heads = s.integer(kHeads), rank = s.integer({"kv_lora_rank"}),
-             rope = s.integer({"qk_rope_head_dim"}), nope = s.integer({"qk_nope_head_dim"}),
-             width = s.integer({"v_head_dim"});
-  if (!heads || !rank || !rope || !nope || !width || *heads == 0)
-    throw NotUnderstood(s.source() +
-                        " lacks a key of latent attention (num_attention_heads, kv_lora_rank, "
-                        "qk_rope_head_dim, "
-                        "qk_nope_head_dim, v_head_dim)");
+  const auto w = latent_widths(s);
   Value q;
   const Names kDown{"q_a_proj"}, kUp{"q_b_proj"};
   if (const auto down = first_child(m, kDown)) {
@@ -183,40 +281,33 @@ Value latent(Model& model, const Module& m, const Value& x, size_t layer) {
   } else {
     q = project(model, first_child(m, kQuery), x);
   }
-  const int64_t q_width = *nope + *rope;
-  if (q.back() != Size(*heads * q_width))
+  const int64_t q_width = w.nope + w.rope, q_rows = product_of(w.heads, q_width);
+  if (q.back() != Size(q_rows))
     contradict(model,
-               "num_attention_heads, qk_nope_head_dim and qk_rope_head_dim make " +
-                   std::to_string(*heads * q_width) + " rows",
+               std::string(s.name(kHeads)) + ", " + w.head + " and " +
+                   std::string(s.name({"qk_rope_head_dim"})) + " make " + std::to_string(q_rows) +
+                   " rows",
                find_tensor(first_child(m, first_child(m, kUp) ? kUp : kQuery), "weight"));
-  const auto down = find_child(m, "kv_a_proj_with_mqa"), up = find_child(m, "kv_b_proj");
-  if (!down || !up)
-    throw NotUnderstood("'" + std::string(m.path()) + "' lacks a projection of latent attention");
+  const auto down = find_child(m, "kv_a_proj_with_mqa");
   const auto both = project(model, down, x);
-  if (both.back() != Size(*rank + *rope))
+  if (both.back() != Size(w.rank + w.rope))
     contradict(model,
-               "kv_lora_rank and qk_rope_head_dim make " + std::to_string(*rank + *rope) + " rows",
+               std::string(s.name({"kv_lora_rank"})) + " and " +
+                   std::string(s.name({"qk_rope_head_dim"})) + " make " +
+                   std::to_string(w.rank + w.rope) + " rows",
                find_tensor(down, "weight"));
-  const auto parts = p.split(both, {*rank, *rope});
+  const auto parts = p.split(both, {w.rank, w.rope});
   auto narrow = parts[0];
   if (const auto norm = find_child(m, "kv_a_layernorm")) narrow = p.norm(norm, narrow);
-  const auto kv = project(model, up, narrow);
-  if (kv.back() != Size(*heads * (*nope + *width)))
-    contradict(model,
-               "num_attention_heads, qk_nope_head_dim and v_head_dim make " +
-                   std::to_string(*heads * (*nope + *width)) + " rows",
-               find_tensor(up, "weight"));
-  const auto by = by_head(p, kv, *heads, *nope + *width);
-  const auto key_value = p.split(by, {*nope, *width});
-  const auto shared = by_head(p, rotated(p, parts[1]), 1, *rope);
+  const auto [keys, values] = widened(model, m, w, narrow);
+  const auto shared = by_head(p, rotated(p, parts[1]), 1, w.rope);
   auto wide = shared.dims;
-  wide[1] = *heads;
+  wide[1] = w.heads;
   const auto spread = p.node("aten::expand", {{"self", shared.id}}, wide, shared.dtype);
-  const auto k = p.concat(key_value[0], spread);
+  const auto k = p.concat(keys, spread);
   const auto reach = reach_of_layer(model, layer);
-  note_cache(model, m, "latent", reach, *rank + *rope);
-  const auto attended =
-      p.attention(rotated(p, by_head(p, q, *heads, q_width)), k, key_value[1], true);
+  note_cache(model, m, "latent", reach, w.rank + w.rope);
+  const auto attended = p.attention(rotated(p, by_head(p, q, w.heads, q_width)), k, values, true);
   return finished(model, m, merged(p, attended), x);
 }
 
@@ -299,7 +390,7 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
   Value q, k, v, gate;
   int64_t gated = 1;
   if (const auto fused = first_child(m, kFused)) {
-    const int64_t wanted = (h.query + 2 * h.key) * h.width;
+    const int64_t wanted = product_of(h.query + 2 * h.key, h.width);
     expect_rows(model, fused, wanted, model.heads, h.query);
     const auto parts =
         p.split(project(model, fused, x), {h.query * h.width, h.key * h.width, h.key * h.width});
@@ -310,9 +401,9 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
       throw NotUnderstood("'" + std::string(m.path()) +
                           "' has no projections of query, key and value");
     gated = model.is("gated-queries") ? 2 : 1;
-    expect_rows(model, qm, h.query * h.width * gated, model.heads, h.query);
-    expect_rows(model, km, h.key * h.width, kKeyHeads, h.key);
-    expect_rows(model, vm, h.key * h.width, kKeyHeads, h.key);
+    expect_rows(model, qm, product_of(h.query * gated, h.width), model.heads, h.query);
+    expect_rows(model, km, product_of(h.key, h.width), kKeyHeads, h.key);
+    expect_rows(model, vm, product_of(h.key, h.width), kKeyHeads, h.key);
     const auto& seen = memory ? *memory : x;
     q = project(model, qm, x), k = project(model, km, seen), v = project(model, vm, seen);
     if (memory)

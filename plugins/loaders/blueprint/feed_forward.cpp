@@ -163,7 +163,15 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
   if (router && !is_matrix(router)) router = first_child(router, {"gate", "layer", "classifier"});
   if (!router || !is_matrix(router))
     throw NotUnderstood("'" + std::string(m.path()) + "' has experts and no router");
-  const auto scores = p.linear(router, flat);
+  // GGUF has the bias of the choice where others have the router's own.
+  const auto bias = find_tensor(router, "bias");
+  const bool of_choice = bias && bias.name().ends_with(".exp_probs_b.bias");
+  if (of_choice) p.use(bias);
+  Value scores;
+  {
+    const Program::Calling calling(p, router, "torch.nn.modules.linear.Linear");
+    scores = p.linear(flat, find_tensor(router, "weight"), of_choice ? Tensor() : bias);
+  }
   if (scores.back() != Size(e.number))
     throw Contradiction("tensor '" + std::string(find_tensor(router, "weight").name()) +
                         "' scores " + p.text(scores.back()) + " experts; there are " +

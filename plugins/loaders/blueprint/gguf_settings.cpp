@@ -26,7 +26,14 @@ constexpr Key kKeys[] = {
     {"vocab_size", "vocab_size"},
     {"context_length", "max_position_embeddings"},
     {"rope.freq_base", "rope_theta"},
+    {"attention.kv_lora_rank", "kv_lora_rank"},
+    {"attention.q_lora_rank", "q_lora_rank"},
+    {"attention.key_length_mla", "qk_head_dim"},
+    {"attention.value_length_mla", "v_head_dim"},
     {"rope.dimension_count", "rotary_dim"},
+    {"rope.dimension_count", "qk_rope_head_dim"},
+    {"leading_dense_block_count", "first_k_dense_replace"},
+    {"expert_shared_count", "n_shared_experts"},
     {"expert_count", "num_experts"},
     {"expert_used_count", "num_experts_per_tok"},
     {"nextn_predict_layers", "num_nextn_predict_layers"},
@@ -43,6 +50,7 @@ struct Architecture {
 constexpr Architecture kArchitectures[] = {
     {"bloom", {"bloom"}, "gelu"},
     {"cohere2", {"cohere2", "full-each-4"}},
+    {"deepseek2", {"deepseek_v3"}},
     {"falcon", {"falcon"}, "gelu"},
     {"gemma", {"gemma"}, "gelu"},
     {"gemma2", {"gemma2", "full-each-2"}, "gelu"},
@@ -84,11 +92,19 @@ std::vector<std::string> layer_types(const tmeter::Metadata& windows, int64_t la
   return types;
 }
 
-/// Widths of keys and values that differ are those of latent attention.
-void require_one_width(const Settings& settings, const tmeter::Metadata& value_width) {
+/// Of latent attention, files before key_length_mla state a head's widths as other models do.
+void set_head_widths(const tmeter::Graph& weights, const std::string& prefix, Settings& settings) {
+  const auto keys = find(weights, prefix + "attention.key_length"),
+             values = find(weights, prefix + "attention.value_length");
+  if (settings.has({"kv_lora_rank"})) {
+    if (keys && !settings.has({"qk_head_dim"})) settings.set("qk_head_dim", *keys);
+    if (values && !settings.has({"v_head_dim"})) settings.set("v_head_dim", *values);
+    return;
+  }
+  // No other attention has values of another width than its keys.
   const auto width = settings.integer({"head_dim"});
-  if (width && value_width.as_int(0) != *width)
-    throw NotUnderstood(std::string(value_width.key()) + " is not the width of the keys, " +
+  if (values && width && values->as_int(0) != *width)
+    throw NotUnderstood(std::string(values->key()) + " is not the width of the keys, " +
                         std::to_string(*width));
 }
 
@@ -117,8 +133,7 @@ GgufModel read_gguf(const tmeter::Graph& weights) {
   if (const auto windows = find(weights, prefix + "attention.sliding_window_pattern");
       windows && windows->is_array())
     settings.set("layer_types", layer_types(*windows, settings.integer(kLayers).value_or(1)));
-  if (const auto value_width = find(weights, prefix + "attention.value_length"))
-    require_one_width(settings, *value_width);
+  set_head_widths(weights, prefix, settings);
   settings.set("model_type", {is_known ? std::string(known->family.type) : architecture});
   settings.set("hidden_act", {std::string(is_known ? known->activation : "silu")});
   // The converter writes causal language models under these names.

@@ -68,6 +68,9 @@ Value write_delta_rule(Model& model, const Module& m, const Value& x);
 /// A convolution of each channel over the tokens before, whose input `m` keeps the last of.
 Value causal_convolution(Model& model, const Module& m, const Module& conv, const Value& x);
 
+/// Marks parameters as used that nothing multiplies in the run.
+void use_all(Model& model, const Module& m);
+
 /// The operator between the matrices of an MLP.
 std::string activation(const Model& model);
 

@@ -37,7 +37,7 @@ const tmeter::Graph weights_of(const tmeter::Request& request) {
 
 /// Rows of a table of positions end what a sequence may have.
 int64_t most_tokens(const Settings& settings) {
-  if (settings.has({"rope_parameters.rope_theta", "rope_theta"})) return 0;
+  if (settings.has({"rope_parameters.rope_theta", "rope_theta", "qk_rope_head_dim"})) return 0;
   return settings
       .integer({"max_position_embeddings", "n_positions", "n_ctx", "max_target_positions"})
       .value_or(0);

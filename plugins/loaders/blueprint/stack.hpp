@@ -27,8 +27,6 @@ Value head(Model& model, const Module& root, const Value& x);
 
 /// The output x, behind an unknown operator for the parameters within that no part has used.
 void finish(Model& model, const Module& within, const Value& x);
-/// Marks parameters as used that nothing multiplies in the run.
-void use_all(Model& model, const Module& m);
 
 // Kinds of models.
 /// `text_alone`: the model has other towers, which are not run.

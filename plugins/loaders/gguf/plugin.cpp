@@ -20,9 +20,11 @@ using loading::in_quotes;
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-/// Tables of factors for rotary embeddings, and indices: no weights.
-bool is_buffer(const StoredTensor& t) {
+/// Tables of factors for rotary embeddings, and indices: no weights. Nor is the bias of a router's
+/// choice, which training moves without gradients; where it is a weight, it has another module.
+bool is_buffer(const StoredTensor& t, std::string_view module) {
   return t.name.starts_with("rope_f") || t.name.ends_with(".attn_rot_embd") ||
+         (t.name.find(".exp_probs_b") != t.name.npos && module.ends_with(".gate")) ||
          (t.type && t.type->is_integer());
 }
 
@@ -119,7 +121,8 @@ class Load {
     const std::string encoding = t.encoding() + (swapped ? kBigEndian : "");
     tmeter_tensor_desc d{};
     d.name = tmeter::to_abi(t.name);
-    d.owner = tree.module(module_of(t.name, architecture_));
+    const auto module = module_of(t.name, architecture_);
+    d.owner = tree.module(module);
     d.dims = t.dims.data();
     d.rank = t.dims.size();
     d.file_offset = t.begin;
@@ -134,7 +137,7 @@ class Load {
       d.block_bytes = t.type ? t.type->block_bytes : 0;
       if (t.type && !t.type->in_blocks()) d.stored_dtype = t.type->dtype;
     }
-    if (is_buffer(t)) {
+    if (is_buffer(t, module)) {
       tree.add_buffer(d);
     } else {
       tree.add_parameter(d, true);
