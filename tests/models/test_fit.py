@@ -59,6 +59,35 @@ class Verdict(unittest.TestCase):
         totals = report(LLAMA, "--plugins=fit", "--set=serving.memory=20MB", "--hardware", "nvidia-h100-sxm")["totals"]
         self.assertEqual(totals["fit_free_bytes"], 20_000_000 - WEIGHTS - 32 * TOKEN)
 
+    def test_several_devices(self):
+        """`fit.memory` is that of each of serving.devices."""
+        need = WEIGHTS + 32 * TOKEN
+        for memory, devices, fits in ((need // 2, 2, 1), (need // 2 - 1, 2, 0), (need, 1, 1), (1 << 20, 16, 1)):
+            with self.subTest(memory=memory, devices=devices):
+                document = fitted(LLAMA, memory, devices=devices)
+                totals = document["totals"]
+                self.assertEqual((totals["fits"], totals["fit_free_bytes"]), (fits, max(0, memory * devices - need)))
+                if devices > 1:
+                    self.assertIn(f"into {devices} × ", said(document, "fit")[0]["text"])
+        one, two = (fitted(LLAMA, memory, devices=n)["totals"] for n, memory in ((1, 28_000_000), (2, 14_000_000)))
+        self.assertEqual((one["fit_max_batch"], one["fit_max_context"]), (two["fit_max_batch"], two["fit_max_context"]))
+        done = tmeter(LLAMA, "--plugins=fit", "--set=fit.memory=4000000TiB", "--set=serving.devices=1024")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("fit.memory × serving.devices: the memory exceeds 2^63 bytes", done.stderr)
+
+    def test_the_devices_that_an_engine_takes(self):
+        """8 heads: transformers moves layers to 7 devices, vLLM shares the heads of each layer among 1, 2, 4 or 8."""
+        need = WEIGHTS + 32 * TOKEN
+        for engine, fewest in (("transformers", 7), ("vllm", 8)):
+            with self.subTest(engine):
+                document = fitted(LLAMA, need // 7 + 1, engine=engine)
+                self.assertEqual(document["totals"]["fit_devices"], fewest)
+                remedy, = (f for f in said(document, "fit-remedy") if "devices" in f["text"])
+                self.assertEqual((remedy["text"], remedy["action"]), (f"it takes {fewest} such devices at least", f"--set serving.devices={fewest}"))
+                self.assertEqual(fitted(LLAMA, need // 7 + 1, engine=engine, devices=fewest)["totals"]["fits"], 1)
+        document = fitted(LLAMA, 1000, engine="vllm")
+        self.assertIsNone(document["totals"]["fit_devices"])
+
     def test_assertions(self):
         for memory, status in (("14MB", 0), ("13.3MB", 3), ("12MB", 3)):
             with self.subTest(memory):

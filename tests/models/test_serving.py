@@ -44,6 +44,28 @@ class Memory(unittest.TestCase):
     def test_the_recorded_length_unless_given(self):
         self.assertEqual(served("llama_like")["totals"]["serving_cache_bytes"], 32 * TOKEN["llama_like"] * 2)
 
+    def test_several_devices(self):
+        """8 heads with 2 of keys and values: vLLM has each head of keys and values on 4 / 2 of 4 devices; the others move layers."""
+        for engine, devices, times in (("vllm", 2, 1), ("vllm", 4, 2), ("vllm", 8, 4), ("llama.cpp", 4, 1), ("transformers", 3, 1)):
+            with self.subTest(engine=engine, devices=devices):
+                totals = served("llama_like", engine=engine, context=256, sequences=3, devices=devices)["totals"]
+                self.assertEqual(totals["serving_cache_bytes"], 3 * 256 * TOKEN["llama_like"] * 2 * times)
+                self.assertEqual(totals["serving_bytes"], WEIGHTS["llama_like"] + totals["serving_cache_bytes"])
+        for devices in (3, 16, 1024):
+            with self.subTest(devices=devices):
+                document = served("llama_like", engine="vllm", devices=devices)
+                self.assertIsNone(document["totals"].get("serving_bytes"))
+                said = next(m for m in document["metrics"] if m["id"] == "serving_bytes")["provenance"]["text"]
+                self.assertIn(f"vLLM does not share 8 heads with 2 of keys and values among {devices} devices", said)
+
+    def test_a_latent_vector_is_on_every_device(self):
+        rows = {r.get("type"): r for r in rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl")}
+        with tempfile.TemporaryDirectory() as folder:
+            write_folder(folder, rows["deepseek_v3"]["config"], tensors_of(rows["deepseek_v3"]["tensors"]))
+            one, eight = (report(folder, "--plugins=serving", "--set=serving.engine=vllm", f"--set=serving.devices={n}",
+                                 "--set=serving.context=1024")["totals"]["serving_cache_bytes"] for n in (1, 8))
+        self.assertEqual((one, eight), (1024 * 70_272, 8 * 1024 * 70_272))
+
     def test_the_largest_that_fits(self):
         for engine in ("transformers", "llama.cpp", "vllm"):
             with self.subTest(engine):
@@ -152,6 +174,18 @@ class ContextBeyondTheModels(unittest.TestCase):
             self.assertEqual(self.said(at, 512), [])
             finding, = self.said(at, 513)
             self.assertIn("longer than the model's 512", finding["text"])
+
+    def test_one_of_several_statements(self):
+        """vLLM takes the smallest, and `model_max_length` before all (_get_and_verify_max_len); the others the first."""
+        for stated, vllm, others in (({"n_positions": 512, "max_position_embeddings": 2048}, 512, 2048),
+                                     ({"max_position_embeddings": 512, "seq_length": 2048}, 512, 512),
+                                     ({"max_position_embeddings": 512, "model_max_length": 2048}, 2048, 512),
+                                     ({"max_position_embeddings": 512, "seq_len": -4, "max_seq_length": "8"}, 512, 512)):
+            with self.subTest(stated), tempfile.TemporaryDirectory() as at:
+                self.folder(at, **stated)
+                for engine, longest in (("vllm", vllm), ("transformers", others), ("llama.cpp", others)):
+                    self.assertEqual(self.said(at, longest, engine), [])
+                    self.assertEqual(len(self.said(at, longest + 1, engine)), 1)
 
     def test_nothing_stated(self):
         for stated in ({}, {"max_position_embeddings": -1}, {"max_position_embeddings": "many"}):

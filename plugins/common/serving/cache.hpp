@@ -20,6 +20,7 @@ enum class CacheKind {
 struct LayerCache {
   CacheKind kind = CacheKind::kFull;
   int64_t heads = 0;        // of keys and values
+  int64_t queries = 0;      // heads of queries; 0: not known
   int64_t key_width = 0;    // of one head; of the latent vector with its rotary part
   int64_t value_width = 0;  // 0 for kLatent
   int64_t window = 0;

@@ -98,9 +98,27 @@ int64_t vllm_pages(const LayerCache& l, const Load& load, int64_t tokens) {
   }
 }
 
+/// A device's part of the heads and states (tensor parallelism): a head of keys and values is on as
+/// many devices as there are too many for the heads, and a latent vector on all of them
+/// (get_num_kv_heads of vllm/config/model.py). Empty, or why vLLM does not take this number.
+std::string share(std::vector<LayerCache>& layers, int64_t devices) {
+  for (auto& l : layers) {
+    const auto part = [devices](int64_t n) { return (n + devices - 1) / devices; };
+    l.conv_elements = part(l.conv_elements), l.state_elements = part(l.state_elements);
+    const bool divides = l.queries % devices == 0 &&
+                         (l.heads % devices == 0 || devices % std::max<int64_t>(l.heads, 1) == 0);
+    if (!divides)
+      return "vLLM does not share " + std::to_string(l.queries) + " heads with " +
+             std::to_string(l.heads) + " of keys and values among " + std::to_string(devices) +
+             " devices (" + l.place + ")";
+    l.heads = part(l.heads);
+  }
+  return {};
+}
+
 /// All pages have one size. Attention takes as many tokens into a page as the largest one needs; a
 /// state fills one page.
-CacheBytes vllm(const std::vector<LayerCache>& layers, const Load& load) {
+CacheBytes vllm_on_one(const std::vector<LayerCache>& layers, const Load& load) {
   CacheBytes out;
   Count largest_token = 0, largest_state = 0, smallest_token = 0;
   for (const auto& l : layers) {
@@ -141,6 +159,20 @@ CacheBytes vllm(const std::vector<LayerCache>& layers, const Load& load) {
       add(out, page * vllm_pages(l, load, tokens * ratio.value()) * load.sequences, 0);
     }
   }
+  return out;
+}
+
+CacheBytes vllm(const std::vector<LayerCache>& layers, const Load& load) {
+  if (load.devices == 1) return vllm_on_one(layers, load);
+  auto own = layers;
+  if (auto refused = share(own, load.devices); !refused.empty()) {
+    CacheBytes out;
+    out.unavailable = std::move(refused);
+    return out;
+  }
+  auto out = vllm_on_one(own, load);
+  out.keys_values *= load.devices, out.states *= load.devices;
+  for (auto& layer : out.layers) layer *= load.devices;
   return out;
 }
 

@@ -32,8 +32,10 @@ struct Load {
   int64_t sequences = 1;  // at the same time
   int64_t batch = 0;      // tokens that one step of prefill takes; 0: the engine's default
   CacheType cache{"f16", 2, 1};
+  int64_t devices = 1;  // that share the layers or, in vLLM, the heads of each layer
 };
 
+/// Of all devices together.
 struct CacheBytes {
   tmeter::Count keys_values = 0, states = 0;
   std::vector<tmeter::Count> layers;  // of each layer, both kinds

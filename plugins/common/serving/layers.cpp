@@ -9,6 +9,7 @@ std::vector<LayerCache> layers_of(const plugins::Decoder& decoder) {
   for (const auto& a : decoder.attentions) {
     LayerCache layer;
     layer.heads = a.key_heads;
+    layer.queries = a.heads;
     layer.key_width = a.width;
     const auto per_width = decoder.tokens() * a.key_heads;
     layer.value_width = per_width == tmeter::Count(0) ? 0 : (a.value_elements / per_width).value();

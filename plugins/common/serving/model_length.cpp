@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace serving {
 namespace {
@@ -13,10 +14,25 @@ constexpr std::string_view kConfig = "config.json", kGguf = "gguf";
 constexpr int64_t kMaxLength = int64_t{1} << 40;  // a larger number is not a length
 
 /// A model with an image tower has its language model's settings one level deeper.
-constexpr std::array<std::string_view, 2> kLevels{"", "text_config."};
+constexpr std::array<std::string_view, 2> kLevels{"text_config.", ""};
+/// The first one counts.
 constexpr std::array<std::string_view, 5> kLengths{"max_position_embeddings", "n_positions",
                                                    "n_ctx", "max_seq_len", "seq_length"};
-constexpr std::array<std::string_view, 2> kScalings{"rope_scaling.", "rope_parameters."};
+/// The smallest one counts, but `model_max_length` before all: _get_and_verify_max_len of vLLM's
+/// vllm/config/model.py.
+constexpr std::array<std::string_view, 9> kVllmLengths{"max_position_embeddings",
+                                                       "n_positions",
+                                                       "max_seq_len",
+                                                       "seq_length",
+                                                       "model_max_length",
+                                                       "max_target_positions",
+                                                       "max_sequence_length",
+                                                       "max_seq_length",
+                                                       "seq_len"};
+constexpr std::string_view kBeforeAll = "model_max_length";
+/// transformers 5 has one for each type of layer; they stretch alike.
+constexpr std::array<std::string_view, 3> kScalings{"rope_scaling.", "rope_parameters.",
+                                                    "rope_parameters.full_attention."};
 
 std::string joined(std::string_view a, std::string_view b, std::string_view c = "") {
   return std::string(a).append(b).append(c);
@@ -27,7 +43,7 @@ int64_t length_of(const std::optional<Metadata>& fact) {
   return n > 0 && n < kMaxLength ? n : 0;
 }
 
-/// Positions that are stretched: as vLLM's vllm/config/model.py derives its longest context.
+/// Positions that are stretched: as vLLM derives its longest context.
 struct Stretch {
   double factor = 1;
   int64_t original = 0;  // the length it refers to; 0: the stated one
@@ -47,27 +63,38 @@ std::optional<Stretch> stretch_of(const Graph& graph, std::string_view level,
   if (!factor || !(factor->as_float() > 1) || factor->as_float() > 1e6) return std::nullopt;
   if (type == "yarn")
     return Stretch{factor->as_float(), length_of(fact("original_max_position_embeddings"))};
-  if (type == "linear" || type == "dynamic") return Stretch{factor->as_float(), 0};
-  return std::nullopt;
+  const bool is_stated = type.empty() || type == "su" || type == "longrope" || type == "llama3";
+  return is_stated ? std::nullopt : std::optional(Stretch{factor->as_float(), 0});
 }
 
-std::optional<ModelLength> of_config(const Graph& graph) {
+/// The length that one level of config.json states, without its scaling.
+std::optional<ModelLength> stated_at(const Graph& graph, std::string_view level, bool by_vllm) {
+  std::optional<ModelLength> out;
+  const auto keys = by_vllm ? std::span<const std::string_view>(kVllmLengths) : kLengths;
+  for (const auto key : keys) {
+    const auto stated = length_of(graph.metadata(kConfig, joined(level, key)));
+    if (stated == 0) continue;
+    if (!out || stated < out->tokens) out = ModelLength{stated, joined(key, " of config.json")};
+    if (!by_vllm) break;
+  }
+  const auto own = length_of(graph.metadata(kConfig, joined(level, kBeforeAll)));
+  return by_vllm && own > 0 ? ModelLength{own, joined(kBeforeAll, " of config.json")} : out;
+}
+
+std::optional<ModelLength> of_config(const Graph& graph, bool by_vllm) {
   for (const auto level : kLevels) {
-    for (const auto key : kLengths) {
-      const auto stated = length_of(graph.metadata(kConfig, joined(level, key)));
-      if (stated == 0) continue;
-      ModelLength out{stated, joined(key, " of config.json")};
-      for (const auto scaling : kScalings) {
-        const auto stretch = stretch_of(graph, level, scaling);
-        if (!stretch) continue;
-        const auto base = stretch->original > 0 ? stretch->original : stated;
-        const auto longer = static_cast<int64_t>(static_cast<double>(base) * stretch->factor);
-        if (longer <= stated) continue;
-        out.tokens = longer;
-        out.source += joined(" and ", scaling.substr(0, scaling.size() - 1));
-      }
-      return out;
+    auto out = stated_at(graph, level, by_vllm);
+    if (!out) continue;
+    for (const auto scaling : kScalings) {
+      const auto stretch = stretch_of(graph, level, scaling);
+      if (!stretch) continue;
+      const auto base = stretch->original > 0 ? stretch->original : out->tokens;
+      const auto longer = static_cast<int64_t>(static_cast<double>(base) * stretch->factor);
+      if (longer <= out->tokens) continue;
+      out->tokens = longer;
+      out->source += joined(" and ", scaling.substr(0, scaling.size() - 1));
     }
+    return out;
   }
   return std::nullopt;
 }
@@ -83,8 +110,8 @@ std::optional<ModelLength> of_gguf(const Graph& graph) {
 
 }  // namespace
 
-std::optional<ModelLength> model_length(const Graph& graph) {
-  const auto found = of_config(graph);
+std::optional<ModelLength> model_length(const Graph& graph, std::string_view engine) {
+  const auto found = of_config(graph, engine == "vllm");
   return found ? found : of_gguf(graph);
 }
 

@@ -13,8 +13,9 @@ struct ModelLength {
   std::string source;  // "max_position_embeddings of config.json"
 };
 
-/// Nothing where the file states none, as exported graphs do not.
-std::optional<ModelLength> model_length(const tmeter::Graph& graph);
+/// Nothing where the file states none, as exported graphs do not. `engine`: whose rule picks one of
+/// several statements; "" for none.
+std::optional<ModelLength> model_length(const tmeter::Graph& graph, std::string_view engine = {});
 
 }  // namespace serving
 #pragma GCC visibility pop

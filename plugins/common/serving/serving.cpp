@@ -37,17 +37,20 @@ Request request_of(const Call& call, std::string_view prefix, int64_t recorded) 
   out.engine = engine(call.option_text(key("engine")));
   const auto type = cache_type(call.option_text(key("cache-type")));
   out.load = {call.option_int(key("context")), call.option_int(key("sequences")),
-              call.option_int(key("batch")), *type};
+              call.option_int(key("batch")), *type, call.option_int(key("devices"))};
   out.own_context = out.load.context == 0;
   if (out.own_context) out.load.context = recorded;
   const auto given = memory_option(call, key("memory"), "serving.memory");
-  out.devices = call.option_int(key("devices"));
-  const auto each = given ? *given : published_memory(call).value_or(0);
-  if (each.value() > std::numeric_limits<int64_t>::max() / out.devices)
-    throw tmeter::Error(TMETER_BAD_USAGE,
-                        "serving.memory × serving.devices: the memory exceeds 2^63 bytes");
-  out.memory = each * out.devices;
+  out.memory = memory_of_all(given ? *given : published_memory(call).value_or(0), out.load.devices,
+                             "serving.memory");
   return out;
+}
+
+Count memory_of_all(Count each, int64_t devices, std::string_view name) {
+  if (each.value() > std::numeric_limits<int64_t>::max() / devices)
+    throw tmeter::Error(TMETER_BAD_USAGE,
+                        std::string(name) + " × serving.devices: the memory exceeds 2^63 bytes");
+  return each * devices;
 }
 
 CacheBytes Serving::caches() const {
@@ -68,16 +71,30 @@ Count Serving::token_bytes() const {
   return sum;
 }
 
-/// Sizes beyond 2^63 do not fit.
 int64_t Serving::largest_of(int64_t Load::*size, Load load, Count memory) const {
   return largest(1, kLongest, [&](int64_t n) {
     load.*size = n;
-    try {
-      return all(load) <= memory;
-    } catch (const tmeter::Error&) {
-      return false;
-    }
+    return fits(load, memory);
   });
+}
+
+bool Serving::fits(const Load& load, Count memory) const {
+  try {
+    const auto bytes = caches(load);
+    return bytes.unavailable.empty() && weights_ + bytes.all() <= memory;
+  } catch (const tmeter::Error&) {
+    return false;
+  }
+}
+
+std::optional<int64_t> Serving::fewest_devices(Count each) const {
+  auto load = request_.load;
+  for (load.devices = 1; load.devices <= kMostDevices; ++load.devices) {
+    const bool is_countable = each.value() <= std::numeric_limits<int64_t>::max() / load.devices;
+    if (fits(load, is_countable ? each * load.devices : std::numeric_limits<int64_t>::max()))
+      return load.devices;
+  }
+  return std::nullopt;
 }
 
 int64_t Serving::longest_context(const Load& load, Count memory) const {

@@ -10,13 +10,13 @@
 #pragma GCC visibility push(hidden)  // as the SDK types inside
 namespace serving {
 
+inline constexpr int64_t kMostDevices = 1024;
 inline constexpr int64_t kLongest = int64_t{1} << 30;  // tokens, and sequences, that are looked for
 
 /// What the options `serving.*` ask for.
 struct Request {
   const Engine* engine = nullptr;
   Load load;
-  int64_t devices = 1;       // that share everything evenly
   tmeter::Count memory = 0;  // of all devices; 0: not given
   bool own_context = false;  // the recorded one, as none is given
 };
@@ -30,6 +30,9 @@ std::optional<tmeter::Count> memory_option(const tmeter::Call& call, std::string
                                            std::string_view name);
 /// `capacity.dram` of the hardware profile.
 std::optional<tmeter::Count> published_memory(const tmeter::Call& call);
+
+/// Throws Error(TMETER_BAD_USAGE) beginning with `name` for more than 2^63 bytes.
+tmeter::Count memory_of_all(tmeter::Count each, int64_t devices, std::string_view name);
 
 /// "1.20 GiB"
 std::string bytes_text(tmeter::Count n);
@@ -52,6 +55,11 @@ class Serving {
   /// With which all is within `memory`, the rest of `load` as it is; at most kLongest, 0: none.
   int64_t longest_context(const Load& load, tmeter::Count memory) const;
   int64_t most_sequences(const Load& load, tmeter::Count memory) const;
+  /// Of `each` byte, for the load that is asked for; nothing where not even kMostDevices suffice or
+  /// the engine does not share this model.
+  std::optional<int64_t> fewest_devices(tmeter::Count each) const;
+  /// False for sizes beyond 2^63, too.
+  bool fits(const Load& load, tmeter::Count memory) const;
 
  private:
   int64_t largest_of(int64_t Load::*size, Load load, tmeter::Count memory) const;

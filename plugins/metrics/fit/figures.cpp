@@ -16,17 +16,19 @@ using tmeter::Finding;
 
 constexpr plugins::ModelFigure kFigures[] = {
     {"fits", "fits", "", TMETER_UNIT_COUNT,
-     "1 when fit_bytes is within the memory of the device, else 0", TMETER_BETTER_HIGHER},
+     "1 when fit_bytes is within the memory of serving.devices devices, else 0",
+     TMETER_BETTER_HIGHER},
     {"fit_bytes", "needed", "B", TMETER_UNIT_BYTE,
      "of a decoder language model serving_bytes; of other models parameters, buffers and the peak "
      "of activations"},
     {"fit_free_bytes", "left", "B", TMETER_UNIT_BYTE,
-     "memory of the device that is left; 0 when it does not fit", TMETER_BETTER_HIGHER},
+     "memory of the devices that is left; 0 when it does not fit", TMETER_BETTER_HIGHER},
     {"fit_missing_bytes", "missing", "B", TMETER_UNIT_BYTE,
-     "memory that the device lacks; 0 when it fits"},
+     "memory that the devices lack; 0 when it fits"},
     {"fit_devices", "devices", "", TMETER_UNIT_COUNT,
-     "devices at least: fit_bytes / memory of the device, rounded up; what each device holds for "
-     "itself comes on top"},
+     "devices at least: the smallest number that the engine takes and that holds fit_bytes; "
+     "buffers "
+     "of each device come on top"},
     {"fit_max_batch", "largest batch", "", TMETER_UNIT_COUNT,
      "sequences of serving.context tokens, or batch of the inputs, with which the model fits",
      TMETER_BETTER_HIGHER},
@@ -65,19 +67,26 @@ std::string_view figure_ids() {
 
 void register_figures(tmeter::Registrar& r) { plugins::register_figures(r, kFigures); }
 
-void judge(const Need& need, Count memory, const Call& call) {
-  const auto all = need.all();
+std::string Memory::text() const {
+  return (devices == 1 ? "" : std::to_string(devices) + " × ") + bytes_text(each);
+}
+
+void judge(const Need& need, const Memory& device, const Call& call) {
+  const auto all = need.all(), memory = device.all();
   const bool fits = all <= memory;
   emit_total(call, "fits", Count(fits ? 1 : 0));
   emit_total(call, "fit_bytes", all);
   emit_total(call, "fit_free_bytes", fits ? memory - all : Count(0));
   emit_total(call, "fit_missing_bytes", fits ? Count(0) : all - memory);
-  emit_total(call, "fit_devices", std::max(Count(1), (all + (memory - 1)) / memory));
+  if (need.devices)
+    emit_total(call, "fit_devices", Count(*need.devices));
+  else
+    emit_unavailable(call, {"fit_devices"}, "the engine shares it among no number of such devices");
   Finding f;
   f.rule = "fit";
   f.severity = fits ? TMETER_SEVERITY_INFO : TMETER_SEVERITY_WARNING;
-  f.text = need.subject + (fits ? " fits into " : " does not fit into ") + bytes_text(memory) +
-           ": " + bytes_text(all) + " are needed, " +
+  f.text = need.subject + (fits ? " fits into " : " does not fit into ") + device.text() + ": " +
+           bytes_text(all) + " are needed, " +
            (fits ? bytes_text(memory - all) + " are left" : bytes_text(all - memory) + " too much");
   const auto share = [&](const Part& p) {
     return all == Count(0) ? std::string()

@@ -22,7 +22,8 @@ struct Part {
 struct Need {
   std::string subject;  // "serving 8 sequences of 4096 tokens"
   std::vector<Part> parts;
-  std::string leaves_out;  // what comes on top
+  std::string leaves_out;            // what comes on top
+  std::optional<int64_t> devices{};  // at least; nothing: no number of them suffices
 
   tmeter::Count all() const;
   const Part& largest() const;
@@ -32,8 +33,17 @@ void register_figures(tmeter::Registrar& r);
 /// The ids of all, separated by spaces.
 std::string_view figure_ids();
 
+/// What there is to hold it.
+struct Memory {
+  tmeter::Count each;
+  int64_t devices = 1;
+
+  tmeter::Count all() const { return each * devices; }
+  std::string text() const;  // "74.51 GiB", "4 × 74.51 GiB"
+};
+
 /// The figures and the finding for the model as it is.
-void judge(const Need& need, tmeter::Count memory, const tmeter::Call& call);
+void judge(const Need& need, const Memory& memory, const tmeter::Call& call);
 
 }  // namespace fit
 #pragma GCC visibility pop

@@ -4,13 +4,15 @@
 #include <map>
 
 namespace fit {
+
+bool is_number(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+}
+
 namespace {
 
 /// "model.layers.7" of "model.layers.7.self_attn"; none without a number in the path.
 tmeter::Module numbered(tmeter::Module m) {
-  const auto is_number = [](std::string_view name) {
-    return !name.empty() && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
-  };
   while (m && !is_number(m.name())) m = m.parent();
   return m;
 }

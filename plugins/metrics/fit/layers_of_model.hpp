@@ -10,6 +10,9 @@
 #pragma GCC visibility push(hidden)  // as the SDK types inside
 namespace fit {
 
+/// The name of a layer in a list of them: "7".
+bool is_number(std::string_view name);
+
 /// Bytes of each numbered module around an attention, its caches included; empty where there are
 /// no such modules or their weights are not known.
 std::vector<tmeter::Count> layer_bytes(const plugins::Decoder& decoder,

@@ -7,6 +7,7 @@
 #include <tmeter/cpp/trials.hpp>
 
 #include "figures.hpp"
+#include "layers_of_model.hpp"
 #include "plugins/common/serving/largest.hpp"
 #include "plugins/common/serving/model_length.hpp"
 #include "plugins/common/serving/serving.hpp"
@@ -175,10 +176,8 @@ bool is_plain(std::string_view name) {
 std::string layer_type(const Graph& graph) {
   std::map<std::string_view, size_t> calls;
   for (const auto& m : graph.modules()) {
-    const auto name = m.name();
-    const bool numbered =
-        !name.empty() && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
-    if (numbered && m.child_count() > 0 && is_plain(m.type()) && m.type() != "Sequential")
+    if (is_number(m.name()) && m.child_count() > 0 && is_plain(m.type()) &&
+        m.type() != "Sequential")
       calls[m.type()] += m.calls();
   }
   const auto most = std::ranges::max_element(calls, {}, [](const auto& c) { return c.second; });
@@ -235,8 +234,9 @@ void fit_inference(const Graph& graph, Count memory, const Call& call) {
   const Need need{
       "inference",
       {{"weights", weights.count()}, {"buffers", buffers.count()}, {"activations", peak.count()}},
-      "workspaces of kernels come on top"};
-  judge(need, memory, call);
+      "workspaces of kernels come on top",
+      std::max(Count(1), (fixed + peak.count() + (memory - 1)) / memory).value()};
+  judge(need, {memory}, call);
   find_largest(graph, {"peak_activation_bytes", fixed, memory},
                {"fit_max_batch", "fit_max_context", "fit_max_image"}, "inference", call);
 }

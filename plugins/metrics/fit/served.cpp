@@ -59,8 +59,12 @@ void advise(const Call& call, bool fits, const std::string& text, const std::str
 
 class Remedies {
  public:
-  Remedies(const Serving& served, Count memory, const Call& call)
-      : s_(served), memory_(memory), call_(call), now_(served.all(served.request().load)) {}
+  Remedies(const Serving& served, const Memory& memory, const Call& call)
+      : s_(served),
+        memory_(memory.all()),
+        each_(memory.each),
+        call_(call),
+        now_(served.all(served.request().load)) {}
 
   void caches() const {
     for (const auto& [engine, name] : kSmallerCaches) {
@@ -103,14 +107,21 @@ class Remedies {
            "", now_, now_ - moved);
   }
 
-  void devices() const {
-    if (now_ <= memory_) return;
-    const auto n = (now_ + (memory_ - 1)) / memory_;
-    advise(call_, false, "it takes " + std::to_string(n.value()) + " such devices at least",
-           "all shared evenly, " + bytes_text((now_ + (n - 1)) / n) +
-               " on each; an engine takes numbers that divide the heads, and what each device "
-               "holds for itself comes on top",
-           "", now_, (now_ + (n - 1)) / n);
+  void devices(std::optional<int64_t> needed) const {
+    if (now_ <= memory_ || !needed) return;
+    auto load = s_.request().load;
+    load.devices = *needed;
+    const auto all = s_.all(load);
+    Finding f;
+    f.rule = "fit-remedy";
+    f.severity = TMETER_SEVERITY_ADVICE;
+    f.text = "it takes " + std::to_string(*needed) + " such devices at least";
+    f.evidence = "by the rule of " + std::string(s_.request().engine->name) + " " +
+                 bytes_text(all) + " together, " + bytes_text((all + (*needed - 1)) / *needed) +
+                 " on each of " + bytes_text(each_) +
+                 "; what each device holds for itself comes on top";
+    f.action = "--set serving.devices=" + std::to_string(*needed);
+    call_.add(f);
   }
 
  private:
@@ -126,7 +137,7 @@ class Remedies {
   }
 
   const Serving& s_;
-  Count memory_;
+  Count memory_, each_;
   const Call& call_;
   Count now_;
 };
@@ -152,7 +163,7 @@ void say_table(const Serving& s, Count memory, const Call& call) {
   if (series.x.empty()) return;
   f.evidence = "by memory alone, " + std::string(s.request().engine->name) + ", cache in " +
                std::string(s.request().load.cache.name);
-  if (const auto length = serving::model_length(call.graph()))
+  if (const auto length = serving::model_length(call.graph(), s.request().engine->name))
     f.evidence += "; the model's own longest context is " + std::to_string(length->tokens) + " (" +
                   length->source + ")";
   call.add(f);
@@ -164,7 +175,7 @@ void draw_curves(const Serving& s, const Call& call) {
   const auto& asked = s.request().load;
   constexpr std::array<int64_t, 4> kSequences{1, 8, 32, 128};
   constexpr int64_t kShortest = 1024, kDefaultLongest = 131072;
-  const auto length = serving::model_length(call.graph());
+  const auto length = serving::model_length(call.graph(), s.request().engine->name);
   const auto longest = std::max(asked.context, length ? length->tokens : kDefaultLongest);
   for (const auto n : kSequences) {
     tmeter::Series series;
@@ -206,7 +217,7 @@ void say_largest(const Serving& s, int64_t batch, int64_t context, const Call& c
 }  // namespace
 
 void fit_serving(const tmeter::Graph& graph, const Decoder& decoder, const Serving& served,
-                 Count memory, const Call& call) {
+                 Count each, const Call& call) {
   const auto bytes = served.caches();
   if (!bytes.unavailable.empty())
     return emit_unavailable(call, {"fits", "fit_bytes", "fit_max_batch", "fit_max_context"},
@@ -221,7 +232,10 @@ void fit_serving(const tmeter::Graph& graph, const Decoder& decoder, const Servi
     return emit_unavailable(
         call, {"fits", "fit_max_batch", "fit_max_context"},
         "some operators are not understood; at least " + bytes_text(need.all()) + " are needed");
-  judge(need, memory, call);
+  const Memory devices{each, request.load.devices};
+  const auto memory = serving::memory_of_all(each, devices.devices, "fit.memory");
+  need.devices = served.fewest_devices(each);
+  judge(need, devices, call);
   const auto batch = served.most_sequences(request.load, memory);
   const auto context = served.longest_context(request.load, memory);
   emit_total(call, "fit_max_batch", Count(batch));
@@ -229,11 +243,11 @@ void fit_serving(const tmeter::Graph& graph, const Decoder& decoder, const Servi
   say_largest(served, batch, context, call);
   say_table(served, memory, call);
   draw_curves(served, call);
-  const Remedies remedies(served, memory, call);
+  const Remedies remedies(served, devices, call);
   remedies.caches();
   remedies.weights(graph);
   remedies.offload(decoder);
-  remedies.devices();
+  remedies.devices(need.devices);
 }
 
 }  // namespace fit

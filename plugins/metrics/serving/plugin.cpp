@@ -104,7 +104,7 @@ void say(const Serving& s, const CacheBytes& bytes, const Call& call) {
 
 /// What the engine does with a context that is longer than the model's.
 void say_length(const Graph& graph, const Serving& s, const Call& call) {
-  const auto length = serving::model_length(graph);
+  const auto length = serving::model_length(graph, s.request().engine->name);
   const auto context = s.request().load.context;
   if (!length || context <= length->tokens) return;
   Finding f;
@@ -176,7 +176,7 @@ void draw_rates(const serving::Speeds& speeds, const serving::Steps& steps, cons
   constexpr int64_t kMostSequences = 1024;
   const auto memory = s.request().memory > Count(0) ? s.request().memory
                                                     : Count(std::numeric_limits<int64_t>::max());
-  const auto length = serving::model_length(call.graph());
+  const auto length = serving::model_length(call.graph(), s.request().engine->name);
   for (const auto context : kContexts) {
     if (length && context > length->tokens) break;
     tmeter::Series series;
@@ -246,7 +246,7 @@ void say_speed(const Graph& graph, const Decoder& d, const Serving& s, const Cac
   if (!speeds) return none("MACs of some operators are not known");
   const auto& load = s.request().load;
   const auto cache = static_cast<double>(bytes.all().value());
-  const auto devices = static_cast<double>(s.request().devices);
+  const auto devices = static_cast<double>(s.request().load.devices);
   const auto step = rates->seconds(speeds->decode(load, cache), devices);
   for (const auto id : kSpeeds)
     call.set_provenance(id, TMETER_PROVENANCE_ESTIMATED,
