@@ -111,7 +111,11 @@ const tmeter_call_api* call_interface() {
       0,
       [](tmeter_call* c, tmeter_str message) {
         guard_callback(c, [&]() -> tmeter_status {
-          return c->frame.error = visible(view(message), said::kTextBytes), TMETER_OK;
+          // The SDK's words for std::bad_alloc: a plugin does not know the limit.
+          c->frame.error = view(message) == "out of memory"
+                               ? out_of_memory_text()
+                               : visible(view(message), said::kTextBytes);
+          return TMETER_OK;
         });
       },
       [](tmeter_call* c, int32_t level, tmeter_str message) {

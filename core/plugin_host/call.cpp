@@ -12,8 +12,7 @@ void CallLog::add(int32_t level, std::string_view plugin, std::string_view said)
   const std::lock_guard lock(mutex_);
   if (level >= TMETER_LOG_WARNING) return warn(plugin, visible(said, said::kTextBytes));
   const bool shown = level == TMETER_LOG_INFO ? verbosity_ >= 1 : verbosity_ >= 2;
-  if (shown && sink_)
-    sink_->message(std::string(plugin) + ": " + visible(said, said::kTextBytes));
+  if (shown && sink_) sink_->message(std::string(plugin) + ": " + visible(said, said::kTextBytes));
 }
 
 void CallLog::warn(std::string_view plugin, std::string text) {
@@ -21,7 +20,8 @@ void CallLog::warn(std::string_view plugin, std::string text) {
   auto& count = said_by_.try_emplace(std::string(plugin), 0).first->second;
   if (count > said::kWarnings) return;
   if (count++ == said::kWarnings)
-    text = "plugin " + std::string(plugin) + " says more than 10,000 things; the others are left out";
+    text =
+        "plugin " + std::string(plugin) + " says more than 10,000 things; the others are left out";
   known_.insert(text);
   warnings_.push_back(std::move(text));
 }
@@ -43,7 +43,7 @@ std::string escaped_exception() {
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    return "out of memory";
+    return out_of_memory_text();
   } catch (const std::exception& e) {
     return "it let an exception out: " + visible(e.what(), said::kTextBytes);
   } catch (...) {

@@ -27,6 +27,7 @@
 #include "core/plugin_host/options.hpp"
 #include "core/plugin_host/tensor_bytes.hpp"
 #include "core/process/activity.hpp"
+#include "core/process/limits.hpp"
 #include "core/process/process_state_snapshot.hpp"
 
 namespace tmeter::core {
@@ -287,7 +288,7 @@ tmeter_status guard_callback(tmeter_call* call, F&& f) noexcept {
         return TMETER_INTERNAL;
     }
   } catch (const std::bad_alloc&) {
-    call->frame.error = "out of memory";  // short enough to need none
+    call->frame.error = out_of_memory_text();
     return TMETER_INTERNAL;
   } catch (const std::exception& e) {
     call->frame.error = e.what();

@@ -90,4 +90,15 @@ uint64_t memory_limit() {
   return known && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : 0;
 }
 
+std::string out_of_memory_text() noexcept {
+  constexpr const char* kShort = "out of memory";  // short enough to need no allocation
+  try {
+    const auto limit = memory_limit();
+    if (limit == 0) return kShort;
+    return kShort + (": more than " + bytes_text(limit)) + " (--max-memory) is needed";
+  } catch (const std::bad_alloc&) {
+    return kShort;
+  }
+}
+
 }  // namespace tmeter::core

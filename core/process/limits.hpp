@@ -33,5 +33,8 @@ std::string seconds_text(double seconds);
 bool limit_memory(uint64_t bytes);
 /// The limit that is in force; 0: none.
 uint64_t memory_limit();
+/// Why an allocation failed: "out of memory: more than 64.0 MiB (--max-memory) is needed"; without
+/// the limit where none is in force or no memory is left for the text.
+std::string out_of_memory_text() noexcept;
 
 }  // namespace tmeter::core

@@ -15,6 +15,7 @@
 #include "core/base/interrupt.hpp"
 #include "core/base/mapped_file.hpp"
 #include "core/process/activity.hpp"
+#include "core/process/limits.hpp"
 #include "core/process/stdio_attribution.hpp"
 
 namespace tmeter::core {
@@ -78,10 +79,7 @@ Ending work_and_catch(Worker& worker, const Work& work) {
     // Reports are complete although an assertion does not hold.
     return {e.exit_status(), e.what(), e.kind() == ErrorKind::kAssertion, {}};
   } catch (const std::bad_alloc&) {
-    return {status(ErrorKind::kModel),
-            "out of memory; --max-memory allows more where the machine has it",
-            false,
-            {}};
+    return {status(ErrorKind::kModel), out_of_memory_text(), false, {}};
   } catch (const std::exception& e) {
     return {status(ErrorKind::kInternal), std::string("internal error: ") + e.what(), false, {}};
   } catch (...) {

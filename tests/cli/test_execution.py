@@ -256,7 +256,7 @@ class Execution(CliTest):
     def test_a_run_that_takes_more_memory_than_is_allowed(self):
         done = self.run_it(MODELS / "resnet50.pt2", "--max-memory", "150M")
         self.assertEqual(done.returncode, 6, done.stderr)
-        self.assertIn("memory", done.stderr)
+        self.assertIn("there is not enough memory: more than 143 MiB (--max-memory) is needed", done.stderr)
 
     def test_a_file_of_weights_alone(self):
         weights = self.file("w.safetensors", safetensors({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}, b"\0" * 8))

@@ -106,6 +106,8 @@ class Full(CliTest):
         self.assertEqual(done.returncode, 4)
         self.assertIn("takes more memory than --max-memory allows (28.6 MiB)", done.stderr)
         self.assertNotIn("map segment", done.stderr)
+        self.assert_refused(4, ["there is not enough memory to read 'data.pkl': more than 64 MiB (--max-memory) is needed"],
+                            SCRIPTED, "--max-memory=64MiB", "--inference")
 
     def test_one_dictionary_of_fvcore_alone(self):
         def written(what, status=0):

@@ -1,5 +1,7 @@
 #include "operators/messages.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <array>
 
@@ -105,7 +107,14 @@ bool out_of_memory(std::string_view text) {
          text.find("can't allocate memory") != std::string_view::npos;
 }
 
-constexpr const char* kOutOfMemory = "there is not enough memory";
+/// The limit that --max-memory sets is the reason where there is one.
+std::string out_of_memory_text(std::string_view purpose = {}) {
+  const auto text = "there is not enough memory" + std::string(purpose);
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return text;
+  return text + ": more than " + std::to_string(limit.rlim_cur >> 20) +
+         " MiB (--max-memory) is needed";
+}
 
 std::string text_of(const std::exception& error) {
   const auto* e = dynamic_cast<const c10::Error*>(&error);
@@ -115,7 +124,7 @@ std::string text_of(const std::exception& error) {
 }  // namespace
 
 std::string short_reason(std::string_view text) {
-  if (out_of_memory(text)) return kOutOfMemory;
+  if (out_of_memory(text)) return out_of_memory_text();
   auto line = without_class(after_program_text(text));
   if (line.empty()) line = first_line(text);
   line = without_plea(line.substr(0, line.find(" (Exception raised from")));
@@ -138,8 +147,7 @@ void rethrow_as_bad_model(std::string_view record) {
   } catch (const std::exception& e) {
     const auto text = text_of(e);
     if (out_of_memory(text)) {
-      throw Error(TMETER_CANNOT_RUN,
-                  std::string(kOutOfMemory) + " to read '" + std::string(record) + "'");
+      throw Error(TMETER_BAD_MODEL, out_of_memory_text(" to read '" + std::string(record) + "'"));
     }
     const auto known = known_cause(text);
     if (!known.empty()) throw Error(TMETER_BAD_MODEL, known);

@@ -170,7 +170,9 @@ TEST(Supervisor, WhatTheWorkThrowsBecomesAMessageAndAStatus) {
   const auto thrown = [](auto what) { return run(job(), [=](Worker&) -> Ending { throw what; }); };
   expect(thrown(Error(ErrorKind::kRun, "because")), 6, "", "tmeter: because\n");
   expect(thrown(std::bad_alloc()), 4, "",
-         "tmeter: out of memory; --max-memory allows more where the machine has it\n");
+         ::tmeter::testing::kMemoryIsLimited
+             ? "tmeter: out of memory: more than 1.0 GiB (--max-memory) is needed\n"
+             : "tmeter: out of memory\n");
   expect(thrown(std::runtime_error("odd")), 1, "", "tmeter: internal error: odd\n");
   expect(thrown(1), 1, "", "tmeter: internal error: an unknown exception\n");
 }
@@ -570,8 +572,7 @@ TEST(Supervisor, MemoryIsLimitedHoweverItIsTaken) {
     const std::string much(200 << 20, 'x');
     return ended(0, much.substr(0, 1));
   });
-  expect(allocated, 4, "",
-         "tmeter: out of memory; --max-memory allows more where the machine has it\n");
+  expect(allocated, 4, "", "tmeter: out of memory: more than 128.0 MiB (--max-memory) is needed\n");
   const auto shared = run(j, once_in_plugin([](Worker&) {
                             constexpr size_t kMuch = 200 << 20;
                             void* memory = mmap(nullptr, kMuch, PROT_READ | PROT_WRITE,
