@@ -25,7 +25,7 @@ test("a logarithmic scale begins and ends at powers of its base", () => {
 
 const chart: SvgChart = {
   title: "cost <b> & more", xTitle: "size", yTitle: "cost", x: [0, 5, 10], formatX: String, formatY: String,
-  curves: [{ title: "a", color: "#123456", kind: "line", y: [0, null, 20] }, { title: "b", color: "#654321", kind: "points", y: [null, 10, null] }],
+  curves: [{ title: "a", color: "#123456", kind: "line", dash: [8, 4], y: [0, null, 20] }, { title: "b", color: "#654321", kind: "points", dash: [], y: [null, 10, null] }],
   logX: false, logY: false, bytesX: false, bytesY: false, ink: "#000", grid: "#ccc", paper: "#fff",
 };
 
@@ -34,6 +34,7 @@ test("an SVG chart has its curves at their places, and text as text", () => {
   assert.ok(text.includes("<title>cost &lt;b&gt; &amp; more</title>") && !text.includes("<b>"));
   // Marks "0" to "20" take 2 × 7 pixels beside 40: the plot is 674 wide from x = 54 on and 400 high from y = 36 on.
   assert.ok(text.includes('<path d="M54 436L728 36"'), text);  // (0, 0) at the lower left, (10, 20) at the upper right
+  assert.equal(text.split('stroke-dasharray="8 4"').length, 3, "a dashed line, in the plot and in the legend");
   assert.ok(text.includes('<circle cx="391" cy="236"'), text);  // (5, 10): the middle
 });
 

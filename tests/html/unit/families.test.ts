@@ -1,7 +1,7 @@
 // Figures that are read side by side, whichever plugin gives them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Aggregation, UnitKind } from "page/data/codes";
+import { Aggregation, Provenance, UnitKind } from "page/data/codes";
 import { families, spread } from "page/data/families";
 import { Figures } from "page/data/figures";
 import type { Metric } from "page/data/raw";
@@ -27,6 +27,11 @@ test("figures of other plugins and units, counts, bytes and figures without a un
   const metrics = [metric("a", "dB"), metric("b", "dB"), metric("c", "dB"), metric("d", "dB", { plugin: "q" }), metric("e", "bit"),
     ...["f", "g", "h", "i"].map((id) => metric(id, "B", { unit_kind: UnitKind.byte })),
     ...["j", "k", "l", "m"].map((id) => metric(id, ""))];
+  assert.deepEqual(families(metrics, all(metrics)), []);
+});
+
+test("figures that a file without weights does not have form no family", () => {
+  const metrics = ["a", "b", "c", "d"].map((id) => metric(id, "dB", { provenance: Provenance.unavailable }));
   assert.deepEqual(families(metrics, all(metrics)), []);
 });
 

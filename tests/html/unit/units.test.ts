@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UnitKind } from "page/data/codes";
-import { joined, percent, scaled } from "page/format/units";
+import { joined, kindOfUnit, percent, scaled, takesPrefix } from "page/format/units";
 
 function expectTexts(kind: number, unit: string, cases: [number, string][]): void {
   for (const [value, text] of cases) assert.equal(joined(scaled(value, kind, unit)), text, `${value} ${unit}`);
@@ -31,6 +31,11 @@ test("joules, seconds, ratios and rates", () => {
   expectTexts(UnitKind.other, "FLOP/J", [[1.87e10, "18.70 GFLOP/J"]]);
   expectTexts(UnitKind.other, "°C", [[71.5, "71.50 °C"]]);
   expectTexts(UnitKind.other, "dB", [[21.345, "21.34 dB"], [3, "3 dB"]]);
+});
+
+test("axes of a series write prefixes where its unit takes them", () => {
+  assert.deepEqual(["B", "s", "W", "Hz", "FLOP/s", "dB", "%", "constructor", ""].filter(takesPrefix), ["B", "s", "W", "Hz", "FLOP/s"]);
+  assert.deepEqual(["s", "Hz", "constructor"].map((unit) => joined(scaled(0.0005, kindOfUnit(unit), unit))), ["500.00 µs", "500.00 µHz", "0.0005 constructor"]);
 });
 
 test("infinite values and NaN have words of their own", () => {

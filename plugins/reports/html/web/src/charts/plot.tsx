@@ -13,8 +13,9 @@ export interface Curve {
   y: (number | null)[];
   /** CSS colour */
   color: string;
-  /** A ceiling: dashed, as nothing that was measured. */
   kind?: "line" | "points" | "steps" | "ceiling";
+  /** Lengths of strokes and gaps; a ceiling, which nothing measured, is always dashed. */
+  dash?: number[];
 }
 
 export interface PlotProps {
@@ -51,6 +52,8 @@ function resolved(color: string): string {
   return name ? getComputedStyle(document.documentElement).getPropertyValue(name).trim() : color;
 }
 
+export const dashOf = ({ kind, dash = [] }: Pick<Curve, "kind" | "dash">): number[] => (kind === "ceiling" ? [6, 4] : dash);
+
 /** A line needs two places; one alone would not be seen. */
 const isDot = ({ y }: Curve): boolean => y.reduce((n: number, v) => n + Number(v !== null), 0) < 2;
 
@@ -62,7 +65,7 @@ function seriesOf(curve: Curve, format: (v: number) => string): uPlot.Series {
     value: (_plot, v) => (v === null || v === undefined ? "–" : format(v)),
   };
   if (curve.kind === "points") series.paths = () => null;
-  if (curve.kind === "ceiling") series.dash = [6, 4];
+  series.dash = dashOf(curve);
   if (curve.kind === "steps") series.paths = uPlot.paths.stepped!({ align: 1 });
   return series;
 }
@@ -106,7 +109,9 @@ function apart(plot: uPlot, splits: (number | null)[], format: (v: number) => st
   });
 }
 
-const mostInLegend = 10;  // curves; of more, the one beside the pointer is named
+const mostWithValues = 10;  // curves; of more, the legend has the names alone and the pointer tells which is which
+/** As CSS names the border of a legend's mark. */
+const markOf = (dash: number[]): string => (dash.length === 0 ? "solid" : dash[0]! > 3 ? "dashed" : "dotted");
 
 function optionsOf(props: PlotProps, width: number, onFocus: (title: string | undefined) => void): uPlot.Options {
   const ink = resolved("var(--ink-2)"), line = resolved("var(--line)");
@@ -127,7 +132,10 @@ function optionsOf(props: PlotProps, width: number, onFocus: (title: string | un
       { ...axis(formatY, props.yTitle, props.bytesY), size: (_plot, values) => roomFor(values) }],
     series: [{ label: props.xTitle, value: (_plot, v) => (v === null ? "–" : formatX(v)) },
       ...props.curves.map((curve) => seriesOf(curve, formatY))],
-    legend: { show: props.legend ?? props.curves.length <= mostInLegend, live: true },
+    legend: {
+      show: props.legend ?? true, live: props.curves.length <= mostWithValues,
+      markers: { dash: (_plot, i) => markOf(dashOf(props.curves[i - 1] ?? {})) },
+    },
     cursor: { focus: { prox: 24 }, drag: { x: true, y: false } },
     focus: { alpha: 0.35 },
     hooks: {
@@ -140,7 +148,7 @@ function optionsOf(props: PlotProps, width: number, onFocus: (title: string | un
 function svgText(props: PlotProps): string {
   return svgOf({
     title: props.label, xTitle: props.xTitle, yTitle: props.yTitle, x: props.x,
-    curves: props.curves.map((curve) => ({ title: curve.title, y: curve.y, color: resolved(curve.color), kind: curve.kind ?? "line" })),
+    curves: props.curves.map((curve) => ({ title: curve.title, y: curve.y, color: resolved(curve.color), kind: curve.kind ?? "line", dash: dashOf(curve) })),
     formatX: props.formatX ?? plainNumber, formatY: props.formatY ?? plainNumber,
     logX: props.logX ?? false, logY: props.logY ?? false, bytesX: props.bytesX ?? false, bytesY: props.bytesY ?? false,
     ink: resolved("var(--ink)"), grid: resolved("var(--line)"), paper: resolved("var(--surface)"),
@@ -164,9 +172,9 @@ export function Plot(props: PlotProps) {
     <>
       {props.saved === false ? null
         : <p class="chart-tools"><SaveButton what={props.label} ending="svg" text={() => svgText(props)} tip="The chart as a file" /></p>}
-      <div class="plot" ref={box} role="img" aria-label={props.label} />
-      {props.curves.length > mostInLegend
-        ? <p class="focused quiet">{focused ?? `${props.curves.length} curves; the pointer tells which is which`}</p> : null}
+      <div class={props.curves.length > mostWithValues ? "plot many" : "plot"} ref={box} role="img" aria-label={props.label} />
+      {props.curves.length > mostWithValues
+        ? <p class="focused quiet">{focused ?? `${props.curves.length} curves; point at a line or a name`}</p> : null}
     </>
   );
 }

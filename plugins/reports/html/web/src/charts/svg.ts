@@ -32,6 +32,8 @@ export interface SvgCurve {
   title: string;
   color: string;
   kind: "line" | "points" | "steps" | "ceiling";
+  /** Lengths of strokes and gaps; empty: one line. */
+  dash: readonly number[];
   y: readonly (number | null)[];
 }
 
@@ -69,6 +71,8 @@ function rangeOf(values: Iterable<number | null>, positive: boolean): [number, n
   return low <= high ? [low, high] : undefined;
 }
 
+const dashed = ({ dash }: SvgCurve): string => (dash.length > 0 ? ` stroke-dasharray="${dash.join(" ")}"` : "");
+
 function drawn(curve: SvgCurve, x: readonly number[], atX: (v: number) => number, atY: (v: number) => number): string {
   const color = escaped(curve.color);
   const places = x.flatMap((v, i) => {
@@ -81,7 +85,7 @@ function drawn(curve: SvgCurve, x: readonly number[], atX: (v: number) => number
     if (i === 0) return `M${short(px)} ${short(py)}`;
     return curve.kind === "steps" ? `H${short(px)}V${short(py)}` : `L${short(px)} ${short(py)}`;
   }).join("");
-  return `<path d="${path}" fill="none" stroke="${color}" stroke-width="1.75"${curve.kind === "ceiling" ? ' stroke-dasharray="6 4"' : ""}/>`;
+  return `<path d="${path}" fill="none" stroke="${color}" stroke-width="1.75"${dashed(curve)}/>`;
 }
 
 export function svgOf(chart: SvgChart): string {
@@ -110,7 +114,9 @@ export function svgOf(chart: SvgChart): string {
     ...curves.map((curve) => drawn(curve, x, atX, atY)),
     ...curves.map((curve, i) => {
       const y = top + plotHeight + below + legendLine * i;
-      return `<rect x="${left}" y="${y}" width="12" height="10" fill="${escaped(curve.color)}"/>` + text(left + 20, y + 9, curve.title);
+      const mark = curve.dash.length === 0 ? `<rect x="${left}" y="${y}" width="24" height="10" fill="${escaped(curve.color)}"/>`
+        : `<path d="M${left} ${y + 5}h24" fill="none" stroke="${escaped(curve.color)}" stroke-width="3"${dashed(curve)}/>`;
+      return mark + text(left + 32, y + 9, curve.title);
     }),
     "</svg>", "",
   ].join("\n");

@@ -1,6 +1,6 @@
 // Figures that are read beside each other: many of one plugin, in a unit that is neither a count nor bytes, as the
 // signal-to-noise ratios of a tensor under one scheme of quantization after the other.
-import { UnitKind } from "./codes";
+import { Provenance, UnitKind } from "./codes";
 import type { Figures } from "./figures";
 import type { Metric } from "./raw";
 
@@ -23,8 +23,8 @@ function commonWord(ids: readonly string[]): string {
 export function families(metrics: readonly Metric[], among: readonly number[]): Family[] {
   const groups = new Map<string, number[]>();
   for (const i of among) {
-    const { unit, unit_kind, plugin } = metrics[i]!;
-    if (unit_kind !== UnitKind.other || !unit) continue;
+    const { unit, unit_kind, plugin, provenance } = metrics[i]!;
+    if (unit_kind !== UnitKind.other || !unit || provenance === Provenance.unavailable) continue;
     const key = `${plugin}\u0000${unit}`;
     groups.set(key, [...groups.get(key) ?? [], i]);
   }

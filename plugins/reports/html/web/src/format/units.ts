@@ -53,6 +53,15 @@ const numerator = (unit: string) => unit.split("/")[0] ?? "";
 const isRate = (unit: string) =>
   unit === "IPS" || (unit.length > 2 && unit.endsWith("/s")) || (unit.includes("/") && counted.has(numerator(unit)));
 
+const kinds = new Map<string, number>([["B", UnitKind.byte], ["s", UnitKind.second], ["J", UnitKind.joule], ["W", UnitKind.watt]]);
+
+/** The kind of a unit that a series states by its symbol. */
+export const kindOfUnit = (unit: string): number => kinds.get(unit) ?? UnitKind.other;
+
+/** "ms" of "s", "GFLOP/s" of "FLOP/s", but no prefix before "dB" or "%". */
+export const takesPrefix = (unit: string): boolean =>
+  kindOfUnit(unit) !== UnitKind.other || symbols.has(numerator(unit)) || isRate(unit);
+
 export function scaled(v: number, kind: number, unit: string): Scaled {
   if (Number.isNaN(v)) return { number: "nan", unit: "" };
   if (!Number.isFinite(v)) return { number: v < 0 ? "-inf" : "inf", unit: "" };

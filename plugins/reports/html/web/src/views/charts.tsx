@@ -6,11 +6,11 @@ import { isCeiling } from "../charts/ceilings";
 import { aligned, spansDecades } from "../charts/curves";
 import { arranged, byMeaning, type Folded } from "../charts/series_groups";
 import { Plot, type Curve } from "../charts/plot";
-import { Aggregation, Axis, UnitKind } from "../data/codes";
+import { Aggregation, Axis } from "../data/codes";
 import { integerOf, valueOf } from "../data/cell";
 import { families } from "../data/families";
-import { textOf, type RawCount, type Series, type Target } from "../data/raw";
-import { joined, scaled } from "../format/units";
+import type { Operators, RawCount, Series, Target } from "../data/raw";
+import { joined, kindOfUnit, scaled, takesPrefix } from "../format/units";
 import { shortened } from "../format/text";
 import { useApp, type App } from "../state/app";
 import { useLoaded } from "../state/load";
@@ -34,8 +34,11 @@ function TensorFamilies({ app }: { app: App }) {
   return figures ? <FamilyCharts app={app} figures={figures} things="tensors" /> : null;
 }
 
-const lineColors = Array.from({ length: 8 }, (_, i) => `var(--kind-${i})`);
-const lineColor = (i: number) => lineColors[i % lineColors.length]!;
+const lineColors = 8, dashes = [[], [8, 4], [2, 3]];
+
+/** 24 lines that differ: by colour, then by dashes. */
+const lineStyle = (i: number): Pick<Curve, "color" | "dash"> => (
+  { color: `var(--kind-${i % lineColors})`, dash: dashes[Math.floor(i / lineColors) % dashes.length]! });
 
 const none: Series[] = [];
 
@@ -84,7 +87,7 @@ function SweepChart({ app: { report } }: { app: App }) {
     });
     const { x, y } = aligned([...groups.values()]);
     const curves: Curve[] = [...groups.keys()].map((group, i) => ({
-      title: names[1] ? `${names[1]} = ${group}` : about.title, y: y[i]!, color: lineColor(i),
+      title: names[1] ? `${names[1]} = ${group}` : about.title, y: y[i]!, ...lineStyle(i),
     }));
     return { x, curves };
   }, [metric]);
@@ -128,6 +131,10 @@ function FoldedCharts({ app, over, charts }: { app: App } & Folded) {
 
 const mostCurves = 24;
 
+/** Of the whole model there is one curve, which says nothing by that name. */
+const curveName = (app: App, { of, y_title }: Series, operators: Operators | undefined): string =>
+  (of[0] === Axis.model ? y_title : nameOf(app, of, operators));
+
 function SeriesGroup({ app, group }: { app: App; group: Series[] }) {
   const first = group[0]!;
   const isSelected = ([axis, index]: Target) => app.selection !== undefined && app.selection.index === index &&
@@ -140,7 +147,7 @@ function SeriesGroup({ app, group }: { app: App; group: Series[] }) {
   const operators = useNamesOf(shown.map((s) => s.of));
   const chart = useMemo(() => {
     const { x, y } = aligned(shown);
-    const curves: Curve[] = shown.map((s, i) => ({ title: shortened(nameOf(app, s.of, operators), 40), y: y[i]!, color: lineColor(i) }));
+    const curves: Curve[] = shown.map((s, i) => ({ title: shortened(curveName(app, s, operators), 40), y: y[i]!, ...lineStyle(i) }));
     return { x, curves };
   }, [shown, operators]);
   return (
@@ -153,17 +160,17 @@ function SeriesGroup({ app, group }: { app: App; group: Series[] }) {
   );
 }
 
-/** Bytes are written as everywhere; other units stand beside the title. */
-const titleWith = (title: string, unit: string) => (unit && unit !== "B" ? `${title} [${unit}]` : title);
-const bytesText = (v: number) => joined(scaled(v, UnitKind.byte, "B"));
+/** Units that take prefixes are written as everywhere; others stand beside the title. */
+const titleWith = (title: string, unit: string) => (unit && !takesPrefix(unit) ? `${title} [${unit}]` : title);
+const textWith = (unit: string) => (v: number) => joined(scaled(v, kindOfUnit(unit), unit));
 
 export function SeriesPlot({ series, chart, height }: {
   series: Series; chart: { x: number[]; curves: Curve[] }; height: number;
 }) {
   return <Plot label={`${series.title}: ${series.y_title} over ${series.x_title}`} {...chart} height={height}
                xTitle={titleWith(series.x_title, series.x_unit)} yTitle={titleWith(series.y_title, series.y_unit)}
-               {...(series.x_unit === "B" ? { formatX: bytesText, bytesX: true } : {})}
-               {...(series.y_unit === "B" ? { formatY: bytesText, bytesY: true } : {})} />;
+               {...(takesPrefix(series.x_unit) ? { formatX: textWith(series.x_unit), bytesX: series.x_unit === "B" } : {})}
+               {...(takesPrefix(series.y_unit) ? { formatY: textWith(series.y_unit), bytesY: series.y_unit === "B" } : {})} />;
 }
 
 /** Peaks say most over time, so a figure whose roll-up is the largest is the first choice. */
@@ -192,7 +199,7 @@ function OverOperators({ app, operators, figures }: OperatorData & { app: App })
       {marked.slice(0, 6).map(({ finding, index }) => (
         <p class="mark" key={index}>
           <button type="button" class="link" onClick={() => app.jump({ kind: "operator", index })}>
-            {index}: {shortened(textOf(operators.op, index), 60)}</button>{" "}
+            {shortened(nameOf(app, [Axis.operator, index], operators), 80)}</button>{" "}
           {finding.text}. <span class="quiet">{finding.evidence}</span>
         </p>
       ))}

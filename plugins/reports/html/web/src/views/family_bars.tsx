@@ -34,13 +34,15 @@ export function FamilyCharts({ app: { report }, figures, things }: { app: App; f
     return all ? [{ ...all, label: labelOf(metric), text: text(all.middle),
                     tip: `5 % ${text(all.low)} · median ${text(all.middle)} · 95 % ${text(all.high)}\n${aboutMetric(metric)}` }] : [];
   });
+  const shown = families(report.metrics, figures.metrics).map((family) => ({ family, bars: barsOf(family) }))
+    .filter(({ bars }) => bars.length > 0);
   return (
     <>
-      {families(report.metrics, figures.metrics).map((family) => (
+      {shown.map(({ family, bars }) => (
         <section class="chart" key={titleOf(family)}>
           <h2>{titleOf(family)} over all {things}</h2>
           <p class="quiet">bars from 5 % to 95 % of the {things}, their median marked and written</p>
-          <Bars label={titleOf(family)} bars={barsOf(family)} />
+          <Bars label={titleOf(family)} bars={bars} />
         </section>))}
     </>
   );

@@ -7,7 +7,6 @@ export function showTips(page: Document): void {
   tip.id = "tmeter-tip";
   tip.setAttribute("role", "tooltip");
   tip.hidden = true;
-  page.body.append(tip);
   let owner: Element | undefined;
 
   const hide = () => {
@@ -24,6 +23,7 @@ export function showTips(page: Document): void {
     owner = target;
     tip.textContent = text;
     tip.hidden = false;
+    (target.closest("main, .top, .cards") ?? page.body).append(tip);  // in the landmark that it is about
     target.setAttribute("aria-describedby", tip.id);
     place(tip, target.getBoundingClientRect());
   };

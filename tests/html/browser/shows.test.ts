@@ -1,0 +1,144 @@
+// Reports of every kind, from a language model to weights alone, on a phone, a laptop and a large screen, light and dark: nothing
+// is cut, no chart is empty, axe-core finds nothing.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import { axeSource, becomes, eventually, fixtures, makeComparison, makeReport, path, source, withPage } from "./browser";
+
+const fixture = (name: string, ...options: string[]) => (key: string): string => makeReport(key, join(fixtures, name), ...options);
+const full = ["--full", "--hardware", "nvidia-a100"];
+
+function manyOperators(key: string): string {
+  const file = path("100000.pt2");
+  execFileSync("python3", [join(source, "tests/bench/make_large.py"), "100000", file], { stdio: ["ignore", "ignore", "inherit"] });
+  return makeReport(key, file);
+}
+
+function merged(key: string): string {
+  const parts = [1, 2].map((part) => {
+    const file = path(`part-${part}.json`);
+    makeReport(`part-${part}`, join(fixtures, `checkpoints/model-0000${part}-of-00002.safetensors`), "--report", `json=${file}`);
+    return file;
+  });
+  return makeReport(key, "merge", ...parts);
+}
+
+const reports: Record<string, (key: string) => string> = {
+  "language-model": fixture("models/llama_like.pt2", ...full),
+  "vision-transformer": fixture("models/vit_b_16.pt2", ...full),
+  unet: fixture("unet/unet.pt2", ...full),
+  detection: fixture("models/detr_like.pt2", ...full),
+  lstm: fixture("models/lstm.pt2", ...full),
+  "100000-operators": manyOperators,
+  weights: fixture("trained/model.safetensors", "--full"),
+  run: fixture("trained/model.pt2", "--full", "--inference", "--run-for", "2s"),
+  diff: (key) => makeComparison(key, "models/mobilenet_v2.pt2", "models/mobilenet_v3_large.pt2"),
+  "pruned-diff": (key) => makeComparison(key, "pruned/before.pt2", "pruned/after.pt2"),
+  "same-diff": (key) => makeComparison(key, "pruned/before.pt2", "pruned/before.pt2"),
+  merged,
+};
+
+/** Each view with something selected, so that its details are there, too. */
+const views = ["#modules", "#modules?at=", "#map", "#graph", "#operators?operator=0", "#tensors?tensor=%230", "#charts", "#findings", "#about"];
+const widths = [390, 1400, 2560];
+
+/**
+ * Elements whose content is wider than they are. Meant to be so: what scrolls, and a name that ends in an ellipsis and has its
+ * whole text in a title or tip; never a figure. Runs in the page.
+ */
+function clipped(): string[] {
+  const found: string[] = [];
+  if (document.documentElement.scrollWidth > innerWidth) found.push(`the page: ${document.documentElement.scrollWidth} in ${innerWidth}`);
+  for (const element of document.body.querySelectorAll<HTMLElement>("*")) {
+    if (element.clientWidth === 0 || element.scrollWidth <= element.clientWidth + 1) continue;
+    if (element.closest("svg, .print-sheet, .u-wrap, .map, .strip")) continue;
+    const { overflowX, textOverflow, display } = getComputedStyle(element);
+    if (display === "inline" || overflowX === "auto" || overflowX === "scroll") continue;
+    const isCut = [element, ...element.querySelectorAll<HTMLElement>("*")].some((each) => getComputedStyle(each).textOverflow === "ellipsis");
+    if (isCut && element.matches(".cell") && element.querySelector("[title], [data-tip]") && !element.querySelector(".figure")) continue;
+    if (textOverflow === "ellipsis" && element.closest("[title], [data-tip]") && !element.closest(".figure, .card")) continue;
+    found.push(`${element.tagName}.${element.className}: ${element.scrollWidth} in ${element.clientWidth}, ${element.innerText.slice(0, 60)}`);
+  }
+  return found;
+}
+
+/** Charts in which nothing is drawn: no pixel has the colour of a curve, no bar is there. Runs in the page. */
+function empty(): string[] {
+  const rgb = (color: string) => (color.match(/\d+/g) ?? []).slice(0, 3).map(Number);
+  const found: string[] = [];
+  for (const plot of document.querySelectorAll<HTMLElement>(".plot")) {
+    const canvas = plot.querySelector("canvas"), copy = document.createElement("canvas");
+    if (canvas) [copy.width, copy.height] = [canvas.width, canvas.height];
+    const context = copy.getContext("2d", { willReadFrequently: true })!;
+    if (canvas) context.drawImage(canvas, 0, 0);
+    const curves = [...plot.querySelectorAll(plot.matches(".many") ? ".u-marker" : ".u-series:not(:first-child) .u-marker")].map((each) => rgb(getComputedStyle(each).borderTopColor));
+    const { data } = context.getImageData(0, 0, copy.width, copy.height);
+    let drawn = 0;
+    for (let i = 0; i < data.length && drawn < 5; i += 4)
+      if (data[i + 3]! > 128 && curves.some((curve) => curve.every((v, k) => Math.abs(v - data[i + k]!) < 24))) ++drawn;
+    if (drawn < 5) found.push(`${plot.getAttribute("aria-label")}: ${curves.length} curves`);
+  }
+  for (const [what, inside] of [["histogram", "path[d^=M]"], ["bars", "li"], ["map", ".tile"], ["graph-box", ".box"], ["chart", ".plot, .bars"]])
+    for (const chart of document.querySelectorAll(`.${what}`)) if (!chart.querySelector(inside!)) found.push(`${what} without ${inside}`);
+  return found;
+}
+
+interface Violation {
+  id: string;
+  nodes: { html: string }[];
+}
+
+/** What axe-core finds by these rules; without, by all that are on by default. */
+async function violations(page: Page, rules?: string[]): Promise<string[]> {
+  // Evaluated by the debugger, to which the page's policy does not apply.
+  if (!await page.evaluate("'axe' in window")) await page.evaluate(axeSource());
+  const found = await page.evaluate((values) => (window as unknown as { axe: { run: (options: object) => Promise<{ violations: Violation[] }> } })
+    .axe.run({ resultTypes: ["violations"], ...(values ? { runOnly: { type: "rule", values } } : {}) }), rules);
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.length} × ${nodes[0]!.html.slice(0, 200)}`);
+}
+
+const settles = (check: () => Promise<string[]>, what: string) => eventually(async () => assert.deepEqual(await check(), [], what), 10_000);
+
+/** Shows a view, with everything in it unfolded; false: this report has no such view. */
+async function show(page: Page, hash: string): Promise<boolean> {
+  const name = /\w+/.exec(hash)![0], tab = page.locator(`#tab-${name}`);
+  if (await tab.count() === 0) return false;
+  await page.evaluate((to) => { location.hash = to; }, hash);
+  await becomes(() => tab.getAttribute("aria-selected"), "true", hash);
+  await becomes(() => page.locator(".details").count(), Number(hash.includes("?")), "details");
+  await page.locator("#view [role=status]").waitFor({ state: "detached" });
+  await page.locator(name === "charts" ? ".charts > *" : "#view > *").first().waitFor();
+  await page.evaluate(() => document.querySelectorAll<HTMLDetailsElement>("details:not(.menu)").forEach((each) => { each.open = true; }));
+  const more = page.locator('.card.more[aria-expanded="false"]');
+  if (await more.count() > 0) await more.click();
+  return true;
+}
+
+async function inspect(page: Page, view: string): Promise<void> {
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      const where = `${view} at ${width} pixels, ${colorScheme}`;
+      await settles(() => page.evaluate(clipped), `${where}: something is cut`);
+      await settles(() => page.evaluate(empty), `${where}: something is empty`);
+      // Both themes have the same elements, so only the contrast is left to check.
+      assert.deepEqual(await violations(page, colorScheme === "dark" ? ["color-contrast"] : undefined), [], where);
+    }
+  }
+}
+
+// A build without LibTorch runs no model.
+if (!existsSync(join(process.env["TMETER"]!, "../../lib/tmeter/plugins/torch-backend.tmeter"))) delete reports["run"];
+
+describe("reports", { concurrency: 2 }, () => {
+  for (const [name, make] of Object.entries(reports))
+    test(`nothing of the report ${name} is cut or empty, and axe-core finds nothing`, () =>
+      withPage(make(`show-${name}`), { viewport: { width: 1400, height: 900 } }, async ({ page }) => {
+        if (await page.locator("#view").count() === 0) return inspect(page, "the page");
+        for (const hash of views) if (await show(page, hash)) await inspect(page, hash);
+      }));
+});
