@@ -80,7 +80,7 @@ test("a slash goes to the search of the view, and to that of the modules where t
     await becomes(focused, "Search operators, modules, source");
     await page.keyboard.type("a/b");
     await becomes(() => page.getByLabel("Search operators, modules, source").inputValue(), "a/b");
-    await openTab(page, "Map");
+    await openTab(page, "Charts");
     await page.keyboard.press("/");
     await becomes(focused, "Search modules and types");
   }));

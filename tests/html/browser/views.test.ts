@@ -7,7 +7,7 @@ import { becomes, eventually, fixtures, hashOf, makeReport, openTab, path, resne
 
 test("a double click in the map zooms, and Backspace leads back", () =>
   withPage(resnet(), { hash: "#map" }, async ({ page }) => {
-    const tile = page.locator(".map .tile").filter({ hasText: /^layer4$/ });
+    const tile = page.locator('.map .tile[aria-label^="layer4,"]');
     await tile.click({ position: { x: 30, y: 8 } });
     await page.locator(".details").waitFor();
     await tile.dblclick({ position: { x: 30, y: 8 } });
@@ -23,7 +23,7 @@ test("details open after a double click, so that its second click hits the same 
   withPage(resnet(), { hash: "#map" }, async ({ page }) => {
     await page.clock.install();
     await page.clock.pauseAt(Date.now() + 60_000);
-    await page.locator(".map .tile").filter({ hasText: /^layer4$/ }).click({ position: { x: 30, y: 8 } });
+    await page.locator('.map .tile[aria-label^="layer4,"]').click({ position: { x: 30, y: 8 } });
     await page.clock.runFor(300);
     await page.locator('.tile[aria-pressed="true"]').waitFor();
     assert.equal(await page.locator(".details").count(), 0);
@@ -43,10 +43,51 @@ test("a selection in the map selects in the table and the details, too", () =>
 
 test("the area of the map is any metric that adds up", () =>
   withPage(resnet(), { hash: "#map" }, async ({ page }) => {
-    const width = () => page.locator('.tile[data-module="150"]').evaluate((e) => e.getBoundingClientRect().width * e.getBoundingClientRect().height);
+    const width = () => page.locator('.tile[data-row="150"]').evaluate((e) => e.getBoundingClientRect().width * e.getBoundingClientRect().height);
     const macs = await width();  // fc: 0.05 % of the MACs, 8 % of the parameters
     await page.getByLabel("Area").selectOption({ label: "params" });
     await eventually(async () => assert.ok(await width() > 20 * macs));
+  }));
+
+test("the map goes down to the leaves, and each tile tells its share and figure", () =>
+  withPage(resnet(), { hash: "#map" }, async ({ page }) => {
+    // 3 × 3 × 256 × 256 × 14 × 14 multiply-adds, by hand; of 4,089,184,256.
+    const conv = page.locator('.map .tile[aria-label^="layer3.1.conv2,"]');
+    assert.match(await conv.innerText(), /^conv2\s+2\.8 %( · 115\.61 M)? each$/);  // one of five blocks
+    assert.equal(await conv.getAttribute("aria-label"), "layer3.1.conv2, MACs 2.8 % · 115.61 M");
+  }));
+
+test("identical modules are one tile of the map, until it is clicked", () =>
+  withPage(makeReport("map-vit", join(fixtures, "models/vit_b_16.pt2"), "--plugins=flops"), { hash: "#map" }, async ({ page }) => {
+    const layer = (i: number) => page.locator(`.map .tile[aria-label^="encoder.layers.encoder_layer_${i},"]`);
+    await layer(0).waitFor();
+    assert.equal(await layer(1).count(), 0);
+    await page.getByRole("button", { name: /^repeat 12 × encoder_layer_0 … encoder_layer_11, MACs 99\.\d %/ }).click({ position: { x: 30, y: 8 } });
+    await layer(11).waitFor();
+    await page.getByLabel("Fold repeats").uncheck();
+    await page.getByLabel("Fold repeats").check();
+    await layer(11).waitFor({ state: "detached" });
+  }));
+
+test("the colour of the map is the type, or the heat of any figure", () =>
+  withPage(resnet(), { hash: "#map" }, async ({ page }) => {
+    const color = (path: string) => page.locator(`.map .tile[aria-label^="${path},"]`).evaluate((e) => getComputedStyle(e).backgroundColor);
+    assert.equal(await color("layer1.0.conv1"), await color("layer4.2.conv2"));
+    await page.getByLabel("Colour").selectOption({ label: "params" });
+    await eventually(async () => assert.notEqual(await color("layer1.0.conv1"), await color("layer4.2.conv2")));
+    await eventually(async () => assert.match(await page.locator(".legend").innerText(), /params: 0\s+2\.36 M/));  // 512 × 512 × 9
+  }));
+
+test("a search leaves colour to what it finds, in the map and in the strip above the table", () =>
+  withPage(resnet(), { hash: "#map" }, async ({ page }) => {
+    await page.getByLabel("Highlight modules and types").fill("layer3.0 downsample");
+    await eventually(async () => assert.match(await page.locator(".toolbar").innerText(), /3 modules found: 2\.5 % of MACs/));
+    const grey = (path: string) => page.locator(`.tile[aria-label^="${path},"]`).evaluate((e) => e.classList.contains("other"));
+    assert.deepEqual([await grey("layer3.0.downsample.0"), await grey("layer3.0.conv1")], [false, true]);
+    await openTab(page, /Modules/);
+    await page.getByLabel("Search modules and types").fill("layer3.0");
+    await becomes(() => grey("conv1"), true);
+    assert.equal(await grey("layer3.0.conv1"), false);
   }));
 
 test("the graph of a module has its operators and calls, and a double click goes inside", () =>

@@ -6,6 +6,7 @@ import { aligned, spansDecades } from "page/charts/curves";
 import { edgeText } from "page/charts/edge_text";
 import { draftOf, laidOut } from "page/charts/flow";
 import { tiles, weights } from "page/charts/tiles";
+import { runRow } from "page/grid/tree_rows";
 import { Axis } from "page/data/codes";
 import type { Metric, Operators, Series } from "page/data/raw";
 import { tree } from "./sample_tree";
@@ -14,24 +15,33 @@ import { tree } from "./sample_tree";
 const values = Float64Array.from([100, 10, 60, 20, 15, 5, 20, 15, 5, 20, 15, 5, 30]);
 
 test("areas of an icicle are in proportion", () => {
-  const drawn = tiles(tree, weights(tree, values), 0, { kind: "icicle", width: 1000, height: 400, levels: 9 });
-  const width = (m: number) => Math.round(drawn.find((tile) => tile.module === m)!.width);
+  const drawn = tiles(tree, weights(tree, values), 0, { kind: "icicle", width: 1000, height: 400, levels: 9, isFolded: () => false });
+  const width = (m: number) => Math.round(drawn.find((tile) => tile.row === m)!.width);
   assert.deepEqual([0, 1, 2, 12, 4].map(width), [1000, 100, 600, 300, 150]);
 });
 
 test("tiles of a treemap lie inside that of their module", () => {
-  const drawn = tiles(tree, weights(tree, values), 0, { kind: "treemap", width: 800, height: 600, levels: 9 });
-  for (const tile of drawn.filter(({ module }) => module > 0)) {
-    const outer = drawn.find(({ module }) => module === tree.parent(tile.module))!;
+  const drawn = tiles(tree, weights(tree, values), 0, { kind: "treemap", width: 800, height: 600, levels: 9, isFolded: () => false });
+  for (const tile of drawn.filter(({ row }) => row > 0)) {
+    const outer = drawn.find(({ row }) => row === tree.parent(tile.row))!;
+    assert.equal(tile.inside, outer.row);
     assert.ok(tile.x >= outer.x && tile.y >= outer.y);
     assert.ok(tile.x + tile.width <= outer.x + outer.width && tile.y + tile.height <= outer.y + outer.height);
   }
 });
 
 test("a zoomed map shows a part as the whole", () => {
-  const drawn = tiles(tree, weights(tree, values), 2, { kind: "icicle", width: 900, height: 400, levels: 1 });
-  assert.deepEqual(drawn.map(({ module }) => module), [2, 3, 6, 9]);
+  const drawn = tiles(tree, weights(tree, values), 2, { kind: "icicle", width: 900, height: 400, levels: 1, isFolded: () => false });
+  assert.deepEqual(drawn.map(({ row }) => row), [2, 3, 6, 9]);
   assert.equal(Math.round(drawn[1]!.width), 300);
+});
+
+test("a run of identical modules is one area, in which the first stands for all", () => {
+  const drawn = tiles(tree, weights(tree, values), 0, { kind: "icicle", width: 1000, height: 400, levels: 9, isFolded: (first) => first === 3 });
+  assert.deepEqual(drawn.map(({ row }) => row).sort((a, b) => a - b), [runRow(3), 0, 1, 2, 3, 4, 5, 12]);
+  assert.deepEqual(drawn.filter(({ isEach }) => isEach).map(({ row }) => row).sort((a, b) => a - b), [3, 4, 5]);
+  const width = (row: number) => Math.round(drawn.find((tile) => tile.row === row)!.width);
+  assert.deepEqual([2, runRow(3), 3, 4, 5].map(width), [600, 600, 600, 450, 150]);  // three blocks of 20: conv 45, relu 15 of 100
 });
 
 test("parts that count more than their module, as tied tensors do, still fit", () => {

@@ -1,15 +1,20 @@
-// Areas in proportion to a metric, by d3-hierarchy: an icicle or a treemap of a part of the module tree.
+// Areas in proportion to a metric, by d3-hierarchy: an icicle or a treemap of a part of the module tree. A tile stands for a row
+// as in the table (grid/tree_rows.ts): a module, or a run of identical siblings that is drawn once.
 import { hierarchy, partition, treemap, treemapSquarify, type HierarchyNode, type HierarchyRectangularNode } from "d3-hierarchy";
 import type { ModuleTree } from "../data/modules";
+import { foldedRows, isRun, moduleOf, runMembers } from "../grid/tree_rows";
 
 export interface Tile {
-  module: number;
+  row: number;
+  /** The row it is drawn in; undefined: the whole picture. */
+  inside: number | undefined;
   level: number;  // below the module it is zoomed to
   x: number;
   y: number;
   width: number;
   height: number;
   isLeaf: boolean;  // nothing is drawn inside
+  isEach: boolean;  // one of a run, drawn as large as all of them
 }
 
 export interface Picture {
@@ -18,10 +23,14 @@ export interface Picture {
   height: number;
   /** Levels below the zoomed module that are drawn. */
   levels: number;
+  /** Whether the run that begins at a module is drawn once. */
+  isFolded: (first: number) => boolean;
 }
 
 export const titleHeight = 20;  // of a module in the treemap that has others inside
+const legible = 44;  // pixels of a tile that has room for a title beside what is inside
 const smallest = 1.5;  // pixels; narrower tiles are left out
+const mostTiles = 3000;
 
 /**
  * What a module's area stands for: its figure, but no less than its parts. (Tied tensors count once
@@ -37,33 +46,75 @@ export function weights(tree: ModuleTree, values: Float64Array): Float64Array {
   return weight;
 }
 
-function part(tree: ModuleTree, weight: Float64Array, zoom: number, picture: Picture): HierarchyNode<number> {
-  const { width, height, levels } = picture;
-  const whole = weight[zoom]! || 1, depth = tree.depth[zoom]! + levels;
-  const least = picture.kind === "icicle" ? smallest / width : (smallest * smallest) / (width * height);
-  const drawn = (m: number) => weight[m]! / whole >= least;
-  const root = hierarchy(zoom, (m) => (tree.depth[m]! < depth ? tree.children(m).filter(drawn) : []));
-  root.each((node) => { (node as { value?: number }).value = weight[node.data]!; });
-  return root.sort((a, b) => (picture.kind === "treemap" ? b.value! - a.value! : 0));
+interface Part {
+  row: number;
+  /** How many times its own weight the area is: parts of a run stand for all its repetitions. */
+  scale: number;
+  level: number;
 }
 
-function laidOut(root: HierarchyNode<number>, { kind, width, height }: Picture): HierarchyRectangularNode<number> {
-  if (kind === "icicle") return partition<number>().size([width, height])(root);
-  return treemap<number>().size([width, height]).tile(treemapSquarify.ratio(1.4))
-    .paddingOuter(2).paddingInner(1).paddingTop(titleHeight).round(true)(root);
+const sum = (weight: Float64Array, modules: readonly number[]): number => modules.reduce((all, m) => all + weight[m]!, 0);
+
+class Parts {
+  private readonly least: number;
+
+  constructor(private readonly tree: ModuleTree, private readonly weight: Float64Array, private readonly zoom: number,
+              private readonly picture: Picture) {
+    const { kind, width, height } = picture;
+    const share = kind === "icicle" ? smallest / width : (smallest * smallest) / (width * height);
+    const whole = weight[zoom]! || 1;
+    const largest = tree.count > mostTiles ? weight.slice().sort().at(-mostTiles)! : 0;
+    this.least = Math.max(share * whole, largest);
+  }
+
+  root(): HierarchyNode<Part> {
+    const root = hierarchy<Part>({ row: this.zoom, scale: 1, level: 0 }, (part) => this.inside(part));
+    root.each((node) => { (node as { value?: number }).value = this.area(node.data); });
+    return root.sort((a, b) => (this.picture.kind === "treemap" ? b.value! - a.value! : 0));
+  }
+
+  private members(row: number): readonly number[] {
+    return isRun(row) ? runMembers(this.tree, moduleOf(row)) : [row];
+  }
+  private area({ row, scale }: Part): number {
+    return scale * sum(this.weight, this.members(row));
+  }
+
+  private inside({ row, scale, level }: Part): Part[] {
+    if (level >= this.picture.levels) return [];
+    const parts = isRun(row) ? this.once(row, scale, level)
+      : foldedRows(this.tree, this.tree.children(row), this.picture.isFolded).map((inner) => ({ row: inner, scale, level: level + 1 }));
+    return parts.filter((part) => this.area(part) >= this.least);
+  }
+
+  /** The first repetition of a run, as large as all of them. It stands on the level of the run. */
+  private once(row: number, scale: number, level: number): Part[] {
+    const members = this.members(row), first = members.slice(0, this.tree.runs.get(moduleOf(row))!.window);
+    const times = sum(this.weight, members) / (sum(this.weight, first) || 1);
+    return first.map((m) => ({ row: m, scale: scale * times, level }));
+  }
+}
+
+function laidOut(root: HierarchyNode<Part>, { kind, width, height }: Picture): HierarchyRectangularNode<Part> {
+  if (kind === "icicle") return partition<Part>().size([width, height])(root);
+  const title = ({ x0, x1, y0, y1 }: HierarchyRectangularNode<Part>) => (x1 - x0 > legible && y1 - y0 > legible ? titleHeight : 2);
+  return treemap<Part>().size([width, height]).tile(treemapSquarify.ratio(1.4))
+    .paddingOuter(2).paddingInner(1).paddingTop(title).round(true)(root);
 }
 
 export function tiles(tree: ModuleTree, weight: Float64Array, zoom: number, picture: Picture): Tile[] {
   if (!(weight[zoom]! > 0)) return [];
-  return laidOut(part(tree, weight, zoom, picture), picture).descendants()
+  return laidOut(new Parts(tree, weight, zoom, picture).root(), picture).descendants()
     .map((node) => ({
-      module: node.data,
+      row: node.data.row,
+      inside: node.parent?.data.row,
       level: node.depth,
       x: node.x0,
       y: node.y0,
       width: node.x1 - node.x0,
       height: node.y1 - node.y0,
       isLeaf: !node.children,
+      isEach: node.data.scale > 1,
     }))
     .filter((tile) => tile.width >= smallest && tile.height >= smallest);
 }

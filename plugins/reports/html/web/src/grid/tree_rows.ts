@@ -54,24 +54,16 @@ class Flattener {
       for (const m of [...siblings].sort(compare)) this.module(m, level);
       return;
     }
-    for (let i = 0; i < siblings.length;) {
-      const first = siblings[i]!;
-      const run = fold && !matches ? this.tree.runs.get(first) : undefined;
-      if (run && run.window * run.times > run.window + 1) {
-        this.run(siblings.slice(i, i + run.window * run.times), run.window, level);
-        i += run.window * run.times;
-      } else {
-        this.module(first, level);
-        ++i;
-      }
-    }
+    for (const row of foldedRows(this.tree, siblings, () => fold && !matches))
+      if (isRun(row)) this.run(row, level);
+      else this.module(row, level);
   }
 
-  private run(members: readonly number[], window: number, level: number): void {
-    const first = members[0]!, row = runRow(first);
+  private run(row: number, level: number): void {
+    const first = moduleOf(row), members = runMembers(this.tree, first);
     this.put(row, level);
     if (!this.options.open.has(row)) return;
-    const shown = this.options.unfolded.has(first) ? members.length : window;
+    const shown = this.options.unfolded.has(first) ? members.length : this.tree.runs.get(first)!.window;
     for (const m of members.slice(0, shown)) this.module(m, level + 1);
   }
 
@@ -95,6 +87,24 @@ export function treeRows(tree: ModuleTree, options: TreeOptions): TreeRows {
   if (options.flat) return flattener.list();
   flattener.module(0, 0);
   return flattener.out;
+}
+
+/** Siblings, with one row for each run of them that is folded. */
+export function foldedRows(tree: ModuleTree, siblings: readonly number[], isFolded: (first: number) => boolean): number[] {
+  const rows: number[] = [];
+  for (let i = 0; i < siblings.length;) {
+    const first = siblings[i]!, run = tree.runs.get(first);
+    const isWorthIt = run !== undefined && run.window * run.times > run.window + 1 && isFolded(first);
+    rows.push(isWorthIt ? runRow(first) : first);
+    i += isWorthIt ? run.window * run.times : 1;
+  }
+  return rows;
+}
+
+/** "repeat 4 ×" and "0 … 3", the names of its first and last module. */
+export function runText(tree: ModuleTree, row: number): { repeat: string; names: string } {
+  const first = moduleOf(row), members = runMembers(tree, first);
+  return { repeat: `repeat ${tree.runs.get(first)!.times} ×`, names: `${tree.label(first)} … ${tree.label(members[members.length - 1]!)}` };
 }
 
 /** All modules of the run that begins at `first`, over all repetitions. */

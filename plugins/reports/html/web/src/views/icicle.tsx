@@ -1,10 +1,10 @@
-// The strip above the table: where the cost is, at a glance.
+// The strip above the table: where the cost is, at a glance. What the table's search finds keeps its colour.
 import { useRef } from "preact/hooks";
 import { useApp } from "../state/app";
 import { useSize } from "./size";
 import { TileView } from "./tile_view";
 
-export function Icicle({ height, levels }: { height: number; levels: number }) {
+export function Icicle({ height, levels, matches }: { height: number; levels: number; matches: Uint8Array | undefined }) {
   const app = useApp();
   const box = useRef<HTMLDivElement>(null);
   const { width } = useSize(box);
@@ -12,7 +12,7 @@ export function Icicle({ height, levels }: { height: number; levels: number }) {
   return (
     <div class="icicle-box" ref={box}>
       {width > 0
-        ? <TileView picture={{ kind: "icicle", width, height, levels }} label={`share of ${title} by module`} />
+        ? <TileView picture={{ kind: "icicle", width, height, levels }} label={`share of ${title} by module`} matches={matches} />
         : null}
     </div>
   );

@@ -1,9 +1,8 @@
 // The tree of modules as a table: sorted, searched, filtered by type, collapsed, repeats drawn once.
 import { useMemo, useState } from "preact/hooks";
-import { aggregate, type RawCell } from "../data/cell";
 import type { ModuleTree } from "../data/modules";
 import { asCsv, asTsv, Grid, type Column, type Sort } from "../grid/grid";
-import { firstOpen, isRun, moduleOf, reveal, runMembers, treeRows } from "../grid/tree_rows";
+import { firstOpen, isRun, moduleOf, reveal, runText, treeRows } from "../grid/tree_rows";
 import { shortened } from "../format/text";
 import { useApp, type App } from "../state/app";
 import { typeColor } from "./colors";
@@ -11,6 +10,7 @@ import { ColumnMenu, figureColumn, usualMetrics } from "./columns";
 import { CopyButton } from "./copy";
 import { Check, Menu, Search } from "./menu";
 import { Icicle } from "./icicle";
+import { cellOfRow, matching } from "./rows";
 import { SaveButton } from "./save";
 
 const rowsAtFirst = 60;
@@ -49,13 +49,10 @@ export function ModuleTable() {
   const selected = app.selection?.kind === "module" ? app.selection.index : undefined;
   useMemo(() => { if (selected !== undefined) show(tree, state, selected); }, [selected]);
 
-  const matches = useMemo(() => matching(tree, state), [state.query, state.types]);
-  const cellOf = (metric: number) => (row: number): RawCell => (isRun(row)
-    ? aggregate(runMembers(tree, moduleOf(row)).map((m) => figures.cell(metric, m)), report.metrics[metric]!.aggregation)
-    : figures.cell(metric, row));
+  const matches = useMemo(() => matching(tree, state.query, state.types), [state.query, state.types]);
   const columns = useMemo(() => [
     ...nameColumns(tree, state.flat),
-    ...state.columns.map((i) => figureColumn(report.metrics[i]!, cellOf(i),
+    ...state.columns.map((i) => figureColumn(report.metrics[i]!, (row) => cellOfRow(app, i, row),
                                              (row) => report.doubtOf(i, moduleOf(row)))),
   ], [state.columns, state.flat]);
   const { rows, levels } = useMemo(
@@ -74,7 +71,7 @@ export function ModuleTable() {
   };
   return (
     <>
-      <div class="strip"><Icicle height={104} levels={4} /></div>
+      <div class="strip"><Icicle height={104} levels={4} matches={matches} /></div>
       <div class="toolbar">
         <Search label="Search modules and types" value={state.query} onInput={(query) => update({ query })} />
         <TypeMenu tree={tree} chosen={state.types} onChange={(types) => update({ types })} />
@@ -115,7 +112,7 @@ function nameColumns(tree: ModuleTree, flat: boolean): Column[] {
     {
       key: "name", title: "Module", width: "minmax(var(--name-width), 1fr)",
       cell: (row) => (isRun(row) ? <RunName tree={tree} row={row} /> : <Name tree={tree} m={row} flat={flat} />),
-      text: (row) => (isRun(row) ? runText(tree, row) : tree.title(row)),
+      text: (row) => (isRun(row) ? runTitle(tree, row) : tree.title(row)),
     },
     {
       key: "type", title: "Type", width: "minmax(8.5rem, 0.3fr)",
@@ -139,19 +136,16 @@ function Name({ tree, m, flat }: { tree: ModuleTree; m: number; flat: boolean })
   );
 }
 
-function runText(tree: ModuleTree, row: number): string {
-  const members = runMembers(tree, moduleOf(row)), run = tree.runs.get(moduleOf(row))!;
-  const last = members[members.length - 1]!;
-  return `${tree.name(moduleOf(row))} … ${tree.name(last)}: repeat ${run.times} ×`;
+function runTitle(tree: ModuleTree, row: number): string {
+  const { repeat, names } = runText(tree, row);
+  return `${names}: ${repeat}`;
 }
 
 function RunName({ tree, row }: { tree: ModuleTree; row: number }) {
-  const members = runMembers(tree, moduleOf(row)), run = tree.runs.get(moduleOf(row))!;
-  const last = members[members.length - 1]!;
+  const { repeat, names } = runText(tree, row);
   return (
     <span class="name run" title="identical modules, drawn once; figures are of all of them">
-      <span class="badge">repeat {run.times} ×</span>{" "}
-      {shortened(tree.name(moduleOf(row)), 40)} … {shortened(tree.name(last), 40)}
+      <span class="badge">{repeat}</span>{" "}{shortened(names, 81)}
     </span>
   );
 }
@@ -179,17 +173,6 @@ function TypeMenu({ tree, chosen, onChange }: {
       ))}
     </Menu>
   );
-}
-
-function matching(tree: ModuleTree, { query, types }: TableState): Uint8Array | undefined {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0 && types.size === 0) return undefined;
-  return Uint8Array.from({ length: tree.count }, (_, m) => {
-    if (types.size > 0 && !types.has(tree.type(m))) return 0;
-    if (words.length === 0) return 1;
-    const text = `${tree.path(m)} ${tree.type(m)}`.toLowerCase();
-    return words.every((word) => text.includes(word)) ? 1 : 0;
-  });
 }
 
 function allOpen(tree: ModuleTree): Set<number> {

@@ -1,12 +1,12 @@
 // What a printer gets instead of the views: the map, the first rows of the table, all findings.
 import { useLayoutEffect, useState } from "preact/hooks";
-import { firstOpen, isRun, moduleOf, runMembers, treeRows } from "../grid/tree_rows";
-import { aggregate } from "../data/cell";
+import { firstOpen, isRun, moduleOf, runText, treeRows } from "../grid/tree_rows";
 import { shortened } from "../format/text";
 import { useApp } from "../state/app";
 import { usualMetrics } from "./columns";
 import { FigureCell } from "./figure";
 import { FindingCard } from "./findings";
+import { cellOfRow } from "./rows";
 import { TileView } from "./tile_view";
 
 const rowsAtMost = 120, columnsAtMost = 6;
@@ -53,11 +53,10 @@ function Sheet() {
 }
 
 function PrintTable() {
-  const { tree, report, figures } = useApp();
+  const app = useApp();
+  const { tree, report, figures } = app;
   const metrics = usualMetrics(report, figures, false).slice(0, columnsAtMost);
   const { rows, levels } = treeRows(tree, { open: firstOpen(tree, rowsAtMost), fold: true, unfolded: new Set(), flat: false });
-  const cell = (row: number, i: number) => aggregate(
-    (isRun(row) ? runMembers(tree, moduleOf(row)) : [row]).map((m) => figures.cell(i, m)), report.metrics[i]!.aggregation);
   return (
     <table>
       <thead><tr><th>Module</th><th>Type</th>{metrics.map((i) => <th key={i} class="numeric">{report.metrics[i]!.title}</th>)}</tr></thead>
@@ -65,10 +64,10 @@ function PrintTable() {
         {rows.slice(0, rowsAtMost).map((row, r) => (
           <tr key={row}>
             <th scope="row" style={{ paddingLeft: `${levels[r]! * 10}px` }}>
-              {isRun(row) ? `repeat ${tree.runs.get(moduleOf(row))!.times} ×` : shortened(tree.label(row), 60)}</th>
+              {isRun(row) ? runText(tree, row).repeat : shortened(tree.label(row), 60)}</th>
             <td>{isRun(row) ? "" : shortened(tree.type(row), 30)}</td>
             {metrics.map((i) => <td key={i} class="numeric">
-              <FigureCell cell={cell(row, i)} metric={report.metrics[i]!} doubt={report.doubtOf(i, moduleOf(row))} /></td>)}
+              <FigureCell cell={cellOfRow(app, i, row)} metric={report.metrics[i]!} doubt={report.doubtOf(i, moduleOf(row))} /></td>)}
           </tr>))}
       </tbody>
       {rows.length > rowsAtMost ? <tfoot><tr><td colSpan={2 + metrics.length}>and {rows.length - rowsAtMost} more rows</td></tr></tfoot> : null}

@@ -1,86 +1,152 @@
-// Tiles of the module tree. A click selects, a double click or Enter zooms, arrows walk the tree.
+// Tiles of the module tree. A click selects, a double click or Enter zooms, arrows walk the tiles; a run of identical modules is
+// one tile, which a click draws one by one.
 import { useMemo } from "preact/hooks";
 import { tiles, weights, type Picture, type Tile } from "../charts/tiles";
+import { isRun, moduleOf, reveal, runText } from "../grid/tree_rows";
 import { figure, joined, percent } from "../format/units";
 import { shortened } from "../format/text";
 import { useApp, type App } from "../state/app";
-import { typeColor } from "./colors";
+import { heat, typeColor } from "./colors";
 import { shareOf } from "./figure";
+import { cellOfRow, foundInside } from "./rows";
 
 const legible = 36;  // pixels a label needs
+const roomy = 150, high = 34;  // pixels for a figure beside the name, and for one below it
+const wide = 125;  // pixels for share and figure
 
-export function TileView({ picture, label }: { picture: Picture; label: string }) {
+interface Props {
+  picture: Omit<Picture, "isFolded">;
+  label: string;
+  /** Modules found by a search; all others are grey. */
+  matches?: Uint8Array | undefined;
+  /** The metric whose heat the tiles have; without, the colour of their type. */
+  heatOf?: number | undefined;
+  /** Runs that are drawn one by one; true: all. */
+  unfolded?: ReadonlySet<number> | true;
+  onUnfold?: (first: number) => void;
+}
+
+interface Drawn {
+  app: App;
+  tiles: Tile[];
+  selected: number | undefined;
+  focusable: number | undefined;
+  look: (tile: Tile) => { background: string; class: string };
+  onUnfold: (first: number) => void;
+}
+
+const none: ReadonlySet<number> = new Set();
+
+export function TileView({ picture, label, matches, heatOf, unfolded = none, onUnfold = () => undefined }: Props) {
   const app = useApp();
   const { tree, figures, metric, zoom } = app;
-  const weight = useMemo(() => weights(tree, figures.values(metric)), [tree, metric]);
-  const drawn = useMemo(() => tiles(tree, weight, zoom, picture),
-                        [weight, zoom, picture.kind, picture.width, picture.height, picture.levels]);
   const selected = app.selection?.kind === "module" ? app.selection.index : undefined;
-  const focusable = drawn.some((tile) => tile.module === selected) ? selected : drawn[0]?.module;
+  const weight = useMemo(() => weights(tree, figures.values(metric)), [tree, metric]);
+  const isFolded = useMemo(() => foldingOf(app, selected, unfolded, matches !== undefined), [unfolded, selected, zoom, matches === undefined]);
+  const drawn = useMemo(() => tiles(tree, weight, zoom, { ...picture, isFolded }),
+                        [weight, zoom, picture.kind, picture.width, picture.height, picture.levels, isFolded]);
+  const look = useMemo(() => looks(app, drawn, matches, heatOf), [drawn, matches, heatOf]);
+  const focusable = drawn.some((tile) => tile.row === selected) ? selected : drawn[0]?.row;
   if (drawn.length === 0) return <p class="empty">nothing to draw: {app.report.metrics[metric]?.title} is 0 here</p>;
+  const all: Drawn = { app, tiles: drawn, selected, focusable, look, onUnfold };
   return (
     <div class={`tiles ${picture.kind}`} role="group" aria-label={label}
          style={{ width: `${picture.width}px`, height: `${picture.height}px` }}
-         onKeyDown={(event) => onKey(event, app)}>
-      {drawn.map((tile) => <TileButton key={tile.module} {...{ app, tile, selected, focusable }} />)}
+         onKeyDown={(event) => onKey(event, all)}>
+      {drawn.map((tile) => <TileButton key={tile.row} {...all} tile={tile} />)}
     </div>
   );
 }
 
-function TileButton({ app, tile, selected, focusable }: {
-  app: App; tile: Tile; selected: number | undefined; focusable: number | undefined;
-}) {
+/** Runs are folded but for those the user opened, and those around the selection, unless it stands in what is drawn of them. */
+function foldingOf({ tree, zoom }: App, selected: number | undefined, unfolded: ReadonlySet<number> | true, isSearched: boolean) {
+  if (unfolded === true || isSearched) return () => false;
+  const open = new Set(unfolded);
+  for (const m of [selected, zoom]) if (m !== undefined) reveal(tree, m, new Set(), open);
+  return (first: number) => !open.has(first);
+}
+
+/** Colours of the tiles. Names are only written on what a search has found. */
+function looks({ tree, figures }: App, drawn: Tile[], matches: Uint8Array | undefined, heatOf: number | undefined): Drawn["look"] {
+  const values = heatOf === undefined ? undefined : figures.values(heatOf);
+  const leaves = drawn.filter((tile) => tile.isLeaf);
+  const most = values && leaves.reduce((a, { row }) => Math.max(a, values[moduleOf(row)] || 0), Number.MIN_VALUE);
+  const found = matches && foundInside(tree, matches);
+  return ({ row, level, isLeaf }) => {
+    const m = moduleOf(row);
+    if (!isLeaf) return { background: `var(--branch-${level % 3})`, class: " branch" };
+    if (found && !found[m]) return { background: "var(--surface-2)", class: " other" };
+    if (values) return { background: heat((values[m] || 0) / most!), class: " hot" };
+    return { background: typeColor(tree, m), class: "" };
+  };
+}
+
+function TileButton({ app, tile, selected, focusable, look, onUnfold }: Drawn & { tile: Tile }) {
   const { tree, zoom } = app;
-  const m = tile.module;
-  const name = tree.label(m);
-  const state = m === selected ? " selected" : "";
+  const { row, width, height, isLeaf } = tile;
+  const m = moduleOf(row), run = isRun(row) ? runText(tree, row) : undefined;
+  const name = run ? run.names : tree.label(m);
+  const { background, class: kind } = look(tile);
+  const text = tileText(app, row, width > wide);
+  const isBelow = isLeaf && height > high && width > 2 * legible;
   return (
-    <button type="button" tabIndex={m === focusable ? 0 : -1} data-module={m} data-tip={tipOf(app, m)}
-            aria-label={`${shortened(tree.title(m), 80)}, ${tileFigure(app, m)}`}
-            aria-pressed={m === selected}
-            class={`tile${tile.isLeaf ? "" : " branch"}${state}`}
-            style={{
-              transform: `translate(${tile.x}px, ${tile.y}px)`, width: `${tile.width}px`, height: `${tile.height}px`,
-              background: tile.isLeaf ? typeColor(tree, m) : `var(--branch-${tile.level % 3})`,
-            }}
-            onClick={() => app.update({ selection: { kind: "module", index: m } })}
-            onDblClick={() => app.update({ zoom: m === zoom ? Math.max(0, tree.parent(m)) : m })}>
-      {tile.width > legible && tile.height > 12 ? <span>{shortened(name, 40)}</span> : null}
+    <button type="button" tabIndex={row === focusable ? 0 : -1} data-row={row} data-tip={tipOf(app, row)}
+            aria-label={`${shortened(run ? `${run.repeat} ${run.names}` : tree.title(m), 80)}, ${tileFigure(app, row)}`}
+            aria-pressed={run ? undefined : m === selected}
+            class={`tile${kind}${row === selected ? " selected" : ""}`}
+            style={{ transform: `translate(${tile.x}px, ${tile.y}px)`, width: `${width}px`, height: `${height}px`, background }}
+            onClick={() => (run ? onUnfold(m) : app.update({ selection: { kind: "module", index: m } }))}
+            onDblClick={() => { if (!run) app.update({ zoom: m === zoom ? Math.max(0, tree.parent(m)) : m }); }}>
+      {width > legible && height > 12
+        ? <span class={isBelow ? "tile-text below" : "tile-text"}>
+            {run ? <><span class="badge">{run.repeat}</span>{" "}</> : null}
+            <span class="tile-name">{shortened(name, 40)}</span>
+            {text && (isBelow || width > roomy) ? <small>{text}{tile.isEach ? " each" : ""}</small> : null}
+          </span>
+        : null}
     </button>
   );
 }
 
-export function tileFigure({ report, figures, metric }: App, m: number): string {
-  const cell = figures.cell(metric, m), about = report.metrics[metric]!;
+/** "16.3 % · 667.94 M"; without room the first alone. */
+function tileText(app: App, row: number, hasRoom = true): string {
+  const { report, metric } = app;
+  const cell = cellOfRow(app, metric, row), about = report.metrics[metric]!;
   const share = shareOf(cell, about);
-  const text = `${about.title} ${joined(figure(cell, about, report.doubtOf(metric, m)))}`;
-  return Number.isNaN(share) ? text : `${text}, ${percent(share)}`;
+  const texts = [Number.isNaN(share) ? "" : percent(share), joined(figure(cell, about, report.doubtOf(metric, moduleOf(row))))].filter(Boolean);
+  return texts.slice(0, hasRoom ? 2 : 1).join(" · ");
 }
 
-function tipOf(app: App, m: number): string {
-  const { tree } = app;
-  return `${shortened(tree.title(m), 200)}\n${shortened(tree.text(m), 200)}\n${tileFigure(app, m)}`;
+export function tileFigure(app: App, row: number): string {
+  return `${app.report.metrics[app.metric]!.title} ${tileText(app, row)}`;
 }
 
-/** The neighbour of a module that an arrow leads to; -1: none. */
-function neighbour({ tree, zoom }: App, m: number, key: string): number {
-  if (key === "ArrowDown") return tree.children(m)[0] ?? -1;
-  if (m === zoom) return -1;
-  if (key === "ArrowUp") return tree.parent(m);
-  const siblings = tree.children(tree.parent(m));
-  return siblings[siblings.indexOf(m) + (key === "ArrowRight" ? 1 : -1)] ?? -1;
+function tipOf(app: App, row: number): string {
+  const { tree } = app, m = moduleOf(row);
+  if (isRun(row)) return `${shortened(runText(tree, row).names, 200)}\nidentical modules, drawn once; a click draws each\n${tileFigure(app, row)}`;
+  return [shortened(tree.title(m), 200), shortened(tree.text(m), 200), tileFigure(app, row)].filter(Boolean).join("\n");
 }
 
-function onKey(event: KeyboardEvent, app: App): void {
-  const m = Number((event.target as HTMLElement).dataset["module"]);
-  if (event.key === "Enter") app.update({ zoom: m, selection: { kind: "module", index: m } });
+/** The neighbour of a tile that an arrow leads to. */
+function neighbour(all: Tile[], row: number, key: string): number | undefined {
+  if (key === "ArrowDown") return all.find((tile) => tile.inside === row)?.row;
+  const { inside } = all.find((tile) => tile.row === row) ?? {};
+  if (key === "ArrowUp" || inside === undefined) return inside;
+  const siblings = all.filter((tile) => tile.inside === inside).map((tile) => tile.row);
+  return siblings[siblings.indexOf(row) + (key === "ArrowRight" ? 1 : -1)];
+}
+
+function onKey(event: KeyboardEvent, { app, tiles: all, onUnfold }: Drawn): void {
+  const row = Number((event.target as HTMLElement).dataset["row"]);
+  if (event.key === "Enter" && isRun(row)) onUnfold(moduleOf(row));
+  else if (event.key === "Enter") app.update({ zoom: row, selection: { kind: "module", index: row } });
   else if (event.key === "Backspace") app.update({ zoom: Math.max(0, app.tree.parent(app.zoom)) });
   else if (event.key.startsWith("Arrow")) {
-    const next = neighbour(app, m, event.key);
-    if (next >= 0) {
-      app.update({ selection: { kind: "module", index: next } });
+    const next = neighbour(all, row, event.key);
+    if (next !== undefined) {
+      if (!isRun(next)) app.update({ selection: { kind: "module", index: next } });
       const box = event.currentTarget as HTMLElement;
-      requestAnimationFrame(() => box.querySelector<HTMLElement>(`[data-module="${next}"]`)?.focus());
+      requestAnimationFrame(() => box.querySelector<HTMLElement>(`[data-row="${next}"]`)?.focus());
     }
   } else return;
   event.preventDefault();
