@@ -1,6 +1,6 @@
 """The structure and costs of transformers' models by their own account: `truth.py OUT.json [TYPE…]`.
 
-For each model type its default configuration is built on meta tensors. Recorded are config.json, the names and shapes of its
+For each model type its default configuration, or those of CHANGES, is built on meta tensors. Recorded are config.json, the names and shapes of its
 weights (as in the module, and as written by `save_pretrained` where that differs), its parameters, the products that
 FlopCounterMode counts at three sizes, and the bytes of the cache after each. tests/blueprint/folders.py makes weightless folders
 from them.
@@ -39,6 +39,36 @@ ENCODERS = {"bert", "roberta", "electra", "xlm-roberta", "xlm-roberta-xl", "came
             "data2vec-text", "roberta-prelayernorm", "big_bird", "convbert", "xmod", "xlm", "bert-generation"}  # fmt: skip
 PAIRS = {"bart", "mbart", "marian", "pegasus", "blenderbot", "blenderbot-small", "mvp", "plbart", "bigbird_pegasus", "prophetnet", "whisper",
          "t5", "speech_to_text", "m2m_100"}  # fmt: skip
+
+# Other configurations than the default one, where that cannot run (layers of one kind alone, no chosen experts) or leaves parts out.
+CHANGES = {
+    "bamba": [{"attn_layer_indices": [9, 18, 27]}],  # Bamba-9B
+    "deepseek_v2": [{"vocab_size": 102400, "hidden_size": 2048, "intermediate_size": 10944, "moe_intermediate_size": 1408, "num_hidden_layers": 27,
+                     "num_attention_heads": 16, "num_key_value_heads": 16, "n_shared_experts": 2, "n_routed_experts": 64, "num_experts_per_tok": 6,
+                     "kv_lora_rank": 512, "q_lora_rank": None, "first_k_dense_replace": 1}],  # V2-Lite
+    "falcon_h1": [{}, {"mamba_rms_norm": True, "mamba_n_groups": 2, "mamba_d_head": 64, "mamba_n_heads": 32, "mamba_d_ssm": 2048}],
+    "granitemoehybrid": [
+        {"hidden_size": 1536, "intermediate_size": 512, "shared_intermediate_size": 1024, "num_hidden_layers": 40, "num_attention_heads": 12,
+         "num_key_value_heads": 4, "num_local_experts": 64, "num_experts_per_tok": 6, "mamba_n_heads": 48, "mamba_d_head": 64, "mamba_d_state": 128,
+         "vocab_size": 100352, "tie_word_embeddings": True,
+         "layer_types": ["full_attention" if i % 10 == 5 else "linear_attention" for i in range(40)]},  # Granite 4.0 H-Tiny
+        {"hidden_size": 2048, "shared_intermediate_size": 8192, "num_hidden_layers": 10, "num_attention_heads": 32, "num_key_value_heads": 8,
+         "num_local_experts": 0, "num_experts_per_tok": 0, "mamba_n_heads": 64, "mamba_d_head": 64, "mamba_d_state": 128, "vocab_size": 100352,
+         "layer_types": ["full_attention" if i == 5 else "linear_attention" for i in range(10)]},  # without experts, as H-Micro
+    ],
+    "granitemoeshared": [{}, {"shared_intermediate_size": 1024}],
+    "lfm2": [{}, {"hidden_size": 2048, "intermediate_size": 12288, "num_hidden_layers": 16, "layer_types": ["full_attention" if i in (2, 5, 8, 10, 12, 14) else "conv" for i in range(16)]}],  # LFM2-1.2B
+    "lfm2_moe": [{"num_hidden_layers": 24, "layer_types": ["full_attention" if i in (2, 6, 10, 14, 18, 21) else "conv" for i in range(24)]}],  # LFM2-8B-A1B
+    "nemotron_h": [{}, {"hidden_size": 1024, "moe_latent_size": 512, "n_routed_experts": 16, "num_experts_per_tok": 4, "n_shared_experts": 1}],
+    "zamba2": [
+        {},
+        {"hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 38, "hybrid_layer_ids": [5, 11, 17, 23, 29, 35], "n_mamba_heads": 64,
+         "use_shared_attention_adapter": True, "use_mem_rope": True,
+         "layers_block_type": ["hybrid" if i % 6 == 5 else "linear_attention" for i in range(38)]},  # Zamba2-1.2B
+        {"hidden_size": 1024, "num_hidden_layers": 12, "num_mem_blocks": 2, "hybrid_layer_ids": [2, 5, 8, 11], "n_mamba_heads": 32, "mamba_ngroups": 2,
+         "layers_block_type": ["hybrid" if i % 3 == 2 else "linear_attention" for i in range(12)]},  # two shared blocks, as Zamba2-7B
+    ],
+}  # fmt: skip
 
 
 def kinds_of(model_type):
@@ -151,14 +181,14 @@ def inputs_of(kind, config, main, size):
     return {"input_ids": ids(*size)}
 
 
-def measure(model_type):
+def measure(model_type, change):
     import torch
     import transformers
     from survey_reference import formulas
     from torch.utils.flop_counter import FlopCounterMode
 
     (kind, class_name), = kinds_of(model_type)
-    config = transformers.CONFIG_MAPPING[model_type]()
+    config = transformers.CONFIG_MAPPING[model_type](**change)
     cls = getattr(transformers, class_name)
     with torch.device("meta"):
         model = cls(config).eval()
@@ -215,14 +245,14 @@ def measure(model_type):
     return out
 
 
-def guarded(model_type):
+def guarded(model_type, change):
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(read)
         signal.alarm(SECONDS)
         try:
-            out = measure(model_type)
+            out = measure(model_type, change)
         except BaseException as e:
             out = {"failed": f"{type(e).__name__}: {str(e)[:300]}"}
         with os.fdopen(write, "w") as f:
@@ -252,9 +282,10 @@ def main():
         for t in types:
             if not kinds_of(t):
                 continue
-            out = guarded(t)
-            print(json.dumps({"type": t, **out}), file=f, flush=True)
-            print(t, out.get("failed", [r["flops"] for r in out.get("runs", [])]), flush=True)
+            for change in CHANGES.get(t, [{}]):
+                out = guarded(t, change)
+                print(json.dumps({"type": t, **out}), file=f, flush=True)
+                print(t, out.get("failed", [r["flops"] for r in out.get("runs", [])]), flush=True)
 
 
 if __name__ == "__main__":

@@ -149,6 +149,50 @@ class Blueprint(CliTest):
             with self.subTest(model_type, key=key):
                 self.assert_refused(4, [key if key in words else "config.json", words, "but tensor", ".mlp."], self.folder / model_type)
 
+    def test_what_layers_are_is_as_stated(self):
+        """Hybrids: a list or a pattern names the kind of each layer, and their keys are those of one part each."""
+        kinds = ROWS["lfm2"]["config"]["layer_types"]
+        for model_type, change, words in (
+            ("lfm2", {"layer_types": ["conv"] * len(kinds)}, ["layer_types has 'conv' for layer 2", "model.layers.2.self_attn"]),
+            ("lfm2", {"layer_types": ["full_attention"] * len(kinds)}, ["layer_types has 'full_attention' for layer 0", "model.layers.0.conv"]),
+            ("lfm2", {"layer_types": kinds[:-1]}, ["num_hidden_layers is 16", "layer_types is for 15 layers"]),
+            ("lfm2", {"conv_L_cache": 4}, ["conv_L_cache is 4", "model.layers.0.conv.conv.weight", "[2048, 1, 3]"]),
+            ("nemotron_h", {"layers_block_type": ["mlp", "moe", "full_attention", "mlp"]}, ["layers_block_type has 'mlp' for layer 0", "model.layers.0.mixer"]),
+            ("nemotron_h", {"layers_block_type": ["mamba", "mlp", "attention", "mlp"]}, ["layers_block_type has 'mlp' for layer 1", "model.layers.1.mixer"]),
+            ("nemotron_h", {"layers_block_type": ["mamba", "moe", "attention"]}, ["layers", "3"]),
+            ("nemotron_h", {"layers_block_type": None, "num_hidden_layers": 4, "hybrid_override_pattern": "ME-*"}, ["hybrid_override_pattern has '-' for layer 2", "model.layers.2.mixer"]),
+            ("nemotron_h", {"moe_latent_size": 511}, ["moe_latent_size is 511", "model.layers.1.mixer.fc1_latent_proj.weight"]),
+            ("nemotron_h", {"moe_shared_expert_intermediate_size": 5}, ["moe_shared_expert_intermediate_size is 5", "model.layers.1.mixer.shared_experts.up_proj.weight"]),
+            ("nemotron_h", {"mamba_num_heads": 64}, ["mamba_num_heads is 64", "model.layers.0.mixer.A_log"]),
+            ("falcon_h1", {"mamba_d_state": 255}, ["mamba_d_state is 255", "model.layers.0.mamba.conv1d.weight"]),
+            ("bamba", {"mamba_d_conv": 3}, ["mamba_d_conv is 3", "model.layers.0.mamba.conv1d.weight"]),
+            ("zamba2", {"num_mem_blocks": 1}, ["num_mem_blocks is 1", "model.layers.5.shared_transformer.input_layernorm.weight"]),
+            ("zamba2", {"intermediate_size": 5}, ["intermediate_size is 5", "model.layers.2.shared_transformer.feed_forward.gate_up_proj.weight"]),
+            ("granitemoehybrid", {"shared_intermediate_size": 5}, ["shared_intermediate_size is 5", "model.layers.0.shared_mlp.input_linear.weight"]),
+        ):  # fmt: skip
+            row = ROWS[model_type]
+            folder = self.folder / str(len(list(self.folder.iterdir())))
+            write_folder(folder, {k: v for k, v in {**row["config"], **change}.items() if v is not None}, tensors_of(row["tensors"]))
+            with self.subTest(model_type, change=change):
+                self.assert_refused(4, words, folder)
+
+    def test_a_pattern_names_layers(self):
+        """As NVIDIA publishes Nemotron-H."""
+        row = ROWS["nemotron_h"]
+        config = {k: v for k, v in row["config"].items() if k != "layers_block_type"}
+        write_folder(self.folder, {**config, "num_hidden_layers": 4, "hybrid_override_pattern": "ME*-"}, tensors_of(row["tensors"]))
+        for run in row["runs"]:
+            done = report(self.folder, PLUGINS, "--bind", f"batch={run['size'][0]}", "--bind", f"sequence={run['size'][1]}")
+            self.assertEqual((done["totals"]["macs"], done["coverage"]["unknown"]), (run["flops"] / 2, 0))
+
+    def test_a_shared_block_without_weights(self):
+        """Zamba 2's layers share blocks; without any, the weights are reported alone."""
+        row = ROWS["zamba2"]
+        write_folder(self.folder, row["config"], {n: t for n, t in tensors_of(row["tensors"]).items() if "layers.2.shared_transformer" not in n})
+        done = report(self.folder, PLUGINS)
+        self.assertEqual(done["nodes"], [])
+        self.assertIn("shared_transformer", str(done["warnings"]))
+
     def test_tables_of_types_and_tasks(self):
         row = ROWS["ernie"]
         tensors = tensors_of(row["tensors"])

@@ -55,6 +55,7 @@ Value rotated(Program& p, const Value& x) {
 }
 
 bool has_rotary(const Model& model) {
+  if (!model.settings.flag({"use_mem_rope"}, true)) return false;
   return model.settings.has({"rope_theta", "rotary_emb_base", "rotary_dim",
                              "rope_parameters.rope_type", "rotary_pct", "rotary"}) ||
          model.settings.has({"rope_parameters.rope_theta",
@@ -151,7 +152,7 @@ Value finished(Model& model, const Module& m, const Value& attended, const Value
                           "' does not have the width of the attention's gate");
   }
   // One more score for each head, without a product.
-  if (const auto sinks = find_tensor(m, "sinks")) p.use(sinks);
+  if (const auto sinks = first_tensor(m, {"sinks", "softmax_offset"})) p.use(sinks);
   for (size_t i = 0; i < m.tensor_count(); ++i)
     if (m.tensor(i).name().ends_with(".attn_sinks.weight")) p.use(m.tensor(i));  // GGUF
   const auto out = first_child(m, kOutput);
@@ -373,6 +374,20 @@ Value project(Model& model, const Module& m, const Value& x) {
                                 : model.program.linear(m, x);
 }
 
+Value adapted(Model& model, const Module& m, std::string_view list, const Value& x,
+              const Value& y) {
+  const auto adapters = find_child(m, list);
+  if (!adapters) return y;
+  const auto own = find_child(adapters, std::to_string(model.shared_uses));
+  const auto narrow = find_child(own, "0"), wide = find_child(own, "1");
+  if (!narrow || !wide)
+    throw NotUnderstood("'" + std::string(adapters.path()) + "' has no adapter " +
+                        std::to_string(model.shared_uses));
+  auto& p = model.program;
+  const Program::Calling calling(p, own, "torch.nn.modules.container.Sequential");
+  return p.binary("aten::add", y, p.linear(wide, p.linear(narrow, x)));
+}
+
 Value write_attention(Model& model, const Module& outer, const Value& x, size_t layer,
                       const Value* memory) {
   auto& p = model.program;
@@ -405,7 +420,9 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
     expect_rows(model, km, product_of(h.key, h.width), kKeyHeads, h.key);
     expect_rows(model, vm, product_of(h.key, h.width), kKeyHeads, h.key);
     const auto& seen = memory ? *memory : x;
-    q = project(model, qm, x), k = project(model, km, seen), v = project(model, vm, seen);
+    q = adapted(model, m, "linear_q_adapter_list", x, project(model, qm, x));
+    k = adapted(model, m, "linear_k_adapter_list", seen, project(model, km, seen));
+    v = adapted(model, m, "linear_v_adapter_list", seen, project(model, vm, seen));
     if (memory)
       for (const auto& m : {km, vm}) p.attribute(m, "runs_once", 1);
   }

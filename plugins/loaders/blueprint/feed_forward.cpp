@@ -8,10 +8,10 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-const Names kGateHalf{"gate_proj", "w1", "gate", "linear_gate", "wi_0"};
-const Names kUpHalf{"up_proj", "w3", "linear_v", "wi_1"};
-const Names kBack{"down_proj", "w2", "linear_1", "wo"};
-const Names kGateUp{"gate_up_proj", "input_linear", "fused_gate_up", "gate_up"};
+const Names kGateHalf{"gate_proj", "w1", "gate", "linear_gate", "wi_0", "fc12"};
+const Names kUpHalf{"up_proj", "w3", "linear_v", "wi_1", "fc11"};
+const Names kBack{"down_proj", "w2", "linear_1", "wo", "fc2"};
+const Names kGateUp{"gate_up_proj", "input_linear", "fused_gate_up", "gate_up", "up_gate_proj"};
 const Names kFirst{"fc1", "c_fc",     "dense_h_to_4h", "fc_in", "up_proj", "lin1",
                    "w1",  "dense_in", "intermediate",  "0",     "wi",      "intermediate_dense"};
 const Names kSecond{"fc2", "c_proj",    "dense_4h_to_h", "fc_out", "down_proj", "lin2",
@@ -19,6 +19,8 @@ const Names kSecond{"fc2", "c_proj",    "dense_4h_to_h", "fc_out", "down_proj", 
 const Names kRouter{"gate", "router", "wg"};
 const Names kShared{"shared_experts", "shared_expert", "shared_mlp"};
 const Names kSharedGate{"shared_expert_gate"};
+const Names kExpertGate{"gate_proj", "w1", "linear"};
+const Names kExpertUp{"up_proj", "w3", "linear_v"};
 const Names kInnerNorm{"ffn_sub_norm", "ffn_layernorm"};
 
 /// One MLP: gated, gated with both halves in one matrix, or plain. False for other modules.
@@ -32,7 +34,7 @@ bool mlp(Model& model, const Module& m, const Value& x, size_t layer, Role role,
   if (const auto both = first_child(m, kGateUp); both && is_matrix(both)) {
     const auto down = first_child(m, {"down_proj", "output_linear", "w2"});
     if (!down) return false;
-    const auto y = project(model, both, x);
+    const auto y = adapted(model, m, "gate_up_proj_adapter_list", x, project(model, both, x));
     if (y.back().number % 2 != 0)
       throw Contradiction("'" + std::string(both.path()) +
                           "' has an odd number of rows for two halves");
@@ -73,6 +75,13 @@ struct Experts {
   bool fused = false;
 };
 
+int64_t rows_of(const Module& m) {
+  const auto w = find_tensor(m, "weight");
+  if (!w || w.shape().rank() != 2)
+    throw NotUnderstood("'" + std::string(m.path()) + "' has no matrix");
+  return w.shape()[0];
+}
+
 /// [experts, a, b] with `in` on one side: the other one.
 int64_t other_side(const Tensor& t, int64_t in) {
   const auto s = t.shape();
@@ -90,15 +99,19 @@ Tensor stack_of(const Module& m, const Names& names) {
 
 Experts stacked(const Module& m, int64_t in) {
   Experts e;
-  auto up = stack_of(m, {"gate_up_proj", "gate_up", "w13"});
-  e.fused = bool(up);
-  auto down = stack_of(m, {"down_proj", "w2"});
+  auto up = stack_of(m, {"gate_up_proj", "gate_up", "w13", "input_linear", "fc1"});
+  const auto down = stack_of(m, {"down_proj", "w2", "output_linear", "fc2"});
   if (!up) up = stack_of(m, {"up_proj", "w1", "w3"});
   if (!up || !down || up.shape().rank() != 3 || down.shape().rank() != 3)
     throw NotUnderstood("the experts of '" + std::string(m.path()) + "' are not understood");
   e.number = up.shape()[0];
+  e.hidden = other_side(down, in);
   const auto wide = other_side(up, in);
-  e.hidden = e.fused ? wide / 2 : wide;
+  e.fused = wide == (Size(e.hidden) * 2).number;
+  if (!e.fused && wide != e.hidden)
+    throw Contradiction("tensor '" + std::string(up.name()) + "' makes " + std::to_string(wide) +
+                        " numbers of a token for '" + std::string(down.name()) + "', which takes " +
+                        std::to_string(e.hidden) + ", or twice as many");
   e.first.push_back({up});
   if (const auto gate = stack_of(m, {"gate_proj"}); gate && !e.fused) e.first.push_back({gate});
   e.last.push_back(down);
@@ -113,7 +126,8 @@ Experts stacked(const Module& m, int64_t in) {
 Experts listed(const Module& m, int64_t in) {
   Experts e;
   e.number = static_cast<int64_t>(m.child_count());
-  e.first.resize(2);
+  const bool gated = first_child(m.child(0), kExpertGate) && first_child(m.child(0), kExpertUp);
+  e.first.resize(gated ? 2 : 1);
   for (size_t i = 0; i < m.child_count(); ++i) {
     const auto x = m.child(i);
     const auto weight = [&](const Names& names) {
@@ -122,14 +136,14 @@ Experts listed(const Module& m, int64_t in) {
         throw NotUnderstood("the experts of '" + std::string(m.path()) + "' are not understood");
       return t;
     };
-    e.first[0].push_back(weight({"gate_proj", "w1", "linear"}));
-    e.first[1].push_back(weight({"up_proj", "w3", "linear_v"}));
+    e.first[0].push_back(weight(gated ? kExpertGate : Names{"up_proj"}));
+    if (gated) e.first[1].push_back(weight(kExpertUp));
     e.last.push_back(weight({"down_proj", "w2", "linear_1"}));
     e.hidden = e.first[0].front().shape()[0];
     if (e.first[0].back().shape()[1] != in)
       throw Contradiction("tensor '" + std::string(e.first[0].back().name()) + "' does not have " +
                           std::to_string(in) + " columns");
-    for (const auto* t : {&e.first[0].back(), &e.first[1].back(), &e.last.back()})
+    for (const auto* t : {&e.first.front().back(), &e.first.back().back(), &e.last.back()})
       if (t->numel() != e.first[0].front().numel())
         throw NotUnderstood("the experts of '" + std::string(m.path()) + "' differ in size");
   }
@@ -143,7 +157,12 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
   const auto chosen = s.integer_of_layer(kChosenExperts, layer);
   if (!chosen || *chosen == 0)
     throw NotUnderstood(s.source() + " does not say how many experts a token is sent to");
-  const auto in = x.back().number;
+  // Nemotron 3 sends tokens to its experts through a narrow vector.
+  const auto narrow = find_child(m, "fc1_latent_proj"), wide = find_child(m, "fc2_latent_proj");
+  if (bool(narrow) != bool(wide))
+    throw NotUnderstood("'" + std::string(m.path()) + "' has one of two latent projections");
+  const auto in = narrow ? rows_of(narrow) : x.back().number;
+  if (narrow) expect_if_checked(model, {"moe_latent_size"}, in, find_tensor(narrow, "weight"));
   const bool one_each(find_child(experts, "0"));
   const auto e = one_each ? listed(experts, in) : stacked(experts, in);
   if (const auto said = s.integer_of_layer(kExperts, layer); said && *said != e.number)
@@ -156,7 +175,8 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
                         std::string(experts.path()) + "'");
   expect_width(model, e.last.front(), e.hidden, layer, Role::kExpert);
   const auto shared = first_child(m, kShared);
-  expect_shared(model, bool(shared), e.last.front(), layer);
+  const auto beside = find_child(m.parent(), "shared_mlp");  // Granite: in the layer
+  expect_shared(model, shared || beside, e.last.front(), layer);
   const Size tokens = x.dims[0] * x.dims[1];
   const auto flat = p.view(x, {tokens, x.back()});
   auto router = first_child(m, kRouter);
@@ -177,6 +197,7 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
                         "' scores " + p.text(scores.back()) + " experts; there are " +
                         std::to_string(e.number));
   p.topk(p.node("aten::softmax", {{"self", scores.id}}, scores.dims, scores.dtype), *chosen);
+  const auto given = narrow ? p.linear(narrow, flat) : flat;
   Value y;
   {
     const Program::Calling calling(p, experts,
@@ -184,7 +205,8 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
     // Llama 4 of transformers gives every token to every expert, and multiplies by zero afterwards.
     const auto each_token = model.is("all-experts") ? e.number : *chosen;
     const auto rows = tokens * each_token;
-    const auto sent = p.node("aten::index_select", {{"self", flat.id}}, {rows, x.back()}, x.dtype);
+    const auto sent =
+        p.node("aten::index_select", {{"self", given.id}}, {rows, given.back()}, x.dtype);
     Value hidden;
     if (e.fused) {
       const auto both = p.experts(sent, e.first[0], e.number, rows, 2 * e.hidden);
@@ -201,6 +223,7 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
     y = p.node("aten::sum", {{"self", p.view(each, {tokens, each_token, in}).id}}, {tokens, in},
                x.dtype);
   }
+  if (wide) y = p.linear(wide, y);
   y = p.view(y, x.dims);
   if (shared) {
     Value z = feed_forward(model, shared, x, layer, Role::kShared);
@@ -232,7 +255,10 @@ Value feed_forward(Model& model, const Module& m, const Value& x, size_t layer, 
   auto& p = model.program;
   const Program::Calling calling(p, m, "");
   Value out;
-  if (const auto experts = find_child(m, "experts")) {
+  // Checkpoints of Granite have the stacks of experts in the mixture itself.
+  const auto stack = find_tensor(find_child(m, "input_linear"), "weight");
+  const auto experts = stack && stack.shape().rank() == 3 ? m : find_child(m, "experts");
+  if (experts) {
     mixture(model, m, experts, x, out, layer);
     return out;
   }

@@ -8,14 +8,18 @@ using Names = std::vector<std::string_view>;
 
 const Names kAttention{
     "self_attn", "attn",        "attention", "self_attention", "multi_head_attention",
-    "self_att",  "linear_attn", "mamba",     "mixer"};
+    "self_att",  "linear_attn", "mamba",     "mixer",          "conv"};
+const Names kMixer{"mamba"};
+const Names kProjections{"q_proj", "qkv_proj", "kv_a_proj_with_mqa"};
+const Names kSharedMlp{"shared_mlp"};
 const Names kCrossAttention{"encoder_attn"};
 const Names kFeedForward{"mlp", "feed_forward", "ffn", "block_sparse_moe", "moe"};
 // Norms of a layer by what they stand before or behind.
 const Names kBeforeAttention{
     "input_layernorm", "ln_1",           "attention_layernorm",  "operator_norm",    "layernorm1",
     "ln_attn",         "attention_norm", "self_attn_layer_norm", "layernorm_before", "layer_norm1",
-    "norm1",           "norm",           "layer_norm",           "norm_1",           "attn_norm"};
+    "norm1",           "norm",           "layer_norm",           "norm_1",           "attn_norm",
+    "attn_ln"};
 const Names kBeforeFeedForward{"pre_feedforward_layernorm",
                                "ln_2",
                                "ffn_norm",
@@ -29,8 +33,10 @@ const Names kBeforeFeedForward{"pre_feedforward_layernorm",
                                "layer_norm2",
                                "norm2",
                                "norm_2",
-                               "mlp_norm"};
-const Names kBehindAttention{"post_self_attn_layernorm", "post_operator_norm", "post_norm1"};
+                               "mlp_norm",
+                               "mlp_ln"};
+const Names kBehindAttention{"post_self_attn_layernorm", "post_operator_norm", "post_norm1",
+                             "post_attn_norm"};
 const Names kBehindFeedForward{"post_feedforward_layernorm", "post_mlp_layernorm", "post_ffn_norm",
                                "post_norm2"};
 constexpr std::string_view kPostAttention =
@@ -94,6 +100,52 @@ Value listed_layer(Model& model, const Module& parts, size_t i, Value x, const V
   return x;
 }
 
+/// Attention, or what keeps a state in its place.
+Value attend(Model& model, const Module& m, const Value& x, size_t i) {
+  const bool keeps_state = is_mixer(m);
+  expect_kind(model, keeps_state ? Part::kMixer : Part::kAttention, m, i);
+  return keeps_state ? mix_tokens(model, m, x) : write_attention(model, m, x, i, nullptr);
+}
+
+/// One part and no other (Mamba, Nemotron-H): a mixer, an attention or an MLP.
+Value single_part(Model& model, const Module& part, const Value& x, size_t i) {
+  if (is_mixer(part) || first_child(part, kProjections)) return attend(model, part, x, i);
+  expect_kind(model, find_child(part, "experts") ? Part::kMixture : Part::kMlp, part, i);
+  return feed_forward(model, part, x, i);
+}
+
+/// Zamba 2: blocks of attention and MLP, each used by several layers with adapters of their own,
+/// see the tokens beside what the layer before made. What they make is added to a mixer's input.
+Value layer_with_shared_block(Model& model, const Module& m, const Module& mixer, size_t i,
+                              const Value& x) {
+  auto& p = model.program;
+  auto block = find_child(m, "shared_transformer");
+  const auto number = static_cast<size_t>(model.settings.integer({"num_mem_blocks"}).value_or(1));
+  if (block) {
+    model.shared_blocks.push_back(block);
+    if (model.shared_blocks.size() > number)
+      contradict(model, model.settings.statement({"num_mem_blocks"}, static_cast<int64_t>(number)),
+                 find_tensor(find_child(block, "input_layernorm"), "weight"));
+  } else if (model.shared_blocks.size() == number && number > 0) {
+    block = model.shared_blocks[model.shared_uses % number];
+  } else {
+    throw NotUnderstood("'" + std::string(m.path()) + "' has no shared_transformer to use");
+  }
+  Value y;
+  {
+    const Program::Calling calling(p, block, "SharedBlock");
+    y = normed(p, find_child(block, "input_layernorm"), p.concat(x, model.tokens));
+    y = write_attention(model, find_child(block, "self_attn"), y, i, nullptr);
+    y = normed(p, find_child(block, "pre_ff_layernorm"), y);
+    y = feed_forward(model, find_child(block, "feed_forward"), y, i);
+  }
+  ++model.shared_uses;
+  y = project(model, find_child(m, "linear"), y);
+  const Program::Calling calling(p, mixer, "Layer");
+  const auto inner = normed(p, find_child(mixer, "input_layernorm"), p.binary("aten::add", x, y));
+  return p.binary("aten::add", x, attend(model, find_child(mixer, "mamba"), inner, i));
+}
+
 }  // namespace
 
 Value write_layer(Model& model, const Module& m, size_t i, const Value& x, const Value* memory) {
@@ -101,22 +153,25 @@ Value write_layer(Model& model, const Module& m, size_t i, const Value& x, const
   const Program::Calling calling(p, m, "Layer");
   if (const auto parts = find_child(m, "layer"); parts && find_child(parts, "0"))
     return listed_layer(model, parts, i, x, memory);
+  if (const auto mixer = find_child(m, "mamba_decoder"))
+    return layer_with_shared_block(model, m, mixer, i, x);
   const auto norms = norms_of(m);
   const auto attention = first_child(m, kAttention);
   if (!attention) throw NotUnderstood("'" + std::string(m.path()) + "' has no attention");
   if (find_child(m, "intermediate") && find_child(m, "output"))
     return bert_layer(model, m, attention, i, x);
-  const auto ffn = first_child(m, kFeedForward);
+  // Granite has shared experts beside the mixture, and without one they are the MLP.
+  const auto routed = first_child(m, kFeedForward), shared = first_child(m, kSharedMlp);
+  const auto ffn = routed ? routed : shared;
   const auto first = find_child(m, "fc1"), second = find_child(m, "fc2");
   const auto inner = normed(p, norms.before_attention, x);
-  // Mamba's layers have nothing behind.
-  if (is_mixer(attention) && !ffn && !first)
-    return p.binary("aten::add", x, mix_tokens(model, attention, inner));
+  if (!ffn && !first && !norms.before_ffn && (is_mixer(attention) || attention.name() == "mixer"))
+    return p.binary("aten::add", x, single_part(model, attention, inner, i));
   if (!ffn && !(first && second)) throw NotUnderstood("'" + std::string(m.path()) + "' has no MLP");
-  const auto attended =
-      normed(p, norms.behind_attention,
-             is_mixer(attention) ? mix_tokens(model, attention, inner)
-                                 : write_attention(model, attention, inner, i, nullptr));
+  auto attended = normed(p, norms.behind_attention, attend(model, attention, inner, i));
+  // Falcon-H1 has both, side by side.
+  if (const auto mixer = first_child(m, kMixer); mixer && mixer.handle() != attention.handle())
+    attended = p.binary("aten::add", attended, mix_tokens(model, mixer, inner));
   const bool parallel = !norms.before_ffn && !norms.behind_ffn && !norms.behind_attention;
   auto between = parallel ? inner : p.binary("aten::add", x, attended);
   if (const auto cross = first_child(m, kCrossAttention); cross && memory) {
@@ -125,9 +180,12 @@ Value write_layer(Model& model, const Module& m, size_t i, const Value& x, const
                        write_attention(model, cross, normed(p, norm, between), i, memory));
   }
   const auto given = normed(p, norms.before_ffn, between);
-  const auto fed =
-      normed(p, norms.behind_ffn,
-             ffn ? feed_forward(model, ffn, given, i) : flat_mlp(model, first, second, given, i));
+  auto made = !ffn     ? flat_mlp(model, first, second, given, i)
+              : routed ? feed_forward(model, ffn, given, i)
+                       : feed_forward(model, ffn, given, i, Role::kShared);
+  if (routed && shared)
+    made = p.binary("aten::add", made, feed_forward(model, shared, given, i, Role::kShared));
+  const auto fed = normed(p, norms.behind_ffn, made);
   return p.binary("aten::add", parallel ? p.binary("aten::add", x, attended) : between, fed);
 }
 

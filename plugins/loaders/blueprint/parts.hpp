@@ -17,7 +17,10 @@ struct Model {
   // Of the stack that is being written.
   bool bidirectional = false;  // every token attends to every token: no cache, no causal mask
   Keys heads = kHeads;
-  Tensor table{};  // of embeddings
+  Tensor table{};                       // of embeddings
+  Value tokens{};                       // as the table has them
+  std::vector<Module> shared_blocks{};  // that several layers use, in the order of their weights
+  size_t shared_uses = 0;               // layers so far that use one of them
 
   bool is(std::string_view trait) const { return has_trait(family, trait); }
   void assume(std::string text) { assumptions.insert(std::move(text)); }
@@ -52,11 +55,19 @@ Value feed_forward(Model& model, const Module& m, const Value& x, size_t layer,
 
 /// x by the weights of a module, the way they lie.
 Value project(Model& model, const Module& m, const Value& x);
+/// y; plus x through the narrow matrices of an adapter, where `m` has a list of that name. Each use
+/// of a shared block has its own adapter.
+Value adapted(Model& model, const Module& m, std::string_view list, const Value& x, const Value& y);
 
 /// The width between the matrices of an MLP is the stated one, and the layer is dense or a mixture
 /// as stated; `t` is the tensor that shows it. Throws Contradiction.
 void expect_width(const Model& model, const Tensor& t, int64_t width, size_t layer,
                   Role role = Role::kDense);
+/// What a layer begins with.
+enum class Part { kAttention, kMixer, kMlp, kMixture };
+/// Where layer_types names the layer's kind, `m`, its first part, is of that kind. Throws
+/// Contradiction.
+void expect_kind(const Model& model, Part part, const Module& m, size_t layer);
 /// The same for shared experts beside those that a token is sent to.
 void expect_shared(const Model& model, bool is_there, const Tensor& t, size_t layer);
 
@@ -66,7 +77,8 @@ Value mix_tokens(Model& model, const Module& m, const Value& x);
 bool is_delta_rule(const Module& m);
 Value write_delta_rule(Model& model, const Module& m, const Value& x);
 /// A convolution of each channel over the tokens before, whose input `m` keeps the last of.
-Value causal_convolution(Model& model, const Module& m, const Module& conv, const Value& x);
+Value causal_convolution(Model& model, const Module& m, const Module& conv, const Value& x,
+                         bool activated = true);
 
 /// Marks parameters as used that nothing multiplies in the run.
 void use_all(Model& model, const Module& m);

@@ -18,7 +18,7 @@ constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
     {"token_type_embeddings", "type_vocab_size"}, {"task_type_embeddings", "task_type_vocab_size"}};
 const Names kEmbeddingNorm{
     "word_embeddings_layernorm", "embedding_norm", "LayerNorm", "embed_norm", "emb_norm",
-    "layernorm_embedding"};
+    "layernorm_embedding",       "emb_ln"};
 const Names kFinalNorm{"norm",           "ln_f",      "final_layernorm",  "final_layer_norm",
                        "norm_f",         "layernorm", "output_layernorm", "layer_norm",
                        "embedding_norm", "ln_out"};
@@ -67,7 +67,8 @@ Value masked_head(Model& model, const Module& m, const Value& x) {
   Value y = x;
   if (const auto dense = find_child(transform, "dense"))
     y = p.unary("aten::gelu", p.linear(dense, y));
-  if (const auto norm = first_child(transform, {"LayerNorm", "layer_norm"})) y = p.norm(norm, y);
+  if (const auto norm = first_child(transform, {"LayerNorm", "layer_norm", "norm"}))
+    y = p.norm(norm, y);
   const auto decoder = find_child(m, "decoder");
   const auto own = decoder ? find_tensor(decoder, "weight") : Tensor();
   auto bias = find_tensor(m, "bias");
@@ -92,7 +93,15 @@ std::vector<Module> find_stacks(const Module& root) {
 
 size_t layer_count(Model& model, const Module& stack, const Keys& key) {
   const auto& s = model.settings;
-  const auto said = s.integer(key);
+  auto said = s.integer(key);
+  // Nemotron-H names the layers and does not count them.
+  if (const auto listed = s.length({"layers_block_type"}); !said && listed > 0)
+    said = static_cast<int64_t>(listed);
+  for (const std::string_view list : {"layer_types", "layers_block_type", "mlp_layer_types"})
+    if (const auto kinds = s.length({list});
+        model.family && said && kinds > 0 && static_cast<int64_t>(kinds) < *said)
+      throw Contradiction(s.source() + ": " + s.statement(key, *said) + ", but " +
+                          std::string(list) + " is for " + std::to_string(kinds) + " layers");
   const auto there = static_cast<int64_t>(stack.child_count());
   if (!said) throw NotUnderstood(s.source() + " does not say how many layers there are");
   if (*said > there || *said == 0)
@@ -126,7 +135,7 @@ Value embed(Model& model, const Module& owner, const Module& base, const Value& 
   if (!first_child(owner, {"embeddings_project", "project_in"}))
     expect_stated(model, kHidden, model.table.shape()[1], model.table);
   expect_if_checked(model, {"word_embed_proj_dim"}, model.table.shape()[1], model.table);
-  auto x = p.embedding(table, ids);
+  auto x = model.tokens = p.embedding(table, ids);
   for (const auto& place :
        {first_child(within, kPositions),
         within.handle() == base.handle() ? Module() : first_child(base, kPositions)})
@@ -139,7 +148,7 @@ Value embed(Model& model, const Module& owner, const Module& base, const Value& 
     const auto rows = find_tensor(types, "weight");
     expect_if_checked(model, {key}, rows.shape()[0], rows);
   }
-  for (const auto& place : {within, base})
+  for (const auto& place : {within, base, owner})
     if (const auto norm = first_child(place, kEmbeddingNorm);
         norm && first_child(base, kFinalNorm).handle() != norm.handle() &&
         !p.is_used(find_tensor(norm, "weight")))

@@ -74,7 +74,8 @@ Value mamba2(Model& model, const Module& m, const Value& x) {
              mixed = length_of(conv, "weight"), side = (mixed - inner) / 2;
   if (inner % heads != 0 || side <= 0 || side % *state != 0 || heads % (side / *state) != 0)
     contradict(model, s.statement(kStateSize, *state), find_tensor(conv, "weight"));
-  expect_if_checked(model, {"num_heads", "mamba_n_heads"}, heads, find_tensor(m, "A_log"));
+  expect_if_checked(model, {"num_heads", "mamba_n_heads", "mamba_num_heads", "n_mamba_heads"},
+                    heads, find_tensor(m, "A_log"));
   const auto parts = p.split(project(model, find_child(m, "in_proj"), x), {inner, mixed, heads});
   const auto seen = p.split(causal_convolution(model, m, conv, parts[1]), {inner, side, side});
   for (const auto name : {"A_log", "D", "dt_bias"})
@@ -125,16 +126,37 @@ Value mamba(Model& model, const Module& m, const Value& x) {
   return project(model, find_child(m, "out_proj"), y);
 }
 
+/// LFM2: a convolution over the last few tokens, between two products of each element.
+Value short_convolution(Model& model, const Module& m, const Value& x) {
+  auto& p = model.program;
+  const auto in = find_child(m, "in_proj"), conv = find_child(m, "conv");
+  const auto all = project(model, in, x);
+  const auto width = x.back();
+  if (all.back() != width * 3)
+    throw NotUnderstood("'" + std::string(in.path()) + "' does not make three vectors of a token");
+  const auto parts = p.split(all, {width, width, width});
+  const auto seen =
+      causal_convolution(model, m, conv, p.binary("aten::mul", parts[0], parts[2]), false);
+  return project(model, find_child(m, "out_proj"), p.binary("aten::mul", parts[1], seen));
+}
+
+bool is_short_convolution(const Module& m) {
+  const auto weight = find_tensor(find_child(m, "conv"), "weight");
+  return weight && weight.shape().rank() == 3;
+}
+
 }  // namespace
 
-Value causal_convolution(Model& model, const Module& m, const Module& conv, const Value& x) {
+Value causal_convolution(Model& model, const Module& m, const Module& conv, const Value& x,
+                         bool activated) {
   auto& p = model.program;
   const auto weight = find_tensor(conv, "weight");
   if (!weight || weight.shape().rank() != 3 || weight.shape()[1] != 1)
     throw NotUnderstood("'" + std::string(conv.path()) + "' is not a convolution of each channel");
   const auto channels = weight.shape()[0], width = weight.shape()[2];
-  expect_if_checked(model, {"conv_kernel", "mamba_d_conv", "linear_conv_kernel_dim"}, width,
-                    weight);
+  expect_if_checked(model,
+                    {"conv_kernel", "mamba_d_conv", "linear_conv_kernel_dim", "conv_L_cache"},
+                    width, weight);
   // A short sequence is padded to the width of the kernel, and there is padding on both sides.
   const auto in = p.derived(TMETER_EXPR_MAX, x.dims[1], width),
              out = p.derived(TMETER_EXPR_ADD, in, width - 1);
@@ -145,14 +167,15 @@ Value causal_convolution(Model& model, const Module& m, const Module& conv, cons
   p.attribute(m, "conv_state", channels * width);
   const auto kept =
       p.node("aten::slice", {{"self", y.id}}, {x.dims[0], x.back(), x.dims[1]}, x.dtype);
-  return p.transpose(p.unary("aten::silu", kept), 1, 2);
+  return p.transpose(activated ? p.unary("aten::silu", kept) : kept, 1, 2);
 }
 
-bool is_mixer(const Module& m) { return bool(find_tensor(m, "A_log")); }
+bool is_mixer(const Module& m) { return find_tensor(m, "A_log") || is_short_convolution(m); }
 
 Value mix_tokens(Model& model, const Module& m, const Value& x) {
   const Program::Calling calling(model.program, m, "Mixer");
   if (is_delta_rule(m)) return write_delta_rule(model, m, x);
+  if (is_short_convolution(m)) return short_convolution(model, m, x);
   if (find_child(m, "x_proj")) return mamba(model, m, x);
   if (find_child(m, "in_proj")) return mamba2(model, m, x);
   throw NotUnderstood("'" + std::string(m.path()) + "' is not a known state-space layer");

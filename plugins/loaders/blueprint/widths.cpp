@@ -1,5 +1,8 @@
 // The widths between the matrices of MLPs, and which layers are mixtures, as configurations state
 // them.
+#include <algorithm>
+#include <iterator>
+
 #include "parts.hpp"
 
 namespace blueprint {
@@ -22,7 +25,24 @@ const Keys kDenseWidths{"intermediate_size_mlp",
 const Keys kEncoderWidths{"encoder_ffn_dim"}, kDecoderWidths{"decoder_ffn_dim"};
 const Keys kExpertWidths{"moe_intermediate_size", "intermediate_size", "ffn_dim",
                          "ffn_hidden_size"};
-const Keys kSharedWidths{"shared_expert_intermediate_size", "shared_intermediate_size"};
+const Keys kSharedWidths{"shared_expert_intermediate_size", "shared_intermediate_size",
+                         "moe_shared_expert_intermediate_size"};
+const Keys kLayerKinds{"layer_types", "layers_block_type"};
+// Layers by their only or first part, as lists name them and as Nemotron-H's pattern does.
+constexpr std::pair<std::string_view, Part> kKinds[] = {
+    {"linear_attention", Part::kMixer},
+    {"mamba", Part::kMixer},
+    {"conv", Part::kMixer},
+    {"M", Part::kMixer},
+    {"full_attention", Part::kAttention},
+    {"attention", Part::kAttention},
+    {"sliding_attention", Part::kAttention},
+    {"*", Part::kAttention},
+    {"mlp", Part::kMlp},
+    {"-", Part::kMlp},
+    {"moe", Part::kMixture},
+    {"E", Part::kMixture},
+};
 const Keys kSharedExperts{"n_shared_experts", "num_shared_experts", "moe_num_shared_experts"};
 
 Stated first_of(const Settings& s, const Keys& keys, size_t layer) {
@@ -101,6 +121,26 @@ void expect_width(const Model& model, const Tensor& t, int64_t width, size_t lay
   if (role == Role::kShared) return;
   const auto said = says_otherwise(model.settings, layer, role == Role::kExpert);
   if (!said.empty()) contradict(model, said, t);
+}
+
+void expect_kind(const Model& model, Part part, const Module& m, size_t layer) {
+  const auto& s = model.settings;
+  auto keys = kLayerKinds;
+  auto kind = s.text_of_layer(keys, layer);
+  if (const auto pattern = s.text({"hybrid_override_pattern"}); kind.empty()) {
+    if (layer >= pattern.size()) return;
+    kind = pattern.substr(layer, 1), keys = {"hybrid_override_pattern"};
+  }
+  const auto* known = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                   [&](const auto& k) { return k.first == kind; });
+  if (known == std::end(kKinds) || known->second == part) return;
+  auto shown = m;
+  while (shown.tensor_count() == 0 && shown.child_count() > 0) shown = shown.child(0);
+  if (shown.tensor_count() > 0)
+    contradict(model,
+               std::string(s.name(keys)) + " has '" + std::string(kind) + "' for layer " +
+                   std::to_string(layer),
+               shown.tensor(0));
 }
 
 void expect_shared(const Model& model, bool is_there, const Tensor& t, size_t layer) {

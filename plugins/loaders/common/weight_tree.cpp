@@ -25,7 +25,9 @@ bool is_buffer(std::string_view name, tmeter::DType dtype) {
   const auto last = name.substr(name.rfind('.') + 1);
   // Of mixtures: training moves it, but not by gradients. ERNIE's is a parameter of its own module.
   if (last == "e_score_correction_bias") return name.find("moe_statics.") == name.npos;
-  if (name.ends_with("ffn.gate.bias")) return true;  // the same in DeepSeek's own names
+  // The same in DeepSeek's own names, in LFM2's and Kolibri's; AFMoE's expert_bias is a parameter.
+  for (const auto* other : {"ffn.gate.bias", "feed_forward.expert_bias", "moe.router.expert_bias"})
+    if (name.ends_with(other)) return true;
   return std::find(kBufferNames.begin(), kBufferNames.end(), last) != kBufferNames.end();
 }
 
