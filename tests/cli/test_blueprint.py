@@ -149,6 +149,21 @@ class Blueprint(CliTest):
             with self.subTest(model_type, key=key):
                 self.assert_refused(4, [key if key in words else "config.json", words, "but tensor", ".mlp."], self.folder / model_type)
 
+    def test_shared_experts_are_as_stated(self):
+        """There where a width or a number says so, or the family; nowhere else."""
+        for model_type, change, is_there, words in (
+            ("granitemoeshared", {}, False, ["shared_intermediate_size is 1024", "experts.down_proj"]),
+            ("granitemoeshared", {"shared_intermediate_size": 0}, True, ["shared_intermediate_size is 0", "experts.down_proj"]),
+            ("solar_open", {}, False, ["n_shared_experts is 1", "experts.down_proj"]),
+            ("llama4_text", {}, False, ["model_type is llama4_text, whose mixtures have shared experts", "experts.down_proj"]),
+        ):
+            row = ROWS[model_type]
+            tensors = {n: t for n, t in tensors_of(row["tensors"]).items() if is_there or "shared" not in n}
+            folder = self.folder / str(len(list(self.folder.iterdir())))
+            write_folder(folder, {**row["config"], **change}, tensors)
+            with self.subTest(model_type, change=change):
+                self.assert_refused(4, words, folder)
+
     def test_what_layers_are_is_as_stated(self):
         """Hybrids: a list or a pattern names the kind of each layer, and their keys are those of one part each."""
         kinds = ROWS["lfm2"]["config"]["layer_types"]
@@ -277,6 +292,12 @@ class Blueprint(CliTest):
         done = report(self.write(model_type="acme_llm"), PLUGINS)
         self.assertEqual(done["coverage"]["unknown_ops"][0]["op"], "transformers::acme_llm")
         self.assertIn("acme_llm is not among those", str(done["warnings"]))
+
+    def test_an_encoder_that_nobody_has_checked_has_no_cache(self):
+        for name, cached in (("AcmeForMaskedLM", False), ("AcmeModel", False), ("AcmeForCausalLM", True)):
+            write_folder(self.folder / name, *small_llama(model_type="acme_llm", architectures=[name]))
+            totals = report(self.folder / name, PLUGINS)["totals"]
+            self.assertEqual(totals.get("kv_cache_bytes") is not None, cached, name)
 
     def test_a_structure_that_is_not_understood(self):
         config, _ = small_llama()

@@ -24,6 +24,7 @@ struct Family {
 //   image            over patches of an image
 //   positions-from-2 the table of positions has two rows more than positions
 //   gated-queries    the projection of queries has a gate of the same width for each head
+//   shared-experts   every mixture has experts for all tokens, and no key says so
 //   all-experts      every token goes through every expert
 // clang-format on
 

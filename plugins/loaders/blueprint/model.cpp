@@ -21,6 +21,13 @@ Module stack_in(const std::vector<Module>& stacks, std::string_view parent) {
   return found;
 }
 
+/// Of a type that was not checked, the name of its class says so: a cache is not claimed without.
+bool is_encoder(const Model& model) {
+  if (model.family) return model.is("encoder");
+  const auto name = model.settings.text_of_layer({"architectures"}, 0);
+  return !name.empty() && !is_generator(model);
+}
+
 }  // namespace
 
 void write_model(Model& model, const tmeter::Graph& weights) {
@@ -35,7 +42,7 @@ void write_model(Model& model, const tmeter::Graph& weights) {
   if (stacks.empty()) throw NotUnderstood("no stack of layers is among the weights");
   if (stacks.size() == 1) {
     const auto& stack = stacks.front();
-    model.bidirectional = model.is("encoder");
+    model.bidirectional = is_encoder(model);
     if (model.is("image")) return write_image(model, root, stack);
     return model.is("pair") ? write_half(model, root, stack)
                             : write_decoder(model, root, stack, false);
@@ -52,7 +59,7 @@ void write_model(Model& model, const tmeter::Graph& weights) {
   for (const auto& s : stacks)
     if (s.path().find("language_model.") != std::string_view::npos) text.push_back(s);
   if (text.size() != 1) throw NotUnderstood("there are several stacks of layers: " + paths(stacks));
-  model.bidirectional = model.is("encoder");
+  model.bidirectional = is_encoder(model);
   write_decoder(model, root, text.front(), true);
 }
 

@@ -43,11 +43,6 @@ void collect_stacks(const Module& m, std::vector<Module>& out) {
   for (size_t i = 0; i < m.child_count(); ++i) collect_stacks(m.child(i), out);
 }
 
-bool is_for(const Model& model, std::string_view what) {
-  const auto name = model.settings.text_of_layer({"architectures"}, 0);
-  return name.find(what) != name.npos;
-}
-
 /// The table of positions, each row added to the token of its position.
 Value add_positions(Model& model, const Module& place, const Value& x) {
   auto& p = model.program;
@@ -83,7 +78,17 @@ void collect_unread(const Program& p, const Module& m, std::vector<Tensor>& left
   for (size_t i = 0; i < m.child_count(); ++i) collect_unread(p, m.child(i), left);
 }
 
+bool is_for(const Model& model, std::string_view what) {
+  const auto name = model.settings.text_of_layer({"architectures"}, 0);
+  return name.find(what) != name.npos;
+}
+
 }  // namespace
+
+bool is_generator(const Model& model) {
+  return is_for(model, "CausalLM") || is_for(model, "LMHead") ||
+         is_for(model, "ForConditionalGeneration") || is_for(model, "MTModel");
+}
 
 std::vector<Module> find_stacks(const Module& root) {
   std::vector<Module> stacks;
@@ -166,10 +171,7 @@ Value head(Model& model, const Module& root, const Value& x) {
   const auto& s = model.settings;
   auto m = first_child(root, kHead);
   if (m && is_matrix(m)) return p.linear(m, x);
-  const bool predicts = is_for(model, "CausalLM") || is_for(model, "LMHead") ||
-                        is_for(model, "MaskedLM") || is_for(model, "ForConditionalGeneration") ||
-                        is_for(model, "MTModel");
-  if (!predicts) {
+  if (!is_generator(model) && !is_for(model, "MaskedLM")) {
     model.assume("architectures names no language model: without a head");
     return x;
   }

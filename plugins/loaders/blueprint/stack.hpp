@@ -19,6 +19,9 @@ Value write_layer(Model& model, const Module& m, size_t i, const Value& x,
 /// the model's table.
 Value embed(Model& model, const Module& owner, const Module& base, const Value& ids);
 
+/// The class in the configuration makes text, token by token.
+bool is_generator(const Model& model);
+
 /// The norm behind the layers, if there is one.
 Value final_norm(Model& model, const Module& base, const Value& x);
 

@@ -144,13 +144,20 @@ void expect_kind(const Model& model, Part part, const Module& m, size_t layer) {
 }
 
 void expect_shared(const Model& model, bool is_there, const Tensor& t, size_t layer) {
-  const auto& s = model.settings;
   if (!model.family) return;
-  const auto count = s.integer(kSharedExperts);
-  const auto own = first_of(s, kSharedWidths, layer);
-  if (!is_there && own.width > 0) contradict(model, own.said, t);
-  if (count && (*count > 0) != is_there && own.width == 0)
-    contradict(model, s.statement(kSharedExperts, *count), t);
+  const auto& s = model.settings;
+  // Their width or their number, or the family's word where a configuration has no key for them.
+  for (const auto& keys : {kSharedWidths, kSharedExperts}) {
+    const auto stated = s.integer_of_layer(keys, layer);
+    if (!stated) continue;
+    if ((*stated > 0) != is_there) contradict(model, s.statement(keys, *stated), t);
+    return;
+  }
+  if (!is_there && model.is("shared-experts"))
+    contradict(
+        model,
+        "model_type is " + std::string(model.family->type) + ", whose mixtures have shared experts",
+        t);
 }
 
 }  // namespace blueprint
