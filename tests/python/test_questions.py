@@ -15,6 +15,7 @@ from torch._subclasses import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import tmeter
+from tmeter.export.questions import questions
 
 X = torch.zeros(1, 4)
 GENERATOR = random.Random(5)
@@ -63,6 +64,8 @@ CLASSES = {
     "of a result": lambda net, x: type(x + 1) is torch.Tensor,
     "__class__": lambda net, x: x.__class__ is torch.Tensor,
     "by name": lambda net, x: type(x).__name__ == "Tensor",
+    "by a text": lambda net, x: f"{type(x).__name__}" == "Tensor",
+    "by its own name": lambda net, x: getattr(type(x), "__name__") == "Tensor",
     "fake": lambda net, x: not isinstance(x, FakeTensor),
 }
 
@@ -82,6 +85,23 @@ NO_QUESTION = {
     "a number": lambda net, x: type(x.dim()) is int,
     "a key": lambda net, x: by_class(x) == 1,
 }
+
+#: Lines about a class whose answer decides nothing, or is the same for tensors without data.
+UNWATCHED = {
+    "an error": lambda net, x: x.dim() == 2 or fail(f"{type(x).__name__} has {x.dim()} dims"),
+    "what a class has": lambda net, x: getattr(x.__class__, "new_zeros") is not None,
+}
+
+
+def fail(text):
+    raise ValueError(text)
+
+
+@pytest.mark.parametrize("name", UNWATCHED)
+def test_what_needs_no_watching(name):
+    net = Net(UNWATCHED[name])
+    assert questions(net) == {}
+    assert analyze(net).export.way == "dispatch on fake tensors"
 
 
 @pytest.mark.parametrize("name", NO_QUESTION)

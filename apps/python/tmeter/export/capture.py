@@ -29,7 +29,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from .arguments import Example
 from .exporting import exporting_flag
-from .kernels import by_mode, result_of
+from .kernels import Kernels
 from .program_text import Program, Row, Unfit
 from .questions import refused
 from .values import Values
@@ -47,6 +47,7 @@ class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
         super().__init__(PythonKeyTracer(), "fake", pre_dispatch=True)
         self._program, self._calls = program, calls
         self._mode, self._values = mode, values
+        self._kernels = Kernels(mode)
 
     def __enter__(self) -> Any:
         return TorchDispatchMode.__enter__(self)  # type: ignore[no-untyped-call]
@@ -60,9 +61,7 @@ class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
         kwargs = kwargs or {}
         given = self._program.arguments(func, args, kwargs)
         try:
-            result = result_of(self._mode, func, args, kwargs)
-            if result is None:
-                result = by_mode(func, args, kwargs)
+            result = self._kernels.result(func, args, kwargs)
         except (DataDependentOutputException, DynamicOutputShapeException):
             result = self._values.answer(func, args, kwargs)
             chosen = self._values.shape(func, args) if result is None else None

@@ -12,12 +12,14 @@ from . import Exported
 from .draws import EXTREMES
 from .exporting import difference
 from .fakes import fake
+from .surroundings import no_garbage_collection
 from .task import Task, decided_by_data, state_of
 
 if TYPE_CHECKING:
     from .program_text import Program
 
 
+@no_garbage_collection()
 def capture_model(task: Task) -> Exported:
     """The model as it behaves outside of an export; if that reads data, as it behaves inside one."""
     try:

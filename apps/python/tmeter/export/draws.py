@@ -6,6 +6,7 @@ ones that give the highest: between these, each threshold is on one side and on 
 
 from __future__ import annotations
 
+import pickle
 import random
 import sys
 from collections.abc import Iterator
@@ -31,7 +32,7 @@ class Draws:
 
     def any(self) -> bool:
         """Whether numbers were drawn since. Of the model's own generators, whose copies draw, it is not known."""
-        return self._own or repr(self._states()) != repr(self._before)
+        return self._own or pickle.dumps(self._states()) != pickle.dumps(self._before)
 
     def make_extreme(self, shadow: nn.Module, word: int) -> None:
         """Until `set_back`. Of numpy's generators, only Mersenne twisters can be made so."""

@@ -32,6 +32,7 @@ _Lines = dict[int, list[_Chain]]
 _CLASSES = {"Tensor", "Parameter", "Buffer", "FloatTensor"}
 _COMPARES = ("IS_OP", "COMPARE_OP", "CONTAINS_OP")
 _NAMES = {"__name__", "__qualname__"}
+_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
 _FAKES = {"FakeTensor", "is_fake"}
 #: transformers asks for fake tensors so as to keep what any data would need.
 _GENERAL = "transformers/utils/import_utils.py"
@@ -82,6 +83,7 @@ def questions(model: nn.Module) -> dict[types.CodeType, _Lines]:
     return found
 
 
+@functools.lru_cache(4096)
 def _asking(code: types.CodeType) -> _Lines:
     names = {*code.co_names, *code.co_freevars}
     fakes = names & _FAKES and not code.co_filename.endswith(_GENERAL)
@@ -95,11 +97,15 @@ def _asking(code: types.CodeType) -> _Lines:
         chain: _Chain = None
         if name == "type" and kind.startswith("LOAD_"):
             chain, end = _after(steps, i + 1)
+            start = i
         elif name == "__class__" and kind.startswith("LOAD_ATTR"):
             chain, end = _before(steps, i), i + 1
+            start = i - len(chain or ())
         else:
             continue
         if chain is not None and chain[0] in ("self", "cls") and len(chain) == 1:
+            continue
+        if _is_only_said(steps, start, end):
             continue
         rest = [step for step in steps[end:] if step[0] == line]
         compared = any(k.startswith(_COMPARES) for _, k, _ in rest)
@@ -108,6 +114,16 @@ def _asking(code: types.CodeType) -> _Lines:
         if (classes or chain is not None) and (compared or named or classes):
             lines.setdefault(line, []).append(chain)
     return lines
+
+
+def _is_only_said(steps: list[tuple[int, str, Any]], start: int, end: int) -> bool:
+    """f"{type(x).__name__} is not …", getattr(type(x), "name", …): if these were watched, every call would take longer."""
+    line, first, name = steps[end] if end < len(steps) else (0, "", "")
+    if name in _NAMES and first.startswith(_ATTRIBUTES):
+        rest = [kind for at, kind, _ in steps[end + 1 :] if at == line]
+        return bool(rest) and rest[0].startswith("FORMAT_") and not any(k.startswith(_COMPARES) for k in rest)
+    asked = steps[start - 1][2] if start > 0 else ""
+    return asked in ("getattr", "hasattr") and first == "LOAD_CONST" and name not in _NAMES
 
 
 def _steps(code: types.CodeType) -> list[tuple[int, str, Any]]:
@@ -122,7 +138,6 @@ def _steps(code: types.CodeType) -> list[tuple[int, str, Any]]:
 
 
 _LOCALS = ("LOAD_FAST", "LOAD_DEREF")
-_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
 
 
 def _after(steps: list[tuple[int, str, Any]], i: int) -> tuple[_Chain, int]:

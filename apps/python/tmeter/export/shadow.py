@@ -75,6 +75,10 @@ def _attributes(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
             yield from _attributes(item, depth + 1)
 
 
+#: Of a module: what `registered` goes through, and its children.
+_TABLES = ("_parameters", "_buffers", "_modules")
+
+
 def shadow_of(model: nn.Module, replace: Replace) -> tuple[nn.Module, list[str]]:
     """The copy, in evaluation mode, and notes on what differs from the original.
 
@@ -86,9 +90,15 @@ def shadow_of(model: nn.Module, replace: Replace) -> tuple[nn.Module, list[str]]
         if id(tensor) not in memo:
             memo[id(tensor)] = _like(tensor, replace(tensor))
     for module in model.modules():
-        for tensor in _attributes(vars(module)):
-            if id(tensor) not in memo:  # tensors with a history cannot be deep-copied
-                memo[id(tensor)] = tensor.detach().clone()
+        for name, value in vars(module).items():
+            if value is None or isinstance(value, (bool, int, float, str)) or name in _TABLES:
+                continue
+            if type(value) in (dict, OrderedDict) and not value:  # hooks: a dozen of each module
+                memo[id(value)] = type(value)()
+                continue
+            for tensor in _attributes(value):
+                if id(tensor) not in memo:  # tensors with a history cannot be deep-copied
+                    memo[id(tensor)] = tensor.detach().clone()
     try:
         _without_sharding(model, memo)
         made: nn.Module = copy.deepcopy(model, memo)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import sys
 import threading
@@ -61,3 +62,15 @@ def quiet() -> Iterator[None]:
     finally:
         for logger, level in zip(loggers, before):
             logger.setLevel(level)
+
+
+@contextlib.contextmanager
+def no_garbage_collection() -> Iterator[None]:
+    """For a fraction of a second that makes thousands of small objects: Python would look through all that there is."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

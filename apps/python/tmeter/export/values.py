@@ -148,6 +148,8 @@ class Values:
 
 
 def _tensors(tree: Any) -> list[torch.Tensor]:
+    if isinstance(tree, torch.Tensor):
+        return [tree]
     return [x for x in pytree.tree_leaves(tree) if isinstance(x, torch.Tensor)]
 
 
