@@ -5,12 +5,9 @@ asserted with its numbers, and explained in docs/from-other-tools.md.
 """
 
 import contextlib
-import hashlib
 import io
 import logging
-import os
-import pathlib
-import subprocess
+import re
 import sys
 
 import pytest
@@ -23,6 +20,7 @@ transformers = pytest.importorskip("transformers")
 from tmeter.compat.fvcore import FlopCountAnalysis  # noqa: E402
 from tmeter.compat.torchmeter import Meter, get_config  # noqa: E402
 from tmeter.compat.torchstat import stat  # noqa: E402
+
 
 @pytest.fixture(scope="module", autouse=True)
 def tools():
@@ -101,8 +99,9 @@ def measured_by(kind, make, names=("param", "cal", "mem")):
 def test_the_tables_of_torchmeter_on_a_resnet():
     import torchmeter
 
-    _, theirs = measured_by(torchmeter.Meter, resnet18)
-    _, ours = measured_by(Meter, resnet18)
+    their_meter, theirs = measured_by(torchmeter.Meter, resnet18)
+    our_meter, ours = measured_by(Meter, resnet18)
+    assert (our_meter.mem.TotalCost.val, our_meter.cal.Flops.val) == (their_meter.mem.TotalCost.val, their_meter.cal.Flops.val)
     for name in theirs:
         assert ours[name][1] == theirs[name][1]
         different = [(a, b) for a, b in zip(theirs[name][0], ours[name][0], strict=True) if a != b]
@@ -110,66 +109,213 @@ def test_the_tables_of_torchmeter_on_a_resnet():
         assert all(a[2] == "AdaptiveAvgPool2d" and name == "cal" for a, b in different), different
 
 
-#: Each key of torchmeter's configuration, and a value that is not its default.
+def test_the_measured_table_of_torchmeter_on_a_resnet():
+    """Rows and names are the same; times are not, and a rate below 1 has no unit there."""
+    import torchmeter
+
+    tables = []
+    for kind in (torchmeter.Meter, Meter):
+        model, x = resnet18()
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            meter = kind(model)
+            meter.ittp_warmup, meter.ittp_benchmark_time = 1, 3
+            meter(x)
+            tables.append(rows_of(meter, "ittp"))
+    (theirs, their_columns), (ours, our_columns) = tables
+    assert our_columns == their_columns and [row[:3] for row in ours] == [row[:3] for row in theirs]
+    for row in ours:
+        times, rates = ([figure.split() for figure in cell.split(" ± ")] for cell in row[3:])
+        assert {unit for _, unit in times} <= {"ns", "us", "ms", "s"} and all(unit.endswith("IPS") for _, unit in rates), row
+
+
+#: Each key of torchmeter's configuration, a value that is not its default, and the settings without which it has no effect.
 CHANGED = {
-    "tree_repeat_block_args": dict(
-        title="T <repeat_time>", title_align="left", subtitle="S", subtitle_align="left", style="green", highlight=False, box="ROUNDED",
-        border_style="red", height=30, padding=[1, 2], expand=True),
-    "table_display_args": dict(
-        style="red", highlight=False, width=150, min_width=150, expand=True, padding=[0, 2],
-        leading=1, title="T", title_style="red", title_justify="left", caption="C", caption_style="red", caption_justify="left",
-        show_header=False, header_style="red", show_footer=True, footer_style="red", show_lines=True, show_edge=False, box="SQUARE",
-        safe_box=False, border_style="red"),
-    "table_column_args": dict(style="red", justify="right", vertical="bottom", overflow="crop", no_wrap=True),
-    "tree_levels_args": {
-        "default.label": "<node_id> <name> <type>", "default.style": "red", "default.guide_style": "red", "default.highlight": False,
-        "0.label": "R", "1.label": "L <name>", "all.label": "A <name>"},
+    "tree_fold_repeat": (False, {}),
+    "tree_repeat_block_args.title": ("T <repeat_time>", {}),
+    "tree_repeat_block_args.title_align": ("left", {}),
+    "tree_repeat_block_args.subtitle": ("S", {}),
+    "tree_repeat_block_args.subtitle_align": ("left", {"tree_repeat_block_args.subtitle": "S"}),
+    "tree_repeat_block_args.style": ("green", {}),
+    "tree_repeat_block_args.highlight": (False, {}),
+    "tree_repeat_block_args.box": ("ROUNDED", {}),
+    "tree_repeat_block_args.height": (30, {}),
+    "tree_repeat_block_args.padding": ([1, 2], {}),
+    "tree_repeat_block_args.expand": (True, {}),
+    "tree_levels_args.default.label": ("<node_id> <name> <type>", {}),
+    "tree_levels_args.default.style": ("red", {"tree_levels_args.default.label": "<name>"}),
+    "tree_levels_args.default.guide_style": ("red", {}),
+    "tree_levels_args.default.highlight": (False, {}),
+    "tree_levels_args.default.hide_root": (True, {}),
+    "tree_levels_args.default.expanded": (False, {}),
+    "tree_levels_args.0.label": ("R", {}),
+    "tree_levels_args.0.style": ("red", {"tree_levels_args.0.label": "<name>"}),
+    "tree_levels_args.0.guide_style": ("red", {}),
+    "tree_levels_args.0.highlight": (True, {}),
+    "tree_levels_args.0.hide_root": (True, {}),
+    "tree_levels_args.0.expanded": (False, {}),
+    "tree_levels_args.1.label": ("L <name>", {}),
+    "tree_levels_args.2.guide_style": ("red", {}),
+    "tree_levels_args.all.label": ("A <name>", {}),
+    "tree_levels_args.all.style": ("red", {"tree_levels_args.default.label": "<name>"}),
+    "table_column_args.style": ("red", {}),
+    "table_column_args.justify": ("right", {}),
+    "table_column_args.vertical": ("bottom", {"table_display_args.width": 60}),
+    "table_column_args.overflow": ("crop", {"table_display_args.width": 60}),
+    "table_column_args.no_wrap": (True, {"table_display_args.width": 60}),
+    "table_display_args.style": ("red", {}),
+    "table_display_args.highlight": (False, {}),
+    "table_display_args.width": (150, {}),
+    "table_display_args.min_width": (150, {}),
+    "table_display_args.expand": (True, {}),
+    "table_display_args.padding": ([0, 2], {}),
+    "table_display_args.collapse_padding": (True, {}),
+    "table_display_args.pad_edge": (False, {}),
+    "table_display_args.leading": (1, {}),
+    "table_display_args.title": ("T", {}),
+    "table_display_args.title_style": ("red", {"table_display_args.title": "T"}),
+    "table_display_args.title_justify": ("left", {"table_display_args.title": "T"}),
+    "table_display_args.caption": ("C", {}),
+    "table_display_args.caption_style": ("red", {"table_display_args.caption": "C"}),
+    "table_display_args.caption_justify": ("left", {"table_display_args.caption": "C"}),
+    "table_display_args.show_header": (False, {}),
+    "table_display_args.header_style": ("red", {}),
+    "table_display_args.show_footer": (True, {}),
+    "table_display_args.footer_style": ("red", {"table_display_args.show_footer": True}),
+    "table_display_args.show_lines": (True, {}),
+    "table_display_args.row_styles": (["none", "red"], {}),
+    "table_display_args.show_edge": (False, {}),
+    "table_display_args.box": ("SQUARE", {}),
+    "table_display_args.border_style": ("red", {}),
 }  # fmt: skip
-#: A key that has no effect there, and one here. The results of `pad_edge` and `collapse_padding` differ, and are not compared.
-NO_EFFECT = {"tree_repeat_block_args": dict(width=60)}
+#: Keys that have no effect there, or another one. `safe_box` concerns old consoles of Windows alone.
+OTHERS = {
+    "tree_repeat_block_args.width", "tree_repeat_block_args.border_style", "table_display_args.safe_box", "render_interval",
+    "combine.horizon_gap"}  # fmt: skip
 
 
-def drawn(what):
+def drawn(what, colour="truecolor"):
+    """As on a terminal, colours included."""
     import rich.console
 
-    console = rich.console.Console(file=io.StringIO(), width=160, color_system=None)
+    console = rich.console.Console(file=io.StringIO(), width=160, color_system=colour, force_terminal=bool(colour))
     console.print(what)
     return console.file.getvalue()
 
 
+def configured(kind, configuration, model, settings):
+    """A meter, under these settings alone."""
+    configuration.restore()
+    configuration.render_interval = 0
+    with contextlib.redirect_stdout(io.StringIO()):
+        meter = kind(model)  # torchmeter keeps a tree that it has drawn
+    for key, value in settings.items():
+        space, _, rest = key.partition(".")
+        if not rest:
+            setattr(meter if hasattr(meter, space) else configuration, space, value)
+        elif space == "tree_levels_args":
+            level, _, name = rest.partition(".")
+            setattr(meter, space, {level: {name: value}})
+        elif space == "combine":
+            setattr(configuration.combine, rest, value)
+        else:
+            setattr(meter, space, {rest: value})
+    return meter
+
+
+def looks(model, settings, colour="truecolor"):
+    """Tree and table, theirs and ours."""
+    import torchmeter
+
+    out = []
+    for kind, configuration in ((torchmeter.Meter, torchmeter.get_config()), (Meter, get_config())):
+        meter = configured(kind, configuration, model, settings)
+        with contextlib.redirect_stdout(io.StringIO()):
+            table, _ = meter.profile("param", show=False)
+        # torchmeter gives all columns the number 0, so that rich takes the padding of the first one away from each width:
+        # without the padding at the edge, or with common padding, names do not fit into their columns.
+        for place, column in enumerate(table.columns):
+            column._index = place
+        out.append((drawn(meter.structure, colour), drawn(table, colour)))
+    return out
+
+
+class Patterned(torch.nn.Module):
+    """Runs of several neighbours, inside of which modules repeat."""
+
+    def __init__(self):
+        super().__init__()
+        block = lambda: torch.nn.Sequential(*(layer for _ in range(3) for layer in (torch.nn.Linear(4, 4), torch.nn.ReLU())))  # noqa: E731
+        self.body = torch.nn.Sequential(*(layer for _ in range(2) for layer in (block(), torch.nn.Tanh())))
+        self.head = torch.nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+
+def test_the_look_of_torchmeter():
+    """Letters and colours of tree and table, by its configuration as it is."""
+    for model, said in ((resnet18()[0], "Repeat ["), (Patterned(), "Where")):
+        theirs, plain = looks(model, {})
+        assert theirs == plain and said in plain[0]
+
+
 def test_the_look_of_torchmeter_key_by_key():
-    """Tree and table on a ResNet-18, letter for letter."""
+    """Letters and colours on a ResNet-18."""
+    import torchmeter
+
+    known = {
+        f"{space}.{key}" if isinstance(keys, dict) else space
+        for space, keys in torchmeter.get_config().asdict().items()
+        for key in (keys if isinstance(keys, dict) else "-")
+    }
+    levels = {f"tree_levels_args.{level}" for level in ("default", "0")}
+    assert known - levels == {k for k in (*CHANGED, *OTHERS) if not k.startswith("tree_levels_args.")}
+    model, _ = resnet18()
+    before = {}
+    for key, (value, needed) in CHANGED.items():
+        base = str(needed)
+        if base not in before:
+            before[base] = looks(model, needed)[1]
+        theirs, ours = looks(model, {**needed, key: value})
+        assert ours == theirs, key
+        assert ours != before[base], key
+
+
+def test_keys_whose_effect_is_another_one(monkeypatch):
+    import rich
     import torchmeter
 
     model, _ = resnet18()
-    kinds = [(torchmeter.Meter, torchmeter.get_config()), (Meter, get_config())]
+    theirs, ours = looks(model, {})
+    # No effect there: the frame is not expanded.
+    wide = looks(model, {"tree_repeat_block_args.width": 60})
+    assert wide[0] == theirs and wide[1] != ours
+    # The style comes after it there, so that its colour is never seen.
+    red = "tree_repeat_block_args.border_style"
+    their_red, our_red = looks(model, {red: "red"})
+    assert their_red == looks(model, {red: "green"})[0] and "[31m" not in their_red[0] and "[31m┃" in our_red[0]
+    assert looks(model, {red: "red"}, None)[0] == looks(model, {red: "red"}, None)[1]
 
-    def look(space=None, key=None, value=None):
+    def printed(settings):
         out = []
-        for kind, configuration in kinds:
-            configuration.restore()
-            with contextlib.redirect_stdout(io.StringIO()):
-                meter = kind(model)  # torchmeter keeps a tree that it has drawn
-            if space == "tree_levels_args":
-                level, _, name = key.partition(".")
-                setattr(meter, space, {level: {name: value}})
-            elif space:
-                setattr(meter, space, {key: value})
-            with contextlib.redirect_stdout(io.StringIO()):
-                table, _ = meter.profile("param", show=False)
-            out.append((drawn(meter.structure), drawn(table)))
+        for kind, configuration in ((torchmeter.Meter, torchmeter.get_config()), (Meter, get_config())):
+            meter = configured(kind, configuration, model, settings)
+            with contextlib.redirect_stdout(io.StringIO()) as said:
+                meter.profile("param")
+            out.append(said.getvalue())
         return out
 
-    theirs, plain = look()
-    assert theirs == plain and "Repeat [2] Times" in plain[0]
-    for space, keys in CHANGED.items():
-        for key, value in keys.items():
-            theirs, ours = look(space, key, value)
-            assert ours == theirs, f"{space}.{key}"
-    for space, keys in NO_EFFECT.items():
-        for key, value in keys.items():
-            theirs, ours = look(space, key, value)
-            assert theirs == plain != ours, f"{space}.{key}"
+    # The tree beside the table, and the pauses between lines.
+    monkeypatch.setenv("COLUMNS", "220")
+    rich.reconfigure(width=220)
+    above = lambda text: [line.rstrip() for line in re.split(r"\n.*(?:s u m m a r y| summary )", text)[0].splitlines()]  # noqa: E731
+    gaps = [[above(text) for text in printed({"combine.horizon_gap": gap})] for gap in (2, 7)]
+    assert gaps[0][0] == gaps[0][1] != gaps[1][0] == gaps[1][1]
+    pauses = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    printed({"render_interval": 0.25})
+    assert set(pauses) == {0.25}
 
 
 def test_the_tables_of_torchmeter_on_a_vit():

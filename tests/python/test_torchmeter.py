@@ -19,6 +19,7 @@ import torchvision
 
 import tmeter
 from tmeter.compat.torchmeter import Meter, get_config
+from tmeter.compat.torchmeter.figures import PER_SECOND, SECONDS, Measured
 
 FIXTURES = Path(os.environ["FIXTURES"])
 sys.path.insert(0, str(FIXTURES))
@@ -157,6 +158,21 @@ def test_the_structure_folds_what_repeats(model):
     assert drawn(model.structure).count("Conv2d") == 8
     model.tree_levels_args = {"default": {"label": "<type>!<node_id>"}}
     assert "Linear!3" in drawn(model.structure)
+
+
+def test_settings_of_all_levels_are_the_new_default(model):
+    """torchmeter 0.1.0, display.py: levels of their own are dropped, and later ones hold."""
+    model.tree_levels_args = {"all": {"label": "<type>!"}}
+    assert set(get_config().tree_levels_args.data_dict) == {"default"}
+    assert drawn(model.structure).startswith("ExampleNet!")
+    model.tree_levels_args = {"0": {"label": "root"}}
+    assert drawn(model.structure).startswith("root")
+
+
+def test_a_rate_below_one_keeps_its_unit():
+    assert repr(Measured([0.25, 0.5, 1.5], PER_SECOND)) == "0.50 IPS ± 0.62 IPS"
+    assert repr(Measured([2.0, 3.0, 4.0], SECONDS)) == "3 s ± 1 s"
+    assert repr(Measured([2.0], SECONDS)) == "2 s ± 0.00 s"
 
 
 def test_patterns_of_several_neighbours_repeat():

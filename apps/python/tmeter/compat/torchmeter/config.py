@@ -117,7 +117,14 @@ class Namespace(SimpleNamespace):
             setattr(self, key, value)
 
     def __setattr__(self, key: str, value: Any) -> None:
-        object.__setattr__(self, key, _spaced(value, _checked(self._place, key)))
+        value = _spaced(value, _checked(self._place, key))
+        if self._place == "tree_levels_args" and key == "all":  # the default of every level
+            for level in self.data_dict:
+                if level != "default":
+                    delattr(self, level)
+            self.update({"default": value})
+            return
+        object.__setattr__(self, key, value)
 
     @property
     def data_dict(self) -> dict[str, Any]:

@@ -136,4 +136,10 @@ class Measured(Number):
         return self.metrics
 
     def __repr__(self) -> str:
-        return f"{with_unit(self.metrics, self._units)} ± {with_unit(self.iqr, self._units)}"
+        return " ± ".join(self._said(value) for value in self.val)
+
+    def _said(self, value: float) -> str:
+        """Below the smallest unit torchmeter leaves it out; here the basic one stands: ``0.91 IPS``."""
+        said = with_unit(value, self._units)
+        base = next(name for size, name in self._units if size == 1.0)
+        return said if " " in said else f"{said} {base}"

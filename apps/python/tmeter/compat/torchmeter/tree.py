@@ -149,6 +149,12 @@ class TreeRenderer:
         self._grow(tree, self.opnode, "", 1, 0)
         return tree
 
+    def _add(self, tree: Any, node: Node, shown: str, level: int, letters: int) -> None:
+        look = self._look(level)
+        look.pop("hide_root", None)
+        branch = tree.add(self._label(node, shown, level), **look)
+        self._grow(branch, node, shown + ".", level + 1, letters)
+
     def _grow(self, tree: Any, node: Node, prefix: str, level: int, letters: int) -> None:
         folds = self._settings.tree_fold_repeat
         groups = _groups(node.children, self.fold_from) if folds else [(1, node.children)]
@@ -157,32 +163,33 @@ class TreeRenderer:
                 tree.add(self._block(children, times, prefix, level, letters))
                 continue
             for child in children:
-                shown = prefix + child.place
-                branch = tree.add(self._label(child, shown, level), **self._look(level, inner=True))
-                self._grow(branch, child, shown + ".", level + 1, letters)
+                self._add(tree, child, prefix + child.place, level, letters)
 
     def _block(self, nodes: Sequence[Node], times: int, prefix: str, level: int, letters: int) -> Any:
         """What repeats, once, in a frame that says how often and for which numbers."""
         from rich.console import Group
         from rich.panel import Panel
         from rich.rule import Rule
-        from rich.text import Text
         from rich.tree import Tree
 
         letter = self.loop_algebras[letters % len(self.loop_algebras)]
-        inside: list[Any] = []
-        for offset, node in enumerate(nodes[: len(nodes) // times]):
-            place = f"{letter}+{offset}" if offset else letter
-            shown = prefix + (f"({place})" if offset and prefix else place)
-            tree = Tree(self._label(node, shown, level), **self._look(level))
-            self._grow(tree, node, shown + ".", level + 1, letters + 1)
-            inside.append(tree)
-        look: dict[str, Any] = self.repeat_block_args.data_dict
         first, more = nodes[0], {"loop_algebra": letter}
+        window = nodes[: len(nodes) // times]
+        if len(window) == 1:
+            tree = Tree(self._label(first, prefix + letter, level), **self._look(level))
+            self._grow(tree, first, prefix + letter + ".", level + 1, letters + 1)
+        else:
+            tree = Tree("", hide_root=True)
+            for offset, node in enumerate(window):
+                place = f"{letter}+{offset}" if offset else letter
+                shown = prefix + (f"({place})" if offset and prefix else place)
+                self._add(tree, node, shown, level, letters + 1)
+        inside: list[Any] = [tree]
+        look: dict[str, Any] = self.repeat_block_args.data_dict
         footer = self._resolved(self._footer, first, more)
         if footer:
             inside.append(Rule(characters="-", style=f"dim {look.get('style') or ''}".strip()))
-            inside.append(Text.from_markup(footer))
+            inside.append(f"[dim]{footer}[/]")
         for key in ("title", "subtitle"):
             look[key] = self._resolved(look.get(key), first, more) or None
         look["padding"] = tuple(look.get("padding") or (0, 1))
@@ -190,25 +197,20 @@ class TreeRenderer:
         return Panel(Group(*inside, fit=True), **{**look, "box": box(look.get("box"))})
 
     def _level(self, level: int) -> dict[str, Any]:
+        """As in torchmeter, settings of a level replace those of `default`, but for the label."""
         levels = self.tree_levels_args.data_dict
-        return {**levels.get("default", {}), **levels.get(str(level), {}), **levels.get("all", {})}
+        default: dict[str, Any] = levels.get("default", {})
+        found: dict[str, Any] = {"label": default.get("label"), **levels.get(str(level), default)}
+        return found
 
-    def _look(self, level: int, inner: bool = False) -> dict[str, Any]:
+    def _look(self, level: int) -> dict[str, Any]:
         look = self._level(level)
-        look.pop("label", None)
-        if inner:
-            look.pop("hide_root", None)
+        look.pop("label")
         return look
 
-    def _label(self, node: Node, shown: str, level: int) -> Any:
-        from rich.highlighter import ReprHighlighter
-        from rich.text import Text
-
-        look = self._level(level)
-        text = Text.from_markup(self._resolved(look.get("label", _DEFAULT_LABEL), node, {"node_id": shown}))
-        if look.get("highlight"):
-            ReprHighlighter().highlight(text)
-        return text
+    def _label(self, node: Node, shown: str, level: int) -> str:
+        label = self._level(level)["label"] or _DEFAULT_LABEL
+        return self._resolved(label, node, {"node_id": shown})
 
     def _resolved(self, template: Template, node: Node, more: Mapping[str, Any]) -> str:
         """The template with the node's attributes in place of ``<name>``; ``\\<`` stays ``<``."""
