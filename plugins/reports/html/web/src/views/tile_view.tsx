@@ -87,11 +87,12 @@ function TileButton({ app, tile, selected, focusable, look, onUnfold }: Drawn & 
   const m = moduleOf(row), run = isRun(row) ? runText(tree, row) : undefined;
   const name = run ? run.names : tree.label(m);
   const { background, class: kind } = look(tile);
-  const text = tileText(app, row, width > wide);
+  const text = tileText(app, row, width > wide), each = tile.isEach ? " each" : "";
+  const metric = app.report.metrics[app.metric]!.title;
   const isBelow = isLeaf && height > high && width > 2 * legible;
   return (
     <button type="button" tabIndex={row === focusable ? 0 : -1} data-row={row} data-tip={tipOf(app, row)}
-            aria-label={`${shortened(run ? `${run.repeat} ${run.names}` : tree.title(m), 80)}, ${tileFigure(app, row)}`}
+            aria-label={`${shortened(run ? `${run.repeat} ${run.names}` : tree.title(m), 80)} ${tileText(app, row)}${each}, ${metric}`}
             aria-pressed={run ? undefined : m === selected}
             class={`tile${kind}${row === selected ? " selected" : ""}`}
             style={{ transform: `translate(${tile.x}px, ${tile.y}px)`, width: `${width}px`, height: `${height}px`, background }}
@@ -101,7 +102,7 @@ function TileButton({ app, tile, selected, focusable, look, onUnfold }: Drawn & 
         ? <span class={isBelow ? "tile-text below" : "tile-text"}>
             {run ? <><span class="badge">{run.repeat}</span>{" "}</> : null}
             <span class="tile-name">{shortened(name, 40)}</span>
-            {text && (isBelow || width > roomy) ? <small>{text}{tile.isEach ? " each" : ""}</small> : null}
+            {text && (isBelow || width > roomy) ? <>{" "}<small>{text}{each}</small></> : null}
           </span>
         : null}
     </button>
