@@ -9,13 +9,6 @@
 namespace tmeter::core {
 namespace {
 
-FileStamp stamp_of(const struct stat& info) {
-  if (!S_ISREG(info.st_mode)) return {};
-  constexpr int64_t kNanoseconds = 1'000'000'000;
-  return {static_cast<uint64_t>(info.st_size),
-          int64_t{info.st_mtim.tv_sec} * kNanoseconds + info.st_mtim.tv_nsec};
-}
-
 /// The owner of the tmeter binary is trusted: that user can replace tmeter itself.
 uid_t owner_of_tmeter() {
   static const uid_t owner = [] {
@@ -26,6 +19,13 @@ uid_t owner_of_tmeter() {
 }
 
 }  // namespace
+
+FileStamp stamp_of(const struct stat& info) {
+  if (!S_ISREG(info.st_mode)) return {};
+  constexpr int64_t kNanoseconds = 1'000'000'000;
+  return {static_cast<uint64_t>(info.st_size),
+          int64_t{info.st_mtim.tv_sec} * kNanoseconds + info.st_mtim.tv_nsec};
+}
 
 FileStamp stamp_of(const std::string& file) {
   struct stat info {};
@@ -43,7 +43,10 @@ LibraryIdentity identity_of(const std::string& library) {
 }
 
 bool is_still(const LibraryIdentity& identity, const std::string& library) {
-  const auto now = stamp_of(library);
+  return is_still(identity, stamp_of(library), library);
+}
+
+bool is_still(const LibraryIdentity& identity, const FileStamp& now, const std::string& library) {
   if (now.size == 0 || now.size != identity.size) return false;
   if (now.mtime == identity.mtime) return true;
   if (!identity.build_id.empty()) return build_id_of(library) == identity.build_id;

@@ -1,5 +1,6 @@
 #include "core/plugin_host/library_rights.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -20,6 +21,12 @@ void add_linker_path(std::vector<std::string>& out) {
   for (auto& folder : split(list, ":;")) {
     if (folder.starts_with('/') && folder != "/") out.push_back(std::move(folder));
   }
+}
+
+/// The folder of an absolute path; the path itself below the root.
+std::string folder_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == 0 ? path : path.substr(0, slash);
 }
 
 }  // namespace
@@ -47,13 +54,13 @@ std::vector<std::string> paths_of_libraries() {
 
 void add_folder_of(const std::string& file, std::vector<std::string>& out) {
   std::error_code failed;
-  const auto named = fs::absolute(file, failed);
-  const auto real = fs::is_symlink(named, failed) ? fs::canonical(named, failed) : fs::path();
-  for (const auto& path : {named, real}) {
-    if (path.empty()) continue;
-    const auto folder = path.parent_path();
-    out.push_back(folder == folder.root_path() ? path.string() : folder.string());
-  }
+  const auto named = file.starts_with('/') ? file : fs::absolute(file, failed).string();
+  if (named.empty()) return;
+  out.push_back(folder_of(named));
+  struct stat info {};
+  if (lstat(named.c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) return;
+  const auto real = fs::canonical(named, failed);
+  if (!failed) out.push_back(folder_of(real.string()));
 }
 
 void add_model(const std::string& model, std::vector<std::string>& out) {

@@ -12,9 +12,9 @@
 #include "core/base/sha256.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
-#include "core/plugin_host/describe_in_subprocess.hpp"
 #include "core/plugin_host/check_capabilities.hpp"
 #include "core/plugin_host/describe.hpp"
+#include "core/plugin_host/describe_in_subprocess.hpp"
 #include "core/plugin_host/open_guarded.hpp"
 #include "core/process/sandbox.hpp"
 
@@ -110,7 +110,7 @@ void Registry::scan(const std::string& folder) {
     if (name.ends_with(kManifestSuffix)) manifests.insert(name);
     if (name.ends_with(kSuffix)) libraries.insert(name);
   }
-  const auto index = index_in(folder);
+  auto index = index_in(folder);
   for (const auto& library : libraries) add_file(library, false, index);
   for (const auto& manifest : manifests) {
     if (!libraries.contains(manifest.substr(0, manifest.size() - 5))) add_manifest(manifest);
@@ -144,18 +144,21 @@ void Registry::add_manifest(const std::string& file) {
   add(std::move(plugin));
 }
 
-/// The plugin's manifest; nothing if it is missing, stale or malformed.
-std::optional<Manifest> Registry::manifest_of(const Plugin& plugin, const ManifestIndex& index) {
+/// The plugin's manifest, moved out of the index if it is there; nothing if it is missing, stale or
+/// malformed. `info` describes tmeter's own library.
+std::optional<Manifest> Registry::manifest_of(const Plugin& plugin, const struct stat& info,
+                                              ManifestIndex& index) {
   const auto file = plugin.library + ".toml";
   const auto library = plugin.file ? plugin.file->path_by_descriptor() : plugin.library;
+  const auto stamp = plugin.file ? stamp_of(plugin.file->descriptor()) : stamp_of(info);
   const auto indexed = index.find(std::string_view(file).substr(file.rfind('/') + 1));
   const bool is_current = indexed != index.end() && indexed->second.made_from.size > 0 &&
                           indexed->second.made_from == stamp_of(file);
   std::error_code none;
   if (!is_current && !fs::exists(file, none)) return std::nullopt;
   try {
-    auto manifest = is_current ? indexed->second.manifest : read_manifest(file);
-    if (manifest.schema == kManifestSchema && is_still(manifest.made_from, library))
+    auto manifest = is_current ? std::move(indexed->second.manifest) : read_manifest(file);
+    if (manifest.schema == kManifestSchema && is_still(manifest.made_from, stamp, library))
       return manifest;
   } catch (const Error& e) {
     problems_.push_back(std::string(e.what()) + "; the plugin itself is described instead");
@@ -165,8 +168,9 @@ std::optional<Manifest> Registry::manifest_of(const Plugin& plugin, const Manife
 
 /// Pins a library, and throws Error(kPlugin) before any of its code runs. Null for tmeter's own,
 /// which are opened by path.
-std::shared_ptr<const PinnedLibrary> Registry::opened(const std::string& library) const {
-  if (is_own(library) && stamp_of(library).size > 0 && who_else_may_write(library).empty())
+std::shared_ptr<const PinnedLibrary> Registry::opened(const std::string& library,
+                                                      const struct stat& info) const {
+  if (is_own(library) && stamp_of(info).size > 0 && who_else_may_write(info).empty())
     return nullptr;
   auto file = std::make_shared<PinnedLibrary>(library);
   if (!settings_.allowed_plugins) return file;
@@ -182,25 +186,32 @@ std::shared_ptr<const PinnedLibrary> Registry::opened(const std::string& library
 }
 
 /// The same file under another name or in a folder that is listed twice is one plugin.
-bool Registry::is_found_again(const Plugin& plugin) {
-  struct stat info {};
-  return stat(plugin.library.c_str(), &info) == 0 &&
-         !files_.emplace(info.st_dev, info.st_ino).second;
+bool Registry::is_found_again(const struct stat& info) {
+  return info.st_ino != 0 && !files_.emplace(info.st_dev, info.st_ino).second;
 }
 
-void Registry::add_file(const std::string& library, bool must_work, const ManifestIndex& index) {
+void Registry::add_file(const std::string& library, bool must_work) {
+  ManifestIndex none;
+  add_file(library, must_work, none);
+}
+
+void Registry::add_file(const std::string& library, bool must_work, ManifestIndex& index) {
   auto plugin = std::make_unique<Plugin>();
   plugin->library = fs::absolute(library).string();
+  // One look for all questions: a folder has dozens of plugins. All zeros: it is not there.
+  struct stat info {};
+  if (stat(plugin->library.c_str(), &info) != 0) info = {};
   try {
-    plugin->file = opened(plugin->library);
-    if (is_found_again(*plugin)) return;
-    auto manifest = manifest_of(*plugin, index);
+    plugin->file = opened(plugin->library, info);
+    if (is_found_again(info)) return;
+    auto manifest = manifest_of(*plugin, info, index);
     plugin->known = manifest.has_value();
     if (!manifest && could_not_be_opened(*plugin))
       return add_unopened(std::move(plugin), must_work);
-    plugin->manifest = manifest ? std::move(*manifest)
-                                : describe_in_subprocess(plugin->library, plugin->file.get(),
-                                              must_work ? OpenedFor::kWanted : OpenedFor::kFound);
+    plugin->manifest =
+        manifest ? std::move(*manifest)
+                 : describe_in_subprocess(plugin->library, plugin->file.get(),
+                                          must_work ? OpenedFor::kWanted : OpenedFor::kFound);
     require_minor(plugin->library, plugin->manifest.abi_minor);
   } catch (const PluginError& e) {
     if (must_work) throw;

@@ -28,8 +28,7 @@ struct Plugin {
   std::string library;    // path; empty when only a manifest is there
   bool described = true;  // false: describing failed, and only its file name is known
   bool known = false;     // a manifest made from this very library describes it
-  std::shared_ptr<const PinnedLibrary>
-      file;  // null: without a library, or in tmeter's own folder
+  std::shared_ptr<const PinnedLibrary> file;  // null: without a library, or in tmeter's own folder
   std::shared_ptr<const PluginInstance> started;  // once open
   ResolvedOptions options;
   std::vector<GivenOption> given;  // of its tables
@@ -50,12 +49,13 @@ struct Plugin {
 
 class Registry {
  public:
-  /// `settings` supplies --plugin, --plugin-path and plugin options. Scans the folders; opens no library.
-  /// Plugins without a manifest are described in processes of their own (describe_in_subprocess.hpp), so
-  /// construct it before the sandbox is entered. Problems with single files become `problems()`.
-  /// `excluded` plugins are listed but not called (Plugin::failure). Plugins that the user leaves out
-  /// ("-NAME" in settings.plugins) are not listed. Messages of plugins during `init` go to `log`, which
-  /// outlives the registry.
+  /// `settings` supplies --plugin, --plugin-path and plugin options. Scans the folders; opens no
+  /// library. Plugins without a manifest are described in processes of their own
+  /// (describe_in_subprocess.hpp), so construct it before the sandbox is entered. Problems with
+  /// single files become `problems()`. `excluded` plugins are listed but not called
+  /// (Plugin::failure). Plugins that the user leaves out
+  /// ("-NAME" in settings.plugins) are not listed. Messages of plugins during `init` go to `log`,
+  /// which outlives the registry.
   explicit Registry(const Settings& settings, std::vector<Excluded> excluded = {},
                     CallLog* log = nullptr);
   ~Registry();
@@ -64,7 +64,8 @@ class Registry {
 
   const PluginList& plugins() const { return plugins_; }
   const std::vector<std::string>& problems() const { return problems_; }
-  /// By id or short name. Throws Error(kUsage) when the name is unknown (with the nearest) or ambiguous.
+  /// By id or short name. Throws Error(kUsage) when the name is unknown (with the nearest) or
+  /// ambiguous.
   Plugin& get(std::string_view name);
 
   /// Opens the library, checks it, calls init, resolves options. Throws Error(kPlugin).
@@ -75,8 +76,8 @@ class Registry {
   /// Of a plugin that the plugin `by` needs; null when it needs no such one.
   const ResolvedOptions* options_of_needed(std::string_view name, std::string_view by);
 
-  /// The schema of an operator's shape rule; null when no plugin has one. Throws Error(kUsage) when two
-  /// plugins have different schemas.
+  /// The schema of an operator's shape rule; null when no plugin has one. Throws Error(kUsage) when
+  /// two plugins have different schemas.
   const std::string* schema_of(std::string_view op) { return schemas_.of(*this, op); }
 
   std::vector<std::string> names() const;
@@ -86,14 +87,17 @@ class Registry {
  private:
   void scan(const std::string& folder);
   ManifestIndex index_in(const std::string& folder);
-  void add_file(const std::string& library, bool must_work, const ManifestIndex& index = {});
+  void add_file(const std::string& library, bool must_work);
+  void add_file(const std::string& library, bool must_work, ManifestIndex& index);
   void add_manifest(const std::string& file);
-  std::optional<Manifest> manifest_of(const Plugin& plugin, const ManifestIndex& index);
-  std::shared_ptr<const PinnedLibrary> opened(const std::string& library) const;
+  std::optional<Manifest> manifest_of(const Plugin& plugin, const struct stat& info,
+                                      ManifestIndex& index);
+  std::shared_ptr<const PinnedLibrary> opened(const std::string& library,
+                                              const struct stat& info) const;
   void leave_unopened(std::unique_ptr<Plugin> plugin, const std::string& why,
                       const std::string& told);
   void add(std::unique_ptr<Plugin> plugin);
-  bool is_found_again(const Plugin& plugin);
+  bool is_found_again(const struct stat& info);
   void add_unopened(std::unique_ptr<Plugin> plugin, bool given);
   void assign_options();
   void check_setting_names() const;

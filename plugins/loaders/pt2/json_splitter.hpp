@@ -21,7 +21,7 @@ struct Extent {
 using Extents = std::map<std::string, Extent, std::less<>>;  // by path
 
 struct ScanOptions {
-  size_t piece = size_t{1} << 17;      // bytes
+  size_t piece = size_t{1} << 14;      // bytes
   std::function<void()> between = {};  // if set, called every 2 MB or so
 };
 
@@ -36,7 +36,7 @@ bool find_extent_portable(std::string_view text, size_t at, const ScanOptions& o
 struct SplitOptions {
   std::vector<std::string_view> paths{};
   size_t text = size_t{1} << 16;  // bytes of the whole text
-  size_t list = size_t{1} << 16;  // bytes of one list or table
+  size_t list = size_t{1} << 14;  // bytes of one list or table
   ScanOptions scan{};
 };
 
