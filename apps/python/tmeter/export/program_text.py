@@ -344,7 +344,7 @@ class Program:
         return tuple(n["as_int"] for n in self._values[name]["sizes"])
 
     def save(self, path: Path, note: str) -> None:
-        """Without weights each is one stored element, as in tmeter.export.saving; ties still show."""
+        """Without the elements of weights; ties still show."""
         users = [{"user_input": {"arg": {"as_tensor": {"name": n}}}} for n in self._user_names()]
         tensors = [{"as_tensor": {"name": name}} for name in self._in_order()]
         outputs = [{"as_tensor": {"name": name}} for name in self._outputs]
@@ -449,16 +449,23 @@ def _tensor_attributes(model: nn.Module) -> dict[int, str]:
     return found
 
 
+#: Tensors that are tied share a record; the others all refer to this, which is empty.
+_NONE = "none"
+
+
 def _config(
     table: dict[str, tuple[torch.Tensor, bool]], prefix: str
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """One stored element for each tensor, and one record for each that is tied."""
+    """No elements, but one for tensors that are tied."""
+    names = Counter(id(tensor) for tensor, _ in table.values())
     records: dict[int, str] = {}
     contents: dict[str, bytes] = {}
     config = {}
     for name, (tensor, is_parameter) in table.items():
-        record = records.setdefault(id(tensor), f"{prefix}_{len(records)}")
-        contents[record] = bytes(tensor.element_size())
+        record, elements = _NONE, 0
+        if names[id(tensor)] > 1:
+            record, elements = records.setdefault(id(tensor), f"{prefix}_{len(records)}"), 1
+        contents[record] = bytes(elements * tensor.element_size())
         meta = _meta(tensor) | {
             "strides": [{"as_int": 0}] * tensor.dim(),
             "storage_offset": {"as_int": 0},
