@@ -206,8 +206,10 @@ def test_other_threads_go_on():
 def test_when_it_is_not_taken():
     linear = nn.Linear(4, 4)
     assert tmeter.analyze(linear, inputs=(1, 4)).export.way == QUICK
-    assert "open batch" in tmeter.analyze(linear, inputs=(2, 4)).export.way
-    assert tmeter.analyze(linear, inputs=(2, 4), dynamic_batch=False).export.way == QUICK
+    assert tmeter.analyze(linear, inputs=(2, 4)).export.way == QUICK
+    for asks in ({"bind": {"input.0": 3}}, {"plugins": "params,fit"}, {"dynamic_batch": True}):
+        assert "open batch" in tmeter.analyze(linear, inputs=(2, 4), **asks).export.way
+    assert tmeter.analyze(linear, inputs=(2, 4), plugins="params,fit", dynamic_batch=False).export.way == QUICK
     assert tmeter.analyze(linear, inputs=(1, 4), weights=True).export.way == FULL
     assert tmeter.analyze(linear, inputs=(1, 4), via="torch.export").export.way == FULL
     with pytest.raises(tmeter.UsageError, match="via='magic'"):

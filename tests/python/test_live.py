@@ -294,9 +294,10 @@ def test_tied_weights_count_once():
 
 
 def test_an_open_batch_size():
-    result = tmeter.analyze(nn.Linear(4, 8), inputs=(6, 4))
+    result = tmeter.analyze(nn.Linear(4, 8), inputs=(6, 4), dynamic_batch=True)
     assert "open batch" in result.export.way
     assert result.total("macs") == 6 * 4 * 8
+    assert "32·" in next(f["text"] for f in result.to_dict()["formulas"] if f["metric"] == "macs")
     bound = tmeter.analyze(nn.Linear(4, 8), inputs=(6, 4), bind={"input.0": 10})
     assert bound.total("macs") == 10 * 4 * 8
     fixed = tmeter.analyze(nn.Linear(4, 8), inputs=(6, 4), dynamic_batch=False)

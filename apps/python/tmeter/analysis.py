@@ -20,6 +20,9 @@ from .wording import in_python
 #: Plugins that read the elements of weights: only they get the weights of a live module.
 _READ_WEIGHTS = frozenset({"param-stats", "quantization-advice", "pruning-advice", "all"})
 
+#: Plugins that try other sizes than those of the inputs.
+_TRY_SIZES = frozenset({"fit", "all"})
+
 
 def analyze(
     model: Any,
@@ -63,8 +66,10 @@ def analyze(
         bind: sizes of dynamic dimensions, e.g. ``{"x.0": 8}``.
         weights: whether a live module's weights are written to a temporary file for the program.
             ``"auto"``: when a plugin named above reads them, or the model is run.
-        dynamic_batch: whether to export with an open batch size, so that ``bind`` can change it.
-            ``"auto"``: when all tensors have the same first size, two or more.
+        dynamic_batch: whether to export with an open batch size, so that ``bind`` can change it and the
+            report has formulas in it; that takes ten times as long. All tensors need the same first
+            size, two or more. ``"auto"``: when they have it, and ``bind`` or the plugin ``fit`` asks
+            for other sizes.
         via: ``"auto"`` records the operators of one call on fake tensors when no size is left open and
             no weights are asked for, which gives what torch.export would in a fraction of its time, and
             asks torch.export where it is not sure of that; ``"torch.export"`` always asks it.
@@ -101,6 +106,8 @@ def analyze(
     if full:
         arguments.append("--full")
         names = [*names, "all"]
+    if dynamic_batch == "auto" and not bind and not _TRY_SIZES & set(names):
+        dynamic_batch = False
     arguments += _of_runs(inference, profile, device, run_for, seed)
     try:
         return _analyzed(
