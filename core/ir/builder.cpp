@@ -81,16 +81,16 @@ GraphBuilder::Id GraphBuilder::module(Id parent, std::string_view name, std::str
   if ((parent == 0) != graph_->modules_.empty())
     refuse("the module tree must have exactly one root");
   Module* up = parent ? &module_at(parent, "a module") : nullptr;
-  const auto kept = graph_->intern(name);
   std::string_view path;
   if (up) {
     if (up->depth >= limits::kModuleDepth) refuse("modules are nested more than 1,000 deep");
-    path = path_of(*up, kept);
-    if (!module_paths_.insert(path).second)
+    path = path_of(*up, name);
+    if (!module_paths_.insert(path, graph_->modules_.size(),
+                              [&](size_t i) { return graph_->modules_[i].path; }))
       refuse("module '" + printable(path) + "' is there twice");
   }
   auto& m = graph_->modules_.emplace_back();
-  m.name = kept;
+  m.name = up ? path.substr(path.size() - name.size()) : graph_->keep(name);
   m.path = path;
   m.type = graph_->intern(type);
   m.parent = up;
@@ -107,7 +107,7 @@ std::string_view GraphBuilder::path_of(const Module& parent, std::string_view na
     refuse("the path of a module has " + std::to_string(size) + " bytes, beginning with '" +
            printable(parent.path.empty() ? name : parent.path, 40) + "'; tmeter accepts 4,096");
   count_name(size);
-  if (parent.path.empty()) return name;
+  if (parent.path.empty()) return graph_->keep(name);
   auto* path = static_cast<char*>(graph_->arena_.allocate(size, 1));
   auto* at = std::copy(parent.path.begin(), parent.path.end(), path);
   *at++ = '.';
@@ -175,7 +175,9 @@ GraphBuilder::Id GraphBuilder::tensor(const TensorSpec& s) {
   const auto storage_key = graph_->intern(s.storage_key);
   const auto dims = copy(s.dims);
   const auto* encoding = s.encoding ? this->encoding(s, numel) : nullptr;
-  if (!s.name.empty() && !tensor_names_.insert(name).second) refuse(what() + " is there twice");
+  if (!s.name.empty() && !tensor_names_.insert(name, graph_->tensors_.size(),
+                                               [&](size_t i) { return graph_->tensors_[i].name; }))
+    refuse(what() + " is there twice");
   auto& t = graph_->tensors_.emplace_back();
   t.index = graph_->tensors_.size() - 1;
   t.kind = s.kind;

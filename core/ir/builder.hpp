@@ -7,9 +7,9 @@
 #include <optional>
 #include <tmeter/cpp/text_hash.hpp>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "core/ir/graph.hpp"
+#include "core/ir/name_index.hpp"
 
 namespace tmeter::core {
 
@@ -154,8 +154,7 @@ class GraphBuilder {
   size_t attributes_ = 0;  // of all modules
   size_t metadata_values_ = 0, metadata_bytes_ = 0;
   std::unordered_map<std::string, const Tensor*, TextHash> tied_;
-  std::unordered_set<std::string_view, TextHash> tensor_names_,
-      module_paths_;  // texts of the graph
+  NameIndex tensor_names_, module_paths_;
 };
 
 template <class T>

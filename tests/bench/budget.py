@@ -34,7 +34,7 @@ FEWEST, MOST = 3, 15  # runs of a row
 @dataclass(frozen=True)
 class Budget:
     name: str
-    model: str  # a file of tests/fixtures/models, "N operators" or "TYPE weights"
+    model: str  # a file of tests/fixtures/models, "N operators", "N tensors" or "TYPE weights"
     arguments: tuple = GRAPH
     seconds: float = 0  # 0: no limit
     megabytes: float = 0
@@ -50,6 +50,7 @@ BUDGETS = (
     Budget("100,000 operators, text and JSON", "100000 operators", (*GRAPH, "--report=text", f"--report=json={JSON}"), seconds=0.7),
     Budget("a million operators, text and JSON", "1000000 operators", (*GRAPH, "--report=text", f"--report=json={JSON}"), seconds=9, megabytes=2500,
            slow=True),
+    Budget("an index of 500,000 tensors", "500000 tensors", (), seconds=1.5, megabytes=1000),
     Budget("statistics of bfloat16", "bf16 weights", STATISTICS, megabytes=200, rate=6),
     Budget("statistics of float32", "f32 weights", STATISTICS, megabytes=200, rate=3),
 )
@@ -93,6 +94,8 @@ def model(budget, work):
         return MODELS / what
     if kind == "operators":
         path, command = work / f"large_{what}.pt2", [str(HERE / "make_large.py"), what]
+    elif kind == "tensors":
+        path, command = work / f"index_{what}" / "model.safetensors.index.json", [str(HERE / "make_index.py"), what]
     else:
         path, command = work / f"weights_{what}.safetensors", [str(HERE / "make_weights.py"), "--gb", str(SIZE), "--dtype", what]
     if not path.exists():

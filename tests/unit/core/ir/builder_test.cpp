@@ -135,6 +135,21 @@ TEST(Builder, PathsOfModulesAreThereOnce) {
                [&] { f.b.module(f.root, "a.b", ""); });
 }
 
+TEST(Builder, EachOfManyNamesIsThereOnce) {
+  Fixture f;
+  const auto name = [](int i) { return "n" + std::to_string(i); };
+  for (int i = 0; i < 3'000; ++i) {
+    f.b.module(f.root, name(i), "");
+    f.tensor(name(i), "", {1});
+  }
+  for (int i = 0; i < 3'000; i += 97) {
+    expect_error(ErrorKind::kModel, {"module '" + name(i) + "' is there twice"},
+                 [&] { f.b.module(f.root, name(i), ""); });
+    expect_error(ErrorKind::kModel, {"tensor '" + name(i) + "' is there twice"},
+                 [&] { f.tensor(name(i), "", {1}); });
+  }
+}
+
 TEST(Builder, TiedTensorsShareOneCanonical) {
   Fixture f;
   f.tensor("wte.weight", "weight_0", {10, 4});
