@@ -30,6 +30,10 @@ Column column_from(const Members& m) {
   if (m.at("detail").boolean()) c.flags |= TMETER_METRIC_DETAIL;
   if (const auto tensors = m.find("of_tensors"); tensors && tensors->boolean())
     c.flags |= TMETER_METRIC_TENSORS;
+  if (const auto bar = m.text("bar"); bar == "part")
+    c.flags |= TMETER_METRIC_PART;
+  else if (bar == "capacity")
+    c.flags |= TMETER_METRIC_CAPACITY;
   c.convention = m.at("convention").text();
   c.description = m.text("description");
   const auto provenance = m.at("provenance").members();

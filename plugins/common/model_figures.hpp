@@ -13,6 +13,7 @@ struct ModelFigure {
   int32_t kind;  // TMETER_UNIT_…
   std::string_view convention;
   int32_t better = TMETER_BETTER_LOWER;
+  uint32_t flags = 0;  // TMETER_METRIC_…
 };
 
 inline void register_figures(tmeter::Registrar& r, std::span<const ModelFigure> figures) {
@@ -24,6 +25,7 @@ inline void register_figures(tmeter::Registrar& r, std::span<const ModelFigure> 
               .axis = TMETER_AXIS_MODEL,
               .aggregation = TMETER_AGGREGATE_NONE,
               .better = f.better,
+              .flags = f.flags,
               .convention = f.convention});
 }
 

@@ -258,6 +258,48 @@ class Largest(unittest.TestCase):
                         self.assertIn("serving 1 sequence of 32 tokens fits into 13.35 MiB", text)
 
 
+class Drawn(unittest.TestCase):
+    """Memory by kind as a bar, and memory by sequences and context as a table."""
+
+    # LLAMA in 14 MB, 4 sequences of 256 tokens: 13,132,800 of weights, 1,048,576 of cache.
+    LEGEND = ("█ weights 12.52 MiB (92.6 %)", "▓ cache 1.00 MiB (7.4 %)", "┃ 177.12 KiB too much")
+    ROW = ("4,096", "16.52 MiB ✕", "44.52 MiB ✕")  # one sequence, 8 of them
+
+    def drawn(self, kind, *arguments):
+        return tmeter(LLAMA, "--plugins=fit", "--set=fit.memory=14MB", "--set=serving.context=256", "--set=serving.sequences=4",
+                      "--report", kind, *arguments).stdout
+
+    def test_text_and_markdown(self):
+        for kind in ("text", "markdown"):
+            with self.subTest(kind):
+                text = self.drawn(kind)
+                self.assertIn("13.52 MiB of 13.35 MiB\n", text)
+                bar = next(line.strip() for line in text.splitlines() if line.strip().startswith("██"))
+                self.assertEqual((len(bar), bar.count("█"), bar.index("┃")), (76, 70, 75))
+                for part in (*self.LEGEND, "memory for … sequences", *self.ROW, "12.77 MiB"):
+                    self.assertIn(part, text)
+
+    def test_ascii(self):
+        text = self.drawn("text", "--set=text.ascii=true")
+        self.assertTrue(text.isascii())
+        self.assertIn("#" * 70 + "=" * 5 + "|", text)
+
+    def test_what_is_free(self):
+        text = tmeter(LLAMA, "--plugins=fit", "--set=fit.memory=28MB", "--report", "text").stdout
+        self.assertIn("· free 14.15 MiB", text)
+        self.assertNotIn("┃", text)
+
+    def test_a_saved_report_has_the_bar(self):
+        with tempfile.TemporaryDirectory() as at:
+            self.assertEqual(tmeter(LLAMA, "--plugins=fit", "--set=fit.memory=14MB", "--report", f"json={at}/saved.json").returncode, 0)
+            saved = json.loads(pathlib.Path(at, "saved.json").read_text())
+            self.assertEqual({m["id"]: m["bar"] for m in saved["metrics"] if "bar" in m},
+                             {f"fit_{p}_bytes": "part" for p in ("weight", "buffer", "activation", "cache", "state")} | {"fit_memory_bytes": "capacity"})
+            shown = tmeter("show", f"{at}/saved.json", "--report", "text").stdout
+            self.assertIn("█ weights 12.52 MiB", shown)
+            self.assertIn("memory for … sequences", shown)
+
+
 class Folder(unittest.TestCase):
     def test_a_model_of_405_billion_parameters(self):
         """811,706,777,600 bytes of bf16; 516,096 a token. 80 GB hold a tenth."""

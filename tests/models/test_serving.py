@@ -263,8 +263,7 @@ source = "made up"
         self.assertEqual([s["id"] for s in one["series"] if s["id"].startswith("serving-rate")],
                          [f"serving-rate-{n}" for n in (1024, 8192, 32768, 131072)])
         curve = next(s["points"] for s in one["series"] if s["id"] == "serving-rate-1024")
-        text = next(f["text"] for f in one["findings"] if f["rule"] == "serving-rates")
-        self.assertTrue(text.startswith(f"sequences × expected tokens per second at a context of 1024: 1 × {curve[0][1]:.0f}, 2 × "), text)
+        self.assertEqual([n for n, _ in curve], [2**i for i in range(11)])
 
     def test_no_curves(self):
         document = report(MODELS / "llama_like.pt2", "--plugins=serving", "--hardware", "intel-xeon-8380")

@@ -14,6 +14,8 @@ using tmeter::Cell;
 using tmeter::Count;
 using tmeter::Finding;
 
+constexpr uint32_t kPart = TMETER_METRIC_PART | TMETER_METRIC_DETAIL;
+
 constexpr plugins::ModelFigure kFigures[] = {
     {"fits", "fits", "", TMETER_UNIT_COUNT,
      "1 when fit_bytes is within the memory of serving.devices devices, else 0",
@@ -25,6 +27,18 @@ constexpr plugins::ModelFigure kFigures[] = {
      "memory of the devices that is left; 0 when it does not fit", TMETER_BETTER_HIGHER},
     {"fit_missing_bytes", "missing", "B", TMETER_UNIT_BYTE,
      "memory that the devices lack; 0 when it fits"},
+    {"fit_weight_bytes", "weights", "B", TMETER_UNIT_BYTE,
+     "parameters as stored, each storage once", TMETER_BETTER_LOWER, kPart},
+    {"fit_buffer_bytes", "buffers", "B", TMETER_UNIT_BYTE,
+     "buffers of a model that no engine serves", TMETER_BETTER_LOWER, kPart},
+    {"fit_activation_bytes", "activations", "B", TMETER_UNIT_BYTE,
+     "peak of activations of a model that no engine serves", TMETER_BETTER_LOWER, kPart},
+    {"fit_cache_bytes", "cache", "B", TMETER_UNIT_BYTE, "keys and values, by the engine's rule",
+     TMETER_BETTER_LOWER, kPart},
+    {"fit_state_bytes", "states", "B", TMETER_UNIT_BYTE,
+     "recurrent and convolution states, by the engine's rule", TMETER_BETTER_LOWER, kPart},
+    {"fit_memory_bytes", "memory", "B", TMETER_UNIT_BYTE, "memory of serving.devices devices",
+     TMETER_BETTER_HIGHER, TMETER_METRIC_CAPACITY | TMETER_METRIC_DETAIL},
     {"fit_devices", "devices", "", TMETER_UNIT_COUNT,
      "devices at least: the smallest number that the engine takes and that holds fit_bytes; "
      "buffers "
@@ -76,6 +90,8 @@ void judge(const Need& need, const Memory& device, const Call& call) {
   const bool fits = all <= memory;
   emit_total(call, "fits", Count(fits ? 1 : 0));
   emit_total(call, "fit_bytes", all);
+  emit_total(call, "fit_memory_bytes", memory);
+  for (const auto& p : need.parts) emit_total(call, p.id, p.bytes);
   emit_total(call, "fit_free_bytes", fits ? memory - all : Count(0));
   emit_total(call, "fit_missing_bytes", fits ? Count(0) : all - memory);
   if (need.devices)

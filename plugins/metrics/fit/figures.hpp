@@ -14,7 +14,8 @@ using plugins::emit_total;
 using plugins::emit_unavailable;
 
 struct Part {
-  std::string name;  // "weights"
+  std::string_view id;  // of its figure
+  std::string name;     // "weights"
   tmeter::Count bytes;
 };
 

@@ -231,11 +231,12 @@ void fit_inference(const Graph& graph, Count memory, const Call& call) {
         call, {"fits", "fit_bytes", "fit_max_batch"},
         "a file of weights alone has no activations, and no engine is known for it");
   const Count fixed = weights.count() + buffers.count();
-  const Need need{
-      "inference",
-      {{"weights", weights.count()}, {"buffers", buffers.count()}, {"activations", peak.count()}},
-      "workspaces of kernels come on top",
-      std::max(Count(1), (fixed + peak.count() + (memory - 1)) / memory).value()};
+  const Need need{"inference",
+                  {{"fit_weight_bytes", "weights", weights.count()},
+                   {"fit_buffer_bytes", "buffers", buffers.count()},
+                   {"fit_activation_bytes", "activations", peak.count()}},
+                  "workspaces of kernels come on top",
+                  std::max(Count(1), (fixed + peak.count() + (memory - 1)) / memory).value()};
   judge(need, {memory}, call);
   find_largest(graph, {"peak_activation_bytes", fixed, memory},
                {"fit_max_batch", "fit_max_context", "fit_max_image"}, "inference", call);

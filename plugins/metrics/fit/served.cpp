@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "figures.hpp"
 #include "layers_of_model.hpp"
@@ -173,17 +174,20 @@ void say_table(const Serving& s, Count memory, const Call& call) {
 /// Bytes by context, one curve for each number of sequences.
 void draw_curves(const Serving& s, const Call& call) {
   const auto& asked = s.request().load;
-  constexpr std::array<int64_t, 4> kSequences{1, 8, 32, 128};
+  const std::set<int64_t> sequences{1, 8, 32, 128, asked.sequences};
   constexpr int64_t kShortest = 1024, kDefaultLongest = 131072;
   const auto length = serving::model_length(call.graph(), s.request().engine->name);
   const auto longest = std::max(asked.context, length ? length->tokens : kDefaultLongest);
-  for (const auto n : kSequences) {
+  std::set<int64_t> contexts;
+  for (auto context = kShortest; context <= longest; context *= 2) contexts.insert(context);
+  if (!s.request().own_context) contexts.insert(asked.context);
+  for (const auto n : sequences) {
     tmeter::Series series;
     series.id = "fit-memory-" + std::to_string(n);
     series.title = "memory for " + sequences_text(n);
     series.x_title = "context", series.x_unit = "tokens";
     series.y_title = "memory", series.y_unit = "B";
-    for (auto context = kShortest; context <= longest; context *= 2) {
+    for (const auto context : contexts) {
       auto load = asked;
       load.sequences = n, load.context = context;
       series.x.push_back(static_cast<double>(context));
@@ -223,9 +227,12 @@ void fit_serving(const tmeter::Graph& graph, const Decoder& decoder, const Servi
     return emit_unavailable(call, {"fits", "fit_bytes", "fit_max_batch", "fit_max_context"},
                             bytes.unavailable);
   const auto& request = served.request();
-  Need need{"serving " + load_text(request.load), {{"weights", served.weights()}}, ""};
-  need.parts.push_back({"cache (" + std::string(request.load.cache.name) + ")", bytes.keys_values});
-  if (bytes.states > Count(0)) need.parts.push_back({"states", bytes.states});
+  Need need{"serving " + load_text(request.load),
+            {{"fit_weight_bytes", "weights", served.weights()}},
+            ""};
+  need.parts.push_back({"fit_cache_bytes", "cache (" + std::string(request.load.cache.name) + ")",
+                        bytes.keys_values});
+  if (bytes.states > Count(0)) need.parts.push_back({"fit_state_bytes", "states", bytes.states});
   need.leaves_out = "compute buffers of " + std::string(request.engine->name) + " come on top";
   // What is not understood may keep something between tokens, too.
   if (const auto macs = call.read("macs", TMETER_AXIS_MODEL, 0); !macs.known() || macs.partial())

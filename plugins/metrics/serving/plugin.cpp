@@ -156,19 +156,6 @@ std::optional<serving::Rates> rates_of(const Decoder& d, machine::Machine& machi
   return macs && bytes ? std::optional(serving::Rates{*macs, *bytes}) : std::nullopt;
 }
 
-/// The curve in words, for reports that draw nothing.
-void say_rates(const tmeter::Series& series, int64_t context, const Call& call) {
-  Finding f;
-  f.rule = "serving-rates";
-  f.text =
-      "sequences × expected tokens per second at a context of " + std::to_string(context) + ":";
-  for (size_t i = 0; i < series.x.size(); ++i)
-    f.text += (i == 0 ? " " : ", ") + std::to_string(std::llround(series.x[i])) + " × " +
-              std::to_string(std::llround(series.y[i]));
-  f.evidence = "serving_rate_expected, as far as all fits";
-  call.add(f);
-}
-
 /// Tokens per second by the number of sequences, one curve for each context, while all fits.
 void draw_rates(const serving::Speeds& speeds, const serving::Steps& steps, const Serving& s,
                 const Call& call) {
@@ -198,7 +185,6 @@ void draw_rates(const serving::Speeds& speeds, const serving::Steps& steps, cons
       series.y.push_back(static_cast<double>(n) / step->seconds);
     }
     if (series.x.empty()) continue;
-    say_rates(series, context, call);
     call.add(series);
   }
 }

@@ -159,6 +159,8 @@ void metrics(Stream& stream, const tmeter::Report& report) {
     stream.key("aggregation").text(words::kAggregations.word(m.aggregation()));
     stream.key("better").text(words::kBetter.word(m.better()));
     stream.key("detail").boolean(m.detail()).key("of_tensors").boolean(m.of_tensors());
+    if (m.is_part() || m.is_capacity())
+      stream.key("bar").text(m.is_part() ? "part" : "capacity");
     stream.key("convention").text(m.convention());
     if (!m.description().empty()) stream.key("description").text(m.description());
     stream.key("provenance").open('{');

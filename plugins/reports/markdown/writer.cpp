@@ -6,10 +6,12 @@
 #include "../common/cells.hpp"
 #include "../common/chosen_modules.hpp"
 #include "../common/columns.hpp"
+#include "../common/curve_families.hpp"
 #include "../common/describe.hpp"
 #include "../common/findings.hpp"
 #include "../common/groups.hpp"
 #include "../common/rows.hpp"
+#include "../common/stacks.hpp"
 #include "escape.hpp"
 #include "plugins/common/wording.hpp"
 #include "table.hpp"
@@ -37,9 +39,11 @@ class Writer {
   void write() {
     heading();
     totals();
+    if (report_.sweep().symbols.len == 0) stacks();
     assertions();
     warnings();
     findings();
+    curves();
     sweep();
     if (report_.sweep().symbols.len == 0) {
       heaviest_modules();
@@ -91,6 +95,30 @@ class Writer {
       out_ << "⚠ " << escaped(unknown) << "\n\n";
   }
 
+  void stacks() {
+    constexpr size_t kWidth = 76;
+    for (const auto& stack : reports::stacks_of(report_)) {
+      out_ << "```\n"
+           << reports::heading_of(stack) << "\n"
+           << reports::drawn(stack, kWidth) << "\n";
+      for (const auto& line : reports::legend_of(stack)) out_ << line << "\n";
+      out_ << "```\n\n";
+    }
+  }
+
+  void curves() {
+    for (const auto& family : reports::curve_families(report_)) {
+      Table table{0, {escaped(family.x_title)}, {}};
+      for (const auto& member : family.members) table.titles.push_back(member);
+      for (const auto& [x, values] : family.rows) {
+        table.rows.push_back({reports::shown_number(x)});
+        for (const auto& y : values)
+          table.rows.back().push_back(y ? reports::shown_y(*y, family) : "–");
+      }
+      put(escaped(reports::heading_of(family)), table, table.rows.size());
+    }
+  }
+
   void assertions() {
     Table table{2, {"", "assertion", "is"}, {}};
     for (const auto& a : report_.assertions())
@@ -131,15 +159,19 @@ class Writer {
     out_ << "\n";
   }
 
+  /// Modules and operators have no values of the model as a whole.
+  static bool is_of_parts(const Metric& m) { return m.axis() != TMETER_AXIS_MODEL; }
+
   std::vector<std::string> titles(std::vector<std::string> words) const {
-    for (const auto& m : metrics_) words.push_back(escaped(m.title()));
+    for (const auto& m : metrics_)
+      if (is_of_parts(m)) words.push_back(escaped(m.title()));
     if (main_) words.push_back("share of " + escaped(metrics_[*main_].title()));
     return words;
   }
 
   void add_figures(const std::vector<Cell>& figures, std::vector<std::string>& cells) const {
     for (size_t i = 0; i < metrics_.size(); ++i)
-      cells.push_back(reports::shown(figures[i], metrics_[i]));
+      if (is_of_parts(metrics_[i])) cells.push_back(reports::shown(figures[i], metrics_[i]));
     if (main_) cells.push_back(share(figures[*main_]));
   }
 

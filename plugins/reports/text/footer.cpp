@@ -288,7 +288,8 @@ class Lines {
 }  // namespace
 
 std::vector<Text> footer(const Report& report, const Columns& columns, const Tree& tree,
-                         const Omissions& omissions, const View& view, size_t width) {
+                         const Omissions& omissions, const View& view, std::vector<Text> curves,
+                         size_t width) {
   Lines lines(width);
   lines.put(depth_hint(tree, view));
   lines.put(width_hint(omissions));
@@ -296,11 +297,14 @@ std::vector<Text> footer(const Report& report, const Columns& columns, const Tre
   if (!has_sweep(report))  // its table has the totals
     lines.put(view.summary ? totals_by_plugin(report, columns, view.raw, width)
                            : flow_items(totals(report, columns, view.raw), width, kFooterIndent));
+  if (!has_sweep(report)) lines.put(stack_lines(report, width));
   lines.put(formula_lines(report, columns, view.raw, width));
   lines.put(coverage_line(report));
   lines.put_right(timing(report));
   lines.put(unknown_line(report));
   for (const auto& line : assertions(report)) lines.put(line);
+  lines.gap();
+  lines.put(std::move(curves));
   lines.gap();
   lines.put(finding_lines(report, columns, view, width));
   lines.gap();

@@ -21,17 +21,19 @@ struct Omissions {
   size_t width = 0;                // of the table
 };
 
+/// `curves`: drawn tables, above the findings.
 std::vector<Text> footer(const tmeter::Report& report, const Columns& columns, const Tree& tree,
-                         const Omissions& omissions, const View& view, size_t width);
+                         const Omissions& omissions, const View& view, std::vector<Text> curves,
+                         size_t width);
 
 // The findings, below the totals.
 
-/// Most severe first. An info of a plugin whose columns are chosen by default is for -v; another info takes
-/// one line, others a paragraph of text, evidence, changes and
-/// action. Of many findings of one rule the first few, and the number of the others. No line is
-/// wider than `width` (0: no limit). In a summary severity and text alone.
-std::vector<Text> finding_lines(const tmeter::Report& report, const Columns& columns, const View& view,
-                                size_t width);
+/// Most severe first. An info of a plugin whose columns are chosen by default is for -v; another
+/// info takes one line, others a paragraph of text, evidence, changes and action. Of many findings
+/// of one rule the first few, and the number of the others. No line is wider than `width` (0: no
+/// limit). In a summary severity and text alone.
+std::vector<Text> finding_lines(const tmeter::Report& report, const Columns& columns,
+                                const View& view, size_t width);
 
 // Notes: the convention and provenance of each metric, and tied tensors, which count once.
 

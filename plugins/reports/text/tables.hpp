@@ -24,6 +24,12 @@ Table sweep_table(const tmeter::Report& report, const std::vector<tmeter::Metric
 std::vector<Text> formula_lines(const tmeter::Report& report, const Columns& columns, bool raw,
                                 size_t width);
 
+/// Metrics that add up, as bars with their legends, each at most `width` wide.
+std::vector<Text> stack_lines(const tmeter::Report& report, size_t width);
+
+/// Curves that differ in a number, as tables: one row for each x, one column for each curve.
+std::vector<Text> curve_tables(const tmeter::Report& report, const Look& look, size_t width);
+
 // The table of tensors: statistics of their elements. One row per tensor, the largest first, below
 // a row for the model; histograms as sparklines.
 

@@ -259,7 +259,8 @@ void write(const Report& report, tmeter::Output& out, const Look& look) {
   if (!shown.lines.empty() && !tensors.lines.empty()) text += '\n';
   add(tensors.lines);
   text += '\n';
-  add(footer(report, columns, shown.tree, shown.omissions, view, text_width));
+  auto curves = view.summary ? std::vector<Text>() : curve_tables(report, look, terminal);
+  add(footer(report, columns, shown.tree, shown.omissions, view, std::move(curves), text_width));
   out.write(text);
 }
 

@@ -1,7 +1,7 @@
 // Series as charts: which share one, which are empty, which fold.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { arranged, byMeaning, hasPoints } from "page/charts/series_groups";
+import { arranged, byMeaning, familyTitle, hasPoints } from "page/charts/series_groups";
 import { Axis } from "page/data/codes";
 import type { Series } from "page/data/raw";
 
@@ -26,4 +26,14 @@ test("four curves of the system over time fold into one group, three do not", ()
   assert.deepEqual(folded.map(({ over, charts }) => [over, charts.length]), [["time", 4]]);
   assert.deepEqual(single, [other, tensors]);
   assert.deepEqual(arranged(system.slice(1)).folded, []);
+});
+
+test("curves that differ in a number share a chart, whose title leaves it open", () => {
+  const curve = (n: number, of: number = Axis.model) =>
+    ({ ...series(`memory-${n}`, of), title: `memory for ${n} ${n === 1 ? "sequence" : "sequences"}`, y_title: "memory" });
+  const [family, ...rest] = byMeaning([curve(1), curve(8), series("memory-x"), curve(3, Axis.tensor)]);
+  assert.deepEqual([family!.map(({ id }) => id), rest.length], [["memory-1", "memory-8"], 2]);
+  assert.equal(familyTitle(family!), "memory for … sequences");
+  assert.equal(familyTitle([curve(8)]), undefined);
+  assert.equal(familyTitle(byMeaning([series("a-1"), { ...series("a-2"), title: "two", y_title: "a-1" }])[0]!), "a-1");
 });

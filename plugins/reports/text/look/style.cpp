@@ -248,7 +248,7 @@ struct Substitute {
 };
 
 // The characters that reports write. Others, which names may hold, become "?".
-constexpr std::array<Substitute, 13> kSubstitutes{{{"─━═╌┄╍┅–—−╴╶╼╾╸╺", '-'},
+constexpr std::array<Substitute, 16> kSubstitutes{{{"─━═╌┄╍┅–—−╴╶╼╾╸╺", '-'},
                                                    {"│┃║╎┆╏┇", '|'},
                                                    {"┌┐└┘├┤┬┴┼╭╮╰╯┏┓┗┛┣┫┳┻╋╔╗╚╝╠╣╦╩╬", '+'},
                                                    {"╒╓╕╖╘╙╛╜╞╟╡╢╤╥╧╨╪╫┍┎┑┒┕┖┙┚┝┞┟┠┡┢┥┦┧┨┩┪", '+'},
@@ -260,6 +260,9 @@ constexpr std::array<Substitute, 13> kSubstitutes{{{"─━═╌┄╍┅–—
                                                    {"≈", '~'},
                                                    {"↑", '^'},
                                                    {"†", '+'},
+                                                   {"▓", '='},
+                                                   {"▒", '-'},
+                                                   {"░", ':'},
                                                    {"▏▎▍▌▋▊▉█▁▂▃▄▅▆▇", '#'}}};
 
 char ascii_of(std::string_view character) {

@@ -64,7 +64,11 @@ enum {
    * or another plugin's analysis requires it. Otherwise reports are without the column, reading it
    * gives TMETER_UNSUPPORTED, what is emitted for it is dropped, and an analysis that produces nothing
    * else is not run. Hosts that do not know the flag always work it out. */
-  TMETER_METRIC_ON_REQUEST = 8u
+  TMETER_METRIC_ON_REQUEST = 8u,
+  /* Of the whole model: the plugin's metrics with PART add up, and reports draw them as one bar, against the
+   * plugin's metric with CAPACITY if it has one. */
+  TMETER_METRIC_PART = 16u,
+  TMETER_METRIC_CAPACITY = 32u
 };
 
 /* A column. Texts are one line each, without control characters, and live until `deinit`. */

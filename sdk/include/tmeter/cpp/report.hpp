@@ -24,6 +24,9 @@ class Metric {
   bool detail() const { return (info_.flags & TMETER_METRIC_DETAIL) != 0; }
   /// A column of the table of tensors, not of the module tree.
   bool of_tensors() const { return (info_.flags & TMETER_METRIC_TENSORS) != 0; }
+  /// What adds up with the plugin's other parts, and how much there may be of it.
+  bool is_part() const { return (info_.flags & TMETER_METRIC_PART) != 0; }
+  bool is_capacity() const { return (info_.flags & TMETER_METRIC_CAPACITY) != 0; }
   int32_t provenance() const { return info_.provenance; }
   std::string_view provenance_text() const { return to_view(info_.provenance_text); }
   std::string_view convention() const { return to_view(info_.convention); }

@@ -8,6 +8,7 @@ import { showTips } from "./views/tip";
 import { showFailure } from "./views/failure";
 import { Header } from "./views/header";
 import { Cards } from "./views/cards";
+import { StackBars } from "./views/stack_bars";
 import { Workspace } from "./views/workspace";
 import { PrintSheet } from "./views/print_sheet";
 import { SkipLink } from "./views/skip";
@@ -28,6 +29,7 @@ function Page({ report }: { report: Report }) {
     <>
       <Header report={report} />
       <Cards report={report} />
+      <StackBars report={report} />
       <p class="empty" role="status">reading the tables …</p>
     </>
   );
@@ -40,6 +42,7 @@ function Loaded({ data }: { data: Data }) {
       <SkipLink />
       <Header report={data.report} />
       <Cards report={data.report} app={app} />
+      <StackBars report={data.report} />
       <Workspace />
       <PrintSheet />
     </AppContext.Provider>

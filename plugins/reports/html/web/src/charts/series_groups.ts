@@ -6,11 +6,25 @@ import { Axis } from "../data/codes";
 export const hasPoints = (s: Pick<Series, "x" | "y">): boolean =>
   s.x.some((x, i) => Number.isFinite(x) && typeof s.y[i] === "number" && Number.isFinite(s.y[i]));
 
+/** Of the whole model: "fit-memory-8" and "fit-memory-32" differ in a number alone. */
+const numbered = /^(.+-)\d{1,18}$/;
+const familyId = ({ id, of }: Series): string | undefined => (of[0] === Axis.model ? numbered.exec(id)?.[1] : undefined);
+
+/** "memory for … sequences" for curves that differ in a number; undefined for others. */
+export function familyTitle(group: readonly Series[]): string | undefined {
+  const last = group[group.length - 1]!, id = familyId(last);
+  if (group.length < 2 || id === undefined) return undefined;
+  const at = last.title.lastIndexOf(last.id.slice(id.length));
+  if (at < 0) return last.y_title;
+  return `${last.title.slice(0, at)}…${last.title.slice(at + last.id.length - id.length)}`;
+}
+
 /** Series of one meaning, in the order they came. */
 export function byMeaning(all: readonly Series[]): Series[][] {
   const groups = new Map<string, Series[]>();
   for (const s of all.filter(hasPoints)) {
-    const key = [s.id, s.title, s.x_title, s.x_unit, s.y_title, s.y_unit].join("\u0000");
+    const family = familyId(s), name = family === undefined ? [s.id, s.title] : [family];
+    const key = [...name, s.x_title, s.x_unit, s.y_title, s.y_unit].join("\u0000");
     const list = groups.get(key);
     if (list) list.push(s);
     else groups.set(key, [s]);

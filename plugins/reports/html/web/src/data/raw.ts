@@ -16,6 +16,8 @@ export interface Metric {
   better: number;
   detail: boolean;
   of_tensors: boolean;
+  /** A part of one bar, or how much there may be. */
+  bar?: "part" | "capacity";
   provenance: number;
   provenance_text: string;
   convention: string;

@@ -4,7 +4,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { isCeiling } from "../charts/ceilings";
 import { aligned, spansDecades } from "../charts/curves";
-import { arranged, byMeaning, type Folded } from "../charts/series_groups";
+import { arranged, byMeaning, familyTitle, type Folded } from "../charts/series_groups";
 import { Plot, type Curve } from "../charts/plot";
 import { Aggregation, Axis } from "../data/codes";
 import { integerOf, valueOf } from "../data/cell";
@@ -136,7 +136,7 @@ const curveName = (app: App, { of, y_title }: Series, operators: Operators | und
   (of[0] === Axis.model ? y_title : nameOf(app, of, operators));
 
 function SeriesGroup({ app, group }: { app: App; group: Series[] }) {
-  const first = group[0]!;
+  const first = group[0]!, family = familyTitle(group);
   const isSelected = ([axis, index]: Target) => app.selection !== undefined && app.selection.index === index &&
     { module: Axis.module, operator: Axis.operator, tensor: Axis.tensor }[app.selection.kind] === axis;
   const shown = useMemo(() => {
@@ -147,12 +147,12 @@ function SeriesGroup({ app, group }: { app: App; group: Series[] }) {
   const operators = useNamesOf(shown.map((s) => s.of));
   const chart = useMemo(() => {
     const { x, y } = aligned(shown);
-    const curves: Curve[] = shown.map((s, i) => ({ title: shortened(curveName(app, s, operators), 40), y: y[i]!, ...lineStyle(i) }));
+    const curves: Curve[] = shown.map((s, i) => ({ title: shortened(family ? s.title : curveName(app, s, operators), 40), y: y[i]!, ...lineStyle(i) }));
     return { x, curves };
   }, [shown, operators]);
   return (
     <section class="chart">
-      <h2>{first.title || first.id}</h2>
+      <h2>{family ?? (first.title || first.id)}</h2>
       {group.length > shown.length
         ? <p class="quiet">{shown.length} of {group.length}; those of a selected row are shown in its details</p> : null}
       <SeriesPlot series={first} chart={chart} height={280} />
@@ -168,7 +168,7 @@ export function SeriesPlot({ series, chart, height }: {
   series: Series; chart: { x: number[]; curves: Curve[] }; height: number;
 }) {
   return <Plot label={`${series.title}: ${series.y_title} over ${series.x_title}`} {...chart} height={height}
-               xTitle={titleWith(series.x_title, series.x_unit)} yTitle={titleWith(series.y_title, series.y_unit)}
+               logX={spansDecades(chart.x)} xTitle={titleWith(series.x_title, series.x_unit)} yTitle={titleWith(series.y_title, series.y_unit)}
                {...(takesPrefix(series.x_unit) ? { formatX: textWith(series.x_unit), bytesX: series.x_unit === "B" } : {})}
                {...(takesPrefix(series.y_unit) ? { formatY: textWith(series.y_unit), bytesY: series.y_unit === "B" } : {})} />;
 }
