@@ -1,13 +1,15 @@
 // The operators of a module as a graph: its own operators one by one, each call of a module inside as a
-// box. (A call, not a module: a ReLU that is used three times would tie the graph into knots.) Laid out
-// by dagre.
+// box. (A call, not a module: a ReLU that is used three times would tie the graph into knots.) Modules that
+// hold nearly everything are opened, repeats (repeats.ts) are drawn once. Laid out by dagre.
 import { Graph, layout } from "@dagrejs/dagre";
 import type { ModuleTree } from "../data/modules";
 import type { Operators } from "../data/raw";
+import { withRepeats, withStretches, type Picture, type Repeat } from "./repeats";
 
 export interface Box {
   id: string;
-  kind: "operator" | "module" | "outside" | "input" | "output";
+  /** A stretch: operators in a row. */
+  kind: "operator" | "stretch" | "module" | "outside" | "input" | "output";
   /** of the operator, module, input or output; outside, 0 */
   index: number;
   /** operators it stands for */
@@ -20,6 +22,8 @@ export interface Box {
 
 export interface Flow {
   boxes: Box[];
+  /** Around the boxes of a repeat. */
+  frames: { repeat: Repeat; x: number; y: number; width: number; height: number }[];
   edges: (Edge & { points: { x: number; y: number }[]; x: number; y: number })[];
   width: number;
   height: number;
@@ -40,25 +44,29 @@ export interface Edge {
 }
 
 export const mostBoxes = 400;
-const boxWidth = 190, boxHeight = 44, letter = 6.2;  // pixels; the last of a label
+const boxWidth = 214, boxHeight = 44, letter = 6.2;  // pixels; the last of a label
 
-/** The outermost call inside `module` around an operator; -1: it is the module's own. */
-function callInside(tree: ModuleTree, { call, calls }: Operators, module: number, operator: number): number {
+export const isEnd = ({ kind }: Pick<Box, "kind">): boolean => kind === "outside" || kind === "input" || kind === "output";
+
+/** The outermost call inside `module` and those opened around an operator; -1: it is their own. */
+function callInside(tree: ModuleTree, { call, calls }: Operators, module: number, opened: ReadonlySet<number>, operator: number): number {
   let inside = -1;
   for (let at = call[operator]!; at >= 0; at = calls.parent[at]!) {
     const m = calls.module[at]!;
-    if (m === module || !tree.contains(module, m)) break;
+    if (m === module || opened.has(m) || !tree.contains(module, m)) break;
     inside = at;
   }
   return inside;
 }
 
-/** Boxes and edges, without places. */
-export function draftOf(tree: ModuleTree, operators: Operators, module: number): Draft {
+const nothing: ReadonlySet<number> = new Set();
+
+/** Boxes and edges, without places. `opened`: modules inside whose operators are drawn one by one, too. */
+export function draftOf(tree: ModuleTree, operators: Operators, module: number, opened = nothing): Draft {
   const draft: Draft = { boxes: new Map(), edges: new Map() };
   const idOf = (operator: number): string | undefined => {
     if (!tree.contains(module, operators.module[operator]!)) return undefined;
-    const call = callInside(tree, operators, module, operator);
+    const call = callInside(tree, operators, module, opened, operator);
     return call < 0 ? `o${operator}` : `c${call}`;
   };
   const put = (id: string, kind: Box["kind"], index: number, operator?: number) => {
@@ -100,9 +108,32 @@ export function draftOf(tree: ModuleTree, operators: Operators, module: number):
   return draft;
 }
 
+const fewBoxes = 12, manyBoxes = 40;
+
+/** What is drawn of a module: while there is little to see, a module inside that holds most operators is opened. */
+export function pictured(tree: ModuleTree, operators: Operators, module: number, fold: boolean): Picture {
+  const opened = new Set<number>();
+  const draw = () => {
+    const draft = draftOf(tree, operators, module, opened);
+    if (!fold) return { draft, repeats: [] };
+    const once = withRepeats(draft, tree, operators);
+    return once.draft.boxes.size > manyBoxes ? withStretches(once) : once;
+  };
+  for (let shown = draw(); ;) {
+    const boxes = [...shown.draft.boxes.values()].filter((box) => !isEnd(box));
+    const all = boxes.reduce((sum, box) => sum + box.operators.length, 0), repeated = new Set(shown.repeats.flatMap((repeat) => repeat.boxes));
+    const most = boxes.find((box) => box.kind === "module" && !repeated.has(box.id) && box.operators.length > Math.max(1, all / 2));
+    if (boxes.length >= fewBoxes || !most || opened.has(most.index)) return shown;
+    opened.add(most.index);
+    const next = draw();
+    if (next.draft.boxes.size > manyBoxes) return shown;
+    shown = next;
+  }
+}
+
 /** `labelOf`: what is written beside an edge. The layout leaves room. */
-export function laidOut({ boxes, edges }: Draft, labelOf: (edge: Edge) => string = () => ""): Flow {
-  const graph = new Graph();
+export function laidOut({ boxes, edges }: Draft, labelOf: (edge: Edge) => string = () => "", repeats: readonly Repeat[] = []): Flow {
+  const graph = new Graph({ compound: true });
   graph.setGraph({ rankdir: "TB", nodesep: 26, ranksep: 34, marginx: 16, marginy: 16 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const box of boxes.values()) graph.setNode(box.id, { width: boxWidth, height: boxHeight });
@@ -110,11 +141,17 @@ export function laidOut({ boxes, edges }: Draft, labelOf: (edge: Edge) => string
     const length = labelOf(edge).length;
     graph.setEdge(edge.from, edge.to, length > 0 ? { width: length * letter, height: 14, labelpos: "c" } : {});
   }
+  const framed = repeats.filter((repeat) => repeat.boxes.length > 1);
+  framed.forEach((repeat, i) => {
+    graph.setNode(`f${i}`, {});
+    for (const id of repeat.boxes) graph.setParent(id, `f${i}`);
+  });
   layout(graph);
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
   return {
     width, height,
     boxes: [...boxes.values()].map((box) => ({ ...box, ...(graph.node(box.id) as Pick<Box, "x" | "y" | "width" | "height">) })),
+    frames: framed.map((repeat, i) => ({ repeat, ...(graph.node(`f${i}`) as Pick<Box, "x" | "y" | "width" | "height">) })),
     edges: graph.edges().map((e) => {
       const { points, x = 0, y = 0 } = graph.edge(e) as { points: { x: number; y: number }[]; x?: number; y?: number };
       return { ...edges.get(`${e.v}\n${e.w}`)!, points, x, y };

@@ -2,7 +2,8 @@
 // opens it. Laid out only when it is looked at.
 import { useMemo, useState } from "preact/hooks";
 import { edgeText } from "../charts/edge_text";
-import { draftOf, laidOut, mostBoxes, type Box, type Flow } from "../charts/flow";
+import { isEnd, laidOut, mostBoxes, pictured, type Box, type Flow } from "../charts/flow";
+import type { Repeat } from "../charts/repeats";
 import { Answers } from "../data/answers";
 import { aggregate, valueOf } from "../data/cell";
 import { Aggregation } from "../data/codes";
@@ -12,7 +13,7 @@ import { shortened } from "../format/text";
 import { figure, joined } from "../format/units";
 import { useApp, type App } from "../state/app";
 import { heat } from "./colors";
-import { Choice } from "./menu";
+import { Check, Choice } from "./menu";
 import { shortOp } from "./names";
 import { useOperators } from "./operator_table";
 
@@ -21,6 +22,7 @@ export function OperatorGraph() {
   const data = useOperators(app);
   const [shown, setShown] = useState(() => (app.selection?.kind === "module" ? app.selection.index : app.zoom));
   const [metric, setMetric] = useState(app.metric);
+  const [fold, setFold] = useState(true);
   // The module whose graph it is stays while boxes are selected in it.
   useMemo(() => {
     const m = app.selection?.kind === "module" ? app.selection.index : undefined;
@@ -32,13 +34,14 @@ export function OperatorGraph() {
     <>
       <div class="toolbar">
         <Choice label="Colour" value={metric} options={options} onChange={setMetric} />
+        <Check label="Fold repeats" checked={fold} onChange={setFold} tip="Draw equal boxes in a row once" />
         <nav class="crumbs" aria-label="module of the graph">
           {app.tree.ancestors(shown).map((m) => (
             <button key={m} type="button" class="plain" aria-current={m === shown ? "location" : undefined}
                     onClick={() => setShown(m)}>{shortened(app.tree.label(m), 30)}</button>))}
         </nav>
       </div>
-      <Drawing app={app} {...data} module={shown} metric={metric} onOpen={setShown} />
+      <Drawing app={app} {...data} module={shown} metric={metric} fold={fold} onOpen={setShown} />
     </>
   );
 }
@@ -49,29 +52,31 @@ interface DrawingProps {
   figures: Figures;
   module: number;
   metric: number;
+  fold: boolean;
   onOpen: (module: number) => void;
 }
 
 function Drawing(props: DrawingProps) {
-  const { app, operators, module } = props;
-  const draft = useMemo(() => draftOf(app.tree, operators, module), [module]);
+  const { app, operators, module, fold } = props;
+  const { draft, repeats } = useMemo(() => pictured(app.tree, operators, module, fold), [module, fold]);
   const flow = useMemo(() => (draft.boxes.size <= mostBoxes
-    ? laidOut(draft, (edge) => edgeText(edge, operators, app.report.summary.inputs)) : undefined), [draft]);
+    ? laidOut(draft, (edge) => edgeText(edge, operators, app.report.summary.inputs), repeats) : undefined), [draft]);
   if (!flow) {
     return (
       <p class="empty">
-        {draft.boxes.size.toLocaleString("en-US")} boxes are too many to be read; open one of the modules inside:{" "}
+        {draft.boxes.size.toLocaleString("en-US")} boxes are too many to be read{fold ? "" : "; fold repeats"}; or open one of the modules inside:{" "}
         {app.tree.children(module).slice(0, 30).map((m) => (
           <button key={m} type="button" class="link" onClick={() => props.onOpen(m)}>{shortened(app.tree.label(m), 40)}</button>))}
       </p>
     );
   }
   if (flow.boxes.length === 0) return <p class="empty">no operator runs in this module</p>;
-  return <Picture {...props} flow={flow} />;
+  return <Picture {...props} flow={flow} repeats={repeats} />;
 }
 
-function Picture({ app, operators, figures, module, metric, flow, onOpen }: DrawingProps & { flow: Flow }) {
+function Picture({ app, operators, figures, module, metric, flow, repeats, onOpen }: DrawingProps & { flow: Flow; repeats: Repeat[] }) {
   const [zoom, setZoom] = useState(1);
+  const repeatOf = new Map(repeats.flatMap((repeat) => repeat.boxes.map((id, i) => [id, { times: repeat.times, last: repeat.last[i]! }] as const)));
   const about = app.report.metrics[metric]!;
   const answers = new Answers(operators);
   const given = (box: Box) => (box.kind === "module" ? answers.inside(Number(box.id.slice(1)), metric) : []);
@@ -79,7 +84,7 @@ function Picture({ app, operators, figures, module, metric, flow, onOpen }: Draw
     about.aggregation === Aggregation.none ? Aggregation.max : about.aggregation);
   const most = Math.max(...flow.boxes.map((box) => valueOf(cellOf(box)) || 0), Number.MIN_VALUE);
   const select = (box: Box) => {
-    if (box.kind === "operator") app.update({ selection: { kind: "operator", index: box.index } });
+    if (box.kind === "operator" || box.kind === "stretch") app.update({ selection: { kind: "operator", index: box.index } });
     if (box.kind === "module") app.update({ selection: { kind: "module", index: box.index } });
   };
   return (
@@ -96,6 +101,10 @@ function Picture({ app, operators, figures, module, metric, flow, onOpen }: Draw
             <path d="M0 0 8 4 0 8z" class="arrow" />
           </marker>
         </defs>
+        {flow.frames.map(({ repeat, x, y, width, height }) => (
+          <g key={repeat.boxes[0]} class="frame" transform={`translate(${x - width / 2} ${y - height / 2})`}>
+            <rect width={width} height={height} rx="8" /><text x="8" y="14">repeat {repeat.times} ×</text>
+          </g>))}
         {flow.edges.map((edge) => (
           <g key={`${edge.from} ${edge.to}`}>
             <path class="edge" d={curve(edge.points)} marker-end="url(#arrow)" />
@@ -103,7 +112,7 @@ function Picture({ app, operators, figures, module, metric, flow, onOpen }: Draw
           </g>))}
         {flow.boxes.map((box) => {
           const cell = cellOf(box);
-          return <BoxShape key={box.id} {...{ app, operators, module, box }}
+          return <BoxShape key={box.id} {...{ app, operators, module, box }} repeat={repeatOf.get(box.id)}
             text={joined(figure(cell, about))} fill={isEnd(box) ? "none" : heat((valueOf(cell) || 0) / most)}
             loud={valueOf(cell) / most > 0.25} onSelect={() => select(box)}
             onOpen={() => { if (box.kind === "module") onOpen(box.index); }} />;
@@ -131,6 +140,8 @@ interface BoxProps {
   operators: Operators;
   module: number;
   box: Box;
+  /** Of a box that is drawn once: how many it stands for, and the last of them. */
+  repeat: { times: number; last: string } | undefined;
   text: string;
   fill: string;
   loud: boolean;
@@ -138,11 +149,11 @@ interface BoxProps {
   onOpen: () => void;
 }
 
-function BoxShape({ app, operators, module, box, text, fill, loud, onSelect, onOpen }: BoxProps) {
-  const title = titleOf(app, operators, box, module);
-  const location = box.kind === "operator" ? textOf(operators.location, box.index) : "";
+function BoxShape({ app, operators, module, box, repeat, text, fill, loud, onSelect, onOpen }: BoxProps) {
+  const title = titleOf(app, operators, box, module, repeat?.last);
+  const location = box.kind !== "module" ? textOf(operators.location, box.index) : "";
   const { selection } = app;
-  const isSelected = selection !== undefined && selection.kind === box.kind && selection.index === box.index;
+  const isSelected = selection !== undefined && selection.kind === (box.kind === "stretch" ? "operator" : box.kind) && selection.index === box.index;
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Enter") onOpen();
     if (event.key === " " || event.key === "Enter") { onSelect(); event.preventDefault(); }
@@ -154,34 +165,44 @@ function BoxShape({ app, operators, module, box, text, fill, loud, onSelect, onO
       </g>
     );
   }
-  const tip = [title, location && `source ${location}`,
-    box.kind === "operator" ? textOf(operators.results, box.index) : `${box.operators.length} operator calls`, text];
+  const tip = [title, repeat && `repeat ${repeat.times} ×, drawn once; the figure is of all`, location && `source ${location}`,
+    whatIs(operators, box), text];
   return (
     <g class={`box ${box.kind}${isSelected ? " selected" : ""}${loud ? " loud" : ""}`} tabIndex={0} role="button"
        data-tip={shortened(tip.filter(Boolean).join(" · "), 400)}
        transform={`translate(${box.x - box.width / 2} ${box.y - box.height / 2})`}
        onClick={onSelect} onDblClick={onOpen} onKeyDown={onKeyDown}>
       <rect width={box.width} height={box.height} rx={box.kind === "module" ? 4 : 12} style={{ fill }} />
-      <text x="10" y="18">{shortened(title, 24)}</text>
-      <text x="10" y="35" class="sub">{shortened([text, location].filter(Boolean).join(" · "), 30)}</text>
+      <text x="10" y="18">{shortened(title, 25)}</text>
+      <text x="10" y="35" class="sub">{shortened([text, repeat && `repeat ${repeat.times} ×`, location].filter(Boolean).join(" · "), 34)}</text>
     </g>
   );
 }
 
-/** "h.0": from the module of the graph on. */
+/** "h.0" of "transformer.h.0": the last word that says more than a number, and what follows it, below the module of the graph. */
 function nameIn(tree: App["tree"], m: number, module: number): string {
-  return tree.ancestors(m).slice(tree.ancestors(module).length).map((at) => tree.name(at)).join(".");
+  const names = tree.ancestors(m).slice(tree.ancestors(module).length).map((at) => tree.name(at));
+  return names.slice(Math.max(0, names.map((name) => !/^\d*$/.test(name)).lastIndexOf(true))).join(".");
 }
 
-function titleOf({ tree, report }: App, operators: Operators, box: Box, module: number): string {
+/** `last`: the box of the last repetition, of a box that is drawn once. */
+function titleOf({ tree, report }: App, operators: Operators, box: Box, module: number, last?: string): string {
   if (box.kind === "operator") return shortOp(operators, box.index);
-  if (box.kind === "module") return `${nameIn(tree, box.index, module)} ${tree.type(box.index)}`;
+  if (box.kind === "stretch") return `${box.operators.length} operators`;
+  if (box.kind === "module") {
+    const end = last && tree.label(operators.calls.module[Number(last.slice(1))]!);
+    return `${nameIn(tree, box.index, module)}${end ? ` … ${end}` : ""} ${tree.type(box.index)}`;
+  }
   if (box.kind === "input") return shortened(`input ${endName(report, box)}`, 28);
   if (box.kind === "output") return report.summary.outputs.length > 1 ? `output ${box.index}` : "output";
   return box.id === "in" ? "from outside" : "to outside";
 }
 
-const isEnd = ({ kind }: Box): boolean => kind === "outside" || kind === "input" || kind === "output";
+function whatIs(operators: Operators, box: Box): string {
+  if (box.kind === "operator") return textOf(operators.results, box.index);
+  if (box.kind === "stretch") return box.operators.map((i) => shortOp(operators, i)).join(", ");
+  return `${box.operators.length} operator calls`;
+}
 const endName = (report: App["report"], { index }: Box): string => report.summary.inputs[index]?.name || String(index);
 const endText = ({ report }: App, box: Box): string => (box.kind === "input"
   ? `input ${endName(report, box)} · ${report.summary.inputs[box.index]?.text ?? ""}` : `output ${box.index} · ${report.summary.outputs[box.index] ?? ""}`);

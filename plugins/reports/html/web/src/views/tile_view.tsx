@@ -92,7 +92,7 @@ function TileButton({ app, tile, selected, focusable, look, onUnfold }: Drawn & 
   const isBelow = isLeaf && height > high && width > 2 * legible;
   return (
     <button type="button" tabIndex={row === focusable ? 0 : -1} data-row={row} data-tip={tipOf(app, row)}
-            aria-label={`${shortened(run ? `${run.repeat} ${run.names}` : tree.title(m), 80)} ${tileText(app, row)}${each}, ${metric}`}
+            aria-label={`${shortened(run ? `${run.repeat} ${run.names}` : tree.title(m), 80)} ${text}${each}, ${metric}${width > wide ? "" : `, ${tileText(app, row)}`}`}
             aria-pressed={run ? undefined : m === selected}
             class={`tile${kind}${row === selected ? " selected" : ""}`}
             style={{ transform: `translate(${tile.x}px, ${tile.y}px)`, width: `${width}px`, height: `${height}px`, background }}
