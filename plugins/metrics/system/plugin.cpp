@@ -166,7 +166,7 @@ class System final : public tmeter::Observer {
   static tmeter::Series series_of(const Curve& curve) {
     tmeter::Series s{.id = curve.id(),
                      .title = curve.title(),
-                     .x_title = "since the start",
+                     .x_title = "time since the start",
                      .x_unit = "s",
                      .y_title = curve.title(),
                      .y_unit = curve.unit(),

@@ -12,6 +12,19 @@ test("the first screen says how big, how heavy, and how far it can be trusted", 
     assert.equal(await page.title(), "ResNet – tmeter");
   }));
 
+test("the other totals stand by plugin", () =>
+  withPage(resnet(), { viewport: { width: 1000, height: 800 } }, async ({ page }) => {
+    assert.equal(await page.locator(".plugin-cards").count(), 0);
+    await page.locator(".card.more").click();
+    const energy = page.getByRole("group", { name: "energy", exact: true });
+    await energy.waitFor();
+    assert.match(await energy.innerText(), /^energy\s[^]*E compute\s/);
+    const plugins = await page.locator(".plugin-cards h2").allInnerTexts();
+    assert.equal(new Set(plugins).size, plugins.length, plugins.join());
+    await page.getByRole("button", { name: "fewer" }).click();
+    await energy.waitFor({ state: "detached" });
+  }));
+
 test("a number shows its convention and provenance on hover and on focus", () =>
   withPage(resnet(), {}, async ({ page }) => {
     const card = page.locator(".card").filter({ hasText: "MACs" }).first();

@@ -21,16 +21,25 @@ export function Cards({ report, app }: { report: Report; app?: App }) {
   const totals = report.metrics.map((metric, index) => ({ metric, index }))
     .filter(({ metric }) => hasTotal(metric));
   const main = totals.filter(({ metric }) => !metric.detail);
-  const shown = all ? totals : main.slice(0, atFirst());
-  const hidden = totals.length - shown.length;
+  const shown = main.slice(0, atFirst());
+  const rest = totals.filter((each) => !shown.includes(each));
   const cards = (
-    <section class="cards" aria-label="totals">
-      <Trust report={report} app={app} />
-      {shown.map(({ metric, index }) => <MetricCard key={metric.id} {...{ report, metric, index, app }} />)}
-      {hidden > 0 || all
-        ? <button type="button" class="card more no-print" onClick={() => setAll(!all)} aria-expanded={all}>
-            {all ? "fewer" : `${hidden} more`}
-          </button>
+    <section class="cards-box" aria-label="totals">
+      <div class="cards">
+        <Trust report={report} app={app} />
+        {shown.map((each) => <MetricCard key={each.metric.id} {...{ report, app, ...each }} />)}
+        {rest.length > 0
+          ? <button type="button" class="card more no-print" onClick={() => setAll(!all)} aria-expanded={all}>
+              {all ? "fewer" : `${rest.length} more`}
+            </button>
+          : null}
+      </div>
+      {all
+        ? <div class="plugins">{byPlugin(rest).map(([plugin, own]) => (
+            <div key={plugin} class="plugin-cards" role="group" aria-label={plugin}>
+              <h2>{plugin}</h2>
+              <div class="cards">{own.map((each) => <MetricCard key={each.metric.id} {...{ report, app, ...each }} />)}</div>
+            </div>))}</div>
         : null}
     </section>
   );
@@ -41,6 +50,16 @@ export function Cards({ report, app }: { report: Report; app?: App }) {
       {cards}
     </details>
   );
+}
+
+/** In the order of the report; our own plugins by their short names, as options name them. */
+function byPlugin<T extends { metric: Metric }>(all: T[]): [plugin: string, own: T[]][] {
+  const groups = new Map<string, T[]>();
+  for (const each of all) {
+    const name = each.metric.plugin.replace(/^org\.tmeter\./, "");
+    groups.set(name, [...groups.get(name) ?? [], each]);
+  }
+  return [...groups];
 }
 
 const mostInShort = 3;
@@ -68,7 +87,7 @@ function MetricCard({ report, metric, index, app }: CardProps) {
     <>
       <span class="label">{metric.title}</span>
       <span class={isKnown(metric.total) ? "value" : "value quiet"}>{number} <small>{unit}</small></span>
-      <span class="note">{note || ({ none: exactNote(metric), bound: "lower bound", assumed: "rests on an assumption" }[doubt])}</span>
+      <span class="note">{note || ({ none: exactNote(metric, unit), bound: "lower bound", assumed: "rests on an assumption" }[doubt])}</span>
     </>
   );
   const tip = aboutFigure(metric.total, metric, doubt);
@@ -81,9 +100,9 @@ function MetricCard({ report, metric, index, app }: CardProps) {
 const fits = 18;  // characters in a card
 
 /** All digits, where they are not what the card says anyway; rather without a unit than cut. */
-function exactNote(metric: Metric): string {
+function exactNote(metric: Metric, shown: string): string {
   const text = exact(metric.total, metric);
-  if (!/\d,\d/.test(text)) return metric.unit;
+  if (!/\d,\d/.test(text)) return shown === metric.unit ? "" : metric.unit;
   return text.length > fits ? text.split(" ")[0]! : text;
 }
 
