@@ -5,9 +5,10 @@ import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { becomes, resnet, withPage } from "./browser";
 
-async function saved(page: Page, button: string): Promise<{ name: string; text: string }> {
+async function saved(page: Page, button: string): Promise<{ name: string; data: Buffer; text: string }> {
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: button }).first().click()]);
-  return { name: download.suggestedFilename(), text: readFileSync((await download.path())!, "utf8") };
+  const data = readFileSync((await download.path())!);
+  return { name: download.suggestedFilename(), data, text: data.toString() };
 }
 
 test("a table is saved as CSV, as it stands", () =>
@@ -32,4 +33,29 @@ test("a chart is saved as a picture that a browser draws", () =>
       return [root.nodeName, root.querySelector("title")?.textContent, root.querySelectorAll('path[fill="none"]').length];
     }, text);
     assert.deepEqual(shown, ["svg", "peak mem of every operator call", 1]);
+  }));
+
+test("a chart is saved as a PNG with its curve, title and legend", () =>
+  withPage(resnet(), { hash: "#charts", colorScheme: "light" }, async ({ page }) => {
+    const canvas = page.locator(".plot canvas").first();
+    await canvas.waitFor();
+    const { name, data } = await saved(page, "Save peak mem of every operator call as PNG");
+    assert.equal(name, "ResNet peak mem of every operator call.png");
+    const [width, height, blue, ink] = await page.evaluate(async (base64) => {
+      const picture = await createImageBitmap(new Blob([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))]));
+      const copy = document.createElement("canvas");
+      [copy.width, copy.height] = [picture.width, picture.height];
+      const context = copy.getContext("2d", { willReadFrequently: true })!;
+      context.drawImage(picture, 0, 0);
+      const near = (at: Uint8ClampedArray, i: number, color: number[]) => color.every((v, k) => Math.abs(v - at[i + k]!) < 24);
+      const count = (y: number, rows: number, color: number[]) => {
+        const { data: at } = context.getImageData(0, y, copy.width, rows);
+        return Array.from({ length: at.length / 4 }, (_, i) => 4 * i).filter((i) => near(at, i, color)).length;
+      };
+      // The accent of the curve and of its mark in the legend; the ink of the title.
+      return [picture.width, picture.height, count(34, copy.height - 34, [0x1f, 0x5f, 0xd0]), count(0, 34, [0x16, 0x19, 0x1f])] as const;
+    }, data.toString("base64"));
+    const plot = await canvas.evaluate((e: HTMLCanvasElement) => [e.width, e.height] as const);
+    assert.deepEqual([width, height], [plot[0], plot[1] + 34 + 20 + 14]);
+    assert.ok(blue > 200 && ink > 100, `${blue} ${ink}`);
   }));

@@ -6,6 +6,7 @@ import { joined, scaled } from "../format/units";
 import { useColors } from "../state/theme";
 import { SaveButton } from "../views/save";
 import { useSize } from "../views/size";
+import { pngOf } from "./png";
 import { svgOf } from "./svg";
 
 export interface Curve {
@@ -145,13 +146,17 @@ function optionsOf(props: PlotProps, width: number, onFocus: (title: string | un
   };
 }
 
+const colorsOf = ({ curves }: PlotProps) => ({
+  curves: curves.map((curve) => ({ title: curve.title, y: curve.y, color: resolved(curve.color), kind: curve.kind ?? "line", dash: dashOf(curve) })),
+  ink: resolved("var(--ink)"), grid: resolved("var(--line)"), paper: resolved("var(--surface)"),
+});
+
 function svgText(props: PlotProps): string {
   return svgOf({
+    ...colorsOf(props),
     title: props.label, xTitle: props.xTitle, yTitle: props.yTitle, x: props.x,
-    curves: props.curves.map((curve) => ({ title: curve.title, y: curve.y, color: resolved(curve.color), kind: curve.kind ?? "line", dash: dashOf(curve) })),
     formatX: props.formatX ?? plainNumber, formatY: props.formatY ?? plainNumber,
     logX: props.logX ?? false, logY: props.logY ?? false, bytesX: props.bytesX ?? false, bytesY: props.bytesY ?? false,
-    ink: resolved("var(--ink)"), grid: resolved("var(--line)"), paper: resolved("var(--surface)"),
   });
 }
 
@@ -171,7 +176,11 @@ export function Plot(props: PlotProps) {
   return (
     <>
       {props.saved === false ? null
-        : <p class="chart-tools"><SaveButton what={props.label} ending="svg" text={() => svgText(props)} tip="The chart as a file" /></p>}
+        : <p class="chart-tools">
+            <SaveButton what={props.label} ending="svg" content={() => svgText(props)} tip="The chart as a drawing" />{" "}
+            <SaveButton what={props.label} ending="png" content={() => pngOf({ ...colorsOf(props), canvas: box.current!.querySelector("canvas")!, title: props.label })}
+                        tip="The chart as a picture" />
+          </p>}
       <div class={props.curves.length > mostWithValues ? "plot many" : "plot"} ref={box} role="img" aria-label={props.label} />
       {props.curves.length > mostWithValues
         ? <p class="focused quiet">{focused ?? `${props.curves.length} curves; point at a line or a name`}</p> : null}

@@ -83,7 +83,7 @@ export function ModuleTable() {
         <button type="button" class="plain" onClick={() => update({ open: new Set([0]), unfolded: new Set() })}>Collapse</button>
         <CopyButton label="Copy as TSV" text={() => asTsv({ columns, rows })}
                     tip="All rows of the table as it stands; Ctrl+C in the table does the same" />
-        <SaveButton what="modules" ending="csv" text={() => asCsv({ columns, rows })} tip="All rows of the table as it stands, as a file" />
+        <SaveButton what="modules" ending="csv" content={() => asCsv({ columns, rows })} tip="All rows of the table as it stands, as a file" />
       </div>
       <Grid id="modules" label="modules" columns={columns} rows={rows} selected={selected} onSelect={select}
             onEnter={(row) => app.update({ zoom: moduleOf(row), view: "map" })}

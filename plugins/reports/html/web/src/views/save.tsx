@@ -1,8 +1,8 @@
 // Files made in the page: the browser saves them where its downloads go.
 
-function save(name: string, type: string, text: string): void {
+function save(name: string, content: Blob): void {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.href = URL.createObjectURL(content);
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
@@ -12,10 +12,16 @@ function save(name: string, type: string, text: string): void {
 const fileName = (what: string, ending: string): string =>
   `${document.title.replace(/ – tmeter$/, "").slice(0, 60)} ${what.slice(0, 80)}.${ending}`.replace(/[^\p{L}\p{N} ._-]+/gu, "_");
 
-export function SaveButton({ what, ending, text, tip }: {
-  what: string; ending: "csv" | "svg"; text: () => string; tip?: string;
+const types = { csv: "text/csv;charset=utf-8", svg: "image/svg+xml;charset=utf-8", png: "image/png" };
+
+/** `content`: what is in the file; null: it cannot be made. */
+export function SaveButton({ what, ending, content, tip }: {
+  what: string; ending: keyof typeof types; content: () => string | Promise<Blob | null>; tip?: string;
 }) {
-  const type = { csv: "text/csv", svg: "image/svg+xml" }[ending];
+  const onClick = async () => {
+    const made = await content();
+    if (made !== null) save(fileName(what, ending), new Blob([made], { type: types[ending] }));
+  };
   return <button type="button" class="plain no-print" data-tip={tip} aria-label={`Save ${what} as ${ending.toUpperCase()}`}
-                 onClick={() => save(fileName(what, ending), `${type};charset=utf-8`, text())}>{ending.toUpperCase()}</button>;
+                 onClick={() => void onClick()}>{ending.toUpperCase()}</button>;
 }

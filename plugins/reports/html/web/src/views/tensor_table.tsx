@@ -79,7 +79,7 @@ function Loaded({ figures, curves }: Data) {
           ? <Check label={`Only in ${shortened(tree.path(scope), 40)}`} checked={inside} onChange={setInside} />
           : null}
         <CopyButton label="Copy as TSV" text={() => asTsv({ columns, rows })} />
-        <SaveButton what="tensors" ending="csv" text={() => asCsv({ columns, rows })} tip="All rows of the table as it stands, as a file" />
+        <SaveButton what="tensors" ending="csv" content={() => asCsv({ columns, rows })} tip="All rows of the table as it stands, as a file" />
         <span class="quiet">{countOf(rows.length, "tensor")}</span>
       </div>
       <Grid id="tensors" label="tensors" columns={columns} rows={rows} selected={selected} sort={sort}
