@@ -1,6 +1,7 @@
 // `tmeter fleet …` is the Python package's: this program starts it and is gone.
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 
@@ -12,9 +13,13 @@ namespace {
 using core::Error, core::ErrorKind;
 namespace fs = std::filesystem;
 
-/// A package in the current folder is not the one that was installed.
+/// A package in the current folder is not the one that was installed. Ctrl-C ends a start without a
+/// traceback.
 constexpr const char* kStart = R"(import sys
 sys.path[:] = [p for p in sys.path if p]
+import signal
+if signal.getsignal(signal.SIGINT) != signal.SIG_IGN: signal.signal(signal.SIGINT, signal.SIG_DFL)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 try:
     from tmeter.fleet.command import fleet_command
 except ImportError as error:
@@ -43,6 +48,10 @@ int fleet_command(const Arguments& arguments) {
   auto given = arguments;
   for (auto& a : given) words.push_back(a.data());
   words.push_back(nullptr);
+  sigset_t interrupts;
+  sigemptyset(&interrupts);
+  sigaddset(&interrupts, SIGINT);
+  sigprocmask(SIG_BLOCK, &interrupts, nullptr);  // kStart takes it as soon as it can
   execvp(python.c_str(), words.data());
   throw Error(ErrorKind::kUsage,
               "`tmeter fleet` needs Python 3 with tmeter's package: pip install 'tmeter[fleet]'");

@@ -9,12 +9,14 @@ import time
 
 class Server:
     """Attributes: sent: bytes of bodies; gets: names asked for by GET; broken: status for everything; silent: seconds
-    before each answer; ranges, lengths: whether they are known."""
+    before each answer; ranges, lengths, etags: whether they are known; most: requests
+    answered at the same time, at the most."""
 
     def __init__(self):
         self.files, self.times = {}, {}
         self.sent, self.gets = 0, []
         self.broken, self.silent, self.ranges, self.heads, self.lengths = None, 0.0, True, True, True
+        self.etags, self.now, self.most = True, 0, 0
         self.failures = 0  # answers with 503 before those that work
         self.after_get = None
         outer = self
@@ -67,7 +69,10 @@ class Server:
         return len(content) if isinstance(content, bytes) else content[1]
 
     def answer(self, handler, with_body):
+        self.now += 1
+        self.most = max(self.most, self.now)
         time.sleep(self.silent)
+        self.now -= 1
         name = handler.path.lstrip("/").split("?")[0]
         status = self.broken
         if self.failures > 0:
@@ -96,7 +101,8 @@ class Server:
         if said:
             handler.send_header("Content-Range", f"bytes {begin}-{end - 1}/{size}")
         digest = hashlib.sha256(self.piece(name, 0, min(size, 1 << 20)))
-        handler.send_header("ETag", f'"{digest.hexdigest()[:16]}"')
+        if self.etags:
+            handler.send_header("ETag", f'"{digest.hexdigest()[:16]}"')
         handler.end_headers()
         if not with_body:
             return

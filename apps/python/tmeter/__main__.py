@@ -12,6 +12,10 @@ def main() -> int:
 
         return export_command(sys.argv[2:])
     if sys.argv[1:2] == ["fleet"]:
+        import signal
+
+        if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the command can say what it means
         from .fleet.command import fleet_command
 
         return fleet_command(sys.argv[2:])

@@ -92,12 +92,15 @@ def program_environment() -> dict[str, str]:
     return environment
 
 
-def run(arguments: Sequence[str], *, accept: Sequence[int] = (0,)) -> Completed:
+def run(
+    arguments: Sequence[str], *, accept: Sequence[int] = (0,), limit: float | None = None
+) -> Completed:
     """Runs the program and waits for it; safe to call from several threads.
 
     Args:
         arguments: of the command line, without the program's name.
         accept: exit statuses that do not raise.
+        limit: seconds after which the program is ended. It enforces its own ``--timeout``, unless it was stopped.
 
     Raises:
         Error: the class of the exit status, with the program's own message.
@@ -119,7 +122,10 @@ def run(arguments: Sequence[str], *, accept: Sequence[int] = (0,)) -> Completed:
         raise ProgramMissingError(f"{command[0]} cannot be started: {error}") from error
     with child:
         try:
-            output, said = child.communicate()
+            output, said = child.communicate(timeout=limit)
+        except subprocess.TimeoutExpired as error:
+            _end(child)
+            raise CrashError(f"the native program gave no answer within {limit:.0f} s") from error
         except BaseException:
             _end(child)
             raise

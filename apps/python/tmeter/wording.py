@@ -1,4 +1,5 @@
-"""The program's messages in the words of a caller in Python: ``--inference`` → ``inference=True``."""
+"""The program's messages in the words of a caller in Python: ``--inference`` → ``inference=True``; text of strangers
+made visible."""
 
 from __future__ import annotations
 
@@ -25,6 +26,15 @@ _KEYWORDS = {
 }
 # Not inside a longer option or path: --input-file, docs/--set.
 _OPTION = re.compile(r"(?<![\w/-])(--[a-z]+(?:-[a-z]+)*)(?![\w-])(=?)")
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
+
+
+def visible(text: object) -> str:
+    """Characters that command a terminal, turn text around or hide it are spelled out; so are bytes of no text."""
+    return _UNSEEN.sub(lambda m: f"\\u{ord(m.group()):04x}", str(text))
 
 
 def in_python(message: str) -> str:

@@ -13,6 +13,7 @@ from ..analysis import command_line_of
 from ..errors import OutputError, UsageError
 from ..program import program_path
 from .identity import identify
+from .ledger import next_run
 from .output import Local, output_of, require_ours
 from .plan import Place, Plan
 from .result import FleetResult
@@ -141,8 +142,8 @@ def run_fleet(
         with where.locked() as token:
             sweep(None, cache)
             job = Job(
-                tuple(arguments), where.root, token, identity, cache, timeout, retries, reports,
-                how, identity.fingerprint(),
+                tuple(arguments), where.root, token, identity, next_run(where), cache, timeout, retries,
+                reports, how, identity.fingerprint(),
             )
             run = Run(where, Plan(named, job, place), progress, resume, cpus, not _is_elsewhere(engine))
             try:
@@ -166,9 +167,10 @@ def _go(run: Run, engine: Engine, retries: int) -> None:
             Schedule(run.batches(engine.capacity), engine, retries, run.take, run.take_retry).run()
         finally:
             engine.close()  # before the lock is given up
-    except (KeyboardInterrupt, EngineLost):
+    except (KeyboardInterrupt, EngineLost) as ended:
         with suppress(OutputError, UsageError):
             run.finish(is_whole=False)
+            ended.has_table = True  # type: ignore[union-attr]
         raise
 
 

@@ -8,9 +8,11 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from types import FrameType
 
 from ..errors import BY_STATUS, Error, OutputError, UsageError
+from ..wording import visible
 from .analysis import analyze
 from .plan import Plan
 from .progress_line import ProgressLine
@@ -94,9 +96,8 @@ def _seconds(text: str) -> float:
 
 def fleet_command(arguments: Sequence[str]) -> int:
     """The exit status."""
-    signal.signal(signal.SIGTERM, _terminated)
-    signal.signal(signal.SIGHUP, _terminated)
     try:
+        _take_signals()
         options = _parser().parse_args(arguments)
         output = _output(options)
         found = find(options.models, options.list)
@@ -107,16 +108,19 @@ def fleet_command(arguments: Sequence[str]) -> int:
         if options.dry_run:
             _tell_plan(found, output, options)
             return 0
-        result = _analyzed(found, output, options)
+        with open(os.devnull, "w") as sink, redirect_stdout(sink):  # Ray prints there what happens to nodes
+            result = _analyzed(found, output, options)
         return _told(result, found, options.quiet)
     except UsageError as error:
         return _say(error, 2)
     except (OutputError, Error) as error:
         return _say(error, 1)
-    except _Terminated:
-        return _say("terminated; the table is of the models done by then, and the next run goes on", _TERMINATED)
-    except KeyboardInterrupt:
-        return _say("interrupted; the table is of the models done by then, and the next run goes on", _INTERRUPTED)
+    except KeyboardInterrupt as ended:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        table = "the table is of the models done by then, and " if getattr(ended, "has_table", False) else ""
+        if isinstance(ended, _Terminated):
+            return _say(f"terminated; {table}the next run goes on", _TERMINATED)
+        return _say(f"interrupted; {table}the next run goes on", _INTERRUPTED)
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         return 1
@@ -126,14 +130,23 @@ class _Terminated(KeyboardInterrupt):
     """SIGTERM ends a run as Ctrl-C does."""
 
 
+def _take_signals() -> None:
+    """`__main__` leaves Ctrl-C to the system while modules are imported; a run in the background ignores it."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, _terminated)
+    signal.signal(signal.SIGHUP, _terminated)
+
+
 def _terminated(number: int, frame: FrameType | None) -> None:
     signal.signal(number, signal.SIG_IGN)
     raise _Terminated
 
 
 def _say(words: object, status: int = 0) -> int:
-    text = " ".join(str(words).split("\n"))
-    print(f"tmeter: {text}".encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
+    """One line; on a terminal in place of the progress."""
+    begin = "\r\x1b[K" if sys.stderr.isatty() else ""
+    print(begin + "tmeter: " + visible(" ".join(str(words).split("\n"))), file=sys.stderr)
     return status
 
 
@@ -192,7 +205,8 @@ def _told(result: FleetResult, found: Found, quiet: bool) -> int:
         if row["status"] != "ok":
             kinds[row["error_kind"]] += 1
             if len(named) < _NAMED:
-                named.append(f"{row['model']}: {row['error']}")
+                own = str(row["error"]).startswith(f"{row['model']}: ")
+                named.append(row["error"] if own else f"{row['model']}: {row['error']}")
     for line in named:
         _say(line)
     if kinds.total() > len(named):
@@ -201,7 +215,7 @@ def _told(result: FleetResult, found: Found, quiet: bool) -> int:
         for warning in result.warnings:
             _say(warning)
         failed = f", {kinds.total():,} failed" if kinds else ""
-        print(f"{len(result.models):,} models{failed}: {result.output}/index.html")
+        print(visible(f"{len(result.models):,} models{failed}: {result.output}/index.html"))
     statuses = {_STATUS_OF.get(kind, 1) for kind in kinds} | ({4} if found.damaged else set())
     return next((status for status in _WORST_FIRST if status in statuses), 0)
 
@@ -228,8 +242,8 @@ def _tell_plan(found: Found, output: str, options: argparse.Namespace) -> None:
     require_ours(where)
     identity = identify(arguments)
     job = Job(
-        tuple(arguments), where.root, "", identity, options.cache, options.timeout, 0,
-        not options.no_reports, identity_mark=identity.fingerprint(),
+        tuple(arguments), where.root, "", identity, cache=options.cache, timeout=options.timeout, retries=0,
+        reports=not options.no_reports, identity_mark=identity.fingerprint(),
     )
     plan = Plan(found.sources, job, None)
     known, sizes, unknown = _counted(plan, where, options)
@@ -239,7 +253,7 @@ def _tell_plan(found: Found, output: str, options: argparse.Namespace) -> None:
     print(f"read: {'whole files' if identity.reads_weights else 'headers of safetensors, whole files of other formats'}")
     engine = f"Ray at {options.ray}" if options.ray else f"{options.workers or len(os.sched_getaffinity(0))} processes of this machine"
     print(f"workers: {engine}")
-    print(f"output: {where.root}")
+    print(f"output: {visible(where.root)}")
     for number, error in plan.errors.items():
         _say(f"{plan.names[number]}: {error}")
 

@@ -11,6 +11,8 @@ T = TypeVar("T")
 
 #: Seconds without a byte or an answer after which a connection counts as dead.
 STALL = 60.0
+#: Seconds beyond its time limit after which a program that enforces the limit itself is ended.
+GRACE = 60.0
 
 
 class Deadline:

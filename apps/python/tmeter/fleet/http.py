@@ -20,7 +20,7 @@ _GONE = {404: "there is no such file", 410: "there is no such file"}
 
 @dataclass(frozen=True)
 class Facts:
-    """size: bytes, -1 when the server does not tell."""
+    """size: bytes, -1 when the server does not tell. stamp: empty when it tells neither version nor time."""
 
     size: int
     stamp: str
@@ -55,7 +55,8 @@ def _facts(answer: http.client.HTTPResponse) -> Facts:
         size = answer.headers.get("Content-Range", "").rpartition("/")[2]
     marks = [answer.headers.get(name) for name in ("ETag", "Last-Modified")]
     known = size is not None and size.isdigit()
-    return Facts(int(size) if known and size else -1, " ".join([str(size), *(m for m in marks if m)]))
+    told = [m for m in marks if m]
+    return Facts(int(size) if known and size else -1, " ".join([str(size), *told]) if told else "")
 
 
 def facts(url: str, deadline: Deadline) -> Facts:

@@ -19,6 +19,7 @@ from typing import IO, Any
 
 from .schedule import Event
 from .units import Batch, Done, lost
+from .work import READINGS
 
 _HEADER = 8
 #: Seconds that a worker has for cleaning up.
@@ -50,7 +51,7 @@ class _Worker(threading.Thread):
         super().__init__(daemon=True, name="tmeter-fleet")
         self._work, self._events = work, events
         self.process: subprocess.Popen[bytes] | None = None
-        self._closing = False
+        self._closing = self._is_late = False
 
     def run(self) -> None:
         while (work := self._work.get()) is not None:
@@ -76,6 +77,10 @@ class _Worker(threading.Thread):
         process.wait()
 
     def _do(self, number: int, batch: Batch) -> None:
+        limit = batch.job.hard_limit
+        watch = threading.Timer(0 if limit is None else limit * 2 * READINGS * len(batch.units), self._give_up)
+        if limit is not None:  # each reading fetches and analyses
+            watch.start()
         try:
             process = self._running()
             assert process.stdin is not None and process.stdout is not None
@@ -85,6 +90,16 @@ class _Worker(threading.Thread):
             self._events.put(Event(number, (), True))
         except (EOFError, OSError):
             self._events.put(Event(number, (), True, lost(self._buried())))
+        finally:
+            watch.cancel()
+
+    def _give_up(self) -> None:
+        """Of a worker that was stopped, or waits for a file server that is gone."""
+        process = self.process
+        if process is not None:
+            self._is_late = True
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self.process is None:
@@ -108,7 +123,9 @@ class _Worker(threading.Thread):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         self.process = None
-        return f"the worker, process {process.pid}, ended with {process.wait()}"
+        status, is_late, self._is_late = process.wait(), self._is_late, False
+        how = "gave no answer in time" if is_late else f"ended with {status}"
+        return f"the worker, process {process.pid}, {how}"
 
 
 class Processes:

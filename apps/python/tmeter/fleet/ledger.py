@@ -1,8 +1,8 @@
 """What each file was made from and came to: a line of JSON for each, written by the process that analysed it.
 
-A process has a file of its own in ``ledger/``, so that no process waits for another and a crash cuts
-one last line at most. Lines that were cut are passed over: those files are analysed again. Of lines with
-one key the last counts.
+A process has a file of its own in ``ledger/`` for each run, so that no process waits for another and a crash
+cuts one last line at most. Lines that were cut are passed over: those files are analysed again. Of lines with
+one key that of the last run counts; runs are numbered, as clocks are set back now and then.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _last: tuple[list[Row], tuple[str, bytes]] = ([], ("", b""))
 
 
 class Writer:
-    """The ledger of one process."""
+    """The ledger of one process in one run."""
 
-    def __init__(self, output: Output) -> None:
-        self._output = output
-        self.name = f"{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
+    def __init__(self, output: Output, run: int) -> None:
+        self._output, self._run = output, run
+        self.name = f"{run:06}-{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
         self._defined: set[str] = set()
         self._lines: list[bytes] = []
         self._at = 0
@@ -87,7 +87,21 @@ class Writer:
     def close(self) -> None:
         if self._descriptor is not None:
             os.close(self._descriptor)
-        self.__init__(self._output)  # type: ignore[misc]
+        self.__init__(self._output, self._run)  # type: ignore[misc]
+
+
+def _by_run(output: Output) -> list[tuple[int, str]]:
+    """Files of a ledger, the last run's last, each with the number of its run."""
+    found = []
+    for name in output.names(FOLDER):
+        run = name.partition("-")[0]
+        if name.endswith(".jsonl") and run.isdecimal():
+            found.append((int(run), name))
+    return sorted(found)
+
+
+def next_run(output: Output) -> int:
+    return max((run for run, _ in _by_run(output)), default=0) + 1
 
 
 class Ledger:
@@ -102,12 +116,9 @@ class Ledger:
         self._open: dict[int, _Lines] = {}
         self._where: dict[str, int] = {}  # key → file and place in one number
         self.metrics: dict[str, list[Row]] = {}
-        self._whens: dict[str, float] = {}
 
     def load(self) -> None:
-        for name in self._output.names(FOLDER):
-            if not name.endswith(".jsonl"):
-                continue
+        for _, name in _by_run(self._output):
             number = self.number(name)
             try:
                 lines = self._lines(number)
@@ -119,15 +130,9 @@ class Ledger:
                     if "define" in entry:
                         self.metrics[entry["metrics"]] = entry["define"]
                     else:
-                        self._take(entry["key"], number, place, entry["when"])
+                        self._where[entry["key"]] = number << _PLACE_BITS | place
                 except (ValueError, KeyError, TypeError):
                     continue
-        self._whens.clear()
-
-    def _take(self, key: str, number: int, place: int, when: float) -> None:
-        if self._whens.get(key, -1.0) <= when:
-            self._whens[key] = when
-            self._where[key] = number << _PLACE_BITS | place
 
     def find(self, key: str) -> tuple[int, int] | None:
         """File and place of the last line of this key."""

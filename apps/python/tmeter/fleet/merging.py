@@ -39,7 +39,7 @@ def merged(unit: Unit, job: Job, output: Output) -> tuple[str, int, float, tuple
                 path.write_bytes(output.read(reports[shard]))
             _require(shard, wanted, path)
         limit = [] if job.timeout is None else [f"--timeout={job.timeout}"]
-        done = run(["merge", *limit, str(folder), "--report", "json"])
+        done = run(["merge", *limit, str(folder), "--report", "json"], limit=job.hard_limit)
     return done.output, -1, 0.0, done.messages
 
 

@@ -20,12 +20,13 @@ from ..errors import OutputError, UsageError
 from .places import file_system, is_url
 
 #: Of the files in the folder; another number cannot be gone on with.
-FORMAT = 2
+FORMAT = 3
 ABOUT, LOCK = "fleet.json", "lock"
 _PARTS = ".part"
 _STORES = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "oss"}
 #: Seconds between a remote lock's signs of life, and after which it counts as left behind.
 _BEAT, _DEAD = 20.0, 90.0
+_TO_END = 5.0  # seconds, of a sign of life that is being written
 _BLOCK = 1 << 20  # bytes that are fetched at a time
 
 
@@ -80,6 +81,15 @@ class Output:
         raise NotImplementedError
         yield ""
 
+    def is_held(self) -> bool:
+        """Inside `locked`: the lock is there, and still ours."""
+        raise NotImplementedError
+
+    def require_held(self) -> None:
+        """Raises OutputError."""
+        if not self.is_held():
+            raise OutputError(f"{self.root} was removed, moved or taken by another run during this one")
+
 
 def _cannot(path: object, error: OSError) -> OutputError:
     return OutputError(error.errno or 0, f"{path} cannot be written: {error.strerror or error}")
@@ -90,6 +100,7 @@ class Local(Output):
 
     def __init__(self, root: str) -> None:
         self.root = os.path.abspath(root)
+        self._lock = (-1, -1)  # device and inode
 
     def path(self, name: str) -> str:
         return os.path.join(self.root, name)
@@ -162,20 +173,28 @@ class Local(Output):
             raise UsageError(f"{self.root}: {error.strerror}") from error
         try:
             token = self._take(descriptor)
+            self._lock = _file_of(os.fstat(descriptor))
             try:
                 shutil.rmtree(self.path(_PARTS), ignore_errors=True)
                 yield token
             finally:
-                shutil.rmtree(self.path(_PARTS), ignore_errors=True)
-                with suppress(OSError):
-                    os.unlink(self.path(LOCK))
+                if self.is_held():
+                    shutil.rmtree(self.path(_PARTS), ignore_errors=True)
+                    with suppress(OSError):
+                        os.unlink(self.path(LOCK))
         finally:
             os.close(descriptor)
+
+    def is_held(self) -> bool:
+        try:
+            return _file_of(os.stat(self.path(LOCK))) == self._lock
+        except OSError:
+            return False
 
     def _take(self, descriptor: int) -> str:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            same = os.stat(self.path(LOCK)).st_ino == os.fstat(descriptor).st_ino
+            same = _file_of(os.stat(self.path(LOCK))) == _file_of(os.fstat(descriptor))
         except FileNotFoundError:
             same = False
         except OSError as error:
@@ -192,6 +211,10 @@ class Local(Output):
             self.remove(LOCK)
             raise _cannot(self.path(LOCK), error) from error
         return str(owner["token"])
+
+
+def _file_of(facts: os.stat_result) -> tuple[int, int]:
+    return facts.st_dev, facts.st_ino
 
 
 def _line(error: Exception) -> str:
@@ -218,6 +241,7 @@ class Remote(Output):
     def __init__(self, root: str) -> None:
         self.root = root.rstrip("/")
         self._system, self._path = file_system(self.root)
+        self._is_held = False
 
     def path(self, name: str) -> str:
         return f"{self._path}/{name}"
@@ -285,22 +309,32 @@ class Remote(Output):
         if _is_alive(held):
             raise _in_use(self.root, held)
         self._beat(owner)
-        if owner["token"].encode() not in (held := self._held()):
+        token = str(owner["token"])
+        if token.encode() not in (held := self._held()):
             raise _in_use(self.root, held)
+        self._is_held = True
         ended = threading.Event()
 
         def live() -> None:
-            while not ended.wait(_BEAT):
-                with suppress(Exception):
-                    self._beat(owner)
+            while self._is_held and not ended.wait(_BEAT):
+                with suppress(Exception):  # of a network
+                    self._is_held = token.encode() in self._held()
+                    if self._is_held:
+                        self._beat(owner)
 
-        threading.Thread(target=live, daemon=True, name="tmeter-lock").start()
+        life = threading.Thread(target=live, daemon=True, name="tmeter-lock")
+        life.start()
         try:
-            yield str(owner["token"])
+            yield token
         finally:
             ended.set()
-            with suppress(Exception):
-                self.remove(LOCK)
+            life.join(_TO_END)
+            if self._is_held:
+                with suppress(Exception):
+                    self.remove(LOCK)
+
+    def is_held(self) -> bool:
+        return self._is_held
 
     def _held(self) -> bytes:
         try:
@@ -316,7 +350,7 @@ class Remote(Output):
 
 def _is_alive(held: bytes) -> bool:
     try:
-        return time.time() - float(json.loads(held)["beat"]) < _DEAD
+        return abs(time.time() - float(json.loads(held)["beat"])) < _DEAD  # clocks are set back, too
     except (ValueError, KeyError, TypeError):
         return False
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import re
 import urllib.parse
 from collections.abc import Sequence
 from typing import Any
 
+from ..wording import visible
 from .table import ROWS_EACH
 
 _STYLE = """
@@ -58,15 +58,9 @@ for (const button of document.querySelectorAll("th button")) button.addEventList
 show();
 """
 
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
-)
-
-
 def text(value: object) -> str:
-    """Fit for a page: escaped, and characters that turn text around or hide it are spelled out."""
-    seen = _UNSEEN.sub(lambda m: f"\\u{ord(m.group()):04x}", str(value))
-    return html.escape(seen, quote=True)
+    """Fit for a page."""
+    return html.escape(visible(value), quote=True)
 
 
 def _hash(content: str) -> str:

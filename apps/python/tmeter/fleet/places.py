@@ -39,6 +39,11 @@ _PART = re.compile(r"-(\d{5})-of-(\d{5}\.gguf)$")
 _OF_MODEL = (".json", ".safetensors", ".bin", ".pt", ".pth", ".pt2", ".ckpt", ".gguf")
 _MOST_IN_FOLDER = 20_000
 
+#: What file systems of fsspec call a file's version: S3, GCS, Azure, disks, SFTP, FTP, GitHub, Hugging Face.
+_VERSIONS = (
+    "ETag etag VersionId md5Hash generation mtime ino LastModified last_modified modify modified sha blob_id CRC"
+).split()
+
 ABSENT = "absent"
 
 
@@ -154,7 +159,9 @@ def read(source: str, most: int, deadline: Deadline | None = None) -> bytes:
     deadline = deadline or Deadline(None)
     if not is_url(source):
         try:
-            with open(source, "rb") as file:
+            with open(source, "rb", opener=_opened_at_once) as file:
+                if not stat_module.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    raise ModelError(f"{source}: not a file")
                 content = file.read(most + 1)
         except (OSError, ValueError) as error:
             raise ModelError(f"{source}: {_reason(error)}") from error
@@ -164,6 +171,11 @@ def read(source: str, most: int, deadline: Deadline | None = None) -> bytes:
     if len(content) > most:
         raise ModelError(f"{source}: more than {most:,} bytes")
     return content
+
+
+def _opened_at_once(path: str, flags: int) -> int:
+    """Opening a named pipe waits for a writer otherwise."""
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 def _read(source: str, most: int, deadline: Deadline) -> bytes:
@@ -289,21 +301,23 @@ def _stamp_of_url(source: str, deadline: Deadline) -> str:
         return f"{found[2]} in {container}" if container not in ("", ABSENT) else container
     system, path = _opened(source)
     info = system.info(path)
-    keys = ("size", "ETag", "etag", "VersionId", "md5Hash", "generation", "mtime", "ino", "LastModified", "CRC")
-    return " ".join(str(info[k]) for k in keys if info.get(k) is not None)
+    marks = [str(info[k]) for k in _VERSIONS if info.get(k) is not None]
+    return " ".join([str(info.get("size")), *marks]) if marks else ""
 
 
 def settle(source: str) -> None:
-    """Waits out the kernel's clock when the file has just been written, so that its stamp tells."""
+    """Waits out the kernel's clock when the file has just been written, so that its stamp tells.
+
+    That clock may have been set back since, or be a file server's, which is ahead.
+    """
     if is_url(source):
         return
     try:
-        facts = os.stat(source)
+        age = time.time() - os.stat(source).st_ctime
     except (OSError, ValueError):
         return
-    age = time.time() - max(facts.st_mtime, facts.st_ctime)
-    if 0 <= age < _TICK:
-        time.sleep(_TICK - age)
+    if age < _TICK:
+        time.sleep(min(_TICK, _TICK - age))
 
 
 # Fetching

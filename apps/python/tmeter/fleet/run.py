@@ -46,7 +46,7 @@ class Run:
         self._job, self._cpus, self._sees_all = plan.job, cpus, sees_all
         self._known = Known(output, plan.job, resume)
         self._ledger = self._known.ledger
-        self._writer = Writer(output)
+        self._writer = Writer(output, plan.job.run)
         count = len(plan.names)
         self._files, self._places = array("l", [-1]) * count, array("q", [-1]) * count
         self._schemas: dict[str, int] = {}  # ids of metrics → a file of the ledger that defines them
@@ -93,6 +93,8 @@ class Run:
     # Taking in
 
     def take(self, unit: Unit, done: Done) -> list[Batch]:
+        """Raises OutputError when the output place is gone."""
+        self._output.require_held()
         if done.kind == UNSEEN:  # this machine sees its own folder
             (done,) = run_batch(Batch((unit,), self._job))
         if done.about:
@@ -130,7 +132,7 @@ class Run:
         return self._ledger.number(file), place
 
     def _line(self, unit: Unit, done: Done) -> bytes:
-        entry = {"key": unit.key, "source": unit.source, "tries": unit.tries, "mark": "", "when": time.time()}
+        entry = {"key": unit.key, "source": unit.source, "tries": unit.tries, "mark": ""}
         entry |= {"error": done.error, "kind": done.kind, "node": "", "report": None}
         return json.dumps(entry).encode() + b"\n"
 
@@ -245,6 +247,7 @@ class Run:
             UsageError: every model failed by the same mistake of the caller.
             OutputError: it cannot be written.
         """
+        self._output.require_held()
         metrics: dict[str, Row] = {}
         for schema, file in self._schemas.items():
             for metric in self._ledger.metrics_of(schema, file):

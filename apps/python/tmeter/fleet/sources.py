@@ -20,6 +20,7 @@ ENDINGS = (".pt2", ".pt", ".pth", ".bin", ".ckpt", ".safetensors", ".gguf", ".in
 _MAGIC = glob.has_magic
 #: The reader of the first part finds the others.
 _LATER_PART = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$")
+_ANY_DEPTH = re.compile(r"(?:^|(?<=/))(?:\*\*/+)*\*\*(?:/+|$)")
 
 
 class Found:
@@ -72,9 +73,23 @@ def _named_by(word: str) -> Iterator[str]:
     elif os.path.isdir(word):
         yield from _of_folder(word)
     elif _MAGIC(word) and not os.path.exists(word) and not is_named(word):
-        yield from sorted(p for p in glob.iglob(word, recursive=True) if not os.path.isdir(p))
+        yield from sorted(p for p in _matches(word) if not os.path.isdir(p))
     else:
         yield word  # a missing file is a row with its error
+
+
+def _matches(pattern: str) -> Iterator[str]:
+    """As `glob`, but ``**`` follows no link to a folder, as in a shell: links may lead round in circles."""
+    deep = _ANY_DEPTH.search(pattern)
+    if deep is None:
+        yield from glob.iglob(pattern)
+        return
+    before, rest = pattern[: deep.start()], pattern[deep.end() :]
+    for top in glob.iglob(before) if before else [""]:
+        for where, folders, _ in os.walk(top or "."):
+            folders[:] = [f for f in folders if not f.startswith(".")]
+            shown = where if top else where[2:]
+            yield from _matches(os.path.join(glob.escape(shown), rest or "*"))
 
 
 def _of_folder(folder: str) -> Iterator[str]:

@@ -181,7 +181,11 @@ def write_parquet(output: Output, rows: Iterable[Row], count: int, columns: Colu
         output.remove(PARQUET_NAME)
     remaining = iter(rows)
     for name in names:
-        with output.writing(name) as new, pyarrow.parquet.ParquetWriter(new, schema) as writer:
+        with (
+            output.writing(name) as new,
+            open(new, "wb") as file,  # pyarrow takes no path that is not UTF-8
+            pyarrow.parquet.ParquetWriter(file, schema) as writer,
+        ):
             written = 0
             while written < min(ROWS_EACH, max(count, 1)):
                 some = [row for _, row in zip(range(_CHUNK), remaining)]

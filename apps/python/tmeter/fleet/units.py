@@ -6,6 +6,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 
+from .deadlines import GRACE
 from .identity import Identity
 
 _LONGEST = 80
@@ -21,6 +22,7 @@ class Job:
         arguments: of the native program.
         output: place of the results; a worker that sees this run's lock there writes them itself.
         token: of that lock.
+        run: number of the run in that place.
         cache: folder for files fetched from URLs; None: the worker's temporary folder.
         timeout: seconds for fetching a file, for analysing it, and for merging.
         retries: how often what may go better another time is tried again.
@@ -33,12 +35,18 @@ class Job:
     output: str
     token: str
     identity: Identity
+    run: int = 0
     cache: str | None = None
     timeout: float | None = None
     retries: int = 2
     reports: bool = True
     how: str = REPORT
     identity_mark: str = ""
+
+    @property
+    def hard_limit(self) -> float | None:
+        """Seconds after which a program that does not keep `timeout` is ended."""
+        return None if self.timeout is None else self.timeout + GRACE
 
 
 @dataclass(frozen=True)

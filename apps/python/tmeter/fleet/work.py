@@ -29,7 +29,8 @@ from .units import Batch, Done, Job, Unit
 
 #: As in tmeter.source: a plugin was left out, and the report says so.
 _ACCEPTED = (0, 5)
-_READINGS = 3
+#: How often a file that is replaced while it is read is read again.
+READINGS = 3
 #: Kind of a merge that this machine cannot do, as it does not see the shards' reports.
 UNSEEN = "UnseenError"
 _AT_ONCE = 16  # questions to servers
@@ -72,7 +73,7 @@ def report_of(source: str, job: Job) -> Made:
 def _asked(path: Path, job: Job, more: tuple[str, ...], start: float, size: int) -> Made:
     fetched = time.monotonic() - start
     command = [*more, *job.arguments, "--report", "json", "--", str(path)]
-    done = run(command, accept=_ACCEPTED)
+    done = run(command, accept=_ACCEPTED, limit=job.hard_limit)
     return Made(done.output, size, fetched, done.messages)
 
 
@@ -139,7 +140,6 @@ def _tried(unit: Unit, before: str | None, job: Job, output: Output | None) -> t
         done = _failed(error)
     entry |= {
         "mark": mark,
-        "when": time.time(),
         "error": done.error or None,
         "kind": done.kind or None,
         "node": platform.node(),
@@ -165,7 +165,7 @@ def _with(done: Done, **changes: Any) -> Done:
 
 def _read(unit: Unit, before: str | None, job: Job, output: Output | None) -> tuple[Made | None, str]:
     """Figures are kept of the content that was read: a file, plugin or profile that changed meanwhile is read again."""
-    for _ in range(_READINGS):
+    for _ in range(READINGS):
         settle(unit.source)
         mark = _mark(unit, _stamp(unit.source, job) if before is None else before, job)
         if unit.known and mark == unit.known:
@@ -183,7 +183,7 @@ def _read(unit: Unit, before: str | None, job: Job, output: Output | None) -> tu
             failure.mark = mark  # type: ignore[attr-defined]
             raise failure
         return made, mark
-    raise OSError(f"{unit.source} was replaced while it was read, {_READINGS} times")
+    raise OSError(f"{unit.source} was replaced while it was read, {READINGS} times")
 
 
 def _mark(unit: Unit, stamped: str, job: Job) -> str:
@@ -292,5 +292,5 @@ def _writer_of(job: Job, output: Output) -> Writer:
         for writer in _writers.values():
             writer.close()
         _writers.clear()
-        _writers[key] = Writer(output)
+        _writers[key] = Writer(output, job.run)
     return _writers[key]
