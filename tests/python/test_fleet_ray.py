@@ -2,12 +2,16 @@
 
 import contextlib
 import os
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
+from served import Server
 from shards import assert_same_figures, cut
 
 import tmeter
@@ -108,3 +112,86 @@ def test_a_cluster_of_its_own(tmp_path):
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
         assert fleet.load(tmp_path / "out").row(str(models[0]))["macs"] == 4_089_184_256
         assert not of_ray(folder)
+
+
+#: The command with a head that counts as gone after 5 s without an answer, in place of 30.
+IMPATIENT = "import sys; from tmeter.fleet import command, on_ray; on_ray._GONE = 5.0; sys.exit(command.fleet_command(sys.argv[1:]))"
+
+
+@pytest.mark.parametrize("whom", ["raylet", "gcs_server", "driver"])
+def test_a_cluster_that_dies_leaves_the_table_and_one_line(tmp_path, whom):
+    """Ray has much to say on standard output then, and ends its driver after a minute; this run says one line and ends in order."""
+    real = tmeter.program.program_path()
+    program = tmp_path / "program"
+    program.write_text(f'#!/bin/sh\ncase "$*" in *slow*) touch "{tmp_path}/begun"; sleep 600;; esac\nexec "{real}" "$@"\n')
+    program.chmod(0o755)
+    for name in ("resnet50", "slow"):
+        (tmp_path / f"{name}.pt2").symlink_to(FIXTURES / f"models/{'gpt2_like' if name == 'slow' else name}.pt2")
+    words = [sys.executable, "-c", IMPATIENT, tmp_path / "resnet50.pt2", tmp_path / "slow.pt2", "-o", tmp_path / "out", "--ray", "local", "-q"]
+    with tempfile.TemporaryDirectory(prefix="tmeter-ray-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        environment = {**os.environ, **SETTINGS, "RAY_TMPDIR": folder, "TMETER_PROGRAM": str(program)}
+        environment.pop("RAY_ADDRESS", None)
+        python = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+        ledger = tmp_path / "out/ledger"
+        end = time.monotonic() + 300
+        while not (tmp_path / "begun").exists() or not any(b"resnet50.pt2" in f.read_bytes() for f in ledger.glob("*")):
+            assert time.monotonic() < end and python.poll() is None
+            time.sleep(0.1)
+        time.sleep(1)  # for the driver to take note of the first model
+        if whom == "driver":
+            python.send_signal(signal.SIGINT)
+        for entry in of_ray(folder):
+            with contextlib.suppress(OSError):
+                if f"/{whom}" in entry.read_text().split("\0")[0]:
+                    os.kill(int(entry.parent.name), signal.SIGKILL)
+        output, error = python.communicate(timeout=200)
+    told = {"raylet": "Ray's node of this machine died; ", "gcs_server": "Ray's head node gives no answer (", "driver": "interrupted; "}
+    assert (python.returncode, output) == (130 if whom == "driver" else 1, "")
+    (line,) = error.splitlines()
+    assert line.startswith(f"tmeter: {told[whom]}") and "the table is of the models done by then" in line
+    found = fleet.load(tmp_path / "out")
+    assert [row["macs"] for row in found.models] == [4_089_184_256] and not found.is_complete
+    assert not (tmp_path / "out/lock").exists()
+
+
+def test_no_node_has_what_a_task_asks_for(cluster, tmp_path, monkeypatch):
+    from tmeter.fleet import on_ray
+
+    monkeypatch.setattr(on_ray, "_TO_GROW", 1.0)
+    model = FIXTURES / "models/resnet50.pt2"
+    for options, words in (({"threads": 64}, "CPU 64"), ({"place": lambda source: {"attic": 1}}, "CPU 1, attic 1")):
+        with pytest.raises(tmeter.Error, match=f"no node of the Ray cluster has what a task asks for .{words}.;"):
+            fleet.analyze([model], tmp_path / "out", **options)
+
+
+@pytest.mark.parametrize("server, said", [("silent", "timed out"), ("web", "the server there is another one")])
+def test_an_address_where_something_else_listens(tmp_path, monkeypatch, server, said):
+    from tmeter.fleet import on_ray
+
+    monkeypatch.setattr(on_ray, "_TO_CONNECT", 2.0)
+    with Server() as web, socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1] if server == "silent" else web.server.server_port
+        for prefix in ("", "ray://"):
+            with pytest.raises(tmeter.UsageError, match=f"127.0.0.1:{port}': no Ray there .{said}.") as raised:
+                on_ray._require_answer(f"{prefix}127.0.0.1:{port}")
+            assert "\n" not in str(raised.value)
+
+
+def test_a_cluster_answers(cluster):
+    from tmeter.fleet import on_ray
+
+    on_ray._require_answer(cluster.address)
+
+
+@pytest.mark.parametrize("address, kind, words", [("auto", tmeter.UsageError, "address='auto': no Ray there"), (None, tmeter.Error, "Ray could not be started")])
+def test_a_ray_that_does_not_start_is_not_waited_for(monkeypatch, address, kind, words):
+    import threading
+
+    from tmeter.fleet import on_ray
+
+    class Waiting:
+        init = staticmethod(lambda **options: time.sleep(600))
+
+    monkeypatch.setattr(on_ray, "_TO_START", 0.2)
+    with pytest.raises(kind, match=f"{words}.*no answer within"):
+        on_ray._connected(Waiting, address, threading.Event())

@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -16,11 +17,20 @@ from .schedule import EngineLost, Event
 from .units import Batch, Done, lost
 from .work import run_batch
 
+#: How a client of HTTP/2 begins, with a frame of no settings; servers of gRPC, as Ray's, answer with theirs.
+_FRAME, _SETTINGS = 9, b"\x04"
+_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + _SETTINGS + bytes(5)
 #: Batches for each processor: enough that none waits, few enough to be held in memory.
 _AHEAD = 2
 _TO_CONNECT = 10.0  # seconds, of a socket
 _TO_START = 120.0
-_TO_END = 5.0
+_TO_END, _TO_CLOSE = 5.0, 60.0
+#: Seconds between two looks at the cluster, and without an answer of its head (Ray itself ends this process after 60).
+_LOOK, _GONE = 5.0, 30.0
+#: Seconds that a cluster has for growing a node that has what tasks ask for.
+_TO_GROW = 900.0
+_SO_FAR = "the table is of the models done by then, and the next run goes on"
+_NODE_DIED = f"Ray's node of this machine died; {_SO_FAR}"
 
 
 def is_in_use() -> bool:
@@ -44,7 +54,11 @@ def _require_answer(address: str) -> None:
     if not port.isdigit():
         raise UsageError(f"address={address!r}: HOST:PORT, ray://HOST:PORT or auto is expected")
     try:
-        socket.create_connection((host.strip("[]"), int(port)), _TO_CONNECT).close()
+        with socket.create_connection((host.strip("[]"), int(port)), _TO_CONNECT) as connection:
+            if os.environ.get("RAY_USE_TLS", "0").lower() in ("", "0", "false"):
+                connection.sendall(_GREETING)
+                if connection.recv(_FRAME)[3:4] != _SETTINGS:
+                    raise OSError("the server there is another one")
     except (OSError, OverflowError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"address={address!r}: no Ray there ({why})") from error
@@ -75,10 +89,19 @@ def _connected(ray: Any, address: str | None, over: threading.Event) -> None:
         raise UsageError(f"address={address!r}: no Ray there ({said})") from error
 
 
+def _head(ray: Any) -> tuple[str, int] | None:
+    """Where the cluster's head listens; None: not known, as of a Ray client."""
+    with suppress(Exception):
+        host, _, port = ray.get_runtime_context().gcs_address.rpartition(":")
+        return host.strip("[]"), int(port)
+    return None
+
+
 class OnRay:
     """Engine of a Ray cluster.
 
-    Ray's own retries are off: retries are decided in one place.
+    Ray's own retries are off: retries are decided in one place. A question to a head that is gone has no end, so
+    `_look` tries whether it listens first.
     """
 
     def __init__(self, address: str | None, options: Mapping[str, Any]) -> None:
@@ -91,27 +114,75 @@ class OnRay:
         self._ray: Any = ray
         self._own = not ray.is_initialized()
         self._over = threading.Event()
+        address = address or os.environ.get("RAY_ADDRESS")
         if self._own:
-            _connected(ray, address or os.environ.get("RAY_ADDRESS"), self._over)
+            _connected(ray, address, self._over)
+        self._to_grow = 0.0 if self._own and address is None else _TO_GROW
         self._task: Any = ray.remote(_batch_here)
-        self._options = dict(options)
+        self._options = {"max_retries": 0, "name": "tmeter fleet", **options}
         self._running: dict[Any, tuple[int, Batch]] = {}
+        self._head = _head(ray)
+        self._looked, self._answered = -_LOOK, time.monotonic()
+        self._moved = time.monotonic()  # a batch began or ended
+        self._capacity = 1
 
     @property
     def capacity(self) -> int:
         """The cluster may grow meanwhile."""
-        return max(1, int(self._ray.cluster_resources().get("CPU", 1))) * _AHEAD
+        self._look()
+        return self._capacity
 
     def start(self, number: int, batch: Batch) -> None:
-        options: dict[str, Any] = {"num_cpus": batch.cpus, "max_retries": 0}
+        self._moved = time.monotonic()
+        self._running[self._task.options(**self._demand(batch)).remote(batch)] = number, batch
+
+    def _demand(self, batch: Batch) -> dict[str, Any]:
+        options: dict[str, Any] = {"num_cpus": batch.cpus}
         if batch.units[0].place:
             options["resources"] = dict(batch.units[0].place)
-        task = self._task.options(**{**options, "name": "tmeter fleet", **self._options})
-        self._running[task.remote(batch)] = number, batch
+        return {**options, **self._options}
 
     def wait(self) -> list[Event]:
-        ready, _ = self._ray.wait(list(self._running), num_returns=1)
-        return [self._event(ref) for ref in ready]
+        while True:
+            self._look()
+            try:
+                ready, _ = self._ray.wait(list(self._running), num_returns=1, timeout=_LOOK)
+            except Exception as error:  # of a client whose server is gone
+                raise EngineLost(f"Ray gives no answer ({type(error).__name__}); {_SO_FAR}") from error
+            if ready:
+                self._moved = time.monotonic()
+                return [self._event(ref) for ref in ready]
+
+    def _look(self) -> None:
+        """Raises EngineLost when the head is gone, or no node has what tasks ask for."""
+        now = time.monotonic()
+        if now - self._looked < _LOOK:
+            return
+        self._looked = now
+        if self._head is not None:
+            try:
+                socket.create_connection(self._head, _LOOK).close()
+            except OSError as error:
+                if now - self._answered > _GONE:
+                    raise EngineLost(f"Ray's head node gives no answer ({error.strerror or error}); {_SO_FAR}") from error
+                return
+        self._answered = now
+        self._capacity = max(1, int(self._ray.cluster_resources().get("CPU", 1))) * _AHEAD
+        if self._running and now - self._moved > max(self._to_grow, _LOOK):
+            self._require_room()
+
+    def _require_room(self) -> None:
+        nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+        if not nodes:
+            raise EngineLost(_NODE_DIED)
+        wanted: dict[str, float] = {}
+        for _, batch in self._running.values():
+            options = self._demand(batch)
+            wanted = {"CPU": options["num_cpus"], **options.get("resources", {})}
+            if any(all(has.get(name, 0) >= count for name, count in wanted.items()) for has in nodes):
+                return
+        said = ", ".join(f"{name} {count:g}" for name, count in wanted.items())
+        raise EngineLost(f"no node of the Ray cluster has what a task asks for ({said}); {_SO_FAR}")
 
     def _event(self, ref: Any) -> Event:
         number, batch = self._running.pop(ref)
@@ -122,15 +193,17 @@ class OnRay:
             failed = Done(False, error=f"{type(cause).__name__}: {cause}", kind=type(cause).__name__)
             return Event(number, tuple(failed for _ in batch.units), True)
         except self._ray.exceptions.LocalRayletDiedError as error:
-            raise EngineLost(
-                "Ray's node of this machine died; the table is of the models done by then, and the next run goes on"
-            ) from error
+            raise EngineLost(_NODE_DIED) from error
         except self._ray.exceptions.RayError as error:
             said = str(error).strip().splitlines() or [""]
             return Event(number, (), True, lost(f"{type(error).__name__}: {said[0]}"), False)
 
     def close(self) -> None:
-        """A cancelled task cleans up; one that does not end is killed."""
+        """A cancelled task cleans up; one that does not end is killed. A cluster that is gone is left to itself."""
+        with suppress(TimeoutError):
+            within(_TO_CLOSE, "Ray", self._close)
+
+    def _close(self) -> None:
         for ref in self._running:
             with suppress(Exception):
                 self._ray.cancel(ref, force=False)
