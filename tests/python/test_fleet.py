@@ -153,6 +153,19 @@ def test_merged_equals_single(tmp_path, trained, count):
     assert_same_figures(whole, found.result("trained").to_dict())
 
 
+def test_merged_reports_keep_their_hardware_and_say_once_what_all_shards_say(tmp_path, trained):
+    index = cut(trained, tmp_path / "shards", 3)
+    found = run({"trained": index}, tmp_path / "out", plugins="params,quantization-advice", hardware="nvidia-a100")
+    shards = [json.loads(f.read_text()) for f in (tmp_path / "out/shards").rglob("*.json")]
+    merged = found.result("trained").to_dict()
+    assert len(shards) == 3 and {r["hardware"] for r in (*shards, merged)} == {"nvidia-a100"}
+    texts = [[f["text"] for f in r["findings"]] for r in shards]
+    common = set.intersection(*map(set, texts))
+    said = [f["text"] for f in merged["findings"]]
+    assert common and all(said.count(f"in 3 files: {text}") == 1 for text in common)
+    assert not [text for text in common for s in said if s.endswith(text) and not s.startswith("in 3 files: ")]
+
+
 def test_a_killed_worker_loses_nothing(tmp_path, trained, monkeypatch):
     calls = program_that(tmp_path, monkeypatch, "kill -9 $PPID; exit 1")
     index = cut(trained, tmp_path / "shards", 6)

@@ -213,6 +213,29 @@ def test_a_large_table_is_paged_and_has_one_schema(tmp_path, monkeypatch):
     assert tmeter.Result.load(tmp_path / "out/index.json").total("params") == 2300
 
 
+@pytest.mark.parametrize("each", [50_000, 20])
+def test_the_page_s_query_finds_what_the_page_leaves_out(tmp_path, monkeypatch, each):
+    """By DuckDB itself, of one file and of a folder of them."""
+    import html
+    import re
+
+    from beside import installed
+
+    folder, why = installed("duckdb")
+    if folder is None:
+        pytest.skip(f"DuckDB cannot be installed: {why}")
+    for name, of in (("PAGE_MOST", "run"), ("ROWS_EACH", "page"), ("ROWS_EACH", "table")):
+        monkeypatch.setattr(f"tmeter.fleet.{of}.{name}", 50 if name == "PAGE_MOST" else each)
+    models = {f"m{i}": write(tmp_path / "m.safetensors", ONE) for i in range(60)}
+    models["it's \"gone\""] = tmp_path / "gone.pt2"
+    fleet.analyze(models, tmp_path / "out", engine="local", workers=1)
+    page = (tmp_path / "out/index.html").read_text()
+    query = html.unescape(re.search('<code>duckdb -c &quot;(.*?)&quot;</code>|<code>duckdb -c "(.*?)"</code>', page)[2])
+    code = "import duckdb, json, sys; print(json.dumps(duckdb.sql(sys.argv[1]).fetchall()))"
+    done = subprocess.run([sys.executable, "-c", code, query], cwd=tmp_path / "out", capture_output=True, env={"PYTHONPATH": str(folder)})
+    assert json.loads(done.stdout) == [["it's \"gone\"", f"{tmp_path}/gone.pt2: no such file"]], done.stderr
+
+
 def test_the_index_is_that_of_merge(tmp_path):
     """Figures and statuses equal those of `tmeter merge --index` over the same reports."""
     models = {n: FIXTURES / f"models/{n}.pt2" for n in ("resnet50", "gpt2_like", "dynamic_bert")}

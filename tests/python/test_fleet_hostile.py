@@ -87,6 +87,17 @@ def test_pipes_devices_and_folders_among_the_files(tmp_path, monkeypatch):
     assert "not a file" in found.row("f.safetensors.index.json")["error"]
 
 
+def test_a_list_of_files_that_are_gone(tmp_path, program):
+    """A thousand rows, and no program for any."""
+    program(f'case "$*" in *probe*|plugin*) ;; *) echo x >>"{tmp_path}/calls";; esac')
+    models = {f"m{i}": f"{tmp_path}/none/m{i}.pt2" for i in range(1000)} | {"nul": "a\0b", "dangling": tmp_path / "link.pt2"}
+    (tmp_path / "link.pt2").symlink_to("none")
+    found = run(models, tmp_path / "out")
+    assert {row["error_kind"] for row in found.models} == {"ModelError"} and not (tmp_path / "calls").exists()
+    assert found.row("m7")["error"] == f"{tmp_path}/none/m7.pt2: no such file" and "null byte" in found.row("nul")["error"]
+    assert {row["tries"] for row in found.models} == {1}
+
+
 def test_files_of_one_name_in_many_folders(tmp_path):
     models = []
     for name, tensors in (("a", ONE), ("b", TWO), ("a b", ONE), ("a_b", TWO), ("new\nline", TWO), (os.fsdecode(b"\xff"), ONE)):

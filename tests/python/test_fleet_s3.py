@@ -122,6 +122,10 @@ def test_shards_and_the_output_there(tmp_path, s3):
     loaded = fleet.load("s3://models/out")
     assert list(loaded.models) == list(found.models) and loaded.result("r").macs == 4_089_184_256
     assert list(run(models, "s3://models/out", plugins="params,flops,param-stats").models)[:2] == list(found.models)[:2]  # kept
+    s3.delete_object(Bucket="models", Key="out/reports/r.json")
+    with pytest.raises(tmeter.Error, match="s3://models/out/reports/r.json: no such file"):
+        loaded.result("r")
+    assert run(models, "s3://models/out", plugins="params,flops,param-stats").result("r").macs == 4_089_184_256  # made again
 
 
 def test_a_bucket_that_is_not_there_or_not_ours(tmp_path, s3, monkeypatch):

@@ -34,6 +34,7 @@ class Known:
     def __init__(self, output: Output, job: Job, resume: bool) -> None:
         self._output, self._job = output, job
         self.ledger = Ledger(output)
+        self._names: dict[str, frozenset[str]] = {}  # of folders elsewhere, listed once
         if resume:
             self.ledger.load()
 
@@ -56,7 +57,15 @@ class Known:
         report = entry.get("report")
         if report is None:
             return not (self._job.reports or unit.shard >= 0)
-        return not isinstance(self._output, Local) or self._output.exists(report)
+        return self._is_there(report)
+
+    def _is_there(self, report: str) -> bool:
+        if isinstance(self._output, Local):
+            return self._output.exists(report)
+        folder, _, name = report.rpartition("/")
+        if folder not in self._names:
+            self._names[folder] = frozenset(self._output.names(folder))
+        return name in self._names[folder]
 
     def holds(self, held: Held, unit: Unit, sees_all: bool = True) -> Answer:
         """sees_all: workers see the same paths as this process."""

@@ -69,7 +69,10 @@ class FleetResult:
         if isinstance(output, Local):
             return Result.load(output.path(row["report"]))
         with tempfile.NamedTemporaryFile(prefix="tmeter-", suffix=".json") as file:
-            file.write(output.read(row["report"]))
+            try:
+                file.write(output.read(row["report"]))
+            except FileNotFoundError as error:
+                raise Error(f"{output.root}/{row['report']}: no such file") from error
             file.flush()
             return Result.load(file.name)
 

@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import re
+import stat as stat_module
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import CrashError, Error, OutputError, PluginError, ProgramMissingError
+from ..errors import CrashError, Error, ModelError, OutputError, PluginError, ProgramMissingError
 from ..program import run
 from .deadlines import Deadline
 from .ledger import Row, Writer, definition_of
@@ -66,8 +67,20 @@ def report_of(source: str, job: Job) -> Made:
     if is_named(source):
         return exported(source, lambda path, more: _asked(path, job, more, start, -1))
     with local(source, job.cache, Deadline(job.timeout), not job.identity.reads_weights) as path:
-        size = path.stat().st_size if path.is_file() else -1
-        return _asked(path, job, (), start, size)
+        return _asked(path, job, (), start, _size(path))
+
+
+def _size(path: Path) -> int:
+    """-1: not one file. A list may name many files that are gone; no program is started for them."""
+    try:
+        facts = path.stat()
+    except FileNotFoundError as error:
+        raise ModelError(f"{path}: no such file") from error
+    except ValueError as error:
+        raise ModelError(f"{path}: {error}") from error
+    except OSError:
+        return -1  # the program says why
+    return facts.st_size if stat_module.S_ISREG(facts.st_mode) else -1
 
 
 def _asked(path: Path, job: Job, more: tuple[str, ...], start: float, size: int) -> Made:
