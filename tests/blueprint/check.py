@@ -48,7 +48,7 @@ def check(row, rows):
                 return "said", said
             got = {"params": figure(report, "params"), "macs": figure(report, "macs")}
             want = {"params": row["params"], "macs": r["flops"] / 2}
-            if row["kind"] in ("decoder", "pair", "speech"):
+            if row["kind"] in ("decoder", "pair", "speech") or r.get("cache"):
                 got["kv"], got["state"] = figure(report, "kv_cache_bytes") or 0, figure(report, "state_bytes") or 0
                 want["kv"], want["state"] = (r.get("cache") or [0, 0])[:2]
             wrong += [f"{size} {k}: {got[k]} instead of {want[k]}" for k in want if got[k] != want[k]]

@@ -294,7 +294,7 @@ class Blueprint(CliTest):
         self.assertIn("acme_llm is not among those", str(done["warnings"]))
 
     def test_an_encoder_that_nobody_has_checked_has_no_cache(self):
-        for name, cached in (("AcmeForMaskedLM", False), ("AcmeModel", False), ("AcmeForCausalLM", True)):
+        for name, cached in (("AcmeForMaskedLM", False), ("AcmeForTokenClassification", False), ("AcmeModel", True), ("AcmeForCausalLM", True)):
             write_folder(self.folder / name, *small_llama(model_type="acme_llm", architectures=[name]))
             totals = report(self.folder / name, PLUGINS)["totals"]
             self.assertEqual(totals.get("kv_cache_bytes") is not None, cached, name)
