@@ -15,7 +15,7 @@ import tempfile
 from folders import rows_of, tensors_of, write_folder
 
 TMETER = os.environ.get("TMETER", "build/release/bin/tmeter")
-NAMES = {"decoder": ("batch", "sequence"), "encoder": ("batch", "sequence"), "base": ("batch", "sequence"),
+NAMES = {"decoder": ("batch", "sequence"), "encoder": ("batch", "sequence"), "base": ("batch", "sequence"), "towers": ("batch", "sequence"),
          "pair": ("batch", "sequence", "encoder_sequence"), "image": ("batch",), "speech": ("batch", "sequence"), "audio": ("batch", "samples")}  # fmt: skip
 
 

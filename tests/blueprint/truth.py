@@ -32,6 +32,7 @@ KINDS = [
     ("image", "MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING_NAMES"),
     ("speech", "MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES"),
     ("audio", "MODEL_FOR_CTC_MAPPING_NAMES"),
+    ("towers", "MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES"),
     ("base", "MODEL_MAPPING_NAMES"),
 ]
 # Types that are in the mapping of causal models though they are encoders first.
@@ -164,7 +165,7 @@ def inputs_of(kind, config, main, size):
         side = list(side) if isinstance(side, (list, tuple)) else [side, side]
         return torch.zeros((b, getattr(vision, "num_channels", 3), *side), device="meta")
 
-    if kind in ("decoder", "encoder"):
+    if kind in ("decoder", "encoder", "towers"):  # of models of several towers, text alone
         return {"input_ids": ids(*size)}
     if kind == "pair":
         return {"input_ids": ids(size[0], size[2]), "decoder_input_ids": ids(size[0], size[1])}

@@ -64,7 +64,7 @@ void write_decoder(Model& model, const Module& root, const Module& stack, bool t
     for (size_t i = 0; i < count; ++i) x = write_layer(model, stack.child(i), i, x);
     x = final_norm(model, base, x);
   }
-  x = head(model, root, x);
+  x = head(model, root, base, x);
   for (size_t i = count; i < stack.child_count(); ++i) use_all(model, stack.child(i));
   if (text_alone)
     model.warnings.insert("the prompt is text alone: of this model of several towers, only " +

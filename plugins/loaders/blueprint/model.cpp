@@ -57,7 +57,9 @@ void write_model(Model& model, const tmeter::Graph& weights) {
   // Of a model with a tower for images or sound, what a prompt of text alone runs.
   std::vector<Module> text;
   for (const auto& s : stacks)
-    if (s.path().find("language_model.") != std::string_view::npos) text.push_back(s);
+    if (has_tokens(s.parent()) ||
+        (s.parent().name() == "encoder" && has_tokens(s.parent().parent())))
+      text.push_back(s);
   if (text.size() != 1) throw NotUnderstood("there are several stacks of layers: " + paths(stacks));
   model.bidirectional = is_encoder(model);
   write_decoder(model, root, text.front(), true);

@@ -97,7 +97,7 @@ void write_pair(Model& model, const Module& root, const Module& encoders, const 
       x = write_layer(model, decoders.child(i), i, x, &memory);
     x = final_norm(model, decoder, x);
   }
-  x = head(model, root, x);
+  x = head(model, root, decoder, x);
   if (const auto bias = find_tensor(root, "final_logits_bias"))
     x = p.binary("aten::add", x, p.bound(bias));
   finish(model, root, x);

@@ -1,5 +1,8 @@
 #include "settings.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace blueprint {
 namespace {
 
@@ -7,6 +10,8 @@ constexpr std::string_view kSpace = "config.json";
 constexpr int64_t kMaxSetting = int64_t{1} << 40;
 /// The part of a composed configuration that is the language model; its keys come first.
 constexpr std::string_view kInner[] = {"text_config.", "llm_config."};
+/// Of the model as a whole, wherever else they stand.
+constexpr std::string_view kOfTheWhole[] = {"model_type", "architectures", "tie_word_embeddings"};
 
 }  // namespace
 
@@ -17,9 +22,10 @@ Settings::Settings(const tmeter::Graph& weights) : source_(kSpace) {
     bool inner = false;
     for (const auto prefix : kInner)
       if (key.starts_with(prefix)) key.remove_prefix(prefix.size()), inner = true;
-    if (inner && key != "model_type" && key != "architectures")
+    const auto* whole = std::find(std::begin(kOfTheWhole), std::end(kOfTheWhole), key);
+    if (inner == (whole == std::end(kOfTheWhole)))
       facts_.insert_or_assign(std::string(key), m);
-    else if (!inner)
+    else
       facts_.emplace(std::string(key), m);
   }
 }

@@ -90,6 +90,11 @@ bool is_generator(const Model& model) {
          is_for(model, "ForConditionalGeneration") || is_for(model, "MTModel");
 }
 
+bool has_tokens(const Module& m) {
+  const auto table = first_child(m, kEmbedding);
+  return table && is_matrix(table);
+}
+
 std::vector<Module> find_stacks(const Module& root) {
   std::vector<Module> stacks;
   collect_stacks(root, stacks);
@@ -166,10 +171,12 @@ Value final_norm(Model& model, const Module& base, const Value& x) {
   return norm ? model.program.norm(norm, x) : x;
 }
 
-Value head(Model& model, const Module& root, const Value& x) {
+Value head(Model& model, const Module& root, const Module& base, const Value& x) {
   auto& p = model.program;
   const auto& s = model.settings;
   auto m = first_child(root, kHead);
+  // Of a model with several towers, beside the layers of text.
+  for (auto above = base; !m && above; above = above.parent()) m = first_child(above, kHead);
   if (m && is_matrix(m)) return p.linear(m, x);
   if (!is_generator(model) && !is_for(model, "MaskedLM")) {
     model.assume("architectures names no language model: without a head");

@@ -25,8 +25,11 @@ bool is_generator(const Model& model);
 /// The norm behind the layers, if there is one.
 Value final_norm(Model& model, const Module& base, const Value& x);
 
-/// Scores of the vocabulary, where the model has them.
-Value head(Model& model, const Module& root, const Value& x);
+/// A table of tokens is in the module.
+bool has_tokens(const Module& m);
+
+/// Scores of the vocabulary, where the model has them; `base` holds the layers.
+Value head(Model& model, const Module& root, const Module& base, const Value& x);
 
 /// The output x, behind an unknown operator for the parameters within that no part has used.
 void finish(Model& model, const Module& within, const Value& x);
