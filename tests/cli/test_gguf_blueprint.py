@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from functools import cache
+from math import prod
 
 from gguf_writer import ARRAY, BOOL, F32, TEXT, U32, U64, Writer, padded
 from support import FIXTURES, SOURCE, CliTest, main, report, tmeter
@@ -16,12 +17,18 @@ from folders import rows_of, tensors_of  # noqa: E402
 
 NAMES = json.loads((FIXTURES / "gguf" / "names.json").read_text())
 # general.architecture → model_type of transformers
-TYPES = {"bloom": "bloom", "cohere2": "cohere2", "deepseek2": "deepseek_v3", "falcon": "falcon", "gemma": "gemma", "gemma2": "gemma2", "gemma3": "gemma3_text", "glm4": "glm4",
-         "gpt-oss": "gpt_oss", "gpt2": "gpt2", "gptneox": "gpt_neox", "granite": "granite", "llama": "llama", "olmo2": "olmo2", "phi2": "phi",
-         "phi3": "phi3", "qwen2": "qwen2", "qwen2moe": "qwen2_moe", "qwen3": "qwen3", "qwen3moe": "qwen3_moe", "smollm3": "smollm3",
-         "stablelm": "stablelm", "starcoder2": "starcoder2"}  # fmt: skip
+TYPES = {"afmoe": "afmoe", "arcee": "arcee", "bitnet": "bitnet", "bloom": "bloom", "cohere2": "cohere2", "command-r": "cohere",
+         "deepseek2": "deepseek_v3", "ernie4_5": "ernie4_5", "ernie4_5-moe": "ernie4_5_moe", "exaone-moe": "exaone_moe", "exaone4": "exaone4",
+         "falcon": "falcon", "gemma": "gemma", "gemma2": "gemma2", "gemma3": "gemma3_text", "glm4": "glm4", "glm4moe": "glm4_moe",
+         "gpt-oss": "gpt_oss", "gpt2": "gpt2", "gptj": "gptj", "gptneox": "gpt_neox", "granite": "granite", "jais2": "jais2", "llama": "llama",
+         "minicpm3": "minicpm3", "minimax-m2": "minimax_m2", "mistral3": "ministral3", "olmo": "olmo", "olmo2": "olmo2", "olmoe": "olmoe",
+         "phi2": "phi", "phi3": "phi3", "phimoe": "phimoe", "qwen2": "qwen2", "qwen2moe": "qwen2_moe", "qwen2vl": "qwen2_vl", "qwen3": "qwen3",
+         "qwen3moe": "qwen3_moe", "qwen3vl": "qwen3_vl", "qwen3vlmoe": "qwen3_vl_moe", "seed_oss": "seed_oss", "smollm3": "smollm3",
+         "stablelm": "stablelm", "starcoder": "gpt_bigcode", "starcoder2": "starcoder2"}  # fmt: skip
+# Forms of one architecture: (architecture, model_type, latent attention in two halves).
+FORMS = [(arch, model_type, True) for arch, model_type in TYPES.items()] + [("deepseek2", "deepseek_v3", False), ("llama", "mixtral", True)]
 # Where one name of transformers means two tensors of GGUF: the norm behind the attention.
-NORM_BEHIND = ("gemma2", "gemma3", "olmo2", "gpt-oss")
+NORM_BEHIND = ("afmoe", "gemma2", "gemma3", "olmo2", "gpt-oss")
 FLOAT32, FLOAT16 = (0, 4), (1, 2)  # type of ggml, bytes
 PLUGINS = "--plugins=params,flops,language-model"
 
@@ -29,7 +36,17 @@ PLUGINS = "--plugins=params,flops,language-model"
 @cache
 def truth():
     rows = rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl")
-    return {r["type"]: r for r in rows if r.get("type") in TYPES.values()}
+    return {r["type"]: text_of(r) for r in rows if r.get("type") in {t for _, t, _ in FORMS}}
+
+
+def text_of(row):
+    """Of a model of several towers that of text, which GGUF has alone."""
+    text = row["config"].get("text_config")
+    if not text:
+        return row
+    rows = [[name.replace("language_model.", ""), *rest] for name, *rest in row["tensors"] if "visual." not in name]
+    params = sum(prod(shape) for _, shape in tensors_of(rows).values())
+    return {**row, "config": {**row["config"], **text}, "tensors": rows, "params": params}
 
 
 def names_of(arch):
@@ -38,6 +55,8 @@ def names_of(arch):
     for tensor in NAMES["architectures"].get(arch, sorted(NAMES["modules"])):
         for name in NAMES["modules"].get(tensor, ()):
             found.setdefault(name, tensor)
+    if arch == "bitnet":  # gguf-py has the names of its first checkpoints
+        found |= {f"layers.0.{part}": f"blk.0.{part.partition('.')[2]}" for part in ("self_attn.attn_sub_norm", "mlp.ffn_sub_norm")}
     behind = "blk.0.post_attention_norm" if arch in NORM_BEHIND else "blk.0.ffn_norm"
     return {**found, "model.layers.0.post_attention_layernorm": behind}
 
@@ -71,7 +90,7 @@ def converted(arch, row, parted=True):
             tensors |= expert_tensors(block, name, shape, hidden)
         elif name.endswith(".sinks"):
             tensors[f"{block}.attn_sinks.weight"] = shape
-        elif name.endswith(".e_score_correction_bias"):
+        elif name.endswith((".e_score_correction_bias", ".expert_bias")):
             tensors[f"{block}.exp_probs_b.bias"] = shape
         elif name.endswith(".kv_b_proj.weight") and parted:
             tensors |= halves_of_latent(block, shape, row["config"])
@@ -105,9 +124,10 @@ def metadata(arch, config, parted=True):
     numbers = {"block_count": config.get("num_hidden_layers") or config.get("n_layer"), "embedding_length": config.get("hidden_size") or config.get("n_embd"),
                "feed_forward_length": config.get("intermediate_size"), "context_length": config.get("max_position_embeddings") or config.get("n_positions"),
                "attention.head_count": heads, "attention.head_count_kv": key_heads, "attention.key_length": config.get("head_dim"),
-               "attention.value_length": config.get("head_dim"), "expert_count": config.get("num_experts") or config.get("num_local_experts") or config.get("n_routed_experts"),
-               "leading_dense_block_count": config.get("first_k_dense_replace"), "expert_shared_count": config.get("n_shared_experts"),
-               "expert_used_count": config.get("num_experts_per_tok"), "expert_feed_forward_length": config.get("moe_intermediate_size"),
+               "attention.value_length": config.get("head_dim"), "expert_count": config.get("num_experts") or config.get("num_local_experts") or config.get("n_routed_experts") or config.get("moe_num_experts"),
+               "leading_dense_block_count": config.get("first_k_dense_replace") or config.get("num_dense_layers"),
+               "expert_shared_count": config.get("n_shared_experts") or config.get("num_shared_experts") or config.get("moe_num_shared_experts"),
+               "expert_used_count": config.get("num_experts_per_tok") or config.get("moe_k"), "expert_feed_forward_length": config.get("moe_intermediate_size"),
                "expert_shared_feed_forward_length": config.get("shared_expert_intermediate_size"),
                "attention.sliding_window": config.get("sliding_window")}  # fmt: skip
     if config.get("kv_lora_rank"):
@@ -146,12 +166,12 @@ class Costs(CliTest):
         return self.write({**shapes, **dict(tensors)}, written)
 
     def test_as_transformers_counts(self):
-        for arch, parted in (*((arch, True) for arch in TYPES), ("deepseek2", False)):
-            row = truth()[TYPES[arch]]
+        for arch, model_type, parted in FORMS:
+            row = truth()[model_type]
             path = self.write(converted(arch, row, parted), metadata(arch, row["config"], parted), name=f"{arch}.gguf")
             for run in row["runs"]:
                 batch, sequence = run["size"]
-                with self.subTest(arch, size=run["size"], parted=parted):
+                with self.subTest(arch, type=model_type, size=run["size"], parted=parted):
                     done = report(path, PLUGINS, "--bind", f"batch={batch}", "--bind", f"sequence={sequence}")
                     totals = done["totals"]
                     self.assertEqual((totals["params"], totals["macs"], done["coverage"]["unknown"]), (row["params"], run["flops"] / 2, 0), done["warnings"])
@@ -203,6 +223,17 @@ class Costs(CliTest):
             with self.subTest(key, value=value):
                 self.assert_refused(4, words, path)
 
+    def test_layers_that_predict_further_tokens_are_not_run(self):
+        """GGUF's block_count has them."""
+        row = truth()["glm4_moe"]
+        tensors, layers, size = converted("glm4moe", row), row["config"]["num_hidden_layers"], row["config"]["hidden_size"]
+        last = {n.replace(f"blk.{layers - 1}.", f"blk.{layers}."): s for n, s in tensors.items() if n.startswith(f"blk.{layers - 1}.")}
+        last |= {f"blk.{layers}.nextn.eh_proj.weight": [size, 2 * size], f"blk.{layers}.nextn.enorm.weight": [size]}
+        pairs = {k: (kind, v) for k, kind, v in metadata("glm4moe", row["config"])}
+        pairs |= {"glm4moe.block_count": (U32, layers + 1), "glm4moe.nextn_predict_layers": (U32, 1)}
+        done = report(self.write({**tensors, **last}, [(k, *v) for k, v in pairs.items()]), PLUGINS, "--bind", "sequence=8")
+        self.assertEqual((done["totals"]["macs"], done["coverage"]["unknown"]), (row["runs"][0]["flops"] / 2, 0))
+
     def test_windows_by_layer(self):
         """A window of 6 keeps 5 tokens of the past; the full layer all 10."""
         path = self.small({"attention.sliding_window": 6, "attention.sliding_window_pattern": (ARRAY, (BOOL, [True, False]))})
@@ -214,6 +245,10 @@ class Costs(CliTest):
         self.assertEqual(done["coverage"]["unknown"], 1)
         self.assertEqual(done["totals_status"]["macs"], "lower_bound")
         self.assertIn("newmodel", " ".join(map(str, done["warnings"])))
+
+    def test_an_encoder_has_no_cache(self):
+        done = report(self.small({"attention.causal": (BOOL, False)}, arch="newmodel"), PLUGINS, "--bind", "sequence=10")
+        self.assertIsNone(done["totals"].get("kv_cache_bytes"))
 
     def test_a_tensor_that_no_part_uses_is_an_unknown_operator(self):
         done = report(self.small(tensors={"blk.1.mystery.weight": [64, 64]}), PLUGINS)

@@ -150,6 +150,13 @@ Experts listed(const Module& m, int64_t in) {
   return e;
 }
 
+/// A number for each expert that is added where experts are chosen; the last of them is GGUF's.
+bool is_of_choice(const Tensor& t) {
+  const auto name = t.name();
+  return name.ends_with("e_score_correction_bias") || name.ends_with("expert_bias") ||
+         name.find(".exp_probs_b") != name.npos;
+}
+
 void mixture(Model& model, const Module& m, const Module& experts, const Value& x, Value& out,
              size_t layer) {
   auto& p = model.program;
@@ -183,14 +190,12 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
   if (router && !is_matrix(router)) router = first_child(router, {"gate", "layer", "classifier"});
   if (!router || !is_matrix(router))
     throw NotUnderstood("'" + std::string(m.path()) + "' has experts and no router");
-  // GGUF has the bias of the choice where others have the router's own.
   const auto bias = find_tensor(router, "bias");
-  const bool of_choice = bias && bias.name().ends_with(".exp_probs_b.bias");
-  if (of_choice) p.use(bias);
   Value scores;
   {
     const Program::Calling calling(p, router, "torch.nn.modules.linear.Linear");
-    scores = p.linear(flat, find_tensor(router, "weight"), of_choice ? Tensor() : bias);
+    scores =
+        p.linear(flat, find_tensor(router, "weight"), bias && is_of_choice(bias) ? Tensor() : bias);
   }
   if (scores.back() != Size(e.number))
     throw Contradiction("tensor '" + std::string(find_tensor(router, "weight").name()) +
@@ -234,8 +239,8 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
   // Biases of the choice, which multiply nothing.
   for (const auto& owner : {m, router, find_child(m, "moe_statics"),
                             find_child(first_child(m, kRouter), "moe_statics")})
-    for (const auto name : {"e_score_correction_bias", "expert_bias"})
-      if (const auto t = find_tensor(owner, name)) p.use(t);
+    for (size_t i = 0; owner && i < owner.tensor_count(); ++i)
+      if (is_of_choice(owner.tensor(i))) p.use(owner.tensor(i));
   out = y;
 }
 

@@ -48,28 +48,50 @@ struct Architecture {
 };
 // Checked by tests/cli/test_gguf_blueprint.py.
 constexpr Architecture kArchitectures[] = {
+    {"afmoe", {"afmoe", "full-each-4"}},
+    {"arcee", {"arcee"}, "relu2"},
+    {"bitnet", {"bitnet"}, "relu2"},
     {"bloom", {"bloom"}, "gelu"},
     {"cohere2", {"cohere2", "full-each-4"}},
+    {"command-r", {"cohere"}},
     {"deepseek2", {"deepseek_v3"}},
+    {"ernie4_5", {"ernie4_5"}},
+    {"ernie4_5-moe", {"ernie4_5_moe"}},
+    {"exaone-moe", {"exaone_moe", "full-each-4"}},
+    {"exaone4", {"exaone4", "full-each-4"}},
     {"falcon", {"falcon"}, "gelu"},
     {"gemma", {"gemma"}, "gelu"},
     {"gemma2", {"gemma2", "full-each-2"}, "gelu"},
     {"gemma3", {"gemma3_text", "full-each-6"}, "gelu"},
     {"glm4", {"glm4"}},
+    {"glm4moe", {"glm4_moe"}},
     {"gpt-oss", {"gpt_oss", "full-each-2"}},
     {"gpt2", {"gpt2"}, "gelu"},
+    {"gptj", {"gptj"}, "gelu"},
     {"gptneox", {"gpt_neox"}, "gelu"},
     {"granite", {"granite"}},
+    {"jais2", {"jais2"}, "relu2"},
     {"llama", {"llama"}},
+    {"minicpm3", {"minicpm3"}},
+    {"minimax-m2", {"minimax_m2"}},
+    {"mistral3", {"ministral3"}},
+    {"olmo", {"olmo"}},
     {"olmo2", {"olmo2"}},
+    {"olmoe", {"olmoe"}},
     {"phi2", {"phi"}, "gelu"},
     {"phi3", {"phi3"}},
+    {"phimoe", {"phimoe"}},
     {"qwen2", {"qwen2", "sliding-if-said"}},
     {"qwen2moe", {"qwen2_moe", "sliding-if-said"}},
+    {"qwen2vl", {"qwen2_vl_text"}},
     {"qwen3", {"qwen3", "sliding-if-said"}},
     {"qwen3moe", {"qwen3_moe", "sliding-if-said"}},
+    {"qwen3vl", {"qwen3_vl_text"}},
+    {"qwen3vlmoe", {"qwen3_vl_moe_text"}},
+    {"seed_oss", {"seed_oss"}},
     {"smollm3", {"smollm3"}},
     {"stablelm", {"stablelm"}},
+    {"starcoder", {"gpt_bigcode"}, "gelu"},
     {"starcoder2", {"starcoder2"}, "gelu"},
 };
 
@@ -136,8 +158,11 @@ GgufModel read_gguf(const tmeter::Graph& weights) {
   set_head_widths(weights, prefix, settings);
   settings.set("model_type", {is_known ? std::string(known->family.type) : architecture});
   settings.set("hidden_act", {std::string(is_known ? known->activation : "silu")});
-  // The converter writes causal language models under these names.
-  settings.set("architectures", {architecture + " (ForCausalLM)"});
+  // The converter writes causal language models under these names, and encoders with this key.
+  const auto causal = find(weights, prefix + "attention.causal");
+  const bool makes_text = !causal || causal->as_int(1) != 0;
+  settings.set("architectures",
+               {architecture + (makes_text ? " (ForCausalLM)" : " (ForFeatureExtraction)")});
   return model;
 }
 

@@ -118,18 +118,22 @@ size_t layer_count(Model& model, const Module& stack, const Keys& key) {
     throw Contradiction(s.source() + ": " + s.statement(key, *said) + ", but the weights have " +
                         std::to_string(there) + " layers, " + std::string(stack.path()) + ".0 to " +
                         std::to_string(there - 1));
-  if (*said < there) {
-    const auto next = s.integer({"num_nextn_predict_layers"}).value_or(0);
-    bool predict = *said + next == there;
-    for (auto i = *said; predict && i < there; ++i)
-      predict = bool(first_child(stack.child(static_cast<size_t>(i)), kPredictor));
-    if (!predict)
-      throw Contradiction(s.source() + ": " + s.statement(key, *said) + ", but the weights have " +
-                          std::to_string(there) + " layers");
-    model.assume("num_nextn_predict_layers, " + std::to_string(next) +
-                 ": the last layers predict further tokens and are not run");
-  }
-  return static_cast<size_t>(*said);
+  // GGUF counts layers that predict further tokens, config.json does not.
+  const auto next = s.integer({"num_nextn_predict_layers"}).value_or(0);
+  const auto is_predictor = [&](int64_t i) {
+    return bool(first_child(stack.child(static_cast<size_t>(i)), kPredictor));
+  };
+  auto run = *said;
+  if (run == there && next > 0 && next < there && is_predictor(there - 1)) run -= next;
+  if (run == there) return static_cast<size_t>(run);
+  bool predict = run + next == there;
+  for (auto i = run; predict && i < there; ++i) predict = is_predictor(i);
+  if (!predict)
+    throw Contradiction(s.source() + ": " + s.statement(key, *said) + ", but the weights have " +
+                        std::to_string(there) + " layers");
+  model.assume(std::string(s.name({"num_nextn_predict_layers"})) + ", " + std::to_string(next) +
+               ": the last layers predict further tokens and are not run");
+  return static_cast<size_t>(run);
 }
 
 Value embed(Model& model, const Module& owner, const Module& base, const Value& ids) {

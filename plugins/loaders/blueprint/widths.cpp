@@ -68,7 +68,7 @@ Stated adjusted(const Settings& s, Stated stated) {
 /// Shared experts lie side by side.
 Stated side_by_side(const Settings& s, size_t layer) {
   auto each = first_of(s, kExpertWidths, layer);
-  const auto count = s.integer(kSharedExperts).value_or(1);
+  const auto count = s.integer(kSharedExperts).value_or(0);
   if (each.width == 0 || count == 0) return {};
   if (count > 1) each.said = s.statement(kSharedExperts, count) + " and " + each.said;
   if (__builtin_mul_overflow(each.width, count, &each.width)) each.width = INT64_MAX;

@@ -41,12 +41,15 @@ constexpr Row kCommonLayer[] = {
     {"attn_k_b", "self_attn.k_b_proj"},
     {"attn_v_b", "self_attn.v_b_proj"},
     {"attn_sinks", "self_attn"},
+    {"attn_sub_norm", "self_attn.attn_sub_norm"},
+    {"attn_gate", "self_attn.gate_proj"},
     {"attn_rot_embd", "self_attn.rotary_emb"},
     {"post_attention_norm", "post_attention_layernorm"},
     {"ffn_norm", "post_attention_layernorm"},
     {"ffn_gate", "mlp.gate_proj"},
     {"ffn_up", "mlp.up_proj"},
     {"ffn_down", "mlp.down_proj"},
+    {"ffn_sub_norm", "mlp.ffn_sub_norm"},
     {"post_ffw_norm", "post_feedforward_layernorm"},
     {"ffn_gate_inp", "mlp.gate"},
     {"exp_probs_b", "mlp.gate"},
@@ -67,6 +70,10 @@ constexpr Row kCommonLayer[] = {
 };
 
 constexpr Row kGemmaLayer[] = {{"ffn_norm", "pre_feedforward_layernorm"}};
+constexpr Row kAfmoeLayer[] = {{"ffn_norm", "pre_mlp_layernorm"},
+                               {"post_ffw_norm", "post_mlp_layernorm"},
+                               {"exp_probs_b", "mlp"}};
+constexpr Row kErnieMoeLayer[] = {{"exp_probs_b", "mlp.moe_statics"}};
 constexpr Row kGlm4Layer[] = {{"post_attention_norm", "post_self_attn_layernorm"},
                               {"post_ffw_norm", "post_mlp_layernorm"},
                               {"ffn_up", "mlp.gate_up_proj"}};
@@ -134,6 +141,8 @@ struct Naming {
 
 constexpr Naming kNamings[] = {
     {"gemma2 gemma3 gemma3n gemma4 gemma-embedding", "model.layers", {}, kGemmaLayer},
+    {"afmoe", "model.layers", {}, kAfmoeLayer},
+    {"ernie4_5-moe", "model.layers", {}, kErnieMoeLayer},
     {"glm4", "model.layers", {}, kGlm4Layer},
     {"phi3", "model.layers", {}, kPhi3Layer},
     {"qwen2moe qwen3next qwen35moe", "model.layers", {}, kQwenMoeLayer},
