@@ -80,13 +80,19 @@ class Verdict(unittest.TestCase):
         need = WEIGHTS + 32 * TOKEN
         for engine, fewest in (("transformers", 7), ("vllm", 8)):
             with self.subTest(engine):
-                document = fitted(LLAMA, need // 7 + 1, engine=engine)
+                document = fitted(LLAMA, need // 7 + 1, engine=engine, memory_share=1)
                 self.assertEqual(document["totals"]["fit_devices"], fewest)
                 remedy, = (f for f in said(document, "fit-remedy") if "devices" in f["text"])
                 self.assertEqual((remedy["text"], remedy["action"]), (f"it takes {fewest} such devices at least", f"--set serving.devices={fewest}"))
-                self.assertEqual(fitted(LLAMA, need // 7 + 1, engine=engine, devices=fewest)["totals"]["fits"], 1)
+                self.assertEqual(fitted(LLAMA, need // 7 + 1, engine=engine, devices=fewest, memory_share=1)["totals"]["fits"], 1)
         document = fitted(LLAMA, 1000, engine="vllm")
         self.assertIsNone(document["totals"]["fit_devices"])
+
+    def test_what_an_engine_takes_of_the_memory(self):
+        document = fitted(LLAMA, 20_000_000, engine="vllm")
+        self.assertEqual(document["totals"]["fit_memory_bytes"], 18_400_000)
+        self.assertIn("it takes 17.55 MiB of 19.07 MiB (serving.memory-share)", said(document, "fit")[0]["evidence"])
+        self.assertEqual(fitted(LLAMA, 20_000_000, engine="vllm", memory_share=1)["totals"]["fit_memory_bytes"], 20_000_000)
 
     def test_assertions(self):
         for memory, status in (("14MB", 0), ("13.3MB", 3), ("12MB", 3)):
@@ -156,7 +162,7 @@ class Largest(unittest.TestCase):
                 models.append((f"{at}/{name}", None))
             for i, (model, memory) in enumerate(models):
                 engine = ("transformers", "llama.cpp", "vllm")[i % 3]
-                asked = {"engine": engine, "context": 1000, "sequences": 2, "cache_type": "bf16"}
+                asked = {"engine": engine, "context": 1000, "sequences": 2, "cache_type": "bf16", "memory_share": 1}
                 weights = report(model, "--plugins=serving")["totals"]["serving_weight_bytes"]
                 memory = memory or weights + 12_345_678_901
                 totals = fitted(model, memory, **asked)["totals"]

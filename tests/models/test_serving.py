@@ -1,5 +1,6 @@
 """The plugin serving against hand calculations on the decoder fixtures, and its bad input."""
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -66,10 +67,66 @@ class Memory(unittest.TestCase):
                                  "--set=serving.context=1024")["totals"]["serving_cache_bytes"] for n in (1, 8))
         self.assertEqual((one, eight), (1024 * 70_272, 8 * 1024 * 70_272))
 
+    def test_what_an_engine_takes_of_the_memory(self):
+        """vLLM 0.92 (gpu_memory_utilization of vllm/config/cache.py), the others all of it."""
+        for engine, share, given in (("vllm", 0.92, {}), ("vllm", 0.5, {"memory_share": 0.5}), ("transformers", 1, {}), ("llama.cpp", 1, {})):
+            with self.subTest(engine, share=share):
+                totals = served("llama_like", engine=engine, context=256, memory="64MiB", **given)["totals"]
+                self.assertEqual(totals["serving_max_sequences"], (int((64 << 20) * share) - WEIGHTS["llama_like"]) // (256 * TOKEN["llama_like"] * 2))
+
+    def test_each_layer(self):
+        """Two windows of 127 tokens, two layers with the context: by operator, module and model."""
+        for name, layers in (("gpt_oss", 36), ("qwen3_next", 48), ("gemma3n_text", 30)):
+            rows = {r.get("type"): r for r in rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl")}
+            if name not in rows:
+                continue
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                write_folder(folder, rows[name]["config"], tensors_of(rows[name]["tensors"]))
+                document = report(folder, "--plugins=serving", "--set=serving.context=1000", "--set=serving.sequences=2")
+                totals, modules = document["totals"], {m["path"]: m["values"].get("serving_layer_bytes") for m in document["modules"]}
+                self.assertEqual(totals["serving_layer_bytes"], totals["serving_cache_bytes"] + totals["serving_state_bytes"])
+                own = [v for path, v in modules.items() if re.fullmatch(r"(model\.)?layers\.\d+", path) and v]
+                self.assertEqual((len(own), sum(own)), (layers, totals["serving_layer_bytes"]))
+                if name == "gpt_oss":
+                    self.assertEqual(sorted(set(own)), [2 * 127 * 1024 * 2, 2 * 1000 * 1024 * 2])
+
+    def test_the_polynomial(self):
+        """gpt-oss by llama.cpp: 18 layers with the context, 18 with 768 cells, 1,024 elements of 2 bytes a token each."""
+        rows = {r.get("type"): r for r in rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl")}
+        with tempfile.TemporaryDirectory() as folder:
+            write_folder(folder, rows["gpt_oss"]["config"], tensors_of(rows["gpt_oss"]["tensors"]))
+            document = report(folder, "--plugins=serving", "--set=serving.engine=llama.cpp")
+        said, = (f for f in document["findings"] if f["rule"] == "serving-formula")
+        weights = document["totals"]["serving_weight_bytes"]
+        self.assertEqual(said["text"], f"serving_bytes = {weights:,} + sequences · ({18 * 768 * 2048:,} + {18 * 2048:,} · context)")
+        self.assertIn("for contexts of 1,024, 2,048, 4,096 …", said["evidence"])
+
+    def test_an_engine_of_ones_own(self):
+        """A context of 1,000 padded to 64 is 1,024; window 128 with 100 beside it is 228, padded 256."""
+        rows = {r.get("type"): r for r in rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl")}
+        with tempfile.TemporaryDirectory() as folder:
+            write_folder(folder, rows["gpt_oss"]["config"], tensors_of(rows["gpt_oss"]["tensors"]))
+            settings = pathlib.Path(folder) / "own.toml"
+            settings.write_text('[plugin.serving]\nengine = "own"\nown-padding = 64\nown-window-extra = 100\ncontext = 1000\n', encoding="utf-8")
+            totals = report(folder, "--plugins=serving", "--config", settings)["totals"]
+            self.assertEqual(totals["serving_cache_bytes"], (18 * 1024 + 18 * 256) * 1024 * 2)
+            fit = report(folder, "--plugins=fit", "--config", settings, "--set=fit.memory=1TB")["totals"]
+            self.assertEqual(fit["fit_bytes"], totals["serving_bytes"])
+        totals = served("mixtral", engine="own", context=10, cache_type="q8_0")["totals"]
+        self.assertEqual(totals["serving_cache_bytes"], 10 * 2 * 2 * 34)  # a row of 32 elements is one block
+
+    def test_the_states_of_an_engine_of_ones_own(self):
+        rows = {r.get("type"): r for r in rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl")}
+        with tempfile.TemporaryDirectory() as folder:
+            write_folder(folder, rows["mamba2"]["config"], tensors_of(rows["mamba2"]["tensors"]))
+            two, four, llama = (report(folder, "--plugins=serving", *(f"--set=serving.{s}" for s in sets))["totals"]["serving_state_bytes"]
+                                for sets in (("engine=own",), ("engine=own", "own-state-bytes=4"), ("engine=llama.cpp",)))
+        self.assertEqual((2 * two, four), (llama, llama))
+
     def test_the_largest_that_fits(self):
         for engine in ("transformers", "llama.cpp", "vllm"):
             with self.subTest(engine):
-                asked = {"engine": engine, "context": 500, "sequences": 2, "memory": "64MiB"}
+                asked = {"engine": engine, "context": 500, "sequences": 2, "memory": "64MiB", "memory_share": 1}
                 totals = served("llama_like", **asked)["totals"]
                 context, sequences = totals["serving_max_context"], totals["serving_max_sequences"]
                 for key, most in (("context", context), ("sequences", sequences)):
@@ -265,6 +322,47 @@ source = "made up"
         curve = next(s["points"] for s in one["series"] if s["id"] == "serving-rate-1024")
         self.assertEqual([n for n, _ in curve], [2**i for i in range(11)])
 
+    def test_speculative_decoding(self):
+        """α = 0.8, γ = 5: (1 − 0.8^6) / 0.2 = 3.68928 tokens a round (Leviathan et al. 2023, eq. 1). Bound: a step of 6 tokens, and 5 of the draft."""
+        asked = {"context": 4096, "sequences": 3}
+        _, step, _ = self.speeds("llama_like", **asked)
+        token = 4 * (2 * 256 * 256 + 2 * 256 * 64 + 3 * 256 * 688) + 256 * 1000
+        read = 4 * (3_283_200 - 1000 * 256) + 3 * 4096 * TOKEN["llama_like"] * 2
+        verify = max(6 * 3 * (token + 4 * 8 * 32 * 2 * 4096) / 1e12, read / 1e9)
+        with tempfile.TemporaryDirectory() as folder:
+            profile = pathlib.Path(folder) / "round.toml"
+            profile.write_text(self.PROFILE, encoding="utf-8")
+            common = ["--plugins=serving", "--hardware", profile, *(f"--set=serving.{k}={v}" for k, v in asked.items()),
+                      "--set=serving.draft-tokens=5", "--set=serving.acceptance=0.8"]
+            totals = report(MODELS / "llama_like.pt2", *common, "--set=serving.draft-cost=0.1")["totals"]
+            self.assertAlmostEqual(totals["serving_accepted_tokens"], 3.68928, delta=1e-9)
+            self.assertAlmostEqual(totals["serving_speculative_rate"], 3 * 3.68928 / (verify + 0.5 * step), delta=1e-6 * totals["serving_speculative_rate"])
+            document = report(MODELS / "llama_like.pt2", *common)
+            self.assertAlmostEqual(document["totals"]["serving_accepted_tokens"], 3.68928, delta=1e-9)
+            self.assertIsNone(document["totals"]["serving_speculative_rate"])
+            certain = report(MODELS / "llama_like.pt2", *common, "--set=serving.acceptance=1")["totals"]
+            self.assertEqual(certain["serving_accepted_tokens"], 6)
+        document = report(MODELS / "llama_like.pt2", "--plugins=serving", "--hardware", "nvidia-h100-sxm")
+        self.assertIsNone(document["totals"]["serving_accepted_tokens"])
+        drafted = report(MODELS / "llama_like.pt2", "--plugins=serving", "--hardware", "nvidia-h100-sxm", "--set=serving.draft-tokens=4",
+                         "--set=serving.acceptance=0", "--set=serving.draft-cost=0")["totals"]
+        self.assertEqual(drafted["serving_accepted_tokens"], 1)
+        self.assertLessEqual(drafted["serving_speculative_expected"], drafted["serving_rate_expected"])
+        self.assertLess(drafted["serving_speculative_expected_low"], drafted["serving_speculative_expected"])
+
+    def test_quantized_weights(self):
+        """3,283,200 parameters of float32 in 8 bits; a step reads a quarter of the bytes of weights and the whole cache."""
+        with tempfile.TemporaryDirectory() as folder:
+            profile = pathlib.Path(folder) / "round.toml"
+            profile.write_text(self.PROFILE, encoding="utf-8")
+            totals = report(MODELS / "llama_like.pt2", "--plugins=serving", "--hardware", profile, "--set=serving.context=64")["totals"]
+        cache = 64 * TOKEN["llama_like"] * 2
+        for bits in (8, 4):
+            self.assertEqual(totals[f"serving_bytes_{bits}bit"], 3_283_200 * bits // 8 + cache)
+            step = ((3_283_200 - 256_000) * bits / 8 + cache) / 1e9
+            self.assertAlmostEqual(totals[f"serving_rate_{bits}bit"] * step, 1, delta=1e-6)
+        self.assertEqual(totals["serving_step_bytes"], 4 * (3_283_200 - 256_000) + cache)
+
     def test_no_curves(self):
         document = report(MODELS / "llama_like.pt2", "--plugins=serving", "--hardware", "intel-xeon-8380")
         self.assertIsNone(document["totals"].get("serving_step_expected"))
@@ -300,6 +398,17 @@ class BadInput(unittest.TestCase):
         self.refused("sequences", sequences=0)
         self.refused("devices", devices=0)
         self.refused("context", context=-1)
+        self.refused("serving.draft-tokens needs serving.acceptance", **{"draft-tokens": 4})
+        for value in ("-0.1", "1.01", "nan", "inf", "0x1", "1e400", "0,5", "0.5 "):
+            with self.subTest(acceptance=value):
+                self.refused("serving.acceptance", "a number of 0 to 1 is expected", acceptance=value)
+                if value != "1.01":
+                    self.refused("serving.draft-cost", "a number of 0 to 10 is expected", **{"draft-cost": value})
+        for key, values in (("own-padding", (0, -1, 1 << 62, "x")), ("own-window-extra", (-1, 1 << 62)), ("own-state-bytes", (-1, 9)),
+                            ("memory-share", (-1, 1.1, "nan")), ("draft-tokens", (-1, 1025))):
+            for value in values:
+                with self.subTest(key, value=value):
+                    self.refused(key, **{key: value})
 
     def test_a_cache_that_the_engine_does_not_have(self):
         document = served("llama_like", engine="transformers", cache_type="q8_0")
@@ -308,6 +417,8 @@ class BadInput(unittest.TestCase):
     def test_sizes_beyond_63_bits(self):
         self.refused("serving.context", "2^63", context=1 << 30, sequences=1 << 30)
         self.refused("serving.memory", "serving.devices", "2^63", memory="4000000TiB", devices=1024)
+        for engine in ("transformers", "llama.cpp", "vllm", "own"):
+            self.refused("2^63", context=1 << 30, sequences=1 << 30, engine=engine)
         totals = served("llama_like", context=1 << 30, memory="24GiB")["totals"]
         self.assertEqual(totals["serving_max_sequences"], 0)
 

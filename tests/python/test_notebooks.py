@@ -63,13 +63,14 @@ def test_the_report_and_the_difference_are_pages_in_frames(tour):
 
 
 def test_serving_32_users_at_32k():
-    """Llama 3.1 8B: 8,030,261,248 parameters of 2 bytes; 131,072 bytes of bf16 a token, half of that in fp8."""
+    """Llama 3.1 8B: 8,030,261,248 parameters of 2 bytes; 131,072 bytes of bf16 a token, half of that in fp8. vLLM takes 0.92 of a card, and
+    numbers of cards that divide 32 heads and its 8 heads of keys and values."""
     notebook = nbformat.read(SOURCE / "docs/notebooks/serve.ipynb", 4)
     nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
     outputs = {c.source.splitlines()[-1]: c.outputs[-1] for c in notebook.cells if c.get("outputs")}
     findings = next(o["text"] for line, o in outputs.items() if line.startswith("print"))
     table = outputs["table"]["data"]["text/html"]
-    assert "serving 32 sequences of 32768 tokens does not fit into 74.51 GiB" in findings
+    assert "serving 32 sequences of 32768 tokens does not fit into 68.55 GiB" in findings
     cells = [line.strip() for line in table.splitlines() if "<td>" in line]
     rows = {(cells[i][4:-5], cells[i + 1][4:-5]): [c[4:-5] for c in cells[i + 2 : i + 7]] for i in range(0, len(cells), 7)}
     weights, token = 2 * 8_030_261_248, 131_072
@@ -78,8 +79,9 @@ def test_serving_32_users_at_32k():
         user = 32_768 * token // (2 if cache == "fp8" else 1)
         assert abs(float(needed) - (weights + 32 * user) / 1e9) < 1e-3
         if memory:
-            assert (int(fits), int(users)) == (weights + 32 * user <= memory, (memory - weights) // user)
-            assert int(devices) == -(-(weights + 32 * user) // memory)
+            memory *= 0.92
+            assert (int(fits), int(users)) == (weights + 32 * user <= memory, max(0, (memory - weights) // user))
+            assert int(devices) == next(n for n in (1, 2, 4, 8) if weights + 32 * user <= n * memory)
 
 
 def test_a_budget(tour):

@@ -131,6 +131,13 @@ Parameters count_parameters(const Graph& graph, const std::vector<Router>& route
   return p;
 }
 
+Count stored_elements(const Graph& graph) {
+  Count elements = 0;
+  for (const auto& t : graph.tensors())
+    if (t.is_parameter() && !t.is_tied()) elements += t.numel();
+  return elements;
+}
+
 std::optional<Count> bytes_read(const Graph& graph, const std::vector<Router>& routers,
                                 int64_t batch) {
   const auto router_of = by_tensor(routers);

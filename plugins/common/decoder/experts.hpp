@@ -24,6 +24,9 @@ struct Parameters {
 };
 Parameters count_parameters(const tmeter::Graph& graph, const std::vector<Router>& routers);
 
+/// Elements of all parameters, each storage once.
+tmeter::Count stored_elements(const tmeter::Graph& graph);
+
 /// Bytes of the parameters that a decoding step reads, without embedding tables. With uniform
 /// routing, a batch of B tokens chooses E · (1 − (1 − k/E)^B) of E experts. Nothing if an element
 /// type is unknown.

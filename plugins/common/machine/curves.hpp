@@ -9,6 +9,7 @@
 //
 // docs/predictions.md holds them against measurements that no curve was fitted on.
 #pragma once
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,6 +29,15 @@ struct Expected {
     return *this;
   }
 };
+
+/// What a column shows of an expected time: ids and titles are made of these.
+struct BandEnd {
+  std::string_view suffix, title;
+  double Expected::*value;
+};
+inline constexpr std::array<BandEnd, 3> kBandEnds{{{"", "expected", &Expected::seconds},
+                                                   {"_low", "at least", &Expected::low},
+                                                   {"_high", "at most", &Expected::high}}};
 
 class Curves {
  public:

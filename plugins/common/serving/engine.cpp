@@ -213,25 +213,58 @@ CacheBytes transformers(const std::vector<LayerCache>& layers, const Load& load)
   return out;
 }
 
-constexpr std::array<Engine, 3> kEngines{{
+// ---- an engine by the options serving.own-* ---------------------------------------------------
+
+CacheBytes own(const std::vector<LayerCache>& layers, const Load& load) {
+  CacheBytes out;
+  for (const auto& l : layers) {
+    if (l.kind == CacheKind::kShared) {
+      add(out, 0, 0);
+      continue;
+    }
+    if (l.kind == CacheKind::kState) {
+      const auto elements = Count(l.conv_elements + l.state_elements);
+      const auto bytes = load.own.state_bytes > 0 ? elements * load.own.state_bytes
+                                                  : row_bytes(elements.value(), load.cache);
+      add(out, 0, bytes * load.sequences);
+      continue;
+    }
+    const bool has_window = l.kind == CacheKind::kSliding || l.kind == CacheKind::kChunked;
+    const auto tokens = l.kind == CacheKind::kCross ? l.window
+                        : has_window ? std::min(load.context, l.window + load.own.window_extra)
+                                     : load.context;
+    const auto token = row_bytes(l.heads * l.key_width, load.cache) +
+                       row_bytes(l.heads * l.value_width, load.cache);
+    add(out, token * up_to_multiple(tokens, load.own.padding) * load.sequences, 0);
+  }
+  return out;
+}
+
+constexpr std::array<Engine, 4> kEngines{{
     {"transformers",
      "transformers' DynamicCache: every token of the context; a layer with a window keeps window - "
      "1 tokens",
      "transformers warns once and goes on; it depends on the model whether that fails, reads worse "
      "or works",
-     transformers},
+     1, transformers},
     {"llama.cpp",
      "llama.cpp's cells: the context of each sequence padded to 256; a layer with a window has "
      "window + "
      "ubatch (512) cells, padded; states are float32",
      "llama.cpp warns and allocates it all the same; llama-server gives a slot no more than the "
      "model's",
-     llama},
+     1, llama},
     {"vllm",
      "vLLM's pages of 16 tokens; a layer with a window has pages for window - 1 + "
      "max_num_batched_tokens "
      "(8192) tokens and one more; all pages have the size of the largest",
-     "vLLM does not start, unless VLLM_ALLOW_LONG_MAX_MODEL_LEN=1 is set", vllm},
+     "vLLM does not start, unless VLLM_ALLOW_LONG_MAX_MODEL_LEN=1 is set", 0.92,
+     vllm},  // gpu_memory_utilization of vllm/config/cache.py, 2026
+    {"own",
+     "the rule of serving.own-padding, serving.own-window-extra and serving.own-state-bytes: the "
+     "context "
+     "padded; a layer with a window keeps window + extra tokens, padded",
+     "it is not known what an engine of your own does", 1, own},
 }};
 
 }  // namespace

@@ -26,6 +26,13 @@ struct CacheType {
 std::optional<CacheType> cache_type(std::string_view name);
 std::string_view cache_type_names();
 
+/// The rule of an engine that is not in the table, from the options serving.own-*.
+struct OwnRule {
+  int64_t padding = 1;       // tokens are kept in multiples of it
+  int64_t window_extra = 0;  // tokens kept beside those of a window
+  int64_t state_bytes = 0;   // of an element of a state; 0: the type of keys and values
+};
+
 /// How the model is to be served.
 struct Load {
   int64_t context = 0;    // tokens of each sequence, prompt and answer
@@ -33,6 +40,7 @@ struct Load {
   int64_t batch = 0;      // tokens that one step of prefill takes; 0: the engine's default
   CacheType cache{"f16", 2, 1};
   int64_t devices = 1;  // that share the layers or, in vLLM, the heads of each layer
+  OwnRule own{};        // of "own"
 };
 
 /// Of all devices together.
@@ -44,11 +52,12 @@ struct CacheBytes {
   tmeter::Count all() const { return keys_values + states; }
 };
 
-/// The rule of one engine, by name: "llama.cpp", "vllm", "transformers".
+/// The rule of one engine, by name: "llama.cpp", "vllm", "transformers", "own".
 struct Engine {
   std::string_view name;
   std::string_view rule;    // one sentence, for the convention of the figures
   std::string_view beyond;  // what happens when the context is longer than the model's
+  double memory_share;      // of a device's memory, unless told otherwise
   CacheBytes (*bytes)(const std::vector<LayerCache>&, const Load&);
 };
 

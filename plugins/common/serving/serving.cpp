@@ -1,5 +1,6 @@
 #include "plugins/common/serving/serving.hpp"
 
+#include <charconv>
 #include <limits>
 #include <tmeter/cpp/units.hpp>
 
@@ -25,6 +26,19 @@ std::optional<Count> memory_option(const Call& call, std::string_view key, std::
                                             "': a size above 0 is expected, as in 24GiB or 80GB");
 }
 
+std::optional<double> number_option(const Call& call, std::string_view key, double most) {
+  const auto text = call.option_text(key);
+  if (text.empty()) return std::nullopt;
+  double number = -1;
+  const auto* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  if (parsed.ec == std::errc() && parsed.ptr == end && number >= 0 && number <= most) return number;
+  throw tmeter::Error(TMETER_BAD_USAGE, "serving." + std::string(key) + "='" +
+                                            plugins::readable(text) + "': a number of 0 to " +
+                                            std::to_string(static_cast<int64_t>(most)) +
+                                            " is expected");
+}
+
 std::optional<Count> published_memory(const Call& call) {
   double capacity = 0;
   if (!call.hardware_number("capacity.dram", capacity)) return std::nullopt;
@@ -36,14 +50,26 @@ Request request_of(const Call& call, std::string_view prefix, int64_t recorded) 
   Request out;
   out.engine = engine(call.option_text(key("engine")));
   const auto type = cache_type(call.option_text(key("cache-type")));
-  out.load = {call.option_int(key("context")), call.option_int(key("sequences")),
-              call.option_int(key("batch")), *type, call.option_int(key("devices"))};
+  out.load = {call.option_int(key("context")),
+              call.option_int(key("sequences")),
+              call.option_int(key("batch")),
+              *type,
+              call.option_int(key("devices")),
+              {call.option_int(key("own-padding")), call.option_int(key("own-window-extra")),
+               call.option_int(key("own-state-bytes"))}};
   out.own_context = out.load.context == 0;
   if (out.own_context) out.load.context = recorded;
   const auto given = memory_option(call, key("memory"), "serving.memory");
-  out.memory = memory_of_all(given ? *given : published_memory(call).value_or(0), out.load.devices,
-                             "serving.memory");
+  const auto share = call.option_float(key("memory-share"));
+  out.memory_share = share > 0 ? share : out.engine->memory_share;
+  out.memory = memory_of_all(out.usable(given ? *given : published_memory(call).value_or(0)),
+                             out.load.devices, "serving.memory");
   return out;
+}
+
+Count Request::usable(Count each) const {
+  if (memory_share == 1) return each;
+  return Count(static_cast<int64_t>(static_cast<double>(each.value()) * memory_share));
 }
 
 Count memory_of_all(Count each, int64_t devices, std::string_view name) {

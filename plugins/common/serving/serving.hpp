@@ -17,8 +17,12 @@ inline constexpr int64_t kLongest = int64_t{1} << 30;  // tokens, and sequences,
 struct Request {
   const Engine* engine = nullptr;
   Load load;
-  tmeter::Count memory = 0;  // of all devices; 0: not given
+  tmeter::Count memory = 0;  // that the engine takes of all devices; 0: not given
+  double memory_share = 1;   // that the engine takes of a device's memory
   bool own_context = false;  // the recorded one, as none is given
+
+  /// That the engine takes of the memory of one device.
+  tmeter::Count usable(tmeter::Count each) const;
 };
 
 /// `prefix`: "serving." in other plugins, whose options have no such name. `recorded`: tokens.
@@ -28,6 +32,9 @@ Request request_of(const tmeter::Call& call, std::string_view prefix, int64_t re
 /// `name` ("fit.memory") for text that is not a size above 0.
 std::optional<tmeter::Count> memory_option(const tmeter::Call& call, std::string_view key,
                                            std::string_view name);
+/// 0 … `most` of an option without a default; nothing when it is not given. Throws
+/// Error(TMETER_BAD_USAGE) for other text.
+std::optional<double> number_option(const tmeter::Call& call, std::string_view key, double most);
 /// `capacity.dram` of the hardware profile.
 std::optional<tmeter::Count> published_memory(const tmeter::Call& call);
 

@@ -6,6 +6,7 @@
 
 #include "figures.hpp"
 #include "layers_of_model.hpp"
+#include "plugins/common/decoder/experts.hpp"
 #include "plugins/common/serving/model_length.hpp"
 
 namespace fit {
@@ -79,9 +80,7 @@ class Remedies {
   }
 
   void weights(const tmeter::Graph& graph) const {
-    Count elements = 0;
-    for (const auto& t : graph.tensors())
-      if (t.is_parameter() && !t.is_tied()) elements += t.numel();
+    const auto elements = plugins::stored_elements(graph);
     for (const int64_t bits : {16, 8, 4}) {
       const Serving other(s_.layers(), s_.request(), elements * bits / 8);
       if (elements * bits / 8 * 10 > s_.weights() * 9) continue;  // a tenth, as scales take some
@@ -221,7 +220,7 @@ void say_largest(const Serving& s, int64_t batch, int64_t context, const Call& c
 }  // namespace
 
 void fit_serving(const tmeter::Graph& graph, const Decoder& decoder, const Serving& served,
-                 Count each, const Call& call) {
+                 Count whole, const Call& call) {
   const auto bytes = served.caches();
   if (!bytes.unavailable.empty())
     return emit_unavailable(call, {"fits", "fit_bytes", "fit_max_batch", "fit_max_context"},
@@ -234,6 +233,10 @@ void fit_serving(const tmeter::Graph& graph, const Decoder& decoder, const Servi
                         bytes.keys_values});
   if (bytes.states > Count(0)) need.parts.push_back({"fit_state_bytes", "states", bytes.states});
   need.leaves_out = "compute buffers of " + std::string(request.engine->name) + " come on top";
+  const auto each = request.usable(whole);
+  if (each != whole)
+    need.leaves_out += "; it takes " + bytes_text(each) + " of " + bytes_text(whole) + " (" +
+                       std::string("serving.memory-share") + ")";
   // What is not understood may keep something between tokens, too.
   if (const auto macs = call.read("macs", TMETER_AXIS_MODEL, 0); !macs.known() || macs.partial())
     return emit_unavailable(

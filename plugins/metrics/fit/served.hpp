@@ -8,9 +8,9 @@
 #pragma GCC visibility push(hidden)  // as the SDK types inside
 namespace fit {
 
-/// `each`: memory of one of serving.devices.
+/// `whole`: memory of one of serving.devices.
 void fit_serving(const tmeter::Graph& graph, const plugins::Decoder& decoder,
-                 const serving::Serving& served, tmeter::Count each, const tmeter::Call& call);
+                 const serving::Serving& served, tmeter::Count whole, const tmeter::Call& call);
 
 }  // namespace fit
 #pragma GCC visibility pop

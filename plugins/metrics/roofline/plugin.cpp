@@ -45,21 +45,16 @@ Cell held_by_memory(const Point& p) {
 }
 Cell held_by_calls(const Point& p) { return Cell(p.overhead > p.times->longer() ? 1.0 : 0.0); }
 
-Cell expected(const Point& p) { return Cell(p.expected->seconds); }
-Cell expected_low(const Point& p) { return Cell(p.expected->low); }
-Cell expected_high(const Point& p) { return Cell(p.expected->high); }
-
 struct Column {
   tmeter::MetricSpec spec;
   Cell (*value)(const Point&);
-  bool needs_machine;           // peak rates in the profile
-  bool needs_overhead = false;  // overhead.operator in the profile
-  bool needs_curve = false;     // curve.* in the profile
-};
+  bool needs_machine;                        // peak rates in the profile
+  bool needs_overhead = false;               // overhead.operator in the profile
+  double machine::Expected::*end = nullptr;  // needs curve.* in the profile, has no `value`
 
-constexpr std::string_view kExpected =
-    "call + sqrt(arithmetic² + traffic²) by curves that were fitted on published measurements "
-    "(docs/predictions.md), operator by operator";
+  bool needs_curve() const { return end != nullptr; }
+  Cell of(const Point& p) const { return end ? Cell((*p.expected).*end) : value(p); }
+};
 
 constexpr std::string_view kRoofline =
     "roofline: max((MACs / peak.mac + other operations / peak.op) / efficiency, bytes read and "
@@ -67,7 +62,7 @@ constexpr std::string_view kRoofline =
     "operator; a lower bound, for caches and "
     "fusion are not in it";
 
-const std::array<Column, 12> kColumns{{
+const std::array<Column, 9> kColumns{{
     {{.id = "predicted_time",
       .title = "predicted time",
       .unit = "s",
@@ -151,39 +146,40 @@ const std::array<Column, 12> kColumns{{
       .weight = "predicted_time"},
      attainable,
      true},
-    {{.id = "expected_time",
-      .title = "expected time",
-      .unit = "s",
-      .unit_kind = TMETER_UNIT_SECOND,
-      .flags = TMETER_METRIC_DETAIL,
-      .convention = kExpected},
-     expected,
-     false,
-     false,
-     true},
-    {{.id = "expected_time_low",
-      .title = "expected at least",
-      .unit = "s",
-      .unit_kind = TMETER_UNIT_SECOND,
-      .flags = TMETER_METRIC_DETAIL,
-      .convention = "of ten measured times one is shorter: expected_time times the band's factor; "
-                    "bands of operators add up"},
-     expected_low,
-     false,
-     false,
-     true},
-    {{.id = "expected_time_high",
-      .title = "expected at most",
-      .unit = "s",
-      .unit_kind = TMETER_UNIT_SECOND,
-      .flags = TMETER_METRIC_DETAIL,
-      .convention = "of ten measured times one is longer: expected_time times the band's factor; "
-                    "bands of operators add up"},
-     expected_high,
-     false,
-     false,
-     true},
 }};
+
+/// By machine::kBandEnds.
+constexpr std::array<std::string_view, 3> kExpectedIds{"expected_time", "expected_time_low",
+                                                       "expected_time_high"},
+    kExpectedTitles{"expected time", "expected at least", "expected at most"},
+    kExpectedConventions{
+        "call + sqrt(arithmetic² + traffic²) by curves that were fitted on published measurements "
+        "(docs/predictions.md), operator by operator",
+        "of ten measured times one is shorter: expected_time times the band's factor; bands of "
+        "operators add up",
+        "of ten measured times one is longer: expected_time times the band's factor; bands of "
+        "operators add up"};
+
+std::vector<Column> all_columns() {
+  std::vector<Column> out(kColumns.begin(), kColumns.end());
+  for (size_t i = 0; i < machine::kBandEnds.size(); ++i)
+    out.push_back({{.id = kExpectedIds[i],
+                    .title = kExpectedTitles[i],
+                    .unit = "s",
+                    .unit_kind = TMETER_UNIT_SECOND,
+                    .flags = TMETER_METRIC_DETAIL,
+                    .convention = kExpectedConventions[i]},
+                   nullptr,
+                   false,
+                   false,
+                   machine::kBandEnds[i].value});
+  return out;
+}
+
+const std::vector<Column>& columns() {
+  static const auto all = all_columns();
+  return all;
+}
 
 class Roofline {
  public:
@@ -212,7 +208,7 @@ class Roofline {
   Point point_of(std::span<const Work> parts, double calls, const Call& call);
   bool cannot(const Column& column) const {
     return (column.needs_machine && !missing_.empty()) ||
-           (column.needs_curve && !curves_.missing().empty());
+           (column.needs_curve() && !curves_.missing().empty());
   }
   void say_where_from(const Column& column, const std::string& profile, Call& call) const;
   Cell value(const Column& column, const Point& point) const;
@@ -236,13 +232,13 @@ void Roofline::start(Call& call) {
   curves_.start(machine_, call);
   const auto profile =
       std::string(call.hardware_name()) + ": " + std::string(call.hardware_title());
-  for (const auto& column : kColumns) say_where_from(column, profile, call);
+  for (const auto& column : columns()) say_where_from(column, profile, call);
 }
 
 void Roofline::say_where_from(const Column& column, const std::string& profile, Call& call) const {
   const auto no_overhead = "the profile has no time for an operator's call (overhead.operator)"s;
   const auto id = column.spec.id;
-  if (column.needs_curve) {
+  if (column.needs_curve()) {
     if (curves_.missing().empty())
       call.set_provenance(id, TMETER_PROVENANCE_ESTIMATED,
                           "curves on hardware profile " + profile + ", " + curves_.origin() +
@@ -280,16 +276,16 @@ Point Roofline::point_of(std::span<const Work> parts, double calls, const Call& 
 Cell Roofline::value(const Column& column, const Point& point) const {
   if (column.needs_overhead && !overhead_) return Cell::unavailable();
   if (point.nothing()) return Cell::zero_by_rule();  // a view takes no time
-  const bool known = column.needs_curve ? point.expected.has_value() : point.times.has_value();
-  return known || !(column.needs_machine || column.needs_curve) ? column.value(point)
-                                                                : Cell::unavailable();
+  const bool known = column.needs_curve() ? point.expected.has_value() : point.times.has_value();
+  return known || !(column.needs_machine || column.needs_curve()) ? column.of(point)
+                                                                  : Cell::unavailable();
 }
 
 void register_all(tmeter::Registrar& r) {
   const auto roofline = std::make_shared<Roofline>();
   r.configure([roofline](Call& call) { roofline->start(call); });
   r.handlers_by_signature();
-  for (const auto& column : kColumns) {
+  for (const auto& column : columns()) {
     r.metric(column.spec);
     r.op("*").handle(column.spec.id, [roofline, &column](const tmeter::Node& node, Call& call) {
       return roofline->at(column, node, call);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "figures.hpp"
 #include "plugins/common/decoder/experts.hpp"
 #include "plugins/common/machine/machine.hpp"
 #include "plugins/common/model_figures.hpp"
@@ -26,66 +27,6 @@ using tmeter::Count;
 using tmeter::Finding;
 using tmeter::Graph;
 
-constexpr std::string_view kPrefillExpected =
-    "the prefill by curves fitted on published measurements of products (docs/predictions.md), all "
-    "products alike, and the sums of serving.devices";
-constexpr std::string_view kStepExpected =
-    "one more token of every sequence by curves fitted on published measurements of products "
-    "(docs/predictions.md), all products alike, and the sums of serving.devices";
-constexpr std::string_view kLow =
-    "of ten runs of an engine that were measured one is shorter; those were TensorRT-LLM's";
-constexpr std::string_view kHigh =
-    "of ten runs of an engine that were measured one is longer; those were TensorRT-LLM's";
-
-constexpr plugins::ModelFigure kFigures[] = {
-    {"serving_bytes", "serving", "B", TMETER_UNIT_BYTE,
-     "weights + caches + states, by the rule of serving.engine; compute buffers of the engine are "
-     "not in it"},
-    {"serving_weight_bytes", "weights", "B", TMETER_UNIT_BYTE,
-     "parameters as stored, each storage once: `param_bytes`"},
-    {"serving_cache_bytes", "cache", "B", TMETER_UNIT_BYTE,
-     "keys and values of all layers for serving.sequences of serving.context tokens"},
-    {"serving_state_bytes", "states", "B", TMETER_UNIT_BYTE,
-     "recurrent and convolution states of all layers for serving.sequences"},
-    {"serving_token_bytes", "cache per token", "B", TMETER_UNIT_BYTE,
-     "keys and values of one token in all layers that keep the whole context, by element type"},
-    {"serving_max_context", "longest context", "", TMETER_UNIT_COUNT,
-     "tokens of each of serving.sequences with which serving_bytes is within serving.memory",
-     TMETER_BETTER_HIGHER},
-    {"serving_max_sequences", "most sequences", "", TMETER_UNIT_COUNT,
-     "sequences of serving.context tokens with which serving_bytes is within serving.memory",
-     TMETER_BETTER_HIGHER},
-    {"serving_prefill_time", "first token", "s", TMETER_UNIT_SECOND,
-     "lower bound of the prefill of all prompts, serving.context tokens each: max(MACs / peak.mac, "
-     "(weights + caches) "
-     "/ peak.dram); attention in full"},
-    {"serving_step_time", "decode step", "s", TMETER_UNIT_SECOND,
-     "lower bound of one more token of every sequence behind serving.context tokens: max(MACs / "
-     "peak.mac, (weights "
-     "read + caches) / peak.dram); of E experts, E · (1 − (1 − k/E)^sequences) are read"},
-    {"serving_rate", "decode rate", "token/s", TMETER_UNIT_OTHER,
-     "upper bound: serving.sequences / serving_step_time", TMETER_BETTER_HIGHER},
-    {"serving_prefill_expected", "first token expected", "s", TMETER_UNIT_SECOND, kPrefillExpected},
-    {"serving_prefill_expected_low", "first token at least", "s", TMETER_UNIT_SECOND, kLow},
-    {"serving_prefill_expected_high", "first token at most", "s", TMETER_UNIT_SECOND, kHigh},
-    {"serving_step_expected", "decode step expected", "s", TMETER_UNIT_SECOND, kStepExpected},
-    {"serving_step_expected_low", "decode step at least", "s", TMETER_UNIT_SECOND, kLow},
-    {"serving_step_expected_high", "decode step at most", "s", TMETER_UNIT_SECOND, kHigh},
-    {"serving_rate_expected", "decode rate expected", "token/s", TMETER_UNIT_OTHER,
-     "serving.sequences / serving_step_expected", TMETER_BETTER_HIGHER},
-    {"serving_rate_expected_low", "decode rate at least", "token/s", TMETER_UNIT_OTHER,
-     "serving.sequences / serving_step_expected_high", TMETER_BETTER_HIGHER},
-    {"serving_rate_expected_high", "decode rate at most", "token/s", TMETER_UNIT_OTHER,
-     "serving.sequences / serving_step_expected_low", TMETER_BETTER_HIGHER},
-};
-
-constexpr std::string_view kSpeeds[] = {"serving_prefill_time", "serving_step_time",
-                                        "serving_rate"};
-constexpr std::string_view kExpected[] = {
-    "serving_prefill_expected", "serving_prefill_expected_low", "serving_prefill_expected_high",
-    "serving_step_expected",    "serving_step_expected_low",    "serving_step_expected_high",
-    "serving_rate_expected",    "serving_rate_expected_low",    "serving_rate_expected_high"};
-
 void say(const Serving& s, const CacheBytes& bytes, const Call& call) {
   const auto& load = s.request().load;
   Finding f;
@@ -100,6 +41,35 @@ void say(const Serving& s, const CacheBytes& bytes, const Call& call) {
   if (s.request().own_context)
     f.evidence += "; the context is the recorded one: --set serving.context= for another";
   call.add(f);
+}
+
+/// The bytes as a polynomial in context and sequences, for contexts that the engine does not round
+/// up.
+void say_formula(const Serving& s, const Call& call) {
+  constexpr int64_t kFar = int64_t{1} << 28;
+  auto load = s.request().load;
+  load.sequences = 1;
+  const auto at = [&](int64_t context) {
+    load.context = context;
+    return s.caches(load).all();
+  };
+  try {
+    const auto per_token = (at(2 * kFar) - at(kFar)) / kFar;
+    const auto constant = at(kFar) - per_token * kFar;
+    const auto is_on_it = [&](int64_t n) { return at(n) == constant + per_token * n; };
+    if (!is_on_it(4 * kFar)) return;  // pages of another size than a power of two
+    auto from = kFar;
+    while (from > 1 && is_on_it(from / 2)) from /= 2;
+    Finding f;
+    f.rule = "serving-formula";
+    f.text = "serving_bytes = " + tmeter::grouped(s.weights().value()) + " + sequences · (" +
+             (constant > Count(0) ? tmeter::grouped(constant.value()) + " + " : "") +
+             tmeter::grouped(per_token.value()) + " · context)";
+    f.evidence = "for contexts of " + tmeter::grouped(from) + ", " + tmeter::grouped(2 * from) +
+                 ", " + tmeter::grouped(4 * from) + " … tokens, which the engine does not round up";
+    call.add(f);
+  } catch (const tmeter::Error&) {  // beyond 2^63
+  }
 }
 
 /// What the engine does with a context that is longer than the model's.
@@ -189,62 +159,196 @@ void draw_rates(const serving::Speeds& speeds, const serving::Steps& steps, cons
   }
 }
 
+/// What is asked of speculative decoding.
+struct Draft {
+  int64_t tokens = 0;               // γ; 0: none
+  double acceptance = 0;            // α
+  std::optional<double> cost = {};  // of a step of the draft, by that of the model
+
+  double accepted() const {
+    const auto runs = static_cast<double>(tokens + 1);
+    return acceptance == 1 ? runs : (1 - std::pow(acceptance, runs)) / (1 - acceptance);
+  }
+};
+
+Draft draft_of(const Call& call) {
+  constexpr double kMostCost = 10;
+  Draft out{call.option_int("draft-tokens"), 0,
+            serving::number_option(call, "draft-cost", kMostCost)};
+  const auto acceptance = serving::number_option(call, "acceptance", 1);
+  if (out.tokens == 0) return out;
+  if (!acceptance)
+    throw tmeter::Error(
+        TMETER_BAD_USAGE,
+        "serving.draft-tokens needs serving.acceptance, the share of drafted tokens "
+        "that the model accepts, as in --set serving.acceptance=0.7");
+  out.acceptance = *acceptance;
+  return out;
+}
+
+/// The three figures of a load on one profile, at best or as expected.
+class Timed {
+ public:
+  Timed(const serving::Speeds& speeds, const Serving& s, double cache)
+      : speeds_(speeds), load_(s.request().load), cache_(cache) {}
+
+  serving::StepWork prefill() const { return speeds_.prefill(load_, cache_); }
+  /// `tokens` of each sequence.
+  serving::StepWork step(int64_t tokens = 1) const { return speeds_.decode(load_, cache_, tokens); }
+  double sequences() const { return static_cast<double>(load_.sequences); }
+
+ private:
+  const serving::Speeds& speeds_;
+  const serving::Load& load_;
+  double cache_;
+};
+
+/// Sequences · tokens / seconds; the longest time gives the lowest rate.
+machine::Expected rate_of(double tokens, const machine::Expected& time) {
+  return {tokens / time.seconds, tokens / time.high, tokens / time.low};
+}
+
+machine::Expected times(const machine::Expected& e, double n) {
+  return {e.seconds * n, e.low * n, e.high * n};
+}
+
 void say_expected(const serving::Speeds& speeds, const serving::Steps& steps, const Serving& s,
-                  double cache, const machine::Curves& curves, Call& call) {
-  const auto& load = s.request().load;
+                  double cache, const machine::Curves& curves, const Draft& draft, Call& call) {
   const auto name = "hardware profile '" + std::string(call.hardware_name()) + "'";
-  if (!curves.missing().empty()) return emit_unavailable(call, kExpected, curves.missing());
-  const auto prefill = steps.expected(speeds, speeds.prefill(load, cache));
-  const auto step = steps.expected(speeds, speeds.decode(load, cache));
+  auto ids = serving::ids_with_ends(serving::kExpected);
+  const bool is_drafted = draft.tokens > 0 && draft.cost;
+  if (is_drafted)
+    for (const auto id : serving::ids_with_ends({&serving::kSpeculative, 1})) ids.push_back(id);
+  if (!curves.missing().empty()) return emit_unavailable(call, ids, curves.missing());
+  const Timed timed(speeds, s, cache);
+  const auto prefill = steps.expected(speeds, timed.prefill());
+  const auto step = steps.expected(speeds, timed.step());
   if (!prefill || !step)
     return emit_unavailable(
-        call, kExpected,
-        name + " has no curve for this element type (curve.*), or no link.bandwidth");
-  for (const auto id : kExpected)
+        call, ids, name + " has no curve for this element type (curve.*), or no link.bandwidth");
+  for (const auto id : ids)
     call.set_provenance(id, TMETER_PROVENANCE_ESTIMATED,
                         "curves on " + name + ", " + curves.origin() +
                             "; the band is the scatter of TensorRT-LLM's published runs");
-  emit_total(call, "serving_prefill_expected", Cell(prefill->seconds));
-  emit_total(call, "serving_prefill_expected_low", Cell(prefill->low));
-  emit_total(call, "serving_prefill_expected_high", Cell(prefill->high));
-  emit_total(call, "serving_step_expected", Cell(step->seconds));
-  emit_total(call, "serving_step_expected_low", Cell(step->low));
-  emit_total(call, "serving_step_expected_high", Cell(step->high));
-  const auto n = static_cast<double>(load.sequences);
-  emit_total(call, "serving_rate_expected", Cell(n / step->seconds));
-  emit_total(call, "serving_rate_expected_low", Cell(n / step->high));
-  emit_total(call, "serving_rate_expected_high", Cell(n / step->low));
+  serving::emit_band(call, "serving_prefill_expected", *prefill);
+  serving::emit_band(call, "serving_step_expected", *step);
+  serving::emit_band(call, "serving_rate_expected", rate_of(timed.sequences(), *step));
+  if (is_drafted)
+    if (auto round = steps.expected(speeds, timed.step(draft.tokens + 1))) {
+      *round += times(*step, static_cast<double>(draft.tokens) * *draft.cost);
+      serving::emit_band(call, serving::kSpeculative,
+                         rate_of(timed.sequences() * draft.accepted(), *round));
+    }
   draw_rates(speeds, steps, s, call);
 }
 
+/// The same with parameters of 8 and 4 bits, where that is a tenth less at least.
+void say_quantized(const Graph& graph, const serving::Speeds& speeds, const serving::Rates& rates,
+                   const serving::Steps& steps, const Serving& s, const CacheBytes& bytes,
+                   Call& call) {
+  const auto load = s.request().load;
+  const auto n = static_cast<double>(load.sequences);
+  for (const auto bits : serving::kWeightBits) {
+    const auto weights = plugins::stored_elements(graph) * bits / 8;
+    if (s.weights() == Count(0) || weights * 10 > s.weights() * 9) continue;
+    emit_total(call, serving::of_bits("serving_bytes", bits), weights + bytes.all());
+    const auto share =
+        static_cast<double>(weights.value()) / static_cast<double>(s.weights().value());
+    auto other = speeds;
+    other.weights_read = [&speeds, share](int64_t at) { return speeds.weights_read(at) * share; };
+    const auto work = other.decode(load, static_cast<double>(bytes.all().value()));
+    const auto emit = [&](std::string_view id, double rate) {
+      const auto own = serving::of_bits(id, bits);
+      call.set_provenance(own, TMETER_PROVENANCE_ESTIMATED, "as that of " + std::string(id));
+      emit_total(call, own, Cell(rate));
+    };
+    if (const auto step = rates.seconds(work, static_cast<double>(load.devices)); step > 0)
+      emit("serving_rate", n / step);
+    if (const auto step = steps.expected(other, work))
+      emit("serving_rate_expected", n / step->seconds);
+  }
+}
+
+void say_speculative(const serving::Rates& rates, const Timed& timed, const Draft& draft,
+                     double devices, const Call& call) {
+  if (draft.tokens == 0) return;
+  emit_total(call, "serving_accepted_tokens", Cell(draft.accepted()));
+  if (!draft.cost)
+    return emit_unavailable(call, {"serving_speculative_rate"},
+                            "--set serving.draft-cost= states the time of a step of the draft, by "
+                            "that of the model (0 for drafts from the prompt)");
+  const double round =
+      rates.seconds(timed.step(draft.tokens + 1), devices) +
+      static_cast<double>(draft.tokens) * *draft.cost * rates.seconds(timed.step(), devices);
+  if (round > 0)
+    emit_total(call, "serving_speculative_rate",
+               Cell(timed.sequences() * draft.accepted() / round));
+}
+
 void say_speed(const Graph& graph, const Decoder& d, const Serving& s, const CacheBytes& bytes,
-               Call& call) {
+               const Draft& draft, Call& call) {
   const auto name = "hardware profile '" + std::string(call.hardware_name()) + "'";
   machine::Machine machine("speed of serving");
   machine.start(call);
   const auto none = [&call](const std::string& why) {
-    emit_unavailable(call, kSpeeds, why);
-    emit_unavailable(call, kExpected, why);
+    emit_unavailable(call, serving::kBounds, why);
+    emit_unavailable(call, serving::ids_with_ends(serving::kExpected), why);
   };
-  const auto rates = rates_of(d, machine, call);
-  if (!rates) return none(name + " has no peak rates (peak.mac.*, peak.dram)");
   const auto speeds = speeds_of(graph, d, s.weights(), call);
   if (!speeds) return none("MACs of some operators are not known");
-  const auto& load = s.request().load;
   const auto cache = static_cast<double>(bytes.all().value());
+  const Timed timed(*speeds, s, cache);
+  const auto rounded = [](double n) { return Count(std::llround(n)); };
+  if (const auto prefill = timed.prefill().macs; prefill < 0x1p62) {
+    emit_total(call, "serving_prefill_macs", rounded(prefill));
+    emit_total(call, "serving_step_macs", rounded(timed.step().macs));
+    emit_total(call, "serving_step_bytes", rounded(timed.step().bytes));
+  }
+  const auto rates = rates_of(d, machine, call);
+  if (!rates) return none(name + " has no peak rates (peak.mac.*, peak.dram)");
   const auto devices = static_cast<double>(s.request().load.devices);
-  const auto step = rates->seconds(speeds->decode(load, cache), devices);
-  for (const auto id : kSpeeds)
+  const auto step = rates->seconds(timed.step(), devices);
+  for (const auto id : serving::kBounds)
     call.set_provenance(id, TMETER_PROVENANCE_ESTIMATED,
                         "roofline on " + name + ", a bound: no kernel reaches it");
-  emit_total(call, "serving_prefill_time",
-             Cell(rates->seconds(speeds->prefill(load, cache), devices)));
+  emit_total(call, "serving_prefill_time", Cell(rates->seconds(timed.prefill(), devices)));
   emit_total(call, "serving_step_time", Cell(step));
-  if (step > 0) emit_total(call, "serving_rate", Cell(static_cast<double>(load.sequences) / step));
+  if (step > 0) emit_total(call, "serving_rate", Cell(timed.sequences() / step));
+  say_speculative(*rates, timed, draft, devices, call);
   machine::Curves curves;
   curves.start(machine, call);
   const serving::Steps steps(machine, curves, call, type_of(d), devices);
-  say_expected(*speeds, steps, s, cache, curves, call);
+  say_expected(*speeds, steps, s, cache, curves, draft, call);
+  say_quantized(graph, *speeds, *rates, steps, s, bytes, call);
+}
+
+/// An operator of each layer, to which the bytes that it keeps belong.
+std::vector<std::optional<tmeter::Node>> operators_of_layers(const Graph& graph, const Decoder& d) {
+  std::vector<std::optional<tmeter::Node>> out;
+  for (const auto& a : d.attentions) out.emplace_back(a.node);
+  std::map<size_t, size_t> places;  // module → of the state
+  for (const auto& s : d.states) {
+    places.emplace(s.module.index(), out.size());
+    out.emplace_back();
+  }
+  if (places.empty()) return out;
+  for (const auto& n : graph.nodes()) {
+    if (!n.call()) continue;
+    for (auto m = n.call().module(); m; m = m.parent())
+      if (const auto at = places.find(m.index()); at != places.end()) {
+        if (!out[at->second]) out[at->second] = n;
+        break;
+      }
+  }
+  return out;
+}
+
+void say_layers(const Graph& graph, const Decoder& d, const CacheBytes& bytes, const Call& call) {
+  std::map<size_t, Count> sums;  // of an operator
+  const auto operators = operators_of_layers(graph, d);
+  for (size_t i = 0; i < bytes.layers.size() && i < operators.size(); ++i)
+    if (operators[i]) sums.try_emplace(operators[i]->index(), 0).first->second += bytes.layers[i];
+  for (const auto& [node, sum] : sums) call.emit(serving::kLayerBytes, TMETER_AXIS_NODE, node, sum);
 }
 
 void analyse(const Graph& graph, Call& call) {
@@ -254,9 +358,10 @@ void analyse(const Graph& graph, Call& call) {
   const auto weights = call.read("param_bytes", TMETER_AXIS_MODULE, 0);
   if (!weights.known()) return;
   const Serving s(serving::layers_of(*decoder), request, weights.count());
+  const auto draft = draft_of(call);
   const auto bytes = s.caches();
   if (!bytes.unavailable.empty()) {
-    for (const auto& f : kFigures)
+    for (const auto& f : serving::figures())
       call.set_provenance(f.id, TMETER_PROVENANCE_UNAVAILABLE, bytes.unavailable);
     emit_total(call, "serving_weight_bytes", s.weights());
     for (const auto id : {"serving_bytes", "serving_cache_bytes", "serving_state_bytes"})
@@ -273,9 +378,11 @@ void analyse(const Graph& graph, Call& call) {
     emit_total(call, "serving_max_sequences",
                Count(s.most_sequences(request.load, request.memory)));
   }
+  say_layers(graph, *decoder, bytes, call);
   say(s, bytes, call);
+  say_formula(s, call);
   say_length(graph, s, call);
-  say_speed(graph, *decoder, s, bytes, call);
+  say_speed(graph, *decoder, s, bytes, draft, call);
 }
 
 void register_options(tmeter::Registrar& r) {
@@ -306,7 +413,40 @@ void register_options(tmeter::Registrar& r) {
             .text = "devices that share weights, caches and products evenly",
             .min = 1,
             .max = 1024});
+  count("own-window-extra", "0", 0,
+        "engine own: tokens that a layer with a window keeps beside it");
   count("batch", "0", 0, "tokens of one step of prefill (0: 512 of llama.cpp, 8192 of vLLM)");
+  r.option({.key = "own-padding",
+            .type = TMETER_OPTION_INT,
+            .default_value = "1",
+            .text = "engine own: tokens are kept in multiples of it",
+            .min = 1,
+            .max = 1 << 20});
+  r.option({.key = "own-state-bytes",
+            .type = TMETER_OPTION_INT,
+            .default_value = "0",
+            .text = "engine own: bytes of an element of a state (0: serving.cache-type)",
+            .min = 0,
+            .max = 8});
+  r.option({.key = "draft-tokens",
+            .type = TMETER_OPTION_INT,
+            .default_value = "0",
+            .text = "speculative decoding: drafted tokens of each round (0: none)",
+            .min = 0,
+            .max = 1024});
+  r.option(
+      {.key = "acceptance",
+       .default_value = "",
+       .text = "speculative decoding: share of drafted tokens that the model accepts, 0 to 1"});
+  r.option({.key = "draft-cost",
+            .default_value = "",
+            .text = "speculative decoding: time of a step of the draft, by that of the model"});
+  r.option({.key = "memory-share",
+            .type = TMETER_OPTION_FLOAT,
+            .default_value = "0",
+            .text = "share of a device's memory that the engine takes (0: 0.92 of vLLM, else 1)",
+            .min = 0,
+            .max = 1});
   r.option(
       {.key = "memory",
        .default_value = "",
@@ -316,8 +456,15 @@ void register_options(tmeter::Registrar& r) {
 
 void register_all(tmeter::Registrar& r) {
   register_options(r);
-  plugins::register_figures(r, kFigures);
-  static const auto produced = plugins::ids_of(kFigures);
+  plugins::register_figures(r, serving::figures());
+  r.metric({.id = serving::kLayerBytes,
+            .title = "kept",
+            .unit = "B",
+            .unit_kind = TMETER_UNIT_BYTE,
+            .convention = "keys, values and states that the layer keeps for serving.sequences of "
+                          "serving.context tokens, by the rule of serving.engine"});
+  static const auto produced =
+      plugins::ids_of(serving::figures()) + " " + std::string(serving::kLayerBytes);
   r.analysis("serving", "param_bytes macs", produced, analyse);
 }
 

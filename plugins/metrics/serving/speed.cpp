@@ -23,11 +23,12 @@ StepWork Speeds::prefill(const Load& load, double cache_bytes) const {
   return {tokens * (token_macs + attention_macs * context), weight_bytes + cache_bytes, tokens};
 }
 
-StepWork Speeds::decode(const Load& load, double cache_bytes) const {
+StepWork Speeds::decode(const Load& load, double cache_bytes, int64_t each) const {
   const auto context = static_cast<double>(load.context);
-  const auto tokens = static_cast<double>(load.sequences);
-  return {tokens * (token_macs + attention_macs * context),
-          weights_read(load.sequences) + cache_bytes, tokens};
+  const auto rows = load.sequences * each;
+  const auto tokens = static_cast<double>(rows);
+  return {tokens * (token_macs + attention_macs * context), weights_read(rows) + cache_bytes,
+          tokens};
 }
 
 double Rates::seconds(const StepWork& w, double devices) const {

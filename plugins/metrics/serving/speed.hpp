@@ -28,8 +28,8 @@ struct Speeds {
 
   /// All tokens of the prompts meet all of their own prompt: attention in full.
   StepWork prefill(const Load& load, double cache_bytes) const;
-  /// One token of each sequence, which reads its whole cache.
-  StepWork decode(const Load& load, double cache_bytes) const;
+  /// `each` tokens of every sequence, which read its whole cache once.
+  StepWork decode(const Load& load, double cache_bytes, int64_t each = 1) const;
 };
 
 /// Rates of a hardware profile.
