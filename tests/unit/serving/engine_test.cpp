@@ -108,6 +108,64 @@ TEST(Engine, NemotronHKeepsFewLayers) {
   EXPECT_EQ(bytes("vllm", times(8, attention(2, 128)), 16, "bf16"), 16 * 8'192);
 }
 
+LayerCache state(int64_t conv, int64_t recurrent) {
+  LayerCache l;
+  l.kind = CacheKind::kState, l.conv_elements = conv, l.state_elements = recurrent;
+  return l;
+}
+
+int64_t state_bytes(const std::vector<LayerCache>& layers, int64_t sequences = 1) {
+  return engine("llama.cpp")->bytes(layers, {256, sequences, 0, *cache_type("f16")}).states.value();
+}
+
+// ggml-org/llama.cpp#22673 logs for Qwen3.6-27B R 5.62 MiB and S 144.00 MiB, lmstudio#1862 598.5
+// MiB for 4 sequences. 48 of 64 layers: a convolution of 4 over 16 + 16 heads of keys and 48 of
+// values, 128 wide, and 48 states of 128 × 128.
+TEST(Engine, Qwen36AsItsUsersSawItsStates) {
+  const auto conv = 3 * (2 * 16 + 48) * 128, recurrent = 48 * 128 * 128;
+  EXPECT_EQ(state_bytes(times(48, state(conv, 0))), 5.625 * kMiB);
+  EXPECT_EQ(state_bytes(times(48, state(0, recurrent))), 144 * kMiB);
+  EXPECT_EQ(state_bytes(times(48, state(conv, recurrent)), 4), 598.5 * kMiB);
+}
+
+// JamePeng/llama-cpp-python#78 logs R 2.25 MiB and S 48.00 MiB for a Qwen3.5 of 32 layers, 24 of
+// them recurrent, with 32 heads of values.
+TEST(Engine, ASmallerQwen35) {
+  EXPECT_EQ(state_bytes(times(24, state(3 * (2 * 16 + 32) * 128, 0))), 2.25 * kMiB);
+  EXPECT_EQ(state_bytes(times(24, state(0, 32 * 128 * 128))), 48 * kMiB);
+}
+
+// ggml-org/llama.cpp#5328: a sequence of Mamba 2.8B takes 23.75 MiB. 64 layers of 5,120 channels, a
+// convolution of 4, 16 states.
+TEST(Engine, MambaKeepsNoTokens) {
+  EXPECT_EQ(state_bytes(times(64, state(3 * 5'120, 16 * 5'120))), 23.75 * kMiB);
+}
+
+// Table 1 of Jamba (Lieber et al., arXiv:2403.19887): 256K tokens in 16 bits take 128 GB of Llama-2
+// 7B, 32 GB of Mistral 7B and of Mixtral 8x7B, 4 GB of Jamba, 4 of whose 32 layers attend.
+TEST(Engine, TheTableOfJamba) {
+  constexpr int64_t kTokens = 256 << 10;
+  EXPECT_EQ(bytes("transformers", times(32, attention(32, 128)), kTokens), 128 * kGiB);
+  EXPECT_EQ(bytes("transformers", times(32, attention(8, 128)), kTokens), 32 * kGiB);
+  EXPECT_EQ(bytes("transformers", times(4, attention(8, 128)), kTokens), 4 * kGiB);
+}
+
+// PagedAttention (Kwon et al., SOSP 2023, section 3): a token of OPT-13B takes 800 KB; 40 layers of
+// 5,120.
+TEST(Engine, Opt13bOfPagedAttention) {
+  EXPECT_EQ(bytes("vllm", times(40, attention(40, 128)), 16), 16 * 800 * 1'024);
+}
+
+// hf-mem#61: vLLM logs 983,195 B a token for gemma-4-31B while no layer is beyond its window; 60
+// layers of 16 heads, 256 wide.
+TEST(Engine, Gemma4BeforeItsWindow) {
+  auto layers = times(10, attention(16, 256));
+  const auto local = times(50, sliding(16, 256, 1'024));
+  layers.insert(layers.end(), local.begin(), local.end());
+  EXPECT_NEAR(static_cast<double>(bytes("transformers", layers, 1'000, "bf16")) / 1'000, 983'195,
+              200);
+}
+
 TEST(Engine, LlamaPadsTheContextTo256) {
   EXPECT_EQ(bytes("llama.cpp", {attention(1, 64)}, 1), 256 * 256);
   EXPECT_EQ(bytes("llama.cpp", {attention(1, 64)}, 257), 512 * 256);
