@@ -74,7 +74,8 @@ void Engine::tell_modules() {
     context_.log->add(
         TMETER_LOG_INFO, "tmeter",
         "done " + (m->depth ? std::string(m->path) : "what the model runs itself") + ": " +
-            std::to_string(operators[m->index]) + " operators" +
+            std::to_string(operators[m->index]) +
+            (operators[m->index] == 1 ? " operator" : " operators") +
             (m->depth ? ", " + figures_of(TMETER_AXIS_MODULE, m->index) : std::string()));
   }
 }

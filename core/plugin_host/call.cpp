@@ -12,7 +12,10 @@ void CallLog::add(int32_t level, std::string_view plugin, std::string_view said)
   const std::lock_guard lock(mutex_);
   if (level >= TMETER_LOG_WARNING) return warn(plugin, visible(said, said::kTextBytes));
   const bool shown = level == TMETER_LOG_INFO ? verbosity_ >= 1 : verbosity_ >= 2;
-  if (shown && sink_) sink_->message(std::string(plugin) + ": " + visible(said, said::kTextBytes));
+  if (!shown || !sink_) return;
+  // The host's own messages have its name in front of them anyway.
+  const auto whose = plugin == "tmeter" ? std::string() : std::string(plugin) + ": ";
+  sink_->message(whose + visible(said, said::kTextBytes));
 }
 
 void CallLog::warn(std::string_view plugin, std::string text) {

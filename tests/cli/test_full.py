@@ -95,9 +95,10 @@ class Full(CliTest):
         names = [t["name"] for t in self.document(model, "--plugins=param-stats")["tensors"]]
         told = tmeter(model, "-v", "--plugins=param-stats", "--report", "json").stderr
         for name in names:
-            self.assertRegex(told, rf"(?m)read {re.escape(name)}: mean ")
+            self.assertRegex(told, rf"(?m)^tmeter: read {re.escape(name)}: mean ")
         told = tmeter(MODELS / "lstm.pt2", "-v", "--report", "json").stderr
-        self.assertIn("done rnn: 3 operators, params 921.60 K, MACs 36.70 M", told)
+        self.assertRegex(told, r"(?m)^tmeter: done rnn: 3 operators, params 921.60 K, MACs 36.70 M")
+        self.assertRegex(told, r"(?m)^tmeter: done .*: 1 operator[,\n]")
         self.assertNotIn("done ", tmeter(MODELS / "lstm.pt2", "--report", "json").stderr)
 
     @unittest.skipUnless(HAVE_TORCH, "no LibTorch")
