@@ -75,6 +75,38 @@ class Peak(unittest.TestCase):
         self.assertIn("live tensors", finding["evidence"])
 
 
+class Traffic(unittest.TestCase):
+    def figures(self, *arguments):
+        document = report(MODELS / "resnet50.pt2", "--plugins=memory", "--columns", "traffic_bytes,output_bytes", *arguments)
+        return document, {m["path"]: m["values"] for m in document["modules"]}
+
+    def test_what_is_read_and_written(self):
+        """conv1 by hand: image and weights, and its result."""
+        document, rows = self.figures()
+        self.assertEqual(rows["conv1"]["traffic_bytes"], 4 * (3 * 224 * 224 + 64 * 3 * 7 * 7 + 64 * 112 * 112))
+        for row in rows.values():
+            self.assertEqual(row.get("traffic_bytes", 0), row.get("read_bytes", 0) + row.get("written_bytes", 0))
+        self.assertNotIn("traffic_bytes", report(MODELS / "resnet50.pt2")["totals"])
+
+    def test_memory_as_torchstat_counts_it(self):
+        """torchstat 0.0.7 says 109.69 MB of torchvision's ResNet-50. It takes ReLU for called once in a block, and does not see
+        the additions of the 16 blocks, in place as well."""
+        document, rows = self.figures("--set", "memory.convention=torchstat")
+        relu = 4 * 64 * 112 * 112
+        self.assertEqual(rows["relu"]["output_bytes"], relu)
+        blocks = {256: (56, 3), 512: (28, 4), 1024: (14, 6), 2048: (7, 3)}
+        added = sum(4 * width * side * side * count for width, (side, count) in blocks.items())
+        # The first two of three calls; of the first block of a stage the first is before the stride.
+        earlier = sum(4 * width // 4 * (2 * count * side * side + (3 * side * side if side < 56 else 0))
+                      for width, (side, count) in blocks.items())
+        self.assertEqual(round((document["totals"]["output_bytes"] - added - earlier) / 2**20, 2), 109.69)
+        self.assertIn("torchstat", next(m for m in document["metrics"] if m["id"] == "output_bytes")["convention"])
+        plain, plain_rows = self.figures()
+        self.assertEqual(plain_rows["relu"]["output_bytes"], 0)
+        for peak in ("peak_activation_bytes", "predicted_peak_bytes"):
+            self.assertEqual(document["totals"][peak], plain["totals"][peak])
+
+
 class Predicted(unittest.TestCase):
     """The memory of a run by tmeter: arguments are released after their last use, and kernels take workspaces. By hand, and as
     measured by runs on two threads (x86-64 with AVX-512, LibTorch 2.15). tests/cli/test_execution.py checks that runs agree."""

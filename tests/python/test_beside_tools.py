@@ -17,6 +17,7 @@ torch = pytest.importorskip("torch")
 torchvision = pytest.importorskip("torchvision")
 transformers = pytest.importorskip("transformers")
 
+import tmeter  # noqa: E402
 from tmeter.compat.fvcore import FlopCountAnalysis  # noqa: E402
 from tmeter.compat.torchmeter import Meter, get_config  # noqa: E402
 from tmeter.compat.torchstat import stat  # noqa: E402
@@ -367,6 +368,8 @@ def test_the_table_of_torchstat_on_a_resnet():
         nodes = torchstat.ModelStat(model, tuple(x.shape[1:]))._analyze_model()
     with contextlib.redirect_stdout(io.StringIO()) as said:
         stat(model, tuple(x.shape[1:]))
+    counted = tmeter.analyze(model, (x,), options={"memory.convention": "torchstat"})
+    in_place = {node.path: node["output_bytes"] for node in counted.root.walk()}
     rows = said_rows(said.getvalue())
     by_name = {row[0]: row for row in rows}
     assert [row[0] for row in rows][:-1] == [n.name for n in nodes]
@@ -383,6 +386,7 @@ def test_the_table_of_torchstat_on_a_resnet():
         kind = type(model.get_submodule(node.name)).__name__
         # The blocks' ReLU is called twice; torchstat keeps the last call.
         calls = 2 if kind == "ReLU" and node.name != "relu" else 1
+        assert in_place[node.name] == round(calls * node.inference_memory * 2**20)
         assert (madd, flops) == (f"{calls * node.MAdd:,}", f"{calls * node.Flops:,}")
         if kind in ("Conv2d", "Linear"):
             assert [int(read), int(written)] == node.Memory

@@ -43,9 +43,15 @@ std::string alive_text(const Lifetimes& l, size_t at, const tmeter::Graph& graph
 
 }  // namespace
 
+bool counts_in_place(const tmeter::Call& call) {
+  return call.option_text("convention") == "torchstat";
+}
+
 std::optional<Count> made_by(const Node& node, const tmeter::Call& call) {
   const auto cell = call.read("output_bytes", node);
-  if (cell.empty() || cell.in_module()) return traffic_of(node, call).output;
+  const auto worked_out = [&] { return traffic_of(node, call); };
+  if (cell.empty() || cell.in_module()) return worked_out().output;
+  if (counts_in_place(call) && cell.count() == worked_out().results) return worked_out().output;
   if (cell.is_zero_by_rule()) return Count(0);
   return cell.is_int() ? std::optional<Count>(cell.count()) : std::nullopt;
 }

@@ -29,8 +29,11 @@ inline constexpr std::string_view kPredictedWorkspaceConvention =
     "it "
     "(docs/conventions.md has the formulas); others 0";
 
-/// The metric `output_bytes`, by any plugin that answers for the operator; inside a module that a
-/// handler answers for the nodes have no figures, and what they make is worked out.
+/// The option `convention`: `output_bytes` of tensors changed in place, too.
+bool counts_in_place(const tmeter::Call& call);
+
+/// New memory: the metric `output_bytes`, by any plugin that answers for the operator; inside a
+/// module that a handler answers for the nodes have no figures, and what they make is worked out.
 std::optional<tmeter::Count> made_by(const tmeter::Node& node, const tmeter::Call& call);
 
 /// The argument whose memory a result has, as the schema of an in-house operator says; empty where

@@ -1,4 +1,5 @@
 // memory: bytes stored (parameters, buffers) and bytes moved per operator.
+#include <memory>
 #include <tmeter/cpp/node_class.hpp>
 
 #include "peak.hpp"
@@ -19,6 +20,9 @@ constexpr std::string_view kOutputBytes =
     "bytes of the tensors an operator newly materialises; views and in-place operators make none; "
     "reshape and flatten are taken as views (torchmeter's Output_Cost counts whole modules "
     "instead)";
+constexpr std::string_view kTorchstatOutput =
+    "torchstat: bytes of an operator's results, those that it changes in place included; views "
+    "make none (torchstat's memory counts whole modules, and of several calls the last)";
 constexpr std::string_view kReadBytes =
     "bytes of the distinct tensors an operator reads, weights included, each once; look-ups read "
     "the rows they pick and their indices; views, creation and conversions that change nothing "
@@ -26,6 +30,7 @@ constexpr std::string_view kReadBytes =
 constexpr std::string_view kWrittenBytes =
     "bytes an operator writes: its results, or the tensor it changes in place; views write 0 (as "
     "torchstat's MemWrite)";
+constexpr std::string_view kTrafficBytes = "read_bytes + written_bytes (as torchstat's MemR+W)";
 
 using Part = std::optional<Count> Traffic::*;
 
@@ -35,6 +40,18 @@ Cell part_of(const tmeter::Node& node, Part part, const tmeter::Call& call) {
   const auto& bytes = traffic.*part;
   if (!bytes) return Cell::unsupported();
   return *bytes == Count(0) ? Cell::zero_by_rule() : Cell(*bytes);
+}
+
+/// Of a node, or of a module call that another plugin answers for.
+template <class Place>
+Cell traffic_at(const Place& place, const tmeter::Call& call) {
+  const auto read = call.read("read_bytes", place), written = call.read("written_bytes", place);
+  for (const auto& cell : {read, written})
+    if (!cell.known() && !cell.empty()) return Cell::unsupported();  // empty: it does not apply
+  const double bytes = read.real() + written.real();
+  if (bytes == 0) return Cell::zero_by_rule();
+  const Cell sum(Count(static_cast<int64_t>(bytes)));
+  return read.partial() || written.partial() ? sum.as_partial() : sum;
 }
 
 void sum_stored(const tmeter::Graph& graph, tmeter::Call& call) {
@@ -66,6 +83,8 @@ void register_all(tmeter::Registrar& r) {
   metric("output_bytes", "output mem", TMETER_AXIS_NODE, 0, kOutputBytes);
   metric("read_bytes", "read", TMETER_AXIS_NODE, kDetail, kReadBytes);
   metric("written_bytes", "written", TMETER_AXIS_NODE, kDetail, kWrittenBytes);
+  metric("traffic_bytes", "traffic", TMETER_AXIS_NODE, kDetail | TMETER_METRIC_ON_REQUEST,
+         kTrafficBytes);
 
   const auto highest = [&r](std::string_view id, std::string_view title, std::string_view text) {
     r.metric({.id = id,
@@ -94,7 +113,21 @@ void register_all(tmeter::Registrar& r) {
             .min = 1,
             .max = 64});
 
-  r.configure([](tmeter::Call&) { memory::forget_traffic(); });
+  r.option({.key = "convention",
+            .type = TMETER_OPTION_CHOICE,
+            .default_value = "new",
+            .text =
+                "output_bytes are those of new tensors (new), or of the tensors that an operator "
+                "changes in place, too (torchstat); peaks do not depend on it",
+            .choices = "new torchstat"});
+
+  const auto output = std::make_shared<Part>(&Traffic::output);
+  r.configure([output](tmeter::Call& call) {
+    memory::forget_traffic();
+    const bool in_place = memory::counts_in_place(call);
+    *output = in_place ? &Traffic::results : &Traffic::output;
+    call.set_convention("output_bytes", in_place ? kTorchstatOutput : kOutputBytes);
+  });
   r.analysis("stored", "", "param_bytes buffer_bytes", sum_stored);
   r.analysis("peak", "output_bytes", memory::kPeak, memory::find_peak);
   r.analysis("predicted-peak", "output_bytes", "predicted_peak_bytes predicted_workspace_bytes",
@@ -105,9 +138,18 @@ void register_all(tmeter::Registrar& r) {
       return part_of(node, part, call);
     });
   };
-  handle("output_bytes", &Traffic::output);
+  r.op("*").handle("output_bytes", [output](const tmeter::Node& node, tmeter::Call& call) {
+    return part_of(node, *output, call);
+  });
   handle("read_bytes", &Traffic::read);
   handle("written_bytes", &Traffic::written);
+  r.op("*").handle("traffic_bytes", traffic_at<tmeter::Node>);
+  r.module_type(
+      "*", "traffic_bytes",
+      [](const tmeter::Graph&, const tmeter::ModuleCall& m, tmeter::Call& call) {
+        return traffic_at(m, call);
+      },
+      0, "read_bytes written_bytes");
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ Traffic in_place_scatter(const Site& site) {
   auto others = inputs_of(site.node);
   const auto target = first_tensor(site.node).handle();
   std::erase_if(others.tensors, [&](const Value& v) { return v.handle() == target; });
-  Traffic t{bytes_if_known(others), scattered_bytes(site), Count(0)};
+  Traffic t{bytes_if_known(others), scattered_bytes(site), Count(0), target_bytes(site)};
   // Where all that is read has a size, so has the target.
   if (t.read && accumulates(site)) *t.read += *t.written;
   return t;
@@ -190,11 +190,12 @@ std::optional<Traffic> by_schema(const Site& site, const tmeter::Call& call) {
       return std::nullopt;
   }
   if (shares && changed.tensors.empty() && own.tensors.empty())
-    return Traffic{Count(0), Count(0), Count(0), true};
+    return Traffic{Count(0), Count(0), Count(0), Count(0), true};
   changed.keep_distinct();
   const auto made = bytes_if_known(own), overwritten = bytes_if_known(changed);
-  Traffic t{read_bytes(site), made, made};
-  t.written = made && overwritten ? std::optional<Count>(*made + *overwritten) : std::nullopt;
+  const auto results =
+      made && overwritten ? std::optional<Count>(*made + *overwritten) : std::nullopt;
+  Traffic t{read_bytes(site), results, made, results};
   if (leaves_uninitialised(site)) t.written = Count(0);
   return t;
 }
@@ -217,7 +218,7 @@ std::vector<KnownTraffic>& known_traffic() {
 Traffic work_out(const Node& node, OpClass kind, const tmeter::Call* call) {
   const auto op = node.op();
   const Site site{node, tmeter::base_name(op), kind, tmeter::is_in_place(op)};
-  if (moves_nothing(site)) return {Count(0), Count(0), Count(0), true};
+  if (moves_nothing(site)) return {Count(0), Count(0), Count(0), Count(0), true};
   if (site.in_place && among(site.name, kScatters)) return in_place_scatter(site);
   if (call && !tmeter::is_common_op(op)) {
     if (const auto traffic = by_schema(site, *call)) return *traffic;
@@ -227,7 +228,8 @@ Traffic work_out(const Node& node, OpClass kind, const tmeter::Call* call) {
   Traffic t;
   t.read = read_bytes(site);
   t.output = site.in_place || into_out ? Count(0) : results;
-  t.written = site.in_place ? target_bytes(site) : results;
+  t.results = site.in_place ? target_bytes(site) : results;
+  t.written = t.results;
   if (leaves_uninitialised(site)) t.written = Count(0);
   return t;
 }

@@ -16,7 +16,8 @@ namespace memory {
 /// In bytes; empty if unknown.
 struct Traffic {
   std::optional<tmeter::Count> read, written, output;
-  bool nothing = false;  ///< a view or bookkeeping: all three are zero by rule
+  std::optional<tmeter::Count> results;  ///< `output`, and the tensors it changes in place
+  bool nothing = false;                  ///< a view or bookkeeping: all four are zero by rule
 };
 
 /// Computed once per node of a run for all metrics. One thread at a time.

@@ -30,7 +30,6 @@ struct Point {
 };
 
 Cell intensity(const Point& p) { return p.bytes > 0 ? Cell(p.flops / p.bytes) : Cell(); }
-Cell traffic(const Point& p) { return Cell(tmeter::Count(static_cast<int64_t>(p.bytes))); }
 Cell predicted(const Point& p) { return Cell(p.seconds()); }
 Cell arithmetic(const Point& p) { return Cell(p.times->arithmetic); }
 Cell moving(const Point& p) { return Cell(p.times->memory); }
@@ -62,7 +61,7 @@ constexpr std::string_view kRoofline =
     "operator; a lower bound, for caches and "
     "fusion are not in it";
 
-const std::array<Column, 9> kColumns{{
+const std::array<Column, 8> kColumns{{
     {{.id = "predicted_time",
       .title = "predicted time",
       .unit = "s",
@@ -101,14 +100,6 @@ const std::array<Column, 9> kColumns{{
      held_by_calls,
      true,
      true},
-    {{.id = "traffic_bytes",
-      .title = "traffic",
-      .unit = "B",
-      .unit_kind = TMETER_UNIT_BYTE,
-      .flags = TMETER_METRIC_DETAIL,
-      .convention = "bytes read + bytes written, as the plugin memory counts them"},
-     traffic,
-     false},
     {{.id = "arithmetic_time",
       .title = "T arithmetic",
       .unit = "s",

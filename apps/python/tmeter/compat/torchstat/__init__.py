@@ -29,7 +29,7 @@ def stat(model: Any, input_size: tuple[int, ...], query_granularity: int = 1) ->
 def _measured(model: Any, inputs: Any) -> Result:
     told: dict[str, Any] = {
         "options": {"flops.convention": "torchstat"},
-        "request": "madd",
+        "request": ["madd", "traffic_bytes"],
         "dynamic_batch": False,
     }
     try:

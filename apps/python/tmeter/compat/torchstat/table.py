@@ -35,7 +35,6 @@ def table(result: Result, granularity: int = 1) -> str:
     rows.append(_total_row(totals, memory, seconds))
     lines = _aligned([_HEADS, *rows])
     width = len(lines[0])
-    traffic = totals["read_bytes"] + totals["written_bytes"]
     return "\n".join(
         [
             *lines,
@@ -45,7 +44,7 @@ def table(result: Result, granularity: int = 1) -> str:
             f"Total memory: {memory:.2f}MB",
             f"Total MAdd: {rounded(totals['madd'])}MAdd",
             f"Total Flops: {rounded(totals['flops'])}Flops",
-            f"Total MemR+W: {rounded(traffic, 1024)}B",
+            f"Total MemR+W: {rounded(totals['traffic_bytes'], 1024)}B",
             "",
         ]
     )
@@ -70,7 +69,7 @@ def collected(root: ModuleNode, granularity: int) -> list[ModuleNode]:
     return [n for n in nodes if is_collected(n) and (n.calls or n.children)]
 
 
-_SUMMED = ("params", "madd", "flops", "read_bytes", "written_bytes")
+_SUMMED = ("params", "madd", "flops", "read_bytes", "written_bytes", "traffic_bytes")
 
 
 def _number(node: ModuleNode, metric: str) -> Any:
@@ -99,7 +98,6 @@ def _first(node: ModuleNode, get: Callable[[ModuleNode], str | None], order: int
 
 
 def _row(n: ModuleNode, seconds: float) -> list[str]:
-    read, written = _number(n, "read_bytes"), _number(n, "written_bytes")
     return [
         n.path,
         " ".join(f"{size:>3}" for size in _first(n, lambda m: m.input_size, 0)),
@@ -108,15 +106,14 @@ def _row(n: ModuleNode, seconds: float) -> list[str]:
         f"{_memory(n):.2f}",
         f"{_number(n, 'madd'):,}",
         f"{_number(n, 'flops'):,}",
-        str(read),
-        str(written),
+        str(_number(n, "read_bytes")),
+        str(_number(n, "written_bytes")),
         f"{_number(n, 'op_time') / seconds:.2%}" if seconds else "-",
-        str(read + written),
+        str(_number(n, "traffic_bytes")),
     ]
 
 
 def _total_row(totals: dict[str, Any], memory: float, seconds: float) -> list[str]:
-    read, written = totals["read_bytes"], totals["written_bytes"]
     return [
         "total",
         "",
@@ -125,10 +122,10 @@ def _total_row(totals: dict[str, Any], memory: float, seconds: float) -> list[st
         f"{memory:.2f}",
         f"{totals['madd']:,}",
         f"{totals['flops']:,}",
-        str(read),
-        str(written),
+        str(totals["read_bytes"]),
+        str(totals["written_bytes"]),
         "100.00%" if seconds else "-",
-        str(read + written),
+        str(totals["traffic_bytes"]),
     ]
 
 
