@@ -196,7 +196,9 @@ void Workbook::finish() {
          "borderId=\"0\"/></cellStyleXfs><cellXfs count=\"3\"><xf numFmtId=\"0\" fontId=\"0\" "
          "fillId=\"0\" borderId=\"0\" xfId=\"0\"/><xf numFmtId=\"0\" fontId=\"1\" fillId=\"0\" "
          "borderId=\"0\" xfId=\"0\" applyFont=\"1\"/><xf numFmtId=\"3\" fontId=\"0\" fillId=\"0\" "
-         "borderId=\"0\" xfId=\"0\" applyNumberFormat=\"1\"/></cellXfs></styleSheet>";
+         "borderId=\"0\" xfId=\"0\" applyNumberFormat=\"1\"/></cellXfs><cellStyles "
+         "count=\"1\"><cellStyle "
+         "name=\"Normal\" xfId=\"0\" builtinId=\"0\"/></cellStyles></styleSheet>";
   package_.part("xl/workbook.xml");
   package_ << kHead << "<workbook xmlns=\"" << kMain << "\" xmlns:r=\"" << kRelations
            << "\"><sheets>" << sheets << "</sheets></workbook>";
