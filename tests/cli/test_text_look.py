@@ -166,9 +166,9 @@ class Configuration(CliTest):
         self.assertRegex(text, r"├─ 0=75\.01 K +Bottleneck +231\.21 M")
 
     def test_the_tree_has_the_styles_of_anytree(self):
-        """The lines of anytree 2.13's AsciiStyle, ContStyle, ContRoundStyle and DoubleStyle."""
+        """The lines of anytree 2.13's AsciiStyle, ContStyle, ContRoundStyle and DoubleStyle, and bigtree 0.14's const_bold."""
         styles = {"ascii": ("|   ", "|-- ", "+-- "), "cont": ("│   ", "├── ", "└── "),
-                  "cont-round": ("│   ", "├── ", "╰── "), "double": ("║   ", "╠══ ", "╚══ ")}
+                  "cont-round": ("│   ", "├── ", "╰── "), "cont-bold": ("┃   ", "┣━━ ", "┗━━ "), "double": ("║   ", "╠══ ", "╚══ ")}
         for name, (on, branch, last) in styles.items():
             text = tmeter(RESNET, "--set", f"text.tree-style={name}").stdout
             self.assertIn(f"5.1    {on}{branch}0 ", text, name)

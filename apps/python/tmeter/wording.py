@@ -39,4 +39,5 @@ def visible(text: object) -> str:
 
 def in_python(message: str) -> str:
     """The message with keyword arguments in place of options."""
+    message = re.sub(r"--root (?=\S)", "root=", message)  # always with its value
     return _OPTION.sub(lambda m: _KEYWORDS.get(m[1], m[1] + m[2]), message)

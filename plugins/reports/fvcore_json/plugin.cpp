@@ -103,8 +103,12 @@ Json chosen(const Json& document, const std::string& what) {
       if (found->is_object())
         for (const auto& [name, value] : found->items())
           known += (known.empty() ? "; there are " : ", ") + what.substr(0, at) + name;
-      throw tmeter::Error(TMETER_BAD_USAGE, "--set fvcore-json.what=" + what +
-                                                ": there is no such dictionary" + known);
+      throw tmeter::Error(TMETER_BAD_USAGE,
+                          "--set fvcore-json.what=" + what + ": there is no such dictionary" +
+                              known +
+                              (at == 0 ? "; with another plugin, as in --plugins=flops,"
+                                         "activations, there are more"
+                                       : ""));
     }
     found = &(*found)[key];
     at = end + 1;

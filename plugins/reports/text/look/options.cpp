@@ -122,7 +122,7 @@ const auto kOptions = std::to_array<Option>({
      [](Target t, Sv x) { t.look.totals = ids(x, t.given); }},
     {{"ascii", kBool, "false", "ASCII only"}, [](Target t, Sv x) { t.look.ascii = truth(x); }},
     {{"tree-style", kChoice, "short", "lines of the tree; after short, the styles of anytree",
-      "short ascii cont cont-round double"},
+      "short ascii cont cont-round cont-bold double"},
      [](Target t, Sv x) {
        t.look.tree = std::find_if(kTreeStyles.begin(), kTreeStyles.end() - 1,
                                   [x](const TreeStyle& style) { return style.name == x; });

@@ -46,11 +46,12 @@ struct TreeStyle {
   std::string_view name, on, branch, last, blank;
 };
 
-/// `short`, and the styles of the Python library anytree.
+/// `short`, the styles of the Python library anytree, and the bold one of bigtree.
 inline constexpr std::array kTreeStyles{TreeStyle{"short", "│  ", "├─ ", "└─ ", "   "},
                                         TreeStyle{"ascii", "|   ", "|-- ", "+-- ", "    "},
                                         TreeStyle{"cont", "│   ", "├── ", "└── ", "    "},
                                         TreeStyle{"cont-round", "│   ", "├── ", "╰── ", "    "},
+                                        TreeStyle{"cont-bold", "┃   ", "┣━━ ", "┗━━ ", "    "},
                                         TreeStyle{"double", "║   ", "╠══ ", "╚══ ", "    "}};
 
 struct Padding {
