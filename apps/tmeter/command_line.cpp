@@ -137,7 +137,7 @@ std::string known_elsewhere(const std::string& name) {
     const auto ours = known_elsewhere(name);
     throw Error(ErrorKind::kUsage,
                 "unknown option '" + name + "'" +
-                    (ours.empty() ? core::did_you_mean(name, long_names()) + hint : ours));
+                    (ours.empty() ? did_you_mean(name, long_names()) + hint : ours));
   }
   if (const auto* with_name = dynamic_cast<const po::error_with_option_name*>(&e)) {
     throw Error(ErrorKind::kUsage, std::string(with_name->what()) + hint);
@@ -177,7 +177,7 @@ std::string one_of(const std::string& option, const std::string& value,
   std::string choices;
   for (const auto& a : allowed) choices += (choices.empty() ? "" : ", ") + a;
   throw Error(ErrorKind::kUsage, "--" + option + " " + value + ": one of " + choices +
-                                     " is expected" + core::did_you_mean(value, allowed));
+                                     " is expected" + did_you_mean(value, allowed));
 }
 
 /// Cores this process may use.

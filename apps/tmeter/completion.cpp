@@ -195,7 +195,7 @@ int completion_command(const Arguments& arguments) {
   const auto shell = arguments.size() == 1 ? arguments[0] : std::string();
   if (std::find(shells.begin(), shells.end(), shell) == shells.end())
     throw Error(ErrorKind::kUsage, "`tmeter completion` takes bash, zsh or fish" +
-                                       (shell.empty() ? "" : core::did_you_mean(shell, shells)));
+                                       (shell.empty() ? "" : did_you_mean(shell, shells)));
   add_plugin_host_interfaces();
   return supervise_command("", [&](Worker& worker) -> Ending {
     const Registry registry(Settings(), worker.excluded());

@@ -119,7 +119,7 @@ class Parser {
       std::vector<std::string> known;
       known.reserve(kDTypes.size());
       for (const auto& d : kDTypes) known.emplace_back(d.code);
-      refuse(text_, "unknown dtype '" + code + "'" + core::did_you_mean(code, known));
+      refuse(text_, "unknown dtype '" + code + "'" + did_you_mean(code, known));
     }
     rest = rest.substr(0, colon);
     return dtype.id();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <numeric>
 #include <tmeter/cpp/utf8.hpp>
 
 namespace tmeter::core {
@@ -42,76 +41,6 @@ bool glob_match(std::string_view pattern, std::string_view text) {
   }
   while (p < pattern.size() && pattern[p] == '*') ++p;
   return p == pattern.size();
-}
-
-namespace {
-
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
-    }
-  }
-  return row.back();
-}
-
-}  // namespace
-
-namespace {
-
-/// Drops case and separators, which people omit: "nvidia-rtx-4090" becomes "nvidiartx4090".
-std::string letters_and_digits(std::string_view text) {
-  std::string out;
-  for (const char c : text)
-    if (c != '-' && c != '_' && c != '.' && c != ' ')
-      out += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return out;
-}
-
-/// The only candidate that contains `word`, compared without case and separators; of several, the
-/// only one that ends with it. Empty if that does not decide.
-std::string only_one_around(std::string_view word, const std::vector<std::string>& candidates) {
-  const auto plain = letters_and_digits(word);
-  if (plain.size() < 3) return {};
-  std::vector<std::string> inside, at_end;
-  for (const auto& candidate : candidates) {
-    const auto letters = letters_and_digits(candidate);
-    if (letters.find(plain) == std::string::npos) continue;
-    inside.push_back(candidate);
-    if (letters.ends_with(plain)) at_end.push_back(candidate);
-  }
-  if (inside.size() == 1) return inside.front();
-  return at_end.size() == 1 ? at_end.front() : std::string();
-}
-
-}  // namespace
-
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  constexpr size_t kLongestWord = 256;  // a longer text is not a typing error
-  if (word.size() > kLongestWord) return {};
-  std::string best;
-  size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
-  const bool may_begin_a_name = word.size() >= 3;
-  for (const auto& candidate : candidates) {
-    const bool begins = may_begin_a_name && candidate.starts_with(word);
-    const size_t longer = std::max(word.size(), candidate.size()),
-                 shorter = std::min(word.size(), candidate.size());
-    if (!begins && longer - shorter >= best_distance) continue;  // the distance is no less
-    const size_t distance = begins ? 0 : edit_distance(word, candidate);
-    if (distance < best_distance) best_distance = distance, best = candidate;
-  }
-  return best.empty() ? only_one_around(word, candidates) : best;
-}
-
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
-  const auto best = nearest(word, candidates);
-  return best.empty() ? std::string() : " (did you mean '" + best + "'?)";
 }
 
 std::optional<std::string> bytes_of_hex(std::string_view hex) {

@@ -1,10 +1,11 @@
-// Small text helpers: splitting, globs, shapes, and the nearest spelling for "did you mean".
+// Small text helpers: splitting, globs, shapes, and did_you_mean() of the SDK.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tmeter/cpp/nearest.hpp>
 #include <vector>
 
 namespace tmeter::core {
@@ -17,14 +18,6 @@ std::string joined(const std::vector<std::string>& items);
 
 /// `*` matches anything, also '/'; `?` one character.
 bool glob_match(std::string_view pattern, std::string_view text);
-
-/// The nearest candidate: one that begins with `word` (of at least three letters), else the one
-/// with the smallest edit distance, else the only one that contains it ("a100" in "nvidia-a100").
-/// Empty if none is close enough.
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
-
-/// " (did you mean 'flops'?)" or nothing.
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
 /// "\x50\x4b" of "504b"; nothing when that is not pairs of digits 0 to 9 and a to f.
 std::optional<std::string> bytes_of_hex(std::string_view hex);

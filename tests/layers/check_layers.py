@@ -70,7 +70,7 @@ PLUGINS = {
     "plugins/resize": ["plugins/torch_backend"],
 }
 # the SDK's headers over the standard library alone
-TEXT = tuple(f"tmeter/cpp/{name}.hpp" for name in ("natural_order", "sha256", "text_hash", "utf8"))
+TEXT = tuple(f"tmeter/cpp/{name}.hpp" for name in ("natural_order", "nearest", "sha256", "text_hash", "utf8"))
 # rooms of the host that do not know plugins → what they may include of the SDK
 SDK = {"core/base": TEXT, "core/process": TEXT, "core/archive": TEXT, "core/config": TEXT, "core/ir": ("tmeter/abi/", *TEXT)}
 # a third-party header → the only folders that may use it

@@ -10,11 +10,11 @@
 #include <tmeter/cpp/units.hpp>
 
 #include "columns.hpp"
+#include "declared.hpp"
 #include "energy_counters.hpp"
 #include "grid.hpp"
 #include "hwmon.hpp"
 #include "meter.hpp"
-#include "model_metric.hpp"
 #include "nvml.hpp"
 
 namespace energy {
@@ -110,8 +110,7 @@ class Measured final : public tmeter::Observer {
 };
 
 void Measured::find_counters(const ObserverCall& call) {
-  places_.root = call.option_text("sensors-root");
-  places_.nvml = call.option_text("nvml");
+  places_ = sensors::places_of(call);
   auto found = sensors::processor_counters(places_);
   counters_ = std::move(found.counters);
   problems_ = std::move(found.problems);
@@ -311,12 +310,7 @@ void register_measured(tmeter::Registrar& r) {
             .text = "how measured energy above idle is attributed to operators: by processor time, "
                     "or by time",
             .choices = "activity time"});
-  r.option({.key = "sensors-root",
-            .default_value = "",
-            .text = "folder that replaces / in /sys and /proc, for tests"});
-  r.option({.key = "nvml",
-            .default_value = "libnvidia-ml.so.1",
-            .text = "NVIDIA's management library, by name or path"});
+  sensors::add_place_options(r);
   tmeter::observer<Measured>(r, "energy", kProduced);
 }
 

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <tmeter/cpp/observer.hpp>
 
+#include "declared.hpp"
 #include "interval.hpp"
-#include "model_metric.hpp"
 #include "recorder.hpp"
 
 namespace {
@@ -120,9 +120,7 @@ class System final : public tmeter::Observer {
   void begin(const Graph&, ObserverCall& call) override {
     const auto gpu = sensors::gpu_of(call.fact("device"));
     has_gpu_ = gpu.has_value();
-    recorder_.emplace(sensors::Places{std::string(call.option_text("sensors-root")),
-                                      std::string(call.option_text("nvml"))},
-                      gpu);
+    recorder_.emplace(sensors::places_of(call), gpu);
     call.want(TMETER_RUN_WHOLE);
     call.want_samples(interval(call));
   }
@@ -185,12 +183,7 @@ void register_all(tmeter::Registrar& r) {
   r.option({.key = "interval",
             .default_value = "100ms",
             .text = "interval of readings, from 10ms to 60min"});
-  r.option({.key = "sensors-root",
-            .default_value = "",
-            .text = "folder that replaces / in /sys and /proc, for tests"});
-  r.option({.key = "nvml",
-            .default_value = "libnvidia-ml.so.1",
-            .text = "NVIDIA's management library, by name or path"});
+  sensors::add_place_options(r);
   r.configure([](Call& call) { interval(call); });  // refuse early
   tmeter::observer<System>(r, "system", kProduced);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tmeter/cpp/nearest.hpp>
 
 namespace reports {
 
@@ -40,36 +41,6 @@ bool is_equal_in_any_case(std::string_view a, std::string_view b) {
 
 namespace {
 
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
-    }
-  }
-  return row.back();
-}
-
-/// " (did you mean 'macs'?)" for a metric that differs in two letters or has this prefix; else
-/// empty.
-std::string did_you_mean(const Report& report, std::string_view id) {
-  constexpr size_t kMaxIdLength = 64, kMinPrefix = 3;
-  std::string best;
-  size_t least = 3;
-  for (const auto& m : report.metrics()) {
-    if (id.size() > kMaxIdLength || m.id().size() > kMaxIdLength) continue;
-    const bool begins = id.size() >= kMinPrefix && m.id().substr(0, id.size()) == id;
-    const auto distance = begins ? 0 : edit_distance(id, m.id());
-    if (distance < least) least = distance, best = m.id();
-  }
-  return best.empty() ? best : " (did you mean '" + best + "'?)";
-}
-
 /// A saved report lacks metrics that were not requested when it was made.
 std::string how_to_get(std::string_view id) {
   return "; if a plugin has it, tmeter MODEL --plugins=all --columns=" + std::string(id) +
@@ -93,9 +64,12 @@ std::optional<Metric> metric_named(const Report& report, std::string_view name) 
 Metric find_metric(const Report& report, std::string_view id, std::string_view option) {
   if (const auto named = metric_named(report, id)) return *named;
   std::string known;
-  for (const auto& m : report.metrics())
+  std::vector<std::string_view> ids;
+  for (const auto& m : report.metrics()) {
     known += (known.empty() ? "" : ", ") + std::string(m.id());
-  const auto meant = did_you_mean(report, id);
+    ids.push_back(m.id());
+  }
+  const auto meant = tmeter::did_you_mean(id, ids);
   throw tmeter::Error(TMETER_BAD_USAGE,
                       std::string(option) + ": this report has no metric '" + std::string(id) +
                           "'" + meant + "; it has " + known +

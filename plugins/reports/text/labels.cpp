@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tmeter/cpp/nearest.hpp>
 
 #include "../common/describe.hpp"
 #include "columns.hpp"
@@ -164,7 +165,7 @@ void Labels::resolve(Written& written) const {
       for (const auto& m : report_.metrics()) names.push_back(m.id());
       look_.fail(written.given, part.at,
                  "there is no placeholder <" + plugins::readable(part.text) + ">" +
-                     meant(part.text, names));
+                     tmeter::did_you_mean(part.text, names));
     }
   }
 }

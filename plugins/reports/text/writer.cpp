@@ -1,6 +1,7 @@
 #include "writer.hpp"
 
 #include <algorithm>
+#include <tmeter/cpp/nearest.hpp>
 
 #include "paragraphs.hpp"
 #include "tables.hpp"
@@ -224,7 +225,7 @@ void refuse_unknown_columns(const Report& report, const Look& look) {
   for (const auto& [name, given] : look.named_columns()) {
     if (std::find(names.begin(), names.end(), name) != names.end() || look.is_metric(name))
       continue;
-    look.fail(given, 0, "there is no column '" + name + "'" + meant(name, names));
+    look.fail(given, 0, "there is no column '" + name + "'" + tmeter::did_you_mean(name, names));
   }
 }
 

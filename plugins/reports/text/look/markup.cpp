@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
+#include <tmeter/cpp/nearest.hpp>
 
 #include "plugins/common/utf8.hpp"
 
@@ -100,8 +100,8 @@ std::optional<Color> parse_color(std::string_view word) {
   for (const auto& a : kAttributes)
     if (a.name.size() > 1) words.push_back(a.name);
   for (const auto& r : kRoleNames) words.push_back(r.name);
-  throw Mistake{
-      at, "there is no style or colour '" + plugins::readable(word) + "'" + meant(word, words)};
+  throw Mistake{at, "there is no style or colour '" + plugins::readable(word) + "'" +
+                        tmeter::did_you_mean(word, words)};
 }
 
 // The word that begins at `at`, spaces before it skipped: "rgb(1, 2, 3)" is one.
@@ -166,27 +166,6 @@ std::vector<Style> parse_styles(std::string_view text) {
   }
   const bool any = std::any_of(out.begin(), out.end(), [](const Style& s) { return !s.plain(); });
   return any ? out : std::vector<Style>();
-}
-
-std::string meant(std::string_view word, const std::vector<std::string_view>& words) {
-  constexpr size_t kMaxWord = 64;
-  if (word.empty() || word.size() > kMaxWord) return {};
-  std::string_view best;
-  size_t least = (word.size() < 3 ? 1 : std::max<size_t>(2, word.size() / 3)) + 1;
-  for (const auto& other : words) {
-    std::vector<size_t> row(other.size() + 1);
-    std::iota(row.begin(), row.end(), size_t{0});
-    for (size_t i = 1; i <= word.size(); ++i) {
-      size_t diagonal = row[0]++;
-      for (size_t j = 1; j <= other.size(); ++j) {
-        const auto cost = diagonal + (word[i - 1] != other[j - 1]);
-        diagonal = row[j];
-        row[j] = std::min({row[j] + 1, row[j - 1] + 1, cost});
-      }
-    }
-    if (row.back() < least) least = row.back(), best = other;
-  }
-  return best.empty() ? std::string() : " (did you mean '" + std::string(best) + "'?)";
 }
 
 namespace {

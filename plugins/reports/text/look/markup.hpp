@@ -69,7 +69,4 @@ std::vector<Style> parse_styles(std::string_view text);
 std::optional<uint8_t> color_number(std::string_view name);
 std::vector<std::string_view> color_names();
 
-/// " (did you mean 'green'?)", or nothing.
-std::string meant(std::string_view word, const std::vector<std::string_view>& words);
-
 }  // namespace text_report

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <tmeter/cpp/nearest.hpp>
 
 #include "style.hpp"
 
@@ -74,8 +75,8 @@ const Box* box(std::string_view text) {
   if (const auto* found = find_box(text)) return found;
   std::string names;
   for (const auto name : box_names()) names.append(names.empty() ? "" : ", ").append(name);
-  throw Mistake{0, "there is no box '" + plugins::readable(text) + "'" + meant(text, box_names()) +
-                       "; there are " + names};
+  throw Mistake{0, "there is no box '" + plugins::readable(text) + "'" +
+                       tmeter::did_you_mean(text, box_names()) + "; there are " + names};
 }
 
 // --- where they go

@@ -18,21 +18,6 @@ TEST(Text, GlobStarCrossesSlashes) {
   EXPECT_FALSE(glob_match("", "x"));
 }
 
-TEST(Text, NearestFindsSlipsButNotStrangers) {
-  const std::vector<std::string> known{"flops", "memory", "energy"};
-  EXPECT_EQ(nearest("flop", known), "flops");
-  EXPECT_EQ(nearest("enregy", known), "energy");
-  EXPECT_EQ(nearest("quantization", known), "");
-  EXPECT_EQ(nearest("nvidia-h100", {"nvidia-a100", "nvidia-h100-sxm"}), "nvidia-h100-sxm");
-  EXPECT_EQ(nearest("en", {"energy"}), "");
-  // Part of one name in any case; part of two names matches neither.
-  EXPECT_EQ(nearest("a100", {"nvidia-a100", "nvidia-h100-sxm"}), "nvidia-a100");
-  EXPECT_EQ(nearest("RTX4090", {"nvidia-a100", "nvidia-rtx-4090"}), "nvidia-rtx-4090");
-  EXPECT_EQ(nearest("sxm", {"nvidia-h100-sxm", "nvidia-h200-sxm"}), "");
-  EXPECT_EQ(nearest(std::string(100'000, 'x'), {std::string(100'000, 'y')}), "");
-  EXPECT_EQ(did_you_mean("flop", known), " (did you mean 'flops'?)");
-}
-
 TEST(Text, PrintableTextHasNoControlCharacters) {
   EXPECT_EQ(printable("a\x1b[31mb\n"), "a\\x1b[31mb\\n");
   EXPECT_EQ(printable("abcdef", 3), "abc…");
