@@ -2,6 +2,8 @@
 
 The small networks are saved reports written here, layer by layer, with figures calculated by hand: a Linear(i, o) with bias has
 i·o + o parameters and, for one row of input, i·o MACs."""
+import base64
+import hashlib
 import html.parser
 import json
 import sys
@@ -216,23 +218,30 @@ class Formats(Diff):
             errors = list(Draft202012Validator(json.loads(SCHEMA.read_text())).iter_errors(json.loads(path.read_text())))
             self.assertEqual(errors, [])
 
-    def test_html_runs_nothing_and_names_are_text(self):
+    def test_html_runs_its_own_script_alone_and_names_are_text(self):
         before, after = self.pair()
         text = tmeter("diff", before, after, "--report=html", "--assert=diff.macs<1").stdout
-        tags, policies, attributes = set(), [], set()
+        tags, policies, attributes, texts = [], [], set(), {}
 
         class Reader(html.parser.HTMLParser):
             def handle_starttag(self, tag, attrs):
-                tags.add(tag)
+                tags.append(tag)
                 attributes.update(k for k, _ in attrs)
                 if dict(attrs).get("http-equiv") == "Content-Security-Policy":
                     policies.append(dict(attrs)["content"])
 
+            def handle_data(self, data):
+                if self.lasttag in ("script", "style"):
+                    texts.setdefault(self.lasttag, data)
+
         Reader().feed(text)
-        self.assertFalse(tags & {"script", "img", "link", "iframe", "object", "form", "a", "base"}, tags)
+        self.assertFalse(set(tags) & {"img", "link", "iframe", "object", "form", "a", "base"}, tags)
+        self.assertEqual((tags.count("script"), tags.count("style")), (1, 1))
         self.assertFalse({a for a in attributes if a.startswith("on") or a in ("src", "href", "style")}, attributes)
         self.assertEqual(len(policies), 1)
-        self.assertIn("default-src 'none'", policies[0])
+        hashes = {tag: base64.b64encode(hashlib.sha256(content.encode()).digest()).decode() for tag, content in texts.items()}
+        self.assertEqual(policies[0], f"default-src 'none'; script-src 'sha256-{hashes['script']}'; style-src 'sha256-{hashes['style']}'; "
+                                      "base-uri 'none'; form-action 'none'")
         self.assertIn("&lt;script&gt;", text)
         self.assertIn("prefers-color-scheme: dark", text)
         for words in ("Linear(in_features=8, out_features=2, bias=True)", "Linear(in_features=8, out_features=3, bias=True)", "+50.0 %"):

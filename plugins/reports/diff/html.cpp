@@ -1,5 +1,9 @@
-// A comparison side by side in a browser: one file without scripts, under a policy that forbids
-// them. Folding and hiding is done by HTML and CSS.
+// A comparison side by side in a browser: one file, under a policy that allows its own script alone
+// (page.hpp). Without the script nothing is missing but search and sorting.
+#include <array>
+#include <charconv>
+
+#include "../common/base64.hpp"
 #include "../common/describe.hpp"
 #include "page.hpp"
 #include "plugins/common/utf8.hpp"
@@ -48,13 +52,23 @@ std::string_view class_of(const Change& change, const tmeter::Metric& metric) {
   return (d->real() < 0) == (metric.better() == TMETER_BETTER_LOWER) ? "good" : "bad";
 }
 
+/// " data-v=4.5": what the script sorts by.
+std::string value_of(const Cell& cell) {
+  if (!cell.known()) return {};
+  std::array<char, 32> text;
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), cell.real());
+  return " data-v=" + std::string(text.data(), end);
+}
+
 class Page {
  public:
   Page(const Changes& changes, tmeter::Output& out) : changes_(changes), out_(out) {}
 
   void write() {
     const auto name = plain(reports::model_name(changes_.after()));
-    put(kPageBegin, name, "</title>\n", kPageStyle, "</head>\n<body>\n<header>\n<h1>", name,
+    put(kPageBegin, "script-src ", reports::policy_hash(kPageScript), "; style-src ",
+        reports::policy_hash(kPageStyle), kPageHead, name, "</title>\n<style>", kPageStyle,
+        "</style>\n</head>\n<body>\n<header>\n<h1>", name,
         ": before and after</h1>\n<div class=sides>");
     side("before", changes_.before());
     side("after", changes_.after());
@@ -64,7 +78,7 @@ class Page {
     notes();
     modules();
     put("</main>\n<footer>tmeter ", plain(changes_.after().property("tool.version")),
-        "</footer>\n</body>\n</html>\n");
+        "</footer>\n<script>", kPageScript, "</script>\n</body>\n</html>\n");
     flush();
   }
 
@@ -91,14 +105,16 @@ class Page {
 
   void figures(const Change& change, const Column& c) {
     const auto look = class_of(change, c.after);
-    put("<td class=n>", plain(reports::shown(change.before, c.before)), "</td><td class=n>",
+    put("<td class=n", value_of(change.before), ">", plain(reports::shown(change.before, c.before)),
+        "</td><td class=n", value_of(change.after), ">",
         plain(reports::shown(change.after, c.after)), "</td><td class=\"n ", look, "\">",
         plain(shown_difference(change, c.after)), "</td><td class=\"n ", look, "\">",
         plain(shown_relative(change)), "</td>");
   }
 
   void totals() {
-    put("<h2>Totals</h2>\n<div class=wide tabindex=0 role=region aria-label=totals><table>"
+    put("<h2>Totals</h2>\n<div class=wide tabindex=0 role=region aria-label=totals><table "
+        "class=totals>"
         "<thead><tr><th scope=col>metric</th><th scope=col>before</th><th scope=col>after</th>"
         "<th scope=col colspan=2>change</th></tr></thead>\n<tbody>\n");
     for (const auto& c : changes_.columns()) {
@@ -136,7 +152,8 @@ class Page {
           plain(c.after.title()), "</th>");
     put("</tr>\n<tr>");
     for (size_t i = 0; i < changes_.columns().size(); ++i)
-      put("<th scope=col>before</th><th scope=col>after</th><th scope=col colspan=2>change</th>");
+      put("<th scope=col>before</th><th scope=col>after</th><th scope=col>change</th>"
+          "<th scope=col>in %</th>");
     put("</tr></thead>\n");
   }
 
@@ -159,7 +176,8 @@ class Page {
     const bool with_same = changes_.counts().all <= kMaxWithUnchanged;
     put("<h2>Modules</h2>\n<p>", counts_text(changes_.counts()), ".</p>\n");
     if (with_same && changes_.counts().same > 0)
-      put("<input type=checkbox id=same><label for=same> show modules that are the same</label>\n");
+      put("<input type=checkbox id=changes checked><label for=changes> only changes</label>\n");
+    put("<div class=tools></div>\n");
     // Focusable, so that the keyboard can scroll it.
     put("<div class=wide tabindex=0 role=region aria-label=modules><table class=modules>");
     head();

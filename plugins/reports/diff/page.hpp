@@ -1,5 +1,5 @@
-// The head of every comparison page: a policy under which nothing runs or is fetched, and its
-// styles, light and dark.
+// The head and the script of every comparison page. Its policy allows this one script and this one
+// style, by their hashes, and nothing else: whatever a name in a model looks like, it does not run.
 #pragma once
 #include <string_view>
 
@@ -9,12 +9,15 @@ inline constexpr std::string_view kPageBegin = R"(<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; )";
+
+/// After the hashes of script and style.
+inline constexpr std::string_view kPageHead = R"(; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>)";
 
-inline constexpr std::string_view kPageStyle = R"(<style>
+inline constexpr std::string_view kPageStyle = R"(
 :root { color-scheme: light dark; --ground: #fff; --text: #1d2129; --quiet: #5b6472; --line: #dde1e7; --band: #f5f7fa;
   --good: #11622f; --bad: #a3261c; --added: #e4f5e9; --removed: #fbe7e5; --renamed: #e8effb; --redefined: #fff4d8; }
 @media (prefers-color-scheme: dark) { :root { --ground: #14171c; --text: #e4e7ec; --quiet: #9aa4b2; --line: #333a45;
@@ -29,7 +32,7 @@ code, .n { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: 
 .wide { overflow-x: auto; max-width: 100%; } table { border-collapse: collapse; }
 th, td { border-bottom: 1px solid var(--line); padding: .2rem .6rem; text-align: left; vertical-align: top; white-space: nowrap; }
 thead th { background: var(--band); color: var(--quiet); font-weight: 600; } thead th[colspan] { border-left: 1px solid var(--line); text-align: center; }
-thead tr:last-child th:not(:first-child):not([colspan]) { text-align: right; }
+thead tr:last-child th:not(:first-child):not([colspan]), .modules thead tr:last-child th { text-align: right; }
 .n { text-align: right; } .good { color: var(--good); } .bad { color: var(--bad); } .none { color: var(--quiet); }
 .m { white-space: normal; overflow-wrap: anywhere; min-width: 11rem; max-width: 26rem; } .m span { color: var(--quiet); font-size: .85em; }
 .added td { background: var(--added); } .removed td { background: var(--removed); }
@@ -37,10 +40,89 @@ thead tr:last-child th:not(:first-child):not([colspan]) { text-align: right; }
 .d1 { padding-left: 1.2rem; } .d2 { padding-left: 1.9rem; } .d3 { padding-left: 2.6rem; } .d4 { padding-left: 3.3rem; }
 .d5 { padding-left: 4rem; } .d6 { padding-left: 4.7rem; } .d7 { padding-left: 5.4rem; } .d8 { padding-left: 6.1rem; }
 .d9, .d10, .d11, .d12 { padding-left: 6.8rem; }
-.same { display: none; } #same:checked ~ .wide .same { display: table-row; color: var(--quiet); }
+.same { color: var(--quiet); } #changes:checked ~ .wide .same { display: none; }
 footer { margin-top: 2rem; color: var(--quiet); font-size: .85rem; }
-@media print { .same { display: none !important; } input, label { display: none; } }
-</style>
+@media print { .same { display: none !important; } .tools, input, label { display: none; } }
+.tools { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .4rem 0; }
+.tools input[type=search] { flex: 0 1 22rem; min-width: 0; font: inherit; padding: .25rem .6rem; color: inherit; background: var(--ground); border: 1px solid var(--quiet); border-radius: .4rem; }
+th button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; text-align: inherit; }
+th button:hover, th[aria-sort] button { color: var(--text); }
+th[aria-sort] button::after { content: " ▼"; content: " ▼" / ""; } th[aria-sort=ascending] button::after { content: " ▲"; content: " ▲" / ""; }
+tr[hidden] { display: none !important; }
+.flat .m { padding-left: .6rem; }
+@media (max-width: 600px) {
+  body { padding: .8rem; }
+  .totals thead { display: none; }
+  .totals, .totals tbody { display: block; }
+  .totals tr { display: flex; flex-wrap: wrap; gap: 0 .6rem; padding: .35rem 0; border-bottom: 1px solid var(--line); }
+  .totals th, .totals td { border: 0; padding: 0; } .totals tbody th { flex: 1 0 100%; }
+  .totals td + td::before { content: "→ "; color: var(--quiet); } .totals td + td + td::before { content: none; }
+  .totals td:nth-of-type(3) { margin-left: auto; }
+  .modules .m { min-width: 7rem; } .modules .m span { display: none; } th, td { padding: .2rem .4rem; }
+}
 )";
+
+/// Makes the table of modules searchable and sortable: a number's cell has it as data-v. Without it
+/// the page is complete, in the order of the model.
+inline constexpr std::string_view kPageScript = R"js(
+"use strict";
+const table = document.querySelector("table.modules"), body = table.tBodies[0], rows = [...body.rows];
+const tools = document.querySelector(".tools"), heads = [...table.tHead.querySelectorAll("th")].filter((th) => !th.matches("[scope=colgroup]"));
+const make = (tag, properties, ...children) => {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+};
+
+const count = make("span", {});
+count.setAttribute("role", "status");
+const search = make("input", { type: "search", placeholder: "Search modules and types" });
+search.setAttribute("aria-label", search.placeholder);
+search.addEventListener("input", () => {
+  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  let found = 0;
+  for (const row of rows) {
+    const text = (row.cells[0].textContent + " " + row.cells[1].textContent).toLowerCase();
+    row.hidden = !words.every((word) => text.includes(word));
+    found += row.hidden ? 0 : 1;
+  }
+  count.textContent = words.length > 0 ? found + " of " + rows.length + " modules found" : "";
+});
+tools.append(search, count);
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target === search) return;
+  event.preventDefault();
+  search.focus();
+});
+
+const number = (cell) => (cell.dataset.v === undefined ? NaN : Number(cell.dataset.v));
+// Of the four cells of a metric: before, after, change, relative change. A module of one side changes by its whole value.
+const keyOf = (column) => (row) => {
+  if (column < 2) return row.cells[column].textContent;
+  const first = column - (column - 2) % 4, before = number(row.cells[first]), after = number(row.cells[first + 1]);
+  const isOneSided = row.matches(".added, .removed"), change = isOneSided ? (after || 0) - (before || 0) : after - before;
+  return [before, after, Math.abs(change), Math.abs(change / before)][(column - 2) % 4];
+};
+const compare = (a, b) => {
+  if (typeof a === "string") return a < b ? -1 : Number(a > b);
+  return Number.isNaN(a) || Number.isNaN(b) ? 0 : a - b;
+};
+const sortBy = (column, direction) => {
+  heads.forEach((th) => th.removeAttribute("aria-sort"));
+  table.classList.toggle("flat", direction !== "");
+  if (direction === "") return body.append(...rows);
+  heads[column].setAttribute("aria-sort", direction);
+  const keys = new Map(rows.map((row) => [row, keyOf(column)(row)])), sign = direction === "ascending" ? 1 : -1;
+  const isKnown = (row) => keys.get(row) === keys.get(row) && keys.get(row) !== "";
+  const known = rows.filter(isKnown).sort((a, b) => sign * compare(keys.get(a), keys.get(b)));
+  body.append(...known, ...rows.filter((row) => !isKnown(row)));
+};
+heads.forEach((th, column) => {
+  const button = make("button", { type: "button" }, ...th.childNodes);
+  const [first, second] = column < 2 ? ["ascending", "descending"] : ["descending", "ascending"];
+  button.addEventListener("click", () => sortBy(column, { null: first, [first]: second, [second]: "" }[th.getAttribute("aria-sort")]));
+  th.append(button);
+});
+)js";
 
 }  // namespace diff_report

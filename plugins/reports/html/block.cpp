@@ -2,34 +2,14 @@
 
 #include <array>
 
+#include "../common/base64.hpp"
+
 namespace html_report {
 namespace {
 
 constexpr size_t kChunkBytes = 48 * 1024;  // a multiple of 3: whole groups of base64
 constexpr int kLevel = 6;
 constexpr size_t kMaxChunk = size_t{1} << 30;  // zlib counts its input in 32 bits
-
-constexpr std::string_view kDigits =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-char digit(uint32_t bits, int shift) { return kDigits[(bits >> shift) & 63]; }
-
-std::string base64(std::string_view bytes) {
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    const size_t left = bytes.size() - i;
-    const auto byte = [&](size_t k) {
-      return k < left ? static_cast<uint32_t>(static_cast<uint8_t>(bytes[i + k])) : 0;
-    };
-    const uint32_t bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-    text += digit(bits, 18);
-    text += digit(bits, 12);
-    text += left > 1 ? digit(bits, 6) : '=';
-    text += left > 2 ? digit(bits, 0) : '=';
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -71,7 +51,7 @@ void Block::deflate_some(std::string_view text, int flush) {
 
 void Block::put_base64(bool last) {
   const size_t ready = last ? compressed_.size() : compressed_.size() / 3 * 3;
-  out_.write(base64(std::string_view(compressed_).substr(0, ready)));
+  out_.write(reports::base64(std::string_view(compressed_).substr(0, ready)));
   compressed_.erase(0, ready);
 }
 

@@ -1,0 +1,71 @@
+// The page of a comparison: what is searched, sorted and hidden, and that nothing else runs in it.
+import assert from "node:assert/strict";
+import { writeFileSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import { becomes, eventually, makeComparison, path, withPage } from "./browser";
+
+const pruned = (): string => makeComparison("pruned-page", "pruned/before.pt2", "pruned/after.pt2");
+const shown = (page: Page): Promise<string[]> => page.locator(".modules tbody tr:visible td.m:first-child code").allInnerTexts();
+
+test("a comparison shows changes alone, or all modules", () =>
+  withPage(pruned(), {}, async ({ page }) => {
+    const changes = await shown(page);
+    await page.getByLabel("only changes").uncheck();
+    await eventually(async () => assert.ok((await shown(page)).length > changes.length));
+  }));
+
+test("a comparison is searched by words of paths and types", () =>
+  withPage(pruned(), {}, async ({ page }) => {
+    const all = (await shown(page)).length;
+    await page.keyboard.press("/");
+    await page.keyboard.type("conv2d");
+    await eventually(async () => assert.match(await page.getByRole("status").innerText(), /^\d+ of \d+ modules found$/));
+    const found = await page.locator(".modules tbody tr:visible").allInnerTexts();
+    assert.ok(found.length > 0 && found.length < all);
+    for (const text of found) assert.match(text, /Conv2d/);
+    await page.getByLabel("Search modules and types").fill("");
+    await becomes(async () => (await shown(page)).length, all);
+  }));
+
+test("a comparison is sorted by the size of a change, the other way, and as the model is", () =>
+  withPage(pruned(), {}, async ({ page }) => {
+    const order = await shown(page);
+    const head = page.locator(".modules thead tr:last-child th").nth(2);  // change of the first metric
+    const sizes = () => page.locator(".modules tbody tr:visible").evaluateAll((rows) => rows.map((row) => {
+      const [before, after] = [...(row as HTMLTableRowElement).cells].slice(2, 4).map((cell) => Number(cell.dataset["v"] ?? 0));
+      return Math.abs(after! - before!);
+    }));
+    const sorted = (await sizes()).sort((a, b) => b - a);
+    assert.ok(sorted[0]! > sorted[sorted.length - 1]!);
+    await head.getByRole("button").click();
+    await becomes(() => head.getAttribute("aria-sort"), "descending");
+    assert.deepEqual(await sizes(), sorted);
+    await head.getByRole("button").click();
+    await becomes(() => head.getAttribute("aria-sort"), "ascending");
+    assert.deepEqual(await sizes(), sorted.reverse());
+    await head.getByRole("button").click();
+    await becomes(() => shown(page), order);
+  }));
+
+test("on a phone the totals of a comparison are on the screen", () =>
+  withPage(pruned(), { viewport: { width: 390, height: 844 } }, async ({ page }) => {
+    for (const cell of await page.locator(".totals tbody :is(th, td)").all()) {
+      const { left, right } = await cell.evaluate((e) => e.getBoundingClientRect());
+      assert.ok(left >= 0 && right <= 390, `${left} to ${right}`);
+    }
+    assert.match(await page.locator(".totals tbody tr").first().innerText(), /^params\s/);
+  }));
+
+test("a script that got into a comparison would not run", () => {
+  const evil = "<script>document.title = 'owned'</script><img src='data:,' onerror=\"document.title='owned'\"><style>body { color: red }</style>";
+  const file = path("evil-diff.html");
+  writeFileSync(file, readFileSync(pruned(), "utf8").replace("<tbody>", `${evil}<tbody>`));
+  return withPage(file, {}, async ({ page, complaints }) => {
+    await page.getByLabel("Search modules and types").waitFor();  // its own script ran
+    await eventually(() => assert.ok(complaints.length >= 3, complaints.join()));
+    assert.ok(complaints.every((text) => /Content Security Policy/.test(text)), complaints.join());
+    assert.doesNotMatch(await page.title(), /owned/);
+    complaints.length = 0;
+  });
+});
