@@ -9,7 +9,7 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[1]
 
-LINK = re.compile(r"(?<!!)\[([^]]*)\]\(([^)\s]+)\)")
+LINK = re.compile(r"(!?)\[([^]]*)\]\(([^)\s]+)\)")  # or an image
 REFERENCE = """# Reference of the C headers
 
 <a href="html/index.html">The reference</a> is made from the headers of the SDK by Doxygen: every struct and function with its units,
@@ -29,7 +29,7 @@ def on_page_markdown(markdown, page, config, files):
     home = "." if page.file.src_uri == "index.md" else posixpath.join("docs", posixpath.dirname(page.file.src_uri))
 
     def inside(match):
-        text, target = match.groups()
+        mark, text, target = match.groups()
         if re.match(r"[a-z]+:|#", target):
             return match[0]
         path, hash_mark, anchor = target.partition("#")
@@ -38,7 +38,7 @@ def on_page_markdown(markdown, page, config, files):
             where = "docs/index.md"
         if not where.startswith("docs/") or files.get_file_from_path(where[5:]) is None:
             return text
-        return f"[{text}]({posixpath.relpath(where[5:], posixpath.dirname(page.file.src_uri) or '.')}{hash_mark}{anchor})"
+        return f"{mark}[{text}]({posixpath.relpath(where[5:], posixpath.dirname(page.file.src_uri) or '.')}{hash_mark}{anchor})"
 
     return LINK.sub(inside, markdown)
 

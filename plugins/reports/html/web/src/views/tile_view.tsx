@@ -11,8 +11,7 @@ import { shareOf } from "./figure";
 import { cellOfRow, foundInside } from "./rows";
 
 const legible = 36;  // pixels a label needs
-const roomy = 150, high = 34;  // pixels for a figure beside the name, and for one below it
-const wide = 125;  // pixels for share and figure
+const high = 34, letter = 6.3;  // pixels for a figure below the name, and about the width of a letter
 
 interface Props {
   picture: Omit<Picture, "isFolded">;
@@ -85,14 +84,16 @@ function TileButton({ app, tile, selected, focusable, look, onUnfold }: Drawn & 
   const { tree, zoom } = app;
   const { row, width, height, isLeaf } = tile;
   const m = moduleOf(row), run = isRun(row) ? runText(tree, row) : undefined;
-  const name = run ? run.names : tree.label(m);
+  const name = shortened(run ? run.names : tree.label(m), 40);
   const { background, class: kind } = look(tile);
-  const text = tileText(app, row, width > wide), each = tile.isEach ? " each" : "";
   const metric = app.report.metrics[app.metric]!.title;
   const isBelow = isLeaf && height > high && width > 2 * legible;
+  const before = isBelow ? 0 : name.length + (run ? run.repeat.length + 3 : 1);
+  const texts = [tileText(app, row), tileText(app, row, false)].map((text) => `${text}${tile.isEach ? " each" : ""}`);
+  const text = texts.find((each) => letter * (before + each.length) < width - 10);  // what there is room for
   return (
     <button type="button" tabIndex={row === focusable ? 0 : -1} data-row={row} data-tip={tipOf(app, row)}
-            aria-label={`${shortened(run ? `${run.repeat} ${run.names}` : tree.title(m), 80)} ${text}${each}, ${metric}${width > wide ? "" : `, ${tileText(app, row)}`}`}
+            aria-label={`${shortened(run ? `${run.repeat} ${run.names}` : tree.title(m), 80)} ${text ?? texts[0]}, ${metric}${text === texts[1] ? `, ${texts[0]}` : ""}`}
             aria-pressed={run ? undefined : m === selected}
             class={`tile${kind}${row === selected ? " selected" : ""}`}
             style={{ transform: `translate(${tile.x}px, ${tile.y}px)`, width: `${width}px`, height: `${height}px`, background }}
@@ -101,8 +102,8 @@ function TileButton({ app, tile, selected, focusable, look, onUnfold }: Drawn & 
       {width > legible && height > 12
         ? <span class={isBelow ? "tile-text below" : "tile-text"}>
             {run ? <><span class="badge">{run.repeat}</span>{" "}</> : null}
-            <span class="tile-name">{shortened(name, 40)}</span>
-            {text && (isBelow || width > roomy) ? <>{" "}<small>{text}{each}</small></> : null}
+            <span class="tile-name">{name}</span>
+            {text ? <>{" "}<small>{text}</small></> : null}
           </span>
         : null}
     </button>
