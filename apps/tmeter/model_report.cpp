@@ -79,6 +79,9 @@ void fill_report(Report& report, const CommandLine& line, const LoadedModel& mod
   report.view = line.view;
   if (auto note = assumed_sizes_note(*model.graph); !note.empty())
     report.warnings.push_back(std::move(note));
+  if (auto note = unmet_conditions_note(*model.graph); !note.empty())
+    report.warnings.push_back(std::move(note));
+  if (!report.sweep.warning.empty()) report.warnings.push_back(report.sweep.warning);
   if (!report.formulas.problem.empty()) report.warnings.push_back(report.formulas.problem);
   report.plugins.emplace_back(model.loader->manifest.id, model.loader->manifest.version);
   if (const auto* p = model.propagator)

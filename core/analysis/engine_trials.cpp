@@ -4,6 +4,7 @@
 
 #include "core/analysis/engine.hpp"
 #include "core/analysis/other_sizes.hpp"
+#include "core/analysis/size_notes.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
@@ -101,6 +102,7 @@ tmeter_status Engine::try_figure(const Trial& trial, tmeter_number& out) {
       CallLog log(-1);  // warnings come with the report's own run
       Engine engine(graph, plugins_, log, context_.hardware);
       out = engine.total_of(engine.column_index(trial.metric));
+      if (rests_on_assumption(graph) && is_number(out)) out.flags |= TMETER_NUMBER_ASSUMED;
     } catch (const PluginError&) {
       throw;
     } catch (const Error& e) {

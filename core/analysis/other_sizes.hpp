@@ -1,5 +1,6 @@
 // Evaluates a model under other sizes and restores its own afterwards.
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "core/base/error.hpp"
@@ -24,14 +25,19 @@ class OtherSizes {
   void set(size_t symbol, int64_t value) { values_[symbol] = value; }
   /// Throws Error(kModel) if the bound values make a dimension invalid.
   void apply() { graph_.assign(values_); }
-  /// The same, but returns false.
+  /// The same, but returns false; also where an operator refuses the sizes, or one is not divisible
+  /// as the program needs it. Its other conditions may be those of a branch or of one special size,
+  /// and do not count.
   bool try_apply() {
     try {
       apply();
-      return true;
     } catch (const Error&) {
       return false;
     }
+    if (graph_.refusing_node()) return false;
+    return std::ranges::all_of(graph_.conditions(), [&](const Condition& c) {
+      return !graph_.expressions().is_divisibility(c.expr) || graph_.holds(c);
+    });
   }
 
  private:

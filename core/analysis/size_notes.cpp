@@ -17,6 +17,23 @@ std::vector<const Symbol*> assumed_symbols(const Graph& graph) {
   return out;
 }
 
+bool holds_everywhere(const Graph& graph) {
+  return std::ranges::all_of(graph.conditions(), [&](const auto& c) { return graph.holds(c); });
+}
+
+/// "x.0=5, x.1=7"
+std::string sizes_in(const Graph& graph, ExprId expr) {
+  constexpr size_t kNamed = 5;
+  const auto symbols = graph.expressions().symbols_in(expr);
+  std::string out;
+  for (size_t i = 0; i < std::min(kNamed, symbols.size()); ++i) {
+    const auto& s = graph.symbols()[symbols[i]];
+    out += (i ? ", " : "") + printable(std::string(s.place.empty() ? s.name : s.place)) + "=" +
+           std::to_string(s.value);
+  }
+  return out + (symbols.size() > kNamed ? ", …" : "");
+}
+
 void mark(Cells& cells) {
   for (size_t i = 0; i < cells.size(); ++i) {
     auto figure = cells[i];
@@ -63,8 +80,37 @@ std::string assumed_sizes_note(const Graph& graph) {
          "others with --bind NAME=VALUE";
 }
 
+std::string unmet_conditions_note(const Graph& graph) {
+  constexpr std::string_view kFigures =
+      "; the figures are those of the operators recorded in the file";
+  if (const auto* n = graph.refusing_node())
+    return printable(n->full_name()) +
+           (n->location.empty() ? "" : " (" + printable(n->location) + ")") +
+           " refuses the sizes it gets: the model refuses its inputs or runs other operators" +
+           std::string(kFigures);
+  const Condition* first = nullptr;
+  size_t unmet = 0;
+  for (const auto& c : graph.conditions()) {
+    if (graph.holds(c)) continue;
+    if (!first) first = &c;
+    ++unmet;
+  }
+  if (!first) return {};
+  const auto sizes = sizes_in(graph, first->expr);
+  return "the model was exported for sizes with " +
+         (first->text.empty() ? graph.expressions().text(first->expr) : std::string(first->text)) +
+         ", which does not hold" + (sizes.empty() ? "" : " for " + sizes) +
+         (unmet > 1 ? " (nor do " + std::to_string(unmet - 1) + " more conditions)" : "") +
+         ": it may refuse these sizes, or run other operators" + std::string(kFigures);
+}
+
+bool rests_on_assumption(const Graph& graph) {
+  return !graph.property("assumed").empty() || !assumed_symbols(graph).empty() ||
+         !holds_everywhere(graph) || graph.refusing_node();
+}
+
 void mark_assumed(const Graph& graph, Results& results) {
-  if (graph.property("assumed").empty() && assumed_symbols(graph).empty()) return;
+  if (!rests_on_assumption(graph)) return;
   for (auto& c : results.columns) {
     if (c.axis == TMETER_AXIS_TENSOR) continue;
     mark(c.cells[TMETER_AXIS_MODULE]);

@@ -1,5 +1,5 @@
-// Sizes that the file does not record: those computed again for other inputs, and those assumed
-// because they depend on data.
+// Sizes that the file does not record: those computed again for other inputs, those assumed
+// because they depend on data, and sizes outside of the conditions of the recorded program.
 //
 // A loader reports assumptions as properties of the graph. "assumed", any text: a branch was
 // chosen, or a size was assumed that no symbol shows. "assumed.symbols": the names of symbols that
@@ -19,10 +19,17 @@ std::string recomputed_shapes_note(const Graph& graph);
 /// Adds the note to the provenance of every metric that depends on sizes: all but those of tensors.
 void note_recomputed_shapes(const Graph& graph, Results& results);
 
+/// Whether the figures rest on an assumption under the present sizes.
+bool rests_on_assumption(const Graph& graph);
+
 /// Marks the values of modules and of the model as assumed, in every metric that depends on sizes.
 void mark_assumed(const Graph& graph, Results& results);
 
 /// The warning about symbols without a value from the user. Empty without such symbols.
 std::string assumed_sizes_note(const Graph& graph);
+
+/// The warning about conditions of the program that do not hold for the present sizes. Empty if all
+/// hold.
+std::string unmet_conditions_note(const Graph& graph);
 
 }  // namespace tmeter::core

@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/ir/limits.hpp"
+#include "core/ir/size_demands.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -68,6 +69,13 @@ GraphBuilder::Id GraphBuilder::expr_symbol(Id symbol) {
   if (symbol < 1 || symbol > graph_->symbols_.size())
     refuse("a shape expression names a symbol that is not there");
   return graph_->expressions_.add_symbol(symbol - 1);
+}
+
+void GraphBuilder::condition(Id expr, std::string_view text) {
+  limit(graph_->conditions_.size(), limits::kConditions, "conditions on sizes");
+  if (!graph_->expressions_.contains(expr))
+    refuse("a condition names an expression that is not there");
+  graph_->conditions_.push_back({expr, graph_->intern(printable(text, limits::kConditionText))});
 }
 
 Module& GraphBuilder::module_at(Id id, const char* what) {
@@ -426,6 +434,9 @@ std::unique_ptr<Graph> GraphBuilder::finish() {
   fill_ownership();
   graph_->name_places();
   graph_->evaluate();
+  if (!graph_->symbols_.empty())
+    for (const auto& n : graph_->nodes_)
+      if (has_size_demands(n)) graph_->demanding_.push_back(&n);
   return std::move(graph_);
 }
 

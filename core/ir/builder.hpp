@@ -70,7 +70,8 @@ class GraphBuilder {
 
   /// Copies properties and metadata.
   void take_facts_of(const Graph& graph);
-  /// Copies symbols and expressions; their ids stay. To be called before others are added.
+  /// Copies symbols, expressions and conditions; their ids stay. To be called before others are
+  /// added.
   void take_sizes_of(const Graph& graph);
 
   void property(std::string_view key, std::string_view value);
@@ -85,6 +86,7 @@ class GraphBuilder {
   Id expr(int32_t op, const std::vector<Id>& operands) {
     return graph_->expressions_.add(op, operands);
   }
+  void condition(Id expr, std::string_view text);
 
   Id module(Id parent, std::string_view name, std::string_view type);
   /// Of a module that was made without one.

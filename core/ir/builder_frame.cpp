@@ -64,6 +64,7 @@ void GraphBuilder::take_sizes_of(const Graph& graph) {
     s.place = {};
   }
   graph_->expressions_ = graph.expressions_;
+  for (const auto& c : graph.conditions()) condition(c.expr, c.text);
 }
 
 /// Attributes are constants: no tensors, no symbolic sizes.

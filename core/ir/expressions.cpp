@@ -140,21 +140,58 @@ std::optional<size_t> Expressions::symbol_of(ExprId id) const {
   return static_cast<size_t>(items_[id - 1].value);
 }
 
-int64_t Expressions::evaluate(const Item& item, const std::vector<Symbol>& symbols) const {
+std::vector<size_t> Expressions::symbols_in(ExprId id) const {
+  std::vector<bool> is_needed(id);
+  std::vector<size_t> out;
+  is_needed[id - 1] = true;
+  for (size_t i = id; i-- > 0;) {  // operands come first
+    const auto& item = items_[i];
+    if (!is_needed[i]) continue;
+    if (item.op == kSymbol) out.push_back(static_cast<size_t>(item.value));
+    for (const auto operand : operands(item)) is_needed[operand - 1] = true;
+  }
+  std::ranges::sort(out);
+  out.erase(std::ranges::unique(out).begin(), out.end());
+  return out;
+}
+
+bool Expressions::is_divisibility(ExprId id) const {
+  const auto& item = items_[id - 1];
+  if (item.op != TMETER_EXPR_EQ) return false;
+  const auto sides = operands(item);
+  const auto& right = items_[sides[1] - 1];
+  return items_[sides[0] - 1].op == TMETER_EXPR_MOD && right.op == kInteger && right.value == 0;
+}
+
+int64_t Expressions::value(ExprId id) const {
+  if (const auto found = values_[id - 1]) return *found;
+  // The innermost one without a value says why.
+  for (bool is_innermost = false; !is_innermost;) {
+    is_innermost = true;
+    for (const auto operand : operands(items_[id - 1])) {
+      if (values_[operand - 1]) continue;
+      id = operand;
+      is_innermost = false;
+      break;
+    }
+  }
+  throw Error(ErrorKind::kModel,
+              "the shape expression " + text(id) +
+                  " has no 64-bit integer value for these sizes; bind other sizes with --bind");
+}
+
+Maybe Expressions::evaluate(const Item& item, const std::vector<Symbol>& symbols) const {
   if (item.op == kInteger || item.op == kText) return item.value;
   if (item.op == kSymbol) return symbols[static_cast<size_t>(item.value)].value;
-  const ExprId* operand = operands_.data() + item.first;
+  const auto operand = operands(item);
+  Maybe result = find_value(operand[0]);
   if (item.op == TMETER_EXPR_WHERE)
-    return value(operand[0]) ? value(operand[1]) : value(operand[2]);
-  Maybe result = value(operand[0]);
-  for (uint32_t i = 1; i < item.n && result; ++i)
-    result = apply(item.op, *result, value(operand[i]));
-  if (!result) {
-    throw Error(ErrorKind::kModel,
-                "the shape expression " + render(item, symbols) +
-                    " has no 64-bit integer value for these sizes; bind other sizes with --bind");
+    return result ? find_value(operand[*result ? 1 : 2]) : std::nullopt;
+  for (size_t i = 1; i < operand.size() && result; ++i) {
+    const auto next = find_value(operand[i]);
+    result = next ? apply(item.op, *result, *next) : std::nullopt;
   }
-  return *result;
+  return result;
 }
 
 void Expressions::evaluate(const std::vector<Symbol>& symbols) {

@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,8 +16,9 @@ struct Symbol {
   std::string_view name;
   int64_t min = 0, max = 0;
   int64_t value = 0;
-  std::string_view place = {};  // a dim of an input that is just this symbol: "input_ids.0"
-  bool given = false;           // the value is the user's
+  // A dim of an input that is just this symbol, "input_ids.0", or an input that is a number.
+  std::string_view place = {};
+  bool given = false;  // the value is the user's
 };
 
 /// 0 is "no expression"; ids count from 1.
@@ -36,13 +38,20 @@ class Expressions {
   bool contains(ExprId id) const { return id >= 1 && id <= items_.size(); }
   /// Index of the symbol if the expression is only a symbol.
   std::optional<size_t> symbol_of(ExprId id) const;
+  /// Indices of all symbols in it, ascending.
+  std::vector<size_t> symbols_in(ExprId id) const;
+  /// Whether it says that one expression is divisible by another: a % b == 0.
+  bool is_divisibility(ExprId id) const;
 
-  /// Evaluates all for the symbols' values; throws Error(kModel) on overflow or division by zero.
+  /// Evaluates all for the symbols' values.
   void evaluate(const std::vector<Symbol>& symbols);
   /// Renders all; then `text` may be called from any thread.
   void render(const std::vector<Symbol>& symbols);
 
-  int64_t value(ExprId id) const { return values_[id - 1]; }
+  /// None on overflow or division by zero in it.
+  std::optional<int64_t> find_value(ExprId id) const { return values_[id - 1]; }
+  /// Throws Error(kModel) instead.
+  int64_t value(ExprId id) const;
   const std::string& text(ExprId id) const { return texts_[id - 1]; }
 
  private:
@@ -52,13 +61,16 @@ class Expressions {
     uint32_t first, n;  // operands_[first, first + n); of a text: fixed_texts_[first]
   };
   ExprId push(Item item);
-  int64_t evaluate(const Item& item, const std::vector<Symbol>& symbols) const;
+  std::span<const ExprId> operands(const Item& item) const {
+    return std::span(operands_).subspan(item.first, item.op > 0 ? item.n : 0);
+  }
+  std::optional<int64_t> evaluate(const Item& item, const std::vector<Symbol>& symbols) const;
   std::string render(const Item& item, const std::vector<Symbol>& symbols) const;
 
   std::vector<Item> items_;
   std::vector<ExprId> operands_;
   std::vector<std::string> fixed_texts_;
-  std::vector<int64_t> values_;
+  std::vector<std::optional<int64_t>> values_;
   std::vector<std::string> texts_;
 };
 

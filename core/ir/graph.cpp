@@ -8,6 +8,7 @@
 #include "core/base/checked.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/ir/size_demands.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -79,6 +80,12 @@ bool Graph::wants_other_inputs() const {
                      [](const Input& i) { return !i.wanted.empty(); });
 }
 
+const Node* Graph::refusing_node() const {
+  const auto it =
+      std::ranges::find_if_not(demanding_, [](const Node* n) { return meets_size_demands(*n); });
+  return it == demanding_.end() ? nullptr : *it;
+}
+
 void Graph::set_values(std::span<const int64_t> values) {
   for (size_t i = 0; i < symbols_.size(); ++i) symbols_[i].value = values[i];
   evaluate();
@@ -135,15 +142,17 @@ void Graph::bind(const std::vector<std::pair<std::string, int64_t>>& bindings) {
 
 namespace {
 
-/// Calls `found` with every symbol that is a whole dim of `v`, and its place.
+/// Calls `found` with every symbol that is a whole dim of `v`, or the number `v`, and its place.
 template <class Found>
-void for_each_place(const Value& v, const std::string& place, const Found& found) {
+void for_each_place(const Value& v, const std::string& place, const Expressions& expressions,
+                    const Found& found) {
+  if (const auto symbol = expressions.symbol_of(v.expr)) found(*symbol, place);
   for (size_t i = 0; i < v.dim_exprs.size(); ++i) {
     const auto symbol = v.expressions->symbol_of(v.dim_exprs[i]);
     if (symbol) found(*symbol, place + "." + std::to_string(i));
   }
   for (size_t i = 0; i < v.items.size(); ++i)
-    for_each_place(*v.items[i], place + "." + std::to_string(i), found);
+    for_each_place(*v.items[i], place + "." + std::to_string(i), expressions, found);
 }
 
 }  // namespace
@@ -151,9 +160,11 @@ void for_each_place(const Value& v, const std::string& place, const Found& found
 void Graph::name_places() {
   if (symbols_.empty()) return;
   for (const auto& input : inputs_) {
-    for_each_place(*input.value, std::string(input.name), [&](size_t s, const std::string& place) {
-      if (!input.name.empty() && symbols_[s].place.empty()) symbols_[s].place = intern(place);
-    });
+    for_each_place(*input.value, std::string(input.name), expressions_,
+                   [&](size_t s, const std::string& place) {
+                     if (!input.name.empty() && symbols_[s].place.empty())
+                       symbols_[s].place = intern(place);
+                   });
   }
 }
 

@@ -135,6 +135,12 @@ struct Input {
   std::span<int64_t> wanted;  // dims the user asked for, when the loader could not give them
 };
 
+/// A condition on sizes under which the program was recorded.
+struct Condition {
+  ExprId expr = 0;        // not 0 where it holds
+  std::string_view text;  // as the file has it; empty: the expression says it
+};
+
 /// Ownership as columns of indices, for passes over the whole graph once for each metric. Nodes,
 /// calls and modules themselves would be fetched from memory each time.
 struct OwnershipColumns {
@@ -164,6 +170,12 @@ class Graph {
   const std::pmr::deque<Tensor>& tensors() const { return tensors_; }
   const std::vector<Symbol>& symbols() const { return symbols_; }
   const Expressions& expressions() const { return expressions_; }
+  const std::vector<Condition>& conditions() const { return conditions_; }
+  /// Whether it holds for the present sizes.
+  bool holds(const Condition& c) const { return expressions_.find_value(c.expr).value_or(0) != 0; }
+  /// The first operator that refuses the present sizes of its arguments (size_demands.hpp); null if
+  /// none does.
+  const Node* refusing_node() const;
   const std::vector<Input>& inputs() const { return inputs_; }
   const std::vector<Value*>& outputs() const { return outputs_; }
   const OwnershipColumns& ownership() const { return ownership_; }
@@ -220,6 +232,8 @@ class Graph {
   std::pmr::deque<Tensor> tensors_{&arena_};
   std::vector<Symbol> symbols_;
   Expressions expressions_;
+  std::vector<Condition> conditions_;
+  std::vector<const Node*> demanding_;  // has_size_demands
   std::vector<Input> inputs_;
   std::vector<Value*> outputs_;
   OwnershipColumns ownership_;

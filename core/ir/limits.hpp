@@ -29,6 +29,7 @@ inline constexpr size_t kMetadataBytes = size_t{32} << 20;  // of all keys and t
 inline constexpr size_t kParts = 16;                        // of an encoded tensor
 inline constexpr size_t kEncodingId = 64, kEncodingParameters = 1'000;  // bytes
 inline constexpr int64_t kBlockElements = int64_t{1} << 20, kBlockBytes = int64_t{1} << 24;
+inline constexpr size_t kConditions = 10'000, kConditionText = 200;
 inline constexpr size_t kExpressionText = 120;  // longer ones end in "…"
 
 }  // namespace tmeter::core::limits

@@ -307,7 +307,10 @@ const tmeter_builder_api* builder_interface() {
       [](B* b, Id node, tmeter_str name) {
         return perform(b, [&](G& g) { g.node_name(node, view(name)); });
       },
-      add_metadata};
+      add_metadata,
+      [](B* b, Id expr, tmeter_str text) {
+        return perform(b, [&](G& g) { g.condition(expr, view(text)); });
+      }};
   return &api;
 }
 

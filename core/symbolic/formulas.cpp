@@ -103,6 +103,25 @@ std::vector<size_t> free_symbols(const Graph& graph, const std::set<size_t>& fix
   return out;
 }
 
+/// Adds the symbols in the sizes of `v`.
+void add_symbols(const Graph& graph, const Value& v, std::set<size_t>& out) {
+  const auto add = [&](ExprId expr) {
+    if (expr != 0)
+      for (const auto s : graph.expressions().symbols_in(expr)) out.insert(s);
+  };
+  add(v.expr);
+  for (const auto expr : v.dim_exprs) add(expr);
+  for (const auto* item : v.items) add_symbols(graph, *item, out);
+}
+
+/// Symbols in the sizes of inputs that the user has given.
+std::set<size_t> symbols_of_given_inputs(const Graph& graph) {
+  std::set<size_t> out;
+  for (const auto& input : graph.inputs())
+    if (input.origin == "given") add_symbols(graph, *input.value, out);
+  return out;
+}
+
 /// The model at other sizes, where metrics are run again.
 class OtherRuns {
  public:
@@ -182,7 +201,11 @@ class OtherRuns {
 
 Formulas find_formulas(Graph& graph, const FormulaRequest& request) {
   Formulas out;
-  const auto symbols = free_symbols(graph, request.fixed);
+  auto symbols = free_symbols(graph, request.fixed);
+  if (symbols.size() > kMaxSizes) {  // sizes that the user gave are left out first
+    const auto given = symbols_of_given_inputs(graph);
+    std::erase_if(symbols, [&](size_t s) { return given.contains(s); });
+  }
   const FittedSeries series(request, sums_of(graph, request)), peaks(request, peaks_of(request));
   if (symbols.empty() || (series.list().empty() && peaks.list().empty())) return out;
   if (symbols.size() > kMaxSizes) {

@@ -5,6 +5,7 @@
 
 #include "core/analysis/engine.hpp"
 #include "core/analysis/other_sizes.hpp"
+#include "core/analysis/size_notes.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -93,11 +94,14 @@ void run_sweep(Graph& graph, Sweep& sweep, const std::vector<Plugin*>& plugins,
     for (const auto s : sweep.symbols) graph.mark_given(static_cast<size_t>(s), given);
   };
   mark_given(true);
+  size_t unmet = 0;
   for (size_t p = 0; p < sweep.points.size(); ++p) {
     for (size_t i = 0; i < sweep.symbols.size(); ++i)
       sizes.set(static_cast<size_t>(sweep.symbols[i]), sweep.points[p][i]);
     try {
       sizes.apply();
+      if (auto note = unmet_conditions_note(graph); !note.empty() && unmet++ == 0)
+        sweep.warning = "--sweep " + point_text(graph, sweep, p) + ": " + note;
       CallLog log(-1);  // warnings come with the report's own run
       sweep.totals.push_back(totals_of(Engine(graph, plugins, log, hardware).run()));
     } catch (const PluginError& e) {
@@ -107,6 +111,8 @@ void run_sweep(Graph& graph, Sweep& sweep, const std::vector<Plugin*>& plugins,
       throw Error(kind, "--sweep " + point_text(graph, sweep, p) + ": " + e.what());
     }
   }
+  if (unmet > 1)
+    sweep.warning += "; likewise at " + std::to_string(unmet - 1) + " of the other points";
   mark_given(false);
 }
 

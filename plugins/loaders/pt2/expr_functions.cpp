@@ -99,17 +99,15 @@ Fraction shift_right(ExprMaker& m, Args a) {
 
 Fraction where(ExprMaker& m, Args a) { return choose(m, a[0], a[1], a[2]); }
 
-/// Conditions are 0 or 1: all of them, any of them, the other one.
-Fraction logical_and(ExprMaker& m, Args a) { return over_common<TMETER_EXPR_MIN>(m, a); }
-Fraction logical_or(ExprMaker& m, Args a) { return over_common<TMETER_EXPR_MAX>(m, a); }
 Fraction logical_not(ExprMaker& m, Args a) {
   return m.whole(m.apply(TMETER_EXPR_EQ, {m.whole_ref(a[0]), m.integer(0)}));
 }
 
 constexpr size_t kMany = SIZE_MAX;
 
-// Names as sympy.srepr writes them; the short ones as str() does. Sorted.
-constexpr std::array<ExprFunctionRow, 50> kFunctions{{
+// Names as sympy.srepr writes them; the short ones as str() does, those with a dot as guards do.
+// Sorted.
+constexpr std::array<ExprFunctionRow, 56> kFunctions{{
     {"Abs", 1, 1, absolute},
     {"Add", 1, kMany, add},
     {"And", 1, kMany, logical_and},
@@ -156,9 +154,15 @@ constexpr std::array<ExprFunctionRow, 50> kFunctions{{
     {"abs", 1, 1, absolute},
     {"ceiling", 1, 1, ceiling},
     {"floor", 1, 1, floor},
+    {"math.ceil", 1, 1, ceiling},
+    {"math.floor", 1, 1, floor},
+    {"math.trunc", 1, 1, truncate},
     {"max", 1, kMany, over_common<TMETER_EXPR_MAX>},
     {"min", 1, kMany, over_common<TMETER_EXPR_MIN>},
     {"round", 1, 1, round_half_even},
+    {"torch.sym_float", 1, 1, same},
+    {"torch.sym_max", 1, kMany, over_common<TMETER_EXPR_MAX>},
+    {"torch.sym_min", 1, kMany, over_common<TMETER_EXPR_MIN>},
     {"trunc", 1, 1, truncate},
 }};
 static_assert(std::ranges::is_sorted(kFunctions, {}, &ExprFunctionRow::name));
@@ -171,6 +175,10 @@ const ExprFunctionRow* find_expr_function(std::string_view name) {
 }
 
 Fraction add(ExprMaker& m, Args a) { return over_common<TMETER_EXPR_ADD>(m, a); }
+
+/// Conditions are 0 or 1: all of them, any of them.
+Fraction logical_and(ExprMaker& m, Args a) { return over_common<TMETER_EXPR_MIN>(m, a); }
+Fraction logical_or(ExprMaker& m, Args a) { return over_common<TMETER_EXPR_MAX>(m, a); }
 
 Fraction multiply(ExprMaker& m, Args a) {
   std::vector<Ref> nums, dens;

@@ -23,6 +23,8 @@ Fraction divide(ExprMaker&, std::span<const Fraction>);
 Fraction floor_divide(ExprMaker&, std::span<const Fraction>);
 Fraction modulo(ExprMaker&, std::span<const Fraction>);
 Fraction power(ExprMaker&, std::span<const Fraction>);
+Fraction logical_and(ExprMaker&, std::span<const Fraction>);
+Fraction logical_or(ExprMaker&, std::span<const Fraction>);
 template <int32_t Op>
 Fraction compare(ExprMaker&, std::span<const Fraction>);
 

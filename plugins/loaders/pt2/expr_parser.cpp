@@ -1,8 +1,11 @@
-// The parser of Expr: sympy.srepr text and plain infix text are one grammar.
+// The parser of Expr: sympy.srepr text, plain infix text and the Python text of guards are one
+// grammar.
 //
 //   expr    := operand (infix operand)*            infix by the precedence of Python
-//   operand := ('-' | '+') operand | number | 'text' | name | name '(' args ')' | '(' expr,… ')'
+//   operand := ('-' | '+' | 'not') operand | number | 'text' | name | name '(' args ')' | source
+//              | '(' expr,… ')' | '(' expr 'if' expr 'else' expr ')'
 //   args    := expr or name '=' expr, separated by commas; named ones are assumptions
+//   source  := 'L' ('[' 'text' ']' | '[' integer ']' | '.' name | '()')+     a symbol: all its text
 #include <tmeter/abi/builder.h>
 
 #include <charconv>
@@ -16,7 +19,7 @@ namespace {
 
 constexpr int kMaxExprDepth = 200;  // nesting; PyTorch's own expressions stay below 30
 constexpr size_t kMaxExprBytes = 1 << 16;
-constexpr size_t kMaxSymbolBytes = 64;
+constexpr size_t kMaxSymbolBytes = 64, kMaxSourceBytes = 256;
 
 /// An argument: a number, a text, or the (value, condition) pair of a Piecewise.
 struct Term {
@@ -32,10 +35,13 @@ struct Infix {
   ExprFunction make;
 };
 
-constexpr int kComparison = 1, kSum = 2, kProduct = 3, kPower = 5;  // 4: unary minus
+constexpr int kOr = 1, kAnd = 2, kNot = 3, kComparison = 4, kSum = 5, kProduct = 6;
+constexpr int kPower = 8;  // 7: unary minus
 
 // Longer tokens first.
 constexpr Infix kInfix[] = {
+    {"or", kOr, logical_or},
+    {"and", kAnd, logical_and},
     {"**", kPower, power},
     {"//", kProduct, floor_divide},
     {"==", kComparison, compare<TMETER_EXPR_EQ>},
@@ -83,18 +89,35 @@ class Parser {
     at_ += token.size();
     return true;
   }
+  bool starts_with_word(std::string_view word) {
+    skip_space();
+    const auto rest = text_.substr(at_);
+    return rest.starts_with(word) &&
+           (rest.size() == word.size() || !is_name_part(rest[word.size()]));
+  }
+  bool take_word(std::string_view word) {
+    const bool found = starts_with_word(word);
+    if (found) at_ += word.size();
+    return found;
+  }
   const Infix* peek_infix(int lowest) {
     skip_space();
-    for (const auto& row : kInfix)
-      if (text_.substr(at_).starts_with(row.token))
-        return row.precedence >= lowest ? &row : nullptr;
+    for (const auto& row : kInfix) {
+      const bool found = is_name_start(row.token.front())
+                             ? starts_with_word(row.token)
+                             : text_.substr(at_).starts_with(row.token);
+      if (found) return row.precedence >= lowest ? &row : nullptr;
+    }
     return nullptr;
   }
 
   Term expression(int lowest) {
     if (++depth_ > kMaxExprDepth) fail("nested too deeply");
     Term left = operand();
+    bool is_compared = false;
     while (const Infix* infix = peek_infix(lowest)) {
+      if (is_compared && infix->precedence == kComparison) fail("a chain of comparisons");
+      is_compared = infix->precedence == kComparison;
       at_ += infix->token.size();
       // ** binds to the right, all others to the left.
       const int next = infix->precedence == kPower ? kPower : infix->precedence + 1;
@@ -111,6 +134,7 @@ class Parser {
     const char c = text_[at_];
     if (take("-")) return negated();
     if (take("+")) return expression(kProduct + 1);
+    if (take_word("not")) return inverted();
     if (take("(")) return parenthesized();
     if (c == '\'' || c == '"') return quoted_text(c);
     if (is_digit(c) || c == '.') return literal();
@@ -124,8 +148,18 @@ class Parser {
     return {.number = subtract(maker_, sides)};
   }
 
+  Term inverted() {
+    const std::array<Fraction, 2> sides{number(expression(kNot)), maker_.whole(maker_.integer(0))};
+    return {.number = compare<TMETER_EXPR_EQ>(maker_, sides)};
+  }
+
   Term parenthesized() {
     Term t = expression(0);
+    if (take_word("if")) {
+      const Fraction condition = number(expression(0));
+      if (!take_word("else")) fail("expected 'else'");
+      t = {.number = choose(maker_, condition, number(t), number(expression(0)))};
+    }
     if (take(",")) {
       t = {.kind = Term::kPair, .number = number(t), .condition = number(expression(0))};
       take(",");
@@ -168,7 +202,9 @@ class Parser {
   }
 
   Term name_or_call() {
+    const size_t start = at_;
     const auto n = name();
+    if (n == "L" && at_ < text_.size() && text_[at_] == '[') return source(start);
     if (take("(")) return call(n);
     if (n == "true" || n == "True") return {.number = maker_.whole(maker_.integer(1))};
     if (n == "false" || n == "False") return {.number = maker_.whole(maker_.integer(0))};
@@ -179,6 +215,30 @@ class Parser {
   Term symbol(std::string_view n, bool non_negative) {
     if (n.empty() || n.size() > kMaxSymbolBytes) fail("a symbol without a proper name");
     return {.number = maker_.whole(maker_.symbol(n, non_negative))};
+  }
+
+  /// The size or number of an input, in guards: "L['x']['key'][0].size()[1]".
+  Term source(size_t start) {
+    while (at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '.')) {
+      if (text_[at_] == '[') {
+        subscript();
+      } else {
+        name();
+        if (text_.substr(at_).starts_with("()")) at_ += 2;
+      }
+    }
+    const auto n = text_.substr(start, at_ - start);
+    if (n.size() > kMaxSourceBytes) fail("an input with too long a name");
+    return {.number = maker_.whole(maker_.symbol(n, n.find(".size()") != n.npos))};
+  }
+
+  void subscript() {
+    if (++at_ == text_.size()) fail("the text ends too early");
+    const char c = text_[at_];
+    if (c == '\'' || c == '"') quoted_text(c);
+    while (at_ < text_.size() && is_digit(text_[at_])) ++at_;
+    if (at_ == text_.size() || text_[at_] != ']') fail("expected ']'");
+    ++at_;
   }
 
   /// `name = value` assumptions, of which only non-negative symbols matter.

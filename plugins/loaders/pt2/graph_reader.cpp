@@ -2,10 +2,13 @@
 
 #include "../common/json_text.hpp"
 #include "dtypes.hpp"
+#include "guards.hpp"
 #include "source_location.hpp"
 
 namespace pt2 {
 namespace {
+
+constexpr std::string_view kAssertion = "aten::_assert_scalar";
 
 struct NamedArgument {
   std::string_view name;
@@ -95,6 +98,7 @@ void GraphReader::emit(const Target& target, const NodeView& node, Scope& scope,
     const auto value =
         within([&] { return "argument " + in_quotes(name); },
                [&, argument = argument] { return arguments_.value(argument, scope); });
+    if (i == 0 && target.op == kAssertion) add_assertion(argument, scope, building_);
     args_.push_back(tmeter::GraphBuilder::arg(name, value));
     ++i;
   }
@@ -160,6 +164,9 @@ void GraphReader::emit(Recording& recording, const RecordedNode& node, Scope& sc
   const auto values =
       std::span(recording.values).subspan(node.first, node.arguments + node.results);
   args_.clear();
+  if (node.arguments > 0 && recording.targets[node.target].target.op == kAssertion &&
+      values[0].kind == RecordedValue::Kind::kJson)
+    add_assertion(parse_recorded(recording.texts[values[0].at], argument_), scope, building_);
   for (size_t i = 0; i < node.arguments; ++i) {
     const auto& value = values[i];
     const auto name = value.name == 0 ? unnamed(i) : recording.names[value.name];

@@ -3,6 +3,7 @@
 
 #include "document.hpp"
 #include "graph_reader.hpp"
+#include "guards.hpp"
 #include "inputs.hpp"
 #include "recording.hpp"
 #include "ties.hpp"
@@ -138,6 +139,9 @@ struct Load {
              record_nodes(nodes, recording, uses);
              build_tensors(signature, uses, scope);
              build_inputs(signature, given, building, scope, arguments);
+             if (const auto guards = find_set(program, "guards_code"))
+               within([] { return "guards_code"; },
+                      [&] { read_guards(as_array(*guards), signature, scope, building); });
              read_nodes(recording, signature, scope);
              for (const auto output : signature.outputs)
                graph.output(arguments.value(output, scope));

@@ -184,6 +184,12 @@ std::optional<bool> Scope::known_condition(json::element argument) const {
   return value ? std::optional(*value != 0) : std::nullopt;
 }
 
+std::optional<json::element> Scope::size_meta(std::string_view name) const {
+  const auto* slot = slots_.find(name);
+  if (!slot || (slot->kind != Kind::kInt && slot->kind != Kind::kBool)) return std::nullopt;
+  return meta_of(*slot);
+}
+
 json::object Scope::tensor_meta(std::string_view name) const {
   const auto* slot = slots_.find(name);
   if (!slot || slot->kind != Kind::kTensor)

@@ -51,6 +51,8 @@ class Scope {
   };
   /// `last` as in NameMap::find_next. Throws if the file has none.
   Recorded recorded(std::string_view name, uint32_t& last) const;
+  /// The recorded size or condition, valid until the next call; none if the name is something else.
+  std::optional<json::element> size_meta(std::string_view name) const;
   /// The recorded TensorMeta, valid until the next call. Throws if the file has none.
   json::object tensor_meta(std::string_view name) const;
 

@@ -87,7 +87,7 @@ Symbols::Entry* Symbols::entry_of(json::element size) {
   if (!entry.hint) entry.hint = integer_hint(object);
   if (entry.hint && entry.expr && entry.expr->is_symbol()) {
     auto& symbol = symbols_[entry.symbols[0]];
-    if (!symbol.value) symbol.value = entry.hint;
+    if (!symbol.value) symbol.value = symbol.recorded = entry.hint;
   }
   return &entry;
 }
@@ -114,6 +114,11 @@ tmeter_dim Symbols::dim(json::element size) {
 }
 
 int64_t Symbols::value(json::element size) { return dim(size).value; }
+
+std::optional<int64_t> Symbols::hint(json::element size) {
+  const auto* entry = entry_of(size);
+  return entry ? entry->hint : plain_value(size);
+}
 
 std::optional<int64_t> Symbols::recorded_value(json::element size) {
   const int64_t now = value(size);
@@ -159,21 +164,38 @@ void Symbols::push(std::string_view text, Entry& entry) {
   entry.is_constant = !problem.empty() || entry.symbols.empty();
   if (entry.is_constant) return;
   if (entry.expr->is_rounded() && rounded_.empty()) rounded_ = readable(text);
+  std::vector<tmeter_dim> sizes;
+  for (const auto s : entry.symbols) sizes.push_back({0, symbol_expr(s), 0});
+  entry.id = made(*entry.expr, sizes);
+}
+
+tmeter_id Symbols::made(const Expr& expr, const std::vector<tmeter_dim>& sizes) {
   std::vector<tmeter_id> ids;
-  for (const auto& node : entry.expr->nodes()) {
+  for (const auto& node : expr.nodes()) {
     std::vector<tmeter_id> operands;
-    for (const auto r : entry.expr->operands(node)) operands.push_back(ids[r]);
-    if (node.op == Expr::kInteger)
+    for (const auto r : expr.operands(node)) operands.push_back(ids[r]);
+    if (node.op == Expr::kInteger) {
       ids.push_back(builder_.expr_int(node.value));
-    else if (node.op == Expr::kSymbol)
-      ids.push_back(symbol_expr(entry.symbols[static_cast<size_t>(node.value)]));
-    else
+    } else if (node.op == Expr::kSymbol) {
+      const auto& size = sizes[static_cast<size_t>(node.value)];
+      ids.push_back(size.expr ? size.expr : builder_.expr_int(size.value));
+    } else {
       ids.push_back(builder_.expr(node.op, operands));
+    }
   }
-  const tmeter_id num = ids[entry.expr->num()];
-  entry.id = entry.expr->is_whole()
-                 ? num
-                 : builder_.expr(TMETER_EXPR_TRUEDIV, {num, ids[entry.expr->den()]});
+  const tmeter_id num = ids[expr.num()];
+  return expr.is_whole() ? num : builder_.expr(TMETER_EXPR_TRUEDIV, {num, ids[expr.den()]});
+}
+
+tmeter_id Symbols::as_recorded() {
+  std::vector<tmeter_id> same;
+  constexpr size_t kMaxSymbols = 1000;  // operands of one expression
+  for (size_t i = 0; i < symbols_.size() && same.size() < kMaxSymbols; ++i) {
+    if (!symbols_[i].recorded) continue;
+    const auto recorded = builder_.expr_int(*symbols_[i].recorded);
+    same.push_back(builder_.expr(TMETER_EXPR_EQ, {symbol_expr(i), recorded}));
+  }
+  return same.empty() ? 0 : builder_.expr(TMETER_EXPR_MIN, same);
 }
 
 tmeter_id Symbols::symbol_expr(size_t index) {

@@ -31,6 +31,12 @@ class Symbols {
   tmeter_dim dim(json::element size);
   /// Its value under the symbols' values.
   int64_t value(json::element size);
+  /// The value that the file records beside it; none if it does not.
+  std::optional<int64_t> hint(json::element size);
+  /// The expression in the host's graph; `sizes` stand for its symbols.
+  tmeter_id made(const Expr& expr, const std::vector<tmeter_dim>& sizes);
+  /// Whether all symbols with a recorded value have it; 0 without any.
+  tmeter_id as_recorded();
   /// The same; none if it contains a symbol whose value was assumed.
   std::optional<int64_t> recorded_value(json::element size);
   /// A SymFloat; none if its value is known at run time only.
@@ -50,7 +56,7 @@ class Symbols {
     std::string_view name;
     int64_t min = 0, max = INT64_MAX;
     bool fixed = false, guessed = false;
-    std::optional<int64_t> value;
+    std::optional<int64_t> value, recorded;
     std::string fixed_by;  // the size of an input that needs the value
     tmeter_id expr = 0;    // once pushed
   };

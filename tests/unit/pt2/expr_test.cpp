@@ -55,6 +55,23 @@ TEST(Pt2Expr, ReadsPlainText) {
   EXPECT_EQ(value("Max(2, s0)", {{"s0", 1}}), 2);
 }
 
+TEST(Pt2Expr, ReadsGuards) {
+  const std::string a = "L['x'].size()[0]", b = "L['d'][\"k k\"][12].part.size()[1]", n = "L['n']";
+  const Values values{{a, 6}, {b, 4}, {n, 3}};
+  const auto of = [&](const std::string& text) { return value(text, values); };
+  EXPECT_EQ(of(a + " * " + b + "+" + n), 27);
+  EXPECT_EQ(of("((" + a + "*" + b + ") % 8) == 0"), 1);
+  EXPECT_EQ(of("not (" + a + " == 6) or " + b + " != 4 and " + n + " == 3"), 0);
+  EXPECT_EQ(of(a + " == 5 and " + a + " == 4 or " + n + " == 3"), 1);  // and binds closer
+  EXPECT_EQ(of("not " + a + " == 5 and " + n + " == 3"), 1);           // not closer than and
+  EXPECT_EQ(of("math.trunc(1.5*torch.sym_float(" + n + ")) == 4"), 1);
+  EXPECT_EQ(of("math.floor(" + n + " / 2) + math.ceil(" + n + " / 2)"), 3);
+  EXPECT_EQ(of("torch.sym_max(1, " + n + ", " + a + ") - torch.sym_min(2, " + n + ")"), 4);
+  EXPECT_EQ(of("2 + (" + a + " if " + n + " > 3 else (7 if " + n + " == 3 else 8))"), 9);
+  EXPECT_EQ(of("(" + a + " / " + b + ") <= 1.5"), 1);
+  EXPECT_EQ(value("order + android + notes", {{"order", 1}, {"android", 2}, {"notes", 4}}), 7);
+}
+
 TEST(Pt2Expr, FollowsPythonForNegativeNumbers) {
   EXPECT_EQ(value("FloorDiv(Integer(-7), Integer(2))"), -4);
   EXPECT_EQ(value("CeilDiv(Integer(-7), Integer(2))"), -3);
@@ -147,6 +164,19 @@ TEST(Pt2Expr, RefusesWhatItCannotExpress) {
                            "Symbol('a', positive=",
                            "Where(s0)",
                            "..5",
+                           "1 < s0 < 3",
+                           "1 == s0 == 1",
+                           "s0 and",
+                           "not",
+                           "(s0 if s1)",
+                           "(s0 if s1 else)",
+                           "L[",
+                           "L['",
+                           "L['x'",
+                           "L['x']]",
+                           "L[x]",
+                           "L['x'].size()[0",
+                           "L['x'].size()[0] L['y']",
                            "$"})
     EXPECT_THROW(Expr::parse(text), ExprError) << text;
 }
@@ -155,6 +185,17 @@ TEST(Pt2Expr, StaysBoundedOnHostileText) {
   EXPECT_THROW(Expr::parse(std::string(100'000, '(')), ExprError);
   EXPECT_THROW(Expr::parse(std::string(60'000, '(')), ExprError);
   EXPECT_THROW(Expr::parse(std::string(60'000, '-') + "1"), ExprError);
+  EXPECT_THROW(Expr::parse("L['" + std::string(300, 'x') + "']"), ExprError);
+  std::string path = "L";
+  for (int i = 0; i < 10'000; ++i) path += "[0]";
+  EXPECT_THROW(Expr::parse(path), ExprError);
+  std::string inverted = "s0", chosen = "s0";
+  for (int i = 0; i < 300; ++i) {
+    inverted.insert(0, "not ");
+    chosen = "(" + chosen + " if s1 else 1)";
+  }
+  EXPECT_THROW(Expr::parse(inverted), ExprError);
+  EXPECT_THROW(Expr::parse(chosen), ExprError);
   std::string nested = "IntTrueDiv(u0, 2)";
   for (int i = 0; i < 100; ++i) nested = "RoundToInt(IntTrueDiv(" + nested + ", 3))";
   EXPECT_THROW(Expr::parse(nested),

@@ -38,8 +38,8 @@ typedef struct tmeter_dim {
 } tmeter_dim;
 
 /* Operators of expressions over symbols; sympy's meaning (floor division rounds down). n-ary ones take 1
- * to 1,000 operands. A value that is no 64-bit integer (a division by 0, an overflow, a negative power)
- * refuses the graph for these sizes. */
+ * to 1,000 operands. A size whose expression has no 64-bit integer value (a division by 0, an overflow, a
+ * negative power) refuses the graph for these sizes. */
 enum {
   TMETER_EXPR_ADD = 1,      /* n-ary  */
   TMETER_EXPR_MUL = 2,      /* n-ary  */
@@ -192,6 +192,11 @@ typedef struct tmeter_builder_api {
 
   /* A fact that the file states, metadata.h. A key that its space has already is TMETER_BAD_MODEL. */
   tmeter_status(TMETER_ABI *metadata)(tmeter_builder *, const tmeter_metadata *);
+
+  /* A condition on sizes under which the program was recorded: `expr` is not 0 for the recorded sizes. For
+   * sizes under which it is 0 or has no value the model may refuse its inputs or run other operators: the
+   * figures are then assumed, with a warning that shows `text`, or the expression where `text` is empty. After 1.1. */
+  tmeter_status(TMETER_ABI *condition)(tmeter_builder *, tmeter_id expr, tmeter_str text);
 } tmeter_builder_api;
 
 #ifdef __cplusplus

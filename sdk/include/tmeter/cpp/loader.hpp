@@ -241,6 +241,12 @@ class GraphBuilder {
     m.struct_size = sizeof m;
     check(api().metadata(h_, &m));
   }
+  /// A condition on sizes under which the program was recorded (abi/builder.h). Older hosts do not
+  /// take it.
+  void condition(Id expr, std::string_view text) {
+    if (TMETER_IS_SET(&api(), tmeter_builder_api, condition))
+      check(api().condition(h_, expr, to_abi(text)));
+  }
   /// What the file calls a node.
   void node_name(Id node, std::string_view name) { check(api().node_name(h_, node, to_abi(name))); }
   static tmeter_arg arg(std::string_view name, Id value) { return {to_abi(name), value, 0}; }

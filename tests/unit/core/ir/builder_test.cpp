@@ -229,6 +229,35 @@ TEST(Builder, BindingsTakeEffectTogetherOrNotAtAll) {
 }
 
 /// Also strings with equal ends, and strings that contain each other.
+TEST(Builder, ConditionsAreCheckedForThePresentSizes) {
+  Fixture f;
+  const auto n = f.b.expr_symbol(f.b.symbol("n", 0, 100, 6));
+  const auto half = f.b.expr(TMETER_EXPR_FLOORDIV, {n, f.b.expr_int(2)});
+  const auto rest = f.b.expr(TMETER_EXPR_MOD, {f.b.expr_int(12), half});
+  f.b.condition(f.b.expr(TMETER_EXPR_EQ, {rest, f.b.expr_int(0)}), "12 % (n // 2) == 0");
+  f.b.condition(n, std::string(10'000, 'x') + "\x1b");
+  const auto graph = f.b.finish();
+  const auto holds = [&] {
+    std::string out;
+    for (const auto& c : graph->conditions()) out += graph->holds(c) ? '1' : '0';
+    return out;
+  };
+  EXPECT_EQ(holds(), "11");
+  graph->bind({{"n", 10}});
+  EXPECT_EQ(holds(), "01");
+  graph->bind({{"n", 1}});  // 12 % 0 has no value: no size needs it
+  EXPECT_EQ(holds(), "01");
+  graph->bind({{"n", 0}});
+  EXPECT_EQ(holds(), "00");
+  EXPECT_LT(graph->conditions()[1].text.size(), 250u);
+  GraphBuilder other;
+  expect_error(ErrorKind::kModel, {"condition", "not there"}, [&] { other.condition(1, ""); });
+  const auto one = other.expr_int(1);
+  expect_error(ErrorKind::kModel, {"conditions on sizes"}, [&] {
+    for (int i = 0; i <= 10'000; ++i) other.condition(one, "");
+  });
+}
+
 TEST(Builder, EqualTextsAreOneWhateverTheirSize) {
   Fixture f;
   std::map<std::string, const char*> known;

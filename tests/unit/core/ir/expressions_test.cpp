@@ -55,10 +55,41 @@ TEST(Expressions, OverflowAndDivisionByZeroNameTheExpression) {
                         {TMETER_EXPR_TRUEDIV, 7, 2, 0}};
   for (const auto& c : cases) {
     Expressions e;
-    e.add(c.op, {e.add_int(c.a), e.add_int(c.b)});
-    testing::expect_error(ErrorKind::kModel, {"shape expression", std::to_string(c.b)},
-                          [&] { e.evaluate({}); });
+    const auto id = e.add(c.op, {e.add_int(c.a), e.add_int(c.b)});
+    const auto around = e.add(TMETER_EXPR_ADD, {id, e.add_int(5)});
+    e.evaluate({});
+    EXPECT_EQ(e.find_value(around), std::nullopt);
+    testing::expect_error(ErrorKind::kModel, {"shape expression " + e.text(id) + " has no"},
+                          [&] { e.value(around); });
   }
+}
+
+TEST(Expressions, ABranchThatIsNotTakenNeedsNoValue) {
+  Expressions e;
+  std::vector<Symbol> symbols{{"s", 0, 8, 0}};
+  const auto s = e.add_symbol(0), four = e.add_int(4);
+  const auto quotient = e.add(TMETER_EXPR_FLOORDIV, {four, s});
+  const auto chosen = e.add(TMETER_EXPR_WHERE, {s, quotient, four});
+  e.evaluate(symbols);
+  EXPECT_EQ(e.value(chosen), 4);
+  symbols[0].value = 2;
+  e.evaluate(symbols);
+  EXPECT_EQ(e.value(chosen), 2);
+}
+
+TEST(Expressions, TellsItsSymbolsAndDivisibility) {
+  Expressions e;
+  const auto a = e.add_symbol(1), b = e.add_symbol(0), zero = e.add_int(0);
+  const auto product = e.add(TMETER_EXPR_MUL, {a, b, a});
+  EXPECT_EQ(e.symbols_in(product), (std::vector<size_t>{0, 1}));
+  EXPECT_EQ(e.symbols_in(a), std::vector<size_t>{1});
+  EXPECT_TRUE(e.symbols_in(zero).empty());
+  const auto rest = e.add(TMETER_EXPR_MOD, {product, e.add_int(8)});
+  EXPECT_TRUE(e.is_divisibility(e.add(TMETER_EXPR_EQ, {rest, zero})));
+  EXPECT_FALSE(e.is_divisibility(e.add(TMETER_EXPR_EQ, {rest, e.add_int(1)})));
+  EXPECT_FALSE(e.is_divisibility(e.add(TMETER_EXPR_NE, {rest, zero})));
+  EXPECT_FALSE(e.is_divisibility(e.add(TMETER_EXPR_EQ, {product, zero})));
+  EXPECT_FALSE(e.is_divisibility(zero));
 }
 
 TEST(Expressions, OperandsMustExist) {
