@@ -115,6 +115,8 @@ void read_limit(Assertion& a, const std::string& limit) {
   if (!q.problem.empty()) refuse(a.text, q.problem);
   a.limit = q.whole ? number(*q.whole) : number(q.value);
   a.unit = q.dimension;
+  a.unit_name = q.unit;
+  a.unit_scale = q.scale;
 }
 
 bool is_word(std::string_view text) {
@@ -190,21 +192,31 @@ std::string reservation(const tmeter_number& n) {
   return is_partial(n) ? " without what is not known" : "";
 }
 
-/// "4089184256", "0.0188", "not known", "812 without what is not known". A fraction has as many
-/// digits as it takes to tell it from the limit.
-std::string plain(const tmeter_number& n, const tmeter_number& limit) {
+/// Whether a value is neither tiny nor huge in the unit of the limit.
+bool suits_unit(double value, const Assertion& a) {
+  const auto size = std::abs(value) / a.unit_scale;
+  return a.unit == kShare || (!a.unit_name.empty() && size >= 1e-3 && size < 1e6);
+}
+
+/// "4089184256", "0.0188", "4.089 G" where the limit has a unit, "not known", "812 without what is
+/// not known". A rounded number has as many digits as it takes to tell it from the limit.
+std::string plain(const tmeter_number& n, const Assertion& a) {
   if (n.kind == TMETER_NUMBER_UNAVAILABLE) return "not available";
   if (n.kind == TMETER_NUMBER_IN_MODULE) return "in the figure of a module around it";
   if (!is_known(n)) return "not known";
   const auto rest = reservation(n);
+  const double limit = real(a.limit);
+  if (suits_unit(real(n), a))
+    return short_number(real(n) / a.unit_scale, limit / a.unit_scale) + " " +
+           std::string(a.unit_name) + rest;
   if (n.kind != TMETER_NUMBER_FLOAT)
     return std::to_string(n.kind == TMETER_NUMBER_INT ? n.i : 0) + rest;
-  return short_number(n.f, real(limit)) + rest;
+  return short_number(n.f, limit) + rest;
 }
 
 void require_yes_or_no(const Assertion& a, const tmeter_number& value) {
   if (!a.alone || !is_known(value) || real(value) == 0 || real(value) == 1) return;
-  refuse_form(a.text, "'" + a.metric + "' is " + plain(value, a.limit) +
+  refuse_form(a.text, "'" + a.metric + "' is " + plain(value, a) +
                           ", not yes (1) or no (0): a comparison and a number are expected");
 }
 
@@ -326,11 +338,10 @@ AssertionResult evaluate(const Assertion& a, const Graph& graph, const Results& 
 }
 
 std::string shown_value(const AssertionResult& r) {
-  const auto &v = r.value, &limit = r.assertion.limit;
-  if (!r.assertion.change || !is_known(v)) return plain(v, limit);
+  const auto& v = r.value;
+  if (!r.assertion.change || !is_known(v)) return plain(v, r.assertion);
   const std::string sign = real(v) > 0 ? "+" : "";
-  if (!r.assertion.relative) return sign + plain(v, limit);
-  return sign + short_number(100 * real(v), 100 * real(limit)) + " %" + reservation(v);
+  return sign + plain(v, r.assertion);
 }
 
 bool holds(const tmeter_number& value, const Assertion& a) {

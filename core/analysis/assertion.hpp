@@ -24,6 +24,8 @@ struct Assertion {
   bool relative = false;            // as a share of the figure before: the limit is in %
   tmeter_number limit{};            // finite; an exact integer where it can be one
   Dimension unit = kDimensionless;  // of the limit
+  std::string_view unit_name{};     // "GiB"; empty: the limit has none
+  double unit_scale = 1;
 };
 
 /// Throws Error(kUsage) if the text is not an assertion. Needs no model.
@@ -51,7 +53,8 @@ AssertionResult evaluate(const Assertion& assertion, const Graph& graph, const R
 /// The column whose id or, in any case of letters, title the assertion has. Throws Error(kUsage).
 size_t find_column(const Assertion& assertion, const Results& results);
 
-/// "4089184256", "+2.3 %", "at least 12": the value for messages.
+/// "4.089 G" beside "5G", "4089184256", "+2.3 %", "at least 12": the value for messages, in the
+/// unit of the limit.
 std::string shown_value(const AssertionResult& result);
 
 /// True if the value is within the limit; false if a partial, assumed or missing value leaves it

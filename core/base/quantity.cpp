@@ -13,8 +13,8 @@ struct Unit {
   std::string_view name;
   Dimension dimension;
   int64_t factor;
-  int64_t divisor = 1;   // a quotient is rounded once, a product with 1e-3 twice
-  bool listed = true;    // false: another spelling of one that is
+  int64_t divisor = 1;  // a quotient is rounded once, a product with 1e-3 twice
+  bool listed = true;   // false: another spelling of one that is
 };
 
 constexpr std::array kUnits{
@@ -78,10 +78,13 @@ Quantity parse_quantity(std::string_view text, unsigned dimensions) {
     return not_one(shown + " is not a number");
   const auto* unit = find_unit(name, dimensions);
   if (!unit)
-    return not_one("unknown unit '" + printable(name, 60) + "'; known units: " + unit_names(dimensions));
+    return not_one("unknown unit '" + printable(name, 60) +
+                   "'; known units: " + unit_names(dimensions));
 
   Quantity q;
   q.value = value * static_cast<double>(unit->factor) / static_cast<double>(unit->divisor);
+  q.unit = unit->name;
+  q.scale = static_cast<double>(unit->factor) / static_cast<double>(unit->divisor);
   q.dimension = unit->dimension;
   if (!std::isfinite(q.value)) return not_one(shown + " is out of range");
   int64_t whole = 0;
@@ -94,7 +97,8 @@ Quantity parse_quantity(std::string_view text, unsigned dimensions) {
 std::string unit_names(unsigned dimensions) {
   std::string names;
   for (const auto& u : kUnits)
-    if (u.listed && (u.dimension & dimensions) != 0) names += (names.empty() ? "" : ", ") + std::string(u.name);
+    if (u.listed && (u.dimension & dimensions) != 0)
+      names += (names.empty() ? "" : ", ") + std::string(u.name);
   return names;
 }
 

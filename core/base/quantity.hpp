@@ -18,10 +18,12 @@ enum Dimension : unsigned {
 };
 
 struct Quantity {
-  double value = 0;                // in B, s, J or as it is; finite
-  std::optional<int64_t> whole{};  // the same without rounding, where it is a whole number
+  double value = 0;                      // in B, s, J or as it is; finite
+  std::optional<int64_t> whole{};        // the same without rounding, where it is a whole number
   Dimension dimension = kDimensionless;  // of its unit
-  std::string problem{};           // why the text is not a quantity; empty: it is one
+  std::string_view unit{};               // "GiB"; empty: none was written
+  double scale = 1;                      // of the unit, in B, s or J
+  std::string problem{};                 // why the text is not a quantity; empty: it is one
 };
 
 /// Reads a finite decimal number and behind it a unit of one of the `dimensions`, or none. Does not

@@ -43,9 +43,9 @@ def test_one_metric_by_three_spellings(result):
     assert list(result.totals) == result.metrics and len(result.totals) == len(result.metrics)
     assert "macs" in dir(result)
     assert result.totals["unit"]["param_bytes"] == "B"  # a column of the table
-    with pytest.raises(AttributeError, match="neither an attribute nor a metric 'mcas'; metrics: params"):
+    with pytest.raises(AttributeError, match="neither an attribute nor a metric 'mcas' \\(did you mean 'macs'\\?\\); metrics: params"):
         _ = result.mcas
-    with pytest.raises(KeyError, match="mcas.*there are params"):
+    with pytest.raises(KeyError, match=r"'mcas' \(did you mean 'macs'\?\); there are params"):
         _ = result.totals["mcas"]
     with pytest.raises(tmeter.UsageError, match="mcas"):
         _ = result["mcas"]
@@ -429,3 +429,41 @@ def test_a_workbook(tmp_path):
 
     with zipfile.ZipFile(tmp_path / "out.xlsx") as book:
         assert book.testzip() is None and "xl/workbook.xml" in book.namelist()
+
+
+def test_names_near_to_the_one_given_are_suggested(result):
+    for ask, near in (
+        (lambda: result.total("MAC"), "macs"),
+        (lambda: result.parms, "params"),
+        (lambda: result.to_markdwn, "to_markdown"),
+        (lambda: result.frame("module"), "modules"),
+        (lambda: result.module("layer1.0.cnv1"), "layer1.0.conv1"),
+        (lambda: result.module("conv1")["flop"], "flops"),
+    ):
+        with pytest.raises((AttributeError, KeyError, tmeter.UsageError), match=f"did you mean '{near}'"):
+            ask()
+
+
+def test_a_state_dict(tmp_path):
+    class Tied(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embed, self.head = torch.nn.Embedding(10, 4), torch.nn.Linear(4, 10, bias=False)
+            self.head.weight = self.embed.weight
+            self.norm = torch.nn.BatchNorm1d(4)
+
+    model = Tied()
+    with torch.no_grad():
+        model.norm.bias.fill_(3.0)
+    state = model.state_dict()
+    result = tmeter.analyze(state)
+    # 10 × 4 of the shared matrix, 4 + 4 of the norm; its buffers are two means of 4 and one count.
+    assert (result.params, result.total("macs"), result.export.way) == (48, None, "torch.save")
+    assert tmeter.analyze({"model": state, "epoch": 3, "optimizer": {"lr": 0.1}}).params == 48
+    assert tmeter.analyze({k: v.to("meta") for k, v in state.items() if k != "head.weight"}).params == 48
+    statistics = tmeter.analyze(state, plugins="param-stats").tensors
+    assert statistics.loc["norm.bias", "mean"] == 3.0
+    for nothing in ({}, {"lr": 0.1}):
+        with pytest.raises(tmeter.InputError, match="has no tensors"):
+            tmeter.analyze(nothing)
+    assert state["norm.bias"].sum() == 12

@@ -121,7 +121,7 @@ class Assertions(CliTest):
         self.assertEqual(done.returncode, 3)
         lines = done.stderr.strip().splitlines()
         self.assertEqual(len(lines), 1, done.stderr)
-        self.assertIn("'macs<=4G' (macs is 4089184256)", lines[0])
+        self.assertIn("'macs<=4G' (macs is 4.089 G)", lines[0])
         self.assertNotIn("unknown==0", lines[0])
         suite = ElementTree.fromstring(done.stdout).find("testsuite")
         self.assertEqual([c.get("name") for c in suite.findall("testcase")], list(self.BOUNDS[1::2]))

@@ -51,8 +51,8 @@ def analyze(
     """Parameters, MACs, FLOPs, memory and more of a model.
 
     Args:
-        model: a live ``torch.nn.Module``, an ``ExportedProgram``, a ``ScriptModule``, or the path of
-            a file. A live module is not run and not changed: a copy without weights is exported in
+        model: a live ``torch.nn.Module``, an ``ExportedProgram``, a ``ScriptModule``, a ``state_dict``
+            (parameters alone, as it has no operators), or the path of a file. A live module is not run and not changed: a copy without weights is exported in
             evaluation mode. Its weights may be on any device, ``meta`` included.
         inputs: what ``forward`` takes: a tensor; a shape as ``(1, 3, 224, 224)`` or
             ``"1x128:i64"``; a dict of keyword arguments; a list or tuple of positional ones. To the

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import UsageError
 from .report import TABLES, Row
+from .wording import did_you_mean
 
 if TYPE_CHECKING:
     import pandas
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def _table(report: Row, table: str) -> tuple[list[str], dict[str, list[Any]], str]:
     if table not in TABLES:
-        raise UsageError(f"there is no table {table!r}; there are {', '.join(TABLES)}")
+        raise UsageError(f"there is no table {table!r}{did_you_mean(table, TABLES)}; there are {', '.join(TABLES)}")
     make, index_name = TABLES[table]
     index, columns = make(report)
     return index, columns, index_name

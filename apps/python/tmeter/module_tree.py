@@ -7,6 +7,7 @@ from typing import Any
 
 from .errors import UsageError
 from .report import Row, status_of
+from .wording import did_you_mean
 
 
 class ModuleNode:
@@ -49,7 +50,8 @@ class ModuleNode:
     def __getitem__(self, metric: str) -> int | float | None:
         """Raises KeyError with the metrics there are."""
         if metric not in self.metrics:
-            raise KeyError(f"{metric!r}; {self.path or 'the root'} has {', '.join(self.metrics)}")
+            hint = did_you_mean(metric, self.metrics)
+            raise KeyError(f"{metric!r}{hint}; {self.path or 'the root'} has {', '.join(self.metrics)}")
         return self.metrics[metric]
 
     def status(self, metric: str) -> str | None:
@@ -79,10 +81,7 @@ class ModuleNode:
         nodes = list(self.walk())
         for node in (*(n for n in nodes if n.path == wanted), *(n for n in nodes if n.id == wanted)):
             return node
-        import difflib
-
-        near = difflib.get_close_matches(wanted, [n.path for n in nodes if n.path], n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        hint = did_you_mean(wanted, (n.path for n in nodes if n.path))
         raise UsageError(f"there is no module {where!r} here{hint}; a path as layer1.0 or an id as 2.1")
 
     def __repr__(self) -> str:

@@ -17,6 +17,7 @@ from .program import run
 from .source import Page, check, saved, show
 from .summary import summary
 from .totals import Totals
+from .wording import did_you_mean
 
 if TYPE_CHECKING:
     import pandas
@@ -114,9 +115,10 @@ class Result:
             """As `total`, for every metric of this report."""
             report = self.__dict__.get("_report")
             if report is None or not any(m["id"] == name for m in report["metrics"]):
+                known = [m["id"] for m in (report or {"metrics": ()})["metrics"]]
                 raise AttributeError(
-                    f"a result has neither an attribute nor a metric {name!r}; metrics: "
-                    + ", ".join(m["id"] for m in (report or {"metrics": ()})["metrics"])
+                    f"a result has neither an attribute nor a metric {name!r}"
+                    f"{did_you_mean(name, [*known, *super().__dir__()])}; metrics: {', '.join(known)}"
                 )
             return report["totals"].get(name)
 
@@ -161,8 +163,8 @@ class Result:
     def _require(self, metric: str) -> None:
         if metric not in self.metrics:
             raise UsageError(
-                f"there is no metric {metric!r} in this report; there are "
-                f"{', '.join(self.metrics)}; more come with plugins= and request="
+                f"there is no metric {metric!r} in this report{did_you_mean(metric, self.metrics)}; "
+                f"there are {', '.join(self.metrics)}; more come with plugins= and request="
             )
 
     # Tables

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .errors import UsageError
+from .wording import did_you_mean
 
 if TYPE_CHECKING:
     import pandas
@@ -30,7 +31,7 @@ class Totals(Mapping[str, Any]):
         try:
             return self._frame()[key]
         except (KeyError, UsageError):
-            raise KeyError(f"{key!r}; there are {', '.join(self._values)}") from None
+            raise KeyError(f"{key!r}{did_you_mean(key, self._values)}; there are {', '.join(self._values)}") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

@@ -4,6 +4,7 @@ made visible."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 #: Options of the command line that `tmeter.analyze` has as keyword arguments.
 _KEYWORDS = {
@@ -35,6 +36,15 @@ _UNSEEN = re.compile(
 def visible(text: object) -> str:
     """Characters that command a terminal, turn text around or hide it are spelled out; so are bytes of no text."""
     return _UNSEEN.sub(lambda m: f"\\u{ord(m.group()):04x}", str(text))
+
+
+def did_you_mean(name: object, names: Iterable[str]) -> str:
+    """ " (did you mean 'macs'?)", or nothing."""
+    import difflib
+
+    known, said = list(names), str(name)
+    near = difflib.get_close_matches(said, known, 1) or difflib.get_close_matches(said.lower(), known, 1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def in_python(message: str) -> str:

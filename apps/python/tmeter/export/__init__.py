@@ -110,6 +110,6 @@ def require_module(model: Any) -> None:
 
     if not isinstance(model, torch.nn.Module):
         raise InputError(
-            f"a torch.nn.Module, an ExportedProgram or a path is expected, got "
+            f"a torch.nn.Module, a state_dict, an ExportedProgram or a path is expected, got "
             f"{type(model).__name__}"
         )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
-from ..errors import ExportError
+from ..errors import ExportError, InputError
 from .arguments import Example
 from .note import NAME
 from .shadow import one_element
@@ -50,6 +50,34 @@ def _without_self_test() -> Iterator[None]:
         yield
     finally:
         serialize.canonicalize = original
+
+
+def save_state(state: Mapping[Any, Any], path: Path, weights: bool) -> None:
+    """A state_dict, or a checkpoint that holds some. Without weights as sizes; tied ones still are."""
+    stand_ins: dict[Any, torch.Tensor] = {}
+    found = False
+
+    def sizes_of(value: Any) -> Any:
+        nonlocal found
+        if isinstance(value, torch.Tensor):
+            found = True
+            if value.layout != torch.strided or value.is_quantized:
+                return value
+            storage = value if _is_fake(value) else value.untyped_storage()
+            place = (id(storage), 0) if storage is value else (storage.data_ptr(), value.storage_offset())
+            return stand_ins.setdefault((*place, value.shape), one_element(value))
+        if isinstance(value, Mapping):
+            return {key: sizes_of(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [sizes_of(item) for item in value]
+        return value if isinstance(value, (bool, int, float, str)) else None
+
+    saved = sizes_of(state)
+    if not found:
+        raise InputError(
+            "this dict has no tensors; a module, its state_dict or a path is expected"
+        )
+    torch.save(dict(state) if weights else saved, path)
 
 
 def _weights(model: nn.Module) -> dict[str, torch.Tensor]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
@@ -19,6 +19,7 @@ from .draws import Draws
 from .dispatch import capture_model, capture_on_inputs, capture_on_weights
 from .fakes import fake, open_sizes
 from .questions import handing_over_watched
+from .saving import save_state
 from .shadow import require_whole, unwrapped
 from .surroundings import ONE_AT_A_TIME, quiet, random_state_kept
 from .task import Task, depends_on_data, one_line
@@ -46,7 +47,7 @@ def first_that_works(
     """Raises ExportError with all attempts, or InputError when the module itself refuses."""
     start = time.monotonic()
     with ONE_AT_A_TIME, quiet():
-        ready = _ready_made(model, folder, inputs)
+        ready = _ready_made(model, folder, inputs, weights)
         if ready is not None:
             exported, way = ready
             return use(exported), ExportInfo(way, (), (), time.monotonic() - start)
@@ -72,8 +73,8 @@ def every_way(
     """What `use` made of the file of each way that works, in the order in which they are tried."""
     start = time.monotonic()
     with ONE_AT_A_TIME, quiet():
-        if isinstance(model, (torch.export.ExportedProgram, torch.jit.ScriptModule)):
-            raise InputError("via='all': a module is expected, as this is exported already")
+        if isinstance(model, (torch.export.ExportedProgram, torch.jit.ScriptModule, Mapping)):
+            raise InputError("via='all': a module is expected, as only modules are exported in several ways")
         task, ways = _prepared(model, inputs, folder, weights, dynamic_batch, "auto")
         attempts = list(_attempts(task, ways, use))
     failed = [(a.way, why(a.outcome)) for a in attempts if isinstance(a.outcome, Exception)]
@@ -99,14 +100,19 @@ def _prepared(
     return task, _ways(task.example, dynamic_batch, via == "auto" and not weights)
 
 
-def _ready_made(model: Any, folder: Path, inputs: Any) -> tuple[Exported, str] | None:
-    """What torch has exported or compiled to TorchScript before."""
+def _ready_made(
+    model: Any, folder: Path, inputs: Any, weights: bool
+) -> tuple[Exported, str] | None:
+    """What torch has exported or compiled to TorchScript before, and weights alone."""
     if isinstance(model, torch.export.ExportedProgram):
         path, way = folder / "program.pt2", "torch.export.save"
         torch.export.save(model, path)
     elif isinstance(model, torch.jit.ScriptModule):
         path, way = folder / f"{model.original_name}.pt", "torch.jit.save"
         torch.jit.save(model, str(path))
+    elif isinstance(model, Mapping):
+        path, way = folder / "state_dict.pt", "torch.save"
+        save_state(model, path, weights)
     else:
         return None
     return Exported(path, tuple(command_line_inputs(inputs))), way

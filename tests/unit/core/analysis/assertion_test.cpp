@@ -105,6 +105,27 @@ TEST_F(Assertions, FractionsAreToldInFourDigitsOrAsManyAsTellThemFromTheLimit) {
                [&] { require_all({run("macs<0.2246")}); });
 }
 
+TEST_F(Assertions, ValuesAreToldInTheUnitOfTheLimit) {
+  const auto told = [this](const std::string& value, const std::string& text) {
+    expect_error(ErrorKind::kAssertion, {"macs is " + value + ")"},
+                 [&] { require_all({run(text)}); });
+  };
+  told("4.089 G", "macs<4G");
+  told("4089 M", "macs<12M");
+  told("4.0892 G", "macs<4.0891G");
+  told("4089184256", "macs<4000000000");
+  told("4089184256", "macs<1K");  // a large number of small units
+  told("0.004089 T", "macs>1T");
+  auto& total = results_.columns[0].cells[TMETER_AXIS_MODEL];
+  results_.columns[0].unit_kind = TMETER_UNIT_SECOND;
+  total = {number(0.0002768)};
+  told("276.8 us", "macs<1us");
+  told("0.2768 ms", "macs<0.1ms");
+  told("0.0002768", "macs<1e-4");
+  results_.columns[0].unit_kind = TMETER_UNIT_RATIO;
+  told("0.02768 %", "macs>50%");
+}
+
 TEST_F(Assertions, AMetricAloneIsYesOrNo) {
   expect_error(ErrorKind::kUsage, {"'macs' is 4089184256, not yes (1) or no (0)"},
                [&] { run("macs"); });
@@ -192,7 +213,7 @@ TEST_F(Assertions, APartialFigureThatMayShrinkProvesNothing) {
 TEST_F(Assertions, AllThatDoNotHoldAreNamedWithTheirValues) {
   const std::vector<AssertionResult> all{run("macs<4G"), run("macs<5G"), run("gone<=5")};
   expect_error(ErrorKind::kAssertion,
-               {"2 of 3", "'macs<4G' (macs is 4089184256)", "'gone<=5' (gone is not known)"},
+               {"2 of 3", "'macs<4G' (macs is 4.089 G)", "'gone<=5' (gone is not known)"},
                [&] { require_all(all); });
   EXPECT_NO_THROW(require_all({all[1]}));
 }
