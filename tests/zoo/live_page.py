@@ -133,8 +133,8 @@ def write(answers: dict[str, dict], earlier: dict[str, dict], path: Path) -> Non
         *([f"* {r.id}: {r.why_not}" for r in left_out] or ["Nothing."]), "",
         "## Time", "", *times(works), "",
         "Processor seconds, one thread, libraries imported beforehand. The tools run the model once with hooks. tmeter records the "
-        "operators of one call on fake tensors, without weights (`docs/python.md`): about a millisecond of torch per operator, "
-        "independent of its size, plus 15 ms for the native program. Small networks therefore take longer than their own forward, "
+        "operators of one call on fake tensors, without weights (`docs/python.md`): about a quarter of a millisecond per operator, "
+        "independent of its size, plus 10 ms for the native program. Small networks therefore take longer than their own forward, "
         "large ones less. Where torch.export is needed it takes most of the time, as it traces every operator several times. In "
         "return, every operator is counted, not only the modules a tool knows:", "",
         *[f"* {tool}: FlopCounterMode's MACs on {same} of {ran} models" for tool in TOOLS for ran, same in [counted(works, tool)]], "",
