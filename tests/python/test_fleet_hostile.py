@@ -181,7 +181,7 @@ def test_servers_are_asked_for_many_files_at_a_time(tmp_path):
 class Here:
     """An engine in this process, on a machine that has a folder which the driver has not."""
 
-    capacity = 1
+    sees_all, capacity = False, 1
 
     def __init__(self, folder):
         self.folder, self.away = folder, folder.with_name("away")

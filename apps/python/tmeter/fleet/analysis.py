@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Literal
 
 from ..analysis import command_line_of
@@ -14,9 +13,9 @@ from ..errors import OutputError, UsageError
 from ..program import program_path
 from .identity import identify
 from .ledger import next_run
-from .output import Local, output_of, require_ours
+from .output import output_of, require_ours
 from .plan import Place, Plan
-from .result import FleetResult
+from .result import FleetResult, result_of
 from .run import Run
 from .schedule import Engine, EngineLost, Progress, Schedule
 from .scratch import sweep
@@ -78,7 +77,8 @@ def analyze(
             with the same plugins and profiles, are not made again.
         reports: whether the whole report of each model is kept, beside its row.
         cache: folder for files fetched from URLs, on the workers; each is removed when it has been
-            analysed. Of safetensors files the header alone is fetched where no plugin reads weights.
+            analysed. Where no plugin reads weights, the elements of tensors are not fetched (of
+            safetensors, GGUF, large archives of torch.save and torch.export).
         progress: called after each file; True: a line on standard error; default: the same on a
             terminal.
 
@@ -94,17 +94,15 @@ def analyze(
     A model that fails is a row with its error; `FleetResult.require_all` raises.
     """
     named = _named(models)
-    _require_sensible(workers=workers, threads=threads, retries=retries, timeout=timeout)
+    require_sensible(workers=workers, threads=threads, retries=retries, timeout=timeout)
     if engine not in ("auto", "ray", "local"):
         raise UsageError(f"engine={engine!r}: one of 'auto', 'ray', 'local' is expected")
-    arguments = command_line_of(plugins, request, options, hardware, threads, timeout, max_memory)
-    if config is not None:
-        arguments.append(f"--config={os.fspath(config)}")
+    arguments = program_arguments(plugins, request, options, hardware, config, threads, timeout, max_memory)
     return run_fleet(
         named,
         os.fspath(output),
         arguments,
-        lambda: _engine(engine, address, ray_options, workers or _processors() // threads or 1),
+        lambda: _engine(engine, address, ray_options, workers or processes_for(threads)),
         place=place,
         cpus=float(threads),
         timeout=timeout,
@@ -145,7 +143,7 @@ def run_fleet(
                 tuple(arguments), where.root, token, identity, next_run(where), cache, timeout, retries,
                 reports, how, identity.fingerprint(),
             )
-            run = Run(where, Plan(named, job, place), progress, resume, cpus, not _is_elsewhere(engine))
+            run = Run(where, Plan(named, job, place), progress, resume, cpus, engine.sees_all)
             try:
                 _go(run, engine, retries)
                 rows, metrics, warnings = run.finish()
@@ -156,8 +154,7 @@ def run_fleet(
         engine.close()
     if run.output_error is not None:
         raise OutputError(run.output_error)
-    shown = Path(where.root) if isinstance(where, Local) else where.root
-    return FleetResult(shown, rows, tuple(metrics), tuple(warnings), len(named))
+    return result_of(where, rows, metrics, warnings, len(named))
 
 
 def _go(run: Run, engine: Engine, retries: int) -> None:
@@ -174,13 +171,22 @@ def _go(run: Run, engine: Engine, retries: int) -> None:
         raise
 
 
-def _is_elsewhere(engine: Engine) -> bool:
-    from .in_processes import Processes
+def program_arguments(
+    plugins: str | Sequence[str] | None,
+    request: str | Sequence[str] | None,
+    options: Mapping[str, object] | None,
+    hardware: str | os.PathLike[str] | None,
+    config: str | os.PathLike[str] | None,
+    threads: int,
+    timeout: float | None,
+    max_memory: int | str | None,
+) -> list[str]:
+    """As of `analyze`, in the words of the program."""
+    given = command_line_of(plugins, request, options, hardware, threads, timeout, max_memory)
+    return given if config is None else [*given, f"--config={os.fspath(config)}"]
 
-    return not isinstance(engine, Processes)
 
-
-def _require_sensible(
+def require_sensible(
     *, workers: int | None, threads: int, retries: int, timeout: float | None
 ) -> None:
     """Before the first file, and in the words of the call."""
@@ -209,8 +215,9 @@ def _named(models: Any) -> dict[str, str]:
     return named
 
 
-def _processors() -> int:
-    return len(os.sched_getaffinity(0))
+def processes_for(threads: int) -> int:
+    """Of this machine, when their number is not given."""
+    return len(os.sched_getaffinity(0)) // threads or 1
 
 
 def _engine(

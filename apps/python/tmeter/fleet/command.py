@@ -10,14 +10,20 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from types import FrameType
+from typing import Any
 
 from ..errors import BY_STATUS, Error, OutputError, UsageError
 from ..wording import visible
-from .analysis import analyze
+from .analysis import analyze, processes_for, program_arguments, require_sensible
+from .identity import identify
+from .known import Answer, Known
+from .output import output_of, require_ours
+from .places import is_url
 from .plan import Plan
 from .progress_line import ProgressLine
 from .result import FleetResult
 from .sources import Found, find
+from .units import Job
 
 _DESCRIPTION = """\
 Analyses many models at once and puts the results together: a table (Parquet, JSON lines), a page,
@@ -171,14 +177,7 @@ def _analyzed(found: Found, output: str, options: argparse.Namespace) -> FleetRe
     return analyze(
         found.sources,
         output,
-        plugins=options.plugins,
-        request=options.columns,
-        options=dict(_option(said) for said in options.set),
-        hardware=options.hardware,
-        config=options.config,
-        threads=options.threads,
-        timeout=options.timeout,
-        max_memory=options.max_memory,
+        **_arguments(options),
         engine="ray" if with_ray else "auto",
         address=None if options.ray in (None, "local") else options.ray,
         workers=options.workers,
@@ -188,6 +187,20 @@ def _analyzed(found: Found, output: str, options: argparse.Namespace) -> FleetRe
         cache=options.cache,
         progress=progress,
     )
+
+
+def _arguments(options: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of `analyze` that become the program's."""
+    return {
+        "plugins": options.plugins,
+        "request": options.columns,
+        "options": dict(_option(said) for said in options.set),
+        "hardware": options.hardware,
+        "config": options.config,
+        "threads": options.threads,
+        "timeout": options.timeout,
+        "max_memory": options.max_memory,
+    }
 
 
 def _option(said: str) -> tuple[str, str]:
@@ -222,50 +235,32 @@ def _told(result: FleetResult, found: Found, quiet: bool) -> int:
 
 def _tell_plan(found: Found, output: str, options: argparse.Namespace) -> None:
     """Files, bytes and workers; nothing is analysed or written."""
-    from ..analysis import command_line_of
-    from .identity import identify
-    from .output import output_of, require_ours
-    from .units import Job
-
-    arguments = command_line_of(
-        options.plugins,
-        options.columns,
-        dict(_option(said) for said in options.set),
-        options.hardware,
-        options.threads,
-        options.timeout,
-        options.max_memory,
+    given = _arguments(options)
+    require_sensible(
+        workers=options.workers, threads=options.threads, retries=options.retries, timeout=options.timeout
     )
-    if options.config:
-        arguments.append(f"--config={options.config}")
     where = output_of(output)
     require_ours(where)
-    identity = identify(arguments)
+    identity = identify(program_arguments(**given))
     job = Job(
-        tuple(arguments), where.root, "", identity, cache=options.cache, timeout=options.timeout, retries=0,
+        (), where.root, "", identity, timeout=options.timeout, retries=0,
         reports=not options.no_reports, identity_mark=identity.fingerprint(),
     )
     plan = Plan(found.sources, job, None)
-    known, sizes, unknown = _counted(plan, where, options)
+    known, sizes, unknown = _counted(plan, Known(where, job, not options.no_resume))
+    workers = options.workers or processes_for(options.threads)
     print(f"models: {len(plan.names):,}, of which {len(plan.sharded):,} sharded and {len(plan.same_as):,} the same file as another")
     print(f"files: {plan.total:,}, {known:,} of them analysed already")
     print(f"bytes: {sizes:,}" + (f", and {unknown:,} remote files of unknown size" if unknown else ""))
-    print(f"read: {'whole files' if identity.reads_weights else 'headers of safetensors, whole files of other formats'}")
-    engine = f"Ray at {options.ray}" if options.ray else f"{options.workers or len(os.sched_getaffinity(0))} processes of this machine"
-    print(f"workers: {engine}")
+    print("read: whole files" + ("" if identity.reads_weights else ", without the elements of tensors where they are remote"))
+    print("workers: " + (f"Ray at {options.ray}" if options.ray else f"{workers} processes of this machine"))
     print(f"output: {visible(where.root)}")
     for number, error in plan.errors.items():
         _say(f"{plan.names[number]}: {error}")
 
 
-def _counted(plan: Plan, where: object, options: argparse.Namespace) -> tuple[int, int, int]:
+def _counted(plan: Plan, earlier: Known) -> tuple[int, int, int]:
     """Files that are done, bytes of local files that are not, and remote files that may be or not."""
-    from .output import Output
-    from .places import is_url
-    from .known import Answer, Known
-
-    assert isinstance(where, Output)
-    earlier = Known(where, plan.job, not options.no_resume)
     known = sizes = unknown = 0
     for unit in plan.units():
         held = earlier.find(unit)

@@ -131,6 +131,8 @@ class _Worker(threading.Thread):
 class Processes:
     """Engine of the processes of this machine."""
 
+    sees_all = True
+
     def __init__(self, workers: int) -> None:
         self._work: queue.Queue[_Work | None] = queue.Queue()
         self._events: queue.Queue[Event] = queue.Queue()

@@ -43,11 +43,14 @@ class Writer:
 
     def __init__(self, output: Output, run: int) -> None:
         self._output, self._run = output, run
-        self.name = f"{run:06}-{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
+        self._descriptor: int | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self.name = f"{self._run:06}-{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
         self._defined: set[str] = set()
         self._lines: list[bytes] = []
         self._at = 0
-        self._descriptor: int | None = None
 
     def add(self, line: bytes, metrics: Sequence[Row] = ()) -> int:
         """Where in the file the line begins. `metrics` is what its figures are of."""
@@ -87,7 +90,8 @@ class Writer:
     def close(self) -> None:
         if self._descriptor is not None:
             os.close(self._descriptor)
-        self.__init__(self._output, self._run)  # type: ignore[misc]
+            self._descriptor = None
+        self._begin()
 
 
 def _by_run(output: Output) -> list[tuple[int, str]]:

@@ -104,6 +104,8 @@ class OnRay:
     `_look` tries whether it listens first.
     """
 
+    sees_all = False
+
     def __init__(self, address: str | None, options: Mapping[str, Any]) -> None:
         try:
             import ray

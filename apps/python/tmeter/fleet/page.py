@@ -91,7 +91,7 @@ def page(
     body = "\n".join(_row(row, shown) for row in rows)
     said = f"{count:,} models" + (f", {failed:,} failed" if failed else "")
     if count < total:
-        said += f"; {total - count:,} are not done"
+        said += f", {total - count:,} not done"
     more = _more(len(rows), count)
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">

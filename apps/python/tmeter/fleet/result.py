@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import Error, UsageError
 from ..result import Result
-from .output import ABOUT, Local, output_of, require_ours
+from .output import ABOUT, Local, Output, output_of, require_ours
 from .table import FACTS, Rows
 
 if TYPE_CHECKING:
@@ -117,8 +117,11 @@ def load(output: str | os.PathLike[str]) -> FleetResult:
         raise UsageError(f"{os.fspath(output)}: there are no results of a fleet") from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{os.fspath(output)}: its results are damaged ({error})") from error
-    return FleetResult(_shown(place), rows, tuple(metrics), tuple(warnings), total)
+    return result_of(place, rows, metrics, warnings, total)
 
 
-def _shown(place: Any) -> Path | str:
-    return Path(place.root) if isinstance(place, Local) else str(place.root)
+def result_of(
+    place: Output, rows: Rows, metrics: Sequence[dict[str, Any]], warnings: Sequence[str], total: int
+) -> FleetResult:
+    shown = Path(place.root) if isinstance(place, Local) else place.root
+    return FleetResult(shown, rows, tuple(metrics), tuple(warnings), total)

@@ -18,7 +18,7 @@ from .index import Index
 from .known import Answer, Held, Known
 from .ledger import Row, Writer
 from .merging import mark_of_merge
-from .output import ABOUT, FORMAT, Local, Output
+from .output import ABOUT, FORMAT, Output
 from .page import MOST as PAGE_MOST
 from .page import page
 from .plan import Plan

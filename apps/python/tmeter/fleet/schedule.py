@@ -76,6 +76,10 @@ class Engine(Protocol):
     """Where batches run."""
 
     @property
+    def sees_all(self) -> bool:
+        """Whether workers see the same paths as this process."""
+
+    @property
     def capacity(self) -> int:
         """Batches worth handing out at one time."""
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from ..errors import UsageError
+from ..errors import Error, UsageError
 from .named import is_named
 from .places import file_system, is_url
-from .shards import is_index
+from .shards import is_index, read_checkpoint
 
 #: Endings that model files have; in a folder only these are taken.
 ENDINGS = (".pt2", ".pt", ".pth", ".bin", ".ckpt", ".safetensors", ".gguf", ".index.json")
@@ -35,13 +35,13 @@ class Found:
         self.sources: dict[str, str] = {}
         self.damaged: list[str] = []
 
-    def add(self, sources: Iterable[str]) -> int:
-        before = len(self.sources)
-        count = 0
+    def add(self, sources: Iterable[str]) -> bool:
+        """Whether there were any."""
+        there_are = False
         for source in sources:
             self.sources.setdefault(source, source)
-            count += 1
-        return max(count, len(self.sources) - before)
+            there_are = True
+        return there_are
 
 
 def find(words: Iterable[str], lists: Iterable[str]) -> Found:
@@ -104,9 +104,6 @@ def _of_folder(folder: str) -> Iterator[str]:
 
 
 def _shards_of(index: Path) -> set[str]:
-    from ..errors import Error
-    from .shards import read_checkpoint
-
     try:
         return set(read_checkpoint(str(index)).shards)
     except (Error, OSError):
@@ -149,8 +146,7 @@ def _take_lines(file: BinaryIO, called: str, found: Found) -> None:
         if why:
             found.damaged.append(f"{called}:{number}: {why}")
         else:
-            source = os.fsdecode(line)
-            found.sources.setdefault(source, source)
+            found.add([os.fsdecode(line)])
 
 
 def _wrong_with(line: bytes) -> str:

@@ -174,10 +174,9 @@ def write_parquet(output: Output, rows: Iterable[Row], count: int, columns: Colu
     except ImportError:
         return False
     schema = _schema(columns)
-    names = (f"{PARQUET_NAME}/part-{n:05}.parquet" for n in range(count // ROWS_EACH + 1))
-    if count <= ROWS_EACH:
-        names = (n for n in [PARQUET_NAME])
-    else:
+    names = [PARQUET_NAME]
+    if count > ROWS_EACH:
+        names = [f"{PARQUET_NAME}/part-{n:05}.parquet" for n in range(-(-count // ROWS_EACH))]
         output.remove(PARQUET_NAME)
     remaining = iter(rows)
     for name in names:

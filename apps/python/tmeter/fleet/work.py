@@ -13,9 +13,8 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from ..errors import CrashError, Error, ModelError, OutputError, PluginError, ProgramMissingError
 from ..program import run
@@ -169,11 +168,7 @@ def _tried(unit: Unit, before: str | None, job: Job, output: Output | None) -> t
             entry |= {"error": done.error, "kind": done.kind}
         if job.identity.text and not mark.startswith(job.identity_mark):
             about = f"{platform.node()} has other plugins or profiles than the driver's machine"
-    return entry, made.report if made else "", _with(done, mark=mark, about=about, size=made.size if made else -1)
-
-
-def _with(done: Done, **changes: Any) -> Done:
-    return Done(**{**done.__dict__, **changes})
+    return entry, made.report if made else "", replace(done, mark=mark, about=about, size=made.size if made else -1)
 
 
 def _read(unit: Unit, before: str | None, job: Job, output: Output | None) -> tuple[Made | None, str]:
@@ -257,12 +252,12 @@ class _Results:
         if done.kept or (done.retry and unit.tries <= self._job.retries):
             return done
         metrics = entry.pop("define", [])
-        done = _with(done, schema=entry.get("metrics", ""))
+        done = replace(done, schema=entry.get("metrics", ""))
         entry["report"] = unit.report if report and (self._job.reports or unit.report.startswith("shards/")) else None
         line = (json.dumps(entry) + "\n").encode()
         if self.output is None or self._writer is None or not _is_ours(self.output, self._job):
             packed = zlib.compress(report.encode("utf-8", "surrogatepass"), 1) if entry["report"] else b""
-            return _with(done, line=line, report=packed, metrics=tuple(metrics))
+            return replace(done, line=line, report=packed, metrics=tuple(metrics))
         try:
             if entry["report"]:
                 self.output.write(unit.report, report.encode("utf-8", "surrogatepass"))
@@ -270,7 +265,7 @@ class _Results:
             place = self._writer.add(line, metrics)
         except OutputError as error:
             return Done(False, fatal=True, error=str(error), kind="OutputError")
-        return _with(done, file=file, place=place)
+        return replace(done, file=file, place=place)
 
     def flush(self) -> None:
         if self._writer is not None:
