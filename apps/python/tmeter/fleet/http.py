@@ -72,13 +72,18 @@ def facts(url: str, deadline: Deadline) -> Facts:
 
 
 class HttpFile(io.RawIOBase):
-    """A file read in blocks, of which the last few are kept. Read from begin to end it is one request."""
+    """A file read in blocks, of which the last few are kept.
+
+    Attributes:
+        has_ranges: whether the last answer was a part; else everything before it was read past.
+    """
 
     def __init__(self, url: str, deadline: Deadline) -> None:
         self._url, self._deadline = url, deadline
         self._at = 0
         self.facts = facts(url, deadline)
         self._blocks: dict[int, bytes] = {}
+        self.has_ranges = False
 
     def readable(self) -> bool:
         return True
@@ -117,7 +122,8 @@ class HttpFile(io.RawIOBase):
         headers = {"Range": f"bytes={begin}-{begin + most - 1}"}
         try:
             with _ask(self._url, self._deadline, headers=headers) as answer:
-                if answer.status != 206:  # ranges are not known there
+                self.has_ranges = answer.status == 206
+                if not self.has_ranges:
                     _skip(answer, begin, self._deadline)
                 return answer.read(most)
         except http.client.HTTPException as error:

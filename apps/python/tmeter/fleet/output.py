@@ -188,8 +188,10 @@ class Local(Output):
     def is_held(self) -> bool:
         try:
             return _file_of(os.stat(self.path(LOCK))) == self._lock
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             return False
+        except OSError:
+            return True  # a file server that is away for a moment
 
     def _take(self, descriptor: int) -> str:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import glob
 import hashlib
+import io
 import os
 import re
 import shutil
@@ -19,17 +20,18 @@ from typing import IO, Any, cast
 from ..errors import ModelError, OutputError, UsageError
 from . import http
 from .deadlines import STALL, Call, Deadline, within
+from .headers import exactly, parts_of
 from .scratch import scratch
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*(::|://)")
 _ARCHIVE = re.compile(r"^(zip|tar)://(.+?)::(.+)$", re.DOTALL)
 #: Bytes that are left free on a disk that a file is fetched to.
 _SPARE = 64 << 20
-_BLOCK = 1 << 18
-#: As the reader of safetensors: no header is larger.
-_LARGEST_HEADER = 100_000_000
-#: Of libraries of clouds: another try gives the same.
-_PERMANENT = {"NoCredentialsError", "PartialCredentialsError", "ProfileNotFound", "ParamValidationError"}
+_BLOCK, _BUFFER, _CHUNK = 1 << 18, 1 << 16, 1 << 20
+#: Of libraries of clouds and archives: another try gives the same.
+_PERMANENT = set(
+    "NoCredentialsError PartialCredentialsError ProfileNotFound ParamValidationError BadZipFile ReadError".split()
+)
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 #: Files change their time in steps of the kernel's clock: within one, a change cannot be seen.
 _TICK = 0.02
@@ -112,7 +114,7 @@ def _open(source: str, deadline: Deadline) -> Iterator[tuple[IO[bytes], int]]:
     """A remote file for reading any part of it, and its size (-1: not known)."""
     if _is_http(source):
         file = http.HttpFile(source, deadline)
-        yield cast(IO[bytes], file), file.facts.size
+        yield io.BufferedReader(file, _BUFFER), file.facts.size
         return
     if (found := _ARCHIVE.match(source)) is not None:
         with _member(found, deadline) as (archive, path):
@@ -136,7 +138,7 @@ def _member(found: re.Match[str], deadline: Deadline) -> Iterator[tuple[Any, str
     if is_url(container):
         inside = _open(container, deadline)
     else:
-        inside = nullcontext((open(container, "rb"), -1))
+        inside = nullcontext((_open_file(container), -1))
     with inside as (file, _):
         try:
             archive = fsspec.get_filesystem_class(kind)(fo=file, skip_instance_cache=True)
@@ -159,9 +161,7 @@ def read(source: str, most: int, deadline: Deadline | None = None) -> bytes:
     deadline = deadline or Deadline(None)
     if not is_url(source):
         try:
-            with open(source, "rb", opener=_opened_at_once) as file:
-                if not stat_module.S_ISREG(os.fstat(file.fileno()).st_mode):
-                    raise ModelError(f"{source}: not a file")
+            with _open_file(source) as file:
                 content = file.read(most + 1)
         except (OSError, ValueError) as error:
             raise ModelError(f"{source}: {_reason(error)}") from error
@@ -173,9 +173,13 @@ def read(source: str, most: int, deadline: Deadline | None = None) -> bytes:
     return content
 
 
-def _opened_at_once(path: str, flags: int) -> int:
-    """Opening a named pipe waits for a writer otherwise."""
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
+def _open_file(path: str) -> IO[bytes]:
+    """Opening a named pipe would wait for a writer."""
+    file = open(path, "rb", opener=lambda p, flags: os.open(p, flags | os.O_NONBLOCK))
+    if not stat_module.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise ModelError(f"{path}: not a file")
+    return file
 
 
 def _read(source: str, most: int, deadline: Deadline) -> bytes:
@@ -330,7 +334,7 @@ def local(
     """The file on this machine, under its own name; fetched from a URL it is removed afterwards.
 
     Args:
-        headers: no tensor is read: of a safetensors file the header is fetched, and the rest is a hole.
+        headers: no tensor is read: of formats whose headers are known these are fetched, and the rest is a hole.
 
     Raises:
         ModelError: it is not there.
@@ -344,7 +348,7 @@ def local(
     with _room(cache) as folder:
         target = folder / name_of(source)
         with _asking(source):
-            if not (headers and source_has_header(source) and _fetch_header(source, target, deadline)):
+            if not (headers and _fetch_headers(source, target, deadline)):
                 _fetch(source, target, deadline)
         yield target
 
@@ -362,52 +366,64 @@ def _room(cache: str | None) -> Iterator[Path]:
         entered.__exit__(None, None, None)
 
 
-def source_has_header(source: str) -> bool:
-    return name_of(source).endswith(".safetensors")
-
-
-def _fetch_header(source: str, target: Path, deadline: Deadline) -> bool:
-    """False: its size is not known, so that a hole would not be like it."""
+def _fetch_headers(source: str, target: Path, deadline: Deadline) -> bool:
+    """False: all of it is needed."""
+    read = [0]
 
     def fetched() -> bool:
         with _open(source, deadline) as (file, size):
-            if size < 8:
+            counted = cast(IO[bytes], _Counted(file, read))
+            parts = parts_of(counted, size, name_of(source), lambda: _seeks(source, file))
+            if parts is None:
                 return False
-            first = _exactly(file, 8)
-            length = min(int.from_bytes(first, "little"), size - 8, _LARGEST_HEADER)
             with open(target, "wb") as out:
-                out.write(first)
-                while length > 0 and (more := file.read(min(length, 1 << 20))):
-                    out.write(more)
-                    length -= len(more)
-                if length:
-                    raise ConnectionError("the file ends early")
+                for begin, end in parts:
+                    counted.seek(begin)
+                    out.seek(begin)
+                    while begin < end:
+                        content = exactly(counted, min(_CHUNK, end - begin))
+                        begin += out.write(content)
                 out.truncate(size)
             return True
 
-    return bool(_watched(source, target, deadline, fetched))
+    return bool(_watched(deadline, fetched, lambda: read[0]))
 
 
-def _exactly(file: IO[bytes], count: int) -> bytes:
-    content = b""
-    while len(content) < count and (more := file.read(count - len(content))):
-        content += more
-    if len(content) < count:
-        raise ConnectionError("the file ends early")
-    return content
+class _Counted(io.RawIOBase):
+    """A file that counts the bytes read."""
+
+    def __init__(self, file: IO[bytes], read: list[int]) -> None:
+        self._file, self._read = file, read
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable  # type: ignore[method-assign]
+
+    def read(self, size: int = -1) -> bytes:
+        content = self._file.read(size)
+        self._read[0] += len(content)
+        return content
+
+
+def _seeks(source: str, file: object) -> bool:
+    """Whether the file's end can be read without what is before it."""
+    if isinstance(file, io.BufferedReader) and isinstance(file.raw, http.HttpFile):
+        return file.raw.has_ranges
+    return _ARCHIVE.match(source) is None
 
 
 def _fetch(source: str, target: Path, deadline: Deadline) -> None:
     if _is_http(source):
-        _watched(source, target, deadline, lambda: _download(source, target, deadline))
+        _watched(deadline, lambda: _download(source, target, deadline), lambda: _written(target))
         return
     if _ARCHIVE.match(source):
-        _watched(source, target, deadline, lambda: _copy(source, target, deadline))
+        _watched(deadline, lambda: _copy(source, target, deadline), lambda: _written(target))
         return
     system, path = within(deadline.left(), source, lambda: _opened(source))
     info = within(deadline.left(), source, lambda: system.info(path))
     _require_room(source, info.get("size"), target.parent)
-    _watched(source, target, deadline, lambda: system.get_file(path, str(target)))
+    _watched(deadline, lambda: system.get_file(path, str(target)), lambda: _written(target))
+
+
+def _written(target: Path) -> int:
+    return target.stat().st_size if target.exists() else 0
 
 
 def _download(source: str, target: Path, deadline: Deadline) -> None:
@@ -425,8 +441,11 @@ def _copy(source: str, target: Path, deadline: Deadline) -> None:
         shutil.copyfileobj(file, out, 1 << 20)
 
 
-def _watched(source: str, target: Path, deadline: Deadline, work: Callable[[], Any]) -> Any:
-    """Fetching in a thread that is left to itself when no byte comes, or time is up."""
+def _watched(deadline: Deadline, work: Callable[[], Any], come: Callable[[], int]) -> Any:
+    """Fetching in a thread that is left to itself when no byte comes, or time is up.
+
+    come: bytes so far.
+    """
     fetching = Call(work)
     fetching.start()
     moved, size = time.monotonic(), -1
@@ -435,7 +454,7 @@ def _watched(source: str, target: Path, deadline: Deadline, work: Callable[[], A
         if not fetching.is_alive():
             return fetching.outcome()
         deadline.left()
-        now = target.stat().st_size if target.exists() else 0
+        now = come()
         if now != size:
             moved, size = time.monotonic(), now
         elif time.monotonic() - moved > STALL:
