@@ -20,7 +20,7 @@ NAMES = json.loads((FIXTURES / "gguf" / "names.json").read_text())
 TYPES = {"afmoe": "afmoe", "arcee": "arcee", "bitnet": "bitnet", "bloom": "bloom", "cohere2": "cohere2", "command-r": "cohere",
          "deepseek2": "deepseek_v3", "ernie4_5": "ernie4_5", "ernie4_5-moe": "ernie4_5_moe", "exaone-moe": "exaone_moe", "exaone4": "exaone4",
          "falcon": "falcon", "gemma": "gemma", "gemma2": "gemma2", "gemma3": "gemma3_text", "glm4": "glm4", "glm4moe": "glm4_moe",
-         "gpt-oss": "gpt_oss", "gpt2": "gpt2", "gptj": "gptj", "gptneox": "gpt_neox", "granite": "granite", "jais2": "jais2", "llama": "llama",
+         "gpt-oss": "gpt_oss", "gpt2": "gpt2", "gptj": "gptj", "gptneox": "gpt_neox", "granite": "granite", "jais2": "jais2", "lfm2": "lfm2", "lfm2moe": "lfm2_moe", "llama": "llama",
          "minicpm3": "minicpm3", "minimax-m2": "minimax_m2", "mistral3": "ministral3", "olmo": "olmo", "olmo2": "olmo2", "olmoe": "olmoe",
          "phi2": "phi", "phi3": "phi3", "phimoe": "phimoe", "qwen2": "qwen2", "qwen2moe": "qwen2_moe", "qwen2vl": "qwen2_vl", "qwen3": "qwen3",
          "qwen3moe": "qwen3_moe", "qwen3vl": "qwen3_vl", "qwen3vlmoe": "qwen3_vl_moe", "seed_oss": "seed_oss", "smollm3": "smollm3",
@@ -86,7 +86,7 @@ def converted(arch, row, parted=True):
     for name, (_, shape) in tensors_of(row["tensors"]).items():
         layer = re.search(r"(?<=\.)\d+(?=\.)", name)
         block = f"blk.{layer[0]}" if layer else ""
-        if ".mlp.experts." in name:
+        if ".experts." in name:
             tensors |= expert_tensors(block, name, shape, hidden)
         elif name.endswith(".sinks"):
             tensors[f"{block}.attn_sinks.weight"] = shape
@@ -98,6 +98,8 @@ def converted(arch, row, parted=True):
             module, _, ending = re.sub(r"(?<=\.)\d+(?=\.)", "0", name, count=1).rpartition(".")
             short = module.partition(".")[2]  # gguf-py knows some names without the model's
             tensor = "output" if module == "lm_head" else names[module if module in names else short]
+            if name.endswith((".conv.weight", ".conv1d.weight")):
+                shape = [shape[0], shape[2]]
             transposed = arch == "gpt2" and len(shape) == 2 and block
             tensors[f"{tensor.replace('blk.0', block)}.{ending}"] = shape[::-1] if transposed else shape
     return tensors
@@ -134,7 +136,14 @@ def metadata(arch, config, parted=True):
         numbers |= latent_numbers(config, parted)
     if config.get("use_sliding_window") is False:
         del numbers["attention.sliding_window"]
-    pairs = [("general.architecture", TEXT, arch)] + [(f"{arch}.{k}", U32, v) for k, v in numbers.items() if v]
+    if config.get("block_auto_adjust_ff_dim"):  # conversion/lfm2.py
+        numbers["feed_forward_length"] = -(-(2 * config["intermediate_size"] // 3) // config["block_multiple_of"]) * config["block_multiple_of"]
+    kinds = config.get("layer_types") or []
+    if "conv" in kinds or "linear_attention" in kinds:
+        numbers["attention.head_count_kv"] = [key_heads if kind == "full_attention" else 0 for kind in kinds]
+        numbers["shortconv.l_cache"] = config.get("conv_L_cache")
+    pairs = [("general.architecture", TEXT, arch)]
+    pairs += [(f"{arch}.{k}", ARRAY, (U32, v)) if isinstance(v, list) else (f"{arch}.{k}", U32, v) for k, v in numbers.items() if v]
     return pairs + ([(f"{arch}.rope.freq_base", F32, theta)] if theta else [])
 
 
@@ -233,6 +242,15 @@ class Costs(CliTest):
         pairs |= {"glm4moe.block_count": (U32, layers + 1), "glm4moe.nextn_predict_layers": (U32, 1)}
         done = report(self.write({**tensors, **last}, [(k, *v) for k, v in pairs.items()]), PLUGINS, "--bind", "sequence=8")
         self.assertEqual((done["totals"]["macs"], done["coverage"]["unknown"]), (row["runs"][0]["flops"] / 2, 0))
+
+    def test_tensors_in_any_order(self):
+        """Alphabetical, as some converters write them: blk.10 before blk.2."""
+        row = truth()["llama"]
+        tensors = converted("llama", row)
+        done = report(self.write(dict(sorted(tensors.items())), metadata("llama", row["config"])), PLUGINS, "--bind", "sequence=8")
+        self.assertEqual((done["totals"]["macs"], done["coverage"]["unknown"]), (row["runs"][0]["flops"] / 2, 0))
+        self.assertEqual([m["path"] for m in done["modules"] if m["path"].count(".") == 2 and "layers" in m["path"]],
+                         [f"model.layers.{i}" for i in range(row["config"]["num_hidden_layers"])])
 
     def test_windows_by_layer(self):
         """A window of 6 keeps 5 tokens of the past; the full layer all 10."""

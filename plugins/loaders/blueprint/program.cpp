@@ -249,12 +249,15 @@ Value Program::norm(const Module& m, const Value& x) {
 Value Program::convolution(const Module& m, const Value& x, std::vector<Size> to,
                            const Sliding& how) {
   const auto weight = find_tensor(m, "weight"), bias = find_tensor(m, "bias");
-  const auto along = weight.shape().rank() - 2;
+  // GGUF has a filter of each channel as a matrix.
+  const bool is_flat = weight.shape().rank() == 2;
+  const auto along = is_flat ? 1 : weight.shape().rank() - 2;
   const Calling calling(
       *this, m, along == 1 ? "torch.nn.modules.conv.Conv1d" : "torch.nn.modules.conv.Conv2d");
-  if (x.dims[1] != Size(weight.shape()[1] * how.groups)) does_not_fit(weight, x);
-  std::vector<std::pair<std::string_view, tmeter_id>> args{{"input", x.id},
-                                                           {"weight", bound(weight).id}};
+  if (x.dims[1] != Size(how.groups) * (is_flat ? 1 : weight.shape()[1])) does_not_fit(weight, x);
+  const auto filter =
+      is_flat ? view(bound(weight), {weight.shape()[0], 1, weight.shape()[1]}) : bound(weight);
+  std::vector<std::pair<std::string_view, tmeter_id>> args{{"input", x.id}, {"weight", filter.id}};
   if (bias) args.emplace_back("bias", bound(bias).id);
   const auto repeated = [&](int64_t n) {
     return graph_.list(std::vector<tmeter_id>(static_cast<size_t>(along), graph_.integer(n)));

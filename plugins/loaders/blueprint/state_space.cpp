@@ -142,7 +142,7 @@ Value short_convolution(Model& model, const Module& m, const Value& x) {
 
 bool is_short_convolution(const Module& m) {
   const auto weight = find_tensor(find_child(m, "conv"), "weight");
-  return weight && weight.shape().rank() == 3;
+  return weight && weight.shape().rank() >= 2 && find_child(m, "in_proj");
 }
 
 }  // namespace
@@ -151,9 +151,11 @@ Value causal_convolution(Model& model, const Module& m, const Module& conv, cons
                          bool activated) {
   auto& p = model.program;
   const auto weight = find_tensor(conv, "weight");
-  if (!weight || weight.shape().rank() != 3 || weight.shape()[1] != 1)
+  // [channels, 1, width]; GGUF leaves the 1 out.
+  const auto rank = weight ? weight.shape().rank() : 0;
+  if (rank != 2 && !(rank == 3 && weight.shape()[1] == 1))
     throw NotUnderstood("'" + std::string(conv.path()) + "' is not a convolution of each channel");
-  const auto channels = weight.shape()[0], width = weight.shape()[2];
+  const auto channels = weight.shape()[0], width = weight.shape()[rank - 1];
   expect_if_checked(model,
                     {"conv_kernel", "mamba_d_conv", "linear_conv_kernel_dim", "conv_L_cache"},
                     width, weight);

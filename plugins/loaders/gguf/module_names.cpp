@@ -74,6 +74,10 @@ constexpr Row kAfmoeLayer[] = {{"ffn_norm", "pre_mlp_layernorm"},
                                {"post_ffw_norm", "post_mlp_layernorm"},
                                {"exp_probs_b", "mlp"}};
 constexpr Row kErnieMoeLayer[] = {{"exp_probs_b", "mlp.moe_statics"}};
+constexpr Row kLfm2[] = {{"token_embd_norm", "model.embedding_norm"}};
+constexpr Row kLfm2Layer[] = {{"shortconv.conv", "conv.conv"},
+                              {"shortconv.in_proj", "conv.in_proj"},
+                              {"shortconv.out_proj", "conv.out_proj"}};
 constexpr Row kGlm4Layer[] = {{"post_attention_norm", "post_self_attn_layernorm"},
                               {"post_ffw_norm", "post_mlp_layernorm"},
                               {"ffn_up", "mlp.gate_up_proj"}};
@@ -143,6 +147,7 @@ constexpr Naming kNamings[] = {
     {"gemma2 gemma3 gemma3n gemma4 gemma-embedding", "model.layers", {}, kGemmaLayer},
     {"afmoe", "model.layers", {}, kAfmoeLayer},
     {"ernie4_5-moe", "model.layers", {}, kErnieMoeLayer},
+    {"lfm2 lfm2moe", "model.layers", kLfm2, kLfm2Layer},
     {"glm4", "model.layers", {}, kGlm4Layer},
     {"phi3", "model.layers", {}, kPhi3Layer},
     {"qwen2moe qwen3next qwen35moe", "model.layers", {}, kQwenMoeLayer},
@@ -221,6 +226,11 @@ std::string folder_of(std::string_view name) {
 }
 
 }  // namespace
+
+std::string_view layer_number(std::string_view name) {
+  std::string_view rest;
+  return block_of(name, rest);
+}
 
 std::string module_of(std::string_view name, std::string_view architecture) {
   const auto& naming = naming_of(architecture);

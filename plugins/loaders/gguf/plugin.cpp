@@ -2,6 +2,8 @@
 // Weights are not read; the decoder of their blocks is here, too.
 #include <algorithm>
 #include <deque>
+#include <set>
+#include <tmeter/cpp/natural_order.hpp>
 #include <tmeter/cpp/plugin.hpp>
 #include <tmeter/cpp/text_hash.hpp>
 #include <unordered_set>
@@ -105,8 +107,12 @@ class Load {
   void push() {
     architecture_ = parts_.front().header.metadata().find_text("general.architecture");
     loading::WeightTree tree(graph_);
+    bool is_first = true;
     for (const auto& part : parts_)
-      for (const auto& t : part.header.tensors()) push(t, part, tree);
+      for (const auto& t : part.header.tensors()) {
+        if (is_first && !layer_number(t.name).empty()) make_layers(tree), is_first = false;
+        push(t, part, tree);
+      }
     const auto& first = parts_.front().header;
     std::string format = "GGUF v" + std::to_string(first.version());
     if (first.big_endian()) format += ", big-endian";
@@ -114,6 +120,19 @@ class Load {
     graph_.property("format", format);
     graph_.property("content", "weights");
     push_metadata(first.metadata(), graph_);
+  }
+
+  /// In the order of their numbers, whatever order the file has.
+  void make_layers(loading::WeightTree& tree) const {
+    const auto earlier = [](std::string_view a, std::string_view b) {
+      return tmeter::natural_less(a, b);
+    };
+    std::set<std::string_view, decltype(earlier)> numbers(earlier);
+    for (const auto& part : parts_)
+      for (const auto& t : part.header.tensors())
+        if (const auto number = layer_number(t.name); !number.empty()) numbers.insert(number);
+    for (const auto number : numbers)
+      tree.module(module_of("blk." + std::string(number) + ".weight", architecture_));
   }
 
   void push(const StoredTensor& t, const Part& part, loading::WeightTree& tree) {

@@ -20,9 +20,16 @@ nlohmann::json converter_names() {
 
 /// Modules of transformers itself, where the converter's table names parameters or other code's
 /// modules.
-const std::set<std::string> kElsewhere{
-    "self_attn",         "mixer", "mlp.gate", "rotary_emb", "mlp.experts.gate_up_proj",
-    "self_attn.qkv_proj"};
+const std::set<std::string> kElsewhere{"self_attn",
+                                       "mixer",
+                                       "mlp",
+                                       "mlp.gate",
+                                       "mlp.moe_statics",
+                                       "mlp.ffn_sub_norm",
+                                       "rotary_emb",
+                                       "mlp.experts.gate_up_proj",
+                                       "self_attn.attn_sub_norm",
+                                       "self_attn.qkv_proj"};
 
 TEST(GgufModuleNames, AreThoseTheConverterKnows) {
   size_t checked = 0;
