@@ -41,6 +41,11 @@ TENSOR_FITTED = ("A100", "A40")
 # 90 % quantile of Student's t by degrees of freedom, here devices: their scatter is known from few
 STUDENT = {2: 1.886, 3: 1.638, 4: 1.533, 5: 1.476}
 
+# How much of the scatter between devices a band on another device has, by the number of devices that it is known from. The first
+# whose bands hold is taken (Blind).
+RULES = {"shapes alone": lambda _: 0.0, "shapes and devices, normal": lambda _: 1.282, "shapes and devices, Student's t": STUDENT.get}
+RULE = "shapes and devices, Student's t"
+
 GROUPS = {"linear": "product", "bmm": "product", "softmax": "softmax", "ln": "normalization"}
 OPERANDS = {"add": 3, "mul": 3, "div": 3}  # tensors read and written; others 2
 
@@ -196,14 +201,18 @@ class Fit:
         self.groups = list(dict.fromkeys(c.group for _, c, _ in self.cases))
         self.curves = {g: fitted(g, self.of(g, fit=True, seen=True)) for g in self.groups}
         self.shares = {}  # (profile, "product" or "tensor") → share fitted on the device
-        for group, columns in (("product", VECTOR_FITTED), ("tensor", TENSOR_FITTED)):
-            for column in columns:
+        for group in ("product", "tensor"):
+            for column in self.columns(group):
                 cases = [c for k, c, _ in self.cases if k == column and c.group == group and c.seen]
                 self.shares[cases[0].device.name, group] = own_share(self.curves[group], cases)
         self.memory = {}  # profile → share of peak.dram
-        for column in VECTOR_FITTED:
+        for column in self.columns("other"):
             cases = [c for k, c, _ in self.cases if k == column and c.group == "other" and c.seen]
             self.memory[cases[0].device.name] = own_memory(self.curves["other"], cases)
+
+    def columns(self, group):
+        """Of the devices that the fit may use."""
+        return list(dict.fromkeys(k for k, c, f in self.cases if f and c.group == group))
 
     def of(self, group, fit=None, seen=None):
         return [c for _, c, f in self.cases if c.group == group and (fit is None or f == fit) and (seen is None or c.seen == seen)]
@@ -226,18 +235,48 @@ class Fit:
         """Of the shapes that were fitted; those left out are for the test."""
         return self.band([self.ratio(c) for c in self.of(group, fit=True, seen=True)])
 
-    def foreign_band(self, group):
+    def foreign_band(self, group, rules=(RULE,)):
         """A device that was not measured: the scatter of shapes on one device, and that of devices when each is predicted from the others.
-        The prediction interval of one more device, both parts independent."""
+        The prediction interval of one more device, both parts independent. With several rules a band for each."""
         cases = self.of(group, fit=True)
         names = list(dict.fromkeys(c.device.name for c in cases))
         off = []
         for name in names:
             curve = fitted(group, [c for c in cases if c.device.name != name and c.seen])
             off.append(statistics.median(math.log(curve.seconds(c) / c.seconds) for c in cases if c.device.name == name))
-        devices = STUDENT[len(off)] * math.sqrt(statistics.fmean(o * o for o in off) * (1 + 1 / len(off)))
         low, high = (math.log(f) for f in self.known_band(group))
-        return math.floor(100 * math.exp(-math.hypot(low, devices))) / 100, math.ceil(100 * math.exp(math.hypot(high, devices))) / 100
+        bands = []
+        for rule in rules:
+            devices = RULES[rule](len(off)) * math.sqrt(statistics.fmean(o * o for o in off) * (1 + 1 / len(off)))
+            bands.append((math.floor(100 * math.exp(-math.hypot(low, devices))) / 100, math.ceil(100 * math.exp(math.hypot(high, devices))) / 100))
+        return bands if len(bands) > 1 else bands[0]
+
+    def inside(self, group, band, column=None):
+        """Shares of cases within the band: of a device, or of all devices that the fit may not use."""
+        ratios = [self.ratio(c) for k, c, f in self.cases if c.group == group and (k == column if column else not f)]
+        return [band[0] <= 1 / r <= band[1] for r in ratios]
+
+
+class Blind:
+    """Which rule of RULES a band on another device follows: the first with 80 % of the measured times of every kind inside when each
+    device that is fitted is predicted from the other four. H100, L4 and A100-80 take no part; `unseen` is the share of theirs."""
+
+    def __init__(self, fit):
+        known = [(k, c, f) for k, c, f in fit.cases if f and c.group != "tensor"]
+        inside = {}
+        for left in VECTOR_FITTED:
+            part = Fit.__new__(Fit)
+            part.fit([(k, c, k != left) for k, c, _ in known])
+            for group in part.groups:
+                for rule, band in zip(RULES, part.foreign_band(group, tuple(RULES))):
+                    inside.setdefault((rule, group), []).extend(part.inside(group, band, left))
+        self.known = {at: 100 * statistics.fmean(v) for at, v in inside.items()}
+        self.unseen = {}
+        for group in fit.groups:
+            for rule, band in zip(RULES, fit.foreign_band(group, tuple(RULES))):
+                self.unseen[rule, group] = 100 * statistics.fmean(fit.inside(group, band))
+        groups = {g for _, g in self.known}
+        self.chosen = next(r for r in RULES if all(self.known[r, g] >= 80 for g in groups))
 
 
 def rows(fit):

@@ -12,7 +12,7 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "blueprint"))
 from folders import write_folder  # noqa: E402
 
-HEAD, VOCABULARY = 128, 32000
+HEAD, VOCABULARY = 128, 32000  # of LLaMA-2
 
 
 def program():
@@ -20,11 +20,11 @@ def program():
 
 
 def write_llama(folder, m, dtype):
-    h, f, kv = m["hidden"], m["feed-forward"], m["key-heads"] * HEAD
+    h, f, kv, vocabulary = m["hidden"], m["feed-forward"], m["key-heads"] * HEAD, m.get("vocabulary", VOCABULARY)
     config = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": h, "num_hidden_layers": m["layers"],
-              "num_attention_heads": h // HEAD, "num_key_value_heads": m["key-heads"], "intermediate_size": f, "vocab_size": VOCABULARY,
+              "num_attention_heads": h // HEAD, "num_key_value_heads": m["key-heads"], "intermediate_size": f, "vocab_size": vocabulary,
               "max_position_embeddings": 4096, "hidden_act": "silu", "tie_word_embeddings": False, "torch_dtype": dtype}
-    shapes = {"model.embed_tokens": [VOCABULARY, h], "model.norm": [h], "lm_head": [VOCABULARY, h]}
+    shapes = {"model.embed_tokens": [vocabulary, h], "model.norm": [h], "lm_head": [vocabulary, h]}
     for i in range(m["layers"]):
         parts = {"self_attn.q_proj": [h, h], "self_attn.k_proj": [kv, h], "self_attn.v_proj": [kv, h], "self_attn.o_proj": [h, h],
                  "mlp.gate_proj": [f, h], "mlp.up_proj": [f, h], "mlp.down_proj": [h, f], "input_layernorm": [h], "post_attention_layernorm": [h]}
@@ -75,3 +75,30 @@ def runs():
                 step = ask(folder[model], gpu, prompt + answer // 2, batch, devices)  # at the middle of the answer
                 times = (first["serving_prefill" + k] + answer * step["serving_step" + k] for k in KEYS)
                 yield Run(name, "whole run", model, f"{devices} GPU, batch {batch}, {prompt} + {answer}", batch * answer / (rate * devices), *times)
+
+
+class Trained:
+    """Tokens per second and MFU of training on one of many GPUs, measured by torchtitan."""
+
+    def __init__(self, model, checkpointing, passes, measured, mfu, prefill, flops, embedding, tokens, peak):
+        self.model, self.checkpointing, self.passes, self.measured, self.mfu = model, checkpointing, passes, measured, mfu
+        self.expected = tokens / (passes * prefill)
+        self.own_mfu, self.with_embedding = (100 * measured * f / peak for f in (flops, flops + 6 * embedding))
+
+    @property
+    def error(self):
+        return 100 * (self.expected / self.measured - 1)
+
+
+def trained():
+    data = tomllib.loads((HERE / "torchtitan.toml").read_text(encoding="utf-8"))
+    for name, m in data["model"].items():
+        with tempfile.TemporaryDirectory() as folder:
+            write_llama(folder, m, "bfloat16")
+            gpu = {"profile": data["profile"], "cache": "bf16"}
+            prefill = ask(folder, gpu, data["tokens"], 1, 1)["serving_prefill_expected"]
+            done = subprocess.run([program(), folder, "--plugins=training", f"--set=training.sequence={data['tokens']}", "--report", "json"],
+                                  capture_output=True, text=True, check=True)
+            flops = json.loads(done.stdout)["totals"]["training_flops_per_token"]
+            for checkpointing, passes, measured, mfu in m["runs"]:
+                yield Trained(name, checkpointing, passes, measured, mfu, prefill, flops, m["vocabulary"] * m["hidden"], data["tokens"], data["peak"])
