@@ -21,6 +21,9 @@ from build_time import reference as compile_fixed_file
 from measure import run_once
 
 HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "predictions"))
+from served import write_llama  # noqa: E402
+
 MODELS = HERE.parent / "fixtures" / "models"
 GRAPH = ("--plugins=params,flops,memory",)
 STATISTICS = ("--plugins=param-stats", "--threads=2")
@@ -34,7 +37,8 @@ FEWEST, MOST = 3, 15  # runs of a row
 @dataclass(frozen=True)
 class Budget:
     name: str
-    model: str  # a file of tests/fixtures/models, "N operators", "N tensors" or "TYPE weights"
+    # A file of tests/fixtures/models, "N operators", "N tensors", "TYPE weights" or "LAYERS layers": a folder of Llama 3.1 405B.
+    model: str
     arguments: tuple = GRAPH
     seconds: float = 0  # 0: no limit
     megabytes: float = 0
@@ -51,6 +55,7 @@ BUDGETS = (
     Budget("a million operators, text and JSON", "1000000 operators", (*GRAPH, "--report=text", f"--report=json={JSON}"), seconds=9, megabytes=2500,
            slow=True),
     Budget("an index of 500,000 tensors", "500000 tensors", (), seconds=1.5, megabytes=1000),
+    Budget("Llama 3.1 405B without weights, serving and fit", "126 layers", ("--plugins=serving,fit", "--hardware=nvidia-h100-sxm"), seconds=0.1),
     Budget("statistics of bfloat16", "bf16 weights", STATISTICS, megabytes=200, rate=6),
     Budget("statistics of float32", "f32 weights", STATISTICS, megabytes=200, rate=3),
 )
@@ -92,6 +97,13 @@ def model(budget, work):
     what, _, kind = budget.model.partition(" ")
     if not kind:
         return MODELS / what
+    if kind == "layers":
+        path = work / f"llama_{what}"
+        if not path.exists():
+            path.mkdir()
+            shape = {"layers": int(what), "hidden": 16384, "feed-forward": 53248, "key-heads": 8, "vocabulary": 128256}
+            write_llama(path, shape, "bfloat16")
+        return path
     if kind == "operators":
         path, command = work / f"large_{what}.pt2", [str(HERE / "make_large.py"), what]
     elif kind == "tensors":
