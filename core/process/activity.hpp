@@ -78,6 +78,8 @@ struct Activity {
   std::atomic<bool> is_listening{false};  // the supervisor reads them just now
   ShortText<64> engine;                   // what runs the file's code just now: "LibTorch"
   std::atomic<int32_t> crashed_slot{-1};  // set by the signal handler
+  /// Set where the run failed and its memory was given back.
+  std::atomic<bool> no_memory_left{false};
   /// Set by a signal handler that ends the worker itself, together with its exit status.
   ShortText<512> last_words;
   int32_t last_status = 0;

@@ -1,6 +1,7 @@
 #include "core/process/limits.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -99,6 +100,14 @@ std::string out_of_memory_text() noexcept {
   } catch (const std::bad_alloc&) {
     return kShort;
   }
+}
+
+bool has_memory_left() {
+  constexpr size_t kSmall = size_t{1} << 20;
+  const size_t size = std::max(kSmall, memory_limit() / 16);
+  void* const some =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return some != MAP_FAILED && munmap(some, size) == 0;
 }
 
 }  // namespace tmeter::core

@@ -36,5 +36,7 @@ uint64_t memory_limit();
 /// Why an allocation failed: "out of memory: more than 64.0 MiB (--max-memory) is needed"; without
 /// the limit where none is in force or no memory is left for the text.
 std::string out_of_memory_text() noexcept;
+/// False if this process cannot even have a sixteenth of its limit, or another mapping.
+bool has_memory_left();
 
 }  // namespace tmeter::core

@@ -90,7 +90,7 @@ class Attempt {
       const bool told = answered && !said_->message.empty();
       return {kInterruptedStatus, told ? said_->message : kInterruptedWords, false, {}};
     }
-    if (believed) return *said_;
+    if (believed) return explain_failure(activity(), *said_);
     if (said_ && ended_by_ == EndedBy::kItself) end_by(EndedBy::kContract, "it did not end well");
     return explain_worker_exit(activity(),
                                {ended_by_, worker_.wait_status(), limit_, job_.subject});

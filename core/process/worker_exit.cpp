@@ -200,4 +200,11 @@ Ending explain_worker_exit(const Activity& a, const WorkerEnd& end) {
   return with_suspects(std::move(ending), std::move(suspects));
 }
 
+Ending explain_failure(const Activity& a, const Ending& ending) {
+  if (!a.no_memory_left) return ending;
+  auto suspects = participants(a, "left no memory");
+  if (ending.offender && took_part(suspects, a, ending.offender->plugin)) return ending;
+  return with_suspects(ending, std::move(suspects));
+}
+
 }  // namespace tmeter::core

@@ -31,4 +31,8 @@ std::string what_happened(const WorkerEnd& end);
 
 Ending explain_worker_exit(const Activity& activity, const WorkerEnd& end);
 
+/// The worker's own ending, unless it failed for lack of memory that third-party plugins may have
+/// kept: the plugin that needs memory next is not to blame.
+Ending explain_failure(const Activity& activity, const Ending& ending);
+
 }  // namespace tmeter::core

@@ -98,7 +98,9 @@ void become_worker(const WorkerStart& start, const Work& work,
   Interrupt interrupt;
   Worker worker(frames, excluded, start.reports);
   limit_memory(start.memory);
-  worker.finish(work_and_catch(worker, work));
+  const auto ending = work_and_catch(worker, work);
+  if (ending.status != 0 && !has_memory_left()) activity().no_memory_left = true;
+  worker.finish(ending);
   // Not `exit`: LibTorch's static destructors alone would take 65 ms (docs/benchmarks.md).
   _exit(0);
 }

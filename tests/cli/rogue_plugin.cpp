@@ -58,6 +58,22 @@ void share_memory() {
   }
 }
 
+/// Keeps all memory that there is, and says nothing.
+void keep_memory() {
+  static std::vector<char*> kept;
+  kept.reserve(size_t{1} << 20);
+  for (const size_t size : {size_t{1} << 20, size_t{1} << 14, size_t{1} << 10, size_t{64}})
+    for (char* block = nullptr; (block = new (std::nothrow) char[size]);) kept.push_back(block);
+}
+
+/// Keeps all mappings that a process may have (vm.max_map_count), which take little memory.
+void keep_mappings() {
+  for (int i = 0;; ++i)
+    if (mmap(nullptr, 4096, i % 2 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+        MAP_FAILED)
+      return;
+}
+
 void close_from(int first, int end) {
   for (int fd = first; fd < end; ++fd) close(fd);
 }
@@ -87,6 +103,8 @@ const std::map<std::string, std::function<void()>> kDeeds{
      }},
     {"memory", take_memory},
     {"shared-memory", share_memory},
+    {"keep-memory", keep_memory},
+    {"keep-mappings", keep_mappings},
     {"close", [] { close_from(3, 64); }},
     {"close-all", [] { close_from(3, 1024), sleep(60); }},
     {"garbage", [] { write_to(3, 64); }},

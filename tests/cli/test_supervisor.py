@@ -7,6 +7,7 @@ import signal
 import subprocess
 import tempfile
 import time
+import unittest
 
 from support import MODELS, NO_LEAKS, SANITIZED, TMETER, CliTest, build_plugin, main, tmeter
 
@@ -104,6 +105,17 @@ class Rogue(RogueTest):
                 self.assertIn("memory", done.stderr)
                 if deed == "metric:memory" and not SANITIZED:  # malloc fails exactly at the limit
                     self.assertLess(int(peak.read_text()), 440 * 1024)
+
+    @unittest.skipIf(SANITIZED, "sanitizers need memory beyond every limit")
+    def test_who_keeps_all_memory_is_left_out_and_not_who_needs_some_next(self):
+        for deed in ("metric:keep-memory", "analysis:keep-memory", "analysis:keep-mappings"):
+            with self.subTest(deed=deed):
+                done = self.run_rogue(deed, "--report", "json", "--max-memory", "400MiB")
+                self.assertEqual(done.returncode, 5, done.stderr)
+                self.assertIn("com.rogue.all", done.stderr)
+                document = json.loads(done.stdout)
+                self.assertEqual(document["totals"]["macs"], MACS)
+                self.assertIsNone(document["totals"].get("rogue"))
 
     def test_what_closes_files_at_random_does_no_harm(self):
         for deed in ("metric:close", "metric:garbage"):
