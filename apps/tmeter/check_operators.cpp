@@ -37,7 +37,7 @@ CallValue square_value() {
   return v;
 }
 
-/// Something of the type, "Tensor", "int[]", "float?".
+/// An example value of a schema's type: "Tensor", "int[]", "float?".
 CallValue usual_value(std::string_view type) {
   if (type.ends_with('?')) type.remove_suffix(1);
   if (type.ends_with(']')) {
@@ -78,7 +78,7 @@ std::string figure_text(const tmeter_number& n) {
   return out.str();
 }
 
-/// Arguments by name, in the order of the call, those without one named by the schema.
+/// Arguments by name, in the order of the call. The schema names the positional ones.
 std::vector<std::string> names_of(const OperatorCall& call, const Schema* schema) {
   std::vector<std::string> out;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
@@ -106,7 +106,8 @@ OperatorCheck::OperatorCheck(Registry& registry, Plugin& plugin, CallLog& log,
   for (const auto& h : plugin.offered.op_handlers) {
     for (const auto& p : registry.plugins()) {
       const bool own = p->failure.empty() && !p->library.empty();
-      if (own && std::ranges::count(p->manifest.metrics, view(h.metric))) ids.insert(p->manifest.id);
+      if (own && std::ranges::count(p->manifest.metrics, view(h.metric)))
+        ids.insert(p->manifest.id);
     }
   }
   plugins_ = registry.open_with_needs({ids.begin(), ids.end()});
@@ -154,8 +155,10 @@ void OperatorCheck::tell_figures(const OperatorCall& call, const std::string& na
       const auto words = name + ": " + metric + " is " + first[metric] + " and then " + figure +
                          " for the same call";
       return goes_by_signature(call.op)
-                 ? lines_.bad(words + ", although the handler declares that it depends on the signature alone "
-                                      "(handlers_by_signature)")
+                 ? lines_.bad(
+                       words +
+                       ", although the handler declares that it depends on the signature alone "
+                       "(handlers_by_signature)")
                  : lines_.note(words);
     }
   }
@@ -193,7 +196,7 @@ bool OperatorCheck::goes_by_signature(const std::string& op) const {
   });
 }
 
-/// Arguments are named as in the operator's schema; without a schema, as in most operators.
+/// Arguments have the names of the operator's schema, or common names if there is none.
 OperatorCall OperatorCheck::usual_call(const std::string& op) const {
   OperatorCall out{op, op, {}, {}};
   if (const auto* rule = rule_of(op)) {
@@ -211,7 +214,8 @@ OperatorCheck::Trial OperatorCheck::make(const OperatorCall& call, const Place& 
   builder.call = &plugin_.call;
   auto& b = builder.builder;
   const Id root = b.module(0, "", "Net"), root_call = b.module_call(root, 0);
-  const Id module = b.module(root, place.module, "Module"), inside = b.module_call(module, root_call);
+  const Id module = b.module(root, place.module, "Module"),
+           inside = b.module_call(module, root_call);
   const auto* rule = rule_of(call.op);
   const auto schema = rule ? std::optional<Schema>(view(rule->schema)) : std::nullopt;
   const auto names = names_of(call, schema ? &*schema : nullptr);
@@ -233,12 +237,14 @@ OperatorCheck::Trial OperatorCheck::make(const OperatorCall& call, const Place& 
     if (results.empty()) results.push_back(add_value(b, square_value()));
   }
   Trial out;
-  for (const auto id : results) out.given += (out.given.empty() ? "" : " and ") + value_text(*b.peek(id));
+  for (const auto id : results)
+    out.given += (out.given.empty() ? "" : " and ") + value_text(*b.peek(id));
   if (results.empty()) out.given = "nothing, as it says";
   std::vector<std::pair<std::string_view, Id>> named;
   for (size_t i = 0; i < names.size(); ++i) named.emplace_back(names[i], arguments[i]);
   const auto dot = call.op.find('.');
-  b.node(base_of(call.op), dot == call.op.npos ? "" : call.op.substr(dot + 1), inside, named, results, "");
+  b.node(base_of(call.op), dot == call.op.npos ? "" : call.op.substr(dot + 1), inside, named,
+         results, "");
   out.node = static_cast<size_t>(place.before);
   out.graph = b.finish();
   return out;
@@ -266,11 +272,13 @@ std::vector<Id> OperatorCheck::infer(const tmeter_shape_rule& rule, const Operat
   });
   builder.of_rule = false;
   if (!room.intact())
-    throw PluginError(plugin_.manifest.id, doing, "its shape rule writes beyond the room for its results");
+    throw PluginError(plugin_.manifest.id, doing,
+                      "its shape rule writes beyond the room for its results");
   std::vector<Id> out(room.ids().begin(), room.ids().end());
   for (size_t i = 0; i < out.size(); ++i) {
     const auto* value = builder.builder.peek(out[i]);
-    if (!value) throw PluginError(plugin_.manifest.id, doing, "its shape rule does not give all results");
+    if (!value)
+      throw PluginError(plugin_.manifest.id, doing, "its shape rule does not give all results");
     const bool tensor = schema.results[i].type.starts_with("Tensor");
     const bool list = schema.results[i].type.ends_with(']');
     const int32_t wanted = list ? TMETER_VALUE_LIST : TMETER_VALUE_TENSOR;

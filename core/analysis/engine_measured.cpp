@@ -104,7 +104,7 @@ void Engine::observe_runs() {
   for (const auto& use : observer_uses_) mark_unmeasured(use);
 }
 
-/// Values an observer did not give are unavailable: a sum over them is a lower bound.
+/// Values that an observer did not supply are unavailable; a sum over them is a lower bound.
 void Engine::mark_unmeasured(const ObserverUse& use) {
   for (const auto& id : split(str(use.observer->produced), " ")) {
     auto* own = own_column(id, use.plugin->manifest.id);

@@ -12,10 +12,10 @@ namespace tmeter::core {
 namespace {
 
 constexpr std::string_view kPlugin = "org.tmeter.param-stats";
-/// Below it squares of float64 numbers have lost digits (param_stats/moments.hpp).
+/// Smaller squares of float64 numbers have lost digits (param_stats/moments.hpp).
 constexpr double kMinSquare = 1e-290, kMinVariance = 1e-140;
 
-/// The figures of param-stats by their places in the tables below.
+/// The columns of param-stats. The values index the tables below.
 enum Figure : size_t {
   kMean,
   kStd,
@@ -46,7 +46,7 @@ using Cells = std::array<tmeter_number, kFigures>;
 
 tmeter_number unavailable() { return number_of_kind(TMETER_NUMBER_UNAVAILABLE); }
 
-/// A count in a saved report can be anything.
+/// Counts of a saved report are untrusted.
 int64_t count_of(const tmeter_number& n) {
   constexpr double kMaxCount = 0x1p62;
   return is_known(n) ? static_cast<int64_t>(std::clamp(real(n), 0.0, kMaxCount)) : 0;
@@ -56,19 +56,19 @@ void add_count(int64_t& to, const tmeter_number& n) {
   if (!sum) throw Error(ErrorKind::kModel, "the tensors have more elements than any file");
   to = *sum;
 }
-/// The count behind a share of `all`, which is a quotient of integers.
+/// The integer whose quotient with `all` is the share.
 double counted(const tmeter_number& share, double all) { return std::round(real(share) * all); }
 
-/// Statistics of several tensors taken together; moments as sums of powers of x - mean.
+/// Pooled statistics of several tensors. Moments are sums of powers of x - mean.
 struct Pool {
   double n = 0, mean = 0, m2 = 0, m3 = 0, m4 = 0;
   double min = 0, max = 0, l1 = 0, zeros = 0, near_zeros = 0;
   int64_t finite = 0, nan = 0, inf = 0, coded = 0;
   double raw_bits = 0;
   std::optional<double> spectral;
-  std::array<bool, kFigures> lost{};  // some tensor has no such figure
+  std::array<bool, kFigures> lost{};  // some tensor lacks the value
   bool any = false, complete = true;
-  size_t last = static_cast<size_t>(-1);  // the tensor taken in last
+  size_t last = static_cast<size_t>(-1);  // the last tensor that was added
 
   void add(const Tensor& t, const Cells& c);
   Cells figures() const;
@@ -104,7 +104,7 @@ void Pool::add(const Tensor& t, const Cells& c) {
 }
 
 void Pool::add_finite(const Cells& c, double more) {
-  const bool constant = real(c[kMin]) == real(c[kMax]);  // and then without a shape
+  const bool constant = real(c[kMin]) == real(c[kMax]);  // skewness and kurtosis do not exist
   for (const auto f : kOfFinite)
     lost[f] |= !is_known(c[f]) && !(constant && (f == kSkewness || f == kKurtosis));
   min = n > 0 ? std::fmin(min, real(c[kMin])) : real(c[kMin]);

@@ -66,18 +66,18 @@ class ResultsAccess {
   virtual tmeter_status try_figure(const Trial& trial, tmeter_number& out) = 0;
 };
 
-/// What plugins say while they work. Warnings are kept once each and become part of the report.
-/// Used from any thread; `warnings` once the work is done.
+/// Messages of plugins at work. Equal warnings are kept once and become part of the report.
+/// Used from any thread; call `warnings` after the work has ended.
 class CallLog {
  public:
-  /// Without an sink nothing is shown.
+  /// Without a sink nothing is shown.
   explicit CallLog(int verbosity = 0, HostSink* sink = nullptr)
       : verbosity_(verbosity), sink_(sink) {}
   int verbosity() const { return verbosity_; }
   HostSink* sink() const { return sink_; }
   void add(int32_t level, std::string_view plugin, std::string_view message);
   const std::vector<std::string>& warnings() const { return warnings_; }
-  /// The first `count` of them; the others are forgotten.
+  /// Keeps the first `count` warnings and forgets the others.
   void keep_warnings(size_t count);
 
  private:
@@ -91,7 +91,7 @@ class CallLog {
   std::unordered_map<std::string, size_t, TextHash> said_by_;  // plugin → warnings
 };
 
-/// What a run gives to every call.
+/// Objects of the run that every call refers to.
 struct RunContext {
   CallLog* log = nullptr;
   ResultsAccess* results = nullptr;
@@ -105,15 +105,14 @@ struct RunContext {
 
 namespace tmeter::core {
 
-/// What belongs to one callback alone. A handler that reads another metric of its own plugin is
-/// called again inside itself: its memory and its error text must still be there afterwards.
+/// State of one callback. A handler that reads another metric of its own plugin is called again
+/// inside itself; the inner call leaves the memory and the error text of the outer one unchanged.
 struct CallFrame {
   std::string error;
-  std::exception_ptr defect;  // the host's, or another plugin's: not to be swallowed
+  std::exception_ptr defect;  // of the host or another plugin; the callback cannot swallow it
   std::vector<std::unique_ptr<char[]>> scratch;
   ElementBuffer elements;  // of tensor_data.h's view
-  /// Builders for shape rules that the callback has begun and not given back, and the addresses of
-  /// those it has given back last (shape_rules.cpp).
+  /// Open builders for shape rules, and the addresses of recently returned ones (shape_rules.cpp).
   std::unordered_map<const tmeter_builder*, std::shared_ptr<tmeter_builder>> rule_builders;
   std::vector<const tmeter_builder*> ended_builders;
 };
@@ -131,7 +130,7 @@ struct tmeter_call {
   int depth = 0;                                      // callbacks inside each other
   const tmeter::core::MappedFile* reading = nullptr;  // by a loader at work
   uint32_t asked = 0;                                 // whether the user wants to stop
-  bool keeps_threads = false;  // of what runs operators for it: LibTorch's pool
+  bool keeps_threads = false;  // may leave threads running, such as LibTorch's pool
   pthread_t thread{};          // of the callback at work
   bool misused = false;        // on another thread, or after its callback; set from any thread
   tmeter::core::LiveMark mark{};
@@ -150,11 +149,11 @@ inline bool may_be_used(tmeter_call* call) {
   return false;
 }
 
-/// The innermost callback on this thread; null outside of plugins. For functions of the ABI that
-/// are given no call.
+/// The innermost callback on this thread; null outside of plugins. Used by functions of the ABI
+/// that take no call.
 inline thread_local constinit tmeter_call* call_at_work = nullptr;
 
-/// A new frame for one callback; the outer one's comes back when it ends.
+/// A new frame for one callback. Its end restores the frame of the outer callback.
 class FrameScope {
  public:
   explicit FrameScope(tmeter_call& call)
@@ -188,17 +187,17 @@ class FrameScope {
   CallFrame outer_;
 };
 
-/// Throws PluginError for a call that was used where it may not be.
+/// Throws PluginError if the call was used on another thread or after its callback.
 [[noreturn]] void tell_misuse(tmeter_call& call, std::string_view doing);
 
-/// Throws unless the callback ended well, in all respects. `doing` completes "plugin X failed …".
+/// Throws unless the callback succeeded and broke no rule. `doing` completes "plugin X failed …".
 void require_success(tmeter_call& call, tmeter_status status, std::string_view doing);
 
-/// The exception a plugin lets out although it must not, in words. Call it in a catch block.
+/// Describes the exception that escaped from a plugin. Call it in a catch block.
 std::string escaped_exception();
 
-/// Runs `f`, a call into the plugin by which it gives something up and which cannot fail: an
-/// exception that comes out ends the worker, with the plugin named.
+/// Runs `f`, a call by which the plugin releases something. It cannot fail: an escaping exception
+/// ends the worker, and the message names the plugin.
 template <class F>
 void give_up(std::string_view plugin, std::string_view doing, F&& f) noexcept {
   const InsidePlugin inside(plugin, doing);
@@ -210,7 +209,7 @@ void give_up(std::string_view plugin, std::string_view doing, F&& f) noexcept {
   }
 }
 
-/// Throws PluginError if the plugin leaves its process other than it found it.
+/// Throws PluginError if the plugin does not restore the state of its process.
 class Watch {
  public:
   explicit Watch(const tmeter_call& call) : call_(call), before_(Arithmetic::now()) {
@@ -248,7 +247,7 @@ tmeter_status invoke(tmeter_call& call, std::string_view doing, F&& f) {
   return status;
 }
 
-/// While it lives, `engine` runs code as the file says; nothing when `engine` is empty.
+/// While it lives, `engine` runs code of the file. No effect if `engine` is empty.
 class RunningFile {
  public:
   RunningFile(const CallLog* log, std::string_view engine)
@@ -265,8 +264,8 @@ class RunningFile {
   HostSink* sink_;
 };
 
-/// For host callbacks: nothing is thrown across the border; the text lands in the call. What is the
-/// plugin's own fault, or another plugin's, fails the callback even if it says nothing of it.
+/// For host callbacks: no exception crosses the border; its text is stored in the call. A fault of
+/// this or another plugin fails the callback even if the callback ignores the returned status.
 template <class F>
 tmeter_status guard_callback(tmeter_call* call, F&& f) noexcept {
   if (!may_be_used(call)) return TMETER_INVALID_ARGUMENT;

@@ -1,6 +1,6 @@
-// The protocol of worker frames: which are allowed, and when. After a violation a worker is not
-// trusted, because some code in it writes where it must not. Its claims are checked here, including
-// that all reports are complete.
+// The protocol of worker frames: which are allowed, and when. A worker that violates it is not
+// trusted, because some code in it has written to foreign memory or descriptors. The validator also
+// checks that all reports are complete.
 #pragma once
 #include <string>
 
@@ -12,10 +12,10 @@ namespace tmeter::core {
 
 class FrameValidator {
  public:
-  /// `runs_model`: the user wants the model run.
+  /// `runs_model`: the user requested a run of the model.
   explicit FrameValidator(bool runs_model) : runs_model_(runs_model) {}
 
-  /// Why this frame may not come now: "it reports to a target that is not there". Empty: it may.
+  /// The violation of the protocol: "it reports to a target that is not there". Empty: none.
   std::string defect(const Frame& frame, const Outputs& outputs, const ReportMemory& memory);
 
  private:

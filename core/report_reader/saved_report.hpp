@@ -1,9 +1,9 @@
 // Reads a report back from the JSON of the writer "json", so that every writer, --assert and
 // comparisons work without the model.
 //
-// The file is hostile until proved otherwise, like a model: it is mapped, taken apart row by row
-// (memory grows with what the report holds, not with how it is written), and its graph is built by
-// the GraphBuilder, with the limits of core/ir/limits.hpp.
+// The file is untrusted, like a model. It is mapped and parsed row by row, so memory depends on the
+// content of the report and not on its formatting. The GraphBuilder makes its graph, with the
+// limits of core/ir/limits.hpp.
 #pragma once
 #include <memory>
 #include <string_view>
@@ -17,11 +17,11 @@ struct SavedReport {
   Report report;  // of this graph
 };
 
-/// Throws Error(kModel) that says what is wrong and where: "nodes[17]: there is no 'op'". Unknown
-/// members are ignored; members that an older tmeter did not write may be absent.
+/// Throws Error(kModel) with the place and the defect: "nodes[17]: there is no 'op'". Unknown
+/// members are ignored. Members that older versions of tmeter did not write may be absent.
 SavedReport read_report(std::string_view json);
 
-/// Whether a file is a saved report (or a damaged one), by how it begins.
+/// Whether a file is a saved report, possibly a damaged one, judged by its first bytes.
 bool is_saved_report(std::string_view bytes);
 
 }  // namespace tmeter::core

@@ -1,4 +1,4 @@
-// Shape rules of plugins for nodes whose operator LibTorch lacks.
+// Shape rules of plugins, for nodes whose operators LibTorch lacks.
 #pragma once
 #include <map>
 #include <set>
@@ -18,8 +18,8 @@ class Rules {
   /// another operator.
   const Rule* find(const Node& node);
 
-  /// The arguments of type SymInt, and lists of it, in the schema of the node's rule. Empty for an
-  /// operator of LibTorch.
+  /// The arguments of types SymInt and SymInt[] in the schema of the node's rule. Empty for
+  /// operators of LibTorch.
   std::vector<std::string_view> size_arguments(const Node& node);
 
   /// The results of the node for these arguments. Throws ShapeRefused if the rule refuses them, and

@@ -1,5 +1,5 @@
-// A third-party analysis that asks what figures would be: under TRIAL, words of "SYMBOL=VALUE" (an
-// index) and "PLUGIN.OPTION=VALUE".
+// A third-party analysis that requests figures under other sizes and options. TRIAL lists them as
+// "SYMBOL=VALUE" (SYMBOL is an index) and "PLUGIN.OPTION=VALUE".
 #include <cstdlib>
 #include <sstream>
 #include <string>

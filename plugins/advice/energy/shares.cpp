@@ -1,4 +1,4 @@
-// Where the energy goes, and what it would be elsewhere.
+// The shares of operators in the energy, and the energy of the same run on other devices.
 #include <algorithm>
 #include <map>
 #include <tmeter/cpp/op_class.hpp>
@@ -83,7 +83,7 @@ void report_devices(Model& model) {
   tmeter::Finding f;
   f.rule = "energy-device";
   const double saved = model.joules() - least.second;
-  // Another device does not replace bare circuits.
+  // A table of bare circuits describes no device that another one could replace.
   if (is_machine && !least.first.empty() && saved >= kMinShare * model.joules()) {
     f.text =
         "the same run on " + std::string(least.first) + " would save " + model.share_text(saved);

@@ -1,6 +1,6 @@
-// The energy of an operator by every published table, whatever the profile of the run: their spread
-// shows how uncertain an estimate is. Not a confidence interval: the tables describe different
-// machines, and another machine is likely, but not certain, to lie between them.
+// The energy of an operator by every published table, independent of the run's profile. The spread
+// shows how uncertain an estimate is. It is not a confidence interval: the tables describe
+// different machines, and another machine probably lies between them.
 #pragma once
 #include <optional>
 #include <span>
@@ -21,10 +21,10 @@ struct Band {
 class PublishedTables {
  public:
   PublishedTables();
-  /// The least and the most of the tables that have figures for all of it; empty with fewer than
-  /// two. A wider type's figure stands in for one that is missing, silently (machine/figures.hpp).
+  /// The lowest and highest value of the tables that cover the operator; empty for fewer than two
+  /// tables. The value of a wider type replaces a missing one without a note (machine/figures.hpp).
   std::optional<Band> band(std::span<const Work> parts);
-  /// The energy by each table of a real machine, by name; nothing where it has no figure.
+  /// The energy by each table of a real machine, by name; nullopt where the table has no value.
   struct OfMachine {
     std::string_view name;
     std::optional<double> joules;

@@ -11,7 +11,7 @@ bool is_number(std::string_view name) {
 
 namespace {
 
-/// "model.layers.7" of "model.layers.7.self_attn"; none without a number in the path.
+/// "model.layers.7" for "model.layers.7.self_attn"; empty if the path has no number.
 tmeter::Module numbered(tmeter::Module m) {
   while (m && !is_number(m.name())) m = m.parent();
   return m;

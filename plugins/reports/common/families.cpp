@@ -8,9 +8,9 @@ namespace reports {
 namespace {
 
 struct Rule {
-  std::string_view part;  // of the class name in lower case; the first rule that fits counts
+  std::string_view part;  // of the class name in lower case; the first matching rule applies
   std::string_view family;
-  bool with_children = false;  // also of modules that hold others
+  bool with_children = false;  // applies to modules with children, too
 };
 
 constexpr std::array kRules{

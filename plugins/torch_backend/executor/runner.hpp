@@ -1,4 +1,4 @@
-// Runs a program, operator by operator, and reports events.
+// Runs a program operator by operator and reports events.
 #pragma once
 #include <tmeter/cpp/executor.hpp>
 
@@ -15,7 +15,7 @@ class Runner final : public Execution {
 
   /// A run without events.
   void run_unobserved(int32_t threads, ExecutorCall& call);
-  /// The outputs of the last run, items of lists included. Valid until the next run.
+  /// The outputs of the last run, including items of lists. Valid until the next run.
   std::vector<at::Tensor> outputs() const;
 
  private:

@@ -1,4 +1,4 @@
-// The recorded tensors of tests/fixtures/tensor_stats, and NumPy's statistics of them.
+// The tensors of tests/fixtures/tensor_stats with their statistics by NumPy.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ struct RecordedTensor {
 
 std::vector<RecordedTensor> tensors();
 
-/// Analyses `bytes` in `parts` parts, each passed in chunks of `chunk` elements, like the host.
+/// Analyses `bytes` like the host: in `parts` parts, each passed in chunks of `chunk` elements.
 param_stats::Statistics analyse(tmeter::DType type, const std::vector<uint8_t>& bytes,
                                 int64_t parts, int64_t chunk, double threshold = 0.01,
                                 int* passes = nullptr);

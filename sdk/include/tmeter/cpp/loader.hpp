@@ -36,7 +36,7 @@ class Source {
     check(status);
     return entry(i);
   }
-  /// The content; at least 64 readable bytes follow it (what simdjson asks for).
+  /// The content. At least 64 readable bytes follow it, as simdjson requires.
   std::string_view read(const Entry& e) const {
     tmeter_bytes b{};
     check(detail::source_api().read(call_, h_, e.index, &b));
@@ -60,8 +60,8 @@ class Source {
 
 struct InputSpec {
   std::string_view name;  // empty: by position
-  std::string_view text;  // as the user wrote it
-  DType dtype;            // undefined when not said
+  std::string_view text;  // in the user's notation
+  DType dtype;            // undefined if the user states none
   Shape dims;
   int32_t form = TMETER_INPUT_TENSOR;
   std::string_view value;        // of TMETER_INPUT_VALUE: "true", "0.5", "none"
@@ -82,7 +82,7 @@ class Request {
   }
 
  private:
-  /// The one at `i`, with its items; `i` moves behind them.
+  /// The input at `i` with its items. Advances `i` past them.
   InputSpec input(size_t& i) const {
     tmeter_input_spec s{};
     s.struct_size = sizeof s;
@@ -102,14 +102,15 @@ class Request {
   const tmeter_request* h_;
 };
 
-/// Pushes a model into the host. Every function throws when the host refuses (builder.h says when).
-/// A plugin built without exceptions goes on with ids that are 0, and its loader fails in the end.
+/// Pushes a model into the host. Every function throws if the host refuses (builder.h has the
+/// cases). A plugin built without exceptions continues with ids of 0, and its loader fails at the
+/// end.
 class GraphBuilder {
  public:
   using Id = tmeter_id;
   explicit GraphBuilder(tmeter_builder* h) : h_(h) {}
   tmeter_builder* handle() const { return h_; }
-  /// The first status that was a refusal, without exceptions; else TMETER_OK.
+  /// Without exceptions: the status of the first refusal, or TMETER_OK.
   tmeter_status refused() const { return refused_; }
 
   static tmeter_dim dim(int64_t value) { return {value, 0, 0}; }
@@ -178,7 +179,7 @@ class GraphBuilder {
   void input(std::string_view name, std::string_view origin, Id value) {
     check(api().input(h_, to_abi(name), to_abi(origin), value));
   }
-  /// The user asked for other dims than the file can give: a propagator is to compute the rest.
+  /// The user requested dims that the file cannot provide; a propagator computes the other sizes.
   void want_input(std::string_view name, Shape dims) {
     check(api().want_input(h_, to_abi(name), dims.begin(), static_cast<size_t>(dims.rank())));
   }
@@ -198,8 +199,8 @@ class GraphBuilder {
     d.location = to_abi(location);
     return make([&](Id* id) { return api().node(h_, &d, id); });
   }
-  /// A fact that the file states, a value or an array of them (abi/metadata.h). Arrays may be cut:
-  /// `length` is then that of the whole.
+  /// Metadata of the file, a value or an array (abi/metadata.h). Arrays may be cut; `length` is the
+  /// length of the whole array.
   void metadata(std::string_view space, std::string_view key, std::string_view value) {
     const auto text = to_abi(value);
     metadata({.type = TMETER_METADATA_TEXT, .texts = &text}, space, key);
@@ -247,7 +248,7 @@ class GraphBuilder {
     if (TMETER_IS_SET(&api(), tmeter_builder_api, condition))
       check(api().condition(h_, expr, to_abi(text)));
   }
-  /// What the file calls a node.
+  /// The node's name in the file.
   void node_name(Id node, std::string_view name) { check(api().node_name(h_, node, to_abi(name))); }
   static tmeter_arg arg(std::string_view name, Id value) { return {to_abi(name), value, 0}; }
 
