@@ -59,3 +59,17 @@ test("a chart is saved as a PNG with its curve, title and legend", () =>
     assert.deepEqual([width, height], [plot[0], plot[1] + 34 + 20 + 14]);
     assert.ok(blue > 200 && ink > 100, `${blue} ${ink}`);
   }));
+
+test("the graph is saved as a drawing with its boxes, sizes and colours", () =>
+  withPage(resnet(), { hash: "#graph", colorScheme: "light" }, async ({ page }) => {
+    await page.locator(".graph .box").first().waitFor();
+    const { name, text } = await saved(page, "Save graph of ResNet as SVG");
+    assert.equal(name, "ResNet graph of ResNet.svg");
+    assert.doesNotMatch(text, /class=|style=|var\(/);
+    const [texts, fills] = await page.evaluate((svg) => {
+      const { documentElement: root } = new DOMParser().parseFromString(svg, "image/svg+xml");
+      return [[...root.querySelectorAll("text")].map((each) => each.textContent), [...root.querySelectorAll("g > rect")].map((each) => each.getAttribute("fill"))] as const;
+    }, text);
+    for (const words of ["conv1 Conv2d", "1×64×112×112", "input x", "output"]) assert.ok(texts.includes(words), words);
+    assert.ok(new Set(fills).size > 3, fills.join());
+  }));

@@ -62,6 +62,11 @@ function clipped(): string[] {
     if (textOverflow === "ellipsis" && element.closest("[title], [data-tip]") && !element.closest(".figure, .card")) continue;
     found.push(`${element.tagName}.${element.className}: ${element.scrollWidth} in ${element.clientWidth}, ${element.innerText.slice(0, 60)}`);
   }
+  // What stands at the right end of a cell is cut at its left, where nothing counts as scrolled.
+  for (const number of document.body.querySelectorAll<HTMLElement>(".cell .number")) {
+    const cut = number.closest(".cell")!.getBoundingClientRect().left - number.getBoundingClientRect().left;
+    if (cut > 0) found.push(`${number.innerText}: ${cut} pixels of it`);
+  }
   return found;
 }
 
@@ -100,7 +105,7 @@ async function violations(page: Page, rules?: string[]): Promise<string[]> {
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.length} × ${nodes[0]!.html.slice(0, 200)}`);
 }
 
-const settles = (check: () => Promise<string[]>, what: string) => eventually(async () => assert.deepEqual(await check(), [], what), 10_000);
+const settles = (check: () => Promise<string[]>, what: string) => eventually(async () => assert.deepEqual(await check(), [], what), 60_000);
 
 /** Shows a view, with everything in it unfolded; false: this report has no such view. */
 async function show(page: Page, hash: string): Promise<boolean> {
@@ -123,9 +128,9 @@ async function inspect(page: Page, view: string): Promise<void> {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       const where = `${view} at ${width} pixels, ${colorScheme}`;
-      await settles(() => page.evaluate(clipped), `${where}: something is cut`);
+      // Both themes have the same elements at the same places, so only the colours are left to check.
+      if (colorScheme === "light") await settles(() => page.evaluate(clipped), `${where}: something is cut`);
       await settles(() => page.evaluate(empty), `${where}: something is empty`);
-      // Both themes have the same elements, so only the contrast is left to check.
       assert.deepEqual(await violations(page, colorScheme === "dark" ? ["color-contrast"] : undefined), [], where);
     }
   }

@@ -21,7 +21,8 @@ test("equal modules in a row are one box, which stands for the operators of all"
   const { draft, repeats } = withRepeats(draftOf(tree, network, 0), tree, network);
   assert.deepEqual(repeats, [{ times: 3, boxes: ["c2"], last: ["c4"] }]);
   assert.deepEqual([...draft.boxes.keys()], ["c1", "i0", "c2", "c5", "r0"]);
-  assert.deepEqual(draft.boxes.get("c2")!.operators, [1, 2, 3]);
+  const { operators, calls } = draft.boxes.get("c2")!;
+  assert.deepEqual([operators, calls], [[1, 2, 3], [2, 3, 4]]);
   assert.deepEqual([...draft.edges.keys()], ["i0\nc1", "c1\nc2", "c2\nc5", "c5\nr0"]);
 });
 

@@ -29,6 +29,9 @@ test("joules, seconds, ratios and rates", () => {
   expectTexts(UnitKind.other, "IPS", [[1234, "1.23 KIPS"]]);
   expectTexts(UnitKind.other, "Hz", [[2.6e9, "2.60 GHz"], [50, "50.00 Hz"]]);
   expectTexts(UnitKind.other, "FLOP/J", [[1.87e10, "18.70 GFLOP/J"]]);
+  // By printf: %.3g, and %.2g below 0.005 of a unit with prefixes.
+  expectTexts(UnitKind.other, "", [[0.000162, "0.000162"], [-0.00000430, "-4.3e-06"], [123456.7, "1.23e+05"], [1234567.5, "1.23e+06"], [99999.5, "99999.50"]]);
+  expectTexts(UnitKind.count, "", [[0.00001, "1e-05"], [-0.000012345, "-1.2e-05"]]);
   expectTexts(UnitKind.other, "°C", [[71.5, "71.50 °C"]]);
   expectTexts(UnitKind.other, "dB", [[21.345, "21.34 dB"], [3, "3 dB"]]);
 });

@@ -14,6 +14,8 @@ export interface Box {
   index: number;
   /** operators it stands for */
   operators: number[];
+  /** calls of modules it stands for, as a whole */
+  calls: number[];
   x: number;
   y: number;
   width: number;
@@ -30,7 +32,7 @@ export interface Flow {
 }
 
 export interface Draft {
-  boxes: Map<string, Pick<Box, "id" | "kind" | "index" | "operators">>;
+  boxes: Map<string, Pick<Box, "id" | "kind" | "index" | "operators" | "calls">>;
   edges: Map<string, Edge>;  // by "from\nto"
 }
 
@@ -71,7 +73,7 @@ export function draftOf(tree: ModuleTree, operators: Operators, module: number, 
   };
   const put = (id: string, kind: Box["kind"], index: number, operator?: number) => {
     let box = draft.boxes.get(id);
-    if (!box) draft.boxes.set(id, (box = { id, kind, index, operators: [] }));
+    if (!box) draft.boxes.set(id, (box = { id, kind, index, operators: [], calls: id.startsWith("c") ? [Number(id.slice(1))] : [] }));
     if (operator !== undefined) box.operators.push(operator);
   };
   const edge = (from: string, to: string): Edge => {

@@ -96,8 +96,11 @@ function redrawn(draft: Draft, places: ReadonlyMap<string, Place>): Draft {
   const out: Draft = { boxes: new Map(), edges: new Map() };
   for (const box of draft.boxes.values()) {
     const id = places.get(box.id)?.id ?? box.id, drawn = out.boxes.get(id);
-    if (drawn) for (const operator of box.operators) drawn.operators.push(operator);
-    else out.boxes.set(id, { ...box, id, operators: [...box.operators] });
+    if (!drawn) out.boxes.set(id, { ...box, id, operators: [...box.operators], calls: [...box.calls] });
+    else {
+      for (const operator of box.operators) drawn.operators.push(operator);
+      drawn.calls.push(...box.calls);
+    }
   }
   for (const edge of draft.edges.values()) {
     const from = places.get(edge.from), to = places.get(edge.to);

@@ -33,6 +33,11 @@ export class ModuleTree {
     this.types = raw.type.texts.map((type) => type.slice(type.lastIndexOf(".") + 1));
   }
 
+  /** A file of weights states none. */
+  get hasTypes(): boolean {
+    return this.types.some(Boolean);
+  }
+
   parent(m: number): number {
     return this.raw.parent[m] ?? -1;
   }

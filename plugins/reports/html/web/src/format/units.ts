@@ -16,15 +16,23 @@ const siPrefixes = ["p", "n", "µ", "m", "", "k", "M", "G", "T", "P"];
 
 const roundsTo = (step: number) => step - 0.005;
 
+/** printf's "%.Ng", as the SDK's `general`. */
+function general(v: number, digits: number): string {
+  const [mantissa = "", power = ""] = v.toExponential(digits - 1).split("e");
+  const exponent = Number(power);
+  if (exponent >= -4 && exponent < digits) return String(Number(v.toPrecision(digits)));
+  return `${Number(mantissa)}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
+}
+
 function shortNumber(v: number, whole: boolean): string {
   if (whole) return (v === 0 ? 0 : v).toFixed(0);
-  return v !== 0 && Math.abs(v) < 0.005 ? String(Number(v.toPrecision(2))) : v.toFixed(2);
+  return v !== 0 && Math.abs(v) < 0.005 ? general(v, 2) : v.toFixed(2);
 }
 
 function significant(v: number): string {
   const size = Math.abs(v);
   if (Number.isInteger(v) && size < 1e7) return shortNumber(v, true);
-  return size >= 1 && size < 1e5 ? v.toFixed(2) : String(Number(v.toPrecision(3)));
+  return size >= 1 && size < 1e5 ? v.toFixed(2) : general(v, 3);
 }
 
 function scaleUp(v: number, step: number, units: string[], suffix = ""): Scaled {

@@ -30,7 +30,7 @@ export function FigureCell({ cell, metric, doubt = "none", bar = false }: Props)
 
 /** In rem, with a prefix: so that the numbers of a column end at one place. */
 export const unitWidth = (unit: string, kind: number): number =>
-  (kind === UnitKind.other && unit ? 0.53 * (unit.length + 1) : 1.8);
+  (kind !== UnitKind.other ? 1.8 : unit ? 0.53 * (unit.length + 1) : 0);
 
 /** Of the model's total; NaN where shares mean nothing. */
 export function shareOf(cell: RawCell, metric: Metric): number {

@@ -74,7 +74,7 @@ export function ModuleTable() {
       <div class="strip"><Icicle height={104} levels={4} matches={matches} /></div>
       <div class="toolbar">
         <Search label="Search modules and types" value={state.query} onInput={(query) => update({ query })} />
-        <TypeMenu tree={tree} chosen={state.types} onChange={(types) => update({ types })} />
+        {tree.hasTypes ? <TypeMenu tree={tree} chosen={state.types} onChange={(types) => update({ types })} /> : null}
         <ColumnMenu report={report} available={figures.metrics} shown={state.columns}
                     onChange={(shown) => update({ columns: shown })} />
         <Check label="Fold repeats" checked={state.fold} onChange={(fold) => update({ fold, unfolded: new Set() })} />
@@ -114,17 +114,19 @@ function nameColumns(tree: ModuleTree, flat: boolean): Column[] {
       cell: (row) => (isRun(row) ? <RunName tree={tree} row={row} /> : <Name tree={tree} m={row} flat={flat} />),
       text: (row) => (isRun(row) ? runTitle(tree, row) : tree.title(row)),
     },
-    {
-      key: "type", title: "Type", width: "minmax(8.5rem, 0.3fr)",
-      cell: (row) => (isRun(row) ? null : (
-        <span class="type" title={shortened(tree.text(row), 300)}>
-          <i class="dot" style={{ background: typeColor(tree, row) }} /><span>{shortened(tree.type(row), 60)}</span>
-        </span>
-      )),
-      text: (row) => (isRun(row) ? "" : tree.type(row)),
-    },
+    ...tree.hasTypes ? [typeColumn(tree)] : [],
   ];
 }
+
+const typeColumn = (tree: ModuleTree): Column => ({
+  key: "type", title: "Type", width: "minmax(8.5rem, 0.3fr)",
+  cell: (row) => (isRun(row) ? null : (
+    <span class="type" title={shortened(tree.text(row), 300)}>
+      <i class="dot" style={{ background: typeColor(tree, row) }} /><span>{shortened(tree.type(row), 60)}</span>
+    </span>
+  )),
+  text: (row) => (isRun(row) ? "" : tree.type(row)),
+});
 
 function Name({ tree, m, flat }: { tree: ModuleTree; m: number; flat: boolean }) {
   const calls = tree.calls(m);

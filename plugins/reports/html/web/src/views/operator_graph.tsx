@@ -1,6 +1,7 @@
 // The operator graph of the selected module. Boxes are coloured by a metric; a double click on a module
 // opens it. Laid out only when it is looked at.
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
+import { drawingOf } from "../charts/drawing";
 import { edgeText } from "../charts/edge_text";
 import { isEnd, laidOut, mostBoxes, pictured, type Box, type Flow } from "../charts/flow";
 import type { Repeat } from "../charts/repeats";
@@ -16,6 +17,8 @@ import { heat } from "./colors";
 import { Check, Choice } from "./menu";
 import { shortOp } from "./names";
 import { useOperators } from "./operator_table";
+import { SaveButton } from "./save";
+import { useSize } from "./size";
 
 export function OperatorGraph() {
   const app = useApp();
@@ -74,12 +77,19 @@ function Drawing(props: DrawingProps) {
   return <Picture {...props} flow={flow} repeats={repeats} />;
 }
 
+const smallest = 0.6;  // at which boxes can still be read
+
 function Picture({ app, operators, figures, module, metric, flow, repeats, onOpen }: DrawingProps & { flow: Flow; repeats: Repeat[] }) {
-  const [zoom, setZoom] = useState(1);
+  const [chosen, setZoom] = useState<number>();
+  const box = useRef<HTMLDivElement>(null);
+  const { width } = useSize(box);
+  const zoom = chosen ?? Math.max(smallest, Math.min(1, (width || flow.width) / flow.width));  // as wide as the view
+  const drawing = useRef<SVGSVGElement>(null);
+  const title = `graph of ${shortened(app.tree.title(module), 60)}`;
   const repeatOf = new Map(repeats.flatMap((repeat) => repeat.boxes.map((id, i) => [id, { times: repeat.times, last: repeat.last[i]! }] as const)));
   const about = app.report.metrics[metric]!;
   const answers = new Answers(operators);
-  const given = (box: Box) => (box.kind === "module" ? answers.inside(Number(box.id.slice(1)), metric) : []);
+  const given = (box: Box) => box.calls.flatMap((call) => answers.inside(call, metric));
   const cellOf = (box: Box) => aggregate([...box.operators.map((i) => figures.cell(metric, i)), ...given(box)],
     about.aggregation === Aggregation.none ? Aggregation.max : about.aggregation);
   const most = Math.max(...flow.boxes.map((box) => valueOf(cellOf(box)) || 0), Number.MIN_VALUE);
@@ -88,13 +98,15 @@ function Picture({ app, operators, figures, module, metric, flow, repeats, onOpe
     if (box.kind === "module") app.update({ selection: { kind: "module", index: box.index } });
   };
   return (
-    <div class="graph-box" tabIndex={0} role="region" aria-label="operator graph">
+    <div class="graph-box" ref={box} tabIndex={0} role="region" aria-label="operator graph">
       <div class="graph-tools">
         <button type="button" class="plain" aria-label="larger" onClick={() => setZoom(Math.min(3, zoom * 1.25))}>+</button>
         <button type="button" class="plain" aria-label="smaller" onClick={() => setZoom(Math.max(0.2, zoom / 1.25))}>−</button>
         <button type="button" class="plain" onClick={() => setZoom(1)}>1:1</button>
+        <button type="button" class="plain" onClick={() => setZoom(undefined)}>fit</button>
+        <SaveButton what={title} ending="svg" content={() => drawingOf(drawing.current!, title)} tip="The graph as a drawing" />
       </div>
-      <svg class="graph" width={flow.width * zoom} height={flow.height * zoom}
+      <svg class="graph" ref={drawing} width={flow.width * zoom} height={flow.height * zoom}
            viewBox={`0 0 ${flow.width} ${flow.height}`} role="group" aria-label={`${flow.boxes.length} boxes`}>
         <defs>
           <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
