@@ -52,6 +52,14 @@ TMETER_PLUGIN_INFO(
            .type = TMETER_OPTION_BOOL,
            .default_value = "false",
            .text = "run the model once more and report type, shape and SHA-256 of each output"});
+      r.option(
+          {.key = "output-values",
+           .type = TMETER_OPTION_INT,
+           .default_value = "0",
+           .text =
+               "N above 0: run the model once more and report the first N elements of each output",
+           .min = 0,
+           .max = 1000});
       r.loader("torchscript", "TorchScript archive", {{"zip:*/constants.pkl zip:*/code/*", 90}},
                tmeter::torch_backend::load_model, "LibTorch");
       tmeter::executor<tmeter::torch_backend::prepare>(r, "LibTorch");

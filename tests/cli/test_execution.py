@@ -4,6 +4,7 @@ tests/python/test_execution.py compares outputs with PyTorch; these tests need n
 """
 import json
 import os
+import re
 import struct
 import unittest
 import zipfile
@@ -245,6 +246,16 @@ class Execution(CliTest):
         text = self.file("libacme.so", b"no library")
         self.refused(2, [f"operator library {text} cannot be opened"], TIED, "--op-library", text)
         self.refused(2, ["missing.so"], TIED, "--op-library", self.folder / "missing.so")
+
+    def test_the_first_values_of_outputs(self):
+        """On the screen and in the long report; python.execution compares them with PyTorch's."""
+        done = tmeter(TIED, "--inference", "--run-for", "0.01", "--set", "torch-backend.output-values=3")
+        line = next(text for text in done.stdout.splitlines() if text.startswith("output 0: "))
+        self.assertEqual(len(re.findall(r"-?\d+\.\d+", line)), 3)
+        self.assertTrue(line.endswith(", …"))
+        long = tmeter(TIED, "--inference", "--run-for", "0.01", "--set", "torch-backend.output-values=3", "--report", "full-text").stdout
+        self.assertIn("values of " + line, long)
+        self.refused(2, ["output-values", "1000"], TIED, "--set", "torch-backend.output-values=1001")
 
     # Devices, threads, memory.
 

@@ -31,7 +31,7 @@ NAMES = ("convolutions", "recurrent", "attention", "pieces", "sizes", "types", "
 def run(model, *arguments):
     return subprocess.run(
         [TMETER, model, "--inference", "--run-for", "0.01s", "--threads", str(THREADS), "--report", "json",
-         "--set", "torch-backend.output-digest=true", *map(str, arguments)],
+         "--set", "torch-backend.output-digest=true", "--set", "torch-backend.output-values=5", *map(str, arguments)],
         capture_output=True, text=True, timeout=300,
         env={**os.environ, "TMETER_PLUGIN_PATH": "", "XDG_DATA_HOME": "/nonexistent"})
 
@@ -61,11 +61,26 @@ def digest(tensor):
     return f"{str(tensor.dtype).removeprefix('torch.')}[{shape}] sha256 {hashlib.sha256(content).hexdigest()}"
 
 
-def outputs_of(program, inputs):
+def results_of(program, inputs):
     torch.set_num_threads(THREADS)
     torch.manual_seed(0)
     with torch.inference_mode():
-        return [digest(t) for t in tensors_in(program(*[i.clone() for i in inputs]))]
+        return tensors_in(program(*[i.clone() for i in inputs]))
+
+
+def outputs_of(program, inputs):
+    return [digest(t) for t in results_of(program, inputs)]
+
+
+def text_of(element):
+    if isinstance(element, complex):
+        return f"{element.real:.6g}{element.imag:+.6g}i"
+    return str(element).lower() if isinstance(element, (bool, int)) else f"{element:.6g}"
+
+
+def first_values(tensor):
+    text = ", ".join(map(text_of, tensor.flatten()[:5].tolist()))
+    return text + (", …" if tensor.numel() > 5 else "")
 
 
 def saved(name, form, folder):
@@ -98,7 +113,9 @@ def test_outputs_are_those_of_pytorch(name, form, tmp_path):
         assert "aten::nonzero gives" in done.stderr and "a .pt2 file (torch.export)" in done.stderr
         return
     told = facts(path, "--input-file", values, *sizes)
-    assert outputs_told(told) == outputs_of(program, inputs)
+    outputs = results_of(program, inputs)
+    assert outputs_told(told) == [digest(t) for t in outputs]
+    assert [told[f"output-values.{i}"] for i in range(len(outputs))] == [first_values(t) for t in outputs]
     assert told["weights"] == "of the file"
     assert told["inputs"] == f"of {values}"
     assert told["engine"] == f"LibTorch {torch.__version__.split('+')[0]}"

@@ -67,6 +67,14 @@ std::string file_size(const Report& report) {
   return bytes ? tmeter::scaled(*bytes, TMETER_UNIT_BYTE, "B").text() : "";
 }
 
+std::vector<std::pair<std::string, std::string>> output_values(const Report& report) {
+  constexpr std::string_view kKey = "output-values.";
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const auto& [key, values] : report.run_facts())
+    if (key.starts_with(kKey)) out.emplace_back(key.substr(kKey.size()), values);
+  return out;
+}
+
 std::optional<double> analysis_seconds(const Report& report) {
   return number_in(report.property("analysis.seconds"));
 }

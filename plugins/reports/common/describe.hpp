@@ -18,6 +18,9 @@ std::string file_size(const tmeter::Report& report);
 /// Wall time of the analysis in seconds.
 std::optional<double> analysis_seconds(const tmeter::Report& report);
 
+/// The first elements of each output of a run, by its place ("0"); on request.
+std::vector<std::pair<std::string, std::string>> output_values(const tmeter::Report& report);
+
 /// " (×2)" behind the name of a module whose figures are of two calls; empty for one call or none.
 std::string calls_mark(const tmeter::Module& module);
 

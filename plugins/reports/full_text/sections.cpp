@@ -32,6 +32,8 @@ void model_facts(Document& d) {
   for (size_t i = 0; i < d.graph.inputs().size(); ++i)
     put("input", reports::describe_input(d.graph, i));
   for (const auto& output : d.graph.outputs()) put("output", reports::describe(output));
+  for (const auto& [place, values] : reports::output_values(d.report))
+    put("values of output " + place, values);
   const auto count = [](size_t n, const char* thing) { return plugins::count_of(n, thing); };
   put("holds", count(d.graph.modules().size(), "module") + ", " +
                    count(d.graph.tensors().size(), "tensor") + ", " +

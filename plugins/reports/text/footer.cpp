@@ -215,6 +215,17 @@ std::vector<Text> assertions(const Report& report) {
   return lines;
 }
 
+/// "output 0: -0.0381, 0.712, …": of a run, on request.
+std::vector<Text> output_lines(const Report& report, size_t width) {
+  std::vector<Text> lines;
+  for (const auto& [place, values] : reports::output_values(report)) {
+    Text line("output " + place + ": ", Style::kQuiet);
+    for (auto& part : flow(line.add(values), width, kFooterIndent))
+      lines.push_back(std::move(part));
+  }
+  return lines;
+}
+
 Text timing(const Report& report) {
   const auto seconds = reports::analysis_seconds(report);
   if (!seconds) return {};
@@ -299,6 +310,7 @@ std::vector<Text> footer(const Report& report, const Columns& columns, const Tre
                            : flow_items(totals(report, columns, view.raw), width, kFooterIndent));
   if (!has_sweep(report)) lines.put(stack_lines(report, width));
   lines.put(formula_lines(report, columns, view.raw, width));
+  lines.put(output_lines(report, width));
   lines.put(coverage_line(report));
   lines.put_right(timing(report));
   lines.put(unknown_line(report));

@@ -2,6 +2,8 @@
 
 #include <torch/version.h>
 
+#include <array>
+#include <cstdio>
 #include <tmeter/cpp/sha256.hpp>
 
 #include "executor/inputs.hpp"
@@ -29,12 +31,37 @@ std::string digest_of(const at::Tensor& tensor) {
          tmeter::sha256_hex({static_cast<const char*>(t.const_data_ptr()), t.nbytes()});
 }
 
-/// Runs the model once and reports digests of its outputs, for comparison with another program.
+std::string text_of(const c10::Scalar& element) {
+  std::array<char, 64> text{};
+  if (element.isBoolean()) return element.toBool() ? "true" : "false";
+  if (element.isIntegral(false)) return std::to_string(element.toLong());
+  const auto z = element.toComplexDouble();
+  std::snprintf(text.data(), text.size(), element.isComplex() ? "%.6g%+.6gi" : "%.6g", z.real(),
+                z.imag());
+  return text.data();
+}
+
+/// "-0.0381, 0.712, …": the first elements in row-major order.
+std::string first_values(const at::Tensor& tensor, int64_t count) {
+  const auto plain = tensor.is_quantized() ? tensor.dequantize() : tensor;
+  const auto first = plain.flatten().slice(0, 0, count).cpu();
+  std::string out;
+  for (int64_t i = 0; i < first.numel(); ++i) out += (i ? ", " : "") + text_of(first[i].item());
+  return tensor.numel() > count ? out + ", …" : out;
+}
+
+/// Runs the model once and reports its outputs.
 void report_outputs(Runner& runner, const tmeter_run_request& request, ExecutorCall& call) {
+  const bool digest = call.option_bool("output-digest");
+  const auto values = call.option_int("output-values");
+  if (!digest && values == 0) return;
   runner.run_unobserved(request.threads, call);
   const auto outputs = runner.outputs();
-  for (size_t i = 0; i < outputs.size(); ++i)
-    call.fact("output." + std::to_string(i), digest_of(outputs[i]));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const auto place = "." + std::to_string(i);
+    if (digest) call.fact("output" + place, digest_of(outputs[i]));
+    if (values > 0) call.fact("output-values" + place, first_values(outputs[i], values));
+  }
 }
 
 }  // namespace
@@ -67,7 +94,7 @@ std::unique_ptr<Execution> prepare(const Graph& graph, const tmeter_run_request&
   if (!limit.warning.empty()) call.warn(limit.warning);
   auto runner =
       std::make_unique<Runner>(std::move(program), std::move(inputs.tensors), device, limit.bytes);
-  if (call.option_bool("output-digest")) report_outputs(*runner, request, call);
+  report_outputs(*runner, request, call);
   return runner;
 }
 
