@@ -74,6 +74,10 @@ class Formats(CliTest):
     def test_options_of_writers(self):
         self.assertIn("\n1,.conv1,", self.written(RESNET, "--report", "csv", "--set", "csv.leading-dot=true"))
         self.assertIn("rankdir=LR", self.written(RESNET, "--report", "dot", "--set", "dot.direction=LR"))
+        drawn = self.written(RESNET, "--report", "dot", "--set", "dot.shape=ellipse", "--set", "dot.node-color=lightgray", "--set",
+                             "dot.edge-color=red", "--set", 'dot.background=a"; x', "--set", "dot.arrows=false", "--set", "dot.direction=RL")
+        for part in ('bgcolor="a\\"; x";', 'node [shape="ellipse" style=filled fillcolor="lightgray"', 'color="red" dir=none];', "rankdir=RL"):
+            self.assertIn(part, drawn)
         self.assertIn("## PR 7", self.written(RESNET, "--report", "markdown", "--set", "markdown.title=PR 7"))
         self.assert_refused(2, ["dot.color", "no metric 'mac'"], RESNET, "--report", "dot", "--set", "dot.color=mac")
         self.assert_refused(2, ["TB LR"], RESNET, "--report", "dot", "--set", "dot.direction=UP")

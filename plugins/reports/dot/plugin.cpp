@@ -16,6 +16,11 @@ dot_report::Options options(const tmeter::Report& report, const Call& call) {
   o.direction = std::string(call.option_text("direction"));
   o.nodes = static_cast<size_t>(call.option_int("nodes"));
   o.clusters = call.option_bool("clusters");
+  o.arrows = call.option_bool("arrows");
+  o.background = std::string(call.option_text("background"));
+  o.shape = std::string(call.option_text("shape"));
+  o.node_color = std::string(call.option_text("node-color"));
+  o.edge_color = std::string(call.option_text("edge-color"));
   return o;
 }
 
@@ -35,8 +40,8 @@ void setup(tmeter::Registrar& r) {
   r.option({.key = "direction",
             .type = TMETER_OPTION_CHOICE,
             .default_value = "TB",
-            .text = "from top to bottom or from left to right",
-            .choices = "TB LR"});
+            .text = "from top to bottom, from left to right, or the other way round",
+            .choices = "TB LR BT RL"});
   r.option({.key = "nodes",
             .type = TMETER_OPTION_INT,
             .default_value = "2000",
@@ -47,6 +52,17 @@ void setup(tmeter::Registrar& r) {
             .type = TMETER_OPTION_BOOL,
             .default_value = "true",
             .text = "a box around the operators of a module"});
+  r.option({.key = "arrows",
+            .type = TMETER_OPTION_BOOL,
+            .default_value = "true",
+            .text = "false: lines without arrow heads"});
+  const auto look = [&r](std::string_view key, std::string_view value, std::string_view text) {
+    r.option({.key = key, .default_value = value, .text = text});
+  };
+  look("background", "", "colour behind the drawing, as Graphviz names it; empty: none");
+  look("shape", "box", "shape of the nodes, as Graphviz names it");
+  look("node-color", "#ffffff", "colour of nodes without a share of the cost");
+  look("edge-color", "#666666", "colour of the lines");
   r.writer("dot", "dot", "text/vnd.graphviz",
            [](const tmeter::Report& report, tmeter::Output& out, Call& call) {
              dot_report::write(report, options(report, call), out);

@@ -25,9 +25,12 @@ void write(const tmeter::Report& report, const Options& options, tmeter::Output&
   buffer << "digraph " << quoted(reports::model_name(report)) << " {\n";
   buffer << "  rankdir=" << options.direction << ";\n";
   buffer << "  labelloc=t; fontname=\"sans-serif\"; fontsize=10;\n";
-  buffer << "  node [shape=box style=filled fillcolor=\"#ffffff\" fontname=\"sans-serif\" "
-            "fontsize=10];\n";
-  buffer << "  edge [fontname=\"sans-serif\" fontsize=9 color=\"#666666\"];\n";
+  if (!options.background.empty()) buffer << "  bgcolor=" << quoted(options.background) << ";\n";
+  buffer << "  node [shape=" << quoted(options.shape)
+         << " style=filled fillcolor=" << quoted(options.node_color)
+         << " fontname=\"sans-serif\" fontsize=10];\n";
+  buffer << "  edge [fontname=\"sans-serif\" fontsize=9 color=" << quoted(options.edge_color)
+         << (options.arrows ? "" : " dir=none") << "];\n";
   if (options.operators)
     write_operators(report, options, buffer);
   else

@@ -13,6 +13,9 @@ struct Options {
   std::string direction = "TB";
   size_t nodes = 2000;  // most to draw; 0: all
   bool clusters = true;
+  bool arrows = true;
+  std::string background{};  // empty: none
+  std::string shape = "box", node_color = "#ffffff", edge_color = "#666666";
 };
 
 /// Throws tmeter::Error(TMETER_BAD_USAGE) for attributes and metrics that the report lacks.
