@@ -192,14 +192,10 @@ class OtherTools(unittest.TestCase):
             self.assertEqual(bool(why), here != there.split(" ")[0] and name != "torchvision", name)
 
     def test_what_it_names_is_there(self):
-        """Options, columns and plugins of the commands and cells."""
+        """Options of the commands and cells; test_from_other_tools.py runs them."""
         known = tmeter("--help").stdout
         for option in set(re.findall(r"(--[a-z][a-z-]*)", re.sub(r"python -m tmeter[^`]*|gh pr[^`]*", "", self.page))):
             self.assertIn(option, known)
-        columns = {c for group in re.findall(r"--columns ([a-z_,]+)", self.page) for c in group.split(",")}
-        self.assertGreater(len(columns), 10)
-        done = tmeter(FIXTURES / "models" / "resnet50.pt2", "--plugins=params,flops,memory,activations,param-stats", "--columns", ",".join(sorted(columns)))
-        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_links(self):
         for target in re.findall(r"\]\(([^)]+)\)", self.page):
