@@ -118,6 +118,12 @@ class Binding(CliTest):
     def test_out_of_range_names_symbol_and_range(self):
         self.assert_refused(2, [names(report(BERT))[BATCH], "1…64"], BERT, "--bind", f"{BATCH}=65")
 
+    def test_sizes_that_contradict_each_other_name_both_places(self):
+        square = FIXTURES / "fit" / "square.pt2"
+        self.assert_refused(2, "size 3 of input 'x' needs s0=224, but size 2 of input 'x' needs 192", square, "--input", "x=1x3x192x224")
+        self.assert_refused(2, "size 1 of input 'token_type_ids' needs s41=192, but size 1 of input 'input_ids' needs 64", BERT,
+                            "--input", "input_ids=2x64", "--input", "token_type_ids=2x192")
+
 
 class Sweep(CliTest):
     def test_totals_equal_flop_counter_mode(self):

@@ -159,6 +159,17 @@ def test_a_mixture_of_experts(experts):
     result = tmeter.analyze(model, inputs={"input_ids": ids(1, 32)})
     assert (result.total("flops"), result.total("params")) == (flops, params)
     assert model.config._experts_implementation == experts
+    assert ("exported as 'grouped_mm'" in str(result.export.notes)) == (experts == "eager")
+
+
+def test_a_mixture_with_a_product_of_its_own():
+    """JetMoE has the setting of transformers and does not read it."""
+    config = transformers.JetMoeConfig(
+        vocab_size=100, hidden_size=32, num_hidden_layers=1, num_key_value_heads=2, kv_channels=8, intermediate_size=16,
+        num_local_experts=2, num_experts_per_tok=1, experts_implementation="eager",
+    )  # fmt: skip
+    result = tmeter.analyze(transformers.JetMoeModel(config), inputs={"input_ids": ids(1, 8)})
+    assert not any("grouped_mm" in note for note in result.export.notes)
 
 
 def test_lstm():

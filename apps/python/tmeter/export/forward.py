@@ -85,15 +85,23 @@ def _configurations(model: nn.Module) -> list[Any]:
 def _switch_experts(model: nn.Module) -> list[str]:
     """transformers: a loop over the experts that have tokens depends on data; the grouped product that
     is its default multiplies the same rows by the same matrices."""
-    switched = False
-    experts = any(
-        "Expert" in type(m).__name__ or "Moe" in type(m).__name__ for m in model.modules()
-    )
+    switched = []
     for part in _configurations(model):
         if getattr(part, "_experts_implementation", None) == "eager":
             part._experts_implementation = "grouped_mm"
-            switched = experts  # other models have that setting, too
-    return ["experts_implementation was 'eager', exported as 'grouped_mm'"] if switched else []
+            switched.append(part)
+    # Other models have the setting, too, and mixtures with a loop or product of their own.
+    is_read = any(
+        _reads_experts_setting(m) and any(getattr(m, "config", None) is part for part in switched)
+        for m in model.modules()
+    )
+    return ["experts_implementation was 'eager', exported as 'grouped_mm'"] if is_read else []
+
+
+def _reads_experts_setting(module: nn.Module) -> bool:
+    """Whether transformers has put a choice of implementations in place of the class's forward."""
+    code = getattr(type(module).forward, "__code__", None)
+    return code is not None and "_experts_implementation" in code.co_names
 
 
 def _switch_cache_off(model: nn.Module) -> list[str]:
