@@ -13,6 +13,7 @@
 #include "apps/tmeter/child_program.hpp"
 #include "apps/tmeter/kept_file.hpp"
 #include "core/base/error.hpp"
+#include "core/base/quantity.hpp"
 #include "core/base/text.hpp"
 #include "core/base/version.hpp"
 #include "core/plugin_host/registry.hpp"
@@ -84,8 +85,7 @@ std::string busy() {
       std::strtod(read_at_most(file && *file ? file : "/proc/loadavg", 64).c_str(), nullptr);
   const int processors = usable_processors();
   if (load <= 0.5 * processors) return {};
-  return "load " + std::to_string(static_cast<int>(load * 10) / 10.0).substr(0, 4) + " on " +
-         std::to_string(processors) + " processors";
+  return "load " + short_number(load) + " on " + std::to_string(processors) + " processors";
 }
 
 /// The first line of a kept profile: which machine and which tmeter it is of.

@@ -2,6 +2,7 @@
 
 The machine's rates are unknown here; the impossible ones are known.
 """
+import base64
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tomllib
 import unittest
+import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 from support import BUILD, HAVE_TORCH, MODELS, TMETER, CliTest, build_plugin, main, tmeter  # noqa: E402
@@ -66,11 +68,11 @@ class Measured(CliTest):
             script.chmod(0o755)
         return prefix / "bin" / "tmeter"
 
-    def auto_with(self, program, **environment):
+    def auto_with(self, program, *arguments, **environment):
         """A run whose measuring program is this shell script; $FIGURES is a file with real figures."""
         env = {**os.environ, "TMETER_PLUGIN_PATH": "", "XDG_DATA_HOME": "/nonexistent", "XDG_CACHE_HOME": str(self.cache),
                "FIGURES": str(self.folder / "figures"), "TMETER_LOADAVG": str(self.idle), **environment}
-        return subprocess.run([self.own_tmeter(program), "--hardware=auto", "--plugins=roofline", MODEL],
+        return subprocess.run([self.own_tmeter(program), "--hardware=auto", "--plugins=roofline", *arguments, MODEL],
                               capture_output=True, text=True, timeout=120, env=env)
 
     def auto(self, *arguments, **environment):
@@ -207,8 +209,15 @@ class Measured(CliTest):
 
     def test_of_a_busy_machine_nothing_is_kept_and_the_report_warns(self):
         busy = self.file("busy", "999.00 0.00 0.00 9/100 1\n")
-        done = self.auto_with(FIGURES, TMETER_LOADAVG=str(busy))
+        files = [self.folder / f"report.{kind}" for kind in ("json", "html")]
+        reports = ["--report=text", *(f"--report={file}" for file in files)]
+        done = self.auto_with(FIGURES, *reports, TMETER_LOADAVG=str(busy))
         self.assertEqual(done.returncode, 0, done.stderr)
+        document, page = (file.read_text() for file in files)
+        warnings = json.loads(document)["warnings"]
+        self.assertEqual([w for w in warnings if "measured on a busy machine (load 999 on " in w], warnings)
+        blocks = re.findall(r'<script type="application/octet-stream" id="tmeter-[^"]*">([^<]*)<', page)
+        self.assertIn(json.dumps(warnings[0])[1:-1], "".join(zlib.decompress(base64.b64decode(b), -15).decode() for b in blocks))
         self.assertIn("rates come out low and are not kept", done.stderr)
         self.assertFalse(self.kept.exists())
         self.assertRegex(done.stdout, r"warning: the rates of hardware profile 'auto' are low,")

@@ -21,7 +21,7 @@ constexpr double kLeastSeconds = 0.3;      // the machine counts in ticks of 10 
 
 std::string number(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
+  std::snprintf(text, sizeof text, value < 1000 ? "%.3g" : "%.0f", value);
   return text;
 }
 

@@ -34,6 +34,8 @@ TEST(Trust, TimesThatVary) {
   auto c = quiet();
   c.p95 = 0.131;
   expect_doubt(c, "p95 is 1.31 times p5");
+  c.p95 = c.p5 * 2610;
+  expect_doubt(c, "p95 is 2610 times p5");
 }
 
 TEST(Trust, OtherProcesses) {
