@@ -133,6 +133,16 @@ def test_damaged_and_hostile_headers_are_left_to_their_readers(monkeypatch):
         assert parts(damage) is None
 
 
+def test_errors_name_the_file_and_not_its_copy(tmp_path):
+    (tmp_path / "m.gguf").write_bytes(b"GGUF")
+    with Server() as server:
+        for name in ("m.gguf", "m.pt2"):
+            server.put(name, b"GGUF")
+        urls = [server.url("m.gguf"), server.url("m.pt2"), f"file://{tmp_path}/m.gguf"]
+        for row in fleet.analyze(urls, tmp_path / "out", engine="local").models:
+            assert row["error"].startswith(f"{row['source']}: ") and "tmeter-fleet" not in row["error"], row["error"]
+
+
 def test_members_that_overlap_are_not_left_out(tmp_path, monkeypatch):
     """A directory that says of elements that they cover the member after them."""
     monkeypatch.setattr(headers, "WORTH", 1)

@@ -66,7 +66,11 @@ def report_of(source: str, job: Job) -> Made:
     if is_named(source):
         return exported(source, lambda path, more: _asked(path, job, more, start, -1))
     with local(source, job.cache, Deadline(job.timeout), not job.identity.reads_weights) as path:
-        return _asked(path, job, (), start, _size(path))
+        try:
+            made = _asked(path, job, (), start, _size(path))
+        except Error as error:
+            raise type(error)(str(error).replace(str(path), source)) from error
+        return replace(made, messages=tuple(m.replace(str(path), source) for m in made.messages))
 
 
 def _size(path: Path) -> int:
