@@ -74,10 +74,12 @@ void compare_values(Session& session, const Source& before, const Source& after,
     notes.push_back("weights: values are not compared: a saved report has none");
     return;
   }
-  Decoders of_before(session.registry(), *report.comparison.before->graph, session.log());
-  Decoders of_after(session.registry(), *report.graph, session.log());
-  const auto changes = compare_weights(pairs, TensorBytes(before->file, &of_before),
-                                       TensorBytes(after->file, &of_after));
+  const Graph &graph_before = *report.comparison.before->graph, &graph_after = *report.graph;
+  Decoders of_before(session.registry(), graph_before, session.log());
+  Decoders of_after(session.registry(), graph_after, session.log());
+  const TensorBytes bytes_before(before->file, &of_before), bytes_after(after->file, &of_after);
+  const auto changes =
+      compare_weights(pairs, {graph_before, bytes_before}, {graph_after, bytes_after});
   std::vector<const Tensor*> changed;
   for (const auto& c : changes.changed) changed.push_back(c.after);
   mark_changed(report, changed);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <tmeter/cpp/numbers.hpp>
 
+#include "core/analysis/row_order.hpp"
 #include "core/base/error.hpp"
 #include "core/plugin_host/decoders.hpp"
 #include "core/plugin_host/model_loading.hpp"
@@ -53,41 +54,6 @@ class Weights {
   TensorBytes bytes_;
   ElementBuffer buffer_;
 };
-
-/// Rows of queries and keys in a GGUF file of a llama: converters put the two halves of each head's
-/// rotation beside each other (convert_hf_to_gguf.py, LlamaModel.permute).
-struct RowOrder {
-  int64_t head = 0;  // rows of one; 0: as in the other file
-
-  /// Where the row of the other file stands.
-  int64_t of(int64_t row) const {
-    if (head == 0) return row;
-    const int64_t in_head = row % head, half = head / 2;
-    return row - in_head + in_head % half * 2 + in_head / half;
-  }
-};
-
-std::optional<int64_t> stated(const Graph& graph, const std::string& key) {
-  const auto* m = graph.find_metadata("gguf", key);
-  if (!m || m->is_array || m->ints.size() != 1) return std::nullopt;
-  return m->ints[0];
-}
-
-/// Of a tensor of a GGUF file; nothing for others.
-std::optional<RowOrder> row_order(const Graph& graph, const Tensor& t) {
-  const bool query = t.name.find(".attn_q.") != t.name.npos,
-             key = t.name.find(".attn_k.") != t.name.npos;
-  const auto* architecture = graph.find_metadata("gguf", "general.architecture");
-  if (!(query || key) || !architecture || architecture->texts.empty() || t.dims.empty())
-    return std::nullopt;
-  const auto begin =
-      std::string(architecture->texts[0].ptr, architecture->texts[0].len) + ".attention.head_count";
-  const auto heads = stated(graph, begin);
-  const auto count =
-      key ? stated(graph, begin + "_kv").value_or(heads.value_or(0)) : heads.value_or(0);
-  if (count <= 0 || t.dims[0] % count != 0 || t.dims[0] / count % 2 != 0) return std::nullopt;
-  return RowOrder{t.dims[0] / count};
-}
 
 struct Sums {
   double power = 0, error = 0;
@@ -163,7 +129,8 @@ const Tensor* partner(const Module& module, const Tensor& t) {
 /// Modules of BEFORE by path.
 using Paths = std::map<std::string_view, const Module*>;
 
-/// A module that joins others, by the end of its path: the joined modules of BEFORE, in their order.
+/// A module that joins others, by the end of its path: the joined modules of BEFORE, in their
+/// order.
 struct Joined {
   std::string_view end;
   std::vector<std::string_view> parts;

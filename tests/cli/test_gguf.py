@@ -272,6 +272,15 @@ class Errors(CliTest):
     def test_a_file_whose_rows_are_not_permuted(self):
         self.assert_errors(self.before, self.gguf(self.q))
 
+    def test_notes_know_the_order_of_rows(self):
+        """Of both ways to place the rows, the closer one counts; it is the one of the column."""
+        for after in (self.gguf(self.permuted(self.q)), self.gguf(self.q)):
+            done = tmeter("diff", self.before, after, "--plugins=params")
+            for name, values in (("blk.0.attn_q", self.q), ("blk.0.ffn_up", self.up)):
+                power, error = self.sums(values)
+                note = next(line for line in done.stdout.splitlines() if f"weights: {name}.weight:" in line)
+                self.assertIn(f"SQNR {10 * math.log10(power / error):.4g} dB", note)
+
     def test_equal_weights_have_none_and_a_budget_can_be_held(self):
         done = tmeter("diff", self.before, self.before, "--plugins=params", "--columns", "sqnr", "--report", "json")
         self.assertEqual((done.returncode, json.loads(done.stdout)["totals"]["sqnr"]["after"]), (0, None), done.stderr)
