@@ -12,7 +12,7 @@ namespace measure {
 struct Kernel {
   const char* family;  ///< "peak.mac"
   const char* dtype;   ///< as PyTorch calls it
-  const char* how;     ///< what it does, for the source
+  const char* how;     ///< its method, for the profile's source
   /// Runs that many rounds; returns how many operations that was.
   double (*run)(size_t rounds);
 };

@@ -1,6 +1,6 @@
 // measure-machine DATE: what this machine can do, as figures of a hardware profile (TOML) on standard
-// output. `tmeter --hardware auto` starts it once and keeps what it says
-// (apps/tmeter/measured_hardware.cpp); docs/hardware-profiles.md tells users what is measured.
+// output. `tmeter --hardware auto` starts it once and keeps its output
+// (apps/tmeter/measured_hardware.cpp); docs/hardware-profiles.md lists the measurements.
 #include <unistd.h>
 
 #include <algorithm>
@@ -96,7 +96,7 @@ void Machine::print_memory() {
     if (cache.total == 0) continue;
     const auto name = "l" + std::to_string(level);
     print_figure("cache." + name, static_cast<double>(cache.total), "B", told);
-    // Half of a cache: the other half is for whatever else goes on. Shared ones are shared here, too.
+    // Half of a cache; other programs use the rest. Threads share the caches that cores share.
     print_level(name, cache.each / 2, std::min(cache.each / 2 * threads_, cache.total / 2));
     largest = std::max(largest, cache.total);
   }

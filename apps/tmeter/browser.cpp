@@ -35,7 +35,7 @@ void become(const char* program, const std::string& file) {
   execlp(program, program, file.c_str(), nullptr);
 }
 
-/// Whether the program was started; it goes on without us.
+/// Whether the program was started. tmeter does not wait for its end.
 bool start(const char* program, const std::string& file) {
   int failed[2];
   if (pipe2(failed, O_CLOEXEC) != 0) return false;

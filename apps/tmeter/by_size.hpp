@@ -1,4 +1,4 @@
-// What a report says about other sizes than the present ones: formulas and the sweep.
+// The parts of a report about other sizes than the present ones: formulas and the sweep.
 #pragma once
 
 #include "apps/tmeter/command_line.hpp"

@@ -88,7 +88,7 @@ std::vector<std::string> long_names() {
   return names;
 }
 
-/// Options of other tools, and what they are called here.
+/// Options of other tools, with their names in tmeter.
 constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
     {"-o", "--report FILE, as in --report report.json"},
     {"--output", "--report FILE, as in --report report.json"},
@@ -336,7 +336,7 @@ void fill_runs(const po::variables_map& map, CommandLine& out) {
       "op-library", core::Setting{.value = all, .origin = "--op-library"});
 }
 
-/// Whether the user's locale writes UTF-8. So does one that is not named at all, as in containers.
+/// Whether the user's locale writes UTF-8. True without a locale, as in containers.
 bool locale_has_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* value = std::getenv(name);

@@ -25,7 +25,7 @@ struct CommandLine {
   std::string other;               // of a comparison: what `model` is compared with
   std::vector<std::string> parts;  // of a merger: all of them; `model` is the first
   bool index = false;              // of a merger: a row for each model
-  bool update = false;             // of budgets: write what is reached
+  bool update = false;             // of budgets: write the measured values
   bool why = false;                // of budgets: which modules moved
   std::string config;              // --config
   std::string command;             // as a shell would take it: "tmeter model.pt2 --bind s0=8"

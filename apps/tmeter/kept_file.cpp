@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
 
-/// The file's folder. -1 with errno where it is a link or belongs to another user.
+/// The file's folder. -1 with errno if it is a link or belongs to another user.
 Descriptor own_folder(const fs::path& folder) {
   const Descriptor above(open(folder.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   Descriptor own(openat(above.get(), folder.filename().c_str(),

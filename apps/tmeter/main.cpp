@@ -1,5 +1,5 @@
 // tmeter: parse → run → print. One place catches what went wrong and turns it into an exit status;
-// what goes wrong while a model is looked at ends in the supervisor (core/process).
+// errors during an analysis end in the supervisor (core/process).
 #include <unistd.h>
 
 #include <string>

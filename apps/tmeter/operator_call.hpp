@@ -27,13 +27,13 @@ struct CallArgument {
 };
 
 struct OperatorCall {
-  std::string text;  // as it was given
+  std::string text;  // in the user's notation
   std::string op;    // "acme::mlp", "acme::mlp.out"
   std::vector<CallArgument> arguments;
   std::vector<CallValue> results;  // behind "->"; empty: not said
 };
 
-/// Throws Error(kUsage) that names what is wrong, and where.
+/// Throws Error(kUsage) with the defect and its place.
 OperatorCall parse_call(const std::string& text);
 
 /// The value in a graph; its tensors have no producer, like inputs of a model.

@@ -9,7 +9,7 @@
 namespace tmeter::app {
 
 struct PluginArguments {
-  std::string what;     // "list", "check", …; empty: help was asked for, and is in `help`
+  std::string what;     // "list", "check", …; empty: the user requested help, which is in `help`
   std::string operand;  // NAME, FILE or FOLDER
   std::string output, kind;
   std::vector<std::string> models, calls;  // of `check`

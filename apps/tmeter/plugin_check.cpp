@@ -40,7 +40,7 @@ std::string milliseconds(double value) {
   return out.str();
 }
 
-/// The bytes a file of this loader begins with, from "magic:HEX"; empty when it says nothing of it.
+/// The bytes a file of this loader begins with, from "magic:HEX"; empty for other conditions.
 std::string magic_of(const LoaderManifest& loader) {
   constexpr std::string_view kMagic = "magic:";
   for (const auto& match : loader.matches) {
@@ -110,7 +110,7 @@ class Check {
     compare_manifest(said);
   }
 
-  /// With what it declares, as in a run.
+  /// With the rights that it declares, as in a run.
   void enter_sandbox() {
     std::vector<std::string> files{library_};
     files.insert(files.end(), request_.models.begin(), request_.models.end());
@@ -208,7 +208,7 @@ class Check {
   Settings settings_;
   SampleFile weights_;
   MappedFile weights_file_{weights_.path()};   // the first one has the host handle SIGBUS
-  std::map<std::string, SampleFile> damaged_;  // by what they begin with
+  std::map<std::string, SampleFile> damaged_;  // by their first bytes
   std::vector<OperatorCall> calls_;
   HardwareSource hardware_{kDefaultHardware, {data_folder() + "/hardware"}};
   ProcessStateSnapshot before_;

@@ -20,7 +20,7 @@ const std::vector<std::string> kMeasuring{"org.tmeter.latency", "org.tmeter.allo
                                           "org.tmeter.roofline"};
 constexpr size_t kOfInference = 2;
 
-/// Own plugins whose metrics are columns, most asked for first.
+/// Own plugins whose metrics are columns, the most used first.
 constexpr std::array<std::string_view, 11> kImportance{
     "org.tmeter.params",       "org.tmeter.flops",       "org.tmeter.memory",
     "org.tmeter.latency",      "org.tmeter.allocations",

@@ -18,7 +18,7 @@ std::string plugin_facts(const core::Settings& settings, const std::string& name
 /// What `plugin check` is to work on.
 struct CheckRequest {
   std::string library;
-  std::vector<std::string> models, calls;  // beside what is built in
+  std::vector<std::string> models, calls;  // in addition to the built-in ones
   core::Settings settings;                 // of where other plugins are
 };
 

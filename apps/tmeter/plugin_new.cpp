@@ -63,7 +63,7 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
   return text;
 }
 
-/// A word of a command that a shell takes as it is.
+/// Quotes a word of a command for a shell, if necessary.
 std::string shell_word(const std::string& text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,:@%=";

@@ -30,7 +30,7 @@ Column make_column(const tmeter_metric_desc& d, const std::string& plugin) {
   return c;
 }
 
-/// Marks a column of a failed plugin: every cell is unavailable, and the provenance says why.
+/// Marks a column of a failed plugin: every cell is unavailable, and the provenance has the reason.
 void make_unavailable(Column& c, const std::string& why, const Graph& graph) {
   c.flags &= ~static_cast<uint32_t>(TMETER_METRIC_COVERAGE);
   c.provenance = TMETER_PROVENANCE_UNAVAILABLE;

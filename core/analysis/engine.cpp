@@ -269,7 +269,7 @@ void Engine::forget_nodes() {
 }
 
 const Results& Engine::run_nodes(const std::function<bool(const Column&)>& wanted) {
-  configure();  // plugins forget what they know of other sizes
+  configure();  // plugins drop their state for other sizes
   forget_nodes();
   for (size_t i = 0; i < results_.columns.size(); ++i) {
     const auto& c = results_.columns[i];

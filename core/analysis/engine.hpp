@@ -132,7 +132,7 @@ class Engine final : private ResultsAccess {
     size_t findings = 0, targets = 0, text_bytes = 0, distributions = 0, series = 0, elements = 0;
   };
 
-  /// The model's value of a column, by what it needs alone.
+  /// The model's value of a column. Evaluates only the columns that it needs.
   tmeter_number total_of(size_t column);
 
   // Columns, their order and their sums (engine.cpp).
@@ -238,7 +238,7 @@ class Engine final : private ResultsAccess {
   std::vector<Step> computing_;
   std::map<std::string, ReportedAmounts, std::less<>> reported_;  // by plugin
   bool configured_ = false, streaming_ = false, observing_ = false;
-  /// By whom, of which metric, in place of whom → operators and module types.
+  /// Plugin, metric and replaced plugin → operators and module types.
   std::map<std::tuple<std::string, std::string, std::string>, std::set<std::string_view>>
       overrides_;
 };

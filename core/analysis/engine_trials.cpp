@@ -110,7 +110,7 @@ tmeter_status Engine::try_figure(const Trial& trial, tmeter_number& out) {
       status = TMETER_CANNOT_RUN;
     }
   }
-  configure();  // plugins forget what they know of the trial's sizes
+  configure();  // plugins drop their state for the trial's sizes
   return status;
 }
 

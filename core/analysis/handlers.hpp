@@ -53,7 +53,7 @@ class HandlerTable {
   /// For the qualified type, then its last part, then `*`.
   std::vector<const ModuleCandidate*> for_module(const std::string& metric,
                                                  std::string_view type) const;
-  /// All for a metric, whatever the type.
+  /// All handlers of a metric, for every type.
   std::vector<const ModuleCandidate*> of_modules(const std::string& metric) const;
   /// The class that a plugin gives to the operator, with its overload first; empty without one.
   std::string_view class_of(const Node& node) const;

@@ -34,7 +34,7 @@ struct TensorPlan {
   int64_t part_end(int64_t i) const { return numel - i * part < part ? numel : (i + 1) * part; }
 };
 
-/// An analysis of a plugin that takes part.
+/// An analysis of a plugin of this run.
 struct TensorUse {
   Plugin* plugin;
   const tmeter_tensor_analysis* analysis;

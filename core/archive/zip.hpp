@@ -28,7 +28,7 @@ class ZipArchive {
   /// True if the bytes look like a ZIP archive at all (begins with a local header).
   static bool looks_like_zip(std::string_view file);
 
-  /// Throws Error(kModel) naming what is wrong. `file` must outlive the archive.
+  /// Throws Error(kModel) with the defect. `file` must outlive the archive.
   explicit ZipArchive(std::string_view file);
 
   const std::vector<ZipEntry>& entries() const { return entries_; }

@@ -11,7 +11,7 @@
 
 namespace tmeter::core {
 
-struct Guard;  // what the fault handler knows of a mapping
+struct Guard;  // the fault handler's record of a mapping
 
 /// Reports that a file became shorter than its mapping, just before the process ends with the status
 /// of an unreadable model. Runs in a signal handler: async-signal-safe calls only. By default it
@@ -33,7 +33,7 @@ class Folder {
 class MappedFile {
  public:
   /// Throws Error(kModel) for a missing file, a directory, an empty or unreadable file. The bytes
-  /// stay those of the file that was opened, whatever becomes of its name.
+  /// stay those of the opened file, even if its name is given to another one.
   explicit MappedFile(const std::string& path);
   /// The same, but a directory is accepted, too: it has no bytes.
   struct OrDirectory {};

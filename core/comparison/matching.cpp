@@ -110,7 +110,7 @@ class Matcher {
     return out;
   }
 
-  /// Modules of one kind, in order; with `only` where there is one of that kind on either side.
+  /// Modules of one kind, in order. `only`: of kinds with one module on either side.
   void match_alike(const Modules& a, const Modules& b, const Sides& kinds, bool only) {
     struct Group {
       std::deque<size_t> before, after;

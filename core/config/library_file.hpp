@@ -1,4 +1,4 @@
-// The file a plugin's library lies in: what identifies it, and whether it may be trusted at all.
+// The file of a plugin's library: its identity, and whether it may be trusted.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -45,7 +45,7 @@ struct Manifest {
   std::vector<std::string> executors;  // names of its engines: "LibTorch"
   std::vector<std::string> measured;   // ids of metrics that only a run of the model gives
   std::string
-      rights;  // what it does beyond computing: "network", "files", … (abi/entry.h)
+      rights;  // its rights beyond computing: "network", "files", … (abi/entry.h)
   /// Folders of the libraries it is linked to that are not the system's: they may be read.
   /// "$ORIGIN/…" is relative to the plugin's own folder.
   std::vector<std::string> library_folders;

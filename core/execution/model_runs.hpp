@@ -16,7 +16,7 @@
 
 namespace tmeter::core {
 
-/// An observer of a plugin that takes part.
+/// An observer of a plugin of this run.
 struct ObserverUse {
   Plugin* plugin;
   const tmeter_observer* observer;

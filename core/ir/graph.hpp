@@ -132,7 +132,7 @@ struct ModuleCall {
 struct Input {
   std::string_view name, origin;
   Value* value;
-  std::span<int64_t> wanted;  // dims the user asked for, when the loader could not give them
+  std::span<int64_t> wanted;  // dims of the user's request that the loader could not provide
 };
 
 /// A condition on sizes under which the program was recorded.

@@ -17,7 +17,7 @@ namespace {
 
 using PartId = GraphBuilder::Id;
 constexpr size_t kOutside = SIZE_MAX;
-constexpr size_t kMaxCompared = 10'000;  // paths among which the nearest is looked for
+constexpr size_t kMaxCompared = 10'000;  // paths that are searched for the nearest name
 
 PartId new_id(size_t index) { return static_cast<PartId>(index + 1); }
 

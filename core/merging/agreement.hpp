@@ -1,4 +1,4 @@
-// Whether reports may be put together, and what they have in common.
+// Checks that reports can be merged, and finds their common properties.
 #pragma once
 #include <vector>
 

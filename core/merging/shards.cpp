@@ -267,7 +267,7 @@ class Merge {
   Report report_;
   std::vector<std::string> lost_;  // metrics
   bool dropped_series_ = false;
-  /// What a finding says → its place among the findings.
+  /// Content of a finding → its place among the findings.
   std::map<std::tuple<int32_t, std::string, std::string, std::string, std::string, std::string>,
            size_t>
       said_;

@@ -262,7 +262,7 @@ constexpr std::array kRecipes{
     Recipe{"Tanh", plain, ""},
 };
 
-/// Finds recipes by type. A graph stores equal types as one text, so each is looked up once.
+/// Finds recipes by type. Equal types are one text in a graph and need one look-up.
 class Recipes {
  public:
   const std::vector<const Recipe*>& of(std::string_view type) {

@@ -55,7 +55,7 @@ inline constexpr const char* kBuilderGivenBack =
 /// builder back, the plugin fails; if it ended with an earlier callback, nothing happens.
 void note_ended_builder(const tmeter_builder* builder) noexcept;
 
-/// Throws Error(kPlugin) when the plugin says that all went well although something was refused.
+/// Throws Error(kPlugin) if the plugin reports success although the builder refused something.
 inline void require_heeded(const tmeter_builder& builder) {
   if (builder.refused)
     throw Error(ErrorKind::kPlugin,

@@ -31,7 +31,7 @@ class Decoders final : public ElementDecoder {
     const tmeter_decoder* decoder = nullptr;
     std::string why;  // no decoder
   };
-  /// A tensor that was asked for.
+  /// A requested tensor.
   struct Opened {
     const Known* known = nullptr;
     void* state = nullptr;

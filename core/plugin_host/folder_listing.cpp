@@ -72,7 +72,7 @@ void require_inside(const std::string& folder, const std::string& name) {
                 "names the file '" + printable(name) + "', which is not inside the folder");
   std::error_code failed;
   const auto real = fs::canonical(fs::path(folder) / relative, failed);
-  if (failed) return;  // opening it says why
+  if (failed) return;  // opening it reports the reason
   const auto home = fs::canonical(folder, failed);
   if (is_below(real, home)) return;
   if (const auto blobs = blobs_of(folder); !blobs.empty() && is_below(real, blobs)) return;

@@ -10,7 +10,7 @@
 
 namespace tmeter::core {
 
-/// What an open library says of itself, copied, and the place of its entry.
+/// The self-description of an open library, copied, and the address of its entry.
 struct PluginLibrary {
   const tmeter_plugin_entry_v1* address;
   tmeter_plugin_entry_v1 entry;

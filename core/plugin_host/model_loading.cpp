@@ -16,7 +16,7 @@ namespace tmeter::core {
 namespace {
 
 struct Candidate {
-  bool takes_anything;  // its match says nothing of the file
+  bool takes_anything;  // its match fits any file
   int32_t score;
   Plugin* plugin;
   size_t loader;  // index in the plugin's list
@@ -32,7 +32,7 @@ bool says_nothing(std::string_view condition) {
   return kind.starts_with('!') || what.empty();
 }
 
-/// Such a match comes after all others, whatever its score: otherwise it would win against the
+/// Such a match comes after all others, regardless of its score: otherwise it would win against the
 /// loader that recognises the file.
 bool takes_anything(const std::string& conditions) {
   const auto all = split(conditions, " ");
@@ -214,7 +214,7 @@ std::unique_ptr<Graph> finished(tmeter_builder& builder, const Plugin& plugin,
 /// The loader that read the model.
 struct Reader {
   Plugin* plugin = nullptr;
-  bool took_anything = false;  // by a match that says nothing of the file
+  bool took_anything = false;  // by a match that fits any file
   std::string name;            // of the loader
 };
 

@@ -1,4 +1,4 @@
-// From a file to a graph: which loader wants it, and letting that one build.
+// From a file to a graph: chooses the loader and lets it build.
 #pragma once
 #include <memory>
 

@@ -23,7 +23,7 @@ Plugin* find_needed(const PluginList& plugins, std::string_view need, const Plug
 /// a dot is alone.
 std::string_view family_of(std::string_view id);
 
-/// The path of a plugin's library, or what else tells where it is from.
+/// The path of a plugin's library, or another description of its origin.
 std::string whereabouts(const Plugin& plugin);
 
 }  // namespace tmeter::core

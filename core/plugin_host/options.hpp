@@ -1,4 +1,4 @@
-// A plugin's options: what it declares, merged with what the user set, checked.
+// A plugin's options: its declarations merged with the user's settings, and checked.
 #pragma once
 #include <tmeter/abi/options.h>
 
@@ -35,7 +35,7 @@ struct GivenOptions {
   std::vector<GivenOption> of_tables;   // by path
 };
 
-/// What of `given` is declared in tables, checked as resolve_options does; the rest stays flat.
+/// Splits `given` into options of tables, checked like resolve_options, and flat ones.
 /// Throws Error(kUsage).
 GivenOptions take_tables(std::span<const tmeter_option_desc> declared,
                          const std::map<std::string, Setting>& given);

@@ -124,7 +124,7 @@ class Registry {
   std::vector<std::string> given_files_;
 };
 
-/// Where plugins are looked for, in order.
+/// The folders that are searched for plugins, in order.
 std::vector<std::string> plugin_folders(const Settings& settings);
 
 /// <prefix>/share/tmeter, beside the binary's own prefix.

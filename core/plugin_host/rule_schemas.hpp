@@ -24,7 +24,7 @@ struct FoundRule {
 };
 
 /// The rule for this very overload, "acme::mlp.out", else the one for all of them, "acme::mlp".
-/// Throws Error(kUsage) when two plugins have one for it: which of them answered would be chance.
+/// Throws Error(kUsage) if two plugins have one for it: neither takes precedence.
 FoundRule find_shape_rule(const Registry& registry, std::string_view op);
 
 /// Schemas by operator, each looked up once. Throws Error(kUsage) when two plugins have different schemas.

@@ -19,7 +19,7 @@ inline constexpr size_t kFacts = 1'000;          // of a run of the model
 
 // Items of a table. Every metric is a column of the report, of a cell for each row.
 inline constexpr size_t kMetrics = 4'096;
-inline constexpr size_t kHandlers = 65'536;  // and whatever else there is one of for an operator
+inline constexpr size_t kHandlers = 65'536;  // and other items that exist once per operator
 inline constexpr size_t kItems = 4'096;      // of the other tables
 inline constexpr size_t kMatches = 1'000;    // of a loader
 inline constexpr size_t kListBytes = 1 << 20;  // texts of a table's item: choices, metrics produced

@@ -1,5 +1,5 @@
 // The elements of tensors: their places in the model's files, and reading them in row-major order
-// whatever their strides. Reading is safe from any thread.
+// independent of their strides. Reading is safe from any thread.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -33,7 +33,7 @@ class ElementBuffer {
   std::vector<uint64_t> words_;
 };
 
-/// Bytes a tensor takes as it is stored, parts included; -1: unknown.
+/// Stored bytes of a tensor, including its parts; -1: unknown.
 int64_t stored_bytes(const Tensor& tensor);
 int64_t part_bytes(const StoredPart& part);
 /// The same without the parts of an encoded one.

@@ -24,7 +24,7 @@ class ShortText {
   }
   void clear() { bytes_[0] = '\0'; }
   bool empty() const { return bytes_[0] == '\0'; }
-  /// Whether `text` is what was set, cut as it would be.
+  /// Whether `text`, cut to this size, equals the stored text.
   bool is(std::string_view text) const { return view() == text.substr(0, N - 1); }
   std::string_view view() const {
     const std::string_view all(bytes_.data(), N);
@@ -51,7 +51,7 @@ struct ActivitySlot {
   ShortText<256> plugin;  // id, or a path while it is opened; empty: the host itself is at work
   ShortText<160> doing;   // "on metric 'macs'", completes "plugin X crashed …"
   OpenedFor opening{};      // its library or tables are being opened
-  int64_t node = -1;      // index, with what it is:
+  int64_t node = -1;      // index, with its operator and module:
   ShortText<96> op;       // "aten::conv2d"
   ShortText<160> module;  // "layer1.0.conv2"
   ShortText<208> at;      // what the plugin itself said: "aten::conv2d of layer1"

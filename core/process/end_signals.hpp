@@ -27,7 +27,7 @@ class EndSignals {
   int fd() const { return fd_.get(); }
   /// The next one: SIGCHLD, or one that is to end the run. Nothing when none waits.
   std::optional<int> take() const;
-  /// In a worker: signals do what they did when tmeter was started.
+  /// In a worker: restores the handling of signals as tmeter found it at its start.
   void restore_in_child() const;
   /// The reader of standard output is gone: ends by SIGPIPE, as a program without a handler would, unless
   /// tmeter was started with that signal ignored.

@@ -19,7 +19,7 @@ struct Watched {
 /// a signal, or as soon as something was ready.
 void wait_for(const std::vector<Watched>& watched, Clock::time_point until);
 
-/// `seconds` from now; no time at all for 0 or less.
+/// `seconds` from now; now for 0 or less.
 Clock::time_point in_seconds(double seconds);
 
 }  // namespace tmeter::core

@@ -1,4 +1,4 @@
-// A program that started this one and wants it to end when it does.
+// The program that started this one. Its end ends this one, too.
 #pragma once
 
 namespace tmeter::core {

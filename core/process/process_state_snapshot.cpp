@@ -128,7 +128,7 @@ std::map<std::string, std::string> variables(const std::string& environment) {
   return out;
 }
 
-/// The first variable that is not the same; empty when all are, in whatever order.
+/// The first variable that differs; empty if all are equal, in any order.
 std::string changed_variable(const std::string& before_text, const std::string& after_text) {
   if (before_text == after_text) return {};
   const auto before = variables(before_text), after = variables(after_text);

@@ -138,7 +138,7 @@ class Program {
     add(BPF_RET | BPF_K, opens ? kNoAccess : kUnknownCall);
   }
 
-  /// Allows the call if all conditions hold; goes on behind if not.
+  /// Allows the call if all conditions hold, else continues behind this code.
   void check(std::span<const Condition> row) {
     std::vector<size_t> to_end;
     for (const auto& c : row) {

@@ -12,9 +12,9 @@ namespace tmeter::core {
 class StrayOutput {
  public:
   explicit StrayOutput(bool quiet) : quiet_(quiet) {}
-  /// Reads what is there without waiting; false once the other end is closed.
+  /// Reads pending output without waiting. False once the other end is closed.
   bool read(int fd, Terminal& terminal);
-  /// Reads the rest and says how much was not shown.
+  /// Reads the rest and reports the number of omitted lines.
   void finish(int fd, Terminal& terminal);
 
  private:

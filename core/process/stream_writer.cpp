@@ -35,7 +35,7 @@ class WaitLimit {
     static timer_t id{};
     return id;
   }
-  /// The process that the timer is of: a child has none.
+  /// The process that owns the timer: a child does not inherit it.
   static pid_t& owner() {
     static pid_t process = 0;
     return process;

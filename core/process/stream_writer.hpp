@@ -28,7 +28,7 @@ class StreamWriter {
   int fd() const { return fd_; }
   bool is_terminal() const { return is_terminal_; }
 
-  /// Takes over what is to be written next; call it when nothing is pending.
+  /// Takes over the next text to write. Call it only if nothing is pending.
   void put(std::string bytes);
   bool pending() const { return written_ < bytes_.size(); }
   /// Writes what the reader takes within a few milliseconds. False with errno for an error.

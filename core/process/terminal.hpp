@@ -33,7 +33,7 @@ class Terminal {
 
   bool pending() const { return writer_.pending() || !waiting_.empty(); }
   int fd() const { return writer_.fd(); }
-  /// Writes what is taken at once.
+  /// Writes as much as the terminal accepts at once.
   void flush();
   /// The reader is gone: discards waiting output.
   void give_up();

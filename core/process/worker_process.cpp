@@ -70,7 +70,7 @@ void WorkerProcess::ask_to_stop() const { kill(process_, SIGINT); }
 
 void WorkerProcess::end() const {
   if (ended_) return;
-  kill(-process_, SIGKILL);  // where it has a process group of its own
+  kill(-process_, SIGKILL);  // if it has a process group of its own
   kill(process_, SIGKILL);
 }
 

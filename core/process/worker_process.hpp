@@ -15,7 +15,7 @@ namespace tmeter::core {
 
 class WorkerProcess {
  public:
-  /// Forks. `watchful`: each callback is looked at closely. Throws Error(kRun).
+  /// Forks. `watchful`: the process state is checked after each callback. Throws Error(kRun).
   WorkerProcess(const Job& job, const Work& work, const EndSignals& signals,
                 const std::vector<Excluded>& excluded, bool watchful);
   ~WorkerProcess();  ///< ends it

@@ -35,7 +35,7 @@ bool run_writer(Registry& registry, const Report& report, const ReportTarget& ta
               "plugin " + plugin.manifest.id + " does not have the writer its manifest names");
 }
 
-/// $COLUMNS, as a shell exports it; 0 where it is not set or no width.
+/// $COLUMNS, as a shell exports it; 0 if it is unset or invalid.
 int columns_asked_for() {
   constexpr int kMaxColumns = 10'000;
   const char* value = std::getenv("COLUMNS");

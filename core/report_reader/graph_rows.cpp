@@ -327,7 +327,7 @@ void GraphRows::outputs() {
   });
 }
 
-/// A run of repeats lies among the siblings that there are.
+/// Checks that a run of repeats does not exceed its siblings.
 void GraphRows::check_repeats(const Graph& graph) const {
   for (const auto* parent : graph.modules()) {
     const auto& siblings = parent->children;

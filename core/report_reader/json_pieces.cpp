@@ -26,7 +26,7 @@ class Scanner {
   void expect(char c, const char* what) {
     if (!take(c)) refuse(what);
   }
-  /// From where it stands to the end of the value that begins there.
+  /// The text of the value that begins at the present position.
   std::string_view value() {
     skip_spaces();
     const size_t begin = at_;

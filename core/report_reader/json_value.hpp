@@ -12,7 +12,7 @@ namespace tmeter::core::report_reader {
 
 class Members;
 
-/// A value and what it is called in messages.
+/// A value with its name for messages.
 class Item {
  public:
   Item(simdjson::dom::element value, std::string_view name) : value_(value), name_(name) {}
@@ -60,7 +60,7 @@ class Members {
   simdjson::dom::object object_;
 };
 
-/// Parses pieces of one text; what it returns holds until the next call.
+/// Parses pieces of one text. Results are valid until the next call.
 class Parser {
  public:
   explicit Parser(std::string_view whole) : end_(whole.data() + whole.size()) {}

@@ -58,7 +58,7 @@ class AxisFinder {
   Point point_;
 };
 
-/// A lattice of which all points are possible.
+/// A lattice whose points are all valid sizes.
 std::optional<Lattice> find_lattice(const std::vector<SizeRange>& sizes, const Fittable& f) {
   for (const int64_t at_least : {1, 2, 4, 8, 16}) {
     AxisFinder finder(sizes, f);

@@ -15,7 +15,7 @@ namespace tmeter::core {
 
 struct Formula {
   size_t metric = 0;     // index of the column
-  size_t module = 0;     // 0, the root, stands for the model
+  size_t module = 0;     // 0, the root: the model's total
   bool partial = false;  // a lower bound: it contains operators without a rule
   Polynomial polynomial;
   std::string text;

@@ -14,8 +14,8 @@ namespace tmeter::core {
 inline constexpr size_t kMaxPieces = 6;
 
 struct Pieces {
-  std::vector<Polynomial> list;  // at most kMaxPieces, none below the others everywhere
-  bool whole = false;  // their maximum is the function's value wherever that was asked for
+  std::vector<Polynomial> list;  // at most kMaxPieces, each the maximum somewhere
+  bool whole = false;  // their maximum equals the function wherever it was evaluated
 };
 
 /// The pieces of `function`, which has one series. None if the function is no such maximum.

@@ -129,7 +129,7 @@ std::optional<Strided> dense(const Strided& s) {
   std::erase_if(order, [&](size_t i) { return s.sizes[i] == 1; });
   std::sort(order.begin(), order.end(),
             [&](size_t a, size_t b) { return s.strides[a] < s.strides[b]; });
-  Strided out = s;  // a dim of size 1 keeps what it has
+  Strided out = s;  // a dim of size 1 keeps its stride
   int64_t stride = 1, last = 0;
   for (const auto i : order) {
     if (s.strides[i] <= last) return std::nullopt;
@@ -297,7 +297,7 @@ Layouts::Known Layouts::view_of(const Node& node, const Strided& from, const Val
   return Strided{std::move(sizes), std::move(*strides)};
 }
 
-/// `view` refuses what it cannot do: it never copies.
+/// `view` never copies: it refuses shapes that would need a copy.
 Layouts::Known Layouts::reshaped(const Node& node, const Strided& from, const Value& result) {
   auto sizes = sizes_of(result.shape());
   if (auto strides = view_strides(from, sizes))

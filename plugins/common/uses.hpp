@@ -1,4 +1,4 @@
-// Which operators use a value: two operators may be fused only if nothing else uses the value
+// Which operators use a value: two operators may be fused only if no other operator uses the value
 // between them.
 //
 //   const plugins::Uses uses(graph);
@@ -69,7 +69,7 @@ class DependsOnInputs {
 
 struct Use {
   tmeter::Node node;    // the only user; none if there are several or none
-  tmeter::Value value;  // the value that it takes: the one asked for, or a view of it
+  tmeter::Value value;  // its operand: the requested value or a view of it
   explicit operator bool() const { return static_cast<bool>(node); }
 };
 

@@ -102,7 +102,7 @@ class SavingsEstimator {
 /// all of them.
 std::string kind_of(std::span<const tmeter::Node> nodes);
 
-/// " in Bottleneck". A container that is never called has no type: its parent stands for it.
+/// " in Bottleneck". A container that is never called has no type; its parent is named instead.
 std::string in_module(tmeter::Module module);
 
 /// "12 × conv2d → relu in Bottleneck 3.06 MiB, …": the kinds with the largest savings.

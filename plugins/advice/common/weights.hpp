@@ -1,4 +1,4 @@
-// Bytes that an operator reads however large the batch is.
+// Bytes that an operator reads for a batch of any size.
 #pragma once
 #include <tmeter/cpp/plugin.hpp>
 

@@ -29,7 +29,7 @@ struct FoldError {
 /// inner.
 void fold_weights(std::span<const double> weights, int64_t first, int64_t inner, int64_t channels,
                   const Norm& norm, tmeter::DType dtype, FoldError& error);
-/// The same for the bias; an empty one stands for zeros.
+/// The same for the bias. An empty bias means zeros.
 void fold_bias(std::span<const double> bias, const Norm& norm, tmeter::DType dtype,
                FoldError& error);
 

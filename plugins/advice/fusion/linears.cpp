@@ -18,7 +18,7 @@ bool takes_weight_alone(const Node& node, const plugins::Uses& uses) {
 }
 
 /// The module around a layer and the layer's name in it: "attention", "query". In a module with
-/// several weights, the name of the weight stands for the layer.
+/// several weights, the layer is named by its weight.
 struct Place {
   tmeter::Module home;
   std::string_view name;

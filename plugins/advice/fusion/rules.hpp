@@ -43,7 +43,7 @@ std::vector<advice::Saving> parallel_linears(Model& model);
 
 bool is_convolution(const tmeter::Node& node);
 bool is_linear(const tmeter::Node& node);
-/// An activation of which each output element depends on one input element: not glu.
+/// An activation whose output elements depend on one input element each: not glu.
 bool is_pointwise_activation(const tmeter::Node& node);
 
 }  // namespace fusion

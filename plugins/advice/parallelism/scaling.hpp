@@ -11,7 +11,7 @@
 #pragma GCC visibility push(hidden)
 namespace parallelism {
 
-/// One operator: seconds of its arithmetic, of moving its weights, and of moving the rest.
+/// One operator: seconds for its arithmetic, for moving its weights, and for other traffic.
 struct Work {
   double arithmetic = 0, weights = 0, activations = 0;
 };

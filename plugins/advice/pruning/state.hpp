@@ -16,7 +16,7 @@ struct Weight {
   std::string name;
   Shape shape;
   bool finite = true;
-  bool table = false;  // an embedding: rows are looked up, not filters
+  bool table = false;  // an embedding: its rows are entries, not filters
   int64_t elements = 0;
   double power = 0;  // Σ x²
   Curve curve{};

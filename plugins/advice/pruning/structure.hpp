@@ -26,7 +26,7 @@ class Structure {
  public:
   Structure(const Shape& shape, int64_t first, bool whole_rows);
 
-  /// Elements from `first` of the tensor on; whole rows unless said otherwise.
+  /// Elements of the tensor from `first` on; whole rows by default.
   void add(int64_t first, std::span<const float> x);
   void merge(const Structure& next);
 

@@ -71,7 +71,7 @@ std::string worst_text(const Collection& reports, const Plan& plan) {
   return worst ? "; lowest SQNR " + decibels(least) + " (" + worst->weight.name + ")" : "";
 }
 
-/// The torchao calls for the schemes in the plan, and what they do not cover.
+/// The torchao calls for the schemes in the plan, and the layers that no call covers.
 std::string steps(const Collection& reports, const Plan& plan) {
   std::vector<size_t> used;
   bool others = false;  // not matrices

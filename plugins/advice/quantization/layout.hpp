@@ -1,4 +1,4 @@
-// How the elements of a weight are laid out in rows, channels and groups, and what schemes cost.
+// The layout of a weight in rows, channels and groups, and the size of a weight in each scheme.
 #pragma once
 #include <span>
 #include <tmeter/cpp/dtype.hpp>
@@ -20,7 +20,7 @@ struct Layout {
   int64_t run = 0;  // consecutive elements of one channel
   /// Chunks hold whole rows (abi/tensor_analysis.h).
   bool whole_rows = false;
-  int64_t encoded_bytes = 0;  // of an encoded weight, as it is stored; else 0
+  int64_t encoded_bytes = 0;  // stored bytes of an encoded weight, else 0
 
   /// Channels are whole rows seen at once: one pass is enough for them.
   bool channel_is_row() const { return whole_rows && channel_axis == 0; }

@@ -46,7 +46,7 @@ FirstPass::FirstPass(const Layout& layout, int64_t first)
 }
 
 void FirstPass::add(int64_t first, std::span<const uint8_t> bytes) {
-  if (!finite_) return;  // nothing is said of such a tensor
+  if (!finite_) return;  // the errors of such a tensor are not reported
   if (!layout_.whole_rows) return add_split(first, bytes);
   const auto row_bytes = static_cast<size_t>(layout_.row * layout_.dtype.bytes());
   for (; bytes.size() >= row_bytes && finite_; bytes = bytes.subspan(row_bytes)) {

@@ -23,7 +23,7 @@ struct Weight {
 };
 
 struct Choice {
-  std::optional<size_t> scheme;  // empty: stays as it is
+  std::optional<size_t> scheme;  // empty: unchanged
   int64_t bytes = 0;
   double bits(const Weight& w) const {
     return 8.0 * static_cast<double>(bytes) / static_cast<double>(w.layout.elements);

@@ -32,7 +32,7 @@ std::optional<Run> convolution(const Node& node) {
   return features(depthwise ? channels : channels / groups, out);
 }
 
-/// Pixels of a channel, or the channels where they are last.
+/// Pixels of a channel, or the channels in channels-last order.
 std::optional<Run> batch_norm(const Node& node, const plugins::Layouts& layouts) {
   const auto in = node.arg("input");
   if (!in.is_tensor() || in.shape().rank() < 2) return std::nullopt;
@@ -62,7 +62,7 @@ double even_tail(const tmeter::Shape& operand, const tmeter::Shape& result) {
   return run;
 }
 
-/// No gaps and no overlaps, whatever the order of the dims: TensorIterator sorts them.
+/// Without gaps and overlaps, in any order of the dims: TensorIterator sorts them.
 bool is_dense(const plugins::Strided& s) {
   double last = 1, elements = 1;
   for (size_t i = 0; i < s.sizes.size(); ++i) {

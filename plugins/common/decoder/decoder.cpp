@@ -67,7 +67,7 @@ bool makes_triangle(const Node& n, int64_t length) {
 }
 
 bool made_of_triangle(const Value& mask, int64_t length) {
-  constexpr size_t kMaxVisitedNodes = 256;  // nodes looked at
+  constexpr size_t kMaxVisitedNodes = 256;  // nodes
   std::vector<Node> pending;
   std::unordered_set<const tmeter_node*> seen;
   const auto visit = [&](const Value& v) {

@@ -16,12 +16,12 @@ struct Attention {
   tmeter::Count key_elements, value_elements;  // before key/value heads are repeated for groups
   tmeter::Count cache_bytes = 0;
   int64_t heads = 0, key_heads = 0, width = 0;
-  std::string_view kind = {};  // "latent", "grouped", "cross", …, where the loader says it
+  std::string_view kind = {};  // "latent", "grouped", "cross", … as stated by the loader
   int64_t cache_width = 0;     // if `kind` is set: elements cached per token
   int64_t window = 0;          // tokens that it sees at most; 0: all
   bool chunked = false;        // the window is a chunk that the token is in
 
-  /// Keys and values are those of an encoder, however many tokens there are.
+  /// Keys and values come from an encoder. Their number does not depend on the tokens.
   bool is_cross() const { return kind == "cross"; }
 };
 

@@ -32,7 +32,7 @@ inline std::optional<double> compute_energy(const Work& work, std::optional<doub
 /// Joules of data movement; `per_byte` in J/B.
 inline double memory_energy(const Work& work, double per_byte) { return work.bytes * per_byte; }
 
-/// Joules drawn while the operator runs, whatever it does; `power` in W.
+/// Joules drawn during the operator's time, independent of its work; `power` in W.
 inline double static_energy(double seconds, double power) { return seconds * power; }
 
 }  // namespace energy

@@ -37,7 +37,7 @@ struct Work {
   bool operator==(const Work&) const = default;
 };
 
-// --- which figure stands for which element type ---
+// --- the figure for each element type ---
 
 inline constexpr std::array kFigureFloats{TMETER_DTYPE_FLOAT8_E4M3FN, TMETER_DTYPE_FLOAT8_E5M2,
                                           TMETER_DTYPE_FLOAT16,       TMETER_DTYPE_BFLOAT16,
@@ -97,7 +97,7 @@ class Profile {
     return at->second;
   }
 
-  /// Whether the profile has the family at all, for any class or type.
+  /// Whether the profile has a figure of the family, for any class or type.
   static bool has(const Lookup& lookup, Family family) {
     return std::any_of(tmeter::kDTypes.begin(), tmeter::kDTypes.end(), [&](const auto& type) {
       return lookup(join(key_of(family), type.name)).has_value();

@@ -138,7 +138,7 @@ std::optional<std::vector<Work>> Machine::work_of(const tmeter::ModuleCall& m, c
     if (!rest.type.known() || (!multiplies(rest.kind) && multiplies(kind)))
       rest.kind = kind, rest.type = type;
     const auto amounts = amounts_inside(node, call);
-    if (!amounts) continue;  // its known amounts stay in the rest
+    if (!amounts) continue;  // its known amounts stay in `rest`
     parts.push_back(
         {(*amounts)[0], (*amounts)[1], (*amounts)[2], class_of(node, (*amounts)[0], call), type});
     rest.macs -= (*amounts)[0], rest.ops -= (*amounts)[1], rest.bytes -= (*amounts)[2];

@@ -33,7 +33,7 @@ class Machine {
   bool has_peak_mac() const { return has_peak_mac_; }
   /// Of memory, in B/s.
   std::optional<double> bandwidth() const { return bandwidth_; }
-  /// Whether the profile has the family at all, for any class or type.
+  /// Whether the profile has a figure of the family, for any class or type.
   static bool has(const tmeter::Call& call, Family family);
   static std::optional<double> number(const tmeter::Call& call, const std::string& key);
 

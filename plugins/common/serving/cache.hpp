@@ -12,8 +12,8 @@ enum class CacheKind {
   kChunked,  // of the chunk of `window` tokens that the token is in
   kLatent,   // one latent vector per token instead of keys and values (multi-head latent attention)
   kShared,   // the keys and values of an earlier layer: nothing of its own
-  kCross,    // keys and values of `window` encoder positions, whatever the context
-  kState,    // states of a recurrence, whatever the context
+  kCross,    // keys and values of `window` encoder positions, independent of the context
+  kState,    // states of a recurrence, independent of the context
 };
 
 /// One layer. Elements, not bytes: an engine chooses the element types.

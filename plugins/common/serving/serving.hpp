@@ -50,7 +50,7 @@ class Serving {
       : layers_(std::move(layers)), request_(std::move(request)), weights_(weights) {}
 
   CacheBytes caches(const Load& load) const { return request_.engine->bytes(layers_, load); }
-  /// As asked for. Throws Error(TMETER_BAD_USAGE) for a load whose bytes exceed 2^63.
+  /// For the requested load. Throws Error(TMETER_BAD_USAGE) if its bytes exceed 2^63.
   CacheBytes caches() const;
   tmeter::Count all(const Load& load) const { return weights_ + caches(load).all(); }
   const Request& request() const { return request_; }

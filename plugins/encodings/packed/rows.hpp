@@ -53,7 +53,7 @@ inline Extent extent_of(const tmeter::Tensor& t) {
   return {columns > 0 ? t.numel().value() / columns : 0, columns};
 }
 
-/// The numbers of a stored tensor, read where they lie.
+/// The elements of a stored tensor, read in place.
 class Numbers {
  public:
   Numbers() = default;

@@ -1,4 +1,4 @@
-// The work of recognition: tensors by name, what is taken, and the arithmetic of shapes.
+// The tools of recognition: tensors by name, tensors already taken, and the arithmetic of shapes.
 #pragma once
 #include <optional>
 #include <unordered_map>
@@ -49,7 +49,7 @@ class Reader {
     if (find(weight.name) || !names_.insert(weight.name).second) weight.name = weight.values->name;
     out_.packed.push_back(std::move(weight));
   }
-  /// It is no weight of a known form; `why` is said of the first.
+  /// Notes a tensor of unknown form. The warning states `why` for the first one.
   void leave(const Stored& t, std::string why) {
     if (left_.empty()) why_left_ = std::move(why);
     left_.insert(&t);

@@ -84,7 +84,7 @@ std::string text_of(json::element e) {
   return std::string(loading::as_text(e));
 }
 
-/// Nothing where they have no such entry, or another library's.
+/// nullopt if the entry is missing or belongs to another library.
 std::optional<Told> told_of(std::string_view text) {
   if (!text.starts_with('{')) return std::nullopt;
   try {

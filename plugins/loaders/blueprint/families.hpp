@@ -20,7 +20,7 @@ struct Family {
 //   sliding-if-said  the window holds from layer `max_window_layers` on, if `use_sliding_window` is set
 //   multi-query      `multi_query` says that all heads share one key and value
 //   no-cache         causal, and the library keeps nothing of the past
-//   pair             an encoder, and a decoder that looks at what it made
+//   pair             an encoder, and a decoder that attends to its output
 //   image            over patches of an image
 //   positions-from-2 the table of positions has two rows more than positions
 //   gated-queries    the projection of queries has a gate of the same width for each head

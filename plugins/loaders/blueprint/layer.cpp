@@ -14,7 +14,7 @@ const Names kProjections{"q_proj", "qkv_proj", "kv_a_proj_with_mqa"};
 const Names kSharedMlp{"shared_mlp"};
 const Names kCrossAttention{"encoder_attn"};
 const Names kFeedForward{"mlp", "feed_forward", "ffn", "block_sparse_moe", "moe"};
-// Norms of a layer by what they stand before or behind.
+// Norms of a layer, by the part before or behind them.
 const Names kBeforeAttention{
     "input_layernorm", "ln_1",           "attention_layernorm",  "operator_norm",    "layernorm1",
     "ln_attn",         "attention_norm", "self_attn_layer_norm", "layernorm_before", "layer_norm1",

@@ -1,4 +1,4 @@
-// An encoder, and a decoder whose layers look at what it made.
+// An encoder, and a decoder whose layers attend to its output.
 #include "stack.hpp"
 
 namespace blueprint {
@@ -16,7 +16,7 @@ Keys before(Keys first, const Keys& second) {
   return first;
 }
 
-/// Rows of a table of positions that is not added by a look-up but as it is.
+/// Rows of a table of positions that is added as a whole, without a look-up.
 Value add_table(Model& model, const Module& encoder, const Value& x) {
   const auto table = find_tensor(find_child(encoder, "embed_positions"), "weight");
   return table ? model.program.binary("aten::add", x, model.program.bound(table)) : x;

@@ -18,7 +18,7 @@ using tmeter::Tensor;
 
 constexpr int64_t kUsualSequence = 128;  // unless bound
 
-/// A number times sizes that are left open: symbols, and what follows from them.
+/// A number times open sizes: symbols, and sizes that follow from them.
 struct Size {
   int64_t number = 1;
   std::vector<size_t> open{};  // by their place in the program, in order
@@ -43,7 +43,7 @@ Module find_child(const Module& m, std::string_view name);
 /// The first that is there.
 Module first_child(const Module& m, const std::vector<std::string_view>& names);
 Tensor first_tensor(const Module& m, const std::vector<std::string_view>& names);
-/// A weight that multiplies: of rank 2, whatever it is called.
+/// A weight of a matrix product: any tensor of rank 2.
 bool is_matrix(const Module& m);
 
 class Program {
@@ -110,7 +110,7 @@ class Program {
                 const Size& rows, int64_t out);
   Value node(std::string_view op, std::vector<std::pair<std::string_view, tmeter_id>> args,
              std::vector<Size> dims, tmeter::DType dtype);
-  /// Something that nothing here understands: x goes in, and comes out as it was.
+  /// A module of unknown kind: its output is its input x.
   Value unknown(const std::string& op, const Value& x, const std::vector<Tensor>& tensors);
 
   void attribute(const Module& m, std::string_view name, int64_t value);

@@ -17,13 +17,13 @@ class Contradiction : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A number that no model has: refused, whatever the model's type.
+/// Throws for a number that no model has, for any type of model.
 class BadNumber : public Contradiction {
  public:
   using Contradiction::Contradiction;
 };
 
-/// A structure that is not understood: the weights are reported alone, and it says why.
+/// A structure of unknown kind: only the weights are reported, with this reason.
 class NotUnderstood : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

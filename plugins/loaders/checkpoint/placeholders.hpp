@@ -13,7 +13,7 @@ namespace checkpoint {
 [[noreturn]] void refuse_placeholder(const Value& placeholder, const std::string& what);
 
 /// Whether the arguments, attributes or items of an object hold tensors, storages or raw bytes.
-/// Each value is visited once, however many objects share it.
+/// Each value is visited once, even if many objects share it.
 class HiddenWeights {
  public:
   /// True on the first visit.

@@ -1,5 +1,5 @@
 // Tensors as pickles describe them: a call of one of torch's _rebuild_… functions
-// (torch/_utils.py, torch/_tensor.py of torch 2.15 and what older versions called them).
+// (torch/_utils.py, torch/_tensor.py of torch 2.15, and their older names).
 //
 // Some tensors have parts: a sparse one has indices and values, a quantized one of torchao packed
 // integers and scales. The parts become tensors of their own ("weight.values"), as they are in the

@@ -13,7 +13,7 @@ namespace gguf {
 /// Decodes `count` whole blocks. `out` has room for all their elements.
 using DecodeBlocks = void (*)(const uint8_t* blocks, size_t count, float* out);
 
-/// How a block says by what its elements are multiplied.
+/// The way in which a block stores the scale of its elements.
 enum class ScaleKind { kNone, kHalf, kFloat, kE8m0, kUe4m3, kSplitHalf };
 
 /// Numbers of several bytes in a block, whose bytes are swapped in a big-endian file.

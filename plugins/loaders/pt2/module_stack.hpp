@@ -18,7 +18,7 @@ struct StackEntry {
   std::string_view key;   // of the call
   std::string path;       // "layer1.0.conv1"; "" for the root
   std::string_view type;  // "torch.nn.modules.conv.Conv2d"
-  bool is_module = true;  // false: stands for "no module in particular"
+  bool is_module = true;  // false: no particular module
 };
 
 /// The outermost entry of a stack, and the stack inside it.

@@ -11,7 +11,7 @@ namespace safetensors {
 
 struct ElementType {
   std::string_view name;
-  int32_t dtype;  // TMETER_DTYPE_…; UNDEFINED where torch has none
+  int32_t dtype;  // TMETER_DTYPE_…; UNDEFINED if torch lacks the type
   int bits;       // of one element as the shape counts them
   int per_item;   // elements in one element of `dtype` (F4: two in a byte)
 };

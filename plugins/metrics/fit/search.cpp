@@ -109,7 +109,7 @@ struct Limit {
 
 struct Found {
   int64_t size = 0;
-  std::string unknown;  // why there is none; empty: there is
+  std::string unknown;  // why it is missing; empty: it is known
 };
 
 Found largest_size(const Size& size, const Limit& limit, const Call& call) {

@@ -1,4 +1,4 @@
-// Serving a decoder language model: the largest loads, and what other settings gain.
+// Serving a decoder language model: the largest loads, and the gains of other settings.
 #pragma once
 #include <tmeter/cpp/plugin.hpp>
 

@@ -38,7 +38,7 @@ std::optional<int64_t> bits_of(tmeter::DType type) {
   return plain ? std::optional(type.bytes() * 8) : std::nullopt;
 }
 
-// --- operators whose name says a width that no argument shows ----------------------------------
+// --- operators whose name states a width that no argument shows --------------------------------
 struct ByName {
   std::string_view names;      // separated by spaces; one that ends with * is a prefix
   int64_t activation, weight;  // 0: by the operand's element type

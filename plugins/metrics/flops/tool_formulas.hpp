@@ -25,7 +25,7 @@ Count in_and_out(const Node& n, Count);
 Count out_by_window_minus_1(const Node& n, Count);
 /// window - 1 additions and a division count as torchmeter has them: 2 (window - 1) + 1.
 Count out_by_twice_window_minus_1(const Node& n, Count);
-/// n multiplications and n - 1 additions for each result, and one more where there is a bias.
+/// n multiplications and n - 1 additions for each result, and one more with a bias.
 Count twice_without_first_addition(const Node& n, Count macs);
 /// The same without the addition of the bias.
 Count twice_without_first_addition_or_bias(const Node& n, Count macs);

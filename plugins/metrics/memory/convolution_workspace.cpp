@@ -124,7 +124,7 @@ Count blocked(const Convolution& c, const Kernels& k) {
   const Count channels = rounded_up(c.channels(), k.block),
               filters = rounded_up(c.filters(), k.block);
   const bool first =
-      c.groups == 1 && c.channels() < k.block && !c.is_point();  // few channels stay as they are
+      c.groups == 1 && c.channels() < k.block && !c.is_point();  // few channels are not reordered
   const Count image = Count(c.images()) * channels * c.places(c.x) * Count(kFloat);
   const Count result = Count(c.images()) * filters * c.places(c.y) * Count(kFloat);
   Count weights = filters * (first ? Count(c.channels()) : channels) * c.kernel() * Count(kFloat);

@@ -82,7 +82,7 @@ uint32_t number_of(const tmeter::ModuleCall& call) {
 class Calls {
  public:
   explicit Calls(const Graph& graph) : calls_(graph.module_calls().size()) {
-    for (const auto& call : graph.module_calls()) {  // callers come before what they call
+    for (const auto& call : graph.module_calls()) {  // callers come before their callees
       const auto parent = number_of(call.parent());
       calls_[call.index()] = {parent, parent == kNone ? 1 : calls_[parent].depth + 1, 0};
     }
@@ -257,7 +257,7 @@ class Tracker {
       known_.set(v.handle(), {known->storage, maker_of(v, node, call)});
   }
 
-  /// A list shares with a list item by item where they are equally long, else with its first.
+  /// A list shares item by item with one of equal length, else each item with the first of `with`.
   void share_all(const Value& v, const Value& with, const Node& node, uint32_t call) {
     if (!v.is_list()) return share(v, with.is_list() ? with[0] : with, node, call);
     const bool by_item = with.is_list() && with.size() == v.size();
@@ -270,7 +270,7 @@ class Tracker {
   }
 
   void sum_up(size_t nodes) {
-    auto& alive = out_.alive;  // first what is made
+    auto& alive = out_.alive;  // the results first
     alive.assign(nodes, 0);
     if (alive.empty()) return;
     std::vector<Count> freed(nodes);

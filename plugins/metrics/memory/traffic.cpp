@@ -58,7 +58,7 @@ constexpr std::array<std::string_view, 9> kScatters{
     "scatter",   "scatter_add", "scatter_reduce", "index_put", "_index_put_impl",
     "index_add", "index_copy",  "index_reduce",   "put"};
 
-/// In-place scatters touch only as many elements as they are given: the elements of the source,
+/// In-place scatters touch as many elements as their operands have: the elements of the source,
 /// else (a scalar source) one per index; with neither, the whole target is the upper bound.
 std::optional<Count> scattered_bytes(const Site& site) {
   const auto target = first_tensor(site.node);
@@ -137,7 +137,7 @@ std::optional<Count> read_bytes(const Site& site) {
       return lookup_read(site, rule.table);
     }
   }
-  const bool overwrites = site.in_place && site.name == "copy";  // its target is not looked at
+  const bool overwrites = site.in_place && site.name == "copy";  // it does not read its target
   return bytes_if_known(inputs_of(site.node, overwrites ? "self" : "out"));
 }
 
@@ -168,7 +168,7 @@ bool leaves_uninitialised(const Site& site) {
   return site.name.starts_with("empty") || site.name.starts_with("new_empty");
 }
 
-// --- operators of a plugin, whose schema says what they share and change ---
+// --- operators of a plugin, whose schema states shared and changed arguments ---
 
 /// Empty if the effect of the operator on its arguments is unknown.
 std::optional<Traffic> by_schema(const Site& site, const tmeter::Call& call) {

@@ -12,7 +12,7 @@ namespace memory {
 struct Kernels {
   int64_t threads = 1;
   int64_t block = 16;  // channels in a block of oneDNN: 16 with AVX-512, 8 with AVX2
-  const plugins::Layouts* layouts = nullptr;  // strides, where they are known
+  const plugins::Layouts* layouts = nullptr;  // known strides
 };
 
 /// The largest amount while it runs, beyond arguments and results.

@@ -8,7 +8,7 @@
 
 namespace param_stats {
 
-/// Exactly one function is set; it says which of the plugin's analyses emits the column.
+/// Exactly one function is set. It selects the analysis of the plugin that emits the column.
 struct Column {
   tmeter::MetricSpec spec;
   /// Of a tensor and, merged, of the parameters of a module or the model.
@@ -20,7 +20,7 @@ struct Column {
 };
 std::span<const Column> columns();
 
-/// Separated by spaces, as analyses declare what they produce.
+/// Separated by spaces, the form in which analyses declare their metrics.
 std::string ids_where(bool (*applies)(const Column&));
 
 }  // namespace param_stats

@@ -17,7 +17,7 @@ std::vector<uint64_t> quantile_ranks(uint64_t n) {
   return ranks;
 }
 
-/// Counts a bucket as a whole where it can, and adds tasks where it cannot.
+/// Counts a bucket as a whole if possible, else adds tasks.
 template <class T>
 void assign(const BucketCount& b, SelectionPlan& plan) {
   const double lo = OrderKeys<T>::value(b.keys.lo), hi = OrderKeys<T>::value(b.keys.hi);

@@ -9,7 +9,7 @@
 
 namespace param_stats {
 
-/// Why the values of a bucket are looked at.
+/// The reason why the values of a bucket are collected.
 enum BucketTask : uint8_t {
   kRanked = 1,   // an open interval of the selection
   kBinned = 2,   // an edge between bins

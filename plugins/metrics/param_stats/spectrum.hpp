@@ -15,7 +15,7 @@
 
 namespace param_stats {
 
-/// Up to this shorter side the effective rank is worked out unless the user says otherwise.
+/// Default limit of the shorter side up to which the effective rank is computed.
 constexpr int64_t kDefaultRankSide = 64;
 /// Up to this shorter side the Gram matrix is used where Lanczos' method does not converge.
 constexpr int64_t kMaxGramSide = 1024;

@@ -1,4 +1,4 @@
-// The two streamed analyses of a tensor, and what modules and findings need of their results.
+// The two streamed analyses of a tensor, and their results for modules and findings.
 #pragma once
 #include <memory>
 #include <unordered_map>

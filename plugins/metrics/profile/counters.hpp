@@ -24,7 +24,7 @@ using Readings = std::array<uint64_t, kEventCount>;
 class Counters {
  public:
   virtual ~Counters() = default;
-  /// Why an event cannot be counted here, and what to do; empty when it can.
+  /// The reason why an event cannot be counted here, with the remedy. Empty: it can.
   virtual std::string_view missing(Event event) const = 0;
   /// Monotonic counts; 0 for missing events.
   virtual Readings read() = 0;

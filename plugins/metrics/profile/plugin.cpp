@@ -22,7 +22,7 @@ constexpr int kMinRuns = 5, kScalingRounds = 5;
 /// A column that is counted, or computed from counts and the operators' times.
 struct Column {
   tmeter::MetricSpec spec;
-  Event event = profile::kEventCount;  // what it counts
+  Event event = profile::kEventCount;  // the counted event
 };
 
 tmeter::MetricSpec counted(std::string_view id, std::string_view title,
@@ -123,7 +123,7 @@ std::string_view all_ids() {
   return ids;
 }
 
-/// The columns that the user asked for.
+/// The requested columns.
 int32_t threads_of(const ObserverCall& call) {
   const std::string text(call.fact("threads"));
   return std::max(static_cast<int32_t>(std::strtol(text.c_str(), nullptr, 10)), 1);

@@ -1,5 +1,5 @@
 // What plugins that read sensors declare alike: metrics of the whole model, and the options of the
-// places where sensors are looked for.
+// places that are searched for sensors.
 #pragma once
 #include <tmeter/cpp/plugin.hpp>
 

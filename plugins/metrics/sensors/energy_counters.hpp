@@ -1,5 +1,5 @@
 // Counters of joules: of processor packages and their memory (RAPL, by powercap or perf), of GPUs
-// (NVML). All count up from 0 when they were opened, however often the hardware's own overflows.
+// (NVML). All count up from 0 at opening and hide overflows of the hardware's counters.
 //
 // One thread at a time. A counter that vanishes or returns an impossible value has no readings from
 // then on.

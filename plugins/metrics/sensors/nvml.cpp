@@ -156,7 +156,7 @@ void Nvml::find_devices() {
   if (api_->count(&count) != kSuccess) return;
   for (unsigned i = 0; i < std::min(count, kMaxDevices); ++i) {
     Handle handle = nullptr;
-    if (api_->by_index(i, &handle) != kSuccess) break;  // a device by its number, or none at all
+    if (api_->by_index(i, &handle) != kSuccess) break;  // the number of a device, or none
     std::array<char, 97> name{};
     if (!api_->name || api_->name(handle, name.data(), name.size() - 1) != kSuccess) name[0] = 0;
     devices_.push_back({handle, name.data()});

@@ -22,7 +22,7 @@ struct GpuState {
 class Nvml {
  public:
   /// `library` as for dlopen. Where it is missing, or has no driver, there are no devices, and
-  /// `problem` says why.
+  /// `problem` has the reason.
   explicit Nvml(const std::string& library);
   ~Nvml();
   Nvml(const Nvml&) = delete;

@@ -8,7 +8,7 @@
 namespace sensors {
 namespace {
 
-constexpr double kSector = 512;  // of diskstats, whatever the disk's own is
+constexpr double kSector = 512;  // bytes; the unit of diskstats, not of the disk
 
 std::optional<double> real_in(std::string_view word) {
   const auto value = number_in(word);

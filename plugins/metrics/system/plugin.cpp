@@ -19,7 +19,7 @@ using tmeter::ObserverCall;
 
 using Value = std::optional<double>;
 
-/// A metric of the whole model, and where it is from.
+/// A metric of the whole model, with its source.
 struct Column {
   tmeter::MetricSpec spec;
   Value (*value)(const Recorder&);

@@ -17,7 +17,7 @@ using tmeter::Value;
 struct Product {
   std::string_view op;       // base name
   std::string_view factors;  // the arguments that are multiplied, separated by spaces
-  bool in_torch = true;      // FlopCounterMode has a formula for what it runs as
+  bool in_torch = true;      // FlopCounterMode has a formula for the operator that runs
 };
 
 constexpr Product kProducts[] = {
@@ -232,7 +232,7 @@ Work work_of(const Node& node, const Cell& macs, const Gradients& gradients,
   return {Cell::unsupported(), count, Cell::unsupported()};
 }
 
-/// Two products more: both matrices have gradients, and so has what is between them.
+/// Two more products: both matrices and the value between them have gradients.
 void add_adapter(const Adapter& adapter, const Gradients& gradients, Work& work) {
   const auto to_rank = adapter.rows * adapter.in * adapter.rank;
   const auto from_rank = adapter.rows * adapter.rank * adapter.out;

@@ -15,7 +15,7 @@ struct Work {
   tmeter::Count adapter = 0;  // of the forward, beside the operator's own
 };
 
-/// `macs` is what the metric of that name says of the node.
+/// `macs` is the node's value of that metric.
 Work backward_work(const tmeter::Node& node, const tmeter::Cell& macs, const Gradients& gradients,
                    const Settings& settings);
 

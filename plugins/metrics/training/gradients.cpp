@@ -18,7 +18,7 @@ bool is_real(tmeter::DType dtype) {
   return dtype.kind() == DTypeClass::kFloat || dtype.kind() == DTypeClass::kComplex;
 }
 
-/// Results are new numbers, or the old ones cut off from where they came from.
+/// Results are new values, or old ones detached from the graph of gradients.
 bool stops_gradient(std::string_view op) {
   constexpr std::string_view kStops[] = {"detach",    "detach_copy", "alias_copy_detached",
                                          "bernoulli", "sign",        "floor",

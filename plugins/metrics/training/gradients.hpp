@@ -28,7 +28,7 @@ class Gradients {
     return found == rules_.end() ? nullptr : &found->second;
   }
   bool of(const tmeter::Value& value) const;
-  /// Whether an argument, or any item of it where it is a list, needs one.
+  /// Whether an argument, or any item of a list, needs a gradient.
   bool of_any(const tmeter::Value& value) const;
   /// By index; false for buffers, constants, integers, and for parameters that are frozen.
   bool trainable(const tmeter::Tensor& tensor) const { return trainable_[tensor.index()]; }

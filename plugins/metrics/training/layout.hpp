@@ -21,7 +21,7 @@ Dims contiguous_strides(DimSpan shape);
 /// As `contiguous_strides`, channels (dim 1) first: NHWC, NDHWC.
 Dims channels_last_strides(DimSpan shape);
 
-/// Dims of size 1 are not looked at.
+/// Dims of size 1 are ignored.
 bool is_contiguous(DimSpan shape, DimSpan strides);
 bool is_channels_last(DimSpan shape, DimSpan strides);
 /// No element twice, no gap: a permutation of contiguous.

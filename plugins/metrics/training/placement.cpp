@@ -44,7 +44,7 @@ bool keeps_channels_last(OpClass kind) {
          kind == OpClass::kInterpolation;
 }
 
-/// Their kernels make contiguous results whatever they are given.
+/// Their kernels make contiguous results of any operands.
 bool makes_contiguous(std::string_view base) {
   return base == "layer_norm" || base == "native_layer_norm" || base == "contiguous" ||
          base == "reshape" || base == "flatten" || base == "cat";

@@ -1,4 +1,4 @@
-// training: what a training step costs – the work of the backward, and what autograd keeps for it.
+// training: the cost of a training step, its backward work and the tensors kept for it.
 
 #include "conventions.hpp"
 #include "optimizers.hpp"
@@ -180,7 +180,7 @@ void configure(Call& call) {
           (s.attention == training::Attention::kMath ? ", attention as products" : ""));
 }
 
-/// Whether anything can be said; says why not otherwise.
+/// Whether a step can be computed. Reports the reason if not.
 bool has_backward(const Graph& graph, const Gradients& gradients, Call& call) {
   if (graph.nodes().size() == 0) return false;
   bool any = gradients.adapters().any();

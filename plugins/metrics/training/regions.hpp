@@ -18,7 +18,7 @@ struct Region {
 class Regions {
  public:
   Regions() = default;
-  /// `calls`: module calls, none inside another.
+  /// `calls`: module calls that do not contain each other.
   Regions(const tmeter::Graph& graph, const Tape& tape,
           const std::vector<tmeter::ModuleCall>& calls);
 

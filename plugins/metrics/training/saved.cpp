@@ -80,7 +80,7 @@ class Keeper {
     if (value.is_tensor()) tape_.outputs.push_back(placement_.of(value).storage);
   }
 
-  // --- what is kept ---
+  // --- the kept tensors ---
 
   void keep(uint32_t storage) {
     if (!placement_.storages()[storage].persistent) tape_.kept.push_back(storage);

@@ -9,7 +9,7 @@ enum class Device { kCpu, kCuda };
 enum class Attention { kFused, kMath };
 
 struct Settings {
-  bool train = true;  // batch statistics and dropout, whatever the file was recorded with
+  bool train = true;  // batch statistics and dropout, independent of the recorded mode
   Device device = Device::kCpu;
   Attention attention = Attention::kFused;
   int64_t float_bytes = 0;  // of an element of weights and activations; 0: as recorded

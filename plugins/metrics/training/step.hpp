@@ -23,7 +23,7 @@ struct Held {
   tmeter::Count states = 0;       // of the optimizer, with master weights
   tmeter::Count gradients = 0;    // of parameters
   tmeter::Count activations = 0;  // inputs, results in use, tensors kept for the backward
-  tmeter::Count temporaries = 0;  // gradients of activations, and what formulas need on the way
+  tmeter::Count temporaries = 0;  // gradients of activations, and temporaries of formulas
   tmeter::Count total() const { return weights + states + gradients + activations + temporaries; }
 };
 

@@ -130,7 +130,7 @@ std::vector<Kept> kept_tensors(const Tape& tape, const Regions& regions) {
   return out;
 }
 
-/// The largest tensors that are kept: what they are, and which operator keeps them.
+/// The largest kept tensors, each with its role and the operator that keeps it.
 void report_kept(const Graph& graph, const Tape& tape, const Regions& regions, Call& call) {
   constexpr size_t kMost = 10;
   auto kept = kept_tensors(tape, regions);

@@ -1,4 +1,4 @@
-// Layers by what they do: Convolution, Linear, Attention, Recurrent, Normalization, Activation,
+// Layers by function: Convolution, Linear, Attention, Recurrent, Normalization, Activation,
 // Pooling, Embedding, Other.
 #pragma once
 #include <string_view>

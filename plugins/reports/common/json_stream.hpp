@@ -92,9 +92,9 @@ class JsonStream {
   /// Members or items that another stream has written, at least one: a few, or a great many.
   JsonStream& members(std::string_view made) { return put_value(made); }
   JsonStream& items(std::string_view made);
-  /// Passes on what is left.
+  /// Passes on the rest of the buffer.
   void flush();
-  /// Ends the last line and passes on what is left.
+  /// Ends the last line and passes on the rest of the buffer.
   void finish();
 
  private:

@@ -26,7 +26,7 @@ struct Row {
 
 struct RowOptions {
   bool leading_dot = false;  // of module paths: ".layer1.0"
-  // In place of --by and --depth; empty: as asked for. A sweep is shown only without `by`.
+  // Replaces --by and --depth; empty: the user's. A sweep is shown only without `by`.
   std::string_view by{}, depth{};
 };
 

@@ -4,7 +4,7 @@
 
 namespace dot_report {
 
-/// The module tree; runs of identical siblings are drawn once, their edge says how often.
+/// The module tree. Runs of identical siblings are drawn once, with a count at their edge.
 void write_modules(const tmeter::Report& report, const Options& options, reports::Buffer& out);
 
 /// Operators and the tensors between them, in boxes by module.

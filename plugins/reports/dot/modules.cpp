@@ -94,7 +94,7 @@ class ModuleGraph {
     }
   }
 
-  // Identical modules may differ in their number of calls and in what is frozen.
+  // Identical modules may differ in their number of calls and in frozen parameters.
   bool alike(const Module& parent, size_t first, const Report::Repeat& run) const {
     for (size_t i = first + run.window; i < first + run.window * run.times; ++i) {
       if (chosen_[parent.child(i).index()] != chosen_[parent.child(i - run.window).index()])

@@ -22,7 +22,7 @@ struct Document {
 
   /// "3  Parameters" and a line under it.
   void heading(std::string_view title);
-  /// One line, `indent` steps in; printable. Names are as long as they are, up to a page.
+  /// One line, `indent` steps in; printable. Names are shown in full, up to a page.
   void line(size_t indent, std::string_view text);
   void gap() { out << "\n"; }
 

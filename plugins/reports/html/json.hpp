@@ -1,4 +1,4 @@
-// Values as the page reads them, in JSON that goes into a block as it is written.
+// Values in the page's form, in JSON that goes into a block while it is written.
 #pragma once
 #include "../common/json_stream.hpp"
 #include "block.hpp"
@@ -11,7 +11,7 @@ using Json = reports::JsonStream;
 /// "i9007199254740993".
 Json& exact(Json& json, int64_t value);
 
-/// A cell: a number, null where it does not apply, else a text: "?" unknown, "-" unavailable, "0"
+/// A cell: a number, null if it does not apply, else a text: "?" unknown, "-" unavailable, "0"
 /// zero by rule, "^" in a module's value, a count that is too large (`exact`), "nan", "inf",
 /// "-inf".
 Json& cell(Json& json, const tmeter::Cell& cell);

@@ -25,7 +25,7 @@ void write_repeats(Json& json, const Report& report) {
   json.close(']');
 }
 
-/// Calls `visit` for every operator or tensor that an argument is, inside lists, too.
+/// Calls `visit` for each operator and tensor of an argument, including items of lists.
 template <class Visit>
 void visit_values(const tmeter::Value& value, Visit&& visit) {
   if (!value.is_list()) return visit(value);
@@ -124,7 +124,7 @@ size_t row_count(const tmeter::Graph& graph, int32_t axis) {
   }
 }
 
-/// Whether a metric has cells on an axis at all; most rows lack most metrics.
+/// Whether a metric has any cell on an axis. Most rows lack most metrics.
 bool is_column(const Report& report, const tmeter::Metric& metric, int32_t axis, size_t rows) {
   if (metric.axis() == TMETER_AXIS_MODEL) return false;
   for (size_t i = 0; i < rows; ++i)
@@ -207,7 +207,7 @@ void write_figures(Json& json, const Report& report, int32_t axis) {
 
 namespace {
 
-/// [metric, module, …] of totals that are `doubtful`; module 0 stands for the model.
+/// [metric, module, …] of totals that are `doubtful`; module 0: the model's total.
 template <class Doubtful>
 void write_doubts(Json& json, const Report& report, Doubtful doubtful) {
   json.open('[');
@@ -215,7 +215,7 @@ void write_doubts(Json& json, const Report& report, Doubtful doubtful) {
   for (const auto& metric : report.metrics()) {
     if (!doubtful(report.total(metric))) continue;
     json.open('[').natural(metric.index());
-    json.natural(0);  // stands for the model
+    json.natural(0);  // the model
     for (size_t i = 1; i < modules.size(); ++i)
       if (doubtful(report.cell(metric, modules[i]))) json.natural(i);
     json.close(']');

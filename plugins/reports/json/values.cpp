@@ -14,7 +14,7 @@ namespace {
 using tmeter::Cell;
 using tmeter::Value;
 
-/// A metric has values where it is stated, and where those are rolled up (abi/report.h, `cell`).
+/// A metric has values on its own axis and on those of its roll-up (abi/report.h, `cell`).
 bool may_have_figures(int32_t of_metric, int32_t axis) {
   switch (axis) {
     case TMETER_AXIS_NODE:

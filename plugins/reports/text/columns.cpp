@@ -170,7 +170,7 @@ void choose_sort(const Report& report, const View& view, Columns& columns) {
   sort = list.size() - 1;
 }
 
-// The details are in the other reports of such a run. The column that rows are sorted by stays.
+// The other reports of such a run have the details. The column that sorts the rows stays.
 void keep_first_of_each_plugin(const Report& report, std::vector<Metric>& metrics,
                                std::optional<size_t>& sort) {
   const auto sorted = sort ? std::string(metrics[*sort].id()) : std::string();

@@ -29,7 +29,7 @@ struct View {
   bool raw = false;        // plain numbers: no scaling, no abbreviation
 };
 
-/// Throws tmeter::Error(TMETER_BAD_USAGE) naming the option and what it accepts.
+/// Throws tmeter::Error(TMETER_BAD_USAGE) with the option and its accepted values.
 View read_view(const tmeter::Report& report);
 
 // The metrics that are columns of the table, those that are facts of the model, and the one that

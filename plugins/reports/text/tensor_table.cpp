@@ -47,7 +47,7 @@ std::vector<Tensor> ordered(const Report& report, const Columns& columns) {
   return tensors;
 }
 
-/// Rows of one table: what they have in common.
+/// Common properties of the rows of one table.
 class RowMaker {
  public:
   RowMaker(const Report& report, const Columns& columns, const View& view)

@@ -46,7 +46,7 @@ struct Branch {
   std::vector<std::string> facts{};  // one per column of words; empty: none
   size_t module = kNoModule;         // index
   size_t times = 1, window = 1;      // of the run it is, or is a part of: 5 times 2 siblings
-  bool run = false;                  // stands for a run; its children are one repetition
+  bool run = false;                  // represents a run; its children are one repetition
   static constexpr size_t kNoModule = SIZE_MAX;
 };
 

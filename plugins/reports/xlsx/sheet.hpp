@@ -2,7 +2,7 @@
 //
 // Text is written as text: a spreadsheet runs no formula in it. What XML or Excel cannot hold is
 // replaced: control characters by U+FFFD, what lies beyond 32,767 characters by "…". A table with more
-// rows than a sheet holds goes on in the next one, "Operators (2)".
+// rows than a sheet holds continues in the next one, "Operators (2)".
 #pragma once
 #include <string>
 #include <string_view>

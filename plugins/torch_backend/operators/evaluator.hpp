@@ -81,7 +81,7 @@ class Evaluator {
 bool execute_on_placeholders(const c10::OperatorHandle& op, const OperatorInfo& info,
                              torch::jit::Stack& args);
 
-/// True for Tensor[] and Tensor?[], whatever type the list was created with.
+/// True for Tensor[] and Tensor?[], even if the list was created with another element type.
 inline bool holds_tensors(const c10::IValue& value) {
   if (!value.isList()) return false;
   auto type = value.toList().elementType();

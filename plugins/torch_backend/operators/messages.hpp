@@ -1,4 +1,4 @@
-// Finds the line that says what is wrong in LibTorch's errors, which are pages of stack traces.
+// Finds the line that states the cause in LibTorch's errors, which are pages of stack traces.
 #pragma once
 #include <exception>
 #include <string>
@@ -13,7 +13,7 @@ std::string short_reason(const std::exception& error);
 /// Rethrows the current exception. LibTorch's become TMETER_BAD_MODEL that names `record`.
 [[noreturn]] void rethrow_as_bad_model(std::string_view record);
 
-/// Runs a step of loading and translates what it throws.
+/// Runs a step of loading and translates its exceptions.
 
 template <class F>
 auto while_reading(std::string_view record, F&& step) {

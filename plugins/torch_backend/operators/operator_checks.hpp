@@ -15,7 +15,7 @@ const c10::IValue* argument_named(const OperatorInfo& info, const torch::jit::St
 /// at::native::lstm of torch 2.15 crashes with meta tensors then, while it unwinds its own error.
 void check_hidden_state(const OperatorInfo& info, const torch::jit::Stack& args);
 
-/// Throws if an argument stands for no value of its type, as a number that is not a dtype.
+/// Throws if an argument is not a value of its type, such as a number that is not a dtype.
 void check_enums(const OperatorInfo& info, const torch::jit::Stack& args);
 
 /// Whether all tensors are as the table of real operators requires: dense, neither quantized nor

@@ -31,7 +31,7 @@ std::optional<c10::IValue> packed_object(const c10::ClassTypePtr& type, const c1
 std::optional<c10::intrusive_ptr<c10::ivalue::Object>> packed_module(const c10::StrongTypePtr& type,
                                                                      const c10::IValue& state);
 
-/// The contents of such an object; nothing for any other value.
+/// The contents of such an object; nullopt for any other value.
 std::optional<Packed> packed(const c10::IValue& value);
 
 /// Lets LibTorch's unpickler create quantized tensors without values. Takes effect once per

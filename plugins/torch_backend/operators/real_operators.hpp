@@ -20,7 +20,7 @@ using Work = double (*)(const OperatorInfo& info, const torch::jit::Stack& args,
 using FitCheck = void (*)(const OperatorInfo& info, const torch::jit::Stack& args);
 
 struct RealOperator {
-  std::string_view name;  // "aten::add" also stands for add_
+  std::string_view name;  // "aten::add" also means add_
   Work work = nullptr;    // null: proportional to the elements of arguments and results
   FitCheck check = nullptr;
 

@@ -1,7 +1,7 @@
 // Figures that follow from those of other plugins. An analysis runs once, when these are there.
 #include <tmeter/cpp/plugin.hpp>
 
-// FLOPs for each byte that an operator reads or writes: few mean that memory is what it waits for.
+// FLOPs for each byte that an operator reads or writes: few mean that it waits for memory.
 static void intensity(const tmeter::Graph& graph, tmeter::Call& call) {
   for (const auto& node : graph.nodes()) {
     const auto flops = call.read("flops", node);

@@ -4,7 +4,7 @@
 // checkpoint runs a command. Here names are only compared with this table:
 //
 //   refuse     naming it is reason enough: no model needs os.system
-//   call       calling it (REDUCE) makes data and nothing else: OrderedDict, torch.Size, …
+//   call       calling it (REDUCE) makes data and has no other effect: OrderedDict, torch.Size, …
 //   class      a class that is not Python's, PyTorch's or NumPy's (an enum of timm): calling it
 //   makes
 //              an object that is kept with its arguments and is never taken for a tensor or module

@@ -39,7 +39,7 @@ std::string_view Unpickler::take(uint64_t bytes) {
 
 uint64_t Unpickler::number(size_t bytes) {
   uint64_t value = 0;
-  std::memcpy(&value, take(bytes).data(), bytes);  // little-endian, and so are we
+  std::memcpy(&value, take(bytes).data(), bytes);  // both sides are little-endian
   return value;
 }
 

@@ -27,7 +27,7 @@ inline constexpr size_t kMemoGap = 256;            // how far memo numbers may r
 inline constexpr size_t kMaxLineBytes = 4'096;     // names of classes, integers in decimal
 }  // namespace limits
 
-/// Names of classes, and how often each would be called.
+/// Names of classes, with the number of calls of each.
 using Calls = std::map<std::string_view, size_t>;
 
 struct Pickle {

@@ -1,5 +1,5 @@
 // Matrix products. One function does for most: every output element is a dot product over the last
-// dim of the left operand, whatever is broadcast. As torch.utils.flop_counter.mm_flop / 2.
+// dim of the left operand, with or without broadcasting. As torch.utils.flop_counter.mm_flop / 2.
 #include <algorithm>
 #include <bit>
 #include <vector>

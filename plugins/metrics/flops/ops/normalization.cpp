@@ -8,13 +8,13 @@ namespace {
 
 constexpr int64_t kStatistics = 4;
 
-/// Multiplication by the weight and addition of the bias, where they are there.
+/// Multiplication by the weight and addition of the bias, if present.
 Count affine(const Node& n) {
   return int64_t{has_tensor(n, {"weight", "gamma"})} + int64_t{has_tensor(n, {"bias", "beta"})};
 }
 
 // x * alpha + beta, both folded per channel (batch_norm_cpu_transform_input in
-// aten/src/ATen/native/Normalization.cpp); with batch statistics when they are asked for.
+// aten/src/ATen/native/Normalization.cpp); with batch statistics if the arguments request them.
 Count batch_norm(const Node& n) {
   const bool statistics = n.arg("training").as_bool() || n.arg("train").as_bool();
   return data(n).numel() * ((statistics ? kStatistics : 0) + 2);

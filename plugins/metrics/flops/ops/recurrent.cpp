@@ -94,7 +94,7 @@ constexpr Kind kKinds[] = {{"lstm", kLstm},           {"gru", kGru},        {"rn
                            {"rnn_relu", kRnn},        {"_cudnn_rnn", kRnn}, {"miopen_rnn", kRnn},
                            {"mkldnn_rnn_layer", kRnn}};
 
-/// A kernel that runs one of several kinds says which by `mode`.
+/// A kernel for several kinds selects one by `mode`.
 std::optional<Recurrence> kernel_recurrence(const Node& n) {
   const bool one_layer = n.op() == "aten::mkldnn_rnn_layer";
   const Count units = Count(n.arg("hidden_size").as_int()) *

@@ -132,7 +132,7 @@ class TableDrawer {
         for (const auto& more : row.more) cell.more.push_back(more);
         return;
       case Kind::kShare:
-        // Bars begin below each other whatever side they are at.
+        // Bars begin below each other on either side.
         if (row.share)
           fit(share_text(*row.share, slots_.bars)
                   .pad_to(slots_.bars ? std::min(s.width, kPercentWidth + 1 + kBarWidth) : 0),

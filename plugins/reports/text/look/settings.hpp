@@ -31,7 +31,7 @@ const Box* find_box(std::string_view name);
 
 std::vector<std::string_view> box_names();
 
-// How the report looks: what the configuration's tables [plugin.text.…] say, over what is built in.
+// The look of the report: tables [plugin.text.…] of the configuration, over built-in defaults.
 
 enum class Justify : uint8_t { kAuto, kLeft, kCenter, kRight };
 enum class Vertical : uint8_t { kTop, kMiddle, kBottom };

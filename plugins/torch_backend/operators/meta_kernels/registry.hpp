@@ -30,7 +30,7 @@ class KernelCall {
   int64_t integer(std::string_view name) const { return value(name).toInt(); }
   bool boolean(std::string_view name) const { return value(name).toBool(); }
   Dims ints(std::string_view name) const { return value(name).toIntVector(); }
-  /// A list with one value per spatial dim; a single value stands for all.
+  /// A list with one value per spatial dim; a single value applies to all.
   Dims ints(std::string_view name, size_t count) const;
   std::optional<at::ScalarType> dtype(std::string_view name) const;
 

@@ -9,7 +9,7 @@
 namespace tmeter::torch_backend {
 
 /// Maps LibTorch's objects and tensors to the graph. Keys are identities, so calls and arguments
-/// are attributed exactly, whatever their names.
+/// are attributed exactly, independent of their names.
 struct ModuleTree {
   struct Place {
     GraphBuilder::Id id;

@@ -1,6 +1,6 @@
 // Intercepts the operators that a program calls, before LibTorch decomposes them.
 //
-// A dispatch mode does this: a key of LibTorch's dispatcher that nothing else uses, active in one
+// A dispatch mode does this: an otherwise unused key of LibTorch's dispatcher, active in one
 // thread only. Operators called inside of operators are not seen.
 #pragma once
 #include "operators/libtorch.hpp"

@@ -49,7 +49,7 @@ namespace detail {
 
 /// Throws. A plugin built with -fno-exceptions has no way back to the host from here: the message
 /// goes to standard error and the process ends. The host reports both with the plugin's name, and
-/// goes on without it.
+/// continues without it.
 template <class E>
 [[noreturn]] void raise(const E& e) {
 #ifdef __cpp_exceptions

@@ -69,7 +69,7 @@ class Cell {
   bool empty() const { return n_.kind == TMETER_NUMBER_NONE; }
   /// It has no value of its own: that is in the value of a module call around it.
   bool in_module() const { return n_.kind == TMETER_NUMBER_IN_MODULE; }
-  /// A module handler gave it, and it stands for everything inside.
+  /// A module handler gave it; it covers everything inside.
   bool by_module() const { return (n_.flags & TMETER_NUMBER_BY_MODULE) != 0; }
   /// A value that leaves something out: a sum is a lower bound.
   bool partial() const { return known() && (n_.flags & TMETER_NUMBER_PARTIAL) != 0; }

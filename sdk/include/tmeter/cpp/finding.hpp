@@ -1,4 +1,4 @@
-// Findings: what a plugin says in words, and what a writer reads of it.
+// Findings: a plugin states them in words, a writer reads them.
 #pragma once
 #include <span>
 #include <vector>

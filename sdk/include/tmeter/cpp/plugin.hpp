@@ -118,7 +118,7 @@ class Registrar {
                         to_abi(m.unit), m.unit_kind, m.axis, m.aggregation, m.better,
                         to_abi(m.weight), to_abi(m.convention), to_abi(m.description)});
   }
-  /// Called before each run in which the plugin takes part, when options are known: set conventions
+  /// Called before each run that uses the plugin, when options are known: set conventions
   /// and provenance here.
   void configure(Configure f) { configure_ = std::move(f); }
   void option(const OptionSpec& o) {

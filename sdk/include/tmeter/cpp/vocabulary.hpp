@@ -65,7 +65,7 @@ enum class CellStatus : int32_t {
   kLowerBound,  // a sum or maximum that leaves something out
   kPartial,     // another roll-up that leaves something out
   kAssumed,     // rests on an assumption about data
-  kByModule     // a module handler gave it; it stands for everything inside the module call
+  kByModule     // a module handler gave it; it covers everything inside the module call
 };
 /// CellStatus
 inline constexpr auto kCellStatuses =
