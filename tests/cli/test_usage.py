@@ -244,7 +244,7 @@ class Assertions(CliTest):
     def test_a_bound_that_does_not_hold_exits_3_after_the_report(self):
         done = tmeter(RESNET, "--assert", "macs<=4G")
         self.assertEqual(done.returncode, 3)
-        self.assertIn("4089184256", done.stderr)
+        self.assertIn("macs is 4.089 G", done.stderr)
         self.assertIn("ResNet", done.stdout)
 
     def test_nonsense_is_wrong_usage(self):
