@@ -88,7 +88,7 @@ def test_an_ended_run_leaves_table_and_page_of_what_is_done(tmp_path, temporary,
     found = fleet.load(tmp_path / "out")
     assert [(row["model"], row["params"]) for row in found.models] == [(str(models / "a.safetensors"), 1)]
     assert found.total == 2 and not found.is_complete
-    assert "1 models, 1 not done" in (tmp_path / "out/index.html").read_text()
+    assert "1 model, 1 not done" in (tmp_path / "out/index.html").read_text()
     wait_for(lambda: not processes_with(slow))
     assert not list(temporary.iterdir()) and not list((tmp_path / "cache").iterdir())
     assert not (tmp_path / "out/lock").exists() and not (tmp_path / "out/.part").exists()

@@ -47,6 +47,11 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
+def counted(count: int, noun: str) -> str:
+    """``1 model``, ``2,000 models``"""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
 def in_python(message: str) -> str:
     """The message with keyword arguments in place of options."""
     message = re.sub(r"--root (?=\S)", "root=", message)  # always with its value

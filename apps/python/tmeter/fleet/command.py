@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any
 
 from ..errors import BY_STATUS, Error, OutputError, UsageError
-from ..wording import visible
+from ..wording import counted, visible
 from .analysis import analyze, processes_for, program_arguments, require_sensible
 from .identity import identify
 from .known import Answer, Known
@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--columns", metavar="A,B,...", help="metrics that are worked out on request only")
     add("--hardware", metavar="NAME|FILE", help="machine for estimates")
     add("--config", metavar="FILE", help="read options from a TOML file")
-    add("--ray", metavar="ADDRESS", help="run on this Ray cluster: HOST:PORT, ray://HOST:PORT, auto, or local for one of its own")
+    add("--ray", type=_address, metavar="ADDRESS", help="run on this Ray cluster: HOST:PORT, ray://HOST:PORT, auto, or local for one of its own")
     add("--workers", type=int, metavar="N", help="processes without Ray (default: one for each core)")
     add("--threads", type=int, default=1, metavar="N", help="threads of each program (default: 1)")
     add("--timeout", type=_seconds, metavar="TIME", help="for fetching a file, and for analysing it: 60, 500ms, 2min")
@@ -88,6 +88,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--dry-run", action="store_true", help="say what would be done")
     add("-q", "--quiet", action="store_true", help="errors only")
     return parser
+
+
+def _address(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("HOST:PORT, ray://HOST:PORT, auto or local is expected")
+    return text
 
 
 def _seconds(text: str) -> float:
@@ -228,7 +234,7 @@ def _told(result: FleetResult, found: Found, quiet: bool) -> int:
         for warning in result.warnings:
             _say(warning)
         failed = f", {kinds.total():,} failed" if kinds else ""
-        print(visible(f"{len(result.models):,} models{failed}: {result.output}/index.html"))
+        print(visible(f"{counted(len(result.models), 'model')}{failed}: {result.output}/index.html"))
     statuses = {_STATUS_OF.get(kind, 1) for kind in kinds} | ({4} if found.damaged else set())
     return next((status for status in _WORST_FIRST if status in statuses), 0)
 

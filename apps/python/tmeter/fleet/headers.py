@@ -11,8 +11,8 @@ from typing import IO
 #: Begin and end of a run of bytes.
 Part = tuple[int, int]
 
-_LARGEST_SAFETENSORS = 100_000_000  # as its reader: no header is larger
-_LARGEST_GGUF = 1 << 30
+#: As the reader of safetensors: no header is larger. GGUF files have up to some 20 MB of words in theirs.
+_LARGEST = 100_000_000
 _CHUNK = 1 << 20
 #: A smaller run of elements costs more to ask around than to fetch.
 WORTH = 8 << 20
@@ -45,7 +45,7 @@ def parts_of(
     first = exactly(file, 8)
     if name.endswith(".safetensors"):
         length = int.from_bytes(first, "little")
-        return [(0, 8 + min(length, size - 8, _LARGEST_SAFETENSORS))]
+        return [(0, 8 + min(length, size - 8, _LARGEST))]
     if size < WORTH:
         return None
     try:
@@ -115,7 +115,7 @@ class _Gguf:
 
     def _need(self, count: int) -> None:
         end = self._at + count
-        if end > min(self._size, _LARGEST_GGUF):
+        if end > min(self._size, _LARGEST):
             raise _Unknown
         while len(self._content) < end:
             more = self._file.read(_CHUNK)
@@ -137,10 +137,20 @@ class _Gguf:
     def _skip_string(self) -> None:
         self._skip(self._number("Q"))
 
+    def _skip_strings(self, count: int) -> None:
+        """The words of a model: many."""
+        content, at, length = self._content, self._at, struct.Struct(self._order + "Q").unpack_from
+        for _ in range(count):
+            if at + 8 > len(content):
+                self._at = at
+                self._need(8)
+            at += 8 + length(content, at)[0]
+        self._at = at
+        self._need(0)
+
     def _skip_values(self, kind: int, count: int, depth: int = 0) -> None:
         if kind == self._STRING:
-            for _ in range(count):
-                self._skip_string()
+            self._skip_strings(count)
         elif kind == self._ARRAY and depth < 4:
             for _ in range(count):
                 inner = self._number("I")

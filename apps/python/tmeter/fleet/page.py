@@ -9,7 +9,7 @@ import urllib.parse
 from collections.abc import Sequence
 from typing import Any
 
-from ..wording import visible
+from ..wording import counted, visible
 from .table import ROWS_EACH
 
 _STYLE = """
@@ -89,7 +89,7 @@ def page(
         for m in shown
     )
     body = "\n".join(_row(row, shown) for row in rows)
-    said = f"{count:,} models" + (f", {failed:,} failed" if failed else "")
+    said = counted(count, "model") + (f", {failed:,} failed" if failed else "")
     if count < total:
         said += f", {total - count:,} not done"
     more = _more(len(rows), count)

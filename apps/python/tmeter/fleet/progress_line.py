@@ -6,6 +6,7 @@ import time
 from contextlib import suppress
 from typing import TextIO
 
+from ..wording import counted
 from .schedule import Progress
 
 _EVERY = 0.2  # seconds
@@ -35,7 +36,7 @@ class ProgressLine:
 
 def words(p: Progress) -> str:
     """``12 of 400 files · 3.1 files/s, 120 MB/s · 2 failed (ModelError 2) · 1 retried · 2 min left``"""
-    parts = [f"{p.done:,} of {p.total:,} files"]
+    parts = [f"{p.done:,} of {counted(p.total, 'file')}"]
     if p.fresh and p.seconds > 0:
         parts.append(f"{p.rate:,.1f} files/s, {p.bytes / p.seconds / 1e6:,.0f} MB/s")
     if p.failed:
