@@ -43,7 +43,7 @@ class RepositoryTest(CliTest):
         # No token and no network: the script has only the checkout.
         said = self.sh(str(SCRIPT), fork, status=3, GITHUB_STEP_SUMMARY=str(summary), COMMENT=str(comment))
         annotation = next(line for line in said.splitlines() if line.startswith("::"))
-        self.assertRegex(annotation, r"^::error file=tmeter\.toml,line=1,title=net\.pt2::params <= 3\.483M: params is \d+; moved most: ")
+        self.assertRegex(annotation, r"^::error file=tmeter\.toml,line=1,title=net\.pt2::params <= 3\.483M: params is 86\.57 M; moved most: ")
         self.assertIn("### tmeter: over budget", summary.read_text())
         self.assertIn("| ❌ | net.pt2 | params &#60;= 3.483M |", summary.read_text())
         self.assertEqual((comment / "comment.md").read_text(), summary.read_text())
