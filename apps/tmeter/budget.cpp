@@ -86,8 +86,18 @@ std::string moved_bound(const AssertionResult& r, double slack) {
          short_number(bound) + tail;
 }
 
+/// "2.362 M": in the unit of the bound, unless that is a share.
+std::string in_unit_of(AssertionResult bound, double value) {
+  auto& a = bound.assertion;
+  a.change = a.relative = false;
+  if (a.unit == kShare) a.unit = kDimensionless, a.unit_name = {};
+  bound.value = number(value);
+  return shown_value(bound);
+}
+
 /// Leaf modules sorted by the change of a metric, or by its value without a comparison.
-std::string modules_that_matter(const Report& after, size_t column) {
+std::string modules_that_matter(const Report& after, const AssertionResult& bound) {
+  const size_t column = bound.metric;
   const Report* before = after.comparison.before;
   struct Row {
     std::string path;
@@ -124,7 +134,7 @@ std::string modules_that_matter(const Report& after, size_t column) {
   std::string out;
   for (const auto& r : rows)
     out += (out.empty() ? "" : ", ") + printable(r.path.empty() ? "the root" : r.path) +
-           (before && r.value > 0 ? " +" : " ") + short_number(r.value);
+           (before && r.value > 0 ? " +" : " ") + in_unit_of(bound, r.value);
   if (out.empty()) return before ? "no module moved" : "no module has a value";
   return (before ? "moved most: " : "largest: ") + out;
 }
@@ -138,7 +148,7 @@ std::vector<BudgetRow> rows_of(const BudgetCheck& c, const Report& after, bool w
                   printable(r.subject) + " is " + shown_value(r),
                   "",
                   c.budget.line};
-    if (why && !r.holds && r.metric != SIZE_MAX) row.why = modules_that_matter(after, r.metric);
+    if (why && !r.holds && r.metric != SIZE_MAX) row.why = modules_that_matter(after, r);
     rows.push_back(std::move(row));
   }
   return rows;

@@ -81,7 +81,7 @@ class BudgetTest(CliTest):
     def test_without_a_saved_report_the_largest_are_named(self):
         # h.N.c_fc and h.N.mlp_proj: 2 · 2 · 32 · 256 · 1024 FLOPs each.
         line = next(l for l in self.budget("--why", status=3).stdout.splitlines() if "largest" in l)
-        self.assertIn("h.0.c_fc 3.355e+07", line)
+        self.assertIn("h.0.c_fc 33.55 M", line)
 
     def test_changes_are_of_the_saved_report(self):
         self.file.write_text(FILE.replace('"macs <= 5 G"', '"diff.macs <= +1%"'))

@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import textwrap
 import unittest
 
 from support import MODELS, SOURCE, TMETER, CliTest
@@ -43,7 +44,7 @@ class RepositoryTest(CliTest):
         # No token and no network: the script has only the checkout.
         said = self.sh(str(SCRIPT), fork, status=3, GITHUB_STEP_SUMMARY=str(summary), COMMENT=str(comment))
         annotation = next(line for line in said.splitlines() if line.startswith("::"))
-        self.assertRegex(annotation, r"^::error file=tmeter\.toml,line=1,title=net\.pt2::params <= 3\.483M: params is 86\.57 M; moved most: ")
+        self.assertRegex(annotation, r"^::error file=tmeter\.toml,line=1,title=net\.pt2::params <= 3\.483M: params is 86\.57 M; moved most: encoder.layers.encoder_layer_0.mlp.0 \+2.362 M, ")
         self.assertIn("### tmeter: over budget", summary.read_text())
         self.assertIn("| ❌ | net.pt2 | params &#60;= 3.483M |", summary.read_text())
         self.assertEqual((comment / "comment.md").read_text(), summary.read_text())
@@ -51,6 +52,46 @@ class RepositoryTest(CliTest):
         summary.unlink()
         self.sh(str(SCRIPT), base, GITHUB_STEP_SUMMARY=str(summary))
         self.assertIn("### tmeter: within budget", summary.read_text())
+
+    def test_from_nothing_to_a_failing_budget_in_eight_lines(self):
+        repository, kept = self.folder / "new", pathlib.Path(f"{self.folder}/.pre-commit-config.yaml")
+        kept.write_text("repos: [{repo: https://github.com/OWNER/tmeter, rev: v1.0.0, hooks: [{id: tmeter-budget}]}]\n")
+        hook = next(line.split(": ", 1)[1] for line in (SOURCE / ".pre-commit-hooks.yaml").read_text().splitlines() if "entry:" in line)
+        lines = f"""git init -q -b main new && cd new
+cp {MODELS / "gpt2_like.pt2"} net.pt2
+printf '[[budget]]\\nmodel = "net.pt2"\\nassert = ["params <= 3.5M"]\\n' >tmeter.toml
+cp {kept} . && mkdir -p .github/workflows && cp {SOURCE}/.github/workflows/budget.yml .github/workflows/
+printf '#!/bin/sh\\nexec {hook}\\n' >.git/hooks/pre-commit && chmod +x .git/hooks/pre-commit
+git add -A && git commit -qm first
+cp {MODELS / "vit_b_16.pt2"} net.pt2
+git commit -qam larger 2>&1"""
+        self.assertEqual(lines.count("\n"), 7)
+        said = self.sh(lines, self.folder, status=1)
+        # 86,567,656 parameters: torchvision's published figure of vit_b_16.
+        self.assertIn("FAIL  net.pt2  params <= 3.5M  (params is 86.57 M)", said)
+        self.assertEqual(self.sh("git log --format=%s", repository), "first\n")
+
+    def comment(self, pulls):
+        """What the workflow that posts comments does, with a `gh` that knows these pull requests and notes its calls."""
+        workflow = (SOURCE / ".github" / "workflows" / "budget-comment.yml").read_text()
+        script = textwrap.dedent(workflow.split("run: |\n", 1)[1])
+        program = self.programs / "gh"
+        program.write_text(f"#!/bin/sh\nprintf '%s|' \"$@\" >>calls; echo >>calls\ncase \"$*\" in *pulls*) echo '{pulls}';; esac\n")
+        program.chmod(0o755)
+        (self.folder / "comment.md").write_text("### tmeter: over budget\n")
+        self.sh(script, self.folder, REPOSITORY="base/repository", HEAD="0123abc", BRANCH="fork$(touch x):a b", GH_TOKEN="x")
+        self.assertFalse((self.folder / "x").exists())
+        return (self.folder / "calls").read_text().splitlines()
+
+    def test_the_comment_goes_to_the_pull_request_of_the_fork(self):
+        asked, posted = self.comment("17")
+        self.assertIn("|repos/base/repository/pulls|-f|state=open|-f|head=fork$(touch x):a b|", asked)
+        self.assertIn('select(.head.sha == "0123abc")', asked)
+        self.assertIn("pr|comment|17|--repo|base/repository|--body-file|body.md|", posted)
+        self.assertEqual((self.folder / "body.md").read_text(), "### tmeter: over budget\n")
+
+    def test_without_a_pull_request_nothing_is_posted(self):
+        self.assertEqual(len(self.comment("")), 1)
 
     def test_names_cannot_write_commands_or_markup(self):
         """The author of a pull request chooses a model's name."""
