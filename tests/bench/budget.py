@@ -28,6 +28,7 @@ MODELS = HERE.parent / "fixtures" / "models"
 GRAPH = ("--plugins=params,flops,memory",)
 STATISTICS = ("--plugins=param-stats", "--threads=2")
 JSON = "{work}/report.json"
+EVERYTHING = ("--full", "--inference", *(f"--report={{work}}/all.{kind}" for kind in ("txt", "html", "xml", "json")))
 SIZE = 0.5  # GB of weights
 COMPRESSION_SECONDS = 0.045  # on an idle AMD EPYC (Zen 4)
 COMPILATION_SECONDS = 2.7  # the middle of 2.4 to 3.1 s, as docs/dev/build.md recorded it for 34006a0 to 4ee7fb1
@@ -50,6 +51,7 @@ BUDGETS = (
     Budget("ResNet-50, `.pt2`", "resnet50.pt2", seconds=0.015, megabytes=30),
     Budget("ResNet-50, TorchScript, scripted", "resnet50.scripted.pt", seconds=0.3, megabytes=180),
     Budget("ResNet-50, TorchScript, traced", "resnet50.traced.pt", seconds=0.3, megabytes=180),
+    Budget("ResNet-50, scripted: everything, with runs", "resnet50.scripted.pt", EVERYTHING, seconds=40),
     Budget("1,000 operators", "1000 operators", seconds=0.014),
     Budget("100,000 operators, text and JSON", "100000 operators", (*GRAPH, "--report=text", f"--report=json={JSON}"), seconds=0.7),
     Budget("a million operators, text and JSON", "1000000 operators", (*GRAPH, "--report=text", f"--report=json={JSON}"), seconds=9, megabytes=2500,

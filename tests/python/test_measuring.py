@@ -1,7 +1,10 @@
 """Measuring from Python: the native program's runs of files and of live models."""
 
+import json
 import os
 import pathlib
+import re
+import subprocess
 
 import pytest
 
@@ -63,3 +66,33 @@ def test_wrong_usage_in_words_of_python(said, words):
     with pytest.raises(tmeter.Error, match=words) as told:
         tmeter.analyze(FIXTURES / "models/gpt2_like.pt2", **said)
     assert "--" not in str(told.value)
+
+
+def test_the_whole_report_of_a_scripted_resnet(tmp_path):
+    """Sections of the six trades of the Comprehensive PyTorch Model Analyzer: structure, parameters, operators, time and memory,
+    energy, advice. tests/bench/budget.py limits the time."""
+    torchvision = pytest.importorskip("torchvision")
+    model, kinds = tmp_path / "model.pt", ("txt", "html", "xml", "json")
+    torch.jit.script(torchvision.models.resnet18().eval()).save(model)
+    program = pathlib.Path(os.environ["BUILD"]) / "bin" / "tmeter"
+    done = subprocess.run(
+        [program, model, "--full", "--inference", "--run-for", "1", *(f"--report={tmp_path / 'analysis'}.{kind}" for kind in kinds)],
+        capture_output=True, text=True, timeout=500)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told = {kind: (tmp_path / f"analysis.{kind}").read_text() for kind in kinds}
+    sections = re.findall(r"^\d+  (.+)$", told["txt"], re.M)
+    assert sections == [
+        "Summary", "Layers by family and class", "Architecture", "Parameters and buffers", "Operators in the order in which they run",
+        "Time, power and energy", "Histograms and curves", "Findings and recommendations", "How it was counted"]  # fmt: skip
+    document = json.loads(told["json"])
+    trades = {"graph_depth", "entropy", "macs", "infer_time", "measured_peak_bytes", "energy", "cpu_utilisation", "sqnr_int8_channel"}
+    assert trades <= {m["id"] for m in document["metrics"]}
+    assert document["totals"]["params"] == 11_689_512 and document["totals"]["infer_time"] > 0
+    rules = {finding["rule"] for finding in document["findings"]}
+    assert "fold-batch-norm" in rules and len(rules) > 8
+    for part in (*trades, *rules, "layer4.1.conv2"):
+        assert part in told["xml"], part
+    assert told["html"].startswith("<!") and len(told["html"]) > 100_000
+    # Advice and the parameters of an operator stand in its block.
+    block = told["txt"][told["txt"].index("\n5  ") :][:20_000]
+    assert "parameters 9,408" in block and "advice: " in block
