@@ -279,7 +279,7 @@ class Drawn(unittest.TestCase):
         for kind in ("text", "markdown"):
             with self.subTest(kind):
                 text = self.drawn(kind)
-                self.assertIn("13.52 MiB of 13.35 MiB\n", text)
+                self.assertIn("memory: 13.52 MiB of 13.35 MiB\n", text)
                 bar = next(line.strip() for line in text.splitlines() if line.strip().startswith("██"))
                 self.assertEqual((len(bar), bar.count("█"), bar.index("┃")), (76, 70, 75))
                 for part in (*self.LEGEND, "memory for … sequences", *self.ROW, "12.77 MiB"):

@@ -88,7 +88,9 @@ std::string drawn(const Stack& stack, size_t width) {
 std::string heading_of(const Stack& stack) {
   const auto& metric = stack.parts.front();
   const auto sum = text_of(stack.sum, metric);
-  return stack.capacity ? sum + " of " + text_of(stack.limit, *stack.capacity) : sum;
+  if (!stack.capacity) return sum;
+  const auto& capacity = *stack.capacity;
+  return std::string(capacity.title()) + ": " + sum + " of " + text_of(stack.limit, capacity);
 }
 
 std::vector<std::string> legend_of(const Stack& stack) {

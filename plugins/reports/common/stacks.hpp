@@ -24,7 +24,7 @@ std::vector<Stack> stacks_of(const tmeter::Report& report);
 /// as far as there are any; "·" is free, "┃" the capacity that is exceeded.
 std::string drawn(const Stack& stack, size_t width);
 
-/// "142.96 GiB of 74.51 GiB"
+/// "memory: 142.96 GiB of 74.51 GiB"
 std::string heading_of(const Stack& stack);
 /// "█ weights 14.96 GiB (10 %)" for each part; then the free or the missing amount.
 std::vector<std::string> legend_of(const Stack& stack);

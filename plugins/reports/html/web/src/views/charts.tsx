@@ -129,14 +129,41 @@ function FoldedCharts({ app, over, charts }: { app: App } & Folded) {
   );
 }
 
-const mostCurves = 24;
+/** The capacity that y is held against. */
+function limitOf({ report }: App, { y_title, y_unit }: Series): { title: string; value: number } | undefined {
+  const metric = report.metrics.find((m) => m.bar === "capacity" && m.title === y_title && m.unit === y_unit);
+  const value = valueOf(metric?.total);
+  return metric && value > 0 ? { title: `${metric.title} there is`, value } : undefined;
+}
+
+/** The same in figures; what is above the limit has a mark. */
+function FamilyTable({ group, limit }: { group: Series[]; limit?: number }) {
+  const { x, y } = aligned(group), first = group[0]!;
+  const text = takesPrefix(first.y_unit) ? textWith(first.y_unit) : (v: number) => (v < 10 ? v.toPrecision(3) : Math.round(v).toLocaleString("en"));
+  const cell = (v: number | null) =>
+    (v === null ? <td>–</td> : limit !== undefined && v > limit ? <td class="uncertain">{text(v)} ✕</td> : <td>{text(v)}</td>);
+  return (
+    <details class="curve-table">
+      <summary>as a table{limit === undefined ? "" : "; ✕: more than there is"}</summary>
+      <table>
+        <thead><tr><th scope="col">{titleWith(first.x_title, first.x_unit)}</th>
+          {group.map((s) => <th key={s.id} scope="col">{Number(/\d+$/.exec(s.id)![0]).toLocaleString("en")}</th>)}</tr></thead>
+        <tbody>{x.map((at, i) => (
+          <tr key={at}><th scope="row">{at.toLocaleString("en")}</th>{y.map((curve) => cell(curve[i]!))}</tr>
+        ))}</tbody>
+      </table>
+    </details>
+  );
+}
+
+const mostCurves = 24, mostRows = 64;
 
 /** Of the whole model there is one curve, which says nothing by that name. */
 const curveName = (app: App, { of, y_title }: Series, operators: Operators | undefined): string =>
   (of[0] === Axis.model ? y_title : nameOf(app, of, operators));
 
 function SeriesGroup({ app, group }: { app: App; group: Series[] }) {
-  const first = group[0]!, family = familyTitle(group);
+  const first = group[0]!, family = familyTitle(group), limit = family ? limitOf(app, first) : undefined;
   const isSelected = ([axis, index]: Target) => app.selection !== undefined && app.selection.index === index &&
     { module: Axis.module, operator: Axis.operator, tensor: Axis.tensor }[app.selection.kind] === axis;
   const shown = useMemo(() => {
@@ -148,6 +175,7 @@ function SeriesGroup({ app, group }: { app: App; group: Series[] }) {
   const chart = useMemo(() => {
     const { x, y } = aligned(shown);
     const curves: Curve[] = shown.map((s, i) => ({ title: shortened(family ? s.title : curveName(app, s, operators), 40), y: y[i]!, ...lineStyle(i) }));
+    if (limit) curves.push({ title: limit.title, y: x.map(() => limit.value), color: "var(--warning)", kind: "ceiling" });
     return { x, curves };
   }, [shown, operators]);
   return (
@@ -155,7 +183,8 @@ function SeriesGroup({ app, group }: { app: App; group: Series[] }) {
       <h2>{family ?? (first.title || first.id)}</h2>
       {group.length > shown.length
         ? <p class="quiet">{shown.length} of {group.length}; those of a selected row are shown in its details</p> : null}
-      <SeriesPlot series={first} chart={chart} height={280} />
+      <SeriesPlot series={first} chart={chart} height={280} isFamily={family !== undefined} />
+      {family && chart.x.length <= mostRows ? <FamilyTable group={shown} {...(limit ? { limit: limit.value } : {})} /> : null}
     </section>
   );
 }
@@ -164,11 +193,14 @@ function SeriesGroup({ app, group }: { app: App; group: Series[] }) {
 const titleWith = (title: string, unit: string) => (unit && !takesPrefix(unit) ? `${title} [${unit}]` : title);
 const textWith = (unit: string) => (v: number) => joined(scaled(v, kindOfUnit(unit), unit));
 
-export function SeriesPlot({ series, chart, height }: {
-  series: Series; chart: { x: number[]; curves: Curve[] }; height: number;
+const valuesOf = (curves: Curve[]) => curves.flatMap(({ y }) => y.filter((v): v is number => v !== null));
+
+export function SeriesPlot({ series, chart, height, isFamily }: {
+  series: Series; chart: { x: number[]; curves: Curve[] }; height: number; isFamily?: boolean;
 }) {
   return <Plot label={`${series.title}: ${series.y_title} over ${series.x_title}`} {...chart} height={height}
-               logX={spansDecades(chart.x)} xTitle={titleWith(series.x_title, series.x_unit)} yTitle={titleWith(series.y_title, series.y_unit)}
+               logX={spansDecades(chart.x)} logY={isFamily === true && spansDecades(valuesOf(chart.curves))}
+               xTitle={titleWith(series.x_title, series.x_unit)} yTitle={titleWith(series.y_title, series.y_unit)}
                {...(takesPrefix(series.x_unit) ? { formatX: textWith(series.x_unit), bytesX: series.x_unit === "B" } : {})}
                {...(takesPrefix(series.y_unit) ? { formatY: textWith(series.y_unit), bytesY: series.y_unit === "B" } : {})} />;
 }

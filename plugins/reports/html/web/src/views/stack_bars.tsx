@@ -11,7 +11,7 @@ export function StackBars({ report }: { report: Report }) {
 function StackBar({ parts, sum, capacity }: Stack) {
   const text = formatOf(parts[0]!.metric), limit = capacity?.value ?? 0, whole = Math.max(sum, limit);
   const isAbove = limit > 0 && sum > limit, rest = Math.abs(limit - sum);
-  const heading = text(sum) + (capacity ? ` of ${text(limit)}` : "");
+  const heading = capacity ? `${capacity.metric.title}: ${text(sum)} of ${text(limit)}` : text(sum);
   return (
     <section class="stack" aria-label={heading}>
       <p class={isAbove ? "stack-head uncertain" : "stack-head"}>{heading}</p>
