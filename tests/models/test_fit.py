@@ -187,6 +187,7 @@ class Largest(unittest.TestCase):
         FIT / "vit.pt2": {"batch": (["s77"], 1)},
         FIT / "waves.pt2": {"batch": (["s77"], 1)},
         FIT / "mixer.pt2": {"batch": (["s77"], 1)},
+        FIXTURES / "eager" / "bert-large.pt2": {"batch": (["s23"], 1)},
         FIT / "decoder.pt2": {"batch": (["s23"], 1), "context": (["s27"], 1)},
     }
 
@@ -194,7 +195,7 @@ class Largest(unittest.TestCase):
         for model, sizes in self.OPEN.items():
             if model.stem == "decoder":  # an engine serves it
                 continue
-            memory = {"dynamic_mlp": 1_000_000, "dynamic_bert": 20_000_000, "mixer": 1_000_000}.get(model.stem, 64_000_000)
+            memory = {"dynamic_mlp": 1_000_000, "dynamic_bert": 20_000_000, "mixer": 1_000_000, "bert-large": 2_000_000_000}.get(model.stem, 64_000_000)
             totals = fitted(model, memory)["totals"]
             for name, (symbols, pixels) in sizes.items():
                 self.holds(memory, lambda n: self.bound(model, symbols, n, "memory", "param_bytes", "buffer_bytes", "peak_activation_bytes"),
@@ -202,7 +203,7 @@ class Largest(unittest.TestCase):
 
     def test_training(self):
         for model, sizes in self.OPEN.items():
-            memory = {"dynamic_mlp": 3_000_000, "dynamic_bert": 70_000_000, "mixer": 1_000_000}.get(model.stem, 64_000_000)
+            memory = {"dynamic_mlp": 3_000_000, "dynamic_bert": 70_000_000, "mixer": 1_000_000, "bert-large": 4_000_000_000}.get(model.stem, 64_000_000)
             totals = fitted(model, memory, plugins="fit,training")["totals"]
             for name, (symbols, pixels) in sizes.items():
                 self.holds(memory, lambda n: self.bound(model, symbols, n, "training", "step_peak_bytes"),
