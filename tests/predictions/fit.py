@@ -42,7 +42,7 @@ TENSOR_FITTED = ("A100", "A40")
 STUDENT = {2: 1.886, 3: 1.638, 4: 1.533, 5: 1.476}
 
 # How much of the scatter between devices a band on another device has, by the number of devices that it is known from. The first
-# whose bands hold is taken (Blind).
+# whose bands hold is taken (LeaveOneOut).
 RULES = {"shapes alone": lambda _: 0.0, "shapes and devices, normal": lambda _: 1.282, "shapes and devices, Student's t": STUDENT.get}
 RULE = "shapes and devices, Student's t"
 
@@ -257,9 +257,9 @@ class Fit:
         return [band[0] <= 1 / r <= band[1] for r in ratios]
 
 
-class Blind:
+class LeaveOneOut:
     """Which rule of RULES a band on another device follows: the first with 80 % of the measured times of every kind inside when each
-    device that is fitted is predicted from the other four. H100, L4 and A100-80 take no part; `unseen` is the share of theirs."""
+    device that is fitted is predicted from the other four. The figures of H100, L4 and A100-80 do not enter it; `unseen` is the share of theirs."""
 
     def __init__(self, fit):
         known = [(k, c, f) for k, c, f in fit.cases if f and c.group != "tensor"]

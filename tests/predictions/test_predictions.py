@@ -21,22 +21,22 @@ class Predictions(unittest.TestCase):
         cls.runs = list(served.runs())
         cls.trainings = list(scoreboard.cases("training-ms"))
         cls.trained = list(served.trained())
-        cls.blind = fitting.Blind(cls.fit)
+        cls.left_out = fitting.LeaveOneOut(cls.fit)
 
     def test_the_page(self):
-        self.assertEqual(scoreboard.page(self.cases, self.runs, self.trainings, self.trained, self.fit, self.blind), scoreboard.PAGE.read_text(encoding="utf-8"), "python tests/predictions/scoreboard.py --write")
+        self.assertEqual(scoreboard.page(self.cases, self.runs, self.trainings, self.trained, self.fit, self.left_out), scoreboard.PAGE.read_text(encoding="utf-8"), "python tests/predictions/scoreboard.py --write")
 
-    def test_the_rule_of_the_band_was_chosen_blind(self):
+    def test_the_rule_of_the_band_follows_from_the_fitted_devices(self):
         """By the five fitted devices alone. Times of the others, three times as long, change nothing."""
-        self.assertEqual(self.blind.chosen, fitting.RULE)
-        for rule, group in self.blind.known:
+        self.assertEqual(self.left_out.chosen, fitting.RULE)
+        for rule, group in self.left_out.known:
             if rule == fitting.RULE:
-                self.assertGreaterEqual(self.blind.known[rule, group], 80)
+                self.assertGreaterEqual(self.left_out.known[rule, group], 80)
         pooled = [inside for g in self.fit.groups for inside in self.fit.inside(g, self.fit.bands[g][1])]
         self.assertGreaterEqual(statistics.fmean(pooled), 0.8)
         again = fitting.Fit.__new__(fitting.Fit)
         again.fit([(k, fitting.Case(c.group, c.device, c.macs, c.moved, c.seconds * (1 if f else 3), c.seen), f) for k, c, f in self.fit.cases])
-        self.assertEqual(fitting.Blind(again).known, self.blind.known)
+        self.assertEqual(fitting.LeaveOneOut(again).known, self.left_out.known)
 
     def test_training(self):
         self.assertEqual(len(self.trainings), 16)
