@@ -12,6 +12,8 @@ export class ModuleTree {
   readonly depth: Int32Array;
   /** Of the subtree, the module itself included; a module's subtree is [m, m + size). */
   readonly size: Int32Array;
+  /** Among the children of its parent. */
+  readonly place: Int32Array;
   readonly runs = new Map<number, Run>();
   private readonly childLists = new Map<number, number[]>();
   private readonly types: string[];
@@ -20,11 +22,13 @@ export class ModuleTree {
   constructor(private readonly raw: Raw) {
     this.count = raw.name.length;
     this.depth = new Int32Array(this.count);
+    this.place = new Int32Array(this.count);
     this.size = new Int32Array(this.count).fill(1);
     for (let m = 1; m < this.count; ++m) {
       const parent = this.parent(m);
       this.depth[m] = (this.depth[parent] ?? 0) + 1;
       const siblings = this.childLists.get(parent);
+      this.place[m] = siblings?.length ?? 0;
       if (siblings) siblings.push(m);
       else this.childLists.set(parent, [m]);
     }

@@ -110,7 +110,7 @@ export function runText(tree: ModuleTree, row: number): { repeat: string; names:
 /** All modules of the run that begins at `first`, over all repetitions. */
 export function runMembers(tree: ModuleTree, first: number): readonly number[] {
   const run = tree.runs.get(first), siblings = tree.children(tree.parent(first));
-  const at = siblings.indexOf(first);
+  const at = tree.place[first]!;
   return run ? siblings.slice(at, at + run.window * run.times) : [first];
 }
 
@@ -137,9 +137,9 @@ export function reveal(tree: ModuleTree, m: number, open: Set<number>, unfolded:
     const parent = tree.parent(ancestor);
     if (ancestor !== m) open.add(ancestor);
     if (parent < 0) continue;
-    const siblings = tree.children(parent), at = siblings.indexOf(ancestor);
+    const siblings = tree.children(parent), at = tree.place[ancestor]!;
     for (const [first, run] of runsOf(tree, siblings)) {
-      const begin = siblings.indexOf(first);
+      const begin = tree.place[first]!;
       if (at < begin || at >= begin + run.window * run.times) continue;
       open.add(runRow(first));
       if (at >= begin + run.window) unfolded.add(first);
