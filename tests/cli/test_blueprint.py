@@ -179,6 +179,11 @@ class Blueprint(CliTest):
             ("nemotron_h", {"moe_latent_size": 511}, ["moe_latent_size is 511", "model.layers.1.mixer.fc1_latent_proj.weight"]),
             ("nemotron_h", {"moe_shared_expert_intermediate_size": 5}, ["moe_shared_expert_intermediate_size is 5", "model.layers.1.mixer.shared_experts.up_proj.weight"]),
             ("nemotron_h", {"mamba_num_heads": 64}, ["mamba_num_heads is 64", "model.layers.0.mixer.A_log"]),
+            ("falcon_h1", {"mamba_d_ssm": 5}, ["mamba_d_ssm is 5", "model.layers.0.mamba.out_proj.weight"]),
+            ("falcon_h1", {"mamba_n_groups": 3}, ["mamba_n_groups is 3", "model.layers.0.mamba.conv1d.weight"]),
+            ("bamba", {"mamba_d_head": 5}, ["mamba_d_head is 5", "model.layers.0.mamba.out_proj.weight"]),
+            ("nemotron_h", {"mamba_head_dim": 5}, ["mamba_head_dim is 5", "model.layers.0.mixer.out_proj.weight"]),
+            ("zamba2", {"adapter_rank": 5}, ["adapter_rank is 5", "gate_up_proj_adapter_list.0.0.weight"]),
             ("falcon_h1", {"mamba_d_state": 255}, ["mamba_d_state is 255", "model.layers.0.mamba.conv1d.weight"]),
             ("bamba", {"mamba_d_conv": 3}, ["mamba_d_conv is 3", "model.layers.0.mamba.conv1d.weight"]),
             ("zamba2", {"num_mem_blocks": 1}, ["num_mem_blocks is 1", "model.layers.5.shared_transformer.input_layernorm.weight"]),
@@ -190,6 +195,13 @@ class Blueprint(CliTest):
             write_folder(folder, {k: v for k, v in {**row["config"], **change}.items() if v is not None}, tensors_of(row["tensors"]))
             with self.subTest(model_type, change=change):
                 self.assert_refused(4, words, folder)
+
+    def test_a_width_that_is_left_to_the_other_sizes(self):
+        """Published configurations of Bamba and Granite 4 have "auto" there."""
+        row = ROWS["bamba"]
+        write_folder(self.folder, {**row["config"], "mamba_d_head": "auto"}, tensors_of(row["tensors"]))
+        done = report(self.folder, PLUGINS, "--bind", "sequence=8")
+        self.assertEqual((done["totals"]["macs"], done["coverage"]["unknown"]), (row["runs"][0]["flops"] / 2, 0))
 
     def test_a_pattern_names_layers(self):
         """As NVIDIA publishes Nemotron-H."""

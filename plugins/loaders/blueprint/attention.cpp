@@ -385,7 +385,9 @@ Value adapted(Model& model, const Module& m, std::string_view list, const Value&
                         std::to_string(model.shared_uses));
   auto& p = model.program;
   const Program::Calling calling(p, own, "torch.nn.modules.container.Sequential");
-  return p.binary("aten::add", y, p.linear(wide, p.linear(narrow, x)));
+  const auto inner = p.linear(narrow, x);
+  expect_if_checked(model, {"adapter_rank"}, inner.back().number, find_tensor(narrow, "weight"));
+  return p.binary("aten::add", y, p.linear(wide, inner));
 }
 
 Value write_attention(Model& model, const Module& outer, const Value& x, size_t layer,

@@ -76,6 +76,12 @@ Value mamba2(Model& model, const Module& m, const Value& x) {
     contradict(model, s.statement(kStateSize, *state), find_tensor(conv, "weight"));
   expect_if_checked(model, {"num_heads", "mamba_n_heads", "mamba_num_heads", "n_mamba_heads"},
                     heads, find_tensor(m, "A_log"));
+  expect_if_checked(model, {"mamba_d_ssm"}, inner, find_tensor(out, "weight"));
+  expect_if_checked(model, {"n_groups", "mamba_n_groups", "mamba_ngroups"}, side / *state,
+                    find_tensor(conv, "weight"));
+  const Keys head_width{"mamba_d_head", "mamba_headdim", "mamba_head_dim"};
+  if (s.text(head_width).empty())  // "auto" leaves it to the other sizes
+    expect_if_checked(model, head_width, inner / heads, find_tensor(out, "weight"));
   const auto parts = p.split(project(model, find_child(m, "in_proj"), x), {inner, mixed, heads});
   const auto seen = p.split(causal_convolution(model, m, conv, parts[1]), {inner, side, side});
   for (const auto name : {"A_log", "D", "dt_bias"})
