@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -100,7 +101,8 @@ def _switch_experts(model: nn.Module) -> list[str]:
 
 def _reads_experts_setting(module: nn.Module) -> bool:
     """Whether transformers has put a choice of implementations in place of the class's forward."""
-    code = getattr(type(module).forward, "__code__", None)
+    # Statically, as the class of a scripted module has a forward that raises.
+    code = getattr(inspect.getattr_static(type(module), "forward", None), "__code__", None)
     return code is not None and "_experts_implementation" in code.co_names
 
 
