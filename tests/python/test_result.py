@@ -416,7 +416,7 @@ def test_a_part_of_a_model_is_as_the_module_alone():
     saved = whole.part("1")
     assert [m.path for m in saved.root.walk()] == [m.path for m in alone.root.walk()]
     assert saved.macs == alone.macs
-    with pytest.raises(tmeter.UsageError, match="nine"):
+    with pytest.raises(tmeter.UsageError, match="root=nine: "):
         tmeter.analyze(net, (1, 3, 8, 8), root="nine")
     with pytest.raises(tmeter.UsageError, match="there is no module"):
         whole.part("nine")

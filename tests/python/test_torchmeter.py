@@ -139,6 +139,22 @@ def test_ittp_says_why_it_cannot():
         known.ittp  # noqa: B018
 
 
+def test_a_node_has_its_figures(model):
+    """The figures of its row; at the root the figures of the model."""
+    model.ittp_warmup, model.ittp_benchmark_time = 0, 2
+    nodes = {node.node_id: node for node in model.optree.all_nodes}
+    assert nodes["0"].cal.Macs == model.cal.Macs and nodes["0"].param.TotalNum == 1206
+    node = next(n for n in nodes.values() if n.type == "Linear")
+    assert node.param.TotalNum == sum(p.numel() for p in node.operation.parameters())
+    rows = {row[0]: row for row in model.profile("cal", show=False)[1].rows()}
+    assert node.cal.Macs == rows[node.node_id][-2] and node.mem.ParamCost == 4 * node.param.TotalNum
+    assert node.ittp.InferTime.val[0] > 0
+    assert sum(float(child.cal.Macs) for child in nodes["0"].children) == model.cal.Macs
+    unfed = Meter(ExampleNet())
+    with pytest.raises(RuntimeError, match="call the meter once"):
+        unfed.optree.root.mem  # noqa: B018
+
+
 def test_without_an_input():
     meter = Meter(ExampleNet())
     assert meter.param.TotalNum == 1206

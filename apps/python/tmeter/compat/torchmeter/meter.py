@@ -56,6 +56,7 @@ class Meter:
         own["model"] = model if device is None else model.to(device)
         own["_optree"] = OperationTree(model)
         own["_root"] = own["_optree"].root
+        own["_root"]._statistics = self._statistic_of
         own["_draw_tree"] = TreeRenderer(own["_root"], get_config())
         own["_draw_table"] = table.TableRenderer(self, get_config())
         own["_ipt"] = {"args": (), "kwargs": {}}
@@ -147,7 +148,8 @@ class Meter:
 
     @property
     def param(self) -> ParamsMeter:
-        return ParamsMeter(self._root)
+        found: ParamsMeter = self._statistic_of("param", self._root)
+        return found
 
     @property
     def cal(self) -> CalMeter:
@@ -157,13 +159,14 @@ class Meter:
             RuntimeError: no input is known yet.
             ExportError, InputError: as tmeter.analyze.
         """
-        found = self._analysed("calculation")
-        return CalMeter(self._root, found.rows, found.flops, found.unknown)
+        found: CalMeter = self._statistic_of("cal", self._root)
+        return found
 
     @property
     def mem(self) -> MemMeter:
         """Bytes of parameters, buffers and operators' outputs; raises as `cal`."""
-        return MemMeter(self._root, self._analysed("memory").rows)
+        found: MemMeter = self._statistic_of("mem", self._root)
+        return found
 
     @property
     def ittp(self) -> IttpMeter:
@@ -173,6 +176,17 @@ class Meter:
             RuntimeError: no input is known yet.
             UsageError: the weights are on meta.
         """
+        found: IttpMeter = self._statistic_of("ittp", self._root)
+        return found
+
+    def _statistic_of(self, name: str, node: Node) -> Any:
+        if name == "param":
+            return ParamsMeter(node)
+        if name == "cal":
+            found = self._analysed("calculation")
+            return CalMeter(node, found.rows, found.flops, found.unknown)
+        if name == "mem":
+            return MemMeter(node, self._analysed("memory").rows)
         self._require_input("inference time")
         from .timing import runs_by_module
 
@@ -183,7 +197,7 @@ class Meter:
             warmup=self.ittp_warmup,
             repeat=self.ittp_benchmark_time,
         )
-        return IttpMeter(self._root, runs, self.ittp_benchmark_time)
+        return IttpMeter(node, runs, self.ittp_benchmark_time)
 
     def _require_input(self, what: str) -> None:
         if not self._ipt["args"] and not self._ipt["kwargs"]:

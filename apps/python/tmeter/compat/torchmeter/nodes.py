@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +31,35 @@ class Node:
     repeat_winsz: int = 1
     repeat_time: int = 1
     _signature: tuple[object, ...] | None = None
+    _statistics: Callable[[str, Node], Any] | None = None  # the root's, of its meter
+
+    def _statistic(self, name: str) -> Any:
+        root = self
+        while root.parent is not None:
+            root = root.parent
+        if root._statistics is None:
+            raise RuntimeError("the figures of a node are those of its meter: Meter(model).optree")
+        return root._statistics(name, self)
+
+    @property
+    def param(self) -> Any:
+        """As `Meter.param`, of this module."""
+        return self._statistic("param")
+
+    @property
+    def cal(self) -> Any:
+        """As `Meter.cal`, of this module."""
+        return self._statistic("cal")
+
+    @property
+    def mem(self) -> Any:
+        """As `Meter.mem`, of this module."""
+        return self._statistic("mem")
+
+    @property
+    def ittp(self) -> Any:
+        """As `Meter.ittp`, of this module; runs the model."""
+        return self._statistic("ittp")
 
     @property
     def is_leaf(self) -> bool:
