@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import unittest
+import zipfile
 
 from support import FIXTURES, HAVE_TORCH, CliTest, main, report, tmeter
 
@@ -59,6 +60,30 @@ class Status(CliTest):
 
 
 class Formats(CliTest):
+    def test_every_format_marks_the_total_whatever_is_assumed(self):
+        """By hand: 120 MACs of `rows` (above); 16·16 + 16·64 of a branch; 4 rows of 8·8 where a guard fails."""
+        causes = {"a size of data": ("120", ROWS), "a guard": ("256", FIXTURES / "guards" / "rows.pt2", "--input", "x=4x8")}
+        if HAVE_TORCH:
+            causes["a branch"] = ("1280", FIXTURES / "torchscript" / "branch_real.pt")
+        for cause, (macs, *arguments) in causes.items():
+            shown = f"{int(macs):,}"
+            short = "1.28 K" if macs == "1280" else macs
+            for kind, mark in {"text": f"~{short}", "full-text": f"~{shown}", "markdown": f"~{shown}", "csv": "macs: assumed",
+                               "tsv": "macs: assumed", "xml": f'metric="macs" value="{macs}" status="assumed"', "junit": f"{macs} (assumed)",
+                               "netron": f"~{shown}", "dot": f"~{short}", "json": '"totals_status":{"macs":"assumed"',
+                               "fvcore-json": '"status": {\n      "": "assumed"', "github": "::warning"}.items():
+                with self.subTest(cause=cause, format=kind):
+                    done = tmeter("--report", kind, "--columns=macs", "--set", "dot.attributes=macs", *arguments)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertIn(mark, done.stdout)
+            with self.subTest(cause=cause, format="xlsx"):
+                file = self.folder / "report.xlsx"
+                tmeter("--report", f"xlsx={file}", *arguments)
+                with zipfile.ZipFile(file) as book:
+                    self.assertIn("assumed", "".join(book.read(n).decode() for n in book.namelist() if n.endswith(".xml")))
+            with self.subTest(cause=cause, format="--assert"):
+                self.assertEqual(tmeter("--assert", "macs<=1G", *arguments).returncode, 3)
+
     def test_text(self):
         text = written("text", ROWS)
         self.assertIn("MACs ~120", text)

@@ -31,7 +31,8 @@ class Partial(CliTest):
         total = f"{EMBED + HEAD}"
         for name, mark in {"text": "≥17.41 K", "full-text": "≥17,408", "markdown": "≥17,408", "csv": "macs: lower_bound",
                            "tsv": "macs: lower_bound", "xml": f'metric="macs" value="{total}" status="lower-bound"',
-                           "junit": f"{total} (lower_bound)", "netron": "≥17,408", "dot": "≥17.41 K"}.items():
+                           "junit": f"{total} (lower_bound)", "netron": "≥17,408", "dot": "≥17.41 K",
+                           "fvcore-json": '"status": {\n      "": "lower_bound"'}.items():
             with self.subTest(format=name):
                 done = tmeter(NET, "--plugins=flops", "--columns=macs", "--report", name, "--set", "dot.attributes=macs")
                 self.assertEqual(done.returncode, 0, done.stderr)

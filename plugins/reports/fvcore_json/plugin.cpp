@@ -9,6 +9,8 @@
 #include <tmeter/cpp/op_class.hpp>
 #include <tmeter/cpp/plugin.hpp>
 
+#include "../common/cells.hpp"
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -69,6 +71,16 @@ Json by_module(const Report& report, const Metric& metric) {
   return out;
 }
 
+/// Modules whose figure is a bound or an assumption, and which: "lower_bound", "assumed".
+Json doubts(const Report& report, const Metric& metric) {
+  Json out = Json::object();
+  for (const auto& m : report.graph().modules()) {
+    const auto cell = m.index() ? report.cell(metric, m) : report.total(metric);
+    if (cell.partial() || cell.assumed()) append(out, m.path(), *reports::status_of(cell, metric));
+  }
+  return out;
+}
+
 void add_operators(const Report& report, const Metric& metric, Json& out) {
   ByOperator whole(metric);
   std::vector<ByOperator> modules(report.graph().modules().size(), ByOperator(metric));
@@ -126,6 +138,7 @@ void write(const Report& report, const std::string& what, tmeter::Output& out) {
     Json& entry = document[std::string(metric.id())];
     entry["total"] = number(report.total(metric));
     if (const auto from = metric.provenance_text(); !from.empty()) entry["provenance"] = from;
+    if (auto status = doubts(report, metric); !status.empty()) entry["status"] = std::move(status);
     entry["by_module"] = by_module(report, metric);
     if (metric.axis() == TMETER_AXIS_NODE) add_operators(report, metric, entry);
   }
