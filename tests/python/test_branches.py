@@ -144,6 +144,23 @@ def test_data_decides(kind, way):
     assert result.totals.loc["macs", "status"] == "assumed"
 
 
+class Counted(nn.Module):
+    """As many rows as an input says, by a direct item() of it."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 8)
+
+    def forward(self, x, count):
+        return self.linear(x[:1].expand(count.item(), 4))
+
+
+def test_a_scalar_that_decides_is_data():
+    result = analyze(Counted(), torch.zeros(6, 4), torch.tensor(3))
+    assert (result.total("macs"), result.status("macs")) == (3 * 32, "assumed")
+    assert any("data decides at" in w for w in result.warnings), result.warnings
+
+
 def test_inputs_without_values_answer_nothing():
     result = analyze(Input(), (1, 4))
     assert result.export.way == "torch.jit.trace" and result.status("macs") == "assumed"

@@ -22,11 +22,18 @@ if TYPE_CHECKING:
 @no_garbage_collection()
 def capture_model(task: Task) -> Exported:
     """The model as it behaves outside of an export; if that reads data, as it behaves inside one."""
+    places: list[str] = []
     try:
-        program = _captured(task, exporting=False)
+        program = _captured(task, exporting=False, places=places)
     except Exception:
-        program = _captured(task, exporting=True)
+        program = _captured(task, exporting=True, places=places)
         compare_branches(task)
+    return _saved(task, program, places)
+
+
+def _saved(task: Task, program: Program, places: list[str]) -> Exported:
+    if places:
+        task.assumed.append(decided_by_data(places, "followed once, on the inputs given"))
     compare_draws(task)
     path = task.path(".pt2")
     program.save(path, task.note())
@@ -61,12 +68,7 @@ def _told(task: Task, *, known_weights: bool) -> Exported:
     program = _captured(
         task, exporting=False, known_inputs=True, known_weights=known_weights, places=places
     )
-    if places:
-        task.assumed.append(decided_by_data(places, "followed once, on the inputs given"))
-    compare_draws(task)
-    path = task.path(".pt2")
-    program.save(path, task.note())
-    return Exported(path)
+    return _saved(task, program, places)
 
 
 def _captured(
@@ -80,7 +82,7 @@ def _captured(
 ) -> Program:
     """
     Args:
-        places: gets the lines that ask the inputs, where these are known.
+        places: gets the lines that ask the inputs, where these or their scalars are known.
         extreme: the word that generators of random numbers give.
     """
     from .capture import capture  # where torch has other insides it fails alone
