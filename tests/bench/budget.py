@@ -51,12 +51,12 @@ BUDGETS = (
     Budget("ResNet-50, `.pt2`", "resnet50.pt2", seconds=0.015, megabytes=30),
     Budget("ResNet-50, TorchScript, scripted", "resnet50.scripted.pt", seconds=0.3, megabytes=180),
     Budget("ResNet-50, TorchScript, traced", "resnet50.traced.pt", seconds=0.3, megabytes=180),
-    Budget("ResNet-50, scripted: everything, with runs", "resnet50.scripted.pt", EVERYTHING, seconds=40),
+    Budget("ResNet-50, scripted: everything, with runs", "resnet50.scripted.pt", EVERYTHING, seconds=40, slow=True),
     Budget("1,000 operators", "1000 operators", seconds=0.014),
     Budget("100,000 operators, text and JSON", "100000 operators", (*GRAPH, "--report=text", f"--report=json={JSON}"), seconds=0.7),
     Budget("a million operators, text and JSON", "1000000 operators", (*GRAPH, "--report=text", f"--report=json={JSON}"), seconds=9, megabytes=2500,
            slow=True),
-    Budget("an index of 500,000 tensors", "500000 tensors", (), seconds=1.5, megabytes=1000),
+    Budget("an index of 500,000 tensors", "500000 tensors", (), seconds=1.5, megabytes=1000, slow=True),
     Budget("Llama 3.1 405B without weights, serving and fit", "126 layers", ("--plugins=serving,fit", "--hardware=nvidia-h100-sxm"), seconds=0.1),
     Budget("statistics of bfloat16", "bf16 weights", STATISTICS, megabytes=200, rate=6),
     Budget("statistics of float32", "f32 weights", STATISTICS, megabytes=200, rate=3),
@@ -168,7 +168,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tmeter", type=Path, default=Path("build/release/bin/tmeter"))
     parser.add_argument("--work", type=Path, help="folder that keeps the files (1.2 GB, with --all 2.8 GB)")
-    parser.add_argument("--all", action="store_true", help="a million operators, too")
+    parser.add_argument("--all", action="store_true", help="a million operators, 500,000 tensors and a full report with runs, too")
     options = parser.parse_args()
     failed = False
     with tempfile.TemporaryDirectory() as scratch:

@@ -41,7 +41,7 @@ class Router(torch.nn.Module):
 
 
 def test_a_conversion_in_forward():
-    result = tmeter.analyze(Router(), inputs=(2, 8))
+    result = tmeter.analyze(Router(), inputs=(2, 8), dynamic_batch=True)
     assert result.total("macs") == 2 * 8 * 4
     assert result.export.way.startswith("torch.export, non-strict")
 
