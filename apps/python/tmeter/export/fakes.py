@@ -66,9 +66,9 @@ def fake(
         elsewhere = tensor.device != home and tensor.layout == torch.strided
         made = like(tensor, home) if elsewhere else fake(tensor)
         # torch knows the number in a scalar, too, and would not say that it was asked for.
-        is_known = isinstance(made, FakeTensor) and made.item_memo is not None
-        if is_known:
-            made.item_memo = None
+        is_known = False
+        if isinstance(made, FakeTensor) and made.item_memo is not None:
+            is_known, made.item_memo = True, None
         if known_inputs or is_known:
             values.give(made, _value_of_input(tensor), of_input=True)
         return made
