@@ -128,7 +128,7 @@ def fleet_command(arguments: Sequence[str]) -> int:
     except (OutputError, Error) as error:
         return _say(error, 1)
     except KeyboardInterrupt as ended:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, lambda *_: None)  # a pending one makes SIG_IGN print a traceback
         table = "the table is of the models done by then, and " if getattr(ended, "has_table", False) else ""
         if isinstance(ended, _Terminated):
             return _say(f"terminated; {table}the next run goes on", _TERMINATED)
@@ -151,7 +151,7 @@ def _take_signals() -> None:
 
 
 def _terminated(number: int, frame: FrameType | None) -> None:
-    signal.signal(number, signal.SIG_IGN)
+    signal.signal(number, lambda *_: None)  # a pending one makes SIG_IGN print a traceback
     raise _Terminated
 
 

@@ -16,7 +16,7 @@ _PR_SET_PDEATHSIG = 1
 
 def _end(number: int, frame: FrameType | None) -> None:
     """Unwinds, so that programs are ended and fetched files removed."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: None)  # a pending one makes SIG_IGN print a traceback
     raise SystemExit(128 + number)
 
 
