@@ -196,7 +196,7 @@ bool OperatorCheck::goes_by_signature(const std::string& op) const {
   });
 }
 
-/// Arguments have the names of the operator's schema, or common names if there is none.
+/// The operator's schema names the arguments. Without a schema they get common names.
 OperatorCall OperatorCheck::usual_call(const std::string& op) const {
   OperatorCall out{op, op, {}, {}};
   if (const auto* rule = rule_of(op)) {

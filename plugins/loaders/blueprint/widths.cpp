@@ -92,7 +92,7 @@ bool lists(const Settings& s, std::string_view key, int64_t layer) {
   return false;
 }
 
-/// The statement that this layer is of the other kind; empty if there is none.
+/// The statement of config.json that makes this layer the other kind; empty without one.
 std::string says_otherwise(const Settings& s, size_t layer, bool is_mixture) {
   const auto index = static_cast<int64_t>(layer);
   if (const auto kind = s.text_of_layer({"mlp_layer_types"}, layer); !kind.empty()) {

@@ -159,7 +159,7 @@ void draw_rates(const serving::Speeds& speeds, const serving::Steps& steps, cons
   }
 }
 
-/// What is asked of speculative decoding.
+/// The options of speculative decoding.
 struct Draft {
   int64_t tokens = 0;               // γ; 0: none
   double acceptance = 0;            // α

@@ -25,7 +25,7 @@ struct Member {
 using Key = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view,
                        std::string_view>;
 
-/// The digits behind the last "-" of an id; empty where there are none.
+/// The digits that end an id, after its last "-"; empty without digits.
 std::string_view number_of(std::string_view id) {
   constexpr size_t kMostDigits = 18;
   const auto dash = id.rfind('-');

@@ -78,8 +78,9 @@ class _Worker(threading.Thread):
 
     def _do(self, number: int, batch: Batch) -> None:
         limit = batch.job.hard_limit
-        watch = threading.Timer(0 if limit is None else limit * 2 * READINGS * len(batch.units), self._give_up)
-        if limit is not None:  # each reading fetches and analyses
+        # Each reading fetches and analyses.
+        watch = threading.Timer((limit or 0) * 2 * READINGS * len(batch.units), self._give_up)
+        if limit is not None:
             watch.start()
         try:
             process = self._running()

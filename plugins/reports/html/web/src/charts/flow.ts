@@ -112,7 +112,7 @@ export function draftOf(tree: ModuleTree, operators: Operators, module: number, 
 
 const fewBoxes = 12, manyBoxes = 40;
 
-/** What is drawn of a module: while there is little to see, a module inside that holds most operators is opened. */
+/** The picture of a module. While it has few boxes, the inner module with most operators is opened. */
 export function pictured(tree: ModuleTree, operators: Operators, module: number, fold: boolean): Picture {
   const opened = new Set<number>();
   const draw = () => {

@@ -82,7 +82,7 @@ function Found({ app, matches }: { app: App; matches: Uint8Array }) {
     {Number.isFinite(share) ? `: ${percent(share)} of ${report.metrics[metric]!.title}` : ""}</span>;
 }
 
-/** Metrics of which some module has a figure above 0. */
+/** The metrics in which a module has a figure above 0. */
 const heatMetrics = ({ report, figures }: App): number[] =>
   figures.metrics.filter((i) => report.metrics[i]!.provenance !== Provenance.unavailable && figures.values(i).some((v) => v > 0));
 
