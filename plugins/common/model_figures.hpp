@@ -16,17 +16,20 @@ struct ModelFigure {
   uint32_t flags = 0;  // TMETER_METRIC_…
 };
 
+inline tmeter::MetricSpec spec_of(const ModelFigure& f) {
+  return {.id = f.id,
+          .title = f.title,
+          .unit = f.unit,
+          .unit_kind = f.kind,
+          .axis = TMETER_AXIS_MODEL,
+          .aggregation = TMETER_AGGREGATE_NONE,
+          .better = f.better,
+          .flags = f.flags,
+          .convention = f.convention};
+}
+
 inline void register_figures(tmeter::Registrar& r, std::span<const ModelFigure> figures) {
-  for (const auto& f : figures)
-    r.metric({.id = f.id,
-              .title = f.title,
-              .unit = f.unit,
-              .unit_kind = f.kind,
-              .axis = TMETER_AXIS_MODEL,
-              .aggregation = TMETER_AGGREGATE_NONE,
-              .better = f.better,
-              .flags = f.flags,
-              .convention = f.convention});
+  for (const auto& f : figures) r.metric(spec_of(f));
 }
 
 /// The ids, separated by spaces. A registrar borrows them.

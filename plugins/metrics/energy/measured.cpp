@@ -16,6 +16,7 @@
 #include "hwmon.hpp"
 #include "meter.hpp"
 #include "nvml.hpp"
+#include "plugins/common/model_figures.hpp"
 
 namespace energy {
 namespace {
@@ -33,11 +34,13 @@ constexpr std::string_view kProduced =
     "measured_energy measured_power idle_power measured_flops_per_joule measured_co2 temperature "
     "throttled";
 
+tmeter::MetricSpec detail(std::string_view id, std::string_view title, std::string_view unit,
+                          int32_t kind, std::string_view convention,
+                          int32_t better = TMETER_BETTER_LOWER) {
+  return plugins::spec_of({id, title, unit, kind, convention, better, TMETER_METRIC_DETAIL});
+}
+
 std::array<tmeter::MetricSpec, 7> metrics() {
-  auto per_joule =
-      sensors::model_metric("measured_flops_per_joule", "measured FLOPs/J", "FLOP/J",
-                            TMETER_UNIT_OTHER, "(2 × MACs + other operations) / measured energy");
-  per_joule.better = TMETER_BETTER_HIGHER;
   return {
       {{.id = "measured_energy",
         .title = "measured energy",
@@ -47,19 +50,18 @@ std::array<tmeter::MetricSpec, 7> metrics() {
             "energy by the machine's counters, mean of whole runs; an operator has its share: of "
             "idle power by time, of the rest by processor time (--set energy.attribution=time: "
             "all by time)"},
-       sensors::model_metric("measured_power", "measured power", "W", TMETER_UNIT_WATT,
-                             "energy of whole runs / their time"),
-       sensors::model_metric("idle_power", "idle power", "W", TMETER_UNIT_WATT,
-                             "power of the counted parts during 0.25 s before the runs"),
-       per_joule,
-       sensors::model_metric(
-           "measured_co2", "measured CO2e", "g", TMETER_UNIT_OTHER,
-           "measured energy × carbon intensity of the grid (--set energy.region=DE)"),
-       sensors::model_metric(
-           "temperature", "temperature", "°C", TMETER_UNIT_OTHER,
-           "highest temperature of processors, boards and the GPU during the runs"),
-       sensors::model_metric("throttled", "throttled", "", TMETER_UNIT_COUNT,
-                             "thermal throttling events of processor packages during the runs")}};
+       detail("measured_power", "measured power", "W", TMETER_UNIT_WATT,
+              "energy of whole runs / their time"),
+       detail("idle_power", "idle power", "W", TMETER_UNIT_WATT,
+              "power of the counted parts during 0.25 s before the runs"),
+       detail("measured_flops_per_joule", "measured FLOPs/J", "FLOP/J", TMETER_UNIT_OTHER,
+              "(2 × MACs + other operations) / measured energy", TMETER_BETTER_HIGHER),
+       detail("measured_co2", "measured CO2e", "g", TMETER_UNIT_OTHER,
+              "measured energy × carbon intensity of the grid (--set energy.region=DE)"),
+       detail("temperature", "temperature", "°C", TMETER_UNIT_OTHER,
+              "highest temperature of processors, boards and the GPU during the runs"),
+       detail("throttled", "throttled", "", TMETER_UNIT_COUNT,
+              "thermal throttling events of processor packages during the runs")}};
 }
 
 double now() {

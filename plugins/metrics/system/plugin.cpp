@@ -6,6 +6,7 @@
 
 #include "declared.hpp"
 #include "interval.hpp"
+#include "plugins/common/model_figures.hpp"
 #include "recorder.hpp"
 
 namespace {
@@ -52,10 +53,7 @@ Value gpu_power(const Recorder& r) { return mean_of(r, "gpu_power"); }
 tmeter::MetricSpec spec(std::string_view id, std::string_view title, std::string_view unit,
                         int32_t kind, std::string_view convention,
                         uint32_t flags = TMETER_METRIC_DETAIL) {
-  auto out = sensors::model_metric(id, title, unit, kind, convention);
-  out.better = TMETER_BETTER_NEITHER;
-  out.flags = flags;
-  return out;
+  return plugins::spec_of({id, title, unit, kind, convention, TMETER_BETTER_NEITHER, flags});
 }
 
 const std::array<Column, 13> kColumns{{
