@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-
-#include "core/base/checked.hpp"
+#include <functional>
+#include <numeric>
 
 namespace tmeter::core {
 namespace {
@@ -20,11 +20,9 @@ Dims argument(const Node& n, size_t position) {
   return found ? Dims(n.args[position].value->dims) : Dims();
 }
 
-std::optional<int64_t> numel(Dims dims) {
-  std::optional<int64_t> n = 1;
-  for (const auto d : dims)
-    if (n) n = checked_mul(*n, d);
-  return n;
+/// Fits 63 bits: the builder and Graph::evaluate refuse other dims.
+int64_t numel(Dims dims) {
+  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
 }
 
 /// From the last dim backwards, each of `from` is 1 or that of `to`.
