@@ -2,7 +2,8 @@
 
 tests/fixtures/make_assumed.py writes the models. By hand: `rows` has 6 rows of 4; data chooses those that reach the
 second layer: 6·4·2 + 6·4·3 if it chooses all. `count` makes rows of 4 for a layer of 3; `rows.scripted` has one as
-well. FlopCounterMode's figures of `helpers`, whose sizes torch.sym_ite and others compute, are in `expected.json`.
+well. `branch` has 3 rows of 4 for a layer of 8 or of 2, `loop` 3 rows of 4 for a layer of 4. FlopCounterMode's
+figures of `helpers`, whose sizes torch.sym_ite and others compute, are in `expected.json`.
 """
 import csv
 import io
@@ -12,10 +13,11 @@ import zipfile
 
 from support import FIXTURES, HAVE_TORCH, CliTest, main, report, tmeter
 
-ROWS, COUNT, HELPERS, SCRIPTED = (
-    FIXTURES / "assumed" / name for name in ("rows.pt2", "count.pt2", "helpers.pt2", "rows.scripted.pt"))
+ROWS, COUNT, BRANCH, LOOP, HELPERS, SCRIPTED = (
+    FIXTURES / "assumed" / name
+    for name in ("rows.pt2", "count.pt2", "branch.pt2", "loop.pt2", "helpers.pt2", "rows.scripted.pt"))
 EXPECTED = json.loads((FIXTURES / "assumed" / "expected.json").read_text())
-KINDS = {ROWS: 120, COUNT: 24} | ({SCRIPTED: 12} if HAVE_TORCH else {})
+KINDS = {ROWS: 120, COUNT: 24, BRANCH: 96, LOOP: 48} | ({SCRIPTED: 12} if HAVE_TORCH else {})
 
 
 def written(kind, file, *arguments):

@@ -14,6 +14,7 @@ namespace pt2 {
 namespace {
 
 constexpr int kDeepestSubgraph = 64;
+constexpr std::string_view kAssumed = "assumed";  // the property (core/analysis/size_notes.hpp)
 
 size_t node_count(json::object graph) { return array_member(graph, "nodes").size(); }
 
@@ -169,6 +170,7 @@ bool GraphReader::inline_cond(const NodeView& node, Scope& scope, tmeter_id call
                                          (known ? "that is the one the recorded sizes lead to"
                                                 : "which of them runs depends on data"));
   if (!known) {
+    building_.graph.property(kAssumed, "torch.cond" + at_line(node.trace));
     const auto condition = arguments_.value(arguments[0], scope);
     note_branch(node, condition, taken, emitted_);
   }
@@ -190,6 +192,7 @@ bool GraphReader::inline_while(const NodeView& node, Scope& scope, tmeter_id cal
                                     operators(node_count(condition)) + ") and its body (" +
                                     operators(node_count(body)) +
                                     ") are counted once; how often they run depends on data");
+  building_.graph.property(kAssumed, "torch.while_loop" + at_line(node.trace));
   const size_t begin = emitted_;
   const Ids decides = run_inner(condition, ids, call);
   const size_t body_begin = emitted_;
