@@ -204,6 +204,23 @@ class Operators(CliTest):
             with self.subTest(call=call):
                 self.assertEqual(self.result(f"return {call}", "2x3x3")[0], shape)
 
+    def test_operators_without_a_shape_rule_in_libtorch(self):
+        """Shapes of torch 2.15.0 in Python."""
+        for call, size, shape in (
+                ("torch.ormqr(x, torch.ones([2, 3]), x)", "2x3x3", [2, 3, 3]), ("torch.cholesky_solve(x, x)", "2x3x3", [2, 3, 3]),
+                ("torch.cov(x)", "3x7", [3, 3]), ("torch.cov(x)", "7", []), ("torch.corrcoef(x)", "3x7", [3, 3]),
+                ("torch.nanmedian(x, 1, True)[1]", "2x3x4", [2, 1, 4]), ("torch.combinations(x)", "4", [6, 2]),
+                ("torch.nonzero_static(x, size=5)", "2x3x4", [5, 3]), ("torch.histogram(x, 6)[1]", "2x3", [7]),
+                ("torch.histogram(x, torch.ones([6]))[0]", "2x3", [5]),
+                ("torch.multi_margin_loss(x, torch.zeros([4], dtype=4), 1, 1.0, None, 0)", "4x3", [4]),
+                ("torch.multi_margin_loss(x, torch.zeros([4], dtype=4))", "4x3", []),
+                ("torch.multilabel_margin_loss(x, torch.zeros([4, 3], dtype=4), 0)", "4x3", [4]),
+                ("torch.istft(torch.complex(x, x), 16)", "2x9x21", [2, 80]),
+                ("torch.istft(torch.complex(x, x), 16, 8, 16, torch.ones([16]), True, False, None, 100)", "9x21", [100]),
+                ("torch.istft(torch.complex(x, x), 16, 5, center=False, return_complex=False)", "9x21", [116])):
+            with self.subTest(call=call, size=size):
+                self.assertEqual(self.result(f"return {call}", size)[0], shape)
+
     def test_conjugates_and_systems_meet_values(self):
         """Data decides the branch, so all of the program runs on values."""
         forward = ("y = torch.linalg_solve_triangular(torch.ones([3, 3]), torch.resolve_conj(torch.conj(x)), upper=False)\n"

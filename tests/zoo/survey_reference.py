@@ -1,4 +1,5 @@
-"""FlopCounterMode, mended where it is wrong: it has no formula for matrix times vector, grouped products and recurrent layers."""
+"""FlopCounterMode, mended where it is wrong: it has no formula for matrix times vector, grouped products, recurrent layers and the fused
+layers of nn.MultiheadAttention and nn.TransformerEncoder in evaluation mode."""
 
 import copy
 import math
@@ -12,7 +13,8 @@ def reference(model, inputs):
     if isinstance(model, torch.jit.ScriptModule):
         for _ in range(3):  # it is optimized then, which FlopCounterMode would disturb
             model(*copy.deepcopy(inputs))
-    # The fused kernel of recurrent layers on the CPU is one operator, without a formula.
+    # The fused kernels of recurrent layers on the CPU and of transformers are one operator each, without a formula.
+    torch.backends.mha.set_fastpath_enabled(False)
     with torch.no_grad(), torch.backends.mkldnn.flags(enabled=False), FlopCounterMode(
         display=False, custom_mapping=formulas()
     ) as counter:

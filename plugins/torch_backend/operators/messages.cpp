@@ -102,6 +102,15 @@ std::string_view without_plea(std::string_view reason) {
   return said.empty() ? failed : said;
 }
 
+/// Cuts the advice that LibTorch adds for users of other parts of it.
+std::string_view without_advice(std::string_view reason) {
+  for (const std::string_view advice :
+       {" (Exception raised from", " You may have run into this message while",
+        " This could be because the operator doesn't exist"})
+    reason = reason.substr(0, reason.find(advice));
+  return reason;
+}
+
 bool out_of_memory(std::string_view text) {
   return text.find("std::bad_alloc") != std::string_view::npos ||
          text.find("can't allocate memory") != std::string_view::npos;
@@ -127,7 +136,7 @@ std::string short_reason(std::string_view text) {
   if (out_of_memory(text)) return out_of_memory_text();
   auto line = without_class(after_program_text(text));
   if (line.empty()) line = first_line(text);
-  line = without_plea(line.substr(0, line.find(" (Exception raised from")));
+  line = without_plea(without_advice(line));
   std::string out(line.substr(0, kMaxLength));
   while (out.ends_with(':') || out.ends_with('.') || out.ends_with(' ')) out.pop_back();
   for (char& c : out) {

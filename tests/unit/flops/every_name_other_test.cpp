@@ -246,6 +246,17 @@ TEST(EveryName, ShortTimeFourierTransform) {
   EXPECT_TRUE(stft().out({2, 9, 21, 2}).zero_by_rule("macs"));
 }
 
+/// 2 · 21 frames of 16 samples: a real transform, 16 multiplications, 16 sums; of the squared
+/// window 16 squares and the sums of 21 frames; a division for each of 2 · 80 samples.
+TEST(EveryName, InverseShortTimeFourierTransform) {
+  EXPECT_EQ(op("aten::istft")
+                .tensor("self", {2, 9, 21})
+                .number("n_fft", 16)
+                .out({2, 80})
+                .count("other_flops"),
+            5 * 42 * 16 * 4 / 2 + 2 * 42 * 16 + 21 * 16 + 16 + 160);
+}
+
 // --- look-ups -----------------------------------------------------------------------------------
 
 TEST(EveryName, EmbeddingBags) {

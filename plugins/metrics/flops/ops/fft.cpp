@@ -68,6 +68,16 @@ Count stft(const Node& n) {
   return frames * length + transform(frames * length, log2_of(length), kPerRealPoint);
 }
 
+// Frames of n_fft samples: a real transform, the window's multiplications and the sums of what
+// overlaps; the same sums of the squared window, once; a division per sample.
+Count istft(const Node& n) {
+  const auto x = data(n).shape(), out = output(n).shape();
+  const auto length = n.arg("n_fft").as_int();
+  const Count frames = x.product(0, x.rank() - 2) * x[-1];
+  return transform(frames * length, log2_of(length), kPerRealPoint) + 2 * frames * length +
+         x[-1] * length + length + out.numel();
+}
+
 }  // namespace
 
 void register_fft(tmeter::Registrar& r) {
@@ -84,6 +94,7 @@ void register_fft(tmeter::Registrar& r) {
         "aten::fft_ihfft2", "aten::fft_ihfftn"},
        to_half_result);
   both({"aten::stft"}, stft);
+  both({"aten::istft"}, istft);
 }
 
 }  // namespace flops

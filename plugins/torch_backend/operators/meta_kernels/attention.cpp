@@ -4,13 +4,14 @@
 namespace tmeter::torch_backend {
 namespace {
 
-// query [B, H, Lq, E], key [B, H, Lk, E], value [B, H, Lk, Ev] → ([B, H, Lq, Ev], logsumexp [B, Lq,
-// H])
+// query, key, value [B, H, L, E] → (in the layout of query, logsumexp [B, H, L] in the layout
+// [B, L, H])
 void sdpa_flash_cpu(KernelCall& call) {
-  const auto q = call.tensor("query"), v = call.tensor("value");
-  call.give(like(q, {q.size(0), q.size(1), q.size(2), v.size(3)}));
+  const auto q = call.tensor("query");
+  call.give(at::empty_like(q));
   call.give(like(q, {q.size(0), q.size(2), q.size(1)},
-                 q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat));
+                 q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat)
+                .transpose(1, 2));
 }
 
 // → (output [B, L, E], weights [B, L, S] or per head [B, H, L, S], undefined unless requested)

@@ -48,10 +48,27 @@ void searchsorted_scalar(KernelCall& call) {
 
 void histc(KernelCall& call) { call.give(like(call.tensor("self"), {call.integer("bins")})); }
 
+// (counts, edges)
+void histogram(KernelCall& call) {
+  const int64_t bins = call.integer("bins");
+  call.give(like(call.tensor("self"), {bins}));
+  call.give(like(call.tensor("self"), {bins + 1}));
+}
+void histogram_between(KernelCall& call) {
+  const auto edges = call.tensor("bins");
+  call.give(like(edges, {edges.numel() - 1}));
+  call.give(like(edges, edges.sizes()));
+}
+
 void multinomial(KernelCall& call) {
   auto out = call.tensor("self").sizes().vec();
   out.back() = call.integer("num_samples");
   call.give(like(call.tensor("self"), out, at::kLong));
+}
+
+void nonzero_static(KernelCall& call) {
+  const auto x = call.tensor("self");
+  call.give(like(x, {call.integer("size"), x.dim()}, at::kLong));
 }
 
 // --- upper bounds --------------------------------------------------------------------------------
@@ -150,7 +167,10 @@ constexpr KernelEntry kIndexingTable[] = {
     {"aten::searchsorted.Tensor", bucketize},
     {"aten::searchsorted.Scalar", searchsorted_scalar},
     {"aten::histc", histc},
+    {"aten::histogram.bin_ct", histogram},
+    {"aten::histogram.bins_tensor", histogram_between},
     {"aten::multinomial", multinomial},
+    {"aten::nonzero_static", nonzero_static},
     {"aten::nonzero", nonzero},
     {"aten::masked_select", masked_select},
     {"aten::_unique", unique_in_two},

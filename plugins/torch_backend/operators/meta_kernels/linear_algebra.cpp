@@ -6,7 +6,7 @@ namespace {
 
 void as_matrix(KernelCall& call) { call.give(at::empty_like(call.tensor("self"))); }
 void as_input(KernelCall& call) { call.give(at::empty_like(call.tensor("input"))); }
-void as_other(KernelCall& call) { call.give(at::empty_like(call.tensor("other"))); }
+void ormqr(KernelCall& call) { call.give(at::empty_like(call.tensor("input3"))); }
 
 // As _meta_grouped_mm_common in torch/_meta_registrations.py: `offs` has the end of each group of
 // rows of a 2-d matrix; a 3-d one has a matrix for each group.
@@ -86,7 +86,8 @@ constexpr KernelEntry kLinearAlgebraTable[] = {
     {"aten::linalg_householder_product", as_input},
     {"aten::cholesky_inverse", as_matrix},
     {"aten::geqrf", geqrf},
-    {"aten::ormqr", as_other},
+    {"aten::ormqr", ormqr},
+    {"aten::_cholesky_solve_helper", as_matrix},
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Reductions along dims, statistics, normalisations, and matrix products that lack a meta kernel.
+// Reductions along dims, statistics, normalisations, losses, Fourier transforms, and matrix
+// products.
 #include "operators/meta_kernels/registry.hpp"
 
 namespace tmeter::torch_backend {
@@ -136,6 +137,47 @@ void fft_c2r(KernelCall& call) {
 }
 void fft_c2c(KernelCall& call) { call.give(at::empty_like(call.tensor("self"))); }
 
+// [N, F, T] or [F, T] → [N, length] or [length]. The kernel of LibTorch reads whether the windows
+// cover every sample.
+void istft(KernelCall& call) {
+  const auto x = call.tensor("self");
+  TORCH_CHECK(x.dim() == 2 || x.dim() == 3, "takes 2 or 3 dims, got ", x.sizes());
+  const int64_t window = call.integer("n_fft");
+  const int64_t hop = call.has("hop_length") ? call.integer("hop_length") : window / 4;
+  const int64_t whole = window + hop * (x.size(-1) - 1);
+  const int64_t length = call.has("length")       ? call.integer("length")
+                         : call.boolean("center") ? whole - window / 2 * 2
+                                                  : whole;
+  TORCH_CHECK(length > 0, "has no samples left");
+  auto out = x.sizes().vec();
+  out.pop_back();
+  out.back() = length;
+  const bool complex = call.boolean("return_complex");
+  call.give(like(x, out, complex ? x.scalar_type() : at::toRealValueType(x.scalar_type())));
+}
+
+// n variables in rows → [n, n], or a scalar of one. The kernel of LibTorch reads the sum of the
+// weights.
+void covariance(KernelCall& call) {
+  const auto x = call.tensor("self");
+  TORCH_CHECK(x.dim() <= 2, "takes at most 2 dims, got ", x.sizes());
+  const int64_t variables = x.dim() < 2 ? 1 : x.size(0);
+  call.give(like(x, variables == 1 ? Dims{} : Dims{variables, variables}, float_type(x)));
+}
+
+/// Losses of one frame, unless all are reduced to one (0: not).
+Dims losses(const KernelCall& call, int64_t frames_from_rank) {
+  const auto x = call.tensor("self"), target = call.tensor("target");
+  if (call.integer("reduction") != 0 || target.dim() < frames_from_rank) return {};
+  return {x.dim() < 2 ? 1 : x.size(0)};
+}
+void multi_margin_loss(KernelCall& call) { call.give(like(call.tensor("self"), losses(call, 1))); }
+void multilabel_margin_loss(KernelCall& call) {
+  const auto x = call.tensor("self");
+  call.give(like(x, losses(call, 2)));
+  call.give(like(x, call.tensor("target").sizes()));
+}
+
 constexpr KernelEntry kReductionTable[] = {
     {"aten::var.correction", statistic},
     {"aten::std.correction", statistic},
@@ -153,7 +195,9 @@ constexpr KernelEntry kReductionTable[] = {
     {"aten::vdot", to_scalar},
     {"aten::count_nonzero.dim_IntList", count_nonzero},
     {"aten::median.dim", value_and_index},
+    {"aten::median.dim_values", value_and_index},
     {"aten::nanmedian.dim", value_and_index},
+    {"aten::nanmedian.dim_values", value_and_index},
     {"aten::mode", value_and_index},
     {"aten::kthvalue", value_and_index},
     {"aten::native_batch_norm", batch_norm},
@@ -169,6 +213,10 @@ constexpr KernelEntry kReductionTable[] = {
     {"aten::_fft_c2c", fft_c2c},
     {"aten::_fft_r2c", fft_r2c},
     {"aten::_fft_c2r", fft_c2r},
+    {"aten::istft", istft, /*replaces_stub=*/true},
+    {"aten::cov", covariance, /*replaces_stub=*/true},
+    {"aten::multi_margin_loss", multi_margin_loss},
+    {"aten::multilabel_margin_loss_forward", multilabel_margin_loss},
 };
 
 }  // namespace
