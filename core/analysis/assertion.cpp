@@ -30,7 +30,7 @@ constexpr std::string_view kChange = "diff.";
   throw Error(ErrorKind::kUsage, "--assert '" + printable(text) + "': " + why);
 }
 
-/// For a text that is not a bound.
+/// Refuses a text that is not a bound.
 [[noreturn]] void refuse_form(const std::string& text, const std::string& why) {
   refuse(text,
          why + "; as in 'macs<=5G', 'module(\"layer4\").macs<1G', 'coverage==100%' or 'fits'");
@@ -87,7 +87,7 @@ void read_module(Reader& reader, Assertion& a) {
     refuse_form(a.text, "after the module's path ').' and a metric are expected");
 }
 
-/// "5 G" is "5G", but "1 000" is nothing.
+/// Accepts "5 G" for "5G", but not "1 000".
 std::string without_spaces(const std::string& text, const std::string& limit) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   std::string out;
@@ -170,7 +170,7 @@ bool is_lower_bound(const Column& c) {
          (c.aggregation == TMETER_AGGREGATE_SUM && !can_be_negative);
 }
 
-/// Whether the bound holds for every value from `value` on.
+/// Whether the bound holds for `value` and every larger one.
 bool compare_at_least(const tmeter_number& value, const std::string& op,
                       const tmeter_number& limit) {
   const auto& c = comparison(op);

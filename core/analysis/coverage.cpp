@@ -50,7 +50,7 @@ std::vector<std::string> omissions(const std::vector<Column>& columns, const Gra
                                    const Coverage& coverage) {
   Missing told;
   for (const auto& u : coverage.unknown_ops) told[u.op] = u.nodes;
-  std::map<std::string, std::string> metrics;  // by the operators they leave out
+  std::map<std::string, std::string> metrics;  // grouped by the omitted operators
   for (const auto& c : columns) {
     if (c.axis != TMETER_AXIS_NODE || !is_partial(c.cell(TMETER_AXIS_MODEL, 0))) continue;
     const auto missing = missing_in(c, graph);

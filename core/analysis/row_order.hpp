@@ -11,7 +11,7 @@ namespace tmeter::core {
 struct RowOrder {
   int64_t head = 0;  // rows of one; 0: as in the other file
 
-  /// Where the row of the other file stands.
+  /// The index of this row in the other file.
   int64_t of(int64_t row) const {
     if (head == 0) return row;
     const int64_t in_head = row % head, half = head / 2;
@@ -25,7 +25,7 @@ inline std::optional<int64_t> stated_in_gguf(const Graph& graph, const std::stri
   return m->ints[0];
 }
 
-/// Of a tensor of a GGUF file whose rows may be in this order; nothing for others.
+/// The order of a GGUF tensor whose rows may be permuted; nothing for other tensors.
 inline std::optional<RowOrder> row_order(const Graph& graph, const Tensor& t) {
   const bool query = t.name.find(".attn_q.") != t.name.npos,
              key = t.name.find(".attn_k.") != t.name.npos;

@@ -10,7 +10,7 @@
 
 namespace tmeter::core {
 
-/// Of an operator that is not compared: its signature is too long, or there are too many already.
+/// Number of an operator that is not compared: its signature is too long, or the table is full.
 inline constexpr uint32_t kNoSignature = 0;
 
 /// By node index; numbers start at 1 in the order of first occurrence. Valid until sizes change.

@@ -12,8 +12,8 @@
 
 namespace tmeter::core {
 
-/// "sizes worked out for x=8x3x224x224; the file records 1x3x224x224; of the numbers in the program
-/// 12 were worked out again, 3 kept". Empty if all sizes are recorded.
+/// "sizes worked out for x=8x3x224x224; the file records 1x3x224x224; of the literals in the
+/// program 12 were computed again, 3 kept". Empty if all sizes are recorded.
 std::string recomputed_shapes_note(const Graph& graph);
 
 /// Adds the note to the provenance of every metric that depends on sizes: all but those of tensors.

@@ -8,7 +8,7 @@
 
 namespace tmeter::core {
 
-/// Of one pair of tensors with the same shape.
+/// The comparison of two tensors of the same shape.
 struct WeightChange {
   const Tensor *before = nullptr, *after = nullptr;
   int64_t differing = 0;         // elements

@@ -1,4 +1,4 @@
-// Arithmetic on numbers from a file: overflow is reported instead of undefined behaviour.
+// Arithmetic on numbers from a file: it reports overflow instead of undefined behaviour.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -27,7 +27,7 @@ class HostSink {
   /// to write the measurements. Empty: it has ended.
   virtual void runs_model(std::string_view engine) = 0;
 
-  /// Appends to what becomes the target's content once the whole run has succeeded.
+  /// Appends to the target's content, which appears once the whole run has succeeded.
   virtual void report(size_t target, std::string_view bytes) = 0;
   /// The report is complete. A run that has not called this for each of its targets has failed.
   virtual void report_whole(size_t target) = 0;

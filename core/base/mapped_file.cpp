@@ -47,7 +47,7 @@ void on_fault(int signal, siginfo_t* info, void*) {
     const auto begin = reinterpret_cast<uintptr_t>(g->data);
     if (at < begin || at - begin >= g->size.load(std::memory_order_relaxed)) continue;
     static std::atomic_flag told = ATOMIC_FLAG_INIT;
-    while (told.test_and_set()) pause();  // another thread is ending the program
+    while (told.test_and_set()) pause();  // another thread ends the program
     on_lost_file.load()(g->message);
     _exit(static_cast<int>(ErrorKind::kModel));
   }

@@ -4,8 +4,8 @@
 
 namespace tmeter::core {
 
-/// " (did you mean 'resnet50.pt2'?)", or how a URL or the name of a model becomes a file; empty when nothing is
-/// known. Looks into the folder of the path.
+/// " (did you mean 'resnet50.pt2'?)", or the way from a URL or the name of a model to a file; empty
+/// without advice. Reads the folder of the path.
 std::string missing_file_advice(const std::string& path);
 
 }  // namespace tmeter::core

@@ -12,7 +12,7 @@
 
 namespace tmeter::core {
 
-/// What a failed write means to the user: a full or failing disk is status 4, as for an input that
+/// The kind of error of a failed write: a full or failing disk is status 4, as for an input that
 /// cannot be read; anything else (no such folder, no permission) is wrong usage.
 ErrorKind write_failure(int error_number);
 

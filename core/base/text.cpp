@@ -73,7 +73,7 @@ std::string spelled_control(uint32_t code) {
   return spelled(code < 0x100 ? "\\x%02x" : "\\u%04x", code);
 }
 
-/// How many printable ASCII characters `text` begins with: nearly always all.
+/// The number of printable ASCII characters at the start of `text`: nearly always all.
 size_t plain_length(std::string_view text) {
   const auto other =
       std::find_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c > 0x7E; });

@@ -24,7 +24,7 @@ inline constexpr const char* kDefaultHardware = "horowitz-45nm";
 HardwareProfile load_hardware(const std::string& name_or_file,
                               const std::vector<std::string>& folders);
 
-/// The profile that `text` is; `path` is for messages.
+/// Parses `text`; `path` is for messages.
 HardwareProfile parse_hardware(const std::string& text, const std::string& path);
 
 /// Names of the profiles in these folders, in order.

@@ -137,7 +137,7 @@ class Search {
     }
   }
 
-  /// Whether the library is there.
+  /// Whether the library exists.
   bool take(const std::string& named, bool beside, const std::vector<Place>& inherited,
             bool direct) {
     const Descriptor file(open(named.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));

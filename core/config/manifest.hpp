@@ -1,5 +1,5 @@
-// The sidecar manifest NAME.tmeter.toml: what a plugin offers, so that listing plugins and choosing
-// a loader open no library. Written by `tmeter plugin manifest`, read at every start.
+// The sidecar manifest NAME.tmeter.toml: the capabilities of a plugin, so that listing plugins and
+// choosing a loader open no library. Written by `tmeter plugin manifest`, read at every start.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -30,7 +30,7 @@ struct WriterManifest {
 
 struct Manifest {
   std::string id, name, version, description;
-  std::string unavailable;  // why the library is not there (a build without LibTorch)
+  std::string unavailable;  // why the library is missing (a build without LibTorch)
   std::vector<std::string> needs;
   std::vector<std::string> metrics;
   std::vector<std::string> options;

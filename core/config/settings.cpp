@@ -52,7 +52,7 @@ std::vector<std::string> hash_list(const std::string& path, const toml::node& no
   return list;
 }
 
-/// A list of scalars as one text.
+/// Joins a list of scalars to one text.
 std::string list_text(const std::string& path, const toml::array& list) {
   std::string out;
   for (auto item = list.begin(); item != list.end(); ++item)
@@ -66,7 +66,7 @@ Setting setting_of(const std::string& path, const toml::node& node) {
   Setting s{node.is_array() ? list_text(path, *node.as_array()) : scalar_text(path, node),
             path + ":" + std::to_string(begin.line) + ":" + std::to_string(begin.column),
             node.is_array()};
-  // Quotes and nothing else around it: no escapes, not of three quotes.
+  // Whether one pair of quotes surrounds it, without escapes.
   if (node.is_string() && begin.line == end.line &&
       end.column - begin.column == characters(s.value) + 2) {
     s.file = path;

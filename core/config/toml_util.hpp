@@ -1,4 +1,4 @@
-// What the files of core/config share: toml++, included in one place, and errors with their place.
+// Shared by the files of core/config: toml++, included in one place, and errors with their place.
 #pragma once
 #include <toml++/toml.h>
 

@@ -1,4 +1,4 @@
-// A model made ready by some plugin that can run it, and its runs.
+// A model that a plugin has prepared for runs, and its runs.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,13 +15,13 @@ struct RunOptions {
   std::string device = "cpu";
   unsigned threads = 1;
   uint64_t seed = 0;
-  double seconds = 10;  // that all runs together may take; each wanted kind runs once at least
+  double seconds = 10;  // for all runs together; each requested kind runs at least once
   uint64_t memory = 0;
   std::vector<std::pair<std::string, std::string>> inputs;  // name (or empty) → file
   std::vector<std::string> libraries;
 };
 
-/// Owns the state in the plugin; given back when it goes.
+/// Owns the plugin's state and releases it at the end of its life.
 class Executor {
  public:
   /// The first plugin that takes the graph. Throws Error(kRun) when none can, Error(kUsage) for

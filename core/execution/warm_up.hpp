@@ -1,4 +1,4 @@
-// When runs take as long as they will: caches are filled, memory is there, clocks are up.
+// Decides when runs are steady: caches are filled, memory is allocated, clocks are high.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -10,10 +10,10 @@ class WarmUp {
   /// Warm-up takes about a third of `seconds` at most.
   explicit WarmUp(double seconds) : seconds_(seconds) {}
   void add(double seconds);
-  /// The last three runs differ by less than 5 %, or there is no more time.
+  /// Whether the last three runs differ by less than 5 %, or the time is up.
   bool is_done() const;
   size_t runs() const { return runs_.size(); }
-  /// The first run alone took more than all the time there is.
+  /// Whether the first run alone took more than the whole time.
   bool too_slow() const { return !runs_.empty() && runs_.front() > seconds_; }
 
  private:

@@ -14,7 +14,7 @@ class Arena final : public std::pmr::memory_resource {
   bool owns(const void* at, size_t bytes) const { return blocks_.contain(at, bytes); }
 
  private:
-  /// Where the blocks come from; remembers them.
+  /// Allocates the blocks and remembers them.
   class Blocks final : public std::pmr::memory_resource {
    public:
     bool contain(const void* at, size_t bytes) const {

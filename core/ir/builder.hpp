@@ -56,7 +56,7 @@ struct TensorSpec {
   std::optional<EncodingSpec> encoding{};
 };
 
-/// A tensor of another graph, but for its owner.
+/// Copies a tensor of another graph, except for its owner.
 TensorSpec spec_of(const Tensor& tensor);
 
 class GraphBuilder {
@@ -89,7 +89,7 @@ class GraphBuilder {
   void condition(Id expr, std::string_view text);
 
   Id module(Id parent, std::string_view name, std::string_view type);
-  /// Of a module that was made without one.
+  /// Sets the type of a module that was created without one.
   void module_type(Id module, std::string_view type) {
     module_at(module, "a type").type = graph_->intern(type);
   }

@@ -1,5 +1,5 @@
-// What happens in a module call: its nodes, those of the calls inside included, and the tensors
-// that go in and come out.
+// The content of a module call: its nodes, including those of inner calls, and the tensors that go
+// in and come out.
 //
 // The index takes memory in proportion to the graph. The contents of a call are computed when they
 // are first needed, and kept. Safe from any thread.

@@ -185,7 +185,7 @@ class Graph {
   /// so it is safe for handles from a plugin.
   bool has(const Node* node) const { return is_in(nodes_, node); }
   bool has(const Tensor* tensor) const { return is_in(tensors_, tensor); }
-  /// True when an input is wanted with other dims: see propagator.h of the SDK.
+  /// True when other dims are requested for an input: see propagator.h of the SDK.
   bool wants_other_inputs() const;
 
   /// Index of a symbol by its name ("s77") or its place ("input_ids.0"); throws Error(kUsage)

@@ -1,4 +1,4 @@
-// Which names a list has: eight bytes for each, beside the list that keeps the texts.
+// An index of the names in a list: eight bytes per name; the list keeps the texts.
 #pragma once
 #include <cstdint>
 #include <limits>

@@ -25,7 +25,7 @@ int64_t numel(Dims dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
 }
 
-/// From the last dim backwards, each of `from` is 1 or that of `to`.
+/// Whether each dim of `from`, from the last one backwards, is 1 or equals that of `to`.
 bool broadcasts(Dims from, Dims to) {
   if (from.size() > to.size()) return false;
   const auto tail = to.last(from.size());
@@ -36,7 +36,7 @@ bool keeps_elements(const Node& n) {
   return numel(argument(n, 0)) == numel(n.results.front()->dims);
 }
 
-/// All tensors among the arguments broadcast to the result.
+/// Whether all tensors among the arguments broadcast to the result.
 bool broadcasts_to_result(const Node& n) {
   return std::ranges::all_of(n.args, [&](const Arg& a) {
     return !is_tensor(*a.value) || broadcasts(a.value->dims, n.results.front()->dims);

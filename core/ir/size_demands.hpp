@@ -1,6 +1,6 @@
-// What operators demand of the sizes of their arguments: as many elements after a reshape as before
-// it, equal inner sizes of a matrix product, sizes that broadcast. A program whose sizes follow
-// symbols meets the demands for the sizes it was recorded with. For others, it may not.
+// The demands of operators on the sizes of their arguments: as many elements after a reshape as
+// before it, equal inner sizes of a matrix product, sizes that broadcast. A program whose sizes
+// follow symbols meets the demands for the sizes it was recorded with. For others, it may not.
 #pragma once
 #include "core/ir/graph.hpp"
 

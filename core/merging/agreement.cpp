@@ -22,7 +22,7 @@ void require_weights(const Part& part) {
 
 std::string quoted(std::string_view text) { return "'" + printable(text) + "'"; }
 
-/// Why figures of the two cannot stand in one column; nothing when they can.
+/// Why values of the two cannot share a column; nothing if they can.
 std::string difference(const Part& a, const Part& b) {
   const auto& theirs = b.saved.report.results;
   for (const auto& c : a.saved.report.results.columns) {

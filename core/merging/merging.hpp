@@ -26,7 +26,7 @@ struct Part {
 /// (quantiles, a quantization plan) are unavailable, and the finding "merged" names them.
 ///
 /// Throws Error(kModel): a report of a model with operators, a tensor in two shards, a shard that
-/// is not there by the numbers in the files' names, shards analysed in different ways.
+/// is missing by the numbers in the files' names, shards analysed in different ways.
 SavedReport merge_shards(std::vector<Part> parts);
 
 /// One row per model: a report whose modules are the models, with their totals. Reports are added

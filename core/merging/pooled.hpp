@@ -6,7 +6,7 @@
 
 namespace tmeter::core {
 
-/// Whether figures of modules in this column can be worked out from those of tensors.
+/// Whether values of modules in this column can be computed from those of tensors.
 bool is_poolable(const Column& column);
 
 /// Fills the modules' and the model's cells of all poolable columns, over parameters, each distinct

@@ -80,7 +80,7 @@ class Merge {
   void roll_up() {
     for (auto& c : results().columns) {
       if (c.axis != TMETER_AXIS_TENSOR || is_poolable(c)) continue;
-      // A saved report does not tell by what a mean is weighted.
+      // A saved report does not state the weights of a mean.
       if (c.aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN || c.aggregation == TMETER_AGGREGATE_NONE)
         mark_lost(c);
       else
@@ -241,7 +241,7 @@ class Merge {
         if (known.insert(plugin).second) report_.plugins.push_back(plugin);
   }
 
-  /// Of a report whose shards were estimated for one machine; empty when they differ.
+  /// The hardware profile of all shards; empty if they differ.
   std::string common_hardware() const {
     std::string machine;
     for (const auto& part : parts_) {
@@ -272,7 +272,7 @@ class Merge {
            size_t>
       said_;
   std::map<std::string, size_t> warned_;
-  std::vector<Files> files_, warning_files_;  // of findings, of warnings
+  std::vector<Files> files_, warning_files_;  // number of findings, of warnings
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace tmeter::core {
 
-/// Where a tensor of the whole is from.
+/// The origin of a tensor of the whole.
 struct Origin {
   size_t part, tensor;
 };

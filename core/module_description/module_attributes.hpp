@@ -27,7 +27,7 @@ class ModuleAttributes {
   const Node* node(std::string_view op_prefix) const;
   const Value* attribute(std::string_view name) const;
 
-  /// An argument of `node`, else the attribute of that name; null when neither is there.
+  /// An argument of `node`, else the attribute of that name; null without either.
   const Value* field(const Node* node, std::string_view name) const;
   std::optional<int64_t> integer(const Node* node, std::string_view name) const;
   /// A list of integers, one integer repeated to `rank` items; empty if absent.

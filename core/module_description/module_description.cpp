@@ -11,7 +11,7 @@
 namespace tmeter::core {
 namespace {
 
-/// Of the first call of a module. Null: the module is not called, or takes or gives no tensor.
+/// The first call of a module. Null: the module is not called, or takes or returns no tensor.
 struct ModuleIo {
   const Value* input = nullptr;   // the first tensor it uses that was made outside (no parameter)
   const Value* output = nullptr;  // the last tensor it makes that is used outside

@@ -15,7 +15,7 @@
 namespace tmeter::core {
 namespace {
 
-using Text = std::optional<std::string>;  // none: some value is unknown
+using Text = std::optional<std::string>;  // empty: some value is unknown
 
 /// Substrings of the names of operators with a kernel.
 constexpr std::array kConvolutions{"conv", "_convolution"}, kPoolings{"max_pool", "avg_pool"};

@@ -1,5 +1,6 @@
 // Modules as PyTorch prints them, `Conv2d(3, 64, kernel_size=(7, 7), stride=(2, 2))`, put together
-// from what the file has: tensors, the operator the module runs, attributes of TorchScript modules.
+// from the file's content: tensors, the operator the module runs, attributes of TorchScript
+// modules.
 #pragma once
 #include <string>
 #include <vector>

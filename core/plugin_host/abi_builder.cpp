@@ -177,7 +177,7 @@ tmeter_status add_metadata(tmeter_builder* b, const tmeter_metadata* theirs) {
         s.floats = values(m.floats);
         break;
       default:
-        return;  // of a later minor
+        return;  // of a later minor version
     }
     if (!is_module_of_folder(b)) g.metadata(s);
   });

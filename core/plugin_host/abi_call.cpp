@@ -1,4 +1,4 @@
-// tmeter.host.call/1, tmeter.host.results/1 and tmeter.host.hardware/1: what a call offers.
+// tmeter.host.call/1, tmeter.host.results/1 and tmeter.host.hardware/1: the services of a call.
 #include <tmeter/cpp/op_class.hpp>
 
 #include "core/base/interrupt.hpp"
@@ -27,7 +27,7 @@ void* scratch(tmeter_call* call, size_t bytes) {
 }
 
 /// "serving.context": the option `context` of a plugin that this one needs. Null without such a
-/// one.
+/// plugin.
 const OptionValue* option_of_needed(tmeter_call* call, std::string_view key) {
   const auto dot = key.find('.');
   if (dot == key.npos || !call->registry) return nullptr;

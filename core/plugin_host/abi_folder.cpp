@@ -1,5 +1,5 @@
-// tmeter.host.folder/0.1 and tmeter.host.blueprint/0.1: models that are folders, and weights
-// without a program.
+// tmeter.host.folder/0.1 and tmeter.host.blueprint/0.1: models in folders, and weights without a
+// program.
 #include <tmeter/abi/draft/blueprint.h>
 #include <tmeter/abi/draft/folder.h>
 

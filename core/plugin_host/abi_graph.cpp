@@ -110,7 +110,7 @@ tmeter_status metadata_find(const tmeter_graph* g, tmeter_str space, tmeter_str 
   return m ? give_metadata(*m, out) : TMETER_UNSUPPORTED;
 }
 
-/// A list of what a module call holds; empty when there is no memory for it.
+/// A list in a module call's content; empty without memory for it.
 template <class Span, auto List>
 Span contents_of(const tmeter_module_call* handle) noexcept {
   try {

@@ -1,4 +1,4 @@
-// tmeter.host.option-tables/0.1: what the user gave in a plugin's tables of options.
+// tmeter.host.option-tables/0.1: the user's entries in a plugin's tables of options.
 #include <tmeter/abi/draft/option_tables.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// tmeter.host.runs/1 and tmeter.host.events/1: what observers and executors reach.
+// tmeter.host.runs/1 and tmeter.host.events/1: the interfaces of observers and executors.
 #include "core/base/error.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/call.hpp"

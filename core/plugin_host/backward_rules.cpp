@@ -1,5 +1,4 @@
-// tmeter.host.backward-rules/0.1: how the cost of a training step reaches the rules of other
-// plugins.
+// tmeter.host.backward-rules/0.1: gives the plugin `training` the backward rules of other plugins.
 #include <tmeter/abi/draft/backward_rule.h>
 
 #include "core/base/error.hpp"

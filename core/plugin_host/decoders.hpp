@@ -1,4 +1,4 @@
-// The numbers of encoded tensors, by the decoders of plugins (sdk abi/draft/decoder.h).
+// The elements of encoded tensors, by the decoders of plugins (sdk abi/draft/decoder.h).
 #pragma once
 #include <map>
 #include <mutex>

@@ -16,7 +16,7 @@ LoaderManifest describe_loader(const tmeter_loader& l) {
   return m;
 }
 
-/// What is handled of other plugins' metrics, each once.
+/// Operators and types handled for other plugins' metrics, each once.
 class Handled {
  public:
   explicit Handled(Manifest& m) : list_(m.handles), own_(m.metrics.begin(), m.metrics.end()) {}

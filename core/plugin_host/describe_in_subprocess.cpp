@@ -53,7 +53,7 @@ void say(int out, char kind, const std::string& text) {
   }
 }
 
-/// Nothing of the worker's stays open, but where plugins print.
+/// Closes all descriptors of the worker, except those that plugins print to.
 void keep_open(std::array<int, 2> kept) {
   std::sort(kept.begin(), kept.end());
   auto first = static_cast<unsigned>(STDERR_FILENO + 1);

@@ -8,7 +8,7 @@
 
 namespace tmeter::core {
 
-/// `table` must live for ever.
+/// `table` must outlive the process's plugins.
 void add_interface(const std::string& id, const void* table);
 
 /// The interfaces of this room: call, graph, builder, source, request, shape rules.

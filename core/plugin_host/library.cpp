@@ -28,7 +28,7 @@ namespace {
   throw Error(ErrorKind::kPlugin, "plugin " + path + " " + why);
 }
 
-/// Libraries stay open for the life of the process: code of theirs may be referenced anywhere.
+/// Libraries stay open for the life of the process: any code may refer to theirs.
 std::deque<boost::dll::shared_library>& open_libraries() {
   static auto* libraries = new std::deque<boost::dll::shared_library>();
   return *libraries;
@@ -115,7 +115,7 @@ void require_minor(const std::string& path, uint32_t minor) {
                    std::to_string(TMETER_ABI_MINOR) + "; use a newer tmeter");
 }
 
-/// The dynamic linker names the segment it cannot map, not the limit that is the reason.
+/// The dynamic linker names the segment that it cannot map, not the limit behind it.
 bool is_memory_failure(const std::exception& e) {
   const std::string_view text = e.what();
   const bool is_mapping = text.find("failed to map segment") != text.npos ||

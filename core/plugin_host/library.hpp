@@ -1,4 +1,4 @@
-// OpenedFor a plugin's shared library and finding its entry: the only user of Boost.DLL.
+// Opens a plugin's shared library and finds its entry: the only user of Boost.DLL.
 #pragma once
 #include <tmeter/abi/entry.h>
 

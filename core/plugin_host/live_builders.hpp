@@ -1,5 +1,5 @@
-// Which graph builders exist. A plugin that keeps a builder would follow it into freed memory, so a
-// handle is looked up here before anything behind it is read.
+// The existing graph builders. A plugin that keeps a builder would follow it into freed memory, so
+// a handle is looked up here before anything behind it is read.
 #pragma once
 #include <tmeter/abi/builder.h>
 

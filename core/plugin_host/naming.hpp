@@ -15,12 +15,12 @@ using PluginList = std::vector<std::unique_ptr<Plugin>>;
 /// Error(kUsage) when the name is ambiguous, with the candidates and the way out.
 Plugin* find_plugin(const PluginList& plugins, std::string_view name);
 
-/// The plugin that `by` names in its `needs`: of several the one whose id begins as its own does. Null when
-/// no plugin has the name. Throws Error(kUsage) when that leaves several.
+/// The plugin that `by` names in its `needs`: of several the one whose id begins as its own does.
+/// Null when no plugin has the name. Throws Error(kUsage) when that leaves several.
 Plugin* find_needed(const PluginList& plugins, std::string_view need, const Plugin& by);
 
-/// What the ids of plugins that belong together begin with: "com.acme." of "com.acme.flops"; an id without
-/// a dot is alone.
+/// The common start of the ids of plugins that belong together: "com.acme." of "com.acme.flops"; an
+/// id without a dot is alone.
 std::string_view family_of(std::string_view id);
 
 /// The path of a plugin's library, or another description of its origin.

@@ -68,7 +68,7 @@ std::optional<size_t> first_with_tensors(const Node& node) {
   return static_cast<size_t>(at - node.args.begin());
 }
 
-/// The argument that the operator changes and gives back.
+/// The argument that the operator changes and returns.
 std::optional<size_t> target_of(const Node& node) {
   if (is_in_place(node.op)) return first_with_tensors(node);
   const auto out = argument_named(node, "out");

@@ -1,4 +1,4 @@
-// The steps in which code of a plugin is loaded or called before its tables can be believed.
+// Guards the steps that load or call a plugin's code before its tables are checked.
 #pragma once
 #include <optional>
 #include <string>

@@ -79,7 +79,7 @@ bool is_name(const std::string& text) {
   });
 }
 
-/// The index of what declares `path`: itself, or a pattern.
+/// The index of the declaration of `path`: its own, or a pattern.
 std::optional<uint32_t> find_declared(std::span<const tmeter_option_desc> declared,
                                       const std::string& path) {
   const auto names = split(path, ".");

@@ -24,7 +24,7 @@ class PluginInstance {
   const tmeter_plugin_info& info() const { return library_.info; }
   /// The plugin's id.
   std::string_view id() const { return {library_.info.id.ptr, library_.info.id.len}; }
-  /// It has failed: its `deinit` is not called either.
+  /// Marks it as failed: its `deinit` is not called either.
   void spare_end() const { spared_ = true; }
 
  private:

@@ -4,8 +4,8 @@
 
 namespace tmeter::core {
 
-/// Replaces the model's graph by one for the inputs wanted of it. Throws Error(kRun) when no plugin
-/// can, or the one that can says why these inputs do not work.
+/// Replaces the model's graph by one for the requested inputs. Throws Error(kRun) if no plugin can,
+/// or with the plugin's reason if it refuses these inputs.
 void propagate(Registry& registry, LoadedModel& model, const RunContext& run);
 
 }  // namespace tmeter::core

@@ -73,7 +73,7 @@ class Registry {
   /// Opens those with these ids and all they need, in an order in which needed ones come first.
   std::vector<Plugin*> open_with_needs(const std::vector<std::string>& ids);
 
-  /// Of a plugin that the plugin `by` needs; null when it needs no such one.
+  /// A plugin that the plugin `by` needs; null if it needs no such plugin.
   const ResolvedOptions* options_of_needed(std::string_view name, std::string_view by);
 
   /// The schema of an operator's shape rule; null when no plugin has one. Throws Error(kUsage) when
@@ -113,7 +113,7 @@ class Registry {
   const Excluded* exclusion(const Plugin& plugin) const;
 
   const Settings& settings_;
-  decltype(Settings::options) options_;  // by plugins that are there
+  decltype(Settings::options) options_;  // by installed plugins
   std::vector<Excluded> excluded_;
   CallLog* log_;
   RuleSchemas schemas_;
@@ -129,7 +129,7 @@ std::vector<std::string> plugin_folders(const Settings& settings);
 
 /// <prefix>/share/tmeter, beside the binary's own prefix.
 std::string data_folder();
-/// Where an installation that brings its libraries along (the Python wheel) has them.
+/// The folder of libraries in an installation that brings its own (the Python wheel).
 std::string library_folder();
 /// Programs that tmeter starts, by full path.
 std::string own_program(const std::string& name);

@@ -1,4 +1,4 @@
-// What a loader is given: the mapped file with its ZIP directory, and the user's request. These are
+// The input of a loader: the mapped file with its ZIP directory, and the user's request. These are
 // the objects behind `tmeter_source` and `tmeter_request`.
 #pragma once
 #include <tmeter/abi/loader.h>
@@ -41,8 +41,7 @@ struct tmeter_source {
   const std::vector<tmeter::core::FolderFile>& files() const { return files_; }
   /// The file of this name from the folder on, opened once. Throws Error(kModel).
   const tmeter_source& inside(std::string_view name) const;
-  /// Bytes of the file; of a folder, of those of its files that were opened, and of their
-  /// companions.
+  /// Bytes of the file; of a folder, the bytes of the opened files and their companions.
   uint64_t size() const;
   /// The file `name` in the folder of this one, opened once. Throws Error(kModel).
   const tmeter_source& companion(std::string_view name) const;

@@ -50,7 +50,7 @@ class ElementDecoder {
   /// Elements [first, first + count): whole blocks, but for the end of the tensor, which is
   /// available.
   virtual void decode(const Tensor& tensor, int64_t first, int64_t count, float* out) = 0;
-  /// Whether blocks lie in the order of their elements.
+  /// Whether the blocks have the order of their elements.
   virtual bool in_order(const Tensor& tensor) = 0;
 };
 
@@ -61,7 +61,7 @@ class TensorBytes {
   explicit TensorBytes(const MappedFile& model, ElementDecoder* decoder = nullptr)
       : model_(&model), decoder_(decoder) {}
 
-  /// Why the numbers cannot be read; empty when they can.
+  /// Why the elements cannot be read; empty if they can.
   std::string_view unavailable(const Tensor& tensor) const;
 
   /// Of the file the tensor lies in, in bytes.

@@ -10,7 +10,7 @@ namespace tmeter::core {
 
 struct Destination {
   enum class Kind {
-    kFile,        ///< a regular file, there or not
+    kFile,        ///< a regular file, existing or not
     kDescriptor,  ///< one that tmeter was started with
     kDevice,      ///< a pipe, a terminal, a device: opened by its name
   };

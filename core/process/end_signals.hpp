@@ -25,7 +25,7 @@ class EndSignals {
   EndSignals& operator=(const EndSignals&) = delete;
 
   int fd() const { return fd_.get(); }
-  /// The next one: SIGCHLD, or one that is to end the run. Nothing when none waits.
+  /// The next signal: SIGCHLD, or one that ends the run. Nothing if none is pending.
   std::optional<int> take() const;
   /// In a worker: restores the handling of signals as tmeter found it at its start.
   void restore_in_child() const;

@@ -1,5 +1,5 @@
-// One turn of a loop: waits until a descriptor is ready or a time has come, and never for anything
-// else. The supervisor looks at its clock, its signals and its limits between turns.
+// One turn of a loop: waits until a descriptor is ready or a time is reached, and for nothing else.
+// The supervisor checks its clock, signals and limits between turns.
 #pragma once
 #include <chrono>
 #include <functional>

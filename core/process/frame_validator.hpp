@@ -15,7 +15,7 @@ class FrameValidator {
   /// `runs_model`: the user requested a run of the model.
   explicit FrameValidator(bool runs_model) : runs_model_(runs_model) {}
 
-  /// The violation of the protocol: "it reports to a target that is not there". Empty: none.
+  /// The violation of the protocol: "it reports to a target that does not exist". Empty: none.
   std::string defect(const Frame& frame, const Outputs& outputs, const ReportMemory& memory);
 
  private:

@@ -62,7 +62,7 @@ class Outputs {
   void begin();
   void write(size_t target, std::string_view bytes);
   uint64_t written(size_t target) const { return targets_[target].written; }
-  /// All of this target is there.
+  /// This target is complete.
   void set_whole(size_t target) { targets_[target].whole = true; }
   bool is_whole(size_t target) const { return targets_[target].whole; }
 

@@ -1,4 +1,4 @@
-// The program that started this one. Its end ends this one, too.
+// Ends this program when the program that started it ends.
 #pragma once
 
 namespace tmeter::core {

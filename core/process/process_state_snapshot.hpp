@@ -32,8 +32,8 @@ struct Arithmetic {
 class ProcessStateSnapshot {
  public:
   static ProcessStateSnapshot now();
-  /// "it changed the working directory", the first thing that is different; empty when nothing is.
-  /// A thread that ends just now is waited for, unless threads may stay.
+  /// "it changed the working directory", the first difference; empty without one. Waits for a
+  /// thread that is just ending, unless threads may stay.
   std::string change_since(bool threads_may_stay) const;
 
  private:

@@ -11,7 +11,7 @@
 namespace tmeter::core {
 namespace {
 
-constexpr unsigned kSlotShift = 32;  // a place: the slot, and how many bytes
+constexpr unsigned kSlotShift = 32;  // a place: the slot, and the number of bytes
 
 /// std::atomic's own waits are for the threads of one process.
 void futex(std::atomic<uint32_t>& word, int operation, uint32_t value) {

@@ -16,7 +16,7 @@ class ReportMemory {
   static constexpr size_t kSlots = 4, kSlotBytes = size_t{512} << 10;
   static constexpr size_t kLong = size_t{64} << 10;  // shorter pieces go through the pipe
 
-  /// Before the fork; takes memory when it is used. Without any, `there` is false.
+  /// Maps the memory, before the fork; pages are allocated on use. `there` is false if that fails.
   ReportMemory();
   ~ReportMemory();
   ReportMemory(const ReportMemory&) = delete;

@@ -11,7 +11,7 @@
 
 namespace tmeter::core {
 
-/// What a run keeps.
+/// The rights that a run keeps.
 struct Rights {
   std::vector<std::string>
       read;                // files and folders with all below them; missing ones are skipped

@@ -49,7 +49,7 @@ uint8_t rights_word(const Rights& r) {
       (r.devices.empty() ? 0 : kDevicesRight));
 }
 
-/// A call that is permitted: in any way when `rows` is empty, or as one of them says.
+/// A permitted call: with any arguments if `rows` is empty, else with those of one row.
 struct Permitted {
   int call;
   std::vector<std::span<const Condition>> rows;

@@ -13,7 +13,7 @@ class Spool {
  public:
   /// Throws Error(write_failure(…)).
   void write(std::string_view bytes);
-  /// The next piece, of 64 KiB at most; empty when all has been read. Throws as `write`.
+  /// The next piece of at most 64 KiB; empty at the end. Throws as `write`.
   std::string read();
   bool at_end() const { return read_ == size_; }
   /// Forgets everything.

@@ -3,8 +3,8 @@
 
 namespace tmeter::core {
 
-/// Takes the numbers 0, 1 and 2 where they are free, so that no file that is opened later gets one
-/// of them and with it what is meant for a terminal. Reading and writing still fail with EBADF.
+/// Takes the free ones of the numbers 0, 1 and 2, so that no file opened later gets one of them and
+/// receives terminal output. Reading and writing still fail with EBADF.
 void occupy_standard_descriptors();
 
 }  // namespace tmeter::core

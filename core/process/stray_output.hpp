@@ -18,7 +18,7 @@ class StrayOutput {
   void finish(int fd, Terminal& terminal);
 
  private:
-  /// Bytes read now; 0: the other end is closed; below: nothing is there, or an error (errno).
+  /// Bytes read now; 0: the other end is closed; below 0: no input, or an error (errno).
   ssize_t take(int fd, Terminal& terminal);
   /// An unterminated line ends when another plugin starts to print.
   void hear(const std::string& speaker, Terminal& terminal);

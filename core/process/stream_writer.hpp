@@ -1,4 +1,4 @@
-// Writes to a pipe, a terminal or a device without waiting for who reads it.
+// Writes to a pipe, a terminal or a device without waiting for its reader.
 //
 // The descriptor may be shared with other programs, as standard output is, so it stays as it is:
 // O_NONBLOCK would be theirs, too. Instead a timer interrupts a write that waits.

@@ -27,7 +27,7 @@ struct Job {
   bool runs_model = false;  ///< the user wants the model run
 };
 
-/// What the worker does. An Error thrown becomes its Ending.
+/// The work of the worker. An Error thrown becomes its Ending.
 using Work = std::function<Ending(Worker&)>;
 
 /// Returns the exit status; all messages have been shown. Call it once, while the process has one

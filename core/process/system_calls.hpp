@@ -191,7 +191,7 @@ inline constexpr uint32_t kNone[] = {0}, kAll = ~uint32_t{0};
 inline constexpr uint32_t kWriteBits = O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
 inline constexpr Condition kOpen[] = {{1, kWriteBits, kNone}};
 inline constexpr Condition kOpenAt[] = {{2, kWriteBits, kNone}};
-// A device is written into, too, and still not made.
+// A device may be written to, but not created.
 inline constexpr uint32_t kMakeBits = kWriteBits & ~uint32_t{O_ACCMODE};
 inline constexpr Condition kOpenDevice[] = {{1, kMakeBits, kNone}};
 inline constexpr Condition kOpenDeviceAt[] = {{2, kMakeBits, kNone}};

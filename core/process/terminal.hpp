@@ -17,7 +17,7 @@ class Terminal {
   static constexpr size_t kMaxMessages = 1000;
 
   explicit Terminal(bool progress);
-  /// Waits until all is read. A supervisor has made sure before that there is nothing to wait for.
+  /// Waits until all is read. In a supervisor, nothing is left to wait for.
   ~Terminal();
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;

@@ -48,7 +48,8 @@ class Worker final : public HostSink {
   void report(size_t target, std::string_view bytes) override;
   void report_whole(size_t target) override;
 
-  /// Gives up all that is not listed, for good; returns what holds, for --verbose.
+  /// Gives up all rights that are not listed, for good; returns the restrictions in force, for
+  /// --verbose.
   std::vector<std::string> enter_sandbox(const Rights& rights);
 
   const std::vector<Excluded>& excluded() const { return excluded_; }

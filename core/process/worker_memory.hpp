@@ -1,4 +1,4 @@
-// How much memory a worker takes, as far as the kernel tells: what --max-memory is compared with.
+// The memory of a worker by the kernel's count, which --max-memory limits.
 #pragma once
 #include <sys/types.h>
 

@@ -27,7 +27,7 @@ class WorkerProcess {
   ReportMemory& long_reports() { return long_reports_; }
 
   void ask_to_stop() const;
-  /// For good, with all that is left of its process group.
+  /// Kills it and the rest of its process group.
   void end() const;
   /// Whether it has ended. Does not wait.
   bool has_ended();

@@ -21,7 +21,7 @@
 namespace tmeter::core {
 namespace {
 
-/// Says which thread it was, then lets the signal end the process. Only async-signal-safe calls.
+/// Notes the thread, then lets the signal end the process. Only async-signal-safe calls.
 void on_crash(int number) {
   auto& a = activity();
   const auto offset = &activity_slot() - a.slots.data();

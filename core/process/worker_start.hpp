@@ -8,7 +8,7 @@
 namespace tmeter::core {
 
 struct WorkerStart {
-  int frames, stray;  // ends of pipes: to speak, and for what plugins print
+  int frames, stray;  // ends of pipes: for frames, and for output of plugins
   uint64_t memory;    // limit in bytes
   ReportMemory* reports;
 };

@@ -1,4 +1,4 @@
-// tmeter.host.comparison/0.1: what a comparison has besides the report it is of.
+// tmeter.host.comparison/0.1: the content of a comparison beside its report.
 #include <tmeter/abi/draft/comparison.h>
 
 #include "core/plugin_host/abi_text.hpp"

@@ -21,7 +21,7 @@ Rows rows_of(const GraphPart& part) {
   return rows;
 }
 
-/// Where a row of the whole is in the part.
+/// The index in the part of a row of the whole.
 class Places {
  public:
   explicit Places(const GraphPart& part) {

@@ -5,7 +5,7 @@
 
 namespace tmeter::core {
 
-/// Keeps of a report of the whole what is of the part: its rows, findings, histograms, curves and
+/// Keeps the part's share of a report of the whole: its rows, findings, histograms, curves and
 /// formulas. Totals are the figures of the module; metrics of the model alone become unavailable.
 /// Bounds, a sweep and findings about the whole are dropped, the latter two with a warning.
 /// `report` is of `part.graph` afterwards, which has to outlive it.

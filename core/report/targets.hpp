@@ -9,7 +9,7 @@
 namespace tmeter::core {
 
 /// "json=out.json": a writer and a file; "json": a writer and standard output; "out.json": a file
-/// whose extension tells the writer (`choose_writers`).
+/// whose extension decides the writer (`choose_writers`).
 struct ReportTarget {
   std::string format, file;
 };

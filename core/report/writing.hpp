@@ -1,5 +1,5 @@
-// Running report writers. What they write goes, in pieces, to the sink, which lets it appear at
-// its destination once all of them have succeeded.
+// Running report writers. Their output goes to the sink in pieces; the sink lets it appear at its
+// destination once all of them have succeeded.
 #pragma once
 #include <string>
 #include <vector>

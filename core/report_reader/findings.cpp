@@ -15,7 +15,7 @@
 namespace tmeter::core::report_reader {
 namespace {
 
-/// Rows by what reports call them.
+/// Rows by their names in reports.
 class Places {
  public:
   explicit Places(const Graph& graph) : graph_(graph) {
@@ -128,7 +128,7 @@ AssertionResult assertion(const Members& m, const Figures& figures, const Places
   return out;
 }
 
-/// "0.005012" as std::to_string writes it, where that is all there is to the number.
+/// "0.005012" as std::to_string writes it, if the number has no further digits.
 std::string seconds_text(double seconds) {
   auto text = std::to_string(seconds);
   double back = 0;

@@ -40,15 +40,15 @@ class Item {
   std::string_view name_;
 };
 
-/// An object in which no key is there twice.
+/// An object in which no key occurs twice.
 class Members {
  public:
-  /// Throws Error(kModel) for a key that is there twice: readers disagree about which one counts.
+  /// Throws Error(kModel) for a key that occurs twice: readers disagree about which one counts.
   explicit Members(simdjson::dom::object object);
 
-  /// Throws Error(kModel) when it is not there.
+  /// Throws Error(kModel) if it is absent.
   Item at(std::string_view key) const;
-  /// Nothing when it is not there.
+  /// Nothing if it is absent.
   std::optional<Item> get(std::string_view key) const;
   /// Absent and null are the same.
   std::optional<Item> find(std::string_view key) const;

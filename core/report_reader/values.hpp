@@ -19,10 +19,10 @@ class Values {
   void add_tensor(std::string_view name, Id tensor);
   void add_input(std::string_view name, Id value);
 
-  /// A value that is used: its origin is looked up. `detail`: the properties that the plain value
+  /// Looks up the origin of a used value. `detail`: the properties that the plain value
   /// does not show (schema: "value_detail"), or null.
   Id used(const Item& value, const Item* detail);
-  /// A value of its own: an input, an attribute.
+  /// Creates a value: an input, an attribute.
   Id fresh(const Item& value, const Item* detail);
   /// The results of the next node, in order.
   std::vector<Id> results(const Item& list, const Item* details);
@@ -55,7 +55,7 @@ class Values {
   std::unordered_map<std::string, Id, TextHash> tensors_, inputs_;
   std::vector<size_t> first_leaf_;  // by node: of its results in leaves_
   std::vector<Id> leaves_;          // the values in results, lists flattened
-  // Values that the current node or a later one is said to make, by writing into them.
+  // Values whose stated producer is the current node or a later one, which writes into them.
   std::map<std::pair<size_t, size_t>, Id> to_be_made_;
 };
 

@@ -10,7 +10,7 @@ using Point = std::vector<int64_t>;
 using Polynomials = std::vector<std::optional<Polynomial>>;
 
 constexpr size_t kChecks = 8, kMinChecks = 2;
-constexpr int kCandidates = 64;  // tried to find that many
+constexpr int kCandidates = 64;  // attempts to find as many points
 constexpr std::array<int64_t, 14> kSteps{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 64, 128};
 
 /// Sizes 0 and 1 are special to torch (empty tensors, broadcasting): starts at 2 if possible.

@@ -149,7 +149,7 @@ class OtherRuns {
       const auto [at, is_new] = known.try_emplace({point.begin(), point.end()});
       if (!is_new) return at->second;
       if (auto values = together.evaluate(point)) return at->second = std::move(*values);
-      // One that exceeds 63 bits there does not take the others along.
+      // A series that exceeds 63 bits there does not affect the others.
       for (const auto& s : peaks.list()) at->second.push_back(alone(s, point));
       return at->second;
     };
