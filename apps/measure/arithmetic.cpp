@@ -33,7 +33,7 @@ struct Inputs {
   }
 };
 
-/// `step(v, i)` on 12 independent vectors, over and over. Their sum is kept.
+/// Repeats `step(v, i)` on 12 independent vectors and keeps their sum.
 template <class D, class Step>
 HWY_INLINE double rounds_of(D d, size_t rounds, const void* inputs, Step step) {
   using T = hn::TFromD<D>;
@@ -56,8 +56,8 @@ HWY_INLINE double rounds_of(D d, size_t rounds, const void* inputs, Step step) {
   return static_cast<double>(rounds * kChains);
 }
 
-/// Each vector times a factor that stays, plus a summand that stays: as floating-point
-/// arithmetic must not be reordered, each one is executed.
+/// Multiplies each vector by a constant and adds a constant: the compiler must not reorder
+/// floating-point arithmetic, so it executes each step.
 template <class T>
 double mac_of(size_t rounds) {
   const hn::ScalableTag<T> d;

@@ -1,5 +1,5 @@
-// How much arithmetic the cores do in registers: multiply-accumulates and plain operations by element
-// type, with each instruction set that the processor has.
+// Measures the arithmetic of the cores in registers: multiply-accumulates and plain operations by
+// element type, with each instruction set of the processor.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Kernel {
   const char* family;  ///< "peak.mac"
   const char* dtype;   ///< as PyTorch calls it
   const char* how;     ///< its method, for the profile's source
-  /// Runs that many rounds; returns how many operations that was.
+  /// Runs this number of rounds; returns the number of operations.
   double (*run)(size_t rounds);
 };
 

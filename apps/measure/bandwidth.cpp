@@ -61,7 +61,7 @@ struct Arrays {
 };
 
 Arrays arrays_of(size_t each) {
-  // Not all at the same place within a page: loads behind stores to such a place would wait for them.
+  // At different places within a page: a load from the place of an earlier store would wait for it.
   const size_t apart = each + 256;
   auto all = hwy::AllocateAligned<float>(3 * apart);
   if (!all) return {};

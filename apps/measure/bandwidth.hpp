@@ -1,4 +1,4 @@
-// How many bytes a second go between the cores and a level of memory.
+// Measures the bytes per second between the cores and a level of memory.
 #pragma once
 #include <cstddef>
 
@@ -9,7 +9,7 @@ struct Bandwidth {
   double read = 0;   ///< a sum
 };
 
-/// Over `bytes` in all, on each thread its share.
+/// Works on `bytes` in total, an equal share per thread.
 Bandwidth bandwidth(size_t bytes, unsigned threads);
 
 }  // namespace measure

@@ -1,4 +1,4 @@
-// The sizes of memory and caches, as the kernel tells them.
+// The sizes of memory and caches by the kernel's tables.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -7,7 +7,7 @@
 namespace measure {
 
 struct CacheLevel {
-  size_t each = 0;   ///< bytes of one; 0: absent or not known
+  size_t each = 0;   ///< bytes of one; 0: absent or unknown
   size_t total = 0;  ///< of all together
 };
 

@@ -1,5 +1,5 @@
-// measure-machine DATE: what this machine can do, as figures of a hardware profile (TOML) on standard
-// output. `tmeter --hardware auto` starts it once and keeps its output
+// measure-machine DATE: the speed of this machine, as values of a hardware profile (TOML) on
+// standard output. `tmeter --hardware auto` starts it once and keeps its output
 // (apps/tmeter/measured_hardware.cpp); docs/hardware-profiles.md lists the measurements.
 #include <unistd.h>
 
@@ -42,7 +42,7 @@ class Machine {
   std::string when_;
 };
 
-/// With every instruction set on one thread; with the one that is best on all.
+/// Tries every instruction set on one thread, then the best one on all threads.
 void Machine::print_arithmetic() {
   struct Best {
     const Kernel* kernel;
@@ -55,8 +55,8 @@ void Machine::print_arithmetic() {
     for (const auto& kernel : set.kernels) {
       const auto rate = best_rate([&](size_t n, unsigned) { return kernel.run(n); }, 1, {});
       const auto key = std::string(kernel.family) + "." + kernel.dtype;
-      print_figure("isa." + set.name + "." + key, rate, key.starts_with("peak.mac") ? "MAC/s" : "op/s",
-                   source(1, kernel.how));
+      print_figure("isa." + set.name + "." + key, rate,
+                   key.starts_with("peak.mac") ? "MAC/s" : "op/s", source(1, kernel.how));
       auto& so_far = best.try_emplace(key, Best{&kernel, &set, 0}).first->second;
       if (rate > so_far.rate) so_far = {&kernel, &set, rate};
     }
@@ -65,7 +65,8 @@ void Machine::print_arithmetic() {
     const auto* unit = key.starts_with("peak.mac") ? "MAC/s" : "op/s";
     const auto what = std::string(b.kernel->how) + " with " + b.set->name;
     const auto* kernel = b.kernel;
-    const auto all = best_rate([kernel](size_t n, unsigned) { return kernel->run(n); }, threads_, {});
+    const auto all =
+        best_rate([kernel](size_t n, unsigned) { return kernel->run(n); }, threads_, {});
     print_figure("single." + key, b.rate, unit, source(1, what));
     print_figure(key, std::max(all, b.rate), unit, source(threads_, what));
   }

@@ -1,6 +1,6 @@
-// How fast something goes at its best: work is repeated until it takes long enough to be timed, on
-// some threads at once, and the fastest of several repeats counts, for whatever else runs on the
-// machine only ever slows it down.
+// Measures the best speed of some work: repeats it until it takes long enough to be timed, on
+// several threads at once. The fastest of several repeats counts, because other programs can only
+// slow it down.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -8,13 +8,12 @@
 
 namespace measure {
 
-/// Does something `times` times on thread `thread`; returns how much was done, in whatever is
-/// counted.
+/// Does the work `times` times on thread `thread`; returns the amount done, in the counted unit.
 using Work = std::function<double(size_t times, unsigned thread)>;
 
 struct Effort {
   double seconds = 1e-3;  ///< that one repeat takes at least
-  int patience = 6;       ///< repeats without a new best until that is believed
+  int patience = 6;       ///< repeats without a new best that end the measurement
   int most = 40;          ///< repeats
 };
 

@@ -12,7 +12,7 @@ namespace tmeter::app {
 namespace {
 using namespace core;
 
-/// What the worker reads.
+/// The input of the worker.
 std::vector<std::string> files_of(const CommandLine& line) {
   std::vector<std::string> files{line.model};
   for (const auto& [name, path] : line.runs.inputs) files.push_back(path);
@@ -26,8 +26,7 @@ Ending analyse(Session& session, const std::vector<ReportTarget>& targets,
   const auto& line = session.line();
   const auto names = chosen_plugins(session.registry(), line.settings.plugins, line.running);
   session.begin(targets, files_of(line), names);
-  // Never destroyed: the worker ends, and taking a million operators apart first takes longer than
-  // that.
+  // Never destroyed: the worker ends at once; destroying a million operators would take longer.
   auto& analysed = *new SavedReport(report_of_model(session, line.model, names, start));
   for (const auto& a : session.assertions())
     analysed.report.assertions.push_back(evaluate(a, *analysed.graph, analysed.report.results));

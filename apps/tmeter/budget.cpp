@@ -81,7 +81,7 @@ std::string moved_bound(const AssertionResult& r, double slack) {
   const double step = std::pow(10, std::floor(std::log10(std::fabs(wanted))) - 3);
   const double bound = (upper ? std::ceil(wanted / step) : std::floor(wanted / step)) * step;
   const auto tail = unit == a.text.npos || written == 0 ? std::string() : a.text.substr(unit);
-  const auto op = a.op.size() == 1 ? a.op + "=" : a.op;  // the reached value itself has to hold
+  const auto op = a.op.size() == 1 ? a.op + "=" : a.op;  // the reached value itself must hold
   return a.text.substr(0, begin - a.op.size()) + op + a.text.substr(begin, digits - begin) +
          short_number(bound) + tail;
 }
@@ -228,7 +228,7 @@ Ending ending_of(const BudgetOutcome& outcome, Ending ending, bool why) {
   return ending;
 }
 
-/// Targets of a run: the reports on the budgets or, of --update, what it says and the file; then
+/// Targets of a run: the reports on the budgets or, of --update, its messages and the file; then
 /// the saved reports of --update.
 struct BudgetTargets {
   std::vector<ReportTarget> all;

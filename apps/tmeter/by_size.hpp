@@ -6,8 +6,8 @@
 
 namespace tmeter::app {
 
-/// Fills `report.formulas` and the totals of `report.sweep`; both are empty when all sizes are
-/// fixed. The results must be there already.
+/// Fills `report.formulas` and the totals of `report.sweep`; both are empty if all sizes are fixed.
+/// Needs the report's results.
 void add_sizes(core::Report& report, const CommandLine& line, core::Graph& graph,
                const std::vector<core::Plugin*>& plugins, const core::HardwareSource& hardware);
 

@@ -82,7 +82,7 @@ void add(const Sample& s, OpClass kind, double overhead, const HardwareProfile& 
   }
 }
 
-/// The figures, of the report of a run.
+/// The figures from the report of a run.
 std::string rates_of(const Report& report, const HardwareProfile& peaks, const std::string& when) {
   std::vector<double> calls;
   for (const auto& node : report.graph->nodes())

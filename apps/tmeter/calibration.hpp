@@ -1,5 +1,6 @@
-// What share of a machine's rates the operators of LibTorch reach, as a run of typical ones by this very tmeter
-// shows (share/tmeter/calibration.pt2): the part of a measured profile that its kernels cannot tell.
+// Measures the shares of a machine's rates that LibTorch's operators reach, by a run of typical
+// ones (share/tmeter/calibration.pt2): the part of a measured profile that its kernels cannot
+// supply.
 #pragma once
 #include <string>
 
@@ -7,8 +8,8 @@
 
 namespace tmeter::app {
 
-/// overhead.operator, efficiency.CLASS and bandwidth.CLASS as TOML, or a comment that says why they are missing.
-/// `peaks`: the rates they are shares of; `when`: "measured 2026-11-22".
+/// overhead.operator, efficiency.CLASS and bandwidth.CLASS as TOML, or a comment that says why they
+/// are missing. `peaks`: the rates that the shares refer to; `when`: "measured 2026-11-22".
 std::string calibrate(const core::HardwareProfile& peaks, const std::string& when);
 
 }  // namespace tmeter::app

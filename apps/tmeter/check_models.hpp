@@ -1,5 +1,5 @@
-// The part of `tmeter plugin check` about models that the user gives: read by the plugin's loader where
-// it has one for them, analysed, run, and written.
+// The part of `tmeter plugin check` about models that the user gives: read by the plugin's loader
+// where it has one for them, analysed, run, and written.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace tmeter::app {
 
-/// Takes what a writer writes and counts it.
+/// Counts the bytes of a writer and drops them.
 class CountedReport final : public core::HostSink {
  public:
   explicit CountedReport(core::HostSink& messages) : messages_(messages) {}
@@ -45,16 +45,16 @@ struct CheckedPlugin {
 /// executors.
 void complete_for_runs(const CheckedPlugin& checked);
 
-/// Reads the file, by the plugin's loader where that takes it, and has everything of the plugin work on
-/// the model.
+/// Reads the file, by the plugin's loader if that takes it, and runs all of the plugin's callbacks
+/// on the model.
 void try_model(const CheckedPlugin& checked, const std::string& path);
 
-/// Metrics, analyses, module handlers, executors and observers, on a graph; `model` names it. Reports a
-/// failure and returns nothing.
+/// Metrics, analyses, module handlers, executors and observers, on a graph; `model` names it.
+/// Reports a failure and returns nothing.
 std::optional<core::Results> try_run(const CheckedPlugin& checked, const core::Graph& graph,
                                      const core::TensorBytes& tensors, const std::string& model);
 
-/// What a report writer makes of a report.
+/// Runs a report writer on a report.
 void try_writer(const CheckedPlugin& checked, const core::Report& report, const std::string& name);
 
 }  // namespace tmeter::app

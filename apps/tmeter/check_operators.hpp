@@ -17,12 +17,12 @@ class OperatorCheck {
   OperatorCheck(core::Registry& registry, core::Plugin& plugin, core::CallLog& log,
                 const core::HardwareSource& hardware, CheckLines& lines);
 
-  /// Each operator that the plugin has something for.
+  /// Every operator that the plugin supports.
   void try_all();
   void try_call(const OperatorCall& call);
 
  private:
-  /// Where in a graph the operator stands. A handler by signature must not depend on it.
+  /// The operator's place in a graph. A handler by signature must not depend on it.
   struct Place {
     const char* module;
     int before;  // operators of the graph that come first
@@ -47,7 +47,7 @@ class OperatorCheck {
   core::CallLog& log_;
   const core::HardwareSource& hardware_;
   CheckLines& lines_;
-  std::vector<core::Plugin*> plugins_;  // whose metrics its handlers are for, and it
+  std::vector<core::Plugin*> plugins_;  // owners of its handlers' metrics, and itself
 };
 
 }  // namespace tmeter::app

@@ -38,18 +38,18 @@ struct CommandLine {
   Running running = Running::kNo;
   core::RunOptions runs;
   std::string root;         // --root: the module that the report is of; empty: the whole
-  std::string needs_model;  // an option that was given and is of no use without a model
+  std::string needs_model;  // a given option that needs a model
   core::ColorMode color = core::ColorMode::kAuto;
   bool open = false;  // show the report in the browser
 };
 
 enum class Command { kAnalyse, kShow, kDiff, kMerge, kBudget };
 
-/// Throws core::Error(kUsage) for an option that saved reports have no use for.
+/// Throws core::Error(kUsage) for an option that needs a model.
 void refuse_what_needs_a_model(const CommandLine& line);
 
-/// Throws core::Error(kUsage), naming the nearest valid spelling, and for options that make no
-/// sense of the command.
+/// Throws core::Error(kUsage), naming the nearest valid spelling, and for options that the command
+/// does not have.
 CommandLine parse_command_line(const Arguments& arguments, Command command = Command::kAnalyse);
 
 /// "s77=8", as given to --bind. Throws core::Error(kUsage).
@@ -67,7 +67,7 @@ struct OptionText {
 };
 std::vector<OptionText> option_texts();
 
-/// How each command is called, and its purpose.
+/// The usage and purpose of each command.
 struct CommandText {
   std::string_view usage, text;
 };

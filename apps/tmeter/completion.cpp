@@ -28,7 +28,7 @@ const std::map<std::string, Words>& commands() {
   return all;
 }
 
-/// What an option may be followed by: words, or else names of files.
+/// The values of an option: words, or else names of files.
 std::map<std::string, Words> values(const Registry& registry) {
   std::set<std::string> plugins{"all"}, formats, metrics{"all", "none"};
   for (const auto& p : registry.plugins()) {

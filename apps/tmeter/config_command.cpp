@@ -1,4 +1,4 @@
-// `tmeter config`: the complete default configuration as TOML, made from what the plugins declare.
+// `tmeter config`: the complete default configuration as TOML, made from the plugins' declarations.
 #include <optional>
 #include <sstream>
 

@@ -65,7 +65,7 @@ SavedReport report_of(Session& session, const std::string& path,
   return saved;
 }
 
-/// What became of the weights is noted, also that it is not known.
+/// Notes the outcome for the weights, also an unknown one.
 void compare_values(Session& session, const Source& before, const Source& after, Report& report) {
   auto& notes = report.comparison.notes;
   const auto pairs = tensor_pairs(report);

@@ -1,4 +1,4 @@
-// `tmeter fleet …` is the Python package's: this program starts it and is gone.
+// `tmeter fleet …` belongs to the Python package: this program is replaced by it.
 #include <unistd.h>
 
 #include <csignal>

@@ -12,7 +12,7 @@ namespace tmeter::app {
 std::optional<std::string> read_kept_file(const std::string& path, size_t most);
 
 /// Writes it whole or not at all, for this user alone; makes the folder it lies in and those above.
-/// Returns what kept it from that, or nothing.
+/// Returns the obstacle, or nothing.
 std::string write_kept_file(const std::string& path, const std::string& text);
 
 }  // namespace tmeter::app

@@ -17,7 +17,7 @@ namespace {
 int run(int argc, char** argv) {
   using namespace tmeter::app;
   const std::string_view first = argc > 1 ? argv[1] : "", second = argc == 3 ? argv[2] : "";
-  // Of commands that have no options of a model.
+  // The options of commands without a model.
   const bool asks = second == "--help" || second == "-h";
   if (asks && (first == "hardware" || first == "config" || first == "completion" || first == "manual"))
     return analyse_command({"--help"});

@@ -26,7 +26,7 @@ using namespace core;
 constexpr std::string_view kLastLine = "# complete\n";
 constexpr size_t kMaxBytes = size_t{1} << 20;
 
-/// What a profile of a machine must have to be of use.
+/// The values that a usable profile must have.
 constexpr const char* kWanted[] = {"peak.dram", "peak.mac.float32", "peak.op.float32"};
 
 std::string read_at_most(const std::string& path, size_t most) {
@@ -88,7 +88,7 @@ std::string busy() {
   return "load " + short_number(load) + " on " + std::to_string(processors) + " processors";
 }
 
-/// The first line of a kept profile: which machine and which tmeter it is of.
+/// The first line of a kept profile: its machine and its version of tmeter.
 std::string first_line(const Processor& p) {
   const auto facts = p.facts + std::to_string(usable_processors());
   return "# measured by tmeter " TMETER_VERSION " on machine " + sha256_hex(facts).substr(0, 32) +
@@ -124,7 +124,7 @@ std::optional<MeasuredHardware> parsed(std::string text, const std::string& firs
                                      "; name a profile instead");
 }
 
-/// What the program prints.
+/// The program's output.
 std::string measured_rates() {
   const auto program = own_program("measure-machine");
   auto end = run_program({program, today()});

@@ -1,9 +1,9 @@
 // `--hardware auto`: the profile of this very machine, measured once and kept.
 //
 // A program of its own measures (apps/measure), so that tmeter links nothing for it; it is started
-// before the worker is, and before any model is opened. What it says is kept in
-// $XDG_CACHE_HOME/tmeter/hardware.toml, with the machine and the version of tmeter. A file that is damaged, or of
-// another machine or version, is measured again.
+// before the worker is, and before any model is opened. Its output is kept in
+// $XDG_CACHE_HOME/tmeter/hardware.toml, with the machine and the version of tmeter. A file that is
+// damaged, or of another machine or version, is measured again.
 #pragma once
 #include <string>
 
@@ -21,13 +21,13 @@ struct MeasuredHardware {
 /// Error(kUsage) if measuring fails.
 MeasuredHardware measured_hardware(bool quiet, bool again = false);
 
-/// Where it is kept; empty where the environment names no place.
+/// The file of the kept profile; empty if the environment names no place.
 std::string measured_hardware_file();
 
 /// Fills in the profile when the settings ask for "auto".
 void measure_if_auto(core::Settings& settings, bool quiet);
 
-/// In the title of a profile whose rates are low, as other processes ran.
+/// Part of the title of a profile whose rates are low because other processes ran.
 inline constexpr std::string_view kWhileBusy = " while busy, ";
 
 }  // namespace tmeter::app

@@ -30,8 +30,7 @@ HardwareSource hardware_source(const Settings& settings) {
   }
   HardwareSource source(settings.hardware.empty() ? kDefaultHardware : settings.hardware,
                         {data_folder() + "/hardware"});
-  if (!settings.hardware.empty())
-    source.get();  // a wrong name is an error even if nothing asks for it
+  if (!settings.hardware.empty()) source.get();  // a wrong name is an error even if nothing uses it
   return source;
 }
 
@@ -93,7 +92,7 @@ void fill_report(Report& report, const CommandLine& line, const LoadedModel& mod
   }
 }
 
-/// What a file of weights alone cannot give is refused, not passed over.
+/// Refuses requests that a file of weights alone cannot meet.
 void require_operators(const CommandLine& line, const std::string& path, const Graph& graph) {
   if (graph.property("content") != "weights") return;
   const bool by_operator = line.view.contains("by") && line.view.at("by") == "operator";
@@ -114,8 +113,8 @@ void require_model(const tmeter_source& source) {
                                      "` writes it in any format");
 }
 
-/// A second thread, where one can be had, describes the modules of a large graph while metrics are
-/// computed. A failure is met again by the writer that asks for the descriptions.
+/// A second thread, if one can be started, describes the modules of a large graph while metrics are
+/// computed. A failure recurs in the writer that needs the descriptions.
 std::future<void> describe_modules_meanwhile(const Report& report, unsigned threads) {
   constexpr size_t kMinOperators = 4096;
   const auto& graph = *report.graph;
@@ -183,7 +182,7 @@ SavedReport report_of_model(Session& session, const std::string& path,
   std::optional<GraphPart> measured_part;
   if (!line.root.empty()) {
     auto part = part_of(*model.graph, find_module(*model.graph, line.root));
-    // A run is of the whole model, its figures are taken apart afterwards.
+    // A run is of the whole model; its values are split afterwards.
     if (line.running != Running::kNo)
       measured_part = std::move(part);
     else

@@ -1,4 +1,4 @@
-// From a model file to the report of it.
+// From a model file to its report.
 #pragma once
 #include <memory>
 

@@ -1,4 +1,4 @@
-// The words behind `tmeter plugin`, read by a table that is its help, too.
+// The arguments of `tmeter plugin`, parsed by a table that is also its help.
 #pragma once
 #include <string>
 #include <vector>

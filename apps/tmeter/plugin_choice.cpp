@@ -37,8 +37,8 @@ bool only_measures(const Manifest& m) {
   return !m.measured.empty() && m.measured.size() == m.metrics.size();
 }
 
-/// Whether the plugins that it needs are there, and theirs, too: without `energy` there is no advice
-/// on it.
+/// Whether the plugins that it needs are installed, and theirs, too: without `energy` there is no
+/// advice on it.
 bool has_its_needs(Registry& registry, const Manifest& m, int depth = 0) {
   constexpr int kDeepest = 8;  // of plugins that need each other
   const auto& all = registry.plugins();

@@ -11,8 +11,8 @@ namespace tmeter::app {
 /// Whether the model is run, and how closely it is measured.
 enum class Running { kNo, kInference, kProfile };
 
-/// The ids of --plugins: the default set, "all", without those left out; of --plugin; and of what
-/// measures runs. Throws Error(kUsage) for one that only measures where nothing is run.
+/// The ids of --plugins: the default set, "all", without those left out; of --plugin; and of
+/// plugins that measure runs. Throws Error(kUsage) for one that only measures where nothing is run.
 std::vector<std::string> chosen_plugins(core::Registry& registry,
                                         const std::vector<std::string>& asked, Running running);
 

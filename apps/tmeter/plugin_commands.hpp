@@ -15,11 +15,11 @@ int new_plugin(const std::string& name, const std::string& kind, const std::stri
 std::string plugin_facts(const core::Settings& settings, const std::string& name,
                          core::Worker& worker);
 
-/// What `plugin check` is to work on.
+/// The input of `plugin check`.
 struct CheckRequest {
   std::string library;
   std::vector<std::string> models, calls;  // in addition to the built-in ones
-  core::Settings settings;                 // of where other plugins are
+  core::Settings settings;                 // for the folders of other plugins
 };
 
 /// Checks a library for its reviewer. Runs in the worker, because the plugin's callbacks are

@@ -20,7 +20,7 @@ std::string resolved(const std::string& folder, const std::string& library) {
   return path.lexically_normal().string();
 }
 
-/// What links in a folder of /sys lead to: sensors live below the device they are part of.
+/// The targets of links in a folder of /sys: a sensor is below its device.
 void add_targets_in(const char* folder, std::vector<std::string>& out) {
   std::error_code failed;
   for (const auto& link : fs::directory_iterator(folder, failed)) {

@@ -1,4 +1,4 @@
-// What a run may read and do, and which of its plugins ask for more.
+// The rights of a run, and the plugins that request more.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,12 +12,12 @@
 namespace tmeter::app {
 
 /// The folders of these files, plugins with the libraries they are linked to, hardware profiles,
-/// and what libraries of the system read.
+/// and the files that system libraries read.
 core::Rights run_rights(const core::Settings& settings, const std::vector<std::string>& files,
                         const core::Registry& registry);
 
-/// What `running` adds, and `device`: sensors may be read; counters of this process are there for
-/// --profile; a GPU's devices for a model that runs on one.
+/// The rights that `running` and `device` add: sensors may be read; counters of this process are
+/// there for --profile; a GPU's devices for a model that runs on one.
 void add_rights_of_runs(core::Rights& rights, Running running, const std::string& device);
 
 /// The plugins that the user named with --plugins, --plugin or --report and that declare rights. A

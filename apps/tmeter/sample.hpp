@@ -26,7 +26,7 @@ class SampleFile {
   std::string path_;
 };
 
-/// The numbers of fc.weight: 0, 1, … 15.
+/// The elements of fc.weight: 0, 1, … 15.
 std::string sample_weights();
 
 }  // namespace tmeter::app

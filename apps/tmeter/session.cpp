@@ -16,7 +16,7 @@
 namespace tmeter::app {
 using namespace core;
 namespace {
-/// Of the formats for a file .txt the one that a full report is for.
+/// The format of full reports among those with files .txt.
 constexpr std::string_view kLongReport = "full-text";
 }  // namespace
 

@@ -32,8 +32,8 @@ class Session {
   /// As given on the command line.
   const std::vector<core::Assertion>& assertions() const { return assertions_; }
 
-  /// Chooses the writers, gives up all rights but to these files and what the plugins of these ids
-  /// and the writers declare.
+  /// Chooses the writers, and gives up all rights except to these files and the declared rights of
+  /// these plugins and the writers.
   void begin(std::vector<core::ReportTarget> targets, const std::vector<std::string>& files,
              const std::vector<std::string>& plugins);
 
@@ -45,7 +45,7 @@ class Session {
   /// Throws PluginError if a plugin has left the process changed. Checked rarely, so the plugin is
   /// unknown: the supervisor repeats the run with a check after each callback (Activity::watchful).
   void require_unchanged(const std::string& when) const;
-  /// The same for a run that fails: something that a plugin has left behind may be why.
+  /// The same for a run that fails: a plugin's changes may be the reason.
   void require_unchanged_at_failure() const;
 
   /// Of these and the writers' plugins, in words, those that do not take part because they failed.
@@ -60,7 +60,7 @@ class Session {
   void write(const core::Report& report, const core::ReportTarget& target, size_t i);
   /// The whole content of target `i`, which no plugin writes.
   void write_text(size_t i, std::string_view text);
-  /// How a run ends whose reports are written.
+  /// The outcome of a run whose reports are written.
   core::Ending ending() const;
 
  private:
@@ -83,7 +83,7 @@ class Session {
   std::optional<core::Ending> stopped_;
 };
 
-/// The reports of a command line, which do not go onto any of the files that are read.
+/// The reports of a command line; none replaces a file that is read.
 std::vector<core::ReportTarget> report_targets(const CommandLine& line,
                                                const std::vector<std::string>& files);
 

@@ -16,7 +16,7 @@ struct Ticking {
   uint64_t now = 1'000'000'000;
 };
 
-/// Tells events of one run until an observer fails.
+/// Reports events of one run until an observer fails.
 class Teller {
  public:
   Teller(tmeter_call* call, Ticking& clock) : call_(call), clock_(clock) {}

@@ -1,4 +1,4 @@
-// `tmeter diff --columns sqnr`: how far the weights of AFTER are from those of BEFORE, element by
+// `tmeter diff --columns sqnr`: compares the weights of AFTER with those of BEFORE, element by
 // element.
 #pragma once
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace tmeter::app {
 
-/// Whether the command line asks for it.
+/// Whether the command line requests it.
 bool wants_weight_errors(const CommandLine& line);
 
-/// Adds the metric "sqnr" to both reports of a comparison that is made already; AFTER's tensors,
+/// Adds the metric "sqnr" to both reports of a finished comparison; AFTER's tensors,
 /// modules and model have values: 10 log10(Σ before² / Σ (before − after)²) in dB. Reads both
 /// files.
 void add_weight_errors(Session& session, core::Report& before, core::Report& after);
