@@ -75,8 +75,7 @@ std::optional<Sizes> without_dim(const Node& node, const Strided& from) {
   return out;
 }
 
-/// Strides in a file may be anything: where the product is beyond all numbers it is wrong, not
-/// undefined.
+/// Strides in a file are untrusted: an overflowing product is wrong, but not undefined.
 int64_t times(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
@@ -122,7 +121,7 @@ std::optional<Sizes> expanded(const Strided& from, const Sizes& to) {
 }
 
 /// Strides without gaps in the same order of dims (TensorIterator, at::infer_dense_strides); empty
-/// where two dims lie alike, as expanded ones.
+/// where two dims have equal strides, such as expanded ones.
 std::optional<Strided> dense(const Strided& s) {
   std::vector<size_t> order(s.sizes.size());
   std::iota(order.begin(), order.end(), size_t{0});

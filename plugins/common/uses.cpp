@@ -19,7 +19,8 @@ constexpr std::array<std::string_view, 11> kReshapes{
     "view",  "reshape",   "_unsafe_view", "flatten",    "unflatten",     "squeeze",
     "ravel", "unsqueeze", "view_as",      "reshape_as", "_reshape_alias"};
 
-/// More views in a row than any model has; bounds the work for hostile files.
+/// The maximum number of views in a row, more than any model has: bounds the work for hostile
+/// files.
 constexpr int kMaxViews = 64;
 
 Value first_tensor(const Node& node) {

@@ -1,4 +1,4 @@
-// What kind of network it is, and how much work, each with the figures it rests on.
+// The kind of network and the amount of work, each with its evidence.
 #pragma once
 #include <string>
 

@@ -1,5 +1,5 @@
-// What a model is made of: calls and multiply-accumulates by class of operator, attention that is
-// written out in single operators, and the longest chain of operators.
+// The composition of a model: calls and multiply-accumulates by class of operator, attention that
+// is written out in single operators, and the longest chain of operators.
 #pragma once
 #include <array>
 #include <tmeter/cpp/op_class.hpp>

@@ -12,7 +12,7 @@ struct Settings {
 void report_findings(const Collection& seen, const Settings& settings, const tmeter::Graph& graph,
                      tmeter::Call& call);
 
-// Which attention heads carry little.
+// Reports attention heads with little weight.
 
 /// `head_size`: features of a head; 0: as the file tells (attributes `head_dim` and `num_heads` of
 /// the module, or the size of a norm of queries), else nothing is said.

@@ -1,4 +1,4 @@
-// Attention heads: which of them carry little, where the file tells how large a head is.
+// Attention heads with little weight, if the file states the size of a head.
 #pragma once
 #include <cstdint>
 #include <string>

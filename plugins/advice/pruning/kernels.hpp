@@ -1,4 +1,4 @@
-// The inner loops over a weight's numbers, vectorised with run-time dispatch.
+// The inner loops over a weight's elements, vectorised with run-time dispatch.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How much of a tensor's L2 norm its smallest weights carry: a histogram of magnitudes by the upper
+// The share of a tensor's L2 norm in its smallest weights: a histogram of magnitudes by the upper
 // bits of their float32 pattern (8 of the exponent, 7 of the mantissa), so that it can be added up
 // over tensors. bfloat16 values are exact; others lie within 0.8 % of their bin, and sums
 // over bins within far less.

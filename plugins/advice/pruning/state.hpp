@@ -10,7 +10,7 @@
 #pragma GCC visibility push(hidden)
 namespace pruning {
 
-/// A weight, when it has been seen.
+/// The results of a weight.
 struct Weight {
   tmeter::Tensor tensor;
   std::string name;
@@ -34,7 +34,7 @@ struct Weight {
   }
 };
 
-/// What was seen in a run: weights in the order of the tensors, and the magnitudes of all.
+/// The results of a run: weights in the order of the tensors, and the magnitudes of all.
 struct Collection {
   std::vector<Weight> weights;
   Magnitudes all{false};

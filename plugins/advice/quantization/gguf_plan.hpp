@@ -5,9 +5,9 @@
 #pragma GCC visibility push(hidden)
 namespace quantization {
 
-/// Says nothing of other files, and of a file whose weights are packed already. Each weight gets the smallest type whose
-/// estimated SQNR is at least that of the rules or, when `most_bytes` is not 0, the types with the highest least SQNR whose tensors fit
-/// in it.
+/// Reports nothing for other files, or for a file of packed weights. Each weight gets the smallest
+/// type whose estimated SQNR is at least that of the rules or, when `most_bytes` is not 0, the
+/// types with the highest least SQNR whose tensors fit in it.
 void report_gguf_plan(const Collection& reports, const Settings& settings, int64_t most_bytes,
                       const tmeter::Graph& graph, tmeter::Call& call);
 

@@ -17,7 +17,7 @@ class FirstPass {
   void add(int64_t first, std::span<const uint8_t> bytes);
   /// `next` saw the elements that follow.
   void merge(const FirstPass& next);
-  /// Works out columns; gives back memory.
+  /// Computes columns; frees memory.
   void finish();
 
   const Layout& layout() const { return layout_; }

@@ -1,4 +1,4 @@
-// What rounding to every scheme does to runs of numbers: sums of squares of numbers and errors.
+// The errors of rounding runs of elements to every scheme: sums of squares of elements and errors.
 #pragma once
 #include <array>
 #include <vector>

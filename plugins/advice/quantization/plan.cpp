@@ -76,7 +76,7 @@ std::string_view sensitive_by_rule(const tmeter::Tensor& t) {
   if (t.owner() && t.owner().type() == "Embedding") return "embedding";
   auto path = t.name();
   if (path.ends_with(".weight")) path.remove_suffix(7);
-  // Of a GGUF file the module's path has the name that is known.
+  // In a GGUF file, the module's path has the known name.
   for (const auto& name : {path, t.owner() ? t.owner().path() : std::string_view()})
     for (const auto& r : kRules)
       if (ends_a_path(name, r.ending)) return r.why;

@@ -1,4 +1,4 @@
-// The ways of storing weights in fewer bits that are tried, as data. Formulas and sources:
+// The tried ways of storing weights in fewer bits, as data. Formulas and sources:
 // docs/conventions.md, "Quantization".
 #pragma once
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace quantization {
 
-/// What shares one scale.
+/// The elements that share one scale.
 enum class Scope { kTensor, kChannel, kGroup, kElement };
 
 enum class Grid {

@@ -17,7 +17,7 @@ struct Report {
   std::vector<Outlier> outputs, inputs;  // channels
 };
 
-/// What was measured in a run, in the order of the tensors.
+/// The measurements of a run, in the order of the tensors.
 using Collection = std::vector<Report>;
 
 /// Floating-point parameters of rank 2 and more that are not empty.

@@ -1,4 +1,4 @@
-// How many elements in a row the vectors of an operator's kernel run over.
+// The number of consecutive elements that the vectors of an operator's kernel cover.
 //
 //   convolution, product      output features: packed products and blocked convolutions (nChw16c)
 //   recurrent                 the hidden size

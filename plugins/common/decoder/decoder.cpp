@@ -129,7 +129,7 @@ void read_stated_cache(Attention& a) {
   const auto keys = a.node.arg("key");
   const auto shape = keys.shape();
   int64_t kept = shape[2];
-  // The newest token is added to what the cache holds, so a window of n keeps n - 1.
+  // The newest token is added to the cache, so a window of n keeps n - 1.
   for (const std::string_view name : {"sliding_window", "chunked_window"}) {
     const auto window = attribute(module, name);
     if (!window.handle()) continue;

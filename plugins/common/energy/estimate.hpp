@@ -46,7 +46,7 @@ class Estimator {
   machine::Machine& machine() { return machine_; }
 
   Estimate of(const tmeter::Node& node, const tmeter::Call& call);
-  /// Of all parts together, as one operator.
+  /// The energy of all parts as one operator.
   Estimate of(std::span<const Work> parts, const tmeter::Call& call);
 
  private:

@@ -1,4 +1,4 @@
-// What heat does to a machine, as its hardware profile says: leakage, and the clock above the
+// The effects of heat on a machine by its hardware profile: leakage, and the clock above the
 // throttle point. Formulas only, no host.
 //
 //   power [W] = power.static + thermal.leakage · (T − thermal.reference)
@@ -32,7 +32,7 @@ struct Heat {
   std::string words;
 };
 
-/// `name` of the profile, for words. A clock of 0 is of a machine that does not run at this
+/// `name`: of the profile, for messages. A clock of 0: the machine does not run at this
 /// temperature.
 inline Heat heat_of(const machine::Lookup& lookup, const Temperature& temperature,
                     const std::string& name) {

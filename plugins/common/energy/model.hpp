@@ -1,4 +1,4 @@
-// The energy model: what one operator costs on one hardware profile. Formulas only, no host; used
+// The energy model: the cost of one operator on one hardware profile. Formulas only, no host; used
 // by plugin.cpp and tests/unit/energy.
 //
 //   compute  [J] = macs * energy.mac(class, dtype) + ops * energy.op(class, dtype)

@@ -1,4 +1,4 @@
-// Published energies per operation and byte, compiled in: what spans the band of an estimate.
+// Published energies per operation and byte, compiled in: they span the band of an estimate.
 #include "plugins/common/energy/tables.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ struct Entry {
   double value;
 };
 
-// As hardware/NAME.toml, where each figure's source stands; tests/hardware compares them.
+// The values of hardware/NAME.toml, which states each source; tests/hardware compares them.
 constexpr Entry kHorowitz[] = {
     {"energy.mac.float32", 4.6e-12},
     {"energy.mac.float16", 1.5e-12},

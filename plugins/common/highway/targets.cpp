@@ -18,7 +18,7 @@ bool has_f16c_and_lzcnt() {
   const bool f16c = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
   return f16c && __get_cpuid(0x80000001, &a, &b, &c, &d) && (c & bit_LZCNT);
 }
-/// What Highway's own headers ask for before they call a target the compiler's baseline.
+/// The conditions under which Highway's headers call a target the compiler's baseline.
 bool has_sse4() {
   return __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("sse4.2") &&
          __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
@@ -33,7 +33,8 @@ bool has_avx512() {
          __builtin_cpu_supports("avx512cd");
 }
 
-/// Each step needs those before it. The compiler's functions look at what the system saves, too.
+/// Each step needs those before it. The compiler's functions also check the registers that the
+/// system saves.
 int64_t detected() {
   __builtin_cpu_init();
   int64_t found = 0;

@@ -1,4 +1,4 @@
-// How long an operator is expected to take on a device, and how far measured times are from that:
+// The expected time of an operator on a device, and the spread of measured times around it, by
 // curves that tests/predictions/fit.py fits on published measurements (curves.inc), and the shares
 // `curve.*` of the hardware profile.
 //
@@ -7,7 +7,7 @@
 //   traffic    = bytes / (peak.dram · memory)
 //   all-reduce = call + 2 · (n − 1) / n · bytes / (link.bandwidth · share)
 //
-// docs/predictions.md holds them against measurements that no curve was fitted on.
+// docs/predictions.md compares them with measurements outside of the fit.
 #pragma once
 #include <array>
 #include <optional>
@@ -20,7 +20,7 @@
 #pragma GCC visibility push(hidden)  // as the SDK types inside
 namespace machine {
 
-/// Seconds; of ten measured times eight are between `low` and `high`.
+/// Seconds; eight of ten measured times are between `low` and `high`.
 struct Expected {
   double seconds = 0, low = 0, high = 0;
 
@@ -30,7 +30,7 @@ struct Expected {
   }
 };
 
-/// What a column shows of an expected time: ids and titles are made of these.
+/// The parts of an expected time that columns show; ids and titles are made of them.
 struct BandEnd {
   std::string_view suffix, title;
   double Expected::*value;
@@ -41,20 +41,20 @@ inline constexpr std::array<BandEnd, 3> kBandEnds{{{"", "expected", &Expected::s
 
 class Curves {
  public:
-  /// Looks at the profile of this run; `machine` has been started.
+  /// Reads the profile of this run; `machine` has been started.
   void start(const Machine& machine, const tmeter::Call& call);
-  /// Why the profile gives no times, as a sentence; empty: it does.
+  /// The reason why the profile gives no times, as a sentence; empty: it gives times.
   const std::string& missing() const { return missing_; }
   /// "fitted on this device", "carried over from other devices", or both by units.
   std::string origin() const;
 
-  /// Of all parts, one after the other; nothing where the profile has no figure for their type or
-  /// no share for their units. Work of 0 takes no time.
+  /// The time of all parts, one after the other; nothing if the profile lacks a figure for their
+  /// type or a share for their units. Work of 0 takes no time.
   std::optional<Expected> of(std::span<const Work> parts, Machine& machine,
                              const tmeter::Call& call) const;
 
-  /// Of the sum of `bytes` of each of `devices`, in all of them, by a ring over `link.bandwidth`;
-  /// nothing where the profile states none.
+  /// The time of summing `bytes` of each of `devices` in all of them, by a ring over
+  /// `link.bandwidth`; nothing if the profile lacks that.
   static std::optional<Expected> all_reduce(double bytes, double devices, const tmeter::Call& call);
 
  private:

@@ -29,7 +29,7 @@ using tmeter::OpClass;
 /// A number of the profile by dotted key; empty if the profile lacks it.
 using Lookup = std::function<std::optional<double>(const std::string& key)>;
 
-/// What one operator call does.
+/// The work of one operator call.
 struct Work {
   double macs = 0, ops = 0, bytes = 0;
   OpClass kind = OpClass::kOther;

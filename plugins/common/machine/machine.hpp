@@ -31,7 +31,7 @@ class Machine {
   /// "hardware profile 'nvidia-a100'"
   std::string quoted_name() const;
   bool has_peak_mac() const { return has_peak_mac_; }
-  /// Of memory, in B/s.
+  /// The bandwidth of memory, in B/s.
   std::optional<double> bandwidth() const { return bandwidth_; }
   /// Whether the profile has a figure of the family, for any class or type.
   static bool has(const tmeter::Call& call, Family family);

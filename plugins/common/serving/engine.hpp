@@ -33,7 +33,7 @@ struct OwnRule {
   int64_t state_bytes = 0;   // of an element of a state; 0: the type of keys and values
 };
 
-/// How the model is to be served.
+/// The load under which the model is served.
 struct Load {
   int64_t context = 0;    // tokens of each sequence, prompt and answer
   int64_t sequences = 1;  // at the same time
@@ -43,7 +43,7 @@ struct Load {
   OwnRule own{};        // of "own"
 };
 
-/// Of all devices together.
+/// The memory of all devices together.
 struct CacheBytes {
   tmeter::Count keys_values = 0, states = 0;
   std::vector<tmeter::Count> layers;  // of each layer, both kinds

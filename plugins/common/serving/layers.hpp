@@ -1,4 +1,4 @@
-// The caches of a graph's layers, as far as its operators show them.
+// The caches of a graph's layers, derived from its operators.
 #pragma once
 #include "plugins/common/decoder/decoder.hpp"
 #include "plugins/common/serving/cache.hpp"

@@ -10,7 +10,7 @@ namespace {
 
 namespace json = loading::json;
 
-/// What the state says: JSON in a tensor of bytes.
+/// The quantization state: JSON in a tensor of bytes.
 struct State {
   std::vector<int64_t> shape;
   int64_t block = 0, nested_block = 0;

@@ -1,4 +1,4 @@
-// What a model's config.json says of how its weights are packed: `quantization_config`, or MLX's
+// The packing of a model's weights by its config.json: `quantization_config`, or MLX's
 // `quantization`.
 #pragma once
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Config {
   std::vector<int64_t> block;                           // "weight_block_size" of fp8
 };
 
-/// Nothing of it is `given` when the text says nothing of packing. Throws BadFile for a text that
+/// `given` is false if the text has no entry about packing. Throws BadFile for a text that
 /// is not JSON, or a value of the wrong type, naming its key.
 Config parse_config(std::string_view json);
 

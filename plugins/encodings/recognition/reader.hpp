@@ -30,7 +30,7 @@ class Reader {
   }
 
   const Config& config() const { return config_; }
-  /// What the metadata of the files say of this key; empty when they have none.
+  /// The value of this key in the files' metadata; empty if it is absent.
   std::string_view metadata(std::string_view key) const {
     const auto it = metadata_.find(key);
     return it == metadata_.end() ? std::string_view() : it->second;

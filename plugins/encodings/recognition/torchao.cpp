@@ -18,7 +18,7 @@ namespace json = loading::json;
 
 constexpr std::string_view kData = "_qdata";
 
-/// How the scales of a weight [N, K] lie. Dims before these two are the same in all parts.
+/// The layout of the scales of a weight [N, K]. Dims before these two are the same in all parts.
 enum class Form {
   kAny,       // over the data as a grid
   kMoved,     // in another order ("is_swizzled_scales"): counted, and not decoded
@@ -71,7 +71,7 @@ constexpr std::array<Class, 16> kClasses{{
     {"Float8Tensor", "", kFloat8, 1, "_scale", kAnyType, 0, Form::kAny, "torchao.float8", 1, 1},
 }};
 
-/// What the metadata of the file say of a weight.
+/// The entry of a weight in the file's metadata.
 struct Told {
   std::string type, numbers;
   std::vector<int64_t> dims;  // empty: they are those of the data
