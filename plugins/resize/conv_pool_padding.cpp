@@ -182,7 +182,7 @@ bool is_padding(const Node& node) {
 }
 
 ConvPoolPadding::ConvPoolPadding(const Graph& recorded) {
-  std::unordered_map<size_t, size_t> uses;  // of what a node makes
+  std::unordered_map<size_t, size_t> uses;  // of a node's results
   for (const auto& node : recorded.nodes()) {
     for (size_t i = 0; i < node.arg_count(); ++i) {
       for_each_tensor_value(node.arg(i), [&](const Value& v) {

@@ -60,7 +60,7 @@ class LegacyStorages : public Storages {
  public:
   /// Elements of one storage as the pickle declares them; the first reference to it counts.
   void declare(std::string_view key, tmeter::DType dtype);
-  /// Reads the storages that `keys`, a list, names in this order, from `at` on.
+  /// Reads the storages in the order of `keys`, a list, from `at` on.
   void locate(const Value& keys, std::string_view file, size_t at);
 
  private:

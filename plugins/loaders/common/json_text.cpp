@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMaxValues = 30'000'000;
 
 void check_values(std::string_view text) {
-  if (text.size() < 2 * kMaxValues) return;  // a value takes a character, too
+  if (text.size() < 2 * kMaxValues) return;  // a value takes at least one character
   const auto count = [&](char c) {
     return static_cast<size_t>(std::count(text.begin(), text.end(), c));
   };

@@ -23,7 +23,8 @@ constexpr std::array<std::string_view, 11> kBufferNames{
 bool is_buffer(std::string_view name, tmeter::DType dtype) {
   if (dtype.id() == TMETER_DTYPE_BOOL || dtype.id() == TMETER_DTYPE_INT64) return true;
   const auto last = name.substr(name.rfind('.') + 1);
-  // Of mixtures: training moves it, but not by gradients. ERNIE's is a parameter of its own module.
+  // The bias of a mixture's router: training changes it without gradients. ERNIE's is a parameter
+  // of its own module.
   if (last == "e_score_correction_bias") return name.find("moe_statics.") == name.npos;
   // The same in DeepSeek's own names, in LFM2's and Kolibri's; AFMoE's expert_bias is a parameter.
   for (const auto* other : {"ffn.gate.bias", "feed_forward.expert_bias", "moe.router.expert_bias"})

@@ -15,7 +15,7 @@ using loading::BadFile;
 using Type = json::element_type;
 
 constexpr size_t kMaxBytes = 16'000'000;
-// Long, and nothing that a model's structure depends on: names of classes.
+// Long, and irrelevant for a model's structure: names of classes.
 constexpr std::array<std::string_view, 2> kLeftOut{"id2label", "label2id"};
 
 class Flattening {
@@ -49,7 +49,7 @@ class Flattening {
       case Type::DOUBLE:
         return graph_.metadata(space_, key, e.get_double().value_unsafe());
       default:
-        return;  // null: as if it were not there
+        return;  // null counts as absent
     }
   }
 

@@ -30,9 +30,9 @@ class Files {
   const File* find(std::string_view name) const;
   /// Throws tmeter::Error for a file that cannot be opened, or leads out of the folder.
   tmeter::Source open(std::string_view name) const;
-  /// Has the host read this file as the model, or as this module of it.
+  /// Makes the host read this file as the model, or as this module of it.
   void add_part(std::string_view name, tmeter_id module, std::string_view path) const;
-  /// A few hundred bytes that name a file which Git LFS has not fetched.
+  /// Whether it is a Git LFS pointer: a few hundred bytes in place of a file.
   bool is_lfs_pointer(const File& file) const;
 
  private:

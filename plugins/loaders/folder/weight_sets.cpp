@@ -12,7 +12,7 @@ using Names = std::vector<std::string>;
 
 std::string_view last_part(std::string_view name) { return name.substr(name.rfind('/') + 1); }
 
-/// "model-00002-of-00009.safetensors", which an index or the first of a GGUF stands for.
+/// "model-00002-of-00009.safetensors", represented by an index or the first file of a GGUF.
 bool is_shard(std::string_view name) {
   const auto of = name.find("-of-");
   const auto digits = [&](size_t from, size_t to) {
@@ -104,7 +104,7 @@ Choice choose(const Found& found) {
   refuse_several(others);
 }
 
-/// Each file that the index names is there, and is not a pointer to what Git LFS has not fetched.
+/// Checks that each file of the index exists and is not a Git LFS pointer.
 void check_index(const Files& files, const std::string& index_name) {
   const auto folder = index_name.substr(0, index_name.rfind('/') + 1);
   const auto index = loading::ShardIndex::read(files.open(index_name).bytes());

@@ -1,4 +1,4 @@
-// Which files of a folder are the weights of its model.
+// Finds the files of a folder that hold the weights of its model.
 #pragma once
 #include <string>
 #include <string_view>
@@ -14,8 +14,8 @@ struct Choice {
 };
 
 /// The weights in the folder or one of its subfolders: the index, else the one model file. An empty
-/// file name: there are none. Throws BadFile when several sets are there, naming them, and when
-/// files of the index are missing or are Git LFS pointers, naming all of them.
+/// file name: there are no weights. Throws BadFile for several sets, naming them, and when files of
+/// the index are missing or are Git LFS pointers, naming all of them.
 Choice choose_weights(const Files& files, std::string_view subfolder);
 
 }  // namespace folder

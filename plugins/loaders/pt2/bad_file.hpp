@@ -1,4 +1,4 @@
-// Faults of the file, as all loaders tell them; see common/bad_file.hpp.
+// Faults of the file, reported as by all loaders; see common/bad_file.hpp.
 #pragma once
 #include "../common/bad_file.hpp"
 

@@ -23,7 +23,7 @@ inline constexpr std::array<int32_t, 36> kScalarTypes{
     TMETER_DTYPE_FLOAT8_E8M0FNU, TMETER_DTYPE_UINT32,          TMETER_DTYPE_UINT64,
 };
 
-/// Numbers a newer minor may have added are some other type.
+/// Unknown numbers, which a newer minor version may add, are another type.
 constexpr tmeter::DType scalar_type(int64_t number) {
   return number >= 0 && number < static_cast<int64_t>(kScalarTypes.size())
              ? tmeter::DType(kScalarTypes[static_cast<size_t>(number)])

@@ -67,7 +67,7 @@ class GraphReader {
   bool inline_functionalized_v2(const NodeView&, Scope&, tmeter_id);
   void warn_hidden(std::string_view op, const NodeView& node);
 
-  /// What the inner graph returns, after its nodes have been read with these operands.
+  /// Reads the nodes of the inner graph with these operands; gives its results.
   Ids run_inner(json::object graph, const Ids& operands, tmeter_id call);
   bool fits(json::object graph, size_t operands, size_t results) const;
   void bind_results(const NodeView& node, const Ids& results, Scope& scope);

@@ -52,7 +52,7 @@ std::string flat_input(size_t position, const Signature& signature) {
   return "";
 }
 
-/// None if the text is something else than a number or the size of a tensor.
+/// None if the text is neither a number nor the size of a tensor.
 std::optional<GuardSource> parse_guard_source(std::string_view text, const Signature& signature) {
   GuardSource out;
   take_text(text, "L");
@@ -81,7 +81,7 @@ std::optional<GuardSource> parse_guard_source(std::string_view text, const Signa
   return text.empty() ? std::optional(out) : std::nullopt;
 }
 
-/// What a condition says, over the names that --input takes: "x.size()[0]".
+/// The text of a condition, with the names that --input takes: "x.size()[0]".
 std::string with_name(std::string_view text, std::string_view source, const std::string& name) {
   std::string out;
   while (!text.empty()) {

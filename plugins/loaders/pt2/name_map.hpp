@@ -88,8 +88,8 @@ class NameMap {
   static uint32_t short_hash(std::string_view name) {
     return static_cast<uint32_t>(hash_of(name) >> 32);
   }
-  /// A name of this hash will soon be looked for. Inlined in any case: gcc 12 takes a function that
-  /// does nothing else for one without effect, and leaves out the call.
+  /// Prefetches for a name of this hash, which will soon be looked up. Inlined in any case: gcc 12
+  /// takes a function that does nothing else for one without effect, and leaves out the call.
   __attribute__((always_inline)) void expect(uint32_t hash) const {
     if (!slots_.empty()) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
   }

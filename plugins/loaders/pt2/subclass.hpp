@@ -1,6 +1,6 @@
-// Tensor subclasses (torchao's): an archive holds each as what `torch.save` writes, a ZIP of a
-// pickle and the bytes of the inner tensors. The pickle is not read: its class names the encoding,
-// the ZIP's directory has the bytes.
+// Tensor subclasses (torchao's): an archive holds each as a file of `torch.save`, a ZIP of a pickle
+// and the bytes of the inner tensors. The pickle is not read: its class names the encoding, the
+// ZIP's directory has the bytes.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -12,7 +12,7 @@ struct Subclass {
   int64_t bytes = 0;     // of all inner tensors; 0: unknown
 };
 
-/// Of a record that is read; an empty or damaged one has no bytes.
+/// The subclass in a record; an empty or damaged record has no bytes.
 Subclass subclass_in(std::string_view record);
 
 }  // namespace pt2

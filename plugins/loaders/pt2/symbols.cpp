@@ -48,7 +48,7 @@ std::optional<int64_t> integer_hint(json::object expr) {
 
 void Symbols::read_ranges(json::object ranges) {
   for (const auto [name, value] : ranges) {
-    if (!is_symbol_name(name)) continue;  // "2*s85": a range of what follows from s85
+    if (!is_symbol_name(name)) continue;  // "2*s85": a range of an expression of s85
     within([&, n = name] { return "range_constraints " + in_quotes(n); },
            [&, n = name, v = value] {
              auto& symbol = symbols_[symbol_index(n)];

@@ -1,4 +1,5 @@
-// What a node calls: "torch.ops.aten.max.dim" → aten::max, overload dim. Needs no host.
+// The function that a node calls: "torch.ops.aten.max.dim" → aten::max, overload dim. Needs no
+// host.
 #pragma once
 #include <string>
 #include <string_view>

@@ -56,7 +56,7 @@ bool read_fixed(json::object meta, FixedTensorMeta& out) {
 void check_shape(std::span<const tmeter_dim> dims) {
   if (dims.size() > kMaxRank)
     throw BadFile("it has " + std::to_string(dims.size()) + " sizes; at most 64 are accepted");
-  int64_t bytes = 16;  // of the widest element
+  int64_t bytes = 16;  // bytes of the widest element
   for (const auto& d : dims) {
     if (d.value < 0) throw BadFile("it has the negative size " + std::to_string(d.value));
     if (!__builtin_mul_overflow(bytes, d.value, &bytes)) continue;

@@ -1,5 +1,5 @@
 // The tensors of a model's files become those of its weights: plain ones as they are, packed ones
-// as the weights that they make up (plugins/encodings/recognition).
+// as the weights that they represent (plugins/encodings/recognition).
 #pragma once
 #include <span>
 #include <string>
@@ -16,7 +16,7 @@ struct Found {
   std::string_view bytes;     // of the whole file
 };
 
-/// Sorted by layer, and pushed. `source` has the file that config.json lies beside.
+/// Sorts the tensors by layer and pushes them. `source`: the file beside config.json.
 void push_weights(std::span<const Found> found, const packed::Metadata& metadata,
                   const tmeter::Source& source, tmeter::GraphBuilder& graph, tmeter::Call& call);
 

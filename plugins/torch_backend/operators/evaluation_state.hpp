@@ -20,7 +20,7 @@ struct EvaluationState {
   /// Outside of a run, LibTorch's importer compares constants to pool equal ones; a guess serves
   /// it.
   bool model_is_running = false;
-  /// The next value read out of a tensor decides which way the program goes
+  /// The next value read out of a tensor decides the control flow
   /// (torchscript/run/decisions.hpp).
   bool next_value_decides = false;
   /// The program runs without values: a value that only sets a size is assumed to be 1.

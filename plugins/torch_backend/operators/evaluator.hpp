@@ -15,7 +15,7 @@
 
 namespace tmeter::torch_backend {
 
-/// Thrown when an operator is not run because of the work it would take or of what it may do. The
+/// Thrown when an operator is not run because of its work or its possible effects. The
 /// text follows the operator's name.
 class TooMuch : public std::runtime_error {
  public:

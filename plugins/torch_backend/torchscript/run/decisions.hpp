@@ -1,4 +1,4 @@
-// Finds the values read out of tensors that decide which way the program goes.
+// Finds the values read out of tensors that decide the control flow.
 //
 // x.item() of an unknown tensor has no value. If the value reaches only sizes or arithmetic, a
 // substitute serves, and the report says so. If it reaches a condition or the count of a loop,

@@ -15,7 +15,7 @@ struct LoadedModelState {
   /// By node: values that the program wrote, without an operator, into the memory the node
   /// allocated (torch.tensor of a list).
   std::map<size_t, at::Tensor> filled;
-  /// The inputs of the recorded run, if data decides which way the program goes; else empty.
+  /// The inputs of the recorded run, if data decides the control flow; else empty.
   std::vector<at::Tensor> inputs;
 };
 

@@ -1,4 +1,4 @@
-// Values for weightless tensors. Only models in which data decides which way the program goes need
+// Values for weightless tensors. Only models whose control flow depends on data need
 // them.
 #pragma once
 #include <map>
