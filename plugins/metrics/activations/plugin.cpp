@@ -1,6 +1,6 @@
-// activations: how many numbers convolutions and matrix products put out, a measure that predicts
-// run time of convolutional networks better than FLOPs do (Radosavovic et al., CVPR 2020, §3.2).
-// Definition and operators: fvcore.nn.ActivationCountAnalysis 0.1.5
+// activations: the number of elements in the results of convolutions and matrix products, which
+// predicts the run time of convolutional networks better than FLOPs do (Radosavovic et al., CVPR
+// 2020, §3.2). Definition and operators: fvcore.nn.ActivationCountAnalysis 0.1.5
 // (fvcore/nn/activation_count.py).
 #include <algorithm>
 #include <array>

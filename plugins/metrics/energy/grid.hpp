@@ -13,7 +13,7 @@ struct Region {
   int year;
 };
 
-/// Where the figures of all regions are from.
+/// The source of all regions' values.
 inline constexpr std::string_view kGridSource =
     "Ember, Yearly Electricity Data, CC BY 4.0 (life-cycle emissions of generation; imports, grid "
     "losses and hours are not in it)";

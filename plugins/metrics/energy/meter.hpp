@@ -38,7 +38,7 @@ class Meter {
   /// Relative standard deviation of the sum over whole runs.
   double resolution() const;
   bool by_span() const;
-  /// Of the value returned.
+  /// The uncertainty of the returned value.
   double uncertainty() const;
 
   /// J of one run; empty without runs, or if the counters did not change.

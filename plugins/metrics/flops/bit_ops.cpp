@@ -118,7 +118,7 @@ std::optional<int64_t> bits_of_tensor(Value v) {
   return bits_of(v.dtype());
 }
 
-/// Of a list: what all its tensors share.
+/// The width that all tensors of a list share.
 std::optional<int64_t> bits_of(const Value& v) {
   if (v.is_tensor()) return bits_of_tensor(v);
   std::optional<int64_t> shared;

@@ -15,7 +15,7 @@ using Formula = Count (*)(const Node&);
 /// conv_flop_count, addmm_flop_jit, linear_flop_jit and bmm_flop_jit count what `macs` counts.
 constexpr Formula kAsMacs = nullptr;
 
-// matmul_flop_jit: prod(left) * right[-1]. What the right side broadcasts over is not seen.
+// matmul_flop_jit: prod(left) * right[-1]. It ignores dims over which the right side broadcasts.
 Count matmul(const Node& n) {
   const auto right = tensor_arg(n, {"other", "mat2"}).shape();
   if (right.rank() < 2) throw Unsupported("fvcore fails on a matrix-vector product");

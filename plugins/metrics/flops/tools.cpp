@@ -14,7 +14,7 @@ struct ToolRow {
   Formula formula;
 };
 
-// --- operators that are one thing to every tool ----------------------------------------------
+// --- operators that every tool treats alike ----------------------------------------------
 #define BATCH_NORMS                                                                             \
   "batch_norm native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_no_training " \
   "_native_batch_norm_legit_functional _batch_norm_impl_index cudnn_batch_norm "                \
@@ -89,7 +89,7 @@ constexpr std::array kTorchmeter{
     ToolRow{MAX_POOLS " " AVG_POOLS, out_by_window_minus_1},
 };
 
-// torchmeter 0.1.0, its FLOPs, from the same place. What it has no rule for counts two per MAC.
+// torchmeter 0.1.0, its FLOPs, from the same place. Operators without a rule count two per MAC.
 constexpr std::array kTorchmeterFlops{
     ToolRow{BIASED " " LINEARS, twice_without_first_addition},
     ToolRow{BATCH_NORMS " sigmoid prelu rrelu leaky_relu", in<4>},
@@ -110,7 +110,8 @@ constexpr std::array kTorchstat{
     ToolRow{NEAREST " " SMOOTH, out<1>},
 };
 
-// torchstat 0.0.7, its "MAdd": torchstat/compute_madd.py. What it has no rule for counts two per MAC.
+// torchstat 0.0.7, its "MAdd": torchstat/compute_madd.py. Operators without a rule count two per
+// MAC.
 constexpr std::array kTorchstatMadd{
     ToolRow{BIASED, twice_without_first_addition},
     ToolRow{"linear addmm _addmm_activation mkldnn_linear", twice_without_first_addition_or_bias},

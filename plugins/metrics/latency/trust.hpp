@@ -21,11 +21,12 @@ struct Circumstances {
 /// "only 4 runs were measured", "other processes kept 3.1 of 2 processors busy"; empty: trusted.
 std::vector<std::string> doubts(const Circumstances& c);
 
-/// How many processors other processes keep busy, between its construction and a later moment.
+/// The number of processors that other processes keep busy, between its construction and a later
+/// moment.
 class OtherProcesses {
  public:
   OtherProcesses();
-  /// Empty where the machine does not tell, or too little time has passed for its clock.
+  /// Empty if the machine does not report it, or too little time has passed for its clock.
   std::optional<double> busy() const;
   /// Processors of the machine, 0 if unknown.
   double processors() const { return processors_; }

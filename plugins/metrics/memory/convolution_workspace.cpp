@@ -97,8 +97,8 @@ Count columns(const Convolution& c) {
   return Count(c.channels()) * c.kernel() * c.places(c.y) * Count(kFloat);
 }
 
-/// Channels last: nothing is brought into another layout but the weights, first into channels last,
-/// then as the kernel wants them.
+/// Channels last: only the weights change their layout, first to channels last, then to that of the
+/// kernel.
 Count channels_last(const Convolution& c, const Kernels& k) {
   const bool as_it_is = c.w.shape()[1] == 1 || c.is_point();
   const Count packed =

@@ -172,7 +172,7 @@ class Tracker {
 
   void step(const Node& node, uint32_t i) {
     const uint32_t call = calls_ ? calls_->of_node(i) : kNone;
-    Value base;  // the first tensor argument: what a view is a view of
+    Value base;  // the first tensor argument: the base of a view
     const size_t args = node.arg_count(), results = node.result_count();
     for (size_t a = 0; a < args; ++a) use_argument(node.arg(a), i, call, base);
     const auto made = made_(node);
@@ -212,8 +212,8 @@ class Tracker {
     }
   }
 
-  /// What a node makes, among its new results, which have the last storages: if it is what they
-  /// are, as large as each is; else in proportion, or all to the first where some cannot be sized.
+  /// Divides the bytes of a node among its new results, which have the last storages: if the sum is
+  /// theirs, by their sizes; else in proportion, or all to the first if some cannot be sized.
   void divide(Count made, const Node& node) {
     if (fresh_.empty()) return;
     const auto results = results_of(node);

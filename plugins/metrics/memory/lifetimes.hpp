@@ -2,7 +2,7 @@
 // its last use.
 //
 // Views and in-place operators share the memory of their argument. Inputs stay, because the caller
-// holds them, and so does what the model returns. Parameters, buffers and constants are not
+// holds them, and so do the results of the model. Parameters, buffers and constants are not
 // activations. A tensor is freed after its last use, but not before the modules it was passed into
 // have returned: the caller of a module holds its arguments until then (CPython keeps them on its
 // stack). tmeter's own executor has no such callers (Until::kLastUse). Variables that a forward

@@ -33,7 +33,7 @@ inline constexpr std::string_view kPredictedWorkspaceConvention =
 bool counts_in_place(const tmeter::Call& call);
 
 /// New memory: the metric `output_bytes`, by any plugin that answers for the operator; inside a
-/// module that a handler answers for the nodes have no figures, and what they make is worked out.
+/// module that a handler answers, the nodes have no values, and their new memory is computed.
 std::optional<tmeter::Count> made_by(const tmeter::Node& node, const tmeter::Call& call);
 
 /// The argument whose memory a result has, as the schema of an in-house operator says; empty where

@@ -21,7 +21,7 @@ void collect(const Value& value, int depth, TensorSet& out) {
   }
 }
 
-/// What makes two values the same memory: the stored tensor behind them, else the value itself.
+/// The identity of a value's memory: the stored tensor behind it, else the value itself.
 const void* identity(const Value& value) {
   const auto stored = value.tensor();
   return stored ? static_cast<const void*>(stored.canonical().handle())

@@ -82,7 +82,7 @@ Traffic in_place_scatter(const Site& site) {
   const auto target = first_tensor(site.node).handle();
   std::erase_if(others.tensors, [&](const Value& v) { return v.handle() == target; });
   Traffic t{bytes_if_known(others), scattered_bytes(site), Count(0), target_bytes(site)};
-  // Where all that is read has a size, so has the target.
+  // If all that is read has a size, the target has one, too.
   if (t.read && accumulates(site)) *t.read += *t.written;
   return t;
 }
@@ -163,7 +163,7 @@ bool moves_nothing(const Site& site) {
   return site.kind == OpClass::kView || site.kind == OpClass::kControl || is_idle_conversion(site);
 }
 
-/// Its memory is taken, not written.
+/// Its memory is allocated, not written.
 bool leaves_uninitialised(const Site& site) {
   return site.name.starts_with("empty") || site.name.starts_with("new_empty");
 }

@@ -2,9 +2,9 @@
 // table.
 //
 // The view is the operator's, not the cache's: every distinct input is read once, every result
-// written once, at its logical size (an expanded tensor counts its expanded size), whatever a
-// kernel does inside. Fusion, tiling and caches change the real traffic; these are the bytes an
-// unfused operator must at least move.
+// written once, at its logical size (an expanded tensor counts its expanded size), regardless of
+// the kernel's work inside. Fusion, tiling and caches change the real traffic; these are the bytes
+// an unfused operator must at least move.
 #pragma once
 #include <optional>
 #include <tmeter/cpp/node_class.hpp>

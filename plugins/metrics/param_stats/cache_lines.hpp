@@ -1,4 +1,4 @@
-// How well the rows of a matrix use the cache lines they lie in.
+// The share of the cache lines that the rows of a matrix use.
 #pragma once
 #include <cstdint>
 

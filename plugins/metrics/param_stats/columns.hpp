@@ -1,5 +1,5 @@
-// The columns of param-stats in the order of reports: what users read of each, and where its value
-// comes from.
+// The columns of param-stats in the order of reports: the text that users read of each, and the
+// source of its value.
 #pragma once
 #include <tmeter/cpp/plugin.hpp>
 

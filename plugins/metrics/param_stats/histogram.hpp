@@ -1,4 +1,4 @@
-// How often each 8- or 16-bit pattern occurs. One of these is all the counting there is here: a
+// Counts how often each 8- or 16-bit pattern occurs. All counting here uses these tables: a
 // tensor of a type of at most 16 bits follows from its patterns, wider ones are sorted into buckets
 // by their upper 16 bits, and the bytes of an element are counted for the entropy of stored bytes.
 #pragma once
@@ -126,9 +126,8 @@ void count_bytes(const uint8_t* at, size_t n, size_t step, Histogram8& to);
 /// Counts of a byte position of all elements.
 using BytePlane = std::array<uint64_t, 256>;
 
-/// What an ideal entropy coder of order 0 makes of a plane: its length times its entropy. That is
-/// what Huffman or ANS coders reach after byte shuffling (Blosc's shuffle, ZipNN), their tables
-/// aside.
+/// The size of a plane by an ideal entropy coder of order 0: its length times its entropy. Huffman
+/// or ANS coders reach it after byte shuffling (Blosc's shuffle, ZipNN), their tables aside.
 inline double coded_bits(const BytePlane& plane) {
   double count = 0;
   for (const auto c : plane) count += static_cast<double>(c);

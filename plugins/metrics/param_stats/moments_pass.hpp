@@ -1,5 +1,5 @@
 // The first pass over a tensor of elements of more than 16 bits: moments, extremes, the counts of
-// 65,536 buckets and of the stored bytes. They say which buckets the second pass has to look into
+// 65,536 buckets and of the stored bytes. They determine the buckets that the second pass reads
 // (selection_pass.hpp). T: float for float32, double for all others.
 #pragma once
 #include <array>

@@ -1,6 +1,6 @@
 // Values by rank without sorting. An interval of keys (order_keys.hpp) holds some of the wanted
 // ranks; each pass over the tensor divides it into 65,536 cells and continues with the cell of each
-// rank, or sorts what lies inside once that is little. A bucket of float32 has 65,536 keys: one
+// rank, or sorts its keys once they are few. A bucket of float32 has 65,536 keys: one
 // pass. float64 takes at most three.
 #pragma once
 #include <algorithm>
@@ -76,7 +76,7 @@ class RankSelection {
   const std::vector<Interval>& open() const { return open_; }
   /// Whether the open intervals hold so few values that all keys are kept.
   bool keep() const;
-  /// Takes in what a pass found, one for each open interval.
+  /// Takes in the results of a pass, one for each open interval.
   void narrow(std::vector<IntervalKeys>& found);
   /// Requires done().
   int64_t key(uint64_t rank) const { return found_.at(rank); }

@@ -8,7 +8,7 @@
 
 namespace param_stats {
 
-/// Everything that is worked out while the elements are streamed.
+/// The statistics that are computed while the elements are streamed.
 class TensorStatistics final : public tmeter::TensorAnalysis {
  public:
   TensorStatistics(const tmeter::TensorPart& part, const tmeter::Call& call);

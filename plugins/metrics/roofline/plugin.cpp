@@ -206,7 +206,7 @@ class Roofline {
 
   machine::Machine machine_{"predicted time"};
   machine::Curves curves_;
-  std::string missing_;             // a sentence; empty: the profile can tell times
+  std::string missing_;             // a sentence; empty: the profile supports times
   std::optional<double> overhead_;  // empty: the profile has none, and times are lower bounds
   machine::PerNode<Work, Point> nodes_;
   roofline::Ceilings ceilings_;

@@ -41,7 +41,7 @@ struct EnergyCounters {
   std::vector<std::string> problems;
 };
 
-/// Where to look. Tests name a folder with trees of their own, and a library.
+/// The places to search. Tests name a folder with trees of their own, and a library.
 struct Places {
   std::string root;  ///< before "/sys" and "/proc"
   std::string nvml = "libnvidia-ml.so.1";

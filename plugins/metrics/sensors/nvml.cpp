@@ -55,7 +55,7 @@ struct Nvml::Api {
   const char* (*error_string)(int) = nullptr;
   int (*count)(unsigned*) = nullptr;
   int (*by_index)(unsigned, Handle*) = nullptr;
-  // Those an old library may lack.
+  // Functions that an old library may lack.
   int (*name)(Handle, char*, unsigned) = nullptr;
   int (*energy)(Handle, unsigned long long*) = nullptr;  // mJ
   int (*power)(Handle, unsigned*) = nullptr;             // mW

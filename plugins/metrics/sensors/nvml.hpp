@@ -1,5 +1,5 @@
 // NVIDIA's management library, opened at run time if present: energy, power, load, memory,
-// temperature and throttling of each GPU. Nothing of it is linked.
+// temperature and throttling of each GPU. tmeter does not link it.
 #pragma once
 #include <string_view>
 
@@ -21,8 +21,8 @@ struct GpuState {
 
 class Nvml {
  public:
-  /// `library` as for dlopen. Where it is missing, or has no driver, there are no devices, and
-  /// `problem` has the reason.
+  /// `library` as for dlopen. If it or its driver is missing, there are no devices, and `problem`
+  /// has the reason.
   explicit Nvml(const std::string& library);
   ~Nvml();
   Nvml(const Nvml&) = delete;

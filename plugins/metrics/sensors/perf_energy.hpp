@@ -1,5 +1,6 @@
-// RAPL by perf events of the PMU "power": where powercap is not there or not allowed. Wants
-// CAP_PERFMON, or /proc/sys/kernel/perf_event_paranoid of 0 and less, as it counts the whole machine.
+// RAPL by perf events of the PMU "power": used if powercap is missing or forbidden. Needs
+// CAP_PERFMON, or /proc/sys/kernel/perf_event_paranoid of 0 and less, as it counts the whole
+// machine.
 #pragma once
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// RAPL as the kernel shows it in /sys/class/powercap: packages, and the memory that belongs to them.
+// RAPL by /sys/class/powercap: packages, and the memory that belongs to them.
 // Cores and graphics are part of their package, and psys has packages inside: neither is added.
 #pragma once
 #include "energy_counters.hpp"

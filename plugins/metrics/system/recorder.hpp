@@ -48,7 +48,7 @@ class Recorder {
   /// At `seconds` of any clock that does not go back.
   void read(double seconds);
 
-  /// All that have a point, in a fixed order: cpu_utilisation, cpu0_utilisation, …
+  /// The curves with a point, in a fixed order: cpu_utilisation, cpu0_utilisation, …
   std::vector<const Curve*> curves() const;
   /// Null if nothing could be read.
   const Curve* curve(const std::string& id) const;

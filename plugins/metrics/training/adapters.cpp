@@ -22,7 +22,7 @@ constexpr int64_t kMaxRank = 1 << 20;
                       "training.lora: " + why + "; an example: r:16,targets:q_proj|v_proj");
 }
 
-/// Of a product with a weight: the other factor.
+/// The other factor of a product with a weight.
 struct Linear {
   Value input{};
   Tensor weight{};

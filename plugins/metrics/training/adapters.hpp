@@ -1,4 +1,4 @@
-// LoRA adapters: next to a product with a weight two small products with trained matrices, as peft
+// LoRA adapters: beside a product with a weight, two small products with trained matrices, as peft
 // adds them; everything else is frozen.
 #pragma once
 #include <optional>

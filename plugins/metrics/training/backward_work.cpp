@@ -60,7 +60,7 @@ const Product* product_of(std::string_view base) {
   return at != std::end(kProducts) ? at : nullptr;
 }
 
-/// How many of the factors need a gradient; of a list each item is one.
+/// The number of factors that need a gradient; each item of a list is one.
 Count wanted_factors(const Node& node, std::string_view factors, const Gradients& gradients) {
   Count wanted = 0;
   for_each_word(factors, [&](std::string_view name) {
@@ -107,9 +107,9 @@ std::optional<Work> einsum_work(const Node& node, Count macs, const Gradients& g
   return Work{macs * 2, macs, macs * 2};
 }
 
-/// Flash attention works out the scores once more, then the gradients of value, probabilities,
-/// query and key: five products (sdpa_backward_flop_count). Unfused, each of the two has the
-/// gradients that are needed.
+/// Flash attention computes the scores again, then the gradients of value, probabilities, query and
+/// key: five products (sdpa_backward_flop_count). Unfused, each of the two has the gradients that
+/// are needed.
 Work attention_work(const Node& node, Count macs, const Gradients& gradients,
                     const Settings& settings) {
   const auto query = node.arg("query"), key = node.arg("key"), value = node.arg("value");
@@ -252,7 +252,7 @@ Work backward_work(const Node& node, const Cell& macs, const Gradients& gradient
                    const Settings& settings) {
   auto work = work_of(node, macs, gradients, settings);
   if (const auto adapter = gradients.adapters().of(node)) add_adapter(*adapter, gradients, work);
-  // Where no gradient arrives nothing is worked out.
+  // Without an incoming gradient nothing is computed.
   if (!gradients.reached(node) && !macs.is_zero_by_rule())
     work.backward = work.torch_backward = Cell(Count(0));
   return work;

@@ -9,7 +9,8 @@
 
 namespace training {
 
-/// Of one node. `torch_*`: what FlopCounterMode of torch 2.15 adds, in MACs (half of its FLOPs).
+/// The work of one node. `torch_*`: the count of FlopCounterMode of torch 2.15, in MACs (half of
+/// its FLOPs).
 struct Work {
   tmeter::Cell backward, torch_forward, torch_backward;
   tmeter::Count adapter = 0;  // of the forward, beside the operator's own

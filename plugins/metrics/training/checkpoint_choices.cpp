@@ -11,8 +11,7 @@ using tmeter::ModuleCall;
 
 constexpr size_t kMaxTypes = 64;
 
-/// The calls of each type that are in no other call of it; a container's type says nothing of
-/// its modules.
+/// The outermost calls of each type; the type of a container does not describe its modules.
 std::map<std::string_view, std::vector<ModuleCall>> calls_by_type(const tmeter::Graph& graph) {
   std::map<std::string_view, std::vector<ModuleCall>> out;
   for (const auto& call : graph.module_calls()) {
@@ -32,7 +31,7 @@ Count sum_of(const std::vector<std::optional<Count>>& bytes) {
   return sum;
 }
 
-/// Operations that run again: two for a multiply-accumulate, one for each element of a result.
+/// The operations that run again: two per multiply-accumulate, one per element of a result.
 double work_of(const tmeter::Graph& graph, const Regions& regions, const std::vector<Count>& macs) {
   double work = 0;
   for (const auto& node : graph.nodes()) {

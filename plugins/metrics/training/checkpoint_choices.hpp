@@ -1,4 +1,4 @@
-// Which modules to run under checkpointing: memory that it saves for work that it adds.
+// Proposes modules to run under checkpointing, by the memory saved and the work added.
 #pragma once
 #include <string_view>
 #include <tmeter/cpp/plugin.hpp>
@@ -17,8 +17,8 @@ struct Choice {
   tmeter::Count recomputed_macs = 0;  // MACs that run again
 };
 
-/// At most `most`, those first that save most bytes for an operation. `saved`: bytes that are kept
-/// without checkpointing. A choice saves at least a twentieth of them.
+/// At most `most` choices, sorted by the bytes saved per operation. `saved`: bytes kept without
+/// checkpointing. A choice saves at least a twentieth of them.
 std::vector<Choice> checkpoint_choices(const tmeter::Graph& graph, const Tape& tape,
                                        const std::vector<tmeter::Count>& macs, tmeter::Count saved,
                                        size_t most);

@@ -1,6 +1,6 @@
-// Operators that torch composes of others before autograd sees them: what stands in a file as
-// `aten::batch_norm` is differentiated as `aten::native_batch_norm`, whose statistics the
-// operator in the file does not return.
+// Operators that torch composes of others before autograd sees them: `aten::batch_norm` of a file
+// is differentiated as `aten::native_batch_norm`, whose statistics the operator in the file does
+// not return.
 #pragma once
 #include <string_view>
 

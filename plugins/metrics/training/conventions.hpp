@@ -20,12 +20,12 @@ struct Flops {
   tmeter::Cell forward;  // of an operator that runs again; the rules for language models have none
 };
 
-/// What the rules for language models go by, node by node.
+/// The inputs of the rules for language models, node by node.
 class LanguageModel {
  public:
   explicit LanguageModel(const tmeter::Graph& graph);
-  /// Token ids among the inputs; 0: the model has none, and the conventions for language models say
-  /// nothing.
+  /// Token ids among the inputs; 0: the model has none, and the conventions for language models do
+  /// not apply.
   tmeter::Count tokens() const { return tokens_; }
   /// Elements of the parameters that this node is the first to use, embeddings left out.
   tmeter::Count parameters_of(const tmeter::Node& node) const { return parameters_[node.index()]; }

@@ -1,4 +1,5 @@
-// Which arguments of an operator have a gradient, and which tensors autograd keeps to work it out.
+// The arguments of an operator that have a gradient, and the tensors that autograd keeps to compute
+// it.
 //
 // The rows are torch's derivatives.yaml (derivatives_data.inc, written by generate_derivatives.py).
 // Operators that torch composes of others, as `aten::linear` of `aten::addmm`, have rows of our own

@@ -1,5 +1,5 @@
-// How at::einsum lays out the two operands of a product: what it keeps is a view of each, or a
-// copy.
+// The layout that at::einsum gives the two operands of a product: it keeps a view or a copy of
+// each.
 #pragma once
 #include <optional>
 #include <string_view>

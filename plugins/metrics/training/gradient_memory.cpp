@@ -15,8 +15,8 @@ using tmeter::Node;
 using tmeter::OpClass;
 using tmeter::Value;
 
-/// Formulas of several operators (derivatives.yaml, FunctionsManual.cpp): how many tensors of the
-/// result's size there are beside the gradient.
+/// The number of tensors of the result's size that a formula makes beside the gradient
+/// (derivatives.yaml, FunctionsManual.cpp).
 struct Formula {
   std::string_view op;
   int64_t temporaries;
@@ -71,7 +71,7 @@ Count backward_temporaries(const Node& node, const Gradients& gradients, const S
   const auto* formula = std::find_if(std::begin(kFormulas), std::end(kFormulas),
                                      [&](const Formula& f) { return f.op == base; });
   Count out = formula == std::end(kFormulas) ? Count(0) : size * formula->temporaries;
-  // What was broadcast has a gradient of the result's size, which is then summed up.
+  // A broadcast argument has a gradient of the result's size, which is then summed up.
   const auto kind = tmeter::op_class(node.op());
   if (kind != OpClass::kElementwise || base == "add" || base == "sub") return out;
   gradients.for_each_wanted(node, [&](const Value& value, std::string_view) {

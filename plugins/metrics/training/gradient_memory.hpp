@@ -13,7 +13,7 @@ namespace training {
 bool shares_gradient(const tmeter::Node& node, std::string_view argument,
                      const tmeter::Value& value);
 
-/// Bytes that are there beside the gradients themselves, at most.
+/// The largest number of bytes beside the gradients themselves.
 tmeter::Count backward_temporaries(const tmeter::Node& node, const Gradients& gradients,
                                    const Settings& settings);
 

@@ -166,8 +166,7 @@ void Gradients::mark_results(const Node& node, bool needs) {
     const bool in_place = tmeter::is_in_place(node.op());
     if (target.is_tensor() && (in_place || tmeter::op_class(node.op()) == OpClass::kView))
       follow(node, target);
-    // What an in-place operator writes into is its result from then on, and so is the base of a
-    // view.
+    // The target of an in-place operator is its result from then on, and so is the base of a view.
     if (in_place && needs && target.is_tensor() && !target.tensor())
       written_.insert(root_of(target));
     if (in_place) mark(target, needs);

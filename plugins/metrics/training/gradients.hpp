@@ -1,5 +1,5 @@
-// Which values need a gradient: trainable parameters, and results that differentiable operators make
-// from them.
+// Finds the values that need a gradient: trainable parameters, and results that differentiable
+// operators make from them.
 #pragma once
 #include <string>
 #include <string_view>
@@ -22,7 +22,7 @@ class Gradients {
   Gradients(const tmeter::Graph& graph, const tmeter::Call& call);
 
   const Adapters& adapters() const { return adapters_; }
-  /// What the rule of an in-house operator says; null for others, and without one.
+  /// The rule of an in-house operator; null for others, and without a rule.
   const tmeter_backward* rule_of(const tmeter::Node& node) const {
     const auto found = rules_.find(node.index());
     return found == rules_.end() ? nullptr : &found->second;

@@ -1,4 +1,4 @@
-// How the elements of a tensor lie in its storage, by the rules of torch's operators: whether a
+// The layout of a tensor's elements in its storage, by the rules of torch's operators: whether a
 // reshape is a view or a copy decides what autograd keeps.
 #pragma once
 #include <cstdint>
@@ -31,8 +31,8 @@ bool is_dense(DimSpan shape, DimSpan strides);
 /// (at::detail::computeStride).
 std::optional<Dims> view_strides(DimSpan from, DimSpan strides, DimSpan to);
 
-/// Dense strides of `shape` in the order of the dims of `like`, which has as many: what an
-/// elementwise operator gives.
+/// Dense strides of `shape` in the order of the dims of `like`, which has as many: the layout of an
+/// elementwise operator's result.
 Dims strides_like(DimSpan shape, DimSpan like);
 
 }  // namespace training

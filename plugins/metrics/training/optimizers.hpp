@@ -9,7 +9,7 @@ inline constexpr std::string_view kOptimizerNames =
     "adamw adam sgd momentum adafactor lion muon adam8bit";
 inline constexpr std::string_view kPrecisionNames = "recorded fp32 bf16 bf16-mixed";
 
-/// What the optimizer looks at: elements, and the matrix that the last two dims are.
+/// A parameter as the optimizer sees it: its elements, and the matrix of the last two dims.
 struct TrainedTensor {
   int64_t rank = 0;
   tmeter::Count numel = 0, rows = 1, columns = 1;  // numel = batch × rows × columns

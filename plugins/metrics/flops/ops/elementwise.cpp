@@ -1,4 +1,4 @@
-// The table of per-element costs. See activations.hpp for what counts as one operation.
+// The table of per-element costs. activations.hpp defines one operation.
 #include "elementwise.hpp"
 
 #include <algorithm>

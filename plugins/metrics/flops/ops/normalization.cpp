@@ -1,6 +1,6 @@
 // Normalizations, counted as ATen's CPU kernels compute them. Statistics cost 4 per element: one
-// addition for the mean; subtract, square and add for the variance. What is computed once per
-// channel or row (rsqrt, folding scale and shift) is not counted.
+// addition for the mean; subtract, square and add for the variance. Work done once per channel or
+// row (rsqrt, folding scale and shift) is not counted.
 #include "shapes.hpp"
 
 namespace flops {

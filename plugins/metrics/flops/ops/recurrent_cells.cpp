@@ -11,7 +11,7 @@ Count state_width(const Node& n) {
   return h.shape().back();
 }
 
-// Both weights are [gates * H, …]; packed ones are of the sizes the input and state say.
+// Both weights are [gates * H, …]; the sizes of packed ones follow from input and state.
 template <const GateCosts& cell>
 Count cell_macs(const Node& n) {
   const auto x = tensor_arg(n, {"input"});
