@@ -45,9 +45,9 @@ std::string plain_number(const Cell& cell);
 /// Whether partial values of the metric are lower bounds, as sums and maxima are.
 bool bounds_from_below(const tmeter::Metric& metric);
 
-/// What a cell is besides a plain number; nothing for plain numbers and where the metric does not
-/// apply. If several apply, the first in this order: unknown, unavailable, in_module,
-/// not_finite, assumed, lower_bound or partial, zero_by_rule.
+/// The status of a cell; nothing for plain numbers and where the metric does not apply. If several
+/// apply, the first in this order: unknown, unavailable, in_module, not_finite, assumed,
+/// lower_bound or partial, zero_by_rule.
 std::optional<CellStatus> cell_status(const Cell& cell, const tmeter::Metric& metric);
 /// Its word: "zero_by_rule".
 std::optional<std::string_view> status_of(const Cell& cell, const tmeter::Metric& metric);

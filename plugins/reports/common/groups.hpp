@@ -42,8 +42,8 @@ class Groups {
 void for_each_answer(const tmeter::Report& report, const std::vector<tmeter::Metric>& metrics,
                      const std::function<void(const tmeter::ModuleCall&, const Sums&)>& visit);
 
-/// The values of what each module holds and runs itself, without modules inside it, by module
-/// index; if a module handler gave a value, that one.
+/// The values of each module without its inner modules, by module index; if a module handler gave a
+/// value, that one.
 std::vector<Sums> own_sums(const tmeter::Report& report,
                            const std::vector<tmeter::Metric>& metrics);
 

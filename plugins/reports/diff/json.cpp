@@ -8,7 +8,7 @@ namespace {
 
 using reports::JsonStream;
 
-/// Before, after and the difference; what they are besides plain numbers only if they are.
+/// Before, after and the difference; their statuses only if they are not plain numbers.
 void write_change(JsonStream& stream, const Change& change, const Column& column) {
   const auto difference = change.difference();
   const auto relative = change.relative();

@@ -61,8 +61,8 @@ class Values {
 void write_shape(Stream& stream, const tmeter::Shape& shape);
 
 /// Arguments, results, attributes. Tensors become objects with "dtype", "shape", with symbols
-/// "symbolic_shape", and where they are from: "node" (index) and "result" (which of what it makes),
-/// "tensor" (name) or "input" (name). Everything else becomes what JSON has for it.
+/// "symbolic_shape", and where they are from: "node" (index) and "result" (the index of its
+/// result), "tensor" (name) or "input" (name). Everything else becomes what JSON has for it.
 class ValueWriter {
  public:
   explicit ValueWriter(const tmeter::Graph& graph);

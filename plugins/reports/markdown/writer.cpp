@@ -197,7 +197,7 @@ class Writer {
     return indices;
   }
 
-  // By what modules hold and run themselves: in a tree of containers the leaves cost.
+  // By values without inner modules: in a tree of containers the leaves cost.
   void heaviest_modules() {
     if (!main_ || graph_.modules().size() < 2) return;
     const auto own = reports::own_sums(report_, metrics_);

@@ -78,8 +78,8 @@ Tree module_tree(const tmeter::Report& report, const Columns& columns, const Vie
 /// --by operator: operators by name; below them (--depth 2) every call.
 Tree operator_tree(const tmeter::Report& report, const Columns& columns, const View& view);
 
-/// --by type: module types with what their modules hold and run themselves, without modules inside
-/// them, so that rows add up to the total; below them (--depth 2) every module.
+/// --by type: module types with the values of their modules, without inner ones, so that rows add
+/// up to the total; below them (--depth 2) every module.
 Tree type_tree(const tmeter::Report& report, const Columns& columns, const View& view);
 
 using reports::describe;

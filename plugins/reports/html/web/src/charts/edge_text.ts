@@ -1,4 +1,4 @@
-// What stands beside an edge of the operator graph: the size of what goes along it.
+// The text beside an edge of the operator graph: the size of its tensor.
 import { textOf, type Operators, type Summary } from "../data/raw";
 import { shortened } from "../format/text";
 import type { Edge } from "./flow";

@@ -35,7 +35,7 @@ export function byMeaning(all: readonly Series[]): Series[][] {
 const fewestFolded = 4;
 
 export interface Folded {
-  /** What they are all over, as "time". */
+  /** The quantity of their x axis, as "time". */
   over: string;
   charts: Series[][];
 }

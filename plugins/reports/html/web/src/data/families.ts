@@ -12,7 +12,7 @@ export interface Family {
 
 const fewest = 4;
 
-/** What the names of all of them begin with: "sqnr" of sqnr_int8 and sqnr_nf4. */
+/** The common start of all their names: "sqnr" of sqnr_int8 and sqnr_nf4. */
 function commonWord(ids: readonly string[]): string {
   const words = ids.map((id) => id.split("_"));
   let n = 0;

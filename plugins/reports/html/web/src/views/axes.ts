@@ -1,4 +1,4 @@
-// How an axis, or what stands beside a bar, writes a metric's figures.
+// How an axis, or the text beside a bar, writes a metric's values.
 import { UnitKind } from "../data/codes";
 import type { Metric } from "../data/raw";
 import { joined, scaled } from "../format/units";

@@ -1,4 +1,4 @@
-// What a target of a finding, a distribution or a series is called.
+// The name of a target of a finding, a distribution or a series.
 import { Axis } from "../data/codes";
 import { textOf, type Operators, type Target } from "../data/raw";
 import { useApp, type App, type Selection } from "../state/app";

@@ -1,4 +1,4 @@
-// What a row of the module tree shows, be it a module or a run of identical ones.
+// The content of a row of the module tree: a module, or a run of identical ones.
 import { aggregate, type RawCell } from "../data/cell";
 import type { ModuleTree } from "../data/modules";
 import { isRun, moduleOf, runMembers } from "../grid/tree_rows";

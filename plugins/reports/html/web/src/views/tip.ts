@@ -1,4 +1,4 @@
-// Tooltips: the text of the data-tip attribute of what the pointer or the focus is on. Escape closes.
+// Tooltips: the text of the data-tip attribute of the element under the pointer or with the focus. Escape closes.
 
 const margin = 8;
 
