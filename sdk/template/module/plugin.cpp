@@ -1,9 +1,10 @@
-// What one kernel costs that does all of a module: here linear layers half of whose weights are zero,
-// two of each four, which the kernel leaves out.
+// The cost of a kernel that does all of a module: here linear layers half of whose weights are
+// zero, two of each four, which the kernel leaves out.
 #include <tmeter/cpp/plugin.hpp>
 
 // Inside the call the metric is what the operators cost by themselves.
-static tmeter::Cell macs(const tmeter::Graph&, const tmeter::ModuleCall& layer, tmeter::Call& call) {
+static tmeter::Cell macs(const tmeter::Graph&, const tmeter::ModuleCall& layer,
+                         tmeter::Call& call) {
   tmeter::Count sum = 0;
   for (const auto& node : layer.nodes()) {
     const auto cell = call.read("macs", node);

@@ -1,4 +1,4 @@
-// What an in-house operator costs, and the shape of its result.
+// The cost of an in-house operator, and the shape of its result.
 #include <tmeter/cpp/plugin.hpp>
 
 // acme::gated_mlp(Tensor x, Tensor w_in, Tensor w_out) -> Tensor

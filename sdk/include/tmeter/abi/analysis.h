@@ -1,6 +1,6 @@
 /*
  * Capability "tmeter.analysis/1": a pass over the whole graph that reads some metrics and produces
- * others. The host orders passes by what they require; a cycle is an error naming the passes.
+ * others. The host orders passes by their requirements; a cycle is an error naming the passes.
  * Host interface "tmeter.host.hardware/1": the hardware profile chosen with --hardware.
  */
 #ifndef TMETER_ABI_ANALYSIS_H

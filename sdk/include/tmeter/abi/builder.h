@@ -86,7 +86,7 @@ typedef struct tmeter_tensor_desc { /* growable */
    * (draft/decoder.h) gives the elements; another one only without a `file_offset`, as nothing is decoded then. `file_offset` and `storage_bytes` are the place of the encoded
    * elements, in an order of the encoding's own: `strides` is null and `storage_offset` 0. */
   tmeter_str encoding;
-  /* What a decoder needs to know beside that: "bits=4 group=128", words of the encoding with values, separated
+  /* Further parameters for the decoder: "bits=4 group=128", words of the encoding with values, separated
    * by spaces. Reports show it. */
   tmeter_str encoding_parameters;
   int64_t block_elements; /* of a block: a unit that is stored, and decoded, as a whole; 0: unknown */

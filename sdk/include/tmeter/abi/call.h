@@ -1,5 +1,5 @@
 /*
- * The call: what a plugin holds while the host is inside one of its functions. It carries the error
+ * The call: a plugin's handle while the host is inside one of its functions. It carries the error
  * slot, the log, the cancel flag, scratch memory and the plugin's resolved options.
  *
  * Host interface "tmeter.host.call/1". A call belongs to the thread it was given to, and ends when the

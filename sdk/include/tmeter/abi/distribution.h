@@ -1,7 +1,7 @@
 /*
- * Distributions and series: what a value cannot say alone. A distribution is a histogram, how many
- * elements of a tensor lie between two edges; a series is y over x, the loss over the share that is
- * pruned. Every writer shows them for the thing they belong to.
+ * Distributions and series, for facts that one value cannot express. A distribution is a histogram,
+ * how many elements of a tensor lie between two edges; a series is y over x, the loss over the
+ * share that is pruned. Every writer shows them for the thing they belong to.
  *
  * Host interface "tmeter.host.distributions/1", [serial], in analyses and in `emit` of a tensor
  * analysis. Everything is copied.

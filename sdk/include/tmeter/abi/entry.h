@@ -8,14 +8,14 @@
  *
  *   tmeter_plugin_v1()     returns an address and does nothing else
  *   init()                 once; when it fails nothing else of the plugin is called
- *   get_capability()       what the plugin offers, copied by the host before anything is run
+ *   get_capability()       its capabilities, copied by the host before anything is run
  *   configure()            before each run in which it takes part
  *   …                      its handlers, analyses, loaders, writers
  *   deinit()               once, after all else, if `init` succeeded and the process ends in order
  *
  * A process that crashes, is interrupted or killed ends without `deinit`. Libraries are never
  * unloaded, and the process ends by `_exit`: destructors of static objects and functions given to `atexit`
- * do not run. `deinit` is the place for what they would do. Nothing may run before `init` (no static
+ * do not run. `deinit` is the place for their work. Nothing may run before `init` (no static
  * initialisers with effects): a plugin may be opened only to be listed.
  */
 #ifndef TMETER_ABI_ENTRY_H
@@ -28,7 +28,7 @@ extern "C" {
 /* The name under which the host finds the entry; it changes with the major alone. */
 #define TMETER_ENTRY_SYMBOL "tmeter_plugin_v1"
 
-/* What a plugin says of itself before `init`. Texts live for ever. */
+/* A plugin's description of itself, read before `init`. Texts live for ever. */
 typedef struct tmeter_plugin_info {
   uint32_t struct_size;
   uint32_t reserved;

@@ -27,7 +27,7 @@ extern "C" {
 
 #define TMETER_HOST_GRAPH "tmeter.host.graph/1"
 
-/* What a value is. A kind that is not known here is to be treated as OTHER. */
+/* The kind of a value. A kind that is not known here is to be treated as OTHER. */
 enum {
   TMETER_VALUE_NONE = 0,
   TMETER_VALUE_TENSOR = 1,
@@ -40,7 +40,7 @@ enum {
   TMETER_VALUE_OTHER = 8  /* device, layout, generator, object: value_text names it */
 };
 
-/* What a tensor is. A kind that is not known here is to be treated as CONSTANT. */
+/* The kind of a tensor. A kind that is not known here is to be treated as CONSTANT. */
 enum { TMETER_TENSOR_PARAMETER = 0, TMETER_TENSOR_BUFFER = 1, TMETER_TENSOR_CONSTANT = 2 };
 
 /* A size that is free, with its range in the file and its value in the present run. */
@@ -78,7 +78,7 @@ typedef struct tmeter_graph_api {
   size_t(TMETER_ABI *symbol_count)(const tmeter_graph *); /* 0: all sizes are fixed */
   /* TMETER_INVALID_ARGUMENT for an index that is not below the count or a struct smaller than in 1.0. */
   tmeter_status(TMETER_ABI *symbol_at)(const tmeter_graph *, size_t, tmeter_symbol_info *out);
-  size_t(TMETER_ABI *input_count)(const tmeter_graph *); /* what a caller gives, no parameters */
+  size_t(TMETER_ABI *input_count)(const tmeter_graph *); /* the caller's, no parameters */
   const tmeter_value *(TMETER_ABI *input_at)(const tmeter_graph *, size_t); /* a tensor, list, scalar, … */
   tmeter_str(TMETER_ABI *input_name)(const tmeter_graph *, size_t); /* "input_ids"; may be empty */
   tmeter_str(TMETER_ABI *input_origin)(const tmeter_graph *, size_t); /* "recorded", "given", … */

@@ -33,7 +33,7 @@ typedef struct tmeter_match { /* frozen */
   int32_t reserved;
 } tmeter_match;
 
-/* What an input is. */
+/* The kind of an input. */
 enum {
   TMETER_INPUT_TENSOR = 0, /* of `dims` and `dtype` */
   TMETER_INPUT_LIST = 1,   /* of the `items` that follow */

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* What a value is. A type that is not known here is to be left out. */
+/* The kind of a value. A type that is not known here is to be left out. */
 enum {
   TMETER_METADATA_TEXT = 0,  /* `texts` */
   TMETER_METADATA_INT = 1,   /* `ints`; one beyond 63 bits is a FLOAT */

@@ -15,7 +15,7 @@ extern "C" {
 #define TMETER_CAP_METRICS "tmeter.metrics/1"
 #define TMETER_HOST_RESULTS "tmeter.host.results/1"
 
-/* What the number is, so that writers can scale it: counts by 1000, bytes by 1024, time by unit. COUNT,
+/* The unit of the number, by which writers scale it: counts by 1000, bytes by 1024, time by unit. COUNT,
  * BYTE and OP are never below 0. */
 enum {
   TMETER_UNIT_COUNT = 0,  /* things: parameters, nodes */
@@ -106,7 +106,7 @@ enum {
 };
 
 /* Values, [serial]. Misuse (emitting in the wrong kind of call, for another plugin's metric, on
- * another axis, for a row that is not there; a number that is not finite, of an unknown kind, or below 0
+ * another axis, for a row that does not exist; a number that is not finite, of an unknown kind, or below 0
  * where something is counted) sets the call's error and is the plugin's error, whatever the plugin
  * returns then. Calls of loaders, propagators, shape rules and writers have no values. */
 typedef struct tmeter_results_api {
@@ -147,11 +147,11 @@ typedef struct tmeter_results_api {
    * and by an argument `out`. Two plugins with schemas that differ are an error naming both. */
 
   /* Whose memory a result of a node has, TMETER_MEMORY_…; of VIEW and ARGUMENT `argument` is the place of the
-   * node's argument, which may be a list. TMETER_INVALID_ARGUMENT for a result that is not there. */
+   * node's argument, which may be a list. TMETER_INVALID_ARGUMENT for a missing result. */
   tmeter_status(TMETER_ABI *result_memory)(tmeter_call *, const tmeter_node *, size_t result,
                                            int32_t *memory, size_t *argument);
   /* Whether the operator writes into an argument: 1 or 0. TMETER_UNSUPPORTED if not known,
-   * TMETER_INVALID_ARGUMENT for an argument that is not there. */
+   * TMETER_INVALID_ARGUMENT for a missing argument. */
   tmeter_status(TMETER_ABI *argument_written)(tmeter_call *, const tmeter_node *, size_t argument,
                                               int32_t *written);
 } tmeter_results_api;

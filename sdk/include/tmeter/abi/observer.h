@@ -3,7 +3,7 @@
  * them. The host runs the model in rounds; in each round there is one run of every kind that an
  * observer wants:
  *
- *   begin            once: which kinds of runs are wanted (`want` below)
+ *   begin            once: requests kinds of runs (`want` below)
  *   event …          of every run of a kind that it wants
  *   enough           after each round; when every observer has enough, or time is up, it ends
  *   end              once: values, findings, series, as in an analysis
@@ -101,7 +101,7 @@ typedef struct tmeter_runs_api { /* growable; all [serial] */
   tmeter_status(TMETER_ABI *want)(tmeter_call *, int32_t run, int32_t threads, int32_t rounds);
   /* In `begin`: request `sample` every `interval` nanoseconds, at least 1 ms. */
   tmeter_status(TMETER_ABI *want_samples)(tmeter_call *, uint64_t interval);
-  /* What is known of the runs, by key: "device" ("cpu", "cuda:0"), "engine" ("LibTorch 2.15.0"),
+  /* Facts of the runs, by key: "device" ("cpu", "cuda:0"), "engine" ("LibTorch 2.15.0"),
    * "weights" ("of the file", "random"), "inputs", "threads" (those the user wants), "seconds" (that
    * all rounds may take), "device.name". Empty when unknown. Lives as long as the run. */
   tmeter_str(TMETER_ABI *fact)(tmeter_call *, tmeter_str key);

@@ -12,7 +12,7 @@ extern "C" {
 
 #define TMETER_CAP_OPTIONS "tmeter.options/1"
 
-/* What an option may be. */
+/* The type of an option. */
 enum {
   TMETER_OPTION_TEXT = 0,  /* anything */
   TMETER_OPTION_INT = 1,   /* a whole number of 64 bits, in decimal */

@@ -144,7 +144,7 @@ typedef struct tmeter_report_api {
   /* Such an operator, "acme::gated_mlp", and how many nodes it has; most frequent first. */
   tmeter_status(TMETER_ABI *unknown_at)(const tmeter_report *, size_t, tmeter_str *op,
                                         uint64_t *nodes);
-  size_t(TMETER_ABI *warning_count)(const tmeter_report *); /* what users should know, each told once */
+  size_t(TMETER_ABI *warning_count)(const tmeter_report *); /* for users, each shown once */
   tmeter_str(TMETER_ABI *warning_at)(const tmeter_report *, size_t); /* one line */
   size_t(TMETER_ABI *config_count)(const tmeter_report *); /* options of all plugins, as they held */
   /* "flops.convention" → "torch". */
@@ -204,7 +204,7 @@ typedef struct tmeter_output_api {
   /* Appends; may be called any number of times. Nothing appears at the destination until the
    * writer has returned TMETER_OK. TMETER_IO: it cannot be taken; say so with `fail`, and return it. */
   tmeter_status(TMETER_ABI *write)(tmeter_output *, tmeter_bytes);
-  int32_t(TMETER_ABI *color)(const tmeter_output *);  /* non-zero: ANSI colours are wanted  */
+  int32_t(TMETER_ABI *color)(const tmeter_output *);  /* non-zero: write ANSI colours  */
   int32_t(TMETER_ABI *columns)(const tmeter_output *); /* terminal width, 0 when no terminal */
 } tmeter_output_api;
 

@@ -44,7 +44,7 @@
 #define TMETER_LAST_1_0_tmeter_distribution bin_count
 #define TMETER_LAST_1_0_tmeter_series point_count
 
-/* What plugins hand over to be filled, and what the host hands to them. */
+/* Structs that the host fills for plugins, and structs that it passes to them. */
 #define TMETER_LAST_1_0_tmeter_symbol_info place
 #define TMETER_LAST_1_0_tmeter_input_spec value
 #define TMETER_LAST_1_0_tmeter_archive_entry offset

@@ -19,7 +19,7 @@ extern "C" {
 typedef struct tmeter_stored_part { /* growable */
   uint32_t struct_size;
   int32_t dtype;       /* TMETER_DTYPE_… */
-  /* What it is for, a word of the encoding: "scales", "zeros", "order", "biases", "codes", "shape", … A
+  /* Its purpose, a word of the encoding: "scales", "zeros", "order", "biases", "codes", "shape", … A
    * decoder finds it by that; unique in the tensor. */
   tmeter_str role;
   tmeter_str name;     /* in the file: "model.layers.0.mlp.up_proj.scales" */

@@ -55,7 +55,7 @@ typedef struct tmeter_tensor_analysis {
   uint32_t reserved;
   tmeter_str name;     /* for messages; one line */
   tmeter_str produced; /* metric ids it emits, separated by spaces */
-  /* [serial] Non-zero: this tensor's elements are wanted. May be null: all tensors are. An error text (`fail`)
+  /* [serial] Non-zero: requests this tensor's elements. May be null: all tensors are. An error text (`fail`)
    * is a failure. */
   int32_t(TMETER_ABI *wants)(tmeter_call *, const tmeter_tensor *, void *user);
   /* [any] Makes the state of a part. The value of *state on return goes to `release`, also after a

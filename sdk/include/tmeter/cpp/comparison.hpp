@@ -1,4 +1,4 @@
-// What a report of `tmeter diff A B` has besides those of a report of B. Draft, as
+// The content of a report of `tmeter diff A B` beside that of a report of B. Draft, as
 // abi/draft/comparison.h.
 #pragma once
 #include "../abi/draft/comparison.h"

@@ -38,7 +38,7 @@ class ObserverCall : public Call {
   void want(int32_t run, int32_t threads = 0, int32_t rounds = 0) const {
     check(detail::runs_api().want(handle(), run, threads, rounds));
   }
-  /// In `begin`: `sample` is wanted every so often.
+  /// In `begin`: requests calls of `sample` at an interval.
   void want_samples(uint64_t nanoseconds) const {
     check(detail::runs_api().want_samples(handle(), nanoseconds));
   }

@@ -397,7 +397,7 @@ constexpr std::string_view last_part(std::string_view id) {
 
 }  // namespace detail
 
-/// What a plugin says of itself before `init`: TMETER_PLUGIN_INFO takes one.
+/// A plugin's description of itself, read before `init`: TMETER_PLUGIN_INFO takes one.
 struct PluginInfo {
   std::string_view id{}, version{}, description{};
   std::string_view needs{};   // short names of required plugins, separated by spaces

@@ -237,7 +237,7 @@ class Output {
     check(detail::output_api().write(h_,
                                      {reinterpret_cast<const uint8_t*>(text.data()), text.size()}));
   }
-  /// Replaces each `{}` in turn by text, a number, or what a cell says (`plain` of units.hpp).
+  /// Replaces each `{}` in turn by text, a number, or the text of a cell (`plain` of units.hpp).
   template <class... Args>
   void print(std::string_view format, const Args&... args) {
     std::string out;

@@ -88,8 +88,8 @@ inline std::vector<SchemaItem> schema_items(std::string_view text) {
 
 }  // namespace detail
 
-/// What a schema says of arguments and results. Views the text it was made of. A text that is not a
-/// schema has neither.
+/// A schema's statements about arguments and results. Views the text it was made of. A text that is
+/// not a schema has neither.
 struct Schema {
   explicit Schema(std::string_view text) {
     const auto open = text.find('(');

@@ -14,7 +14,7 @@
 
 TMETER_SDK_BEGIN
 
-/// One call of an operator whose results are wanted: arguments by schema name, results in order.
+/// One call of an operator whose results are requested: arguments by schema name, results in order.
 class ShapeCall {
  public:
   ShapeCall(tmeter_call* call, std::string_view schema, const tmeter_value* const* args,

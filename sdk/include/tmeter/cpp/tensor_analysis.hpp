@@ -41,7 +41,7 @@ class Chunk {
 
 class TensorAnalysis;
 
-/// What a state is made for: elements [first, first + count) of a tensor in one pass over it.
+/// The extent of a state: elements [first, first + count) of a tensor in one pass over it.
 class TensorPart {
  public:
   explicit TensorPart(const tmeter_tensor_part& p) : p_(p) {}

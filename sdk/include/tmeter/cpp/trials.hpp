@@ -1,4 +1,4 @@
-// What a figure of the model would be under other sizes or options. Draft, as abi/draft/trials.h.
+// Values of the model under other sizes or options. Draft, as abi/draft/trials.h.
 #pragma once
 #include <optional>
 #include <span>

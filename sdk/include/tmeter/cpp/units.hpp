@@ -47,7 +47,7 @@ inline std::string shortest(double v) {
   return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), v).ptr};
 }
 
-/// What the cell says, exactly: "4089184256", "0.0188", "0" by rule, "unknown", "unavailable",
+/// The exact text of the cell: "4089184256", "0.0188", "0" by rule, "unknown", "unavailable",
 /// "in_module", "none" where it does not apply; "812 (partial)" for a value that leaves something
 /// out.
 inline std::string plain(const Cell& c) {

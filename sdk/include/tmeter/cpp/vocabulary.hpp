@@ -55,7 +55,7 @@ inline constexpr auto kMetadataTypes = in_order("text", "int", "float", "bool");
 /// TMETER_TENSOR_…
 inline constexpr auto kTensorKinds = in_order("parameter", "buffer", "constant");
 
-/// What a cell is besides a plain number.
+/// The status of a cell.
 enum class CellStatus : int32_t {
   kZeroByRule,   // costs nothing under this metric
   kUnknown,      // no rule

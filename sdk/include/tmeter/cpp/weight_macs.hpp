@@ -1,7 +1,7 @@
 // Deprecated: a helper of tmeter's own plugins, which have it in plugins/common now. It stays, unchanged,
 // so that plugins that include it still build; new plugins should not include it.
 //
-// What a weight is worth in arithmetic: the multiply-accumulates of the operators that use it. For
+// The arithmetic behind a weight: the multiply-accumulates of the operators that use it. For
 // advice on weights (quantization, pruning).
 #pragma once
 #include <vector>

@@ -23,7 +23,7 @@ typedef struct tmeter_backward { /* growable; the host makes it */
   uint32_t reserved;
   uint64_t wanted;          /* arguments whose gradient is needed; a list counts when any item's is */
   int64_t macs;             /* multiply-accumulates of the backward; 0 or more */
-  int64_t kept_bytes;       /* what the kernel keeps beside arguments and results: masks, statistics */
+  int64_t kept_bytes;       /* kept by the kernel beside arguments and results: masks, statistics */
   uint64_t keeps_arguments; /* arguments that are kept for the backward; a list with all its items */
   uint64_t keeps_results;   /* results, likewise */
 } tmeter_backward;

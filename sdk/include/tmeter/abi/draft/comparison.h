@@ -37,7 +37,7 @@ typedef struct tmeter_comparison_api { /* all [any] */
   /* B's modules in pre-order, those of A that are gone where they were. */
   size_t(TMETER_ABI *pair_count)(const tmeter_report *);
   tmeter_status(TMETER_ABI *pair_at)(const tmeter_report *, size_t, tmeter_pair *out);
-  /* What a reader of the comparison should know, one sentence each: other inputs, other conventions. */
+  /* Notes for readers of the comparison, one sentence each: other inputs, other conventions. */
   size_t(TMETER_ABI *note_count)(const tmeter_report *);
   tmeter_str(TMETER_ABI *note_at)(const tmeter_report *, size_t);
 } tmeter_comparison_api;

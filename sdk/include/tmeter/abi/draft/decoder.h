@@ -1,7 +1,7 @@
 /*
  * DRAFT: may change or vanish, and has an id of its own until it is final (docs/abi.md, rule 5).
  *
- * Capability "tmeter.decoder/0.1": the numbers of encoded tensors. A loader says how a tensor is stored
+ * Capability "tmeter.decoder/0.1": the elements of encoded tensors. A loader says how a tensor is stored
  * (`encoding` of tmeter_tensor_desc, builder.h): by an id such as "ggml.q4_k", the bytes of its blocks, and
  * the other stored tensors that belong to it. A decoder turns them into float32, in row-major order of the
  * tensor's dims. So analyses of elements see an encoded tensor as one of float32.
@@ -30,7 +30,7 @@ enum {
   TMETER_DECODER_IN_ORDER = 1u
 };
 
-/* An encoded tensor: what the graph says of it (`tensor_storage`, `tensor_part_at`), and its bytes. The host
+/* An encoded tensor: its graph entry (`tensor_storage`, `tensor_part_at`), and its bytes. The host
  * fills it. All in it lives until `close`. */
 typedef struct tmeter_stored_tensor {
   uint32_t struct_size;

@@ -21,7 +21,7 @@ extern "C" {
 #define TMETER_CAP_OPTION_TABLES "tmeter.option-tables/0.1"
 #define TMETER_HOST_OPTION_TABLES "tmeter.host.option-tables/0.1"
 
-/* What the capability gives. A key is a path of names, joined by '.'; the name "*" stands for any the user gives:
+/* The capability's table. A key is a path of names, joined by '.'; the name "*" stands for any the user gives:
  * letters, digits, '_' and '-'. A path without it goes before one with it. A TEXT whose `choices` is
  * "list" may be a list in the configuration file, too: it arrives as a text, its items joined by ", ". */
 typedef struct tmeter_option_tables {
@@ -34,7 +34,7 @@ typedef struct tmeter_option_tables {
 /* An option the user gave. */
 typedef struct tmeter_given_option { /* growable; the host fills it. Texts live until `deinit`. */
   uint32_t struct_size;
-  uint32_t declared; /* index of what declares it */
+  uint32_t declared; /* index of its declaration */
   tmeter_str path;   /* "column.macs.style" */
   tmeter_str text;   /* as the user wrote it */
   int64_t i;         /* of an INT; of a BOOL 1 or 0 */
