@@ -133,6 +133,21 @@ class Remedies(unittest.TestCase):
         devices, = (f for f in said(fitted(LLAMA, need // 3), "fit-remedy") if "devices" in f["text"])
         self.assertIn("4 such devices at least", devices["text"])
 
+    def test_the_plan_of_quantization_advice(self):
+        """The bytes that the plan says, instead of those of the weights; nothing where no weight can be read."""
+        trained = FIXTURES / "trained" / "model.pt2"
+        document = fitted(trained, "300KB", plugins="fit,quantization-advice")
+        totals = document["totals"]
+        saved = sum(t["values"]["param_bytes"] - t["values"]["quantized_bytes"] for t in document["tensors"] if "quantized_bytes" in t["values"])
+        self.assertGreater(saved, 0)
+        change, = self.remedies(document)["weights by the plan of quantization-advice"]["changes"]
+        self.assertEqual((change["from"], change["to"]), (totals["fit_bytes"], totals["fit_bytes"] - saved))
+        change, = self.remedies(document)["weights in 8 bits"]["changes"]
+        self.assertEqual(change["to"], totals["fit_bytes"] - totals["fit_weight_bytes"] // 4 * 3)  # of float32
+        for model, plugins in ((trained, "fit"), (LLAMA, "fit,quantization-advice")):
+            with self.subTest(plugins, model=model.name):
+                self.assertNotIn("weights by the plan of quantization-advice", self.remedies(fitted(model, "1MB", plugins=plugins)))
+
     def test_training_by_trial(self):
         bert = MODELS / "dynamic_bert.pt2"
         for finding in said(fitted(bert, "20MB", plugins="fit,training"), "fit-remedy"):

@@ -292,6 +292,35 @@ source = "made up"
         _, step, _ = self.speeds("mixtral", context=16, sequences=4)
         self.assertAlmostEqual(step, (read + cache) / 1e9, delta=2e-9)
 
+    def test_each_layer(self):
+        """MACs and bytes of a step agree with `flops` and the bytes of weights in each layer; Mixtral: experts chosen, experts read."""
+        layer = 2 * 256 * 256 + 2 * 256 * 64 + 3 * 256 * 688
+        at = {name: served("llama_like", context=context, sequences=3) for name, context in (("recorded", 32), ("long", 4096))}
+        for name, document in at.items():
+            context = {"recorded": 32, "long": 4096}[name]
+            values = {m["path"]: m["values"] for m in document["modules"]}
+            for i in range(4):
+                own = values[f"layers.{i}"]
+                self.assertEqual(own["serving_layer_step_macs"], 3 * (layer + 8 * 32 * 2 * context))
+                self.assertEqual(own["serving_layer_prefill_macs"], context * own["serving_layer_step_macs"])
+                self.assertEqual(own["serving_layer_step_bytes"], 4 * (layer + 2 * 256) + 3 * context * TOKEN["llama_like"] // 4 * 2)
+                self.assertEqual(own["serving_layer_prefill_bytes"], own["serving_layer_step_bytes"])
+            for figure in ("step_macs", "prefill_macs", "step_bytes"):
+                self.assertEqual(document["totals"][f"serving_layer_{figure}"], document["totals"][f"serving_{figure}"])
+        # two sequences of 32 tokens were recorded: flops counts their prefill
+        totals = report(MODELS / "llama_like.pt2", "--plugins=serving,flops", "--set=serving.sequences=2")
+        for m in totals["modules"]:
+            self.assertEqual(m["values"].get("serving_layer_prefill_macs", 0), m["values"].get("macs") or 0, m["path"])
+        document = served("mixtral", context=16, sequences=4)
+        expert, others = 3 * 64 * 96, 2 * 64 * 64 + 2 * 64 * 32 + 8 * 64
+        for m in document["modules"]:
+            if m["path"] in ("model.layers.0", "model.layers.1"):
+                own = m["values"]
+                self.assertEqual(own["serving_layer_step_macs"], 4 * (others + 2 * expert + 4 * 16 * 2 * 16), own)
+                read = 4 * (others + 2 * 64 + 8 * expert * (1 - 0.75**4)) + 4 * 16 * TOKEN["mixtral"] // 2 * 2
+                self.assertAlmostEqual(own["serving_layer_step_bytes"], read, delta=2)
+                self.assertGreater(own["serving_layer_prefill_bytes"], own["serving_layer_step_bytes"])
+
     def test_expected(self):
         """By hand from the constants of curves.inc: 4 layers of 7 products and 2 of attention, and the head; 3 sequences on 2 devices."""
         row = {line.split(",")[0]: [float(n) for n in line.split("{")[1].split(",")[1:5]]

@@ -42,8 +42,11 @@ Cost cost_of(const tmeter::Graph& graph, const Decoder& d, tmeter::Call& call) {
       cost.known = false;
       continue;
     }
-    cost.token += macs.count() / *tokens;
-    if (is_attention && !attention->is_cross()) cost.token_attention += macs.count() / *tokens;
+    const auto of_token = macs.count() / *tokens;
+    const bool grows = is_attention && !attention->is_cross();
+    cost.token += of_token;
+    if (grows) cost.token_attention += of_token;
+    cost.operators.push_back({n, of_token, grows});
   }
   return cost;
 }

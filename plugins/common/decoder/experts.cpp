@@ -138,13 +138,14 @@ Count stored_elements(const Graph& graph) {
   return elements;
 }
 
-std::optional<Count> bytes_read(const Graph& graph, const std::vector<Router>& routers,
-                                int64_t batch) {
+std::optional<std::vector<ReadBytes>> reads_of(const Graph& graph,
+                                               const std::vector<Router>& routers, int64_t batch) {
   const auto router_of = by_tensor(routers);
   std::unordered_set<const tmeter_tensor*> seen;
-  Count sum = 0;
+  std::vector<ReadBytes> out;
   for (const auto& n : graph.nodes()) {
     if (n.op() == "aten::embedding" || runs_once(n)) continue;
+    Count sum = 0;
     for (size_t i = 0; i < n.arg_count(); ++i) {
       const auto tensor = n.arg(i).tensor();
       if (!tensor || !tensor.is_parameter()) continue;
@@ -154,7 +155,17 @@ std::optional<Count> bytes_read(const Graph& graph, const std::vector<Router>& r
       const auto it = router_of.find(t.handle());
       sum += it == router_of.end() ? t.bytes() : read_by(*it->second, t.bytes(), batch);
     }
+    if (sum > Count(0)) out.push_back({n, sum});
   }
+  return out;
+}
+
+std::optional<Count> bytes_read(const Graph& graph, const std::vector<Router>& routers,
+                                int64_t batch) {
+  const auto reads = reads_of(graph, routers, batch);
+  if (!reads) return std::nullopt;
+  Count sum = 0;
+  for (const auto& r : *reads) sum += r.bytes;
   return sum;
 }
 

@@ -27,9 +27,18 @@ Parameters count_parameters(const tmeter::Graph& graph, const std::vector<Router
 /// Elements of all parameters, each storage once.
 tmeter::Count stored_elements(const tmeter::Graph& graph);
 
-/// Bytes of the parameters that a decoding step reads, without embedding tables. With uniform
-/// routing, a batch of B tokens chooses E · (1 − (1 − k/E)^B) of E experts. Nothing if an element
-/// type is unknown.
+/// Bytes of the parameters that an operator reads, each parameter at the first operator that does.
+struct ReadBytes {
+  tmeter::Node node;
+  tmeter::Count bytes;
+};
+
+/// Of a decoding step, without embedding tables. With uniform routing, a batch of B tokens chooses
+/// E · (1 − (1 − k/E)^B) of E experts. Nothing if an element type is unknown.
+std::optional<std::vector<ReadBytes>> reads_of(const tmeter::Graph& graph,
+                                               const std::vector<Router>& routers,
+                                               int64_t batch = 1);
+/// The sum of reads_of.
 std::optional<tmeter::Count> bytes_read(const tmeter::Graph& graph,
                                         const std::vector<Router>& routers, int64_t batch = 1);
 

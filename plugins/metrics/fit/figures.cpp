@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plugins/common/decoder/experts.hpp"
 #include "plugins/common/serving/serving.hpp"
 #include "plugins/common/wording.hpp"
 
@@ -118,6 +119,42 @@ void judge(const Need& need, const Memory& device, const Call& call) {
           (f.evidence.empty() ? "" : ", ") + p.name + " " + bytes_text(p.bytes) + share(p);
   f.evidence += "; " + need.leaves_out;
   call.add(f);
+}
+
+void advise(const Call& call, bool fits, const std::string& text, const std::string& evidence,
+            const std::string& action, Count from, Count to) {
+  Finding f;
+  f.rule = "fit-remedy";
+  f.severity = fits ? TMETER_SEVERITY_INFO : TMETER_SEVERITY_ADVICE;
+  f.text = text;
+  f.evidence = evidence;
+  f.action = action;
+  f.changes.push_back(
+      {"fit_bytes", static_cast<double>(from.value()), static_cast<double>(to.value())});
+  call.add(f);
+}
+
+std::vector<SmallerWeights> smaller_weights(const tmeter::Graph& graph, Count stored,
+                                            const Call& call) {
+  std::vector<SmallerWeights> out;
+  const auto elements = plugins::stored_elements(graph);
+  const auto plan = call.read("quantized_bytes", TMETER_AXIS_MODEL, 0);
+  // 0: no weight could be read
+  const bool is_planned = plan.is_int() && !plan.partial() && plan.count() > Count(0);
+  for (const int64_t bits : {16, 8, 4})
+    out.push_back(
+        {"weights in " + std::to_string(bits) + " bits",
+         std::to_string(elements.value()) + " parameters of " + std::to_string(bits) + " bits" +
+             (bits < 16 ? "; scales and layers that stay as they are come on top" : ""),
+         bits < 16 && !is_planned ? "--plugins=quantization-advice says which layers bear it" : "",
+         elements * bits / 8});
+  if (is_planned)
+    out.push_back({"weights by the plan of quantization-advice",
+                   "quantized_bytes, with scales and zero points: every weight within "
+                   "quantization-advice.min-sqnr",
+                   "the finding quantization-plan says how", plan.count()});
+  std::erase_if(out, [&](const SmallerWeights& w) { return w.bytes * 10 > stored * 9; });
+  return out;
 }
 
 }  // namespace fit

@@ -46,5 +46,20 @@ struct Memory {
 /// The figures and the finding for the model as it is.
 void judge(const Need& need, const Memory& memory, const tmeter::Call& call);
 
+/// A finding on a change that takes `fit_bytes` `from` … `to`.
+void advise(const tmeter::Call& call, bool fits, const std::string& text,
+            const std::string& evidence, const std::string& action, tmeter::Count from,
+            tmeter::Count to);
+
+/// Other weights for the same model: "weights in 8 bits".
+struct SmallerWeights {
+  std::string what, evidence, action;
+  tmeter::Count bytes;
+};
+/// In 16, 8 and 4 bits, and by the plan of quantization-advice where it runs, too. Nothing that
+/// saves less than a tenth of `stored`, as scales take some.
+std::vector<SmallerWeights> smaller_weights(const tmeter::Graph& graph, tmeter::Count stored,
+                                            const tmeter::Call& call);
+
 }  // namespace fit
 #pragma GCC visibility pop

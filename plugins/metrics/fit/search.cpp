@@ -238,6 +238,17 @@ void fit_inference(const Graph& graph, Count memory, const Call& call) {
                   "workspaces of kernels come on top",
                   std::max(Count(1), (fixed + peak.count() + (memory - 1)) / memory).value()};
   judge(need, {memory}, call);
+  const auto all = need.all();
+  for (const auto& w : smaller_weights(graph, weights.count(), call)) {
+    const auto then = all - weights.count() + w.bytes;
+    auto text = w.what + " take " + bytes_text(all - then) + " less";
+    if (then > memory)
+      text += "; " + bytes_text(then - memory) + " are still too much";
+    else if (all > memory)
+      text += "; then it fits";
+    advise(call, all <= memory, text, w.evidence + "; activations as they are", w.action, all,
+           then);
+  }
   find_largest(graph, {"peak_activation_bytes", fixed, memory},
                {"fit_max_batch", "fit_max_context", "fit_max_image"}, "inference", call);
 }

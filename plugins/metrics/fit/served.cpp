@@ -6,7 +6,6 @@
 
 #include "figures.hpp"
 #include "layers_of_model.hpp"
-#include "plugins/common/decoder/experts.hpp"
 #include "plugins/common/serving/model_length.hpp"
 
 namespace fit {
@@ -46,19 +45,6 @@ std::string consequence(const Serving& s, Count memory) {
   return sequences_text(s.most_sequences(load, memory)) + " fit then";
 }
 
-void advise(const Call& call, bool fits, const std::string& text, const std::string& evidence,
-            const std::string& action, Count from, Count to) {
-  Finding f;
-  f.rule = "fit-remedy";
-  f.severity = fits ? TMETER_SEVERITY_INFO : TMETER_SEVERITY_ADVICE;
-  f.text = text;
-  f.evidence = evidence;
-  f.action = action;
-  f.changes.push_back(
-      {"fit_bytes", static_cast<double>(from.value()), static_cast<double>(to.value())});
-  call.add(f);
-}
-
 class Remedies {
  public:
   Remedies(const Serving& served, const Memory& memory, const Call& call)
@@ -80,15 +66,8 @@ class Remedies {
   }
 
   void weights(const tmeter::Graph& graph) const {
-    const auto elements = plugins::stored_elements(graph);
-    for (const int64_t bits : {16, 8, 4}) {
-      const Serving other(s_.layers(), s_.request(), elements * bits / 8);
-      if (elements * bits / 8 * 10 > s_.weights() * 9) continue;  // a tenth, as scales take some
-      say("weights in " + std::to_string(bits) + " bits take", other,
-          std::to_string(elements.value()) + " parameters of " + std::to_string(bits) + " bits" +
-              (bits < 16 ? "; scales and layers that stay as they are come on top" : ""),
-          bits < 16 ? "--plugins=quantization-advice says which layers bear it" : "");
-    }
+    for (const auto& w : smaller_weights(graph, s_.weights(), call_))
+      say(w.what + " take", Serving(s_.layers(), s_.request(), w.bytes), w.evidence, w.action);
   }
 
   /// Whole layers go, the first ones first.

@@ -13,9 +13,6 @@ namespace serving {
 
 const std::vector<plugins::ModelFigure>& figures();
 
-/// Bytes that each attention and each layer with a state keeps, at an operator of it.
-inline constexpr std::string_view kLayerBytes = "serving_layer_bytes";
-
 /// Lower and upper bounds that need peak rates.
 inline constexpr std::array<std::string_view, 3> kBounds{"serving_prefill_time",
                                                          "serving_step_time", "serving_rate"};

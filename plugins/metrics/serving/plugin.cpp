@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "by_layer.hpp"
 #include "figures.hpp"
 #include "plugins/common/decoder/experts.hpp"
 #include "plugins/common/machine/machine.hpp"
@@ -87,9 +88,9 @@ void say_length(const Graph& graph, const Serving& s, const Call& call) {
 }
 
 /// Nothing for a graph with operators that have no MACs, or whose weights have no element size.
-std::optional<serving::Speeds> speeds_of(const Graph& graph, const Decoder& d, Count weights,
-                                         Call& call) {
-  const auto cost = plugins::cost_of(graph, d, call);
+std::optional<serving::Speeds> speeds_of(const Graph& graph, const Decoder& d,
+                                         const plugins::Cost& cost, Count weights,
+                                         const Call& call) {
   const auto routers = std::make_shared<std::vector<plugins::Router>>(plugins::find_routers(graph));
   if (!cost.known || !cost.token_known || !plugins::bytes_read(graph, *routers))
     return std::nullopt;
@@ -294,8 +295,10 @@ void say_speed(const Graph& graph, const Decoder& d, const Serving& s, const Cac
     emit_unavailable(call, serving::kBounds, why);
     emit_unavailable(call, serving::ids_with_ends(serving::kExpected), why);
   };
-  const auto speeds = speeds_of(graph, d, s.weights(), call);
+  const auto cost = plugins::cost_of(graph, d, call);
+  const auto speeds = speeds_of(graph, d, cost, s.weights(), call);
   if (!speeds) return none("MACs of some operators are not known");
+  serving::say_steps(graph, d, cost, s.request().load, bytes, call);
   const auto cache = static_cast<double>(bytes.all().value());
   const Timed timed(*speeds, s, cache);
   const auto rounded = [](double n) { return Count(std::llround(n)); };
@@ -320,35 +323,6 @@ void say_speed(const Graph& graph, const Decoder& d, const Serving& s, const Cac
   const serving::Steps steps(machine, curves, call, type_of(d), devices);
   say_expected(*speeds, steps, s, cache, curves, draft, call);
   say_quantized(graph, *speeds, *rates, steps, s, bytes, call);
-}
-
-/// An operator of each layer, to which the bytes that it keeps belong.
-std::vector<std::optional<tmeter::Node>> operators_of_layers(const Graph& graph, const Decoder& d) {
-  std::vector<std::optional<tmeter::Node>> out;
-  for (const auto& a : d.attentions) out.emplace_back(a.node);
-  std::map<size_t, size_t> places;  // module → of the state
-  for (const auto& s : d.states) {
-    places.emplace(s.module.index(), out.size());
-    out.emplace_back();
-  }
-  if (places.empty()) return out;
-  for (const auto& n : graph.nodes()) {
-    if (!n.call()) continue;
-    for (auto m = n.call().module(); m; m = m.parent())
-      if (const auto at = places.find(m.index()); at != places.end()) {
-        if (!out[at->second]) out[at->second] = n;
-        break;
-      }
-  }
-  return out;
-}
-
-void say_layers(const Graph& graph, const Decoder& d, const CacheBytes& bytes, const Call& call) {
-  std::map<size_t, Count> sums;  // of an operator
-  const auto operators = operators_of_layers(graph, d);
-  for (size_t i = 0; i < bytes.layers.size() && i < operators.size(); ++i)
-    if (operators[i]) sums.try_emplace(operators[i]->index(), 0).first->second += bytes.layers[i];
-  for (const auto& [node, sum] : sums) call.emit(serving::kLayerBytes, TMETER_AXIS_NODE, node, sum);
 }
 
 void analyse(const Graph& graph, Call& call) {
@@ -378,7 +352,7 @@ void analyse(const Graph& graph, Call& call) {
     emit_total(call, "serving_max_sequences",
                Count(s.most_sequences(request.load, request.memory)));
   }
-  say_layers(graph, *decoder, bytes, call);
+  serving::say_kept(graph, *decoder, bytes, call);
   say(s, bytes, call);
   say_formula(s, call);
   say_length(graph, s, call);
@@ -457,14 +431,8 @@ void register_options(tmeter::Registrar& r) {
 void register_all(tmeter::Registrar& r) {
   register_options(r);
   plugins::register_figures(r, serving::figures());
-  r.metric({.id = serving::kLayerBytes,
-            .title = "kept",
-            .unit = "B",
-            .unit_kind = TMETER_UNIT_BYTE,
-            .convention = "keys, values and states that the layer keeps for serving.sequences of "
-                          "serving.context tokens, by the rule of serving.engine"});
-  static const auto produced =
-      plugins::ids_of(serving::figures()) + " " + std::string(serving::kLayerBytes);
+  serving::register_layers(r);
+  static const auto produced = plugins::ids_of(serving::figures()) + " " + serving::layer_ids();
   r.analysis("serving", "param_bytes macs", produced, analyse);
 }
 

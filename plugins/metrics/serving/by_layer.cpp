@@ -1,0 +1,123 @@
+#include "by_layer.hpp"
+
+#include <cmath>
+#include <map>
+
+#include "plugins/common/decoder/experts.hpp"
+
+namespace serving {
+namespace {
+
+using plugins::Decoder;
+using tmeter::Call;
+using tmeter::Count;
+using tmeter::Graph;
+
+struct Column {
+  std::string_view id, title, unit;
+  int32_t kind;
+  std::string_view convention;
+};
+
+enum : size_t { kKept, kPrefillMacs, kPrefillBytes, kStepMacs, kStepBytes };
+
+constexpr Column kColumns[] = {
+    {"serving_layer_bytes", "kept", "B", TMETER_UNIT_BYTE,
+     "keys, values and states that the layer keeps for serving.sequences of serving.context "
+     "tokens, by the rule of serving.engine"},
+    {"serving_layer_prefill_macs", "prefill MACs", "MAC", TMETER_UNIT_OP,
+     "of all tokens of the prompts, attention in full; of experts, those that a token chooses"},
+    {"serving_layer_prefill_bytes", "prefill moves", "B", TMETER_UNIT_BYTE,
+     "weights that the tokens of all prompts read, and the caches that they write; of E experts, "
+     "E · (1 − (1 − k/E)^tokens)"},
+    {"serving_layer_step_macs", "step MACs", "MAC", TMETER_UNIT_OP,
+     "of one more token of every sequence; of experts, those that a token chooses"},
+    {"serving_layer_step_bytes", "step reads", "B", TMETER_UNIT_BYTE,
+     "weights that one more token of every sequence reads, and the caches; of E experts, "
+     "E · (1 − (1 − k/E)^sequences)"},
+};
+
+/// An operator of each layer, to which the bytes that it keeps belong.
+std::vector<std::optional<tmeter::Node>> operators_of_layers(const Graph& graph, const Decoder& d) {
+  std::vector<std::optional<tmeter::Node>> out;
+  for (const auto& a : d.attentions) out.emplace_back(a.node);
+  std::map<size_t, size_t> places;  // module → of the state
+  for (const auto& s : d.states) {
+    places.emplace(s.module.index(), out.size());
+    out.emplace_back();
+  }
+  if (places.empty()) return out;
+  for (const auto& n : graph.nodes()) {
+    if (!n.call()) continue;
+    for (auto m = n.call().module(); m; m = m.parent())
+      if (const auto at = places.find(m.index()); at != places.end()) {
+        if (!out[at->second]) out[at->second] = n;
+        break;
+      }
+  }
+  return out;
+}
+
+using Sums = std::map<size_t, Count>;  // of an operator
+
+void add(Sums& sums, size_t node, Count n) { sums.try_emplace(node, 0).first->second += n; }
+
+Sums kept_by(const Graph& graph, const Decoder& d, const CacheBytes& bytes) {
+  Sums sums;
+  const auto operators = operators_of_layers(graph, d);
+  for (size_t i = 0; i < bytes.layers.size() && i < operators.size(); ++i)
+    if (operators[i]) add(sums, operators[i]->index(), bytes.layers[i]);
+  return sums;
+}
+
+void emit(const Sums& sums, size_t column, const Call& call) {
+  for (const auto& [node, sum] : sums) call.emit(kColumns[column].id, TMETER_AXIS_NODE, node, sum);
+}
+
+}  // namespace
+
+void register_layers(tmeter::Registrar& r) {
+  for (const auto& c : kColumns)
+    r.metric({.id = c.id,
+              .title = c.title,
+              .unit = c.unit,
+              .unit_kind = c.kind,
+              .flags = &c == &kColumns[kKept] ? 0u : uint32_t{TMETER_METRIC_DETAIL},
+              .convention = c.convention});
+}
+
+const std::string& layer_ids() {
+  static const auto ids = [] {
+    std::string out;
+    for (const auto& c : kColumns) out += (out.empty() ? "" : " ") + std::string(c.id);
+    return out;
+  }();
+  return ids;
+}
+
+void say_kept(const Graph& graph, const Decoder& d, const CacheBytes& bytes, const Call& call) {
+  emit(kept_by(graph, d, bytes), kKept, call);
+}
+
+void say_steps(const Graph& graph, const Decoder& d, const plugins::Cost& cost, const Load& load,
+               const CacheBytes& kept, const Call& call) {
+  const auto caches = kept_by(graph, d, kept);
+  const auto say = [&](size_t macs_column, size_t bytes_column, int64_t tokens) {
+    const auto reads = plugins::reads_of(graph, plugins::find_routers(graph), tokens);
+    Sums macs, bytes = caches;
+    for (const auto& o : cost.operators) {
+      const double growth =
+          o.grows ? static_cast<double>(load.context) / static_cast<double>(d.length) : 1;
+      const double n = static_cast<double>(o.macs.value()) * growth * static_cast<double>(tokens);
+      if (!(n < 0x1p62)) return;
+      add(macs, o.node.index(), Count(std::llround(n)));
+    }
+    for (const auto& r : *reads) add(bytes, r.node.index(), r.bytes);
+    emit(macs, macs_column, call);
+    emit(bytes, bytes_column, call);
+  };
+  say(kPrefillMacs, kPrefillBytes, (Count(load.context) * load.sequences).value());
+  say(kStepMacs, kStepBytes, load.sequences);
+}
+
+}  // namespace serving

@@ -1,0 +1,22 @@
+// Columns of the modules: what each layer keeps, computes and reads in a step of prefill and of
+// decoding. The sums are the figures of the model.
+#pragma once
+#include "plugins/common/decoder/cost.hpp"
+#include "plugins/common/serving/engine.hpp"
+
+#pragma GCC visibility push(hidden)  // as the SDK types inside
+namespace serving {
+
+void register_layers(tmeter::Registrar& r);
+/// The ids of all, separated by spaces.
+const std::string& layer_ids();
+
+/// Keys, values and states.
+void say_kept(const tmeter::Graph& graph, const plugins::Decoder& d, const CacheBytes& bytes,
+              const tmeter::Call& call);
+/// MACs and bytes of the prefill and of one more token of every sequence.
+void say_steps(const tmeter::Graph& graph, const plugins::Decoder& d, const plugins::Cost& cost,
+               const Load& load, const CacheBytes& kept, const tmeter::Call& call);
+
+}  // namespace serving
+#pragma GCC visibility pop
