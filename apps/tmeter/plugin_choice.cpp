@@ -113,10 +113,8 @@ std::vector<std::string> handlers_wanted(Registry& registry, const Graph& graph)
   if (std::none_of(registry.plugins().begin(), registry.plugins().end(), handles_something))
     return names;
   for (const auto& n : graph.nodes()) things.insert(n.op);
-  for (const auto* m : graph.modules()) {
-    things.insert(m->type);
-    things.insert(m->type.substr(m->type.rfind('.') + 1));
-  }
+  for (const auto* m : graph.modules())
+    if (things.insert(m->type).second) things.insert(m->type.substr(m->type.rfind('.') + 1));
   for (const auto& p : registry.plugins()) {
     const auto& handles = p->manifest.handles;
     if (std::any_of(handles.begin(), handles.end(),

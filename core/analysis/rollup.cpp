@@ -133,6 +133,13 @@ tmeter_number model_total(const Accumulator<kAggregation>& model) {
 
 template <int32_t kAggregation>
 void add_up_nodes(const Graph& graph, const Results& results, Column& column) {
+  auto& of_calls = column.cells[TMETER_AXIS_MODULE_CALL];
+  if (graph.nodes().empty() && of_calls.empty()) {  // a file of weights: nothing to add up
+    of_calls.resize(graph.calls().size());
+    column.cells[TMETER_AXIS_MODULE].assign(graph.modules().size(), {});
+    column.cells[TMETER_AXIS_MODEL] = {model_total(Accumulator<kAggregation>())};
+    return;
+  }
   const auto calls = roll_up_calls<kAggregation>(graph, column, Weights(results, column));
   Sums<kAggregation> modules(graph.modules().size());
   Accumulator<kAggregation> model;
@@ -142,8 +149,7 @@ void add_up_nodes(const Graph& graph, const Results& results, Column& column) {
     if (b.parent_of_call[i] == OwnershipColumns::kNone) model.add(calls[i]);
   }
   fill_containers<kAggregation>(graph, modules);
-  auto given =
-      std::exchange(column.cells[TMETER_AXIS_MODULE_CALL], results_of<kAggregation>(calls));
+  const auto given = std::exchange(of_calls, results_of<kAggregation>(calls));
   column.cells[TMETER_AXIS_MODULE] = results_of<kAggregation>(modules);
   column.cells[TMETER_AXIS_MODEL] = {model_total(model)};
   keep_answers(graph, given, column);

@@ -90,6 +90,7 @@ ModuleDescriptions::ModuleDescriptions(const Graph& graph) {
   auto& [text, kernel_size, input_size, output_size] = texts;
   text = std::move(made.whole);
   kernel_size = std::move(made.kernel_size);
+  if (graph.nodes().empty()) return;
   for (const auto& io : IoFinder(graph).run()) {
     input_size.push_back(size_text(io.input));
     output_size.push_back(size_text(io.output));

@@ -354,14 +354,16 @@ ModuleTexts module_texts(const Graph& graph) {
   const NodesOfModules all(graph);
   ModuleTexts texts;
   texts.whole.reserve(graph.modules().size());
-  texts.kernel_size.reserve(graph.modules().size());
   Recipes recipes;
   WithKernel with_kernel;
   for (const auto* m : graph.modules()) {
     const auto nodes = all.of(*m);
     texts.whole.push_back(text_of(*m, nodes, recipes));
     const bool may_have = !m->attributes.empty() || with_kernel.any(nodes);
-    texts.kernel_size.push_back(may_have ? kernel_size_of(ModuleAttributes(*m, nodes)) : "");
+    if (may_have) {
+      texts.kernel_size.resize(m->index + 1);
+      texts.kernel_size.back() = kernel_size_of(ModuleAttributes(*m, nodes));
+    }
   }
   return texts;
 }

@@ -35,10 +35,15 @@ void ShardIndex::read_map(json::object map) {
 }
 
 void check_shard(const Shard& shard, std::vector<std::string_view> found) {
-  std::sort(found.begin(), found.end());
-  for (const auto wanted : shard.tensors)
-    if (!std::binary_search(found.begin(), found.end(), wanted))
-      throw BadFile("the index says that it holds " + in_quotes(wanted) + ", but it does not");
+  auto wanted = shard.tensors;
+  for (auto* names : {&wanted, &found})  // mostly sorted already
+    if (!std::is_sorted(names->begin(), names->end())) std::sort(names->begin(), names->end());
+  auto at = found.begin();
+  for (const auto name : wanted) {
+    while (at != found.end() && *at < name) ++at;
+    if (at == found.end() || *at != name)
+      throw BadFile("the index says that it holds " + in_quotes(name) + ", but it does not");
+  }
 }
 
 }  // namespace loading

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tmeter/cpp/natural_order.hpp>
 
 #include "bad_file.hpp"
 
@@ -39,12 +40,12 @@ void check_name(std::string_view name) {
 }
 
 tmeter_id WeightTree::owner_of(std::string_view tensor_name) {
-  const auto shorter = std::min(last_.size(), tensor_name.size());
-  const auto same = static_cast<size_t>(
-      std::mismatch(last_.begin(), last_.begin() + static_cast<std::ptrdiff_t>(shorter),
-                    tensor_name.begin())
-          .first -
-      last_.begin());
+  if (in_order_ && !tmeter::natural_less(last_, tensor_name)) {
+    children_.insert(made_.begin(), made_.end());
+    made_ = {};
+    in_order_ = false;
+  }
+  const auto same = tmeter::natural_order::same_bytes(last_, tensor_name);
   while (!last_modules_.empty() && last_modules_.back().first >= same) last_modules_.pop_back();
   tmeter_id module = last_modules_.empty() ? root_ : last_modules_.back().second;
   size_t begin = last_modules_.empty() ? 0 : last_modules_.back().first + 1;
@@ -58,9 +59,15 @@ tmeter_id WeightTree::owner_of(std::string_view tensor_name) {
 }
 
 tmeter_id WeightTree::child(tmeter_id parent, std::string_view name) {
-  const auto [it, added] = children_.try_emplace({parent, std::string(name)}, 0);
-  if (added) it->second = graph_.module(parent, name, "");
-  return it->second;
+  if (const auto it = children_.find({parent, name}); it != children_.end()) return it->second;
+  auto* kept = static_cast<char*>(texts_.allocate(name.size() + 1, 1));
+  std::copy(name.begin(), name.end(), kept);
+  const std::pair made{Child{parent, {kept, name.size()}}, graph_.module(parent, name, "")};
+  if (in_order_)
+    made_.push_back(made);
+  else
+    children_.insert(made);
+  return made.second;
 }
 
 void WeightTree::add(tmeter_tensor_desc tensor) {

@@ -1,10 +1,12 @@
 // The module tree of a file that holds only names and tensors (a state_dict):
 // "layer1.0.conv1.weight" belongs to the module "layer1.0.conv1", whose type is unknown.
 #pragma once
-#include <map>
+#include <memory_resource>
 #include <string>
 #include <string_view>
 #include <tmeter/cpp/plugin.hpp>
+#include <tmeter/cpp/text_hash.hpp>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -30,6 +32,17 @@ class WeightTree {
   }
 
  private:
+  struct Child {
+    tmeter_id parent;
+    std::string_view name;
+    bool operator==(const Child&) const = default;
+  };
+  struct ChildHash {
+    size_t operator()(const Child& c) const {
+      return tmeter::TextHash()(c.name) ^ c.parent * size_t{0x9E3779B97F4A7C15};
+    }
+  };
+
   /// The module that owns a tensor of this name; created with its ancestors if it is new.
   tmeter_id owner_of(std::string_view tensor_name);
   tmeter_id child(tmeter_id parent, std::string_view name);
@@ -37,10 +50,15 @@ class WeightTree {
 
   tmeter::GraphBuilder& graph_;
   tmeter_id root_;
-  std::map<std::pair<tmeter_id, std::string>, tmeter_id> children_;  // by parent and name
-  // The modules of the last name, each with the place of the dot behind it: names come in order.
+  // The modules of the last name, each with the place of the dot behind it.
   std::string last_;
   std::vector<std::pair<size_t, tmeter_id>> last_modules_;
+  // While names come in natural order, a module that the last name is not in is complete. The first
+  // name that comes out of order makes the table.
+  bool in_order_ = true;
+  std::pmr::monotonic_buffer_resource texts_;
+  std::vector<std::pair<Child, tmeter_id>> made_;
+  std::unordered_map<Child, tmeter_id, ChildHash> children_;
 };
 
 /// Guesses from name and type whether a tensor is a buffer. Running statistics and position tables

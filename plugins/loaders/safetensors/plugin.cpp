@@ -1,5 +1,6 @@
 // The loader of safetensors files: one file, or several with an index. Weights are not read.
-#include <deque>
+#include <algorithm>
+#include <memory_resource>
 #include <tmeter/cpp/plugin.hpp>
 
 #include "../common/shard_index.hpp"
@@ -29,7 +30,7 @@ class Load {
       return push("safetensors");
     }
     read_shards();
-    push("safetensors (" + std::to_string(headers_.size()) + " files)");
+    push("safetensors (" + std::to_string(files_) + " files)");
   }
 
  private:
@@ -51,30 +52,41 @@ class Load {
                     });
   }
 
-  /// The names of the file's tensors.
+  /// The names of the file's tensors. The parsed header would take more memory than they do.
   std::vector<std::string_view> read_file(std::string_view bytes, const tmeter_source* file) {
     std::vector<std::string_view> names;
-    const auto& header = headers_.emplace_back(bytes);
-    metadata_.insert(header.metadata().begin(), header.metadata().end());
+    const Header header(bytes);
+    if (files_++ == 0) format_ = header.format();
+    for (const auto& [key, text] : header.metadata()) metadata_.emplace(keep(key), keep(text));
     for (const auto& t : header.tensors()) {
-      tensors_.push_back({&t, file, bytes});
-      names.push_back(t.name);
+      const auto size = t.end - t.begin;
+      names.push_back(keep(t.name));
+      stored_.push_back({names.back(), t.dtype, t.element, t.dims, t.begin, size, file,
+                         bytes.substr(static_cast<size_t>(t.begin), static_cast<size_t>(size))});
     }
     return names;
   }
 
+  std::string_view keep(std::string_view text) {
+    auto* kept = static_cast<char*>(texts_.allocate(text.size() + 1, 1));
+    std::copy(text.begin(), text.end(), kept);
+    return {kept, text.size()};
+  }
+
   void push(const std::string& format) {
-    push_weights(tensors_, metadata_, source_, graph_, call_);
+    push_weights(stored_, metadata_, source_, graph_, call_);
     graph_.property("format", format);
     graph_.property("content", "weights");
-    if (headers_.front().format() == "pt") graph_.property("producer", "PyTorch");
+    if (format_ == "pt") graph_.property("producer", "PyTorch");
   }
 
   tmeter::Source source_;
   tmeter::GraphBuilder& graph_;
   tmeter::Call& call_;
-  std::deque<Header> headers_;  // own names and metadata
-  std::vector<Found> tensors_;
+  size_t files_ = 0;
+  std::string format_;  // of the first file
+  std::pmr::monotonic_buffer_resource texts_;
+  std::vector<packed::Stored> stored_;
   packed::Metadata metadata_;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <tmeter/cpp/natural_order.hpp>
 #include <tmeter/cpp/plugin.hpp>
-#include <variant>
 
 #include "../common/weight_tree.hpp"
 
@@ -12,17 +11,6 @@ namespace {
 
 using packed::Packed;
 using packed::Stored;
-
-std::vector<Stored> stored_of(std::span<const Found> found) {
-  std::vector<Stored> out;
-  out.reserve(found.size());
-  for (const auto& [t, file, bytes] : found) {
-    const auto size = t->end - t->begin;
-    out.push_back({t->name, t->dtype, t->element, t->dims, t->begin, size, file,
-                   bytes.substr(static_cast<size_t>(t->begin), static_cast<size_t>(size))});
-  }
-  return out;
-}
 
 /// What config.json beside the weights says; another file of that name costs a warning.
 packed::Config config_beside(const tmeter::Source& source, tmeter::Call& call) {
@@ -56,7 +44,6 @@ tmeter_tensor_desc description(const Stored& t) {
 /// such type.
 std::optional<std::vector<int64_t>> dims_in_torch(const Stored& t) {
   auto dims = t.dims;
-  if (t.element.empty()) return dims;
   if (t.element != "F4" || dims.empty() || dims.back() % 2 != 0) return std::nullopt;
   dims.back() /= 2;
   return dims;
@@ -94,40 +81,41 @@ void push(const Packed& p, loading::WeightTree& tree) {
   tree.add_parameter(d, true);
 }
 
-using Weight = std::variant<const Stored*, const Packed*>;
-
-std::string_view name_of(const Weight& w) {
-  return w.index() == 0 ? std::get<0>(w)->name : std::string_view(std::get<1>(w)->name);
-}
+struct Weight {
+  std::string_view name;
+  const Stored* plain;
+  const Packed* packed;  // null: plain
+};
 
 }  // namespace
 
-void push_weights(std::span<const Found> found, const packed::Metadata& metadata,
+void push_weights(const std::vector<packed::Stored>& stored, const packed::Metadata& metadata,
                   const tmeter::Source& source, tmeter::GraphBuilder& graph, tmeter::Call& call) {
-  const auto stored = stored_of(found);
   packed::Recognised recognised;
   if (packed::may_be_packed(stored))
     recognised = packed::recognise(stored, config_beside(source, call), metadata);
   else
     for (const auto& t : stored) recognised.plain.push_back(&t);
-  std::vector<Weight> weights(recognised.plain.begin(), recognised.plain.end());
-  for (const auto& p : recognised.packed) weights.emplace_back(&p);
-  // Files have tensors by type and name.
-  std::sort(weights.begin(), weights.end(), [](const Weight& a, const Weight& b) {
-    return tmeter::natural_less(name_of(a), name_of(b));
+  std::vector<Weight> weights;
+  weights.reserve(recognised.plain.size() + recognised.packed.size());
+  for (const auto* t : recognised.plain) weights.push_back({t->name, t, nullptr});
+  for (const auto& p : recognised.packed) weights.push_back({p.name, nullptr, &p});
+  // Files have tensors by type and name: in runs that are nearly in this order.
+  std::stable_sort(weights.begin(), weights.end(), [](const Weight& a, const Weight& b) {
+    return tmeter::natural_less(a.name, b.name);
   });
   loading::WeightTree tree(graph);
   size_t without_type = 0;
   for (const auto& w : weights) {
-    if (w.index() == 1) {
-      push(*std::get<1>(w), tree);
+    if (w.packed) {
+      push(*w.packed, tree);
       continue;
     }
-    const auto& stored = *std::get<0>(w);
-    const auto dims = dims_in_torch(stored);
-    auto d = description(stored);
-    if (!dims) d.dtype = TMETER_DTYPE_UNDEFINED;
+    const auto& t = *w.plain;
+    auto d = description(t);
+    const auto dims = t.element.empty() ? std::nullopt : dims_in_torch(t);
     if (dims) d.dims = dims->data();
+    if (!dims && !t.element.empty()) d.dtype = TMETER_DTYPE_UNDEFINED;
     tree.add(d);
     without_type += d.dtype == TMETER_DTYPE_UNDEFINED;
   }

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <tmeter/abi/dtype.h>
 
+#include <algorithm>
 #include <random>
+#include <set>
 #include <tmeter/cpp/natural_order.hpp>
 #include <tmeter/cpp/utf8.hpp>
 
@@ -84,6 +86,26 @@ TEST(NaturalOrder, LayersStandInTheirOrder) {
   EXPECT_FALSE(natural_less("h.1", "h.1"));
   EXPECT_NE(natural_less("h.01", "h.1"), natural_less("h.1", "h.01"));
   EXPECT_TRUE(natural_less("w99999999999999999999", "w100000000000000000000"));
+}
+
+/// A tree of modules is made of names in this order, each module once.
+TEST(NaturalOrder, NamesWithOneBeginningStandTogether) {
+  std::vector<std::string> names;
+  for (const char* layer : {"h.1", "h.01", "h.001", "h.2", "h", "h.1-a", "h.10", "h1"})
+    for (const char* rest : {".a", ".b", ".01", ".1", ".1.a"})
+      names.push_back(std::string(layer) + rest);
+  std::shuffle(names.begin(), names.end(), std::mt19937(1));
+  std::sort(names.begin(), names.end(), tmeter::natural_less);
+  std::set<std::string> seen;
+  std::string last;
+  for (const auto& name : names) {
+    for (size_t dot = name.find('.'); dot != name.npos; dot = name.find('.', dot + 1)) {
+      const auto beginning = name.substr(0, dot + 1);
+      const bool is_new = last.starts_with(beginning) || seen.insert(beginning).second;
+      EXPECT_TRUE(is_new) << beginning;
+    }
+    last = name;
+  }
 }
 
 TEST(Utf8, BrokenSequencesAreFound) {

@@ -2,6 +2,8 @@
 // tensors in it.
 #pragma once
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include "base.hpp"
@@ -12,38 +14,53 @@ namespace natural_order {
 
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Removes the digits at the start of `text` and returns them without leading zeros.
+/// Removes the digits at the start of `text` and returns them.
 inline std::string_view take_number(std::string_view& text) {
   const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
-  auto digits = text.substr(0, static_cast<size_t>(end - text.begin()));
+  const auto digits = text.substr(0, static_cast<size_t>(end - text.begin()));
   text.remove_prefix(digits.size());
-  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
   return digits;
+}
+
+inline std::string_view without_zeros(std::string_view digits) {
+  return digits.substr(std::min(digits.find_first_not_of('0'), digits.size()));
+}
+
+/// How many bytes the beginnings share. Whole words first: names of a model share dozens of bytes.
+inline size_t same_bytes(std::string_view a, std::string_view b) {
+  const auto shorter = std::min(a.size(), b.size());
+  size_t i = 0;
+  for (uint64_t x = 0, y = 0; i + sizeof x <= shorter; i += sizeof x) {
+    std::memcpy(&x, a.data() + i, sizeof x);
+    std::memcpy(&y, b.data() + i, sizeof y);
+    if (x != y) break;
+  }
+  while (i < shorter && a[i] == b[i]) ++i;
+  return i;
 }
 
 }  // namespace natural_order
 
 inline bool natural_less(std::string_view a, std::string_view b) {
-  const auto whole_a = a, whole_b = b;
   // Names share long beginnings: on to the first difference, but not into a number.
-  const auto shorter = std::min(a.size(), b.size());
-  auto same = static_cast<size_t>(
-      std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(shorter), b.begin()).first -
-      a.begin());
+  auto same = natural_order::same_bytes(a, b);
   while (same > 0 && natural_order::is_digit(a[same - 1])) --same;
   a.remove_prefix(same), b.remove_prefix(same);
   while (!a.empty() && !b.empty()) {
     if (natural_order::is_digit(a.front()) && natural_order::is_digit(b.front())) {
-      const auto x = natural_order::take_number(a), y = natural_order::take_number(b);
+      const auto digits_a = natural_order::take_number(a), digits_b = natural_order::take_number(b);
+      const auto x = natural_order::without_zeros(digits_a),
+                 y = natural_order::without_zeros(digits_b);
       if (x.size() != y.size()) return x.size() < y.size();
       if (x != y) return x < y;
+      // Names with one beginning stay together.
+      if (digits_a.size() != digits_b.size()) return digits_a.size() < digits_b.size();
     } else {
       if (a.front() != b.front()) return a.front() < b.front();
       a.remove_prefix(1), b.remove_prefix(1);
     }
   }
-  if (a.empty() != b.empty()) return a.empty();
-  return whole_a < whole_b;  // they differ in leading zeros alone
+  return a.empty() && !b.empty();
 }
 
 TMETER_SDK_END
