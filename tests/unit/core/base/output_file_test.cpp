@@ -26,7 +26,7 @@ std::string content(const std::string& path) {
 }
 
 TEST(OutputFile, AppearsOnlyWhenCommitted) {
-  const auto path = ::testing::TempDir() + "report.json";
+  const auto name = std::to_string(getpid()) + "report.json", path = ::testing::TempDir() + name;
   std::ofstream(path) << "old";
   {
     OutputFile f(path);
@@ -40,8 +40,7 @@ TEST(OutputFile, AppearsOnlyWhenCommitted) {
   }
   EXPECT_EQ(content(path), "new");
   for (const auto& e : fs::directory_iterator(::testing::TempDir())) {
-    EXPECT_EQ(e.path().string().find("report.json."), std::string::npos)
-        << "left behind: " << e.path();
+    EXPECT_EQ(e.path().string().find(name + "."), std::string::npos) << "left behind: " << e.path();
   }
 }
 
@@ -178,7 +177,7 @@ TEST(OutputFile, AFileInSharedMemoryIsAFileAsAnyOther) {
 }
 
 TEST(OutputFile, WhatIsLongIsWhole) {
-  const auto path = ::testing::TempDir() + "long.json";
+  const auto path = ::testing::TempDir() + std::to_string(getpid()) + "long.json";
   std::string text(3 << 20, 'x');  // more than the room that is left
   std::string all;
   OutputFile f(path);

@@ -1,6 +1,7 @@
 #include "core/base/sha256.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <tmeter/cpp/sha256.hpp>
@@ -20,7 +21,7 @@ TEST(Sha256, AgreesWithThePublishedExamples) {
 }
 
 TEST(Sha256, OfAFileIsThatOfItsBytes) {
-  const auto path = ::testing::TempDir() + "sha256_test.bin";
+  const auto path = ::testing::TempDir() + std::to_string(getpid()) + "sha256_test.bin";
   std::ofstream(path, std::ios::binary) << "abc";
   EXPECT_EQ(sha256_of_file(path), sha256_hex("abc"));
   EXPECT_EQ(sha256_of_file("/nonexistent"), "");

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <gtest/gtest.h>
 #include <link.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <fstream>
@@ -40,7 +41,7 @@ std::string note(uint32_t type, const std::string& owner, const std::string& byt
 }
 
 std::string id_in(const std::string& content) {
-  const auto path = ::testing::TempDir() + "build_id_test.so";
+  const auto path = ::testing::TempDir() + std::to_string(getpid()) + "build_id_test.so";
   std::ofstream(path, std::ios::binary) << content;
   return build_id_of(path);
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
 #include <fstream>
 
 #include "core/config/hardware.hpp"
@@ -16,8 +17,15 @@ namespace tmeter::core {
 namespace {
 using testing::expect_error;
 
+/// Of this process alone: tests run side by side.
+std::string folder() {
+  const auto path = ::testing::TempDir() + "config-" + std::to_string(getpid()) + "/";
+  std::filesystem::create_directories(path);
+  return path;
+}
+
 std::string file_with(const std::string& name, const std::string& text) {
-  const auto path = ::testing::TempDir() + name;
+  const auto path = folder() + name;
   std::ofstream(path) << text;
   return path;
 }
@@ -89,11 +97,11 @@ TEST(Toml, DotsAndBracketsInTextsAndNumbersAreNoLevels) {
 }
 
 TEST(Toml, OnlyRegularFilesOfAReasonableLengthAreRead) {
-  const auto folder = ::testing::TempDir(), fifo = folder + "words.fifo";
+  const auto fifo = folder() + "words.fifo";
   unlink(fifo.c_str());
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   const auto large = file_with("large.toml", std::string((1 << 20) + 1, '\n'));
-  const std::pair<std::string, std::string> files[] = {{folder, "is a folder"},
+  const std::pair<std::string, std::string> files[] = {{folder(), "is a folder"},
                                                        {fifo, "is not a regular file"},
                                                        {"/dev/zero", "is not a regular file"},
                                                        {"/dev/null", "is not a regular file"},
@@ -248,7 +256,7 @@ TEST(Hardware, NumbersAreFlattenedAndNeedASource) {
 TEST(Hardware, UnknownNameListsWhatIsThere) {
   file_with("my-cpu.toml", "a = { value = 1, source = 's' }\n");
   expect_error(ErrorKind::kUsage, {"unknown hardware profile 'my-cpy'", "did you mean 'my-cpu'"},
-               [] { load_hardware("my-cpy", {::testing::TempDir()}); });
+               [] { load_hardware("my-cpy", {folder()}); });
 }
 
 }  // namespace
