@@ -26,7 +26,7 @@ class Completed:
 
     Attributes:
         status: exit status, 0, 3 (an assertion does not hold) or 5 (a plugin was left out).
-        output: what it wrote to standard output.
+        output: its standard output.
         messages: lines it wrote to standard error, without the leading ``tmeter: ``.
     """
 

@@ -118,7 +118,7 @@ def findings(report: Row) -> tuple[list[str], Columns]:
     )
 
 
-#: Table → what makes it, and what its index is called.
+#: Table → its maker, and the name of its index.
 TABLES: dict[str, tuple[Callable[[Row], tuple[list[str], Columns]], str]] = {
     "totals": (totals, "metric"),
     "modules": (modules, "path"),

@@ -35,7 +35,7 @@ class ExportInfo:
         failed: the ways tried before, each with why it failed.
         notes: differences from the module as given (a cache switched off, hooks left out).
         seconds: how long exporting took, failed ways included.
-        blind: what this way cannot see.
+        blind: the blind spots of this way.
         compared: with ``via="all"`` the other ways that worked, each with how its totals compare.
     """
 
@@ -65,7 +65,7 @@ class Result:
 
     Attributes:
         export: how a live module was exported; None for a file.
-        warnings: what a reader of the figures should know.
+        warnings: notes for readers of the values.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class Result:
         return value
 
     def status(self, metric: str) -> str | None:
-        """What a total is besides a plain number; None: nothing.
+        """The status of a total that is not a plain number; None: it is one.
 
         ``"lower_bound"`` (something inside has no figure), ``"partial"``, ``"assumed"`` (it rests on an
         assumption about data, which a warning names), ``"unknown"`` (no rule),
@@ -219,7 +219,7 @@ class Result:
 
     @property
     def findings(self) -> pandas.DataFrame:
-        """What analyses have to say in words, most severe first; index: rule."""
+        """The findings of analyses, most severe first; index: rule."""
         return self.frame("findings")
 
     def frame(

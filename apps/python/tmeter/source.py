@@ -1,4 +1,4 @@
-"""Asks the native program: once for the analysis, and for other reports of what it found."""
+"""Calls the native program: once for the analysis, and for other reports of its result."""
 
 from __future__ import annotations
 

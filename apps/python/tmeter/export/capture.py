@@ -141,7 +141,7 @@ def _called(calls: _Calls) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _no_autocast() -> Iterator[None]:
-    """torch.export records its regions instead of what they do."""
+    """torch.export records its regions instead of their operators."""
     kind = torch.amp.autocast_mode.autocast
     original = kind.__enter__
     thread = threading.get_ident()
@@ -160,7 +160,7 @@ def _no_autocast() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _numbers_out_of_tensors() -> Iterator[None]:
-    """`torch.tensor([a, b])` of fake tensors looks for data that is not there, instead of asking for it."""
+    """`torch.tensor([a, b])` of fake tensors looks for missing data instead of asking for it."""
     originals = torch.tensor, torch.as_tensor
 
     def asking(original: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Whether a model asks if it is being exported, and what it then does otherwise."""
+"""Whether a model asks if it is being exported, and the difference that this makes."""
 
 from __future__ import annotations
 

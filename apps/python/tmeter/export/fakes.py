@@ -24,7 +24,7 @@ def open_sizes() -> FakeTensorMode:
 
 @dataclass
 class Shadow:
-    """A copy of fake tensors, and what it is called with."""
+    """A copy of fake tensors, and its arguments."""
 
     model: nn.Module
     example: Example

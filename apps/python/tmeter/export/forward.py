@@ -59,7 +59,7 @@ def _is_alike(before: torch.Tensor, after: torch.Tensor) -> bool:
 
 
 def tensors_in(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
-    """All tensors of what a model returns: tuples, dicts, transformers' and other data classes."""
+    """All tensors in a model's result: tuples, dicts, transformers' and other data classes."""
     if isinstance(value, torch.Tensor):
         yield value
     elif depth > 8 or value is None:

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, in_kernel_invocation_manager
 
-#: Views, and operators of single elements: their strides follow from those of what they are given.
+#: Views, and operators of single elements: their strides follow from those of their arguments.
 _OF_ANY_STRIDES = (
     "abs add chunk clamp contiguous div elu exp expand gelu hardsigmoid hardswish hardtanh leaky_relu log "
     "maximum minimum mul neg permute pow relu relu6 rsqrt select sigmoid silu slice softplus split "
@@ -77,8 +77,8 @@ class Kernels:
         self._known: dict[Any, Any] = {}
 
     def result(self, operator: Any, args: Any, kwargs: Any) -> Any:
-        """What the operator makes. Gradients are wanted of it as they would be, by which kernels of attention are
-        chosen, but it may have no history."""
+        """The operator's result. It requires gradients as in a real run, because kernels of attention are chosen by
+        that, but it may have no history."""
         if _is_first(operator, args, kwargs):
             return args[0]
         key = _signature(operator, args, kwargs) if _may_make_new(operator) else None

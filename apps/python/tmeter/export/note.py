@@ -1,4 +1,4 @@
-"""What the file says of how it was exported: lines that the native program reads from the archive and
+"""The file's statement of how it was exported: lines that the native program reads from the archive and
 shows in every report (core/plugin_host/export_note.hpp)."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 NAME = "tmeter-export"
 NOTE = f"extra/{NAME}"
 
-#: What each way of exporting cannot see, by how its name begins.
+#: The blind spots of each way of exporting, by the start of its name.
 _BLIND = {
     "dispatch on fake tensors, on these inputs and weights": "sees one call on these inputs and weights",
     "dispatch on fake tensors, on these inputs": "sees one call on these inputs",

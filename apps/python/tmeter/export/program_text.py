@@ -87,7 +87,7 @@ _DETACH = torch.ops.aten.detach.default
 
 @dataclass
 class Row:
-    """One operator: what it was given, in which modules, on which line."""
+    """One operator: its arguments, its modules, its line."""
 
     operator: Any
     arguments: list[dict[str, Any]]
@@ -321,7 +321,7 @@ class Program:
         )
 
     def steps(self) -> list[tuple[str, str, tuple[tuple[int, ...], ...]]]:
-        """Each operator, in which modules, and the sizes of what it makes."""
+        """Each operator, its modules, and the sizes of its results."""
         found = []
         for row in self._rows:
             made = [o for given in row.outputs for o in given.get("as_tensors", [given.get("as_tensor")])]

@@ -38,7 +38,7 @@ def save_program(
 @contextlib.contextmanager
 def _without_self_test() -> Iterator[None]:
     """torch.export.save brings the program into a canonical form to see that it can, and drops it: a
-    fifth of the whole time. What it writes is the same without."""
+    fifth of the whole time. The written file is the same without."""
     from torch._export.serde import serialize
 
     original = getattr(serialize, "canonicalize", None)

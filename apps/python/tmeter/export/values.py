@@ -41,7 +41,7 @@ def worth_keeping(tensor: torch.Tensor) -> bool:
 
 
 class Values:
-    """What is known of the fake tensors of one call.
+    """The known values of the fake tensors of one call.
 
     Args:
         kept: elements of a tensor that is worked out.
@@ -70,7 +70,7 @@ class Values:
         self._pending.append((operator, args, kwargs, made))
 
     def answer(self, operator: Any, args: Any, kwargs: Any) -> Any:
-        """What the operator gives of the values there are; None: they are not known."""
+        """The operator's result for known values; None: they are unknown."""
         with _for_real():
             for row in self._pending:
                 self._work_out(*row)

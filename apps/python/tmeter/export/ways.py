@@ -28,7 +28,7 @@ from .torchscript import script, trace
 
 T = TypeVar("T")
 Way = Callable[[Task], Exported]
-#: torch.export with all its checks, and what it writes can be loaded by torch.
+#: torch.export with all its checks; torch can load the file.
 Via = Literal["auto", "torch.export"]
 #: Whole reports were compared with torch.export's from this version on; the insides of older ones differ.
 _QUICK_SINCE = (2, 15)

@@ -54,7 +54,7 @@ def analyze(
             An index of shards (``*.index.json``) is one model, whose shards are analysed one by one,
             wherever there is a worker. A file that has two names is analysed once.
         output: folder, or URL of fsspec, for reports, ``models.parquet``, ``index.html`` and
-            ``index.json``; made if it is not there. One run at a time writes to it.
+            ``index.json``; created if it does not exist. One run at a time writes to it.
         plugins: as of `tmeter.analyze`, for each file; likewise:
         request: metrics on request.
         options: of plugins.

@@ -36,7 +36,7 @@ class Call(threading.Thread, Generic[T]):
 
     Attributes:
         done: set when the work has ended.
-        until: what the thread waits for after the work. Some processes that a thread starts end with it.
+        until: the condition for which the thread waits after the work. Some processes that a thread starts end with it.
     """
 
     def __init__(self, work: Callable[[], T], until: threading.Event | None = None) -> None:

@@ -13,7 +13,7 @@ from .deadlines import Deadline
 
 _BLOCK = 1 << 18
 _BLOCKS = 16
-#: Statuses of files that are not there, or not for us: another try gives the same.
+#: Statuses of files that do not exist, or not for us: another try gives the same.
 _PERMANENT = {400: "bad request", 401: "no right to read it", 403: "no right to read it"}
 _GONE = {404: "there is no such file", 410: "there is no such file"}
 

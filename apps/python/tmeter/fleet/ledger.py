@@ -1,4 +1,4 @@
-"""What each file was made from and came to: a line of JSON for each, written by the process that analysed it.
+"""The source and result of each file: a line of JSON for each, written by the process that analysed it.
 
 A process has a file of its own in ``ledger/`` for each run, so that no process waits for another and a crash
 cuts one last line at most. Lines that were cut are passed over: those files are analysed again. Of lines with

@@ -41,7 +41,7 @@ _PART = re.compile(r"-(\d{5})-of-(\d{5}\.gguf)$")
 _OF_MODEL = (".json", ".safetensors", ".bin", ".pt", ".pth", ".pt2", ".ckpt", ".gguf")
 _MOST_IN_FOLDER = 20_000
 
-#: What file systems of fsspec call a file's version: S3, GCS, Azure, disks, SFTP, FTP, GitHub, Hugging Face.
+#: The names that fsspec's file systems give a file's version: S3, GCS, Azure, disks, SFTP, FTP, GitHub, Hugging Face.
 _VERSIONS = (
     "ETag etag VersionId md5Hash generation mtime ino LastModified last_modified modify modified sha blob_id CRC"
 ).split()
@@ -155,7 +155,7 @@ def read(source: str, most: int, deadline: Deadline | None = None) -> bytes:
     """A small file, whole.
 
     Raises:
-        ModelError: it is not there, cannot be read, or is larger than `most` bytes.
+        ModelError: it does not exist, cannot be read, or is larger than `most` bytes.
         OSError: reading broke off, or took too long.
     """
     deadline = deadline or Deadline(None)
@@ -195,7 +195,7 @@ def _reason(error: BaseException) -> str:
 
 
 def missing(source: str, names: Iterable[str]) -> list[str]:
-    """Of these files beside it those that are not there. A folder elsewhere is asked for once."""
+    """Of these files beside it those that do not exist. A folder elsewhere is asked for once."""
     if not is_url(source):
         return [name for name in names if not os.path.isfile(beside(source, name))]
     if _is_http(source) or _ARCHIVE.match(source):  # no folders there: what is missing fails by itself
@@ -337,7 +337,7 @@ def local(
         headers: no tensor is read: of formats whose headers are known these are fetched, and the rest is a hole.
 
     Raises:
-        ModelError: it is not there.
+        ModelError: it does not exist.
         OutputError: the disk that it is fetched to is full.
         OSError: fetching broke off, or took too long.
     """

@@ -1,4 +1,4 @@
-"""What a run gives, and how it is opened again."""
+"""The result of a run, and opening it again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FleetResult:
             and each metric's total, with ``METRIC_status`` where it is not a plain number. More than
             10,000 are read from the folder when they are asked for.
         metrics: id, title, unit and convention of each metric.
-        warnings: what a reader of the figures should know.
+        warnings: notes for readers of the values.
         total: models of the run; fewer are in `models` when it was interrupted.
     """
 
@@ -85,7 +85,7 @@ class FleetResult:
             raise Error(f"{len(failed)} of {len(self.models)} models failed:\n{some}{more}")
 
     def frame(self) -> pandas.DataFrame:
-        """Indexed by model; figures that are not there are ``<NA>``."""
+        """Indexed by model; figures that do not exist are ``<NA>``."""
         from ..frames import frame_of
 
         rows = list(self.models)

@@ -39,7 +39,7 @@ def read_checkpoint(source: str, deadline: Deadline | None = None) -> Checkpoint
     shards: dict[str, set[str]] = {}
     for tensor, file in weights.items():
         if not isinstance(file, str) or not _is_plain(file):
-            raise ModelError(f"{source}: {tensor!r} is said to be in {file!r}, not a plain file name")
+            raise ModelError(f"{source}: {tensor!r} should be in {file!r}, not a plain file name")
         shards.setdefault(file, set()).add(tensor)
     if len(shards) > _MOST_SHARDS:
         raise ModelError(f"{source}: {len(shards):,} shards; {_MOST_SHARDS:,} are the limit")

@@ -1,4 +1,4 @@
-"""What a worker does with a batch. Imported on every machine: needs neither torch, but for models
+"""The work of a worker on a batch. Imported on every machine: needs neither torch, but for models
 by name, nor Ray."""
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ def _failed(error: Exception) -> Done:
 
 
 def totals_of(report: Row) -> Row:
-    """What a row has of a report: each metric's total and status, copied."""
+    """A report's part in a row: each metric's total and status, copied."""
     root = report["modules"][0] if report["modules"] else {}
     return {
         "type": [root.get(k, "") for k in ("type", "qualified_type", "text")],

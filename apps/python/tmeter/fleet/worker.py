@@ -28,7 +28,7 @@ def main() -> None:
     if sys.argv[1:] and os.getppid() != int(sys.argv[1]):
         return
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints does not end up between answers
+    os.dup2(2, 1)  # keeps output of libraries from between the answers
     while True:
         try:
             batch = _read(sys.stdin.buffer)

@@ -24,7 +24,7 @@ class ModelStatistics:
         total_params, trainable_params: elements.
         total_mult_adds: as torchinfo counts them (docs/conventions.md), by the native program.
         total_input, total_param_bytes: bytes.
-        total_output_bytes: twice the bytes of what layers with parameters put out, as torchinfo has it.
+        total_output_bytes: twice the bytes of the results of layers with parameters, as torchinfo has it.
         result: tmeter's own result; None when no inputs were given.
     """
 

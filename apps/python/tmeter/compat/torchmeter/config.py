@@ -169,7 +169,7 @@ class Settings:
         self.restore()
 
     def restore(self) -> None:
-        """Puts the defaults back, or what the file says."""
+        """Restores the defaults, or the settings of the file."""
         self._take(_DEFAULTS)
         if self.config_file is not None:
             self._take(_read(Path(self.config_file)))

@@ -28,6 +28,11 @@ class _Report(NamedTuple):
     unknown: tuple[str, ...]
 
 
+def _setting(name: str) -> Any:
+    """A property that reads and writes the setting of this name."""
+    return property(lambda meter: getattr(get_config(), name), lambda meter, value: setattr(get_config(), name, value))
+
+
 class Meter:
     """Wraps a model; other attributes and methods are the model's own.
 
@@ -104,7 +109,7 @@ class Meter:
 
     @property
     def ipt(self) -> dict[str, Any]:
-        """What the model was called with last: ``args`` and ``kwargs``."""
+        """The last arguments of the model: ``args`` and ``kwargs``."""
         ipt: dict[str, Any] = self._ipt
         return ipt
 
@@ -353,51 +358,18 @@ class Meter:
 
     # Settings: one for all meters
 
-    @property
-    def tree_fold_repeat(self) -> bool:
-        folds: bool = get_config().tree_fold_repeat
-        return folds
-
-    @tree_fold_repeat.setter
-    def tree_fold_repeat(self, value: bool) -> None:
-        get_config().tree_fold_repeat = value
-
-    @property
-    def tree_levels_args(self) -> Namespace:
-        return _settings_of("tree_levels_args")
-
-    @tree_levels_args.setter
-    def tree_levels_args(self, value: Any) -> None:
-        get_config().tree_levels_args = value
+    tree_fold_repeat: bool = _setting("tree_fold_repeat")
+    tree_levels_args: Namespace = _setting("tree_levels_args")
+    table_display_args: Namespace = _setting("table_display_args")
+    table_column_args: Namespace = _setting("table_column_args")
 
     @property
     def tree_repeat_block_args(self) -> Namespace:
-        return _settings_of("tree_repeat_block_args")
+        return self.tree_renderer.repeat_block_args
 
     @tree_repeat_block_args.setter
     def tree_repeat_block_args(self, value: Any) -> None:
         self.tree_renderer.repeat_block_args = value
-
-    @property
-    def table_display_args(self) -> Namespace:
-        return _settings_of("table_display_args")
-
-    @table_display_args.setter
-    def table_display_args(self, value: Any) -> None:
-        get_config().table_display_args = value
-
-    @property
-    def table_column_args(self) -> Namespace:
-        return _settings_of("table_column_args")
-
-    @table_column_args.setter
-    def table_column_args(self, value: Any) -> None:
-        get_config().table_column_args = value
-
-
-def _settings_of(name: str) -> Namespace:
-    found: Namespace = getattr(get_config(), name)
-    return found
 
 
 def _analyse(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Report:

@@ -86,7 +86,7 @@ class Node:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """What templates may name: ``<name>``, ``<type>``, ``<parent>``, …"""
+        """The names in templates: ``<name>``, ``<type>``, ``<parent>``, …"""
         return {
             "node_id": self.node_id,
             "name": self.name,

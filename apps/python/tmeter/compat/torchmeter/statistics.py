@@ -32,7 +32,7 @@ Rows = Mapping[str, Mapping[str, Any]]
 
 
 class Statistics:
-    """What the four have in common.
+    """The common part of the four.
 
     Attributes:
         name: "param", "cal", "mem" or "ittp".
@@ -208,7 +208,7 @@ def _bias(module: nn.Module) -> bool | None:
 
 
 class MemMeter(FromReport):
-    """Bytes of parameters, buffers and of what operators newly write."""
+    """Bytes of parameters, buffers and new results of operators."""
 
     name = "mem"
     ov_fields, tb_fields = Memory._fields, MemoryRow._fields

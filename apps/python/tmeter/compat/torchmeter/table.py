@@ -22,7 +22,7 @@ _FORMATS = ("csv", "xlsx")
 
 @dataclass
 class Columns:
-    """What of a table is wanted; names and meaning are torchmeter's."""
+    """The requested parts of a table; names and meaning are torchmeter's."""
 
     raw_data: bool = False
     pick_cols: Sequence[str] = ()
