@@ -1,4 +1,4 @@
-"""What fleets cost: models a second, and what handing out, writing down and merging add. For docs/fleet.md.
+"""The cost of fleets: models a second, and the share of distributing, recording and merging. For docs/fleet.md.
 
     VENV/bin/python fleet.py [--models N] [--weights FILE] [--ray]
     VENV/bin/python fleet.py --small N      N small files: what a fleet costs beyond the program, 6 ms each at most

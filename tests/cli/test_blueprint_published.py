@@ -15,7 +15,7 @@ ROWS = {r["type"]: r for r in rows_of(SOURCE / "tests" / "blueprint" / "transfor
 
 class Published(CliTest):
     def totals(self, model_type, layers, sizes, config, *bindings, dtype="bfloat16", without=()):
-        """`sizes`: what each size of the default becomes. `layers`: of default and model."""
+        """`sizes`: the value of each size of the default. `layers`: of default and model."""
         row, (few, many) = ROWS[model_type], layers
         rows = [[name, dtype, [sizes.get(n, n) for n in shape], re.sub(rf"^0-{few - 1}\b", f"0-{many - 1}", numbers)]
                 for name, _, shape, numbers in row["tensors"] if name not in without]  # fmt: skip

@@ -212,7 +212,7 @@ def safetensors(tensors):
 
 
 def q8_0(values):
-    """Blocks as ggml's quantize_row_q8_0_ref, and what they decode to."""
+    """Blocks as ggml's quantize_row_q8_0_ref, and their decoded elements."""
     out, decoded = b"", []
     for at in range(0, len(values), 32):
         block = values[at:at + 32]

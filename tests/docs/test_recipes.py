@@ -1,6 +1,6 @@
 """docs/cookbook.md and docs/from-other-tools.md are true.
 
-docs/cookbook.md: every command in it is run, and what the page says it writes is what it writes.
+docs/cookbook.md: runs every command in it, and compares its output with that of the page.
 
 A block of a recipe is "$ tmeter …" with the output below it. A line "…" stands for any lines; those between two of
 them follow each other. Without a line below it a command writes nothing. A remark behind the command says the exit

@@ -1,4 +1,4 @@
-"""The documentation builds as a site, strictly, and what a reader opens first is there."""
+"""The documentation builds as a site, strictly, and its first page exists."""
 import os
 import pathlib
 import re

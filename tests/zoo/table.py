@@ -1,4 +1,4 @@
-"""What a row of the zoo is, and all rows. Plain data: the command runs without PyTorch."""
+"""A row of the zoo, and all rows. Plain data: the command runs without PyTorch."""
 
 import dataclasses
 import fnmatch

@@ -1,4 +1,4 @@
-// What operators demand of their arguments' sizes; by hand, as PyTorch's operators check them.
+// The demands of operators on their arguments' sizes; by hand, as PyTorch's operators check them.
 #include "core/ir/size_demands.hpp"
 
 #include <gtest/gtest.h>
