@@ -7,7 +7,7 @@
 
 #define TEXT(literal) {literal, sizeof(literal) - 1}
 
-/* What every callback is given back as `user`. */
+/* Passed to every callback as `user`. */
 typedef struct state {
   const tmeter_call_api *call;
   const tmeter_graph_api *graph;
