@@ -32,17 +32,18 @@ def status_of(row: Row, metric: str) -> str | None:
 
 def totals(report: Row) -> tuple[list[str], Columns]:
     metrics = report["metrics"]
-    statuses = report["totals_status"]
-    return [m["id"] for m in metrics], {
-        "value": [report["totals"].get(m["id"]) for m in metrics],
-        "status": [statuses.get(m["id"]) for m in metrics],
-        "unit": [m["unit"] for m in metrics],
-        "title": [m["title"] for m in metrics],
-        "provenance": [m["provenance"]["kind"] for m in metrics],
-        "provenance_text": [m["provenance"]["text"] for m in metrics],
-        "convention": [m["convention"] for m in metrics],
-        "plugin": [m["plugin"] for m in metrics],
-    }
+    described = _plain(
+        metrics,
+        ("value", lambda m: report["totals"].get(m["id"])),
+        ("status", lambda m: report["totals_status"].get(m["id"])),
+        "unit",
+        "title",
+        ("provenance", lambda m: m["provenance"]["kind"]),
+        ("provenance_text", lambda m: m["provenance"]["text"]),
+        "convention",
+        "plugin",
+    )
+    return [m["id"] for m in metrics], described
 
 
 def _figures(report: Row, rows: Sequence[Row]) -> Columns:
@@ -58,22 +59,20 @@ def _figures(report: Row, rows: Sequence[Row]) -> Columns:
     return columns
 
 
-def _plain(rows: Sequence[Row], **named: Callable[[Row], Any]) -> Columns:
-    return {name: [get(row) for row in rows] for name, get in named.items()}
+def _member(key: str) -> Callable[[Row], Any]:
+    return lambda row: row.get(key)
+
+
+def _plain(rows: Sequence[Row], *columns: str | tuple[str, Callable[[Row], Any]]) -> Columns:
+    """A column for each member, None in rows without it, and for each function."""
+    named = [(c, _member(c)) if isinstance(c, str) else c for c in columns]
+    return {name: [get(row) for row in rows] for name, get in named}
 
 
 def modules(report: Row) -> tuple[list[str], Columns]:
     rows = report["modules"]
-    described = _plain(
-        rows,
-        name=lambda r: r["name"],
-        type=lambda r: r["type"],
-        kernel_size=lambda r: r.get("kernel_size"),
-        calls=lambda r: r["calls"],
-        depth=lambda r: 0 if r["id"] == "0" else r["id"].count(".") + 1,
-        input_size=lambda r: r.get("input_size"),
-        output_size=lambda r: r.get("output_size"),
-    )
+    depth = ("depth", lambda r: 0 if r["id"] == "0" else r["id"].count(".") + 1)
+    described = _plain(rows, "name", "type", "kernel_size", "calls", depth, "input_size", "output_size")
     return [r["path"] for r in rows], described | _figures(report, rows)
 
 
@@ -81,41 +80,25 @@ def operators(report: Row) -> tuple[list[str], Columns]:
     rows = report["nodes"]
     described = _plain(
         rows,
-        position=lambda r: r["index"],
-        op=lambda r: r["op"] + ("." + r["overload"] if r["overload"] else ""),
-        call=lambda r: r.get("call", 1),
-        location=lambda r: r.get("location"),
+        ("position", lambda r: r["index"]),
+        ("op", lambda r: r["op"] + ("." + r["overload"] if r["overload"] else "")),
+        ("call", lambda r: r.get("call", 1)),
+        "location",
     )
     return [r["module"] or "" for r in rows], described | _figures(report, rows)
 
 
 def tensors(report: Row) -> tuple[list[str], Columns]:
     rows = report["tensors"]
-    described = _plain(
-        rows,
-        kind=lambda r: r["kind"],
-        dtype=lambda r: r["dtype"],
-        shape=lambda r: r["shape"],
-        numel=lambda r: r["numel"],
-        trainable=lambda r: r["trainable"],
-        module=lambda r: r["owner"],
-        tied_to=lambda r: r.get("tied_to"),
-    )
+    owner = ("module", lambda r: r["owner"])
+    described = _plain(rows, "kind", "dtype", "shape", "numel", "trainable", owner, "tied_to")
     return [r["name"] for r in rows], described | _figures(report, rows)
 
 
 def findings(report: Row) -> tuple[list[str], Columns]:
     rows = report["findings"]
-    return [r["rule"] for r in rows], _plain(
-        rows,
-        severity=lambda r: r["severity"],
-        text=lambda r: r["text"],
-        evidence=lambda r: r["evidence"],
-        action=lambda r: r["action"],
-        targets=lambda r: r["targets"],
-        changes=lambda r: r["changes"],
-        plugin=lambda r: r["plugin"],
-    )
+    members = ("severity", "text", "evidence", "action", "targets", "changes", "plugin")
+    return [r["rule"] for r in rows], _plain(rows, *members)
 
 
 #: Table → its maker, and the name of its index.
