@@ -43,7 +43,7 @@ Rights run_rights(const Settings& settings, const std::vector<std::string>& file
   for (const auto& p : registry.plugins()) {
     if (p->file) add_folders_of(*p->file, read);  // independent of the manifest
     if (p->file || p->library.empty()) continue;
-    add_folder_of(p->library, read);
+    if (p->is_link) add_folder_of(p->library, read);  // others are in a folder of plugins
     for (const auto& folder : p->manifest.library_folders)
       read.push_back(resolved(folder, p->library));
   }

@@ -116,13 +116,13 @@ Column& Engine::column_at(std::string_view id) {
 
 /// Null for a metric of the plugin's that this run leaves out: its values are dropped.
 Column* Engine::own_column(std::string_view id, std::string_view plugin) {
+  const auto i = column_index(id);
   const auto is_left_out = [&](const Plugin* p) {
     const auto& ids = p->offered.left_out;
     return p->manifest.id == plugin && std::find(ids.begin(), ids.end(), id) != ids.end();
   };
-  if (column_index(id) == kNone && std::any_of(plugins_.begin(), plugins_.end(), is_left_out))
-    return nullptr;
-  auto& column = column_at(id);
+  if (i == kNone && std::any_of(plugins_.begin(), plugins_.end(), is_left_out)) return nullptr;
+  auto& column = i == kNone ? column_at(id) : results_.columns[i];
   require_own(column, plugin);
   return &column;
 }

@@ -1,12 +1,12 @@
 #include "core/plugin_host/registry.hpp"
 
+#include <dirent.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <set>
 
 #include "core/base/error.hpp"
 #include "core/base/sha256.hpp"
@@ -23,13 +23,16 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".tmeter", kManifestSuffix = ".tmeter.toml";
-fs::path install_prefix() {
-  std::error_code failed;
-  auto exe = fs::read_symlink("/proc/self/exe", failed);
-  // Without /proc: the path of the execve call, which may be relative or a link.
-  const auto* started_as = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
-  if (failed && started_as) exe = fs::canonical(started_as, failed);
-  return failed ? fs::path("/usr/local") : exe.parent_path().parent_path();
+const fs::path& install_prefix() {
+  static const fs::path prefix = [] {
+    std::error_code failed;
+    auto exe = fs::read_symlink("/proc/self/exe", failed);
+    // Without /proc: the path of the execve call, which may be relative or a link.
+    const auto* started_as = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+    if (failed && started_as) exe = fs::canonical(started_as, failed);
+    return failed ? fs::path("/usr/local") : exe.parent_path().parent_path();
+  }();
+  return prefix;
 }
 
 /// Where tmeter's own plugins lie.
@@ -41,11 +44,21 @@ void note_code_of(const Plugin& p) {
 }
 
 /// Plugins in tmeter's own folder are trusted: a user who can change them can change tmeter.
-bool is_own(const fs::path& library) {
-  static const auto own = own_folder();
-  const auto folder = library.parent_path();
+bool is_own(std::string_view library) {
+  static const auto own = own_folder().string();
+  const auto folder = library.substr(0, library.rfind('/'));
   std::error_code none;
   return folder == own || fs::equivalent(folder, own, none);
+}
+
+/// In the order of their names, which is the same on every machine.
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(opendir(folder.c_str()), closedir);
+  while (const auto* entry = listing ? readdir(listing.get()) : nullptr)
+    names.emplace_back(entry->d_name);
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 void add_path_list(std::vector<std::string>& out, const char* list) {
@@ -103,17 +116,16 @@ void Registry::scan(const std::string& folder) {
     problems_.push_back("plugin folder " + folder + " is not used: " + why);
     return;
   }
-  std::error_code ignored;
-  std::set<std::string> libraries, manifests;  // sorted: the same order on every machine
-  for (const auto& file : fs::directory_iterator(folder, ignored)) {
-    const auto name = file.path().string();
-    if (name.ends_with(kManifestSuffix)) manifests.insert(name);
-    if (name.ends_with(kSuffix)) libraries.insert(name);
-  }
+  const auto names = names_in(folder);
+  const auto within = folder.ends_with('/') ? folder : folder + "/";
   auto index = index_in(folder);
-  for (const auto& library : libraries) add_file(library, false, index);
-  for (const auto& manifest : manifests) {
-    if (!libraries.contains(manifest.substr(0, manifest.size() - 5))) add_manifest(manifest);
+  for (const auto& name : names) {
+    if (name.ends_with(kSuffix)) add_file(within + name, false, index);
+  }
+  for (const auto& name : names) {
+    if (name.ends_with(kManifestSuffix) &&
+        !std::binary_search(names.begin(), names.end(), name.substr(0, name.size() - 5)))
+      add_manifest(within + name);
   }
 }
 
@@ -197,10 +209,12 @@ void Registry::add_file(const std::string& library, bool must_work) {
 
 void Registry::add_file(const std::string& library, bool must_work, ManifestIndex& index) {
   auto plugin = std::make_unique<Plugin>();
-  plugin->library = fs::absolute(library).string();
+  plugin->library = library.starts_with('/') ? library : fs::absolute(library).string();
   // One look for all questions: a folder has dozens of plugins. All zeros: it is not there.
   struct stat info {};
-  if (stat(plugin->library.c_str(), &info) != 0) info = {};
+  if (lstat(plugin->library.c_str(), &info) != 0) info = {};
+  plugin->is_link = S_ISLNK(info.st_mode);
+  if (plugin->is_link && stat(plugin->library.c_str(), &info) != 0) info = {};
   try {
     plugin->file = opened(plugin->library, info);
     if (is_found_again(info)) return;

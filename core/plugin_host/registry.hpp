@@ -26,6 +26,7 @@ namespace tmeter::core {
 struct Plugin {
   Manifest manifest;
   std::string library;    // path; empty when only a manifest is there
+  bool is_link = false;   // the path is a link to the library
   bool described = true;  // false: describing failed, and only its file name is known
   bool known = false;     // a manifest made from this very library describes it
   std::shared_ptr<const PinnedLibrary> file;  // null: without a library, or in tmeter's own folder

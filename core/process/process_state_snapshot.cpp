@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cfenv>
 #include <chrono>
 #include <cstdlib>
@@ -92,13 +93,20 @@ std::array<uint64_t, 2 * RLIM_NLIMITS> limits_now() {
   return out;
 }
 
+/// False where the sandbox permits neither to set timers and limits nor to look at timers
+/// (system_calls.hpp).
+bool may_set_timers_and_limits() {
+  itimerval timer{};
+  return getitimer(ITIMER_REAL, &timer) == 0 || errno != ENOSYS;
+}
+
 /// The running timers: one letter each for setitimer, the kernel's list for timer_create.
 std::string timers_now() {
   std::string out;
   for (const auto which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) {
     itimerval timer{};
-    const bool runs = getitimer(which, &timer) == 0 &&
-                      (timer.it_value.tv_sec || timer.it_value.tv_usec);
+    const bool runs =
+        getitimer(which, &timer) == 0 && (timer.it_value.tv_sec || timer.it_value.tv_usec);
     out += runs ? 't' : '-';
   }
   const Descriptor file(open("/proc/self/timers", O_RDONLY | O_CLOEXEC));
@@ -184,8 +192,7 @@ ProcessStateSnapshot ProcessStateSnapshot::now() {
     s.handlers_[static_cast<size_t>(number)] = {action.sa_handler, action.sa_flags & ~kRestorer};
   }
   s.blocked_ = blocked_now();
-  s.limits_ = limits_now();
-  s.timers_ = timers_now();
+  if (may_set_timers_and_limits()) s.limits_ = limits_now(), s.timers_ = timers_now();
   s.environment_ = environment_now();
   s.threads_ = threads_now();
   return s;

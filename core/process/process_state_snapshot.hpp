@@ -1,7 +1,7 @@
-// The state of the process that a plugin shares with all other code and must restore: floating-point
-// environment, locale, working directory, umask, signal handlers, timers, resource limits, environment
-// and threads. A plugin that fails to restore it is reported by name; the run is repeated without it in
-// a fresh process.
+// The state of the process that a plugin shares with all other code and must restore:
+// floating-point environment, locale, working directory, umask, signal handlers, timers, resource
+// limits, environment and threads. A plugin that fails to restore it is reported by name; the run
+// is repeated without it in a fresh process.
 #pragma once
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -27,8 +27,8 @@ struct Arithmetic {
   bool operator==(const Arithmetic&) const = default;
 };
 
-/// The whole state. It takes about sixty system calls, so it is checked rarely, or after a first
-/// violation.
+/// The whole state. It takes about fifty system calls, so it is checked rarely, or after a first
+/// violation. Both snapshots are taken in the sandbox, or both outside of it.
 class ProcessStateSnapshot {
  public:
   static ProcessStateSnapshot now();

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <iterator>
+#include <map>
 #include <vector>
 
 #include "core/process/sandbox.hpp"
@@ -36,8 +38,8 @@ constexpr uint32_t kNumber = offsetof(seccomp_data, nr), kArch = offsetof(seccom
 /// Where the kernel keeps an argument, of eight bytes in the order of this machine.
 uint32_t place_of(const Condition& c) {
   constexpr uint32_t kUpper = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 4 : 0;
-  const auto begin = static_cast<uint32_t>(offsetof(seccomp_data, args)) +
-                     static_cast<uint32_t>(c.argument) * 8;
+  const auto begin =
+      static_cast<uint32_t>(offsetof(seccomp_data, args)) + static_cast<uint32_t>(c.argument) * 8;
   return begin + (c.upper_half ? kUpper : 4 - kUpper);
 }
 
@@ -49,9 +51,10 @@ uint8_t rights_word(const Rights& r) {
       (r.devices.empty() ? 0 : kDevicesRight));
 }
 
-/// A permitted call: with any arguments if `rows` is empty, else with those of one row.
+/// Permitted calls with the numbers `first` to `last`: with any arguments if `rows` is empty, else
+/// with those of one row.
 struct Permitted {
-  int call;
+  int first, last;
   std::vector<std::span<const Condition>> rows;
 };
 
@@ -59,37 +62,42 @@ struct Permitted {
 std::vector<Permitted> permitted_calls(const Rights& rights) {
   const auto own = rights_word(rights);
   const auto given = [&](uint8_t needed) { return needed == kEverybody || (needed & own) != 0; };
-  std::vector<Permitted> out;
-  out.reserve(192);
+  std::vector<int> unchecked;
   for (const auto& group : kPermittedCalls) {
     if (!given(group.rights)) continue;
-    for (const int call : group.calls) {
-      if (call >= 0) out.push_back({call, {}});
+    std::copy_if(group.calls.begin(), group.calls.end(), std::back_inserter(unchecked),
+                 [](int call) { return call >= 0; });
+  }
+  std::sort(unchecked.begin(), unchecked.end());
+  std::vector<Permitted> out;
+  for (const int call : unchecked) {
+    if (!out.empty() && call <= out.back().last + 1) {
+      out.back().last = call;
+    } else {
+      out.push_back({call, call, {}});
     }
   }
-  const auto unchecked = static_cast<ptrdiff_t>(out.size());
+  std::map<int, Permitted> checked;
   for (const auto& row : kCheckedCalls) {
     if (row.call < 0 || !given(row.rights)) continue;
-    const auto known = std::find_if(out.begin(), out.end(),
-                                    [&](const Permitted& p) { return p.call == row.call; });
-    if (known == out.end()) {
-      out.push_back({row.call, {row.conditions}});
-    } else if (known - out.begin() >= unchecked) {
-      known->rows.push_back(row.conditions);
-    }
+    if (std::binary_search(unchecked.begin(), unchecked.end(), row.call)) continue;
+    auto& of_call = checked.try_emplace(row.call, Permitted{row.call, row.call, {}}).first->second;
+    of_call.rows.push_back(row.conditions);
   }
-  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.call < b.call; });
+  for (auto& [call, permitted] : checked) out.push_back(std::move(permitted));
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return out;
 }
 
 class Program {
  public:
   explicit Program(const std::vector<Permitted>& calls) : calls_(calls) {
-    code_.reserve(4 * calls.size());
     add(BPF_LD | BPF_W | BPF_ABS, kArch);
     add(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0);
     add(BPF_RET | BPF_K, kUnknownCall);
     add(BPF_LD | BPF_W | BPF_ABS, kNumber);
+    add(BPF_JMP | BPF_JGE | BPF_K, static_cast<uint32_t>(calls.front().first), 1, 0);
+    add(BPF_RET | BPF_K, kUnknownCall);
     look_up(0, calls.size());
   }
   const std::vector<sock_filter>& code() const { return code_; }
@@ -100,11 +108,12 @@ class Program {
                      static_cast<uint8_t>(if_false), value});
   }
 
-  /// The number is loaded: finds it among these calls, or rejects it.
+  /// The number is loaded and at least the first of these calls: finds it among them, or rejects
+  /// it.
   void look_up(size_t begin, size_t end) {
-    if (is_run(begin, end)) return answer_run(begin, end);
+    if (end - begin == 1) return answer(calls_[begin]);
     const auto middle = begin + (end - begin) / 2;
-    add(BPF_JMP | BPF_JGE | BPF_K, static_cast<uint32_t>(calls_[middle].call), 0, 1);
+    add(BPF_JMP | BPF_JGE | BPF_K, static_cast<uint32_t>(calls_[middle].first), 0, 1);
     const auto jump = code_.size();
     add(BPF_JMP | BPF_JA, 0);
     look_up(begin, middle);
@@ -112,29 +121,12 @@ class Program {
     look_up(middle, end);
   }
 
-  /// One call, or several with numbers in a row and nothing to look at.
-  bool is_run(size_t begin, size_t end) const {
-    if (end - begin <= 1) return true;
-    const auto length = static_cast<int>(end - begin);
-    if (calls_[end - 1].call - calls_[begin].call >= length) return false;
-    return std::all_of(calls_.begin() + static_cast<ptrdiff_t>(begin),
-                       calls_.begin() + static_cast<ptrdiff_t>(end),
-                       [](const Permitted& p) { return p.rows.empty(); });
-  }
-
-  void answer_run(size_t begin, size_t end) {
-    const auto first = static_cast<uint32_t>(calls_[begin].call),
-               last = static_cast<uint32_t>(calls_[end - 1].call);
-    if (first == last) {
-      add(BPF_JMP | BPF_JEQ | BPF_K, first, 1, 0);
-    } else {
-      add(BPF_JMP | BPF_JGE | BPF_K, first, 0, 1);
-      add(BPF_JMP | BPF_JGT | BPF_K, last, 0, 1);
-    }
+  void answer(const Permitted& calls) {
+    add(BPF_JMP | BPF_JGT | BPF_K, static_cast<uint32_t>(calls.last), 0, 1);
     add(BPF_RET | BPF_K, kUnknownCall);
-    for (const auto& row : calls_[begin].rows) check(row);
-    if (calls_[begin].rows.empty()) return add(BPF_RET | BPF_K, kAllow);
-    const bool opens = first == static_cast<uint32_t>(SYS_open) || first == SYS_openat;
+    for (const auto& row : calls.rows) check(row);
+    if (calls.rows.empty()) return add(BPF_RET | BPF_K, kAllow);
+    const bool opens = calls.first == SYS_open || calls.first == SYS_openat;
     add(BPF_RET | BPF_K, opens ? kNoAccess : kUnknownCall);
   }
 
@@ -145,8 +137,8 @@ class Program {
       add(BPF_LD | BPF_W | BPF_ABS, place_of(c));
       if (c.mask != ~uint32_t{0}) add(BPF_ALU | BPF_AND | BPF_K, c.mask);
       for (size_t i = 0; i < c.values.size(); ++i) {
-        const auto value = c.values[i] == kThisProcess ? static_cast<uint32_t>(getpid())
-                                                       : c.values[i];
+        const auto value =
+            c.values[i] == kThisProcess ? static_cast<uint32_t>(getpid()) : c.values[i];
         add(BPF_JMP | BPF_JEQ | BPF_K, value, c.values.size() - i, 0);
       }
       to_end.push_back(code_.size());

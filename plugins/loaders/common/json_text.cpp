@@ -37,24 +37,28 @@ uint64_t bit_of(std::string_view key) {
 
 /// Compares each key with its predecessors, if the bits say that one may be equal.
 template <size_t N>
-void check_few(json::object object) {
+class FewKeys {
+ public:
+  /// False if the key was there before.
+  bool add(std::string_view key) {
+    const auto bit = bit_of(key);
+    if (bits_ & bit)
+      for (size_t i = 0; i < count_; ++i)
+        if (std::string_view(seen_[i].text, seen_[i].size) == key) return false;
+    bits_ |= bit;
+    seen_[count_++] = {key.data(), key.size()};
+    return true;
+  }
+
+ private:
   struct Key {
     const char* text;
     size_t size;
   };
-  Key seen[N];  // not cleared: most objects are small, and there is one for every argument
-  size_t count = 0;
-  uint64_t bits = 0;
-  for (auto field = object.begin(); field != object.end(); ++field) {
-    const auto key = field.key();
-    const auto bit = bit_of(key);
-    if (bits & bit)
-      for (size_t i = 0; i < count; ++i)
-        if (std::string_view(seen[i].text, seen[i].size) == key) refuse_repeated(key);
-    bits |= bit;
-    seen[count++] = {key.data(), key.size()};
-  }
-}
+  Key seen_[N];  // not cleared: most objects are small, and there is one for every argument
+  size_t count_ = 0;
+  uint64_t bits_ = 0;
+};
 
 /// Sorts by hash, which is fast, and by text, so that a hostile file cannot make it slow.
 void check_many(json::object object) {
@@ -69,13 +73,20 @@ void check_many(json::object object) {
 void check_object(json::object object) {
   constexpr size_t kMaxComparedKeys = 16;
   const auto keys = object.size();
-  if (keys > 1) keys <= kMaxComparedKeys ? check_few<kMaxComparedKeys>(object) : check_many(object);
+  const bool has_few = keys > 1 && keys <= kMaxComparedKeys;
+  if (keys > kMaxComparedKeys) check_many(object);
+  FewKeys<kMaxComparedKeys> few;
   auto field = object.begin();
-  within([&] { return in_quotes(field.key()); },
-         [&] {
-           for (const auto end = object.end(); field != end; ++field)
-             if (const json::element value = field.value(); holds_keys(value)) check_keys(value);
-         });
+  const bool is_good = within([&] { return in_quotes(field.key()); },
+                              [&] {
+                                for (const auto end = object.end(); field != end; ++field) {
+                                  if (has_few && !few.add(field.key())) return false;
+                                  const json::element value = field.value();
+                                  if (holds_keys(value)) check_keys(value);
+                                }
+                                return true;
+                              });
+  if (!is_good) refuse_repeated(field.key());
 }
 
 void check_keys(json::element value) {

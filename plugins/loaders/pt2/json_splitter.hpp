@@ -21,7 +21,7 @@ struct Extent {
 using Extents = std::map<std::string, Extent, std::less<>>;  // by path
 
 struct ScanOptions {
-  size_t piece = size_t{1} << 14;      // bytes
+  size_t piece = size_t{1} << 13;      // bytes
   std::function<void()> between = {};  // if set, called every 2 MB or so
 };
 
