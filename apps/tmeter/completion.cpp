@@ -22,7 +22,7 @@ constexpr std::string_view kShells[] = {"bash", "zsh", "fish"};
 const std::map<std::string, Words>& commands() {
   static const std::map<std::string, Words> all{
       {"show", {}},   {"diff", {}},   {"merge", {}},  {"budget", {"--update", "--why"}},
-      {"config", {}}, {"fleet", {}},  {"manual", {}}, {"hardware", {"list", "measure"}},
+      {"config", {}}, {"fleet", {}},  {"manual", {}}, {"hardware", {"list", "info", "measure"}},
       {"completion", {"bash", "zsh", "fish"}},
       {"plugin", {"list", "info", "check", "new", "manifest", "index"}}};
   return all;
@@ -30,11 +30,12 @@ const std::map<std::string, Words>& commands() {
 
 /// The values of an option: words, or else names of files.
 std::map<std::string, Words> values(const Registry& registry) {
-  std::set<std::string> plugins{"all"}, formats, metrics{"all", "none"};
+  std::set<std::string> plugins{"all"}, formats, metrics{"all", "none"}, options;
   for (const auto& p : registry.plugins()) {
     const auto& m = p->manifest;
     if (!m.metrics.empty()) plugins.insert(m.name);
     metrics.insert(m.metrics.begin(), m.metrics.end());
+    for (const auto& key : m.options) options.insert(m.name + "." + key + "=");
     for (const auto& w : m.writers)
       if (!w.name.starts_with("diff-")) formats.insert(w.name);
   }
@@ -45,15 +46,18 @@ std::map<std::string, Words> values(const Registry& registry) {
   return {
       {"--plugins", words(plugins)}, {"--columns", words(metrics)},
       {"--sort", words(metrics)},    {"--report", words(formats)},
+      {"--set", words(options)},
       {"--hardware", hardware},      {"--by", {"module", "operator", "type", "family", "tensor"}},
       {"--only", {"trainable"}},     {"--color", {"auto", "always", "never"}},
       {"--device", {"cpu", "cuda"}}, {"--depth", {"0", "1", "2", "3", "all"}}};
 }
 
-/// In single quotes, for any of the three shells; names of plugins are not trusted.
+constexpr size_t kWhole = size_t{1} << 20;  // lists of words are long
+
+/// In single quotes, for bash and zsh; names of plugins are not trusted.
 std::string shell_quoted(std::string_view text) {
   std::string out = "'";
-  for (const char c : printable(std::string(text)))
+  for (const char c : visible(text, kWhole))
     out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
 }
@@ -63,7 +67,7 @@ std::string plain_words(const Words& words) {
   std::string out;
   for (const auto& word : words) {
     const bool plain = word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                              "0123456789_-.") == word.npos;
+                                              "0123456789_-.=") == word.npos;
     if (plain) out += (out.empty() ? "" : " ") + word;
   }
   return out;
@@ -87,6 +91,7 @@ std::string bash(const std::vector<OptionText>& options, const std::map<std::str
     cases += "    " + pattern + ")\n" +
              (at == after.end() ? "      COMPREPLY=($(compgen -f -- \"$word\"))\n"
                                 : "      _tmeter_words '" + plain_words(at->second) + "'\n") +
+             (o.name == "--set" ? "      compopt -o nospace 2>/dev/null\n" : "") +
              "      return ;;\n";
   }
   for (const auto& [name, more] : commands())
@@ -132,6 +137,7 @@ std::string zsh(const std::vector<OptionText>& options, const std::map<std::stri
   for (const auto& o : options) {
     const auto at = after.find(o.name);
     const auto action = at == after.end()        ? std::string("_files")
+                        : o.name == "--set" ? "compadd -S \"\" - " + plain_words(at->second)
                         : o.value.find("...") != o.value.npos ? "_sequence compadd - " + plain_words(at->second)
                                                   : "(" + plain_words(at->second) + ")";
     const auto value = o.value.empty() ? std::string() : ":" + zsh_text(o.value) + ":" + action;
@@ -161,7 +167,7 @@ std::string zsh(const std::vector<OptionText>& options, const std::map<std::stri
 /// fish takes \' inside of single quotes.
 std::string fish_quoted(std::string_view text) {
   std::string out = "'";
-  for (const char c : printable(std::string(text))) {
+  for (const char c : visible(text, kWhole)) {
     if (c == '\'' || c == '\\') out += '\\';
     out += c;
   }
@@ -169,7 +175,12 @@ std::string fish_quoted(std::string_view text) {
 }
 
 std::string fish(const std::vector<OptionText>& options, const std::map<std::string, Words>& after) {
-  std::string out = "# fish completion for tmeter: tmeter completion fish | source\n";
+  std::string out =
+      "# fish completion for tmeter: tmeter completion fish | source\n"
+      "function __tmeter_list  # of a list between commas, the last item\n"
+      "  set -l before (commandline -ct | string replace -r '^--?[a-z-]+=' '' | string match -r '.*,')\n"
+      "  for word in $argv; echo $before$word; end\n"
+      "end\n";
   out += "complete -c tmeter -n __fish_use_subcommand -a '" + plain_words(names(commands())) + "'\n";
   for (const auto& [name, more] : commands())
     if (!more.empty())
@@ -179,8 +190,10 @@ std::string fish(const std::vector<OptionText>& options, const std::map<std::str
     out += "complete -c tmeter -l " + o.name.substr(2);
     if (!o.short_name.empty()) out += " -s " + o.short_name.substr(1);
     const auto at = after.find(o.name);
+    const bool is_list = o.value.find("...") != o.value.npos;
     if (at != after.end())
-      out += " -x -a '" + plain_words(at->second) + "'";
+      out += std::string(" -x -a '") + (is_list ? "(__tmeter_list " : "") +
+             plain_words(at->second) + (is_list ? ")'" : "'");
     else if (!o.value.empty())
       out += " -r";
     out += " -d " + fish_quoted(o.text) + "\n";

@@ -34,7 +34,7 @@ class Bash(CliTest):
         self.assertEqual(self.ask("mod"), ["model.pt2"])
         self.assertEqual(self.ask("show", "mod"), ["model.pt2"])
         self.assertEqual(self.ask("plugin", "l"), ["list"])
-        self.assertEqual(self.ask("hardware", ""), ["list", "measure"])
+        self.assertEqual(self.ask("hardware", ""), ["list", "info", "measure"])
 
     def test_what_an_option_takes(self):
         self.assertEqual(self.ask("--by", "t"), ["type", "tensor"])
@@ -44,6 +44,7 @@ class Bash(CliTest):
         self.assertEqual(self.ask("--hardware", "nvidia-a"), ["nvidia-a100", "nvidia-a100-80gb", "nvidia-a100-80gb-pcie", "nvidia-a100-pcie", "nvidia-a40"])
         self.assertIn("json", self.ask("--report", ""))
         self.assertEqual(self.ask("--sort", "backward_m"), ["backward_macs"])
+        self.assertEqual(self.ask("--set", "flops.conv"), ["flops.convention="])
 
     def test_plugins_of_the_user_are_there_and_cannot_inject(self):
         (self.folder / "evil.toml").write_text('[plugin]\nname = "x$(touch pwned)"\n')
@@ -74,6 +75,22 @@ class Shells(CliTest):
             for line in tmeter("completion", shell).stdout.splitlines():
                 plain = re.sub(r"\\.|'\\''", "", line)
                 self.assertEqual(plain.count("'") % 2, 0, line)
+
+    def test_zsh_has_all_words(self):
+        text = tmeter("completion", "zsh").stdout
+        self.assertNotIn("…", re.sub(r"\[[^]]*\]", "", text))
+        for word in ("nvidia-v100-pcie", "workspace_bytes", "flops.convention=", "xml)"):
+            self.assertIn(word, text)
+
+    @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
+    def test_fish_completes(self):
+        script = self.file("tmeter.fish", tmeter("completion", "fish").stdout)
+        for typed, expected in (("--plugins=flops,energy-", {"--plugins=flops,energy-advice"}), ("-p params,lay", {"params,layout-advice"}),
+                                ("--columns macs,backward_m", {"macs,backward_macs"}), ("--by t", {"tensor", "type"}),
+                                ("--set flops.conv", {"flops.convention="}), ("comp", {"completion"})):
+            done = subprocess.run(["fish", "--no-config", "-c", f"source {script}; complete -C 'tmeter {typed}'"], capture_output=True, text=True,
+                                  cwd=self.folder, env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder)}, timeout=60)
+            self.assertEqual({line.split("\t")[0] for line in done.stdout.splitlines()}, expected, typed)
 
     def test_mistakes(self):
         self.assert_refused(2, ["bash, zsh or fish"], "completion")
