@@ -55,7 +55,13 @@ class Roofline(CliTest):
             self.assertIsNone(document["totals"][metric])
         text = tmeter(MLP, PLUGINS, "--hardware", self.machine(**rates)).stdout
         self.assertIn("a lower bound", " ".join(text.split()))
-        document, _ = self.run_on(overhead_operator=0, **rates)
+        bound = document["totals"]["predicted_time"]
+        document, _ = self.run_on(overhead_launch=4e-6, **rates)
+        told = {m["id"]: m["provenance"] for m in document["metrics"]}
+        self.assertIn("(overhead.operator), whose launch alone takes 4.00 us", told["predicted_time"]["text"])
+        self.assert_close(document["totals"]["overhead_time"], 3 * 4e-6)
+        self.assertEqual(document["totals"]["predicted_time"], bound)
+        document, _ = self.run_on(overhead_operator=0, overhead_launch=4e-6, **rates)
         told = {m["id"]: m["provenance"] for m in document["metrics"]}
         self.assertNotIn("lower bound", told["predicted_time"]["text"])
         self.assertEqual(document["totals"]["overhead_bound"], 0)

@@ -22,7 +22,7 @@ MODEL = MODELS / "dynamic_mlp.pt2"
 # The table of docs/hardware-profiles.md; families by type may also be given by class and type.
 BY_TYPE = {"energy.mac": "J", "energy.op": "J", "peak.mac": "MAC/s", "peak.op": "op/s"}
 BY_CLASS = {"efficiency": "ratio", "bandwidth": "B/s"}
-SINGLE = {"energy.dram": "J/B", "power.static": "W", "peak.dram": "B/s", "overhead.operator": "s",
+SINGLE = {"energy.dram": "J/B", "power.static": "W", "peak.dram": "B/s", "overhead.operator": "s", "overhead.launch": "s",
           "capacity.dram": "B", "cache.l1": "B", "cache.l2": "B", "cache.l3": "B", "link.bandwidth": "B/s", "power.tdp": "W", "vector.width": "B",
           "curve.fitted.vector": "ratio", "curve.fitted.tensor": "ratio", "curve.transferred.vector": "ratio",
           "curve.transferred.tensor": "ratio", "curve.memory": "ratio",
@@ -46,12 +46,12 @@ FACTS = {
                    "energy.mac.int8": (0.07 + 0.007) / T},
     "nvidia-a100": {"peak.mac.bfloat16": 312 * T * MAC, "peak.mac.float32": 19.5 * T * MAC, "peak.mac.int8": 624 * T * MAC,
                     "peak.dram": 1555 * G, "capacity.dram": 40 * G, "cache.l2": 40 * MIB, "link.bandwidth": 600 * G / 2,
-                    "power.tdp": 400},
+                    "power.tdp": 400, "overhead.launch": 2260.5 / G},
     "nvidia-h100-sxm": {"peak.mac.bfloat16": 989.4 * T * MAC, "peak.mac.float16": 989.4 * T * MAC, "peak.mac.float32": 67 * T * MAC,
                         "peak.mac.int8": 3958 * T * DENSE * MAC, "peak.mac.float8_e4m3fn": 3958 * T * DENSE * MAC,
                         "peak.mac.convolution.float32": 989 * T * DENSE * MAC, "peak.mac.float64": 67 * T * MAC,
                         "peak.dram": 3.35 * T, "capacity.dram": 80 * G, "cache.l2": 50 * MIB, "link.bandwidth": 900 * G / 2,
-                        "power.tdp": 700},
+                        "power.tdp": 700, "overhead.launch": 2374.6 / G},
     "nvidia-h200": {"peak.mac.bfloat16": 1979 * T * DENSE * MAC, "peak.mac.float32": 67 * T * MAC,
                     "peak.mac.int8": 3958 * T * DENSE * MAC, "peak.dram": 4.8 * T, "capacity.dram": 141 * G,
                     "link.bandwidth": 900 * G / 2, "power.tdp": 700},

@@ -5,6 +5,7 @@
 // formulas machine/figures.hpp's.
 #include <cmath>
 #include <memory>
+#include <tmeter/cpp/units.hpp>
 
 #include "ceilings.hpp"
 #include "plugins/common/machine/curves.hpp"
@@ -23,7 +24,8 @@ struct Point {
   double flops = 0, bytes = 0;
   std::optional<machine::Times> times;        // empty: the profile has no rate for it
   std::optional<machine::Expected> expected;  // empty: the profile has no curve for it
-  double overhead = 0;                        // s
+  double overhead = 0;                        // s, in the predicted time
+  double call = 0;                            // s, or the launch alone, which is not in it
 
   bool nothing() const { return flops == 0 && bytes == 0; }
   double seconds() const { return times->longer() + overhead; }
@@ -37,18 +39,18 @@ Cell attainable(const Point& p) {
   const auto rate = p.flops / p.seconds();
   return std::isfinite(rate) ? Cell(rate) : Cell::unavailable();
 }
-Cell called(const Point& p) { return Cell(p.overhead); }
+Cell called(const Point& p) { return Cell(p.call); }
 Cell held_by_memory(const Point& p) {
   const bool yes = p.times->memory > p.times->arithmetic && p.times->memory >= p.overhead;
   return Cell(yes ? 1.0 : 0.0);
 }
-Cell held_by_calls(const Point& p) { return Cell(p.overhead > p.times->longer() ? 1.0 : 0.0); }
+Cell held_by_calls(const Point& p) { return Cell(p.call > p.times->longer() ? 1.0 : 0.0); }
 
 struct Column {
   tmeter::MetricSpec spec;
   Cell (*value)(const Point&);
   bool needs_machine;                        // peak rates in the profile
-  bool needs_overhead = false;               // overhead.operator in the profile
+  bool needs_overhead = false;               // overhead.* in the profile
   double machine::Expected::*end = nullptr;  // needs curve.* in the profile, has no `value`
 
   bool needs_curve() const { return end != nullptr; }
@@ -94,8 +96,9 @@ const std::array<Column, 8> kColumns{{
       .unit_kind = TMETER_UNIT_RATIO,
       .aggregation = TMETER_AGGREGATE_WEIGHTED_MEAN,
       .flags = TMETER_METRIC_DETAIL,
-      .convention = "share of the predicted time in operators whose overhead.operator is longer "
-                    "than their arithmetic and their memory traffic",
+      .convention =
+          "share of the predicted time in operators whose call (overhead.operator, or "
+          "else overhead.launch) is longer than their arithmetic and their memory traffic",
       .weight = "predicted_time"},
      held_by_calls,
      true,
@@ -121,7 +124,8 @@ const std::array<Column, 8> kColumns{{
       .unit = "s",
       .unit_kind = TMETER_UNIT_SECOND,
       .flags = TMETER_METRIC_DETAIL,
-      .convention = "overhead.operator of the hardware profile, once per operator call"},
+      .convention = "overhead.operator of the hardware profile, or else overhead.launch, once per "
+                    "operator call; the predicted time has the first alone"},
      called,
      true,
      true},
@@ -208,6 +212,7 @@ class Roofline {
   machine::Curves curves_;
   std::string missing_;             // a sentence; empty: the profile supports times
   std::optional<double> overhead_;  // empty: the profile has none, and times are lower bounds
+  std::optional<double> launch_;    // of a kernel
   machine::PerNode<Work, Point> nodes_;
   roofline::Ceilings ceilings_;
 };
@@ -217,6 +222,7 @@ void Roofline::start(Call& call) {
   nodes_.forget();
   ceilings_.forget();
   overhead_ = machine::Machine::number(call, "overhead.operator");
+  launch_ = machine::Machine::number(call, "overhead.launch");
   missing_.clear();
   if (!machine_.has_peak_mac() || !machine_.bandwidth())
     missing_ = machine_.quoted_name() + " has no peak rates (peak.mac.*, peak.dram)";
@@ -228,6 +234,9 @@ void Roofline::start(Call& call) {
 
 void Roofline::say_where_from(const Column& column, const std::string& profile, Call& call) const {
   const auto no_overhead = "the profile has no time for an operator's call (overhead.operator)"s;
+  const auto launch = launch_ ? ", whose launch alone takes " +
+                                    tmeter::scaled(*launch_, TMETER_UNIT_SECOND, "s").text()
+                              : ""s;
   const auto id = column.spec.id;
   if (column.needs_curve()) {
     if (curves_.missing().empty())
@@ -238,12 +247,12 @@ void Roofline::say_where_from(const Column& column, const std::string& profile, 
       call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE, curves_.missing());
   } else if (!column.needs_machine) {
     return;
-  } else if (missing_.empty() && column.needs_overhead && !overhead_) {
+  } else if (missing_.empty() && column.needs_overhead && !overhead_ && !launch_) {
     call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE, no_overhead);
   } else if (missing_.empty()) {
     call.set_provenance(id, TMETER_PROVENANCE_ESTIMATED,
                         "roofline on hardware profile " + profile +
-                            (overhead_ ? "" : "; a lower bound: " + no_overhead));
+                            (overhead_ ? "" : "; a lower bound: " + no_overhead + launch));
   } else {
     call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE, missing_);
   }
@@ -261,11 +270,12 @@ Point Roofline::point_of(std::span<const Work> parts, double calls, const Call& 
     for (const auto& work : parts) ceilings_.add(work, machine_, call);
   if (curves_.missing().empty()) point.expected = curves_.of(parts, machine_, call);
   point.overhead = calls * overhead_.value_or(0);
+  point.call = calls * overhead_.value_or(launch_.value_or(0));
   return point;
 }
 
 Cell Roofline::value(const Column& column, const Point& point) const {
-  if (column.needs_overhead && !overhead_) return Cell::unavailable();
+  if (column.needs_overhead && !overhead_ && !launch_) return Cell::unavailable();
   if (point.nothing()) return Cell::zero_by_rule();  // a view takes no time
   const bool known = column.needs_curve() ? point.expected.has_value() : point.times.has_value();
   return known || !(column.needs_machine || column.needs_curve()) ? column.of(point)
