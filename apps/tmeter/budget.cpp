@@ -310,6 +310,10 @@ BudgetTargets targets_of(const CommandLine& line, const std::vector<BudgetCheck>
 int budget_command(const Arguments& arguments) {
   auto line = parse_command_line(arguments, Command::kBudget);
   if (line.help) return Terminal::output(help_text()), 0;
+  for (const auto& model : line.parts)
+    if (model.ends_with(".toml"))
+      throw Error(ErrorKind::kUsage, "budgets of another file: --config " + printable(model) +
+                                         "; the arguments of `tmeter budget` are models");
   if (line.config.empty()) {
     if (access(kDefaultFile, F_OK) != 0)
       throw Error(ErrorKind::kUsage,

@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "apps/tmeter/input_spec.hpp"
+#include "apps/tmeter/other_tools.hpp"
 #include "apps/tmeter/sweep_spec.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -70,9 +71,11 @@ struct Options {
         "plugin-path", list("DIR"), "look for plugins here first")(
         "timeout", text("TIME"), "60, 500ms, 2min (default: none; for code in a file 60)")(
         "max-memory", text("SIZE"), "memory (default: half the machine's, at most 8GiB)")(
-        "config", text("FILE"), "read options from a TOML file")("quiet,q", "errors only; no report unless --report asks")(
-        "verbose,v", "say what is being done; reports explain each figure")(
-        "version,V", "print the version")("help,h", "print this text");
+        "config", text("FILE"), "read options from a TOML file")(
+        "quiet,q", "errors only; no report unless --report asks")(
+        "verbose,v", list("")->zero_tokens(),
+        "say what is being done; reports explain each figure")("version,V", "print the version")(
+        "help,h", "print this text");
   }
   po::options_description visible() const {
     po::options_description all;
@@ -88,45 +91,6 @@ std::vector<std::string> long_names() {
   return names;
 }
 
-/// Options of other tools, with their names in tmeter.
-constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
-    {"-o", "--report FILE, as in --report report.json"},
-    {"--output", "--report FILE, as in --report report.json"},
-    {"--out", "--report FILE, as in --report report.json"},
-    {"--json", "--report json"},
-    {"--html", "--report html=report.html, or --open for the browser"},
-    {"--show", "--open"},
-    {"--browser", "--open"},
-    {"--web", "--open"},
-    {"--csv", "--report csv"},
-    {"--markdown", "--report markdown"},
-    {"--format", "--report FORMAT, as in --report json"},
-    {"-f", "--report FORMAT, as in --report json"},
-    {"--batch-size", "--input 8x3x224x224, or --bind of a dynamic dimension"},
-    {"--batch", "--input 8x3x224x224, or --bind of a dynamic dimension"},
-    {"--input-size", "--input 1x3x224x224"},
-    {"--input-shape", "--input 1x3x224x224"},
-    {"--shape", "--input 1x3x224x224"},
-    {"--list", "`tmeter plugin list`, `tmeter hardware list`"},
-    {"--list-plugins", "`tmeter plugin list`"},
-    {"-m", "the file without an option: `tmeter model.pt2`"},
-    {"--metrics", "--plugins, and --columns for the table"},
-    {"--max-depth", "--depth"},
-    {"--run", "--inference"},
-    {"--benchmark", "--inference"},
-    {"--gpu", "--inference --device cuda"},
-    {"--cuda", "--inference --device cuda"},
-    {"--no-color", "--color=never"},
-    {"--no-colour", "--color=never"},
-};
-
-/// " is --report json here"; empty for an option that no other tool has.
-std::string known_elsewhere(const std::string& name) {
-  for (const auto& [theirs, ours] : kElsewhere)
-    if (theirs == name) return "; here it is " + std::string(ours);
-  return {};
-}
-
 /// Boost's complaint in our words: what, and the nearest valid spelling.
 [[noreturn]] void refuse(const po::error& e) {
   const std::string hint = ". `tmeter --help` lists all options.";
@@ -134,7 +98,7 @@ std::string known_elsewhere(const std::string& name) {
     auto name = unknown->get_option_name();
     name = name.substr(0, name.find('='));
     if (!name.starts_with("-")) name = "--" + name;
-    const auto ours = known_elsewhere(name);
+    const auto ours = option_elsewhere(name);
     throw Error(ErrorKind::kUsage,
                 "unknown option '" + name + "'" +
                     (ours.empty() ? did_you_mean(name, long_names()) + hint : ours));
@@ -143,6 +107,20 @@ std::string known_elsewhere(const std::string& name) {
     throw Error(ErrorKind::kUsage, std::string(with_name->what()) + hint);
   }
   throw Error(ErrorKind::kUsage, e.what() + hint);
+}
+
+/// An empty text is mostly a variable of the shell that is not set, and never passes silently.
+void require_values(const po::variables_map& map, const po::options_description& options) {
+  for (const auto& [name, value] : map) {
+    const auto* one = boost::any_cast<std::string>(&value.value());
+    const auto* many = boost::any_cast<Texts>(&value.value());
+    if (!(one && one->empty()) && !(many && std::ranges::count(*many, std::string()))) continue;
+    if (options.find(name, false).semantic()->max_tokens() == 0) continue;  // a flag
+    throw Error(ErrorKind::kUsage,
+                name == "model"
+                    ? "the name of a file is empty; is a variable of the shell not set?"
+                    : "--" + name + ": the value is empty; is a variable of the shell not set?");
+  }
 }
 
 po::variables_map parse(const Arguments& arguments) {
@@ -159,6 +137,7 @@ po::variables_map parse(const Arguments& arguments) {
     po::store(
         po::command_line_parser(arguments).options(all).positional(positional).style(style).run(),
         map);
+    require_values(map, all);
     return map;
   } catch (const po::error& e) {
     refuse(e);
@@ -174,9 +153,8 @@ std::string one_of(const std::string& option, const std::string& value,
   for (const auto& a : allowed) {
     if (a == value) return value;
   }
-  std::string choices;
-  for (const auto& a : allowed) choices += (choices.empty() ? "" : ", ") + a;
-  throw Error(ErrorKind::kUsage, "--" + option + " " + value + ": one of " + choices +
+  throw Error(ErrorKind::kUsage, "--" + option + " " + value + ": " +
+                                     (allowed.size() > 1 ? "one of " : "") + core::joined(allowed) +
                                      " is expected" + did_you_mean(value, allowed));
 }
 
@@ -242,7 +220,12 @@ void fill_settings(const po::variables_map& map, core::Settings& s) {
   for (const auto& t : texts(map, "set")) core::add_set_option(s, t);
   Texts plugins;
   for (const auto& t : texts(map, "plugins")) {
-    for (auto& name : core::split(t, ", ")) plugins.push_back(std::move(name));
+    auto names = core::split(t, ", ");
+    if (names.empty())
+      throw Error(ErrorKind::kUsage, "--plugins " + t +
+                                         ": names are expected, as in flops,energy; "
+                                         "`tmeter plugin list` shows all");
+    std::move(names.begin(), names.end(), std::back_inserter(plugins));
   }
   if (!plugins.empty()) s.plugins = plugins;
   if (map.count("full")) s.full = true;
@@ -429,6 +412,7 @@ void take_files(const Texts& files, Command command, CommandLine& out) {
   const bool two = command == Command::kDiff, many = command == Command::kMerge;
   const bool saved = command == Command::kShow || many;
   const std::string what = saved ? "saved report" : "model file";
+  if (command == Command::kAnalyse) refuse_words_elsewhere(files);
   if (two && files.size() != 2) {
     throw Error(ErrorKind::kUsage, "two model files or saved reports are expected, got " +
                                        std::to_string(files.size()) +
@@ -438,7 +422,9 @@ void take_files(const Texts& files, Command command, CommandLine& out) {
     throw Error(ErrorKind::kUsage, "no " + what + " is given. `tmeter --help` shows how.");
   if (!two && !many && files.size() > 1) {
     throw Error(ErrorKind::kUsage,
-                "one " + what + " is expected, got '" + files[0] + "' and '" + files[1] + "'");
+                "one " + what + " is expected, got '" + files[0] + "' and '" + files[1] + "'" +
+                    (saved ? "; `tmeter merge` joins several"
+                           : "; `tmeter diff` compares two, `tmeter fleet` reads many"));
   }
   out.model = files.back();
   if (two) out.other = files.front();
@@ -513,24 +499,25 @@ const std::vector<CommandText>& command_texts() {
       {"tmeter [options] MODEL", "analyse"},
       {"tmeter show [options] REPORT.json", "a saved report in any format, without the model"},
       {"tmeter diff [options] BEFORE AFTER", "two models or saved reports compared"},
-      {"tmeter merge [options] REPORT...", "reports of shards as one; --index: a row for each model"},
+      {"tmeter merge [options] REPORT...",
+       "reports of shards as one; --index: a row for each model"},
       {"tmeter budget [--update] [--why]", "the [[budget]] tables of tmeter.toml"},
       {"tmeter fleet [options] FILES...", "many models at once, by the Python package"},
       {"tmeter plugin list|info|check|new", "what is installed, and plugins of one's own"},
-      {"tmeter hardware, config, completion", "machine profiles; the default configuration; bash, zsh, fish"}};
+      {"tmeter hardware, config, completion",
+       "machine profiles; the default configuration; bash, zsh, fish"}};
   return all;
 }
 
 const std::vector<std::pair<int, std::string_view>>& exit_statuses() {
-  static const std::vector<std::pair<int, std::string_view>> all{
-      {0, "fine"},
-      {1, "internal error"},
-      {2, "wrong usage"},
-      {3, "an --assert does not hold"},
-      {4, "the model cannot be read"},
-      {5, "a plugin failed"},
-      {6, "the model could not be run"},
-      {130, "interrupted"}};
+  static const std::vector<std::pair<int, std::string_view>> all{{0, "fine"},
+                                                                 {1, "internal error"},
+                                                                 {2, "wrong usage"},
+                                                                 {3, "an --assert does not hold"},
+                                                                 {4, "the model cannot be read"},
+                                                                 {5, "a plugin failed"},
+                                                                 {6, "the model could not be run"},
+                                                                 {130, "interrupted"}};
   return all;
 }
 
@@ -545,7 +532,8 @@ std::vector<OptionText> option_texts() {
   std::vector<OptionText> out;
   for (const auto& [title, group] : groups) {
     for (const auto& o : group->options()) {
-      const auto short_name = o->canonical_display_name(po::command_line_style::allow_dash_for_short);
+      const auto short_name =
+          o->canonical_display_name(po::command_line_style::allow_dash_for_short);
       const bool takes_value = o->semantic()->max_tokens() > 0;
       out.push_back({title, "--" + o->long_name(),
                      short_name.size() == 2 && short_name[0] == '-' ? short_name : "",
@@ -569,8 +557,10 @@ std::string help_text() {
   for (const auto& [status, meaning] : exit_statuses()) {
     const auto item = std::to_string(status) + " " + std::string(meaning) +
                       (status == exit_statuses().back().first ? "." : ",");
-    if (column + item.size() > 96) out << "\n", column = 0;
-    else if (column > 13) out << " ", ++column;
+    if (column + item.size() > 96)
+      out << "\n", column = 0;
+    else if (column > 13)
+      out << " ", ++column;
     out << item;
     column += item.size();
   }

@@ -13,7 +13,7 @@ int diff_command(const Arguments& arguments);     ///< tmeter diff [options] BEF
 int merge_command(const Arguments& arguments);    ///< tmeter merge [options] REPORT.json...
 int budget_command(const Arguments& arguments);   ///< tmeter budget [--update] [--why] [MODEL...]
 int plugin_command(const Arguments& arguments);   ///< tmeter plugin list|info|manifest|check|new
-int hardware_command(const Arguments& arguments); ///< tmeter hardware list|measure
+int hardware_command(const Arguments& arguments); ///< tmeter hardware list|info|measure
 int fleet_command(const Arguments& arguments);     ///< tmeter fleet, by the Python package
 int config_command(const Arguments& arguments);   ///< tmeter config
 int completion_command(const Arguments& arguments);  ///< tmeter completion bash|zsh|fish

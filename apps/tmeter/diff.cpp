@@ -5,6 +5,7 @@
 #include "apps/tmeter/command_line.hpp"
 #include "apps/tmeter/commands.hpp"
 #include "apps/tmeter/measured_hardware.hpp"
+#include "apps/tmeter/metric_names.hpp"
 #include "apps/tmeter/model_report.hpp"
 #include "apps/tmeter/plugin_choice.hpp"
 #include "apps/tmeter/saved_file.hpp"
@@ -97,6 +98,7 @@ Ending diff(Session& session, std::vector<ReportTarget> targets) {
   Source source_before, source_after;
   auto before = report_of(session, line.other, plugins, source_before);
   auto after = report_of(session, line.model, plugins, source_after);
+  require_metrics_of_report(session, after.report.results);
   after.report.view = line.view;
   after.report.comparison = compare(before.report, after.report);
   compare_values(session, source_before, source_after, after.report);

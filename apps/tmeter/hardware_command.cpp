@@ -1,7 +1,12 @@
-// `tmeter hardware list|measure`: the known profiles; a new measurement of this machine.
+// `tmeter hardware list|info|measure`: the known profiles; the figures of one; a new measurement of
+// this machine.
+#include <algorithm>
+
 #include "apps/tmeter/commands.hpp"
 #include "apps/tmeter/measured_hardware.hpp"
 #include "core/base/error.hpp"
+#include "core/base/quantity.hpp"
+#include "core/base/text.hpp"
 #include "core/plugin_host/registry.hpp"
 #include "core/process/terminal.hpp"
 
@@ -19,6 +24,20 @@ int list() {
   return 0;
 }
 
+/// Each figure of a profile with its source.
+int info(const std::string& name) {
+  const auto profile = name == "auto" ? measured_hardware(false, false).profile
+                                      : load_hardware(name, {data_folder() + "/hardware"});
+  std::string out = profile.name + "  " + profile.title + "\n";
+  size_t width = 0;
+  for (const auto& [key, number] : profile.numbers) width = std::max(width, key.size());
+  for (const auto& [key, number] : profile.numbers)
+    out += "  " + key + std::string(width + 2 - key.size(), ' ') + short_number(number.value) +
+           " " + number.unit + "  (" + number.source + ")\n";
+  Terminal::output(harmless_on_terminal(out));
+  return 0;
+}
+
 int measure() {
   Terminal::output(measured_hardware(false, true).text);
   return 0;
@@ -29,7 +48,15 @@ int measure() {
 int hardware_command(const Arguments& arguments) {
   if (arguments == Arguments{"list"}) return list();
   if (arguments == Arguments{"measure"}) return measure();
-  throw Error(ErrorKind::kUsage, "`tmeter hardware list` or `tmeter hardware measure`");
+  if (arguments.size() == 2 && arguments[0] == "info") return info(arguments[1]);
+  const std::vector<std::string> known{"list", "info", "measure"};
+  const auto meant = arguments.empty() || std::ranges::count(known, arguments[0])
+                         ? std::string()
+                         : did_you_mean(arguments[0], known);
+  throw Error(ErrorKind::kUsage,
+              "`tmeter hardware list`, `tmeter hardware info NAME` or `tmeter hardware measure` is "
+              "expected" +
+                  meant);
 }
 
 }  // namespace tmeter::app

@@ -16,6 +16,11 @@ using core::ErrorKind;
 
 constexpr int kMaxNesting = 8;
 
+/// PyTorch's other names of types, and common names of GPUs.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"half", "f16"},   {"fp16", "f16"}, {"float", "f32"}, {"fp32", "f32"},
+    {"double", "f64"}, {"long", "i64"}, {"int", "i32"},   {"short", "i16"}};
+
 struct Brackets {
   char open, close;
   int32_t form;
@@ -113,7 +118,11 @@ class Parser {
     const auto colon = rest.rfind(':');
     if (colon == std::string::npos || rest.find_first_of("])", colon) != std::string::npos)
       return TMETER_DTYPE_UNDEFINED;
-    const auto code = rest.substr(colon + 1);
+    auto code = rest.substr(colon + 1);
+    if (constexpr std::string_view kTorch = "torch."; code.starts_with(kTorch))
+      code.erase(0, kTorch.size());
+    for (const auto& [other, ours] : kOtherNames)
+      if (code == other) code = ours;
     const auto dtype = DType::parse(code);
     if (!dtype.known()) {
       std::vector<std::string> known;
@@ -128,7 +137,7 @@ class Parser {
   std::vector<int64_t> dims(const std::string& shape) const {
     if (shape == "scalar") return {};
     std::vector<int64_t> dims;
-    for (const auto& part : core::split(shape, "x,")) {
+    for (const auto& part : core::split(shape, "xX*, ")) {
       int64_t d = 0;
       const char* end = part.data() + part.size();
       const auto parsed = std::from_chars(part.data(), end, d);

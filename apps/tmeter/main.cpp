@@ -31,13 +31,9 @@ int run(int argc, char** argv) {
   if (first == "config") return config_command({argv + 2, argv + argc});
   if (first == "completion") return completion_command({argv + 2, argv + argc});
   if (first == "manual") return manual_command({argv + 2, argv + argc});
-  const bool is_word = argc == 2 && access(argv[1], F_OK) != 0;  // and no file
+  const bool is_word = argc >= 2 && access(argv[1], F_OK) != 0;  // and no file
   if (is_word && first == "help") return analyse_command({"--help"});
-  if (is_word && first == "version") return analyse_command({"--version"});
-  if (is_word && (first == "list" || first == "plugins"))
-    throw tmeter::core::Error(
-        tmeter::core::ErrorKind::kUsage,
-        "`tmeter plugin list` lists plugins, `tmeter hardware list` profiles of machines");
+  if (argc == 2 && is_word && first == "version") return analyse_command({"--version"});
   return analyse_command({argv + 1, argv + argc});
 }
 

@@ -6,6 +6,7 @@
 
 #include "apps/tmeter/command_line.hpp"
 #include "apps/tmeter/commands.hpp"
+#include "apps/tmeter/metric_names.hpp"
 #include "apps/tmeter/saved_file.hpp"
 #include "apps/tmeter/session.hpp"
 #include "core/base/error.hpp"
@@ -72,6 +73,7 @@ Ending merge(Session& session, const std::vector<std::string>& files,
   auto merged = line.index ? as_index(files) : as_one(files);
   session.look_again();
   auto& report = merged.report;
+  require_metrics_of_report(session, report.results);
   report.view = line.view;
   report.properties["command"] = line.command;
   for (const auto& a : session.assertions())

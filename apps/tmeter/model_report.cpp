@@ -6,6 +6,7 @@
 
 #include "apps/tmeter/by_size.hpp"
 #include "apps/tmeter/measured_hardware.hpp"
+#include "apps/tmeter/metric_names.hpp"
 #include "apps/tmeter/plugin_choice.hpp"
 #include "core/analysis/engine.hpp"
 #include "core/analysis/requests.hpp"
@@ -194,6 +195,8 @@ SavedReport report_of_model(Session& session, const std::string& path,
   put_in_order(names);
   auto plugins = registry.open_with_needs(names);
   put_in_order(plugins);
+  require_metrics_of_run(session, plugins);
+  session.tell_unused_settings();
   choose_requested(plugins, requested_metrics(line));
   report.graph = model.graph.get();
   auto described = describe_modules_meanwhile(report, line.threads);

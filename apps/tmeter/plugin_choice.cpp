@@ -83,6 +83,16 @@ std::vector<std::string> chosen_plugins(Registry& registry, const std::vector<st
         ids.push_back(p->manifest.id);
     }
   }
+  const auto only_writes = [&](const std::string& id) {
+    const auto& m = registry.get(id).manifest;
+    return m.metrics.empty() && !m.writers.empty();
+  };
+  if (!ids.empty() && std::all_of(ids.begin(), ids.end(), only_writes)) {
+    const auto& m = registry.get(ids.front()).manifest;
+    throw Error(ErrorKind::kUsage, "plugin '" + m.name +
+                                       "' computes nothing, it writes reports: give --report " +
+                                       m.writers.front().name + " instead of --plugins=" + m.name);
+  }
   const size_t measuring = running == Running::kNo          ? 0
                            : running == Running::kInference ? kOfInference
                                                             : kMeasuring.size();
@@ -91,6 +101,12 @@ std::vector<std::string> chosen_plugins(Registry& registry, const std::vector<st
   }
   append_unique(ids, registry.given_files());
   return ids;
+}
+
+std::string option_of_measuring(const Manifest& manifest) {
+  const auto at = std::find(kMeasuring.begin(), kMeasuring.end(), manifest.id) - kMeasuring.begin();
+  if (at == std::ssize(kMeasuring) || !only_measures(manifest)) return {};
+  return at < static_cast<ptrdiff_t>(kOfInference) ? "--inference" : "--profile";
 }
 
 void put_in_order(std::vector<std::string>& ids) {

@@ -16,6 +16,9 @@ enum class Running { kNo, kInference, kProfile };
 std::vector<std::string> chosen_plugins(core::Registry& registry,
                                         const std::vector<std::string>& asked, Running running);
 
+/// "--inference" or "--profile" for a plugin that these add; else empty.
+std::string option_of_measuring(const core::Manifest& manifest);
+
 /// Sorts plugins by what most readers look for first: size, computation, cost, weights, then
 /// third-party plugins by id. The order of columns follows, and depends neither on the order of
 /// names on the command line nor on dependencies.

@@ -87,6 +87,25 @@ const std::vector<std::string>& Session::note_failures(const std::vector<Plugin*
   return failures_;
 }
 
+void Session::tell_unused_settings() {
+  if (line_.verbosity < 0) return;
+  const auto& plugins = registry_.plugins();
+  for (const auto& [name, options] : line_.settings.options) {
+    const auto plugin = std::find_if(plugins.begin(), plugins.end(), [&](const auto& p) {
+      return p->manifest.name == name || p->manifest.id == name;
+    });
+    if (plugin == plugins.end() || (*plugin)->is_open() || !(*plugin)->failure.empty()) continue;
+    const bool writes = std::any_of(targets_.begin(), targets_.end(), [&](const auto& t) {
+      return &find_writer(registry_, t.format) == plugin->get();
+    });
+    if (writes) continue;
+    for (const auto& [key, setting] : options)
+      if (setting.origin.starts_with("--set"))
+        worker_.message("note: " + printable(setting.origin) + " has no effect: plugin '" + name +
+                        "' takes no part in this run");
+  }
+}
+
 void Session::write(const Report& report) {
   activity().stage = Stage::kWriting;
   write_reports(registry_, report, targets_, screen_, worker_);

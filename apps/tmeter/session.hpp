@@ -27,6 +27,7 @@ class Session {
 
   const CommandLine& line() const { return line_; }
   core::Registry& registry() { return registry_; }
+  const core::Registry& registry() const { return registry_; }
   core::CallLog& log() { return log_; }
   const std::vector<std::string>& sandbox() const { return sandbox_; }
   /// As given on the command line.
@@ -50,6 +51,9 @@ class Session {
 
   /// Of these and the writers' plugins, in words, those that do not take part because they failed.
   const std::vector<std::string>& note_failures(const std::vector<core::Plugin*>& plugins);
+
+  /// Notes each --set for a plugin that takes no part.
+  void tell_unused_settings();
 
   /// Records that the model's runs ended early: this run then ends early, too, after writing its
   /// reports.

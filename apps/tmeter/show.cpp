@@ -1,6 +1,7 @@
 // `tmeter show [options] REPORT.json`: a saved report in any format, without the model.
 #include "apps/tmeter/command_line.hpp"
 #include "apps/tmeter/commands.hpp"
+#include "apps/tmeter/metric_names.hpp"
 #include "apps/tmeter/saved_file.hpp"
 #include "apps/tmeter/session.hpp"
 #include "core/analysis/assertion.hpp"
@@ -29,6 +30,7 @@ Ending show(Session& session, const std::vector<ReportTarget>& targets) {
   session.begin(targets, {line.model}, session.registry().given_files());
   auto saved = open_report(line.model);
   session.look_again();
+  require_metrics_of_report(session, saved.report.results);
   saved.report.view = line.view;
   if (!line.root.empty()) {
     auto part = part_of(*saved.graph, find_module(*saved.graph, line.root));

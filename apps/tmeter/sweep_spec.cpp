@@ -45,7 +45,8 @@ void add_range(const std::string& text, std::string_view part, std::vector<int64
 
 core::SweepAxis parse_sweep_spec(const std::string& text) {
   const auto equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) refuse_sweep(text, "the symbol is missing");
+  if (equals == 0) refuse_sweep(text, "the symbol is missing");
+  if (equals == std::string::npos) refuse_sweep(text, "there are no values");
   core::SweepAxis axis{text.substr(0, equals), {}};
   for (const auto& part : core::split(std::string_view(text).substr(equals + 1), ",")) {
     if (part.find("..") != std::string::npos)

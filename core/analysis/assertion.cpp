@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tmeter/cpp/units.hpp>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -192,10 +193,18 @@ std::string reservation(const tmeter_number& n) {
   return is_partial(n) ? " without what is not known" : "";
 }
 
-/// Whether a value is neither tiny nor huge in the unit of the limit.
+/// Whether a value is neither tiny nor huge in the unit of the limit: four digits show it.
 bool suits_unit(double value, const Assertion& a) {
   const auto size = std::abs(value) / a.unit_scale;
-  return a.unit == kShare || (!a.unit_name.empty() && size >= 1e-3 && size < 1e6);
+  return a.unit == kShare || (!a.unit_name.empty() && size >= 1e-3 && size < 1e4);
+}
+
+/// "236.40 ms" for a time beside a limit in ns; empty for a dimension without units of its own.
+std::string in_own_unit(double value, Dimension dimension) {
+  if (dimension == kTime) return scaled(value, TMETER_UNIT_SECOND, "s").text();
+  if (dimension == kEnergy) return scaled(value, TMETER_UNIT_JOULE, "J").text();
+  if (dimension == kBytes) return scaled(value, TMETER_UNIT_BYTE, "B").text();
+  return {};
 }
 
 /// "4089184256", "0.0188", "4.089 G" where the limit has a unit, "not known", "812 without what is
@@ -209,6 +218,7 @@ std::string plain(const tmeter_number& n, const Assertion& a) {
   if (suits_unit(real(n), a))
     return short_number(real(n) / a.unit_scale, limit / a.unit_scale) + " " +
            std::string(a.unit_name) + rest;
+  if (const auto text = in_own_unit(real(n), a.unit); !text.empty()) return text + rest;
   if (n.kind != TMETER_NUMBER_FLOAT)
     return std::to_string(n.kind == TMETER_NUMBER_INT ? n.i : 0) + rest;
   return short_number(n.f, limit) + rest;
@@ -246,19 +256,38 @@ std::optional<size_t> find_by_title(std::string_view title, const std::vector<Co
   return found;
 }
 
+std::string in_lower_case(std::string text) {
+  for (auto& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+std::optional<size_t> column_of(const Assertion& a, const std::vector<Column>& columns) {
+  for (size_t i = 0; i < columns.size(); ++i)
+    if (columns[i].id == a.metric) return i;
+  return find_by_title(a.metric, columns);
+}
+
+/// Refuses "layer4.macs<1G", where module("layer4").macs is meant.
+void require_no_bare_path(const Assertion& a, const Graph& graph) {
+  const auto subject = std::string_view(a.text).substr(0, a.text.find_first_of("<>=!"));
+  const auto dot = subject.rfind('.');
+  if (!a.module.empty() || dot == subject.npos) return;
+  const auto path = subject.substr(0, dot);
+  for (const auto* m : graph.modules())
+    if (!path.empty() && m->path == path)
+      refuse(a.text, "a module is written module(\"" + printable(path) + "\")" +
+                         printable(subject.substr(dot)));
+}
+
 }  // namespace
 
 size_t find_column(const Assertion& a, const Results& results) {
-  const auto& columns = results.columns;
+  if (const auto found = column_of(a, results.columns)) return *found;
   std::vector<std::string> names{"coverage", "unknown"};
-  for (size_t i = 0; i < columns.size(); ++i) {
-    if (columns[i].id == a.metric) return i;
-    names.push_back(columns[i].id);
-  }
-  if (const auto titled = find_by_title(a.metric, columns)) return *titled;
-  const auto meant = did_you_mean(a.metric, names);
+  for (const auto& c : results.columns) names.push_back(c.id);
+  const auto meant = did_you_mean(in_lower_case(a.metric), names);
   refuse(a.text, "there is no metric '" + printable(a.metric) + "' in this run" +
-                     (meant.empty() ? "; if a plugin has it, --plugins=all works it out" : meant));
+                     (meant.empty() ? "; `tmeter plugin list` lists those of all plugins" : meant));
 }
 
 namespace {
@@ -326,6 +355,7 @@ AssertionResult evaluate(const Assertion& a, const Graph& graph, const Results& 
   if (is_of_operators(a)) {
     out.value = of_operators(a, results);
   } else {
+    if (!column_of(a, results.columns)) require_no_bare_path(a, graph);
     out.metric = find_column(a, results);
     require_unit_of(a, results.columns[out.metric]);
     out.module = a.module.empty() ? 0 : find_module(a, graph);

@@ -119,7 +119,7 @@ struct Look {
   const char* conditions;
   const char* what;
 };
-constexpr std::array<Look, 15> kLooks{{
+constexpr std::array<Look, 28> kLooks{{
     {"magic:76657273696f6e2068747470733a2f2f6769742d6c66732e",  // "version https://git-lfs."
      "a Git LFS pointer and not the file it stands for; `git lfs pull` fetches that"},
     {"folder:*", "a folder without a model file that tmeter knows"},
@@ -138,9 +138,21 @@ constexpr std::array<Look, 15> kLooks{{
     {"at:257:7573746172",
      "a tar archive (torch.save before 2017?); load it with PyTorch and save it again"},
     {"magic:47475546", "a GGUF file, which the plugin gguf reads; it is not installed"},
-    {"magic:894844460d0a1a0a", "an HDF5 file (Keras?)"},
-    {"magic:934e554d5059", "a NumPy file"},
-    {"name:*.onnx", "an ONNX model; tmeter reads PyTorch's own formats"},
+    {"magic:894844460d0a1a0a", "an HDF5 file (Keras?); its weights as safetensors can be read"},
+    {"magic:934e554d5059", "a NumPy file, and no model; --input-file gives values to a run"},
+    {"zip:*.npy", "a NumPy file, and no model; --input-file gives values to a run"},
+    {"name:*.onnx", "an ONNX model; export the PyTorch model that it was made from"},
+    {"at:4:54464c33", "a TensorFlow Lite model; its weights as safetensors can be read"},
+    {"name:*.pb", "a TensorFlow graph (or ONNX); export the PyTorch model that it was made from"},
+    {"at:4:45543132", "an ExecuTorch program; give the .pt2 file before lowering"},
+    {"name:*.mlmodel", "a Core ML model; give the .pt2 file that it was made from"},
+    {"name:*.engine", "a TensorRT engine; give the .pt2 file that it was made from"},
+    {"magic:3c21646f63747970652068746d6c",  // "<!doctype html"
+     "a web page; a saved report is JSON, which `tmeter MODEL --report json=FILE` writes"},
+    {"magic:1f8b", "a gzip archive; unpack it first"},
+    {"magic:28b52ffd", "a zstd archive; unpack it first"},
+    {"magic:fd377a585a00", "an xz archive; unpack it first"},
+    {"magic:7f454c46", "a program or a library"},
     {"zip:*", "a ZIP archive, but not one that PyTorch wrote"},
     {"name:*", "no PyTorch model file (it is neither a ZIP archive nor a known weight format)"},
 }};

@@ -33,6 +33,9 @@ bool same_file(const std::string& a, const std::string& b) {
   return place(a) == place(b) && !failed;
 }
 
+/// Formats of `tmeter diff`, which has them without this word.
+constexpr std::string_view kOfComparisons = "diff-";
+
 std::vector<const WriterManifest*> all_writers(const Registry& registry) {
   std::vector<const WriterManifest*> out;
   for (const auto& p : registry.plugins()) {
@@ -46,8 +49,13 @@ std::string writer_for(const Registry& registry, const std::string& file,
   const auto dotted = lower_case(std::filesystem::path(file).extension().string());
   const auto extension = dotted.substr(dotted.empty() ? 0 : 1);
   std::vector<std::string> names, known;
+  const auto colon = file.find(':');
   for (const auto* w : all_writers(registry)) {
-    known.push_back(w->name + " (." + w->extension + ")");
+    if (colon != file.npos && w->name == file.substr(0, colon))
+      throw Error(ErrorKind::kUsage, "--report " + printable(file) +
+                                         ": '=' stands before the file, as in --report " +
+                                         printable(w->name + "=" + file.substr(colon + 1)));
+    if (!w->name.starts_with(kOfComparisons)) known.push_back(w->name + " (." + w->extension + ")");
     if (!extension.empty() && lower_case(w->extension) == extension) names.push_back(w->name);
   }
   if (std::find(names.begin(), names.end(), extension) != names.end()) return extension;
@@ -129,10 +137,14 @@ void choose_writers(const Registry& registry, std::vector<ReportTarget>& targets
 Plugin& find_writer(const Registry& registry, const std::string& format) {
   std::vector<std::string> known;
   std::vector<Plugin*> found;
+  std::string meant;
+  const auto lower = lower_case(format);
   for (const auto& p : registry.plugins()) {
     for (const auto& w : p->manifest.writers) {
       if (w.name == format) found.push_back(p.get());
+      if (w.name.starts_with(kOfComparisons)) continue;
       known.push_back(w.name);
+      if (w.name == lower || (meant.empty() && w.extension == lower)) meant = w.name;
     }
   }
   const auto is_there = [](const Plugin* p) { return !p->library.empty(); };
@@ -141,7 +153,8 @@ Plugin& find_writer(const Registry& registry, const std::string& format) {
   if (found.size() > 1) refuse_several(format, found);
   if (found.size() == 1) return *found.front();
   throw Error(ErrorKind::kUsage, "unknown report format '" + format + "'" +
-                                     did_you_mean(format, known) + "; known: " + joined(known));
+                                     did_you_mean(meant.empty() ? lower : meant, known) +
+                                     "; known: " + joined(known));
 }
 
 bool is_text(std::string_view media_type) {

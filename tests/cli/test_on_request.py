@@ -63,8 +63,8 @@ class OnRequest(CliTest):
         file = self.folder / "net.json"
         tmeter("--report", f"json={file}", str(NET))
         for arguments in (["--columns", "spectral_norm"], ["--sort", "spectral_norm"]):
-            self.assert_refused(2, ["tmeter MODEL --plugins=all --columns=spectral_norm works it out"], "show", *arguments, file)
-        self.assert_refused(2, ["spectral_norm", "--plugins=all works it out"], "show", "--assert", "spectral_norm<=3", file)
+            self.assert_refused(2, ["`tmeter MODEL --plugins=params,flops,memory,param-stats --columns=spectral_norm` has it"], "show", *arguments, file)
+        self.assert_refused(2, ["spectral_norm", "param-stats --columns=spectral_norm` has it"], "show", "--assert", "spectral_norm<=3", file)
         self.assertNotIn("works it out", tmeter("show", "--columns", "mac", str(file)).stderr)
 
 

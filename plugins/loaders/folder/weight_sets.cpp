@@ -78,7 +78,7 @@ Found find_sets(const Files& files, std::string_view subfolder) {
 
 [[noreturn]] void refuse_several(const Names& sets) {
   throw BadFile("the folder has several sets of weights: " + listed(sets),
-                "give one of these files instead of the folder");
+                "give one of these files instead of the folder; `tmeter fleet` reads them all");
 }
 
 /// The first format that has a set, which must be its only one. Another set with other weights

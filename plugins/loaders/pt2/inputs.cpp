@@ -37,6 +37,15 @@ size_t choose(const Given& given, const Signature& signature, const std::vector<
   refuse(given, "the model takes no more tensors than " + names);
 }
 
+/// ", as in 1x3x224x224"; N stands for a size that is free.
+std::string as_recorded(json::array sizes, Symbols& symbols) {
+  std::string out;
+  for (const json::element size : sizes)
+    out += (out.empty() ? ", as in " : "x") +
+           (symbols.is_fixed(size) ? std::to_string(symbols.value(size)) : std::string("N"));
+  return out;
+}
+
 /// Returns whether --input requests another size than the file fixes.
 bool apply_one(const Given& given, const InputSpec& input, const Scope& scope, Symbols& symbols) {
   const auto meta = scope.tensor_meta(input.name);
@@ -44,7 +53,7 @@ bool apply_one(const Given& given, const InputSpec& input, const Scope& scope, S
   const auto shown = "input " + in_quotes(input.name);
   if (static_cast<int64_t>(sizes.size()) != given.dims.rank())
     refuse(given, shown + " has " + std::to_string(sizes.size()) + " sizes, not " +
-                      std::to_string(given.dims.rank()));
+                      std::to_string(given.dims.rank()) + as_recorded(sizes, symbols));
   const auto recorded = read_dtype(meta);
   if (given.dtype.known() && given.dtype != recorded)
     refuse(given, shown + " is " + std::string(recorded.name()) + " in the file, not " +

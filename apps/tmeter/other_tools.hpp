@@ -1,0 +1,17 @@
+// Words that people know from other tools, and what tmeter has instead.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tmeter::app {
+
+/// "; here it is --report json"; empty for an option that no other tool has.
+std::string option_elsewhere(std::string_view option);
+
+/// Throws core::Error(kUsage) if the operands are the words of another tool: a command that tmeter
+/// lacks ("analyze model.pt2"), or a shape, a bound or a format without its option. Files that
+/// exist are never taken for words.
+void refuse_words_elsewhere(const std::vector<std::string>& operands);
+
+}  // namespace tmeter::app
