@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import textwrap
 import unittest
 
@@ -11,6 +12,28 @@ from support import MODELS, SOURCE, TMETER, CliTest
 
 SCRIPT = SOURCE / ".github" / "budget.sh"
 BUDGET = '[[budget]]\nmodel = "net.pt2"\nassert = ["params <= 4M"]\nreport = "net.json"\nslack = "1%"\n'
+
+TOOLS = pathlib.Path(os.environ["BUILD"]) / "tools"
+
+
+def program(name, install):
+    """The program of PATH, or else one that is installed into the build folder, once. Skips the test where neither can be had."""
+    found = shutil.which(name, path=f"{os.environ['PATH']}:{TOOLS}/bin")
+    if found:
+        return found
+    if not (TOOLS / "bin" / "python").exists():
+        subprocess.run([sys.executable, "-m", "venv", TOOLS], capture_output=True, check=False)
+    installer = f"{TOOLS}/bin/{install[0]}" if install[0] == "pip" else shutil.which(install[0])
+    if not installer:
+        raise unittest.SkipTest(f"needs {name}, or {install[0]} to install it")
+    environment = {**os.environ, "GOBIN": f"{TOOLS}/bin", "GOPATH": f"{TOOLS}/go", "GOFLAGS": "-modcacherw"}
+    try:
+        done = subprocess.run([installer, *install[1:]], capture_output=True, text=True, env=environment, timeout=200)
+    except (OSError, subprocess.TimeoutExpired) as failed:
+        raise unittest.SkipTest(f"{name} cannot be installed: {failed}")
+    if done.returncode:
+        raise unittest.SkipTest(f"{name} cannot be installed: {done.stderr.strip().splitlines()[-1:]}")
+    return f"{TOOLS}/bin/{name}"
 
 
 class RepositoryTest(CliTest):
@@ -112,12 +135,26 @@ git commit -qam larger 2>&1"""
         self.sh(str(SCRIPT), self.folder, status=2, GITHUB_STEP_SUMMARY=str(summary))
         self.assertIn("could not be checked (status 2)", summary.read_text())
 
-    @unittest.skipUnless(shutil.which("pre-commit"), "needs pre-commit")
+    def test_the_workflows_and_the_action_by_actionlint(self):
+        actionlint = program("actionlint", ["go", "install", "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12"])
+        workflows = self.folder / ".github" / "workflows"
+        shutil.copytree(SOURCE / ".github" / "workflows", workflows)
+        shutil.copy(SOURCE / "action.yml", self.folder)
+        use = workflows / "use.yml"
+        use.write_text("name: use\non: push\njobs:\n  action:\n    runs-on: ubuntu-22.04\n    steps:\n"
+                       "      - uses: ./\n        with: {config: a, requirement: b, comment: c}\n"
+                       "  workflow:\n    uses: ./.github/workflows/budget.yml\n    with: {config: a, requirement: b, action: c/d}\n")
+        self.sh("git init -q", self.folder)
+        self.assertEqual(self.sh(f"{actionlint} -no-color 2>&1", self.folder), "")
+        use.write_text(use.read_text().replace("comment: c", "comments: c"))
+        self.assertIn('input "comments" is not defined', self.sh(f"{actionlint} -no-color 2>&1", self.folder, status=1))
+
     def test_the_hook(self):
+        pre_commit = program("pre-commit", ["pip", "install", "-q", "--disable-pip-version-check", "pre-commit==4.7.0"])
         shutil.copy(MODELS / "lstm.pt2", self.folder / "net.pt2")
         (self.folder / "tmeter.toml").write_text('[[budget]]\nmodel = "net.pt2"\nassert = ["params <= 1"]\n')
         self.sh("git init -q && git add tmeter.toml net.pt2", self.folder)
-        said = self.sh(f"pre-commit try-repo {SOURCE} tmeter-budget --all-files || true", self.folder, PRE_COMMIT_HOME=str(self.folder / "c"))
+        said = self.sh(f"{pre_commit} try-repo {SOURCE} tmeter-budget --all-files || true", self.folder, PRE_COMMIT_HOME=str(self.folder / "c"))
         self.assertIn("FAIL  net.pt2  params <= 1", said)
 
 
