@@ -10,6 +10,7 @@ are there are not run again. `--page` writes the results so far as Markdown and 
 import argparse
 import csv
 import json
+import os
 import random
 import sys
 import time
@@ -37,24 +38,33 @@ def done(results: Path) -> dict[str, dict]:
     return {row["id"]: row for row in map(json.loads, results.read_text().splitlines())}
 
 
-def in_child(entry: table.Entry, timed: bool, given: dict | None, folder: Path, limit: int) -> dict:
-    import os
-
-    answer, log = folder / "answer.json", folder / "child.log"
-    answer.unlink(missing_ok=True)
+def in_fork(call, limit: int) -> int | None:
+    """The exit status of a forked process that makes the call; None: it took too long."""
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
+        status = 1
         try:
-            out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-            os.dup2(out, 1), os.dup2(out, 2)
-            import live_steps
-
-            live_steps.run(entry, timed, given, answer)
+            call()
+            status = 0
         finally:
             sys.stdout.flush()
-            os._exit(0)
-    status = wait(child, limit)
+            os._exit(status)
+    return wait(child, limit)
+
+
+def in_child(entry: table.Entry, timed: bool, given: dict | None, folder: Path, limit: int) -> dict:
+    answer, log = folder / "answer.json", folder / "child.log"
+    answer.unlink(missing_ok=True)
+
+    def work() -> None:
+        out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        os.dup2(out, 1), os.dup2(out, 2)
+        import live_steps
+
+        live_steps.run(entry, timed, given, answer)
+
+    status = in_fork(work, limit)
     facts = json.loads(answer.read_text()) if answer.exists() else {}
     if status != 0 or not facts.get("complete"):
         facts["ended"] = f"no result within {limit} s" if status is None else f"process ended with {status}"

@@ -1,5 +1,6 @@
 """What live.py does with one model, in a process of its own: reference, tmeter, the tools."""
 
+import gc
 import json
 import resource
 import time
@@ -7,13 +8,16 @@ import warnings
 from pathlib import Path
 
 import torch
+from torch.utils import _pytree as pytree
 
 import build
 import steps
-from live import LARGEST_REAL, LARGEST_TIMED, MEMORY
+from live import LARGEST_REAL, LARGEST_TIMED, MEMORY, in_fork
 from table import Entry
 
 warnings.simplefilter("ignore")
+#: Seconds for one call.
+LIMIT = 300
 torch.set_num_threads(1)  # and no pool of threads that a forked process would wait for
 
 
@@ -61,8 +65,25 @@ def by_thop(model, args, kwargs):
     return thop.profile(model, inputs=tuple(args) or tuple(kwargs.values()), verbose=False)[0]
 
 
-#: thop leaves its counters in the model: it comes last.
 TOOLS = {"torchinfo": by_torchinfo, "fvcore": by_fvcore, "calflops": by_calflops, "thop": by_thop}
+
+
+def forward(model, args, kwargs) -> None:
+    """The run that every tool makes, without the tool."""
+    model.eval()(*args, **kwargs)
+
+
+def on_meta(model, args, kwargs):
+    """The same without data, which is what torch itself takes to work out sizes."""
+
+    def like(x):
+        return x.to("meta") if isinstance(x, torch.Tensor) else x
+
+    return model.to("meta"), pytree.tree_map(like, args), pytree.tree_map(like, kwargs)
+
+
+#: Of torch alone: a call, and the change of its arguments before the clock starts.
+TORCH = {"forward": (forward, lambda *given: given), "forward on meta": (forward, on_meta)}
 
 
 def versions() -> dict[str, str]:
@@ -99,10 +120,31 @@ def processor_seconds() -> float:
 def timed_call(call) -> dict:
     start, used = time.perf_counter(), processor_seconds()
     try:
-        facts = call()
+        facts = call() or {}
     except Exception as error:
         facts = {"error": steps.one_line(error)}
     return facts | {"seconds": time.perf_counter() - start, "cpu_seconds": processor_seconds() - used}
+
+
+def timed_after(call, ready, given) -> dict:
+    try:
+        given = ready(*given)
+    except Exception as error:
+        return {"error": steps.one_line(error)}
+    return timed_call(lambda: call(*given))
+
+
+def apart(call, folder: Path) -> dict:
+    """In a process of its own, which begins as those of the others begin: nothing is left by another, and each pays
+    for the pages that it touches first."""
+
+    def write() -> None:
+        answer.write_text(json.dumps(call()))
+
+    answer = folder / "call.json"
+    answer.unlink(missing_ok=True)
+    status = in_fork(write, LIMIT)
+    return json.loads(answer.read_text()) if answer.exists() else {"error": f"process ended with {status}"}
 
 
 def by_tmeter(model, args, kwargs) -> dict:
@@ -138,9 +180,14 @@ def run(entry: Entry, timed: bool, given: dict | None, answer: Path) -> None:
     except Exception as error:
         return note("complete", {"not built": steps.one_line(error)})
     note("built", {"on": "cpu" if real else "meta"})
-    note("tmeter", timed_call(lambda: by_tmeter(model, args, kwargs)))
+    folder = answer.parent
+    gc.collect()
+    gc.freeze()
+    note("tmeter", apart(lambda: timed_call(lambda: by_tmeter(model, args, kwargs)), folder))
     if timed:
+        torch.set_grad_enabled(False)
         for name, tool in TOOLS.items():
-            with torch.no_grad():
-                note(name, timed_call(lambda: {"macs": tool(model, args, kwargs)}))
+            note(name, apart(lambda: timed_call(lambda: {"macs": tool(model, args, kwargs)}), folder))
+        for name, (call, ready) in TORCH.items():
+            note(name, apart(lambda: timed_after(call, ready, (model, args, kwargs)), folder))
     note("complete", {"timed": timed})

@@ -19,11 +19,8 @@ PLUGIN_LEFT_OUT = 5
 
 def analyse(path: Path, arguments: Sequence[str] = ()) -> tuple[dict[str, Any], Completed]:
     """The JSON report of a model file, and what the program said beside it."""
-    with tempfile.TemporaryDirectory(prefix="tmeter-") as folder:
-        report = Path(folder) / "report.json"
-        command = [*arguments, "--report", f"json={report}", "--", str(path)]
-        done = run(command, accept=(0, PLUGIN_LEFT_OUT))
-        return json.loads(report.read_text(encoding="utf-8")), done
+    done = run([*arguments, "--report", "json", "--", str(path)], accept=(0, PLUGIN_LEFT_OUT))
+    return json.loads(done.output), done
 
 
 @contextmanager

@@ -57,13 +57,14 @@ def export_and_use(
     weights: bool = False,
     dynamic_batch: bool | Literal["auto"] = "auto",
     via: Literal["auto", "torch.export"] = "auto",
+    mode: Literal["eval", "train", "same"] = "eval",
 ) -> tuple[T, ExportInfo]:
     """Writes the model into the folder and returns what `use` makes of the file."""
     require_torch()
     from .ways import first_that_works
 
     return first_that_works(
-        model, inputs, folder, use, weights=weights, dynamic_batch=dynamic_batch, via=via
+        model, inputs, folder, use, weights=weights, dynamic_batch=dynamic_batch, via=via, mode=mode
     )
 
 
@@ -75,13 +76,14 @@ def export_every_way(
     *,
     weights: bool = False,
     dynamic_batch: bool | Literal["auto"] = "auto",
+    mode: Literal["eval", "train", "same"] = "eval",
 ) -> tuple[list[tuple[str, T]], ExportInfo]:
     """What `use` returns of the file of each way that works; the first is that of `export_and_use`."""
     require_torch()
     from .ways import every_way
 
     return every_way(
-        model, inputs, folder, use, weights=weights, dynamic_batch=dynamic_batch
+        model, inputs, folder, use, weights=weights, dynamic_batch=dynamic_batch, mode=mode
     )
 
 

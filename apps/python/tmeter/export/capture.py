@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import sys
 import threading
 from collections.abc import Iterator
@@ -30,13 +31,16 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from .arguments import Example
 from .exporting import exporting_flag
 from .kernels import Kernels
+from .modules import named_modules_of
+from .operators import operator_of
 from .program_text import Program, Row, Unfit
 from .questions import refused
 from .values import Values
 
 
 #: As torch.export does for numbers that a model makes tensors of.
-_WRITTEN_AS = {torch.ops.aten.lift_fresh.default: torch.ops.aten.lift_fresh_copy.default}
+_LIFTED, _LIFTED_AS = torch.ops.aten.lift_fresh.default, torch.ops.aten.lift_fresh_copy.default
+_PRE_DISPATCH, _PYTHON = torch._C.DispatchKey.PreDispatch, torch._C.DispatchKey.Python
 
 
 class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -48,6 +52,7 @@ class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
         self._program, self._calls = program, calls
         self._mode, self._values = mode, values
         self._kernels = Kernels(mode)
+        self._places: dict[Any, str] = {}
 
     def __enter__(self) -> Any:
         return TorchDispatchMode.__enter__(self)  # type: ignore[no-untyped-call]
@@ -58,10 +63,13 @@ class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if not isinstance(func, torch._ops.OpOverload):
             raise Unfit(f"{func} takes a function")
-        kwargs = kwargs or {}
-        given = self._program.arguments(func, args, kwargs)
+        return self.record(func, args, kwargs or {})
+
+    def record(self, func: Any, args: Any, kwargs: Any) -> Any:
+        operator = operator_of(func)
+        given = self._program.given(operator, args, kwargs)
         try:
-            result = self._kernels.result(func, args, kwargs)
+            result = self._kernels.result(operator, args, kwargs)
         except (DataDependentOutputException, DynamicOutputShapeException):
             result = self._values.answer(func, args, kwargs)
             chosen = self._values.shape(func, args) if result is None else None
@@ -74,9 +82,33 @@ class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
         if isinstance(result, (bool, int, float, complex)):
             return result  # reading a number is not an operator of the model
         self._values.note(func, args, kwargs, result)
-        written = _WRITTEN_AS.get(func, func)
-        self._program.add(Row(written, given, self._calls.stack(), _place()), result)
+        if func is _LIFTED:
+            operator = operator_of(_LIFTED_AS)
+        self._program.add(Row(operator, given, self._calls.stack(), self._place()), result)
         return result
+
+    def _place(self) -> str:
+        """The innermost line of a forward that is not torch's own; else of torch's. As JSON."""
+        frame: Any = sys._getframe(3)
+        torchs: Any = None
+        while frame is not None:
+            code = frame.f_code
+            if code.co_name == "forward":
+                if "/torch/" not in code.co_filename:
+                    return self._line(frame)
+                torchs = torchs or frame
+            elif code.co_name == "capture" and code.co_filename == __file__:
+                break
+            frame = frame.f_back
+        return self._line(torchs) if torchs else '""'
+
+    def _line(self, frame: Any) -> str:
+        code, line = frame.f_code, frame.f_lineno
+        known = self._places.get((code, line))
+        if known is None:
+            known = json.dumps(f'File "{code.co_filename}", line {line}, in forward')
+            self._places[code, line] = known
+        return known
 
     def _fake(self, real: Any) -> Any:
         if not isinstance(real, torch.Tensor):
@@ -90,22 +122,57 @@ class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
             return torch.empty_strided(real.shape, real.stride(), dtype=real.dtype)
 
 
+@contextlib.contextmanager
+def _straight_to(recorder: _Recorder) -> Iterator[None]:
+    """torch hands operators to the mode through four functions, which take longer than the mode. This hands them over
+    as they do: meanwhile the mode is not there."""
+    operators: Any = torch._ops.OpOverload
+    modes: Any = torch._ops.mode_stack_state_for_pre_dispatch()  # type: ignore[no-untyped-call]
+    include: Any = torch._C._dispatch_tls_set_dispatch_key_included
+    is_excluded: Any = torch._C._dispatch_tls_is_dispatch_key_excluded
+    original, thread = operators._get_dispatch, threading.get_ident()
+
+    def get_dispatch(overload: Any, key: Any) -> Any:
+        ours = key == _PRE_DISPATCH and threading.get_ident() == thread and modes.get(0) is recorder
+        if not ours or is_excluded(_PYTHON):
+            return original(overload, key)
+
+        def handler(*args: Any, **kwargs: Any) -> Any:
+            modes.set(0, None)
+            include(_PRE_DISPATCH, False)
+            try:
+                return recorder.record(overload, args, kwargs)
+            finally:
+                modes.set(0, recorder)
+                include(_PRE_DISPATCH, True)
+
+        return handler
+
+    operators._get_dispatch = get_dispatch
+    try:
+        yield
+    finally:
+        operators._get_dispatch = original
+
+
 class _Calls:
     """Which module's forward is being run, as torch.export writes it down."""
 
-    def __init__(self, root: nn.Module) -> None:
+    def __init__(self, places: list[tuple[str, nn.Module]]) -> None:
         self._paths: dict[nn.Module, str | None] = {}
-        for path, module in root.named_modules(remove_duplicate=False):
+        for path, module in places:
             self._paths[module] = None if module in self._paths else path
         self._counts: dict[str, int] = {}
-        self._stack: list[str] = []
+        self._open: list[str] = []
+        self._stacks: list[str] = [""]
         self._thread = threading.get_ident()
 
     def stack(self) -> str:
-        return ";".join(self._stack)
+        """As JSON."""
+        return f'"{self._stacks[-1]}"'
 
     def path(self) -> str:
-        return self._stack[-1].split(",")[1] if self._stack else ""
+        return self._open[-1] if self._open else ""
 
     def __call__(self, original: Any, module: nn.Module, args: Any, kwargs: Any) -> Any:
         if threading.get_ident() != self._thread or module not in self._paths:
@@ -117,11 +184,15 @@ class _Calls:
         self._counts[path] = count + 1
         number = f"@{count}" if count else ""
         kind = type(module)
-        self._stack.append(f"L__self__{path}{number},{path},{kind.__module__}.{kind.__qualname__}")
+        entry = f"L__self__{path}{number},{path},{kind.__module__}.{kind.__qualname__}"
+        outer = self._stacks[-1]
+        self._open.append(path)
+        self._stacks.append((f"{outer};" if outer else "") + json.dumps(entry)[1:-1])
         try:
             return original(module, *args, **kwargs)
         finally:
-            self._stack.pop()
+            self._open.pop()
+            self._stacks.pop()
 
 
 @contextlib.contextmanager
@@ -204,24 +275,7 @@ def _as_when_exporting(exporting: bool) -> Iterator[None]:
 
 def _is_compiled(module: nn.Module) -> bool:
     kind = type(module).__name__
-    return kind == "OptimizedModule" or getattr(module, "_compiled_call_impl", None) is not None
-
-
-def _place() -> str:
-    """The innermost line of a forward that is not torch's own; else of torch's."""
-    frame: Any = sys._getframe(2)
-    torchs = ""
-    while frame is not None:
-        code = frame.f_code
-        if code.co_name == "forward":
-            place = f'File "{code.co_filename}", line {frame.f_lineno}, in forward'
-            if "/torch/" not in code.co_filename:
-                return place
-            torchs = torchs or place
-        elif code.co_name == "capture" and code.co_filename == __file__:
-            break
-        frame = frame.f_back
-    return torchs
+    return kind == "OptimizedModule" or vars(module).get("_compiled_call_impl") is not None
 
 
 def capture(
@@ -232,11 +286,13 @@ def capture(
     Raises:
         Unfit: this cannot be written down as torch.export would, or anything the model raises.
     """
-    compiled = [m for m in model.modules() if _is_compiled(m)]
+    places = named_modules_of(model, again=True)
+    compiled = [m for _, m in places if _is_compiled(m)]
     if compiled:
         raise Unfit(f"{type(compiled[0]).__name__} is compiled")
-    calls = _Calls(model)
-    program = Program(model, example, _Namespace(), calls.path)
+    calls = _Calls(places)
+    program = Program(model, places, example, _Namespace(), calls.path)
+    recorder = _Recorder(program, calls, mode, values)
     with (
         _as_when_exporting(exporting),
         _no_autocast(),
@@ -245,7 +301,8 @@ def capture(
         mode,
         enable_python_dispatcher(),
         _called(calls),
-        _Recorder(program, calls, mode, values),
+        recorder,
+        _straight_to(recorder),
         torch._C._EnablePreDispatch(),
     ):
         outputs = model(*example.args, **example.kwargs)

@@ -9,11 +9,13 @@ from __future__ import annotations
 import pickle
 import random
 import sys
+from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
 
 from torch import nn
 
+from .modules import modules_of
 from .places import is_file_of_others
 
 #: Words of a Mersenne twister which, mixed, come out as 0 and as 2³² − 1.
@@ -89,12 +91,17 @@ def _kinds() -> tuple[type, ...]:
     return (random.Random, *((numpy_random.Generator, numpy_random.RandomState) if numpy_random else ()))
 
 
+#: Types of most attributes of modules.
+_NONE_OF_THEM = frozenset((type(None), bool, int, float, str, tuple, list, dict, OrderedDict, set))
+
+
 def _own(model: nn.Module) -> Iterator[tuple[dict[str, Any], str, Any]]:
     """Attributes of its modules, of which a copy of the model has copies."""
     kinds = _kinds()
-    for module in model.modules():
+    for module in modules_of(model):
         table = vars(module)
-        for name, value in list(table.items()):
+        other = [(n, v) for n, v in table.items() if type(v) not in _NONE_OF_THEM]
+        for name, value in other:
             if isinstance(value, kinds):
                 yield table, name, value
 
@@ -106,7 +113,7 @@ def _shared(model: nn.Module) -> Iterator[Any]:
     numpy_random: Any = sys.modules.get("numpy.random")
     if numpy_random is not None:
         found[id(numpy_random.mtrand._rand)] = numpy_random.mtrand._rand
-    for name in {type(module).__module__ for module in model.modules()}:
+    for name in {type(module).__module__ for module in modules_of(model)}:
         source = sys.modules.get(name)
         if source is not None and is_file_of_others(getattr(source, "__file__", None) or ""):
             found |= {id(v): v for v in list(vars(source).values()) if isinstance(v, kinds)}

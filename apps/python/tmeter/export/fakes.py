@@ -11,7 +11,9 @@ from torch._subclasses import FakeTensor, FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from .arguments import Example
+from .fake_tensors import FakeTensors
 from .forward import prepare
+from .modules import parameters_of
 from .shadow import shadow_of
 from .task import Task
 from .values import Values, worth_keeping
@@ -48,6 +50,7 @@ def fake(
         known_weights: all weights' values are known, not only those of small ones.
     """
     values = Values(sys.maxsize) if known_weights else Values()
+    fakes = FakeTensors(mode)
     home = _device_of(task.model)
 
     def like(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
@@ -77,14 +80,14 @@ def fake(
         if not quick or _is_special(tensor) or tensor.layout != torch.strided:
             made = fake(tensor)
         else:
-            made = _fake_weight(tensor, mode, home if tensor.is_meta else tensor.device)
+            made = _fake_weight(tensor, fakes, home if tensor.is_meta else tensor.device)
         if worth_keeping(tensor):
             values.give(made, tensor)
         elif known_weights:
             values.share(made, tensor)
         return made
 
-    model, notes = shadow_of(task.model, weight)
+    model, notes = shadow_of(task.model, weight, task.mode)
     asked: list[str] = []
     example, more = prepare(model, task.example, asked)
     task.notes += notes + more
@@ -98,14 +101,12 @@ def _value_of_input(tensor: torch.Tensor) -> torch.Tensor:
     return torch.ones(tensor.shape, dtype=tensor.dtype)
 
 
-def _fake_weight(tensor: torch.Tensor, mode: FakeTensorMode, device: torch.device) -> torch.Tensor:
+def _fake_weight(tensor: torch.Tensor, fakes: FakeTensors, device: torch.device) -> torch.Tensor:
     """nn.Parameter(…) would go through the mode, too: that alone takes as long as a small network's forward."""
-    empty = torch.empty_strided(
-        tuple(tensor.shape), tuple(tensor.stride()), dtype=tensor.dtype, device="meta"
-    )
-    made = FakeTensor(mode, empty, device)
-    if isinstance(tensor, nn.Parameter):
-        made.requires_grad_(tensor.requires_grad)
+    empty = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+    is_parameter = isinstance(tensor, nn.Parameter)
+    made = fakes.like(empty, device, is_parameter and tensor.requires_grad)
+    if is_parameter:
         made._is_param = True  # what nn.Parameter does, and isinstance asks for
     return made
 
@@ -120,5 +121,5 @@ def _strides(tensor: torch.Tensor) -> tuple[int, ...]:
 
 
 def _device_of(model: nn.Module) -> torch.device:
-    devices = [p.device for p in model.parameters() if not p.is_meta]
+    devices = [p.device for p in parameters_of(model) if not p.is_meta]
     return devices[0] if devices else torch.device("cpu")

@@ -13,6 +13,7 @@ from torch import nn
 
 from .arguments import Example
 from .exporting import watched
+from .modules import modules_of
 from .plain import fix_plain_inputs
 
 
@@ -42,8 +43,10 @@ def prepare(model: nn.Module, example: Example, asked: list[str]) -> tuple[Examp
 def _skip_idle_conversions(model: nn.Module) -> None:
     """A forward that calls ``self.classifier.to(dtype)`` (routers of mixtures of experts) would swap
     parameters for others just like them, which torch refuses for fake ones."""
-    for module in model.modules():
-        module._apply = functools.partial(_apply, module, module._apply)  # type: ignore[method-assign]
+    for module in modules_of(model):
+        state = vars(module)
+        original = state.get("_apply") or type(module)._apply.__get__(module)
+        state["_apply"] = functools.partial(_apply, module, original)
 
 
 def _apply(module: nn.Module, original: Any, function: Any, recurse: bool = True) -> nn.Module:
@@ -94,7 +97,7 @@ def _switch_experts(model: nn.Module) -> list[str]:
     # Other models have the setting, too, and mixtures with a loop or product of their own.
     is_read = any(
         _reads_experts_setting(m) and any(getattr(m, "config", None) is part for part in switched)
-        for m in model.modules()
+        for m in modules_of(model)
     )
     return ["experts_implementation was 'eager', exported as 'grouped_mm'"] if is_read else []
 

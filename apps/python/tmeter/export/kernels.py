@@ -8,14 +8,15 @@ and strides on every device.
 
 from __future__ import annotations
 
-import contextlib
-import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, in_kernel_invocation_manager
+
+from .fake_tensors import FakeTensors, is_strided
+from .operators import Operator
 
 #: Views, and operators of single elements: their strides follow from those of their arguments.
 _OF_ANY_STRIDES = (
@@ -74,57 +75,56 @@ class Kernels:
 
     def __init__(self, mode: FakeTensorMode) -> None:
         self._mode = mode
+        self._fakes = FakeTensors(mode)
         self._known: dict[Any, Any] = {}
 
-    def result(self, operator: Any, args: Any, kwargs: Any) -> Any:
+    def result(self, operator: Operator, args: Any, kwargs: Any) -> Any:
         """The operator's result. It requires gradients as in a real run, because kernels of attention are chosen by
         that, but it may have no history."""
-        if _is_first(operator, args, kwargs):
+        overload = operator.overload
+        if _is_first(overload, args, kwargs):
             return args[0]
-        key = _signature(operator, args, kwargs) if _may_make_new(operator) else None
+        fresh = operator.makes_new or overload in _SHARING
+        key = _signature(operator, args, kwargs) if fresh else None
         if key is None:
-            return self._worked_out(operator, args, kwargs)
+            return self._worked_out(overload, args, kwargs)
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = _by_rule(operator, args, kwargs)
+            known = self._known[key] = _by_rule(overload, args, kwargs)
         if known is None:
-            result = self._worked_out(operator, args, kwargs)
+            result = self._worked_out(overload, args, kwargs)
             self._known[key] = _sizes_of(result, args, kwargs)
             return result
         if isinstance(known, _Sizes):
             return self._new(known)
         return type(known)(self._new(sizes) for sizes in known)
 
-    @contextlib.contextmanager
-    def _below(self) -> Iterator[None]:
-        """Below gradients and modes, in torch's own kernels."""
+    def _new(self, of: _Sizes) -> Any:
         with (
             torch._C._AutoDispatchBelowAutograd(),
             torch._C._DisablePythonDispatcher(),
-            in_kernel_invocation_manager(self._mode),
+            torch._C._DisableTorchDispatch(),
         ):
-            yield
-
-    def _new(self, of: _Sizes) -> Any:
-        with self._below():
             empty = torch.empty_strided(of.sizes, of.strides, dtype=of.dtype, device="meta")
-        return self._fake(empty, of.device, of.requires_grad)
+        return self._fakes.like(empty, of.device, of.requires_grad)
 
     def _fake(self, made: Any, device: torch.device, wanted: bool) -> Any:
         """An operator in place gives what it was given."""
-        fake = made if isinstance(made, FakeTensor) else FakeTensor(self._mode, made, device)
-        if wanted and not fake.requires_grad and (fake.is_floating_point() or fake.is_complex()):
-            fake.requires_grad_()
-        return fake
+        if not isinstance(made, FakeTensor):
+            wanted = wanted and (made.is_floating_point() or made.is_complex())
+            return self._fakes.like(made, device, wanted or made.requires_grad)
+        if wanted and not made.requires_grad and (made.is_floating_point() or made.is_complex()):
+            made.requires_grad_()
+        return made
 
-    def _worked_out(self, operator: Any, args: Any, kwargs: Any) -> Any:
-        result = self._by_kernel(operator, args, kwargs)
-        return _by_mode(operator, args, kwargs) if result is None else result
+    def _worked_out(self, overload: Any, args: Any, kwargs: Any) -> Any:
+        result = self._by_kernel(overload, args, kwargs)
+        return _by_mode(overload, args, kwargs) if result is None else result
 
-    def _by_kernel(self, operator: Any, args: Any, kwargs: Any) -> Any:
-        """None: ask the mode."""
-        contiguous = operator in _CONTIGUOUS
-        if not contiguous and operator not in _ANY:
+    def _by_kernel(self, overload: Any, args: Any, kwargs: Any) -> Any:
+        """Below gradients and modes, in torch's own kernels; None: ask the mode."""
+        contiguous = overload in _CONTIGUOUS
+        if not contiguous and overload not in _ANY:
             return None
         device, wanted = None, False
         for tensor in _tensors((*args, *kwargs.values())):
@@ -137,8 +137,12 @@ class Kernels:
         if device is None:
             return None
         try:
-            with self._below():
-                made = operator(*args, **kwargs)
+            with (
+                torch._C._AutoDispatchBelowAutograd(),
+                torch._C._DisablePythonDispatcher(),
+                in_kernel_invocation_manager(self._mode),
+            ):
+                made = overload(*args, **kwargs)
         except Exception:
             return None  # the mode says what is wrong
         wanted = wanted and torch.is_grad_enabled()
@@ -165,20 +169,10 @@ def _tensors(values: Any) -> Iterator[Any]:
 
 def _is_plain(tensor: torch.Tensor) -> bool:
     """A constant is a number that the mode knows, and follows."""
-    return type(tensor) is FakeTensor and tensor.constant is None and tensor.layout == torch.strided
+    return type(tensor) is FakeTensor and tensor.constant is None and is_strided(tensor)
 
 
 # The same operator on the same sizes.
-
-
-@functools.cache
-def _may_make_new(operator: Any) -> bool:
-    """Tensors that share nothing with its arguments, as far as its schema says."""
-    schema = operator._schema
-    returns = schema.returns
-    if not returns or schema.is_mutable or not all("Tensor" in str(r.type) for r in returns):
-        return False
-    return operator in _SHARING or all(r.alias_info is None for r in returns)
 
 
 def _is_first(operator: Any, args: Any, kwargs: Any) -> bool:
@@ -196,7 +190,7 @@ class _NotPlain(Exception):
     pass
 
 
-def _signature(operator: Any, args: Any, kwargs: Any) -> Any:
+def _signature(operator: Operator, args: Any, kwargs: Any) -> Any:
     """What the sizes of its results follow from; None: from more than that."""
     parts: list[Any] = [operator, torch.is_grad_enabled()]
     try:
@@ -215,13 +209,7 @@ def _describe(values: Any, parts: list[Any]) -> None:
         if kind is FakeTensor:
             if not _is_plain(value):
                 raise _NotPlain
-            parts += (
-                value.shape,
-                value.stride(),
-                value.dtype,
-                value.fake_device,
-                value.requires_grad,
-            )
+            parts += (value.shape, value.stride(), value.dtype, value._fake_device, value.requires_grad)
         elif kind is tuple or kind is list:
             parts.append(len(value))
             _describe(value, parts)

@@ -6,8 +6,8 @@ import inspect
 import json
 import sys
 import zipfile
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,10 @@ from torch import nn
 
 from .arguments import Example
 from .exporting import Product, Products
+from .fake_tensors import is_strided
+from .modules import named_modules_of
 from .note import NOTE
+from .operators import Operator
 
 
 class Unfit(Exception):
@@ -86,24 +89,43 @@ _DETACH = torch.ops.aten.detach.default
 
 
 @dataclass
-class Row:
-    """One operator: its arguments, its modules, its line."""
+class Given:
+    """The arguments of an operator.
 
-    operator: Any
-    arguments: list[dict[str, Any]]
+    Attributes:
+        text: as JSON.
+        tensors: the parameter and the name of each tensor.
+        listed: names of tensors in lists.
+    """
+
+    text: str
+    tensors: list[tuple[str, str]]
+    listed: list[str]
+
+
+@dataclass
+class Row:
+    """One operator: its arguments, its modules, its line.
+
+    Attributes:
+        stack: as JSON, and so is `place`.
+        outputs: as JSON.
+        made: names of the tensors among its results.
+    """
+
+    operator: Operator
+    given: Given
     stack: str
     place: str
-    outputs: list[dict[str, Any]] = field(default_factory=list)
+    outputs: str = ""
+    made: list[str] = field(default_factory=list)
 
-    def as_json(self) -> dict[str, Any]:
-        namespace, _, name = self.operator._schema.name.partition("::")
-        return {
-            "target": f"torch.ops.{namespace}.{name}.{self.operator._overloadname}",
-            "inputs": self.arguments,
-            "outputs": self.outputs,
-            "metadata": {"stack_trace": self.place, "nn_module_stack": self.stack},
-            "is_hop_single_tensor_return": None,
-        }
+    def as_json(self) -> str:
+        return (
+            f'{{"target":"{self.operator.target}","inputs":[{self.given.text}],"outputs":[{self.outputs}],'
+            f'"metadata":{{"stack_trace":{self.place},"nn_module_stack":{self.stack}}},'
+            f'"is_hop_single_tensor_return":null}}'
+        )
 
 
 def _number(table: dict[Any, int], value: Any) -> int:
@@ -112,25 +134,44 @@ def _number(table: dict[Any, int], value: Any) -> int:
     return table[value]
 
 
-def _device(device: torch.device) -> dict[str, Any]:
-    return {"type": device.type, "index": device.index}
+#: dtype, sizes, strides, whether a gradient is wanted, device, offset.
+_Meta = tuple[torch.dtype, tuple[int, ...], tuple[int, ...], bool, torch.device, int]
 
 
-def _meta(tensor: torch.Tensor) -> dict[str, Any]:
-    if tensor.layout != torch.strided or tensor.is_quantized:
+def _meta(tensor: torch.Tensor) -> _Meta:
+    if not is_strided(tensor):
         raise Unfit("a tensor is sparse or quantized")
-    sizes, strides = tuple(tensor.shape), tuple(tensor.stride())
-    if not all(type(n) is int for n in (*sizes, *strides)):
+    return (
+        tensor.dtype,
+        tensor.shape,
+        tensor.stride(),
+        tensor.requires_grad,
+        tensor.device,
+        tensor.storage_offset(),  # type: ignore[return-value]
+    )
+
+
+def _meta_text(meta: _Meta) -> str:
+    dtype, sizes, strides, requires_grad, device, offset = meta
+    if not all(type(n) is int for n in (*sizes, *strides, offset)):
         raise Unfit("a size is open")
-    return {
-        "dtype": _number(_DTYPES, tensor.dtype),
-        "sizes": [{"as_int": n} for n in sizes],
-        "requires_grad": tensor.requires_grad,
-        "device": _device(tensor.device),
-        "strides": [{"as_int": n} for n in strides],
-        "storage_offset": {"as_int": int(tensor.storage_offset())},
-        "layout": 7,
-    }
+    number, wanted = _number(_DTYPES, dtype), "true" if requires_grad else "false"
+    return (
+        f'{{"dtype":{number},"sizes":{_sizes_text(sizes)},"requires_grad":{wanted},"device":{_device(device)},'
+        f'"strides":{_sizes_text(strides)},"storage_offset":{{"as_int":{offset}}},"layout":7}}'
+    )
+
+
+def _sizes_text(sizes: Iterable[int]) -> str:
+    return "[" + ",".join([f'{{"as_int":{n}}}' for n in sizes]) + "]"
+
+
+def _device(device: torch.device) -> str:
+    return json.dumps({"type": device.type, "index": device.index})
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"' if name.isidentifier() else json.dumps(name)
 
 
 #: Of a tensor that an operator made: its name. An attribute, as a second reference to what
@@ -142,41 +183,59 @@ class Program:
     """Grows by rows."""
 
     def __init__(
-        self, model: nn.Module, example: Example, names: Any, path: Callable[[], str]
+        self,
+        model: nn.Module,
+        places: list[tuple[str, nn.Module]],
+        example: Example,
+        names: Any,
+        path: Callable[[], str],
     ) -> None:
+        """
+        Args:
+            places: of modules, those in several places included.
+        """
         self._model, self._names, self._path = model, names, path
+        self._places = places
         self._lifted = 0
         self._alive: list[Any] = []  # so that what is known by its id keeps it
         self._placeholder_of: dict[int, str] = {}
-        self._values: dict[str, Any] = {}
+        self._values: dict[str, _Meta] = {}
+        self._texts: dict[_Meta, str] = {}
         self._inputs: list[str] = []
-        self._specs: list[dict[str, Any]] = []
+        self._specs: list[str] = []
         self._stored: dict[str, tuple[torch.Tensor, bool]] = {}  # by name: parameter or not
         self._constants: dict[str, torch.Tensor] = {}
         self._rows: list[Row] = []
         self._outputs: list[str] = []
-        self._attributes = _tensor_attributes(model)
+        self._attributes = _tensor_attributes(places)
         self._add_weights()
         self._users = self._user_inputs(example)
 
     # What goes in.
 
     def _add_weights(self) -> None:
-        for name, parameter in self._model.named_parameters(remove_duplicate=False):
-            argument = self._placeholder(parameter, f"p_{name}")
-            self._stored[name] = parameter, True
-            self._specs.append({"parameter": {"arg": {"name": argument}, "parameter_name": name}})
-        for name, buffer in self._model.named_buffers(remove_duplicate=False):
-            argument = self._placeholder(buffer, f"b_{name}")
-            owner, _, own = name.rpartition(".")
-            module = self._model.get_submodule(owner)
-            persistent = own not in module._non_persistent_buffers_set
-            if persistent:
-                self._stored[name] = buffer, False
-            else:
-                self._constants[name] = buffer
-            spec = {"arg": {"name": argument}, "buffer_name": name, "persistent": persistent}
-            self._specs.append({"buffer": spec})
+        for owner, module in self._places:
+            for own, parameter in module._parameters.items():
+                if parameter is not None:
+                    name = f"{owner}.{own}" if owner else own
+                    argument = self._placeholder(parameter, f"p_{name}")
+                    self._stored[name] = parameter, True
+                    spec = f'"arg":{{"name":{_quoted(argument)}}},"parameter_name":{json.dumps(name)}'
+                    self._specs.append(f'{{"parameter":{{{spec}}}}}')
+        for owner, module in self._places:
+            for own, buffer in module._buffers.items():
+                if buffer is not None:
+                    name = f"{owner}.{own}" if owner else own
+                    self._add_buffer(name, buffer, own not in module._non_persistent_buffers_set)
+
+    def _add_buffer(self, name: str, buffer: torch.Tensor, persistent: bool) -> None:
+        argument = self._placeholder(buffer, f"b_{name}")
+        if persistent:
+            self._stored[name] = buffer, False
+        else:
+            self._constants[name] = buffer
+        spec = {"arg": {"name": argument}, "buffer_name": name, "persistent": persistent}
+        self._specs.append(json.dumps({"buffer": spec}))
 
     def _user_inputs(self, example: Example) -> list[tuple[str, Any]]:
         signature = inspect.signature(self._model.forward)
@@ -203,9 +262,15 @@ class Program:
             given = free
         self._alive.append(tensor)
         self._placeholder_of[id(tensor)] = given  # of a tied one the last name, as torch.export
-        self._values[given] = _meta(tensor)
+        self._note_meta(given, tensor)
         self._inputs.append(given)
         return given
+
+    def _note_meta(self, name: str, tensor: torch.Tensor) -> None:
+        """Its text is made once for all tensors that are alike."""
+        meta = self._values[name] = _meta(tensor)
+        if meta not in self._texts:
+            self._texts[meta] = _meta_text(meta)
 
     def _constant(self, tensor: torch.Tensor) -> str:
         """A tensor that the model has as an attribute, or makes of numbers of its own."""
@@ -218,7 +283,7 @@ class Program:
         argument = self._placeholder(tensor, f"c_{name}")
         self._constants[name] = tensor
         spec = {"arg": {"name": argument}, "tensor_constant_name": name}
-        self._specs.append({"tensor_constant": spec})
+        self._specs.append(json.dumps({"tensor_constant": spec}))
         return argument
 
     def _lifted_name(self) -> str:
@@ -228,163 +293,145 @@ class Program:
 
     # What is done.
 
-    def arguments(self, operator: Any, args: Any, kwargs: Any) -> list[dict[str, Any]]:
-        out = []
-        for i, wanted in enumerate(operator._schema.arguments):
-            if wanted.name in kwargs:
-                value, kind = kwargs[wanted.name], 2
-            elif not wanted.kwarg_only and i < len(args):
+    def given(self, operator: Operator, args: Any, kwargs: Any) -> Given:
+        texts: list[str] = []
+        tensors: list[tuple[str, str]] = []
+        listed: list[str] = []
+        positional = len(args)
+        for i, (name, by_name_only, wanted) in enumerate(operator.parameters):
+            if name in kwargs:
+                value, kind = kwargs[name], 2
+            elif i < positional and not by_name_only:
                 value, kind = args[i], 1
             else:
                 continue
-            out.append({"name": wanted.name, "arg": self._argument(value, wanted), "kind": kind})
-        return out
+            if isinstance(value, torch.Tensor):
+                tensor = self._tensor(value)
+                tensors.append((name, tensor))
+                text = f'{{"as_tensor":{{"name":{_quoted(tensor)}}}}}'
+            elif isinstance(value, (list, tuple)):
+                text = self._list(value, wanted, listed)
+            else:
+                text = _plain(value)
+            texts.append(f'{{"name":"{name}","arg":{text},"kind":{kind}}}')
+        return Given(",".join(texts), tensors, listed)
 
-    def _argument(self, value: Any, wanted: Any) -> dict[str, Any]:
-        if isinstance(value, torch.Tensor):
-            return {"as_tensor": self._tensor(value)}
-        if isinstance(value, (list, tuple)):
-            return self._list(value, str(wanted.type))
-        return _plain(value)
-
-    def _tensor(self, tensor: torch.Tensor) -> dict[str, str]:
+    def _tensor(self, tensor: torch.Tensor) -> str:
         name = getattr(tensor, _NAME, None) or self._placeholder_of.get(id(tensor))
-        return {"name": name or self._constant(tensor)}
+        return name or self._constant(tensor)
 
-    def _list(self, items: Any, wanted: str) -> dict[str, Any]:
-        if "Optional[Tensor]" in wanted:
-            none = {"as_none": True}
-            return {
-                "as_optional_tensors": [
-                    none if x is None else {"as_tensor": self._tensor(x)} for x in items
-                ]
-            }
+    def _list(self, items: Any, wanted: str, listed: list[str]) -> str:
         if "Tensor" in wanted:
-            return {"as_tensors": [self._tensor(x) for x in items]}
-        for kind, name in ((bool, "as_bools"), (int, "as_ints"), (float, "as_floats")):
+            names = [None if x is None else self._tensor(x) for x in items]
+            there = [name for name in names if name]
+            listed += there
+            if "Optional[Tensor]" in wanted:
+                return f'{{"as_optional_tensors":[{",".join(map(_optional, names))}]}}'
+            return f'{{"as_tensors":[{",".join(map(_named, there))}]}}'
+        for kind, name in ((int, "as_ints"), (bool, "as_bools"), (float, "as_floats")):
             if all(type(x) is kind for x in items) and (items or kind is int):
-                return {name: list(items)}
+                return f'{{"{name}":{json.dumps(list(items))}}}'
         if all(type(x) in (int, float) for x in items):
-            return {"as_floats": [float(x) for x in items]}
+            return f'{{"as_floats":{json.dumps([float(x) for x in items])}}}'
         if all(type(x) is str for x in items):
-            return {"as_strings": list(items)}
+            return f'{{"as_strings":{json.dumps(list(items))}}}'
         raise Unfit(f"an argument is a list of {type(items[0]).__name__}")
 
     def add(self, row: Row, result: Any) -> None:
-        base = row.operator._schema.name.partition("::")[2]
-        if base.startswith("__") and base.endswith("__"):
-            base = base[2:-2]
-        own: str = self._names.create_name(base, None)
+        own: str = self._names.create_name(row.operator.base, None)
         if result is None or isinstance(result, torch.Tensor):
-            row.outputs = [] if result is None else [self._made(own, result)]
+            made = [] if result is None else [(own, result)]
         elif isinstance(result, (list, tuple)):
-            whole = len(row.operator._schema.returns) == 1
             made = [self._item(x) for x in result]
-            row.outputs = [{"as_tensors": [m["as_tensor"] for m in made]}] if whole else made
         else:
-            raise Unfit(f"{row.operator} gives a {type(result).__name__}")
+            raise Unfit(f"{row.operator.overload} gives a {type(result).__name__}")
+        for name, tensor in made:
+            self._add_made(name, tensor)
+        row.made = [name for name, _ in made]
+        if isinstance(result, (list, tuple)) and row.operator.gives_list:
+            row.outputs = f'{{"as_tensors":[{",".join(map(_named, row.made))}]}}'
+        else:
+            row.outputs = ",".join([f'{{"as_tensor":{_named(name)}}}' for name in row.made])
         self._rows.append(row)
 
-    def _item(self, value: Any) -> dict[str, Any]:
+    def _item(self, value: Any) -> tuple[str, torch.Tensor]:
         if not isinstance(value, torch.Tensor):
             raise Unfit(f"an operator gives a {type(value).__name__} among others")
-        return self._made(self._names.create_name("getitem", None), value)
+        return self._names.create_name("getitem", None), value
 
-    def _made(self, name: str, tensor: torch.Tensor) -> dict[str, Any]:
+    def _add_made(self, name: str, tensor: torch.Tensor) -> None:
         """An operator that changes its argument gives it a new name."""
         if not isinstance(tensor, torch._subclasses.FakeTensor):
             raise Unfit("an operator gives a tensor that is not fake")
         setattr(tensor, _NAME, name)
-        self._values[name] = _meta(tensor)
-        return {"as_tensor": {"name": name}}
+        self._note_meta(name, tensor)
 
     # What comes out.
 
     def finish(self, outputs: tuple[torch.Tensor, ...]) -> None:
-        self._outputs = [self._tensor(tensor)["name"] for tensor in outputs]
+        self._outputs = [self._tensor(tensor) for tensor in outputs]
         used = set(self._outputs)
         kept = []
         for row in reversed(self._rows):
-            made = {o["as_tensor"]["name"] for o in row.outputs if "as_tensor" in o}
-            if row.operator is _DETACH and not made & used:
+            if row.operator.overload is _DETACH and used.isdisjoint(row.made):
                 continue  # as torch.export does
-            used.update(_names_in(row.arguments))
+            used.update([name for _, name in row.given.tensors], row.given.listed)
             kept.append(row)
         self._rows = kept[::-1]
 
     def products(self) -> Products:
         """What is multiplied: comparable between programs of one model."""
         return Counter(
-            Product(row.operator._schema.name, self._operands(row), self._made_sizes(row))
+            Product(row.operator.name, self._operands(row), self._sizes(row.made[0]) if row.made else ())
             for row in self._rows
-            if is_product(row.operator._schema.name)
+            if is_product(row.operator.name)
         )
 
     def steps(self) -> list[tuple[str, str, tuple[tuple[int, ...], ...]]]:
         """Each operator, its modules, and the sizes of its results."""
-        found = []
-        for row in self._rows:
-            made = [o for given in row.outputs for o in given.get("as_tensors", [given.get("as_tensor")])]
-            sizes = tuple(self._sizes(o["name"]) for o in made if o)
-            found.append((row.operator._schema.name, row.stack, sizes))
-        return found
+        return [(row.operator.name, row.stack, self._made_sizes(row)) for row in self._rows]
 
     def _operands(self, row: Row) -> tuple[tuple[int, ...], ...]:
         """Without what is only added."""
         added = ("attn_mask", "bias", "out")
-        kept = (a["arg"] for a in row.arguments if a["name"] not in added)
-        names = (argument.get("as_tensor", {}).get("name") for argument in kept)
-        return tuple(self._sizes(name) for name in names if name)
+        return tuple(self._sizes(name) for of, name in row.given.tensors if of not in added)
 
-    def _made_sizes(self, row: Row) -> tuple[int, ...]:
-        made = row.outputs[0].get("as_tensor") if row.outputs else None
-        return self._sizes(made["name"]) if made else ()
+    def _made_sizes(self, row: Row) -> tuple[tuple[int, ...], ...]:
+        return tuple(self._sizes(name) for name in row.made)
 
     def _sizes(self, name: str) -> tuple[int, ...]:
-        return tuple(n["as_int"] for n in self._values[name]["sizes"])
+        return tuple(self._values[name][1])
 
     def save(self, path: Path, note: str) -> None:
         """Without the elements of weights; ties still show."""
-        users = [{"user_input": {"arg": {"as_tensor": {"name": n}}}} for n in self._user_names()]
-        tensors = [{"as_tensor": {"name": name}} for name in self._in_order()]
-        outputs = [{"as_tensor": {"name": name}} for name in self._outputs]
-        graph = {
-            "inputs": tensors,
-            "outputs": outputs,
-            "nodes": [row.as_json() for row in self._rows],
-            "tensor_values": self._values,
-            "sym_int_values": {},
-            "sym_bool_values": {},
-            "is_single_tensor_return": False,
-            "custom_obj_values": {},
-            "sym_float_values": {},
-        }
-        signature = {
-            "input_specs": [*self._specs, *users],
-            "output_specs": [{"user_output": {"arg": out}} for out in outputs],
-        }
-        calls = [{"fqn": path, "signature": None} for path, _ in self._model.named_modules()]
-        document = {
-            "graph_module": {
-                "graph": graph,
-                "signature": signature,
-                "module_call_graph": calls,
-                "metadata": {},
-                "treespec_namedtuple_fields": {},
-            },
-            "opset_version": {"aten": 10},
-            "range_constraints": {},
-            "schema_version": _SCHEMA,
-            "verifiers": ["TRAINING"],
-            "torch_version": torch.__version__,
-            "guards_code": [],
-        }
+        users = self._user_names()
+        specs = [
+            *self._specs,
+            *(f'{{"user_input":{{"arg":{{"as_tensor":{_named(n)}}}}}}}' for n in users),
+        ]
+        inputs = [f'{{"as_tensor":{_named(n)}}}' for n in self._in_order(users)]
+        outputs = [f'{{"as_tensor":{_named(n)}}}' for n in self._outputs]
+        values = [f"{_quoted(name)}:{self._texts[meta]}" for name, meta in self._values.items()]
+        calls = [{"fqn": path, "signature": None} for path, _ in named_modules_of(self._model)]
+        graph = (
+            f'{{"inputs":[{",".join(inputs)}],"outputs":[{",".join(outputs)}],'
+            f'"nodes":[{",".join([row.as_json() for row in self._rows])}],'
+            f'"tensor_values":{{{",".join(values)}}},"sym_int_values":{{}},"sym_bool_values":{{}},'
+            '"is_single_tensor_return":false,"custom_obj_values":{},"sym_float_values":{}}'
+        )
+        made = ",".join(f'{{"user_output":{{"arg":{out}}}}}' for out in outputs)
+        signature = f'{{"input_specs":[{",".join(specs)}],"output_specs":[{made}]}}'
+        document = (
+            f'{{"graph_module":{{"graph":{graph},"signature":{signature},'
+            f'"module_call_graph":{json.dumps(calls)},"metadata":{{}},"treespec_namedtuple_fields":{{}}}},'
+            f'"opset_version":{{"aten":10}},"range_constraints":{{}},"schema_version":{json.dumps(_SCHEMA)},'
+            f'"verifiers":["TRAINING"],"torch_version":"{torch.__version__}","guards_code":[]}}'
+        )
         constants = {name: (t, False) for name, t in self._constants.items()}
         with zipfile.ZipFile(path, "w") as archive:
 
-            def write(name: str, content: Any) -> None:
-                text = content if isinstance(content, (str, bytes)) else json.dumps(content)
-                archive.writestr(f"{path.stem}/{name}", text)
+            def write(name: str, content: str | bytes) -> None:
+                archive.writestr(f"{path.stem}/{name}", content)
 
             write("archive_format", "pt2")
             write("archive_version", "0")
@@ -395,85 +442,85 @@ class Program:
                 ("weights", self._stored, "weight"),
                 ("constants", constants, "tensor"),
             ):
-                config, records = _config(table, prefix)
-                write(f"data/{folder}/model_{folder}_config.json", {"config": config})
+                config, records = self._config(table, prefix)
+                write(f"data/{folder}/model_{folder}_config.json", config)
                 for name, content in records.items():
                     write(f"data/{folder}/{name}", content)
+
+    def _config(
+        self, table: dict[str, tuple[torch.Tensor, bool]], prefix: str
+    ) -> tuple[str, dict[str, bytes]]:
+        """No elements, but one for tensors that are tied."""
+        names = Counter(id(tensor) for tensor, _ in table.values())
+        records: dict[int, str] = {}
+        contents: dict[str, bytes] = {}
+        config = []
+        for name, (tensor, is_parameter) in table.items():
+            record, elements = _NONE, 0
+            if names[id(tensor)] > 1:
+                record, elements = records.setdefault(id(tensor), f"{prefix}_{len(records)}"), 1
+            contents[record] = bytes(elements * tensor.element_size())
+            config.append(
+                f'{json.dumps(name)}:{{"path_name":"{record}","is_param":{"true" if is_parameter else "false"},'
+                f'"use_pickle":false,"tensor_meta":{self._without_storage(tensor)}}}'
+            )
+        return f'{{"config":{{{",".join(config)}}}}}', contents
+
+    def _without_storage(self, tensor: torch.Tensor) -> str:
+        dtype, sizes, _, requires_grad, device, _ = _meta(tensor)
+        meta = (dtype, sizes, (0,) * len(sizes), requires_grad, device, 0)
+        text = self._texts.get(meta)
+        if text is None:
+            text = self._texts[meta] = _meta_text(meta)
+        return text
 
     def _user_names(self) -> list[str]:
         return [self._placeholder_of[id(value)] for _, value in self._users]
 
-    def _in_order(self) -> list[str]:
-        users = set(self._user_names())
-        return [n for n in self._inputs if n not in users] + self._user_names()
+    def _in_order(self, users: list[str]) -> list[str]:
+        last = set(users)
+        return [n for n in self._inputs if n not in last] + users
 
 
-def _plain(value: Any) -> dict[str, Any]:
+def _named(name: str) -> str:
+    return f'{{"name":{_quoted(name)}}}'
+
+
+def _optional(name: str | None) -> str:
+    return '{"as_none":true}' if name is None else f'{{"as_tensor":{_named(name)}}}'
+
+
+def _plain(value: Any) -> str:
     if value is None:
-        return {"as_none": True}
+        return '{"as_none":true}'
     for kind, name in ((bool, "as_bool"), (int, "as_int"), (float, "as_float"), (str, "as_string")):
         if type(value) is kind:
-            return {name: value}
+            return f'{{"{name}":{json.dumps(value)}}}'
     if isinstance(value, torch.dtype):
-        return {"as_scalar_type": _number(_DTYPES, value)}
+        return f'{{"as_scalar_type":{_number(_DTYPES, value)}}}'
     if isinstance(value, torch.device):
-        return {"as_device": _device(value)}
+        return f'{{"as_device":{_device(value)}}}'
     if isinstance(value, torch.layout):
-        return {"as_layout": _number(_LAYOUTS, value)}
+        return f'{{"as_layout":{_number(_LAYOUTS, value)}}}'
     if isinstance(value, torch.memory_format):
-        return {"as_memory_format": _number(_MEMORY_FORMATS, value)}
+        return f'{{"as_memory_format":{_number(_MEMORY_FORMATS, value)}}}'
     if isinstance(value, complex):
-        return {"as_complex": {"real": value.real, "imag": value.imag}}
+        return f'{{"as_complex":{json.dumps({"real": value.real, "imag": value.imag})}}}'
     raise Unfit(f"an argument is a {type(value).__name__}")
 
 
-def _names_in(arguments: list[dict[str, Any]]) -> set[str]:
-    found: set[str] = set()
-    for argument in arguments:
-        for kind, value in argument["arg"].items():
-            if kind == "as_tensor":
-                found.add(value["name"])
-            elif kind == "as_tensors":
-                found.update(x["name"] for x in value)
-            elif kind == "as_optional_tensors":
-                found.update(x["as_tensor"]["name"] for x in value if "as_tensor" in x)
-    return found
+#: Types of most attributes of modules.
+_NO_TENSORS = frozenset((type(None), bool, int, float, str, tuple, list, dict, OrderedDict, set))
 
 
-def _tensor_attributes(model: nn.Module) -> dict[int, str]:
+def _tensor_attributes(places: list[tuple[str, nn.Module]]) -> dict[int, str]:
     found: dict[int, str] = {}
-    for path, module in model.named_modules():
+    for path, module in places:
         for name, value in vars(module).items():
-            if isinstance(value, torch.Tensor):
+            if type(value) not in _NO_TENSORS and isinstance(value, torch.Tensor):
                 found.setdefault(id(value), f"{path}.{name}" if path else name)
     return found
 
 
 #: Tensors that are tied share a record; the others all refer to this, which is empty.
 _NONE = "none"
-
-
-def _config(
-    table: dict[str, tuple[torch.Tensor, bool]], prefix: str
-) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """No elements, but one for tensors that are tied."""
-    names = Counter(id(tensor) for tensor, _ in table.values())
-    records: dict[int, str] = {}
-    contents: dict[str, bytes] = {}
-    config = {}
-    for name, (tensor, is_parameter) in table.items():
-        record, elements = _NONE, 0
-        if names[id(tensor)] > 1:
-            record, elements = records.setdefault(id(tensor), f"{prefix}_{len(records)}"), 1
-        contents[record] = bytes(elements * tensor.element_size())
-        meta = _meta(tensor) | {
-            "strides": [{"as_int": 0}] * tensor.dim(),
-            "storage_offset": {"as_int": 0},
-        }
-        config[name] = {
-            "path_name": record,
-            "is_param": is_parameter,
-            "use_pickle": False,
-            "tensor_meta": meta,
-        }
-    return config, contents

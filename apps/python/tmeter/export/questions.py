@@ -15,6 +15,7 @@ import sys
 import sysconfig
 import threading
 import types
+from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,6 +24,7 @@ from torch import nn
 from torch._subclasses import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .modules import modules_of
 from .places import is_file_of_others, is_of_others, place_of
 
 #: The expression whose class is asked for: a local variable and its attributes; None: unknown.
@@ -216,12 +218,16 @@ def _is_fake(frame: Any, chain: _Chain) -> bool:
 # The code that forward may call.
 
 
+#: Types of most attributes of modules.
+_NOT_CALLED = frozenset((type(None), bool, int, float, str, tuple, list, dict, OrderedDict, set))
+
+
 def _reachable(model: nn.Module) -> Iterator[types.CodeType]:
     pending: list[tuple[Any, Any]] = []
     kinds: set[type] = set()
-    for module in model.modules():
-        own = [f for f in vars(module).values() if callable(f) and not isinstance(f, nn.Module)]
-        pending += [(f, module) for f in own]
+    for module in modules_of(model):
+        own = [f for f in vars(module).values() if type(f) not in _NOT_CALLED]
+        pending += [(f, module) for f in own if callable(f) and not isinstance(f, nn.Module)]
         if type(module) not in kinds:
             kinds.add(type(module))
             pending += [(getattr(type(module), name, None), module) for name in ("forward", "__call__")]

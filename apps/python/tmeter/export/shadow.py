@@ -8,17 +8,30 @@ element for tracing, which runs for real. Small ones keep their values: forward 
 from __future__ import annotations
 
 import copy
+import copyreg
+import functools
+import types
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import nn
 
 from ..errors import ExportError, InputError
+from .modules import modules_of, named_modules_of
 from .values import worth_keeping
 
 Replace = Callable[[torch.Tensor], torch.Tensor]
+#: What module.training says; "same": as each module has it.
+Mode = Literal["eval", "train", "same"]
+
+#: Values that a copy shares.
+_SHARED = frozenset(
+    (type(None), bool, int, float, complex, str, bytes, type, torch.dtype)
+    + (types.FunctionType, types.BuiltinFunctionType)
+)
+_CONTAINERS = (dict, OrderedDict, set, list)
 
 
 def unwrapped(model: nn.Module) -> tuple[nn.Module, list[str]]:
@@ -39,14 +52,20 @@ def unwrapped(model: nn.Module) -> tuple[nn.Module, list[str]]:
 
 def require_whole(model: nn.Module) -> None:
     """Raises ExportError, or InputError, when its parameters are not those of the model."""
-    for path, module in model.named_modules():
+    modules = named_modules_of(model)
+    for path, module in modules:
         if type(module).__name__ == "FullyShardedDataParallel":
             raise ExportError(
                 f"{path or 'the module'} is wrapped by FullyShardedDataParallel, whose parameters are "
                 "pieces of flat tensors; analyse it before it is wrapped, or build it again on "
                 "torch.device('meta')"
             )
-    lazy = [name for name, p in model.named_parameters() if nn.parameter.is_lazy(p)]
+    lazy = [
+        f"{path}.{name}".lstrip(".")
+        for path, module in modules
+        for name, parameter in module._parameters.items()
+        if parameter is not None and nn.parameter.is_lazy(parameter)
+    ]
     if lazy:
         raise InputError(
             f"{len(lazy)} parameters have no shape yet ({lazy[0]}, of a lazy module); call the model "
@@ -54,9 +73,9 @@ def require_whole(model: nn.Module) -> None:
         )
 
 
-def registered(model: nn.Module) -> Iterator[tuple[dict[str, Any], str, torch.Tensor]]:
+def registered(modules: list[nn.Module]) -> Iterator[tuple[dict[str, Any], str, torch.Tensor]]:
     """Each place of a parameter or buffer: the module's table, the name in it, the tensor."""
-    for module in model.modules():
+    for module in modules:
         for table in (module._parameters, module._buffers):
             for name, tensor in table.items():
                 if tensor is not None:
@@ -67,55 +86,108 @@ def _attributes(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
     """Tensors in plain attributes, also inside lists, tuples and dicts."""
     if isinstance(value, torch.Tensor):
         yield value
-    elif depth < 4 and isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _attributes(item, depth + 1)
-    elif depth < 4 and isinstance(value, dict):
-        for item in value.values():
-            yield from _attributes(item, depth + 1)
+    elif depth < 4 and isinstance(value, (list, tuple, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            if type(item) not in _SHARED:
+                yield from _attributes(item, depth + 1)
 
 
-#: Of a module: what `registered` goes through, and its children.
-_TABLES = ("_parameters", "_buffers", "_modules")
 
 
-def shadow_of(model: nn.Module, replace: Replace) -> tuple[nn.Module, list[str]]:
-    """The copy, in evaluation mode, and notes on what differs from the original.
+def shadow_of(model: nn.Module, replace: Replace, mode: Mode) -> tuple[nn.Module, list[str]]:
+    """The copy, in this mode, and notes on what differs from the original.
 
     Raises:
         ExportError: the module has attributes that cannot be copied.
     """
     memo: dict[int, Any] = {}
-    for _, _, tensor in registered(model):
+    modules = modules_of(model)
+    for _, _, tensor in registered(modules):
         if id(tensor) not in memo:
             memo[id(tensor)] = _like(tensor, replace(tensor))
-    for module in model.modules():
-        for name, value in vars(module).items():
-            if value is None or isinstance(value, (bool, int, float, str)) or name in _TABLES:
-                continue
-            if type(value) in (dict, OrderedDict) and not value:  # hooks: a dozen of each module
-                memo[id(value)] = type(value)()
-                continue
-            for tensor in _attributes(value):
-                if id(tensor) not in memo:  # tensors with a history cannot be deep-copied
-                    memo[id(tensor)] = tensor.detach().clone()
     try:
-        _without_sharding(model, memo)
-        made: nn.Module = copy.deepcopy(model, memo)
+        made: nn.Module = _copy(model, modules, memo)
     except Exception as error:
         raise ExportError(
             f"the module cannot be copied (without its weights, to leave it as it is): "
             f"{type(error).__name__}: {error}; an attribute that is not a tensor and cannot be "
             "deep-copied (a lock, a file, a generator) is in the way"
         ) from error
-    notes = _drop_hooks(made) + _undo_offloading(made)
-    made.eval()
+    copies = modules_of(made)
+    notes = _drop_hooks(copies) + _undo_offloading(copies)
+    if mode != "same":
+        made.train(mode == "train")
     return made, notes
 
 
-def _without_sharding(model: nn.Module, memo: dict[int, Any]) -> None:
+def _copy(model: nn.Module, modules: list[nn.Module], memo: dict[int, Any]) -> nn.Module:
+    """As copy.deepcopy, which takes several times as long for the two dozen attributes of each module."""
+    held: list[tuple[dict[str, Any], dict[str, Any]]] = []
+    for module in modules:
+        empty: dict[str, Any] = {}  # hooks: a dozen of each module
+        rest: dict[str, Any] = {}
+        for name, value in vars(module).items():
+            kind = type(value)
+            if kind in _CONTAINERS and not value:
+                if id(value) not in memo:
+                    memo[id(value)] = kind()
+                empty[name] = memo[id(value)]
+            elif kind not in _SHARED:
+                rest[name] = value
+                _detach(value, memo)
+        held.append((empty, rest))
+    _without_sharding(modules, memo)
+    plain: list[tuple[Any, Any, dict[str, Any], dict[str, Any]]] = []
+    for module, (empty, rest) in zip(modules, held):
+        own: Any = type(module)
+        if id(module) not in memo and _is_copied_by_its_attributes(own):
+            memo[id(module)] = made = own.__new__(own)
+            plain.append((module, made, empty, rest))
+    # From the leaves up, as a class with a way of its own may look at what is inside.
+    for module, made, empty, rest in reversed(plain):
+        state = module.__getstate__() | empty
+        made.__setstate__(state | {n: _copied(v, memo) for n, v in rest.items() if n in state})
+    copied: nn.Module = copy.deepcopy(model, memo)
+    return copied
+
+
+@functools.lru_cache(4096)
+def _is_copied_by_its_attributes(kind: Any) -> bool:
+    ways = ("__reduce_ex__", "__reduce__", "__getstate__", "__new__")
+    own = ("__deepcopy__", "__getnewargs_ex__", "__getnewargs__")
+    return (
+        all(getattr(kind, way, None) is getattr(nn.Module, way, None) for way in ways)
+        and not any(hasattr(kind, way) for way in own)
+        and kind not in copyreg.dispatch_table
+        and not any(vars(base).get("__slots__") for base in kind.__mro__)
+    )
+
+
+def _copied(value: Any, memo: dict[int, Any]) -> Any:
+    kind = type(value)
+    if kind is tuple and all(type(item) in _SHARED for item in value):
+        return value
+    known = memo.get(id(value))
+    if known is not None:
+        return known
+    if kind in (dict, OrderedDict) and all(type(key) is str for key in value):
+        memo[id(value)] = made = kind()
+        for key, item in value.items():
+            made[key] = item if type(item) in _SHARED else _copied(item, memo)
+        return made
+    return copy.deepcopy(value, memo)
+
+
+def _detach(value: Any, memo: dict[int, Any]) -> None:
+    """Tensors with a history cannot be deep-copied."""
+    for tensor in _attributes(value):
+        if id(tensor) not in memo:
+            memo[id(tensor)] = tensor.detach().clone()
+
+
+def _without_sharding(modules: list[nn.Module], memo: dict[int, Any]) -> None:
     """fully_shard (FSDP 2) changes a module's class and hooks; the copy is of the class it was."""
-    sharded = [m for m in model.modules() if type(m).__bases__[0].__name__ == "FSDPModule"]
+    sharded = [m for m in modules if type(m).__bases__[0].__name__ == "FSDPModule"]
     for module in sharded:
         memo[id(module)] = object.__new__(type(module).__bases__[1])
     for module in sharded:
@@ -130,11 +202,11 @@ def _like(tensor: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
     return made
 
 
-def _drop_hooks(model: nn.Module) -> list[str]:
+def _drop_hooks(modules: list[nn.Module]) -> list[str]:
     """Hooks of the user would see tensors without data. Hooks of torch make weights (pruning), and
     hooks of transformers collect hidden states."""
     dropped = 0
-    for module in model.modules():
+    for module in modules:
         for table in (module._forward_hooks, module._forward_pre_hooks):
             for key, hook in list(table.items()):
                 home = getattr(hook, "__module__", None) or type(hook).__module__
@@ -144,9 +216,9 @@ def _drop_hooks(model: nn.Module) -> list[str]:
     return [f"{dropped} hooks of yours were left out"] if dropped else []
 
 
-def _undo_offloading(model: nn.Module) -> list[str]:
+def _undo_offloading(modules: list[nn.Module]) -> list[str]:
     """accelerate replaces forward by one that fetches weights; shapes need none."""
-    found = [m for m in model.modules() if hasattr(m, "_hf_hook")]
+    found = [m for m in modules if hasattr(m, "_hf_hook")]
     for module in found:
         original = getattr(module, "_old_forward", None)
         if original is not None:

@@ -15,16 +15,17 @@ import torch
 from torch import nn
 
 from .draws import Draws
+from .modules import parameters_of
 
 #: torch.export and torch.jit keep their state in globals: one at a time.
 ONE_AT_A_TIME = threading.RLock()
 
 
 @contextlib.contextmanager
-def random_state_kept(model: nn.Module) -> Iterator[None]:
+def random_state_kept(model: nn.Module, draws: Draws | None = None) -> Iterator[None]:
     cuda = torch.cuda.is_available()
-    devices = {p.device.index for p in model.parameters() if cuda and p.device.type == "cuda"}
-    draws = Draws(model)
+    devices = {p.device.index for p in parameters_of(model) if p.device.type == "cuda"} if cuda else set()
+    draws = draws or Draws(model)
     with torch.random.fork_rng(devices=[d for d in devices if d is not None]):
         try:
             yield
@@ -47,18 +48,24 @@ class _OfOtherThreads:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Why attempts fail is in the result; what torch prints of it (whole graphs) is not shown."""
+    """Why attempts fail is in the result; what torch prints of it is not shown."""
+    with (
+        warnings.catch_warnings(),
+        contextlib.redirect_stderr(cast(TextIO, _OfOtherThreads(sys.stderr))),
+    ):
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextlib.contextmanager
+def nothing_logged() -> Iterator[None]:
+    """By the exporters of torch, which log whole graphs. Each change of a level makes Python look through all loggers."""
     loggers = [logging.getLogger(name) for name in ("torch.fx", "torch.export", "torch._export")]
     before = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.CRITICAL)
     try:
-        with (
-            warnings.catch_warnings(),
-            contextlib.redirect_stderr(cast(TextIO, _OfOtherThreads(sys.stderr))),
-        ):
-            warnings.simplefilter("ignore")
-            yield
+        yield
     finally:
         for logger, level in zip(loggers, before):
             logger.setLevel(level)

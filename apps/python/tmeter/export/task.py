@@ -11,6 +11,7 @@ from torch import nn
 from .arguments import Example
 from .draws import Draws
 from .note import note_of
+from .shadow import Mode
 
 
 @dataclass
@@ -21,6 +22,7 @@ class Task:
     example: Example
     folder: Path
     weights: bool
+    mode: Mode = "eval"
     way: str = ""
     notes: list[str] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)

@@ -35,7 +35,7 @@ def trace(task: Task) -> Exported:
 
 
 def _runnable(task: Task) -> tuple[nn.Module, Example]:
-    model, notes = shadow_of(task.model, small_or_one_element)
+    model, notes = shadow_of(task.model, small_or_one_element, task.mode)
     example, more = prepare(model, task.example, [])
     task.notes += notes + more
     return model, example.made_by(lambda t: one_element(t) if t.is_meta else t.detach().cpu())
@@ -74,7 +74,7 @@ def _without_values(model: nn.Module, shadow: nn.Module) -> list[torch.Tensor]:
 
 def script(task: Task) -> Exported:
     """The program with its branches, not a run of it; the native program follows the sizes."""
-    model, notes = shadow_of(task.model, one_element)
+    model, notes = shadow_of(task.model, one_element, task.mode)
     task.notes += notes
     path = task.path(".pt")
     scripted: Any = torch.jit.script(model)

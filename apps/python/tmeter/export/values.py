@@ -56,8 +56,10 @@ class Values:
         self.places: list[str] = []  # lines that ask the inputs
 
     def give(self, fake: torch.Tensor, real: torch.Tensor, *, of_input: bool = False) -> None:
-        setattr(fake, _VALUE, real.detach().cpu().clone())
-        setattr(fake, _OF_INPUT, of_input)
+        """Copied only if it is asked for, as most are not."""
+        attributes = vars(fake)
+        attributes[_VALUE] = (real,)
+        attributes[_OF_INPUT] = of_input
 
     def share(self, fake: torch.Tensor, weight: torch.Tensor) -> None:
         """Gives a value that nothing here may write."""
@@ -96,7 +98,7 @@ class Values:
             self.places.append(place)
 
     def _of(self, tensor: torch.Tensor) -> torch.Tensor | None:
-        value: torch.Tensor | None = getattr(tensor, _VALUE, None)
+        value = _value_of(tensor)
         if value is None and type(tensor) is torch.Tensor and not tensor.is_meta:
             if tensor.numel() <= KEPT:  # a number that the model made a tensor of
                 kept = (tensor, tensor.detach().cpu().clone())
@@ -137,14 +139,23 @@ class Values:
                         setattr(fake, _OF_INPUT, of_input)
                 return
         for tensor in _written(operator, args, kwargs):
-            old = getattr(tensor, _VALUE, None)
+            old = _value_of(tensor)
             if old is not None:
                 self._overwritten.add(old.untyped_storage()._cdata)
                 self._plain[id(old)] = (old, old)  # keeps the storage's address
 
     def _is_shared(self, tensor: torch.Tensor) -> bool:
-        value = getattr(tensor, _VALUE, None)
+        value = _value_of(tensor)
         return value is not None and value.untyped_storage()._cdata in self._shared
+
+
+def _value_of(tensor: torch.Tensor) -> torch.Tensor | None:
+    value: Any = getattr(tensor, _VALUE, None)
+    if type(value) is tuple:  # was given, and is the model's
+        value = value[0].detach().cpu().clone()
+        setattr(tensor, _VALUE, value)
+    made: torch.Tensor | None = value
+    return made
 
 
 def _tensors(tree: Any) -> list[torch.Tensor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -18,10 +19,11 @@ from .arguments import Example, example_of
 from .draws import Draws
 from .dispatch import capture_model, capture_on_inputs, capture_on_weights
 from .fakes import fake, open_sizes
+from .modules import modules_of
 from .questions import handing_over_watched
 from .saving import save_state
-from .shadow import require_whole, unwrapped
-from .surroundings import ONE_AT_A_TIME, quiet, random_state_kept
+from .shadow import Mode, require_whole, unwrapped
+from .surroundings import ONE_AT_A_TIME, nothing_logged, quiet, random_state_kept
 from .task import Task, depends_on_data, one_line
 from .torch_export import export_program
 from .torchscript import script, trace
@@ -32,6 +34,7 @@ Way = Callable[[Task], Exported]
 Via = Literal["auto", "torch.export"]
 #: Whole reports were compared with torch.export's from this version on; the insides of older ones differ.
 _QUICK_SINCE = (2, 15)
+_QUICK = "dispatch on fake tensors"
 
 
 def first_that_works(
@@ -43,6 +46,7 @@ def first_that_works(
     weights: bool,
     dynamic_batch: bool | Literal["auto"],
     via: Via,
+    mode: Mode,
 ) -> tuple[T, ExportInfo]:
     """Raises ExportError with all attempts, or InputError when the module itself refuses."""
     start = time.monotonic()
@@ -51,7 +55,7 @@ def first_that_works(
         if ready is not None:
             exported, way = ready
             return use(exported), ExportInfo(way, (), (), time.monotonic() - start)
-        task, ways = _prepared(model, inputs, folder, weights, dynamic_batch, via)
+        task, ways = _prepared(model, inputs, folder, weights, dynamic_batch, via, mode)
         failed: list[tuple[str, str]] = []
         for attempt in _attempts(task, ways, use):
             if isinstance(attempt.outcome, Exception):
@@ -69,13 +73,14 @@ def every_way(
     *,
     weights: bool,
     dynamic_batch: bool | Literal["auto"],
+    mode: Mode,
 ) -> tuple[list[tuple[str, T]], ExportInfo]:
     """What `use` made of the file of each way that works, in the order in which they are tried."""
     start = time.monotonic()
     with ONE_AT_A_TIME, quiet():
         if isinstance(model, (torch.export.ExportedProgram, torch.jit.ScriptModule, Mapping)):
             raise InputError("via='all': a module is expected, as only modules are exported in several ways")
-        task, ways = _prepared(model, inputs, folder, weights, dynamic_batch, "auto")
+        task, ways = _prepared(model, inputs, folder, weights, dynamic_batch, "auto", mode)
         attempts = list(_attempts(task, ways, use))
     failed = [(a.way, why(a.outcome)) for a in attempts if isinstance(a.outcome, Exception)]
     worked = [a for a in attempts if not isinstance(a.outcome, Exception)]
@@ -92,11 +97,14 @@ def _prepared(
     weights: bool,
     dynamic_batch: bool | Literal["auto"],
     via: Via,
+    mode: Mode = "eval",
 ) -> tuple[Task, list[tuple[str, Way]]]:
     require_module(model)
     model, notes = unwrapped(model)
     require_whole(model)
-    task = Task(model, example_of(model, inputs), folder, weights, notes=notes)
+    if mode == "train" or (mode == "same" and any(m.training for m in modules_of(model))):
+        notes.append("the module was analysed in training mode")
+    task = Task(model, example_of(model, inputs), folder, weights, mode, notes=notes)
     return task, _ways(task.example, dynamic_batch, via == "auto" and not weights)
 
 
@@ -128,9 +136,9 @@ def _ways(
         ("torch.jit.script", script),  # looks at the inputs last, and not at their sizes
     ]
     if quick and torch_version() >= _QUICK_SINCE:
-        ways.insert(0, ("dispatch on fake tensors", capture_model))
-        ways.insert(3, ("dispatch on fake tensors, on these inputs", capture_on_inputs))
-        ways.append(("dispatch on fake tensors, on these inputs and weights", capture_on_weights))
+        ways.insert(0, (_QUICK, capture_model))
+        ways.insert(3, (f"{_QUICK}, on these inputs", capture_on_inputs))
+        ways.append((f"{_QUICK}, on these inputs and weights", capture_on_weights))
     batch = _batch_of(example)
     if dynamic_batch is True and batch is None:
         raise InputError(
@@ -171,7 +179,8 @@ def _attempts(task: Task, ways: list[tuple[str, Way]], use: Use[T]) -> Iterator[
         own = replace(task, way=name, notes=list(task.notes), assumed=[], draws=Draws(task.model))
         outcome: T | Exception
         try:
-            with random_state_kept(task.model):
+            logs = contextlib.nullcontext() if name.startswith(_QUICK) else nothing_logged()
+            with random_state_kept(task.model, own.draws), logs:
                 exported = way(own)
             outcome = use(exported)
             any_worked = True

@@ -1,0 +1,40 @@
+"""The modules of a model as a list: torch's generators go through every level above a module for each one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from torch import nn
+
+
+def named_modules_of(model: nn.Module, *, again: bool = False) -> list[tuple[str, nn.Module]]:
+    """As ``named_modules()``; with `again` a module in two places is there twice."""
+    seen: set[int] = set()
+    found: list[tuple[str, nn.Module]] = []
+    pending: list[tuple[str, Any]] = [("", model)]
+    while pending:
+        path, module = pending.pop()
+        if not again:
+            if id(module) in seen:
+                continue
+            seen.add(id(module))
+        found.append((path, module))
+        children = module._modules
+        if children:
+            before = f"{path}." if path else ""
+            pending += [(before + k, m) for k, m in reversed([*children.items()]) if m is not None]
+    return found
+
+
+def modules_of(model: nn.Module) -> list[nn.Module]:
+    """As ``modules()``."""
+    return [module for _, module in named_modules_of(model)]
+
+
+def parameters_of(model: nn.Module) -> Iterator[nn.Parameter]:
+    """Of each place, so that one that is shared comes more than once."""
+    for module in modules_of(model):
+        for parameter in module._parameters.values():
+            if parameter is not None:
+                yield parameter
