@@ -60,7 +60,8 @@ CHANGES = {
     "granitemoeshared": [{}, {"shared_intermediate_size": 1024}],
     "lfm2": [{}, {"hidden_size": 2048, "intermediate_size": 12288, "num_hidden_layers": 16, "layer_types": ["full_attention" if i in (2, 5, 8, 10, 12, 14) else "conv" for i in range(16)]}],  # LFM2-1.2B
     "lfm2_moe": [{"num_hidden_layers": 24, "layer_types": ["full_attention" if i in (2, 6, 10, 14, 18, 21) else "conv" for i in range(24)]}],  # LFM2-8B-A1B
-    "nemotron_h": [{}, {"hidden_size": 1024, "moe_latent_size": 512, "n_routed_experts": 16, "num_experts_per_tok": 4, "n_shared_experts": 1}],
+    "nemotron_h": [{"layers_block_type": ["linear_attention", "mlp", "full_attention", "mlp"]},  # without experts, as Nemotron-H-8B
+                   {}, {"hidden_size": 1024, "moe_latent_size": 512, "n_routed_experts": 16, "num_experts_per_tok": 4, "n_shared_experts": 1}],
     "zamba2": [
         {},
         {"hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 38, "hybrid_layer_ids": [5, 11, 17, 23, 29, 35], "n_mamba_heads": 64,

@@ -13,22 +13,27 @@ from gguf_writer import ARRAY, BOOL, F32, TEXT, U32, U64, Writer, padded
 from support import FIXTURES, SOURCE, CliTest, main, report, tmeter
 
 sys.path.insert(0, str(SOURCE / "tests" / "blueprint"))
-from folders import rows_of, tensors_of  # noqa: E402
+from folders import rows_of, tensors_of, write_folder  # noqa: E402
 
 NAMES = json.loads((FIXTURES / "gguf" / "names.json").read_text())
 # general.architecture → model_type of transformers
 TYPES = {"afmoe": "afmoe", "arcee": "arcee", "bitnet": "bitnet", "bloom": "bloom", "cohere2": "cohere2", "command-r": "cohere",
          "deepseek2": "deepseek_v3", "ernie4_5": "ernie4_5", "ernie4_5-moe": "ernie4_5_moe", "exaone-moe": "exaone_moe", "exaone4": "exaone4",
-         "falcon": "falcon", "gemma": "gemma", "gemma2": "gemma2", "gemma3": "gemma3_text", "glm4": "glm4", "glm4moe": "glm4_moe",
-         "gpt-oss": "gpt_oss", "gpt2": "gpt2", "gptj": "gptj", "gptneox": "gpt_neox", "granite": "granite", "jais2": "jais2", "lfm2": "lfm2", "lfm2moe": "lfm2_moe", "llama": "llama",
-         "minicpm3": "minicpm3", "minimax-m2": "minimax_m2", "mistral3": "ministral3", "olmo": "olmo", "olmo2": "olmo2", "olmoe": "olmoe",
+         "falcon": "falcon", "falcon-h1": "falcon_h1", "gemma": "gemma", "gemma2": "gemma2", "gemma3": "gemma3_text", "glm4": "glm4", "glm4moe": "glm4_moe",
+         "gpt-oss": "gpt_oss", "gpt2": "gpt2", "gptj": "gptj", "gptneox": "gpt_neox", "granite": "granite", "granitehybrid": "granitemoehybrid",
+         "jais2": "jais2", "jamba": "jamba", "lfm2": "lfm2", "lfm2moe": "lfm2_moe", "llama": "llama", "llama4": "llama4_text", "mamba": "mamba", "mamba2": "mamba2",
+         "minicpm3": "minicpm3", "minimax-m2": "minimax_m2", "mistral3": "ministral3", "nemotron_h": "nemotron_h",
+         "nemotron_h_moe": "nemotron_h", "olmo": "olmo", "olmo2": "olmo2", "olmoe": "olmoe",
          "phi2": "phi", "phi3": "phi3", "phimoe": "phimoe", "qwen2": "qwen2", "qwen2moe": "qwen2_moe", "qwen2vl": "qwen2_vl", "qwen3": "qwen3",
-         "qwen3moe": "qwen3_moe", "qwen3vl": "qwen3_vl", "qwen3vlmoe": "qwen3_vl_moe", "seed_oss": "seed_oss", "smollm3": "smollm3",
+         "qwen35": "qwen3_5_text", "qwen35moe": "qwen3_5_moe_text", "qwen3moe": "qwen3_moe", "qwen3next": "qwen3_next", "qwen3vl": "qwen3_vl", "qwen3vlmoe": "qwen3_vl_moe", "seed_oss": "seed_oss", "smollm3": "smollm3",
          "stablelm": "stablelm", "starcoder": "gpt_bigcode", "starcoder2": "starcoder2"}  # fmt: skip
 # Forms of one architecture: (architecture, model_type, latent attention in two halves).
-FORMS = [(arch, model_type, True) for arch, model_type in TYPES.items()] + [("deepseek2", "deepseek_v3", False), ("llama", "mixtral", True)]
+FORMS = [(arch, model_type, True) for arch, model_type in TYPES.items()] + [("deepseek2", "deepseek_v3", False), ("llama", "mixtral", True), ("granitehybrid", "bamba", True)]
 # Where one name of transformers means two tensors of GGUF: the norm behind the attention.
-NORM_BEHIND = ("afmoe", "gemma2", "gemma3", "olmo2", "gpt-oss")
+NORM_BEHIND = ("afmoe", "gemma2", "gemma3", "olmo2", "gpt-oss", "qwen3next", "qwen35", "qwen35moe")
+# Layers that keep a state: GGUF does not say how many tokens they take at a time.
+STATES = ("falcon-h1", "granitehybrid", "jamba", "mamba", "mamba2", "nemotron_h", "nemotron_h_moe", "qwen3next", "qwen35", "qwen35moe")
+CHUNKED = ("falcon-h1", "granitehybrid", "mamba2", "nemotron_h", "nemotron_h_moe")
 FLOAT32, FLOAT16 = (0, 4), (1, 2)  # type of ggml, bytes
 PLUGINS = "--plugins=params,flops,language-model"
 
@@ -37,6 +42,19 @@ PLUGINS = "--plugins=params,flops,language-model"
 def truth():
     rows = rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl")
     return {r["type"]: text_of(r) for r in rows if r.get("type") in {t for _, t, _ in FORMS}}
+
+
+@cache
+def all_rows(model_type):
+    rows = rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl")
+    return [text_of(r) for r in rows if r.get("type") == model_type]
+
+
+def rows_of_form(arch, model_type):
+    rows = all_rows(model_type) if arch in STATES else [truth()[model_type]]
+    if model_type != "nemotron_h":
+        return rows
+    return [r for r in rows if any(".experts." in t[0] for t in r["tensors"]) == (arch == "nemotron_h_moe")]
 
 
 def text_of(row):
@@ -63,6 +81,10 @@ def names_of(arch):
 
 def expert_tensors(block, name, shape, hidden):
     """The converter writes a stack of experts with gate and up apart, each [experts, out, in]."""
+    if hidden not in shape[1:]:  # Nemotron 3 has a narrow vector before its experts
+        hidden = min(shape[1:])
+    if name.endswith(".up_proj"):
+        return {f"{block}.ffn_up_exps.weight": shape}
     wide = next((d for d in shape[1:] if d != hidden), hidden)
     if name.endswith("gate_up_proj_bias"):
         return {f"{block}.ffn_{half}_exps.bias": [shape[0], shape[1] // 2] for half in ("gate", "up")}
@@ -80,13 +102,39 @@ def halves_of_latent(block, shape, config):
     return {f"{block}.attn_k_b.weight": [heads, shape[1], keys], f"{block}.attn_v_b.weight": [heads, values, shape[1]]}
 
 
+def state_tensors(arch, block, name, shape, config):
+    """conversion/{mamba,granite,nemotron,qwen}.py of llama.cpp, for tensors that it changes."""
+    owner, _, ending = name.rpartition(".")
+    flat = arch in ("mamba", "jamba") or "linear_attn" in name
+    if ending in ("A_log", "D"):
+        return {f"{block}.ssm_{ending[0].lower()}": shape if flat else [*shape, 1]}
+    if ending == "dt_bias":
+        return {f"{block}.ssm_dt.bias": shape}
+    if owner.endswith((".mixer.norm", ".mamba.norm")):
+        groups = config.get("n_groups") or config.get("mamba_n_groups")
+        return {f"{block}.ssm_norm.weight": [groups, shape[0] // groups]}
+    if owner.endswith(".in_proj_qkvz"):
+        value = config["linear_num_value_heads"] * config["linear_value_head_dim"]
+        return {f"{block}.attn_qkv.weight": [shape[0] - value, shape[1]], f"{block}.attn_gate.weight": [value, shape[1]]}
+    half, kind = [shape[0] // 2, *shape[1:]], "_shexp" if config.get("num_local_experts") else ""
+    if owner.endswith(".shared_mlp.input_linear"):
+        return {f"{block}.ffn_{part}{kind}.weight": half for part in ("gate", "up")}
+    if owner.endswith(".shared_mlp.output_linear"):
+        return {f"{block}.ffn_down{kind}.weight": shape}
+    if owner.endswith(".block_sparse_moe.router"):
+        return {f"{block}.ffn_gate_inp.weight": shape}
+    return {}
+
+
 def converted(arch, row, parted=True):
     """Names and shapes of the GGUF file; `parted`: as newer converters write latent attention."""
     names, tensors, hidden = names_of(arch), {}, row["config"].get("hidden_size")
     for name, (_, shape) in tensors_of(row["tensors"]).items():
         layer = re.search(r"(?<=\.)\d+(?=\.)", name)
         block = f"blk.{layer[0]}" if layer else ""
-        if ".experts." in name:
+        if arch in STATES and (changed := state_tensors(arch, block, name, shape, row["config"])):
+            tensors |= changed
+        elif ".experts." in name:
             tensors |= expert_tensors(block, name, shape, hidden)
         elif name.endswith(".sinks"):
             tensors[f"{block}.attn_sinks.weight"] = shape
@@ -95,6 +143,8 @@ def converted(arch, row, parted=True):
         elif name.endswith(".kv_b_proj.weight") and parted:
             tensors |= halves_of_latent(block, shape, row["config"])
         else:
+            if arch.startswith("nemotron_h"):
+                name = name.replace("model.", "backbone.")
             module, _, ending = re.sub(r"(?<=\.)\d+(?=\.)", "0", name, count=1).rpartition(".")
             short = module.partition(".")[2]  # gguf-py knows some names without the model's
             tensor = "output" if module == "lm_head" else names[module if module in names else short]
@@ -113,6 +163,22 @@ def latent_numbers(config, parted):
         return {**numbers, "attention.key_length": nope + rope, "attention.value_length": value}
     return {**numbers, "attention.head_count_kv": 1, "attention.key_length": rank + rope, "attention.value_length": rank,
             "attention.key_length_mla": nope + rope, "attention.value_length_mla": value}  # fmt: skip
+
+
+def state_numbers(arch, config):
+    """conversion/{mamba,jamba,granite,falcon_h1,nemotron,qwen}.py of llama.cpp."""
+    def first(*keys):
+        return next((config[k] for k in keys if config.get(k)), None)
+
+    conv = first("conv_kernel", "mamba_d_conv", "linear_conv_kernel_dim")
+    if "linear_key_head_dim" in config:
+        return {"ssm.conv_kernel": conv, "ssm.state_size": config["linear_key_head_dim"], "ssm.group_count": config["linear_num_key_heads"],
+                "ssm.time_step_rank": config["linear_num_value_heads"], "ssm.inner_size": config["linear_num_value_heads"] * config["linear_value_head_dim"]}  # fmt: skip
+    heads, width = first("mamba_n_heads", "mamba_num_heads", "num_heads"), first("mamba_d_head", "mamba_head_dim", "head_dim")
+    inner = config.get("mamba_d_ssm") or (heads * width if heads else first("expand", "mamba_expand") * config["hidden_size"])
+    rank = heads or first("time_step_rank", "mamba_dt_rank")
+    return {"ssm.conv_kernel": conv, "ssm.state_size": first("state_size", "ssm_state_size", "mamba_d_state"), "ssm.inner_size": inner,
+            "ssm.time_step_rank": rank, "ssm.group_count": first("n_groups", "mamba_n_groups")}  # fmt: skip
 
 
 def metadata(arch, config, parted=True):
@@ -138,13 +204,42 @@ def metadata(arch, config, parted=True):
         del numbers["attention.sliding_window"]
     if config.get("block_auto_adjust_ff_dim"):  # conversion/lfm2.py
         numbers["feed_forward_length"] = -(-(2 * config["intermediate_size"] // 3) // config["block_multiple_of"]) * config["block_multiple_of"]
-    kinds = config.get("layer_types") or []
+    if arch in STATES:
+        numbers |= state_numbers(arch, config)
+    if arch in ("granitehybrid", "llama4"):
+        wide = "shared_intermediate_size" if arch == "granitehybrid" else None
+        numbers["expert_shared_feed_forward_length"] = config.get(wide)
+    if arch == "llama4":
+        numbers |= {"feed_forward_length": config["intermediate_size_mlp"], "expert_feed_forward_length": config["intermediate_size"]}
+    if arch == "nemotron_h_moe":
+        numbers["expert_shared_feed_forward_length"] = config["moe_shared_expert_intermediate_size"]
+        numbers["moe_latent_size"] = config.get("moe_latent_size")
+        numbers["feed_forward_length"] = [config["moe_intermediate_size"] if kind == "moe" else 0 for kind in config["layers_block_type"]]
+    if arch == "nemotron_h":
+        numbers = {k: v for k, v in numbers.items() if "expert" not in k}
+        numbers["feed_forward_length"] = [config["intermediate_size"] if kind == "mlp" else 0 for kind in config["layers_block_type"]]
+    if arch in ("mamba", "mamba2"):
+        numbers |= {k: None for k in ("attention.head_count_kv", "attention.key_length", "attention.value_length", "feed_forward_length")}
+    kinds = config.get("layer_types") or config.get("layers_block_type") or []
+    if "attn_layer_indices" in config:
+        kinds = ["full_attention" if i in config["attn_layer_indices"] else "linear_attention" for i in range(config["num_hidden_layers"])]
+    if arch == "falcon-h1":
+        kinds = []
+    if arch.startswith("qwen3"):
+        numbers["full_attention_interval"] = 4
+        kinds = []
     if "conv" in kinds or "linear_attention" in kinds:
         numbers["attention.head_count_kv"] = [key_heads if kind == "full_attention" else 0 for kind in kinds]
         numbers["shortconv.l_cache"] = config.get("conv_L_cache")
     pairs = [("general.architecture", TEXT, arch)]
+    if "block_count" in numbers and not numbers["block_count"]:
+        numbers["block_count"] = len(config["layers_block_type"])
     pairs += [(f"{arch}.{k}", ARRAY, (U32, v)) if isinstance(v, list) else (f"{arch}.{k}", U32, v) for k, v in numbers.items() if v]
     return pairs + ([(f"{arch}.rope.freq_base", F32, theta)] if theta else [])
+
+
+def macs_of(document, prefix=""):
+    return {m["path"].removeprefix(prefix): m["values"]["macs"] for m in document["modules"] if m["values"].get("macs")}
 
 
 class Costs(CliTest):
@@ -176,17 +271,42 @@ class Costs(CliTest):
 
     def test_as_transformers_counts(self):
         for arch, model_type, parted in FORMS:
-            row = truth()[model_type]
-            path = self.write(converted(arch, row, parted), metadata(arch, row["config"], parted), name=f"{arch}.gguf")
-            for run in row["runs"]:
-                batch, sequence = run["size"]
-                with self.subTest(arch, type=model_type, size=run["size"], parted=parted):
-                    done = report(path, PLUGINS, "--bind", f"batch={batch}", "--bind", f"sequence={sequence}")
-                    totals = done["totals"]
-                    self.assertEqual((totals["params"], totals["macs"], done["coverage"]["unknown"]), (row["params"], run["flops"] / 2, 0), done["warnings"])
-                    # The recorded cache has 32 bits an element, this file's matrices 16.
-                    self.assertEqual(totals["kv_cache_bytes"], run["cache"][0] / 2)
-            path.unlink()
+            for row in rows_of_form(arch, model_type):
+                # The recorded cache has 32 bits an element. A file of half as many has half the keys and values, but states of 32 bits.
+                path = self.write(converted(arch, row, parted), metadata(arch, row["config"], parted), FLOAT32 if arch in STATES else FLOAT16, name=f"{arch}.gguf")
+                for run in row["runs"]:
+                    batch, sequence = run["size"]
+                    with self.subTest(arch, type=model_type, size=run["size"], parted=parted):
+                        done = report(path, PLUGINS, "--bind", f"batch={batch}", "--bind", f"sequence={sequence}")
+                        totals = done["totals"]
+                        self.assertEqual((totals["params"], totals["macs"], done["coverage"]["unknown"]), (row["params"], run["flops"] / 2, 0), done["warnings"])
+                        kept = (totals.get("kv_cache_bytes") or 0, totals.get("state_bytes") or 0)
+                        self.assertEqual(kept, tuple(run["cache"]) if arch in STATES else (run["cache"][0] / 2, run["cache"][1] / 2))
+                        self.assertEqual([w for w in done["warnings"] if "tokens a state-space layer takes" in str(w)] != [], arch in CHUNKED)
+                path.unlink()
+
+    def test_a_program_a_folder_and_a_gguf_file_of_one_model(self):
+        """Parameters, products of each module and the cache are equal. The programs are transformers' modules in a wrapper `model`, by torch.export."""
+        sizes = {"vocab_size": 512, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+                 "num_experts_per_tok": 2, "rope_theta": 1e4, "max_position_embeddings": 64, "tie_word_embeddings": False}  # fmt: skip
+        for model_type, arch, name, own in (("mixtral", "llama", "MixtralForCausalLM", {"num_local_experts": 8, "intermediate_size": 96}),
+                                            ("qwen2_moe", "qwen2moe", "Qwen2MoeForCausalLM", {"num_experts": 8, "moe_intermediate_size": 48, "shared_expert_intermediate_size": 96})):
+            program = report(FIXTURES / "models" / f"{model_type}.pt2", PLUGINS)
+            parameters = [t for t in program["tensors"] if t["kind"] == "parameter"]
+            config = {**sizes, **own, "model_type": model_type, "architectures": [name]}
+            row = {"config": config, "tensors": [[t["name"].removeprefix("model."), "float32", t["shape"], ""] for t in parameters]}
+            write_folder(self.folder / model_type, config, tensors_of(row["tensors"]))
+            files = self.folder / model_type, self.write(converted(arch, row), metadata(arch, config), FLOAT32)
+            wanted = macs_of(program, "model.")
+            for path in files:
+                with self.subTest(path=path):
+                    done = report(path, PLUGINS, "--bind", "batch=2", "--bind", "sequence=16")
+                    for metric in ("params", "macs", "kv_cache_bytes", "kv_bytes_per_token", "decode_macs", "active_params"):
+                        self.assertEqual(done["totals"][metric], program["totals"][metric], metric)
+                    found = macs_of(done)
+                    both = {m for m in wanted if m in found}
+                    self.assertGreaterEqual(both, {f"model.layers.1.{m}" for m in ("self_attn", "self_attn.q_proj", "self_attn.k_proj", "mlp", "mlp.gate", "mlp.experts")} | {"lm_head"})
+                    self.assertEqual({m: found[m] for m in both}, {m: wanted[m] for m in both})
 
     def test_by_hand(self):
         """Per layer and token 2·64² + 2·32·64 + 3·64·128 = 36,864; attention 2·4·16·n² for n tokens; head 100·64."""

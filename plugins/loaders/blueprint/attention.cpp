@@ -349,6 +349,11 @@ Reach reach_of_layer(Model& model, size_t layer) {
     return {"chunked", *chunk};
   }
   if (!kind.empty()) throw NotUnderstood("layer_types has '" + std::string(kind) + "'");
+  // Llama 4 in GGUF: constants of llama.cpp, src/models/llama4.cpp.
+  if (model.is("chunked-each-4")) {
+    model.assume(s.source() + " has no layer_types: every layer but each 4th sees chunks of 8192");
+    return layer % 4 == 3 ? Reach{} : Reach{"chunked", 8192};
+  }
   if (!window || *window == 0) return {};
   if (!s.flag({"use_sliding_window"}, !model.is("sliding-if-said"))) return {};
   if (const auto first = s.integer({"max_window_layers"}); first && model.is("sliding-if-said")) {

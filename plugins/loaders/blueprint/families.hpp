@@ -17,6 +17,7 @@ struct Family {
 //   encoder          every token attends to every token: no cache, no causal mask
 //   transposed       weights of products are [in, out] (GPT-2's Conv1D)
 //   full-each-N      without `layer_types`, all layers but each Nth have the window
+//   chunked-each-4   all layers but each 4th see chunks of 8192 tokens
 //   sliding-if-said  the window holds from layer `max_window_layers` on, if `use_sliding_window` is set
 //   multi-query      `multi_query` says that all heads share one key and value
 //   no-cache         causal, and the library keeps nothing of the past
@@ -26,6 +27,7 @@ struct Family {
 //   gated-queries    the projection of queries has a gate of the same width for each head
 //   shared-experts   every mixture has experts for all tokens, and no key says so
 //   all-experts      every token goes through every expert
+//   any-expansion    `expand` does not say how wide state-space layers are
 // clang-format on
 
 /// Null for a type that was not checked.

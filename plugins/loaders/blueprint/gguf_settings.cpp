@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 namespace blueprint {
 namespace {
@@ -38,7 +39,23 @@ constexpr Key kKeys[] = {
     {"expert_count", "num_experts"},
     {"expert_used_count", "num_experts_per_tok"},
     {"nextn_predict_layers", "num_nextn_predict_layers"},
+    {"moe_latent_size", "moe_latent_size"},
 };
+// Of layers that keep a state, where one key of GGUF means different things.
+constexpr Key kMambaKeys[] = {{"ssm.state_size", "state_size"},
+                              {"ssm.conv_kernel", "conv_kernel"},
+                              {"ssm.inner_size", "mamba_d_ssm"},
+                              {"ssm.time_step_rank", "time_step_rank"}};
+constexpr Key kMamba2Keys[] = {{"ssm.state_size", "state_size"},
+                               {"ssm.conv_kernel", "conv_kernel"},
+                               {"ssm.inner_size", "mamba_d_ssm"},
+                               {"ssm.time_step_rank", "mamba_n_heads"},
+                               {"ssm.group_count", "n_groups"}};
+constexpr Key kDeltaRuleKeys[] = {{"ssm.state_size", "linear_key_head_dim"},
+                                  {"ssm.conv_kernel", "linear_conv_kernel_dim"},
+                                  {"ssm.inner_size", "linear_inner_size"},
+                                  {"ssm.time_step_rank", "linear_num_value_heads"},
+                                  {"ssm.group_count", "linear_num_key_heads"}};
 
 /// An architecture of llama.cpp, with the properties that its tensors do not show (families.hpp).
 /// The converter writes matrices as [out, in], so `transposed` has no place here.
@@ -46,6 +63,10 @@ struct Architecture {
   std::string_view name;
   Family family;
   std::string_view activation = "silu";
+  std::span<const Key> keys = {};  // beside the common ones
+  // Tokens that state-space layers of transformers work on at a time, by default: no key of GGUF
+  // has it.
+  int64_t chunk = 0;
 };
 // Checked by tests/cli/test_gguf_blueprint.py.
 constexpr Architecture kArchitectures[] = {
@@ -61,6 +82,7 @@ constexpr Architecture kArchitectures[] = {
     {"exaone-moe", {"exaone_moe", "full-each-4"}},
     {"exaone4", {"exaone4", "full-each-4"}},
     {"falcon", {"falcon"}, "gelu"},
+    {"falcon-h1", {"falcon_h1"}, "silu", kMamba2Keys, 256},
     {"gemma", {"gemma"}, "gelu"},
     {"gemma2", {"gemma2", "full-each-2"}, "gelu"},
     {"gemma3", {"gemma3_text", "full-each-6"}, "gelu"},
@@ -71,13 +93,20 @@ constexpr Architecture kArchitectures[] = {
     {"gptj", {"gptj"}, "gelu"},
     {"gptneox", {"gpt_neox"}, "gelu"},
     {"granite", {"granite"}},
+    {"granitehybrid", {"granitemoehybrid"}, "silu", kMamba2Keys, 256},
     {"jais2", {"jais2"}, "relu2"},
+    {"jamba", {"jamba"}, "silu", kMambaKeys},
     {"lfm2", {"lfm2"}},
     {"lfm2moe", {"lfm2_moe"}},
     {"llama", {"llama"}},
+    {"llama4", {"llama4_text", "all-experts shared-experts chunked-each-4"}},
+    {"mamba", {"mamba"}, "silu", kMambaKeys},
+    {"mamba2", {"mamba2"}, "silu", kMamba2Keys, 256},
     {"minicpm3", {"minicpm3"}},
     {"minimax-m2", {"minimax_m2"}},
     {"mistral3", {"ministral3"}},
+    {"nemotron_h", {"nemotron_h"}, "relu2", kMamba2Keys, 128},
+    {"nemotron_h_moe", {"nemotron_h"}, "relu2", kMamba2Keys, 128},
     {"olmo", {"olmo"}},
     {"olmo2", {"olmo2"}},
     {"olmoe", {"olmoe"}},
@@ -88,7 +117,10 @@ constexpr Architecture kArchitectures[] = {
     {"qwen2moe", {"qwen2_moe", "sliding-if-said"}},
     {"qwen2vl", {"qwen2_vl_text"}},
     {"qwen3", {"qwen3", "sliding-if-said"}},
+    {"qwen35", {"qwen3_5_text", "gated-queries"}, "silu", kDeltaRuleKeys},
+    {"qwen35moe", {"qwen3_5_moe_text", "gated-queries"}, "silu", kDeltaRuleKeys},
     {"qwen3moe", {"qwen3_moe", "sliding-if-said"}},
+    {"qwen3next", {"qwen3_next", "gated-queries"}, "silu", kDeltaRuleKeys},
     {"qwen3vl", {"qwen3_vl_text"}},
     {"qwen3vlmoe", {"qwen3_vl_moe_text"}},
     {"seed_oss", {"seed_oss"}},
@@ -133,6 +165,27 @@ void set_head_widths(const tmeter::Graph& weights, const std::string& prefix, Se
                         std::to_string(*width));
 }
 
+/// Sizes that GGUF states by others or not at all.
+void set_state_sizes(const Architecture& architecture, GgufModel& model) {
+  auto& settings = model.settings;
+  const auto inner = settings.integer({"linear_inner_size"}),
+             heads = settings.integer({"linear_num_value_heads"});
+  if (inner && heads && *heads > 0) {
+    if (*inner % *heads != 0)
+      throw Contradiction("metadata: " + settings.statement({"linear_inner_size"}, *inner) +
+                          ", no multiple of " +
+                          settings.statement({"linear_num_value_heads"}, *heads));
+    settings.set("linear_value_head_dim", *inner / *heads);
+  }
+  if (architecture.chunk > 0) {
+    settings.set("chunk_size", architecture.chunk);
+    model.warnings.push_back(
+        "the metadata do not say how many tokens a state-space layer takes at a time: " +
+        std::to_string(architecture.chunk) + ", the default of transformers' " +
+        std::string(architecture.family.type));
+  }
+}
+
 }  // namespace
 
 GgufModel read_gguf(const tmeter::Graph& weights) {
@@ -142,23 +195,30 @@ GgufModel read_gguf(const tmeter::Graph& weights) {
   const auto* known = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
                                    [&](const Architecture& a) { return a.name == architecture; });
   const bool is_known = known != std::end(kArchitectures);
-  GgufModel model{Settings("metadata"), is_known ? &known->family : nullptr, architecture};
+  GgufModel model{Settings("metadata"), is_known ? &known->family : nullptr, architecture, {}};
   auto& settings = model.settings;
   const auto prefix = architecture + ".";
-  // Early files of mixtures state one width, and not always that of the experts.
-  const bool one_width = find(weights, prefix + "expert_count") &&
-                         !find(weights, prefix + "expert_feed_forward_length");
+  // Early files of mixtures state one width, and not always that of the experts. Without experts,
+  // Granite's shared one is the MLP.
+  const auto shared = find(weights, prefix + "expert_shared_feed_forward_length");
+  const bool has_experts(find(weights, prefix + "expert_count"));
+  const bool one_width =
+      (has_experts || shared) && !find(weights, prefix + "expert_feed_forward_length");
   for (const auto& m : weights.metadata()) {
     if (m.space() != kSpaceOfGguf || !m.key().starts_with(prefix)) continue;
     const auto key = m.key().substr(prefix.size());
     if (key == "feed_forward_length" && one_width) continue;
-    for (const auto& k : kKeys)
-      if (k.gguf == key) settings.set(k.config, m);
+    for (const auto keys :
+         {std::span<const Key>(kKeys), is_known ? known->keys : std::span<const Key>()})
+      for (const auto& k : keys)
+        if (k.gguf == key) settings.set(k.config, m);
   }
   if (const auto windows = find(weights, prefix + "attention.sliding_window_pattern");
       windows && windows->is_array())
     settings.set("layer_types", layer_types(*windows, settings.integer(kLayers).value_or(1)));
+  if (shared && !has_experts) settings.set("intermediate_size", *shared);
   set_head_widths(weights, prefix, settings);
+  if (is_known) set_state_sizes(*known, model);
   settings.set("model_type", {is_known ? std::string(known->family.type) : architecture});
   settings.set("hidden_act", {std::string(is_known ? known->activation : "silu")});
   // The converter writes causal language models under these names, and encoders with this key.

@@ -9,6 +9,7 @@ struct GgufModel {
   Settings settings;
   const Family* family;  // null: an architecture that was not checked
   std::string architecture;
+  std::vector<std::string> warnings;
 };
 
 /// Throws NotUnderstood if `general.architecture` is missing.

@@ -135,6 +135,8 @@ Value layer_with_shared_block(Model& model, const Module& m, const Module& mixer
   {
     const Program::Calling calling(p, block, "SharedBlock");
     y = normed(p, find_child(block, "input_layernorm"), p.concat(x, model.tokens));
+    expect_if_checked(model, {"attention_hidden_size"}, y.back().number,
+                      find_tensor(find_child(find_child(block, "self_attn"), "q_proj"), "weight"));
     y = write_attention(model, find_child(block, "self_attn"), y, i, nullptr);
     y = normed(p, find_child(block, "pre_ff_layernorm"), y);
     y = feed_forward(model, find_child(block, "feed_forward"), y, i);

@@ -99,8 +99,9 @@ Value write_delta_rule(Model& model, const Module& m, const Value& x) {
   }
   for (const auto name : {"in_proj_ba", "in_proj_b", "in_proj_a"})
     if (const auto small = find_child(m, name)) p.unary("aten::sigmoid", project(model, small, x));
-  for (const auto name : {"A_log", "dt_bias"})
-    if (const auto t = find_tensor(m, name)) p.use(t);
+  for (const auto& t : {first_tensor(m, {"A_log", "ssm_a"}), find_tensor(m, "dt_bias"),
+                        find_tensor(find_child(m, "dt_proj"), "bias")})
+    if (t) p.use(t);
   const auto seen = p.split(causal_convolution(model, m, conv, mixed), {key, key, value});
   p.attribute(m, "recurrent_state", h.values * h.key_width * h.value_width);
   auto y = delta_rule(p, m, h, seen[0], seen[1], seen[2]);

@@ -94,6 +94,7 @@ void load_gguf(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmet
   try {
     const auto model = read_gguf(weights);
     // llama.cpp's cache has 16 bits unless told.
+    for (const auto& w : model.warnings) call.warn(w);
     const auto dtype = dtype_of(model.settings, weights, TMETER_DTYPE_FLOAT16);
     write(weights, model.settings, model.family, model.architecture, dtype, graph, call);
   } catch (const NotUnderstood& e) {

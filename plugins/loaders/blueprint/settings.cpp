@@ -38,6 +38,16 @@ void Settings::set(std::string_view key, std::vector<std::string> texts) {
   texts_.insert_or_assign(std::string(key), std::move(texts));
 }
 
+void Settings::set(std::string_view key, int64_t number) {
+  numbers_.insert_or_assign(std::string(key), number);
+}
+
+std::optional<int64_t> Settings::find_number(const Keys& keys) const {
+  for (const auto key : keys)
+    if (const auto it = numbers_.find(key); it != numbers_.end()) return it->second;
+  return std::nullopt;
+}
+
 const std::vector<std::string>* Settings::find_texts(const Keys& keys) const {
   for (const auto key : keys)
     if (const auto it = texts_.find(key); it != texts_.end()) return &it->second;
@@ -74,12 +84,14 @@ int64_t Settings::checked(const tmeter::Metadata& m, uint32_t i) const {
 }
 
 std::optional<int64_t> Settings::integer(const Keys& keys) const {
+  if (const auto number = find_number(keys)) return number;
   const auto* m = find(keys);
   if (!m || m->is_array()) return std::nullopt;
   return checked(*m, 0);
 }
 
 std::optional<int64_t> Settings::integer_of_layer(const Keys& keys, size_t layer) const {
+  if (const auto number = find_number(keys)) return number;
   const auto* m = find(keys);
   if (!m) return std::nullopt;
   if (!m->is_array()) return checked(*m, 0);

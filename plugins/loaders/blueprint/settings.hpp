@@ -41,6 +41,8 @@ class Settings {
   void set(std::string_view key, const tmeter::Metadata& value);
   /// Texts of the layers, or one.
   void set(std::string_view key, std::vector<std::string> texts);
+  /// A number that follows from others.
+  void set(std::string_view key, int64_t number);
 
   /// "config.json", for messages.
   const std::string& source() const { return source_; }
@@ -56,7 +58,7 @@ class Settings {
   std::string_view text_of_layer(const Keys& keys, size_t layer) const;
   /// Items of an array; 0 for anything else.
   size_t length(const Keys& keys) const;
-  bool has(const Keys& keys) const { return find(keys) != nullptr; }
+  bool has(const Keys& keys) const { return find(keys) != nullptr || find_number(keys); }
   /// The first of the keys that is set, for messages; else the first.
   std::string_view name(const Keys& keys) const;
   /// "vocab_size is 99", for messages.
@@ -66,10 +68,12 @@ class Settings {
   const tmeter::Metadata* find(const Keys& keys) const;
   int64_t checked(const tmeter::Metadata& m, uint32_t i) const;
   const std::vector<std::string>* find_texts(const Keys& keys) const;
+  std::optional<int64_t> find_number(const Keys& keys) const;
 
   std::string source_;
   std::map<std::string, tmeter::Metadata, std::less<>> facts_;
   std::map<std::string, std::vector<std::string>, std::less<>> texts_;
+  std::map<std::string, int64_t, std::less<>> numbers_;
 };
 
 // The vocabulary: what transformers calls one thing in different models.

@@ -12,11 +12,28 @@ using tmeter::DType;
 const Keys kStateSize{"state_size", "mamba_d_state", "ssm_state_size"};
 const Keys kChunk{"chunk_size", "mamba_chunk_size"};
 
-int64_t length_of(const Module& m, std::string_view name) {
-  const auto t = find_tensor(m, name);
+// The second name is GGUF's.
+const std::vector<std::string_view> kDecay{"A_log", "ssm_a"}, kThrough{"D", "ssm_d"};
+
+int64_t length_of(const Module& m, const Tensor& t, std::string_view name) {
   if (!t || t.shape().rank() < 1 || t.shape()[0] == 0)
     throw NotUnderstood("'" + std::string(m.path()) + "' has no '" + std::string(name) + "'");
   return t.shape()[0];
+}
+
+/// The configuration states the width of the state-space layer as a multiple of the model's, unless
+/// it names the width or its heads decide.
+void expect_expansion(const Model& model, int64_t inner, const Tensor& t) {
+  const auto& s = model.settings;
+  const Keys factor{"mamba_expand", "expand"};
+  const auto times = s.number(factor), hidden = s.number(kHidden);
+  if (!model.family || model.is("any-expansion") || s.integer({"mamba_d_ssm"}) || !times || !hidden)
+    return;
+  if (*times * *hidden != static_cast<double>(inner))
+    contradict(model,
+               std::string(s.name(factor)) + " and " + std::string(s.name(kHidden)) +
+                   " do not make the width " + std::to_string(inner),
+               t);
 }
 
 /// [batch, tokens, n] in float32, each token of the sequence padded to whole chunks:
@@ -70,13 +87,16 @@ Value mamba2(Model& model, const Module& m, const Value& x) {
   const auto out = find_child(m, "out_proj"), conv = find_child(m, "conv1d");
   if (!out || !is_matrix(out) || !conv)
     throw NotUnderstood("'" + std::string(m.path()) + "' lacks a part of Mamba 2");
-  const auto inner = find_tensor(out, "weight").shape()[1], heads = length_of(m, "A_log"),
-             mixed = length_of(conv, "weight"), side = (mixed - inner) / 2;
+  const auto decay = first_tensor(m, kDecay);
+  const auto inner = find_tensor(out, "weight").shape()[1], heads = length_of(m, decay, "A_log"),
+             mixed = length_of(conv, find_tensor(conv, "weight"), "weight"),
+             side = (mixed - inner) / 2;
   if (inner % heads != 0 || side <= 0 || side % *state != 0 || heads % (side / *state) != 0)
     contradict(model, s.statement(kStateSize, *state), find_tensor(conv, "weight"));
   expect_if_checked(model, {"num_heads", "mamba_n_heads", "mamba_num_heads", "n_mamba_heads"},
-                    heads, find_tensor(m, "A_log"));
+                    heads, decay);
   expect_if_checked(model, {"mamba_d_ssm"}, inner, find_tensor(out, "weight"));
+  expect_expansion(model, inner, find_tensor(out, "weight"));
   expect_if_checked(model, {"n_groups", "mamba_n_groups", "mamba_ngroups"}, side / *state,
                     find_tensor(conv, "weight"));
   const Keys head_width{"mamba_d_head", "mamba_headdim", "mamba_head_dim"};
@@ -84,8 +104,9 @@ Value mamba2(Model& model, const Module& m, const Value& x) {
     expect_if_checked(model, head_width, inner / heads, find_tensor(out, "weight"));
   const auto parts = p.split(project(model, find_child(m, "in_proj"), x), {inner, mixed, heads});
   const auto seen = p.split(causal_convolution(model, m, conv, parts[1]), {inner, side, side});
-  for (const auto name : {"A_log", "D", "dt_bias"})
-    if (const auto t = find_tensor(m, name)) p.use(t);
+  for (const auto& t : {decay, first_tensor(m, kThrough), find_tensor(m, "dt_bias"),
+                        find_tensor(find_child(m, "dt_proj"), "bias")})
+    if (t) p.use(t);
   p.attribute(m, "recurrent_state", inner * *state);
   auto y = scan_in_chunks(model, m, seen[0], seen[1], seen[2], heads, *state, *chunk);
   y = p.binary("aten::mul", y, p.unary("aten::silu", parts[0]));
@@ -96,10 +117,12 @@ Value mamba2(Model& model, const Module& m, const Value& x) {
 /// Mamba: one state for each channel, changed token by token.
 Value mamba(Model& model, const Module& m, const Value& x) {
   auto& p = model.program;
-  const auto a = find_tensor(m, "A_log");
+  const auto a = first_tensor(m, kDecay);
   if (a.shape().rank() != 2) throw NotUnderstood("'" + std::string(a.name()) + "' is not a matrix");
   const auto inner = a.shape()[0], state = a.shape()[1];
   expect_if_checked(model, kStateSize, state, a);
+  expect_if_checked(model, {"mamba_d_ssm"}, inner, a);
+  expect_expansion(model, inner, a);
   const auto in = find_child(m, "in_proj"), narrow = find_child(m, "x_proj"),
              steps = find_child(m, "dt_proj"), conv = find_child(m, "conv1d");
   const auto steps_weight = find_tensor(steps, "weight");
@@ -115,7 +138,7 @@ Value mamba(Model& model, const Module& m, const Value& x) {
   for (size_t i = 0; i < std::size(norms); ++i)
     if (const auto norm = find_child(m, norms[i])) parts[i] = p.norm(norm, parts[i]);
   project(model, steps, parts[0]);
-  for (const auto& t : {a, find_tensor(m, "D")})
+  for (const auto& t : {a, first_tensor(m, kThrough)})
     if (t) p.use(t);
   p.attribute(m, "recurrent_state", inner * state);
   Value y;
@@ -178,7 +201,7 @@ Value causal_convolution(Model& model, const Module& m, const Module& conv, cons
   return p.transpose(activated ? p.unary("aten::silu", kept) : kept, 1, 2);
 }
 
-bool is_mixer(const Module& m) { return find_tensor(m, "A_log") || is_short_convolution(m); }
+bool is_mixer(const Module& m) { return first_tensor(m, kDecay) || is_short_convolution(m); }
 
 Value mix_tokens(Model& model, const Module& m, const Value& x) {
   const Program::Calling calling(model.program, m, "Mixer");

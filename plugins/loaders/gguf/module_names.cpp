@@ -61,6 +61,17 @@ constexpr Row kCommonLayer[] = {
     {"ffn_gate_shexp", "mlp.shared_experts.gate_proj"},
     {"ffn_up_shexp", "mlp.shared_experts.up_proj"},
     {"ffn_down_shexp", "mlp.shared_experts.down_proj"},
+    {"ssm_in", "mamba.in_proj"},
+    {"ssm_conv1d", "mamba.conv1d"},
+    {"ssm_x", "mamba.x_proj"},
+    {"ssm_dt", "mamba.dt_proj"},
+    {"ssm_dt_norm", "mamba.dt_layernorm"},
+    {"ssm_b_norm", "mamba.b_layernorm"},
+    {"ssm_c_norm", "mamba.c_layernorm"},
+    {"ssm_a", "mamba"},
+    {"ssm_d", "mamba"},
+    {"ssm_norm", "mamba.norm"},
+    {"ssm_out", "mamba.out_proj"},
     {"nextn.eh_proj", "eh_proj"},
     {"nextn.embed_tokens", "embed_tokens"},
     {"nextn.enorm", "enorm"},
@@ -85,6 +96,20 @@ constexpr Row kPhi3Layer[] = {{"ffn_up", "mlp.gate_up_proj"}};
 constexpr Row kQwenMoeLayer[] = {{"ffn_gate_shexp", "mlp.shared_expert.gate_proj"},
                                  {"ffn_up_shexp", "mlp.shared_expert.up_proj"},
                                  {"ffn_down_shexp", "mlp.shared_expert.down_proj"}};
+constexpr Row kQwenHybridLayer[] = {{"ffn_gate_shexp", "mlp.shared_expert.gate_proj"},
+                                    {"ffn_up_shexp", "mlp.shared_expert.up_proj"},
+                                    {"ffn_down_shexp", "mlp.shared_expert.down_proj"},
+                                    {"attn_qkv", "linear_attn.in_proj_qkv"},
+                                    {"attn_gate", "linear_attn.in_proj_z"},
+                                    {"ssm_in", "linear_attn.in_proj_qkvz"},
+                                    {"ssm_ba", "linear_attn.in_proj_ba"},
+                                    {"ssm_alpha", "linear_attn.in_proj_a"},
+                                    {"ssm_beta", "linear_attn.in_proj_b"},
+                                    {"ssm_conv1d", "linear_attn.conv1d"},
+                                    {"ssm_dt", "linear_attn.dt_proj"},
+                                    {"ssm_a", "linear_attn"},
+                                    {"ssm_norm", "linear_attn.norm"},
+                                    {"ssm_out", "linear_attn.out_proj"}};
 constexpr Row kGptOssLayer[] = {{"post_attention_norm", "post_attention_layernorm"},
                                 {"ffn_gate_inp", "mlp.router"}};
 constexpr Row kPhi2[] = {{"output_norm", "model.final_layernorm"}};
@@ -136,6 +161,40 @@ constexpr Row kMambaLayer[] = {
     {"ssm_x", "mixer.x_proj"}, {"ssm_dt", "mixer.dt_proj"}, {"ssm_a", "mixer"},
     {"ssm_d", "mixer"},        {"ssm_norm", "mixer.norm"},  {"ssm_out", "mixer.out_proj"}};
 
+constexpr Row kNemotronH[] = {{"token_embd", "model.embeddings"}, {"output_norm", "model.norm_f"}};
+constexpr Row kNemotronHLayer[] = {{"attn_norm", "norm"},
+                                   {"attn_q", "mixer.q_proj"},
+                                   {"attn_k", "mixer.k_proj"},
+                                   {"attn_v", "mixer.v_proj"},
+                                   {"attn_output", "mixer.o_proj"},
+                                   {"ssm_in", "mixer.in_proj"},
+                                   {"ssm_conv1d", "mixer.conv1d"},
+                                   {"ssm_dt", "mixer.dt_proj"},
+                                   {"ssm_a", "mixer"},
+                                   {"ssm_d", "mixer"},
+                                   {"ssm_norm", "mixer.norm"},
+                                   {"ssm_out", "mixer.out_proj"},
+                                   {"ffn_up", "mixer.up_proj"},
+                                   {"ffn_down", "mixer.down_proj"},
+                                   {"ffn_gate_inp", "mixer.gate"},
+                                   {"exp_probs_b", "mixer.gate"},
+                                   {"ffn_up_exps", "mixer.experts.up_proj"},
+                                   {"ffn_down_exps", "mixer.experts.down_proj"},
+                                   {"ffn_latent_down", "mixer.fc1_latent_proj"},
+                                   {"ffn_latent_up", "mixer.fc2_latent_proj"},
+                                   {"ffn_up_shexp", "mixer.shared_experts.up_proj"},
+                                   {"ffn_down_shexp", "mixer.shared_experts.down_proj"}};
+
+constexpr Row kJamba[] = {{"output_norm", "model.final_layernorm"}};
+constexpr Row kJambaLayer[] = {{"ffn_norm", "pre_ff_layernorm"},
+                               {"ffn_gate", "feed_forward.gate_proj"},
+                               {"ffn_up", "feed_forward.up_proj"},
+                               {"ffn_down", "feed_forward.down_proj"},
+                               {"ffn_gate_inp", "feed_forward.router"},
+                               {"ffn_gate_exps", "feed_forward.experts.gate_proj"},
+                               {"ffn_up_exps", "feed_forward.experts.up_proj"},
+                               {"ffn_down_exps", "feed_forward.experts.down_proj"}};
+
 /// Where the modules of an architecture differ from the common ones.
 struct Naming {
   std::string_view architectures;  // general.architecture, separated by spaces
@@ -150,7 +209,10 @@ constexpr Naming kNamings[] = {
     {"lfm2 lfm2moe", "model.layers", kLfm2, kLfm2Layer},
     {"glm4", "model.layers", {}, kGlm4Layer},
     {"phi3", "model.layers", {}, kPhi3Layer},
-    {"qwen2moe qwen3next qwen35moe", "model.layers", {}, kQwenMoeLayer},
+    {"qwen2moe", "model.layers", {}, kQwenMoeLayer},
+    {"qwen3next qwen35 qwen35moe", "model.layers", {}, kQwenHybridLayer},
+    {"jamba falcon-h1", "model.layers", kJamba, kJambaLayer},
+    {"nemotron_h nemotron_h_moe", "model.layers", kNemotronH, kNemotronHLayer},
     {"gpt-oss", "model.layers", {}, kGptOssLayer},
     {"phi2", "model.layers", kPhi2, kPhi2Layer},
     {"starcoder2", "model.layers", {}, kStarcoder2Layer},
