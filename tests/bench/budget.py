@@ -38,7 +38,7 @@ FEWEST, MOST = 3, 15  # runs of a row
 @dataclass(frozen=True)
 class Budget:
     name: str
-    # A file of tests/fixtures/models, "N operators", "N tensors", "TYPE weights" or "LAYERS layers": a folder of Llama 3.1 405B.
+    # A file of tests/fixtures/models, "N operators", "N tensors", "TYPE weights", "TYPE blocks" or "LAYERS layers": a folder of Llama 3.1 405B.
     model: str
     arguments: tuple = GRAPH
     seconds: float = 0  # 0: no limit
@@ -60,6 +60,7 @@ BUDGETS = (
     Budget("Llama 3.1 405B without weights, serving and fit", "126 layers", ("--plugins=serving,fit", "--hardware=nvidia-h100-sxm"), seconds=0.1),
     Budget("statistics of bfloat16", "bf16 weights", STATISTICS, megabytes=200, rate=6),
     Budget("statistics of float32", "f32 weights", STATISTICS, megabytes=200, rate=3),
+    *(Budget(f"statistics of {kind}, GGUF", f"{kind} blocks", STATISTICS, megabytes=200, rate=1.5) for kind in ("Q4_K", "Q6_K", "Q8_0")),
 )
 
 
@@ -110,6 +111,8 @@ def model(budget, work):
         path, command = work / f"large_{what}.pt2", [str(HERE / "make_large.py"), what]
     elif kind == "tensors":
         path, command = work / f"index_{what}" / "model.safetensors.index.json", [str(HERE / "make_index.py"), what]
+    elif kind == "blocks":
+        path, command = work / f"{what}.gguf", [str(HERE / "make_blocks.py"), what]
     else:
         path, command = work / f"weights_{what}.safetensors", [str(HERE / "make_weights.py"), "--gb", str(SIZE), "--dtype", what]
     if not path.exists():
