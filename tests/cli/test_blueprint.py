@@ -201,6 +201,32 @@ class Blueprint(CliTest):
             with self.subTest(model_type, change=change):
                 self.assert_refused(4, words, folder)
 
+    def test_windows_of_longformer(self):
+        for model_type, change, words in (
+            ("longformer", {"attention_window": 63}, ["attention_window is 63", "even"]),
+            ("longformer", {"attention_window": 0}, ["attention_window is 0"]),
+            ("longformer", {"attention_window": -2}, ["attention_window is -2, which no model has"]),
+            ("led", {"max_encoder_position_embeddings": 5}, ["max_encoder_position_embeddings is 5", "led.encoder.embed_positions.weight"]),
+            ("led", {"max_decoder_position_embeddings": 5}, ["max_decoder_position_embeddings is 5", "led.decoder.embed_positions.weight"]),
+        ):
+            row = ROWS[model_type]
+            folder = self.folder / str(len(list(self.folder.iterdir())))
+            write_folder(folder, {**row["config"], **change}, tensors_of(row["tensors"]))
+            with self.subTest(model_type, change=change):
+                self.assert_refused(4, words, folder)
+
+    def test_windows_that_differ_by_layer(self):
+        """A window of w over n tokens, n a multiple of 64: (n/w·2 - 1)·w² products of queries and keys, n·1.5·w of shares and values."""
+        row = ROWS["longformer"]
+        layers, heads, width = row["config"]["num_hidden_layers"], row["config"]["num_attention_heads"], 64
+        macs = {}
+        for windows in ([64] * layers, [32] + [64] * (layers - 1)):
+            folder = self.folder / str(windows[0])
+            write_folder(folder, {**row["config"], "attention_window": windows}, tensors_of(row["tensors"]))
+            macs[windows[0]] = report(folder, PLUGINS, "--bind", "sequence=100")["totals"]["macs"]
+        of = {w: (128 // w * 2 - 1) * w * w * heads * width + 128 * 3 * w // 2 * heads * width for w in macs}
+        self.assertEqual(macs[64] - macs[32], of[64] - of[32])
+
     def test_a_width_that_is_left_to_the_other_sizes(self):
         """Published configurations of Bamba and Granite 4 have "auto" there."""
         row = ROWS["bamba"]

@@ -400,13 +400,20 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
   auto& p = model.program;
   const Program::Calling calling(p, outer, "Attention");
   // GPT-Neo and BERT have a module inside: attn.attention, attention.self.
-  const auto inside = first_child(outer, {"attention", "self", "self_attention"});
+  const auto inside =
+      first_child(outer, {"attention", "self", "self_attention", "longformer_self_attn"});
   if (inside) {
     const auto y = write_attention(model, inside, x, layer, memory);
     const auto out = find_child(outer, "output");
+    if (out && is_matrix(out)) return project(model, out, y);
     return out ? feed_forward(model, out, y, layer) : y;
   }
   const auto& m = outer;
+  // These attend to fewer tokens, so that attention between all is not a lower bound.
+  for (const std::string_view key : {"attention_window", "num_random_blocks", "num_landmarks"})
+    if (!model.family && model.settings.has({key}))
+      throw NotUnderstood(model.settings.source() + " has " + std::string(key) +
+                          ": not every token attends to every other");
   if (find_child(m, "kv_a_proj_with_mqa")) return latent(model, m, x, layer);
   const auto h = heads_of(model, m, layer);
   Value q, k, v, gate;
@@ -451,7 +458,8 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
              : h.key == 1       ? "multi-query"
                                 : "grouped",
              reach, h.key * (h.width + h.value_width));
-  auto y = p.attention(q, k, v, !model.bidirectional && !memory);
+  auto y = slides_by_chunks(model, m) ? attend_by_chunks(model, m, q, k, v, layer)
+                                      : p.attention(q, k, v, !model.bidirectional && !memory);
   if (gated > 1) y = p.binary("aten::mul", y, p.unary("aten::sigmoid", gate));
   return finished(model, m, merged(p, y), x);
 }

@@ -60,9 +60,9 @@ void write_decoder(Model& model, const Module& root, const Module& stack, bool t
     const Program::Calling calling(p, base, "");
     const bool inside = base.name() == "encoder" || base.name() == "decoder";
     const auto owner = inside && base.parent() ? base.parent() : base;
-    x = embed(model, owner, base, ids);
+    x = in_whole_windows(model, embed(model, owner, base, ids));
     for (size_t i = 0; i < count; ++i) x = write_layer(model, stack.child(i), i, x);
-    x = final_norm(model, base, x);
+    x = final_norm(model, base, without_filling(model, x, ids.dims[1]));
   }
   x = head(model, root, base, x);
   for (size_t i = count; i < stack.child_count(); ++i) use_all(model, stack.child(i));

@@ -23,11 +23,12 @@ struct Family {
 //   no-cache         causal, and the library keeps nothing of the past
 //   pair             an encoder, and a decoder that attends to its output
 //   image            over patches of an image
+//   sliding-chunks   Longformer's attention in windows (sliding_chunks.cpp)
 //   positions-from-2 the table of positions has two rows more than positions
 //   gated-queries    the projection of queries has a gate of the same width for each head
 //   shared-experts   every mixture has experts for all tokens, and no key says so
-//   all-experts      every token goes through every expert
 //   any-expansion    `expand` does not say how wide state-space layers are
+//   all-experts      every token goes through every expert
 // clang-format on
 
 /// Null for a type that was not checked.

@@ -52,8 +52,9 @@ Value embed_audio(Model& model, const Module& encoder) {
 
 Value embed_text(Model& model, const Module& encoder) {
   auto& p = model.program;
+  const auto most = model.settings.integer({"max_encoder_position_embeddings"});
   const auto batch = p.batch(),
-             length = p.symbol("encoder_sequence", p.most_tokens(), kUsualSequence);
+             length = p.symbol("encoder_sequence", most.value_or(p.most_tokens()), kUsualSequence);
   const auto ids = p.input("input_ids", DType(TMETER_DTYPE_INT64), {batch, length});
   return embed(model, encoder.parent(), encoder, ids);
 }
@@ -81,9 +82,11 @@ void write_pair(Model& model, const Module& root, const Module& encoders, const 
     const Program::Calling calling(p, encoder, "");
     memory =
         find_child(encoder, "conv1") ? embed_audio(model, encoder) : embed_text(model, encoder);
+    const auto tokens = memory.dims[1];
+    memory = in_whole_windows(model, memory);
     for (size_t i = 0; i < encoder_count; ++i)
       memory = write_layer(model, encoders.child(i), i, memory);
-    memory = final_norm(model, encoder, memory);
+    memory = final_norm(model, encoder, without_filling(model, memory, tokens));
   }
   model.bidirectional = false;
   model.heads = before(kDecoderHeads, kHeads);

@@ -21,6 +21,8 @@ struct Model {
   Value tokens{};                       // as the table has them
   std::vector<Module> shared_blocks{};  // that several layers use, in the order of their weights
   size_t shared_uses = 0;               // layers so far that use one of them
+  int64_t window = 0;                   // tokens of a window of Longformer
+  Size windows{};                       // their number
 
   bool is(std::string_view trait) const { return has_trait(family, trait); }
   void assume(std::string text) { assumptions.insert(std::move(text)); }
@@ -45,6 +47,15 @@ Reach reach_of_layer(Model& model, size_t layer);
 /// Attention of tokens x [batch, sequence, hidden] to themselves, or to `memory`.
 Value write_attention(Model& model, const Module& m, const Value& x, size_t layer,
                       const Value* memory);
+
+/// Longformer's attention (sliding_chunks.cpp). Its layers see whole windows of tokens.
+bool slides_by_chunks(const Model& model, const Module& m);
+Value in_whole_windows(Model& model, const Value& x);
+/// The first `tokens` of them; x as it is in other models.
+Value without_filling(Model& model, const Value& x, const Size& tokens);
+/// q, k, v: [batch, heads, tokens, width].
+Value attend_by_chunks(Model& model, const Module& m, const Value& q, const Value& k,
+                       const Value& v, size_t layer);
 
 /// What an MLP is in its layer: configurations state widths by that.
 enum class Role { kDense, kExpert, kShared };

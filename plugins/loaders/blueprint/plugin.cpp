@@ -39,7 +39,8 @@ const tmeter::Graph weights_of(const tmeter::Request& request) {
 int64_t most_tokens(const Settings& settings) {
   if (settings.has({"rope_parameters.rope_theta", "rope_theta", "qk_rope_head_dim"})) return 0;
   return settings
-      .integer({"max_position_embeddings", "n_positions", "n_ctx", "max_target_positions"})
+      .integer({"max_position_embeddings", "n_positions", "n_ctx", "max_target_positions",
+                "max_decoder_position_embeddings"})
       .value_or(0);
 }
 
@@ -93,8 +94,8 @@ void load_gguf(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmet
   const auto weights = weights_of(request);
   try {
     const auto model = read_gguf(weights);
-    // llama.cpp's cache has 16 bits unless told.
     for (const auto& w : model.warnings) call.warn(w);
+    // llama.cpp's cache has 16 bits unless told.
     const auto dtype = dtype_of(model.settings, weights, TMETER_DTYPE_FLOAT16);
     write(weights, model.settings, model.family, model.architecture, dtype, graph, call);
   } catch (const NotUnderstood& e) {

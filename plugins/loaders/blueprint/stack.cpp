@@ -49,6 +49,10 @@ Value add_positions(Model& model, const Module& place, const Value& x) {
   const auto rows = find_tensor(place, "weight");
   const auto offset = model.is("positions-from-2") ? 2 : 0;
   expect_if_checked(model, kMostPositions, rows.shape()[0] - offset, rows);
+  expect_if_checked(
+      model,
+      {model.bidirectional ? "max_encoder_position_embeddings" : "max_decoder_position_embeddings"},
+      rows.shape()[0] - offset, rows);
   const auto positions = p.node("aten::arange", {}, {x.dims[1]}, DType(TMETER_DTYPE_INT64));
   return p.binary("aten::add", x, p.embedding(place, positions));
 }
