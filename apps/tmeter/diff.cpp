@@ -98,12 +98,12 @@ Ending diff(Session& session, std::vector<ReportTarget> targets) {
   Source source_before, source_after;
   auto before = report_of(session, line.other, plugins, source_before);
   auto after = report_of(session, line.model, plugins, source_after);
-  require_metrics_of_report(session, after.report.results);
   after.report.view = line.view;
   after.report.comparison = compare(before.report, after.report);
   compare_values(session, source_before, source_after, after.report);
   if (wants_weight_errors(line) && !is_saved(line.other) && !is_saved(line.model))
     add_weight_errors(session, before.report, after.report);
+  require_metrics_of_report(session, after.report.results);
   after.report.assertions.clear();
   for (const auto& a : session.assertions())
     after.report.assertions.push_back(evaluate_change(a, after.report));

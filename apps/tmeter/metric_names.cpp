@@ -104,7 +104,7 @@ void require(const Session& session, const Names& known, Of of) {
 
 /// Names that metrics of plugins do not have.
 Names other_names() {
-  return {"all", "none", "coverage", "unknown", "kernel_size", "input_size", "output_size"};
+  return {"all", "none", "coverage", "unknown", "kernel_size", "input_size", "output_size", "sqnr"};
 }
 
 }  // namespace
