@@ -103,7 +103,7 @@ inline bool is_known(const tmeter_number& n) {
 inline bool is_partial(const tmeter_number& n) {
   return is_known(n) && (n.flags & TMETER_NUMBER_PARTIAL) != 0;
 }
-/// It rests on an assumption about data (size_notes.hpp): it bounds nothing.
+/// It rests on an assumption (size_notes.hpp): it bounds nothing.
 inline bool is_assumed(const tmeter_number& n) {
   return is_known(n) && (n.flags & TMETER_NUMBER_ASSUMED) != 0;
 }

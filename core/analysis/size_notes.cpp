@@ -17,8 +17,20 @@ std::vector<const Symbol*> assumed_symbols(const Graph& graph) {
   return out;
 }
 
+/// The first symbol whose value lies below the range in the file (Symbol::least); null: none.
+const Symbol* below_range(const Graph& graph) {
+  const auto& symbols = graph.symbols();
+  const auto it = std::ranges::find_if(symbols, [](const auto& s) { return s.value < s.min; });
+  return it == symbols.end() ? nullptr : &*it;
+}
+
 bool holds_everywhere(const Graph& graph) {
-  return std::ranges::all_of(graph.conditions(), [&](const auto& c) { return graph.holds(c); });
+  return std::ranges::all_of(graph.conditions(), [&](const auto& c) { return graph.holds(c); }) &&
+         !below_range(graph);
+}
+
+std::string shown(const Symbol& s) {
+  return printable(std::string(s.place.empty() ? s.name : s.place));
 }
 
 /// "x.0=5, x.1=7"
@@ -28,8 +40,7 @@ std::string sizes_in(const Graph& graph, ExprId expr) {
   std::string out;
   for (size_t i = 0; i < std::min(kNamed, symbols.size()); ++i) {
     const auto& s = graph.symbols()[symbols[i]];
-    out += (i ? ", " : "") + printable(std::string(s.place.empty() ? s.name : s.place)) + "=" +
-           std::to_string(s.value);
+    out += (i ? ", " : "") + shown(s) + "=" + std::to_string(s.value);
   }
   return out + (symbols.size() > kNamed ? ", …" : "");
 }
@@ -95,7 +106,14 @@ std::string unmet_conditions_note(const Graph& graph) {
     if (!first) first = &c;
     ++unmet;
   }
-  if (!first) return {};
+  if (!first) {
+    const auto* s = below_range(graph);
+    if (!s) return {};
+    return "the range of " + shown(*s) + " in the file begins at " + std::to_string(s->min) +
+           " (torch.export tells 0 and 1 apart from other sizes): for " + shown(*s) + "=" +
+           std::to_string(s->value) + " the model may refuse its inputs, or run other operators" +
+           std::string(kFigures);
+  }
   const auto sizes = sizes_in(graph, first->expr);
   return "the model was exported for sizes with " +
          (first->text.empty() ? graph.expressions().text(first->expr) : std::string(first->text)) +

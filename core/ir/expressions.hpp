@@ -19,6 +19,11 @@ struct Symbol {
   // A dim of an input that is just this symbol, "input_ids.0", or an input that is a number.
   std::string_view place = {};
   bool given = false;  // the value is the user's
+
+  /// The smallest value that the model takes. torch.export tells 0 and 1 apart while it records, so
+  /// it writes 2 for a size without a lower bound; an exported program checks only bounds above 2
+  /// (torch/_export/utils.py: "we allow dimensions to be 0/1 at runtime").
+  int64_t least() const { return min > 0 && min <= 2 ? 0 : min; }
 };
 
 /// 0 is "no expression"; ids count from 1.

@@ -122,7 +122,7 @@ size_t Graph::find_symbol(std::string_view name) const {
 
 void Graph::require_in_range(size_t symbol, int64_t value, std::string_view option) const {
   const auto& s = symbols_[symbol];
-  if (value >= s.min && value <= s.max) return;
+  if (value >= s.least() && value <= s.max) return;
   throw Error(ErrorKind::kUsage, std::string(option) + " " + std::string(s.name) + "=" +
                                      std::to_string(value) + ": the model declares the range " +
                                      range_text(s));

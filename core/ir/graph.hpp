@@ -191,7 +191,7 @@ class Graph {
   /// Index of a symbol by its name ("s77") or its place ("input_ids.0"); throws Error(kUsage)
   /// listing the symbols there are.
   size_t find_symbol(std::string_view name) const;
-  /// Throws Error(kUsage) beginning with `option` ("--bind") unless the file allows the value.
+  /// Throws Error(kUsage) beginning with `option` ("--bind") unless the model takes the value.
   void require_in_range(size_t symbol, int64_t value, std::string_view option) const;
   /// Sets symbols, all at once, and re-evaluates every size. Throws as the two above, and
   /// Error(kModel) if sizes overflow.

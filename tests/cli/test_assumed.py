@@ -1,4 +1,4 @@
-"""Figures that rest on an assumption about data are marked in every format, and prove nothing.
+"""Figures that rest on an assumption are marked in every format, and prove nothing.
 
 tests/fixtures/make_assumed.py writes the models. By hand: `rows` has 6 rows of 4; data chooses those that reach the
 second layer: 6·4·2 + 6·4·3 if it chooses all. `count` makes rows of 4 for a layer of 3; `rows.scripted` has one as
@@ -89,7 +89,7 @@ class Formats(CliTest):
     def test_text(self):
         text = written("text", ROWS)
         self.assertIn("MACs ~120", text)
-        self.assertIn("~: rests on an assumption about data", text)
+        self.assertIn("~: rests on an assumption that a warning names", text)
 
     def test_markdown(self):
         self.assertIn("| ~120 |", written("markdown", ROWS))

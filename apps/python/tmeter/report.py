@@ -2,7 +2,7 @@
 
 A figure is a number, or it is not and a status says why: ``unknown`` (no rule), ``unavailable``
 (not known on this machine or for this file), ``not_finite``. A number may carry ``lower_bound`` or ``partial`` (something
-inside has no figure), ``assumed`` (it rests on an assumption about data, which a warning names) or
+inside has no figure), ``assumed`` (it rests on an assumption that a warning names) or
 ``zero_by_rule``. Statuses are columns of their own, never numbers.
 """
 

@@ -139,7 +139,7 @@ class Result:
         """The status of a total that is not a plain number; None: it is one.
 
         ``"lower_bound"`` (something inside has no figure), ``"partial"``, ``"assumed"`` (it rests on an
-        assumption about data, which a warning names), ``"unknown"`` (no rule),
+        assumption that a warning names), ``"unknown"`` (no rule),
         ``"unavailable"``, ``"not_finite"``, ``"zero_by_rule"``.
 
         Raises:

@@ -202,7 +202,9 @@ tmeter_id Symbols::symbol_expr(size_t index) {
   const int64_t value = value_of(index);
   auto& s = symbols_[index];
   if (!s.expr) {
-    const auto id = builder_.symbol(s.name, std::min(s.min, value), std::max(s.max, value), value);
+    // A size from an input may lie below the range (`solve`), a recorded one defines it.
+    const auto min = s.fixed ? s.min : std::min(s.min, value);
+    const auto id = builder_.symbol(s.name, min, std::max(s.max, value), value);
     s.expr = builder_.expr_symbol(id);
   }
   return s.expr;
@@ -233,14 +235,17 @@ std::optional<int64_t> Symbols::from_hints(size_t symbol) {
         entry.symbols, [&](size_t s) { return s == symbol || symbols_[s].value; });
     const bool has_it = std::ranges::find(entry.symbols, symbol) != entry.symbols.end();
     if (!has_it || !others_known) continue;
-    if (const auto v = solve(entry, symbol, *entry.hint)) return v;
+    if (const auto v =
+            solve(entry, symbol, *entry.hint, std::max<int64_t>(symbols_[symbol].min, 0)))
+      return v;
   }
   return std::nullopt;
 }
 
 /// The value of `symbol` that makes the expression `wanted`. Bisects, since sizes grow with their
 /// symbols. If that fails, tries the first few values.
-std::optional<int64_t> Symbols::solve(const Entry& entry, size_t symbol, int64_t wanted) {
+std::optional<int64_t> Symbols::solve(const Entry& entry, size_t symbol, int64_t wanted,
+                                      int64_t least) {
   std::vector<int64_t> values;
   size_t slot = 0;
   for (size_t i = 0; i < entry.symbols.size(); ++i) {
@@ -256,7 +261,6 @@ std::optional<int64_t> Symbols::solve(const Entry& entry, size_t symbol, int64_t
     const auto r = at(v);
     return r && r->den == 1 && r->num == wanted;
   };
-  const int64_t least = std::max<int64_t>(symbols_[symbol].min, 0);
   int64_t low = least, high = std::min(symbols_[symbol].max, int64_t{1} << 40);
   while (low < high && budget_ > 0) {
     const int64_t middle = low + (high - low) / 2;
@@ -278,7 +282,8 @@ std::string Symbols::fix(json::element size, int64_t wanted, const std::string& 
   if (!entry || !entry->expr || entry->symbols.size() != 1)
     return "cannot be set directly; use --bind with the symbols it is computed from";
   auto& s = symbols_[entry->symbols[0]];
-  const auto solution = solve(*entry, entry->symbols[0], wanted);
+  // Torch allows 0 and 1 at run time, unless the range begins above 2 (core/ir/expressions.hpp).
+  const auto solution = solve(*entry, entry->symbols[0], wanted, s.min > 2 ? s.min : 0);
   if (!solution) {
     std::string range = std::to_string(s.min) + " … ";
     range += s.max == INT64_MAX ? "any" : std::to_string(s.max);

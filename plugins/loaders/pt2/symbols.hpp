@@ -75,7 +75,7 @@ class Symbols {
   size_t symbol_index(std::string_view name);
   int64_t value_of(size_t symbol);
   std::optional<int64_t> from_hints(size_t symbol);
-  std::optional<int64_t> solve(const Entry& entry, size_t symbol, int64_t wanted);
+  std::optional<int64_t> solve(const Entry& entry, size_t symbol, int64_t wanted, int64_t least);
   std::optional<Expr::Ratio> evaluate(Entry& entry);
   tmeter_id symbol_expr(size_t symbol);
   void push(std::string_view text, Entry& entry);

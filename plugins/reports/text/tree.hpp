@@ -20,7 +20,7 @@ inline constexpr const char* kLowerBound =
 
 /// For the legend of a tree with cells that rest on an assumption.
 inline constexpr const char* kAssumed =
-    "~: rests on an assumption about data, which a warning names";
+    "~: rests on an assumption that a warning names";
 
 /// For the legend of a tree with cells that are part of a module's figure.
 inline constexpr const char* kInModule =

@@ -130,8 +130,8 @@ enum {
   /* Of a module call: a module handler gave it, and it stands for everything inside; of a module:
    * each of its calls has such a value. The host alone sets it. */
   TMETER_NUMBER_BY_MODULE = 2u,
-  /* Of a module or the model, instead of PARTIAL: the value rests on an assumption about data, such as a
-   * size that depends on it or a branch that was chosen; a warning names it. It bounds nothing. The host
+  /* Of a module or the model, instead of PARTIAL: the value rests on an assumption that a warning names: data
+   * decide a size or a branch, or the sizes break a condition of the program. It bounds nothing. The host
    * alone sets it, when all is computed: only report writers see it. */
   TMETER_NUMBER_ASSUMED = 4u
 };

@@ -73,7 +73,7 @@ class Cell {
   bool by_module() const { return (n_.flags & TMETER_NUMBER_BY_MODULE) != 0; }
   /// A value that leaves something out: a sum is a lower bound.
   bool partial() const { return known() && (n_.flags & TMETER_NUMBER_PARTIAL) != 0; }
-  /// A value that rests on an assumption about data, which a warning names: it bounds nothing.
+  /// A value that rests on an assumption that a warning names: it bounds nothing.
   bool assumed() const { return known() && (n_.flags & TMETER_NUMBER_ASSUMED) != 0; }
   Cell as_partial() const {
     Cell out = *this;

@@ -64,7 +64,7 @@ enum class CellStatus : int32_t {
   kNotFinite,
   kLowerBound,  // a sum or maximum that leaves something out
   kPartial,     // another roll-up that leaves something out
-  kAssumed,     // rests on an assumption about data
+  kAssumed,     // rests on an assumption that a warning names
   kByModule     // a module handler gave it; it covers everything inside the module call
 };
 /// CellStatus

@@ -5,7 +5,7 @@ import { ModuleTree } from "./modules";
 import { Axis } from "./codes";
 import type * as Raw from "./raw";
 
-/** A figure that something inside has no part in, or one that rests on an assumption about data. */
+/** A figure that something inside has no part in, or one that rests on an assumption. */
 export type Doubt = "none" | "bound" | "assumed";
 
 const byMetric = (rows: number[][]): Map<number, Set<number>> =>

@@ -30,7 +30,7 @@ export function aboutFigure(cell: RawCell, metric: Metric, doubt: Doubt): string
   const bound = {
     none: "",
     bound: "\nA lower bound: operators without a rule are not in it",
-    assumed: "\nIt rests on an assumption about data, which a warning names",
+    assumed: "\nIt rests on an assumption that a warning names",
   }[doubt];
   const missing = metric.provenance === Provenance.unavailable ? `\n${metric.provenance_text}` : "";
   return `${exact(cell, metric, doubt)}${bound}${missing}\n${aboutMetric(metric)}`;
