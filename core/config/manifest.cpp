@@ -1,38 +1,83 @@
 #include "core/config/manifest.hpp"
 
+#include <cstdint>
+#include <limits>
+#include <optional>
 #include <sstream>
 #include <tuple>
+#include <utility>
 
+#include "core/base/text.hpp"
 #include "core/config/toml_util.hpp"
 
 namespace tmeter::core {
 namespace {
 
-std::string text(const toml::table& t, const char* key) { return t[key].value_or(std::string()); }
+/// The members of a table of the manifest. An absent one is empty or 0; one of another type is an
+/// error with its place.
+class Members {
+ public:
+  Members(const toml::table& table, const std::string& path) : table_(table), path_(path) {}
 
-template <class T>
-T number(const toml::table& t, const char* key) {
-  return static_cast<T>(t[key].value_or(int64_t{0}));
-}
-
-std::vector<std::string> texts(const toml::table& t, const char* key) {
-  std::vector<std::string> out;
-  if (const auto* list = t[key].as_array()) {
-    for (const auto& item : *list) out.push_back(item.value_or(std::string()));
+  std::string text(const char* key) const {
+    const auto* node = table_.get(key);
+    return node ? text_of(*node, key) : std::string();
   }
-  return out;
-}
-
-/// The tables of an array of tables.
-std::vector<const toml::table*> tables(const toml::table& t, const char* key) {
-  std::vector<const toml::table*> out;
-  if (const auto* list = t[key].as_array()) {
-    for (const auto& item : *list) {
-      if (const auto* table = item.as_table()) out.push_back(table);
-    }
+  template <class T>
+  T number(const char* key) const {
+    const auto* node = table_.get(key);
+    if (!node) return 0;
+    const auto value = node->value_exact<int64_t>();
+    if (!value || !std::in_range<T>(*value))
+      refuse(*node, key,
+             "a whole number from " + std::to_string(std::numeric_limits<T>::min()) + " to " +
+                 std::to_string(std::numeric_limits<T>::max()));
+    return static_cast<T>(*value);
   }
-  return out;
-}
+  std::vector<std::string> texts(const char* key) const {
+    std::vector<std::string> out;
+    for (const auto* node : items(key)) out.push_back(text_of(*node, key));
+    return out;
+  }
+  std::vector<Members> tables(const char* key) const {
+    std::vector<Members> out;
+    for (const auto* node : items(key)) out.push_back(table_of(*node, key));
+    return out;
+  }
+  std::optional<Members> table(const char* key) const {
+    const auto* node = table_.get(key);
+    return node ? std::optional(table_of(*node, key)) : std::nullopt;
+  }
+
+ private:
+  std::vector<const toml::node*> items(const char* key) const {
+    std::vector<const toml::node*> out;
+    const auto* node = table_.get(key);
+    if (!node) return out;
+    const auto* list = node->as_array();
+    if (!list) refuse(*node, key, "a list");
+    for (const auto& item : *list) out.push_back(&item);
+    return out;
+  }
+  std::string text_of(const toml::node& node, const char* key) const {
+    const auto* value = node.as_string();
+    if (!value) refuse(node, key, "a text");
+    return value->get();
+  }
+  Members table_of(const toml::node& node, const char* key) const {
+    const auto* value = node.as_table();
+    if (!value) refuse(node, key, "a table");
+    return {*value, path_};
+  }
+  [[noreturn]] void refuse(const toml::node& node, const char* key,
+                           const std::string& expected) const {
+    toml_error(ErrorKind::kPlugin, path_, node.source(),
+               "'" + std::string(key) + "': " + expected + " is expected");
+  }
+
+  const toml::table& table_;
+  const std::string& path_;
+};
 
 toml::array to_array(const std::vector<std::string>& items) {
   toml::array out;
@@ -52,45 +97,47 @@ bool same_offer(const Manifest& a, const Manifest& b) {
 }
 
 Manifest read_manifest(const std::string& path) {
-  const auto doc = parse_toml_file(ErrorKind::kPlugin, path);
+  const auto root = parse_toml_file(ErrorKind::kPlugin, path);
+  const Members doc(root, path);
   Manifest m;
-  m.id = text(doc, "id");
-  m.name = text(doc, "name");
-  m.version = text(doc, "version");
-  m.description = text(doc, "description");
-  m.unavailable = text(doc, "unavailable");
-  m.needs = texts(doc, "needs");
-  m.metrics = texts(doc, "metrics");
-  m.options = texts(doc, "options");
-  m.handles = texts(doc, "handles");
-  m.decoders = texts(doc, "decoders");
-  m.propagators = texts(doc, "propagators");
-  m.shape_rules = texts(doc, "shape_rules");
-  m.executors = texts(doc, "executors");
-  m.measured = texts(doc, "measured");
-  m.rights = text(doc, "rights");
-  m.library_folders = texts(doc, "library_folders");
-  m.when_missing = text(doc, "when_missing");
-  m.schema = number<uint32_t>(doc, "schema");
-  m.abi_minor = number<uint32_t>(doc, "abi_minor");
-  if (const auto* library = doc["library"].as_table()) {
-    m.made_from = {number<uint64_t>(*library, "size"), number<int64_t>(*library, "mtime"),
-                   text(*library, "sha256"), text(*library, "build_id")};
+  m.id = doc.text("id");
+  m.name = doc.text("name");
+  m.version = doc.text("version");
+  m.description = doc.text("description");
+  m.unavailable = doc.text("unavailable");
+  m.needs = doc.texts("needs");
+  m.metrics = doc.texts("metrics");
+  m.options = doc.texts("options");
+  m.handles = doc.texts("handles");
+  m.decoders = doc.texts("decoders");
+  m.propagators = doc.texts("propagators");
+  m.shape_rules = doc.texts("shape_rules");
+  m.executors = doc.texts("executors");
+  m.measured = doc.texts("measured");
+  m.rights = doc.text("rights");
+  m.library_folders = doc.texts("library_folders");
+  m.when_missing = doc.text("when_missing");
+  m.schema = doc.number<uint32_t>("schema");
+  m.abi_minor = doc.number<uint32_t>("abi_minor");
+  if (const auto library = doc.table("library")) {
+    m.made_from = {static_cast<uint64_t>(library->number<int64_t>("size")),
+                   library->number<int64_t>("mtime"), library->text("sha256"),
+                   library->text("build_id")};
   }
-  for (const auto* l : tables(doc, "loader")) {
-    LoaderManifest loader{text(*l, "name"), text(*l, "title"), {}};
-    for (const auto* x : tables(*l, "match")) {
-      const auto score = (*x)["score"].value_or(int32_t{0});
+  for (const auto& l : doc.tables("loader")) {
+    LoaderManifest loader{l.text("name"), l.text("title"), {}};
+    for (const auto& x : l.tables("match")) {
+      const auto score = x.number<int32_t>("score");
       if (score < 1 || score > 100)
-        throw Error(ErrorKind::kPlugin, path + ": loader '" + loader.name + "' has a match with a score of " +
+        throw Error(ErrorKind::kPlugin, path + ": loader '" + printable(loader.name) +
+                                            "' has a match with a score of " +
                                             std::to_string(score) + "; scores are 1 to 100");
-      loader.matches.push_back({text(*x, "conditions"), score});
+      loader.matches.push_back({x.text("conditions"), score});
     }
     m.loaders.push_back(std::move(loader));
   }
-  for (const auto* w : tables(doc, "writer")) {
-    m.writers.push_back({text(*w, "name"), text(*w, "extension"), text(*w, "media_type")});
-  }
+  for (const auto& w : doc.tables("writer"))
+    m.writers.push_back({w.text("name"), w.text("extension"), w.text("media_type")});
   if (m.id.empty() || m.name.empty())
     throw Error(ErrorKind::kPlugin, path + ": 'id' or 'name' is missing");
   return m;

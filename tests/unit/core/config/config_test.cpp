@@ -239,6 +239,31 @@ TEST(Manifest, SurvivesARoundTrip) {
   EXPECT_TRUE(same_offer(m, back));
 }
 
+// Each would otherwise be cut to a number of another meaning, or count as absent.
+TEST(Manifest, AMemberOfAnotherTypeOrBeyondItsRangeIsRefusedWithItsPlace) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"schema = 4294967297", "'schema': a whole number from 0 to 4294967295 is expected"},
+      {"abi_minor = -1", "'abi_minor': a whole number from 0 to 4294967295 is expected"},
+      {"abi_minor = 4294967296", "'abi_minor': a whole number"},
+      {"abi_minor = 1.5", "'abi_minor': a whole number"},
+      {"schema = '1'", "'schema': a whole number"},
+      {"needs = [1]", "'needs': a text is expected"},
+      {"needs = 'flops'", "'needs': a list is expected"},
+      {"rights = ['network']", "'rights': a text is expected"},
+      {"library = 1", "'library': a table is expected"},
+      {"library = { mtime = true }", "'mtime': a whole number"},
+      {"writer = [1]", "'writer': a table is expected"},
+      {"loader = [{ name = 'l', match = [{ score = 4294967396 }] }]", "'score': a whole number"},
+      {"loader = [{ name = 'l', match = [{ score = 5, conditions = [] }] }]",
+       "'conditions': a text"},
+      {"loader = [{ name = \"a\\u001b\", match = [{ score = 0 }] }]",
+       "loader 'a\\x1b' has a match"}};
+  for (const auto& one : cases) {
+    const auto path = file_with("wrong.tmeter.toml", "id = 'a'\nname = 'a'\n" + one.first + "\n");
+    expect_error(ErrorKind::kPlugin, {path + ":", one.second}, [&] { read_manifest(path); });
+  }
+}
+
 TEST(Hardware, NumbersAreFlattenedAndNeedASource) {
   const auto good = file_with(
       "good.toml",
