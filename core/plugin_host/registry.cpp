@@ -38,9 +38,9 @@ const fs::path& install_prefix() {
 /// Where tmeter's own plugins lie.
 fs::path own_folder() { return install_prefix() / "lib/tmeter/plugins"; }
 
-/// Records third-party code in the shared page before it runs.
+/// Tells the supervisor of third-party code before it runs.
 void note_code_of(const Plugin& p) {
-  if (p.file) note_participant(p.library, p.manifest.id, true);
+  if (p.file) note_participant({p.library, p.manifest.id});
 }
 
 /// Plugins in tmeter's own folder are trusted: a user who can change them can change tmeter.
@@ -248,6 +248,7 @@ void Registry::leave_unopened(std::unique_ptr<Plugin> plugin, const std::string&
 
 const Excluded* Registry::exclusion(const Plugin& p) const {
   const auto it = std::find_if(excluded_.begin(), excluded_.end(), [&](const Excluded& e) {
+    if (e.suspected && !p.file) return false;
     return e.plugin == p.library || (!p.manifest.id.empty() && e.plugin == p.manifest.id);
   });
   return it == excluded_.end() ? nullptr : &*it;

@@ -46,19 +46,6 @@ void share_activity() {
   new (shared) Activity;
 }
 
-void note_participant(std::string_view library, std::string_view id, bool asked) {
-  auto& a = activity();
-  const auto count = std::min<size_t>(a.participant_count, Activity::kParticipants);
-  size_t i = 0;
-  while (i < count && !a.participants[i].library.is(library)) ++i;
-  if (i == Activity::kParticipants) return;
-  auto& p = a.participants[i];
-  p.library.set(library);
-  if (!id.empty()) p.id.set(id);
-  p.asked = p.asked || asked;
-  if (i == count) a.participant_count = static_cast<uint32_t>(count + 1);
-}
-
 bool is_inside_plugin(const Activity& activity) {
   return std::any_of(activity.slots.begin(), activity.slots.end(),
                      [](const ActivitySlot& s) { return !s.plugin.empty(); });

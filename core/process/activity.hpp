@@ -1,7 +1,8 @@
-// The worker's current activity, in a page shared with its supervisor: reports of a crash, a kill or a
-// time-out name the plugin, the callback and the node. Writing copies a few short texts and makes no
-// system call. The supervisor does not trust the page: it cuts texts and makes them printable before it
-// shows them.
+// The worker's current activity, in a page shared with its supervisor: reports of a crash, a kill
+// or a time-out name the plugin, the callback and the node. Writing copies a few short texts and
+// makes no system call. The supervisor does not trust the page: it derives no exit status from it,
+// cuts texts and makes them printable before it shows them, and ignores a page whose seals are
+// broken.
 #pragma once
 #include <array>
 #include <atomic>
@@ -50,39 +51,38 @@ enum class OpenedFor : int32_t {
 struct ActivitySlot {
   ShortText<256> plugin;  // id, or a path while it is opened; empty: the host itself is at work
   ShortText<160> doing;   // "on metric 'macs'", completes "plugin X crashed …"
-  OpenedFor opening{};      // its library or tables are being opened
+  OpenedFor opening{};    // its library or tables are being opened
   int64_t node = -1;      // index, with its operator and module:
   ShortText<96> op;       // "aten::conv2d"
   ShortText<160> module;  // "layer1.0.conv2"
   ShortText<208> at;      // what the plugin itself said: "aten::conv2d of layer1"
 };
 
-/// A third-party plugin whose code has run in this process.
-struct Participant {
-  ShortText<256> library;
-  ShortText<96> id;    // empty: not known yet
-  bool asked = false;  // false: found in a plugin folder, not requested
-};
-
 struct Activity {
-  static constexpr size_t kSlots = 64, kParticipants = 32;
+  static constexpr size_t kSlots = 64;
+  /// At both ends and in the middle. A stray write over the page changes one of them.
+  static constexpr uint64_t kSeal = 0x6a09'e667'f3bc'c908;
+  uint64_t first_seal = kSeal;
   std::array<ActivitySlot, kSlots> slots;  // 0 is the main thread's
+  uint64_t middle_seal = kSeal;
   std::atomic<uint32_t> slots_taken{1};
   std::atomic<Stage> stage{Stage::kStarting};
   /// An earlier attempt found the process changed, without knowing by which plugin: the whole state
   /// is checked after each callback.
   bool watchful = false;
-  std::array<Participant, kParticipants> participants;
-  std::atomic<uint32_t> participant_count{0};
   ShortText<256> speaker;                 // the plugin whose lines are read (stdio_attribution.hpp)
   std::atomic<bool> is_listening{false};  // the supervisor reads them just now
   ShortText<64> engine;                   // what runs the file's code just now: "LibTorch"
   std::atomic<int32_t> crashed_slot{-1};  // set by the signal handler
   /// Set where the run failed and its memory was given back.
   std::atomic<bool> no_memory_left{false};
-  /// Set by a signal handler that ends the worker itself, together with its exit status.
+  /// Set by the signal handler that ends the worker where the model's file has become shorter.
   ShortText<512> last_words;
-  int32_t last_status = 0;
+  uint64_t last_seal = kSeal;
+
+  bool is_sound() const {
+    return first_seal == kSeal && middle_seal == kSeal && last_seal == kSeal;
+  }
 };
 
 /// The page, made once before the first fork; in a process without supervisor an ordinary object.
@@ -93,9 +93,6 @@ void share_activity();
 bool is_inside_plugin(const Activity& activity);
 /// In a process forked from the worker: replaces the shared page by a private copy.
 void leave_activity();
-
-/// Notes a plugin that is not tmeter's own before its code runs; its id may follow. Main thread.
-void note_participant(std::string_view library, std::string_view id, bool asked);
 
 /// While it lives, the run is at this stage.
 class AtStage {

@@ -73,7 +73,7 @@ bool FrameReader::hand_over(const std::function<void(const Frame&)>& handle) {
   while (end_ - begin_ >= sizeof(Header)) {
     Header header;
     std::memcpy(&header, buffer_.get() + begin_, sizeof header);
-    if (header.kind < 1 || header.kind > static_cast<uint32_t>(FrameKind::kReportWhole) ||
+    if (header.kind < 1 || header.kind > static_cast<uint32_t>(FrameKind::kParticipant) ||
         header.size > kMaxText) {
       broken_ = true;
       return false;

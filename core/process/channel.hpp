@@ -17,13 +17,14 @@ enum class FrameKind : uint32_t {
   kMessage = 1,   ///< a line for standard error
   kProgress = 2,  ///< Frame::numbers: done, total; text: unit
   kProgressEnded = 3,
-  kReport = 4,      ///< numbers[0]: target; text: bytes
-  kRunsFile = 5,    ///< text: the engine that runs code of the file; empty: it has ended
-  kOffender = 6,    ///< before kFinished. numbers: opened, asked for; text: plugin, NUL, reason
-  kFinished = 7,    ///< numbers: exit status, reports stand; text: the message, may be empty
-  kRunsModel = 8,   ///< text: the engine that runs the model for --inference; empty: it has ended
-  kLongReport = 9,  ///< numbers: target, place of the bytes in the ReportMemory
+  kReport = 4,        ///< numbers[0]: target; text: bytes
+  kRunsFile = 5,      ///< text: the engine that runs code of the file; empty: it has ended
+  kOffender = 6,      ///< before kFinished. numbers: opened, asked for; text: plugin, NUL, reason
+  kFinished = 7,      ///< numbers: exit status, reports stand; text: the message, may be empty
+  kRunsModel = 8,     ///< text: the engine that runs the model for --inference; empty: it has ended
+  kLongReport = 9,    ///< numbers: target, place of the bytes in the ReportMemory
   kReportWhole = 10,  ///< numbers: target, bytes in all
+  kParticipant = 11,  ///< before code of a third-party plugin runs. text: its library, NUL, its id
 };
 
 struct Frame {
@@ -51,8 +52,9 @@ class FrameReader {
  public:
   explicit FrameReader(int fd) : fd_(fd) {}
 
-  /// Reads the available bytes without waiting and hands over each whole frame; its text is valid until
-  /// the next one. False once the other end is closed or has sent bytes that do not form a frame.
+  /// Reads the available bytes without waiting and hands over each whole frame; its text is valid
+  /// until the next one. False once the other end is closed or has sent bytes that do not form a
+  /// frame.
   bool read(const std::function<void(const Frame&)>& handle);
   /// True if the bytes did not form a frame.
   bool broken() const { return broken_; }

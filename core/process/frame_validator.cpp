@@ -8,6 +8,9 @@
 namespace tmeter::core {
 namespace {
 
+// The supervisor keeps their names: a path and an id each.
+constexpr size_t kMaxParticipants = 1000, kMaxParticipantBytes = 8192;
+
 /// docs/command-line.md
 bool is_exit_status(uint64_t number) {
   constexpr std::array<ErrorKind, 7> kFailures{
@@ -41,6 +44,10 @@ std::string FrameValidator::defect(const Frame& f, const Outputs& outputs,
     case FrameKind::kReportWhole:
       if (auto why = defect_of_report(f, outputs); !why.empty()) return why;
       return f.numbers[1] == outputs.written(f.numbers[0]) ? "" : "a report has not come whole";
+    case FrameKind::kParticipant:
+      if (f.text.size() > kMaxParticipantBytes || ++participants_ > kMaxParticipants)
+        return "it names more plugins than there can be";
+      return {};
     case FrameKind::kOffender:
       if (offender_) return "it blames a second plugin";
       offender_ = true;

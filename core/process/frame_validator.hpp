@@ -23,6 +23,7 @@ class FrameValidator {
   std::string defect_of_end(const Frame& frame, const Outputs& outputs) const;
   bool runs_model_;
   bool offender_ = false, finished_ = false;
+  size_t participants_ = 0;
 };
 
 }  // namespace tmeter::core

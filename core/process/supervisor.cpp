@@ -90,10 +90,10 @@ class Attempt {
       const bool told = answered && !said_->message.empty();
       return {kInterruptedStatus, told ? said_->message : kInterruptedWords, false, {}};
     }
-    if (believed) return explain_failure(activity(), *said_);
+    if (believed) return explain_failure(activity(), *said_, participants_);
     if (said_ && ended_by_ == EndedBy::kItself) end_by(EndedBy::kContract, "it did not end well");
-    return explain_worker_exit(activity(),
-                               {ended_by_, worker_.wait_status(), limit_, job_.subject});
+    return explain_worker_exit(activity(), {ended_by_, worker_.wait_status(), limit_, job_.subject,
+                                            engine_, participants_});
   }
 
   void turn() {
@@ -138,12 +138,17 @@ class Attempt {
       case FrameKind::kProgressEnded:
         terminal_.clear_progress();
         break;
+      case FrameKind::kParticipant:
+        participants_.push_back(participant_of(f));
+        break;
       case FrameKind::kRunsFile:
+        engine_ = f.text;
         file_until_ = f.text.empty() || job_.limits.timeout > 0
                           ? kForever
                           : in_seconds(job_.limits.running_file);
         break;
       case FrameKind::kRunsModel:
+        engine_ = f.text;
         grace_ = kGraceOfRuns;
         break;
       case FrameKind::kReport:
@@ -166,6 +171,12 @@ class Attempt {
         outputs_.push();
         break;
     }
+  }
+
+  static Participant participant_of(const Frame& f) {
+    const auto library = f.text.substr(0, f.text.find('\0'));
+    const auto id = library.size() < f.text.size() ? f.text.substr(library.size() + 1) : "";
+    return {std::string(library), std::string(id)};
   }
 
   static Excluded offender_of(const Frame& f) {
@@ -224,6 +235,8 @@ class Attempt {
   FrameValidator validator_;
   std::optional<Ending> said_;
   std::optional<Excluded> offender_;
+  std::vector<Participant> participants_;
+  std::string engine_;  // runs code of the file or the model just now
   EndedBy ended_by_ = EndedBy::kItself;
   std::string limit_;
   Clock::time_point next_look_ = Clock::now() + kMemoryInterval;

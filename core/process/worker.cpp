@@ -6,6 +6,27 @@
 
 namespace tmeter::core {
 
+namespace {
+Worker* the_worker = nullptr;
+}
+
+Worker::Worker(int fd, std::vector<Excluded> excluded, ReportMemory* reports)
+    : frames_(fd), excluded_(std::move(excluded)), long_reports_(reports) {
+  the_worker = this;
+}
+
+Worker::~Worker() {
+  if (the_worker == this) the_worker = nullptr;
+}
+
+void note_participant(const Participant& plugin) {
+  if (the_worker) the_worker->takes_part(plugin);
+}
+
+void Worker::takes_part(const Participant& plugin) {
+  frames_.send(FrameKind::kParticipant, 0, 0, plugin.library + '\0' + plugin.id);
+}
+
 void Worker::message(std::string_view line) { frames_.send(FrameKind::kMessage, 0, 0, line); }
 
 void Worker::progress(uint64_t done, uint64_t total, std::string_view unit) {

@@ -22,6 +22,12 @@ struct Excluded {
   std::string reason;  // "crashed (segmentation fault) on metric 'macs'"
   bool opened = true;  // false: it failed before its tables could be read
   bool asked = true;   // false: found in a plugin folder, not requested, so its failure is a note
+  bool suspected = false;  // took part in a run that failed: tmeter's own plugins are not meant
+};
+
+/// A third-party plugin whose code has run in a worker.
+struct Participant {
+  std::string library, id;
 };
 
 /// How work ended: an exit status and a message, which is empty on success.
@@ -37,8 +43,10 @@ struct Ending {
 class Worker final : public HostSink {
  public:
   /// `reports`: shared memory for long ones; may be null.
-  Worker(int fd, std::vector<Excluded> excluded, ReportMemory* reports = nullptr)
-      : frames_(fd), excluded_(std::move(excluded)), long_reports_(reports) {}
+  Worker(int fd, std::vector<Excluded> excluded, ReportMemory* reports = nullptr);
+  ~Worker() override;
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
 
   void message(std::string_view line) override;
   void progress(uint64_t done, uint64_t total, std::string_view unit) override;
@@ -53,6 +61,9 @@ class Worker final : public HostSink {
   std::vector<std::string> enter_sandbox(const Rights& rights);
 
   const std::vector<Excluded>& excluded() const { return excluded_; }
+  /// Code of a third-party plugin is about to run. Said over the pipe, so that the plugin cannot
+  /// take it back.
+  void takes_part(const Participant& plugin);
   void finish(const Ending& ending);
 
  private:
@@ -60,8 +71,11 @@ class Worker final : public HostSink {
   std::vector<Excluded> excluded_;
   ReportMemory* long_reports_;
   std::mutex reports_mutex_;
-  std::map<size_t, uint64_t> reported_;  // bytes for each target
+  std::map<size_t, uint64_t> reported_;    // bytes for each target
   std::atomic<int64_t> last_progress_{0};  // steady clock, ns
 };
+
+/// `Worker::takes_part` of this process; does nothing where there is no worker.
+void note_participant(const Participant& plugin);
 
 }  // namespace tmeter::core

@@ -81,8 +81,7 @@ Ending model_end(const Activity& a, const WorkerEnd& end, const ActivitySlot& s)
 }
 
 /// The end of the host itself: a defect of tmeter, unless third-party plugins took part.
-Ending own_end(const Activity& a, const WorkerEnd& end, bool ours) {
-  const std::string stage = words(a.stage);
+Ending own_end(const std::string& stage, const WorkerEnd& end, bool ours) {
   const auto subject = end.subject.empty() ? std::string() : end.subject + ": ";
   if (end.by == EndedBy::kTimeout || end.by == EndedBy::kMemory) {
     return {
@@ -93,6 +92,14 @@ Ending own_end(const Activity& a, const WorkerEnd& end, bool ours) {
               (ours ? "; this is a defect of tmeter, please report it" : ""),
           false,
           {}};
+}
+
+constexpr int kFileLost = static_cast<int>(ErrorKind::kModel);
+
+/// True where the worker ended itself as on a file that has become shorter (mapped_file.hpp).
+bool has_exited_as_told(const WorkerEnd& end) {
+  return end.by == EndedBy::kItself && WIFEXITED(end.wait_status) &&
+         WEXITSTATUS(end.wait_status) == kFileLost;
 }
 
 /// True for a signal from an earlier timer or from a resource limit: the plugin that is running
@@ -114,21 +121,29 @@ bool comes_late(const WorkerEnd& end) {
   }
 }
 
-std::vector<Excluded> participants(const Activity& a, const std::string& reason) {
+std::vector<Excluded> suspects_of(const std::vector<Participant>& participants,
+                                  const std::string& reason) {
   std::vector<Excluded> out;
-  const auto count = std::min<size_t>(a.participant_count, Activity::kParticipants);
-  for (size_t i = 0; i < count; ++i) {
-    const auto& p = a.participants[i];
-    const auto name = p.id.empty() ? p.library.text() : p.id.text();
-    out.push_back({name, "took part in a run that " + reason, false, p.asked});
+  for (const auto& p : participants) {
+    auto& e = out.emplace_back();
+    e.plugin = p.id.empty() ? p.library : p.id;
+    e.reason = "took part in a run that " + reason;
+    e.opened = false;
+    e.suspected = true;
   }
   return out;
 }
 
-bool took_part(const std::vector<Excluded>& all, const Activity& a, const std::string& plugin) {
-  for (size_t i = 0; i < all.size(); ++i)
-    if (all[i].plugin == plugin || a.participants[i].library.is(plugin)) return true;
-  return false;
+/// `plugin` is what the shared page says: an id, or a library that is being opened.
+bool took_part(const std::vector<Participant>& participants, const std::string& plugin) {
+  const auto is = [&](const std::string& name) {
+    decltype(ActivitySlot::plugin) cut;
+    cut.set(name);
+    return cut.is(plugin);
+  };
+  return !plugin.empty() &&
+         std::any_of(participants.begin(), participants.end(),
+                     [&](const Participant& p) { return is(p.id) || is(p.library); });
 }
 
 /// Adds the third-party plugins that took part as suspects; unchanged if there were none.
@@ -183,28 +198,32 @@ std::string what_happened(const WorkerEnd& end) {
 }
 
 Ending explain_worker_exit(const Activity& a, const WorkerEnd& end) {
-  if (!a.last_words.empty()) return {a.last_status, a.last_words.text(), false, {}};
-  const auto& s = guilty_slot(a);
   const bool limit = end.by == EndedBy::kTimeout || end.by == EndedBy::kMemory;
   const bool broken = end.by != EndedBy::kItself && !limit;
+  const bool ours = end.participants.empty();
+  auto all = suspects_of(end.participants, what_happened(end));
+  if (!a.is_sound()) return with_suspects(own_end("working", end, ours), std::move(all));
+  if (!a.last_words.empty() && has_exited_as_told(end))
+    return with_suspects({kFileLost, a.last_words.text(), false, {}}, std::move(all));
+  const auto& s = guilty_slot(a);
   const auto plugin = s.plugin.text();
-  auto suspects = limit ? std::vector<Excluded>() : participants(a, what_happened(end));
-  const bool late = comes_late(end) && !suspects.empty();
-  if (!a.engine.empty() && !broken && !late) return model_end(a, end, s);
+  if (limit) all.clear();
+  const bool late = comes_late(end) && !all.empty();
+  if (!a.engine.empty() && a.engine.is(end.engine) && !broken && !late) return model_end(a, end, s);
   if (plugin.empty() || late) {
-    auto ending = own_end(a, end, suspects.empty());
-    return with_suspects(std::move(ending), std::move(suspects));
+    auto ending = own_end(words(a.stage), end, all.empty());
+    return with_suspects(std::move(ending), std::move(all));
   }
   auto ending = plugin_end(a, end, s);
-  if (!broken && took_part(suspects, a, plugin)) return ending;
-  return with_suspects(std::move(ending), std::move(suspects));
+  if (!broken && took_part(end.participants, plugin)) return ending;
+  return with_suspects(std::move(ending), std::move(all));
 }
 
-Ending explain_failure(const Activity& a, const Ending& ending) {
-  if (!a.no_memory_left) return ending;
-  auto suspects = participants(a, "left no memory");
-  if (ending.offender && took_part(suspects, a, ending.offender->plugin)) return ending;
-  return with_suspects(ending, std::move(suspects));
+Ending explain_failure(const Activity& a, const Ending& ending,
+                       const std::vector<Participant>& participants) {
+  if (!a.is_sound() || !a.no_memory_left) return ending;
+  if (ending.offender && took_part(participants, ending.offender->plugin)) return ending;
+  return with_suspects(ending, suspects_of(participants, "left no memory"));
 }
 
 }  // namespace tmeter::core

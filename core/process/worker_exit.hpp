@@ -1,9 +1,11 @@
 // Explains why a worker ended without finishing. From its last activity and the manner of its end
-// it derives one sentence, an exit status, and the plugins to leave out. If the culprit is unknown
-// – a damaged heap, a timer, a closed descriptor – these are all third-party plugins that took
-// part.
+// it derives one sentence, an exit status, and the plugins to leave out. The activity may be
+// damaged; the manner of the end and the participants are the supervisor's own findings. If the
+// culprit is unknown – a damaged heap, a timer, a closed descriptor – these are all third-party
+// plugins that took part.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "core/process/activity.hpp"
 #include "core/process/worker.hpp"
@@ -24,6 +26,8 @@ struct WorkerEnd {
   int wait_status = 0;  ///< of waitpid
   std::string limit;    ///< that was reached, in words: "60 s (--timeout)"; of kContract the defect
   std::string subject;  ///< the model's path
+  std::string engine = {};  ///< runs code of the file or the model, as the worker has told
+  std::vector<Participant> participants = {};
 };
 
 /// "crashed (segmentation fault)"
@@ -33,6 +37,7 @@ Ending explain_worker_exit(const Activity& activity, const WorkerEnd& end);
 
 /// The worker's own ending, unless it failed for lack of memory that third-party plugins may have
 /// kept: the plugin that needs memory next is not to blame.
-Ending explain_failure(const Activity& activity, const Ending& ending);
+Ending explain_failure(const Activity& activity, const Ending& ending,
+                       const std::vector<Participant>& participants);
 
 }  // namespace tmeter::core

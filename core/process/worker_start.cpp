@@ -31,10 +31,7 @@ void on_crash(int number) {
   raise(number);
 }
 
-void keep_last_words(std::string_view message) {
-  activity().last_status = static_cast<int32_t>(ErrorKind::kModel);
-  activity().last_words.set(message);
-}
+void keep_last_words(std::string_view message) { activity().last_words.set(message); }
 
 void explain_crashes() {
   when_file_is_lost(keep_last_words);

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <string>
@@ -32,6 +33,7 @@ enum Kind : uint32_t {
   kRunsModel = 8,
   kLongReport = 9,
   kReportWhole = 10,
+  kParticipant = 11,
 };
 
 struct Header {
@@ -85,6 +87,19 @@ void set_timer(int which) {
 void limit(__rlimit_resource resource, rlim_t value) {
   const rlimit limits{value, value};
   setrlimit(resource, &limits);
+}
+
+/// Writes over all memory that is shared with the supervisor, as a stray pointer could.
+void write_over_shared_memory(const std::function<char()>& next) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long begin = 0, end = 0;
+    char rights[5] = "";
+    if (std::sscanf(line.c_str(), "%lx-%lx %4s", &begin, &end, rights) != 3) continue;
+    if (rights[1] != 'w' || rights[3] != 's') continue;
+    auto* const bytes = reinterpret_cast<volatile char*>(begin);
+    for (size_t i = 0; i < end - begin; ++i) bytes[i] = next();
+  }
 }
 
 const std::map<std::string, std::function<void()>> kDeeds{
@@ -143,6 +158,15 @@ const std::map<std::string, std::function<void()>> kDeeds{
     {"no-time", [] { limit(RLIMIT_CPU, 3600); }},
     {"environment", [] { setenv("FORGER_WAS_HERE", "1", 1); }},
     {"sandbox-off", [] { setenv("TMETER_SANDBOX", "off", 1); }},
+    {"page-of-ones", [] { write_over_shared_memory([] { return '\xff'; }); }},
+    {"page-of-zeros", [] { write_over_shared_memory([] { return '\0'; }), std::abort(); }},
+    {"page-of-letters", [] { write_over_shared_memory([] { return 'A'; }), std::abort(); }},
+    {"page-of-noise",
+     [] { write_over_shared_memory([] { return static_cast<char>(rand()); }), _exit(4); }},
+    {"page-and-sleep", [] { write_over_shared_memory([] { return 'A'; }), sleep_for_ever(); }},
+    {"accomplices", [] { flood([](uint64_t i) { say(kParticipant, 0, 0, distinct(i, 1000)); }); }},
+    {"names-another",
+     [] { say(kParticipant, 0, 0, "/x" + std::string(1, 0) + "org.tmeter.flops"), say(77); }},
     {"close-all",
      [] {
        for (int fd = 0; fd < 4096; ++fd) close(fd);

@@ -257,6 +257,26 @@ class Ownerless(ForgerTest):
                         self.assertTrue(line.startswith("tmeter: "), done.stderr)
                     self.assertEqual(json.loads(done.stdout)["totals"]["macs"], MACS)
 
+    def test_a_plugin_that_writes_over_shared_memory_costs_itself_alone(self):
+        """The page that states what the worker is at: no status, blame or message comes from it once it is damaged."""
+        for deed in ("page-of-ones", "page-of-zeros", "page-of-letters", "page-of-noise", "page-and-sleep"):
+            for place in ("metric", "analysis", "writer"):
+                with self.subTest(deed=deed, place=place):
+                    report = [f"--report=forged={self.folder}/r.txt"] if place == "writer" else []
+                    done = self.forged(f"{place}:{deed}", "--report", "json", *report, "--timeout=3" if "sleep" in deed else "--timeout=60")
+                    self.assertEqual(done.returncode, PLUGIN, done.stderr[:500])
+                    self.assertIn("the work is done again without plugins that are not tmeter's own: com.forger.all\n", done.stderr)
+                    self.assertEqual(json.loads(done.stdout)["totals"]["macs"], MACS)
+                    self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_plugins_of_tmeters_own_are_never_left_out_as_suspects(self):
+        for deed, words in (("names-another", "com.forger.all, org.tmeter.flops"), ("accomplices", "it names more plugins than there can be")):
+            with self.subTest(deed=deed):
+                done = self.forged(f"analysis:{deed}", "--report", "json")
+                self.assertEqual(done.returncode, PLUGIN, done.stderr[:500])
+                self.assertIn(words, done.stderr)
+                self.assertEqual(json.loads(done.stdout)["totals"]["macs"], MACS)
+
     def test_the_sandbox_is_what_the_user_says(self):
         done = self.forged("metric:sandbox-off", "--report", "json")
         self.assertEqual(done.returncode, PLUGIN, done.stderr)

@@ -114,7 +114,7 @@ TEST_F(Channel, KindsAndSizesHaveBounds) {
     return reader.broken();
   };
   EXPECT_TRUE(broken(frame(0, 0, "")));
-  const auto last = static_cast<uint32_t>(FrameKind::kReportWhole);
+  const auto last = static_cast<uint32_t>(FrameKind::kParticipant);
   for (uint32_t kind = 1; kind <= last; ++kind) EXPECT_FALSE(broken(frame(kind, 0, "")));
   EXPECT_TRUE(broken(frame(last + 1, 0, "")));
   EXPECT_FALSE(broken(frame(1, 1 << 20, "")));

@@ -6,7 +6,9 @@
 namespace tmeter::core {
 namespace {
 
-WorkerEnd by_signal(int number) { return {EndedBy::kItself, number, {}, "dir/model.pt"}; }
+WorkerEnd by_signal(int number) {
+  return {EndedBy::kItself, number, {}, "dir/model.pt", "LibTorch"};
+}
 
 TEST(WorkerExit, APluginThatCrashesOnANodeIsTheOffender) {
   Activity a;
@@ -180,15 +182,16 @@ TEST(WorkerExit, CodeOfTheFileThatDoesNotEnd) {
   Activity a;
   a.engine.set("LibTorch");
   const auto slow =
-      explain_worker_exit(a, {EndedBy::kTimeout, SIGKILL, "60 s (--timeout)", "m.pt"});
+      explain_worker_exit(a, {EndedBy::kTimeout, SIGKILL, "60 s (--timeout)", "m.pt", "LibTorch"});
   EXPECT_EQ(slow.status, 6);
   EXPECT_EQ(slow.message,
             "m.pt: LibTorch was not done after 60 s (--timeout); the file may never end, or needs "
             "a longer --timeout");
-  EXPECT_EQ(
-      explain_worker_exit(a, {EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt"}).message,
-      "m.pt: LibTorch took more memory than 1.0 GiB (--max-memory); the file is damaged, "
-      "hostile, or meets a defect of LibTorch");
+  EXPECT_EQ(explain_worker_exit(
+                a, {EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt", "LibTorch"})
+                .message,
+            "m.pt: LibTorch took more memory than 1.0 GiB (--max-memory); the file is damaged, "
+            "hostile, or meets a defect of LibTorch");
 }
 
 TEST(WorkerExit, WithoutAPluginTheStageIsTold) {
@@ -222,19 +225,17 @@ std::string left_out(const Ending& e) {
   return names;
 }
 
-void add_participant(Activity& a, const char* library, const char* id, bool asked) {
-  auto& p = a.participants[a.participant_count++];
-  p.library.set(library);
-  p.id.set(id);
-  p.asked = asked;
+const std::vector<Participant> kBoth{{"/x/a.tmeter", "com.acme.a"}, {"/x/b.tmeter", ""}};
+
+WorkerEnd with_both(WorkerEnd end) {
+  end.participants = kBoth;
+  return end;
 }
 
 TEST(WorkerExit, WhereNobodyIsToBlameTheWorkIsDoneWithoutPluginsOfOthers) {
   Activity a;
   a.stage = Stage::kAnalysing;
-  add_participant(a, "/x/a.tmeter", "com.acme.a", true);
-  add_participant(a, "/x/b.tmeter", "", false);
-  const std::string both = "com.acme.a;/x/b.tmeter?;";
+  const std::string both = "com.acme.a;/x/b.tmeter;";
   const WorkerEnd garbage{EndedBy::kBadFrame, SIGKILL, "", "m.pt"};
   const WorkerEnd forged{EndedBy::kContract, SIGKILL, "odd", "m.pt"};
   struct Case {
@@ -253,22 +254,23 @@ TEST(WorkerExit, WhereNobodyIsToBlameTheWorkIsDoneWithoutPluginsOfOthers) {
                         {"", forged, both},
                         {"", by_signal(7 << 8), both}}) {
     a.slots[0].plugin.set(c.at_work);
-    const auto v = explain_worker_exit(a, c.end);
+    const auto v = explain_worker_exit(a, with_both(c.end));
     EXPECT_EQ(left_out(v), c.left_out) << v.message;
     EXPECT_EQ(v.status, 5);
     EXPECT_EQ(v.message.find("defect of tmeter"), v.message.npos) << v.message;
   }
   a.slots[0].plugin.set("org.tmeter.flops");
-  EXPECT_EQ(explain_worker_exit(a, by_signal(SIGABRT)).message,
+  const auto crashed = explain_worker_exit(a, with_both(by_signal(SIGABRT)));
+  EXPECT_EQ(crashed.message,
             "plugin org.tmeter.flops crashed (abort); the work is done again without plugins that "
             "are not tmeter's own: com.acme.a, /x/b.tmeter");
-  EXPECT_EQ(explain_worker_exit(a, by_signal(SIGABRT)).suspects[0].reason,
-            "took part in a run that crashed (abort)");
+  EXPECT_EQ(crashed.suspects[0].reason, "took part in a run that crashed (abort)");
+  EXPECT_TRUE(crashed.suspects[0].suspected);
   const WorkerEnd slow{EndedBy::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt"};
-  EXPECT_EQ(left_out(explain_worker_exit(a, slow)), "!org.tmeter.flops");
+  EXPECT_EQ(left_out(explain_worker_exit(a, with_both(slow))), "!org.tmeter.flops");
   a.engine.set("LibTorch");
-  EXPECT_EQ(explain_worker_exit(a, by_signal(SIGSEGV)).status, 6);
-  EXPECT_EQ(left_out(explain_worker_exit(a, by_signal(SIGALRM))), both);
+  EXPECT_EQ(explain_worker_exit(a, with_both(by_signal(SIGSEGV))).status, 6);
+  EXPECT_EQ(left_out(explain_worker_exit(a, with_both(by_signal(SIGALRM)))), both);
 }
 
 TEST(WorkerExit, TheLastWordsOfTheWorkerStand) {
@@ -276,11 +278,47 @@ TEST(WorkerExit, TheLastWordsOfTheWorkerStand) {
   a.engine.set("LibTorch");
   a.slots[0].plugin.set("p");
   a.last_words.set("m.pt: the file was changed");
-  a.last_status = 4;
-  const auto v = explain_worker_exit(a, by_signal(SIGBUS));
+  const auto v = explain_worker_exit(a, by_signal(4 << 8));  // exit(4)
   EXPECT_EQ(v.status, 4);
   EXPECT_EQ(v.message, "m.pt: the file was changed");
   EXPECT_FALSE(v.offender);
+  // Anybody may write them. The end has to fit, and a plugin that took part is left out.
+  EXPECT_EQ(explain_worker_exit(a, by_signal(SIGBUS)).status, 6);
+  EXPECT_EQ(explain_worker_exit(a, by_signal(5 << 8)).status, 6);
+  EXPECT_EQ(left_out(explain_worker_exit(a, with_both(by_signal(4 << 8)))),
+            "com.acme.a;/x/b.tmeter;");
+}
+
+TEST(WorkerExit, AnEngineThatTheWorkerHasNotToldIsNone) {
+  Activity a;
+  a.stage = Stage::kAnalysing;
+  a.slots[0].plugin.set("com.acme.a");
+  a.engine.set("LibTorch");
+  auto end = with_both(by_signal(SIGSEGV));
+  end.engine = "";
+  EXPECT_EQ(left_out(explain_worker_exit(a, end)), "!com.acme.a");
+}
+
+TEST(WorkerExit, ADamagedPageSaysNothing) {
+  for (uint64_t Activity::*seal :
+       {&Activity::first_seal, &Activity::middle_seal, &Activity::last_seal}) {
+    Activity a;
+    a.stage = Stage::kReading;
+    a.slots[0].plugin.set("org.tmeter.flops");
+    a.engine.set("LibTorch");
+    a.last_words.set("nonsense");
+    a.no_memory_left = true;
+    a.*seal = ~uint64_t{0};
+    const auto crashed = explain_worker_exit(a, with_both(by_signal(SIGSEGV)));
+    EXPECT_EQ(crashed.message,
+              "dir/model.pt: tmeter crashed (segmentation fault) while working; the work is done "
+              "again without plugins that are not tmeter's own: com.acme.a, /x/b.tmeter");
+    EXPECT_EQ(crashed.status, 5);
+    const WorkerEnd slow{EndedBy::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt"};
+    EXPECT_EQ(left_out(explain_worker_exit(a, with_both(slow))), "com.acme.a;/x/b.tmeter;");
+    EXPECT_EQ(explain_worker_exit(a, slow).status, 4);
+    EXPECT_TRUE(explain_failure(a, {4, "no", false, {}}, kBoth).suspects.empty());
+  }
 }
 
 TEST(WorkerExit, AThreadWithoutWordsFallsBackToABusyOneWhereverItIs) {
