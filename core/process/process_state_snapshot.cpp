@@ -200,12 +200,13 @@ ProcessStateSnapshot ProcessStateSnapshot::now() {
 
 /// A joined thread may take a while to leave the kernel on a busy machine.
 bool ProcessStateSnapshot::left_a_thread(const std::set<pid_t>& before) {
-  constexpr int kLooks = 500;
-  for (int look = 0; look < kLooks; ++look) {
+  constexpr auto kPatience = std::chrono::seconds(1);
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  do {
     const auto now = threads_now();
     if (std::includes(before.begin(), before.end(), now.begin(), now.end())) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  } while (std::chrono::steady_clock::now() < until);
   return true;
 }
 
