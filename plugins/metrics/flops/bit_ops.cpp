@@ -72,13 +72,13 @@ bool matches(std::string_view names, std::string_view op) {
 }
 
 // --- operands ---------------------------------------------------------------------------------
-const Names kActivations{"mat1", "batch1", "mat", "sparse",  "query",   "q", "input",
-                         "inp",  "self",   "qa",  "X",       "qx",      "x", "src",
-                         "data", "input1", "i1",  "tensors", "matrices"};
-const Names kWeights{"mat2", "batch2", "dense",  "dense_B", "key",        "k",      "weight",
-                     "W",    "qw",     "qb",     "other",   "vec",        "vec2",   "tensor",
-                     "y",    "w_ih",   "params", "weight0", "qkv_weight", "offset", "i2",
-                     "B",    "A"};
+const Names kActivations{"mat1", "batch1", "mat", "sparse",  "query",    "q", "input",
+                         "inp",  "self",   "qa",  "X",       "qx",       "x", "src",
+                         "data", "input1", "i1",  "tensors", "matrices", "A"};
+const Names kWeights{"mat2",       "batch2", "dense", "dense_B", "key",    "k",
+                     "weight",     "W",      "qw",    "qb",      "other",  "vec",
+                     "vec2",       "tensor", "y",     "w_ih",    "params", "weight0",
+                     "qkv_weight", "offset", "i2",    "B",       "A"};
 
 Value first_of(const Node& n, Names names) {
   for (const auto name : names)

@@ -259,6 +259,22 @@ TEST(EveryName, TriangularSystemsBySubstitution) {
             Figures(18, 12));
 }
 
+// By hand, [4, 4] X = [4, 3]: elimination leaves 3, 2 and 1 rows, 9 + 4 + 1 = 14 products and
+// 3 + 2 + 1 = 6 divisions; two substitutions take 18 products each, the second one 12 divisions.
+TEST(EveryName, SystemsByElimination) {
+  for (const auto* name : {"aten::linalg_solve", "aten::_linalg_solve_ex"}) {
+    const auto system = [&](fake::Dims a, fake::Dims b) {
+      return op(name).tensor("A", a).tensor("B", b).out(b);
+    };
+    EXPECT_EQ(figures(system({4, 4}, {4, 3})), Figures(14 + 36, 6 + 12)) << name;
+    EXPECT_EQ(figures(system({2, 4, 4}, {2, 4, 3})), Figures(100, 36)) << name;
+    EXPECT_EQ(system({4, 4}, {4, 3}).count("bit_ops"), 50 * 32 * 32) << name;
+    EXPECT_EQ(figures(system({4, 4}, {4})), Figures(14 + 12, 6 + 4)) << name;
+    EXPECT_EQ(figures(system({1, 1}, {1, 1})), Figures(0, 1)) << name;
+    EXPECT_EQ(figures(system({0, 0}, {0, 3})), Figures(0, 0)) << name;
+  }
+}
+
 TEST(EveryName, PowersAndChains) {
   for (const auto name : {"aten::matrix_power", "aten::linalg_matrix_power"}) {
     const auto power = [name](int64_t n) {

@@ -1,4 +1,4 @@
-// Matrix products. One function does for most: every output element is a dot product over the last
+// Matrix products. One function covers most: every output element is a dot product over the last
 // dim of the left operand, with or without broadcasting. As torch.utils.flop_counter.mm_flop / 2.
 #include <algorithm>
 #include <bit>
@@ -32,6 +32,22 @@ Count solve_triangular(const Node& n) {
 }
 Count divide_by_diagonal(const Node& n) {
   return n.arg("unitriangular").as_bool() ? 0 : output(n).numel();
+}
+
+// A X = B by elimination: with m rows left, a step divides m elements and subtracts m * m products.
+// Two substitutions follow; the first one has ones on its diagonal (LAPACK Working Note 41, xGETRF
+// and xGETRS).
+Count solve(const Node& n) {
+  const auto a = tensor_arg(n, {"A"});
+  const Count size = last_dim(a);
+  if (a.numel() == Count(0)) return 0;
+  return a.numel() / size / size * (size * (size - 1) * (size * 2 - 1) / 6) +
+         output(n).numel() * (size - 1);
+}
+Count divide_by_pivots(const Node& n) {
+  const auto a = tensor_arg(n, {"A"});
+  if (a.numel() == Count(0)) return 0;
+  return a.numel() / last_dim(a) * (last_dim(a) - 1) / 2 + output(n).numel();
 }
 
 // self + sum over the batch of batch1 @ batch2: the batch is contracted as well.
@@ -183,6 +199,7 @@ void register_matmul(tmeter::Registrar& r) {
   rules(r, {"aten::linalg_multi_dot", "aten::chain_matmul"}, multi_dot, no_other);
   rules(r, {"aten::linalg_solve_triangular", "aten::triangular_solve"}, solve_triangular,
         divide_by_diagonal);
+  rules(r, {"aten::linalg_solve", "aten::_linalg_solve_ex"}, solve, divide_by_pivots);
   rules(r, {"aten::_trilinear"}, trilinear, no_other);
   rules(r, {"aten::bilinear"}, bilinear, bias_adds);
   rules(r, {"aten::affine_grid_generator", "aten::cudnn_affine_grid_generator"}, affine_grid,
