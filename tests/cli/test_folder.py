@@ -146,6 +146,17 @@ class Folder(CliTest):
             (folder / "config.json").write_text(text, encoding="latin-1")
             self.assert_refused(4, ["config.json"], folder)
 
+    def test_what_transformers_registers_as_buffers_is_no_parameter(self):
+        """By its modules: Apertus' activation, EnCodec's and Mimi's codes, Gemma 4, MiniMax, Mask2Former."""
+        buffers = ("model.layers.0.mlp.act_fn.beta", "model.layers.0.mlp.act_fn.eps", "quantizer.layers.0.codebook.embed", "quantizer.layers.0.codebook.embed_avg",
+                   "quantizer.layers.0.codebook.cluster_size", "quantizer.layers.0.codebook.inited", "q.layers.0.codebook.embed_sum",
+                   "q.layers.0.codebook.cluster_usage", "q.layers.0.codebook.initialized", "model.layers.0.layer_scalar", "model.layers.0.self_attn.slope_rate",
+                   "criterion.empty_weight", "decoder.final_logits_bias", "attn.inv_freq", "bn.running_var")  # fmt: skip
+        parameters = ("model.layers.0.mlp.act_fn.alpha_p", "model.embed.weight", "text_model.positional_embedding", "norm.scale", "layers.0.beta")
+        write_folder(self.folder, None, {name: ("float32", [1]) for name in buffers + parameters})
+        done = report(self.folder, "--plugins=params")
+        self.assertEqual({t["name"]: t["kind"] for t in done["tensors"]}, {**dict.fromkeys(buffers, "buffer"), **dict.fromkeys(parameters, "parameter")})
+
     def test_sparse_terabytes(self):
         """100 shards of 13 GB are headers with holes behind them."""
         weight_map = {}

@@ -11,13 +11,47 @@ namespace {
 
 constexpr size_t kLongestName = 64 * 1024;
 
-// nn.BatchNorm*, nn.InstanceNorm*; Swin; GPT-2's causal mask; rotary embeddings; BART; the experts
-// of a token in DeepSeek-V4.
-constexpr std::array<std::string_view, 11> kBufferNames{
-    "running_mean",          "running_var",  "num_batches_tracked",
-    "relative_coords_table", "position_ids", "relative_position_index",
-    "masked_bias",           "inv_freq",     "token_type_ids",
-    "final_logits_bias",     "tid2eid"};
+// As transformers' modules register them, beside nn.BatchNorm*: tables of positions (Swin, BART,
+// rotary embeddings), causal masks (GPT-2), counts of codebooks (EnCodec, Mimi), decays of linear
+// attention (MiniMax), ranges and scales (Gemma 4), weights of losses (Mask2Former), experts of a
+// token (DeepSeek-V4). Sorted.
+constexpr std::array<std::string_view, 37> kBufferNames{"attn_mask_probs",
+                                                        "balancing_biases",
+                                                        "cluster_size",
+                                                        "cluster_usage",
+                                                        "diagonal_decay",
+                                                        "embed_avg",
+                                                        "embed_sum",
+                                                        "empty_weight",
+                                                        "final_logits_bias",
+                                                        "global_invstd",
+                                                        "global_mean",
+                                                        "inited",
+                                                        "initialized",
+                                                        "input_max",
+                                                        "input_min",
+                                                        "inv_freq",
+                                                        "key_decay",
+                                                        "latent_mean",
+                                                        "latent_std",
+                                                        "layer_scalar",
+                                                        "masked_bias",
+                                                        "norm_mean",
+                                                        "norm_std",
+                                                        "num_batches_tracked",
+                                                        "output_max",
+                                                        "output_min",
+                                                        "position_ids",
+                                                        "query_decay",
+                                                        "relative_coords_table",
+                                                        "relative_position_index",
+                                                        "running_mean",
+                                                        "running_var",
+                                                        "slope_rate",
+                                                        "std_bias",
+                                                        "std_scale",
+                                                        "tid2eid",
+                                                        "token_type_ids"};
 
 }  // namespace
 
@@ -28,9 +62,11 @@ bool is_buffer(std::string_view name, tmeter::DType dtype) {
   // of its own module.
   if (last == "e_score_correction_bias") return name.find("moe_statics.") == name.npos;
   // The same in DeepSeek's own names, in LFM2's and Kolibri's; AFMoE's expert_bias is a parameter.
-  for (const auto* other : {"ffn.gate.bias", "feed_forward.expert_bias", "moe.router.expert_bias"})
+  // Constants of Apertus' activation; the codes of EnCodec.
+  for (const auto* other : {"ffn.gate.bias", "feed_forward.expert_bias", "moe.router.expert_bias",
+                            "mlp.act_fn.beta", "mlp.act_fn.eps", "codebook.embed"})
     if (name.ends_with(other)) return true;
-  return std::find(kBufferNames.begin(), kBufferNames.end(), last) != kBufferNames.end();
+  return std::binary_search(kBufferNames.begin(), kBufferNames.end(), last);
 }
 
 void check_name(std::string_view name) {
