@@ -16,7 +16,7 @@ SavedReport open_report(const std::string& path) {
       start == std::string_view::npos || file.bytes()[start] != '{')
     throw Error(ErrorKind::kModel,
                 printable(path) +
-                    ": this is not a saved report, which is JSON; `tmeter MODEL` analyses a "
+                    ": this is not a saved report, which is a JSON object; `tmeter MODEL` analyses a "
                     "model, and `tmeter MODEL --report json=FILE` saves the report");
   try {
     return read_report(file.bytes());

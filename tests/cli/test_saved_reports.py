@@ -34,8 +34,8 @@ class Damage(Saved):
     def test_what_is_no_report(self):
         for content, words in [
                 ("{}", ["not a tmeter report", "--report json=FILE"]),
-                ("[]", ["an object is expected"]),
-                ("\x80\x02}q", ["an object is expected"]),
+                ("[]", ["not a saved report", "a JSON object"]),
+                ("\x80\x02}q", ["not a saved report", "a JSON object"]),
                 ('{"schema": "tmeter-report/2"}', ["'tmeter-report/2'", "tmeter-report/1"]),
                 ('{"schema": "tmeter-comparison/1"}', ["is not a report"]),
                 ('{"schema": 7}', ["'schema' must be a text"]),
@@ -61,7 +61,7 @@ class Damage(Saved):
         self.refused(["UTF"], json.dumps(self.good).replace("Linear", "Lin\udcff").encode("utf-8", "surrogateescape"))
 
     def test_a_model_is_told_apart(self):
-        self.assert_refused(4, ["an object is expected"], "show", MODELS / "dynamic_mlp.pt2")
+        self.assert_refused(4, ["not a saved report", "`tmeter MODEL` analyses"], "show", MODELS / "dynamic_mlp.pt2")
         self.assert_refused(4, ["a saved report", "`tmeter show"], self.written(self.good))
 
     def test_wrong_types_and_missing_members(self):
