@@ -215,18 +215,35 @@ class WithoutProc(CliTest):
 
 
 class Again(CliTest):
-    def test_a_second_attempt_writes_a_pipe_once(self):
+    """The plugin dies while it writes its report, after the report of another writer has been written."""
+
+    def written_twice(self, place):
         plugin = self.folder / "rogue.tmeter"
         build_plugin("rogue_plugin.cpp", plugin, '-DROGUE_RIGHTS=""')
+        done = subprocess.run([TMETER, "--plugins=params,rogue", "--plugin", plugin, "--report", f"csv={place}", "--report", f"rogue={self.folder}/r", TIED],
+                              capture_output=True, text=True, timeout=60, env={**os.environ, "ROGUE": "writer:abort"})
+        self.assertEqual(done.returncode, 5, done.stderr)
+
+    def test_a_second_attempt_writes_a_pipe_once(self):
         fifo = self.folder / "fifo"
         os.mkfifo(fifo)
         reader = subprocess.Popen(["cat", fifo], stdout=subprocess.PIPE, text=True)
-        done = subprocess.run([TMETER, "--plugins=params,rogue", "--plugin", plugin, "--report", f"csv={fifo}", "--report", f"rogue={self.folder}/r", TIED],
-                              capture_output=True, text=True, timeout=60, env={**os.environ, "ROGUE": "writer:abort"})
-        self.assertEqual(done.returncode, 5, done.stderr)
+        self.written_twice(fifo)
         text, _ = reader.communicate(timeout=20)
         self.assertEqual(text.count("id,path"), 1)
         self.assertTrue(stat.S_ISFIFO(fifo.stat().st_mode))
+
+    def test_a_second_attempt_writes_a_terminal_once(self):
+        master, slave = pty.openpty()
+        tty.setraw(slave)
+        self.written_twice(os.ttyname(slave))
+        os.write(slave, b"end\n")
+        text = b""
+        while not text.endswith(b"end\n"):
+            text += os.read(master, 65536)
+        for end in (master, slave):
+            os.close(end)
+        self.assertEqual(text.count(b"id,path"), 1)
 
 
 if __name__ == "__main__":
