@@ -5,17 +5,26 @@
 
     time = call + sqrt(arithmetic² + traffic²)
     arithmetic = (MACs + fill) / (peak.mac · share)
-    traffic = bytes / (peak.dram · memory)
+    traffic = (bytes + again · (1 - hit)) / (peak.dram · memory)
+    hit = max(0, 1 - reuse · rows in flight / cache.l2)
     all-reduce = call + 2 · (n − 1) / n · bytes / (link.bandwidth · share)
 
 `share` belongs to a device and its units. Where the device was measured it is fitted (`curve.fitted.*`). Otherwise it is carried over
 (`curve.transferred.*`): on vector units min(most, rise · sqrt(TDP / peak)), TDP in W, peak in TFLOP/s, for a board that is short of
 power lowers its clock; on tensor cores the share of the fitted devices. `memory` of operators without MACs is fitted to a device too
-(`curve.memory`). Everything else belongs to the kind of operator and holds for all devices.
+(`curve.memory`). A layer norm reads a row twice, a softmax of more than 1,024 columns three times (PyTorch 2.1, SoftMax.cu and
+layer_norm_kernel.cu): `again` is what comes after the first time, and it is in the L2 as far as the rows that are worked on at the
+same time fit there: threads.resident / threads of a row, each of its bytes. `reuse` is fitted for each of both. Everything else belongs to the kind of operator and holds for all devices.
+
+Kinds of products: `product` on vector units and `tensor` on tensor cores have a share of their own. Of `convolution`, `tensorConvolution`
+and `tensor8` (float8) the share is a multiple of that of the device's units; a 3 × 3 convolution of stride 1 on vector units has `gain` times
+fewer MACs by Winograd's algorithm.
 
 Recorded: operators.csv (sitar-lab/NeuSight, MIT, commit 6945927, scripts/asplos/data/dataset/test: float32 with TF32 off, ms, median
 of repeats, a sample of the shapes) and products.csv (microsoft/vidur, MIT, commit 7d47513, data/profiling/compute: float16,
-time_stats.*.median of projections, a sample), all_reduce.csv (profiling/network/h100_dgx; its A100 tables show an eighth of NVLink's
+time_stats.*.median of projections, a sample), deepbench.csv (baidu-research/DeepBench, Apache-2.0, commit da81ba7, results/train: products and
+forward convolutions by NVIDIA's libraries; one layout of each product), float8.csv (deepseek-ai/DeepGEMM, MIT, commit 55ab91f, README: dense
+products and, behind them, those of experts), all_reduce.csv (profiling/network/h100_dgx; its A100 tables show an eighth of NVLink's
 rate and are left out).
 """
 import csv
@@ -31,15 +40,31 @@ ROOT = HERE.parents[1]
 PROFILES = ROOT / "plugins" / "metrics" / "energy" / "hardware"
 CURVES = ROOT / "plugins" / "common" / "machine" / "curves.inc"
 
-# columns of the recorded tables → profiles; NeuSight's A100 are PCIe boards, Vidur's is SXM with 80 GB
+# columns of the recorded tables → profiles; NeuSight's A100 are PCIe boards, Vidur's is SXM with 80 GB, DeepBench's P100 has PCIe
 VECTOR = {"P4": "nvidia-p4", "P100": "nvidia-p100-pcie", "T4": "nvidia-t4", "V100": "nvidia-v100-pcie", "A100-40": "nvidia-a100-pcie",
           "A100-80": "nvidia-a100-80gb-pcie", "L4": "nvidia-l4", "H100": "nvidia-h100-sxm"}
-TENSOR = {"A100": "nvidia-a100-80gb", "A40": "nvidia-a40", "H100": "nvidia-h100-sxm"}
+TENSOR = {"A100": "nvidia-a100-80gb", "A40": "nvidia-a40", "H100": "nvidia-h100-sxm", "T4": "nvidia-t4"}
+# Boards without a profile, as NVIDIA states them: lanes and boost clock, memory, power; tensor cores of the V100: 640 · 64 MACs a clock.
+# The H800 is an H100 SXM with fewer NVLinks and less float64.
+BOARDS = {"V100-SXM2": (5120 * 1.53e9, 900e9, 300), "M40": (3072 * 1.114e9, 288e9, 250), "1080Ti": (3584 * 1.582e9, 484e9, 250),
+          "TitanXp": (3840 * 1.582e9, 547.7e9, 250), "TitanX-Pascal": (3584 * 1.531e9, 480e9, 250), "TitanX-Maxwell": (3072 * 1.075e9, 336.5e9, 250)}
+V100_TENSOR = 640 * 64 * 1.53e9
+# Which columns a fit may use, by kind.
 VECTOR_FITTED = ("P4", "P100", "T4", "V100", "A100-40")
 TENSOR_FITTED = ("A100", "A40")
+FITTED = {"tensor": TENSOR_FITTED, "convolution": ("V100-SXM2", "P100", "T4"), "tensorConvolution": ("V100-SXM2",), "tensor8": ("H800",)}
+
+
+# Measured by DeepBench alone, for the band of products on tensor cores alone.
+FOR_BAND = {("tensor", "V100-SXM2")}
+
+
+def may_fit(group, column):
+    return column in FITTED.get(group, VECTOR_FITTED) or (group, column) in FOR_BAND
+
 
 # 90 % quantile of Student's t by degrees of freedom, here devices: their scatter is known from few
-STUDENT = {2: 1.886, 3: 1.638, 4: 1.533, 5: 1.476}
+STUDENT = {1: 3.078, 2: 1.886, 3: 1.638, 4: 1.533, 5: 1.476, 6: 1.44}
 
 # How much of the scatter between devices a band on another device has, by the number of devices that it is known from. The first
 # whose bands hold is taken (LeaveOneOut).
@@ -47,6 +72,8 @@ RULES = {"shapes alone": lambda _: 0.0, "shapes and devices, normal": lambda _: 
 RULE = "shapes and devices, Student's t"
 
 GROUPS = {"linear": "product", "bmm": "product", "softmax": "softmax", "ln": "normalization"}
+BASE = {"convolution": "product", "tensorConvolution": "tensor", "tensor8": "tensor"}  # whose share of the device they have a multiple of
+ROWS = ("softmax", "normalization")  # operators that read a row again
 OPERANDS = {"add": 3, "mul": 3, "div": 3}  # tensors read and written; others 2
 
 
@@ -56,17 +83,47 @@ def profile(name):
 
 class Device:
     def __init__(self, name, dtype):
+        if name in BOARDS:
+            self.name, (self.mac, self.dram, watts) = name, BOARDS[name]
+            self.watts = watts / (2 * self.mac / 1e12)
+            if dtype == "float16":
+                self.mac = V100_TENSOR
+            return
         p = profile(name)
         self.name, self.dram = name, p["peak"]["dram"]["value"]
         self.mac = p["peak"]["mac"][dtype]["value"]
         self.watts = p["power"]["tdp"]["value"] / (2 * self.mac / 1e12)
+        self.cache, self.threads = p["cache"]["l2"]["value"], p["threads"]["resident"]["value"]
 
 
 class Case:
-    """One operator on one device. `seen`: the fit may use it, if it may use the device."""
+    """One operator on one device. `seen`: the fit may use it, if it may use the device. `row`: bytes of a row that is read again.
+    `winograd`: a 3 × 3 convolution of stride 1. `lab`: who measured; products by DeepBench are for the band alone."""
 
-    def __init__(self, group, device, macs, moved, seconds, seen):
+    def __init__(self, group, device, macs, moved, seconds, seen, row=0, winograd=False, lab=""):
         self.group, self.device, self.macs, self.moved, self.seconds, self.seen = group, device, macs, moved, seconds, seen
+        self.row, self.winograd, self.lab, self.is_for_band = row, winograd, lab, lab == DEEPBENCH and group in ("product", "tensor")
+        self.again = self.in_flight = 0
+        if row:
+            threads, times = row_kernel(group, row, 4)
+            self.again = times * moved / 2
+            self.in_flight = min(device.threads / threads * row, moved / 2)
+
+
+DEEPBENCH = "DeepBench"
+
+
+def row_kernel(group, row, size):
+    """Threads that work on a row, and how often it is read again, as in kernels of PyTorch 2.1 (plugins/common/machine/curves.cpp)."""
+    if group == "normalization":
+        return 128, 1
+    columns = row // size
+    if columns <= 1024:
+        return 32, 0
+    threads = 32
+    while threads < min(columns * size // 16, 1024) / 2:  # vectors of 16 bytes
+        threads *= 2
+    return threads, 2
 
 
 def read(name):
@@ -87,7 +144,8 @@ def vector_cases():
             moved = 4 * OPERANDS.get(row["operator"], 2) * sizes[0] * sizes[1]
         for column, device in devices.items():
             if row[column]:
-                yield column, Case(GROUPS.get(row["operator"], "other"), device, macs, moved, float(row[column]) / 1e3, i % 2 == 0)
+                group = GROUPS.get(row["operator"], "other")
+                yield column, Case(group, device, macs, moved, float(row[column]) / 1e3, i % 2 == 0, 4 * sizes[1] if group in ROWS else 0)
 
 
 def tensor_cases():
@@ -95,7 +153,41 @@ def tensor_cases():
     for i, row in enumerate(read("products.csv")):
         m, k, n = (int(row[c]) for c in ("tokens", "inputs", "outputs"))
         for column, device in devices.items():
+            if column not in row:
+                continue
             yield column, Case("tensor", device, m * k * n, 2 * (m * k + k * n + m * n), float(row[column]) / 1e3, i % 2 == 0)
+
+
+def deepbench_cases():
+    of = {}
+    for i, row in enumerate(read("deepbench.csv")):
+        on_tensor_cores = row["type"] == "float16"
+        sizes, e = [int(n) for n in row["sizes"].split("x")], 2 if on_tensor_cores else 4
+        winograd = False
+        if row["operator"] == "product":
+            group, (m, n, k) = "tensor" if on_tensor_cores else "product", sizes
+            macs, moved = m * n * k, e * (m * n + m * k + n * k)
+        else:
+            group, (w, h, c, n, k, r, s, pad_h, pad_w, down, right) = "tensorConvolution" if on_tensor_cores else "convolution", sizes
+            out = n * k * ((h + 2 * pad_h - r) // down + 1) * ((w + 2 * pad_w - s) // right + 1)
+            macs, moved = out * c * r * s, e * (n * c * h * w + k * c * r * s + out)
+            winograd = not on_tensor_cores and r == s == 3 and down == right == 1
+        for column in list(row)[3:]:
+            if not row[column]:
+                continue
+            name = (TENSOR if on_tensor_cores else VECTOR).get(column, column)
+            device = of.setdefault((name, row["type"]), Device(name, row["type"]))
+            yield column, Case(group, device, macs, moved, float(row[column]) / 1e3, i % 2 == 0, winograd=winograd, lab=DEEPBENCH)
+
+
+def float8_cases():
+    """Of the dense products every second one; none of experts' products. float8 in, bfloat16 out."""
+    device = Device("nvidia-h100-sxm", "float8_e4m3fn")
+    device.name = "H800"
+    for i, row in enumerate(read("float8.csv")):
+        g, m, n, k, rate = (int(v) for v in row.values())
+        macs, moved = g * m * n * k, g * (m * k + n * k + 2 * m * n)
+        yield "H800", Case("tensor8", device, macs, moved, 2 * macs / (rate * 1e12), i % 2 == 0 and g == 1)
 
 
 def reduce_cases():
@@ -121,23 +213,39 @@ class Reduce:
 
 class Curve:
     """Parameters as a list, so that the search can move them."""
-    FIELDS = {"product": ["rise", "most", "fill", "memory", "call"], "tensor": ["share", "fill", "memory", "call"]}
+    FIELDS = {"product": ["rise", "most", "fill", "memory", "call"], "tensor": ["share", "fill", "memory", "call"],
+              "convolution": ["share", "gain", "fill", "memory", "call"], "tensorConvolution": ["share", "fill", "memory", "call"],
+              "tensor8": ["share", "fill", "call"], "softmax": ["reuse"], "normalization": ["reuse"]}
     CALL = 4e-6  # of operators without MACs, whose recorded shapes are too large to tell: Vidur's norms of one token
-    START = {"rise": 0.22, "most": 0.9, "share": 0.75, "fill": 1e8, "memory": 0.7, "call": 1e-5}
-    CEILING = {"most": 1, "share": 1, "memory": 1}
+    START = {"rise": 0.22, "most": 0.9, "share": 0.75, "fill": 1e8, "memory": 0.7, "call": 1e-5, "reuse": 1.0, "gain": 1.5}
+    CEILING = {"most": 1, "memory": 1}
 
-    def __init__(self, group):
+    def __init__(self, group, others=None, base=None):
+        """`base`: of `tensor8`, the curve of `tensor`. `others`: of operators that read a row again the share of peak.dram of those without MACs, by profile, "" of others; of kinds of
+        products the share of the units by device."""
         self.fields = self.FIELDS.get(group, ["memory"])
         self.values = {"call": self.CALL} | {f: self.START[f] for f in self.fields}
+        self.own, self.of_units = others if group in ROWS else {}, others if group in BASE else None
+        if self.own:
+            self.values["memory"] = self.own[""]
+        if self.of_units:
+            self.values["share"] = 1
+        if group == "tensor8":  # few shapes of one device
+            self.values["memory"] = base.values["memory"]
 
     def share(self, device):
         v = self.values
-        return min(v["most"], v["rise"] * math.sqrt(device.watts)) if "rise" in v else v.get("share", 1)
+        if self.of_units:
+            return v["share"] * self.of_units(device)
+        return min(v["most"], v["rise"] * math.sqrt(device.watts)) if "rise" in v else min(v.get("share", 1), 1)
 
-    def seconds(self, case, share=None, of_memory=1):
+    def seconds(self, case, share=None, memory=None):
         v = self.values
-        arithmetic = (case.macs + v.get("fill", 0)) / (case.device.mac * (share or self.share(case.device))) if case.macs else 0
-        return v["call"] + math.hypot(arithmetic, case.moved / (case.device.dram * v["memory"] * of_memory))
+        memory = memory or self.own.get(case.device.name) or v["memory"]
+        moved = case.moved + (case.again * (1 - max(0, 1 - v.get("reuse", 1) * case.in_flight / case.device.cache)) if case.again else 0)
+        macs = case.macs / (v.get("gain", 1) if case.winograd else 1)
+        arithmetic = (macs + v.get("fill", 0)) / (case.device.mac * (share or self.share(case.device))) if case.macs else 0
+        return v["call"] + math.hypot(arithmetic, moved / (case.device.dram * memory))
 
     def loss(self, cases):
         """Mean of the devices' mean |log(predicted / measured)|."""
@@ -147,9 +255,9 @@ class Curve:
         return statistics.fmean(statistics.fmean(v) for v in by_device.values())
 
 
-def fitted(group, cases):
-    """Moves one parameter at a time by a factor that shrinks. The result depends on the cases alone."""
-    curve = Curve(group)
+def fitted(group, cases, others=None, base=None):
+    """Moves one parameter at a time by a factor that shrinks. The result depends on the arguments alone."""
+    curve = Curve(group, others, base)
     best, step = curve.loss(cases), 1.5
     while step > 1.002:
         moved = False
@@ -177,73 +285,105 @@ def own_share(curve, cases):
 
 def own_memory(curve, cases):
     """Of one device: the share of peak.dram, in thousandths, with the least mean |log|."""
-    loss = {s: sum(abs(math.log(curve.seconds(c, of_memory=s / 1000 / curve.values["memory"]) / c.seconds)) for c in cases)
-            for s in range(400, 1001, 5)}
+    loss = {s: sum(abs(math.log(curve.seconds(c, memory=s / 1000) / c.seconds)) for c in cases) for s in range(400, 1001, 5)}
     return min(loss, key=loss.get) / 1000
 
 
-def quantile(values, q):
-    values = sorted(values)
-    at = q * (len(values) - 1)
-    low = math.floor(at)
-    return values[low] + (values[min(low + 1, len(values) - 1)] - values[low]) * (at - low)
+def quantile(q, *lists):
+    """Of one list as usual, between the two neighbours; of several lists, each of which weighs the same."""
+    if len(lists) == 1:
+        values = sorted(lists[0])
+        at = q * (len(values) - 1)
+        low = math.floor(at)
+        return values[low] + (values[min(low + 1, len(values) - 1)] - values[low]) * (at - low)
+    weighed = sorted((v, 1 / len(values) / len(lists)) for values in lists for v in values)
+    below = 0
+    for value, weight in weighed:
+        below += weight
+        if below >= q:
+            return value
+    return weighed[-1][0]
 
 
 class Fit:
     def __init__(self):
-        self.fit([(column, c, column in VECTOR_FITTED) for column, c in vector_cases()] +
-                 [(column, c, column in TENSOR_FITTED) for column, c in tensor_cases()])
+        cases = [*vector_cases(), *tensor_cases(), *deepbench_cases(), *float8_cases()]
+        self.fit([(column, c, may_fit(c.group, column)) for column, c in cases])
         self.bands = {g: (self.known_band(g), self.foreign_band(g)) for g in self.groups}
 
     def fit(self, cases):
         """`cases`: (column, case, whether the fit may use the device)"""
         self.cases = cases
         self.groups = list(dict.fromkeys(c.group for _, c, _ in self.cases))
-        self.curves = {g: fitted(g, self.of(g, fit=True, seen=True)) for g in self.groups}
+        self.curves = {g: fitted(g, self.to_fit(g)) for g in self.groups if g not in ROWS and g not in BASE}
         self.shares = {}  # (profile, "product" or "tensor") → share fitted on the device
-        for group in ("product", "tensor"):
+        for group in [g for g in ("product", "tensor") if g in self.groups]:
             for column in self.columns(group):
-                cases = [c for k, c, _ in self.cases if k == column and c.group == group and c.seen]
+                cases = [c for k, c, _ in self.cases if k == column and c.group == group and c.seen and not c.is_for_band]
                 self.shares[cases[0].device.name, group] = own_share(self.curves[group], cases)
         self.memory = {}  # profile → share of peak.dram
         for column in self.columns("other"):
             cases = [c for k, c, _ in self.cases if k == column and c.group == "other" and c.seen]
             self.memory[cases[0].device.name] = own_memory(self.curves["other"], cases)
+        self.curves |= {g: fitted(g, self.to_fit(g), self.others(g), self.curves.get("tensor")) for g in self.groups if g in ROWS or g in BASE}
+
+    def others(self, group, but=None):
+        """What the curve of this kind has from others, without the measurements of a device."""
+        if group in ROWS:
+            return self.memories(but)
+        base = BASE.get(group)
+        return base and (lambda d: self.shares.get((d.name, base)) if d.name != but and (d.name, base) in self.shares else self.curves[base].share(d))
+
+    def memories(self, but=None):
+        """Shares of peak.dram without that of a profile; "": of a profile that was not measured."""
+        return {"": self.curves["other"].values["memory"]} | {name: m for name, m in self.memory.items() if name != but}
 
     def columns(self, group):
         """Of the devices that the fit may use."""
-        return list(dict.fromkeys(k for k, c, f in self.cases if f and c.group == group))
+        return list(dict.fromkeys(k for k, c, f in self.cases if f and c.group == group and not c.is_for_band))
 
     def of(self, group, fit=None, seen=None):
         return [c for _, c, f in self.cases if c.group == group and (fit is None or f == fit) and (seen is None or c.seen == seen)]
 
+    def to_fit(self, group):
+        return [c for c in self.of(group, fit=True, seen=True) if not c.is_for_band]
+
     def share(self, group, device):
-        return self.shares.get((device.name, group)) or self.curves[group].share(device)
+        return self.shares.get((device.name, group)) or self.curves[group].share(device)  # of a kind with a base, by that one's
 
     def ratio(self, case):
         """predicted / measured"""
-        general = self.curves["other"].values["memory"]
-        of_memory = 1 if case.macs else self.memory.get(case.device.name, general) / general
-        return self.curves[case.group].seconds(case, self.share(case.group, case.device), of_memory) / case.seconds
+        memory = None if case.macs else self.memory.get(case.device.name)
+        return self.curves[case.group].seconds(case, self.share(case.group, case.device), memory) / case.seconds
 
     @staticmethod
-    def band(ratios):
-        """Factors of the expected time between which 80 % of the measured times are, rounded outwards."""
-        return math.floor(100 / quantile(ratios, 0.9)) / 100, math.ceil(100 / quantile(ratios, 0.1)) / 100
+    def band(*ratios):
+        """Factors of the expected time between which 80 % of the measured times are, rounded outwards. Several lists weigh the same."""
+        return math.floor(100 / quantile(0.9, *ratios)) / 100, math.ceil(100 / quantile(0.1, *ratios)) / 100
 
     def known_band(self, group):
-        """Of the shapes that were fitted; those left out are for the test."""
-        return self.band([self.ratio(c) for c in self.of(group, fit=True, seen=True)])
+        """Of the shapes that were fitted, and of those of another lab on the same devices; the others are for the test."""
+        of = {}
+        for c in self.of(group, fit=True, seen=True):
+            of.setdefault((c.device.name, c.lab), []).append(self.ratio(c))
+        low, high = self.band(*of.values())
+        if group in BASE and len(self.columns(group)) == 1:  # few shapes of one device
+            base_low, base_high = self.known_band(BASE[group])
+            low, high = min(low, base_low), max(high, base_high)
+        return low, high
 
     def foreign_band(self, group, rules=(RULE,)):
         """A device that was not measured: the scatter of shapes on one device, and that of devices when each is predicted from the others.
         The prediction interval of one more device, both parts independent. With several rules a band for each."""
-        cases = self.of(group, fit=True)
+        source = group if len(self.columns(group)) > 1 else BASE[group]  # of one device alone nothing is known about others
+        cases = self.of(source, fit=True)
         names = list(dict.fromkeys(c.device.name for c in cases))
         off = []
         for name in names:
-            curve = fitted(group, [c for c in cases if c.device.name != name and c.seen])
-            off.append(statistics.median(math.log(curve.seconds(c) / c.seconds) for c in cases if c.device.name == name))
+            own = [c for c in cases if c.device.name == name]
+            own = [c for c in own if not c.is_for_band] or own
+            curve = fitted(source, [c for c in cases if c.device.name != name and c.seen and not c.is_for_band], self.others(source, but=name))
+            off.append(statistics.median(math.log(curve.seconds(c) / c.seconds) for c in own))
         low, high = (math.log(f) for f in self.known_band(group))
         bands = []
         for rule in rules:
@@ -259,20 +399,23 @@ class Fit:
 
 class LeaveOneOut:
     """Which rule of RULES a band on another device follows: the first with 80 % of the measured times of every kind inside when each
-    device that is fitted is predicted from the other four. The figures of H100, L4 and A100-80 do not enter it; `unseen` is the share of theirs."""
+    device that is fitted is predicted from the others. The figures of devices left out do not enter it; `unseen` is the share of theirs."""
+    GROUPS = ("product", "other", *ROWS)  # of three and more devices
 
     def __init__(self, fit):
-        known = [(k, c, f) for k, c, f in fit.cases if f and c.group != "tensor"]
+        known = [(k, c, f) for k, c, f in fit.cases if f and c.group in self.GROUPS]
         inside = {}
-        for left in VECTOR_FITTED:
+        for left in dict.fromkeys(k for k, _, _ in known):
             part = Fit.__new__(Fit)
             part.fit([(k, c, k != left) for k, c, _ in known])
-            for group in part.groups:
+            for group in {c.group for k, c, _ in known if k == left}:
                 for rule, band in zip(RULES, part.foreign_band(group, tuple(RULES))):
                     inside.setdefault((rule, group), []).extend(part.inside(group, band, left))
         self.known = {at: 100 * statistics.fmean(v) for at, v in inside.items()}
         self.unseen = {}
         for group in fit.groups:
+            if all(f for _, c, f in fit.cases if c.group == group):
+                continue
             for rule, band in zip(RULES, fit.foreign_band(group, tuple(RULES))):
                 self.unseen[rule, group] = 100 * statistics.fmean(fit.inside(group, band))
         groups = {g for _, g in self.known}
@@ -283,28 +426,44 @@ def rows(fit):
     """curves.inc"""
     text = ["// Generated by tests/predictions/fit.py; the test docs.predictions compares.",
             "// kind, share of peak arithmetic, MACs to fill the device, share of peak.dram, s of a call,",
-            "// band on measured devices, band on others"]
+            "// share of a row's bytes that the L2 has to hold, gain of Winograd's algorithm, band on measured devices, band on others"]
     for group in fit.groups:
         v = fit.curves[group].values
         (a, b), (c, d) = fit.bands[group]
-        text.append(f"{{Kind::k{group.capitalize()}, {v.get('share', v.get('most', 1)):g}, {v.get('fill', 0):g}, {v['memory']:g}, {v['call']:g}, "
+        text.append(f"{{Kind::k{group[0].upper()}{group[1:]}, {v.get('share', v.get('most', 1)):g}, {v.get('fill', 0):g}, {v['memory']:g}, {v['call']:g}, {v.get('reuse', 0):g}, {v.get('gain', 1):g}, "
                     f"{{{a:g}, {b:g}}}, {{{c:g}, {d:g}}}}},")
     reduce = Reduce()
     (low, high), band = reduce.band, "{{{:g}, {:g}}}"
-    text.append(f"{{Kind::kReduce, 1, 0, {reduce.share:g}, {reduce.call:g}, {band.format(low, high)}, {band.format(low, high)}}},")
+    text.append(f"{{Kind::kReduce, 1, 0, {reduce.share:g}, {reduce.call:g}, 0, 1, {band.format(low, high)}, {band.format(low, high)}}},")
     return "\n".join(text) + "\n"
 
 
-def errors(fit):
-    """(group, device, whether fitted, cases, median and 90 % of |error|, share outside the band), all of cases that no fit saw"""
+def is_measured(group, column):
+    """Whether points were fitted on the device."""
+    return column in FITTED.get(group, VECTOR_FITTED)
+
+
+def left_out(fit):
+    """(group, device, lab, whether points were fitted on the device) → predicted / measured of the cases that no fit and no band saw"""
+    found = {}
     for group in fit.groups:
-        for column in dict.fromkeys(k for k, c, _ in fit.cases if c.group == group):
-            known = column in (TENSOR_FITTED if group == "tensor" else VECTOR_FITTED)
-            ratios = [fit.ratio(c) for k, c, _ in fit.cases if k == column and c.group == group and not (known and c.seen)]
-            low, high = fit.bands[group][0 if known else 1]
-            off = [abs(r - 1) * 100 for r in ratios]
-            outside = sum(not low <= 1 / r <= high for r in ratios) / len(ratios)
-            yield group, column, known, len(off), statistics.median(off), quantile(off, 0.9), 100 * outside
+        for column, c, may in fit.cases:
+            if c.group == group and not (may and c.seen):
+                found.setdefault((group, column, c.lab, is_measured(group, column)), []).append(fit.ratio(c))
+    return found
+
+
+def is_outside(fit, group, known, ratio):
+    low, high = fit.bands[group][0 if known else 1]
+    return not low <= 1 / ratio <= high
+
+
+def errors(fit):
+    """(group, device, lab, whether fitted, cases, median and 90 % of |error|, share outside the band)"""
+    for (group, column, lab, known), ratios in left_out(fit).items():
+        off = [abs(r - 1) * 100 for r in ratios]
+        outside = statistics.fmean(is_outside(fit, group, known, r) for r in ratios)
+        yield group, column, lab, known, len(off), statistics.median(off), quantile(0.9, off), 100 * outside
 
 
 NEUSIGHT = "sitar-lab/NeuSight (2025), commit 6945927, dataset/test"
@@ -314,8 +473,10 @@ VIDUR = "microsoft/vidur (2024), commit 7d47513, profiling/compute"
 def leaves(fit):
     """{profile: {key: (value, source)}} as the profiles state them"""
     off = {}
-    for group, column, known, _, median, most, _ in errors(fit):
-        off[group, (TENSOR if group == "tensor" else VECTOR)[column]] = f"median error of the other shapes {median:.1f} %, of nine in ten at most {most:.0f} %"
+    for group, column, lab, known, _, median, most, _ in errors(fit):
+        if lab == DEEPBENCH:
+            continue
+        off[group, (TENSOR if group == "tensor" else VECTOR).get(column)] = f"median error of the other shapes {median:.1f} %, of nine in ten at most {most:.0f} %"
     product, tensor, out = fit.curves["product"], fit.curves["tensor"], {}
     for (name, group), share in fit.shares.items():
         units, source = ("tensor", VIDUR) if group == "tensor" else ("vector", NEUSIGHT)
@@ -352,4 +513,4 @@ if __name__ == "__main__":
     print(rows(result))
     print({g: c.values for g, c in result.curves.items()})
     for e in errors(result):
-        print("%-14s %-8s fitted %d  n %d  median %.1f  90 %% %.1f  outside %.0f %%" % e)
+        print("%-18s %-14s %-9s fitted %d  n %d  median %.1f  90 %% %.1f  outside %.0f %%" % e)

@@ -1,7 +1,9 @@
 """Times and rates of whole serving runs, measured by others, and as tmeter expects them from a weightless folder."""
 import json
+import math
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,18 +34,19 @@ def write_llama(folder, m, dtype):
     write_folder(folder, config, {f"{name}.weight": (dtype, shape) for name, shape in shapes.items()})
 
 
-def ask(folder, gpu, context, sequences, devices):
-    sets = {"context": context, "sequences": sequences, "devices": devices, "cache-type": gpu["cache"], "engine": "vllm"}
+def ask(folder, gpu, context, sequences, devices, engine="own"):
+    """TensorRT-LLM's cache is that of an engine of one's own; nothing is known of its work for a sequence."""
+    sets = {"context": context, "sequences": sequences, "devices": devices, "cache-type": gpu["cache"], "engine": engine}
     done = subprocess.run([program(), folder, "--plugins=serving", "--hardware", gpu["profile"], "--report", "json",
                            *(f"--set=serving.{k}={v}" for k, v in sets.items())], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)["totals"]
 
 
 class Run:
-    """Seconds of a run. `seen`: the band was taken from it."""
+    """Seconds of a run."""
 
-    def __init__(self, gpu, kind, model, what, measured, bound, expected, low, high):
-        self.gpu, self.kind, self.model, self.what, self.measured = gpu, kind, model, what, measured
+    def __init__(self, gpu, kind, model, what, measured, bound, expected, low, high, sequences=0):
+        self.gpu, self.kind, self.model, self.what, self.measured, self.sequences = gpu, kind, model, what, measured, sequences
         self.bound, self.expected, self.low, self.high = bound, expected, low, high
 
     @property
@@ -75,6 +78,35 @@ def runs():
                 step = ask(folder[model], gpu, prompt + answer // 2, batch, devices)  # at the middle of the answer
                 times = (first["serving_prefill" + k] + answer * step["serving_step" + k] for k in KEYS)
                 yield Run(name, "whole run", model, f"{devices} GPU, batch {batch}, {prompt} + {answer}", batch * answer / (rate * devices), *times)
+
+
+def steps():
+    """Of vLLM, by The ML.ENERGY Leaderboard."""
+    data = tomllib.loads((HERE / "mlenergy.toml").read_text(encoding="utf-8"))
+    for name, m in data["model"].items():
+        with tempfile.TemporaryDirectory() as folder:
+            write_llama(folder, m, m["type"])
+            for gpu, devices, sequences, context, ms in m["steps"]:
+                t = ask(folder, {"profile": data["profile"][gpu], "cache": "bf16"}, context, sequences, devices, "vllm")
+                yield Run(gpu, "step", name, f"{devices} GPU, {sequences} sequences", ms / 1e3, *(t["serving_step" + k] for k in KEYS), sequences)
+
+
+SEQUENCE = re.compile(r"kVllmSequence = ([0-9.e-]+)")
+ENGINE = ROOT / "plugins" / "common" / "serving" / "engine.cpp"
+
+
+def seen_steps(found):
+    """Every second one of the H100: the engine's work for a sequence and the band are taken from them."""
+    return [r for r in found if r.gpu == "H100"][::2]
+
+
+def sequence_seconds(found):
+    """With the least mean |log|, in microseconds. Other steps take no part."""
+    now = float(SEQUENCE.search(ENGINE.read_text(encoding="utf-8")).group(1))
+
+    def loss(us):
+        return sum(abs(math.log((r.expected + r.sequences * (us * 1e-6 - now)) / r.measured)) for r in seen_steps(found))
+    return min(range(0, 201), key=loss) * 1e-6
 
 
 class Trained:

@@ -1,4 +1,5 @@
 """docs/predictions.md, the curves and the shares of the profiles are as the scripts write them, and keep their errors."""
+import copy
 import json
 import pathlib
 import statistics
@@ -10,7 +11,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 import fit as fitting  # noqa: E402
 import scoreboard  # noqa: E402
 import served  # noqa: E402
-from support import CliTest, tmeter  # noqa: E402
+from support import MODELS, CliTest, tmeter  # noqa: E402
+
+
+def slower(case, times):
+    out = copy.copy(case)
+    out.seconds *= times
+    return out
 
 
 class Predictions(unittest.TestCase):
@@ -19,12 +26,13 @@ class Predictions(unittest.TestCase):
         cls.cases = list(scoreboard.cases())
         cls.fit = fitting.Fit()
         cls.runs = list(served.runs())
+        cls.steps = list(served.steps())
         cls.trainings = list(scoreboard.cases("training-ms"))
         cls.trained = list(served.trained())
         cls.left_out = fitting.LeaveOneOut(cls.fit)
 
     def test_the_page(self):
-        self.assertEqual(scoreboard.page(self.cases, self.runs, self.trainings, self.trained, self.fit, self.left_out), scoreboard.PAGE.read_text(encoding="utf-8"), "python tests/predictions/scoreboard.py --write")
+        self.assertEqual(scoreboard.page(self.cases, self.runs, self.steps, self.trainings, self.trained, self.fit, self.left_out), scoreboard.PAGE.read_text(encoding="utf-8"), "python tests/predictions/scoreboard.py --write")
 
     def test_the_rule_of_the_band_follows_from_the_fitted_devices(self):
         """By the five fitted devices alone. Times of the others, three times as long, change nothing."""
@@ -35,7 +43,7 @@ class Predictions(unittest.TestCase):
         pooled = [inside for g in self.fit.groups for inside in self.fit.inside(g, self.fit.bands[g][1])]
         self.assertGreaterEqual(statistics.fmean(pooled), 0.8)
         again = fitting.Fit.__new__(fitting.Fit)
-        again.fit([(k, fitting.Case(c.group, c.device, c.macs, c.moved, c.seconds * (1 if f else 3), c.seen), f) for k, c, f in self.fit.cases])
+        again.fit([(k, slower(c, 1 if f else 3), f) for k, c, f in self.fit.cases])
         self.assertEqual(fitting.LeaveOneOut(again).known, self.left_out.known)
 
     def test_training(self):
@@ -66,6 +74,8 @@ class Predictions(unittest.TestCase):
         never, fitted = ([c for c in self.cases if c.fitted == f] for f in (False, True))
         self.assertLess(scoreboard.median_of(never), 20)
         self.assertLess(scoreboard.median_of(fitted), 12)
+        for gpu in {c.gpu for c in never}:
+            self.assertLess(scoreboard.median_of([c for c in never if c.gpu == gpu]), 20, gpu)
         outside = sum(not c.inside for c in self.cases)
         self.assertLessEqual(outside, 0.2 * len(self.cases))
 
@@ -74,13 +84,24 @@ class Predictions(unittest.TestCase):
         self.assertEqual(len(self.runs), 23)
         float16 = [abs(r.error) for r in self.runs if r.gpu == "A100"]
         self.assertLess(statistics.median(float16), 12)
-        self.assertLessEqual(sum(not r.inside for r in self.runs), 0.2 * len(self.runs))
-        low, high = scoreboard.band_of(self.runs)
-        for r in self.runs:
+        every = [*self.runs, *self.steps]
+        self.assertLessEqual(sum(not r.inside for r in every), 0.2 * len(every))
+        others = scoreboard.unseen(self.runs, self.steps)
+        self.assertLessEqual(sum(not r.inside for r in others), 0.2 * len(others))
+        low, high = scoreboard.band_of(self.runs, self.steps)
+        for r in every:
             with self.subTest(gpu=r.gpu, model=r.model, what=r.what):
                 self.assertLess(r.bound, r.measured)
                 self.assertAlmostEqual(r.low / r.expected, low, places=9)  # kEngineLow of plugins/metrics/serving/speed.cpp
                 self.assertAlmostEqual(r.high / r.expected, high, places=9)
+
+    def test_steps_of_vllm(self):
+        """The work for a sequence is that of every second step on the H100; the B200 and the others took no part."""
+        self.assertEqual(len(self.steps), 38)
+        self.assertAlmostEqual(served.sequence_seconds(self.steps), float(served.SEQUENCE.search(served.ENGINE.read_text(encoding="utf-8")).group(1)), places=9)
+        never = [r for r in self.steps if r.gpu == "B200"]
+        self.assertLess(statistics.median(abs(r.error) for r in never), 20)
+        self.assertLess(statistics.median(abs(r.error) for r in self.steps), 14)
 
     def test_all_reduce(self):
         reduce = fitting.Reduce()
@@ -96,14 +117,80 @@ class Predictions(unittest.TestCase):
     def test_what_was_left_out_took_no_part(self):
         """Other times of the GPUs and shapes left out leave every curve as it is."""
         again = fitting.Fit.__new__(fitting.Fit)
-        changed = [(k, fitting.Case(c.group, c.device, c.macs, c.moved, c.seconds * (1 if f and c.seen else 3), c.seen), f)
-                   for k, c, f in self.fit.cases]
+        changed = [(k, slower(c, 1 if f and c.seen and not c.is_for_band else 3), f) for k, c, f in self.fit.cases]
         again.fit(changed)
         self.assertEqual({g: c.values for g, c in again.curves.items()}, {g: c.values for g, c in self.fit.curves.items()})
         self.assertEqual((again.shares, again.memory), (self.fit.shares, self.fit.memory))
 
 
+    def test_kinds_on_devices_left_out(self):
+        """Pooled over the GPUs of each kind that no curve was fitted on."""
+        off = {}
+        for (group, _, _, known), ratios in fitting.left_out(self.fit).items():
+            if not known:
+                off.setdefault(group, []).extend(100 * abs(r - 1) for r in ratios)
+        self.assertEqual(set(off), set(self.fit.groups) - {"tensor8"})
+        for group, each in off.items():
+            with self.subTest(group):
+                self.assertLess(statistics.median(each), 20)
+
+    def test_the_blind_test(self):
+        """The points of products and the band of that time; eight of ten are said to be inside."""
+        ratios = [r for (group, column, _, _), its in fitting.left_out(self.fit).items() if group == "product" and column in scoreboard.BLIND for r in its]
+        self.assertEqual(len(ratios), 797)
+        low, high = scoreboard.BLIND_BAND
+        self.assertGreater(statistics.fmean(low <= 1 / r <= high for r in ratios), 0.78)
+        self.assertLess(statistics.median(100 * abs(r - 1) for r in ratios), 20)
+
+
 class ByHand(CliTest):
+    ROUND = {"peak.mac.float32": "1e12", "peak.op.float32": "1e12", "peak.op.int64": "1e12", "peak.dram": "1e12", "curve.fitted.vector": "0.5"}
+
+    def profile(self, **more):
+        leaf = 'value = {}\nunit = "x"\nsource = "round number of 2026"\n'
+        keys = self.ROUND | {k.replace("_", "."): v for k, v in more.items()}
+        return self.file("mine.toml", 'name = "mine"\ntitle = "mine"\n' + "".join(f"[{k}]\n{leaf.format(v)}" for k, v in keys.items()))
+
+    def constants(self, kind):
+        line = next(line for line in fitting.CURVES.read_text(encoding="utf-8").splitlines() if f"Kind::{kind}," in line)
+        return dict(zip(("share", "fill", "memory", "call", "reuse", "gain"), map(float, line.split("{")[1].split(",")[1:7])))
+
+    def nodes(self, model, profile, *more):
+        done = tmeter("--plugins=roofline", "--hardware", profile, model, "--report=json", *more)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)["nodes"]
+
+    def test_rows_that_are_read_again(self):
+        """gpt2-large, 4 sequences: a layer norm of 4,096 rows of 5,120 bytes, 2,560 threads hold 20 of them; a softmax of 1,024 columns reads once."""
+        c, s = self.constants("kNormalization"), self.constants("kSoftmax")
+        folder = scoreboard.ROOT / "tests" / "fixtures" / "eager" / "gpt2-large.pt2"
+        read = 4096 * 5120
+        for cache, threads, hit in ((1e6, 2560, 1 - c["reuse"] * 20 * 5120 / 1e6), (1e4, 2560, 0), (1e12, 2560, 1), (1e6, 1e9, 0)):
+            nodes = self.nodes(folder, self.profile(cache_l2=cache, threads_resident=threads), "--bind", "s23=4")
+            node = next(n for n in nodes if n["op"] == "aten::layer_norm")
+            v = node["values"]
+            moved = v["read_bytes"] + v["written_bytes"] + (v["read_bytes"] + v["written_bytes"]) / 2 * (1 - hit)
+            self.assertAlmostEqual(moved / read, 3 - hit, delta=0.01)
+            expected = c["call"] + ((v["other_flops"] / 1e12)**2 + (moved / (1e12 * c["memory"]))**2) ** 0.5
+            self.assertAlmostEqual(v["expected_time"] / expected, 1, delta=1e-6)
+            v = next(n for n in nodes if n["op"] == "aten::softmax")["values"]
+            expected = s["call"] + ((v["other_flops"] / 1e12)**2 + ((v["read_bytes"] + v["written_bytes"]) / (1e12 * s["memory"]))**2) ** 0.5
+            self.assertAlmostEqual(v["expected_time"] / expected, 1, delta=1e-6)
+
+    def test_convolutions(self):
+        """A ResNet-50: 3 × 3 convolutions of stride 1 have fewer MACs, others have not."""
+        c, seen = self.constants("kConvolution"), set()
+        for n in self.nodes(MODELS / "resnet50.pt2", self.profile()):
+            if "conv" not in n["op"]:
+                continue
+            v = n["values"]
+            for gain in (1, c["gain"]):
+                arithmetic = (v["macs"] / gain + c["fill"]) / (0.5e12 * c["share"]) + v["other_flops"] / 1e12
+                expected = c["call"] + (arithmetic**2 + ((v["read_bytes"] + v["written_bytes"]) / (1e12 * c["memory"]))**2) ** 0.5
+                if abs(v["expected_time"] / expected - 1) < 1e-6:
+                    seen.add((n["module"].split(".")[-1], gain))
+        self.assertEqual(seen, {("conv1", 1), ("conv2", c["gain"]), ("conv2", 1), ("conv3", 1), ("0", 1)})
+
     def test_a_product(self):
         """A linear layer of 64 → 64 in float32 on a profile of round numbers, with the constants of curves.inc."""
         product = next(line for line in fitting.CURVES.read_text(encoding="utf-8").splitlines() if "kProduct" in line)

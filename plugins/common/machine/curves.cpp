@@ -1,11 +1,22 @@
 #include "plugins/common/machine/curves.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace machine {
 namespace {
 
-enum class Kind { kProduct, kTensor, kSoftmax, kNormalization, kOther, kReduce };
+enum class Kind {
+  kProduct,
+  kConvolution,
+  kTensor,
+  kTensorConvolution,
+  kTensor8,
+  kSoftmax,
+  kNormalization,
+  kOther,
+  kReduce
+};
 
 struct Band {
   double low, high;  // factors of the expected time
@@ -13,11 +24,18 @@ struct Band {
 
 struct Curve {
   Kind kind;
-  double share;   // of peak arithmetic, at most; on tensor cores of a device that was not measured
+  double share;   // of the units' share; of kProduct and kTensor at most, or of other devices
   double fill;    // MACs that a device takes to be busy
   double memory;  // share of peak.dram; of kReduce, of link.bandwidth
   double call;    // s
+  double reuse;   // share of the bytes of a row in flight that the L2 has to hold
+  double gain;    // times fewer MACs of a 3 × 3 convolution
   Band known, foreign;
+
+  /// Multiples of the share of the device's units.
+  bool has_multiple() const {
+    return kind == Kind::kConvolution || kind == Kind::kTensorConvolution || kind == Kind::kTensor8;
+  }
 };
 
 constexpr Curve kCurves[] = {
@@ -31,9 +49,32 @@ constexpr const Curve& curve_of(Kind kind) {
 }
 
 Kind kind_of(const Work& work, bool on_tensor_cores) {
-  if (work.macs > 0) return on_tensor_cores ? Kind::kTensor : Kind::kProduct;
+  const bool is_convolution = work.kind == OpClass::kConvolution;
+  if (work.macs > 0 && !on_tensor_cores)
+    return is_convolution ? Kind::kConvolution : Kind::kProduct;
+  if (work.macs > 0 && work.type.kind() == DTypeClass::kFloat && work.type.bytes() == 1)
+    return Kind::kTensor8;
+  if (work.macs > 0) return is_convolution ? Kind::kTensorConvolution : Kind::kTensor;
   if (work.kind == OpClass::kSoftmax) return Kind::kSoftmax;
   return work.kind == OpClass::kNormalization ? Kind::kNormalization : Kind::kOther;
+}
+
+/// How kernels of PyTorch 2.1 take a row: a layer norm reads it twice with 128 threads
+/// (layer_norm_kernel.cu), a softmax of more than 1,024 columns three times, with a thread for two
+/// vectors of 16 bytes, 512 at most (SoftMax.cu).
+struct RowKernel {
+  double again;    // times that it is read after the first
+  double threads;  // of a row
+};
+
+RowKernel row_kernel(const Work& work) {
+  if (work.kind == OpClass::kNormalization) return {1, 128};
+  constexpr double kPersistent = 1024, kMostThreads = 1024, kVector = 16;
+  const double columns = work.row / std::max<double>(static_cast<double>(work.type.bytes()), 1);
+  if (columns <= kPersistent) return {0, 32};
+  double threads = 32;
+  while (threads < std::min(work.row / kVector, kMostThreads) / 2) threads *= 2;
+  return {2, threads};
 }
 
 }  // namespace
@@ -48,6 +89,8 @@ void Curves::start(const Machine& machine, const tmeter::Call& call) {
   vector_ = share_of("vector", call);
   tensor_ = share_of("tensor", call);
   memory_ = Machine::number(call, "curve.memory");
+  cache_ = Machine::number(call, "cache.l2");
+  threads_ = Machine::number(call, "threads.resident");
   missing_.clear();
   if (!machine.has_peak_mac() || !machine.bandwidth())
     missing_ = machine.quoted_name() + " has no peak rates (peak.mac.*, peak.dram)";
@@ -64,6 +107,14 @@ std::string Curves::origin() const {
   return std::string("vector units: ") + of(vector_) + ", tensor cores: " + of(tensor_);
 }
 
+double Curves::read_again(const Work& work, double reuse) const {
+  const auto kernel = row_kernel(work);
+  const double read = work.bytes / 2;  // as much is written
+  const double in_flight = std::min(threads_.value_or(0) / kernel.threads * work.row, read) * reuse;
+  const double hit = cache_ && threads_ ? std::max(0.0, 1 - in_flight / *cache_) : 0;
+  return kernel.again * read * (1 - hit);
+}
+
 std::optional<Expected> Curves::of(const Work& work, Machine& machine,
                                    const tmeter::Call& call) const {
   if (work.macs == 0 && work.ops == 0 && work.bytes == 0) return Expected{};
@@ -78,10 +129,12 @@ std::optional<Expected> Curves::of(const Work& work, Machine& machine,
 
   const auto& curve = curve_of(kind_of(work, on_tensor_cores));
   double arithmetic = seconds_at(work.ops, op);
-  if (mac) arithmetic += (work.macs + curve.fill) / (*mac * *units.value);
-  double memory = curve.memory;
-  if (!mac && memory_) memory *= *memory_ / curve_of(Kind::kOther).memory;
-  const double traffic = work.bytes / (*machine.bandwidth() * memory);
+  if (mac)
+    arithmetic += (work.macs / (work.winograd ? curve.gain : 1) + curve.fill) /
+                  (*mac * *units.value * (curve.has_multiple() ? curve.share : 1));
+  const double memory = mac ? curve.memory : memory_.value_or(curve.memory);
+  const double bytes = work.bytes + (work.row > 0 && !mac ? read_again(work, curve.reuse) : 0);
+  const double traffic = bytes / (*machine.bandwidth() * memory);
   const double seconds = curve.call + std::hypot(arithmetic, traffic);
   const auto& band = (mac ? units.fitted : memory_.has_value()) ? curve.known : curve.foreign;
   if (!std::isfinite(seconds)) return std::nullopt;

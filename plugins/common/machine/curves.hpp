@@ -3,8 +3,9 @@
 // `curve.*` of the hardware profile.
 //
 //   time [s]   = call + sqrt(arithmetic² + traffic²)
-//   arithmetic = (MACs + fill) / (peak.mac · share) + other operations / peak.op
-//   traffic    = bytes / (peak.dram · memory)
+//   arithmetic = (MACs / gain + fill) / (peak.mac · share) + other operations / peak.op
+//   traffic    = (bytes + read again · (1 − hit)) / (peak.dram · memory)
+//   hit        = max(0, 1 − reuse · rows in flight / cache.l2)
 //   all-reduce = call + 2 · (n − 1) / n · bytes / (link.bandwidth · share)
 //
 // docs/predictions.md compares them with measurements outside of the fit.
@@ -60,6 +61,9 @@ class Curves {
  private:
   std::optional<Expected> of(const Work& work, Machine& machine, const tmeter::Call& call) const;
 
+  /// Bytes of a row that come from memory once more.
+  double read_again(const Work& work, double reuse) const;
+
   struct Share {
     std::optional<double> value;
     bool fitted = false;  // on this device
@@ -67,7 +71,8 @@ class Curves {
   static Share share_of(std::string_view units, const tmeter::Call& call);
 
   Share vector_, tensor_;
-  std::optional<double> memory_;  // of peak.dram, fitted on this device
+  std::optional<double> memory_;           // of peak.dram, fitted on this device
+  std::optional<double> cache_, threads_;  // B of L2; that the device holds at the same time
   std::string missing_;
 };
 

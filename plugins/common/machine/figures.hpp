@@ -33,7 +33,9 @@ using Lookup = std::function<std::optional<double>(const std::string& key)>;
 struct Work {
   double macs = 0, ops = 0, bytes = 0;
   OpClass kind = OpClass::kOther;
-  DType type;  ///< of the arithmetic
+  DType type;             ///< of the arithmetic
+  double row = 0;         ///< bytes of a row that is read again: softmax, layer norm
+  bool winograd = false;  ///< a 3 × 3 convolution of stride 1
   bool operator==(const Work&) const = default;
 };
 

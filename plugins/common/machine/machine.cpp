@@ -65,6 +65,43 @@ OpClass class_of(const Node& node, double macs, const Call& call) {
   return kind == OpClass::kOther && macs > 0 ? OpClass::kMatmul : kind;
 }
 
+tmeter::Value first_tensor(const Node& n) {
+  const auto input = n.arg("input");
+  return input.is_tensor() ? input : n.arg("self");
+}
+
+/// Of a softmax or a norm of rows, whose kernels read a row more than once; 0 of others.
+double row_bytes(const Node& n, OpClass kind) {
+  const auto x = first_tensor(n);
+  if (!x.is_tensor() || x.shape().rank() == 0) return 0;
+  const auto rank = x.shape().rank();
+  int64_t from = rank, to = rank;
+  if (kind == OpClass::kSoftmax) {
+    const auto dim = n.arg("dim").as_int(-1);
+    from = dim < 0 ? dim + rank : dim;
+    to = from + 1;
+  } else if (kind == OpClass::kNormalization) {
+    from = rank - static_cast<int64_t>(n.arg("normalized_shape").size());
+  }
+  if (from < 0 || to > rank || from >= to) return 0;
+  return static_cast<double>((x.shape().product(from, to) * x.dtype().bytes()).value());
+}
+
+/// Whether libraries have Winograd's algorithm for the convolution.
+bool has_winograd(const Node& n, OpClass kind) {
+  if (kind != OpClass::kConvolution || n.arg("groups").as_int(1) != 1) return false;
+  const auto weight = n.arg("weight");
+  if (!weight.is_tensor() || weight.shape().rank() != 4) return false;
+  const auto all_one = [&n](std::string_view name) {
+    const auto list = n.arg(name);
+    for (size_t i = 0; i < list.size(); ++i)
+      if (list[i].as_int(1) != 1) return false;
+    return true;
+  };
+  return weight.shape()[2] == 3 && weight.shape()[3] == 3 && all_one("stride") &&
+         all_one("dilation") && !n.arg("transposed").as_bool();
+}
+
 }  // namespace
 
 std::string Machine::quoted_name() const {
@@ -105,7 +142,14 @@ std::optional<Work> Machine::work_of(const Node& node, const Call& call) {
                         (!macs || !ops ? "arithmetic" : "memory traffic") + " is unknown");
     return std::nullopt;
   }
-  return Work{*macs, *ops, *read + *written, class_of(node, *macs, call), arithmetic_type(node)};
+  const auto kind = class_of(node, *macs, call);
+  return Work{*macs,
+              *ops,
+              *read + *written,
+              kind,
+              arithmetic_type(node),
+              row_bytes(node, kind),
+              has_winograd(node, kind)};
 }
 
 /// The amounts counted at an operator inside a module call; amounts counted elsewhere are 0.
@@ -139,8 +183,9 @@ std::optional<std::vector<Work>> Machine::work_of(const tmeter::ModuleCall& m, c
       rest.kind = kind, rest.type = type;
     const auto amounts = amounts_inside(node, call);
     if (!amounts) continue;  // its known amounts stay in `rest`
-    parts.push_back(
-        {(*amounts)[0], (*amounts)[1], (*amounts)[2], class_of(node, (*amounts)[0], call), type});
+    parts.push_back({(*amounts)[0], (*amounts)[1], (*amounts)[2],
+                     class_of(node, (*amounts)[0], call), type, row_bytes(node, kind),
+                     has_winograd(node, kind)});
     rest.macs -= (*amounts)[0], rest.ops -= (*amounts)[1], rest.bytes -= (*amounts)[2];
   }
   if (rest.kind == OpClass::kOther && rest.macs > 0) rest.kind = OpClass::kMatmul;  // as class_of

@@ -240,6 +240,10 @@ CacheBytes own(const std::vector<LayerCache>& layers, const Load& load) {
   return out;
 }
 
+/// s, of scheduling, sampling and output, fitted on every second step of H100 in
+/// tests/predictions/mlenergy.toml. The test docs.predictions compares.
+constexpr double kVllmSequence = 5.4e-05;
+
 constexpr std::array<Engine, 4> kEngines{{
     {"transformers",
      "transformers' DynamicCache: every token of the context; a layer with a window keeps window - "
@@ -259,7 +263,8 @@ constexpr std::array<Engine, 4> kEngines{{
      "max_num_batched_tokens "
      "(8192) tokens and one more; all pages have the size of the largest",
      "vLLM does not start, unless VLLM_ALLOW_LONG_MAX_MODEL_LEN=1 is set", 0.92,
-     vllm},  // gpu_memory_utilization of vllm/config/cache.py, 2026
+     vllm,  // gpu_memory_utilization of vllm/config/cache.py, 2026
+     kVllmSequence},
     {"own",
      "the rule of serving.own-padding, serving.own-window-extra and serving.own-state-bytes: the "
      "context "

@@ -59,6 +59,8 @@ struct Engine {
   std::string_view beyond;  // what happens when the context is longer than the model's
   double memory_share;      // of a device's memory, unless told otherwise
   CacheBytes (*bytes)(const std::vector<LayerCache>&, const Load&);
+  /// Of a step besides its products, for each sequence; 0 where no measurements were published.
+  double sequence_seconds = 0;
 };
 
 const Engine* engine(std::string_view name);

@@ -60,9 +60,9 @@ struct Expected {
 };
 
 constexpr std::string_view kShorter =
-    "of ten runs of an engine that were measured one is shorter; those were TensorRT-LLM's";
+    "of ten runs of an engine that were measured one is shorter: vLLM's and TensorRT-LLM's";
 constexpr std::string_view kLonger =
-    "of ten runs of an engine that were measured one is longer; those were TensorRT-LLM's";
+    "of ten runs of an engine that were measured one is longer: vLLM's and TensorRT-LLM's";
 
 constexpr Expected kBands[] = {
     {kExpected[0],

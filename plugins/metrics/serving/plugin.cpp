@@ -230,7 +230,7 @@ void say_expected(const serving::Speeds& speeds, const serving::Steps& steps, co
   for (const auto id : ids)
     call.set_provenance(id, TMETER_PROVENANCE_ESTIMATED,
                         "curves on " + name + ", " + curves.origin() +
-                            "; the band is the scatter of TensorRT-LLM's published runs");
+                            "; the band is the scatter of published runs of vLLM and TensorRT-LLM");
   serving::emit_band(call, "serving_prefill_expected", *prefill);
   serving::emit_band(call, "serving_step_expected", *step);
   serving::emit_band(call, "serving_rate_expected", rate_of(timed.sequences(), *step));
@@ -320,7 +320,8 @@ void say_speed(const Graph& graph, const Decoder& d, const Serving& s, const Cac
   say_speculative(*rates, timed, draft, devices, call);
   machine::Curves curves;
   curves.start(machine, call);
-  const serving::Steps steps(machine, curves, call, type_of(d), devices);
+  const serving::Steps steps(machine, curves, call, type_of(d), devices,
+                             s.request().engine->sequence_seconds);
   say_expected(*speeds, steps, s, cache, curves, draft, call);
   say_quantized(graph, *speeds, *rates, steps, s, bytes, call);
 }

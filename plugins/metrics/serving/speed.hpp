@@ -14,7 +14,7 @@ namespace serving {
 /// What a step computes and moves.
 struct StepWork {
   double macs = 0, bytes = 0;
-  double tokens = 0;
+  double tokens = 0, sequences = 0;
 };
 
 /// A decoder by the numbers that its steps depend on.
@@ -45,11 +45,16 @@ struct Rates {
 class Steps {
  public:
   Steps(machine::Machine& machine, const machine::Curves& curves, const tmeter::Call& call,
-        tmeter::DType type, double devices)
-      : machine_(machine), curves_(curves), call_(call), type_(type), devices_(devices) {}
+        tmeter::DType type, double devices, double sequence_seconds)
+      : machine_(machine),
+        curves_(curves),
+        call_(call),
+        type_(type),
+        devices_(devices),
+        sequence_seconds_(sequence_seconds) {}
 
-  /// All products alike. Nothing where the profile has no curve for the element type, or no
-  /// `link.bandwidth` for several devices.
+  /// All products alike, and the engine's own work for each sequence. Nothing where the profile has
+  /// no curve for the element type, or no `link.bandwidth` for several devices.
   std::optional<machine::Expected> expected(const Speeds& s, const StepWork& w) const;
 
  private:
@@ -57,7 +62,7 @@ class Steps {
   const machine::Curves& curves_;
   const tmeter::Call& call_;
   tmeter::DType type_;
-  double devices_;
+  double devices_, sequence_seconds_;  // the engine's own work for a sequence in a step
 };
 
 }  // namespace serving
