@@ -196,7 +196,6 @@ SavedReport report_of_model(Session& session, const std::string& path,
   auto plugins = registry.open_with_needs(names);
   put_in_order(plugins);
   require_metrics_of_run(session, plugins);
-  session.tell_unused_settings();
   choose_requested(plugins, requested_metrics(line));
   report.graph = model.graph.get();
   auto described = describe_modules_meanwhile(report, line.threads);
@@ -223,6 +222,7 @@ SavedReport report_of_model(Session& session, const std::string& path,
   fill_report(report, line, model, plugins, hardware, source);
   add_run_facts(report, session, plugins, start);
   if (runs) add_measuring(report, session, *runs);
+  session.tell_unused_settings();
   if (measured_part) {
     keep_part(report, *measured_part);
     model.graph = std::move(measured_part->graph);
