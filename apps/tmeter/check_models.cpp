@@ -30,7 +30,7 @@ std::string shown(const tmeter_number& n) {
                                               : "unknown";
 }
 
-/// What runs models need not run this one.
+/// An executor need not run this model.
 void tell_runs(const ModelRuns& runs, bool own_executor, const std::string& model,
                CheckLines& lines) {
   if (!runs.stopped().empty())
@@ -63,7 +63,7 @@ std::vector<Plugin*> taking_part(const CheckedPlugin& checked) {
   return checked.registry.open_with_needs({ids.begin(), ids.end()});
 }
 
-/// How reading a file with one push refused ended.
+/// The outcome of reading a file with one push refused.
 struct Tried {
   bool well = false;
   size_t pushes = 0;
@@ -103,10 +103,9 @@ void refuse_pushes(const CheckedPlugin& checked, const tmeter_request& request,
       const auto tried = load_with(checked, loader, request, at);
       if (!tried.failure.empty()) return checked.lines.bad(tried.failure);
       if (tried.well)
-        return checked.lines.bad("loader '" + str(loader.name) + "' says that all went well with " +
-                                 name + ", although the builder refused its push " +
-                                 std::to_string(at) + " of " + std::to_string(whole.pushes) +
-                                 ": look at every status");
+        return checked.lines.bad("loader '" + str(loader.name) + "' reports success with " + name +
+                                 ", although the builder refused its push " + std::to_string(at) +
+                                 " of " + std::to_string(whole.pushes) + ": look at every status");
     }
     checked.lines.fine("loader '" + str(loader.name) + "' heeds what the builder refuses: " +
                        std::to_string(whole.pushes) + " pushes");

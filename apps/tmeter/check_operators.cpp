@@ -169,7 +169,7 @@ void OperatorCheck::tell_figures(const OperatorCall& call, const std::string& na
 }
 
 void OperatorCheck::try_class(const tmeter_op_class& c) {
-  const auto words = str(c.op) + " is said to do work of the class '" + str(c.name) + "'";
+  const auto words = str(c.op) + " is declared as work of the class '" + str(c.name) + "'";
   const bool known = name_of(op_class_named(view(c.name))) == view(c.name);
   known ? lines_.fine(words) : lines_.bad(words + ", which tmeter does not know");
 }
@@ -239,7 +239,7 @@ OperatorCheck::Trial OperatorCheck::make(const OperatorCall& call, const Place& 
   Trial out;
   for (const auto id : results)
     out.given += (out.given.empty() ? "" : " and ") + value_text(*b.peek(id));
-  if (results.empty()) out.given = "nothing, as it says";
+  if (results.empty()) out.given = "no result, as declared";
   std::vector<std::pair<std::string_view, Id>> named;
   for (size_t i = 0; i < names.size(); ++i) named.emplace_back(names[i], arguments[i]);
   const auto dot = call.op.find('.');

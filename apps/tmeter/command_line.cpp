@@ -91,7 +91,7 @@ std::vector<std::string> long_names() {
   return names;
 }
 
-/// Boost's complaint in our words: what, and the nearest valid spelling.
+/// Boost's error in our words, with the nearest valid spelling.
 [[noreturn]] void refuse(const po::error& e) {
   const std::string hint = ". `tmeter --help` lists all options.";
   if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&e)) {
@@ -312,7 +312,7 @@ void fill_runs(const po::variables_map& map, CommandLine& out) {
   out.settings.options["torch-backend"].insert_or_assign("real-values", threads);
   out.settings.options["memory"].try_emplace("threads", threads);
   if (runs.libraries.empty()) return;
-  // The TorchScript loader needs the operators, too.
+  // The TorchScript loader also needs the operators.
   std::string all;
   for (const auto& library : runs.libraries) all += (all.empty() ? "" : ":") + library;
   out.settings.options["torch-backend"].insert_or_assign(
@@ -364,7 +364,7 @@ void fill_view(const po::variables_map& map, CommandLine& out) {
   }
 }
 
-/// What is typed into a shell to say this again.
+/// The command as a user would type it into a shell.
 std::string command_text(const Arguments& arguments) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
@@ -382,7 +382,7 @@ std::string command_text(const Arguments& arguments) {
   return out;
 }
 
-/// The first option given that changes figures.
+/// The first given option that changes values.
 std::string model_option(const po::variables_map& map) {
   for (const char* option : {"plugins", "full", "input", "bind", "sweep", "trust", "hardware",
                              "threads", "inference", "profile"})
@@ -545,9 +545,9 @@ std::vector<OptionText> option_texts() {
 
 std::string help_text() {
   std::ostringstream out;
-  out << "tmeter tells what a PyTorch model file (.pt2, TorchScript, checkpoint, safetensors) "
-         "costs and "
-         "holds.\n";
+  out << "tmeter measures the cost and content of PyTorch model files (.pt2, TorchScript, "
+         "checkpoint, "
+         "safetensors).\n";
   for (const auto& c : command_texts()) {
     out << "  " << c.usage << std::string(36 - std::min<size_t>(35, c.usage.size()), ' ') << c.text
         << "\n";

@@ -36,7 +36,7 @@ class CallParser {
       out.arguments.push_back(argument());
       const auto& name = out.arguments.back().name;
       const auto same = std::ranges::count(out.arguments, name, &CallArgument::name);
-      if (!name.empty() && same > 1) refuse("the argument '" + name + "' is there twice");
+      if (!name.empty() && same > 1) refuse("the argument '" + name + "' occurs twice");
     }
     if (take_text("->")) {
       do {

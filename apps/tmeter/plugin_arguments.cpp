@@ -35,19 +35,20 @@ constexpr std::array<Option, 2> kOfNew{kKind, kFolder};
 constexpr std::array<Option, 1> kOfManifest{kOutput};
 
 constexpr std::array<Subcommand, 6> kSubcommands{{
-    {"list", "", "The plugins that are found, and what each offers.", kOfList},
-    {"info", "NAME", "All that a plugin says of itself: metrics, operators, formats, options, rights.",
+    {"list", "", "Lists the plugins found and their offers.", kOfList},
+    {"info", "NAME", "Lists a plugin's metrics, operators, formats, options and rights.",
      kOfList},
     {"check", "FILE",
      "Opens a library, compares it with its manifest and calls each of its callbacks.\n"
-     "They are called in the sandbox, on a model of three operators and on what is given. Status 5 when\n"
-     "something is not right.",
+     "They are called in the sandbox, on a model of three operators and on the given models and\n"
+     "operators. Status 5 if a check fails.",
      kOfCheck},
     {"new", "NAME", "Writes a project that builds a plugin, tests it and checks it.", kOfNew},
-    {"manifest", "FILE", "What lets tmeter know a library without opening it.", kOfManifest},
+    {"manifest", "FILE",
+     "Writes a library's manifest, which tmeter reads instead of opening the library.", kOfManifest},
     {"index", "FOLDER",
      "Puts the manifests of a folder into one file, FOLDER/plugins.index.\n"
-     "It is read at a start instead of them.",
+     "tmeter reads it at its start instead of them.",
      {}},
 }};
 
@@ -148,7 +149,7 @@ PluginArguments plugin_arguments(const Arguments& arguments) {
   }
   const size_t wanted = s.operand.empty() ? 1 : 2;
   if (std::max<size_t>(words.size(), 1) != wanted)
-    throw Error(ErrorKind::kUsage, "`" + usage(s) + "` is wanted" +
+    throw Error(ErrorKind::kUsage, "`" + usage(s) + "` is expected" +
                                        (words.size() > wanted ? ", not more: " + printable(words[wanted])
                                                               : "") +
                                        "; `tmeter plugin " + std::string(s.name) + " --help` explains it");

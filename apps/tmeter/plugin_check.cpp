@@ -130,8 +130,8 @@ class Check {
     const auto manifest = read_manifest(path);
     if (!is_still(manifest.made_from, library_))
       return lines_.bad("its manifest is of another build of the library");
-    same_offer(manifest, said) ? lines_.fine("its manifest says what it says")
-                               : lines_.bad("its manifest says something else than the library");
+    same_offer(manifest, said) ? lines_.fine("its manifest agrees with it")
+                               : lines_.bad("its manifest differs from the library");
   }
 
   void describe_it() {

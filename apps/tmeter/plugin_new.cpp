@@ -23,7 +23,7 @@ constexpr std::array<const char*, 11> kKinds{"op",     "metric",   "analysis", "
                                              "tensor", "loader",   "report",   "shape",
                                              "module", "observer", "executor"};
 
-/// It becomes a target of CMake, a file, and the id of a metric.
+/// The name becomes a CMake target, a file, and the id of a metric.
 void require_name(const std::string& name) {
   constexpr size_t kMaxNameCharacters = 40;
   const auto fits = [](char c) {
@@ -90,7 +90,7 @@ class NewFolder {
     if (std::error_code ignored; fs::exists(fs::symlink_status(path_, ignored)))
       fail("is there already; nothing was changed");
     if (std::error_code failed; !fs::create_directory(temporary_, failed))
-      fail("cannot be made: " + failed.message());
+      fail("cannot be created: " + failed.message());
   }
   ~NewFolder() {
     std::error_code ignored;
@@ -107,7 +107,7 @@ class NewFolder {
   void commit() const {
     std::error_code failed;
     fs::rename(temporary_, path_, failed);
-    if (failed) fail("cannot be made: " + failed.message());
+    if (failed) fail("cannot be created: " + failed.message());
   }
 
  private:
@@ -137,7 +137,7 @@ int new_plugin(const std::string& name, const std::string& kind, const std::stri
   for (const auto& file : project.files)
     target.write(file, content(fs::exists(own / file) ? own / file : templates / "common" / file));
   target.commit();
-  Terminal::output(printable(path) + ": made. Next:\n" + next_steps(path));
+  Terminal::output(printable(path) + ": created. Next:\n" + next_steps(path));
   return 0;
 }
 

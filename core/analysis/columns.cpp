@@ -69,8 +69,8 @@ void require_weight(const Column& mean, const ById& columns) {
   const auto what = "with metric '" + mean.id + "', a mean weighted by '" + mean.weight + "'";
   throw PluginError(mean.plugin, what,
                     weight == columns.end()
-                        ? "no loaded plugin has that; the one that has it belongs into `needs`"
-                        : "that has figures for other things");
+                        ? "no loaded plugin has that metric; name the plugin that has it in `needs`"
+                        : "that metric has another axis");
 }
 
 }  // namespace

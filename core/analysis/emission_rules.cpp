@@ -39,7 +39,7 @@ size_t axis_size(const Graph& graph, int32_t axis) {
 
 void require_target(const Graph& graph, const tmeter_target& target, std::string_view what) {
   if (target.index < axis_size(graph, target.axis)) return;
-  throw Error(ErrorKind::kPlugin, std::string(what) + " is about a row that is not there");
+  throw Error(ErrorKind::kPlugin, std::string(what) + " is about a row that does not exist");
 }
 
 void require_own(const Column& c, std::string_view plugin) {
@@ -57,14 +57,13 @@ void require_table(const Column& c, int32_t axis) {
 
 void require_figure(const Column& c, const tmeter_number& n) {
   if (n.kind == TMETER_NUMBER_IN_MODULE)
-    refuse(c, "was given a figure 'in a module', which only the host can say");
+    refuse(c, "was given the status 'in a module', which is the host's to give");
   if (n.kind < TMETER_NUMBER_NONE || n.kind > TMETER_NUMBER_UNAVAILABLE)
-    refuse(c, "was given a number of unknown kind " + std::to_string(n.kind));
+    refuse(c, "was given a value of unknown kind " + std::to_string(n.kind));
   if (!is_number(n)) return;
   if (n.kind == TMETER_NUMBER_FLOAT && !std::isfinite(n.f))
     refuse(c, "was given " + std::string(std::isnan(n.f) ? "NaN" : "infinity"));
-  if (real(n) < 0 && is_counted(c.unit_kind))
-    refuse(c, "counts something and was given less than 0");
+  if (real(n) < 0 && is_counted(c.unit_kind)) refuse(c, "is a count and was given a value below 0");
 }
 
 void require_provenance(const Column& c, int32_t provenance) {

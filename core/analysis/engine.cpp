@@ -89,9 +89,9 @@ void Engine::require_useful_handlers() const {
     const auto& c = results_.columns[i];
     if (is_node_metric(c) && !states_[i].is_produced()) return;
     throw PluginError(plugin.manifest.id, "on metric '" + c.id + "'",
-                      "no handler is asked for it, as " +
-                          std::string(is_node_metric(c) ? "an analysis gives its figures"
-                                                        : "it has no figures of operators"));
+                      "its handlers are not called, because " +
+                          std::string(is_node_metric(c) ? "an analysis gives its values"
+                                                        : "it has no values of operators"));
   };
   for (const auto* p : plugins_) {
     for (const auto& h : p->offers().op_handlers) check(*p, h.metric);
@@ -153,7 +153,7 @@ void Engine::throw_cycle(const Step& step) const {
     text += " and " + name(*at);
     named.push_back(*at);
   }
-  throw Error(ErrorKind::kPlugin, "metrics need each other in a circle: " + text);
+  throw Error(ErrorKind::kPlugin, "metrics depend on each other in a circle: " + text);
 }
 
 /// Completes a column. Its roll-ups come last.

@@ -100,7 +100,7 @@ class Engine final : private ResultsAccess {
   };
   class Computing;
 
-  /// What the handlers of a node answered.
+  /// The answer of a node's handlers.
   struct Answer {
     tmeter_number value{};
     const Plugin* by = nullptr;  // null: no handler gave a value
@@ -193,7 +193,7 @@ class Engine final : private ResultsAccess {
     const CallbackScope scope(*this, callback);
     if (invoke(plugin.call, doing, std::forward<F>(f)) != TMETER_OK) return std::nullopt;
     if (!callbacks_.back().emitted)
-      throw PluginError(plugin.manifest.id, std::string(doing), "it ends well but gives no value");
+      throw PluginError(plugin.manifest.id, std::string(doing), "it succeeds but gives no value");
     note_largest(*callback.column, plugin, callbacks_.back().value);
     return callbacks_.back().value;
   }

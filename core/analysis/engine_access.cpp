@@ -149,7 +149,7 @@ void Engine::add_distribution(const tmeter_distribution& d, std::string_view plu
   require_room(++reported.distributions, said::kDistributions, "distributions");
   auto made = make_distribution(d, plugin, graph_);
   require_room(reported.elements += made.edges.size() + made.counts.size(), said::kNumbers,
-               "numbers of distributions and series");
+               "values of distributions and series");
   results_.distributions.push_back(std::move(made));
 }
 
@@ -159,7 +159,7 @@ void Engine::add_series(const tmeter_series& s, std::string_view plugin) {
   require_room(++reported.series, said::kSeries, "series");
   auto made = make_series(s, plugin, graph_);
   require_room(reported.elements += made.x.size() + made.y.size(), said::kNumbers,
-               "numbers of distributions and series");
+               "values of distributions and series");
   results_.series.push_back(std::move(made));
 }
 

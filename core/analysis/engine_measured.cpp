@@ -32,8 +32,8 @@ void Engine::mark_unreadable(const TensorStream& stream) {
   for (const auto& [why, tensors] : reasons) {
     const auto n = tensors.size();
     context_.log->add(TMETER_LOG_WARNING, "tmeter",
-                      "the numbers of " + std::to_string(n) +
-                          (n == 1 ? " tensor, '" : " tensors, as of '") +
+                      "the elements of " + std::to_string(n) +
+                          (n == 1 ? " tensor, '" : " tensors, such as '") +
                           std::string(graph_.tensors()[*tensors.begin()].name) +
                           "', cannot be read: " + std::string(why));
   }

@@ -120,9 +120,8 @@ void Engine::share(size_t column, const Node& node, const Answer& answer) {
   } else if (std::memcmp(&known.value, &answer.value, sizeof answer.value) != 0) {
     throw PluginError(
         answer.by ? answer.by->manifest.id : results_.columns[column].plugin, states_[column].doing,
-        "it gives another figure than to an operator that is the same in all that its "
-        "signature shows, although it promises to depend on nothing else "
-        "(TMETER_HANDLER_BY_SIGNATURE)");
+        "it gives two values to operators of the same signature, although it declares that its "
+        "values depend on the signature alone (TMETER_HANDLER_BY_SIGNATURE)");
   }
 }
 
@@ -150,7 +149,7 @@ void Engine::blame_implausible_value(const Node* node, const Error& error) const
     const double given = node ? std::abs(real(cells[node->index])) : states_[i].largest;
     if (given < kPlausibleMax) continue;
     throw PluginError(by->manifest.id, "on metric '" + c.id + "'",
-                      "its figure is too large to reckon with: " + reason);
+                      "its value is too large to calculate with: " + reason);
   }
 }
 

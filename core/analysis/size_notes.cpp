@@ -62,8 +62,8 @@ std::string recomputed_shapes_note(const Graph& graph) {
   std::string note = "sizes " + std::string(sizes);
   const auto replaced = graph.property(kReplaced), kept = graph.property(kKept);
   if (!replaced.empty() && !kept.empty()) {
-    note.append("; of the numbers in the program ").append(replaced);
-    note.append(" were worked out again, ").append(kept).append(" kept");
+    note.append("; of the literals in the program ").append(replaced);
+    note.append(" were computed again, ").append(kept).append(" kept");
   }
   return note;
 }

@@ -21,15 +21,15 @@ constexpr int64_t kSplitElements = 4096;
 constexpr int32_t kMaxPasses = 8;
 // In real files each byte belongs to one tensor, or to two if views were saved with their base.
 constexpr uint64_t kMaxReadsPerByte = 8, kAlwaysReadBytes = 64 << 20;
-// A thread reads so much before it releases the pages. Few threads release more at a time, since
-// all others stop for it.
+// Bytes that a thread reads before it releases their pages. Few threads release more at a time,
+// since a release stops all others.
 constexpr size_t kMinReleaseBytes = 2 << 20, kMaxReleaseBytes = 8 << 20,
                  kReleaseBytesOfAll = 16 << 20;
-// So much in all stays mapped between two passes: mapping a page again costs a tenth of reading it.
+// Bytes that stay mapped between two passes: mapping a page again costs a tenth of reading it.
 constexpr uint64_t kMaxMappedBytes = 48 << 20;
 constexpr uint64_t kMaxLargeTensors = 16;  // scheduled first
 constexpr std::string_view kReadOften =
-    "it overlaps other tensors, of which eight times the size of the file is read already";
+    "overlapping tensors are read up to eight times the size of the file, and it exceeds that";
 
 std::string doing(const TensorUse& use, const Tensor& t) {
   return "in '" + str(use.analysis->name) + "' on tensor '" + std::string(t.name) + "'";
@@ -46,12 +46,12 @@ bool is_wanted(const TensorUse& use, const Tensor& t) {
   return answer != 0;
 }
 
-/// Of elements as analyses receive them.
+/// The size of an element as analyses receive it.
 uint64_t bytes_of(const Tensor& t) {
   return static_cast<uint64_t>(t.numel * element_bytes(t.dtype));
 }
 
-/// Elements that are cut together: rows, and blocks of an encoding, as far as they are short.
+/// Elements that are never split: short rows, and blocks of an encoding.
 int64_t unit_of(const Tensor& t, int64_t bytes) {
   const int64_t block = t.encoding ? std::max<int64_t>(t.encoding->block_elements, 1) : 1;
   const int64_t row = t.dims.empty() ? 1 : t.numel / t.dims[0];
@@ -380,7 +380,7 @@ void TensorStream::end_pass(Job& job, Worker& worker) {
   if (++job.pass >= kMaxPasses) {
     const auto& use = uses_[again_list[0]];
     throw PluginError(use.plugin->manifest.id, doing(use, *job.tensor),
-                      "it wants more than 8 passes over a tensor");
+                      "it requests more than 8 passes over a tensor");
   }
   job.active = std::move(again_list);
   job.merged_parts = 0;

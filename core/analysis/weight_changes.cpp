@@ -79,8 +79,9 @@ class Comparer {
       const auto size = static_cast<uint64_t>(std::max<int64_t>(stored_bytes(*t), 0));
       if (t->numel > 0 &&
           read + size > kMaxReadsOfAByte * bytes->file_size(*t) + kAlwaysComparedBytes)
-        return "it overlaps other tensors, of which eight times the size of the file is read "
-               "already";
+        return "overlapping tensors are read up to eight times the size of the file, and it "
+               "exceeds "
+               "that";
       read += size;
     }
     const bool same_type = type_of(a).id() == type_of(b).id();
@@ -110,7 +111,7 @@ class Comparer {
     return out;
   }
 
-  /// Nothing where both have their rows in one order, or elements that cannot be decoded.
+  /// Nothing if both have the same order of rows, or if elements cannot be decoded.
   std::optional<WeightChange> changes_by_rows(const Tensor& a, const Tensor& b) {
     const auto order_a = row_order(before_graph_, a), order_b = row_order(after_graph_, b);
     const bool decodable = undecodable(type_of(a)).empty() && undecodable(type_of(b)).empty();

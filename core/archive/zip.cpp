@@ -183,7 +183,7 @@ ZipArchive::ZipArchive(std::string_view file) : file_(file) {
     uint64_t header = 0;
     entries_.push_back(read_entry(file, at, end, header));
     const auto& e = entries_.back();
-    if (!by_name_.emplace(e.name, i).second) damaged(entry_text(e) + " is there twice");
+    if (!by_name_.emplace(e.name, i).second) damaged(entry_text(e) + " occurs twice");
     ranges.emplace_back(header, e.offset + e.compressed_size);
   }
   std::sort(ranges.begin(), ranges.end());

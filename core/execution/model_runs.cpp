@@ -28,7 +28,7 @@ std::string doing(const ObserverUse& use) {
   return "in observer '" + str(use.observer->name) + "'";
 }
 
-/// While it lives, a crash is blamed on the model, not on a plugin.
+/// While it lives, the model is blamed for a crash, not a plugin.
 class RunningModel {
  public:
   RunningModel(HostSink* sink, std::string_view engine) : sink_(sink) {
@@ -80,22 +80,21 @@ tmeter_status ModelRuns::call(Watcher& w, std::string_view what, F&& f) {
 }
 
 void ModelRuns::want(int32_t run, int32_t threads, int32_t rounds) {
-  if (!beginning_)
-    throw Error(ErrorKind::kPlugin, "which runs are wanted is said in `begin` of an observer");
+  if (!beginning_) throw Error(ErrorKind::kPlugin, "an observer requests its runs in `begin`");
   if (run < TMETER_RUN_WHOLE || run > TMETER_RUN_MEMORY)
     throw Error(ErrorKind::kPlugin, "runs of kind " + std::to_string(run) + " are not known");
   if (threads < 0 || threads > kMaxRunThreads || rounds < 0)
     throw Error(ErrorKind::kPlugin, "runs on " + std::to_string(threads) + " threads in " +
                                         std::to_string(rounds) + " rounds cannot be made");
   if (beginning_->wanted.size() >= kMaxRunKinds)
-    throw Error(ErrorKind::kPlugin, "it wants more than 1,000 kinds of runs, tmeter's limit");
+    throw Error(ErrorKind::kPlugin, "it requests more than 1,000 kinds of runs, tmeter's limit");
   beginning_->wanted.push_back(
       {run, threads ? static_cast<unsigned>(threads) : options_.threads, rounds});
 }
 
 void ModelRuns::want_samples(uint64_t interval) {
   if (!beginning_ || !beginning_->use.observer->sample)
-    throw Error(ErrorKind::kPlugin, "samples are wanted in `begin` of an observer that takes them");
+    throw Error(ErrorKind::kPlugin, "an observer requests samples in `begin`, and must take them");
   beginning_->interval = std::max(interval, kMinSampleInterval);
 }
 
@@ -121,13 +120,12 @@ void ModelRuns::tell_fact(std::string_view key, std::string_view text) {
   if (key.empty() || key.size() > said::kTitleBytes || key.find_first_not_of(kLetters) != key.npos)
     throw Error(ErrorKind::kPlugin, "'" + printable(key) + "' is not a key of a fact");
   if (facts_.size() >= said::kFacts && !facts_.contains(key))
-    throw Error(ErrorKind::kPlugin, "it tells more than 1,000 facts of the runs, tmeter's limit");
+    throw Error(ErrorKind::kPlugin, "it reports more than 1,000 facts of the runs, tmeter's limit");
   set_fact(key, visible(text, said::kTitleBytes));
 }
 
 std::string_view ModelRuns::weights(const Tensor* tensor) const {
-  if (!preparing_)
-    throw Error(ErrorKind::kPlugin, "weights are handed out in `prepare` of an executor");
+  if (!preparing_) throw Error(ErrorKind::kPlugin, "an executor gets weights in `prepare`");
   if (!graph_ || !graph_->has(tensor))
     throw Error(ErrorKind::kPlugin,
                 "it asks for the weights of a tensor that the graph does not have");

@@ -36,7 +36,7 @@ int64_t checked_numel(std::span<const int64_t> dims, const What& what) {
   return numel;
 }
 
-/// Values a walk through it visits: a nested list counts as often as it occurs.
+/// The number of values that a walk through it visits: a nested list counts as often as it occurs.
 double values_shown_by(const Value& v) { return v.kind == TMETER_VALUE_LIST ? 1 + v.f : 1; }
 
 /// Equal for tensors that read the same memory in the same way.
@@ -67,20 +67,20 @@ GraphBuilder::Id GraphBuilder::symbol(std::string_view name, int64_t min, int64_
 
 GraphBuilder::Id GraphBuilder::expr_symbol(Id symbol) {
   if (symbol < 1 || symbol > graph_->symbols_.size())
-    refuse("a shape expression names a symbol that is not there");
+    refuse("a shape expression names a symbol that does not exist");
   return graph_->expressions_.add_symbol(symbol - 1);
 }
 
 void GraphBuilder::condition(Id expr, std::string_view text) {
   limit(graph_->conditions_.size(), limits::kConditions, "conditions on sizes");
   if (!graph_->expressions_.contains(expr))
-    refuse("a condition names an expression that is not there");
+    refuse("a condition names an expression that does not exist");
   graph_->conditions_.push_back({expr, graph_->intern(printable(text, limits::kConditionText))});
 }
 
 Module& GraphBuilder::module_at(Id id, const char* what) {
   if (id < 1 || id > graph_->modules_.size())
-    refuse(std::string(what) + " names a module that is not there");
+    refuse(std::string(what) + " names a module that does not exist");
   return graph_->modules_[id - 1];
 }
 
@@ -95,7 +95,7 @@ GraphBuilder::Id GraphBuilder::module(Id parent, std::string_view name, std::str
     path = path_of(*up, name);
     if (!module_paths_.insert(path, graph_->modules_.size(),
                               [&](size_t i) { return graph_->modules_[i].path; }))
-      refuse("module '" + printable(path) + "' is there twice");
+      refuse("module '" + printable(path) + "' occurs twice");
   }
   auto& m = graph_->modules_.emplace_back();
   m.name = up ? path.substr(path.size() - name.size()) : graph_->keep(name);
@@ -143,7 +143,8 @@ void GraphBuilder::module_attribute(Id module, std::string_view name, Id v) {
 GraphBuilder::Id GraphBuilder::module_call(Id module, Id parent) {
   limit(graph_->calls_.size(), limits::kNodes, "module calls");
   auto& m = module_at(module, "a module call");
-  if (parent > graph_->calls_.size()) refuse("a module call names a parent call that is not there");
+  if (parent > graph_->calls_.size())
+    refuse("a module call names a parent call that does not exist");
   auto& call = graph_->calls_.emplace_back();
   call.index = graph_->calls_.size() - 1;
   call.module = &m;
@@ -185,7 +186,7 @@ GraphBuilder::Id GraphBuilder::tensor(const TensorSpec& s) {
   const auto* encoding = s.encoding ? this->encoding(s, numel) : nullptr;
   if (!s.name.empty() && !tensor_names_.insert(name, graph_->tensors_.size(),
                                                [&](size_t i) { return graph_->tensors_[i].name; }))
-    refuse(what() + " is there twice");
+    refuse(what() + " occurs twice");
   auto& t = graph_->tensors_.emplace_back();
   t.index = graph_->tensors_.size() - 1;
   t.kind = s.kind;
@@ -218,7 +219,7 @@ Value& GraphBuilder::new_value(int32_t kind, bool defined) {
 
 Value& GraphBuilder::value(Id id, const char* what) {
   if (id < 1 || id > graph_->values_.size())
-    refuse(std::string(what) + " refers to a value that is not there");
+    refuse(std::string(what) + " refers to a value that does not exist");
   return graph_->values_[id - 1];
 }
 
@@ -231,7 +232,7 @@ GraphBuilder::Id GraphBuilder::value_tensor(int32_t dtype, std::span<const DimSp
   const auto sizes = room<int64_t>(dims.size());
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims[i].expr && !graph_->expressions_.contains(dims[i].expr))
-      refuse("a dim names an expression that is not there");
+      refuse("a dim names an expression that does not exist");
     sizes[i] = dims[i].expr ? 0 : dims[i].value;
   }
   checked_numel(sizes, [] { return std::string("a tensor"); });
@@ -254,7 +255,7 @@ GraphBuilder::Id GraphBuilder::value_from_outside(int32_t dtype, std::span<const
 
 GraphBuilder::Id GraphBuilder::value_bound(Id tensor) {
   if (tensor < 1 || tensor > graph_->tensors_.size())
-    refuse("a value is bound to a tensor that is not there");
+    refuse("a value is bound to a tensor that does not exist");
   const auto& t = graph_->tensors_[tensor - 1];
   auto& v = new_value(TMETER_VALUE_TENSOR, true);
   v.dtype = t.dtype;
@@ -265,7 +266,7 @@ GraphBuilder::Id GraphBuilder::value_bound(Id tensor) {
 
 GraphBuilder::Id GraphBuilder::value_int(DimSpec d) {
   if (d.expr && !graph_->expressions_.contains(d.expr))
-    refuse("a size names an expression that is not there");
+    refuse("a size names an expression that does not exist");
   auto& v = new_value(TMETER_VALUE_INT, true);
   v.i = d.value;
   v.expr = d.expr;
@@ -328,7 +329,7 @@ void GraphBuilder::require_defined(Value& v, std::string_view op, std::string_vi
     refuse("node " + std::to_string(graph_->nodes_.size()) + " (" + printable(op) + ") uses '" +
            printable(arg) +
            "' before anything defines it: the graph has a cycle or a dangling reference");
-  v.defined = true;  // all its members are by now
+  v.defined = true;  // all its members are known by now
 }
 
 void GraphBuilder::input(std::string_view name, std::string_view origin, Id id) {
@@ -346,7 +347,7 @@ void GraphBuilder::want_input(std::string_view name, std::span<const int64_t> di
       std::find_if(inputs.begin(), inputs.end(), [&](const Input& i) { return i.name == name; });
   if (it == inputs.end() || it->value->kind != TMETER_VALUE_TENSOR ||
       it->value->dims.size() != dims.size())
-    refuse(what() + " is wanted with other sizes, but is not a tensor of that rank");
+    refuse(what() + " is to have other sizes, but is not a tensor of that rank");
   it->wanted = copy(dims);
 }
 
@@ -363,7 +364,7 @@ GraphBuilder::Id GraphBuilder::node(std::string_view op, std::string_view overlo
     return overload.empty() ? std::string(op) : std::string(op) + "." + std::string(overload);
   };
   if (call < 1 || call > graph_->calls_.size())
-    refuse("node " + printable(full_name()) + " belongs to a module call that is not there");
+    refuse("node " + printable(full_name()) + " belongs to a module call that does not exist");
   const auto kept_args = room<Arg>(args.size());
   for (size_t i = 0; i < args.size(); ++i) {
     const auto& [name, id] = args[i];
@@ -387,7 +388,7 @@ GraphBuilder::Id GraphBuilder::node(std::string_view op, std::string_view overlo
 }
 
 void GraphBuilder::node_name(Id node, std::string_view name) {
-  if (node < 1 || node > graph_->nodes_.size()) refuse("a name is for a node that is not there");
+  if (node < 1 || node > graph_->nodes_.size()) refuse("a name is for a node that does not exist");
   graph_->nodes_[node - 1].name = graph_->keep(name);
 }
 

@@ -1,4 +1,4 @@
-// What a file states beside the program: how tensors are stored, and its metadata.
+// Statements of a file beside the program: the storage of tensors, and metadata.
 #include <tmeter/abi/dtype.h>
 #include <tmeter/abi/metadata.h>
 
@@ -94,7 +94,7 @@ void GraphBuilder::metadata(const MetadataSpec& m) {
   auto& kept = all.emplace_back();
   if (!graph_->metadata_index_.try_emplace({space, key}, &kept).second)
     refuse_spec("metadata '" + printable(m.key, 80) + "' of '" + printable(m.space, 40) +
-                "' is there twice");
+                "' occurs twice");
   kept = {space, key, m.type, m.is_array, m.length, copy(m.texts), copy(m.ints), copy(m.floats)};
   for (auto& text : kept.texts) {
     const auto copied = text.ptr ? graph_->keep({text.ptr, text.len}) : std::string_view();

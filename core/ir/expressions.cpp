@@ -127,7 +127,7 @@ ExprId Expressions::add(int32_t op, const std::vector<ExprId>& operands) {
   }
   for (const auto id : operands) {
     if (!contains(id))
-      throw Error(ErrorKind::kModel, "a shape expression refers to one that is not there");
+      throw Error(ErrorKind::kModel, "a shape expression refers to one that does not exist");
   }
   const Item item{op, 0, static_cast<uint32_t>(operands_.size()),
                   static_cast<uint32_t>(operands.size())};

@@ -25,7 +25,7 @@ const Tensor& tensor_of(const tmeter_call* call, const tmeter_tensor* handle) {
 std::string_view unavailable(const tmeter_call* call, const Tensor& t) {
   SignatureEscape::note();
   return call->run.tensors ? call->run.tensors->unavailable(t)
-                           : "numbers are not read in this kind of call";
+                           : "elements are not readable in this kind of call";
 }
 
 tmeter_str why_unavailable(tmeter_call* call, const tmeter_tensor* handle) {
@@ -42,7 +42,7 @@ tmeter_status view_elements(tmeter_call* call, const tmeter_tensor* handle, int6
     const auto& t = tensor_of(call, handle);
     const auto name = [&] { return "tensor '" + printable(t.name) + "'"; };
     if (const auto why = unavailable(call, t); !why.empty()) {
-      call->frame.error = "the numbers of " + name() + " cannot be read: " + std::string(why);
+      call->frame.error = "the elements of " + name() + " cannot be read: " + std::string(why);
       return TMETER_UNAVAILABLE;
     }
     const bool inside = first >= 0 && count >= 0 && first <= t.numel && count <= t.numel - first;

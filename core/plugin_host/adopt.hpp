@@ -1,8 +1,8 @@
 // Structs that grow, across the border (docs/abi.md): the other side's may be shorter than ours (it
 // is older) or longer (it is newer). Inside the host every struct is whole.
 //
-// `least` is the struct's size in the minor it came with, TMETER_SIZE_1_0(type): what every plugin
-// has.
+// `least` is the struct's size in the minor it came with, TMETER_SIZE_1_0(type): every plugin has
+// it.
 #pragma once
 #include <tmeter/abi/sizes.h>
 #include <tmeter/abi/tmeter.h>
@@ -26,8 +26,8 @@ template <class T>
 T adopted(const T* theirs, size_t least, const std::string& what) {
   if (theirs->struct_size < least) {
     throw Error(ErrorKind::kPlugin, what + " is too small: struct_size is " +
-                                        std::to_string(theirs->struct_size) + ", the least is " +
-                                        std::to_string(least));
+                                        std::to_string(theirs->struct_size) +
+                                        ", at least needed is " + std::to_string(least));
   }
   T ours{};
   const auto size = std::min<size_t>(theirs->struct_size, sizeof(T));

@@ -25,7 +25,7 @@ struct tmeter_builder {
   /// The graph whose modules and tensors the builder starts with, copied at the first push; null:
   /// none, or already copied.
   const tmeter::core::Graph* frame = nullptr;
-  size_t refuse_at = 0;  // for tests of error handling: the number of a push to refuse; 0: none
+  size_t refuse_at = 0;  // the number of the push to refuse, for tests of error handling; 0: none
 
   /// Drops everything that a declining loader has pushed, before the next one is tried.
   void begin_again() {
@@ -58,8 +58,8 @@ void note_ended_builder(const tmeter_builder* builder) noexcept;
 /// Throws Error(kPlugin) if the plugin reports success although the builder refused something.
 inline void require_heeded(const tmeter_builder& builder) {
   if (builder.refused)
-    throw Error(ErrorKind::kPlugin,
-                std::string("it goes on after the builder refused: ") + builder.refused->what());
+    throw Error(ErrorKind::kPlugin, std::string("it continues after the builder refused a push: ") +
+                                        builder.refused->what());
 }
 
 }  // namespace tmeter::core

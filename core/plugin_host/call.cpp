@@ -23,8 +23,8 @@ void CallLog::warn(std::string_view plugin, std::string text) {
   auto& count = said_by_.try_emplace(std::string(plugin), 0).first->second;
   if (count > said::kWarnings) return;
   if (count++ == said::kWarnings)
-    text =
-        "plugin " + std::string(plugin) + " says more than 10,000 things; the others are left out";
+    text = "plugin " + std::string(plugin) +
+           " sends more than 10,000 messages; the others are left out";
   known_.insert(text);
   warnings_.push_back(std::move(text));
 }
@@ -68,7 +68,7 @@ void rethrow_defect(const tmeter_call& call, std::string_view doing) {
   }
 }
 
-/// Our own plugins speak in tmeter's name.
+/// Messages of our own plugins have tmeter's name.
 std::string signed_text(const tmeter_call& call) {
   const bool own = call.plugin_id.starts_with("org.tmeter.");
   return own ? call.frame.error : call.frame.error + " (says plugin " + call.plugin_id + ")";

@@ -39,7 +39,7 @@ class Check {
            std::to_string(value) + ": ";
   }
   void only_one(std::string_view what, std::string_view metric = {}, int32_t priority = 0) {
-    if (!seen_.insert({what, metric, priority}).second) refuse("is there twice");
+    if (!seen_.insert({what, metric, priority}).second) refuse("occurs twice");
   }
   /// A word that users type and programs read, there once.
   void named(tmeter_str text, std::string_view allowed) {

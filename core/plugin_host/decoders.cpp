@@ -41,7 +41,7 @@ Decoders::~Decoders() {
   for (const auto& [tensor, o] : opened_) {
     if (!o.state) continue;
     const auto& k = *o.known;
-    give_up(k.plugin->manifest.id, "while giving back what it decoded with",
+    give_up(k.plugin->manifest.id, "while closing its decoder",
             [&] { k.decoder->close(o.state, k.decoder->user); });
   }
 }
@@ -131,7 +131,7 @@ void Decoders::decode(const Tensor& t, int64_t first, int64_t count, float* out)
     return d->decode(c, o.state, first, count, out, d->user);
   });
   if (status != TMETER_OK)
-    throw PluginError(call.plugin_id, doing(t), "it declines what it has opened");
+    throw PluginError(call.plugin_id, doing(t), "it declines a tensor that it opened");
 }
 
 bool Decoders::in_order(const Tensor& t) {

@@ -215,7 +215,7 @@ std::unique_ptr<Graph> finished(tmeter_builder& builder, const Plugin& plugin,
     require_heeded(builder);
     if (!builder.builder.has_root())
       throw Error(ErrorKind::kPlugin,
-                  "it ends well but has pushed no model, not even a root module");
+                  "it succeeds but has pushed no model, not even a root module");
   } catch (const Error& e) {
     throw PluginError(plugin.manifest.id, std::string(kReading), e.what());
   }
@@ -349,7 +349,7 @@ LoadedModel load_model(Registry& registry, const tmeter_request& request, const 
     if (model.graph->wants_other_inputs()) propagate(registry, model, run);
     return model;
   } catch (const PluginError& e) {
-    if (!e.opened()) throw;  // another one may read it
+    if (!e.opened()) throw;  // another loader may read it
     throw about_model(e, source.file.path());
   } catch (const Error& e) {
     throw about_model(e, source.file.path());

@@ -62,7 +62,7 @@ Plugin* find_needed(const PluginList& plugins, std::string_view need, const Plug
 }
 
 std::string whereabouts(const Plugin& p) {
-  return p.library.empty() ? "of which only the manifest is there" : p.library;
+  return p.library.empty() ? "whose library is missing" : p.library;
 }
 
 }  // namespace tmeter::core

@@ -13,7 +13,7 @@ namespace {
 using Started = std::weak_ptr<const PluginInstance>;
 
 /// Keyed by entry address: one per loaded library. An expired pointer: the plugin failed to start,
-/// or has ended.
+/// or was shut down.
 auto& started_plugins() {
   static auto* map = new std::map<const tmeter_plugin_entry_v1*, Started>();
   return *map;
@@ -48,7 +48,7 @@ void start(const std::string& path, const PluginLibrary& library, CallLog* log) 
 }  // namespace
 
 PluginInstance::~PluginInstance() {
-  if (!spared_) give_up(id(), "while it was ended", [&] { entry().deinit(entry().user); });
+  if (!spared_) give_up(id(), "while it was shut down", [&] { entry().deinit(entry().user); });
 }
 
 std::shared_ptr<const PluginInstance> start_plugin(const LibraryToOpen& wanted, CallLog* log) {

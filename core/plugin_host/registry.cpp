@@ -210,7 +210,7 @@ void Registry::add_file(const std::string& library, bool must_work) {
 void Registry::add_file(const std::string& library, bool must_work, ManifestIndex& index) {
   auto plugin = std::make_unique<Plugin>();
   plugin->library = library.starts_with('/') ? library : fs::absolute(library).string();
-  // One look for all questions: a folder has dozens of plugins. All zeros: it is not there.
+  // One system call for all uses: a folder has dozens of plugins. All zeros: it is missing.
   struct stat info {};
   if (lstat(plugin->library.c_str(), &info) != 0) info = {};
   plugin->is_link = S_ISLNK(info.st_mode);
@@ -280,7 +280,7 @@ void Registry::add(std::unique_ptr<Plugin> plugin) {
     if (fs::equivalent(other->library, plugin->library, none)) return;
     if (other->library.empty()) std::swap(other, plugin);
     if (plugin->library.empty()) return;
-    problems_.push_back("plugin " + other->manifest.id + " is there twice: " + other->library +
+    problems_.push_back("plugin " + other->manifest.id + " occurs twice: " + other->library +
                         " is used, " + plugin->library + " is not; remove one of them");
     return;
   }
@@ -337,7 +337,7 @@ Plugin& Registry::get(std::string_view name) {
   if (auto* p = find_plugin(plugins_, name)) return *p;
   const bool left_out = find_plugin(left_out_, name) != nullptr;
   throw Error(ErrorKind::kUsage,
-              left_out ? "plugin '" + std::string(name) + "' is asked for and left out"
+              left_out ? "plugin '" + std::string(name) + "' is both requested and left out"
                        : "unknown plugin '" + std::string(name) + "'" +
                              did_you_mean(name, names()) + ". `tmeter plugin list` shows all.");
 }
@@ -423,7 +423,7 @@ void Registry::visit(Plugin& p, std::vector<Plugin*>& order, std::vector<std::st
   if (std::find(order.begin(), order.end(), &p) != order.end()) return;
   if (std::find(path.begin(), path.end(), p.manifest.id) != path.end()) {
     throw PluginError(p.manifest.id, std::string(kWhileOpened),
-                      "it and plugin " + path.back() + " need each other in a circle");
+                      "it and plugin " + path.back() + " depend on each other in a circle");
   }
   path.push_back(p.manifest.id);
   const auto needs = p.failure.empty() ? p.manifest.needs : std::vector<std::string>();

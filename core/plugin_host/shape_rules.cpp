@@ -1,4 +1,4 @@
-// tmeter.host.shape-rules/1: how loaders and propagators reach the shape rules of other plugins.
+// tmeter.host.shape-rules/1: gives loaders and propagators the shape rules of other plugins.
 #include <algorithm>
 #include <memory>
 #include <tmeter/cpp/schema.hpp>
@@ -35,7 +35,7 @@ class AtWork {
   explicit AtWork(const FoundRule& found) {
     if (std::find(rules().begin(), rules().end(), found.schema) != rules().end())
       throw PluginError(found.plugin->manifest.id, "while giving the shape of " + *found.schema,
-                        "its shape rule asks for itself");
+                        "its shape rule calls itself");
     rules().push_back(found.schema);
   }
   ~AtWork() { rules().pop_back(); }
@@ -86,7 +86,7 @@ void infer_with(const FoundRule& found, const std::string& op, tmeter_builder& b
     throw PluginError(plugin.manifest.id, doing, why);
   };
   const auto* rule = rule_of(plugin, *found.schema);
-  if (!rule) fail("it had a rule for it at first and has none now");
+  if (!rule) fail("it offered a rule before and has none now");
   const Building building(builder, plugin.call);
   const GuardedResults room(results.size());
   const auto status = invoke(plugin.call, doing, [&](auto* call) {

@@ -116,7 +116,7 @@ std::string_view TensorBytes::encoded_unavailable(const Tensor& t) const {
   if (t.numel == 0) return {};
   if (t.storage_bytes == 0) return "the file was saved without weights";
   if (t.file_offset < 0) return "its bytes are compressed, or in a form of their own, in the file";
-  if (!decoder_) return "it is encoded, and its numbers are not decoded in this kind of call";
+  if (!decoder_) return "it is encoded, and its elements are not decoded in this kind of call";
   return decoder_->unavailable(t, *this);
 }
 

@@ -25,9 +25,9 @@ bool is_exit_status(uint64_t number) {
 
 std::string FrameValidator::defect(const Frame& f, const Outputs& outputs,
                                    const ReportMemory& memory) {
-  if (finished_) return "it goes on after its end";
+  if (finished_) return "it sends frames after its end";
   if (offender_ && f.kind != FrameKind::kOffender && f.kind != FrameKind::kFinished)
-    return "it goes on after it has blamed a plugin";
+    return "it sends frames after it blamed a plugin";
   switch (f.kind) {
     case FrameKind::kMessage:
     case FrameKind::kProgress:
@@ -39,11 +39,11 @@ std::string FrameValidator::defect(const Frame& f, const Outputs& outputs,
     case FrameKind::kReport:
       return defect_of_report(f, outputs);
     case FrameKind::kLongReport:
-      if (!memory.at(f.numbers[1])) return "it has a report without bytes";
+      if (!memory.at(f.numbers[1])) return "it hands over a report without bytes";
       return defect_of_report(f, outputs);
     case FrameKind::kReportWhole:
       if (auto why = defect_of_report(f, outputs); !why.empty()) return why;
-      return f.numbers[1] == outputs.written(f.numbers[0]) ? "" : "a report has not come whole";
+      return f.numbers[1] == outputs.written(f.numbers[0]) ? "" : "a report is incomplete";
     case FrameKind::kParticipant:
       if (f.text.size() > kMaxParticipantBytes || ++participants_ > kMaxParticipants)
         return "it names more plugins than there can be";
@@ -56,19 +56,19 @@ std::string FrameValidator::defect(const Frame& f, const Outputs& outputs,
       finished_ = true;
       return defect_of_end(f, outputs);
   }
-  return "it says what it must not";
+  return "it sends a frame of a forbidden kind";
 }
 
 std::string FrameValidator::defect_of_report(const Frame& f, const Outputs& outputs) const {
-  if (f.numbers[0] >= outputs.size()) return "it reports to a target that is not there";
-  return outputs.is_whole(f.numbers[0]) ? "it goes on with a report that was whole" : "";
+  if (f.numbers[0] >= outputs.size()) return "it reports to a target that does not exist";
+  return outputs.is_whole(f.numbers[0]) ? "it adds to a completed report" : "";
 }
 
 std::string FrameValidator::defect_of_end(const Frame& f, const Outputs& outputs) const {
   const auto status = f.numbers[0];
   if (!is_exit_status(status)) return "its status " + std::to_string(status) + " does not exist";
   for (size_t i = 0; status == 0 && i < outputs.size(); ++i)
-    if (!outputs.is_whole(i)) return "it says it has finished, and a report is missing";
+    if (!outputs.is_whole(i)) return "it finishes although a report is missing";
   return {};
 }
 

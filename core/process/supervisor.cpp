@@ -91,7 +91,7 @@ class Attempt {
       return {kInterruptedStatus, told ? said_->message : kInterruptedWords, false, {}};
     }
     if (believed) return explain_failure(activity(), *said_, participants_);
-    if (said_ && ended_by_ == EndedBy::kItself) end_by(EndedBy::kContract, "it did not end well");
+    if (said_ && ended_by_ == EndedBy::kItself) end_by(EndedBy::kContract, "it ended abnormally");
     return explain_worker_exit(activity(), {ended_by_, worker_.wait_status(), limit_, job_.subject,
                                             engine_, participants_});
   }
@@ -241,7 +241,7 @@ class Attempt {
   std::string limit_;
   Clock::time_point next_look_ = Clock::now() + kMemoryInterval;
   Clock::time_point file_until_ = kForever, plugins_ended_by_ = kForever, gone_by_ = kForever;
-  Clock::time_point lost_at_ = kForever;  // a process that survives being killed
+  Clock::time_point lost_at_ = kForever;  // waits for a process that survives SIGKILL
   double grace_ = kGrace;
   bool hung_up_ = false, stray_fd_ = true;
 };
@@ -280,7 +280,7 @@ class Supervisor {
     for (bool watchful = false;;) {
       const auto ending = attempt(watchful);
       const bool unknown = ending.offender && ending.offender->plugin.empty();
-      if (unknown && !watchful) {  // once more, to see who it is
+      if (unknown && !watchful) {  // again, to find the offender
         watchful = true;
         continue;
       }

@@ -180,7 +180,7 @@ Ending plugin_end(const Activity& a, const WorkerEnd& end, const ActivitySlot& s
 std::string what_happened(const WorkerEnd& end) {
   switch (end.by) {
     case EndedBy::kTimeout:
-      return "was not done after " + end.limit;
+      return "did not finish within " + end.limit;
     case EndedBy::kMemory:
       return "took more memory than " + end.limit;
     case EndedBy::kBadFrame:

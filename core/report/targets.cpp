@@ -121,14 +121,15 @@ void choose_writers(const Registry& registry, std::vector<ReportTarget>& targets
     const auto writer = std::find_if(writers.begin(), writers.end(),
                                      [&](const auto& w) { return w.name == t.format; });
     if (terminal && t.file.empty() && writer->media_type.starts_with("text/html")) {
-      throw Error(ErrorKind::kUsage,
-                  "--report html: a page is nothing for a terminal; name a file, as in --report "
-                  "html=report.html, or give --open, which shows it in the browser");
+      throw Error(
+          ErrorKind::kUsage,
+          "--report html: a page cannot be shown in a terminal; name a file, as in --report "
+          "html=report.html, or give --open, which shows it in the browser");
     }
     if (terminal && t.file.empty() && !is_text(writer->media_type)) {
       throw Error(ErrorKind::kUsage,
                   "--report " + t.format + ": " + printable(writer->media_type) +
-                      " is nothing for a terminal; name a file, as in --report " + t.format +
+                      " cannot be shown in a terminal; name a file, as in --report " + t.format +
                       "=report." + printable(writer->extension));
     }
   }

@@ -37,7 +37,7 @@ Document::Document(std::string_view text) : parser_(text) {
     const std::string key(parser_.parse(quoted, "key").text());
     if (!sections_.emplace(key, value).second)
       refuse("the key '" + printable(key) +
-             "' is there twice, and readers disagree about which one counts");
+             "' occurs twice, and readers disagree about which one counts");
   });
   if (!has("schema"))
     refuse(

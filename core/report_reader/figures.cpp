@@ -13,7 +13,7 @@
 namespace tmeter::core::report_reader {
 namespace {
 
-// 2.4 GB of cells. A hundred thousand operators with a hundred metrics have ten million.
+// They take 2.4 GB. A hundred thousand operators with a hundred metrics have ten million.
 constexpr size_t kMaxCells = 100'000'000;
 constexpr size_t kMaxColumns = 4'096;
 constexpr size_t kMaxFormulaSymbols = 64;
@@ -104,7 +104,7 @@ Figures::Figures(Document& document, Results& results) : results_(results) {
   });
   for (size_t i = 0; i < results_.columns.size(); ++i)
     if (!columns_.emplace(results_.columns[i].id, i).second)
-      refuse("the metric '" + printable(results_.columns[i].id) + "' is there twice");
+      refuse("the metric '" + printable(results_.columns[i].id) + "' occurs twice");
 }
 
 size_t Figures::column(std::string_view id) const {
@@ -173,7 +173,7 @@ void Figures::coverage(Document& document) {
   c.unknown = m.at("unknown").natural();
   constexpr uint64_t kMaxExactInteger = uint64_t{1} << 53;
   if (std::max({c.counted, c.zero_by_rule, c.unknown}) > kMaxExactInteger)
-    refuse("coverage: there are no such numbers of operators");
+    refuse("coverage: the numbers of operators are too large");
   for (const auto op : m.at("unknown_ops").list()) {
     const auto row = Item(op, "unknown_ops").members();
     c.unknown_ops.push_back({std::string(row.at("op").text()), row.at("count").natural()});

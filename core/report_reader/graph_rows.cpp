@@ -13,7 +13,7 @@
 namespace tmeter::core::report_reader {
 namespace {
 
-/// A pointer to an item that may not be there.
+/// A pointer to an optional item.
 class Maybe {
  public:
   explicit Maybe(std::optional<Item> item) : item_(item) {}
@@ -261,7 +261,7 @@ void GraphRows::tensor(size_t index, const Members& m) {
   spec.kind = vocabulary::kTensorKinds.number(m.at("kind").text());
   spec.dtype = DType::parse(m.at("dtype").text()).id();
   spec.name = m.at("name").text();
-  // A place of its own in the model's memory; tied ones are in one.
+  // Each tensor gets a place of its own in the model's memory; tied tensors share one.
   const std::string storage(tied ? tied->text() : spec.name);
   spec.storage_key = storage;
   spec.owner = it->second;
@@ -296,7 +296,7 @@ GraphRows::Id GraphRows::call_of(const Members& m) {
   if (module == paths_.end()) refuse("its module is not among the 'modules'");
   const auto nth = m.find("call");
   const auto call = nth_calls_.find({module->second - 1, nth ? nth->natural() : 1});
-  if (call == nth_calls_.end()) refuse("its module is not called so often");
+  if (call == nth_calls_.end()) refuse("its module has fewer calls");
   return call->second;
 }
 
@@ -335,7 +335,7 @@ void GraphRows::check_repeats(const Graph& graph) const {
       const auto& r = descriptions_.repeats[siblings[i]->index];
       if (r.times > 0 && r.times > (siblings.size() - i) / r.window)
         refuse("modules[" + std::to_string(siblings[i]->index) +
-               "]: it begins a run of more modules than there are beside it");
+               "]: it starts a run of more modules than it has siblings");
     }
   }
   if (descriptions_.repeats[0].times > 0) refuse("modules[0]: the root cannot begin a run");

@@ -16,7 +16,7 @@ namespace dom = simdjson::dom;
 
 [[noreturn]] void refuse_repeated(std::string_view key) {
   refuse("the key '" + printable(key) +
-         "' is there twice, and readers disagree about which one counts");
+         "' occurs twice, and readers disagree about which one counts");
 }
 
 /// Few keys: each against those before it.

@@ -143,7 +143,7 @@ Values::Id Values::made_by(const Members& from, const std::vector<DimSpec>* dims
     auto& id = to_be_made_[{node, leaf == kAnyLeaf ? 0 : leaf}];
     if (!id) id = dims ? builder_.value_from_outside(dtype, *dims) : scalar(plain, kind);
     if (!fits(id))
-      refuse("two of its uses tell different things of a result of node " + std::to_string(node));
+      refuse("two uses describe a result differently, that of node " + std::to_string(node));
     return id;
   }
   const size_t begin = first_leaf_[node];
@@ -153,8 +153,8 @@ Values::Id Values::made_by(const Members& from, const std::vector<DimSpec>* dims
   if (leaf == kAnyLeaf)
     for (size_t i = begin; i < end; ++i)
       if (fits(leaves_[i])) return leaves_[i];
-  refuse("something is said to be made by node " + std::to_string(node) +
-         ", which does not make it");
+  refuse("a value names node " + std::to_string(node) +
+         " as its producer, which does not produce it");
 }
 
 Values::Id Values::tensor(const Members& m, bool look_up) {
@@ -241,7 +241,7 @@ Values::Id Values::result(const Item& value, const Item* detail, size_t& leaf, s
                           ? is_tensor(id, DType::parse(value.members().at("dtype").text()).id(),
                                       dims(value.members()))
                           : is_scalar(id, value);
-    if (!same) refuse("a use of one of its results tells something else of it");
+    if (!same) refuse("a use of one of its results contradicts it");
     to_be_made_.erase(known);
   }
   leaves_.push_back(id);
@@ -259,8 +259,8 @@ std::vector<Values::Id> Values::results(const Item& list, const Item* details) {
 
 void Values::require_all_made() const {
   if (!to_be_made_.empty())
-    refuse("something is said to be made by node " +
-           std::to_string(to_be_made_.begin()->first.first) + ", which does not make it");
+    refuse("a value names node " + std::to_string(to_be_made_.begin()->first.first) +
+           " as its producer, which does not produce it");
 }
 
 }  // namespace tmeter::core::report_reader

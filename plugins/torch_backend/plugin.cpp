@@ -29,8 +29,8 @@ TMETER_PLUGIN_INFO(
       r.option({.key = "max-memory",
                 .type = TMETER_OPTION_INT,
                 .default_value = "8192",
-                .text = "MiB that a run with real weights may take; only models in which data "
-                        "decides which way the program goes are run with them",
+                .text = "MiB that a run with real weights may take; only models whose control "
+                        "flow depends on data are run with them",
                 .min = 1,
                 .max = 1e9});
       r.option({.key = "op-library",

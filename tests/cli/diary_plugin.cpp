@@ -69,7 +69,7 @@ TMETER_PLUGIN("com.acme.diary", "1.0.0", [](tmeter::Registrar& r) {
               .title = id,
               .axis = TMETER_AXIS_MODEL,
               .aggregation = TMETER_AGGREGATE_NONE,
-              .convention = "what the diary says"});
+              .convention = "the text of the diary"});
   tmeter::observer<Diary>(
       r, "diary",
       "diary_operators diary_memory diary_threads diary_bytes diary_seen diary_sampled");

@@ -79,7 +79,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(done.returncode, status, f"{arguments}: {done.stderr!r} {done.stdout[:200]!r}")
         self.assertEqual(done.stdout, "")
         lines = done.stderr.strip().splitlines()
-        self.assertEqual(len(lines), 1, f"one line is wanted: {done.stderr!r}")
+        self.assertEqual(len(lines), 1, f"one line is expected: {done.stderr!r}")
         self.assertTrue(lines[0].startswith("tmeter: "), lines[0])
         for word in words:
             self.assertIn(word, done.stderr)

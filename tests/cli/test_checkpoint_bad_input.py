@@ -224,7 +224,7 @@ class Safetensors(CliTest):
         two = {"a": tensor(), "b": tensor(offsets=(4, 12))}
         self.refuse(["'b' overlaps"], safetensors(two, bytes(12)))
         self.refuse(["'w'", "gap of 4"], safetensors({"w": tensor(offsets=(4, 12))}, bytes(12)))
-        self.refuse(["4 bytes behind the last tensor"], safetensors({"w": tensor()}, bytes(12)))
+        self.refuse(["4 bytes after the last tensor"], safetensors({"w": tensor()}, bytes(12)))
 
     def test_a_header_whose_length_looks_like_a_bracket(self):
         """123 is '{', with which an index begins."""
@@ -263,7 +263,7 @@ class Shards(CliTest):
     def test_tensor_in_two_shards(self):
         for name in ("a", "b"):
             self.file(f"{name}.safetensors", safetensors({"w": tensor(), name: tensor(offsets=(8, 16))}, bytes(16)))
-        self.assert_refused(4, ["'w' is there twice"], self.index({"a": "a.safetensors", "b": "b.safetensors"}))
+        self.assert_refused(4, ["'w' occurs twice"], self.index({"a": "a.safetensors", "b": "b.safetensors"}))
 
     def test_damaged_shard_is_named(self):
         self.file("a.safetensors", safetensors({"w": tensor()}, bytes(8)))

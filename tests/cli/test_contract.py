@@ -23,8 +23,8 @@ IN_AN_ANALYSIS = {
     "findings-null-changes": (5, "it gives no changes of a finding, although it says that there are 1"),
     "findings-huge-changes": (5, "there are 9223372036854775807 changes of a finding; at most 1000 are accepted"),
     "findings-infinite-change": (5, "finding 'rule' changes metric 'macs' from or to a value that is not finite"),
-    "findings-negative-axis": (5, "finding 'rule' is about a row that is not there"),
-    "findings-row": (5, "finding 'rule' is about a row that is not there"),
+    "findings-negative-axis": (5, "finding 'rule' is about a row that does not exist"),
+    "findings-row": (5, "finding 'rule' is about a row that does not exist"),
     "findings-small": (5, "its tmeter_finding is too small: struct_size is 8"),
     "findings-no-text": (5, "a finding needs a rule and a text"),
     "findings-nowhere": (0, ""),
@@ -52,7 +52,7 @@ IN_AN_ANALYSIS = {
     "convention-empty": (5, "metric 'own' was given an empty convention"),
     "convention-control": (0, ""),
     "provenance-control": (0, ""),
-    "warnings-40000": (0, "plugin com.rogue.calls says more than 10,000 things; the others are left out"),
+    "warnings-40000": (0, "plugin com.rogue.calls sends more than 10,000 messages; the others are left out"),
     "warning-long": (0, "xxx"),
     "warning-nowhere": (0, ""),
     "warning-level": (0, "odd"),
@@ -79,28 +79,28 @@ GIVEN_BACK = "it uses a builder for shape rules that it has given back, or gives
 # 5: it went on after a refusal; 0: nothing was wrong.
 IN_A_LOADER = {
     "": (0, ""),
-    "no-root": (5, "it ends well but has pushed no model, not even a root module"),
-    "values-without-root": (5, "it ends well but has pushed no model, not even a root module"),
-    "node-of-no-call": (5, "it goes on after the builder refused: node aten::relu belongs to a module call that is not there"),
-    "node-of-no-value": (5, "it goes on after the builder refused: an argument refers to a value that is not there"),
-    "node-dangling": (5, "it goes on after the builder refused: node 1 (aten::relu) uses 'self' before anything defines it"),
-    "node-no-result": (5, "a result refers to a value that is not there"),
+    "no-root": (5, "it succeeds but has pushed no model, not even a root module"),
+    "values-without-root": (5, "it succeeds but has pushed no model, not even a root module"),
+    "node-of-no-call": (5, "it continues after the builder refused a push: node aten::relu belongs to a module call that does not exist"),
+    "node-of-no-value": (5, "it continues after the builder refused a push: an argument refers to a value that does not exist"),
+    "node-dangling": (5, "it continues after the builder refused a push: node 1 (aten::relu) uses 'self' before anything defines it"),
+    "node-no-result": (5, "a result refers to a value that does not exist"),
     "node-null-args": (5, "it gives no arguments of a node, although it says that there are 2"),
     "node-huge-results": (5, "there are 9223372036854775807 results of a node"),
     "node-reserved": (5, "a tmeter_arg has `reserved` set"),
     "node-small": (5, "its tmeter_node_desc is too small: struct_size is 8"),
-    "node-name": (5, "a name is for a node that is not there"),
-    "module-of-none": (5, "a module names a module that is not there"),
+    "node-name": (5, "a name is for a node that does not exist"),
+    "module-of-none": (5, "a module names a module that does not exist"),
     "module-second-root": (5, "the module tree must have exactly one root"),
-    "module-twice": (5, "module 'a' is there twice"),
+    "module-twice": (5, "module 'a' occurs twice"),
     "module-deep": (5, "modules are nested more than 1,000 deep"),
     "module-long": (5, "the path of a module has 5000 bytes"),
-    "call-of-none": (5, "a module call names a module that is not there"),
-    "call-parent": (5, "a module call names a parent call that is not there"),
+    "call-of-none": (5, "a module call names a module that does not exist"),
+    "call-parent": (5, "a module call names a parent call that does not exist"),
     "calls-deep": (0, ""),
-    "attribute-of-none": (5, "an attribute names a module that is not there"),
-    "tensor-owner": (5, "names a module that is not there"),
-    "tensor-twice": (5, "tensor 'weight' is there twice"),
+    "attribute-of-none": (5, "an attribute names a module that does not exist"),
+    "tensor-owner": (5, "names a module that does not exist"),
+    "tensor-twice": (5, "tensor 'weight' occurs twice"),
     "tensor-negative": (5, "has the impossible shape [-1, 3]"),
     "tensor-overflow": (5, "has the impossible shape [9223372036854775807, 3]"),
     "tensor-empty-overflow": (5, "has the impossible shape [0, 9223372036854775807, 9223372036854775807]"),
@@ -113,22 +113,22 @@ IN_A_LOADER = {
     "value-rank": (5, "there are 9223372036854775807 dims of a tensor; at most 64 are accepted"),
     "value-null-dims": (5, "it gives no dims of a tensor, although it says that there are 3"),
     "value-negative": (5, "has the impossible shape [-7]"),
-    "value-expr": (5, "a dim names an expression that is not there"),
+    "value-expr": (5, "a dim names an expression that does not exist"),
     "value-reserved": (5, "a tmeter_dim has `reserved` set"),
-    "value-bound": (5, "a value is bound to a tensor that is not there"),
+    "value-bound": (5, "a value is bound to a tensor that does not exist"),
     "list-null": (5, "it gives no items of a list, although it says that there are 3"),
     "list-huge": (5, "there are 9223372036854775807 items of a list"),
-    "list-of-nothing": (5, "a list refers to a value that is not there"),
+    "list-of-nothing": (5, "a list refers to a value that does not exist"),
     "list-deep": (5, "lists are nested more than 64 deep"),
     "list-doubles": (5, "a list has, with the lists inside it, more than 10,000,000 values, tmeter's limit"),
     "expr-null": (5, "it gives no operands of a shape expression, although it says that there are 2"),
     "expr-huge": (5, "there are 9223372036854775807 operands of a shape expression; at most 1000 are accepted"),
     "expr-unknown": (5, "unknown operator in a shape expression"),
     "symbol-range": (5, "symbol 's' has a range without a value"),
-    "input-of-none": (5, "a model input refers to a value that is not there"),
-    "input-wanted": (5, "input 'x' is wanted with other sizes, but is not a tensor of that rank"),
+    "input-of-none": (5, "a model input refers to a value that does not exist"),
+    "input-wanted": (5, "input 'x' is to have other sizes, but is not a tensor of that rank"),
     "input-null-dims": (5, "it gives no dims of an input, although it says that there are 2"),
-    "output-of-none": (5, "a model output refers to a value that is not there"),
+    "output-of-none": (5, "a model output refers to a value that does not exist"),
     "property-long": (5, "property 'k' has more than 64 KiB, tmeter's limit"),
     "properties-many": (5, "the model has more than 1000 properties, tmeter's limit"),
     "builder-on-a-thread": (5, "it used a call on another thread than the one it was given to"),
@@ -242,7 +242,7 @@ class Calls(Contract):
             with self.subTest(mode):
                 done = tmeter(*arguments, "--plugin", self.plugin, env={"CONTRACT": mode})
                 document = json.loads(done.stdout)
-                self.assert_ended(done, 5, "its figure is too large to reckon with", [])
+                self.assert_ended(done, 5, "its value is too large to calculate with", [])
                 self.assertIn(f"plugin {CALLS} failed on metric '{mode.split('-')[1]}'", done.stderr)
                 self.assert_others_are_unharmed(document, reference)
 
@@ -332,7 +332,7 @@ class Loading(Contract):
         path = self.file("model.acme", b"acme" * 100)
         done = self.read(path, "module-twice/heeds")
         self.assertEqual(done.returncode, 4)
-        self.assertIn("model.acme: module 'a' is there twice (says plugin com.rogue.loader)", done.stderr)
+        self.assertIn("model.acme: module 'a' occurs twice (says plugin com.rogue.loader)", done.stderr)
 
     def test_who_declines_leaves_the_file_to_the_next(self):
         done = tmeter(MODEL, "--plugins=params", "--plugin", self.plugin, "--report", "json",

@@ -310,7 +310,7 @@ class Checkpoints(CliTest):
                 self.assert_refused(4, ["m.pt", *words], self.checkpoint(tensors.items()))
 
     def test_a_name_twice(self):
-        self.assert_refused(4, ["m.pt", "'w' is there twice"],
+        self.assert_refused(4, ["m.pt", "'w' occurs twice"],
                             self.checkpoint([("w", hostile.tensor()), ("w", hostile.tensor())]))
 
     def test_what_agrees_is_read(self):

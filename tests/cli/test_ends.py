@@ -187,17 +187,17 @@ class Contract(ForgerTest):
     """A worker that sends messages at a time when it may not, or does not exit."""
 
     WORDS = {
-        "metric:finished": "it says it has finished, and a report is missing",
+        "metric:finished": "it finishes although a report is missing",
         "metric:status": "its status 7 does not exist",
         "metric:large-status": "its status 1099511627776 does not exist",
-        "metric:target": "it reports to a target that is not there",
-        "metric:place": "it has a report without bytes",
-        "metric:half": "a report has not come whole",
+        "metric:target": "it reports to a target that does not exist",
+        "metric:place": "it hands over a report without bytes",
+        "metric:half": "a report is incomplete",
         "metric:model": "it runs the model, which was not requested",
         "metric:kind": "a stray write or close",
-        "writer:finished": "it says it has finished, and a report is missing",
+        "writer:finished": "it finishes although a report is missing",
         "analysis:offenders": "it blames a second plugin",
-        "analysis:blame-and-exit": "it did not end well",
+        "analysis:blame-and-exit": "it ended abnormally",
     }
 
     def test_is_broken_by_name_and_costs_the_plugin_alone(self):
@@ -217,7 +217,7 @@ class Contract(ForgerTest):
             with self.subTest(deed=deed):
                 done = self.forged(deed, "--report", "json")
                 self.assertEqual(done.returncode, PLUGIN, done.stderr)
-                self.assertRegex(done.stderr, r"it (goes on after it has blamed a|blames a second) plugin.*: com\.forger\.all\n")
+                self.assertRegex(done.stderr, r"it (sends frames after it blamed a|blames a second) plugin.*: com\.forger\.all\n")
                 totals = json.loads(done.stdout)["totals"]
                 self.assertEqual({k: v for k, v in totals.items() if k in plain}, plain)
 

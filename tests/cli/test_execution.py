@@ -193,13 +193,13 @@ class Execution(CliTest):
 
     def test_other_input_files(self):
         self.refused(2, ["x.txt ends in none of .pt, .npy and .safetensors"], TIED, "--input-file", self.file("x.txt", b"1"))
-        self.refused(2, ["x.pt is not what torch.save writes"], TIED, "--input-file", self.file("x.pt", b"PK\x03\x04"))
+        self.refused(2, ["x.pt does not hold tensors"], TIED, "--input-file", self.file("x.pt", b"PK\x03\x04"))
         for name, pickle in (("deep", b"\x80\x02" + b"]" * 200000 + b"a" * 199999 + b"."),
                              ("memo", b"\x80\x02]r\xf0\xff\xff\xff.")):
             with zipfile.ZipFile(self.folder / f"{name}.pt", "w") as archive:
                 for record, content in (("data.pkl", pickle), ("version", b"3\n"), ("byteorder", b"little")):
                     archive.writestr(f"archive/{record}", content)
-            self.refused(2, [f"{name}.pt is not what torch.save writes"], TIED, "--input-file", self.folder / f"{name}.pt")
+            self.refused(2, [f"{name}.pt does not hold tensors"], TIED, "--input-file", self.folder / f"{name}.pt")
         fifo, linked = self.folder / "fifo.npy", self.folder / "linked.npy"
         os.mkfifo(fifo)
         linked.symlink_to("/dev/zero")

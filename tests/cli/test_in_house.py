@@ -62,7 +62,7 @@ class TheExample(WithBuilt):
     def test_check_finds_it_fine(self):
         done = tmeter("plugin", "check", self.plugin)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertIn("acme::gated_mlp is said to do work of the class 'matmul'", done.stdout)
+        self.assertIn("acme::gated_mlp is declared as work of the class 'matmul'", done.stdout)
         self.assertIn("acme::gated_mlp gives f32[4, 4]", done.stdout)
 
     def test_without_it_the_operator_is_listed_and_all_else_is_counted(self):
@@ -185,7 +185,7 @@ class LessThanThat(WithBuilt):
         self.assertEqual(document["coverage"]["unknown_ops"], [])
         node = in_house_nodes(document)[0]["values"]
         self.assertEqual((node["macs"], node["flops"], node["other_flops"]), (1000, 2000, 0))
-        self.assertEqual(document["warnings"], ["what acme::gated_mlp computes beside its MACs is taken for nothing: its plugin does "
+        self.assertEqual(document["warnings"], ["the work of acme::gated_mlp beside its MACs counts as 0: its plugin does "
                                                 "not give other_flops"])
         bytes_moved = node["read_bytes"] + node["written_bytes"]
         self.assertAlmostEqual(node["energy"] * 1e12, 4.6 * 1000 + 162.5 * bytes_moved, delta=1)
@@ -400,7 +400,7 @@ class WrongRules(WithBuilt):
         who = "plugin com.acme.shapes failed while giving the shape of acme::gated_mlp"
         for rule, word in {"negative": "impossible shape", "absurd": "impossible shape", "rank": "100 dims of a tensor; at most 64", "nothing": "0 of 1 results",
                            "twice": "more results than", "argument": "the schema has no argument 'nosuch'",
-                           "throw": "no such table", "itself": "asks for itself"}.items():
+                           "throw": "no such table", "itself": "calls itself"}.items():
             for model in (NET, SCRIPTED):
                 with self.subTest(rule=rule, model=model.name):
                     self.refused(rule, 5, who, word, model=model)
@@ -437,7 +437,7 @@ class WrongRules(WithBuilt):
 
     def test_one_that_does_not_come_back_is_named(self):
         for model in (NET, SCRIPTED):  # starting LibTorch alone takes seconds on a busy machine
-            self.refused("hang", 4, "plugin com.acme.shapes was not done after 8 s (--timeout) while giving the shape of acme::gated_mlp",
+            self.refused("hang", 4, "plugin com.acme.shapes did not finish within 8 s (--timeout) while giving the shape of acme::gated_mlp",
                          arguments=("--timeout", "8"), model=model)
 
     def test_one_that_is_not_of_this_operator_is_found_out(self):

@@ -242,7 +242,7 @@ class ManyLayers(CliTest):
             "a table that names a tensor twice": (
                 lambda text: text.replace('"p_h_60_ln_1_weight": {', '"p_h_7_ln_1_weight": {', 1),
                 ["tensor_values", "'p_h_7_ln_1_weight'", "occurs twice"]),
-            "a key that is there twice": (
+            "a key that occurs twice": (
                 lambda text: text.replace('"target": "torch.ops.aten.gelu.default", ',
                                           '"target": "torch.ops.aten.gelu.default", "target": "x", ', 1),
                 ["'target' occurs twice"]),

@@ -19,14 +19,14 @@ DEEDS = {  # misuse → words of the message
     "nested-error": [HANDLER, "the reason of the outer one"],
     "throw-std": [HANDLER, "it let an exception out: raw"],
     "throw-int": [HANDLER, "it let an exception of unknown type out"],
-    "no-value": [HANDLER, "it ends well but gives no value"],
+    "no-value": [HANDLER, "it succeeds but gives no value"],
     "no-reason": [HANDLER, "it does not say why (status 3)"],
     "odd-status": [HANDLER, "it does not say why (status 4711)"],
     "cancels": [HANDLER, "it does not say why (status 6)"],
     "nan": [HANDLER, "metric 'outer' was given NaN"],
     "infinity": [HANDLER, "metric 'outer' was given infinity"],
-    "negative": [HANDLER, "metric 'outer' counts something and was given less than 0"],
-    "kind": [HANDLER, "metric 'outer' was given a number of unknown kind 99"],
+    "negative": [HANDLER, "metric 'outer' is a count and was given a value below 0"],
+    "kind": [HANDLER, "metric 'outer' was given a value of unknown kind 99"],
     "handler-emits-at": [HANDLER, "emit_at is for analyses"],
     "foreign-metric": [PASS, "metric 'macs' belongs to plugin org.tmeter.flops"],
     "foreign-convention": [PASS, "metric 'macs' belongs to plugin org.tmeter.flops"],
@@ -40,7 +40,7 @@ DEEDS = {  # misuse → words of the message
     "severity": [PASS, "finding 'rule' has an unknown severity, 99"],
     "wrapper:argument": [HANDLER, "aten::conv2d has no argument 'wieght'; it has input, weight, bias, stride"],
     "wrapper:result": [HANDLER, "aten::conv2d has no result 7"],
-    "deinit-throws": ["crashed (abort) while it was ended: it let an exception of unknown type out"],
+    "deinit-throws": ["crashed (abort) while it was shut down: it let an exception of unknown type out"],
     "analysis-throws": [PASS, "it let an exception out: raw"],
     "analysis-throws-int": [PASS, "it let an exception of unknown type out"],
 }
@@ -253,13 +253,13 @@ TABLES = {  # fault in a table → words of the message
     "many-handlers": "its table tmeter.op-handler/1 has 70000 items; at most 65536 are accepted",
     "endless": "its table tmeter.metrics/1 has 4294967295 items; at most 4096 are accepted",
     "id": "metric 'Bad Id' has a name with other characters than",
-    "twice": "metric 'same' is there twice",
+    "twice": "metric 'same' occurs twice",
     "convention": "metric 'outer' lacks its mandatory convention text",
     "escape": r"metric 'outer' has a text with control characters or broken UTF-8: \x1b[2Jgone",
     "option-default": "option 'wish' has a default that it does not accept, 'x': a whole number is expected",
     "option-range": "option 'wish' has a default that it does not accept, '1': the allowed range is 5 … 7",
     "foreign-produce": "analysis 'pass' produces metric 'macs', which the plugin does not declare",
-    "handler-twice": "handler of '*' is there twice",
+    "handler-twice": "handler of '*' occurs twice",
 }
 
 
@@ -376,7 +376,7 @@ class Names(NamedTest):
             self.named("com.acme.seven", metric="seven", file=name)
         done = tmeter(RESNET, "--plugins=seven", "--plugin-path", self.folder, "--report", "json")
         self.assertEqual(done.returncode, 0)
-        self.assertRegex(done.stderr, r"\Atmeter: note: plugin com.acme.seven is there twice: .*/first.tmeter is used, "
+        self.assertRegex(done.stderr, r"\Atmeter: note: plugin com.acme.seven occurs twice: .*/first.tmeter is used, "
                                       r".*/second.tmeter is not; remove one of them\n\Z")
 
     def test_what_a_plugin_needs_and_does_not_get_costs_that_plugin(self):

@@ -404,8 +404,8 @@ class Mistakes(ModuleHandlers):
         for rule, words in {"Bottleneck macs 7 macs": "follows its own metric, 'macs'",
                             "Bottleneck macs 7 flopz": "it follows metric 'flopz', which no plugin has (did you mean 'flops'?)",
                             "Bottleneck mac 7": "it handles metric 'mac', which no plugin has (did you mean 'macs'?)",
-                            "Bottleneck peak_activation_bytes 7": "no handler is asked for it, as an analysis gives its figures",
-                            "Bottleneck param_bytes 7": "no handler is asked for it, as it has no figures of operators"}.items():
+                            "Bottleneck peak_activation_bytes 7": "its handlers are not called, because an analysis gives its values",
+                            "Bottleneck param_bytes 7": "its handlers are not called, because it has no values of operators"}.items():
             with self.subTest(rule=rule):
                 self.failed({"one": rule}, ["com.stranger.one", words])
 

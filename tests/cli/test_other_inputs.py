@@ -187,7 +187,7 @@ class SizesThatAreNotTheFilesAreMarked(CliTest):
                 if metric["axis"] == "tensor":
                     self.assertEqual(metric["provenance"]["text"], "")
                 else:
-                    for word in (*self.WORDS, "6 were worked out again, 0 kept"):
+                    for word in (*self.WORDS, "6 were computed again, 0 kept"):
                         self.assertIn(word, metric["provenance"]["text"])
 
     def test_text(self):

@@ -267,7 +267,7 @@ class Packed(CliTest):
         begin = next(v for k, v in header.items() if k.endswith("down_proj.g_idx"))["data_offsets"][0]
         for value in (b"\xff\xff\xff\xff", b"\x03\0\0\0"):  # three groups of 32
             done = self.read(self.write(path, header, data[:begin] + value + data[begin + 4:]))
-            self.assertIn("its order names a group that is not there", self.warnings(done))
+            self.assertIn("its order names a group that does not exist", self.warnings(done))
 
     def test_hostile_states_of_bitsandbytes(self):
         for state in (b"{", b"{}", b"[1]", b'{"shape": [-1, 6144], "blocksize": 64}', b'{"shape": [1], "blocksize": 64}',

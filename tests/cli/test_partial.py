@@ -66,7 +66,7 @@ class Means(CliTest):
 
         done = self.run_with("params")  # a metric of tensors instead of operators
         self.assertEqual(done.returncode, 5, done.stderr)
-        self.assertIn("figures for other things", done.stderr)
+        self.assertIn("that metric has another axis", done.stderr)
 
         done = self.run_with("macs")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -177,7 +177,7 @@ class Runs(CliTest):
     def test_a_run_without_end_is_ended(self):
         done = self.run_it("--timeout", "2", "--plugins=-torch-backend", clockwork="hangs")
         self.assertEqual((done.returncode, done.stdout), (6, ""))
-        self.assertIn("clockwork was not done after 2 s (--timeout)", done.stderr)
+        self.assertIn("clockwork did not finish within 2 s (--timeout)", done.stderr)
 
     def test_one_run_longer_than_all_were_to_take(self):
         document = self.document("--run-for", "0.1", clockwork="slow")
@@ -210,7 +210,7 @@ class Runs(CliTest):
                            ("kind-of-run", "an event of kind 2 does not belong to a run of kind 1"),
                            ("no-such-node", "an event is of a node that the graph does not have"),
                            ("late-fact", "facts of the runs are reported in `prepare` of an executor"),
-                           ("late-weights", "weights are handed out in `prepare` of an executor"),
+                           ("late-weights", "an executor gets weights in `prepare`"),
                            ("early", "events belong to runs of the model")):
             with self.subTest(how):
                 self.document(status=6, clockwork=how)

@@ -150,10 +150,10 @@ class Sandbox(CliTest):
         found = tmeter("--plugin-path", folder, "--plugins=params,flops", "--report", "json", RESNET)
         self.assertLess(time.monotonic() - start, 25)
         self.assertEqual(json.loads(found.stdout)["totals"], wanted)
-        self.assertIn("was not done after 10 s", found.stderr)
+        self.assertIn("did not finish within 10 s", found.stderr)
         named = tmeter("--plugin", folder / "hangs.tmeter", "--plugins=params,flops", "--report", "json", RESNET)
         self.assertEqual((named.returncode, json.loads(named.stdout)["totals"]), (5, wanted), named.stderr)
-        self.assertIn("hangs.tmeter was not done after 10 s", named.stderr)
+        self.assertIn("hangs.tmeter did not finish within 10 s", named.stderr)
 
     def test_unknown_rights_are_the_plugins_error(self):
         odd = self.folder / "odd.tmeter"

@@ -40,7 +40,7 @@ class Damage(Saved):
                 ('{"schema": "tmeter-comparison/1"}', ["is not a report"]),
                 ('{"schema": 7}', ["'schema' must be a text"]),
                 ('{"schema": "tmeter-report/1"}', ["there is no 'model'"]),
-                ('{"schema": "tmeter-report/1", "schema": "tmeter-report/1"}', ["'schema' is there twice"]),
+                ('{"schema": "tmeter-report/1", "schema": "tmeter-report/1"}', ["'schema' occurs twice"]),
                 ('{"schema": "tmeter-report/1"} x', ["nothing more is expected"]),
                 ('{"schema" "tmeter-report/1"}', ["':' is expected"]),
                 ('{schema: 1}', ["a key in quotes"]),
@@ -109,7 +109,7 @@ class Lies(Saved):
                 (lambda r: r["modules"][1].update(parent=None), ["modules[1]", "root"]),
                 (lambda r: r["modules"][1].update(id="2"), ["modules[1]", "'1' is expected"]),
                 (lambda r: r["modules"][1].update(calls=2), ["modules[1]", "'calls' is 2"]),
-                (lambda r: r["modules"][1].update(repeat={"window": 1, "times": 999}), ["modules[1]", "begins a run"]),
+                (lambda r: r["modules"][1].update(repeat={"window": 1, "times": 999}), ["modules[1]", "starts a run"]),
                 (lambda r: r["modules"][0].update(repeat={"window": 1, "times": 2}), ["modules[0]"]),
                 (lambda r: r["tensors"][0].update(owner="none"), ["tensors[0]", "owner"]),
                 (lambda r: r["tensors"][1].update(name=r["tensors"][0]["name"]), ["twice"]),
@@ -127,7 +127,7 @@ class Lies(Saved):
 
     def test_keys_that_are_there_twice(self):
         text = json.dumps(self.good)
-        self.refused(["modules[0]", "'path' is there twice"], text.replace('"path": ""', '"path": "", "path": ""', 1))
+        self.refused(["modules[0]", "'path' occurs twice"], text.replace('"path": ""', '"path": "", "path": ""', 1))
 
     def test_names_do_nothing_to_a_terminal(self):
         def change(report):

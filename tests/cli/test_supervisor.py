@@ -87,7 +87,7 @@ class Rogue(RogueTest):
                 done = self.run_rogue(deed, "--timeout", "1", "--report", "json", *(["--report", f"rogue={self.folder}/r"] if "writer" in deed else []))
                 self.assertLess(time.monotonic() - begin, 2 + 3, "a busy machine has 3 s to spare")
                 self.assertEqual(done.returncode, 5, done.stderr)
-                self.assertIn("was not done after 1 s (--timeout)", done.stderr)
+                self.assertIn("did not finish within 1 s (--timeout)", done.stderr)
                 self.assertEqual(json.loads(done.stdout)["totals"]["macs"], MACS)
 
     def test_memory_is_bounded_however_it_is_taken(self):

@@ -244,7 +244,7 @@ def test_merging_has_a_time_limit(tmp_path, program, monkeypatch):
         return merging.merged(unit, units.Job((), place.root, "", Identity("", ()), timeout=timeout), place)
 
     assert json.loads(merged(60)[0])["totals"]["params"] == 94_801 == found.row("c")["params"]
-    with pytest.raises(tmeter.ModelError, match=r"was not done after 0.001 s \(--timeout\)"):
+    with pytest.raises(tmeter.ModelError, match=r"did not finish within 0.001 s \(--timeout\)"):
         merged(0.001)
     monkeypatch.setattr(units, "GRACE", 0.5)
     program('[ "$1" != merge ] || exec sleep 600')  # one that does not look at the time

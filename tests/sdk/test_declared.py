@@ -93,7 +93,7 @@ class MediaType(WriterTest):
     def test_bytes_are_not_written_to_a_terminal(self):
         status, shown = self.on_terminal(MODEL, "--plugin", self.plugin, "--report", "bytes")
         self.assertEqual(status, 2, shown)
-        self.assertIn("application/octet-stream is nothing for a terminal", shown)
+        self.assertIn("application/octet-stream cannot be shown in a terminal", shown)
         self.assertIn("--report bytes=report.bin", shown)
 
     def test_text_is(self):

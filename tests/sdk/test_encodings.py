@@ -207,7 +207,7 @@ class Encodings(CliTest):
     def test_a_key_twice(self):
         done = self.run_with(self.model(tail=b"twice"))
         self.assertEqual(done.returncode, 4)
-        self.assertIn("metadata 'name' of 'acme' is there twice", done.stderr)
+        self.assertIn("metadata 'name' of 'acme' occurs twice", done.stderr)
 
     def test_plugin_check(self):
         for plugin in self.plugins:

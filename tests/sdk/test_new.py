@@ -57,7 +57,7 @@ class New(unittest.TestCase):
         name = f"acme_{kind}"
         told = self.done(self.tmeter, "plugin", "new", name, "--kind", kind, cwd=self.folder)
         first, *lines = told.splitlines()
-        self.assertEqual(first, f"{name}: made. Next:")
+        self.assertEqual(first, f"{name}: created. Next:")
         self.assertEqual(len(lines), 3)
         project = self.folder / name
         # The printed lines, unchanged, in the user's shell.
@@ -67,7 +67,7 @@ class New(unittest.TestCase):
         plugin = project / "build" / f"{name}.tmeter"
         checked = self.done(self.tmeter, "plugin", "check", plugin)
         self.assertIn("fine: ", checked)
-        self.assertIn("its manifest says what it says", checked)
+        self.assertIn("its manifest agrees with it", checked)
         self.assertNotIn("could not be tried", checked)
         return project, plugin
 
@@ -161,7 +161,7 @@ class NewRefused(CliTest):
                 done = tmeter("plugin", "new", "layers", "--kind", "op", "--output=" + folder, cwd=self.folder)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 first, configure, *_ = done.stdout.splitlines()
-                self.assertEqual(first, f"{folder}: made. Next:")
+                self.assertEqual(first, f"{folder}: created. Next:")
                 words = shlex.split(configure)
                 self.assertEqual(words[:2], ["cmake", "-S"])
                 self.assertTrue((self.folder / words[2] / "CMakeLists.txt").is_file(), words)
@@ -188,8 +188,8 @@ class Help(CliTest):
 
     def test_what_is_not_there_is_refused(self):
         for arguments, words in ((("chek", "x"), ["there are list, info, check, new", "did you mean 'check'"]),
-                                 (("check",), ["`tmeter plugin check FILE` is wanted", "tmeter plugin check --help"]),
-                                 (("list", "flops"), ["`tmeter plugin list` is wanted, not more: flops"]),
+                                 (("check",), ["`tmeter plugin check FILE` is expected", "tmeter plugin check --help"]),
+                                 (("list", "flops"), ["`tmeter plugin list` is expected, not more: flops"]),
                                  (("check", "x", "--modle", "y"), ["unknown option '--modle'", "did you mean '--model'"]),
                                  (("new", "x", "--model", "y"), ["unknown option '--model' of `tmeter plugin new NAME`"]),
                                  (("check", "x", "--model"), ["--model needs a value"])):
@@ -226,7 +226,7 @@ class Check(CliTest):
         plugin = self.folder / "contract.tmeter"
         build_plugin("contract_plugin.cpp", plugin)
         for deed, words in (("throw-int", "it let an exception of unknown type out"), ("nan", "was given NaN"),
-                            ("negative", "was given less than 0"), ("no-value", "gives no value"),
+                            ("negative", "was given a value below 0"), ("no-value", "gives no value"),
                             ("foreign-axis", "for another table"), ("severity", "unknown severity, 99")):
             with self.subTest(deed=deed):
                 self.assertIn(words, self.assert_not_fine(plugin, "com.rogue.contract", CONTRACT=deed))
@@ -280,7 +280,7 @@ class Check(CliTest):
         for call, words in (("acme::f", "'(' is expected at character 8"), ("f(x=1)", "the name of an operator, such as acme::mlp, is expected"),
                             ("::f()", "the name of an operator"), ("acme::f(x=)", "a value is expected"), ("acme::f(x=f32[1)", "',' is expected"),
                             ("acme::f(x=f32[-1])", "a size, 0 or more, is expected"), ("acme::f(x=f32[1.5])", "a size, 0 or more, is expected"),
-                            ("acme::f(x=1, x=2)", "the argument 'x' is there twice"), ("acme::f(" + "[" * 60, "nested too deeply"),
+                            ("acme::f(x=1, x=2)", "the argument 'x' occurs twice"), ("acme::f(" + "[" * 60, "nested too deeply"),
                             ("acme::f(x=1) ->", "a value is expected"), ("acme::f(x=1) z", "the end is expected"), ('acme::f(x="a)', "a text is not closed"),
                             ("acme::f(x=1e999)", "a value is expected"), ("acme::f(x=nan)", "a value is expected"), ("acme::f(x=q7[1])", "a value is expected"),
                             ("acme::f(x=f32[" + "1," * 80 + "1])", "more than 64 dims"), ("acme::f(" + "1," * 9000 + "1)", "longer than 10000 characters"),
@@ -305,7 +305,7 @@ class Check(CliTest):
         plugin.write_bytes(self.plugin.read_bytes())
         manifest = self.folder / "moved.tmeter.toml"
         manifest.write_text(tmeter("plugin", "manifest", plugin).stdout)
-        self.assertIn("its manifest says what it says", tmeter("plugin", "check", plugin).stdout)
+        self.assertIn("its manifest agrees with it", tmeter("plugin", "check", plugin).stdout)
         build_plugin("rogue_plugin.cpp", plugin, NO_RIGHTS, "-O2", "-g")
         self.assertIn("another build", self.assert_not_fine(plugin, "rogue"))
 

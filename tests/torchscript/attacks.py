@@ -259,7 +259,7 @@ def run(tmeter, name, folder):
 
 
 def main():
-    print("| attack | what the user sees | status | peak MiB | s |\n|---|---|---|---|---|")
+    print("| attack | message | status | peak MiB | s |\n|---|---|---|---|---|")
     only = sys.argv[2:]
     with tempfile.TemporaryDirectory(prefix="tmeter-attacks-") as folder:
         for name, attack in ATTACKS.items():

@@ -63,7 +63,7 @@ constexpr Step kHalves[]{
 constexpr Step kIntegers[]{
     {TMETER_DTYPE_INT8,
      "quantize weights and activations of linear layers and convolutions: tmeter "
-     "--plugins=quantization-advice says which stand it"}};
+     "--plugins=quantization-advice says which tolerate it"}};
 
 /// The best of `steps`, from float32.
 void report_best(Model& model, std::span<const Step> steps) {

@@ -15,12 +15,12 @@ class FourBits final : public tmeter::Decoding {
         nested_offset_(number_of<float>(t.tensor(), "nested_offset").value_or(0)),
         scales_(numbers(need(t, "scales"))) {
     const auto all = t.tensor().numel().value();
-    if (block_ < 1) unavailable("it is not said how many weights are in a block");
+    if (block_ < 1) unavailable("the number of weights in a block is unknown");
     const auto blocks = (all + block_ - 1) / block_;
     need_bytes(bytes_, (all + 1) / 2);
     if (count_of(need(t, "scales")) < blocks) unavailable("it has too few scales");
     const auto codes = need(t, "codes");
-    if (count_of(codes) != 16) unavailable("its table of codes has not 16 numbers");
+    if (count_of(codes) != 16) unavailable("its table of codes does not have 16 entries");
     for (int64_t i = 0; i < 16; ++i) codes_[static_cast<size_t>(i)] = numbers(codes)[i];
     if (nested_block_ == 0) return;
     nested_scales_ = numbers(need(t, "nested_scales"));

@@ -1,5 +1,5 @@
-// What the decoders share: parameters, numbers of a part, codes of a few bits in a row of bytes,
-// and the way from a range of elements to rows.
+// Shared tools of the decoders: parameters, elements of a part, codes of a few bits in a row of
+// bytes, and splitting a range of elements into rows.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@ using Bytes = std::span<const uint8_t>;
   throw tmeter::Error(TMETER_UNAVAILABLE, why);
 }
 
-/// The text of a parameter "key=value"; empty when it is not there.
+/// The text of a parameter "key=value"; empty if it is absent.
 inline std::string_view parameter(const tmeter::Tensor& t, std::string_view key) {
   const auto all = tmeter::to_view(t.storage().parameters);
   for (size_t at = 0; at < all.size();) {
@@ -39,7 +39,7 @@ std::optional<T> number_of(const tmeter::Tensor& t, std::string_view key) {
 
 inline int64_t bits_of(const tmeter::Tensor& t) {
   const auto bits = number_of<int64_t>(t, "bits").value_or(0);
-  if (bits < 1 || bits > 8) unavailable("it is not said how many bits a weight has");
+  if (bits < 1 || bits > 8) unavailable("the number of bits of a weight is unknown");
   return bits;
 }
 
@@ -61,7 +61,7 @@ class Numbers {
     if (!tmeter::decodable(type)) unavailable("a part has the type " + std::string(type.name()));
     size_ = static_cast<size_t>(type.bytes());
     if (count < 0 || bytes.size() / size_ < static_cast<size_t>(count))
-      unavailable("a part has fewer numbers than the weight needs");
+      unavailable("a part has fewer elements than the weight needs");
     if (size_ == 1) table_ = &tmeter::detail::byte_table(type);
   }
   bool empty() const { return size_ == 0; }

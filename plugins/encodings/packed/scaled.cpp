@@ -63,7 +63,7 @@ class Float4 final : public Rows {
   }
 
  private:
-  /// Of MLX and gpt-oss they are plain bytes.
+  /// In MLX and gpt-oss they are plain bytes.
   static Numbers scales_of(const tmeter::StoredTensor& t) {
     const auto part = need(t, "scales");
     auto type = part.about.dtype();
@@ -104,7 +104,7 @@ class Scaled final : public Rows {
     if (const auto zeros = t.part("zeros")) {
       zeros_ = numbers(*zeros);
       if (count_of(*zeros) != count_of(part))
-        unavailable("it has not as many zero points as scales");
+        unavailable("it has different numbers of zero points and scales");
     }
     if (count_of(part) == 1) {
       height_ = matrix_rows_ = std::max<int64_t>(extent_.rows, 1), width_ = extent_.columns;

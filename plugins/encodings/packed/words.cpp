@@ -22,7 +22,7 @@ uint32_t word_at(Bytes bytes, int64_t i) {
   return word;
 }
 
-/// Which group a column is in.
+/// The group of a column.
 class Groups {
  public:
   Groups(const tmeter::StoredTensor& t, int64_t columns, int64_t groups)
@@ -32,7 +32,7 @@ class Groups {
       need_bytes(order_, columns * 4);
       for (int64_t c = 0; c < columns; ++c)
         if (word_at(order_, c) >= static_cast<uint64_t>(groups))
-          unavailable("its order names a group that is not there");
+          unavailable("its order names a group that does not exist");
     } else if (size_ < 1 || (columns + size_ - 1) / size_ > groups) {
       unavailable("its groups fit several sizes; config.json beside the file would tell which");
     }
@@ -40,7 +40,7 @@ class Groups {
   int64_t of(int64_t column) const {
     return order_.empty() ? column / size_ : word_at(order_, column);
   }
-  /// Where the columns of the same group end.
+  /// The end of the columns of the same group.
   int64_t end(int64_t column) const {
     return order_.empty() ? (column / size_ + 1) * size_ : column + 1;
   }
@@ -128,7 +128,7 @@ class Gptq final : public tmeter::Decoding {
   }
 
   static constexpr const char* kUntold =
-      "it is not said whether its zero points are stored less one; config.json beside the file "
+      "it is unknown whether its zero points are stored less one; config.json beside the file "
       "would tell";
   Extent extent_;
   int64_t bits_;
@@ -248,7 +248,8 @@ class Compressed final : public Rows {
       need_bytes(zero_bytes_, words * row_groups_ * 4);
     } else {
       plain_zeros_ = numbers(zeros);
-      if (count_of(zeros) != scale_count_) unavailable("it has not as many zero points as scales");
+      if (count_of(zeros) != scale_count_)
+        unavailable("it has different numbers of zero points and scales");
     }
   }
   int zero_at(int64_t row, int64_t g) const {

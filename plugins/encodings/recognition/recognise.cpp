@@ -66,7 +66,7 @@ bool may_hold_packed(const Stored& t) {
          t.element.starts_with("F6");
 }
 
-/// Matrices of integers that nothing explains, and what is of no known form: the parameters are
+/// Matrices of integers without an explanation, and packings of unknown form: the parameters are
 /// then counted as they are stored.
 void note_left(Reader& r, const std::vector<Stored>& stored) {
   size_t left = 0;
@@ -82,7 +82,7 @@ void note_left(Reader& r, const std::vector<Stored>& stored) {
   const auto method =
       c.method.empty() ? std::string() : " (config.json says " + loading::in_quotes(c.method) + ")";
   const auto why = r.is_left(*first)           ? r.why_left()
-                   : known || c.method.empty() ? "their shapes do not tell how"
+                   : known || c.method.empty() ? "their shapes allow several ways"
                                                : "tmeter does not know this packing";
   r.note(std::to_string(left) + (left == 1 ? " tensor" : " tensors") + ", such as " +
          loading::in_quotes(first->name) + ", may be packed weights" + method + "; " + why +

@@ -149,7 +149,7 @@ const Part& best(const std::vector<Part>& parts) {
   if (count > kListed) keys += ", … (" + std::to_string(count) + " in all)";
   throw tmeter::Error(TMETER_BAD_USAGE, "--set checkpoint.key=" + std::string(key) + ": " +
                                             (path.empty() ? "the checkpoint" : in_quotes(path)) +
-                                            (keys.empty() ? " holds nothing that has a name"
+                                            (keys.empty() ? " has no named entries"
                                                           : " has no such key; it has " + keys));
 }
 

@@ -25,7 +25,7 @@ std::optional<tmeter::Entry> find_pickle(const tmeter::Source& source) {
 }
 
 [[noreturn]] void refuse_big_endian() {
-  throw BadFile("it was saved on a big-endian machine, whose numbers lie in the file backwards",
+  throw BadFile("it was saved on a big-endian machine, which reverses the bytes of each number",
                 "load it with PyTorch on this machine and save it again");
 }
 

@@ -170,7 +170,7 @@ TMETER_PLUGIN_INFO(
     (tmeter::PluginInfo{
         .id = "org.tmeter.checkpoint",
         .version = "1.0.0",
-        .description = "Reads what torch.save writes, running nothing of it, weights left unread",
+        .description = "Reads files of torch.save without running their code or reading weights",
     }),
     [](tmeter::Registrar& r) {
       r.option({.key = "key",

@@ -75,7 +75,7 @@ class Cursor {
   std::string_view take(size_t size) {
     if (size > left())
       throw BadFile("byte " + std::to_string(at_) + ": " + std::to_string(size) +
-                    " bytes are wanted; " + the_rest());
+                    " bytes are needed; " + the_rest());
     at_ += size;
     return file_.substr(at_ - size, size);
   }

@@ -37,7 +37,7 @@ class Load {
 
   void run() {
     if (!Header::plausible(source_.bytes()))
-      throw tmeter::Error(TMETER_UNSUPPORTED, "no GGUF file");
+      throw tmeter::Error(TMETER_UNSUPPORTED, "not a GGUF file");
     Part given{Header(source_.bytes()), nullptr};
     const auto split = split_of(given.header.metadata());
     if (split.count == 1) {
@@ -69,7 +69,7 @@ class Load {
     if (!missing.empty())
       throw BadFile("of the " + std::to_string(split.count) + " files of this model, " +
                         std::to_string(missing.size()) + " cannot be opened: " + listed(missing),
-                    "they belong into the same folder");
+                    "they belong in the same folder");
     for (size_t i = 0; i < names.size(); ++i) {
       if (call_.cancelled()) throw tmeter::Error(TMETER_CANCELLED, "stopped");
       if (i == split.number) {

@@ -104,7 +104,7 @@ StoredTensor Header::read_tensor(json::object fields, int64_t data, int64_t file
   if (!type) throw BadFile("it has the unknown element type " + in_quotes(name));
   for (const json::element d : loading::array_member(fields, "shape")) t.dims.push_back(as_size(d));
   const auto offsets = loading::array_member(fields, "data_offsets");
-  if (offsets.size() != 2) throw BadFile("data_offsets has not two numbers");
+  if (offsets.size() != 2) throw BadFile("data_offsets does not have two numbers");
   t.begin = as_size(offsets.at(0).value());
   t.end = as_size(offsets.at(1).value());
   if (t.end < t.begin || t.end > file_size - data)
@@ -140,7 +140,8 @@ void Header::check_layout(int64_t data, int64_t file_size) const {
     end = t->end;
   }
   if (end != file_size)
-    throw BadFile(std::to_string(file_size - end) + " bytes behind the last tensor belong to none");
+    throw BadFile(std::to_string(file_size - end) +
+                  " bytes after the last tensor belong to no tensor");
 }
 
 }  // namespace safetensors

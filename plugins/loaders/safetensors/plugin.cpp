@@ -14,7 +14,7 @@ using loading::BadFile;
 using loading::ShardIndex;
 
 /// Leaves the file to the next loader.
-[[noreturn]] void pass_on() { throw tmeter::Error(TMETER_UNSUPPORTED, "no safetensors file"); }
+[[noreturn]] void pass_on() { throw tmeter::Error(TMETER_UNSUPPORTED, "not a safetensors file"); }
 
 class Load {
  public:

@@ -12,7 +12,7 @@ namespace {
 using packed::Packed;
 using packed::Stored;
 
-/// What config.json beside the weights says; another file of that name costs a warning.
+/// The packing by config.json beside the weights; warns about another file of that name.
 packed::Config config_beside(const tmeter::Source& source, tmeter::Call& call) {
   tmeter::Source file = source;
   try {
@@ -123,7 +123,7 @@ void push_weights(const std::vector<packed::Stored>& stored, const packed::Metad
   if (without_type > 0)
     call.warn(std::to_string(without_type) +
               " tensors have element types that torch does not know (F4 or F6 of odd size): "
-              "their numbers are not looked at");
+              "their elements are not read");
 }
 
 }  // namespace safetensors

@@ -9,7 +9,7 @@
 namespace flops {
 namespace {
 
-/// What a tool adds per hidden unit and step of a recurrent layer, by the number of gates.
+/// A tool's additions per hidden unit and step of a recurrent layer, by the number of gates.
 struct PerUnit {
   int64_t lstm, gru, rnn;
   int64_t of(int64_t gates) const { return gates == 4 ? lstm : gates == 3 ? gru : rnn; }
@@ -18,7 +18,7 @@ constexpr PerUnit kBiases{8, 6, 2};  // two additions per gate
 
 Count recurrent(const Node& n, Count macs, const PerUnit& arithmetic) {
   const auto r = recurrence_of(n);
-  if (!r) throw Unsupported(std::string(n.op()) + " is of no known recurrent kind");
+  if (!r) throw Unsupported(std::string(n.op()) + " is of an unknown recurrent kind");
   return macs + r->unit_steps * (arithmetic.of(r->gates) + (r->biases ? kBiases.of(r->gates) : 0));
 }
 

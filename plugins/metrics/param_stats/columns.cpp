@@ -171,10 +171,9 @@ std::span<const Column> columns() {
            "the largest inside. Shorter side above 64 (param-stats.effective-rank): by Lanczos' "
            "method, to 1e-6 (param-stats.spectral-tolerance)"),
        .spectral = [](const Spectrum& s) { return real(s.norm); }},
-      {.spec = metric(
-           "coded_bytes", "coded", kDetail, kBytes,
-           "what an ideal order-0 entropy coder makes of it after byte shuffling: for each byte "
-           "position, elements x entropy of the bytes there"),
+      {.spec = metric("coded_bytes", "coded", kDetail, kBytes,
+                      "size by an ideal order-0 entropy coder after byte shuffling: for each byte "
+                      "position, elements x entropy of the bytes there"),
        .pooled = coded_bytes},
       {.spec =
            metric("coded_ratio", "coded share", kDetail, kShare, "coded_bytes / bytes as stored"),

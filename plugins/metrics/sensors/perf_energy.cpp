@@ -24,7 +24,9 @@ constexpr Event kEvents[] = {{"energy-pkg", "package"}, {"energy-ram", "dram of 
 class PerfCounter final : public EnergyCounter {
  public:
   PerfCounter(std::string name, int fd, double joules_each)
-      : EnergyCounter(std::move(name), "RAPL by perf", kPerfInterval), fd_(fd), each_(joules_each) {}
+      : EnergyCounter(std::move(name), "RAPL by perf", kPerfInterval),
+        fd_(fd),
+        each_(joules_each) {}
   ~PerfCounter() override { close(fd_); }
   PerfCounter(const PerfCounter&) = delete;
   PerfCounter& operator=(const PerfCounter&) = delete;
@@ -81,7 +83,8 @@ std::vector<int> processors_in(const std::string& text) {
 std::string refused(int error) {
   const std::string what = std::string("perf_event_open of the PMU power: ") + std::strerror(error);
   if (error == EACCES || error == EPERM)
-    return what + ": it wants --profile, and sudo sysctl kernel.perf_event_paranoid=0 or CAP_PERFMON";
+    return what +
+           ": it needs --profile, and sudo sysctl kernel.perf_event_paranoid=0 or CAP_PERFMON";
   return what;
 }
 

@@ -167,8 +167,8 @@ std::vector<Given> from_pt(const std::string& content, const std::string& path) 
     return out;
   } catch (const std::exception& e) {
     refuse_input("input file " + path +
-                 " is not what torch.save writes of tensors, or lists or "
-                 "dictionaries of them: " +
+                 " does not hold tensors, or lists or dictionaries of them, "
+                 "as torch.save writes them: " +
                  short_reason(e));
   }
 }

@@ -26,7 +26,7 @@ void require_time(double work) {
   if (!limits) return;
   if (work > std::max(limits->seconds_left(), 0.0) * kOperationsPerSecond) {
     throw TooMuch("would take " + std::to_string(static_cast<int64_t>(work / 1e9)) +
-                  "e9 arithmetic operations, more than there is time for (raise it with " +
+                  "e9 arithmetic operations, more than the time limit allows (raise it with " +
                   limits->option("timeout") + "=N)");
   }
   limits->spend(static_cast<uint64_t>(work / 100));

@@ -95,8 +95,8 @@ TEST(SafetensorsRefusals, TypesAndShapes) {
 }
 
 TEST(SafetensorsRefusals, Offsets) {
-  expect_complaint(tensor("U8", "[2]", "[0]", 2), "has not two numbers");
-  expect_complaint(tensor("U8", "[2]", "[0,1,2]", 2), "has not two numbers");
+  expect_complaint(tensor("U8", "[2]", "[0]", 2), "does not have two numbers");
+  expect_complaint(tensor("U8", "[2]", "[0,1,2]", 2), "does not have two numbers");
   expect_complaint(tensor("U8", "[2]", "[2,0]", 2), "bytes 2 to 0 are not in the file");
   expect_complaint(tensor("U8", "[3]", "[0,3]", 2), "which has 2 behind its header");
   expect_complaint(tensor("U8", "[2]", "[-1,1]", 2), "negative");
@@ -118,7 +118,7 @@ TEST(SafetensorsRefusals, EachByteBelongsToOneTensor) {
   expect_complaint(two(a, R"([2],"data_offsets":[5,7])", 7), "lies behind a gap of 3 bytes");
   expect_complaint(two(R"([2],"data_offsets":[1,3])", R"([1],"data_offsets":[3,4])", 4),
                    "lies behind a gap of 1 bytes");
-  expect_complaint(two(a, R"([2],"data_offsets":[2,4])", 9), "5 bytes behind the last tensor");
+  expect_complaint(two(a, R"([2],"data_offsets":[2,4])", 9), "5 bytes after the last tensor");
 }
 
 TEST(SafetensorsRefusals, Metadata) {

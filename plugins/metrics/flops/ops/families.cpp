@@ -55,8 +55,8 @@ Cell by_class(const Node& n, OpClass kind) {
 Cell other_of_plugins(const Node& n, OpClass kind, tmeter::Call& call) {
   if (kind == OpClass::kElementwise || kind == OpClass::kActivation) return elements(n.result(0));
   if (!call.read(kMacs, n).known()) return Cell::unsupported();
-  call.warn("what " + std::string(n.op()) +
-            " computes beside its MACs is taken for nothing: its plugin does not give other_flops");
+  call.warn("the work of " + std::string(n.op()) +
+            " beside its MACs counts as 0: its plugin does not give other_flops");
   return Cell::zero_by_rule();
 }
 

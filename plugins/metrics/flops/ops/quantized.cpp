@@ -20,7 +20,7 @@ Shape conv_weight(const Node& n) {
     for (size_t i = 0; i < v.size(); ++i)
       if (v[i].is_tensor() && v[i].shape().rank() >= 3) return v[i].shape();
   }
-  throw Unsupported(std::string(n.op()) + ": the kernel size is packed out of sight");
+  throw Unsupported(std::string(n.op()) + ": the kernel size is hidden in packed parameters");
 }
 
 Count conv_macs(const Node& n) {
@@ -33,7 +33,7 @@ Count conv_transpose_macs(const Node& n) {
   return data(n).numel() * w.product(1, w.rank());
 }
 
-// A bias packed out of sight is taken to be there, as torch.ao's modules always have one.
+// A hidden bias is assumed to exist, as torch.ao's modules always have one.
 Count packed_bias(const Node& n) { return output(n).numel(); }
 Count packed_bias_and_one(const Node& n) { return output(n).numel() * 2; }
 Count packed_bias_and_two(const Node& n) { return output(n).numel() * 3; }

@@ -20,7 +20,7 @@ Count hidden_size(const Node& n) {
 
 Count directions(const Node& n) { return n.arg("bidirectional").as_bool() ? 2 : 1; }
 
-// Weights packed out of sight: layer 0 reads the input, the others the output of both directions.
+// Hidden weights: layer 0 reads the input, the others the output of both directions.
 template <const GateCosts& cell>
 Count packed_weights(const Node& n) {
   const Count h = hidden_size(n), d = directions(n), in = sequence(n).shape().back();
@@ -68,7 +68,7 @@ Count by_mode_macs(const Node& n) {
   Count sum = 0;
   for (size_t i = 0; i < list.size(); ++i)
     if (list[i].shape().rank() >= 2) sum += list[i].numel();
-  if (sum == 0) throw Unsupported("recurrent weights are packed out of sight");
+  if (sum == 0) throw Unsupported("recurrent weights are hidden in packed parameters");
   return steps(sequence(n)) * sum;
 }
 

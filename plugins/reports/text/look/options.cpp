@@ -95,7 +95,7 @@ Justify justify(Sv text) { return one_of<Justify>(text, {"auto", "left", "center
 template <Role Of>
 void set_role(Target t, Sv text) {
   const auto style = parse_style(text);
-  if (style.role != Role::kPlain) throw Mistake{0, "a colour of the theme is not said by another"};
+  if (style.role != Role::kPlain) throw Mistake{0, "a colour of the theme cannot name another one"};
   t.look.theme[static_cast<size_t>(Of)] = style;
 }
 

@@ -409,7 +409,7 @@ TEST_F(EngineTest, AnAnalysisWritesItsOwnMetricsAndRowsThatExist) {
   emits = [](tmeter_call* c, const Graph&) { return emit_at(c, "m", TMETER_AXIS_TENSOR, 0, 1); };
   expect_failure({"com.acme.plugin", "another table"});
   emits = [](tmeter_call* c, const Graph&) { return emit_at(c, "m", TMETER_AXIS_NODE, 0, -1); };
-  expect_failure({"com.acme.plugin", "less than 0"});
+  expect_failure({"com.acme.plugin", "below 0"});
   emits = [](tmeter_call* c, const Graph&) {
     return emit_at(c, "missing", TMETER_AXIS_NODE, 0, 1);
   };
@@ -425,7 +425,7 @@ TEST_F(EngineTest, AHandlerForAMetricOfAnAnalysisIsAMistake) {
   own.metric("m").analysis("makes m", "", "m",
                            [](tmeter_call*, const Graph&) { return TMETER_OK; });
   acme.handler("m", "aten::f", gives(1));
-  expect_failure({"com.acme.plugin", "'m'", "no handler is asked"});
+  expect_failure({"com.acme.plugin", "'m'", "its handlers are not called"});
 }
 
 TEST_F(EngineTest, TwoPluginsMayNotDefineOneMetric) {

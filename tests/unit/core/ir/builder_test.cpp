@@ -92,9 +92,9 @@ TEST(Builder, ImpossibleShapesAreRefused) {
 
 TEST(Builder, DanglingIdsAreRefused) {
   Fixture f;
-  expect_error(ErrorKind::kModel, {"not there"}, [&] { f.b.output(4711); });
-  expect_error(ErrorKind::kModel, {"not there"}, [&] { f.b.module(99, "x", "X"); });
-  expect_error(ErrorKind::kModel, {"not there"}, [&] { f.b.value_bound(7); });
+  expect_error(ErrorKind::kModel, {"does not exist"}, [&] { f.b.output(4711); });
+  expect_error(ErrorKind::kModel, {"does not exist"}, [&] { f.b.module(99, "x", "X"); });
+  expect_error(ErrorKind::kModel, {"does not exist"}, [&] { f.b.value_bound(7); });
   expect_error(ErrorKind::kModel, {"one root"}, [&] { f.b.module(0, "second", "X"); });
 }
 
@@ -129,9 +129,9 @@ TEST(Builder, PathsOfModulesAreThereOnce) {
   Fixture f;
   const auto a = f.b.module(f.root, "a", "");
   f.b.module(a, "b", "");
-  expect_error(ErrorKind::kModel, {"module 'a' is there twice"},
+  expect_error(ErrorKind::kModel, {"module 'a' occurs twice"},
                [&] { f.b.module(f.root, "a", ""); });
-  expect_error(ErrorKind::kModel, {"module 'a.b' is there twice"},
+  expect_error(ErrorKind::kModel, {"module 'a.b' occurs twice"},
                [&] { f.b.module(f.root, "a.b", ""); });
 }
 
@@ -143,9 +143,9 @@ TEST(Builder, EachOfManyNamesIsThereOnce) {
     f.tensor(name(i), "", {1});
   }
   for (int i = 0; i < 3'000; i += 97) {
-    expect_error(ErrorKind::kModel, {"module '" + name(i) + "' is there twice"},
+    expect_error(ErrorKind::kModel, {"module '" + name(i) + "' occurs twice"},
                  [&] { f.b.module(f.root, name(i), ""); });
-    expect_error(ErrorKind::kModel, {"tensor '" + name(i) + "' is there twice"},
+    expect_error(ErrorKind::kModel, {"tensor '" + name(i) + "' occurs twice"},
                  [&] { f.tensor(name(i), "", {1}); });
   }
 }
@@ -251,7 +251,7 @@ TEST(Builder, ConditionsAreCheckedForThePresentSizes) {
   EXPECT_EQ(holds(), "00");
   EXPECT_LT(graph->conditions()[1].text.size(), 250u);
   GraphBuilder other;
-  expect_error(ErrorKind::kModel, {"condition", "not there"}, [&] { other.condition(1, ""); });
+  expect_error(ErrorKind::kModel, {"condition", "does not exist"}, [&] { other.condition(1, ""); });
   const auto one = other.expr_int(1);
   expect_error(ErrorKind::kModel, {"conditions on sizes"}, [&] {
     for (int i = 0; i <= 10'000; ++i) other.condition(one, "");

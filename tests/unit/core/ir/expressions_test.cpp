@@ -94,7 +94,7 @@ TEST(Expressions, TellsItsSymbolsAndDivisibility) {
 
 TEST(Expressions, OperandsMustExist) {
   Expressions e;
-  testing::expect_error(ErrorKind::kModel, {"not there"}, [&] { e.add(TMETER_EXPR_ADD, {1, 2}); });
+  testing::expect_error(ErrorKind::kModel, {"does not exist"}, [&] { e.add(TMETER_EXPR_ADD, {1, 2}); });
   const auto one = e.add_int(1);
   testing::expect_error(ErrorKind::kModel, {"number of operands"},
                         [&] { e.add(TMETER_EXPR_POW, {one}); });

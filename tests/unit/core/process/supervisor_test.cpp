@@ -193,23 +193,21 @@ TEST(Supervisor, WhoSaysMoreThanAWorkerMayHasBrokenItsContract) {
     std::function<void(Worker&)> deed;
   };
   const std::vector<Case> cases{
-      {"it reports to a target that is not there", [](Worker& w) { w.report(1, "x"); }},
-      {"it reports to a target that is not there", [](Worker& w) { w.report_whole(7); }},
-      {"it has a report without bytes",
+      {"it reports to a target that does not exist", [](Worker& w) { w.report(1, "x"); }},
+      {"it reports to a target that does not exist", [](Worker& w) { w.report_whole(7); }},
+      {"it hands over a report without bytes",
        [](Worker&) { forge(FrameKind::kLongReport, 0, ~uint64_t{0}); }},
-      {"it goes on with a report that was whole",
-       [](Worker& w) { w.report_whole(0), w.report(0, "x"); }},
-      {"a report has not come whole",
+      {"it adds to a completed report", [](Worker& w) { w.report_whole(0), w.report(0, "x"); }},
+      {"a report is incomplete",
        [](Worker& w) { w.report(0, "x"), forge(FrameKind::kReportWhole, 0, 99); }},
-      {"it says it has finished, and a report is missing",
-       [](Worker&) { forge(FrameKind::kFinished); }},
+      {"it finishes although a report is missing", [](Worker&) { forge(FrameKind::kFinished); }},
       {"its status 7 does not exist", [](Worker&) { forge(FrameKind::kFinished, 7); }},
       {"its status 4294967296 does not exist",
        [](Worker&) { forge(FrameKind::kFinished, uint64_t{1} << 32); }},
       {"it runs the model, which was not requested", [](Worker& w) { w.runs_model("x"); }},
       {"it blames a second plugin",
        [](Worker&) { forge(FrameKind::kOffender), forge(FrameKind::kOffender); }},
-      {"it goes on after its end",
+      {"it sends frames after its end",
        [](Worker& w) { w.report_whole(0), w.finish({}), forge(FrameKind::kMessage); }},
   };
   for (const auto& [defect, deed] : cases) {
@@ -250,7 +248,7 @@ TEST(Supervisor, WhoEndsInAnotherWayThanItSaidIsNotBelieved) {
     _exit(3);
   });
   EXPECT_EQ(done.status(), 5);
-  EXPECT_TRUE(done.err.find("(it did not end well)") != std::string::npos) << done.err;
+  EXPECT_TRUE(done.err.find("(it ended abnormally)") != std::string::npos) << done.err;
 }
 
 TEST(Supervisor, ADestinationThatCannotBeWrittenIsToldAndNoWorkerIsLeft) {
@@ -528,7 +526,7 @@ TEST(Supervisor, WhatTakesTooLongIsEndedAndTheRestIsDone) {
     return {};
   };
   const auto said =
-      "tmeter: plugin com.acme.p was not done after 0.5 s (--timeout) on metric 'm'\n";
+      "tmeter: plugin com.acme.p did not finish within 0.5 s (--timeout) on metric 'm'\n";
   expect(run_in_time(j, work, said), 5, "done", said);
 }
 
@@ -551,9 +549,10 @@ TEST(Supervisor, CodeOfTheFileHasALimitWhereTheRunHasNone) {
     w.runs_file("LibTorch");
     hang();
   });
-  expect(endless, 6, "",
-         "tmeter: m.pt: LibTorch was not done after 0.1 s (--timeout); the file may never end, or "
-         "needs a longer --timeout\n");
+  expect(
+      endless, 6, "",
+      "tmeter: m.pt: LibTorch did not finish within 0.1 s (--timeout); the file may never end, or "
+      "needs a longer --timeout\n");
   j.limits.running_file = 0.5;
   const auto returned = run(j, [](Worker& w) -> Ending {
     w.runs_file("LibTorch");

@@ -73,7 +73,7 @@ TEST(WorkerExit, ALoaderThatStallsOrTakesTooMuchIsTheModelsFault) {
   a.slots[0].plugin.set("org.tmeter.pt2");
   const auto v = explain_worker_exit(a, {EndedBy::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt2"});
   EXPECT_EQ(v.status, 4);
-  EXPECT_EQ(v.message, "m.pt2: plugin org.tmeter.pt2 was not done after 5 s (--timeout)");
+  EXPECT_EQ(v.message, "m.pt2: plugin org.tmeter.pt2 did not finish within 5 s (--timeout)");
   EXPECT_FALSE(v.offender);
 }
 
@@ -130,7 +130,7 @@ TEST(WorkerExit, WhatDoesNotEndBelongsToWhoeverIsAtWork) {
   const WorkerEnd slow{EndedBy::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt"};
   const WorkerEnd large{EndedBy::kMemory, SIGKILL, "8.0 GiB (--max-memory)", "m.pt"};
   const WorkerEnd garbage{EndedBy::kBadFrame, SIGKILL, "", "m.pt"};
-  EXPECT_EQ(explain_worker_exit(a, slow).message, "plugin p was not done after 5 s (--timeout)");
+  EXPECT_EQ(explain_worker_exit(a, slow).message, "plugin p did not finish within 5 s (--timeout)");
   EXPECT_EQ(explain_worker_exit(a, large).message,
             "plugin p took more memory than 8.0 GiB (--max-memory)");
   for (const auto& end : {slow, large}) {
@@ -184,9 +184,10 @@ TEST(WorkerExit, CodeOfTheFileThatDoesNotEnd) {
   const auto slow =
       explain_worker_exit(a, {EndedBy::kTimeout, SIGKILL, "60 s (--timeout)", "m.pt", "LibTorch"});
   EXPECT_EQ(slow.status, 6);
-  EXPECT_EQ(slow.message,
-            "m.pt: LibTorch was not done after 60 s (--timeout); the file may never end, or needs "
-            "a longer --timeout");
+  EXPECT_EQ(
+      slow.message,
+      "m.pt: LibTorch did not finish within 60 s (--timeout); the file may never end, or needs "
+      "a longer --timeout");
   EXPECT_EQ(explain_worker_exit(
                 a, {EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt", "LibTorch"})
                 .message,
@@ -209,7 +210,7 @@ TEST(WorkerExit, WithoutAPluginTheStageIsTold) {
     EXPECT_EQ(message({EndedBy::kItself, SIGSEGV, "", ""}),
               "tmeter crashed (segmentation fault) while " + words + defect);
     const WorkerEnd slow{EndedBy::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt"};
-    EXPECT_EQ(message(slow), "m.pt: " + words + " was not done after 5 s (--timeout)");
+    EXPECT_EQ(message(slow), "m.pt: " + words + " did not finish within 5 s (--timeout)");
     EXPECT_EQ(explain_worker_exit(a, slow).status, 4);
   }
   const WorkerEnd large{EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt"};

@@ -111,14 +111,14 @@ TEST(SavedReport, RefusesContradictionsWithTheirPlace) {
   expect_refusal({"'macss' is not among"},
                  with("\"macs\": null}, \"unknown\": [\"macs\"]}],\n  \"module_calls\"",
                       "\"macss\": null}, \"unknown\": [\"macs\"]}],\n  \"module_calls\""));
-  expect_refusal({"'macs' is there twice"}, with("\"id\": \"params\"", "\"id\": \"macs\""));
+  expect_refusal({"'macs' occurs twice"}, with("\"id\": \"params\"", "\"id\": \"macs\""));
 }
 
 TEST(SavedReport, RefusesOtherDocuments) {
   expect_refusal({"not a tmeter report"}, "{}");
   expect_refusal({"an object is expected"}, "[]");
   expect_refusal({"'tmeter-report/9'", "newer"}, with("tmeter-report/1", "tmeter-report/9"));
-  expect_refusal({"is there twice"}, with("\"symbols\": []", "\"symbols\": [], \"symbols\": []"));
+  expect_refusal({"occurs twice"}, with("\"symbols\": []", "\"symbols\": [], \"symbols\": []"));
   for (size_t part = 1; part < 20; ++part)
     EXPECT_THROW(read_report(kDocument.substr(0, kDocument.size() * part / 20)), Error) << part;
 }
