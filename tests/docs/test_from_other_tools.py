@@ -13,7 +13,7 @@ from support import HAVE_TORCH, MODELS, SOURCE, CliTest, main, tmeter  # noqa: E
 
 PAGE = (SOURCE / "docs" / "from-other-tools.md").read_text(encoding="utf-8")
 #: The four, and the number of features, options, columns and outputs that were found in their sources.
-FOUR = {"torchstat": 29, "torchmeter": 66, "Comprehensive PyTorch Model Analyzer": 84, "torch_profiling_utils": 40}
+FOUR = {"torchstat": 29, "torchmeter": 72, "Comprehensive PyTorch Model Analyzer": 91, "torch_profiling_utils": 44}
 PACKAGE = SOURCE / "apps/python/tmeter"
 #: What `Meter.…` and `result.…` of the page are, and where it is defined.
 OBJECTS = {"Meter": PACKAGE / "compat/torchmeter/meter.py", "result": PACKAGE / "result.py"}

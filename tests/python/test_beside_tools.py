@@ -203,6 +203,17 @@ def drawn(what, colour="truecolor"):
     return console.file.getvalue()
 
 
+def seen(text):
+    """Each character with its style, whatever the escapes are; a blank shows none."""
+    import rich.text
+
+    shown = rich.text.Text.from_ansi(text)
+    styles = [""] * len(shown.plain)
+    for span in shown.spans:
+        styles[span.start : span.end] = [str(span.style)] * (span.end - span.start)
+    return [(char, "" if char.isspace() else style) for char, style in zip(shown.plain, styles)]
+
+
 def configured(kind, configuration, model, settings):
     """A meter, under these settings alone."""
     configuration.restore()
@@ -258,6 +269,72 @@ def test_the_look_of_torchmeter():
     for model, said in ((resnet18()[0], "Repeat ["), (Patterned(), "Where")):
         theirs, plain = looks(model, {})
         assert theirs == plain and said in plain[0]
+
+
+def summaries(kind, make):
+    """What it says of a model, as on a terminal."""
+    model, x = make()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        meter = kind(model)
+        said = [drawn(meter.model_info)]
+        meter.ittp_warmup, meter.ittp_benchmark_time = 0, 2
+        meter(x)
+        meter.ittp  # measured once
+    said += [drawn(meter.model_info), *(drawn(meter.stat_info(name, show_warning=False)) for name in ("param", "cal", "mem"))]
+    said.append(drawn(meter.overview("mem", "param", "cal", show_warning=False)))
+    said.append(re.sub(r"[\d.]+( (ns|us|ms|s|[KM]?IPS)\b)?", "_", meter.stat_info("ittp").plain))
+    for arguments in ({}, {"no_tree": True}):
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            meter.profile("mem", **arguments)
+        said.append(printed.getvalue())
+    return said
+
+
+def test_the_summaries_of_torchmeter(monkeypatch):
+    """The boxes of the overview, a statistic's lines and what stands below a table, letters and colours."""
+    import rich
+    import torchmeter
+
+    monkeypatch.setenv("COLUMNS", "220")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    rich.reconfigure(width=220, force_terminal=True)
+    torchmeter.get_config().restore()
+    get_config().restore()
+    torchmeter.get_config().render_interval = get_config().render_interval = 0
+    theirs, ours = summaries(torchmeter.Meter, resnet18), summaries(Meter, resnet18)
+    assert "s u m m a r y" in ours[-1] and "Mem INFO" in ours[5] and "Benchmark Times: _" in ours[6]
+    assert [seen(text) for text in ours] == [seen(text) for text in theirs]
+
+
+class Anything(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(2, 2)
+
+    def forward(self, x, y=None, *rest, scale=1, **more):
+        return self.layer(x)
+
+
+def test_inputs_of_every_kind_are_said_as_torchmeter_says_them():
+    import collections
+    import types
+
+    import torchmeter
+
+    named = collections.namedtuple("Named", "p q")
+    values = [
+        [], {}, (), set(), {1}, {(1, 2): [3]}, "text", "", 1 + 2j, torch.ones(2, 3).numpy(), torch.Size([1, 2]), range(3),
+        types.SimpleNamespace(), named(1, [2]), collections.OrderedDict(a=1), int, torch.float32, b"ab", frozenset([1]),
+        [[1, 2], [3, 4]], {"a": {"b": {"c": 1, "d": [True, None]}}}, list(range(12)), torch.nn.Linear(1, 1),
+        {"long key": [1, 2], "z": 3.5}, slice(1, 2), len, [torch.ones(2), {"k": torch.ones(3), "t": (1, "x")}], "x" * 200]  # fmt: skip
+    for value in values:
+        said = []
+        for kind in (torchmeter.Meter, Meter):
+            with contextlib.redirect_stdout(io.StringIO()):
+                meter = kind(Anything())
+            meter(torch.ones(1, 2), value, 5, scale=(1, value))
+            said.append(drawn(meter.model_info))
+        assert seen(said[1]) == seen(said[0]), value
 
 
 def test_the_look_of_torchmeter_key_by_key():

@@ -236,7 +236,7 @@ def test_columns_and_files(model, tmp_path):
     with redirect_stdout(io.StringIO()) as said:
         model.profile("param", no_tree=True)
         model.profile("param")
-    assert "classifier" in said.getvalue() and "summary" in said.getvalue()
+    assert "classifier" in said.getvalue() and "s u m m a r y" in said.getvalue()
 
 
 def test_a_full_disk_leaves_no_file(model, tmp_path, monkeypatch):

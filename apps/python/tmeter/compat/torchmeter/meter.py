@@ -12,7 +12,7 @@ from ...export import Exported, export_and_use, require_module, require_torch
 from ...source import analyse
 from . import table
 from .config import Namespace, get_config
-from .drawing import need_rich, print_lines, summary
+from .drawing import described, doubts, footer, joined, labelled, panels, print_lines
 from .nodes import Node, OperationTree
 from .statistics import CalMeter, IttpMeter, MemMeter, ParamsMeter, Rows, Statistics
 from .tree import TreeRenderer, mark_repeats
@@ -84,7 +84,10 @@ class Meter:
         def moved(x: Any) -> Any:
             return x.to(self.device) if isinstance(x, torch.Tensor) else x
 
-        return torch.utils._pytree.tree_map(moved, value)
+        # torch's trees make a tuple of a torch.Size.
+        return torch.utils._pytree.tree_map(
+            moved, value, is_leaf=lambda x: isinstance(x, torch.Size)
+        )
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "model" not in self.__dict__:
@@ -246,13 +249,14 @@ class Meter:
     @property
     def model_info(self) -> Any:
         """Name, device, signature and input, a ``rich.text.Text``."""
+        names = list(inspect.signature(self.model.forward).parameters)
         lines = {
             "Model": self._root.name,
             "Device": str(self.device),
-            "Signature": f"forward(self, {_parameters(self.model)})",
-            "Input": _said(self.model, **self._ipt),
+            "Signature": f"forward({', '.join(['self', *names])})",
+            "Input": "",
         }
-        return summary("", lines, [])
+        return joined([*labelled(lines), *_inputs(names, **self._ipt)])
 
     def stat_info(self, stat_or_statname: str | Statistics, *, show_warning: bool = True) -> Any:
         """One statistic in a few lines, a ``rich.text.Text``."""
@@ -261,7 +265,11 @@ class Meter:
             found = self._statistics(found)
         elif not isinstance(found, Statistics):
             raise TypeError(f"a statistic or its name is expected, got {type(found).__name__}")
-        return summary(found.name, found.crucial_data, found.warnings if show_warning else [])
+        lines = labelled({"Statistics": found.name})
+        if isinstance(found, IttpMeter):
+            lines += labelled({"Benchmark Times": str(found.repeat)})
+        warnings = found.warnings if show_warning else []
+        return joined(lines + labelled(found.crucial_data) + doubts(found.name, warnings))
 
     def overview(self, *order: str, show_warning: bool = True) -> Any:
         """The model and its statistics side by side, a ``rich.columns.Columns``.
@@ -272,14 +280,10 @@ class Meter:
         unknown = [name for name in order if name not in _NAMES]
         if unknown:
             raise ValueError(f"there is no statistic {unknown[0]!r}; there are {', '.join(_NAMES)}")
-        need_rich()
-        from rich.columns import Columns
-        from rich.panel import Panel
-
-        shown = [("Model INFO", self.model_info)]
+        shown = {"Model INFO": self.model_info}
         for name in order or _NAMES:
-            shown.append((f"{name.title()} INFO", self.stat_info(name, show_warning=show_warning)))
-        return Columns([Panel(text, title=title) for title, text in shown], align="center")
+            shown[f"{name.title()} INFO"] = self.stat_info(name, show_warning=show_warning)
+        return panels(shown)
 
     def table_cols(self, stat_name: str) -> tuple[str, ...]:
         """Names of a table's columns."""
@@ -331,22 +335,17 @@ class Meter:
             self._added.setdefault(stat_name, []).append(only_this)
 
     def _print(self, drawn: Any, found: Statistics, no_tree: bool) -> None:
-        from rich.columns import Columns
-        from rich.console import Console
         from rich.table import Table
 
-        console = Console()
-        if no_tree:
-            print_lines(drawn, float(get_config().render_interval))
-        else:
+        shown = drawn
+        if not no_tree:
             gap = int(get_config().combine.horizon_gap)
             if gap < 0:
                 raise ValueError("combine.horizon_gap must not be negative")
-            side_by_side = Table.grid(padding=(0, gap))
-            side_by_side.add_row(self.structure, drawn)
-            print_lines(side_by_side, float(get_config().render_interval))
-        console.rule("summary")
-        console.print(Columns([self.model_info, self.stat_info(found)], padding=(0, 4)))
+            shown = Table.grid(padding=(0, gap))
+            shown.add_row(self.structure, drawn)
+        below = footer([self.model_info, self.stat_info(found, show_warning=False)])
+        print_lines(shown, below, float(get_config().render_interval))
 
     def _statistics(self, name: str) -> Statistics:
         if not isinstance(name, str):
@@ -403,18 +402,12 @@ def _rows(report: dict[str, Any]) -> Rows:
     return {row["path"]: row for row in report["modules"]}
 
 
-def _parameters(model: Any) -> str:
-    return str(inspect.signature(model.forward)).removeprefix("(").rpartition(")")[0]
+def _inputs(names: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """Indented lines, each a ``rich.text.Text``."""
+    from rich.text import Text
 
-
-def _said(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    if not args and not kwargs:
-        return "not provided (call the meter once)"
-    names = list(inspect.signature(model.forward).parameters)
     named = {names[i] if i < len(names) else f"args[{i}]": x for i, x in enumerate(args)} | kwargs
-    return ", ".join(f"{name} = {_one(value)}" for name, value in named.items())
-
-
-def _one(value: Any) -> str:
-    shape = getattr(value, "shape", None)
-    return f"Shape({list(shape)}) <{type(value).__name__}>" if shape is not None else repr(value)[:60]
+    said = Text(",\n").join(Text(f"{name} = ") + described(x) for name, x in named.items())
+    if not named:
+        said = Text("Not Provided\n(give an inference first)", "dim")
+    return [Text("   ") + line for line in said.split("\n", allow_blank=True)]

@@ -299,7 +299,6 @@ class IttpMeter(Statistics):
     @property
     def crucial_data(self) -> dict[str, str]:
         return {
-            "Benchmark Times": str(self.repeat),
             "Inference Elapse": str(self.InferTime),
             "Throughput": str(self.Throughput),
         }
