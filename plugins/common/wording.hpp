@@ -12,6 +12,14 @@ namespace plugins {
 /// "12.3 %" of 0.123
 inline std::string percent(double share) { return tmeter::fixed(100 * share, 1) + " %"; }
 
+/// "1.20 GiB"
+inline std::string bytes_text(double bytes) {
+  return tmeter::scaled(bytes, TMETER_UNIT_BYTE, "B").text();
+}
+inline std::string bytes_text(tmeter::Count bytes) {
+  return bytes_text(static_cast<double>(bytes.value()));
+}
+
 /// "1 tensor", "2 tensors"
 inline std::string count_of(size_t n, const char* thing) {
   return std::to_string(n) + " " + thing + (n == 1 ? "" : "s");

@@ -13,10 +13,6 @@ namespace serving {
 using tmeter::Call;
 using tmeter::Count;
 
-std::string bytes_text(Count n) {
-  return tmeter::scaled(static_cast<double>(n.value()), TMETER_UNIT_BYTE, "B").text();
-}
-
 std::optional<Count> memory_option(const Call& call, std::string_view key, std::string_view name) {
   const auto text = call.option_text(key);
   if (text.empty()) return std::nullopt;

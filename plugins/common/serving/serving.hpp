@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plugins/common/serving/engine.hpp"
+#include "plugins/common/wording.hpp"
 
 #pragma GCC visibility push(hidden)  // as the SDK types inside
 namespace serving {
@@ -13,7 +14,7 @@ namespace serving {
 inline constexpr int64_t kMostDevices = 1024;
 inline constexpr int64_t kLongest = int64_t{1} << 30;  // tokens, and sequences, that are looked for
 
-/// What the options `serving.*` ask for.
+/// The values of the options `serving.*`.
 struct Request {
   const Engine* engine = nullptr;
   Load load;
@@ -21,7 +22,7 @@ struct Request {
   double memory_share = 1;   // that the engine takes of a device's memory
   bool own_context = false;  // the recorded one, as none is given
 
-  /// That the engine takes of the memory of one device.
+  /// The bytes of one device's memory that the engine takes.
   tmeter::Count usable(tmeter::Count each) const;
 };
 
@@ -41,8 +42,7 @@ std::optional<tmeter::Count> published_memory(const tmeter::Call& call);
 /// Throws Error(TMETER_BAD_USAGE) beginning with `name` for more than 2^63 bytes.
 tmeter::Count memory_of_all(tmeter::Count each, int64_t devices, std::string_view name);
 
-/// "1.20 GiB"
-std::string bytes_text(tmeter::Count n);
+using plugins::bytes_text;
 
 class Serving {
  public:
@@ -56,7 +56,7 @@ class Serving {
   const Request& request() const { return request_; }
   tmeter::Count weights() const { return weights_; }
   const std::vector<LayerCache>& layers() const { return layers_; }
-  /// Of one token, in the layers that keep the whole context.
+  /// The cache of one token, in the layers that keep the whole context.
   tmeter::Count token_bytes() const;
 
   /// With which all is within `memory`, the rest of `load` as it is; at most kLongest, 0: none.

@@ -1,12 +1,13 @@
 // The plugin `flops`: multiply-accumulates, other arithmetic, and FLOPs by a named convention.
 //
-// The rules are in ops/, one file per family of operators; what a convention makes of them is in
-// convention.cpp and fvcore.cpp.
+// The rules are in ops/, one file per family of operators; convention.cpp and fvcore.cpp turn their
+// values into FLOPs.
 #include <memory>
 
 #include "bit_ops.hpp"
 #include "convention.hpp"
 #include "ops/ops.hpp"
+#include "plugins/common/options.hpp"
 
 namespace {
 
@@ -48,10 +49,11 @@ void add_madd(Registrar& r) {
             .unit = "FLOP",
             .unit_kind = TMETER_UNIT_OP,
             .flags = TMETER_METRIC_DETAIL | TMETER_METRIC_ON_REQUEST,
-            .convention = "multiplications and additions as in torchstat 0.0.7's MAdd: 2 per MAC, one "
-                          "addition less for each result that adds no bias, linear layers without "
-                          "bias, plus batch norms, ReLU, softmax and pooling; 2 per MAC for what it "
-                          "does not know (docs/conventions.md)",
+            .convention =
+                "multiplications and additions as in torchstat 0.0.7's MAdd: 2 per MAC, one "
+                "addition less for each result that adds no bias, linear layers without "
+                "bias, plus batch norms, ReLU, softmax and pooling; 2 per MAC for other operators "
+                "(docs/conventions.md)",
             .description = "torchstat's column MAdd"});
   r.op("*").handle("madd", flops::madd_of);
 }
@@ -71,18 +73,14 @@ void add_bit_ops(Registrar& r) {
 }
 
 void add_options(Registrar& r) {
-  r.option({.key = "convention",
-            .type = TMETER_OPTION_CHOICE,
-            .default_value = "torch",
-            .text = "how FLOPs follow from MACs: 2 per MAC (torch), fvcore's table, 1 per MAC "
-                    "(torchvision), everything (full), or another tool's formulas",
-            .choices = flops::kConventionNames});
-  r.option({.key = "causal",
-            .type = TMETER_OPTION_CHOICE,
-            .default_value = "full",
-            .text = "FLOPs of attention called with is_causal: of all scores (full), or of those "
-                    "its mask leaves (half)",
-            .choices = "full half"});
+  r.option(plugins::choice_option(
+      "convention", flops::kConventionNames,
+      "how FLOPs follow from MACs: 2 per MAC (torch), fvcore's table, 1 per MAC (torchvision), "
+      "everything (full), or another tool's formulas"));
+  r.option(plugins::choice_option(
+      "causal", "full half",
+      "FLOPs of attention called with is_causal: of all scores (full), or of those "
+      "its mask leaves (half)"));
 }
 
 void add_flops(Registrar& r) {

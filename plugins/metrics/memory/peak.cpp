@@ -11,15 +11,12 @@
 namespace memory {
 namespace {
 
+using plugins::bytes_text;
 using tmeter::Cell;
 using tmeter::Count;
 using tmeter::Node;
 
 constexpr size_t kTensorsNamed = 4;
-
-std::string bytes_text(Count bytes) {
-  return tmeter::scaled(static_cast<double>(bytes.value()), TMETER_UNIT_BYTE, "B").text();
-}
 
 std::string name_of(const Storage& s, const tmeter::Graph& graph) {
   return s.maker ? "the output of " + plugins::place(s.maker)

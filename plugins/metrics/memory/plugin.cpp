@@ -3,6 +3,7 @@
 #include <tmeter/cpp/node_class.hpp>
 
 #include "peak.hpp"
+#include "plugins/common/options.hpp"
 #include "traffic.hpp"
 
 namespace {
@@ -42,7 +43,7 @@ Cell part_of(const tmeter::Node& node, Part part, const tmeter::Call& call) {
   return *bytes == Count(0) ? Cell::zero_by_rule() : Cell(*bytes);
 }
 
-/// Of a node, or of a module call that another plugin answers for.
+/// The value of a node, or of a module call that another plugin answers.
 template <class Place>
 Cell traffic_at(const Place& place, const tmeter::Call& call) {
   const auto read = call.read("read_bytes", place), written = call.read("written_bytes", place);
@@ -99,27 +100,18 @@ void register_all(tmeter::Registrar& r) {
   highest(memory::kPredictedPeak, "predicted peak", memory::kPredictedPeakConvention);
   highest(memory::kPredictedWorkspace, "predicted workspace",
           memory::kPredictedWorkspaceConvention);
-  r.option({.key = "threads",
-            .type = TMETER_OPTION_INT,
-            .default_value = "-1",
-            .text = "predicted_peak_bytes is predicted for a run on this number of threads, which "
-                    "--inference sets; 0: not at all; -1: 1 up to 10,000 operators, else 0",
-            .min = -1,
-            .max = 1024});
-  r.option({.key = "channel-block",
-            .type = TMETER_OPTION_INT,
-            .default_value = "16",
-            .text = "channels per block in the CPU's convolutions: 16 with AVX-512, 8 with AVX2",
-            .min = 1,
-            .max = 64});
+  r.option(plugins::integer_option(
+      "threads", "-1", -1, 1024,
+      "predicted_peak_bytes is predicted for a run on this number of threads, which "
+      "--inference sets; 0: not at all; -1: 1 up to 10,000 operators, else 0"));
+  r.option(plugins::integer_option(
+      "channel-block", "16", 1, 64,
+      "channels per block in the CPU's convolutions: 16 with AVX-512, 8 with AVX2"));
 
-  r.option({.key = "convention",
-            .type = TMETER_OPTION_CHOICE,
-            .default_value = "new",
-            .text =
-                "output_bytes are those of new tensors (new), or of the tensors that an operator "
-                "changes in place, too (torchstat); peaks do not depend on it",
-            .choices = "new torchstat"});
+  r.option(plugins::choice_option(
+      "convention", "new torchstat",
+      "output_bytes are those of new tensors (new), or of the tensors that an operator "
+      "changes in place, too (torchstat); peaks do not depend on it"));
 
   const auto output = std::make_shared<Part>(&Traffic::output);
   r.configure([output](tmeter::Call& call) {

@@ -1,4 +1,4 @@
-// params: how many elements the model stores, by kind of tensor.
+// params: the number of elements that the model stores, by kind of tensor.
 //
 // One figure per tensor, tied ones included: the host adds them up to modules and model and counts
 // each storage once. Constants of the graph (folded literals) are neither parameters nor buffers.
@@ -7,6 +7,8 @@
 #include <optional>
 #include <tmeter/cpp/plugin.hpp>
 #include <tmeter/cpp/units.hpp>
+
+#include "plugins/common/wording.hpp"
 
 namespace {
 
@@ -72,7 +74,7 @@ struct TypeBytes {
   tmeter::Count bytes = 0, elements = 0;
 };
 
-/// What the parameters take per type, most first; tied ones once.
+/// The bytes of the parameters by type, most first; tied ones count once.
 std::vector<TypeBytes> bytes_by_type(const tmeter::Graph& graph) {
   std::vector<TypeBytes> out;
   for (const auto& tensor : graph.tensors()) {
@@ -112,9 +114,8 @@ void tell_types(const tmeter::Graph& graph, tmeter::Call& call, const Counted& c
   for (const auto& type : types) {
     bytes += type.bytes;
     elements += type.elements;
-    finding.evidence +=
-        (finding.evidence.empty() ? "" : ", ") + std::string(type.name) + " " +
-        tmeter::scaled(static_cast<double>(type.bytes.value()), TMETER_UNIT_BYTE, "B").text();
+    finding.evidence += (finding.evidence.empty() ? "" : ", ") + std::string(type.name) + " " +
+                        plugins::bytes_text(type.bytes);
   }
   const auto count = std::to_string(types.size());
   finding.text = "the parameters are stored in " + count +

@@ -9,6 +9,7 @@
 #include "plugins/common/decoder/experts.hpp"
 #include "plugins/common/machine/machine.hpp"
 #include "plugins/common/model_figures.hpp"
+#include "plugins/common/options.hpp"
 #include "plugins/common/serving/layers.hpp"
 #include "plugins/common/serving/model_length.hpp"
 #include "plugins/common/serving/serving.hpp"
@@ -361,72 +362,40 @@ void analyse(const Graph& graph, Call& call) {
 }
 
 void register_options(tmeter::Registrar& r) {
-  r.option({.key = "engine",
-            .type = TMETER_OPTION_CHOICE,
-            .default_value = "transformers",
-            .text = "whose rules of memory hold",
-            .choices = serving::engine_names()});
-  r.option({.key = "cache-type",
-            .type = TMETER_OPTION_CHOICE,
-            .default_value = "f16",
-            .text = "element type of keys and values",
-            .choices = serving::cache_type_names()});
+  r.option(plugins::choice_option("engine", serving::engine_names(),
+                                  "engine whose rules of memory hold", "transformers"));
+  r.option(plugins::choice_option("cache-type", serving::cache_type_names(),
+                                  "element type of keys and values", "f16"));
   const auto count = [&r](std::string_view key, std::string_view preset, double min,
                           std::string_view text) {
-    r.option({.key = key,
-              .type = TMETER_OPTION_INT,
-              .default_value = preset,
-              .text = text,
-              .min = min,
-              .max = static_cast<double>(serving::kLongest)});
+    r.option(
+        plugins::integer_option(key, preset, min, static_cast<double>(serving::kLongest), text));
   };
   count("context", "0", 0, "tokens of each sequence, prompt and answer (0: as many as recorded)");
   count("sequences", "1", 1, "sequences at the same time");
-  r.option({.key = "devices",
-            .type = TMETER_OPTION_INT,
-            .default_value = "1",
-            .text = "devices that share weights, caches and products evenly",
-            .min = 1,
-            .max = 1024});
+  r.option(plugins::integer_option("devices", "1", 1, 1024,
+                                   "devices that share weights, caches and products evenly"));
   count("own-window-extra", "0", 0,
         "engine own: tokens that a layer with a window keeps beside it");
   count("batch", "0", 0, "tokens of one step of prefill (0: 512 of llama.cpp, 8192 of vLLM)");
-  r.option({.key = "own-padding",
-            .type = TMETER_OPTION_INT,
-            .default_value = "1",
-            .text = "engine own: tokens are kept in multiples of it",
-            .min = 1,
-            .max = 1 << 20});
-  r.option({.key = "own-state-bytes",
-            .type = TMETER_OPTION_INT,
-            .default_value = "0",
-            .text = "engine own: bytes of an element of a state (0: serving.cache-type)",
-            .min = 0,
-            .max = 8});
-  r.option({.key = "draft-tokens",
-            .type = TMETER_OPTION_INT,
-            .default_value = "0",
-            .text = "speculative decoding: drafted tokens of each round (0: none)",
-            .min = 0,
-            .max = 1024});
-  r.option(
-      {.key = "acceptance",
-       .default_value = "",
-       .text = "speculative decoding: share of drafted tokens that the model accepts, 0 to 1"});
-  r.option({.key = "draft-cost",
-            .default_value = "",
-            .text = "speculative decoding: time of a step of the draft, by that of the model"});
-  r.option({.key = "memory-share",
-            .type = TMETER_OPTION_FLOAT,
-            .default_value = "0",
-            .text = "share of a device's memory that the engine takes (0: 0.92 of vLLM, else 1)",
-            .min = 0,
-            .max = 1});
-  r.option(
-      {.key = "memory",
-       .default_value = "",
-       .text =
-           "of the device, as 24GiB or 80GB; without it capacity.dram of the hardware profile"});
+  r.option(plugins::integer_option("own-padding", "1", 1, 1 << 20,
+                                   "engine own: tokens are kept in multiples of it"));
+  r.option(plugins::integer_option(
+      "own-state-bytes", "0", 0, 8,
+      "engine own: bytes of an element of a state (0: serving.cache-type)"));
+  r.option(plugins::integer_option("draft-tokens", "0", 0, 1024,
+                                   "speculative decoding: drafted tokens of each round (0: none)"));
+  r.option(plugins::text_option(
+      "acceptance",
+      "speculative decoding: share of drafted tokens that the model accepts, 0 to 1"));
+  r.option(plugins::text_option(
+      "draft-cost", "speculative decoding: time of a step of the draft, by that of the model"));
+  r.option(plugins::real_option(
+      "memory-share", "0", 0, 1,
+      "share of a device's memory that the engine takes (0: 0.92 of vLLM, else 1)"));
+  r.option(plugins::text_option(
+      "memory",
+      "memory of the device, as 24GiB or 80GB; without it capacity.dram of the hardware profile"));
 }
 
 void register_all(tmeter::Registrar& r) {

@@ -64,7 +64,7 @@ std::string format_of(const Report& report) {
 
 std::string file_size(const Report& report) {
   const auto bytes = number_in(report.property("model.size"));
-  return bytes ? tmeter::scaled(*bytes, TMETER_UNIT_BYTE, "B").text() : "";
+  return bytes ? plugins::bytes_text(*bytes) : "";
 }
 
 std::vector<std::pair<std::string, std::string>> output_values(const Report& report) {
