@@ -57,13 +57,13 @@ struct Options {
         "root", text("PATH"), "report of one module, by path (layer1.0) or id (5.1)")(
         "trust", "allow a TorchScript file to run code while it loads");
     show.add_options()("report,r", list("FORMAT[=FILE]"),
-                       "text (default), json, …; or a file alone: report.md")(
+                       "text (default), json, ...; or a file alone: report.md")(
         "by", text("WHAT"), "rows: module (default), operator, type, family or tensor")(
         "depth,d", text("N"), "levels of the module tree to show, or 'all'")(
         "columns", text("A,B,..."), "metrics to show, by id or title")(
         "only", text("WHAT"), "trainable: modules that hold trainable parameters")(
         "sort", text("METRIC"), "sort rows by this metric")("raw", "plain numbers without units")(
-        "repr", "modules as PyTorch prints them: Conv2d(3, 64, …)")(
+        "repr", "modules as PyTorch prints them: Conv2d(3, 64, ...)")(
         "no-fold", "show every repetition of identical modules")(
         "color", text("WHEN"), "auto, always or never")("open",
                                                         "the report as a page in the browser");

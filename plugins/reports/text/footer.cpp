@@ -247,8 +247,8 @@ Text width_hint(const Omissions& omissions) {
   if (omissions.no_room.empty()) return {};
   Text line("… no room in " + std::to_string(omissions.width) + " columns for:", Style::kQuiet);
   const char* separator = " ";
-  for (const auto& metric : omissions.no_room) {
-    line.add(separator, Style::kQuiet).add(metric.title(), Style::kQuiet);
+  for (const auto& title : omissions.no_room) {
+    line.add(separator, Style::kQuiet).add(title, Style::kQuiet);
     separator = ", ";
   }
   return line.add(" (--columns chooses)", Style::kQuiet);

@@ -66,7 +66,7 @@ class TableMaker {
   Table make(const Tree& tree, const Labels& labels, const std::vector<size_t>& kept) {
     Table table;
     for (const auto& key : columns_.facts_of_modules)
-      table.columns.push_back({fact_title(key), "facts", false, key});
+      table.columns.push_back({fact_title(key), std::string(kFacts), false, key});
     for (const size_t c : kept) {
       const auto& metric = columns_.shown[c];
       table.columns.push_back({column_title(metric, view_.raw), std::string(metric.plugin()),
@@ -169,7 +169,9 @@ Shown show_tree(const Report& report, const Columns& columns, const View& view, 
   out.lines = std::move(table.lines);
   const size_t words = columns.facts_of_modules.size();
   for (const size_t c : table.left_out)
-    if (c >= words) out.omissions.no_room.push_back(columns.shown[kept[c - words]]);
+    out.omissions.no_room.push_back(c < words
+                                        ? fact_title(columns.facts_of_modules[c])
+                                        : std::string(columns.shown[kept[c - words]].title()));
   for (size_t c = 0; c < columns.shown.size(); ++c)
     if (std::find(kept.begin(), kept.end(), c) == kept.end()) out.omissions.no_figures.push_back(c);
   return out;
@@ -182,13 +184,13 @@ Shown show_sweep(const Report& report, const Columns& columns, const View& view,
   Shown out{std::move(table.lines), {}, {{}, {}, terminal}};
   const size_t symbols = report.sweep().symbols.len;
   for (const size_t c : table.left_out)
-    if (c >= symbols) out.omissions.no_room.push_back(metrics[c - symbols]);
+    if (c >= symbols) out.omissions.no_room.emplace_back(metrics[c - symbols].title());
   return out;
 }
 
 struct ShownTensors {
   std::vector<Text> lines;
-  std::vector<tmeter::Metric> no_room;
+  std::vector<std::string> no_room;
 };
 
 ShownTensors show_tensors(const Report& report, const Columns& columns, const View& view,
@@ -203,7 +205,8 @@ ShownTensors show_tensors(const Report& report, const Columns& columns, const Vi
         Text("… " + std::to_string(made.hidden) + " more tensors: --by tensor", Style::kQuiet));
   }
   for (const size_t c : drawn.left_out)
-    if (c >= 1 && c <= columns.of_tensors.size()) out.no_room.push_back(columns.of_tensors[c - 1]);
+    if (c >= 1 && c <= columns.of_tensors.size())
+      out.no_room.emplace_back(columns.of_tensors[c - 1].title());
   return out;
 }
 

@@ -16,10 +16,12 @@ struct Figure {
   Style style = Style::kPlain;
 };
 
+constexpr std::string_view kFacts = "facts";  // the group of output shapes and the like
+
 struct Table {
   struct Column {
     std::string title;
-    std::string group;     // if room is short, the largest group loses a column first
+    std::string group;  // if room is short, facts go first, then the largest group loses a column
     bool primary = false;  // stays until the end
     std::string name{};    // in the configuration: "macs"
   };

@@ -112,8 +112,12 @@ void place(Slots& slots, const TableLook& look) {
   }
 }
 
-/// The last column of the group with most columns, so that every plugin keeps one.
+/// The last of the facts, then the last column of the group with most columns, so that every plugin
+/// keeps one.
 Slot* to_drop(const Table& table, Slots& slots) {
+  for (auto s = slots.all.rbegin(); s != slots.all.rend(); ++s)
+    if (s->kind == Kind::kFigure && s->shown && table.columns[s->column].group == kFacts)
+      return &*s;
   std::map<std::string, size_t> left;
   for (const auto& s : slots.all)
     if (s.kind == Kind::kFigure && s.shown) ++left[table.columns[s.column].group];
