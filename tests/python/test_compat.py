@@ -59,8 +59,9 @@ def test_fvcore_s_example(model):
     from tmeter.compat.fvcore import ActivationCountAnalysis, FlopCountAnalysis, flop_count_table
     from tmeter.compat.fvcore import parameter_count
 
-    # fvcore 0.1.5 prints this for torchvision's ResNet-50.
-    flops = FlopCountAnalysis(model, torch.zeros(1, 3, 224, 224))
+    # fvcore 0.1.5 prints this for torchvision's ResNet-50, in training mode and in evaluation mode.
+    assert FlopCountAnalysis(model.train(), torch.zeros(1, 3, 224, 224)).total() == 4_144_854_528
+    flops = FlopCountAnalysis(model.eval(), torch.zeros(1, 3, 224, 224))
     assert flops.total() == 4_111_512_576
     assert flops.by_operator() == {
         "conv": 4_087_136_256,

@@ -254,9 +254,11 @@ def test_fvcore():
 
     recorded = RECORDED["fvcore"]
     model = torchvision.models.resnet18()
-    flops = FlopCountAnalysis(model, torch.randn(1, 3, 224, 224))
+    trained = FlopCountAnalysis(model.train(), torch.randn(1, 3, 224, 224)).total()
+    assert trained == recorded["total in training mode"]
+    flops = FlopCountAnalysis(model.eval(), torch.randn(1, 3, 224, 224))
     assert flops.total() == recorded["total"]
-    # In training mode it takes 5 instead of 2 per element of a batch norm; here a model is evaluated.
+    # In training mode it takes 5 instead of 2 per element of a batch norm.
     normed = 64 * 112**2 + 5 * 64 * 56**2 - 64 * 56**2 + (5 * 128 * 28**2) + (5 * 256 * 14**2) + (5 * 512 * 7**2)
     assert recorded["total in training mode"] - recorded["total"] == 3 * normed
     assert flops.by_operator() == recorded["by_operator"]

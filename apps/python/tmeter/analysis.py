@@ -36,6 +36,7 @@ def analyze(
     weights: bool | Literal["auto"] = "auto",
     dynamic_batch: bool | Literal["auto"] = "auto",
     via: Literal["auto", "torch.export", "all"] = "auto",
+    mode: Literal["eval", "train", "same"] = "eval",
     threads: int | None = None,
     timeout: float | None = None,
     max_memory: int | str | None = None,
@@ -52,8 +53,8 @@ def analyze(
 
     Args:
         model: a live ``torch.nn.Module``, an ``ExportedProgram``, a ``ScriptModule``, a ``state_dict``
-            (parameters alone, as it has no operators), or the path of a file. A live module is not run and not changed: a copy without weights is exported in
-            evaluation mode. Its weights may be on any device, ``meta`` included.
+            (parameters alone, as it has no operators), or the path of a file. A live module is not run and not
+            changed: a copy without weights is exported. Its weights may be on any device, ``meta`` included.
         inputs: what ``forward`` takes: a tensor; a shape as ``(1, 3, 224, 224)`` or
             ``"1x128:i64"``; a dict of keyword arguments; a list or tuple of positional ones. To the
             shape ``(3, 224, 224)`` a batch of one is added when the first layer is a convolution.
@@ -75,6 +76,8 @@ def analyze(
             asks torch.export where it is not sure of that; ``"torch.export"`` always asks it.
             ``"all"`` exports in every way that works, takes the figures of the first and compares
             parameters, MACs and FLOPs: `Result.export` and a warning say where two ways disagree.
+        mode: ``"eval"`` or ``"train"`` of a live module, whatever it is in; ``"same"``: the mode each of its
+            modules is in, as in a call of it.
         threads: that read weights and run operators; default one for each core.
         timeout: seconds for the native program; it does not bound exporting.
         max_memory: bytes, or text such as ``"4GiB"``, for the native program.
@@ -97,6 +100,8 @@ def analyze(
     """
     if via not in ("auto", "torch.export", "all"):
         raise UsageError(f"via={via!r}: 'auto', 'torch.export' or 'all' is expected")
+    if mode not in ("eval", "train", "same"):
+        raise UsageError(f"mode={mode!r}: 'eval', 'train' or 'same' is expected")
     names = _names(plugins)
     arguments = _arguments(
         names, request, options, hardware, bind, threads, timeout, max_memory, trust
@@ -111,7 +116,7 @@ def analyze(
     arguments += _of_runs(inference, profile, device, run_for, seed)
     try:
         return _analyzed(
-            model, inputs, arguments, names, weights, dynamic_batch, via, inference or profile
+            model, inputs, arguments, names, weights, dynamic_batch, via, mode, inference or profile
         )
     except Error as error:
         error.args = tuple(in_python(a) if isinstance(a, str) else a for a in error.args)
@@ -137,6 +142,7 @@ def _analyzed(
     weights: bool | Literal["auto"],
     dynamic_batch: bool | Literal["auto"],
     via: Literal["auto", "torch.export", "all"],
+    mode: Literal["eval", "train", "same"],
     runs: bool,
 ) -> Result:
     if isinstance(model, (str, os.PathLike)):
@@ -160,6 +166,7 @@ def _analyzed(
                     analysed,
                     weights=with_weights,
                     dynamic_batch=dynamic_batch,
+                    mode=mode,
                 )
             )
         found, export = export_and_use(
@@ -170,6 +177,7 @@ def _analyzed(
             weights=with_weights,
             dynamic_batch=dynamic_batch,
             via=via,
+            mode=mode,
         )
     return _result(found, export)
 

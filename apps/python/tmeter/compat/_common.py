@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from ..analysis import analyze
 from ..errors import UsageError
@@ -10,7 +10,11 @@ from ..result import Result
 
 
 def analysed(
-    model: Any, inputs: Any, convention: str, plugins: str = "params,flops,memory"
+    model: Any,
+    inputs: Any,
+    convention: str,
+    plugins: str = "params,flops,memory",
+    mode: Literal["eval", "train", "same"] = "eval",
 ) -> Result:
     return analyze(
         model,
@@ -18,6 +22,7 @@ def analysed(
         plugins=plugins,
         options={"flops.convention": convention},
         dynamic_batch=False,
+        mode=mode,
     )
 
 

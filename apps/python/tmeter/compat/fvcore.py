@@ -32,7 +32,7 @@ class _Analysis:
     @functools.cached_property
     def result(self) -> Result:
         """tmeter's own result, in fvcore's convention."""
-        return analysed(self._model, self._inputs, "fvcore", self._plugins)
+        return analysed(self._model, self._inputs, "fvcore", self._plugins, mode="same")
 
     @functools.cached_property
     def _figures(self) -> dict[str, Any]:

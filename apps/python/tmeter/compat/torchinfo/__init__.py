@@ -100,8 +100,9 @@ def summary(
 
     if input_size is not None and input_data is not None:
         raise UsageError("only one of (input_data, input_size) should be specified")
-    if mode == "train":
-        raise UsageError("mode='train': models are analysed in evaluation mode")
+    chosen = "eval" if mode is None else _plain(mode)
+    if chosen not in ("eval", "train"):
+        raise UsageError(f"mode={chosen!r}: 'eval' or 'train' is expected")
     inputs = _inputs(input_size, input_data, batch_dim, dtypes)
     if kwargs:
         inputs = _with_names(model, inputs, kwargs)
@@ -117,7 +118,7 @@ def summary(
     if inputs is None:
         made = ModelStatistics(model, layers_of_module(model, name), look)
     else:
-        result = analysed(model, inputs, "torchinfo")
+        result = analysed(model, inputs, "torchinfo", mode="train" if chosen == "train" else "eval")
         made = ModelStatistics(model, layers_of_report(model, name, result.to_dict()), look, result)
     if look.verbose > 0:
         print(made)

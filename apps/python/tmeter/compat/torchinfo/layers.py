@@ -60,9 +60,11 @@ class LayerInfo:
         return "Partial"
 
     def leftover_params(self) -> int:
-        """Parameters that no child owns."""
-        inside = {id(p) for c in self.module.children() for p in c.parameters()}
-        return sum(n for p, n in _counted(self.module) if id(p) not in inside)
+        """Parameters that no row inside shows: its own, and those of modules that are not called."""
+        return self.num_params - self._shown_inside()
+
+    def _shown_inside(self) -> int:
+        return sum(c._shown_inside() if c.is_recursive else c.num_params for c in self.children)
 
 
 def _counted(module: nn.Module) -> Iterator[tuple[nn.Parameter, int]]:
@@ -128,6 +130,9 @@ def layers_of_report(model: nn.Module, name: str, report: Mapping[str, Any]) -> 
         open_layers[path] = layer
         layer.input_size, layer.output_size = _sizes(row.get("input_size")), _sizes(row.get("output_size"))
         by_call.append(layer)
+    first: dict[str, Any] = next(iter(report["outputs"]), {})
+    if made and all(isinstance(n, int) for n in first.get("shape", [""])):
+        made[0].output_size = list(first["shape"])  # of several the first, as torchinfo has it
     _measure(by_call, report)
     return _numbered(made)
 

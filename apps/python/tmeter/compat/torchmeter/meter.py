@@ -385,7 +385,9 @@ def _analyse(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Repo
 
     inputs = _by_name(model, args, kwargs) if kwargs else args
     with tempfile.TemporaryDirectory(prefix="tmeter-") as folder:
-        (macs, flops), _ = export_and_use(model, inputs, Path(folder), use, dynamic_batch=False)
+        (macs, flops), _ = export_and_use(
+            model, inputs, Path(folder), use, dynamic_batch=False, mode="same"
+        )
     coverage = macs["coverage"] or {"unknown_ops": []}
     unknown = tuple(op["op"] for op in coverage["unknown_ops"])
     return _Report(_rows(macs), _rows(flops), unknown)
