@@ -43,6 +43,7 @@ PAIRS = {"bart", "mbart", "marian", "pegasus", "blenderbot", "blenderbot-small",
 
 # Other configurations than the default one, where that cannot run (layers of one kind alone, no chosen experts) or leaves parts out.
 CHANGES = {
+    "ctrl": [{"n_positions": 512}],
     "bamba": [{"attn_layer_indices": [9, 18, 27]}],  # Bamba-9B
     "deepseek_v2": [{"vocab_size": 102400, "hidden_size": 2048, "intermediate_size": 10944, "moe_intermediate_size": 1408, "num_hidden_layers": 27,
                      "num_attention_heads": 16, "num_key_value_heads": 16, "n_shared_experts": 2, "n_routed_experts": 64, "num_experts_per_tok": 6,

@@ -201,6 +201,26 @@ class Blueprint(CliTest):
             with self.subTest(model_type, change=change):
                 self.assert_refused(4, words, folder)
 
+    def test_layers_of_bert_keep_something_as_decoders_alone(self):
+        """12 layers, each 2 · 768 numbers of 4 bytes for 8 tokens, if the configuration says is_decoder: so transformers' BertLMHeadModel does."""
+        row = ROWS["bert"]
+        for model_type in ("bert", "newbert"):
+            for change, kept in (({}, None), ({"is_decoder": False}, None), ({"is_decoder": True}, 12 * 2 * 768 * 4 * 8)):
+                folder = self.folder / f"{model_type}{change}"
+                write_folder(folder, {**row["config"], "model_type": model_type, "architectures": ["BertForCausalLM"], **change}, tensors_of(row["tensors"]))
+                with self.subTest(model_type, change=change):
+                    self.assertEqual(report(folder, PLUGINS, "--bind", "sequence=8")["totals"].get("kv_cache_bytes"), kept)
+
+    def test_sparse_attention_of_an_unchecked_type_is_not_written_down(self):
+        row = ROWS["roberta"]
+        for key in ("attention_window", "num_random_blocks", "num_landmarks"):
+            folder = self.folder / key
+            write_folder(folder, {**row["config"], "model_type": "newsparse", key: 64}, tensors_of(row["tensors"]))
+            with self.subTest(key):
+                done = report(folder, PLUGINS)
+                self.assertEqual(done["nodes"], [])
+                self.assertIn(f"config.json has {key}", " ".join(map(str, done["warnings"])))
+
     def test_windows_of_longformer(self):
         for model_type, change, words in (
             ("longformer", {"attention_window": 63}, ["attention_window is 63", "even"]),

@@ -153,6 +153,7 @@ Value finished(Model& model, const Module& m, const Value& attended, const Value
   }
   // One more score for each head, without a product.
   if (const auto sinks = first_tensor(m, {"sinks", "softmax_offset"})) p.use(sinks);
+  if (const auto bias = find_tensor(m, "dense_bias")) p.use(bias);  // GPT-NeoX Japanese
   for (size_t i = 0; i < m.tensor_count(); ++i)
     if (m.tensor(i).name().ends_with(".attn_sinks.weight")) p.use(m.tensor(i));  // GGUF
   const auto out = first_child(m, kOutput);
@@ -403,7 +404,8 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
   const auto inside =
       first_child(outer, {"attention", "self", "self_attention", "longformer_self_attn"});
   if (inside) {
-    const auto y = write_attention(model, inside, x, layer, memory);
+    const auto norm = find_child(outer, "self_attn_layer_norm");
+    const auto y = write_attention(model, inside, norm ? p.norm(norm, x) : x, layer, memory);
     const auto out = find_child(outer, "output");
     if (out && is_matrix(out)) return project(model, out, y);
     return out ? feed_forward(model, out, y, layer) : y;

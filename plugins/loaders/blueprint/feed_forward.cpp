@@ -27,6 +27,7 @@ const Names kInnerNorm{"ffn_sub_norm", "ffn_layernorm"};
 bool mlp(Model& model, const Module& m, const Value& x, size_t layer, Role role, Value& out) {
   auto& p = model.program;
   const auto act = activation(model);
+  if (const auto own = find_child(m, "act_fn")) use_all(model, own);  // Apertus: numbers of a curve
   const auto inner = [&](const Value& v) {
     const auto norm = first_child(m, kInnerNorm);
     return norm ? p.norm(norm, v) : v;

@@ -68,10 +68,11 @@ Value flat_mlp(Model& model, const Module& first, const Module& second, const Va
   return project(model, second, model.program.unary(activation(model), wide));
 }
 
-/// Of BERT, and of ViT's checkpoints, whose norms come first.
+/// Of BERT, and of ViT's checkpoints and XLM-RoBERTa XL, whose norms come first.
 Value bert_layer(Model& model, const Module& m, const Module& attention, size_t i, const Value& x) {
   auto& p = model.program;
-  const auto norms = norms_of(m);
+  auto norms = norms_of(m);
+  if (!norms.before_ffn) norms.before_ffn = find_child(m, "LayerNorm");
   const auto inner = normed(p, norms.before_attention, x);
   const auto attended =
       p.binary("aten::add", write_attention(model, attention, inner, i, nullptr), x);

@@ -22,8 +22,11 @@ Module stack_in(const std::vector<Module>& stacks, std::string_view parent) {
 }
 
 /// Of a type that was not checked, a class with a task that makes no text: a cache is not claimed.
-bool is_encoder(const Model& model) {
+/// Nor is it of BERT's layers, which keep one as decoders alone.
+bool is_encoder(const Model& model, const Module& layer) {
+  if (model.settings.flag({"is_decoder"}, false)) return false;
   if (model.family) return model.is("encoder");
+  if (find_child(layer, "intermediate") && find_child(layer, "output")) return true;
   const auto name = model.settings.text_of_layer({"architectures"}, 0);
   return name.find("For") != name.npos && !is_generator(model);
 }
@@ -42,7 +45,7 @@ void write_model(Model& model, const tmeter::Graph& weights) {
   if (stacks.empty()) throw NotUnderstood("no stack of layers is among the weights");
   if (stacks.size() == 1) {
     const auto& stack = stacks.front();
-    model.bidirectional = is_encoder(model);
+    model.bidirectional = is_encoder(model, stack.child(0));
     if (model.is("image")) return write_image(model, root, stack);
     return model.is("pair") ? write_half(model, root, stack)
                             : write_decoder(model, root, stack, false);
@@ -61,7 +64,7 @@ void write_model(Model& model, const tmeter::Graph& weights) {
         (s.parent().name() == "encoder" && has_tokens(s.parent().parent())))
       text.push_back(s);
   if (text.size() != 1) throw NotUnderstood("there are several stacks of layers: " + paths(stacks));
-  model.bidirectional = is_encoder(model);
+  model.bidirectional = is_encoder(model, text.front().child(0));
   write_decoder(model, root, text.front(), true);
 }
 
