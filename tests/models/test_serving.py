@@ -90,6 +90,28 @@ class Memory(unittest.TestCase):
                 if name == "gpt_oss":
                     self.assertEqual(sorted(set(own)), [2 * 127 * 1024 * 2, 2 * 1000 * 1024 * 2])
 
+    def test_compute_buffers_of_llama_cpp(self):
+        """As llama.cpp logs them ("CUDA0 compute buffer size", "Metal …", "Vulkan0 …", 2024 to 2026) with all layers on one device and flash attention."""
+        sys.path.insert(0, str(SOURCE / "tests" / "predictions"))
+        from served import write_llama
+        logged = {("Llama 3 8B", 4096, 14336, 8, 128256): {512: 258.50, 2048: 258.50}, ("Llama 3.2 1B", 2048, 8192, 4, 128256): {1024: 254.50},
+                  ("Llama 3.2 3B", 3072, 8192, 8, 128256): {4096: 256.50}, ("Qwen2.5 7B", 3584, 18944, 4, 152064): {4096: 304.00, 16384: 304.00, 32768: 304.00},
+                  ("Qwen2.5 0.5B", 896, 4864, 1, 151936): {512: 298.50, 32768: 298.50}}
+        for (name, hidden, feed_forward, heads, vocabulary), sizes in logged.items():
+            with tempfile.TemporaryDirectory() as folder:
+                write_llama(folder, {"layers": 1, "hidden": hidden, "feed-forward": feed_forward, "key-heads": heads, "vocabulary": vocabulary}, "float16")
+                for context, mib in sizes.items():
+                    with self.subTest(name, context=context):
+                        document = report(folder, "--plugins=serving", "--set=serving.engine=llama.cpp", f"--set=serving.context={context}")
+                        self.assertEqual(document["totals"]["serving_compute_bytes"], mib * 2**20)
+                for sets, why in ((("engine=llama.cpp", "context=131072"), "ggml-alloc decides"), (("engine=vllm",), "in a run at its start"), (("engine=own",), "not known"),
+                                  (("engine=transformers",), "reserves none"), (("engine=llama.cpp", "devices=2"), "a pipeline of devices")):
+                    document = report(folder, "--plugins=serving", *(f"--set=serving.{s}" for s in sets))
+                    self.assertIsNone(document["totals"].get("serving_compute_bytes"))
+                    self.assertIn(why, next(m for m in document["metrics"] if m["id"] == "serving_compute_bytes")["provenance"]["text"])
+        for name in ("mixtral", "qwen2_moe"):
+            self.assertIsNone(served(name, engine="llama.cpp", context=256)["totals"].get("serving_compute_bytes"))
+
     def test_the_polynomial(self):
         """gpt-oss by llama.cpp: 18 layers with the context, 18 with 768 cells, 1,024 elements of 2 bytes a token each."""
         rows = {r.get("type"): r for r in rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl")}
@@ -417,6 +439,25 @@ class BadInput(unittest.TestCase):
         self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
         for word in words:
             self.assertIn(word, done.stderr)
+
+    def test_a_model_that_no_engine_serves(self):
+        """Said once; no column has an invented 0."""
+        for name, more, why in (("resnet50", (), "not a decoder language model"), ("llama_like", ("--set=serving.cache-type=q8_0",), "transformers has no cache of q8_0")):
+            with self.subTest(name):
+                document = report(MODELS / f"{name}.pt2", "--plugins=serving", *more)
+                totals = {k: v for k, v in document["totals"].items() if k.startswith("serving_") and k != "serving_weight_bytes"}
+                self.assertEqual(set(totals.values()), {None})
+                for m in document["metrics"]:
+                    if m["id"] in totals:
+                        self.assertEqual(m["provenance"]["kind"], "unavailable", m["id"])
+                        self.assertIn(why, m["provenance"]["text"])
+        for folder in ("checkpoints/net.safetensors", "models/resnet50.pt2"):
+            done = tmeter(SOURCE / "tests" / "fixtures" / folder, "--plugins=serving")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(done.stdout.count("this is not a decoder language model, which takes token ids"), 1, done.stdout)
+        done = tmeter(MODELS / "resnet50.pt2", "--plugins=serving", "--assert", "serving_bytes < 1GiB")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("not a decoder language model", " ".join((done.stdout + done.stderr).split()))
 
     def test_options(self):
         self.refused("exllama", "llama.cpp", engine="exllama")

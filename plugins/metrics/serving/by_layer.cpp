@@ -95,6 +95,14 @@ const std::string& layer_ids() {
   return ids;
 }
 
+void say_no_layers(const Call& call, const std::string& why) {
+  for (const auto& c : kColumns) {
+    call.set_provenance(c.id, TMETER_PROVENANCE_UNAVAILABLE, why);
+    if (call.graph().nodes().size() > 0)
+      call.emit(c.id, TMETER_AXIS_NODE, 0, tmeter::Cell::unavailable());
+  }
+}
+
 void say_kept(const Graph& graph, const Decoder& d, const CacheBytes& bytes, const Call& call) {
   emit(kept_by(graph, d, bytes), kKept, call);
 }

@@ -11,6 +11,8 @@ void register_layers(tmeter::Registrar& r);
 /// The ids of all, separated by spaces.
 const std::string& layer_ids();
 
+/// All columns are missing.
+void say_no_layers(const tmeter::Call& call, const std::string& why);
 /// Keys, values and states.
 void say_kept(const tmeter::Graph& graph, const plugins::Decoder& d, const CacheBytes& bytes,
               const tmeter::Call& call);

@@ -17,6 +17,10 @@ constexpr ModelFigure kFixed[] = {
      "keys and values of all layers for serving.sequences of serving.context tokens"},
     {"serving_state_bytes", "states", "B", TMETER_UNIT_BYTE,
      "recurrent and convolution states of all layers for serving.sequences"},
+    {"serving_compute_bytes", "compute buffer", "B", TMETER_UNIT_BYTE,
+     "llama.cpp with flash attention: 4 · batch · (vocabulary + width), the logits of a whole "
+     "batch "
+     "and the rows before them; not in serving_bytes"},
     {"serving_token_bytes", "cache per token", "B", TMETER_UNIT_BYTE,
      "keys and values of one token in all layers that keep the whole context, by element type"},
     {"serving_max_context", "longest context", "", TMETER_UNIT_COUNT,

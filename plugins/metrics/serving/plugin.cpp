@@ -5,6 +5,7 @@
 #include <map>
 
 #include "by_layer.hpp"
+#include "compute_buffer.hpp"
 #include "figures.hpp"
 #include "plugins/common/decoder/experts.hpp"
 #include "plugins/common/machine/machine.hpp"
@@ -261,7 +262,8 @@ void say_quantized(const Graph& graph, const serving::Speeds& speeds, const serv
     const auto work = other.decode(load, static_cast<double>(bytes.all().value()));
     const auto emit = [&](std::string_view id, double rate) {
       const auto own = serving::of_bits(id, bits);
-      call.set_provenance(own, TMETER_PROVENANCE_ESTIMATED, "as that of " + std::string(id));
+      call.set_provenance(own, TMETER_PROVENANCE_ESTIMATED,
+                          "the bounds and curves of " + std::string(id));
       emit_total(call, own, Cell(rate));
     };
     if (const auto step = rates.seconds(work, static_cast<double>(load.devices)); step > 0)
@@ -287,8 +289,15 @@ void say_speculative(const serving::Rates& rates, const Timed& timed, const Draf
                Cell(timed.sequences() * draft.accepted() / round));
 }
 
-void say_speed(const Graph& graph, const Decoder& d, const Serving& s, const CacheBytes& bytes,
-               const Draft& draft, Call& call) {
+void say_compute(const Graph& graph, const Decoder& d, const plugins::Cost& cost, const Serving& s,
+                 const Call& call) {
+  const auto buffer = serving::compute_buffer(graph, d, cost, s);
+  if (buffer.unavailable.empty()) return emit_total(call, "serving_compute_bytes", buffer.bytes);
+  call.set_provenance("serving_compute_bytes", TMETER_PROVENANCE_UNAVAILABLE, buffer.unavailable);
+}
+
+void say_speed(const Graph& graph, const Decoder& d, const plugins::Cost& cost, const Serving& s,
+               const CacheBytes& bytes, const Draft& draft, Call& call) {
   const auto name = "hardware profile '" + std::string(call.hardware_name()) + "'";
   machine::Machine machine("speed of serving");
   machine.start(call);
@@ -296,7 +305,6 @@ void say_speed(const Graph& graph, const Decoder& d, const Serving& s, const Cac
     emit_unavailable(call, serving::kBounds, why);
     emit_unavailable(call, serving::ids_with_ends(serving::kExpected), why);
   };
-  const auto cost = plugins::cost_of(graph, d, call);
   const auto speeds = speeds_of(graph, d, cost, s.weights(), call);
   if (!speeds) return none("MACs of some operators are not known");
   serving::say_steps(graph, d, cost, s.request().load, bytes, call);
@@ -327,22 +335,30 @@ void say_speed(const Graph& graph, const Decoder& d, const Serving& s, const Cac
   say_quantized(graph, *speeds, *rates, steps, s, bytes, call);
 }
 
+/// Every figure is missing for the same reason.
+void say_none(const Call& call, const std::string& why) {
+  for (const auto& f : serving::figures())
+    call.set_provenance(f.id, TMETER_PROVENANCE_UNAVAILABLE, why);
+  emit_unavailable(call, {"serving_bytes", "serving_cache_bytes", "serving_state_bytes"}, why);
+  serving::say_no_layers(call, why);
+}
+
 void analyse(const Graph& graph, Call& call) {
   const auto decoder = plugins::recognise(graph);
-  if (!decoder) return;
+  if (!decoder)
+    return say_none(
+        call,
+        "this is not a decoder language model, which takes token ids and has causal attention");
   const auto request = serving::request_of(call, "", decoder->length);
   const auto weights = call.read("param_bytes", TMETER_AXIS_MODULE, 0);
-  if (!weights.known()) return;
+  if (!weights.known()) return say_none(call, "the bytes of its weights are not known");
   const Serving s(serving::layers_of(*decoder), request, weights.count());
   const auto draft = draft_of(call);
   const auto bytes = s.caches();
   if (!bytes.unavailable.empty()) {
-    for (const auto& f : serving::figures())
-      call.set_provenance(f.id, TMETER_PROVENANCE_UNAVAILABLE, bytes.unavailable);
-    emit_total(call, "serving_weight_bytes", s.weights());
-    for (const auto id : {"serving_bytes", "serving_cache_bytes", "serving_state_bytes"})
-      emit_total(call, id, Cell::unavailable());
-    return;
+    say_none(call, bytes.unavailable);
+    call.set_provenance("serving_weight_bytes", TMETER_PROVENANCE_COMPUTED, "");
+    return emit_total(call, "serving_weight_bytes", s.weights());
   }
   emit_total(call, "serving_weight_bytes", s.weights());
   emit_total(call, "serving_cache_bytes", bytes.keys_values);
@@ -358,7 +374,9 @@ void analyse(const Graph& graph, Call& call) {
   say(s, bytes, call);
   say_formula(s, call);
   say_length(graph, s, call);
-  say_speed(graph, *decoder, s, bytes, draft, call);
+  const auto cost = plugins::cost_of(graph, *decoder, call);
+  say_compute(graph, *decoder, cost, s, call);
+  say_speed(graph, *decoder, cost, s, bytes, draft, call);
 }
 
 void register_options(tmeter::Registrar& r) {
