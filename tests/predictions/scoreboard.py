@@ -100,7 +100,7 @@ hit           = max(0, 1 − reuse · rows in flight / cache.l2)
 `tests/predictions/fit.py` fits them: on half of the shapes of {vector} (float32, NeuSight), of {tensor} (float16, Vidur), of V100-SXM2, P100 and T4 (float32
 convolutions, DeepBench), of V100-SXM2 (float16 convolutions, DeepBench) and of the H800 (float8, DeepGEMM). Everything else was left out: H100, L4, A100-80GB, the GeForce
 and TITAN boards, T4 and V100-SXM2 in float16, T4's convolutions in float16. The shape of the law for `share` was chosen with all eight NeuSight devices in view; its two
-numbers were fitted on the five. The law of rows that are read again follows from the kernels' sources; its numbers were fitted on the five.
+numbers were fitted on the five. The law of rows that are read again follows from the kernels' sources, with the same devices in view; its numbers were fitted on the five.
 """
 
 
