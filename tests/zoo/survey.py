@@ -14,6 +14,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
+from survey_libraries import LIBRARIES
 from survey_models import MODELS
 from survey_reference import one_expert_after_the_other, reference
 
@@ -93,7 +94,7 @@ def row(name):
     found = {"name": name}
     try:
         torch.manual_seed(0)
-        model, inputs = MODELS[name]()
+        model, inputs = (MODELS | LIBRARIES)[name]()
         model.eval()
         flops = reference(one_expert_after_the_other(model), inputs)
     except Exception as error:
