@@ -72,7 +72,6 @@ tmeter::Cell count_cell(double number) {
                             : tmeter::Cell::unsupported();
 }
 
-std::string bytes_text(double bytes) { return tmeter::scaled(bytes, TMETER_UNIT_BYTE, "B").text(); }
 std::string seconds_text(double s) { return tmeter::scaled(s, TMETER_UNIT_SECOND, "s").text(); }
 
 std::string kind_of(std::span<const Node> nodes) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "plugins/common/machine/machine.hpp"
+#include "plugins/common/wording.hpp"
 
 #pragma GCC visibility push(hidden)
 namespace advice {
@@ -114,7 +115,7 @@ std::string counts_text(std::span<const Saving> savings);
 /// A count; unknown if it exceeds 63 bits.
 tmeter::Cell count_cell(double number);
 
-std::string bytes_text(double bytes);
+using plugins::bytes_text;
 std::string seconds_text(double seconds);
 
 }  // namespace advice

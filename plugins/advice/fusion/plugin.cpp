@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "fold.hpp"
+#include "plugins/common/options.hpp"
 #include "plugins/common/wording.hpp"
 
 namespace {
@@ -150,13 +151,10 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                        .needs = "roofline",
                    }),
                    [](tmeter::Registrar& r) {
-                     r.option({.key = "min-share",
-                               .type = TMETER_OPTION_FLOAT,
-                               .default_value = "0.005",
-                               .text = "smallest share of the model's predicted time, or of its "
-                                       "traffic if that is unknown, that a reported rule saves",
-                               .min = 0,
-                               .max = 1});
+                     r.option(plugins::real_option(
+                         "min-share", "0.005", 0, 1,
+                         "smallest share of the model's predicted time, or of its "
+                         "traffic if that is unknown, that a reported rule saves"));
                      r.metric({.id = kFusable,
                                .title = "fusable",
                                .unit = "B",

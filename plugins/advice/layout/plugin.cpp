@@ -1,5 +1,6 @@
 // layout-advice: memory layout and element types of tensors. Definitions:
 // docs/conventions.md, "Layout and element types".
+#include "plugins/common/options.hpp"
 #include "rules.hpp"
 
 namespace {
@@ -24,13 +25,9 @@ TMETER_PLUGIN_INFO(
         .needs = "roofline",
     }),
     [](tmeter::Registrar& r) {
-      r.option({.key = "min-share",
-                .type = TMETER_OPTION_FLOAT,
-                .default_value = "0.005",
-                .text = "smallest share of the model's predicted time, or of its "
-                        "traffic if that is unknown, of reported copies and types",
-                .min = 0,
-                .max = 1});
+      r.option(plugins::real_option("min-share", "0.005", 0, 1,
+                                    "smallest share of the model's predicted time, or of its "
+                                    "traffic if that is unknown, of reported copies and types"));
       r.metric({.id = layout::kReordered,
                 .title = "reordered",
                 .unit = "B",

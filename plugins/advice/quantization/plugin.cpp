@@ -2,6 +2,7 @@
 // weight gets which. Definitions: docs/conventions.md, "Quantization".
 #include "findings.hpp"
 #include "gguf_plan.hpp"
+#include "plugins/common/options.hpp"
 
 namespace {
 
@@ -131,35 +132,21 @@ void register_metrics(tmeter::Registrar& r) {
 }
 
 void register_options(tmeter::Registrar& r) {
-  r.option({.key = "min-sqnr",
-            .type = TMETER_OPTION_FLOAT,
-            .default_value = "20",
-            .text = "error budget in dB: 20 is noise of 1 % of the weights' power, which 4 bits in "
-                    "small groups reach; 30 to 40 needs 8 bits",
-            .min = 0,
-            .max = 200});
-  r.option({.key = "schemes",
-            .default_value = kDefaultSchemes,
-            .text = "schemes the plan may use, separated by spaces or commas"});
-  r.option(
-      {.key = "outlier-ratio",
-       .type = TMETER_OPTION_FLOAT,
-       .default_value = "6",
-       .text =
-           "an outlier channel's largest weight is at least that many times the median channel's",
-       .min = 1,
-       .max = 1e9});
-  r.option({.key = "gguf-bytes",
-            .type = TMETER_OPTION_INT,
-            .default_value = "0",
-            .text = "of a GGUF file: bytes that its tensors may take after llama-quantize; 0: as min-sqnr "
-                    "says",
-            .min = 0,
-            .max = 1e15});
-  r.option({.key = "protect",
-            .type = TMETER_OPTION_BOOL,
-            .default_value = "true",
-            .text = "at least 8 bits for embeddings, first convolutions and output layers"});
+  r.option(plugins::real_option(
+      "min-sqnr", "20", 0, 200,
+      "error budget in dB: 20 is noise of 1 % of the weights' power, which 4 bits in "
+      "small groups reach; 30 to 40 needs 8 bits"));
+  r.option(plugins::text_option(
+      "schemes", "schemes the plan may use, separated by spaces or commas", kDefaultSchemes));
+  r.option(plugins::real_option(
+      "outlier-ratio", "6", 1, 1e9,
+      "an outlier channel's largest weight is at least that many times the median channel's"));
+  r.option(plugins::integer_option(
+      "gguf-bytes", "0", 0, 1e15,
+      "of a GGUF file: bytes that its tensors may take after llama-quantize; 0: as min-sqnr "
+      "says"));
+  r.option(plugins::flag_option(
+      "protect", true, "at least 8 bits for embeddings, first convolutions and output layers"));
 }
 
 std::string produced_by_stream() {

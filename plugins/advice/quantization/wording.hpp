@@ -7,10 +7,10 @@
 
 namespace quantization {
 
+using plugins::bytes_text;
 using plugins::count_of;
 using plugins::listed;
 
-inline std::string bytes_text(double v) { return tmeter::scaled(v, TMETER_UNIT_BYTE, "B").text(); }
 inline std::string decibels(double v) { return tmeter::fixed(v, 1) + " dB"; }
 inline std::string percent(double part, double whole) {
   return plugins::percent(whole > 0 ? part / whole : 0);

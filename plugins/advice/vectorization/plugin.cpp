@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plugins/advice/common/savings.hpp"
+#include "plugins/common/options.hpp"
 #include "plugins/common/wording.hpp"
 #include "runs.hpp"
 
@@ -133,13 +134,10 @@ TMETER_PLUGIN_INFO(
         .needs = "flops memory",
     }),
     [](tmeter::Registrar& r) {
-      r.option({.key = "width",
-                .type = TMETER_OPTION_INT,
-                .default_value = "0",
-                .text = "bytes of a vector: 16 (NEON), 32 (AVX2), 64 (AVX-512); 0: by the hardware "
-                        "profile, else 32",
-                .min = 0,
-                .max = 4096});
+      r.option(plugins::integer_option(
+          "width", "0", 0, 4096,
+          "bytes of a vector: 16 (NEON), 32 (AVX2), 64 (AVX-512); 0: by the hardware "
+          "profile, else 32"));
       r.metric({.id = kVectorUse,
                 .title = "vector use",
                 .unit_kind = TMETER_UNIT_RATIO,

@@ -9,6 +9,7 @@
 
 namespace {
 
+using plugins::bytes_text;
 using tmeter::Call;
 using tmeter::Cell;
 using tmeter::Count;
@@ -140,8 +141,6 @@ class Allocations final : public tmeter::Observer {
   Use* now_ = nullptr;
   bool complete_ = false;
 };
-
-std::string bytes_text(double bytes) { return tmeter::scaled(bytes, TMETER_UNIT_BYTE, "B").text(); }
 
 /// Names the operator with the largest workspace.
 std::string largest_workspace(const Graph& graph, const Call& call) {

@@ -17,6 +17,7 @@
 #include "meter.hpp"
 #include "nvml.hpp"
 #include "plugins/common/model_figures.hpp"
+#include "plugins/common/options.hpp"
 
 namespace energy {
 namespace {
@@ -120,7 +121,7 @@ void Measured::find_counters(const ObserverCall& call) {
   if (!gpu_) return;
   nvml_ = std::make_unique<sensors::Nvml>(places_.nvml);
   auto counter = *gpu_ < nvml_->count() ? nvml_->counter(*gpu_) : nullptr;
-  // The energy of the processors alone would look like that of a run on the GPU.
+  // The energy of the processors alone would be mistaken for that of a run on the GPU.
   if (!counter) counters_.clear();
   if (!nvml_->problem().empty()) {
     problems_.push_back(nvml_->problem());
@@ -306,12 +307,10 @@ void Measured::end(const Graph&, ObserverCall& call) {
 void register_measured(tmeter::Registrar& r) {
   static const auto kMetrics = metrics();
   for (const auto& m : kMetrics) r.metric(m);
-  r.option({.key = "attribution",
-            .type = TMETER_OPTION_CHOICE,
-            .default_value = "activity",
-            .text = "how measured energy above idle is attributed to operators: by processor time, "
-                    "or by time",
-            .choices = "activity time"});
+  r.option(plugins::choice_option(
+      "attribution", "activity time",
+      "how measured energy above idle is attributed to operators: by processor time, "
+      "or by time"));
   sensors::add_place_options(r);
   tmeter::observer<Measured>(r, "energy", kProduced);
 }

@@ -15,6 +15,7 @@
 #include "hwmon.hpp"
 #include "measured.hpp"
 #include "plugins/common/energy/estimate.hpp"
+#include "plugins/common/options.hpp"
 
 namespace {
 
@@ -44,7 +45,7 @@ class Energy {
 
 constexpr std::string_view kSensor = "sensor";
 constexpr double kColdest = -55,
-                 kHottest = 150;  // °C: what silicon is specified for, and some more
+                 kHottest = 150;  // °C: the specified range of silicon, and some more
 
 std::optional<double> hottest_probe(const Call& call) {
   std::optional<double> hottest;
@@ -165,23 +166,16 @@ void Energy::say_carbon(const Call& call) const {
 
 void register_options(tmeter::Registrar& r) {
   static const auto kRegions = std::string(energy::kNoRegion) + " " + energy::region_codes();
-  r.option({.key = "region",
-            .type = TMETER_OPTION_CHOICE,
-            .default_value = energy::kNoRegion,
-            .text = "region of the electricity: a country, EU or WORLD, whose grams of CO2e per "
-                    "kWh co2 uses",
-            .choices = kRegions});
-  r.option({.key = "co2",
-            .type = TMETER_OPTION_FLOAT,
-            .default_value = "-1",
-            .text = "grams of CO2e per kWh of your own electricity; overrides region (-1: none)",
-            .min = -1,
-            .max = 1e6});
-  r.option({.key = "temperature",
-            .default_value = "",
-            .text =
-                "temperature of the machine in °C, for leakage and clock, or sensor: the highest "
-                "of this machine as the analysis starts, with --inference"});
+  r.option(plugins::choice_option(
+      "region", kRegions,
+      "region of the electricity: a country, EU or WORLD, whose grams of CO2e per kWh co2 uses"));
+  r.option(plugins::real_option(
+      "co2", "-1", -1, 1e6,
+      "grams of CO2e per kWh of your own electricity; overrides region (-1: none)"));
+  r.option(plugins::text_option(
+      "temperature",
+      "temperature of the machine in °C, for leakage and clock, or sensor: the highest "
+      "of this machine as the analysis starts, with --inference"));
 }
 
 void register_all(tmeter::Registrar& r) {

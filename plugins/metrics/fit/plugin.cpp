@@ -1,6 +1,7 @@
 // fit: whether a model fits on a device, with which batch, context and image, what is in the way
 // and what helps. Nothing is run.
 #include "figures.hpp"
+#include "plugins/common/options.hpp"
 #include "plugins/common/serving/layers.hpp"
 #include "search.hpp"
 #include "served.hpp"
@@ -38,10 +39,10 @@ void analyse(const tmeter::Graph& graph, Call& call) {
 }
 
 void register_all(tmeter::Registrar& r) {
-  r.option({.key = "memory",
-            .default_value = "",
-            .text = "of the device, as 24GiB or 80GB; without it serving.memory, or capacity.dram "
-                    "of the hardware profile"});
+  r.option(plugins::text_option(
+      "memory",
+      "memory of the device, as 24GiB or 80GB; without it serving.memory, or capacity.dram "
+      "of the hardware profile"));
   fit::register_figures(r);
   r.analysis("fit", "param_bytes buffer_bytes peak_activation_bytes", fit::figure_ids(), analyse);
 }

@@ -1,5 +1,5 @@
-// language-model: what a decoder language model costs per token – work, cache, active parameters.
-// Says nothing about any other model.
+// language-model: the cost of a decoder language model per token – work, cache, active parameters.
+// Reports nothing for other models.
 #include <algorithm>
 #include <map>
 #include <tmeter/cpp/units.hpp>
@@ -11,6 +11,7 @@
 
 namespace {
 
+using plugins::bytes_text;
 using plugins::Cost;
 using plugins::Decoder;
 using plugins::emit_total;
@@ -46,9 +47,6 @@ constexpr plugins::ModelFigure kFigures[] = {
      "parameters one token meets: all but those of the experts its router does not choose"},
 };
 
-std::string bytes_text(Count n) {
-  return tmeter::scaled(static_cast<double>(n.value()), TMETER_UNIT_BYTE, "B").text();
-}
 std::string number_text(Count n) {
   return tmeter::scaled(static_cast<double>(n.value()), TMETER_UNIT_OP, "").text();
 }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <tmeter/cpp/observer.hpp>
 
+#include "plugins/common/options.hpp"
 #include "plugins/common/wording.hpp"
 #include "samples.hpp"
 #include "trust.hpp"
@@ -233,20 +234,13 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                    }),
                    [](tmeter::Registrar& r) {
                      for (const auto& m : kMetrics) r.metric(m);
-                     r.option({.key = "precision",
-                               .type = TMETER_OPTION_FLOAT,
-                               .default_value = "0.02",
-                               .text =
-                                   "runs are repeated until the 95 % confidence interval of the "
-                                   "median is within this share of it, or --run-for is over",
-                               .min = 1e-4,
-                               .max = 1});
-                     r.option({.key = "runs",
-                               .type = TMETER_OPTION_INT,
-                               .default_value = "10",
-                               .text = "smallest number of whole runs, if --run-for permits",
-                               .min = 1,
-                               .max = 1e6});
+                     r.option(plugins::real_option(
+                         "precision", "0.02", 1e-4, 1,
+                         "runs are repeated until the 95 % confidence interval of the "
+                         "median is within this share of it, or --run-for is over"));
+                     r.option(plugins::integer_option(
+                         "runs", "10", 1, 1e6,
+                         "smallest number of whole runs, if --run-for permits"));
                      tmeter::observer<Latency>(
                          r, "latency",
                          "infer_time throughput infer_time_p5 infer_time_p95 op_time time_share "

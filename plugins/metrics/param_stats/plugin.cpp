@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <tmeter/cpp/numbers.hpp>
 
+#include "plugins/common/options.hpp"
 #include "tensor_statistics.hpp"
 
 namespace {
@@ -53,35 +54,22 @@ void summarise_run(const tmeter::Graph& graph, tmeter::Call& call) {
 }
 
 void register_options(tmeter::Registrar& r) {
-  r.option({.key = "threshold",
-            .type = TMETER_OPTION_FLOAT,
-            .default_value = "0.01",
-            .text = "near zero is |x| up to this times the root mean square of its tensor",
-            .min = 0,
-            .max = 1});
-  r.option({.key = "packed-quantiles",
-            .type = TMETER_OPTION_BOOL,
-            .default_value = "false",
-            .text = "true: quantiles, entropy, near zero and histograms of packed weights, too, "
-                    "which takes twice the time"});
-  r.option({.key = "spectral",
-            .type = TMETER_OPTION_BOOL,
-            .default_value = "true",
-            .text = "false: no spectral norms and ranks, even where a column asks for them"});
-  r.option({.key = "spectral-tolerance",
-            .type = TMETER_OPTION_FLOAT,
-            .default_value = "1e-6",
-            .text = "relative error of spectral norms of matrices too large for an effective rank",
-            .min = 1e-8,
-            .max = 0.1});
-  r.option({.key = "effective-rank",
-            .type = TMETER_OPTION_INT,
-            .default_value = "64",
-            .text =
-                "compute the effective rank of matrices with up to this number of rows or columns; "
-                "the time rises with this number, memory with its square (8 B a thread)",
-            .min = 0,
-            .max = 8192});
+  r.option(
+      plugins::real_option("threshold", "0.01", 0, 1,
+                           "near zero is |x| up to this times the root mean square of its tensor"));
+  r.option(plugins::flag_option(
+      "packed-quantiles", false,
+      "true: quantiles, entropy, near zero and histograms of packed weights, too, "
+      "which takes twice the time"));
+  r.option(plugins::flag_option(
+      "spectral", true, "false: no spectral norms and ranks, even where a column asks for them"));
+  r.option(plugins::real_option(
+      "spectral-tolerance", "1e-6", 1e-8, 0.1,
+      "relative error of spectral norms of matrices too large for an effective rank"));
+  r.option(plugins::integer_option(
+      "effective-rank", "64", 0, 8192,
+      "compute the effective rank of matrices with up to this number of rows or columns; "
+      "the time rises with this number, memory with its square (8 B per thread)"));
 }
 
 void register_all(tmeter::Registrar& r) {

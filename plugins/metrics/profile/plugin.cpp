@@ -4,6 +4,7 @@
 #include <tmeter/cpp/observer.hpp>
 
 #include "counters.hpp"
+#include "plugins/common/options.hpp"
 #include "plugins/common/wording.hpp"
 #include "scaling.hpp"
 
@@ -339,11 +340,9 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                      for (const auto& c : kCounted) r.metric(c.spec);
                      for (const auto& m : kRates) r.metric(m);
                      for (const auto& m : kScaled) r.metric(m);
-                     r.option(
-                         {.key = "scaling",
-                          .type = TMETER_OPTION_BOOL,
-                          .default_value = "false",
-                          .text = "run the model on 1, 2, 4, … threads, too, up to --threads"});
+                     r.option(plugins::flag_option(
+                         "scaling", false,
+                         "run the model on 1, 2, 4, … threads, too, up to --threads"));
                      tmeter::observer<Profile>(r, "profile", all_ids());
                      r.analysis("rates",
                                 "op_time cpu_time macs other_flops read_bytes written_bytes",

@@ -1,18 +1,17 @@
-// The options that name the places of sensors, for plugins that read them.
+// The options for the places of sensors, for plugins that read them.
 #pragma once
 #include <tmeter/cpp/plugin.hpp>
 
 #include "energy_counters.hpp"
+#include "plugins/common/options.hpp"
 
 namespace sensors {
 
 inline void add_place_options(tmeter::Registrar& r) {
-  r.option({.key = "sensors-root",
-            .default_value = "",
-            .text = "folder that replaces / in /sys and /proc, for tests"});
-  r.option({.key = "nvml",
-            .default_value = "libnvidia-ml.so.1",
-            .text = "NVIDIA's management library, by name or path"});
+  r.option(
+      plugins::text_option("sensors-root", "folder that replaces / in /sys and /proc, for tests"));
+  r.option(plugins::text_option("nvml", "NVIDIA's management library, by name or path",
+                                "libnvidia-ml.so.1"));
 }
 
 /// The values of these options.

@@ -7,6 +7,7 @@
 #include "declared.hpp"
 #include "interval.hpp"
 #include "plugins/common/model_figures.hpp"
+#include "plugins/common/options.hpp"
 #include "recorder.hpp"
 
 namespace {
@@ -178,9 +179,7 @@ class System final : public tmeter::Observer {
 
 void register_all(tmeter::Registrar& r) {
   for (const auto& column : kColumns) r.metric(column.spec);
-  r.option({.key = "interval",
-            .default_value = "100ms",
-            .text = "interval of readings, from 10ms to 60min"});
+  r.option(plugins::text_option("interval", "interval of readings, from 10ms to 60min", "100ms"));
   sensors::add_place_options(r);
   r.configure([](Call& call) { interval(call); });  // refuse early
   tmeter::observer<System>(r, "system", kProduced);

@@ -3,6 +3,7 @@
 #include "conventions.hpp"
 #include "optimizers.hpp"
 #include "options.hpp"
+#include "plugins/common/options.hpp"
 #include "regions.hpp"
 #include "step_report.hpp"
 #include "torchtitan.hpp"
@@ -27,59 +28,47 @@ constexpr std::string_view kSavedBytes =
     "their base, the model's inputs count, parameters and buffers do not";
 
 void add_options(tmeter::Registrar& r) {
-  const auto choice = [&r](std::string_view key, std::string_view choices, std::string_view text) {
-    r.option({.key = key,
-              .type = TMETER_OPTION_CHOICE,
-              .default_value = choices.substr(0, choices.find(' ')),
-              .text = text,
-              .choices = choices});
-  };
-  choice("convention", training::kConventionNames,
-         "how FLOPs of a training step are counted: exact, as FlopCounterMode of torch 2.15 "
-         "(torch), or by a rule for "
-         "language models");
-  choice("mode", "train recorded",
-         "batch norms and dropout as in training, or as the file was recorded");
-  choice("device", "cpu cuda", "whose kernels run: the CPU's or CUDA's");
-  choice("attention", "fused math",
-         "attention by a fused kernel where there is one, or as products and a softmax");
-  choice("optimizer", training::kOptimizerNames, "whose states are counted");
-  choice("precision", training::kPrecisionNames,
-         "types of weights, activations, gradients and states: as recorded, float32, bfloat16, or "
-         "bfloat16 with float32 master weights, gradients and states");
-  r.option({.key = "frozen",
-            .default_value = "",
-            .text = "parameters that are not trained: module paths or patterns with * and ?, "
-                    "separated by commas"});
-  r.option({.key = "step-time",
-            .type = TMETER_OPTION_FLOAT,
-            .default_value = "0",
-            .text = "measured seconds of a step on one device, for mfu and hfu; 0: none",
-            .min = 0,
-            .max = 1e9});
-  r.option({.key = "sequence",
-            .type = TMETER_OPTION_INT,
-            .default_value = "0",
-            .text = "tokens of a sequence for training_flops_per_token; 0: as the first integer "
-                    "input has them",
-            .min = 0,
-            .max = 1 << 30});
-  r.option({.key = "devices",
-            .type = TMETER_OPTION_INT,
-            .default_value = "0",
-            .text =
-                "above 0: what each of that many devices holds and sends under data, tensor and "
-                "pipeline parallelism",
-            .min = 0,
-            .max = 1000000});
-  r.option({.key = "lora",
-            .default_value = "",
-            .text = "LoRA adapters, beside which everything is frozen: their rank and the linear "
-                    "layers, r:16,targets:q_proj|v_proj"});
-  r.option({.key = "checkpoint",
-            .default_value = "",
-            .text = "modules whose forward runs again in the backward instead of being kept: types "
-                    "or paths, patterns with * and ?, separated by commas"});
+  r.option(plugins::choice_option(
+      "convention", training::kConventionNames,
+      "how FLOPs of a training step are counted: exact, as FlopCounterMode of torch 2.15 (torch), "
+      "or by a rule for language models"));
+  r.option(plugins::choice_option(
+      "mode", "train recorded",
+      "batch norms and dropout as in training, or as the file was recorded"));
+  r.option(plugins::choice_option("device", "cpu cuda",
+                                  "device whose kernels run: the CPU's or CUDA's"));
+  r.option(plugins::choice_option(
+      "attention", "fused math",
+      "attention by a fused kernel where there is one, or as products and a softmax"));
+  r.option(plugins::choice_option("optimizer", training::kOptimizerNames,
+                                  "optimizer whose states are counted"));
+  r.option(plugins::choice_option(
+      "precision", training::kPrecisionNames,
+      "types of weights, activations, gradients and states: as recorded, float32, bfloat16, or "
+      "bfloat16 with float32 master weights, gradients and states"));
+  r.option(plugins::text_option(
+      "frozen",
+      "parameters that are not trained: module paths or patterns with * and ?, "
+      "separated by commas"));
+  r.option(
+      plugins::real_option("step-time", "0", 0, 1e9,
+                           "measured seconds of a step on one device, for mfu and hfu; 0: none"));
+  r.option(plugins::integer_option(
+      "sequence", "0", 0, 1 << 30,
+      "tokens of a sequence for training_flops_per_token; 0: as the first integer "
+      "input has them"));
+  r.option(plugins::integer_option(
+      "devices", "0", 0, 1000000,
+      "above 0: the bytes that each of this many devices holds and sends under data, tensor and "
+      "pipeline parallelism"));
+  r.option(plugins::text_option(
+      "lora",
+      "LoRA adapters, beside which everything is frozen: their rank and the linear "
+      "layers, r:16,targets:q_proj|v_proj"));
+  r.option(plugins::text_option(
+      "checkpoint",
+      "modules whose forward runs again in the backward instead of being kept: types "
+      "or paths, patterns with * and ?, separated by commas"));
 }
 
 void add_metrics(tmeter::Registrar& r) {

@@ -9,6 +9,7 @@
 #include "gradients.hpp"
 #include "optimizers.hpp"
 #include "options.hpp"
+#include "plugins/common/wording.hpp"
 #include "regions.hpp"
 #include "sharding.hpp"
 #include "step.hpp"
@@ -16,15 +17,12 @@
 namespace training {
 namespace {
 
+using plugins::bytes_text;
 using tmeter::Call;
 using tmeter::Cell;
 using tmeter::Count;
 using tmeter::Finding;
 using tmeter::Graph;
-
-std::string bytes_text(Count bytes) {
-  return tmeter::scaled(static_cast<double>(bytes.value()), TMETER_UNIT_BYTE, "B").text();
-}
 
 /// The matrices that are trained for a parameter: it, or the adapters beside it.
 std::vector<TrainedTensor> trained_for(const tmeter::Tensor& t, const Gradients& gradients) {

@@ -1,6 +1,7 @@
 // Plugin "csv": tables for spreadsheets and data frames (csv), and for line tools (tsv).
 #include <tmeter/cpp/plugin.hpp>
 
+#include "plugins/common/options.hpp"
 #include "writer.hpp"
 
 namespace {
@@ -18,17 +19,11 @@ void write(const tmeter::Report& report, tmeter::Output& out, tmeter::Call& call
 }
 
 void setup(tmeter::Registrar& r) {
-  r.option({.key = kLeadingDot,
-            .type = TMETER_OPTION_BOOL,
-            .default_value = "false",
-            .text = "module paths begin with a dot: .layer1.0"});
-  r.option(
-      {.key = kGuardFormulas,
-       .type = TMETER_OPTION_BOOL,
-       .default_value = "true",
-       .text =
-           "an apostrophe before text that a spreadsheet would run as a formula; false: names as "
-           "they are"});
+  r.option(plugins::flag_option(kLeadingDot, false, "module paths begin with a dot: .layer1.0"));
+  r.option(plugins::flag_option(
+      kGuardFormulas, true,
+      "an apostrophe before text that a spreadsheet would run as a formula; false: names as "
+      "they are"));
   r.writer("csv", "csv", "text/csv; charset=utf-8; header=present",
            write<csv_report::Format::kCsv>);
   r.writer("tsv", "tsv", "text/tab-separated-values; charset=utf-8",

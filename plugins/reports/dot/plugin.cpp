@@ -1,6 +1,7 @@
 // Plugin "dot": the module tree or the operators as a drawing for Graphviz.
 #include <tmeter/cpp/plugin.hpp>
 
+#include "plugins/common/options.hpp"
 #include "writer.hpp"
 
 namespace {
@@ -25,39 +26,23 @@ dot_report::Options options(const tmeter::Report& report, const Call& call) {
 }
 
 void setup(tmeter::Registrar& r) {
-  r.option({.key = "of",
-            .type = TMETER_OPTION_CHOICE,
-            .default_value = "modules",
-            .text = "what is drawn; --by operator chooses operators, too",
-            .choices = "modules operators"});
-  r.option({.key = "attributes",
-            .default_value = "",
-            .text = "lines of a node, separated by commas: metric ids, and of modules type, text, "
-                    "kernel_size, input_size, output_size; of operators module, result, location"});
-  r.option({.key = "color",
-            .default_value = "",
-            .text = "metric whose share of the total is the colour, or none; empty: the cost"});
-  r.option({.key = "direction",
-            .type = TMETER_OPTION_CHOICE,
-            .default_value = "TB",
-            .text = "from top to bottom, from left to right, or the other way round",
-            .choices = "TB LR BT RL"});
-  r.option({.key = "nodes",
-            .type = TMETER_OPTION_INT,
-            .default_value = "2000",
-            .text = "most nodes to draw, as Graphviz takes long for more; 0: all",
-            .min = 0,
-            .max = 10'000'000});
-  r.option({.key = "clusters",
-            .type = TMETER_OPTION_BOOL,
-            .default_value = "true",
-            .text = "a box around the operators of a module"});
-  r.option({.key = "arrows",
-            .type = TMETER_OPTION_BOOL,
-            .default_value = "true",
-            .text = "false: lines without arrow heads"});
+  r.option(plugins::choice_option("of", "modules operators",
+                                  "what is drawn; --by operator chooses operators, too"));
+  r.option(plugins::text_option(
+      "attributes",
+      "lines of a node, separated by commas: metric ids, and of modules type, text, "
+      "kernel_size, input_size, output_size; of operators module, result, location"));
+  r.option(plugins::text_option(
+      "color", "metric whose share of the total is the colour, or none; empty: the cost"));
+  r.option(
+      plugins::choice_option("direction", "TB LR BT RL",
+                             "from top to bottom, from left to right, or the other way round"));
+  r.option(plugins::integer_option("nodes", "2000", 0, 10'000'000,
+                                   "most nodes to draw, as Graphviz takes long for more; 0: all"));
+  r.option(plugins::flag_option("clusters", true, "a box around the operators of a module"));
+  r.option(plugins::flag_option("arrows", true, "false: lines without arrow heads"));
   const auto look = [&r](std::string_view key, std::string_view value, std::string_view text) {
-    r.option({.key = key, .default_value = value, .text = text});
+    r.option(plugins::text_option(key, text, value));
   };
   look("background", "", "colour behind the drawing, as Graphviz names it; empty: none");
   look("shape", "box", "shape of the nodes, as Graphviz names it");

@@ -10,6 +10,7 @@
 #include <tmeter/cpp/plugin.hpp>
 
 #include "../common/cells.hpp"
+#include "plugins/common/options.hpp"
 
 namespace {
 
@@ -158,11 +159,10 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                        .description = "Report as fvcore's dictionaries: by module, by operator",
                    }),
                    [](tmeter::Registrar& r) {
-                     r.option({.key = kWhat,
-                               .type = TMETER_OPTION_TEXT,
-                               .default_value = "",
-                               .text = "one dictionary alone: flops.by_module, flops.by_operator, "
-                                       "activations.by_module, …"});
+                     r.option(plugins::text_option(
+                         kWhat,
+                         "one dictionary alone: flops.by_module, flops.by_operator, "
+                         "activations.by_module, …"));
                      r.writer("fvcore-json", "json", "application/json",
                               [](const Report& report, tmeter::Output& out, tmeter::Call& call) {
                                 write(report, std::string(call.option_text(kWhat)), out);
