@@ -1,6 +1,7 @@
 // pruning-advice: the share of weights that can be pruned by loss, weak filters and heads, and 2:4
 // patterns. Definitions: docs/conventions.md, "Pruning".
 #include "findings.hpp"
+#include "plugins/common/options.hpp"
 
 namespace {
 
@@ -52,18 +53,11 @@ void register_all(tmeter::Registrar& r) {
          .better = c.better,
          .flags = TMETER_METRIC_TENSORS | c.flags,
          .convention = c.convention});
-  r.option({.key = "max-loss",
-            .type = TMETER_OPTION_FLOAT,
-            .default_value = "0.1",
-            .text = "largest loss of L2 norm by pruning: 0.1 is 1 % of the weights' power",
-            .min = 0,
-            .max = 1});
-  r.option({.key = "head-size",
-            .type = TMETER_OPTION_INT,
-            .default_value = "0",
-            .text = "features of an attention head; 0: as recorded in the file",
-            .min = 0,
-            .max = 1 << 20});
+  r.option(
+      plugins::real_option("max-loss", "0.1", 0, 1,
+                           "largest loss of L2 norm by pruning: 0.1 is 1 % of the weights' power"));
+  r.option(plugins::integer_option("head-size", "0", 0, 1 << 20,
+                                   "features of an attention head; 0: as recorded in the file"));
   r.tensor_analysis(
       "pruning", "loss_at_50 loss_at_90 kept_2_4 dead_filters low_filters",
       [](const tmeter::Tensor& t, tmeter::Call&) { return is_weight(t); },
@@ -75,11 +69,10 @@ void register_all(tmeter::Registrar& r) {
 
 }  // namespace
 
-TMETER_PLUGIN_INFO(
-    (tmeter::PluginInfo{
-        .id = "org.tmeter.pruning-advice",
-        .version = "1.0.0",
-        .description = "Weights, filters and heads that can be pruned, and at which loss",
-        .needs = "flops",
-    }),
-    [](tmeter::Registrar& r) { register_all(r); })
+TMETER_PLUGIN_INFO((tmeter::PluginInfo{
+                       .id = "org.tmeter.pruning-advice",
+                       .version = "1.0.0",
+                       .description = "Weights, filters and heads that can be pruned, and the loss",
+                       .needs = "flops",
+                   }),
+                   [](tmeter::Registrar& r) { register_all(r); })

@@ -1,5 +1,6 @@
 #include <tmeter/cpp/units.hpp>
 
+#include "plugins/common/wording.hpp"
 #include "tensor_statistics.hpp"
 
 namespace param_stats {
@@ -32,9 +33,6 @@ std::string number(double v) {
   std::snprintf(buffer.data(), buffer.size(), "%.3g", v);
   return buffer.data();
 }
-std::string bytes(const Tensor& t) {
-  return tmeter::scaled(static_cast<double>(t.bytes().value()), TMETER_UNIT_BYTE, "B").text();
-}
 bool is_float(const Tensor& t) { return t.dtype().kind() == tmeter::DTypeClass::kFloat; }
 bool is_weight_matrix(const Tensor& t) { return is_matrix(t) && t.numel() > tmeter::Count(1); }
 double magnitude_in_deviations(const Statistics& f) {
@@ -53,7 +51,7 @@ constexpr std::array<Rule, 7> kRules{{
      "better left out of the file"},
     {"constant-weights", TMETER_SEVERITY_WARNING,
      [](const Tensor& t, const Statistics& f) { return is_weight_matrix(t) && f.constant(); },
-     "one and the same value throughout",
+     "the same value throughout",
      [](const Tensor&, const Statistics& f) { return "all " + number(f.min); },
      "check that these weights were trained and saved: such a layer cannot tell its inputs apart"},
     {"beyond-float16", TMETER_SEVERITY_WARNING,
@@ -80,7 +78,8 @@ constexpr std::array<Rule, 7> kRules{{
      "only values that a type of half the size holds exactly",
      [](const Tensor& t, const Statistics& f) {
        const auto* to = f.fits_single ? "float32" : f.fits_bfloat16 ? "bfloat16" : "float16";
-       return bytes(t) + " of " + std::string(t.dtype().name()) + " are " + to;
+       return plugins::bytes_text(t.bytes()) + " of " + std::string(t.dtype().name()) + " are " +
+              to;
      },
      "save these in the narrower type: the file shrinks and nothing is lost"},
     {"misaligned", TMETER_SEVERITY_ADVICE,

@@ -13,10 +13,6 @@ namespace {
 
 using tmeter::to_view;
 
-std::string size_text(int64_t bytes) {
-  return tmeter::scaled(static_cast<double>(bytes), TMETER_UNIT_BYTE, "B").text();
-}
-
 std::string arguments_of(const tmeter::Node& node) {
   std::string text;
   for (size_t i = 0; i < node.arg_count(); ++i) {
@@ -76,7 +72,7 @@ void parameters(Document& d) {
   for (const auto& t : d.graph.tensors()) {
     std::string text(t.name());
     text += "  " + reports::describe(t) + "  " + tmeter::grouped(t.numel().value()) +
-            " elements, " + size_text(t.bytes().value()) + ", " +
+            " elements, " + plugins::bytes_text(t.bytes()) + ", " +
             std::string(tmeter::vocabulary::kTensorKinds.word(t.kind()));
     if (t.is_parameter() && !t.trainable()) text += ", frozen";
     if (t.is_tied()) text += ", tied to " + std::string(t.canonical().name());

@@ -1,20 +1,14 @@
 // Plugin "markdown": a comment for a pull request.
 #include <tmeter/cpp/plugin.hpp>
 
+#include "plugins/common/options.hpp"
 #include "writer.hpp"
 
 namespace {
 
 void setup(tmeter::Registrar& r) {
-  r.option({.key = "rows",
-            .type = TMETER_OPTION_INT,
-            .default_value = "10",
-            .text = "rows of each table",
-            .min = 1,
-            .max = 10'000});
-  r.option({.key = "title",
-            .default_value = "",
-            .text = "heading; the name of the model when it is empty"});
+  r.option(plugins::integer_option("rows", "10", 1, 10'000, "rows of each table"));
+  r.option(plugins::text_option("title", "heading; the name of the model when it is empty"));
   r.writer("markdown", "md", "text/markdown; charset=utf-8; variant=GFM",
            [](const tmeter::Report& report, tmeter::Output& out, tmeter::Call& call) {
              const auto rows = static_cast<size_t>(call.option_int("rows"));
