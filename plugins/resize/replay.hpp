@@ -63,7 +63,6 @@ class Replay {
   bool keep_recorded(const Node& node);
   bool same_inputs(const Node& node) const;
   Nodes ancestors_of(const Node& node) const;
-  const Choice* choice_at(size_t i) const;
   std::optional<size_t> retreat(size_t i);
   const Sizes& chosen(size_t i, const SizeArgument& sizes) const;
   bool is_replaced(size_t i, const SizeArgument& sizes) const;
