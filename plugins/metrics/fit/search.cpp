@@ -101,7 +101,7 @@ std::array<Size, 3> sizes_of(const Graph& graph) {
   return out;
 }
 
-/// A metric whose value, with what does not change, has to stay within the memory.
+/// A metric whose value, plus the constant part, has to stay within the memory.
 struct Limit {
   std::string_view metric;
   Count fixed, memory;
@@ -165,7 +165,7 @@ void find_largest(const Graph& graph, const Limit& limit, std::array<std::string
                      "the file fixes all sizes: export it with dynamic_shapes, or give --input");
 }
 
-/// A name that is no pattern or list of training.checkpoint.
+/// A name that is not a pattern or list of training.checkpoint.
 bool is_plain(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';

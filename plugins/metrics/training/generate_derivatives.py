@@ -4,7 +4,7 @@
 Usage: generate_derivatives.py, with a Python whose torch is the version wanted. The source is derivatives.yaml as
 torch's own code generator reads it (torchgen/packaged/autograd), so attributes such as `self.sym_sizes()` are not
 tensors here either. The guards are those of gen_variable_type.py (`guard_for`): a tensor that one gradient alone
-needs is kept only if that gradient is wanted.
+needs is kept only if that gradient is required.
 """
 import pathlib
 import re
