@@ -8,6 +8,8 @@ from pathlib import Path
 import verdict
 
 TOOLS = ("torchinfo", "fvcore", "calflops", "thop")
+#: torch alone: a call of the model, with data and without.
+TORCH = ("forward", "forward on meta")
 LIBRARIES = ("torchvision", "timm", "transformers")
 
 
@@ -83,9 +85,9 @@ def ratios(rows: list[Row], tool: str) -> list[float]:
 def times(rows: list[Row]) -> list[str]:
     """In processor seconds, the native program included, so that other work on the machine does not count."""
     timed = [r for r in rows if r.works and "cpu_seconds" in r.ours and any(tool in r.answer for tool in TOOLS)]
-    lines = ["| tool | models timed | it fails on | its median time | tmeter's on these | median of tmeter's / its | quartiles |",
+    lines = ["| tool, or torch alone | models timed | it fails on | its median time | tmeter's on these | median of tmeter's / its | quartiles |",
              "|---|--:|--:|--:|--:|--:|--:|"]
-    for tool in TOOLS:
+    for tool in (*TOOLS, *TORCH):
         ran = [r for r in timed if tool in r.answer and "error" not in r.answer[tool]]
         failed = sum(tool in r.answer and "error" in r.answer[tool] for r in timed)
         if len(ran) < 2:
@@ -132,8 +134,10 @@ def write(answers: dict[str, dict], earlier: dict[str, dict], path: Path) -> Non
         "## Left out", "",
         *([f"* {r.id}: {r.why_not}" for r in left_out] or ["Nothing."]), "",
         "## Time", "", *times(works), "",
-        "Processor seconds, one thread, libraries imported beforehand. The tools run the model once with hooks. tmeter records the "
-        "operators of one call on fake tensors, without weights (`docs/python.md`): about a quarter of a millisecond per operator, "
+        "Processor seconds, one thread, libraries imported beforehand, each call in a process of its own that is forked after the model "
+        "was built. *forward* is one call of the model in evaluation mode, which every tool makes, and *forward on meta* the same without data: "
+        "what torch itself takes to work out the sizes of all results. The tools run the model once with hooks. tmeter records the "
+        "operators of one call on fake tensors, without weights (`docs/python.md`): about a tenth of a millisecond per operator, "
         "independent of its size, plus 10 ms for the native program. Small networks therefore take longer than their own forward, "
         "large ones less. Where torch.export is needed it takes most of the time, as it traces every operator several times. In "
         "return, every operator is counted, not only the modules a tool knows:", "",
