@@ -2,6 +2,7 @@
 // (page.hpp). Without the script nothing is missing but search and sorting.
 #include <array>
 #include <charconv>
+#include <tuple>
 
 #include "../common/base64.hpp"
 #include "../common/describe.hpp"
@@ -105,11 +106,13 @@ class Page {
 
   void figures(const Change& change, const Column& c) {
     const auto look = class_of(change, c.after);
-    put("<td class=n", value_of(change.before), ">", plain(reports::shown(change.before, c.before)),
-        "</td><td class=n", value_of(change.after), ">",
-        plain(reports::shown(change.after, c.after)), "</td><td class=\"n ", look, "\">",
-        plain(shown_difference(change, c.after)), "</td><td class=\"n ", look, "\">",
-        plain(shown_relative(change)), "</td>");
+    // On a phone a row is a list, which leaves out what stays, and data-m names the figures.
+    const std::string_view kind = look == "none" ? "\"n still\"" : "n";
+    put("<td class=", kind, " data-m=\"", plain(c.after.title()), "\"", value_of(change.before),
+        ">", plain(reports::shown(change.before, c.before)), "</td><td class=", kind,
+        value_of(change.after), ">", plain(reports::shown(change.after, c.after)),
+        "</td><td class=\"n ", look, "\">", plain(shown_difference(change, c.after)),
+        "</td><td class=\"n ", look, "\">", plain(shown_relative(change)), "</td>");
   }
 
   void totals() {
@@ -158,18 +161,25 @@ class Page {
   }
 
   void module_cell(const tmeter::Report& report, const std::optional<tmeter::Module>& m,
-                   size_t depth) {
+                   size_t depth, std::string_view kind) {
     if (!m) return put("<td class=empty></td>");
     const auto indent = std::to_string(std::min<size_t>(depth, 12));
     const auto name = m->path().empty() ? "(model)" : plain(m->path());
     const auto text = report.module_text(*m);
-    put("<td class=\"m d", indent, "\"><code>", name, "</code>", reports::calls_mark(*m), " <span>",
-        plain(text.empty() ? m->type() : text), "</span></td>");
+    put("<td class=\"m ", kind, "d", indent, "\"><code>", name, "</code>", reports::calls_mark(*m),
+        " <span>", plain(text.empty() ? m->type() : text), "</span></td>");
   }
 
   static std::string_view row_class(const Row& row) {
     if (!row.kind().empty()) return row.kind();
     return row.pair.flags == 0 ? "same" : "figures";
+  }
+
+  /// Whether both sides say the same of it.
+  bool is_alike(const Row& row) const {
+    const auto& [before, after] = std::tie(row.before, row.after);
+    return before && after && before->path() == after->path() && before->type() == after->type() &&
+           changes_.before().module_text(*before) == changes_.after().module_text(*after);
   }
 
   void modules() {
@@ -186,8 +196,8 @@ class Page {
       if (p.flags == 0 && !with_same) continue;
       const auto row = changes_.row(p);
       put("<tr class=", row_class(row), ">");
-      module_cell(changes_.before(), row.before, p.depth);
-      module_cell(changes_.after(), row.after, p.depth);
+      module_cell(changes_.before(), row.before, p.depth, "");
+      module_cell(changes_.after(), row.after, p.depth, is_alike(row) ? "twin " : "");
       for (size_t c = 0; c < row.changes.size(); ++c)
         figures(row.changes[c], changes_.columns()[c]);
       put("</tr>\n");

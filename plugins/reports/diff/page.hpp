@@ -44,6 +44,10 @@ thead tr:last-child th:not(:first-child):not([colspan]), .modules thead tr:last-
 footer { margin-top: 2rem; color: var(--quiet); font-size: .85rem; }
 @media print { .same { display: none !important; } .tools, input, label { display: none; } }
 .tools { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .4rem 0; }
+.tools select { font: inherit; color: inherit; background: var(--ground); padding: .2rem; }
+.modules { border-collapse: separate; border-spacing: 0; } .modules td:first-child, .modules thead tr:first-child th:first-child { position: sticky; left: 0; } .modules td:first-child { background: var(--ground); }
+.modules .added td { background: var(--added); } .modules .removed td { background: var(--removed); }
+.modules .renamed .m { background: var(--renamed); } .modules .redefined .m { background: var(--redefined); }
 .tools input[type=search] { flex: 0 1 22rem; min-width: 0; font: inherit; padding: .25rem .6rem; color: inherit; background: var(--ground); border: 1px solid var(--quiet); border-radius: .4rem; }
 th button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; text-align: inherit; }
 th button:hover, th[aria-sort] button { color: var(--text); }
@@ -58,8 +62,18 @@ tr[hidden] { display: none !important; }
   .totals th, .totals td { border: 0; padding: 0; } .totals tbody th { flex: 1 0 100%; }
   .totals td + td::before { content: "→ "; color: var(--quiet); } .totals td + td + td::before { content: none; }
   .totals td:nth-of-type(3) { margin-left: auto; }
-  .modules .m { min-width: 7rem; } .modules .m span { display: none; } th, td { padding: .2rem .4rem; }
+  .modules thead, .modules td.empty, .modules td.twin, .modules td.n:nth-child(4n+1) { display: none; }
+  .modules, .modules tbody { display: block; }
+  .modules tr { display: grid; grid-template-columns: 1fr auto 4.2rem; gap: 0 .5rem; padding: .35rem .3rem; border-bottom: 1px solid var(--line); }
+  .modules td { border: 0; padding-block: 0; padding-right: 0; } .modules td.n { padding-left: 0; font-size: .85em; }
+  .modules .m { grid-column: 1 / -1; max-width: none; } .modules .m:nth-child(2):not(:first-child)::before { content: "→ "; }
+  .modules .empty + .m::before { content: none !important; }
+  .modules td.n:nth-child(4n+3) { display: flex; justify-content: space-between; gap: .4rem; } .modules td.still, .modules td.none { display: none !important; }
+  .modules td.n:nth-child(4n+3)::before { content: attr(data-m); color: var(--quiet); font-family: system-ui, sans-serif; }
+  .modules td.n:nth-child(4n)::before { content: "→ "; color: var(--quiet); }
+  .added, .added td { background: var(--added); } .removed, .removed td { background: var(--removed); }
 }
+.order { display: none; } @media (max-width: 600px) { .order { display: inline; } }
 )";
 
 /// Makes the table of modules searchable and sortable: a number's cell has it as data-v. Without it
@@ -117,6 +131,13 @@ const sortBy = (column, direction) => {
   const known = rows.filter(isKnown).sort((a, b) => sign * compare(keys.get(a), keys.get(b)));
   body.append(...known, ...rows.filter((row) => !isKnown(row)));
 };
+// On a phone there are no heads to press.
+const titles = [...table.tHead.querySelectorAll("[scope=colgroup]")].map((th) => th.textContent);
+const order = make("select", {}, make("option", { value: "" }, "as in the model"), make("option", { value: "0" }, "name"),
+  ...titles.map((title, i) => make("option", { value: String(4 * i + 4) }, "change of " + title)));
+order.addEventListener("change", () => order.value === "" ? sortBy(0, "") : sortBy(Number(order.value), order.value === "0" ? "ascending" : "descending"));
+tools.append(make("label", { className: "order" }, "Order ", order));
+
 heads.forEach((th, column) => {
   const button = make("button", { type: "button" }, ...th.childNodes);
   const [first, second] = column < 2 ? ["ascending", "descending"] : ["descending", "ascending"];

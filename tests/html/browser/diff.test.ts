@@ -57,6 +57,29 @@ test("on a phone the totals of a comparison are on the screen", () =>
     assert.match(await page.locator(".totals tbody tr").first().innerText(), /^params\s/);
   }));
 
+test("on a phone the modules of a comparison are a list that does not scroll sideways, and can be sorted", () =>
+  withPage(pruned(), { viewport: { width: 390, height: 844 } }, async ({ page }) => {
+    for (const wide of await page.locator(".wide").all())
+      assert.ok(await wide.evaluate((e) => e.scrollWidth <= e.clientWidth), await wide.getAttribute("aria-label") ?? "");
+    const cells = await page.locator(".modules td:visible").evaluateAll((all) => all.map((e) => [e.getBoundingClientRect().right, (e as HTMLElement).innerText] as const));
+    assert.ok(cells.length > 20);
+    for (const [right, text] of cells) assert.ok(right <= 390, `${text}: ${right}`);
+    // SmallNet's conv2 loses 8 of 32 filters of 16 × 3 × 3: 4,608 → 3,456; names of figures are made by the style.
+    const rowOf = (name: string) => page.locator(".modules tbody tr").filter({ has: page.getByText(name, { exact: true }) });
+    const row = rowOf("conv2");
+    assert.match(await row.innerText(), /4\.61 K\s+3\.46 K\s+−25\.0 %/);
+    assert.equal(await row.locator("td.n").first().evaluate((e) => getComputedStyle(e, "::before").content), '"params"');
+    // What stays is left out: its batch norm has no MACs on either side.
+    const norm = rowOf("bn2");
+    assert.equal(await norm.locator('td[data-m="MACs"]').isVisible(), false);
+    const names = await shown(page);
+    await page.getByLabel("Order").selectOption({ label: "change of params" });
+    await eventually(async () => assert.notDeepEqual(await shown(page), names));
+    assert.equal((await shown(page))[0], "(model)");
+    await page.getByLabel("Order").selectOption({ label: "as in the model" });
+    await becomes(() => shown(page), names);
+  }));
+
 test("a script that got into a comparison would not run", () => {
   const evil = "<script>document.title = 'owned'</script><img src='data:,' onerror=\"document.title='owned'\"><style>body { color: red }</style>";
   const file = path("evil-diff.html");

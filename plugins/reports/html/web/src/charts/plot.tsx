@@ -63,7 +63,7 @@ function seriesOf(curve: Curve, format: (v: number) => string): uPlot.Series {
   const series: uPlot.Series = {
     label: curve.title, stroke, width: 1.75, spanGaps: curve.kind === undefined || curve.kind === "line",
     points: { show: curve.kind === "points" || isDot(curve), size: 6, fill: stroke },
-    value: (_plot, v) => (v === null || v === undefined ? "–" : format(v)),
+    value: (_plot, v) => (v === null || v === undefined ? "" : format(v)),
   };
   if (curve.kind === "points") series.paths = () => null;
   series.dash = dashOf(curve);
@@ -131,7 +131,7 @@ function optionsOf(props: PlotProps, width: number, onFocus: (title: string | un
     },
     axes: [{ ...axis(formatX, props.xTitle, props.bytesX), size: 30, values: (plot, splits) => apart(plot, splits, formatX) },
       { ...axis(formatY, props.yTitle, props.bytesY), size: (_plot, values) => roomFor(values) }],
-    series: [{ label: props.xTitle, value: (_plot, v) => (v === null ? "–" : formatX(v)) },
+    series: [{ label: props.xTitle, value: (_plot, v) => (v === null ? "point at the chart" : formatX(v)) },
       ...props.curves.map((curve) => seriesOf(curve, formatY))],
     legend: {
       show: props.legend ?? true, live: props.curves.length <= mostWithValues,

@@ -123,9 +123,7 @@ function Trust({ report, app }: { report: Report; app: App | undefined }) {
             <span key={severity} class={`chip severity-${severityName(severity)}`}>{n} {severityName(severity)}</span>
           ))}
         </span>
-        <span class={warnings.length > 0 ? "note uncertain" : "note"}>
-          {warnings.length > 0 ? countOf(warnings.length, "warning") : "no warnings"}
-        </span>
+        {warnings.length > 0 ? <span class="note uncertain">{countOf(warnings.length, "warning")} of the report</span> : null}
       </Card>
     </>
   );

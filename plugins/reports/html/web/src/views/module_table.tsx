@@ -122,7 +122,7 @@ const typeColumn = (tree: ModuleTree): Column => ({
   key: "type", title: "Type", width: "minmax(8.5rem, 0.3fr)",
   cell: (row) => (isRun(row) ? null : (
     <span class="type" title={shortened(tree.text(row), 300)}>
-      <i class="dot" style={{ background: typeColor(tree, row) }} /><span>{shortened(tree.type(row), 60)}</span>
+      {tree.type(row) ? <i class="dot" style={{ background: typeColor(tree, row) }} /> : null}<span>{shortened(tree.type(row), 60)}</span>
     </span>
   )),
   text: (row) => (isRun(row) ? "" : tree.type(row)),
