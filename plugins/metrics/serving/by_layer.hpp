@@ -1,4 +1,4 @@
-// Columns of the modules: what each layer keeps, computes and reads in a step of prefill and of
+// Columns of the modules: the memory, work and traffic of each layer in a step of prefill and of
 // decoding. The sums are the figures of the model.
 #pragma once
 #include "plugins/common/decoder/cost.hpp"

@@ -9,7 +9,7 @@ from torch import nn
 
 
 def named_modules_of(model: nn.Module, *, again: bool = False) -> list[tuple[str, nn.Module]]:
-    """As ``named_modules()``; with `again` a module in two places is there twice."""
+    """As ``named_modules()``; with `again` a module in two places occurs twice."""
     seen: set[int] = set()
     found: list[tuple[str, nn.Module]] = []
     pending: list[tuple[str, Any]] = [("", model)]

@@ -134,7 +134,7 @@ def _number(table: dict[Any, int], value: Any) -> int:
     return table[value]
 
 
-#: dtype, sizes, strides, whether a gradient is wanted, device, offset.
+#: dtype, sizes, strides, whether it requires a gradient, device, offset.
 _Meta = tuple[torch.dtype, tuple[int, ...], tuple[int, ...], bool, torch.device, int]
 
 

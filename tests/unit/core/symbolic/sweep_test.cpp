@@ -46,7 +46,7 @@ TEST(Sweep, MistakesSayWhat) {
     expect_error(ErrorKind::kUsage, words, [&] { plan_sweep(*graph, axes, {{"b", 2}}); });
   };
   refused({"no symbol 'x'", "a, b"}, {{"x", {1}}});
-  refused({"--sweep a=0", "1…20000"}, {{"a", {1, 0}}});
+  refused({"--sweep a=20001", "1…20000"}, {{"a", {1, 20001}}});
   refused({"a", "5 is given twice"}, {{"a", {5, 6, 5}}});
   refused({"a", "swept twice"}, {{"a", {5}}, {"a", {6}}});
   refused({"b", "--bind"}, {{"b", {5}}});
