@@ -123,7 +123,7 @@ function Trust({ report, app }: { report: Report; app: App | undefined }) {
             <span key={severity} class={`chip severity-${severityName(severity)}`}>{n} {severityName(severity)}</span>
           ))}
         </span>
-        {warnings.length > 0 ? <span class="note uncertain">{countOf(warnings.length, "warning")} of the report</span> : null}
+        {warnings.length > 0 ? <span class="note uncertain">{countOf(warnings.length, "warning")}</span> : null}
       </Card>
     </>
   );
