@@ -370,7 +370,7 @@ def test_what_cannot_be_exported_is_traced_and_said():
     assert result.export.way == "torch.jit.trace"
     assert result.total("macs") == 4 * 16
     assert any(way.startswith("torch.export") for way, _ in result.export.failed)
-    assert "not by torch.export" in str(result)
+    assert "not by torch.export" in str(result.export) and "not by torch.export" not in str(result)
 
 
 def test_detection():

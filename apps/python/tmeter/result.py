@@ -58,7 +58,7 @@ class ExportInfo:
 class Result:
     """The figures of one model.
 
-    ``print(result)`` writes the text report. A notebook shows a summary; `page` is the interactive
+    ``print(result)`` writes the text report; `export` says how it came about. A notebook shows a summary; `page` is the interactive
     report. ``result.macs``,
     ``result["macs"]`` and ``result.totals["macs"]`` are the same number: a Python integer or float in
     the unit its metric states (counts, MACs, FLOPs, bytes, joules).
@@ -294,8 +294,7 @@ class Result:
         return _written(json.dumps(self._report, ensure_ascii=False), path)
 
     def __str__(self) -> str:
-        text = self.to_text().rstrip("\n")
-        return f"{text}\n{self.export}" if self.export else text
+        return self.to_text().rstrip("\n")
 
     def __repr__(self) -> str:
         figures = [
