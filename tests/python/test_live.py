@@ -365,6 +365,14 @@ class Branches(nn.Module):
         return self.b(x)
 
 
+@pytest.mark.parametrize("batch", [1, 8])
+def test_a_batch_takes_the_quick_way_unless_its_size_is_left_open(batch):
+    """torch.export with an open size takes ten times as long."""
+    result = tmeter.analyze(nn.Linear(4, 8), inputs=(batch, 4))
+    assert result.export.way == "dispatch on fake tensors" and not result.export.failed
+    assert result.macs == batch * 4 * 8
+
+
 def test_what_cannot_be_exported_is_traced_and_said():
     result = tmeter.analyze(Branches(), inputs=(1, 4))
     assert result.export.way == "torch.jit.trace"
