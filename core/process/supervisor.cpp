@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -52,6 +53,12 @@ struct Course {
   }
 };
 
+/// 0 of what is not a regular file.
+off_t size_of_file(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) ? info.st_size : 0;
+}
+
 /// One worker, from its fork to its end.
 class Attempt {
  public:
@@ -62,6 +69,7 @@ class Attempt {
         terminal_(terminal),
         outputs_(outputs),
         stray_(job.quiet),
+        size_(size_of_file(job.subject)),
         worker_(job, work, course.signals, excluded, watchful),
         frames_(worker_.frames()),
         validator_(job.runs_model) {}
@@ -92,8 +100,9 @@ class Attempt {
     }
     if (believed) return explain_failure(activity(), *said_, participants_);
     if (said_ && ended_by_ == EndedBy::kItself) end_by(EndedBy::kContract, "it ended abnormally");
-    return explain_worker_exit(activity(), {ended_by_, worker_.wait_status(), limit_, job_.subject,
-                                            engine_, participants_});
+    return explain_worker_exit(
+        activity(), {ended_by_, worker_.wait_status(), limit_, job_.subject, engine_, participants_,
+                     size_of_file(job_.subject) < size_});
   }
 
   void turn() {
@@ -230,6 +239,7 @@ class Attempt {
   Terminal& terminal_;
   Outputs& outputs_;
   StrayOutput stray_;
+  off_t size_;  // of the model's file when the worker began
   WorkerProcess worker_;
   FrameReader frames_;
   FrameValidator validator_;

@@ -19,7 +19,7 @@
 namespace tmeter::core {
 
 struct Job {
-  std::string subject;               ///< the model's path, for messages; may be empty
+  std::string subject;               ///< the model's path, also for messages; may be empty
   std::vector<std::string> targets;  ///< paths of HostSink::report's targets; "" is standard output
   Limits limits;
   bool quiet = false;

@@ -203,8 +203,10 @@ Ending explain_worker_exit(const Activity& a, const WorkerEnd& end) {
   const bool ours = end.participants.empty();
   auto all = suspects_of(end.participants, what_happened(end));
   if (!a.is_sound()) return with_suspects(own_end("working", end, ours), std::move(all));
-  if (!a.last_words.empty() && has_exited_as_told(end))
+  if (!a.last_words.empty() && has_exited_as_told(end)) {
+    if (end.file_shrank) all.clear();
     return with_suspects({kFileLost, a.last_words.text(), false, {}}, std::move(all));
+  }
   const auto& s = guilty_slot(a);
   const auto plugin = s.plugin.text();
   if (limit) all.clear();

@@ -288,6 +288,10 @@ TEST(WorkerExit, TheLastWordsOfTheWorkerStand) {
   EXPECT_EQ(explain_worker_exit(a, by_signal(5 << 8)).status, 6);
   EXPECT_EQ(left_out(explain_worker_exit(a, with_both(by_signal(4 << 8)))),
             "com.acme.a;/x/b.tmeter;");
+  // The supervisor sees for itself that the file became shorter.
+  auto shrank = with_both(by_signal(4 << 8));
+  shrank.file_shrank = true;
+  EXPECT_EQ(left_out(explain_worker_exit(a, shrank)), "");
 }
 
 TEST(WorkerExit, AnEngineThatTheWorkerHasNotToldIsNone) {
