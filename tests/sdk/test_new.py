@@ -169,8 +169,8 @@ class NewRefused(CliTest):
                 self.assertTrue(words[5].startswith("-DCMAKE_PREFIX_PATH=/"), words)
 
     def test_folders_that_cannot_be_made(self):
-        self.refused(["cannot be made"], "layers", "--kind", "op", "--output", self.folder / "no" / "such" / "folder")
-        self.refused(["cannot be made"], "layers", "--kind", "op", "--output", "/proc/layers")
+        self.refused(["cannot be created"], "layers", "--kind", "op", "--output", self.folder / "no" / "such" / "folder")
+        self.refused(["cannot be created"], "layers", "--kind", "op", "--output", "/proc/layers")
 
 
 class Help(CliTest):
