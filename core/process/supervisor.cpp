@@ -53,7 +53,7 @@ struct Course {
   }
 };
 
-/// 0 of what is not a regular file.
+/// 0 unless it is a regular file.
 off_t size_of_file(const std::string& path) {
   struct stat info {};
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) ? info.st_size : 0;

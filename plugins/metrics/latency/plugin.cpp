@@ -19,6 +19,9 @@ using tmeter::Cell;
 using tmeter::Graph;
 using tmeter::ObserverCall;
 
+// Of whole runs together, as min_run_time of torch.utils.benchmark's blocked_autorange. Percentiles
+// of a dozen short runs would be those of a single slow one.
+constexpr double kLeastSeconds = 0.2;
 constexpr size_t kMaxSamples = size_t{1} << 22;  // of all operators together: 32 MiB
 
 const std::array<tmeter::MetricSpec, 9> kMetrics{{
@@ -127,6 +130,7 @@ class Latency final : public tmeter::Observer {
     const auto took = static_cast<double>(e.nanoseconds - e.since) * 1e-9;
     if (e.kind == TMETER_EVENT_RUN_END) {
       (e.run == TMETER_RUN_WHOLE ? whole_ : observed_).add(took);
+      if (e.run == TMETER_RUN_WHOLE) measured_ += took;
     } else if (e.kind == TMETER_EVENT_OP_END && times_ < kMaxSamples) {
       operators_[tmeter::Node(e.node).index()].add(took);
       ++times_;
@@ -134,7 +138,8 @@ class Latency final : public tmeter::Observer {
   }
 
   bool enough(ObserverCall&) override {
-    return whole_.count() >= least_ && whole_.uncertainty() <= precision_;
+    return whole_.count() >= least_ && measured_ >= kLeastSeconds &&
+           whole_.uncertainty() <= precision_;
   }
 
   void end(const Graph& graph, ObserverCall& call) override {
@@ -220,6 +225,7 @@ class Latency final : public tmeter::Observer {
 
   latency::OtherProcesses others_;
   double precision_ = 0;
+  double measured_ = 0;  // seconds of whole runs
   size_t least_ = 0, times_ = 0;
   Samples whole_, observed_;
   std::vector<Samples> operators_;
@@ -227,22 +233,22 @@ class Latency final : public tmeter::Observer {
 
 }  // namespace
 
-TMETER_PLUGIN_INFO((tmeter::PluginInfo{
-                       .id = "org.tmeter.latency",
-                       .version = "1.0.0",
-                       .description = "Measured time of the model, its modules and operators",
-                   }),
-                   [](tmeter::Registrar& r) {
-                     for (const auto& m : kMetrics) r.metric(m);
-                     r.option(plugins::real_option(
-                         "precision", "0.02", 1e-4, 1,
-                         "runs are repeated until the 95 % confidence interval of the "
-                         "median is within this share of it, or --run-for is over"));
-                     r.option(plugins::integer_option(
-                         "runs", "10", 1, 1e6,
-                         "smallest number of whole runs, if --run-for permits"));
-                     tmeter::observer<Latency>(
-                         r, "latency",
-                         "infer_time throughput infer_time_p5 infer_time_p95 op_time time_share "
-                         "op_time_p95 infer_runs observing_cost");
-                   })
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{
+        .id = "org.tmeter.latency",
+        .version = "1.0.0",
+        .description = "Measured time of the model, its modules and operators",
+    }),
+    [](tmeter::Registrar& r) {
+      for (const auto& m : kMetrics) r.metric(m);
+      r.option(plugins::real_option(
+          "precision", "0.02", 1e-4, 1,
+          "runs are repeated for 0.2 s at least, until the 95 % confidence interval of "
+          "the median is within this share of it, or --run-for is over"));
+      r.option(plugins::integer_option("runs", "10", 1, 1e6,
+                                       "smallest number of whole runs, if --run-for permits"));
+      tmeter::observer<Latency>(
+          r, "latency",
+          "infer_time throughput infer_time_p5 infer_time_p95 op_time time_share "
+          "op_time_p95 infer_runs observing_cost");
+    })
