@@ -215,6 +215,9 @@ class Operators(CliTest):
                 ("torch.multi_margin_loss(x, torch.zeros([4], dtype=4), 1, 1.0, None, 0)", "4x3", [4]),
                 ("torch.multi_margin_loss(x, torch.zeros([4], dtype=4))", "4x3", []),
                 ("torch.multilabel_margin_loss(x, torch.zeros([4, 3], dtype=4), 0)", "4x3", [4]),
+                ("torch.pdist(x)", "5x3", [10]), ("torch.pdist(x)", "1x3", [0]),
+                ("torch.nll_loss_nd(x, torch.zeros([2, 4, 5], dtype=4))", "2x3x4x5", []),
+                ("torch.nll_loss_nd(x, torch.zeros([2, 4, 5], dtype=4), None, 0)", "2x3x4x5", [2, 4, 5]),
                 ("torch.istft(torch.complex(x, x), 16)", "2x9x21", [2, 80]),
                 ("torch.istft(torch.complex(x, x), 16, 8, 16, torch.ones([16]), True, False, None, 100)", "9x21", [100]),
                 ("torch.istft(torch.complex(x, x), 16, 5, center=False, return_complex=False)", "9x21", [116])):

@@ -111,6 +111,19 @@ void int8_packed_mm(KernelCall& call) {  // mat2: [m, k]
   call.give(like(a, {a.size(0), b.size(0)}));
 }
 
+// self [N, C, H, W], target [N, H, W] → (losses of all places unless reduced to one, total weight)
+void nll_loss2d(KernelCall& call) {
+  const auto x = call.tensor("self");
+  call.give(like(x, call.integer("reduction") == 0 ? call.tensor("target").sizes().vec() : Dims{}));
+  call.give(like(x, {}));
+}
+
+// [n, M] → the distances of all pairs
+void pdist(KernelCall& call) {
+  const auto x = call.tensor("self");
+  call.give(like(x, {x.size(0) * (x.size(0) - 1) / 2}));
+}
+
 // x1 [B…, P, M], x2 [B…, R, M] → [B…, P, R]
 void cdist(KernelCall& call) {
   const auto a = call.tensor("x1"), b = call.tensor("x2");
@@ -215,6 +228,8 @@ constexpr KernelEntry kReductionTable[] = {
     {"aten::_fft_c2r", fft_c2r},
     {"aten::istft", istft, /*replaces_stub=*/true},
     {"aten::cov", covariance, /*replaces_stub=*/true},
+    {"aten::_pdist_forward", pdist},
+    {"aten::nll_loss2d_forward", nll_loss2d},
     {"aten::multi_margin_loss", multi_margin_loss},
     {"aten::multilabel_margin_loss_forward", multilabel_margin_loss},
 };
