@@ -256,11 +256,6 @@ std::optional<size_t> find_by_title(std::string_view title, const std::vector<Co
   return found;
 }
 
-std::string in_lower_case(std::string text) {
-  for (auto& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
-}
-
 std::optional<size_t> column_of(const Assertion& a, const std::vector<Column>& columns) {
   for (size_t i = 0; i < columns.size(); ++i)
     if (columns[i].id == a.metric) return i;
@@ -285,7 +280,7 @@ size_t find_column(const Assertion& a, const Results& results) {
   if (const auto found = column_of(a, results.columns)) return *found;
   std::vector<std::string> names{"coverage", "unknown"};
   for (const auto& c : results.columns) names.push_back(c.id);
-  const auto meant = did_you_mean(in_lower_case(a.metric), names);
+  const auto meant = did_you_mean(lower_case(a.metric), names);
   refuse(a.text, "there is no metric '" + printable(a.metric) + "' in this run" +
                      (meant.empty() ? "; `tmeter plugin list` lists those of all plugins" : meant));
 }

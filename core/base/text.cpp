@@ -13,6 +13,11 @@ std::string joined(const std::vector<std::string>& items) {
   return out;
 }
 
+std::string lower_case(std::string text) {
+  for (auto& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
 std::vector<std::string> split(std::string_view text, std::string_view separators) {
   std::vector<std::string> parts;
   size_t begin = 0;

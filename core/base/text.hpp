@@ -10,6 +10,9 @@
 
 namespace tmeter::core {
 
+/// Changes ASCII letters alone.
+std::string lower_case(std::string text);
+
 /// Non-empty parts of `text` between any of the `separators`.
 std::vector<std::string> split(std::string_view text, std::string_view separators);
 

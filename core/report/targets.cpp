@@ -13,11 +13,6 @@
 namespace tmeter::core {
 namespace {
 
-std::string lower_case(std::string text) {
-  for (auto& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
-}
-
 /// Whether two names are links to one regular file. Other files (/dev/null) may be named
 /// twice.
 bool same_file(const std::string& a, const std::string& b) {
@@ -59,7 +54,8 @@ std::string writer_for(const Registry& registry, const std::string& file,
     if (!extension.empty() && lower_case(w->extension) == extension) names.push_back(w->name);
   }
   if (std::find(names.begin(), names.end(), extension) != names.end()) return extension;
-  if (std::find(names.begin(), names.end(), preferred) != names.end()) return std::string(preferred);
+  if (std::find(names.begin(), names.end(), preferred) != names.end())
+    return std::string(preferred);
   if (names.size() == 1) return names.front();
   const auto report = "--report " + printable(file) + ": ";
   if (!names.empty()) {

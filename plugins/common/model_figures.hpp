@@ -32,8 +32,8 @@ inline void register_figures(tmeter::Registrar& r, std::span<const ModelFigure> 
   for (const auto& f : figures) r.metric(spec_of(f));
 }
 
-/// The ids, separated by spaces. A registrar borrows them.
-inline std::string ids_of(std::span<const ModelFigure> figures) {
+/// The ids of a table of metrics, separated by spaces. A registrar borrows them.
+std::string ids_of(const auto& figures) {
   std::string out;
   for (const auto& f : figures) out += (out.empty() ? "" : " ") + std::string(f.id);
   return out;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "plugins/common/decoder/experts.hpp"
+#include "plugins/common/model_figures.hpp"
 
 namespace serving {
 namespace {
@@ -13,28 +14,45 @@ using tmeter::Call;
 using tmeter::Count;
 using tmeter::Graph;
 
-struct Column {
-  std::string_view id, title, unit;
-  int32_t kind;
-  std::string_view convention;
-};
-
 enum : size_t { kKept, kPrefillMacs, kPrefillBytes, kStepMacs, kStepBytes };
 
-constexpr Column kColumns[] = {
-    {"serving_layer_bytes", "kept", "B", TMETER_UNIT_BYTE,
-     "keys, values and states that the layer keeps for serving.sequences of serving.context "
-     "tokens, by the rule of serving.engine"},
-    {"serving_layer_prefill_macs", "prefill MACs", "MAC", TMETER_UNIT_OP,
-     "of all tokens of the prompts, attention in full; of experts, those that a token chooses"},
-    {"serving_layer_prefill_bytes", "prefill moves", "B", TMETER_UNIT_BYTE,
-     "weights that the tokens of all prompts read, and the caches that they write; of E experts, "
-     "E · (1 − (1 − k/E)^tokens)"},
-    {"serving_layer_step_macs", "step MACs", "MAC", TMETER_UNIT_OP,
-     "of one more token of every sequence; of experts, those that a token chooses"},
-    {"serving_layer_step_bytes", "step reads", "B", TMETER_UNIT_BYTE,
-     "weights that one more token of every sequence reads, and the caches; of E experts, "
-     "E · (1 − (1 − k/E)^sequences)"},
+constexpr tmeter::MetricSpec kColumns[] = {
+    {.id = "serving_layer_bytes",
+     .title = "kept",
+     .unit = "B",
+     .unit_kind = TMETER_UNIT_BYTE,
+     .convention =
+         "keys, values and states that the layer keeps for serving.sequences of serving.context "
+         "tokens, by the rule of serving.engine"},
+    {.id = "serving_layer_prefill_macs",
+     .title = "prefill MACs",
+     .unit = "MAC",
+     .unit_kind = TMETER_UNIT_OP,
+     .flags = TMETER_METRIC_DETAIL,
+     .convention =
+         "of all tokens of the prompts, attention in full; of experts, those that a token chooses"},
+    {.id = "serving_layer_prefill_bytes",
+     .title = "prefill moves",
+     .unit = "B",
+     .unit_kind = TMETER_UNIT_BYTE,
+     .flags = TMETER_METRIC_DETAIL,
+     .convention = "weights that the tokens of all prompts read, and the caches that they write; "
+                   "of E experts, "
+                   "E · (1 − (1 − k/E)^tokens)"},
+    {.id = "serving_layer_step_macs",
+     .title = "step MACs",
+     .unit = "MAC",
+     .unit_kind = TMETER_UNIT_OP,
+     .flags = TMETER_METRIC_DETAIL,
+     .convention = "of one more token of every sequence; of experts, those that a token chooses"},
+    {.id = "serving_layer_step_bytes",
+     .title = "step reads",
+     .unit = "B",
+     .unit_kind = TMETER_UNIT_BYTE,
+     .flags = TMETER_METRIC_DETAIL,
+     .convention =
+         "weights that one more token of every sequence reads, and the caches; of E experts, "
+         "E · (1 − (1 − k/E)^sequences)"},
 };
 
 /// An operator of each layer, to which the bytes that it keeps belong.
@@ -77,23 +95,10 @@ void emit(const Sums& sums, size_t column, const Call& call) {
 }  // namespace
 
 void register_layers(tmeter::Registrar& r) {
-  for (const auto& c : kColumns)
-    r.metric({.id = c.id,
-              .title = c.title,
-              .unit = c.unit,
-              .unit_kind = c.kind,
-              .flags = &c == &kColumns[kKept] ? 0u : uint32_t{TMETER_METRIC_DETAIL},
-              .convention = c.convention});
+  for (const auto& c : kColumns) r.metric(c);
 }
 
-const std::string& layer_ids() {
-  static const auto ids = [] {
-    std::string out;
-    for (const auto& c : kColumns) out += (out.empty() ? "" : " ") + std::string(c.id);
-    return out;
-  }();
-  return ids;
-}
+std::string layer_ids() { return plugins::ids_of(kColumns); }
 
 void say_no_layers(const Call& call, const std::string& why) {
   for (const auto& c : kColumns) {

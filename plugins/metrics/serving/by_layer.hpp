@@ -9,7 +9,7 @@ namespace serving {
 
 void register_layers(tmeter::Registrar& r);
 /// The ids of all, separated by spaces.
-const std::string& layer_ids();
+std::string layer_ids();
 
 /// All columns are missing.
 void say_no_layers(const tmeter::Call& call, const std::string& why);
