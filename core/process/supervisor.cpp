@@ -2,10 +2,10 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -24,6 +24,7 @@
 
 namespace tmeter::core {
 namespace {
+namespace fs = std::filesystem;
 
 constexpr auto kMemoryInterval = std::chrono::milliseconds(50);
 constexpr double kGrace = 0.7;       // seconds for a worker after Ctrl-C
@@ -53,10 +54,20 @@ struct Course {
   }
 };
 
-/// 0 unless it is a regular file.
-off_t size_of_file(const std::string& path) {
-  struct stat info {};
-  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) ? info.st_size : 0;
+/// Bytes of the model's files: one file, or all of a folder or beside an index of shards.
+uintmax_t size_of_model(const std::string& path) {
+  std::error_code failed;
+  const auto size_of = [&](const fs::path& file) -> uintmax_t {
+    const auto size = fs::is_regular_file(file, failed) ? fs::file_size(file, failed) : 0;
+    return failed ? 0 : size;
+  };
+  const bool is_folder = fs::is_directory(path, failed);
+  if (!is_folder && !path.ends_with(".json")) return size_of(path);
+  uintmax_t total = 0;
+  const auto folder = is_folder ? fs::path(path) : fs::absolute(path, failed).parent_path();
+  for (fs::directory_iterator file(folder, failed), end; file != end; file.increment(failed))
+    total += size_of(file->path());
+  return total;
 }
 
 /// One worker, from its fork to its end.
@@ -69,7 +80,7 @@ class Attempt {
         terminal_(terminal),
         outputs_(outputs),
         stray_(job.quiet),
-        size_(size_of_file(job.subject)),
+        size_(size_of_model(job.subject)),
         worker_(job, work, course.signals, excluded, watchful),
         frames_(worker_.frames()),
         validator_(job.runs_model) {}
@@ -102,7 +113,7 @@ class Attempt {
     if (said_ && ended_by_ == EndedBy::kItself) end_by(EndedBy::kContract, "it ended abnormally");
     return explain_worker_exit(
         activity(), {ended_by_, worker_.wait_status(), limit_, job_.subject, engine_, participants_,
-                     size_of_file(job_.subject) < size_});
+                     size_of_model(job_.subject) < size_});
   }
 
   void turn() {
@@ -239,7 +250,7 @@ class Attempt {
   Terminal& terminal_;
   Outputs& outputs_;
   StrayOutput stray_;
-  off_t size_;  // of the model's file when the worker began
+  uintmax_t size_;  // of the model when the worker began
   WorkerProcess worker_;
   FrameReader frames_;
   FrameValidator validator_;

@@ -28,7 +28,7 @@ struct WorkerEnd {
   std::string subject;  ///< the model's path
   std::string engine = {};  ///< runs code of the file or the model, as the worker has told
   std::vector<Participant> participants = {};
-  bool file_shrank = false;  ///< the model's file is shorter than at the worker's start
+  bool file_shrank = false;  ///< the model's files are shorter than at the worker's start
 };
 
 /// "crashed (segmentation fault)"

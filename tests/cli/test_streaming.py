@@ -79,6 +79,17 @@ class Streaming(CliTest):
                             "--report", f"json={out}", env={"ZEROS_MEANWHILE": f"cut {path}", "TMETER_SANDBOX": "off"})
         self.assertFalse(out.exists())
 
+    def test_a_shard_that_shrinks_while_it_is_read(self):
+        shards = {"small": "a.safetensors", "big": "m.safetensors"}
+        self.file("a.safetensors", safetensors({"small": ([4], struct.pack("<4f", 0, 2, 0, 3))}))
+        big = struct.pack("<ff", 0, 1) * (40 * MIB // 8)
+        cut = self.file("m.safetensors", safetensors({"big": ([40, MIB // 4], big)}))
+        index = self.file("model.safetensors.index.json", json.dumps({"weight_map": shards}).encode())
+        for path in (index, self.folder):
+            cut.write_bytes(safetensors({"big": ([40, MIB // 4], big)}))
+            self.assert_refused(4, ["m.safetensors", "became shorter"], path, "--plugins=zeros", "--plugin", self.plugin,
+                                env={"ZEROS_MEANWHILE": f"cut {cut}", "TMETER_SANDBOX": "off"})
+
     def test_a_plugin_that_fails_is_named_with_the_tensor_and_costs_its_own_column(self):
         done = tmeter(self.model(40), "--plugins=params,zeros", "--plugin", self.plugin, "--report", "json",
                       env={"ZEROS_MEANWHILE": "fail"})
