@@ -1,7 +1,10 @@
-// Multiply-accumulates of a node's backward: for each factor of a product that needs a gradient one
+// Work and memory of a node's backward.
+//
+// The multiply-accumulates: for each factor of a product that needs a gradient one
 // product as large as the forward's, `backward of X · Y = (dZ · Yᵀ, Xᵀ · dZ)`.
 #pragma once
 #include <optional>
+#include <string_view>
 #include <tmeter/cpp/plugin.hpp>
 
 #include "gradients.hpp"
@@ -27,5 +30,16 @@ bool is_attention(std::string_view base);
 /// and a softmax.
 bool runs_fused(const tmeter::Node& attention, const Gradients& gradients,
                 const Settings& settings);
+
+// Memory that one operator's backward takes: whether the gradient of an argument is that of the
+// result, or new, and which temporaries its formula makes.
+
+/// The gradient of the argument lies in the storage of the result's gradient.
+bool shares_gradient(const tmeter::Node& node, std::string_view argument,
+                     const tmeter::Value& value);
+
+/// The largest number of bytes beside the gradients themselves.
+tmeter::Count backward_temporaries(const tmeter::Node& node, const Gradients& gradients,
+                                   const Settings& settings);
 
 }  // namespace training

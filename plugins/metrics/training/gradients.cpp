@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tmeter/cpp/op_class.hpp>
 
-#include "composites.hpp"
+#include "derivatives.hpp"
 
 namespace training {
 namespace {

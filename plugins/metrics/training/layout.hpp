@@ -4,8 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <tmeter/cpp/plugin.hpp>
+#include <utility>
 #include <vector>
+
+#include "settings.hpp"
 
 namespace training {
 
@@ -34,5 +38,40 @@ std::optional<Dims> view_strides(DimSpan from, DimSpan strides, DimSpan to);
 /// Dense strides of `shape` in the order of the dims of `like`, which has as many: the layout of an
 /// elementwise operator's result.
 Dims strides_like(DimSpan shape, DimSpan like);
+
+// Operators whose result lies in the storage of an argument.
+
+/// Whether a dropout is active: in training with a rate above 0.
+bool drops_out(const tmeter::Node& node, const Settings& settings);
+
+enum class Sharing { kFresh, kView };
+
+/// Whether the results are views of the first tensor argument, which has these strides. A reshape
+/// that has to copy, a conversion to another type and an active dropout are fresh.
+Sharing sharing_of(const tmeter::Node& node, const tmeter::Value& base, DimSpan strides,
+                   const Settings& settings);
+
+/// Strides of a result of a view.
+Dims strides_of_view(const tmeter::Node& node, const tmeter::Value& base, DimSpan strides,
+                     const tmeter::Value& result);
+
+// The layout that at::einsum gives the two operands of a product: it keeps a view or a copy of
+// each.
+
+/// An operand as the batch of matrices that is multiplied.
+struct BatchedMatrix {
+  Dims shape, strides;  // permuted, before the reshape
+  Dims to;              // batch, rows, columns
+};
+
+struct EinsumOperand {
+  DimSpan shape, strides;
+};
+
+/// Empty when nothing is summed over (then it is an elementwise product), for equations with "..."
+/// or a label twice in an operand.
+std::optional<std::pair<BatchedMatrix, BatchedMatrix>> einsum_matrices(std::string_view equation,
+                                                                       EinsumOperand left,
+                                                                       EinsumOperand right);
 
 }  // namespace training

@@ -4,7 +4,7 @@
 #include <tmeter/cpp/op_class.hpp>
 
 #include "backward_work.hpp"
-#include "views.hpp"
+#include "layout.hpp"
 
 namespace training {
 namespace {

@@ -1,13 +1,11 @@
 // training: the cost of a training step, its backward work and the tensors kept for it.
 
+#include "analyses.hpp"
+#include "checkpointing.hpp"
 #include "conventions.hpp"
 #include "optimizers.hpp"
-#include "options.hpp"
 #include "plugins/common/options.hpp"
-#include "regions.hpp"
-#include "step_report.hpp"
-#include "torchtitan.hpp"
-#include "utilization.hpp"
+#include "settings.hpp"
 
 namespace {
 

@@ -5,9 +5,8 @@
 #include <tmeter/cpp/op_class.hpp>
 
 #include "backward_work.hpp"
-#include "composites.hpp"
-#include "einsum.hpp"
-#include "views.hpp"
+#include "derivatives.hpp"
+#include "layout.hpp"
 
 namespace training {
 namespace {

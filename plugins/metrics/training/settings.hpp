@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <tmeter/cpp/plugin.hpp>
 
+#include "optimizers.hpp"
+
 namespace training {
 
 enum class Device { kCpu, kCuda };
@@ -23,6 +25,16 @@ inline tmeter::Count element_bytes(tmeter::DType dtype, const Settings& settings
 
 inline tmeter::Count bytes_of(const tmeter::Value& value, const Settings& settings) {
   return value.numel() * element_bytes(value.dtype(), settings);
+}
+
+/// The options `training.*` that say how a step runs.
+inline Settings settings_of(const tmeter::Call& call) {
+  Settings s;
+  s.train = call.option_text("mode") == "train";
+  s.device = call.option_text("device") == "cuda" ? Device::kCuda : Device::kCpu;
+  s.attention = call.option_text("attention") == "math" ? Attention::kMath : Attention::kFused;
+  s.float_bytes = weight_bytes_of(call.option_text("precision"));
+  return s;
 }
 
 }  // namespace training

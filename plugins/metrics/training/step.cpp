@@ -4,7 +4,7 @@
 #include <tmeter/cpp/op_class.hpp>
 #include <unordered_map>
 
-#include "gradient_memory.hpp"
+#include "backward_work.hpp"
 
 namespace training {
 namespace {

@@ -9,8 +9,8 @@
 #include <tmeter/cpp/plugin.hpp>
 #include <vector>
 
+#include "checkpointing.hpp"
 #include "gradients.hpp"
-#include "regions.hpp"
 #include "saved.hpp"
 
 namespace training {
@@ -38,8 +38,8 @@ struct StepMemory {
 /// Bytes that follow from the optimizer and the precision.
 struct StepCosts {
   tmeter::Count weights = 0, states = 0;
-  tmeter::Count buffers = 0;          // of the weights
-  tmeter::Count trained_weights = 0;  // of the weights, with adapters
+  tmeter::Count buffers = 0;                         // of the weights
+  tmeter::Count trained_weights = 0;                 // of the weights, with adapters
   std::vector<tmeter::Count> gradients;              // by tensor
   std::vector<tmeter::Count> adapters;               // gradients of the adapters beside a tensor
   std::vector<tmeter::Count> weights_of, states_of;  // by tensor, with its adapters'

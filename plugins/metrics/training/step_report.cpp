@@ -1,16 +1,14 @@
-#include "step_report.hpp"
-
 #include <algorithm>
 #include <functional>
 #include <string>
 #include <tmeter/cpp/units.hpp>
 
-#include "checkpoint_choices.hpp"
+#include "analyses.hpp"
+#include "checkpointing.hpp"
 #include "gradients.hpp"
 #include "optimizers.hpp"
-#include "options.hpp"
 #include "plugins/common/wording.hpp"
-#include "regions.hpp"
+#include "settings.hpp"
 #include "sharding.hpp"
 #include "step.hpp"
 

@@ -1,10 +1,10 @@
-#include "torchtitan.hpp"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <set>
 #include <string>
+
+#include "analyses.hpp"
 
 namespace training {
 namespace {

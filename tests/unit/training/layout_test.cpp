@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "einsum.hpp"
 #include "gradients.hpp"
 
 namespace {
