@@ -3,6 +3,7 @@
 #include <tmeter/cpp/plugin.hpp>
 
 #include "operators/torch_version.hpp"
+#include "plugins/common/options.hpp"
 #include "resize.hpp"
 
 TMETER_PLUGIN_INFO(
@@ -15,23 +16,12 @@ TMETER_PLUGIN_INFO(
     }),
     [](tmeter::Registrar& r) {
       tmeter::torch_backend::require_built_torch();
-      r.option({.key = "timeout",
-                .type = TMETER_OPTION_FLOAT,
-                .default_value = "60",
-                .text = "seconds after which working out the sizes is given up",
-                .min = 0.1,
-                .max = 86400});
-      r.option({.key = "max-operators",
-                .type = TMETER_OPTION_INT,
-                .default_value = "1000000",
-                .text = "operators after which working out the sizes is given up",
-                .min = 1,
-                .max = 9e6});
-      r.option({.key = "max-memory",
-                .type = TMETER_OPTION_INT,
-                .default_value = "8192",
-                .text = "MiB by which the process may grow while the sizes are worked out",
-                .min = 1,
-                .max = 1e9});
+      r.option(plugins::real_option("timeout", "60", 0.1, 86400,
+                                    "seconds after which working out the sizes is given up"));
+      r.option(plugins::integer_option("max-operators", "1000000", 1, 9e6,
+                                       "operators after which working out the sizes is given up"));
+      r.option(plugins::integer_option(
+          "max-memory", "8192", 1, 1e9,
+          "MiB by which the process may grow while the sizes are worked out"));
       r.propagator("LibTorch", tmeter::resize::resize);
     })

@@ -4,6 +4,7 @@
 
 #include "executor/prepare.hpp"
 #include "operators/torch_version.hpp"
+#include "plugins/common/options.hpp"
 #include "torchscript/load_model.hpp"
 
 TMETER_PLUGIN_INFO(
@@ -14,52 +15,26 @@ TMETER_PLUGIN_INFO(
     }),
     [](tmeter::Registrar& r) {
       tmeter::torch_backend::require_built_torch();
-      r.option({.key = "timeout",
-                .type = TMETER_OPTION_FLOAT,
-                .default_value = "60",
-                .text = "seconds after which the run of the model is stopped",
-                .min = 0.1,
-                .max = 86400});
-      r.option({.key = "max-operators",
-                .type = TMETER_OPTION_INT,
-                .default_value = "1000000",
-                .text = "operators after which the run of the model is stopped",
-                .min = 1,
-                .max = 9e6});
-      r.option({.key = "max-memory",
-                .type = TMETER_OPTION_INT,
-                .default_value = "8192",
-                .text = "MiB that a run with real weights may take; only models whose control "
-                        "flow depends on data are run with them",
-                .min = 1,
-                .max = 1e9});
-      r.option({.key = "op-library",
-                .text =
-                    "libraries with operators that LibTorch lacks, separated by ':', for loading "
-                    "TorchScript; --op-library sets it"});
-      r.option(
-          {.key = "real-values",
-           .type = TMETER_OPTION_INT,
-           .default_value = "0",
-           .text =
-               "above 0: TorchScript in which sizes depend on data is recorded in a run with its "
-               "weights on this many threads, instead of with the largest sizes; --inference "
-               "sets it",
-           .min = 0,
-           .max = 1024});
-      r.option(
-          {.key = "output-digest",
-           .type = TMETER_OPTION_BOOL,
-           .default_value = "false",
-           .text = "run the model once more and report type, shape and SHA-256 of each output"});
-      r.option(
-          {.key = "output-values",
-           .type = TMETER_OPTION_INT,
-           .default_value = "0",
-           .text =
-               "N above 0: run the model once more and report the first N elements of each output",
-           .min = 0,
-           .max = 1000});
+      r.option(plugins::real_option("timeout", "60", 0.1, 86400,
+                                    "seconds after which the run of the model is stopped"));
+      r.option(plugins::integer_option("max-operators", "1000000", 1, 9e6,
+                                       "operators after which the run of the model is stopped"));
+      r.option(plugins::integer_option("max-memory", "8192", 1, 1e9,
+                                       "MiB that a run with real weights may take; only models "
+                                       "whose control flow depends on data are run with them"));
+      r.option(plugins::text_option("op-library",
+                                    "libraries with operators that LibTorch lacks, separated by "
+                                    "':', for loading TorchScript; --op-library sets it"));
+      r.option(plugins::integer_option(
+          "real-values", "0", 0, 1024,
+          "above 0: TorchScript in which sizes depend on data is recorded in a run with its "
+          "weights on this many threads, instead of with the largest sizes; --inference sets it"));
+      r.option(plugins::flag_option(
+          "output-digest", false,
+          "run the model once more and report type, shape and SHA-256 of each output"));
+      r.option(plugins::integer_option(
+          "output-values", "0", 0, 1000,
+          "N above 0: run the model once more and report the first N elements of each output"));
       r.loader("torchscript", "TorchScript archive", {{"zip:*/constants.pkl zip:*/code/*", 90}},
                tmeter::torch_backend::load_model, "LibTorch");
       tmeter::executor<tmeter::torch_backend::prepare>(r, "LibTorch");

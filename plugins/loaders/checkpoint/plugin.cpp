@@ -7,6 +7,7 @@
 #include "choice.hpp"
 #include "container.hpp"
 #include "modules.hpp"
+#include "plugins/common/options.hpp"
 #include "plugins/common/wording.hpp"
 
 namespace checkpoint {
@@ -173,9 +174,9 @@ TMETER_PLUGIN_INFO(
         .description = "Reads files of torch.save without running their code or reading weights",
     }),
     [](tmeter::Registrar& r) {
-      r.option({.key = "key",
-                .text = "which part of a checkpoint is the model: model.ema; default: by rule; "
-                        ". is everything"});
+      r.option(plugins::text_option(
+          "key",
+          "which part of a checkpoint is the model: model.ema; default: by rule; . is everything"));
       // The pickle of protocols 2 to 5 begins with 0x80, that of protocol 1 with the digits of
       // torch.save's magic number.
       r.loader("checkpoint", "torch.save checkpoint",

@@ -5,6 +5,7 @@
 #include "graph_reader.hpp"
 #include "guards.hpp"
 #include "inputs.hpp"
+#include "plugins/common/options.hpp"
 #include "recording.hpp"
 #include "ties.hpp"
 
@@ -248,9 +249,8 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{"org.tmeter.pt2",
                                        {},
                                        {}}),
                    [](tmeter::Registrar& r) {
-                     r.option(
-                         {.key = "model",
-                          .text = "which model of an archive with several; default: the first"});
+                     r.option(plugins::text_option(
+                         "model", "which model of an archive with several; default: the first"));
                      r.loader("pt2", "torch.export archive",
                               {{"zip:*/models/*.json", 90},
                                {"zip:models/*.json", 90},
