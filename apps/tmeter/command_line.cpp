@@ -494,21 +494,6 @@ CommandLine parse_command_line(const Arguments& arguments, Command command) {
   return out;
 }
 
-const std::vector<CommandText>& command_texts() {
-  static const std::vector<CommandText> all{
-      {"tmeter [options] MODEL", "analyse"},
-      {"tmeter show [options] REPORT.json", "a saved report in any format, without the model"},
-      {"tmeter diff [options] BEFORE AFTER", "two models or saved reports compared"},
-      {"tmeter merge [options] REPORT...",
-       "reports of shards as one; --index: a row for each model"},
-      {"tmeter budget [--update] [--why]", "the [[budget]] tables of tmeter.toml"},
-      {"tmeter fleet [options] FILES...", "many models at once, by the Python package"},
-      {"tmeter plugin list|info|check|new", "what is installed, and plugins of one's own"},
-      {"tmeter hardware, config, completion",
-       "machine profiles; the default configuration; bash, zsh, fish"}};
-  return all;
-}
-
 const std::vector<std::pair<int, std::string_view>>& exit_statuses() {
   static const std::vector<std::pair<int, std::string_view>> all{{0, "fine"},
                                                                  {1, "internal error"},
@@ -548,7 +533,7 @@ std::string help_text() {
   out << "tmeter measures the cost and content of PyTorch model files (.pt2, TorchScript, "
          "checkpoint, "
          "safetensors).\n";
-  for (const auto& c : command_texts()) {
+  for (const auto& c : usages()) {
     out << "  " << c.usage << std::string(36 - std::min<size_t>(35, c.usage.size()), ' ') << c.text
         << "\n";
   }

@@ -67,12 +67,6 @@ struct OptionText {
 };
 std::vector<OptionText> option_texts();
 
-/// The usage and purpose of each command.
-struct CommandText {
-  std::string_view usage, text;
-};
-const std::vector<CommandText>& command_texts();
-
 /// A status and its meaning.
 const std::vector<std::pair<int, std::string_view>>& exit_statuses();
 

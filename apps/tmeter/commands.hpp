@@ -1,6 +1,10 @@
-// The subcommands. Each takes its own arguments, returns the exit status, and throws core::Error.
+// The commands `tmeter NAME …`: one table for the program's start, `--help`, the manual page,
+// completions and the correction of typing errors. Each command takes its own arguments, returns
+// the exit status, and throws core::Error.
 #pragma once
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tmeter::app {
@@ -8,15 +12,38 @@ namespace tmeter::app {
 using Arguments = std::vector<std::string>;
 
 int analyse_command(const Arguments& arguments);  ///< tmeter [options] MODEL
-int show_command(const Arguments& arguments);     ///< tmeter show [options] REPORT.json
-int diff_command(const Arguments& arguments);     ///< tmeter diff [options] BEFORE AFTER
-int merge_command(const Arguments& arguments);    ///< tmeter merge [options] REPORT.json...
-int budget_command(const Arguments& arguments);   ///< tmeter budget [--update] [--why] [MODEL...]
-int plugin_command(const Arguments& arguments);   ///< tmeter plugin list|info|manifest|check|new
-int hardware_command(const Arguments& arguments); ///< tmeter hardware list|info|measure
-int fleet_command(const Arguments& arguments);     ///< tmeter fleet, by the Python package
-int config_command(const Arguments& arguments);   ///< tmeter config
-int completion_command(const Arguments& arguments);  ///< tmeter completion bash|zsh|fish
-int manual_command(const Arguments& arguments);      ///< tmeter manual
+int show_command(const Arguments& arguments);
+int diff_command(const Arguments& arguments);
+int merge_command(const Arguments& arguments);
+int budget_command(const Arguments& arguments);
+int fleet_command(const Arguments& arguments);
+int plugin_command(const Arguments& arguments);
+int hardware_command(const Arguments& arguments);
+int config_command(const Arguments& arguments);
+int completion_command(const Arguments& arguments);
+int manual_command(const Arguments& arguments);
+
+/// A line of `--help`.
+struct Usage {
+  std::string_view usage, text;
+};
+
+struct CommandEntry {
+  std::string_view name;
+  int (*run)(const Arguments&);
+  Usage help;                             // empty: an earlier line has the name
+  std::vector<std::string_view> words{};  // of which one may follow the name
+  bool has_options = true;                // false: its --help is that of tmeter
+};
+
+std::span<const CommandEntry> commands();
+
+/// Null if there is none of this name.
+const CommandEntry* find_command(std::string_view name);
+
+std::vector<std::string_view> command_names();
+
+/// The lines of `--help`; the first one is of `tmeter MODEL`.
+std::vector<Usage> usages();
 
 }  // namespace tmeter::app

@@ -1,4 +1,5 @@
-// `tmeter completion bash|zsh|fish`: a script for a shell, from the options and the installed plugins.
+// `tmeter completion bash|zsh|fish`: a script for a shell, from the options and the installed
+// plugins.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -16,16 +17,11 @@ namespace {
 using namespace core;
 using Words = std::vector<std::string>;
 
-constexpr std::string_view kShells[] = {"bash", "zsh", "fish"};
-
 /// The words after `tmeter`, and the words after each of them.
-const std::map<std::string, Words>& commands() {
-  static const std::map<std::string, Words> all{
-      {"show", {}},   {"diff", {}},   {"merge", {}},  {"budget", {"--update", "--why"}},
-      {"config", {}}, {"fleet", {}},  {"manual", {}}, {"hardware", {"list", "info", "measure"}},
-      {"completion", {"bash", "zsh", "fish"}},
-      {"plugin", {"list", "info", "check", "new", "manifest", "index"}}};
-  return all;
+std::map<std::string, Words> words_of_commands() {
+  std::map<std::string, Words> out;
+  for (const auto& c : commands()) out[std::string(c.name)] = Words(c.words.begin(), c.words.end());
+  return out;
 }
 
 /// The values of an option: words, or else names of files.
@@ -43,13 +39,17 @@ std::map<std::string, Words> values(const Registry& registry) {
   auto hardware = known_hardware({data_folder() + "/hardware"});
   if (std::find(hardware.begin(), hardware.end(), "auto") == hardware.end())
     hardware.emplace_back("auto");
-  return {
-      {"--plugins", words(plugins)}, {"--columns", words(metrics)},
-      {"--sort", words(metrics)},    {"--report", words(formats)},
-      {"--set", words(options)},
-      {"--hardware", hardware},      {"--by", {"module", "operator", "type", "family", "tensor"}},
-      {"--only", {"trainable"}},     {"--color", {"auto", "always", "never"}},
-      {"--device", {"cpu", "cuda"}}, {"--depth", {"0", "1", "2", "3", "all"}}};
+  return {{"--plugins", words(plugins)},
+          {"--columns", words(metrics)},
+          {"--sort", words(metrics)},
+          {"--report", words(formats)},
+          {"--set", words(options)},
+          {"--hardware", hardware},
+          {"--by", {"module", "operator", "type", "family", "tensor"}},
+          {"--only", {"trainable"}},
+          {"--color", {"auto", "always", "never"}},
+          {"--device", {"cpu", "cuda"}},
+          {"--depth", {"0", "1", "2", "3", "all"}}};
 }
 
 constexpr size_t kWhole = size_t{1} << 20;  // lists of words are long
@@ -66,8 +66,9 @@ std::string shell_quoted(std::string_view text) {
 std::string plain_words(const Words& words) {
   std::string out;
   for (const auto& word : words) {
-    const bool plain = word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                              "0123456789_-.=") == word.npos;
+    const bool plain = word.find_first_not_of(
+                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                           "0123456789_-.=") == word.npos;
     if (plain) out += (out.empty() ? "" : " ") + word;
   }
   return out;
@@ -79,7 +80,8 @@ Words names(const std::map<std::string, Words>& map) {
   return out;
 }
 
-std::string bash(const std::vector<OptionText>& options, const std::map<std::string, Words>& after) {
+std::string bash(const std::vector<OptionText>& options,
+                 const std::map<std::string, Words>& after) {
   Words all, with_value;
   std::string cases;
   for (const auto& o : options) {
@@ -94,7 +96,7 @@ std::string bash(const std::vector<OptionText>& options, const std::map<std::str
              (o.name == "--set" ? "      compopt -o nospace 2>/dev/null\n" : "") +
              "      return ;;\n";
   }
-  for (const auto& [name, more] : commands())
+  for (const auto& [name, more] : words_of_commands())
     if (!more.empty())
       cases += "    " + name + ")\n      if [ \"$COMP_CWORD\" -eq 2 ]; then _tmeter_words '" +
                plain_words(more) + "'; return; fi ;;\n";
@@ -112,10 +114,12 @@ std::string bash(const std::vector<OptionText>& options, const std::map<std::str
          cases +
          "  esac\n"
          "  case $word in\n"
-         "    -*) COMPREPLY=($(compgen -W '" + plain_words(all) + "' -- \"$word\")) ;;\n"
+         "    -*) COMPREPLY=($(compgen -W '" +
+         plain_words(all) +
+         "' -- \"$word\")) ;;\n"
          "    *) COMPREPLY=($(compgen -f -- \"$word\"))\n"
          "       if [ \"$COMP_CWORD\" -eq 1 ]; then COMPREPLY+=($(compgen -W '" +
-         plain_words(names(commands())) +
+         plain_words(names(words_of_commands())) +
          "' -- \"$word\")); fi ;;\n"
          "  esac\n"
          "}\n"
@@ -136,19 +140,23 @@ std::string zsh(const std::vector<OptionText>& options, const std::map<std::stri
   std::string specs;
   for (const auto& o : options) {
     const auto at = after.find(o.name);
-    const auto action = at == after.end()        ? std::string("_files")
+    const auto action = at == after.end()   ? std::string("_files")
                         : o.name == "--set" ? "compadd -S \"\" - " + plain_words(at->second)
-                        : o.value.find("...") != o.value.npos ? "_sequence compadd - " + plain_words(at->second)
-                                                  : "(" + plain_words(at->second) + ")";
+                        : o.value.find("...") != o.value.npos
+                            ? "_sequence compadd - " + plain_words(at->second)
+                            : "(" + plain_words(at->second) + ")";
     const auto value = o.value.empty() ? std::string() : ":" + zsh_text(o.value) + ":" + action;
     for (const auto& name : {o.short_name, o.name}) {
       if (name.empty()) continue;
       const bool is_long = name.starts_with("--") && !o.value.empty();
-      specs += "    " + shell_quoted("*" + name + (is_long ? "=" : "") + "[" + zsh_text(o.text) + "]" + value) + " \\\n";
+      specs +=
+          "    " +
+          shell_quoted("*" + name + (is_long ? "=" : "") + "[" + zsh_text(o.text) + "]" + value) +
+          " \\\n";
     }
   }
   std::string cases;
-  for (const auto& [name, more] : commands())
+  for (const auto& [name, more] : words_of_commands())
     if (!more.empty())
       cases += "    " + name + ") if (( CURRENT == 3 )); then compadd -- " + plain_words(more) +
                "; return; fi ;;\n";
@@ -158,10 +166,15 @@ std::string zsh(const std::vector<OptionText>& options, const std::map<std::stri
          "  case ${words[2]} in\n" +
          cases +
          "  esac\n"
-         "  if (( CURRENT == 2 )); then compadd -- " + plain_words(names(commands())) + "; fi\n"
-         "  _arguments \\\n" + specs + "    '*:file:_files'\n"
+         "  if (( CURRENT == 2 )); then compadd -- " +
+         plain_words(names(words_of_commands())) +
+         "; fi\n"
+         "  _arguments \\\n" +
+         specs +
+         "    '*:file:_files'\n"
          "}\n"
-         "if [ \"$funcstack[1]\" = _tmeter ]; then _tmeter \"$@\"; else compdef _tmeter tmeter; fi\n";
+         "if [ \"$funcstack[1]\" = _tmeter ]; then _tmeter \"$@\"; else compdef _tmeter tmeter; "
+         "fi\n";
 }
 
 /// fish takes \' inside of single quotes.
@@ -174,15 +187,18 @@ std::string fish_quoted(std::string_view text) {
   return out + "'";
 }
 
-std::string fish(const std::vector<OptionText>& options, const std::map<std::string, Words>& after) {
+std::string fish(const std::vector<OptionText>& options,
+                 const std::map<std::string, Words>& after) {
   std::string out =
       "# fish completion for tmeter: tmeter completion fish | source\n"
       "function __tmeter_list  # of a list between commas, the last item\n"
-      "  set -l before (commandline -ct | string replace -r '^--?[a-z-]+=' '' | string match -r '.*,')\n"
+      "  set -l before (commandline -ct | string replace -r '^--?[a-z-]+=' '' | string match -r "
+      "'.*,')\n"
       "  for word in $argv; echo $before$word; end\n"
       "end\n";
-  out += "complete -c tmeter -n __fish_use_subcommand -a '" + plain_words(names(commands())) + "'\n";
-  for (const auto& [name, more] : commands())
+  out += "complete -c tmeter -n __fish_use_subcommand -a '" +
+         plain_words(names(words_of_commands())) + "'\n";
+  for (const auto& [name, more] : words_of_commands())
     if (!more.empty())
       out += "complete -c tmeter -n '__fish_seen_subcommand_from " + name + "' -a '" +
              plain_words(more) + "'\n";
@@ -204,7 +220,7 @@ std::string fish(const std::vector<OptionText>& options, const std::map<std::str
 }  // namespace
 
 int completion_command(const Arguments& arguments) {
-  const Words shells(std::begin(kShells), std::end(kShells));
+  const auto& shells = find_command("completion")->words;
   const auto shell = arguments.size() == 1 ? arguments[0] : std::string();
   if (std::find(shells.begin(), shells.end(), shell) == shells.end())
     throw Error(ErrorKind::kUsage, "`tmeter completion` takes bash, zsh or fish" +

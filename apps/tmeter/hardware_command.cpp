@@ -49,7 +49,7 @@ int hardware_command(const Arguments& arguments) {
   if (arguments == Arguments{"list"}) return list();
   if (arguments == Arguments{"measure"}) return measure();
   if (arguments.size() == 2 && arguments[0] == "info") return info(arguments[1]);
-  const std::vector<std::string> known{"list", "info", "measure"};
+  const auto& known = find_command("hardware")->words;
   const auto meant = arguments.empty() || std::ranges::count(known, arguments[0])
                          ? std::string()
                          : did_you_mean(arguments[0], known);

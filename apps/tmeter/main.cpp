@@ -17,20 +17,11 @@ namespace {
 int run(int argc, char** argv) {
   using namespace tmeter::app;
   const std::string_view first = argc > 1 ? argv[1] : "", second = argc == 3 ? argv[2] : "";
-  // The options of commands without a model.
-  const bool asks = second == "--help" || second == "-h";
-  if (asks && (first == "hardware" || first == "config" || first == "completion" || first == "manual"))
-    return analyse_command({"--help"});
-  if (first == "plugin") return plugin_command({argv + 2, argv + argc});
-  if (first == "show") return show_command({argv + 2, argv + argc});
-  if (first == "diff") return diff_command({argv + 2, argv + argc});
-  if (first == "merge") return merge_command({argv + 2, argv + argc});
-  if (first == "budget") return budget_command({argv + 2, argv + argc});
-  if (first == "hardware") return hardware_command({argv + 2, argv + argc});
-  if (first == "fleet") return fleet_command({argv + 2, argv + argc});
-  if (first == "config") return config_command({argv + 2, argv + argc});
-  if (first == "completion") return completion_command({argv + 2, argv + argc});
-  if (first == "manual") return manual_command({argv + 2, argv + argc});
+  if (const auto* command = find_command(first)) {
+    const bool asks = second == "--help" || second == "-h";
+    if (asks && !command->has_options) return analyse_command({"--help"});
+    return command->run({argv + 2, argv + argc});
+  }
   const bool is_word = argc >= 2 && access(argv[1], F_OK) != 0;  // and no file
   if (is_word && first == "help") return analyse_command({"--help"});
   if (argc == 2 && is_word && first == "version") return analyse_command({"--version"});

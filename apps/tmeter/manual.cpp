@@ -36,25 +36,27 @@ std::string option_head(const OptionText& o) {
 }
 
 std::string page() {
-  std::string out =
-      ".TH TMETER 1 \"\" \"tmeter " TMETER_VERSION "\"\n"
-      ".SH NAME\ntmeter \\- cost and content of PyTorch model files\n.SH SYNOPSIS\n";
-  for (const auto& c : command_texts()) out += ".nf\n\\fB" + roff(c.usage) + "\\fR\n.fi\n";
+  std::string out = ".TH TMETER 1 \"\" \"tmeter " TMETER_VERSION
+                    "\"\n"
+                    ".SH NAME\ntmeter \\- cost and content of PyTorch model files\n.SH SYNOPSIS\n";
+  for (const auto& c : usages()) out += ".nf\n\\fB" + roff(c.usage) + "\\fR\n.fi\n";
   out += ".SH COMMANDS\n";
-  for (const auto& c : command_texts()) out += entry("\\fB" + roff(c.usage) + "\\fR", c.text);
+  for (const auto& c : usages()) out += entry("\\fB" + roff(c.usage) + "\\fR", c.text);
   std::string group;
   for (const auto& o : option_texts()) {
     if (o.group != group) {
       group = o.group;
       std::string title = group;
-      std::transform(title.begin(), title.end(), title.begin(),
-                     [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+      std::transform(title.begin(), title.end(), title.begin(), [](char c) {
+        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+      });
       out += ".SH " + title + "\n";
     }
     out += entry(option_head(o), o.text);
   }
   out += ".SH EXIT STATUS\n";
-  for (const auto& [status, meaning] : exit_statuses()) out += entry(std::to_string(status), meaning);
+  for (const auto& [status, meaning] : exit_statuses())
+    out += entry(std::to_string(status), meaning);
   return out;
 }
 
@@ -62,8 +64,9 @@ std::string page() {
 
 int manual_command(const Arguments& arguments) {
   if (!arguments.empty())
-    throw Error(ErrorKind::kUsage, "`tmeter manual` takes no arguments; it prints a manual page: "
-                                   "`tmeter manual | man -l -`");
+    throw Error(ErrorKind::kUsage,
+                "`tmeter manual` takes no arguments; it prints a manual page: "
+                "`tmeter manual | man -l -`");
   Terminal::output(page());
   return 0;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "apps/tmeter/commands.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 
@@ -91,10 +92,6 @@ constexpr Elsewhere kCommands[] = {
     {"batch many", "`tmeter fleet FILES...`"},
 };
 
-const std::vector<std::string_view> kOwnCommands{"show",       "diff",   "merge",    "budget",
-                                                 "fleet",      "plugin", "hardware", "config",
-                                                 "completion", "manual"};
-
 std::string_view find_word(std::span<const Elsewhere> table, std::string_view word) {
   for (const auto& entry : table) {
     for (size_t at = 0; at < entry.words.size();) {
@@ -119,7 +116,7 @@ void refuse_command(const std::vector<std::string>& operands) {
   const auto& word = operands.front();
   const auto here = find_word(kCommands, word);
   const auto meant = operands.size() > 1 && word.find_first_of("./") == word.npos
-                         ? did_you_mean(word, kOwnCommands)
+                         ? did_you_mean(word, command_names())
                          : std::string();
   if (here.empty() && meant.empty()) return;
   throw Error(

@@ -16,8 +16,9 @@ struct Option {
 };
 constexpr Option kOutput{"--output", "FILE", "writes to a file instead of standard output"},
     kFolder{"--output", "FOLDER", "the project's folder; default: one called NAME"},
-    kKind{"--kind", "KIND",
-          "op, metric, analysis, advice, tensor, loader, report, shape, module, observer, executor"},
+    kKind{
+        "--kind", "KIND",
+        "op, metric, analysis, advice, tensor, loader, report, shape, module, observer, executor"},
     kPath{"--plugin-path", "DIR", "looks for plugins there, too"},
     kPlugin{"--plugin", "FILE", "one more plugin"},
     kModel{"--model", "FILE", "a model to try it on, too; repeatable"},
@@ -36,8 +37,7 @@ constexpr std::array<Option, 1> kOfManifest{kOutput};
 
 constexpr std::array<Subcommand, 6> kSubcommands{{
     {"list", "", "Lists the plugins found and their offers.", kOfList},
-    {"info", "NAME", "Lists a plugin's metrics, operators, formats, options and rights.",
-     kOfList},
+    {"info", "NAME", "Lists a plugin's metrics, operators, formats, options and rights.", kOfList},
     {"check", "FILE",
      "Opens a library, compares it with its manifest and calls each of its callbacks.\n"
      "They are called in the sandbox, on a model of three operators and on the given models and\n"
@@ -45,8 +45,10 @@ constexpr std::array<Subcommand, 6> kSubcommands{{
      kOfCheck},
     {"new", "NAME", "Writes a project that builds a plugin, tests it and checks it.", kOfNew},
     {"manifest", "FILE",
-     "Writes a library's manifest, which tmeter reads instead of opening the library.", kOfManifest},
-    {"index", "FOLDER",
+     "Writes a library's manifest, which tmeter reads instead of opening the library.",
+     kOfManifest},
+    {"index",
+     "FOLDER",
      "Puts the manifests of a folder into one file, FOLDER/plugins.index.\n"
      "tmeter reads it at its start instead of them.",
      {}},
@@ -63,8 +65,8 @@ std::string help_of(const Subcommand& s) {
                     std::string(s.about) + "\n";
   if (!s.options.empty()) out += "\n";
   for (const auto& o : s.options) {
-    out += "  " + std::string(o.name) + " " + std::string(o.value) + "\n    " + std::string(o.text) +
-           "\n";
+    out += "  " + std::string(o.name) + " " + std::string(o.value) + "\n    " +
+           std::string(o.text) + "\n";
   }
   return out;
 }
@@ -87,14 +89,11 @@ std::vector<std::string> names_of(std::span<const Option> options) {
 const Subcommand& subcommand(const std::string& name) {
   const auto at = std::ranges::find(kSubcommands, name, &Subcommand::name);
   if (at != kSubcommands.end()) return *at;
-  std::string known;
-  std::vector<std::string> names;
-  for (const auto& s : kSubcommands) {
-    known += (known.empty() ? "" : ", ") + std::string(s.name);
-    names.emplace_back(s.name);
-  }
-  throw Error(ErrorKind::kUsage, "`tmeter plugin " + printable(name) + "`: there are " + known +
-                                     did_you_mean(name, names) + "; `tmeter plugin --help` explains them");
+  const auto names = plugin_subcommands();
+  throw Error(ErrorKind::kUsage, "`tmeter plugin " + printable(name) + "`: there are " +
+                                     joined(Arguments(names.begin(), names.end())) +
+                                     did_you_mean(name, names) +
+                                     "; `tmeter plugin --help` explains them");
 }
 
 bool is_known(std::string_view option) {
@@ -116,6 +115,12 @@ void set(PluginArguments& out, std::string_view option, const std::string& value
 
 }  // namespace
 
+std::vector<std::string_view> plugin_subcommands() {
+  std::vector<std::string_view> out;
+  for (const auto& s : kSubcommands) out.push_back(s.name);
+  return out;
+}
+
 PluginArguments plugin_arguments(const Arguments& arguments) {
   PluginArguments out;
   // Options may come before the subcommand they belong to.
@@ -133,9 +138,10 @@ PluginArguments plugin_arguments(const Arguments& arguments) {
     const auto equals = a.find('=');
     const auto name = a.substr(0, equals);
     const bool has_value = equals != a.npos || i + 1 < arguments.size();
-    given.emplace_back(name, equals != a.npos ? a.substr(equals + 1) : has_value ? arguments[++i] : "");
-    if (!has_value && is_known(name))
-      throw Error(ErrorKind::kUsage, name + " needs a value");
+    given.emplace_back(name, equals != a.npos ? a.substr(equals + 1)
+                             : has_value      ? arguments[++i]
+                                              : "");
+    if (!has_value && is_known(name)) throw Error(ErrorKind::kUsage, name + " needs a value");
   }
   if (help && words.empty()) return out.help = help_of_all(), out;
   const auto& s = subcommand(words.empty() ? "list" : words[0]);
@@ -143,16 +149,16 @@ PluginArguments plugin_arguments(const Arguments& arguments) {
   const auto options = names_of(s.options);
   for (const auto& [name, value] : given) {
     if (std::ranges::find(options, name) == options.end())
-      throw Error(ErrorKind::kUsage, "unknown option '" + printable(name) + "' of `" + usage(s) + "`" +
-                                         did_you_mean(name, options));
+      throw Error(ErrorKind::kUsage, "unknown option '" + printable(name) + "' of `" + usage(s) +
+                                         "`" + did_you_mean(name, options));
     set(out, name, value);
   }
   const size_t wanted = s.operand.empty() ? 1 : 2;
   if (std::max<size_t>(words.size(), 1) != wanted)
-    throw Error(ErrorKind::kUsage, "`" + usage(s) + "` is expected" +
-                                       (words.size() > wanted ? ", not more: " + printable(words[wanted])
-                                                              : "") +
-                                       "; `tmeter plugin " + std::string(s.name) + " --help` explains it");
+    throw Error(ErrorKind::kUsage,
+                "`" + usage(s) + "` is expected" +
+                    (words.size() > wanted ? ", not more: " + printable(words[wanted]) : "") +
+                    "; `tmeter plugin " + std::string(s.name) + " --help` explains it");
   out.what = s.name;
   if (wanted == 2) out.operand = words[1];
   return out;

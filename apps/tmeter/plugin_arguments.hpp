@@ -1,6 +1,7 @@
 // The arguments of `tmeter plugin`, parsed by a table that is also its help.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/tmeter/commands.hpp"
@@ -16,6 +17,8 @@ struct PluginArguments {
   core::Settings settings;
   std::string help;
 };
+
+std::vector<std::string_view> plugin_subcommands();
 
 /// Throws Error(kUsage) with the nearest thing that exists.
 PluginArguments plugin_arguments(const Arguments& arguments);

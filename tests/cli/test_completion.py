@@ -36,6 +36,17 @@ class Bash(CliTest):
         self.assertEqual(self.ask("plugin", "l"), ["list"])
         self.assertEqual(self.ask("hardware", ""), ["list", "info", "measure"])
 
+    def test_commands_are_those_of_the_help(self):
+        for line in tmeter("--help").stdout.splitlines():
+            if match := re.match(r"  tmeter ([a-z, ]+?)(?= \[|  | [a-z]+\|)", line):
+                for command in match[1].split(", "):
+                    self.assertIn(command, self.ask(command[:3]), line)
+        listed = re.findall(r"^  ([a-z]+)", tmeter("plugin", "--help").stdout, re.MULTILINE)
+        self.assertEqual(self.ask("plugin", ""), listed)
+        for command in ("hardware", "completion"):
+            for word in self.ask(command, ""):
+                self.assertIn(word, tmeter(command).stderr)
+
     def test_what_an_option_takes(self):
         self.assertEqual(self.ask("--by", "t"), ["type", "tensor"])
         self.assertEqual(self.ask("--by", "=", "t"), ["type", "tensor"])  # bash cuts words at '='
