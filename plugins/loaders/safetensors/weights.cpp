@@ -4,6 +4,7 @@
 #include <tmeter/cpp/natural_order.hpp>
 #include <tmeter/cpp/plugin.hpp>
 
+#include "../common/bad_file.hpp"
 #include "../common/weight_tree.hpp"
 
 namespace safetensors {
