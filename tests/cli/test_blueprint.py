@@ -26,42 +26,6 @@ def small_llama(layers=2, hidden=64, heads=4, key_heads=2, wide=128, vocabulary=
     return config, {n: ("float32", s) for n, s in tensors.items()}
 
 
-def published(model_type, layers, hidden, heads, key_heads, wide, vocabulary, width=None, experts=None, head_norms=False, biases=False):
-    """config.json, and names and shapes as transformers has them."""
-    width = width or hidden // heads
-    config = {"model_type": model_type, "architectures": ["PublishedForCausalLM"], "num_hidden_layers": layers, "hidden_size": hidden, "vocab_size": vocabulary,
-              "num_attention_heads": heads, "num_key_value_heads": key_heads, "head_dim": width, "intermediate_size": wide, "rope_theta": 10000.0,
-              "dtype": "bfloat16"}  # fmt: skip
-    tensors = {"model.embed_tokens.weight": [vocabulary, hidden], "model.norm.weight": [hidden], "lm_head.weight": [vocabulary, hidden]}
-    for i in range(layers):
-        at = f"model.layers.{i}."
-        tensors |= {at + "input_layernorm.weight": [hidden], at + "post_attention_layernorm.weight": [hidden]}
-        for name, rows in (("q", heads), ("k", key_heads), ("v", key_heads)):
-            tensors[f"{at}self_attn.{name}_proj.weight"] = [rows * width, hidden]
-        tensors[at + "self_attn.o_proj.weight"] = [hidden, heads * width]
-        if head_norms:
-            tensors |= {at + "self_attn.q_norm.weight": [width], at + "self_attn.k_norm.weight": [width]}
-        if biases:
-            tensors |= {f"{at}self_attn.{n}_proj.bias": [r] for n, r in (("q", heads * width), ("k", key_heads * width), ("v", key_heads * width), ("o", hidden))}
-            tensors[at + "self_attn.sinks"] = [heads]
-        if not experts:
-            tensors |= {f"{at}mlp.{n}_proj.weight": s for n, s in (("gate", [wide, hidden]), ("up", [wide, hidden]), ("down", [hidden, wide]))}
-        elif biases:  # gpt-oss: [experts, in, out]
-            tensors |= {at + "mlp.experts.gate_up_proj": [experts[0], hidden, 2 * wide], at + "mlp.experts.gate_up_proj_bias": [experts[0], 2 * wide],
-                        at + "mlp.experts.down_proj": [experts[0], wide, hidden], at + "mlp.experts.down_proj_bias": [experts[0], hidden],
-                        at + "mlp.router.weight": [experts[0], hidden], at + "mlp.router.bias": [experts[0]]}  # fmt: skip
-        else:  # as the checkpoints have them: a module for each expert
-            inside = "block_sparse_moe" if model_type == "mixtral" else "mlp"
-            names = ("w1", "w3", "w2") if model_type == "mixtral" else ("gate_proj", "up_proj", "down_proj")
-            tensors[f"{at}{inside}.gate.weight"] = [experts[0], hidden]
-            for e in range(experts[0]):
-                for name, shape in zip(names, ([wide, hidden], [wide, hidden], [hidden, wide])):
-                    tensors[f"{at}{inside}.experts.{e}.{name}.weight"] = shape
-    if experts:
-        config |= {"num_local_experts": experts[0], "num_experts_per_tok": experts[1]}
-    return config, {n: ("bfloat16", s) for n, s in tensors.items()}
-
-
 class Blueprint(CliTest):
     def write(self, name="model", **config):
         write_folder(self.folder / name, *small_llama(**config))
@@ -368,34 +332,6 @@ class Blueprint(CliTest):
         done = report(self.folder, "--plugins=params,flops")
         self.assertEqual((done["totals"]["params"], done["nodes"]), (16, []))
         self.assertIn("the operators are not known", str(done["warnings"]))
-
-    def test_published_parameters_and_caches(self):
-        """Totals as the model pages on the Hub state them, active ones as the papers round them (Mixtral arXiv:2401.04088: 12.9 B; Qwen3 arXiv:2505.09388:
-        3.3 B); bytes of bf16 cache per token are 2 · layers · key heads · width · 2."""
-        for name, config, params, active, cache in [
-            ("llama", dict(layers=126, hidden=16384, heads=128, key_heads=8, wide=53248, vocabulary=128256), 405_853_388_800, None, 516_096),
-            ("mixtral", dict(layers=32, hidden=4096, heads=32, key_heads=8, wide=14336, vocabulary=32000, experts=(8, 2)), 46_702_792_704, 12.9, 131_072),
-            ("qwen3_moe", dict(layers=48, hidden=2048, heads=32, key_heads=4, width=128, wide=768, vocabulary=151936, experts=(128, 8), head_norms=True),
-             30_532_122_624, 3.3, 98_304),
-            ("gpt_oss", dict(layers=24, hidden=2880, heads=64, key_heads=8, width=64, wide=2880, vocabulary=201088, experts=(32, 4), biases=True),
-             20_914_757_184, None, 49_152),
-        ]:  # fmt: skip
-            folder = self.folder / name
-            write_folder(folder, *published(name, **config))
-            totals = report(folder, "--plugins=params,flops,language-model", "--bind", "sequence=100")["totals"]
-            self.assertEqual(totals["params"], params, name)
-            self.assertEqual(totals["kv_bytes_per_token"], cache, name)
-            if active:
-                self.assertEqual(int(totals["active_params"] / 1e8) / 10 if name == "qwen3_moe" else round(totals["active_params"] / 1e9, 1), active, name)
-
-    def test_published_figures(self):
-        """DeepSeek-V3: 671 B parameters, 37 B of them for a token (arXiv:2412.19437), 70,272 bytes of bf16 cache per token: 61 · 576 · 2."""
-        row = ROWS["deepseek_v3"]
-        write_folder(self.folder, row["config"], {n: ("bfloat16", s) for n, (_, s) in tensors_of(row["tensors"]).items()})
-        totals = report(self.folder, "--plugins=params,flops,language-model", "--bind", "sequence=1000")["totals"]
-        self.assertEqual(round(totals["params"] / 1e9), 671)
-        self.assertEqual(int(totals["active_params"] / 1e9), 37)
-        self.assertEqual(totals["kv_bytes_per_token"], 70_272)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,42 @@ from folders import rows_of, tensors_of, write_folder  # noqa: E402
 ROWS = {r["type"]: r for r in rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl") if "type" in r}
 
 
+def published(model_type, layers, hidden, heads, key_heads, wide, vocabulary, width=None, experts=None, head_norms=False, biases=False):
+    """config.json, and names and shapes as transformers has them."""
+    width = width or hidden // heads
+    config = {"model_type": model_type, "architectures": ["PublishedForCausalLM"], "num_hidden_layers": layers, "hidden_size": hidden, "vocab_size": vocabulary,
+              "num_attention_heads": heads, "num_key_value_heads": key_heads, "head_dim": width, "intermediate_size": wide, "rope_theta": 10000.0,
+              "dtype": "bfloat16"}  # fmt: skip
+    tensors = {"model.embed_tokens.weight": [vocabulary, hidden], "model.norm.weight": [hidden], "lm_head.weight": [vocabulary, hidden]}
+    for i in range(layers):
+        at = f"model.layers.{i}."
+        tensors |= {at + "input_layernorm.weight": [hidden], at + "post_attention_layernorm.weight": [hidden]}
+        for name, rows in (("q", heads), ("k", key_heads), ("v", key_heads)):
+            tensors[f"{at}self_attn.{name}_proj.weight"] = [rows * width, hidden]
+        tensors[at + "self_attn.o_proj.weight"] = [hidden, heads * width]
+        if head_norms:
+            tensors |= {at + "self_attn.q_norm.weight": [width], at + "self_attn.k_norm.weight": [width]}
+        if biases:
+            tensors |= {f"{at}self_attn.{n}_proj.bias": [r] for n, r in (("q", heads * width), ("k", key_heads * width), ("v", key_heads * width), ("o", hidden))}
+            tensors[at + "self_attn.sinks"] = [heads]
+        if not experts:
+            tensors |= {f"{at}mlp.{n}_proj.weight": s for n, s in (("gate", [wide, hidden]), ("up", [wide, hidden]), ("down", [hidden, wide]))}
+        elif biases:  # gpt-oss: [experts, in, out]
+            tensors |= {at + "mlp.experts.gate_up_proj": [experts[0], hidden, 2 * wide], at + "mlp.experts.gate_up_proj_bias": [experts[0], 2 * wide],
+                        at + "mlp.experts.down_proj": [experts[0], wide, hidden], at + "mlp.experts.down_proj_bias": [experts[0], hidden],
+                        at + "mlp.router.weight": [experts[0], hidden], at + "mlp.router.bias": [experts[0]]}  # fmt: skip
+        else:  # as the checkpoints have them: a module for each expert
+            inside = "block_sparse_moe" if model_type == "mixtral" else "mlp"
+            names = ("w1", "w3", "w2") if model_type == "mixtral" else ("gate_proj", "up_proj", "down_proj")
+            tensors[f"{at}{inside}.gate.weight"] = [experts[0], hidden]
+            for e in range(experts[0]):
+                for name, shape in zip(names, ([wide, hidden], [wide, hidden], [hidden, wide])):
+                    tensors[f"{at}{inside}.experts.{e}.{name}.weight"] = shape
+    if experts:
+        config |= {"num_local_experts": experts[0], "num_experts_per_tok": experts[1]}
+    return config, {n: ("bfloat16", s) for n, s in tensors.items()}
+
+
 class Published(CliTest):
     def totals(self, model_type, layers, sizes, config, *bindings, dtype="bfloat16", without=()):
         """`sizes`: the value of each size of the default. `layers`: of default and model."""
@@ -24,6 +60,39 @@ class Published(CliTest):
         done = report(self.folder / model_type, "--plugins=params,flops,language-model", *binds)
         self.assertEqual((done["coverage"]["unknown"], done["warnings"]), (0, []))
         return done["totals"]
+
+    def test_decoders(self):
+        """Parameters as the pages of the Hub state them, in sum over the headers of the files. Those of one token of mixtures as papers round them; gpt-oss
+        leaves out the table of embeddings. Bytes of a token's bf16 cache: 2 · layers · key heads · width · 2.
+
+        Llama 3.1 405B: arXiv:2407.21783, table 3. Mixtral 8x7B: arXiv:2401.04088, 12.9 B active. Qwen3-30B-A3B: arXiv:2505.09388, table 2, 3.3 B (of 3.35).
+        gpt-oss: arXiv:2508.10925, table 1, 20.91 B and 116.83 B, active 3.61 B and 5.13 B."""
+        for model, model_type, config, params, active, cache in [
+            ("Llama 3.1 405B", "llama", dict(layers=126, hidden=16384, heads=128, key_heads=8, wide=53248, vocabulary=128256), 405_853_388_800, None, 516_096),
+            ("Mixtral 8x7B", "mixtral", dict(layers=32, hidden=4096, heads=32, key_heads=8, wide=14336, vocabulary=32000, experts=(8, 2)), 46_702_792_704,
+             12.88, 131_072),
+            ("Qwen3-30B-A3B", "qwen3_moe", dict(layers=48, hidden=2048, heads=32, key_heads=4, width=128, wide=768, vocabulary=151936, experts=(128, 8),
+             head_norms=True), 30_532_122_624, 3.35, 98_304),
+            ("gpt-oss-20b", "gpt_oss", dict(layers=24, hidden=2880, heads=64, key_heads=8, width=64, wide=2880, vocabulary=201088, experts=(32, 4),
+             biases=True), 20_914_757_184, 3.61, 49_152),
+            ("gpt-oss-120b", "gpt_oss", dict(layers=36, hidden=2880, heads=64, key_heads=8, width=64, wide=2880, vocabulary=201088, experts=(128, 4),
+             biases=True), 116_829_156_672, 5.13, 73_728),
+        ]:  # fmt: skip
+            with self.subTest(model):
+                write_folder(self.folder / model, *published(model_type, **config))
+                totals = report(self.folder / model, "--plugins=params,flops,language-model", "--bind", "sequence=100")["totals"]
+                self.assertEqual((totals["params"], totals["kv_bytes_per_token"]), (params, cache))
+                table = config["vocabulary"] * config["hidden"] if model_type == "gpt_oss" else 0
+                self.assertEqual(totals["active_params"] and round((totals["active_params"] - table) / 1e9, 2), active)
+
+    def test_deepseek_v3(self):
+        """arXiv:2412.19437: 671 B parameters, 37 B of them for a token. Cache of a token: 61 layers · (512 + 64) · 2 bytes = 70,272."""
+        row = ROWS["deepseek_v3"]
+        write_folder(self.folder, row["config"], {n: ("bfloat16", s) for n, (_, s) in tensors_of(row["tensors"]).items()})
+        totals = report(self.folder, "--plugins=params,flops,language-model", "--bind", "sequence=1000")["totals"]
+        self.assertEqual(round(totals["params"] / 1e9), 671)
+        self.assertEqual(int(totals["active_params"] / 1e9), 37)
+        self.assertEqual(totals["kv_bytes_per_token"], 70_272)
 
     def test_t5_base(self):
         """arXiv:1910.10683, 3.1: about 220 million parameters, 12 layers each, width 768. Cache of a token: 2 · 12 · 768 · 2 bytes."""
