@@ -62,7 +62,7 @@ class Published(CliTest):
         return done["totals"]
 
     def test_decoders(self):
-        """Parameters as the pages of the Hub state them, in sum over the headers of the files. Those of one token of mixtures as papers round them; gpt-oss
+        """Parameters as the pages of the Hub state them, in sum over the headers of the files. Active parameters of mixtures as papers round them; gpt-oss
         leaves out the table of embeddings. Bytes of a token's bf16 cache: 2 · layers · key heads · width · 2.
 
         Llama 3.1 405B: arXiv:2407.21783, table 3. Mixtral 8x7B: arXiv:2401.04088, 12.9 B active. Qwen3-30B-A3B: arXiv:2505.09388, table 2, 3.3 B (of 3.35).

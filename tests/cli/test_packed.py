@@ -1,5 +1,6 @@
 """Packed safetensors: logical parameters, stored bytes and decoded numbers, on every packing of fixtures/make_packed.py."""
 import json
+import re
 import shutil
 import struct
 import tempfile
@@ -11,6 +12,14 @@ HERE = FIXTURES / "packed"
 ALL = json.loads((HERE / "expected.json").read_text())
 EXPECTED = {name: e for name, e in ALL.items() if not name.endswith(".pt2")}
 PROGRAMS = {name: e for name, e in ALL.items() if name.endswith(".pt2")}
+
+
+def is_pattern(text):
+    try:
+        re.compile(text)
+    except re.error:
+        return False
+    return True
 
 
 class FourBitFloats(CliTest):
@@ -228,6 +237,22 @@ class Packed(CliTest):
                 self.assert_counted(document, EXPECTED["gptq-symmetric"])
                 self.assertIn("config.json is not used", self.warnings(document))
                 shutil.rmtree(weights.parent)
+
+    def test_a_pattern_that_is_none_costs_a_warning(self):
+        """As Python's `re` sees it."""
+        for pattern, fault in (("(", "'(' without ')'"), ("a)", "')' without '('"), ("[a-", "'[' without ']'"), ("[]a", "'[' without ']'"),
+                               ("*a", "nothing to repeat"), ("a|+", "nothing to repeat"), ("(*a)", "nothing to repeat"), ("a**", "nothing to repeat"),
+                               ("a\\", "a backslash at the end"), (r".*\.[0-9]+\.(q|k)_proj", ""), ("[]()*]+?", ""), ("(?:a|b)*$", ""), ("(a+)+$", ""),
+                               (r"\(\[a", ""), ("(?i)a|", ""), ("", "")):  # fmt: skip
+            with self.subTest(pattern):
+                self.assertEqual(is_pattern(pattern), not fault)
+                groups = {"a": {"targets": ["re:" + pattern], "weights": {"num_bits": 4, "group_size": 32}}}
+                for key, changes in (("ignore", {"ignore": ["lm_head", "re:" + pattern]}), ("dynamic", {"dynamic": {"-:" + pattern: {}}}),
+                                     ("targets", {"config_groups": groups})):  # fmt: skip
+                    document = self.read(self.change_config("gptq-4", **changes))
+                    self.assert_counted(document, EXPECTED["gptq-4"])
+                    self.assertEqual([w for w in document["warnings"] if key in str(w) and fault in str(w)] != [], bool(fault), document["warnings"])
+                    shutil.rmtree(self.folder / "gptq-4")
 
     def test_an_unknown_packing_is_said(self):
         folder = self.copy("gptq-4")

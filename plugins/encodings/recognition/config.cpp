@@ -1,6 +1,7 @@
 #include "config.hpp"
 
 #include "json_text.hpp"
+#include "patterns.hpp"
 
 namespace packed {
 namespace {
@@ -41,6 +42,29 @@ std::optional<json::object> object(json::object o, std::string_view key) {
   return out;
 }
 
+/// Notes the first pattern that is none. GPTQModel's have "+:" or "-:" in front, others "re:".
+void check_pattern(const char* key, std::string_view text, Config& c) {
+  if (!c.note.empty() ||
+      !(text.starts_with("re:") || text.starts_with("+:") || text.starts_with("-:")))
+    return;
+  const auto fault = fault_of_pattern(text.substr(text.find(':') + 1));
+  if (fault.empty()) return;
+  c.note = "quantization_config, " + loading::in_quotes(key) + ": " + loading::in_quotes(text) +
+           " is no regular expression (" + std::string(fault) +
+           "); which weights are packed is read from their shapes";
+}
+
+void check_patterns(json::object o, const char* key, Config& c) {
+  const auto value = find_set(o, std::string_view(key));
+  json::array list;
+  json::object by_pattern;
+  if (value && value->get(list) == simdjson::SUCCESS)
+    for (const auto item : list)
+      if (item.is_string()) check_pattern(key, loading::as_text(item), c);
+  if (value && value->get(by_pattern) == simdjson::SUCCESS)
+    for (const auto field : by_pattern) check_pattern(key, field.key, c);
+}
+
 /// compressed-tensors: bits and groups of the weights, where all groups of layers agree.
 void read_groups(json::object groups, Config& c) {
   bool first = true;
@@ -49,13 +73,10 @@ void read_groups(json::object groups, Config& c) {
     if (field.value.get(group) != simdjson::SUCCESS) continue;
     const auto weights = object(group, "weights");
     if (!weights) continue;
+    check_patterns(group, "targets", c);
     auto found = grouping(*weights, "num_bits", "group_size");
-    if (!first && (found.bits != c.all.bits || found.group != c.all.group)) {
-      c.all = {};
-      c.varies = true;
-      return;
-    }
-    c.all = found;
+    c.varies |= !first && (found.bits != c.all.bits || found.group != c.all.group);
+    c.all = c.varies ? Grouping() : found;
     first = false;
   }
 }
@@ -104,6 +125,8 @@ Config parse_config(std::string_view bytes) {
     if (c.format.empty()) c.format = text(*told, key);
   c.all = grouping(*told, "bits", "group_size");
   c.varies = object(*told, "dynamic") || object(*told, "extra_config");
+  for (const char* key : {"ignore", "modules_to_not_convert", "dynamic"})
+    check_patterns(*told, key, c);
   if (const auto groups = object(*told, "config_groups")) read_groups(*groups, c);
   read_block(*told, c);
   return c;

@@ -22,7 +22,9 @@ packed::Config config_beside(const tmeter::Source& source, tmeter::Call& call) {
     return {};  // absent
   }
   try {
-    return packed::parse_config(file.bytes());
+    const auto config = packed::parse_config(file.bytes());
+    if (!config.note.empty()) call.warn(config.note);
+    return config;
   } catch (const loading::BadFile& e) {
     call.warn("config.json is not used: " + std::string(e.what()));
     return {};
