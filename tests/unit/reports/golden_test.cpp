@@ -29,6 +29,8 @@ struct Case {
   Write write;
   Views views{};
   bool sweep = false;
+
+  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.file; }
 };
 
 Write csv(csv_report::Options options) {

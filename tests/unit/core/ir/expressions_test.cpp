@@ -11,6 +11,10 @@ namespace {
 struct Case {
   int32_t op;
   int64_t a, b, expected;
+
+  friend void PrintTo(const Case& c, std::ostream* out) {
+    *out << c.op << ": " << c.a << ", " << c.b;
+  }
 };
 
 class Binary : public ::testing::TestWithParam<Case> {};
@@ -94,7 +98,9 @@ TEST(Expressions, TellsItsSymbolsAndDivisibility) {
 
 TEST(Expressions, OperandsMustExist) {
   Expressions e;
-  testing::expect_error(ErrorKind::kModel, {"does not exist"}, [&] { e.add(TMETER_EXPR_ADD, {1, 2}); });
+  testing::expect_error(ErrorKind::kModel, {"does not exist"}, [&] {
+    e.add(TMETER_EXPR_ADD, {1, 2});
+  });
   const auto one = e.add_int(1);
   testing::expect_error(ErrorKind::kModel, {"number of operands"},
                         [&] { e.add(TMETER_EXPR_POW, {one}); });

@@ -19,6 +19,8 @@ struct DemandCase {
   Sizes result;
   std::vector<int64_t> accepted, refused;  // values of n
   bool is_list = false;                    // of the arguments
+
+  friend void PrintTo(const DemandCase& c, std::ostream* out) { *out << c.op << ' ' << c.overload; }
 };
 
 class Demands : public ::testing::TestWithParam<DemandCase> {};
