@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "operators/graph_values.hpp"
+#include "operators/arguments.hpp"
 #include "operators/libtorch.hpp"
 #include "sizes.hpp"
 

@@ -10,8 +10,8 @@
 
 #include "conv_pool_padding.hpp"
 #include "operators/evaluator.hpp"
-#include "operators/failure.hpp"
 #include "operators/limits.hpp"
+#include "operators/messages.hpp"
 #include "rules.hpp"
 #include "size_arguments.hpp"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "emit.hpp"
-#include "operators/failure.hpp"
+#include "operators/messages.hpp"
 #include "operators/meta_kernels/registry.hpp"
 #include "operators/torch_version.hpp"
 #include "replay.hpp"

@@ -5,7 +5,7 @@
 
 #include "known.hpp"
 #include "operators/arguments.hpp"
-#include "operators/shape_rules.hpp"
+#include "operators/missing_operators.hpp"
 
 namespace tmeter::resize {
 

@@ -1,5 +1,3 @@
-#include "executor/inputs.hpp"
-
 #include <ATen/CPUGeneratorImpl.h>
 #include <caffe2/serialize/inline_container.h>
 #include <torch/csrc/jit/serialization/pickle.h>
@@ -14,9 +12,9 @@
 #include "executor/array_file.hpp"
 #include "executor/program.hpp"
 #include "executor/weights.hpp"
-#include "operators/graph_values.hpp"
+#include "operators/arguments.hpp"
 #include "operators/messages.hpp"
-#include "torchscript/archive/pickle_check.hpp"
+#include "torchscript/archive/checks.hpp"
 #include "torchscript/run/loaded_model_state.hpp"
 
 namespace tmeter::torch_backend {

@@ -6,10 +6,9 @@
 #include <cstdio>
 #include <tmeter/cpp/sha256.hpp>
 
-#include "executor/inputs.hpp"
 #include "executor/runner.hpp"
 #include "executor/weights.hpp"
-#include "operators/operator_libraries.hpp"
+#include "operators/missing_operators.hpp"
 #include "operators/torch_version.hpp"
 
 namespace tmeter::torch_backend {

@@ -4,12 +4,10 @@
 #include <array>
 #include <map>
 
-#include "executor/regions.hpp"
 #include "executor/weights.hpp"
 #include "operators/arguments.hpp"
-#include "operators/graph_values.hpp"
 #include "operators/messages.hpp"
-#include "operators/operator_libraries.hpp"
+#include "operators/missing_operators.hpp"
 #include "operators/size_arithmetic.hpp"
 
 namespace tmeter::torch_backend {

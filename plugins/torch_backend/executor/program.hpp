@@ -1,6 +1,7 @@
 // A graph prepared to run: every operator is resolved, every argument is a constant or the number
 // of a slot, and each slot has a step after which it is free. Nothing of this is repeated per run.
 #pragma once
+#include <string>
 #include <vector>
 
 #include "operators/libtorch.hpp"
@@ -90,5 +91,23 @@ std::vector<Value> input_tensors(const Graph& graph);
 
 /// "aten::conv2d of layer1.0"
 std::string place_of(const Node& node);
+
+// Control flow of a graph: torch.cond and torch.while_loop, in the notation of the .pt2 loader
+// (plugins/loaders/pt2/higher_order.cpp).
+
+struct Region {
+  bool is_loop = false;
+  size_t begin = 0;          // its first node
+  size_t body = 0, end = 0;  // of a loop
+  bool taken = true;         // of a condition: the branch that the graph has
+  Value condition;
+  std::vector<Value> carried;  // from one iteration to the next: the first values
+  std::vector<Value> results;  // their values for the next iteration
+  std::string place;           // "torch.cond at net.py:12"
+};
+
+/// Regions in the order of their beginning, outer ones first. Throws TMETER_CANNOT_RUN if the graph
+/// lacks the description of its control flow.
+std::vector<Region> regions_of(const Graph& graph);
 
 }  // namespace tmeter::torch_backend

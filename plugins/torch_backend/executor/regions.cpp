@@ -1,7 +1,7 @@
-#include "executor/regions.hpp"
-
 #include <algorithm>
 #include <charconv>
+
+#include "executor/program.hpp"
 
 namespace tmeter::torch_backend {
 namespace {

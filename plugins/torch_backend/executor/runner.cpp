@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "operators/limits.hpp"
 #include "operators/messages.hpp"
-#include "operators/threads.hpp"
 
 namespace tmeter::torch_backend {
 namespace {

@@ -8,7 +8,6 @@
 #include <unordered_map>
 
 #include "operators/arguments.hpp"
-#include "operators/graph_values.hpp"
 
 namespace tmeter::torch_backend {
 namespace {

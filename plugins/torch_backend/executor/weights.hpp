@@ -1,4 +1,4 @@
-// Parameters, buffers and constants with values, from the mapped file or made up.
+// Parameters, buffers, constants and inputs with values, from files or made up.
 #pragma once
 #include <tmeter/cpp/executor.hpp>
 #include <unordered_map>
@@ -42,5 +42,13 @@ inline std::vector<int64_t> vector_of(Shape shape) { return {shape.begin(), shap
 /// operator of each node, empty for size arithmetic.
 std::unordered_set<const tmeter_tensor*> mutated_tensors(
     const Graph& graph, const std::vector<std::optional<c10::OperatorHandle>>& operators);
+
+struct RunInputs {
+  std::vector<at::Tensor> tensors;  // in the order of Program::inputs
+  std::string described;            // "made up, seed 0", "of x.npy"
+};
+
+/// Throws TMETER_BAD_USAGE if a file does not fit, naming the file, the input, and both shapes.
+RunInputs inputs_for(const Graph& graph, const tmeter_run_request& request, at::Device device);
 
 }  // namespace tmeter::torch_backend

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "operators/evaluator.hpp"
-#include "operators/operator_checks.hpp"
-#include "operators/operator_libraries.hpp"
+#include "operators/missing_operators.hpp"
+#include "operators/operator_info.hpp"
 #include "operators/real_operators.hpp"
 
 namespace tmeter::torch_backend {

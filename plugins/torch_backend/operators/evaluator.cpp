@@ -4,8 +4,8 @@
 #include <iterator>
 
 #include "operators/limits.hpp"
-#include "operators/operator_checks.hpp"
-#include "operators/operator_libraries.hpp"
+#include "operators/missing_operators.hpp"
+#include "operators/operator_info.hpp"
 #include "operators/quantized.hpp"
 #include "operators/real_operators.hpp"
 

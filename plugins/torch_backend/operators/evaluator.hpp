@@ -6,14 +6,43 @@
 // is meta. A real tensor into which an unknown value is written becomes meta, with all its views.
 // Devices named in the model are ignored: they belong to the machine where it was saved.
 #pragma once
+#include <stdexcept>
 #include <unordered_map>
 #include <vector>
 
-#include "operators/evaluation_state.hpp"
 #include "operators/libtorch.hpp"
 #include "operators/operator_info.hpp"
 
 namespace tmeter::torch_backend {
+
+/// Thrown when a decision needs a value that only real weights and inputs could give.
+class DataDependent : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What a kernel assumed because the size or existence of its result depends on values.
+enum class Assumption { kNone, kLargest, kOneValue, kNumberOne, kZeros };
+
+/// State that the evaluator shares with the kernels it calls through LibTorch's dispatcher, per
+/// thread.
+struct EvaluationState {
+  /// Set by kernels; the evaluator resets it before each operator.
+  Assumption assumed = Assumption::kNone;
+  /// Outside of a run, LibTorch's importer compares constants to pool equal ones; a guess serves
+  /// it.
+  bool model_is_running = false;
+  /// The next value read out of a tensor decides the control flow
+  /// (torchscript/run/decisions.cpp).
+  bool next_value_decides = false;
+  /// The program runs without values: a value that only sets a size is assumed to be 1.
+  bool sizes_are_assumed = false;
+};
+
+inline EvaluationState& evaluation_state() {
+  thread_local EvaluationState state;
+  return state;
+}
 
 /// Thrown when an operator is not run because of its work or its possible effects. The
 /// text follows the operator's name.

@@ -8,6 +8,10 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
 
 namespace tmeter::torch_backend {
 namespace {
@@ -124,6 +128,21 @@ void Limits::at(std::string_view op, std::string_view module) const {
   size_t size = put(text, 0, op);
   if (!module.empty()) size = put(text, put(text, size, " of "), module);
   call_.at({text.data(), size});
+}
+
+int threads_that_start(unsigned wanted) {
+  std::vector<std::thread> threads;
+  std::mutex all_started;
+  {
+    const std::lock_guard wait(all_started);
+    try {
+      while (threads.size() + 1 < wanted)
+        threads.emplace_back([&] { const std::lock_guard until(all_started); });
+    } catch (const std::system_error&) {  // the limit is reached
+    }
+  }
+  for (auto& thread : threads) thread.join();
+  return static_cast<int>(threads.size()) + 1;
 }
 
 }  // namespace tmeter::torch_backend

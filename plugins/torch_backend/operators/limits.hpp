@@ -1,4 +1,4 @@
-// Limits of time, memory and operators for a run, because a program need not end.
+// Limits of time, memory, operators and threads for a run, because a program need not end.
 //
 // Everything a program does is counted here: operators, iterations of loops, calls, and the items
 // of the lists and texts it creates. `spend` collects the cost; each time enough has accumulated,
@@ -93,5 +93,9 @@ uint64_t own_memory();
 
 /// How many bytes the program may use: `wanted`, or fewer if the limits of the process leave fewer.
 uint64_t memory_allowed(uint64_t wanted);
+
+/// How many of `wanted` threads can run at once, this one included. Starts them and joins them,
+/// because LibTorch's runtime ends the process if a thread does not start.
+int threads_that_start(unsigned wanted);
 
 }  // namespace tmeter::torch_backend

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "operators/evaluator.hpp"
-#include "operators/operator_checks.hpp"
+#include "operators/operator_info.hpp"
 
 namespace tmeter::torch_backend {
 namespace {

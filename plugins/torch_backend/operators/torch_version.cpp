@@ -5,8 +5,6 @@
 
 #include <string>
 
-#include "operators/tried_versions.hpp"
-
 namespace tmeter::torch_backend {
 namespace {
 

@@ -1,23 +1,24 @@
 #include "torchscript/load_model.hpp"
 
 #include <chrono>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
-#include "operators/evaluation_state.hpp"
+#include "operators/evaluator.hpp"
+#include "operators/limits.hpp"
+#include "operators/messages.hpp"
 #include "operators/meta_kernels/registry.hpp"
-#include "operators/operator_libraries.hpp"
+#include "operators/missing_operators.hpp"
 #include "operators/quantized.hpp"
-#include "operators/threads.hpp"
 #include "operators/torch_version.hpp"
 #include "torchscript/input_inference/inputs.hpp"
 #include "torchscript/input_inference/search.hpp"
 #include "torchscript/load/module_tree.hpp"
 #include "torchscript/load/names.hpp"
 #include "torchscript/load/safety.hpp"
-#include "torchscript/load/warnings.hpp"
 #include "torchscript/primitives/guards.hpp"
-#include "torchscript/run/decisions.hpp"
 #include "torchscript/run/interpreter.hpp"
 #include "torchscript/run/loaded_model_state.hpp"
 #include "torchscript/run/real_values.hpp"
@@ -48,6 +49,28 @@ class Stopwatch {
   using Clock = std::chrono::steady_clock;
   const Call& call_;
   Clock::time_point last_ = Clock::now();
+};
+
+/// While it lives, LibTorch and the model's own code write nothing to stdout or stderr from this
+/// thread: warnings become lines for -v, print() writes nothing.
+class Warnings final : private c10::WarningHandler {
+ public:
+  explicit Warnings(const Call& call) : call_(call), guard_(this) {
+    torch::jit::setPrintHandler([](const std::string&) {});
+  }
+
+ private:
+  static constexpr size_t kMaxWarnings = 50;
+
+  void process(const c10::Warning& warning) override {
+    const auto text = short_reason(warning.msg());
+    if (reported_.size() < kMaxWarnings && reported_.insert(text).second)
+      call_.info("LibTorch: " + text);
+  }
+
+  const Call& call_;
+  std::set<std::string> reported_;
+  c10::WarningUtils::WarningHandlerGuard guard_;
 };
 
 /// Runs the model and records it.

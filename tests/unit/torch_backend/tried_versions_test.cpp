@@ -1,6 +1,6 @@
-#include "operators/tried_versions.hpp"
-
 #include <gtest/gtest.h>
+
+#include "operators/torch_version.hpp"
 
 namespace tmeter::torch_backend {
 namespace {

@@ -6,7 +6,7 @@
 // report states both assumptions.
 #include <algorithm>
 
-#include "operators/evaluation_state.hpp"
+#include "operators/evaluator.hpp"
 #include "operators/meta_kernels/registry.hpp"
 
 namespace tmeter::torch_backend {
@@ -127,7 +127,7 @@ void needs_value(KernelCall&) {
 }
 
 /// A value that reaches only sizes and arithmetic is assumed to be 1
-/// (torchscript/run/decisions.hpp).
+/// (torchscript/run/decisions.cpp).
 void local_scalar(KernelCall& call) {
   if (evaluation_state().next_value_decides) needs_value(call);
   const auto dtype = call.tensor("self").scalar_type();

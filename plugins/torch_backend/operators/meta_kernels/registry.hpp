@@ -55,7 +55,7 @@ struct KernelEntry {
 
 /// Registers every kernel of this folder with LibTorch for as long as it lives. Two plugins of one
 /// process have a copy of these kernels; each must meet its own, as the evaluator of the other one
-/// does not see their state (evaluation_state.hpp).
+/// does not see their state (EvaluationState).
 class MetaKernels {
  public:
   MetaKernels();

@@ -2,7 +2,7 @@
 // of non-zero elements of a product depends on data, so its upper bound is used.
 #include <algorithm>
 
-#include "operators/evaluation_state.hpp"
+#include "operators/evaluator.hpp"
 #include "operators/meta_kernels/registry.hpp"
 
 namespace tmeter::torch_backend {
@@ -31,9 +31,10 @@ void sparse_product(KernelCall& call) {
     return call.give(at::empty(out, dense_like(a, a.scalar_type())));
   const auto count = most_elements(a, b);
   evaluation_state().assumed = Assumption::kLargest;
-  call.give(at::_sparse_csr_tensor_unsafe(
-      at::empty({out[0] + 1}, dense_like(a, at::kLong)), at::empty({count}, dense_like(a, at::kLong)),
-      at::empty({count}, dense_like(a, a.scalar_type())), out, a.options()));
+  call.give(at::_sparse_csr_tensor_unsafe(at::empty({out[0] + 1}, dense_like(a, at::kLong)),
+                                          at::empty({count}, dense_like(a, at::kLong)),
+                                          at::empty({count}, dense_like(a, a.scalar_type())), out,
+                                          a.options()));
 }
 
 void to_coordinates(KernelCall& call) {
@@ -42,8 +43,8 @@ void to_coordinates(KernelCall& call) {
     TORCH_CHECK(call.value("layout").toLayout() == at::kSparse, "is followed to coordinates only");
   const auto count = x._nnz();
   call.give(at::_sparse_coo_tensor_unsafe(at::empty({x.dim(), count}, dense_like(x, at::kLong)),
-                                          at::empty({count}, dense_like(x, x.scalar_type())), x.sizes(),
-                                          x.options().layout(at::kSparse),
+                                          at::empty({count}, dense_like(x, x.scalar_type())),
+                                          x.sizes(), x.options().layout(at::kSparse),
                                           /*is_coalesced=*/true));
 }
 

@@ -1,10 +1,10 @@
-#include "torchscript/archive/nesting.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <string>
 #include <vector>
+
+#include "torchscript/archive/checks.hpp"
 
 namespace tmeter::torch_backend {
 namespace {

@@ -1,5 +1,3 @@
-#include "torchscript/archive/pickle_check.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -7,7 +5,7 @@
 #include <tmeter/cpp/base.hpp>
 #include <vector>
 
-#include "torchscript/archive/nesting.hpp"
+#include "torchscript/archive/checks.hpp"
 
 namespace tmeter::torch_backend {
 namespace {

@@ -1,5 +1,3 @@
-#include "torchscript/input_inference/constraints.hpp"
-
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "torchscript/input_inference/candidates.hpp"
 #include "torchscript/load/names.hpp"
 
 namespace tmeter::torch_backend {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "torchscript/input_inference/inputs.hpp"
-#include "torchscript/run/foreign.hpp"
+#include "torchscript/load/foreign_operators.hpp"
 #include "torchscript/run/interpreter.hpp"
 
 namespace tmeter::torch_backend {

@@ -7,7 +7,7 @@
 
 #include "operators/messages.hpp"
 #include "operators/quantized.hpp"
-#include "torchscript/archive/pickle_check.hpp"
+#include "torchscript/archive/checks.hpp"
 #include "torchscript/load/names.hpp"
 #include "torchscript/load/operator_mode.hpp"
 #include "torchscript/load/safety.hpp"

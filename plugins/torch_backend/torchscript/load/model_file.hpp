@@ -10,7 +10,7 @@
 
 #include "operators/libtorch.hpp"
 #include "torchscript/archive/archive.hpp"
-#include "torchscript/load/declarations.hpp"
+#include "torchscript/load/foreign_operators.hpp"
 #include "torchscript/load/storage.hpp"
 
 namespace tmeter::torch_backend {

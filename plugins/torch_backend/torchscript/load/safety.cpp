@@ -4,8 +4,8 @@
 #include <optional>
 #include <unordered_map>
 
-#include "operators/operator_libraries.hpp"
-#include "torchscript/archive/nesting.hpp"
+#include "operators/missing_operators.hpp"
+#include "torchscript/archive/checks.hpp"
 #include "torchscript/load/model_file.hpp"
 #include "torchscript/load/names.hpp"
 #include "torchscript/primitives/guards.hpp"

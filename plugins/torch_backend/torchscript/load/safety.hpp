@@ -17,7 +17,7 @@ class ModelFile;
 /// says: compiled code accesses attributes of objects unchecked.
 void check_classes(const c10::IValue& value, const c10::Type& type, const std::string& name);
 
-/// Throws TMETER_BAD_MODEL for a source file that must not be parsed (archive/nesting.hpp).
+/// Throws TMETER_BAD_MODEL for a source file that must not be parsed (archive/checks.hpp).
 void check_source(std::string_view text, const std::string& path);
 
 /// Throws TMETER_BAD_MODEL if a tuple has too many values, those of nested tuples included.

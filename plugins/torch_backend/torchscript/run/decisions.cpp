@@ -1,5 +1,3 @@
-#include "torchscript/run/decisions.hpp"
-
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -7,7 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "operators/evaluation_state.hpp"
+#include "operators/evaluator.hpp"
 #include "torchscript/run/interpreter.hpp"
 
 namespace tmeter::torch_backend {

@@ -3,10 +3,10 @@
 #include <functional>
 #include <memory>
 
-#include "operators/evaluation_state.hpp"
+#include "operators/evaluator.hpp"
 #include "operators/messages.hpp"
 #include "torchscript/load/names.hpp"
-#include "torchscript/primitives/operand_checks.hpp"
+#include "torchscript/primitives/guards.hpp"
 
 namespace tmeter::torch_backend {
 namespace {

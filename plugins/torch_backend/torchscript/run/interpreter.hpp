@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "operators/evaluator.hpp"
-#include "operators/failure.hpp"
 #include "operators/libtorch.hpp"
 #include "operators/limits.hpp"
+#include "operators/messages.hpp"
+#include "torchscript/load/foreign_operators.hpp"
 #include "torchscript/load/module_tree.hpp"
 #include "torchscript/load/operator_mode.hpp"
 #include "torchscript/run/call_stack.hpp"
-#include "torchscript/run/foreign.hpp"
 #include "torchscript/run/recorder.hpp"
 
 namespace tmeter::torch_backend {
@@ -77,5 +77,16 @@ void note_question(const std::string& what);
 /// Makes loops and functions of the model's code report to the limits, so that code without
 /// operators ends too. Call it once per model.
 void watch_loops(const torch::jit::CompilationUnit& code);
+
+// Finds the values read out of tensors that decide the control flow.
+//
+// x.item() of an unknown tensor has no value. If the value reaches only sizes or arithmetic, a
+// substitute serves, and the report says so. If it reaches a condition or the count of a loop,
+// guessing would invent a program. The analysis of the code tells the cases apart before the run,
+// and inserts an operator as a mark before each reading that decides.
+
+/// Marks the readings that decide. Call it once per model, before its run. True if the program may
+/// need values; a run without them may end early then.
+bool mark_decisions(const torch::jit::CompilationUnit& code);
 
 }  // namespace tmeter::torch_backend

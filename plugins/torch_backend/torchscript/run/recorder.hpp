@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "operators/evaluation_state.hpp"
+#include "operators/evaluator.hpp"
 #include "operators/operator_info.hpp"
 #include "torchscript/load/module_tree.hpp"
 #include "torchscript/run/loaded_model_state.hpp"

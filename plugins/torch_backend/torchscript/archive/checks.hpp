@@ -1,13 +1,25 @@
+// Checks of a file's parts before LibTorch reads them.
+#pragma once
+#include <string_view>
+
+namespace tmeter::torch_backend {
+
+// Checks a pickle before LibTorch's unpickler sees it.
+//
+// LibTorch trusts its input: a forged memo index allocates gigabytes, an empty stack is popped, and
+// unlimited nesting overflows the stack when the result is destroyed. This check walks the opcodes
+// once and executes none. It verifies lengths, stack, marks, memo and nesting, and accepts only
+// opcodes that torch.jit.save writes.
+
+/// Throws TMETER_BAD_MODEL naming `record` and the offset. Only the first pickle in `data` is read.
+void check_pickle(std::string_view data, std::string_view record);
+
 // Checks a program's text before LibTorch parses it.
 //
 // The parser has no limits of its own: it recurses into brackets and blocks, along chains of
 // operators and over empty lines, so a forged program could overflow the stack. It also evaluates
 // the default values of arguments and the constants of classes while it parses. torch writes
 // literals there; everything else is refused.
-#pragma once
-#include <string_view>
-
-namespace tmeter::torch_backend {
 
 /// Empty for a program as torch writes it, else the reason for its refusal: "is nested too deeply
 /// …".

@@ -1,7 +1,9 @@
-// Operators that LibTorch lacks, by the shape rules of plugins.
+// Operators that LibTorch lacks: shape rules of plugins, libraries that the user names, and
+// declarations of operators whose library is missing.
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "operators/libtorch.hpp"
@@ -31,5 +33,20 @@ std::string shape_text(const c10::IValue& v);
 
 /// "the shape rule of plugin com.acme.layers for acme::gated_mlp"
 std::string rule_text(const std::string& op, const Rule& rule);
+
+// Libraries and declarations.
+
+/// Opens each library of "a.so:b.so"; the user trusts their code. The operators they register with
+/// LibTorch stay until the process ends. Throws TMETER_BAD_USAGE if one cannot be opened.
+void open_operator_libraries(std::string_view paths);
+void open_operator_library(const std::string& path);
+
+/// Whether an opened library registered the operator "torchvision::nms".
+bool is_of_operator_library(std::string_view op);
+
+/// Declares the operator with this schema and without an implementation. Throws what LibTorch
+/// throws when it has the operator already. The next library that is opened withdraws all
+/// declarations, as it may bring the same operators.
+void declare_operator(const std::string& op, c10::FunctionSchema schema);
 
 }  // namespace tmeter::torch_backend
