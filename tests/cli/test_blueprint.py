@@ -147,6 +147,8 @@ class Blueprint(CliTest):
             ("falcon_h1", {"mamba_n_groups": 3}, ["mamba_n_groups is 3", "model.layers.0.mamba.conv1d.weight"]),
             ("bamba", {"mamba_d_head": 5}, ["mamba_d_head is 5", "model.layers.0.mamba.out_proj.weight"]),
             ("nemotron_h", {"mamba_head_dim": 5}, ["mamba_head_dim is 5", "model.layers.0.mixer.out_proj.weight"]),
+            ("zamba2", {"num_query_groups": 8}, ["num_query_groups is 8", "num_key_value_heads is 32"]),
+            ("zamba2", {"kv_channels": 90}, ["kv_channels is 90", "a width of 64"]),
             ("zamba2", {"adapter_rank": 5}, ["adapter_rank is 5", "gate_up_proj_adapter_list.0.0.weight"]),
             ("falcon_h1", {"mamba_d_state": 255}, ["mamba_d_state is 255", "model.layers.0.mamba.conv1d.weight"]),
             ("bamba", {"mamba_d_conv": 3}, ["mamba_d_conv is 3", "model.layers.0.mamba.conv1d.weight"]),

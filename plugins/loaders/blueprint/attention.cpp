@@ -62,6 +62,22 @@ bool has_rotary(const Model& model) {
                              "rope_parameters.full_attention.rope_theta", "rotary_embedding_base"});
 }
 
+/// Megatron's keys beside those that are read: as many key heads, and heads that are as wide as
+/// said or as make up the layer (Zamba 2, whose blocks are twice as wide).
+void expect_same_heads(const Model& model, const Heads& h, size_t layer) {
+  if (!model.family) return;
+  const auto& s = model.settings;
+  for (const std::string_view key : {"num_query_groups", "multi_query_group_num"})
+    if (const auto n = s.integer_of_layer({key}, layer); n && *n != h.key)
+      throw Contradiction(s.source() + ": " + s.statement({key}, *n) + ", but " +
+                          s.statement(kKeyHeads, h.key));
+  const Keys wide{"kv_channels"};
+  const auto n = s.integer_of_layer(wide, layer);
+  if (n && *n != h.width && product_of(*n, h.query) != s.integer(kHidden).value_or(0))
+    throw Contradiction(s.source() + ": " + s.statement(wide, *n) + ", but heads have a width of " +
+                        std::to_string(h.width));
+}
+
 Heads heads_of(Model& model, const Module& m, size_t layer) {
   const auto& s = model.settings;
   Heads h;
@@ -96,6 +112,7 @@ Heads heads_of(Model& model, const Module& m, size_t layer) {
     model.assume(s.source() + " has no head_dim: the weights have " + std::to_string(*width));
   }
   h.width = h.value_width = *width;
+  expect_same_heads(model, h, layer);
   return h;
 }
 

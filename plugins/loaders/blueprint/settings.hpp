@@ -81,7 +81,8 @@ inline const Keys kLayers{"num_hidden_layers", "n_layer", "num_layers", "n_layer
 inline const Keys kHidden{"hidden_size", "n_embd", "d_model", "dim", "n_embed"};
 inline const Keys kHeads{"num_attention_heads", "n_head", "num_heads", "n_heads",
                          "attention_heads"};
-inline const Keys kKeyHeads{"num_key_value_heads", "num_kv_heads", "n_head_kv"};
+inline const Keys kKeyHeads{"num_key_value_heads", "num_kv_heads", "n_head_kv", "num_query_groups",
+                            "multi_query_group_num"};
 inline const Keys kHeadWidth{"head_dim", "attention_head_dim", "kv_channels", "d_kv"};
 inline const Keys kVocabulary{"vocab_size"};
 inline const Keys kChosenExperts{
