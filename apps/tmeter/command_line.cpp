@@ -354,8 +354,9 @@ void fill_view(const po::variables_map& map, CommandLine& out) {
   if (map.count("verbose") && !map.count("quiet")) out.view["verbose"] = "1";
   out.open = map.count("open") != 0;
   if (!locale_has_utf8())
-    out.settings.options["text"].try_emplace(
-        "ascii", core::Setting{.value = "true", .origin = std::string(core::kOfRuns)});
+    for (const char* plugin : {"text", "full-text", "diff"})
+      out.settings.options[plugin].try_emplace(
+          "ascii", core::Setting{.value = "true", .origin = std::string(core::kOfRuns)});
   if (map.count("color")) {
     const auto when = one_of("color", map["color"].as<std::string>(), {"auto", "always", "never"});
     out.color = when == "always"  ? core::ColorMode::kAlways

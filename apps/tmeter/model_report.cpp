@@ -69,10 +69,11 @@ void fill_report(Report& report, const CommandLine& line, const LoadedModel& mod
     report.properties["hardware"] = hardware.get().name;
     const auto& title = hardware.get().title;
     if (title.find(kWhileBusy) != title.npos)
-      report.warnings.push_back("the rates of hardware profile '" + printable(hardware.get().name) +
-                                "' are low, as they were measured on a busy machine (" +
-                                printable(title.substr(title.find(kWhileBusy) + kWhileBusy.size())) +
-                                "): `tmeter hardware measure` measures again");
+      report.warnings.push_back(
+          "the rates of hardware profile '" + printable(hardware.get().name) +
+          "' are low, as they were measured on a busy machine (" +
+          printable(title.substr(title.find(kWhileBusy) + kWhileBusy.size())) +
+          "): `tmeter hardware measure` measures again");
   }
   if (const auto sizes = recomputed_shapes_note(*model.graph); !sizes.empty())
     report.properties["sizes"] = sizes;
@@ -100,9 +101,10 @@ void require_operators(const CommandLine& line, const std::string& path, const G
   const bool running = line.running != Running::kNo;
   if (line.inputs.empty() && !by_operator && !running) return;
   throw Error(ErrorKind::kUsage,
-              (by_operator ? "--by operator"
-               : running   ? "--inference"
-                           : "--input " + line.inputs.front().text) +
+              (by_operator                         ? "--by operator"
+               : line.running == Running::kProfile ? "--profile"
+               : running                           ? "--inference"
+                                                   : "--input " + line.inputs.front().text) +
                   std::string(": ") + printable(path) +
                   " holds weights only; a .pt2 or TorchScript file has inputs and operators");
 }

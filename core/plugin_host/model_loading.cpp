@@ -127,13 +127,16 @@ constexpr std::array<Look, 28> kLooks{{
      "a Python file; `python -m tmeter export MODULE:FUNCTION -o model.pt2` makes a file of the "
      "model that "
      "a function in it returns"},
+    {"name:*.ipynb",
+     "a notebook; in it, torch.export.save(torch.export.export(model, inputs), 'model.pt2') makes "
+     "a file of the model"},
     {"zip:*data.pkl !zip:*code/*",
      "a checkpoint (torch.save), which the plugin checkpoint reads; it is not installed"},
     {"magic:80",
      "a pickle (an old torch.save file?), which the plugin checkpoint reads; it is not installed"},
     {"at:8:7b name:*.safetensors",
      "a safetensors file, which the plugin safetensors reads; it is not installed"},
-    {"magic:7b name:*.index.json", "no index of a sharded model: it has no weight_map"},
+    {"magic:7b name:*.index.json", "not the index of a sharded model: it has no weight_map"},
     {"magic:7b", "a JSON file"},
     {"at:257:7573746172",
      "a tar archive (torch.save before 2017?); load it with PyTorch and save it again"},
@@ -154,7 +157,7 @@ constexpr std::array<Look, 28> kLooks{{
     {"magic:fd377a585a00", "an xz archive; unpack it first"},
     {"magic:7f454c46", "a program or a library"},
     {"zip:*", "a ZIP archive, but not one that PyTorch wrote"},
-    {"name:*", "no PyTorch model file (it is neither a ZIP archive nor a known weight format)"},
+    {"name:*", "not a PyTorch model file (it is neither a ZIP archive nor a known weight format)"},
 }};
 
 std::string not_available(const Candidate& c) {

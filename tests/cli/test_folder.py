@@ -45,13 +45,13 @@ class Folder(CliTest):
     def test_several_sets(self):
         write_safetensors(self.folder / "model.safetensors", WEIGHTS)
         write_safetensors(self.folder / "model.fp16.safetensors", WEIGHTS)
-        self.assert_refused(4, ["several sets of weights", "model.fp16.safetensors, model.safetensors", "give one of"], self.folder)
+        self.assert_refused(4, ["several models", "model.fp16.safetensors, model.safetensors", "give one of"], self.folder)
         self.params(self.folder / "model.safetensors")
 
     def test_weights_and_a_program(self):
         write_safetensors(self.folder / "model.safetensors", WEIGHTS)
         (self.folder / "model.pt2").write_bytes((SOURCE / "sdk/template/common/model.pt2").read_bytes())
-        self.assert_refused(4, ["several sets", "model.safetensors", "model.pt2"], self.folder)
+        self.assert_refused(4, ["several models", "model.safetensors", "model.pt2"], self.folder)
         (self.folder / "model.safetensors").unlink()
         self.assertEqual(tmeter(self.folder, "--plugins", "params,flops").returncode, 0)
 
@@ -59,13 +59,23 @@ class Folder(CliTest):
         write_folder(self.folder, None, WEIGHTS, shards=3)
         (self.folder / "model-00001-of-00003.safetensors").unlink()
         (self.folder / "model-00003-of-00003.safetensors").write_bytes(b"")
-        self.assert_refused(4, ["2 of its 3 files", "model-00001-of-00003.safetensors, model-00003-of-00003.safetensors"], self.folder)
+        self.assert_refused(4, ["2 of 3 shards are missing", "model-00001-of-00003.safetensors, model-00003-of-00003.safetensors"], self.folder)
+        self.assert_refused(4, ["2 of 3 shards are missing"], self.folder / "model.safetensors.index.json")
 
     def test_git_lfs_pointers_are_named_at_once(self):
         write_folder(self.folder, None, WEIGHTS, shards=3)
         for i in (1, 2):
             (self.folder / f"model-{i:05}-of-00003.safetensors").write_bytes(POINTER)
-        self.assert_refused(4, ["2 of its 3 files are Git LFS pointers", "model-00001", "model-00002", "git lfs pull"], self.folder)
+        self.assert_refused(4, ["2 of 3 shards are Git LFS pointers", "model-00001", "model-00002", "git lfs pull"], self.folder)
+        self.assert_refused(4, ["2 of 3 shards are Git LFS pointers"], self.folder / "model.safetensors.index.json")
+
+    def test_one_shard_says_so(self):
+        write_folder(self.folder, None, WEIGHTS, shards=3)
+        self.assertIn("part file 2 of 3", tmeter(self.folder / "model-00002-of-00003.safetensors").stdout)
+        self.assertNotIn("part", tmeter(self.folder).stdout.splitlines()[0])
+        for name in ("a-1-of-1.safetensors", "1-of-2.safetensors", "model-x-of-2.safetensors", "model-00002-of-.safetensors"):
+            write_safetensors(self.folder / name, WEIGHTS)
+            self.assertNotIn("part file", tmeter(self.folder / name).stdout)
 
     def test_one_git_lfs_pointer(self):
         self.file("model.safetensors", POINTER)

@@ -304,7 +304,7 @@ class Words(HostileTest):
         self.harmless("m.safetensors", safetensors({UGLY: {"dtype": UGLY, "shape": [], "data_offsets": [0, 1]}}, b"x"))
 
     def test_a_shard_that_is_missing_is_told_with_one_path(self):
-        self.refused(["a.safetensors", "no such file"], "m.safetensors.index.json",
+        self.refused(["1 of 1 shards is missing", "a.safetensors"], "m.safetensors.index.json",
                      b'{"weight_map": {"w": "a.safetensors"}}')
 
 

@@ -207,6 +207,21 @@ class Reports(CliTest):
         self.assertIn("├─", tmeter(RESNET, env={"LC_ALL": "de_DE.utf8"}).stdout)
         self.assertIn("├─", tmeter(RESNET, "--set", "text.ascii=false", env={"LC_ALL": "C"}).stdout)
 
+    def test_every_text_is_of_the_environment(self):
+        """Whichever writer makes it: the one decision on characters and width holds for all."""
+        mlp = MODELS / "dynamic_mlp.pt2"
+        texts = {"text": (RESNET, "--depth=1"), "full-text": (RESNET, "--report=full-text"), "diff": ("diff", RESNET, mlp)}
+        for plugin, command in texts.items():
+            with self.subTest(plugin=plugin):
+                self.assertFalse(tmeter(*command).stdout.isascii())
+                self.assertTrue(tmeter(*command, env={"LC_ALL": "C"}).stdout.isascii())
+                self.assertTrue(tmeter(*command, "--set", f"{plugin}.ascii=true").stdout.isascii())
+                self.assertFalse(tmeter(*command, "--set", f"{plugin}.ascii=false", env={"LC_ALL": "C"}).stdout.isascii())
+        self.assertIn("\n... 140 modules below: --depth 2 to 4\n", tmeter(*texts["text"], env={"LANG": "C"}).stdout)
+        for columns in (20, 40, 80, 200):
+            lines = tmeter(*texts["diff"], "--assert=diff.macs<=0", env={"COLUMNS": str(columns)}).stdout.splitlines()
+            self.assertLessEqual(max(map(len, lines)), columns)
+
 
 class Browser(CliTest):
     def test_the_page_is_written_and_opened(self):

@@ -65,6 +65,7 @@ PLUGINS = {
     "plugins/reports": ["plugins/reports/common"],
     "plugins/reports/ci": ["plugins/reports/common", "plugins/reports/xml"],
     "plugins/reports/netron": ["plugins/reports/common", "plugins/reports/json"],
+    "plugins/reports/full_text": ["plugins/reports/common", "plugins/reports/text"],
     "plugins/reports/diff": ["plugins/reports/common", "plugins/reports/ci", "plugins/reports/json", "plugins/reports/markdown", "plugins/reports/text"],
     "plugins/torch_backend": [],
     "plugins/resize": ["plugins/torch_backend"],

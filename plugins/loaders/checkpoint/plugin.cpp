@@ -43,7 +43,10 @@ class Load {
     choice.chosen.is_module ? push_module(*choice.chosen.value, tensors, describer)
                             : push_dict(*choice.chosen.value, tensors, describer);
     set_properties(saved->format);
-    if (const auto& part = choice.chosen.path; !part.empty()) graph_.property("part", part);
+    auto part = choice.chosen.path;
+    if (const auto shard = loading::part_of_shards(source_.path()); !shard.empty())
+      part += (part.empty() ? "" : ", ") + shard;
+    if (!part.empty()) graph_.property("part", part);
     say_choice(choice);
     say_calls(saved->called);
     say_notes(tensors, describer);
@@ -82,7 +85,9 @@ class Load {
 
   void read_index() {
     const auto index = ShardIndex::read(source_.bytes());
-    if (!index || !looks_saved(source_.companion(index->shards().front().file))) pass_on();
+    if (!index) pass_on();
+    loading::require_shards(*index, source_);
+    if (!looks_saved(source_.companion(index->shards().front().file))) pass_on();
     loading::WeightTree tree(graph_);
     std::string format;
     for (const auto& shard : index->shards()) {

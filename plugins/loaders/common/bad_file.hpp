@@ -10,6 +10,7 @@
 #include <string_view>
 #include <tmeter/cpp/utf8.hpp>
 #include <utility>
+#include <vector>
 
 namespace loading {
 
@@ -41,6 +42,16 @@ inline std::string shown(std::string_view text) {
 }
 
 inline std::string in_quotes(std::string_view text) { return "'" + shown(text) + "'"; }
+
+/// "a, b, c and 7 more"
+inline std::string listed(const std::vector<std::string>& names) {
+  constexpr size_t kMost = 8;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kMost); ++i)
+    text += (i == 0 ? "" : ", ") + shown(names[i]);
+  if (names.size() > kMost) text += " and " + std::to_string(names.size() - kMost) + " more";
+  return text;
+}
 
 /// A message with its place in front. The middle of a very long one is left out.
 inline std::string with_place(const std::string& place, std::string what) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "json_text.hpp"
 
@@ -9,6 +10,36 @@ namespace loading {
 namespace {
 
 constexpr size_t kMaxIndexBytes = 100'000'000;  // as for the header of a safetensors file
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+}
+
+/// {"00002", "00009"} of "model-00002-of-00009.safetensors"; empty texts otherwise.
+std::pair<std::string_view, std::string_view> shard_numbers(std::string_view name) {
+  constexpr std::string_view kOf = "-of-";
+  const auto of = name.find(kOf);
+  if (of == name.npos || of == 0) return {};
+  const auto dash = name.rfind('-', of - 1);
+  const auto dot = name.find('.', of);
+  if (dash == name.npos || dot == name.npos) return {};
+  const auto number = name.substr(dash + 1, of - dash - 1);
+  const auto count = name.substr(of + kOf.size(), dot - of - kOf.size());
+  if (!is_number(number) || !is_number(count)) return {};
+  return {number, count};
+}
+
+std::string_view without_zeros(std::string_view number) {
+  return number.substr(std::min(number.find_first_not_of('0'), number.size() - 1));
+}
+
+void require_none(const std::vector<std::string>& names, size_t all, const std::string& state,
+                  const std::string& states, const std::string& advice) {
+  if (names.empty()) return;
+  throw BadFile(std::to_string(names.size()) + " of " + std::to_string(all) + " shards " +
+                    (names.size() == 1 ? state : states) + ": " + listed(names),
+                advice);
+}
 
 }  // namespace
 
@@ -32,6 +63,51 @@ void ShardIndex::read_map(json::object map) {
   }
   if (by_file.empty()) throw BadFile("weight_map is empty: the index names no tensor");
   for (auto& [file, tensors] : by_file) shards_.push_back({file, std::move(tensors)});
+}
+
+bool is_shard(std::string_view file_name) { return !shard_numbers(file_name).first.empty(); }
+
+std::string part_of_shards(std::string_view path) {
+  const auto [number, count] = shard_numbers(path.substr(path.rfind('/') + 1));
+  if (number.empty() || without_zeros(count) == "1") return {};
+  return "file " + std::string(without_zeros(number)) + " of " + std::string(without_zeros(count));
+}
+
+bool is_lfs_pointer(std::string_view bytes) { return bytes.starts_with("version https://git-lfs"); }
+
+void require_shards(const ShardIndex& index,
+                    const std::function<ShardState(std::string_view file)>& state_of) {
+  std::vector<std::string> missing, pointers;
+  for (const auto& shard : index.shards()) {
+    const bool plain = !shard.file.empty() && shard.file.find('/') == shard.file.npos &&
+                       shard.file != ".." && shard.file != ".";
+    if (!plain)
+      throw BadFile("weight_map places " + in_quotes(shard.tensors.front()) + " in " +
+                        in_quotes(shard.file) +
+                        ", which is not a plain file name in its own folder",
+                    "name files of this folder alone in the index");
+    const auto state = state_of(shard.file);
+    if (state == ShardState::kMissing) missing.emplace_back(shard.file);
+    if (state == ShardState::kLfsPointer) pointers.emplace_back(shard.file);
+  }
+  const auto all = index.shards().size();
+  require_none(missing, all, "is missing or cannot be read", "are missing or cannot be read",
+               "download the rest of the model");
+  require_none(pointers, all, "is a Git LFS pointer and not the file it stands for",
+               "are Git LFS pointers and not the files they stand for",
+               "`git lfs pull` fetches what is missing");
+}
+
+void require_shards(const ShardIndex& index, const tmeter::Source& index_file) {
+  require_shards(index, [&](std::string_view file) {
+    try {
+      const auto bytes = index_file.companion(file).bytes();
+      if (bytes.empty()) return ShardState::kMissing;
+      return is_lfs_pointer(bytes) ? ShardState::kLfsPointer : ShardState::kThere;
+    } catch (const tmeter::Reported&) {
+      return ShardState::kMissing;
+    }
+  });
 }
 
 void check_shard(const Shard& shard, std::vector<std::string_view> found) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "../common/shard_index.hpp"
+
 namespace folder {
 
 const tmeter_folder_api& Files::api() {
@@ -60,16 +62,7 @@ void Files::add_part(std::string_view name, tmeter_id module, std::string_view p
 bool Files::is_lfs_pointer(const File& file) const {
   constexpr uint64_t kMaxPointer = 1024;
   return file.size > 0 && file.size <= kMaxPointer &&
-         open(file.name).bytes().starts_with("version https://git-lfs");
-}
-
-std::string listed(const std::vector<std::string>& names) {
-  constexpr size_t kMost = 8;
-  std::string text;
-  for (size_t i = 0; i < std::min(names.size(), kMost); ++i)
-    text += (i == 0 ? "" : ", ") + loading::shown(names[i]);
-  if (names.size() > kMost) text += " and " + std::to_string(names.size() - kMost) + " more";
-  return text;
+         loading::is_lfs_pointer(open(file.name).bytes());
 }
 
 }  // namespace folder

@@ -13,6 +13,7 @@ namespace folder {
 
 using loading::BadFile;
 using loading::in_quotes;
+using loading::listed;
 
 struct File {
   std::string name;  // from the folder on
@@ -42,8 +43,5 @@ class Files {
   const tmeter_source* source_;
   std::vector<File> files_;
 };
-
-/// "a, b, c and 7 more"
-std::string listed(const std::vector<std::string>& names);
 
 }  // namespace folder

@@ -12,20 +12,6 @@ using Names = std::vector<std::string>;
 
 std::string_view last_part(std::string_view name) { return name.substr(name.rfind('/') + 1); }
 
-/// "model-00002-of-00009.safetensors", represented by an index or the first file of a GGUF.
-bool is_shard(std::string_view name) {
-  const auto of = name.find("-of-");
-  const auto digits = [&](size_t from, size_t to) {
-    return from < to && std::all_of(name.begin() + from, name.begin() + to,
-                                    [](char c) { return c >= '0' && c <= '9'; });
-  };
-  if (of == name.npos) return false;
-  const auto dash = name.rfind('-', of - 1);
-  const auto dot = name.find('.', of);
-  return of > 0 && dash != name.npos && dot != name.npos && digits(dash + 1, of) &&
-         digits(of + 4, dot);
-}
-
 bool is_first_shard(std::string_view name) { return name.find("-00001-of-") != name.npos; }
 
 /// Files that trainers write beside weights, and adapters, which need a base model.
@@ -67,7 +53,7 @@ Found find_sets(const Files& files, std::string_view subfolder) {
     const auto format = std::find_if(kFormats.begin(), kFormats.end(),
                                      [&](const Format& x) { return name.ends_with(x.ending); });
     if (format == kFormats.end()) continue;
-    if (is_shard(name)) {
+    if (loading::is_shard(name)) {
       found.shards.push_back(f.name);
       if (format->ending != ".gguf" || !is_first_shard(name)) continue;
     }
@@ -77,7 +63,7 @@ Found find_sets(const Files& files, std::string_view subfolder) {
 }
 
 [[noreturn]] void refuse_several(const Names& sets) {
-  throw BadFile("the folder has several sets of weights: " + listed(sets),
+  throw BadFile("the folder has several models: " + listed(sets),
                 "give one of these files instead of the folder; `tmeter fleet` reads them all");
 }
 
@@ -109,30 +95,12 @@ void check_index(const Files& files, const std::string& index_name) {
   const auto folder = index_name.substr(0, index_name.rfind('/') + 1);
   const auto index = loading::ShardIndex::read(files.open(index_name).bytes());
   if (!index) throw BadFile("it has no weight_map");
-  Names missing, pointers;
-  for (const auto& shard : index->shards()) {
-    const bool plain = !shard.file.empty() && shard.file.find('/') == shard.file.npos &&
-                       shard.file != ".." && shard.file != ".";
-    if (!plain)
-      throw BadFile("weight_map places " + in_quotes(shard.tensors.front()) + " in " +
-                        in_quotes(shard.file) + ", which is not a plain file name in its own folder",
-                    "name files of this folder alone in the index");
-    const auto* file = files.find(folder + std::string(shard.file));
-    if (!file || file->size == 0)
-      missing.emplace_back(shard.file);
-    else if (files.is_lfs_pointer(*file))
-      pointers.emplace_back(shard.file);
-  }
-  if (!missing.empty())
-    throw BadFile(std::to_string(missing.size()) + " of its " +
-                      std::to_string(index->shards().size()) +
-                      " files are missing or empty: " + listed(missing),
-                  "download them into the folder");
-  if (!pointers.empty())
-    throw BadFile(
-        std::to_string(pointers.size()) + " of its " + std::to_string(index->shards().size()) +
-            " files are Git LFS pointers and not what they stand for: " + listed(pointers),
-        "`git lfs pull` fetches them");
+  loading::require_shards(*index, [&](std::string_view shard) {
+    const auto* file = files.find(folder + std::string(shard));
+    if (!file || file->size == 0) return loading::ShardState::kMissing;
+    return files.is_lfs_pointer(*file) ? loading::ShardState::kLfsPointer
+                                       : loading::ShardState::kThere;
+  });
 }
 
 }  // namespace

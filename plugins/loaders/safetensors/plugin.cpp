@@ -27,7 +27,10 @@ class Load {
     if (plausible || !source_.bytes().starts_with('{')) {
       if (!plausible && !source_.path().ends_with(".safetensors")) pass_on();
       read_file(source_.bytes(), nullptr);
-      return push("safetensors");
+      push("safetensors");
+      if (const auto part = loading::part_of_shards(source_.path()); !part.empty())
+        graph_.property("part", part);
+      return;
     }
     read_shards();
     push("safetensors (" + std::to_string(files_) + " files)");
@@ -38,6 +41,7 @@ class Load {
   void read_shards() {
     const auto index = ShardIndex::read(source_.bytes());
     if (!index) pass_on();
+    loading::require_shards(*index, source_);
     // The content of the shards decides between safetensors and checkpoints.
     if (!Header::plausible(source_.companion(index->shards().front().file).bytes())) pass_on();
     for (const auto& shard : index->shards()) read_shard(shard);

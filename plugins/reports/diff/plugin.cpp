@@ -1,9 +1,12 @@
 // Plugin "diff": the output of `tmeter diff A B` in six formats.
 #include <tmeter/cpp/plugin.hpp>
 
+#include "plugins/common/options.hpp"
 #include "writers.hpp"
 
 namespace {
+
+constexpr std::string_view kAscii = "ascii";
 
 using Write = void (*)(const diff_report::Changes&, tmeter::Output&);
 
@@ -16,7 +19,11 @@ void add(tmeter::Registrar& r, const char* name, const char* extension, const ch
 }
 
 void setup(tmeter::Registrar& r) {
-  add(r, "diff-text", "diff.txt", "text/plain; charset=utf-8", diff_report::write_text);
+  r.option(plugins::flag_option(kAscii, false, "ASCII only, in the text"));
+  r.writer("diff-text", "diff.txt", "text/plain; charset=utf-8",
+           [](const tmeter::Report& report, tmeter::Output& out, tmeter::Call& call) {
+             diff_report::write_text(diff_report::Changes(report), out, call.option_bool(kAscii));
+           });
   add(r, "diff-json", "diff.json", "application/json", diff_report::write_json);
   add(r, "diff-markdown", "diff.md", "text/markdown; charset=utf-8; variant=GFM",
       diff_report::write_markdown);

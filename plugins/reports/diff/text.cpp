@@ -52,7 +52,7 @@ class Grid {
         line.pad_to(c < left_ ? at : at + widths[c] - row[c].width()).append(row[c]);
         at += widths[c];
       }
-      lines.push_back(width > 0 ? line.cut(width) : line);
+      lines.push_back(line);
     }
     return widths.size() - shown;
   }
@@ -64,8 +64,11 @@ class Grid {
 
 class Writer {
  public:
-  Writer(const Changes& changes, tmeter::Output& out)
-      : changes_(changes), out_(out), width_(static_cast<size_t>(out.columns())) {}
+  Writer(const Changes& changes, tmeter::Output& out, bool ascii)
+      : changes_(changes),
+        out_(out),
+        how_{.color = out.color(), .ascii = ascii},
+        width_(static_cast<size_t>(out.columns())) {}
 
   void write() {
     heading();
@@ -73,7 +76,8 @@ class Writer {
     modules();
     assertions();
     notes();
-    for (const auto& line : lines_) out_.write(text_report::render(line, out_.color()));
+    for (const auto& line : lines_)
+      out_.write(text_report::render(width_ > 0 ? line.cut(width_) : line, how_));
   }
 
  private:
@@ -85,11 +89,12 @@ class Writer {
       line.add(report->property("model.file"));
       if (const auto size = reports::file_size(*report); !size.empty())
         line.add(" (" + size + ")", Style::kQuiet);
+      std::vector<Text> items{line};
       if (const auto format = reports::format_of(*report); !format.empty())
-        line.add(" · " + format, Style::kQuiet);
+        items.emplace_back(format, Style::kQuiet);
       for (size_t i = 0; i < std::min<size_t>(report->graph().inputs().size(), 3); ++i)
-        line.add(" · " + reports::describe_input(report->graph(), i), Style::kQuiet);
-      lines_.push_back(line);
+        items.emplace_back(reports::describe_input(report->graph(), i), Style::kQuiet);
+      put(text_report::flow_items(items, width_, std::string_view(word).size()));
     }
     lines_.emplace_back();
   }
@@ -162,7 +167,8 @@ class Writer {
     for (const auto& a : all) {
       Text line(a.holds() ? "holds: " : "does not hold: ",
                 a.holds() ? Style::kGood : Style::kWarning);
-      lines_.push_back(line.add(a.expression()).add(" (" + assertion_value(changes_, a) + ")"));
+      line.add(a.expression()).add(" (" + assertion_value(changes_, a) + ")");
+      put(text_report::flow(line, width_, 2));
     }
   }
 
@@ -170,12 +176,15 @@ class Writer {
     for (const auto note : changes_.view().notes()) {
       if (!noted_) lines_.emplace_back();
       noted_ = true;
-      lines_.push_back(Text("note: ", Style::kWarning).add(note));
+      put(text_report::flow(Text("note: ", Style::kWarning).add(note), width_, 2));
     }
   }
 
+  void put(std::vector<Text> lines) { lines_.insert(lines_.end(), lines.begin(), lines.end()); }
+
   const Changes& changes_;
   tmeter::Output& out_;
+  text_report::Rendering how_;
   size_t width_;
   bool noted_ = false;
   std::vector<Text> lines_;
@@ -183,6 +192,8 @@ class Writer {
 
 }  // namespace
 
-void write_text(const Changes& changes, tmeter::Output& out) { Writer(changes, out).write(); }
+void write_text(const Changes& changes, tmeter::Output& out, bool ascii) {
+  Writer(changes, out, ascii).write();
+}
 
 }  // namespace diff_report

@@ -4,7 +4,7 @@
 
 namespace diff_report {
 
-void write_text(const Changes& changes, tmeter::Output& out);
+void write_text(const Changes& changes, tmeter::Output& out, bool ascii);
 void write_json(const Changes& changes, tmeter::Output& out);
 void write_markdown(const Changes& changes, tmeter::Output& out);
 void write_html(const Changes& changes, tmeter::Output& out);

@@ -17,8 +17,9 @@ struct Document {
   const std::vector<tmeter::Metric> metrics;  // of --columns, else all
   const reports::FindingsByRow findings;
   reports::Buffer out;
+  const bool ascii;  // other characters are replaced
 
-  Document(const tmeter::Report& r, tmeter::Output& o);
+  Document(const tmeter::Report& r, tmeter::Output& o, bool only_ascii);
 
   /// "3  Parameters" and a line under it.
   void heading(std::string_view title);
@@ -31,6 +32,9 @@ struct Document {
 
   /// "MACs 118.01 M · FLOPs 236.03 M": the metrics with a value; empty without any.
   std::string figures(const std::vector<tmeter::Cell>& cells) const;
+
+  /// As ASCII where that is asked for.
+  std::string encoded(std::string text) const;
 
  private:
   size_t section_ = 0;

@@ -5,6 +5,7 @@
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
 #include "document.hpp"
+#include "plugins/reports/text/look/look.hpp"
 
 namespace full_text_report {
 namespace {
@@ -14,21 +15,29 @@ constexpr size_t kMaxLine = 4000;  // characters; names may have a million
 
 }  // namespace
 
-Document::Document(const tmeter::Report& r, tmeter::Output& o)
+Document::Document(const tmeter::Report& r, tmeter::Output& o, bool only_ascii)
     : report(r),
       graph(r.graph()),
       metrics(reports::chosen_metrics(r, [](const tmeter::Metric&) { return true; })),
       findings(r),
-      out(o) {}
+      out(o),
+      ascii(only_ascii) {}
 
 void Document::heading(std::string_view title) {
   const auto text = std::to_string(++section_) + "  " + std::string(title);
   out << "\n" << text << "\n" << std::string(text.size(), '-') << "\n";
 }
 
+std::string Document::encoded(std::string text) const {
+  if (!ascii) return text;
+  std::string out;
+  text_report::add_ascii(text, out);
+  return out;
+}
+
 void Document::line(size_t indent, std::string_view text) {
   out << std::string(indent * kIndent, ' ');
-  out << plugins::shortened(plugins::printable(text.substr(0, 4 * kMaxLine)), kMaxLine);
+  out << encoded(plugins::shortened(plugins::printable(text.substr(0, 4 * kMaxLine)), kMaxLine));
   out << "\n";
 }
 
@@ -53,9 +62,10 @@ std::string Document::figures(const std::vector<tmeter::Cell>& cells) const {
   return text;
 }
 
-void write(const tmeter::Report& report, tmeter::Output& out) {
-  Document d(report, out);
-  const auto title = "tmeter report of " + plugins::readable(reports::model_name(report));
+void write(const tmeter::Report& report, tmeter::Output& out, bool ascii) {
+  Document d(report, out, ascii);
+  const auto title =
+      d.encoded("tmeter report of " + plugins::readable(reports::model_name(report)));
   d.out << title << "\n" << std::string(title.size(), '=') << "\n";
   for (const auto section : {summary, distribution, architecture, parameters, operators, sizes,
                              time_and_energy, curves, recommendations, method})

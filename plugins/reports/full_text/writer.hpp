@@ -4,6 +4,7 @@
 
 namespace full_text_report {
 
-void write(const tmeter::Report& report, tmeter::Output& out);
+/// With `ascii`, other characters are replaced.
+void write(const tmeter::Report& report, tmeter::Output& out, bool ascii);
 
 }  // namespace full_text_report

@@ -239,7 +239,7 @@ Text depth_hint(const Tree& tree, const View& view) {
   const size_t next = tree.depth + 1;
   Text line("… " + std::to_string(tree.hidden) + what + " below: --depth ", Style::kQuiet);
   line.add(std::to_string(next), Style::kQuiet);
-  if (next < tree.deepest) line.add(" … " + std::to_string(tree.deepest), Style::kQuiet);
+  if (next < tree.deepest) line.add(" to " + std::to_string(tree.deepest), Style::kQuiet);
   return line;
 }
 

@@ -39,6 +39,9 @@ Write csv(csv_report::Options options) {
 Write dot(dot_report::Options options) {
   return [options](const auto& report, auto& out) { dot_report::write(report, options, out); };
 }
+void full_text(const tmeter::Report& report, tmeter::Output& out) {
+  full_text_report::write(report, out, false);
+}
 void markdown(const tmeter::Report& report, tmeter::Output& out) {
   markdown_report::write(report, {}, out);
 }
@@ -57,7 +60,7 @@ const std::vector<Case>& cases() {
       {"sweep.md", markdown, {}, true},
       {"modules.dot", dot({.attributes = "type,text,calls,macs,energy"})},
       {"operators.dot", dot({.operators = true, .attributes = "module,result,location,macs"})},
-      {"report.txt", full_text_report::write},
+      {"report.txt", full_text},
       {"report.xml", xml_report::write},
       {"sweep.xml", xml_report::write, {}, true},
       {"report.json", json_report::write},
@@ -140,7 +143,7 @@ TEST(LongNames, AreCutWhereOnlyPeopleRead) {
   const auto macs = r.metric({.id = "macs", .title = "MACs"});
   for (size_t i = 0; i < 2; ++i) r.set(macs, TMETER_AXIS_MODULE, i, fake::integer(1));
   r.set(macs, TMETER_AXIS_MODEL, 0, fake::integer(1));
-  for (const auto& write : {Write(markdown), dot({}), Write(full_text_report::write)}) {
+  for (const auto& write : {Write(markdown), dot({}), Write(full_text)}) {
     tmeter_output out;
     tmeter::Output output(&out);
     write(r.report(), output);

@@ -234,7 +234,7 @@ TEST_F(TextReport, WarningsAndTimeAreSaid) {
 TEST_F(TextReport, DepthLimitsTheTreeAndSaysHowToSeeMore) {
   r.views["depth"] = "1";
   EXPECT_EQ(line_with({"Block"}), "");
-  EXPECT_NE(write().find("… 3 modules below: --depth 2 … 3"), std::string::npos);
+  EXPECT_NE(write().find("… 3 modules below: --depth 2 to 3"), std::string::npos);
   r.views["depth"] = "0";
   EXPECT_EQ(line_with({"Conv2d"}), "");
   r.views["depth"] = "all";

@@ -274,6 +274,11 @@ char ascii_of(std::string_view character) {
 }  // namespace
 
 void add_ascii(std::string_view text, std::string& out) {
+  constexpr std::string_view kMore = "… ";  // in front of a sentence, where no column follows
+  if (text.starts_with(kMore)) {
+    out += "... ";
+    text.remove_prefix(kMore.size());
+  }
   plugins::for_each_character(text, [&out](char32_t code, std::string_view bytes) {
     if (code < 0x80)
       out += bytes;

@@ -134,7 +134,8 @@ std::string cut_start(std::string_view text, size_t width);
 
 // For terminals and logs that can show ASCII only.
 
-/// Appends `text` (printable) as ASCII, as many columns wide: "├─ 3 × …" becomes "+- 3 x .".
+/// Appends `text` (printable) as ASCII, as many columns wide: "├─ 3 × …" becomes "+- 3 x .". An
+/// ellipsis that leads a sentence becomes "...".
 void add_ascii(std::string_view text, std::string& out);
 
 }  // namespace text_report
