@@ -36,7 +36,7 @@ constexpr uint32_t kNoAccess = SECCOMP_RET_ERRNO | EACCES;
 constexpr uint32_t kNumber = offsetof(seccomp_data, nr), kArch = offsetof(seccomp_data, arch);
 
 /// Where the kernel keeps an argument, of eight bytes in the order of this machine.
-uint32_t place_of(const Condition& c) {
+uint32_t place_of(const ArgumentCondition& c) {
   constexpr uint32_t kUpper = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 4 : 0;
   const auto begin =
       static_cast<uint32_t>(offsetof(seccomp_data, args)) + static_cast<uint32_t>(c.argument) * 8;
@@ -55,7 +55,7 @@ uint8_t rights_word(const Rights& r) {
 /// with those of one row.
 struct Permitted {
   int first, last;
-  std::vector<std::span<const Condition>> rows;
+  std::vector<std::span<const ArgumentCondition>> rows;
 };
 
 /// In the order of their numbers.
@@ -131,7 +131,7 @@ class Program {
   }
 
   /// Allows the call if all conditions hold, else continues behind this code.
-  void check(std::span<const Condition> row) {
+  void check(std::span<const ArgumentCondition> row) {
     std::vector<size_t> to_end;
     for (const auto& c : row) {
       add(BPF_LD | BPF_W | BPF_ABS, place_of(c));

@@ -165,7 +165,7 @@ inline constexpr PermittedCalls kPermittedCalls[] = {
 
 /// (an argument & mask) is one of `values`. Arguments are compared as 32 bits, as the kernel reads
 /// them, or by their upper half.
-struct Condition {
+struct ArgumentCondition {
   int argument;
   uint32_t mask;
   std::span<const uint32_t> values;
@@ -177,7 +177,7 @@ struct CheckedCall {
   int call;
   uint8_t rights;
   const char* reason;
-  std::span<const Condition> conditions;
+  std::span<const ArgumentCondition> conditions;
 };
 
 /// Stands for this process's id in `values`.
@@ -189,12 +189,12 @@ inline constexpr uint32_t kNone[] = {0}, kAll = ~uint32_t{0};
 
 // Files are opened read-only: no writing, creating or truncating.
 inline constexpr uint32_t kWriteBits = O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
-inline constexpr Condition kOpen[] = {{1, kWriteBits, kNone}};
-inline constexpr Condition kOpenAt[] = {{2, kWriteBits, kNone}};
+inline constexpr ArgumentCondition kOpen[] = {{1, kWriteBits, kNone}};
+inline constexpr ArgumentCondition kOpenAt[] = {{2, kWriteBits, kNone}};
 // A device may be written to, but not created.
 inline constexpr uint32_t kMakeBits = kWriteBits & ~uint32_t{O_ACCMODE};
-inline constexpr Condition kOpenDevice[] = {{1, kMakeBits, kNone}};
-inline constexpr Condition kOpenDeviceAt[] = {{2, kMakeBits, kNone}};
+inline constexpr ArgumentCondition kOpenDevice[] = {{1, kMakeBits, kNone}};
+inline constexpr ArgumentCondition kOpenDeviceAt[] = {{2, kMakeBits, kNone}};
 
 // Pages that can be read, written and run; of ordinary size, so that --max-memory counts them.
 #ifdef __aarch64__
@@ -205,74 +205,84 @@ inline constexpr uint32_t kProtection = 0x7;
 inline constexpr uint32_t kMapping = MAP_SHARED | MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS |
                                      MAP_NORESERVE | MAP_STACK | MAP_POPULATE | MAP_DENYWRITE |
                                      MAP_FIXED_NOREPLACE | MAP_EXECUTABLE | 0x40 /* MAP_32BIT */;
-inline constexpr Condition kMmap[] = {{2, ~kProtection, kNone}, {3, ~kMapping, kNone}};
+inline constexpr ArgumentCondition kMmap[] = {{2, ~kProtection, kNone}, {3, ~kMapping, kNone}};
 
 // 102 and 103: guard pages, which glibc puts below the stacks of threads.
-inline constexpr uint32_t kAdvice[] = {
-    MADV_NORMAL,   MADV_RANDOM,     MADV_SEQUENTIAL, MADV_WILLNEED,      MADV_DONTNEED,
-    MADV_FREE,     MADV_DONTFORK,   MADV_DOFORK,     MADV_HUGEPAGE,      MADV_NOHUGEPAGE,
-    MADV_DONTDUMP, MADV_DODUMP,     MADV_COLD,       MADV_PAGEOUT,       22 /* POPULATE_READ */,
-    23 /* POPULATE_WRITE */,        102,             103};
-inline constexpr Condition kMadvise[] = {{2, kAll, kAdvice}};
+inline constexpr uint32_t kAdvice[] = {MADV_NORMAL,
+                                       MADV_RANDOM,
+                                       MADV_SEQUENTIAL,
+                                       MADV_WILLNEED,
+                                       MADV_DONTNEED,
+                                       MADV_FREE,
+                                       MADV_DONTFORK,
+                                       MADV_DOFORK,
+                                       MADV_HUGEPAGE,
+                                       MADV_NOHUGEPAGE,
+                                       MADV_DONTDUMP,
+                                       MADV_DODUMP,
+                                       MADV_COLD,
+                                       MADV_PAGEOUT,
+                                       22 /* POPULATE_READ */,
+                                       23 /* POPULATE_WRITE */,
+                                       102,
+                                       103};
+inline constexpr ArgumentCondition kMadvise[] = {{2, kAll, kAdvice}};
 
 // O_ASYNC would have signals sent.
 inline constexpr uint32_t kDescriptorCommands[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD,
                                                    F_GETFL};
 inline constexpr uint32_t kSetFlags[] = {F_SETFL};
-inline constexpr Condition kFcntl[] = {{1, kAll, kDescriptorCommands}};
-inline constexpr Condition kFcntlFlags[] = {{1, kAll, kSetFlags},
-                                            {2, O_ASYNC, kNone}};
-inline constexpr uint32_t kLocks[] = {F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK,
-                                      F_OFD_SETLKW};
-inline constexpr Condition kFcntlLocks[] = {{1, kAll, kLocks}};
+inline constexpr ArgumentCondition kFcntl[] = {{1, kAll, kDescriptorCommands}};
+inline constexpr ArgumentCondition kFcntlFlags[] = {{1, kAll, kSetFlags}, {2, O_ASYNC, kNone}};
+inline constexpr uint32_t kLocks[] = {F_GETLK,     F_SETLK,     F_SETLKW,
+                                      F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW};
+inline constexpr ArgumentCondition kFcntlLocks[] = {{1, kAll, kLocks}};
 
-inline constexpr uint32_t kTerminalFacts[] = {TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIOCLEX,
-                                              FIONCLEX};
-inline constexpr Condition kIoctl[] = {{1, kAll, kTerminalFacts}};
+inline constexpr uint32_t kTerminalFacts[] = {TCGETS,  TIOCGWINSZ, FIONREAD,
+                                              FIONBIO, FIOCLEX,    FIONCLEX};
+inline constexpr ArgumentCondition kIoctl[] = {{1, kAll, kTerminalFacts}};
 inline constexpr uint32_t kOfCounters[] = {'$' << 8};
-inline constexpr Condition kIoctlCounters[] = {{1, 0xff00, kOfCounters}};
+inline constexpr ArgumentCondition kIoctlCounters[] = {{1, 0xff00, kOfCounters}};
 // NVIDIA's: of type 'F'; of unified memory, small numbers and two with a high bit.
 inline constexpr uint32_t kOfNvidia[] = {'F' << 8};
 inline constexpr uint32_t kUnifiedMemoryStart[] = {0x3000'0001, 0x3000'0002};
-inline constexpr Condition kIoctlNvidia[] = {{1, 0xff00, kOfNvidia}};
-inline constexpr Condition kIoctlUnified[] = {{1, ~uint32_t{0xff}, kNone}};
-inline constexpr Condition kIoctlUnifiedStart[] = {{1, kAll, kUnifiedMemoryStart}};
+inline constexpr ArgumentCondition kIoctlNvidia[] = {{1, 0xff00, kOfNvidia}};
+inline constexpr ArgumentCondition kIoctlUnified[] = {{1, ~uint32_t{0xff}, kNone}};
+inline constexpr ArgumentCondition kIoctlUnifiedStart[] = {{1, kAll, kUnifiedMemoryStart}};
 
-inline constexpr uint32_t kProcessFacts[] = {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE,
-                                             PR_GET_NO_NEW_PRIVS, PR_GET_SECCOMP,
-                                             0x53564d41 /* PR_SET_VMA: a name */};
-inline constexpr Condition kPrctl[] = {{0, kAll, kProcessFacts}};
+inline constexpr uint32_t kProcessFacts[] = {PR_SET_NAME,     PR_GET_NAME,
+                                             PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS,
+                                             PR_GET_SECCOMP,  0x53564d41 /* PR_SET_VMA: a name */};
+inline constexpr ArgumentCondition kPrctl[] = {{0, kAll, kProcessFacts}};
 
 #ifdef __x86_64__
 // ARCH_GET_XCOMP_SUPP, ARCH_GET_XCOMP_PERM, ARCH_REQ_XCOMP_PERM: the tiles of AMX.
 inline constexpr uint32_t kTiles[] = {0x1021, 0x1022, 0x1023};
-inline constexpr Condition kArchPrctl[] = {{0, kAll, kTiles}};
+inline constexpr ArgumentCondition kArchPrctl[] = {{0, kAll, kTiles}};
 #endif
 
 // Threads of this process: with its memory, and no namespace of their own.
 inline constexpr uint32_t kThreadBits[] = {CLONE_VM | CLONE_THREAD};
-inline constexpr uint32_t kThreadFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
-                                         CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |
-                                         CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID |
-                                         CLONE_CHILD_SETTID | CLONE_DETACHED;
-inline constexpr Condition kClone[] = {{0, CLONE_VM | CLONE_THREAD, kThreadBits},
-                                       {0, ~kThreadFlags, kNone}};
+inline constexpr uint32_t kThreadFlags =
+    CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+    CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | CLONE_DETACHED;
+inline constexpr ArgumentCondition kClone[] = {{0, CLONE_VM | CLONE_THREAD, kThreadBits},
+                                               {0, ~kThreadFlags, kNone}};
 inline constexpr uint32_t kNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
-                                        CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |
-                                        CLONE_NEWNET;
-inline constexpr Condition kCloneProcess[] = {{0, kNamespaces, kNone}};
+                                        CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+inline constexpr ArgumentCondition kCloneProcess[] = {{0, kNamespaces, kNone}};
 
 inline constexpr uint32_t kSelf[] = {kThisProcess}, kSelfOrNone[] = {0, kThisProcess};
-inline constexpr Condition kOwnProcess[] = {{0, kAll, kSelf}};
+inline constexpr ArgumentCondition kOwnProcess[] = {{0, kAll, kSelf}};
 // Limits are read, not set: the new ones are a null pointer.
-inline constexpr Condition kPrlimit[] = {
+inline constexpr ArgumentCondition kPrlimit[] = {
     {0, kAll, kSelfOrNone}, {2, kAll, kNone}, {2, kAll, kNone, true}};
 
 inline constexpr uint32_t kInternet[] = {AF_INET, AF_INET6}, kNetlink[] = {AF_NETLINK},
                           kTransports[] = {SOCK_STREAM, SOCK_DGRAM}, kRoutes[] = {NETLINK_ROUTE};
 inline constexpr uint32_t kKindBits = 0xf;
-inline constexpr Condition kSocket[] = {{0, kAll, kInternet}, {1, kKindBits, kTransports}};
-inline constexpr Condition kSocketRoutes[] = {{0, kAll, kNetlink}, {2, kAll, kRoutes}};
+inline constexpr ArgumentCondition kSocket[] = {{0, kAll, kInternet}, {1, kKindBits, kTransports}};
+inline constexpr ArgumentCondition kSocketRoutes[] = {{0, kAll, kNetlink}, {2, kAll, kRoutes}};
 
 }  // namespace arguments
 

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 8> kIdentities{
     "alias",      "detach",        "dropout",         "alpha_dropout",
     "lift_fresh", "requires_grad", "feature_dropout", "feature_alpha_dropout"};
 constexpr std::array<std::string_view, 5> kConversions{"to", "type_as", "cpu", "cuda", "_to_copy"};
-constexpr std::array<std::string_view, 11> kReshapes{
+constexpr std::array<std::string_view, 11> kShapeChanges{
     "view",  "reshape",   "_unsafe_view", "flatten",    "unflatten",     "squeeze",
     "ravel", "unsqueeze", "view_as",      "reshape_as", "_reshape_alias"};
 
@@ -77,7 +77,7 @@ bool is_seen_through(const Node& node, Through through) {
   if (tmeter::op_class(node.op()) != OpClass::kView) return false;
   const auto name = tmeter::base_name(node.op());
   if (name.ends_with("dropout")) return false;  // one that trains
-  return through == Through::kView || is_one_of(name, kReshapes);
+  return through == Through::kView || is_one_of(name, kShapeChanges);
 }
 
 Value origin(Value value, Through through) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_layers.py finds its violations: small repositories with one each.
+"""check_layers.py and check_types.py find their violations: small repositories with one each.
 
 Usage: test_check_layers.py
 """
@@ -10,6 +10,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import check_layers  # noqa: E402
+import check_types  # noqa: E402
 
 
 def found(files: dict[str, str]) -> list[str]:
@@ -69,6 +70,26 @@ class Circles(unittest.TestCase):
 
     def test_one_direction_is_fine(self):
         self.assertEqual(found({"plugins/metrics/flops/x.cpp": "ops/y.hpp", "plugins/metrics/flops/ops/y.hpp": ""}), [])
+
+
+class Types(unittest.TestCase):
+    def found(self, first, second):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("a.hpp", first), ("b.cpp", second)):
+                (pathlib.Path(folder) / "core").mkdir(exist_ok=True)
+                (pathlib.Path(folder) / "core" / name).write_text(text)
+            return list(check_types.violations(pathlib.Path(folder)))
+
+    def test_a_name_of_two_types(self):
+        self.assertEqual(self.found("namespace a::b { struct Limit { int n; }; }", "namespace a::b {\nclass Limit final : Base {};\n}"),
+                         ["a::b::Limit is defined in core/a.hpp and in core/b.cpp; rename one"])
+
+    def test_what_is_no_second_type(self):
+        first = "namespace a { class Limit { struct Impl; }; }"
+        for second in ("namespace b { struct Limit {}; }", "namespace a { namespace { struct Limit {}; } }", "namespace a { class Limit; }",
+                       "namespace a { struct Limit::Impl {}; }", "namespace a { void f() { struct Limit {}; } }",
+                       'namespace a { auto s = "{"; // struct Limit {\n }', "namespace a { struct Other { struct Limit {}; }; }"):
+            self.assertEqual(self.found(first, second), [], second)
 
 
 if __name__ == "__main__":

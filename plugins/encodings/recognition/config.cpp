@@ -42,7 +42,7 @@ std::optional<json::object> object(json::object o, std::string_view key) {
   return out;
 }
 
-/// Notes the first pattern that is none. GPTQModel's have "+:" or "-:" in front, others "re:".
+/// Notes the first invalid pattern. GPTQModel's have "+:" or "-:" in front, others "re:".
 void check_pattern(const char* key, std::string_view text, Config& c) {
   if (!c.note.empty() ||
       !(text.starts_with("re:") || text.starts_with("+:") || text.starts_with("-:")))
@@ -50,7 +50,7 @@ void check_pattern(const char* key, std::string_view text, Config& c) {
   const auto fault = fault_of_pattern(text.substr(text.find(':') + 1));
   if (fault.empty()) return;
   c.note = "quantization_config, " + loading::in_quotes(key) + ": " + loading::in_quotes(text) +
-           " is no regular expression (" + std::string(fault) +
+           " is not a regular expression (" + std::string(fault) +
            "); which weights are packed is read from their shapes";
 }
 

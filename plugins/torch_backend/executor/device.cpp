@@ -83,7 +83,7 @@ double memory_fraction(std::string_view text) {
                                     "': a share above 0 and at most 1 is expected, as in 0.5");
 }
 
-MemoryLimit memory_limit_of(at::Device device, uint64_t limit) {
+DeviceMemoryLimit memory_limit_of(at::Device device, uint64_t limit) {
   const char* text = std::getenv("PYTORCH_CUDA_MEMORY_FRACTION");
   if (device.is_cpu() || !text || !*text) return {limit};
   const double share = memory_fraction(text);

@@ -24,7 +24,7 @@ std::string device_name(at::Device device);
 double memory_fraction(std::string_view text);
 
 /// Bytes that a run may take; 0: no limit.
-struct MemoryLimit {
+struct DeviceMemoryLimit {
   uint64_t bytes = 0;
   std::string warning{};  // why a share that the user asked for does not limit the run
 };
@@ -32,7 +32,7 @@ struct MemoryLimit {
 /// The smaller of `limit` (bytes; 0: none) and the share of a GPU's memory that
 /// PYTORCH_CUDA_MEMORY_FRACTION allows. Throws TMETER_BAD_USAGE for a share that is not above 0 and
 /// at most 1. On the CPU the variable is not read.
-MemoryLimit memory_limit_of(at::Device device, uint64_t limit);
+DeviceMemoryLimit memory_limit_of(at::Device device, uint64_t limit);
 
 /// CLOCK_MONOTONIC
 uint64_t now_ns();

@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kMaxReplaceWork = 1 << 30;  // bytes moved; each occurrence moves the rest
 constexpr uint64_t kMaxTensorItems = 1 << 18;  // the limit of tensors with values
 constexpr int64_t kMaxFactorial = 20;          // 21! needs more than 64 bits
-constexpr int kMaxDepth = 200;
+constexpr int kMaxGuardDepth = 200;
 
 void spend(uint64_t units) {
   if (auto* limits = Limits::current()) limits->spend(units);
@@ -50,7 +50,7 @@ uint64_t list_size(const c10::IValue& v) { return v.isList() ? v.toListRef().siz
 /// occur. Stops above `limit`.
 void add_extent(const c10::IValue& v, uint64_t limit, int depth, uint64_t& sum) {
   if (sum > limit) return;
-  if (depth > kMaxDepth) sum = limit;
+  if (depth > kMaxGuardDepth) sum = limit;
   sum += 1 + text_size(v);
   if (v.isTensor() && v.toTensor().defined() && !v.toTensor().is_meta()) {
     sum += static_cast<uint64_t>(v.toTensor().numel());

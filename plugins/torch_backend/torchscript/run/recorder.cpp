@@ -9,7 +9,7 @@
 namespace tmeter::torch_backend {
 namespace {
 
-constexpr size_t kMaxDepth = 64;  // as in the graph
+constexpr size_t kMaxListDepth = 64;  // as in the graph
 constexpr uint64_t kUnitsPerItem = 20;
 
 std::vector<tmeter_dim> dims_of(const at::Tensor& t) {
@@ -37,10 +37,10 @@ bool Values::is_number(const at::Tensor& t) const {
 
 template <class F>
 Values::Id Values::list(const c10::IValue& value, const F& each) {
-  if (++depth_ > kMaxDepth) {
+  if (++depth_ > kMaxListDepth) {
     depth_ = 0;
     throw Error(TMETER_CANNOT_RUN, "the model makes values that are nested more than " +
-                                       std::to_string(kMaxDepth) + " deep");
+                                       std::to_string(kMaxListDepth) + " deep");
   }
   std::vector<Id> ids;
   const auto f = [&](const c10::IValue& item) {
