@@ -3,7 +3,7 @@ import json
 import re
 import unittest
 
-from support import FIXTURES, HAVE_TORCH, MODELS, CliTest, main, report, tmeter
+from support import FIXTURES, HAVE_TORCH, MODELS, SANITIZED, CliTest, main, report, tmeter
 
 RESNET = MODELS / "resnet50.pt2"
 SCRIPTED = MODELS / "resnet50.scripted.pt"
@@ -101,6 +101,7 @@ class Full(CliTest):
         self.assertRegex(told, r"(?m)^tmeter: done .*: 1 operator[,\n]")
         self.assertNotIn("done ", tmeter(MODELS / "lstm.pt2", "--report", "json").stderr)
 
+    @unittest.skipIf(SANITIZED, "a sanitizer takes memory of its own")
     @unittest.skipUnless(HAVE_TORCH, "no LibTorch")
     def test_a_limit_of_memory_that_is_the_reason_is_named(self):
         done = tmeter(SCRIPTED, "--max-memory=30MB")
