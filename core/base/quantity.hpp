@@ -18,7 +18,7 @@ enum Dimension : unsigned {
 };
 
 struct Quantity {
-  double value = 0;                      // in B, s, J or as it is; finite
+  double value = 0;                      // in B, s or J, or of no unit; finite
   std::optional<int64_t> whole{};        // the same without rounding, where it is a whole number
   Dimension dimension = kDimensionless;  // of its unit
   std::string_view unit{};               // "GiB"; empty: none was written
@@ -26,14 +26,14 @@ struct Quantity {
   std::string problem{};                 // why the text is not a quantity; empty: it is one
 };
 
-/// Reads a finite decimal number and behind it a unit of one of the `dimensions`, or none. Does not
-/// depend on the locale.
+/// Reads a finite decimal number, followed by a unit of one of the `dimensions` or by none. Does
+/// not depend on the locale.
 Quantity parse_quantity(std::string_view text, unsigned dimensions);
 
 /// "B, KB, MB, …": the units of the dimensions.
 std::string unit_names(unsigned dimensions);
 
-/// "0.2246", "4.089e+09": at most four digits, or as many as it takes to tell it from `other`.
+/// "0.2246", "4.089e+09": at most four digits, or more, so that it differs from `other`.
 std::string short_number(double value, std::optional<double> other = {});
 
 }  // namespace tmeter::core

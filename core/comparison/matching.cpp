@@ -21,7 +21,7 @@ class Names {
 /// A number for each module: equal for modules of equal structure.
 using Kinds = std::vector<size_t>;
 
-/// `own`: the definition of a module by itself. Children come after their parent, so backwards.
+/// `own`: a module's definition without children. Backwards, as children come after their parent.
 template <class Own>
 Kinds kinds(const Report& report, Names& names, Own&& own) {
   const auto& modules = report.graph->modules();

@@ -51,7 +51,7 @@ struct Hash : TextHash {
   using is_transparent = void;
 };
 
-/// Equal numbers for identical modules; children come after their parent, so backwards.
+/// Equal numbers for identical modules. Backwards, because children come after their parent.
 std::vector<size_t> definitions(const Graph& graph, const std::vector<std::string>& texts) {
   std::vector<size_t> ids(graph.modules().size());
   std::unordered_map<std::string, size_t, Hash, std::equal_to<>> known;

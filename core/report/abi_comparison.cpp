@@ -1,4 +1,4 @@
-// tmeter.host.comparison/0.1: the content of a comparison beside its report.
+// tmeter.host.comparison/0.1: the pairs and notes of a comparison.
 #include <tmeter/abi/draft/comparison.h>
 
 #include "core/plugin_host/abi_text.hpp"

@@ -19,7 +19,7 @@ bool is_sum(const Column& c) {
          c.provenance == TMETER_PROVENANCE_COMPUTED;
 }
 
-/// Bytes of the whole model: a peak, which is a maximum of polynomials where its place moves.
+/// Bytes of the whole model: a peak, the maximum of several polynomials if its place moves.
 bool is_peak(const Column& c) {
   return c.axis == TMETER_AXIS_MODEL && c.aggregation == TMETER_AGGREGATE_NONE &&
          c.provenance == TMETER_PROVENANCE_COMPUTED && c.unit_kind == TMETER_UNIT_BYTE;

@@ -50,7 +50,7 @@ class TorchError(Error):
 
 
 class OutputError(Error, OSError):
-    """A fleet's output, cache or temporary folder cannot be written: it is full, or not ours."""
+    """A fleet's output, cache or temporary folder cannot be written: it is full, or not writable."""
 
 
 class ExportError(Error):

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class Totals(Mapping[str, Any]):
     """Metric id → value, or None.
 
-    ``totals["macs"]`` needs no pandas. What a data frame has (``totals.loc["macs", "unit"]``,
-    ``totals["unit"]``) goes to ``result.frame("totals")``, of which this is the short form.
+    ``totals["macs"]`` needs no pandas. Attributes and columns of a data frame
+    (``totals.loc["macs", "unit"]``, ``totals["unit"]``) are those of ``result.frame("totals")``.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-// What a change to some operators would save: memory traffic, and time by the roofline on the
+// Savings by a change to some operators: memory traffic, and time by the roofline on the
 // hardware profile of the run (plugins/metrics/roofline).
 //
 //   SavingsEstimator estimator(graph, call);
@@ -26,7 +26,7 @@ struct Traffic {
   Traffic& operator+=(const Traffic& o) { return read += o.read, written += o.written, *this; }
 };
 
-/// What a change at one place in the model would save.
+/// The savings by a change at one place in the model.
 struct Saving {
   std::vector<tmeter::Node> nodes;  // the operators concerned, in order
   Traffic saved;

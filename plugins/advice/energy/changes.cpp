@@ -1,4 +1,4 @@
-// What a change to the model or the way it is run would save.
+// Energy that a change to the model, or to the way it is run, would save.
 #include <algorithm>
 #include <tmeter/cpp/op_class.hpp>
 
@@ -17,7 +17,7 @@ using tmeter::OpClass;
 
 constexpr int64_t kBatchFactor = 8;
 
-/// Bytes of an operator's tensors that have this type, of all of them: a share.
+/// The share of an operator's bytes that belong to tensors of this type.
 double share_of_type(const Node& node, DType type) {
   double of_type = 0, all = 0;
   const auto add = [&](const tmeter::Value& v) {

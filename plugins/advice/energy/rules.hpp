@@ -45,7 +45,7 @@ class Model {
   double headroom() const { return joules_ > 0 ? most_saved_ / joules_ : 0; }
 
  private:
-  energy::Estimator estimator_{false};  // the plugin energy has warned
+  energy::Estimator estimator_{false};  // no warnings: the plugin energy gives them
   double joules_ = 0, per_byte_ = 0, most_saved_ = 0;
   std::vector<Operator> operators_;
 };
@@ -54,11 +54,11 @@ std::string joules_text(double joules);
 
 /// Where the energy goes: arithmetic, traffic, static power; kinds of operators.
 void report_shares(Model& model);
-/// What a smaller element type would save.
+/// Savings by a smaller element type.
 void report_precision(Model& model);
-/// What weights read once for a larger batch would save.
+/// Savings by a larger batch, for which weights are read once.
 void report_batch(Model& model);
-/// What intermediate tensors that are never written would save.
+/// Savings by fusion, which writes no intermediate tensors.
 void report_fusion(Model& model);
 /// The same run by the published tables of real machines.
 void report_devices(Model& model);

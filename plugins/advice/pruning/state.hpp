@@ -22,8 +22,8 @@ struct Weight {
   Curve curve{};
   std::optional<double> kept_2_4;
   std::vector<size_t> dead;  // filters
-  double low = 0;            // share of filters with little norm
-  /// L2 norms; kept for projections of attention alone, to add them up to heads.
+  double low = 0;            // share of filters with a small norm
+  /// L2 norms, of attention projections alone: their sums are the norms of heads.
   std::vector<double> filter_norms, input_norms;
 
   int64_t filters() const { return shape.transposed ? shape.columns : shape.rows; }
@@ -38,14 +38,14 @@ struct Weight {
 struct Collection {
   std::vector<Weight> weights;
   Magnitudes all{false};
-  std::mutex mutex;  // of `all`, to which tensors add on any thread
+  std::mutex mutex;  // guards `all`, to which tensors add on any thread
 };
 
 /// Floating-point parameters of rank 2 and more that are not empty.
 bool is_weight(const tmeter::Tensor& tensor);
 /// Embeddings by module type or, without a type, by name.
 bool is_table(const tmeter::Tensor& tensor);
-/// States add themselves to `into`, which outlives them.
+/// Each state adds its results to `into`, which must outlive it.
 std::unique_ptr<tmeter::TensorAnalysis> make_state(const tmeter::TensorPart& part,
                                                    Collection& into);
 

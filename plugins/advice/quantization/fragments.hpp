@@ -1,4 +1,4 @@
-// Reassembles groups of long rows, which the ends of chunks and parts have cut.
+// Reassembles groups of long rows, cut by the ends of chunks and parts.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,7 +12,7 @@ class Fragments {
   static constexpr int64_t kGroup = 128;  // every group size divides it
   using Whole = std::function<void(std::span<const float>)>;
 
-  /// `row`: elements of a row. Groups start again in every row.
+  /// `row`: elements of a row. Each row begins a new group.
   explicit Fragments(int64_t row) : row_(row) {}
 
   /// Elements from `first` of the tensor on, in order. Calls `whole` with runs of whole groups.
@@ -28,8 +28,8 @@ class Fragments {
 
   int64_t row_;
   bool begun_ = false;       // a group has begun in this part
-  std::vector<float> head_;  // the end of a group that began before
-  int64_t head_at_ = 0;      // where, in its row
+  std::vector<float> head_;  // the end of a group that begins in an earlier part
+  int64_t head_at_ = 0;      // its position in the row
   std::vector<float> open_;  // the beginning of a group that is not complete
 };
 

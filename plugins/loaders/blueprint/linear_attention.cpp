@@ -61,7 +61,7 @@ Value delta_rule(Program& p, const Module& m, const LinearHeads& h, const Value&
                   x.dims, x.dtype);
   };
   const auto corrected = solved(v), decayed = solved(k);
-  // One chunk after the other, with the state that the one before left.
+  // One chunk after the other; each continues from the state of the previous one.
   const auto state = p.node(
       "aten::zeros", {}, {values.dims[0], h.values, chunks, h.key_width, h.value_width}, v.dtype);
   const auto fresh = p.binary("aten::sub", corrected, product(p, decayed, state));

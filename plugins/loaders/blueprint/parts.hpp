@@ -1,5 +1,5 @@
-// The parts of a layer. Each finds its weights by structure, checks them against the configuration,
-// and writes its operators down.
+// The parts of a layer. Each finds its weights by structure, compares them with the configuration,
+// and writes its operators.
 #pragma once
 #include <set>
 #include <string>
@@ -12,35 +12,35 @@ namespace blueprint {
 struct Model {
   Program& program;
   const Settings& settings;
-  const Family* family;  // null: a type that was not checked
+  const Family* family;  // null: a model type outside the table of checked ones
   std::set<std::string> assumptions{}, warnings{};
-  // Of the stack that is being written.
+  // Of the current stack of layers.
   bool bidirectional = false;  // every token attends to every token: no cache, no causal mask
   Keys heads = kHeads;
-  Tensor table{};                       // of embeddings
-  Value tokens{};                       // as the table has them
-  std::vector<Module> shared_blocks{};  // that several layers use, in the order of their weights
-  size_t shared_uses = 0;               // layers so far that use one of them
-  int64_t window = 0;                   // tokens of a window of Longformer
-  Size windows{};                       // their number
+  Tensor table{};                       // embeddings
+  Value tokens{};                       // their embeddings
+  std::vector<Module> shared_blocks{};  // used by several layers, in the order of their weights
+  size_t shared_uses = 0;               // number of layers so far that use one
+  int64_t window = 0;                   // tokens in a window of Longformer
+  Size windows{};                       // number of windows
 
   bool is(std::string_view trait) const { return has_trait(family, trait); }
   void assume(std::string text) { assumptions.insert(std::move(text)); }
 };
 
-/// Of a type that was checked, weights that are not as the configuration says are damaged or
-/// another model's: throws Contradiction; for other types, NotUnderstood.
+/// Weights and configuration differ. Throws Contradiction for checked model types, whose weights
+/// are then damaged or of another model; NotUnderstood for other types.
 [[noreturn]] void contradict(const Model& model, const std::string& said, const Tensor& t);
 
-/// contradict() if one of the keys is set, and to another number.
+/// Calls contradict() if one of the keys is set to another number.
 void expect_stated(const Model& model, const Keys& keys, int64_t found, const Tensor& t);
-/// The same for a key that means something else in some types: only of a type that was checked.
+/// The same for checked model types only: other types may use the key differently.
 void expect_if_checked(const Model& model, const Keys& keys, int64_t found, const Tensor& t);
 
 /// How much of the past an attention sees and keeps.
 struct Reach {
   std::string_view kind = "full";  // full, sliding, chunked, none
-  int64_t tokens = 0;              // of a window or chunk
+  int64_t tokens = 0;              // in a window or chunk
 };
 Reach reach_of_layer(Model& model, size_t layer);
 
@@ -48,56 +48,56 @@ Reach reach_of_layer(Model& model, size_t layer);
 Value write_attention(Model& model, const Module& m, const Value& x, size_t layer,
                       const Value* memory);
 
-/// Longformer's attention (sliding_chunks.cpp). Its layers see whole windows of tokens.
+/// Longformer's attention (sliding_chunks.cpp). Its layers need whole windows of tokens.
 bool slides_by_chunks(const Model& model, const Module& m);
 Value in_whole_windows(Model& model, const Value& x);
-/// The first `tokens` of them; x as it is in other models.
+/// Removes the padding after `tokens`; returns x in other models.
 Value without_filling(Model& model, const Value& x, const Size& tokens);
 /// q, k, v: [batch, heads, tokens, width].
 Value attend_by_chunks(Model& model, const Module& m, const Value& q, const Value& k,
                        const Value& v, size_t layer);
 
-/// What an MLP is in its layer: configurations state widths by that.
+/// The role of an MLP in its layer. Configurations state a width for each role.
 enum class Role { kDense, kExpert, kShared };
 
-/// An MLP, or a mixture of them.
+/// An MLP, or a mixture of experts.
 Value feed_forward(Model& model, const Module& m, const Value& x, size_t layer,
                    Role role = Role::kDense);
 
-/// x by the weights of a module, the way they lie.
+/// The product of x and a module's weights, in their stored orientation.
 Value project(Model& model, const Module& m, const Value& x);
-/// y; plus x through the narrow matrices of an adapter, where `m` has a list of that name. Each use
-/// of a shared block has its own adapter.
+/// y, plus the adapter's narrow matrices applied to x if `m` has a list of adapters with that name.
+/// Each use of a shared block has an adapter of its own.
 Value adapted(Model& model, const Module& m, std::string_view list, const Value& x, const Value& y);
 
-/// The width between the matrices of an MLP is the stated one, and the layer is dense or a mixture
-/// as stated; `t` is the tensor that shows it. Throws Contradiction.
+/// Throws Contradiction unless the width between the matrices of an MLP, and the kind of the layer
+/// (dense, mixture) are the stated ones. `t`: the tensor with that width.
 void expect_width(const Model& model, const Tensor& t, int64_t width, size_t layer,
                   Role role = Role::kDense);
-/// What a layer begins with.
+/// The first part of a layer.
 enum class Part { kAttention, kMixer, kMlp, kMixture };
-/// Where layer_types names the layer's kind, `m`, its first part, is of that kind. Throws
-/// Contradiction.
+/// Throws Contradiction if layer_types states another kind than that of `m`, the layer's first
+/// part.
 void expect_kind(const Model& model, Part part, const Module& m, size_t layer);
-/// The same for shared experts beside those that a token is sent to.
+/// The same for shared experts, which every token uses.
 void expect_shared(const Model& model, bool is_there, const Tensor& t, size_t layer);
 
-/// A layer that keeps states instead of keys and values.
+/// Whether the layer keeps states instead of keys and values.
 bool is_mixer(const Module& m);
 Value mix_tokens(Model& model, const Module& m, const Value& x);
 bool is_delta_rule(const Module& m);
 Value write_delta_rule(Model& model, const Module& m, const Value& x);
-/// A convolution of each channel over the tokens before, whose input `m` keeps the last of.
+/// A convolution of each channel over preceding tokens. `m` keeps its last inputs.
 Value causal_convolution(Model& model, const Module& m, const Module& conv, const Value& x,
                          bool activated = true);
 
-/// Marks parameters as used that nothing multiplies in the run.
+/// Marks parameters as used that no operator multiplies.
 void use_all(Model& model, const Module& m);
 
 /// The operator between the matrices of an MLP.
 std::string activation(const Model& model);
 
-/// The program of all.
+/// Writes the whole program.
 void write_model(Model& model, const tmeter::Graph& weights);
 
 }  // namespace blueprint

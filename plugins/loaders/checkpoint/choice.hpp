@@ -36,7 +36,7 @@ bool is_beside_model(std::string_view key);
 
 bool is_module(const Value& value);
 
-/// A dict, list or tuple, also of a class of its own (AttrDict) that was filled like one.
+/// A dict, list or tuple, or an object of a class derived from one (AttrDict).
 bool is_container(const Value& value);
 
 /// The attributes of an object: the dict set by BUILD; may be null.

@@ -12,14 +12,14 @@ namespace {
 using tmeter::Cell;
 using tmeter::Node;
 
-/// Convolutions under all the names that a trace shows as aten::_convolution, and the products.
+/// Convolutions, under every name that a trace shows as aten::_convolution, and matrix products.
 constexpr std::array<std::string_view, 13> kCounted{
     "conv1d",      "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
     "convolution", "addmm",  "bmm",    "einsum",           "matmul",           "_convolution",
     "linear"};
 
-/// A convolution with padding="same" is traced as aten::_convolution_mode, which fvcore passes
-/// over.
+/// A convolution with padding="same" is traced as aten::_convolution_mode, which fvcore
+/// ignores.
 bool is_padded_by_name(const Node& node) { return node.arg("padding").kind() == TMETER_VALUE_TEXT; }
 
 /// A recurrent cell is traced as two linear layers: gates × hidden from the input, and from the
@@ -44,7 +44,7 @@ Cell count(const Node& node) {
 TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                        .id = "org.tmeter.activations",
                        .version = "1.0.0",
-                       .description = "Activations: elements convolutions and products put out",
+                       .description = "Elements in the results of convolutions and matrix products",
                    }),
                    [](tmeter::Registrar& r) {
                      r.metric({.id = "activations",

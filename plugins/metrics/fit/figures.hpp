@@ -1,4 +1,4 @@
-// The figures of fit, and the verdict: yes or no, by how much, and which part is in the way.
+// The figures of fit, and the verdict: whether the model fits, by how much, and its largest part.
 #pragma once
 #include <optional>
 #include <string>
@@ -19,12 +19,12 @@ struct Part {
   tmeter::Count bytes;
 };
 
-/// What is to be held.
+/// The memory that a use of the model needs.
 struct Need {
   std::string subject;  // "serving 8 sequences of 4096 tokens"
   std::vector<Part> parts;
-  std::string leaves_out;            // what comes on top
-  std::optional<int64_t> devices{};  // at least; nothing: no number of them suffices
+  std::string leaves_out;            // memory that is not in the parts
+  std::optional<int64_t> devices{};  // that suffice; empty: no number does
 
   tmeter::Count all() const;
   const Part& largest() const;
@@ -34,7 +34,7 @@ void register_figures(tmeter::Registrar& r);
 /// The ids of all, separated by spaces.
 std::string_view figure_ids();
 
-/// What there is to hold it.
+/// The memory of the devices.
 struct Memory {
   tmeter::Count each;
   int64_t devices = 1;
@@ -46,7 +46,7 @@ struct Memory {
 /// The figures and the finding for the model as it is.
 void judge(const Need& need, const Memory& memory, const tmeter::Call& call);
 
-/// A finding on a change that takes `fit_bytes` `from` … `to`.
+/// A finding on a change of `fit_bytes` from `from` to `to`.
 void advise(const tmeter::Call& call, bool fits, const std::string& text,
             const std::string& evidence, const std::string& action, tmeter::Count from,
             tmeter::Count to);
@@ -56,8 +56,8 @@ struct SmallerWeights {
   std::string what, evidence, action;
   tmeter::Count bytes;
 };
-/// In 16, 8 and 4 bits, and by the plan of quantization-advice where it runs, too. Nothing that
-/// saves less than a tenth of `stored`, as scales take some.
+/// In 16, 8 and 4 bits, and by the plan of quantization-advice if it runs. Only those that save a
+/// tenth of `stored` or more, because scales take memory, too.
 std::vector<SmallerWeights> smaller_weights(const tmeter::Graph& graph, tmeter::Count stored,
                                             const tmeter::Call& call);
 

@@ -131,7 +131,7 @@ Found largest_size(const Size& size, const Limit& limit, const Call& call) {
   return out;
 }
 
-/// Emits the three figures and puts what there is to say of them into one finding.
+/// Emits the three figures, and one finding on them.
 void find_largest(const Graph& graph, const Limit& limit, std::array<std::string_view, 3> ids,
                   const std::string& subject, const Call& call) {
   const auto sizes = sizes_of(graph);
@@ -184,7 +184,7 @@ std::string layer_type(const Graph& graph) {
   return most == calls.end() || most->second < 2 ? std::string() : std::string(most->first);
 }
 
-/// What other options of training would make of its peak.
+/// Findings on the peak of training under other options.
 void say_training_remedies(const Graph& graph, Count peak, Count memory, const Call& call) {
   if (graph.nodes().size() > kMaxOperators) return;
   const auto layer = layer_type(graph);

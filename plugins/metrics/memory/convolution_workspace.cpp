@@ -10,7 +10,7 @@ using tmeter::Count;
 using tmeter::Node;
 using tmeter::Value;
 
-/// All equal, or one number for each spatial dim; `otherwise` where nothing is said.
+/// One number for each spatial dim, or one for all; `otherwise` is the default.
 class Numbers {
  public:
   Numbers(const Value& value, int64_t otherwise) : value_(value), otherwise_(otherwise) {}
@@ -118,8 +118,8 @@ Count gathered(const Convolution& c, const Kernels& k) {
   return Count(k.threads) * rounded_up(c.channels(), k.block) * c.places(c.y) * Count(kFloat);
 }
 
-/// mkldnn_convolution (aten/src/ATen/native/mkldnn/Conv.cpp): image and weights go into blocks of
-/// channels, the result comes out in blocks; then only this is left, and is copied.
+/// mkldnn_convolution (aten/src/ATen/native/mkldnn/Conv.cpp): image, weights and result are in
+/// blocks of channels. The result is copied when image and weights have been freed.
 Count blocked(const Convolution& c, const Kernels& k) {
   const Count channels = rounded_up(c.channels(), k.block),
               filters = rounded_up(c.filters(), k.block);

@@ -33,7 +33,7 @@ struct Counted {
   bool one_type = false;
 };
 
-/// Some types hold several numbers in an element.
+/// Some element types pack several numbers into one element.
 tmeter::Count numbers_of(const tmeter::Tensor& tensor) {
   switch (tensor.dtype().id()) {
     case TMETER_DTYPE_FLOAT4_E2M1FN_X2:
@@ -74,7 +74,7 @@ struct TypeBytes {
   tmeter::Count bytes = 0, elements = 0;
 };
 
-/// The bytes of the parameters by type, most first; tied ones count once.
+/// The bytes of the parameters by type, largest first; tied ones count once.
 std::vector<TypeBytes> bytes_by_type(const tmeter::Graph& graph) {
   std::vector<TypeBytes> out;
   for (const auto& tensor : graph.tensors()) {

@@ -1,4 +1,4 @@
-// Gradients, optimizer states and the work of an optimizer's step, of one parameter.
+// One parameter in an optimizer's step: memory of gradient, states and temporaries, and work.
 #pragma once
 #include <string_view>
 #include <tmeter/cpp/plugin.hpp>
@@ -21,22 +21,23 @@ struct ParameterCost {
   tmeter::Count gradient = 0;     // bytes
   tmeter::Count states = 0;       // bytes, with master weights
   tmeter::Count temporaries = 0;  // bytes while the optimizer works on this parameter
-  tmeter::Count left_over = 0;    // of them, until the next parameter's are made
+  tmeter::Count left_over = 0;    // of the temporaries, until those of the next parameter exist
   tmeter::Count flops = 0;
 };
 
-/// `optimizer` and `precision` are of the names above.
+/// `optimizer` and `precision`: one of the names above.
 ParameterCost parameter_cost(const TrainedTensor& parameter, std::string_view optimizer,
                              std::string_view precision);
 
-/// Bytes that the optimizer keeps once for all parameters which use them: adam8bit's tables of the
-/// values that a byte stands for.
+/// Bytes of state that all parameters share, if this one uses it: adam8bit's tables, which decode
+/// bytes.
 tmeter::Count shared_state_bytes(const TrainedTensor& parameter, std::string_view optimizer);
 
 /// Bytes of an element of weights and activations; 0: as recorded.
 int64_t weight_bytes_of(std::string_view precision);
 
-/// Where CUDA's optimizers work on all parameters at once (`foreach`), their temporaries add up.
+/// Whether the optimizer updates all parameters on CUDA at once (`foreach`), so that their
+/// temporaries add up.
 bool works_on_all(std::string_view optimizer);
 
 }  // namespace training

@@ -1,5 +1,5 @@
 // A comparison side by side in a browser: one file, under a policy that allows its own script alone
-// (page.hpp). Without the script nothing is missing but search and sorting.
+// (page.hpp). The script adds search and sorting, nothing else.
 #include <array>
 #include <charconv>
 #include <tuple>
@@ -53,7 +53,7 @@ std::string_view class_of(const Change& change, const tmeter::Metric& metric) {
   return (d->real() < 0) == (metric.better() == TMETER_BETTER_LOWER) ? "good" : "bad";
 }
 
-/// " data-v=4.5": what the script sorts by.
+/// " data-v=4.5": the key that the script sorts by.
 std::string value_of(const Cell& cell) {
   if (!cell.known()) return {};
   std::array<char, 32> text;
@@ -106,7 +106,7 @@ class Page {
 
   void figures(const Change& change, const Column& c) {
     const auto look = class_of(change, c.after);
-    // On a phone a row is a list, which leaves out what stays, and data-m names the figures.
+    // On a phone a row is a list without unchanged metrics, and data-m has their titles.
     const std::string_view kind = look == "none" ? "\"n still\"" : "n";
     put("<td class=", kind, " data-m=\"", plain(c.after.title()), "\"", value_of(change.before),
         ">", plain(reports::shown(change.before, c.before)), "</td><td class=", kind,
@@ -175,7 +175,7 @@ class Page {
     return row.pair.flags == 0 ? "same" : "figures";
   }
 
-  /// Whether both sides say the same of it.
+  /// Whether the module has the same path, type and text before and after.
   bool is_alike(const Row& row) const {
     const auto& [before, after] = std::tie(row.before, row.after);
     return before && after && before->path() == after->path() && before->type() == after->type() &&

@@ -7,11 +7,11 @@
 namespace dot_report {
 
 struct Options {
-  bool operators = false;    // instead of the module tree
-  std::string attributes{};  // separated by commas; empty: a choice that fits
+  bool operators = false;    // false: the module tree
+  std::string attributes{};  // separated by commas; empty: by the kind of graph
   std::string color{};       // metric id, "none", or empty: the metric of cost
   std::string direction = "TB";
-  size_t nodes = 2000;  // most to draw; 0: all
+  size_t nodes = 2000;  // drawn at most; 0: all
   bool clusters = true;
   bool arrows = true;
   std::string background{};  // empty: none

@@ -72,7 +72,7 @@ Json by_module(const Report& report, const Metric& metric) {
   return out;
 }
 
-/// Modules whose figure is a bound or an assumption, and which: "lower_bound", "assumed".
+/// The statuses of modules whose figure is a bound or an assumption: "lower_bound", "assumed".
 Json doubts(const Report& report, const Metric& metric) {
   Json out = Json::object();
   for (const auto& m : report.graph().modules()) {
@@ -105,7 +105,7 @@ void add_operators(const Report& report, const Metric& metric, Json& out) {
   out["by_module_and_operator"] = std::move(both);
 }
 
-/// "flops.by_module": this dictionary alone. Throws tmeter::Error that lists those there are.
+/// "flops.by_module": this dictionary alone. Throws tmeter::Error that lists the available ones.
 Json chosen(const Json& document, const std::string& what) {
   const auto* found = &document;
   for (size_t at = 0; at <= what.size();) {

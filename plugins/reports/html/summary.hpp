@@ -1,6 +1,5 @@
-// What the first screen of the page shows, and everything else that does not grow with the model.
-// Kinds, axes and severities are the numbers of the SDK's headers; web/src/data/codes.ts has them,
-// too.
+// The data of the page's first screen, and all other data that do not grow with the model. Kinds,
+// axes and severities are numbers of the SDK's headers, as in web/src/data/codes.ts.
 #pragma once
 #include "json.hpp"
 

@@ -253,7 +253,7 @@ bool RowWriter::is_new(std::string_view name) {
   return many_used_.insert(name).second;
 }
 
-// An empty name, or one that is taken, is replaced by the position: "#3".
+// An empty or repeated name is replaced by the position: "#3".
 std::string_view RowWriter::key_of(std::string_view name, size_t position) {
   if (!name.empty() && !name.starts_with('#') && is_new(name)) return name;
   return numbered_ = "#" + std::to_string(position);

@@ -27,7 +27,7 @@ class RowWriter {
   template <class Item>
   using Row = void (RowWriter::*)(size_t, const Item&);
   struct Makers;
-  /// What all writers of a report look up.
+  /// Look-ups that all writers of a report share.
   struct Lookup {
     explicit Lookup(const tmeter::Report& report);
     std::vector<size_t> calls;     // by module call: 1 for the first of its module
@@ -51,8 +51,9 @@ class RowWriter {
   template <class Name, class At>
   void named_values(const Names& names, size_t count, Name&& name, At&& at, bool with_origin);
   void value_members(const tmeter::Value& value, bool with_origin);
-  /// Stays until the next one.
+  /// Notes the name; false if it was noted before.
   bool is_new(std::string_view name);
+  /// Valid until the next call.
   std::string_view key_of(std::string_view name, size_t position);
   void enter(const tmeter::Module& module);
   void push(const tmeter::Module& module);

@@ -29,7 +29,7 @@ bool may_have_figures(int32_t of_metric, int32_t axis) {
 
 using reports::CellStatus;
 
-/// Bit by bit: -0.0 is written otherwise than 0.0.
+/// Compares bits, because -0.0 and 0.0 are written differently.
 bool same(const std::vector<tmeter_number>& a, const std::vector<tmeter_number>& b) {
   static_assert(sizeof(tmeter_number) == 24, "without padding");
   if (a.size() != b.size()) return false;
@@ -42,7 +42,7 @@ uint64_t mixed(uint64_t hash, const tmeter_number& c) {
   return hash ^ hash >> 32;
 }
 
-// JSON has no infinity: "inf", "-inf", "nan".
+/// Infinity and NaN, which JSON lacks, become "inf", "-inf" and "nan".
 void write_real(Stream& stream, double v) {
   if (std::isfinite(v))
     stream.real(v);
@@ -50,7 +50,7 @@ void write_real(Stream& stream, double v) {
     stream.text(std::isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
 }
 
-// The dims as expressions of the file: ["batch", "3"].
+/// The dims as the file's expressions: ["batch", "3"].
 void write_symbolic_shape(Stream& stream, const Value& value) {
   const auto dims = value.shape();
   bool symbols = false;
@@ -64,17 +64,13 @@ void write_symbolic_shape(Stream& stream, const Value& value) {
   stream.close(']');
 }
 
-}  // namespace
-
-namespace {
-
 template <class Visit>
 void for_each_leaf(const Value& value, Visit&& visit) {
   if (!value.is_list()) return visit(value);
   for (size_t i = 0; i < value.size(); ++i) for_each_leaf(value[i], visit);
 }
 
-// The kind of a value that JSON shows as a text, although it is not one.
+/// The kind of a value that is written as text without being one; empty: another value.
 std::string_view kind_of(const Value& value) {
   const auto kind = value.kind();
   if (kind == TMETER_VALUE_DTYPE) return "dtype";

@@ -33,7 +33,7 @@ void totals(Workbook& book, const Report& report, const std::vector<Metric>& met
   }
 }
 
-/// The cells of a row, and at its end what they are besides plain numbers: "macs: lower_bound".
+/// The cells of a row, and at its end the statuses of cells: "macs: lower_bound".
 void figures(Workbook& book, const std::vector<Metric>& metrics, const reports::Row& row) {
   std::string notes;
   for (size_t i = 0; i < metrics.size(); ++i) {

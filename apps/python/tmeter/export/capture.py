@@ -1,10 +1,10 @@
-"""The quick way: the operators of one call on fake tensors, as torch.export would record them, without
-what else it does (proxies, verification, serialization), which is most of its time.
+"""The quick way: records the operators of one call on fake tensors as torch.export does, without its
+proxies, verification and serialization, which take most of its time.
 
-The program that comes out is the one torch.export's non-strict mode makes when no size is open: the
-same dispatch key, the same state. An uncertain case raises `Unfit`, and
-torch.export is used. Unlike it, this records the model's behaviour when it is *not* exported,
-unless `exporting` is set, and what forward asks of small buffers is answered.
+The program equals that of torch.export's non-strict mode with fixed sizes: same dispatch key, same
+state. An uncertain case raises `Unfit`; then torch.export is used. Unlike torch.export, this records
+the model's behaviour outside of an export, unless `exporting` is set, and forward can read the values
+of small buffers.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from .questions import refused
 from .values import Values
 
 
-#: As torch.export does for numbers that a model makes tensors of.
+#: For tensors that a model makes of numbers; torch.export replaces the one by the other, too.
 _LIFTED, _LIFTED_AS = torch.ops.aten.lift_fresh.default, torch.ops.aten.lift_fresh_copy.default
 _PRE_DISPATCH, _PYTHON = torch._C.DispatchKey.PreDispatch, torch._C.DispatchKey.Python
 
 
 class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Sees each operator before it is taken apart, as the tracer of torch.export does; only such modes
-    may stand there, which is all that this has of its base."""
+    """Records each operator before its decomposition, as the tracer of torch.export does. The dispatcher
+    accepts only proxy modes there: the only reason for this base class."""
 
     def __init__(self, program: Program, calls: _Calls, mode: Any, values: Values) -> None:
         super().__init__(PythonKeyTracer(), "fake", pre_dispatch=True)
@@ -124,8 +124,8 @@ class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
 
 @contextlib.contextmanager
 def _straight_to(recorder: _Recorder) -> Iterator[None]:
-    """torch hands operators to the mode through four functions, which take longer than the mode. This hands them over
-    as they do: meanwhile the mode is not there."""
+    """Calls the mode without the four functions through which torch calls it, which take longer than the mode. As in torch,
+    the mode is off the stack during its call."""
     operators: Any = torch._ops.OpOverload
     modes: Any = torch._ops.mode_stack_state_for_pre_dispatch()  # type: ignore[no-untyped-call]
     include: Any = torch._C._dispatch_tls_set_dispatch_key_included
@@ -156,7 +156,7 @@ def _straight_to(recorder: _Recorder) -> Iterator[None]:
 
 
 class _Calls:
-    """Which module's forward is being run, as torch.export writes it down."""
+    """The stack of modules whose forward is running, in the form of torch.export."""
 
     def __init__(self, places: list[tuple[str, nn.Module]]) -> None:
         self._paths: dict[nn.Module, str | None] = {}
@@ -168,7 +168,7 @@ class _Calls:
         self._thread = threading.get_ident()
 
     def stack(self) -> str:
-        """As JSON."""
+        """The stack as JSON."""
         return f'"{self._stacks[-1]}"'
 
     def path(self) -> str:
@@ -197,7 +197,7 @@ class _Calls:
 
 @contextlib.contextmanager
 def _called(calls: _Calls) -> Iterator[None]:
-    """Hooks would do, but some modules of torch compute in another way when there are any."""
+    """Reports each module's forward to `calls`. No hooks: with hooks some modules of torch compute differently."""
     original = nn.Module.__call__
 
     def call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
@@ -212,7 +212,7 @@ def _called(calls: _Calls) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _no_autocast() -> Iterator[None]:
-    """torch.export records its regions instead of their operators."""
+    """Raises Unfit in autocast regions, which torch.export records instead of their operators."""
     kind = torch.amp.autocast_mode.autocast
     original = kind.__enter__
     thread = threading.get_ident()
@@ -231,7 +231,7 @@ def _no_autocast() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _numbers_out_of_tensors() -> Iterator[None]:
-    """`torch.tensor([a, b])` of fake tensors looks for missing data instead of asking for it."""
+    """Lets `torch.tensor([a, b])` read fake scalars as numbers; it would read their missing data."""
     originals = torch.tensor, torch.as_tensor
 
     def asking(original: Any) -> Any:
@@ -257,7 +257,7 @@ def _with_numbers(data: Any, inside: bool = False) -> Any:
 
 @contextlib.contextmanager
 def _as_when_exporting(exporting: bool) -> Iterator[None]:
-    """What torch.export sets, but for what models ask it by unless `exporting`."""
+    """Sets torch's modes as torch.export does. Only `exporting` sets the flags that models read."""
     from torch.export._trace import _ignore_backend_decomps
 
     grad = torch.is_grad_enabled()
@@ -281,10 +281,10 @@ def _is_compiled(module: nn.Module) -> bool:
 def capture(
     model: nn.Module, example: Example, mode: Any, values: Values, *, exporting: bool
 ) -> Program:
-    """What a shadow of fake tensors of `mode` does with the example, as far as `values` are known.
+    """Records the call of a shadow, whose tensors are fakes of `mode`, with the example. `values`: the known ones.
 
     Raises:
-        Unfit: this cannot be written down as torch.export would, or anything the model raises.
+        Unfit: the record would differ from torch.export's. Exceptions of the model are passed on.
     """
     places = named_modules_of(model, again=True)
     compiled = [m for _, m in places if _is_compiled(m)]

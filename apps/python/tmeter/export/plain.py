@@ -1,7 +1,7 @@
-"""Inputs other than tensors: fixed, so that tensors alone are left to follow.
+"""Inputs other than tensors are fixed, so that only tensors are traced.
 
 `use_cache=False`, None, numbers, texts, enums and configurations go to forward as they are. Containers that
-mix both (dicts, dataclasses, named tuples) are taken apart, and put together again inside.
+mix both (dicts, dataclasses, named tuples) are taken apart, and rebuilt inside forward.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from torch import nn
 from ..errors import InputError
 from .arguments import Example, with_items
 
-#: Makes the value again of tensors by name.
+#: Rebuilds a value from its tensors by name.
 _Make = Callable[[dict[str, torch.Tensor]], Any]
 
 
 def fix_plain_inputs(model: nn.Module, example: Example) -> tuple[Example, list[str]]:
-    """Changes the shadow's forward so that it takes tensors alone, each by its name.
+    """Changes the shadow's forward so that it takes only tensors, by name.
 
     Returns:
-        The arguments that are left, and notes.
+        The remaining arguments, and notes.
     """
     signature = inspect.signature(model.forward)
     bound = signature.bind(*example.args, **example.kwargs)
@@ -69,7 +69,7 @@ def _by_name(signature: inspect.Signature, bound: inspect.BoundArguments) -> lis
 
 
 def _call(forward: Any, signature: inspect.Signature, values: dict[str, Any]) -> Any:
-    """Positional where the name is positional: some forwards take nothing else by name."""
+    """Passes arguments by position where forward permits it: some take those before ``*args`` in no other way."""
     args: list[Any] = []
     rest = dict(values)
     for name, parameter in signature.parameters.items():

@@ -15,16 +15,16 @@ from .units import Job, Unit, digest_of
 
 
 def mark_of_merge(stamp: str, shards: tuple[tuple[str, str, str], ...]) -> str:
-    """Changes with the index and with every shard."""
+    """A text that differs for every version of the index and of each shard."""
     return "merged " + digest_of("\0".join([stamp, *(mark for _, mark, _ in shards)]))
 
 
 def merged(unit: Unit, job: Job, output: Output) -> tuple[str, int, float, tuple[str, ...]]:
-    """As the fields of `work.Made`.
+    """Merges the reports of a checkpoint's shards; returns the fields of `work.Made`.
 
     Raises:
-        ModelError: the index says of a shard what it does not hold, or the shards do not fit together.
-        OSError: the index is another one by now.
+        ModelError: the index lists tensors that a shard lacks, or the shards do not fit together.
+        OSError: the index was replaced during the run.
     """
     checkpoint = read_checkpoint(unit.source, Deadline(job.timeout))
     reports = {shard: report for shard, _, report in unit.shards}

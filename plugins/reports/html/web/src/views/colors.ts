@@ -1,8 +1,8 @@
-// One colour per kind of module or operator: the most frequent ones get one of their own, the same in
-// every view. The colours themselves are in style/tokens.css.
+// Colours by kind of module or operator, equal in every view: one for each of the most frequent kinds, one for
+// all others. style/tokens.css defines them.
 import type { ModuleTree } from "../data/modules";
 
-const palette = 9;
+const palette = 9; // colours of frequent kinds
 
 function ranks(names: Iterable<string>): Map<string, number> {
   const counts = new Map<string, number>();
@@ -26,13 +26,13 @@ export function typeColor(tree: ModuleTree, m: number): string {
   return color(types.get(tree.type(m)));
 }
 
-/** `names` of all operator calls, as one array that stays the same. */
+/** `names`: of all operator calls. Ranks are cached by this array. */
 export function operatorColor(names: readonly string[], name: string): string {
   let operators = ofOperators.get(names);
   if (!operators) ofOperators.set(names, (operators = ranks(names)));
   return color(operators.get(name));
 }
 
-/** From quiet to loud: share 0 … 1 of the largest. */
+/** `share`: of the largest value, 0 … 1. */
 export const heat = (share: number): string =>
   `color-mix(in oklab, var(--heat-high) ${(100 * Math.sqrt(Math.max(0, Math.min(1, share)))).toFixed(0)}%, var(--heat-low))`;
