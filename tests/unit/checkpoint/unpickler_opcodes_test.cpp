@@ -81,6 +81,13 @@ TEST(Opcodes, DecimalIntegers) {
     expect_refused(wrong, "a malformed number");
 }
 
+TEST(Opcodes, TruthValuesAndNone) {
+  const Read r("](\x88\x89Ne."s);  // NEWTRUE, NEWFALSE, NONE
+  EXPECT_TRUE(r.item(0).is(Kind::kBool) && r.item(0).integer == 1);
+  EXPECT_TRUE(r.item(1).is(Kind::kBool) && r.item(1).integer == 0);
+  EXPECT_TRUE(r.item(2).is(Kind::kNone));
+}
+
 TEST(Opcodes, IntegersBesideTheSharedOnes) {
   const Read r("](K\xffM\xff\x00M\x00\x01M\xff\xffJ\xff\xff\xff\x7fJ\x00\x00\x00\x80"s + "e.");
   EXPECT_EQ(integers(r.root()), (Integers{255, 255, 256, 65535, INT32_MAX, INT32_MIN}));
