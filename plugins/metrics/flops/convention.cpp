@@ -2,8 +2,7 @@
 
 #include <array>
 
-#include "fvcore.hpp"
-#include "ops/attention.hpp"
+#include "ops/facts.hpp"
 #include "tools.hpp"
 
 namespace flops {

@@ -108,7 +108,6 @@ void setup(Registrar& r) {
   add_madd(r);
   flops::register_attention(r);
   flops::register_conv(r);
-  flops::register_deform_conv(r);
   flops::register_einsum(r);
   flops::register_elementwise(r);
   flops::register_embedding(r);
@@ -120,7 +119,6 @@ void setup(Registrar& r) {
   flops::register_pooling(r);
   flops::register_quantized(r);
   flops::register_recurrent(r);
-  flops::register_recurrent_cells(r);
 }
 
 }  // namespace

@@ -4,10 +4,111 @@
 #include <span>
 #include <tmeter/cpp/op_class.hpp>
 
-#include "tool_formulas.hpp"
+#include "ops/facts.hpp"
+#include "ops/shapes.hpp"
 
 namespace flops {
 namespace {
+
+// One function per formula of the tables. `macs` are those of the node.
+
+using Formula = Count (*)(const Node&, Count macs);
+
+/// Elements of the input or of the result, times a number.
+template <int64_t factor>
+Count in(const Node& n, Count) {
+  return data(n).numel() * factor;
+}
+template <int64_t factor>
+Count out(const Node& n, Count) {
+  return output(n).numel() * factor;
+}
+/// Elements of the input times one of two numbers: with weight, or without.
+template <int64_t with, int64_t without>
+Count in_by_weight(const Node& n, Count) {
+  return data(n).numel() * (has_tensor(n, {"weight"}) ? with : without);
+}
+
+/// A tool's additions per hidden unit and step of a recurrent layer, by the number of gates.
+struct PerUnit {
+  int64_t lstm, gru, rnn;
+  int64_t of(int64_t gates) const { return gates == 4 ? lstm : gates == 3 ? gru : rnn; }
+};
+constexpr PerUnit kBiases{8, 6, 2};  // two additions per gate
+
+Count recurrent(const Node& n, Count macs, const PerUnit& arithmetic) {
+  const auto r = recurrence_of(n);
+  if (!r) throw Unsupported(std::string(n.op()) + " is of an unknown recurrent kind");
+  return macs + r->unit_steps * (arithmetic.of(r->gates) + (r->biases ? kBiases.of(r->gates) : 0));
+}
+
+Count in_and_out(const Node& n, Count) { return data(n).numel() + output(n).numel(); }
+
+Count out_by_window_minus_1(const Node& n, Count) {
+  const auto name = tmeter::base_name(n.op());
+  const auto digit = name.find_first_of("123");
+  return output(n).numel() * (pooling_window(n, name[digit] - '0') - 1);
+}
+
+/// window - 1 additions and a division count as torchmeter has them: 2 (window - 1) + 1.
+Count out_by_twice_window_minus_1(const Node& n, Count macs) {
+  return out_by_window_minus_1(n, macs) * 2 + output(n).numel();
+}
+
+Count macs_and_bias(const Node& n, Count macs) {
+  const auto name = tmeter::base_name(n.op());
+  const bool adds = name == "addmm" || name == "baddbmm" || name == "_addmm_activation";
+  return macs + (adds ? output(n).numel() : bias_adds(n));
+}
+
+/// n multiplications and n - 1 additions for each result, and one more with a bias.
+Count twice_without_first_addition(const Node& n, Count macs) {
+  if (macs == Count(0)) return macs;
+  return macs + macs_and_bias(n, macs) - output(n).numel();
+}
+
+/// The same without the addition of the bias.
+Count twice_without_first_addition_or_bias(const Node& n, Count macs) {
+  return macs == Count(0) ? macs : macs * 2 - output(n).numel();
+}
+
+/// window - 1 additions and a division for each result.
+Count out_by_window(const Node& n, Count macs) {
+  return out_by_window_minus_1(n, macs) + output(n).numel();
+}
+
+/// n exponentials, n - 1 additions and n divisions for each n that are normalised together.
+Count softmax_3n_minus_1(const Node& n, Count) {
+  const auto x = data(n);
+  if (x.shape().empty()) return 2;
+  const Count normalised = x.shape()[n.arg("dim").as_int(-1)];
+  return normalised == Count(0) ? Count(0) : x.numel() / normalised * (normalised * 3 - 1);
+}
+
+/// nn.ReLU6 is exported as hardtanh from 0 to 6: one per element. Any other hardtanh: 0.
+Count relu6(const Node& n, Count) {
+  const bool is = n.arg("min_val").as_float(-1) == 0 && n.arg("max_val").as_float(1) == 6;
+  return is ? data(n).numel() : Count(0);
+}
+
+Count batch_times_parameters(const Node& n, Count) {
+  const auto shape = data(n).shape();
+  return (shape.empty() ? 1 : shape.front()) * (n.arg("weight").numel() + n.arg("bias").numel());
+}
+
+// ptflops' nn.MultiheadAttention: scaling of the query, one per score for the softmax.
+Count macs_scores_and_query(const Node& n, Count macs) {
+  return macs + macs / *macs_per_score(n) + tensor_arg(n, {"query"}).numel();
+}
+
+Count ptflops_fused_attention(const Node& n, Count macs) {
+  const auto f = *fused_attention(n);
+  return macs + f.biases + f.scores + f.query;
+}
+
+Count thop_recurrent(const Node& n, Count macs) { return recurrent(n, macs, {8, 7, 1}); }
+Count ptflops_recurrent(const Node& n, Count macs) { return recurrent(n, macs, {10, 7, 1}); }
+Count torchinfo_recurrent(const Node& n, Count macs) { return recurrent(n, macs, {0, 0, 0}); }
 
 struct ToolRow {
   std::string_view names;  // base names, separated by spaces

@@ -1,10 +1,9 @@
 // Attention. Scores are counted in full: a causal or sparse mask changes nothing here, as in
 // torch.utils.flop_counter.sdpa_flop_count (half of which is the MACs).
-#include "attention.hpp"
-
 #include <algorithm>
 
-#include "activations.hpp"
+#include "elementwise.hpp"
+#include "facts.hpp"
 
 namespace flops {
 namespace {
@@ -155,7 +154,8 @@ Count bias_and_rescale(const Node& n) {
 enum class Causal { kNo, kTopLeft, kBottomRight };
 
 // scaled_dot_product_attention: tril(ones(L, S)), from the top left (its documentation). The flash
-// kernels align to the bottom right since FlashAttention 2.1; the memory-efficient one is passed the alignment.
+// kernels align to the bottom right since FlashAttention 2.1; the memory-efficient one is passed
+// the alignment.
 Causal causal_of(const Node& n) {
   if (const auto type = n.arg("custom_mask_type"); !type.is_none())
     return type.as_int() == 1   ? Causal::kTopLeft

@@ -1,4 +1,5 @@
 // Convolutions. Padding positions count as computed, dilation and stride show only in the sizes.
+
 #include "shapes.hpp"
 
 namespace flops {
@@ -28,6 +29,22 @@ Count time_batch_channel(const Node& n) { return output(n).numel() * weight(n).p
 Count bias_and_relu(const Node& n) { return bias_adds(n) + output(n).numel(); }
 Count bias_add_relu(const Node& n) { return bias_adds(n) + output(n).numel() * 2; }
 
+// torchvision::deform_conv2d samples its inputs bilinearly at learned places. Its products are
+// those of an ordinary convolution: out_numel * (C_in/groups) * prod(kernel).
+Count deform_conv_macs(const Node& n) {
+  const auto w = tensor_arg(n, {"weight"}).shape();
+  return output(n).numel() * w.product(1, w.rank());
+}
+
+// Sampling: one bilinear interpolation (4 multiplications, 3 additions) per input channel, kernel
+// position and output position, times the mask where it is used; then the bias.
+// Source: torchvision/csrc/ops/cpu/deform_conv2d_kernel.cpp, bilinear_interpolate.
+Count sampling(const Node& n) {
+  const auto x = data(n).shape(), w = tensor_arg(n, {"weight"}).shape(), out = output(n).shape();
+  const Count samples = out[0] * x[1] * w.product(2, 4) * out.product(2, 4);
+  return samples * (n.arg("use_mask").as_bool() ? 8 : 7) + bias_adds(n);
+}
+
 }  // namespace
 
 void register_conv(tmeter::Registrar& r) {
@@ -52,6 +69,7 @@ void register_conv(tmeter::Registrar& r) {
         bias_and_relu);
   rules(r, {"aten::cudnn_convolution_add_relu", "aten::miopen_convolution_add_relu"}, forward,
         bias_add_relu);
+  rules(r, {"torchvision::deform_conv2d"}, deform_conv_macs, sampling);
 }
 
 }  // namespace flops

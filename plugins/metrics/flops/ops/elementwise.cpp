@@ -1,10 +1,8 @@
-// The table of per-element costs. activations.hpp defines one operation.
+// The table of per-element costs. elementwise.hpp defines one operation.
 #include "elementwise.hpp"
 
 #include <algorithm>
 #include <array>
-
-#include "activations.hpp"
 
 namespace flops {
 namespace {

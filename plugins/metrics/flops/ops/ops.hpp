@@ -15,7 +15,6 @@ inline constexpr std::string_view kOther = "other_flops";
 
 void register_attention(tmeter::Registrar& r);
 void register_conv(tmeter::Registrar& r);
-void register_deform_conv(tmeter::Registrar& r);
 void register_einsum(tmeter::Registrar& r);
 void register_elementwise(tmeter::Registrar& r);
 void register_embedding(tmeter::Registrar& r);
@@ -27,7 +26,6 @@ void register_normalization(tmeter::Registrar& r);
 void register_pooling(tmeter::Registrar& r);
 void register_quantized(tmeter::Registrar& r);
 void register_recurrent(tmeter::Registrar& r);
-void register_recurrent_cells(tmeter::Registrar& r);
 
 using Names = std::initializer_list<std::string_view>;
 

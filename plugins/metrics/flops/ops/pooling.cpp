@@ -1,6 +1,6 @@
 // Poolings: one comparison or addition per element of a window. An average's division takes the
 // place of the addition its first element does not need.
-#include "pooling.hpp"
+#include "facts.hpp"
 
 namespace flops {
 namespace {

@@ -2,12 +2,36 @@
 // MACs = steps * batch * (elements of all weight matrices), projections included.
 // FlopCounterMode counts none of these on a CPU (mkldnn and cuDNN kernels have no formula there),
 // except what GRU and RNN decompose into, which agrees.
-#include "recurrent.hpp"
-
 #include <tmeter/cpp/op_class.hpp>
+
+#include "elementwise.hpp"
+#include "facts.hpp"
 
 namespace flops {
 namespace {
+
+/// One kind of recurrent cell. The gate equations are those of the torch.nn documentation; x and h
+/// stand for the two matrix products, which count as MACs.
+struct GateCosts {
+  int64_t gates;       // hidden-size blocks in a weight
+  int64_t arithmetic;  // per hidden unit and step, without biases
+  int64_t biases;      // additions per hidden unit and step when there are biases
+};
+
+// LSTM: four sums x + h, three sigmoids, tanh(g), f*c + i*g, o * tanh(c).
+constexpr GateCosts kLstm{4, 4 + 3 * kSigmoidCost + kTanhCost + 3 + kTanhCost + 1, 8};
+// GRU: two sums and sigmoids, tanh(x + r*h), (h - n)*z + n.
+constexpr GateCosts kGru{3, 2 + 2 * kSigmoidCost + 2 + kTanhCost + 3, 6};
+// RNN: tanh or relu of x + h.
+constexpr GateCosts kRnn{1, 1 + kTanhCost, 2};
+
+/// Sequence steps of all batch entries together: the input without its last dim. True for
+/// [T, B, I], [B, T, I], unbatched [T, I] and packed [sum of lengths, I] alike.
+Count steps(const Value& input) {
+  const auto s = input.shape();
+  if (s.empty()) throw Unsupported("a recurrent layer over a scalar");
+  return s.product(0, s.rank() - 1);
+}
 
 Value sequence(const Node& n) { return tensor_arg(n, {"input", "data"}); }
 
@@ -103,6 +127,38 @@ std::optional<Recurrence> kernel_recurrence(const Node& n) {
                     n.arg("has_biases").as_bool(true)};
 }
 
+// Single steps of recurrent cells: input [batch, I] or [I], state of width H.
+
+Count state_width(const Node& n) {
+  const auto hx = n.arg("hx");
+  const auto h = hx.is_list() ? hx[0] : hx;
+  if (!h.is_tensor() || h.shape().empty()) throw Unsupported("a recurrent cell without a state");
+  return h.shape().back();
+}
+
+// Both weights are [gates * H, …]; the sizes of packed ones follow from input and state.
+template <const GateCosts& cell>
+Count cell_macs(const Node& n) {
+  const auto x = tensor_arg(n, {"input"});
+  const Count h = state_width(n);
+  return steps(x) * cell.gates * h * (x.shape().back() + h);
+}
+
+template <const GateCosts& cell>
+Count cell_other(const Node& n) {
+  const bool biases = has_tensor(n, {"b_ih", "bias_ih"});
+  return steps(tensor_arg(n, {"input"})) * state_width(n) *
+         (cell.arithmetic + (biases ? cell.biases : 0));
+}
+
+// The two products are done already; only the gates are left.
+template <const GateCosts& cell>
+Count fused_gates(const Node& n) {
+  const auto state = tensor_arg(n, {"cx", "hx"}).numel();
+  const bool biases = has_tensor(n, {"input_bias"});
+  return state * (cell.arithmetic + (biases ? cell.biases : 0));
+}
+
 }  // namespace
 
 std::optional<Recurrence> recurrence_of(const Node& n) {
@@ -127,6 +183,18 @@ void register_recurrent(tmeter::Registrar& r) {
   rules(r, {"aten::rnn_tanh", "aten::rnn_relu"}, macs<kRnn>, other<kRnn>);
   rules(r, {"aten::mkldnn_rnn_layer"}, mkldnn_macs, mkldnn_other);
   rules(r, {"aten::_cudnn_rnn", "aten::miopen_rnn"}, by_mode_macs, by_mode_other);
+  rules(r,
+        {"aten::lstm_cell", "aten::quantized_lstm_cell", "quantized::quantized_lstm_cell_dynamic"},
+        cell_macs<kLstm>, cell_other<kLstm>);
+  rules(r, {"aten::gru_cell", "aten::quantized_gru_cell", "quantized::quantized_gru_cell_dynamic"},
+        cell_macs<kGru>, cell_other<kGru>);
+  rules(r,
+        {"aten::rnn_tanh_cell", "aten::rnn_relu_cell", "aten::quantized_rnn_tanh_cell",
+         "aten::quantized_rnn_relu_cell", "quantized::quantized_rnn_tanh_cell_dynamic",
+         "quantized::quantized_rnn_relu_cell_dynamic"},
+        cell_macs<kRnn>, cell_other<kRnn>);
+  r.op("aten::_thnn_fused_lstm_cell").zero(kMacs).handle(kOther, fused_gates<kLstm>);
+  r.op("aten::_thnn_fused_gru_cell").zero(kMacs).handle(kOther, fused_gates<kGru>);
 }
 
 }  // namespace flops

@@ -1,3 +1,4 @@
+// Facts about a call that conventions and the formulas of other tools need.
 #pragma once
 #include <optional>
 
@@ -23,5 +24,18 @@ struct FusedAttention {
   Count biases, scores, query;
 };
 std::optional<FusedAttention> fused_attention(const Node& n);
+
+/// Elements of one window of a pooling with a kernel over `dims` dims.
+Count pooling_window(const Node& n, int64_t dims);
+
+/// Sizes of a recurrent layer or cell for the formulas of other tools.
+struct Recurrence {
+  Count unit_steps;  // hidden units of all layers and directions × sequence steps × batch
+  int64_t gates;
+  bool biases;
+};
+
+/// Of lstm, gru, rnn_* and their cells; nothing for any other operator.
+std::optional<Recurrence> recurrence_of(const Node& n);
 
 }  // namespace flops
