@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "bad_file.hpp"
+#include "json_util.hpp"
 
 namespace pt2 {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 #include <limits>
 
-#include "dtypes.hpp"
+#include "tensor_meta.hpp"
 
 namespace pt2 {
 namespace {

@@ -3,6 +3,7 @@
 #include <tmeter/abi/builder.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace pt2 {
@@ -134,6 +135,240 @@ Expr ExprMaker::finish(Fraction root) {
   expr_.num_ = root.num;
   expr_.den_ = root.den;
   return std::move(expr_);
+}
+
+namespace {
+
+using Args = std::span<const Fraction>;
+using Ref = Expr::Ref;
+
+struct Common {
+  std::vector<Ref> nums;
+  Ref den;
+};
+
+/// The same values over a common denominator.
+Common common_denominator(ExprMaker& m, Args a) {
+  Common c{{}, a[0].den};
+  for (const Fraction f : a) c.nums.push_back(f.num);
+  if (std::ranges::all_of(a, [&](Fraction f) { return f.den == c.den; })) return c;
+  // Each is multiplied by the denominators before it and by those behind it.
+  std::vector<Ref> behind(a.size(), m.integer(1));
+  for (size_t i = a.size() - 1; i > 0; --i)
+    behind[i - 1] = m.apply(TMETER_EXPR_MUL, {a[i].den, behind[i]});
+  Ref before = m.integer(1);
+  for (size_t i = 0; i < a.size(); ++i) {
+    c.nums[i] = m.apply(TMETER_EXPR_MUL, {c.nums[i], before, behind[i]});
+    before = m.apply(TMETER_EXPR_MUL, {before, a[i].den});
+  }
+  c.den = before;
+  return c;
+}
+
+template <int32_t Op>  // ADD, MAX, MIN: linear in the numerators
+Fraction over_common(ExprMaker& m, Args a) {
+  const auto c = common_denominator(m, a);
+  return {m.apply(Op, c.nums), c.den};
+}
+
+Fraction floor(ExprMaker& m, Args a) {
+  return m.whole(m.apply(TMETER_EXPR_FLOORDIV, {a[0].num, a[0].den}));
+}
+
+Fraction ceiling(ExprMaker& m, Args a) {
+  return m.whole(m.apply(TMETER_EXPR_CEILDIV, {a[0].num, a[0].den}));
+}
+
+/// Towards zero: the ceiling of negative values, the floor of others.
+Fraction truncate(ExprMaker& m, Args a) {
+  if (m.non_negative(a[0].num) && m.non_negative(a[0].den)) return floor(m, a);
+  const Ref below = m.apply(TMETER_EXPR_LT, {a[0].num, m.integer(0)});
+  return m.whole(m.apply(TMETER_EXPR_WHERE, {below, ceiling(m, a).num, floor(m, a).num}));
+}
+
+/// To nearest, halves to even, as Python's round: floor(x + 1/2), minus one if x is a half and the
+/// result is odd.
+Fraction round_half_even(ExprMaker& m, Args a) {
+  const Ref two = m.integer(2), zero = m.integer(0);
+  const Ref twice = m.apply(TMETER_EXPR_ADD, {m.apply(TMETER_EXPR_MUL, {two, a[0].num}), a[0].den});
+  const Ref den = m.apply(TMETER_EXPR_MUL, {two, a[0].den});
+  const Ref up = m.apply(TMETER_EXPR_FLOORDIV, {twice, den});
+  const Ref is_half = m.apply(TMETER_EXPR_EQ, {m.apply(TMETER_EXPR_MOD, {twice, den}), zero});
+  const Ref odd = m.apply(TMETER_EXPR_MOD, {up, two});
+  const Ref less = m.apply(TMETER_EXPR_MUL, {m.integer(-1), is_half, odd});
+  return m.whole(m.apply(TMETER_EXPR_ADD, {up, less}));
+}
+
+Fraction same(ExprMaker&, Args a) { return a[0]; }
+
+Fraction absolute(ExprMaker& m, Args a) {
+  if (m.non_negative(a[0].num)) return a[0];
+  return {m.apply(TMETER_EXPR_MAX, {a[0].num, m.apply(TMETER_EXPR_MUL, {m.integer(-1), a[0].num})}),
+          a[0].den};
+}
+
+Fraction ceil_divide(ExprMaker& m, Args a) {
+  const Fraction q = divide(m, a);
+  return ceiling(m, std::span(&q, 1));
+}
+
+/// ModularIndexing(x, divisor, modulus) = x // divisor % modulus
+Fraction modular_indexing(ExprMaker& m, Args a) {
+  const std::array<Fraction, 2> parts{floor_divide(m, a.first(2)), a[2]};
+  return modulo(m, parts);
+}
+
+Fraction shift_left(ExprMaker& m, Args a) {
+  const Ref factor = m.apply(TMETER_EXPR_POW, {m.integer(2), m.whole_ref(a[1])});
+  return m.whole(m.apply(TMETER_EXPR_MUL, {m.whole_ref(a[0]), factor}));
+}
+
+Fraction shift_right(ExprMaker& m, Args a) {
+  const Ref factor = m.apply(TMETER_EXPR_POW, {m.integer(2), m.whole_ref(a[1])});
+  return m.whole(m.apply(TMETER_EXPR_FLOORDIV, {m.whole_ref(a[0]), factor}));
+}
+
+Fraction where(ExprMaker& m, Args a) { return choose(m, a[0], a[1], a[2]); }
+
+Fraction logical_not(ExprMaker& m, Args a) {
+  return m.whole(m.apply(TMETER_EXPR_EQ, {m.whole_ref(a[0]), m.integer(0)}));
+}
+
+constexpr size_t kMany = SIZE_MAX;
+
+// Names as sympy.srepr writes them; the short ones as str() does, those with a dot as guards do.
+// Sorted.
+constexpr std::array<ExprFunctionRow, 56> kFunctions{{
+    {"Abs", 1, 1, absolute},
+    {"Add", 1, kMany, add},
+    {"And", 1, kMany, logical_and},
+    {"CeilDiv", 2, 2, ceil_divide},
+    {"CeilToInt", 1, 1, ceiling},
+    {"CleanDiv", 2, 2, floor_divide},
+    {"Eq", 2, 2, compare<TMETER_EXPR_EQ>},
+    {"Equality", 2, 2, compare<TMETER_EXPR_EQ>},
+    {"FloatPow", 2, 2, power},
+    {"FloatTrueDiv", 2, 2, divide},
+    {"FloorDiv", 2, 2, floor_divide},
+    {"FloorToInt", 1, 1, floor},
+    {"Ge", 2, 2, compare<TMETER_EXPR_GE>},
+    {"GreaterThan", 2, 2, compare<TMETER_EXPR_GE>},
+    {"Gt", 2, 2, compare<TMETER_EXPR_GT>},
+    {"Identity", 1, 1, same},
+    {"IntTrueDiv", 2, 2, divide},
+    {"Integer", 1, 1, same},
+    {"LShift", 2, 2, shift_left},
+    {"Le", 2, 2, compare<TMETER_EXPR_LE>},
+    {"LessThan", 2, 2, compare<TMETER_EXPR_LE>},
+    {"Lt", 2, 2, compare<TMETER_EXPR_LT>},
+    {"Max", 1, kMany, over_common<TMETER_EXPR_MAX>},
+    {"Min", 1, kMany, over_common<TMETER_EXPR_MIN>},
+    {"Mod", 2, 2, modulo},
+    {"ModularIndexing", 3, 3, modular_indexing},
+    {"Mul", 1, kMany, multiply},
+    {"Ne", 2, 2, compare<TMETER_EXPR_NE>},
+    {"Not", 1, 1, logical_not},
+    {"Or", 1, kMany, logical_or},
+    {"Pow", 2, 2, power},
+    {"PowByNatural", 2, 2, power},
+    {"PythonMod", 2, 2, modulo},
+    {"RShift", 2, 2, shift_right},
+    {"Rational", 2, 2, divide},
+    {"RoundToInt", 1, 1, round_half_even},
+    {"StrictGreaterThan", 2, 2, compare<TMETER_EXPR_GT>},
+    {"StrictLessThan", 2, 2, compare<TMETER_EXPR_LT>},
+    {"ToFloat", 1, 1, same},
+    {"TruncToFloat", 1, 1, truncate},
+    {"TruncToInt", 1, 1, truncate},
+    {"Unequality", 2, 2, compare<TMETER_EXPR_NE>},
+    {"Where", 3, 3, where},
+    {"abs", 1, 1, absolute},
+    {"ceiling", 1, 1, ceiling},
+    {"floor", 1, 1, floor},
+    {"math.ceil", 1, 1, ceiling},
+    {"math.floor", 1, 1, floor},
+    {"math.trunc", 1, 1, truncate},
+    {"max", 1, kMany, over_common<TMETER_EXPR_MAX>},
+    {"min", 1, kMany, over_common<TMETER_EXPR_MIN>},
+    {"round", 1, 1, round_half_even},
+    {"torch.sym_float", 1, 1, same},
+    {"torch.sym_max", 1, kMany, over_common<TMETER_EXPR_MAX>},
+    {"torch.sym_min", 1, kMany, over_common<TMETER_EXPR_MIN>},
+    {"trunc", 1, 1, truncate},
+}};
+static_assert(std::ranges::is_sorted(kFunctions, {}, &ExprFunctionRow::name));
+
+}  // namespace
+
+const ExprFunctionRow* find_expr_function(std::string_view name) {
+  const auto it = std::ranges::lower_bound(kFunctions, name, {}, &ExprFunctionRow::name);
+  return it != kFunctions.end() && it->name == name ? &*it : nullptr;
+}
+
+Fraction add(ExprMaker& m, Args a) { return over_common<TMETER_EXPR_ADD>(m, a); }
+
+/// Conditions are 0 or 1: all of them, any of them.
+Fraction logical_and(ExprMaker& m, Args a) { return over_common<TMETER_EXPR_MIN>(m, a); }
+Fraction logical_or(ExprMaker& m, Args a) { return over_common<TMETER_EXPR_MAX>(m, a); }
+
+Fraction multiply(ExprMaker& m, Args a) {
+  std::vector<Ref> nums, dens;
+  for (const Fraction f : a) nums.push_back(f.num), dens.push_back(f.den);
+  return {m.apply(TMETER_EXPR_MUL, nums), m.apply(TMETER_EXPR_MUL, dens)};
+}
+
+Fraction subtract(ExprMaker& m, Args a) {
+  const std::array<Fraction, 2> parts{
+      a[0], Fraction{m.apply(TMETER_EXPR_MUL, {m.integer(-1), a[1].num}), a[1].den}};
+  return add(m, parts);
+}
+
+Fraction divide(ExprMaker& m, Args a) {
+  return m.ratio(m.apply(TMETER_EXPR_MUL, {a[0].num, a[1].den}),
+                 m.apply(TMETER_EXPR_MUL, {a[0].den, a[1].num}));
+}
+
+Fraction floor_divide(ExprMaker& m, Args a) {
+  const Fraction q = divide(m, a);
+  return floor(m, std::span(&q, 1));
+}
+
+/// a - b * floor(a / b), the sign of the divisor; sympy's Mod and Python's % alike.
+Fraction modulo(ExprMaker& m, Args a) { return over_common<TMETER_EXPR_MOD>(m, a); }
+
+Fraction power(ExprMaker& m, Args a) {
+  const Ref exponent = m.whole_ref(a[1]);
+  const auto fixed = m.constant(exponent);
+  if (fixed && *fixed < 0) {
+    if (*fixed == INT64_MIN) throw ExprError("an exponent is out of range");
+    const Ref positive = m.integer(-*fixed);
+    return m.ratio(m.apply(TMETER_EXPR_POW, {a[0].den, positive}),
+                   m.apply(TMETER_EXPR_POW, {a[0].num, positive}));
+  }
+  if (fixed == 1) return a[0];
+  return {m.apply(TMETER_EXPR_POW, {a[0].num, exponent}),
+          m.apply(TMETER_EXPR_POW, {a[0].den, exponent})};
+}
+
+/// Denominators are positive (constants by construction, sizes by nature).
+template <int32_t Op>
+Fraction compare(ExprMaker& m, Args a) {
+  const auto c = common_denominator(m, a);
+  return m.whole(m.apply(Op, c.nums));
+}
+template Fraction compare<TMETER_EXPR_EQ>(ExprMaker&, Args);
+template Fraction compare<TMETER_EXPR_NE>(ExprMaker&, Args);
+template Fraction compare<TMETER_EXPR_LT>(ExprMaker&, Args);
+template Fraction compare<TMETER_EXPR_LE>(ExprMaker&, Args);
+template Fraction compare<TMETER_EXPR_GT>(ExprMaker&, Args);
+template Fraction compare<TMETER_EXPR_GE>(ExprMaker&, Args);
+
+Fraction choose(ExprMaker& m, Fraction condition, Fraction value, Fraction rest) {
+  const std::array<Fraction, 2> both{value, rest};
+  const auto c = common_denominator(m, both);
+  const Ref test = m.whole_ref(condition);
+  if (const auto fixed = m.constant(test)) return *fixed ? value : rest;
+  return {m.apply(TMETER_EXPR_WHERE, {test, c.nums[0], c.nums[1]}), c.den};
 }
 
 }  // namespace pt2

@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "expr_functions.hpp"
+#include "expr_maker.hpp"
 
 namespace pt2 {
 namespace {

@@ -1,9 +1,9 @@
 #include "graph_reader.hpp"
 
 #include "../common/json_text.hpp"
-#include "dtypes.hpp"
 #include "guards.hpp"
-#include "source_location.hpp"
+#include "node_view.hpp"
+#include "tensor_meta.hpp"
 
 namespace pt2 {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "arguments.hpp"
 #include "modules.hpp"
+#include "node_view.hpp"
 #include "recording.hpp"
-#include "target.hpp"
 
 namespace pt2 {
 
@@ -52,7 +52,7 @@ class GraphReader {
   bool inline_higher_order(std::string_view name, const NodeView&, Scope&, tmeter_id);
   bool inline_once(const NodeView&, Scope&, tmeter_id);
 
-  // Branches and loops, for executors (control_flow.cpp).
+  // Branches and loops, for executors (higher_order.cpp).
   void note_branch(const NodeView&, tmeter_id condition, bool taken, size_t begin);
   void note_loop(const NodeView&, const Ids& carried, const Ids& others, tmeter_id condition,
                  const Ids& results, size_t begin, size_t body);

@@ -1,10 +1,16 @@
-// Typed access to the parsed JSON, as all JSON readers here have it (common/json_util.hpp), and the
-// tagged unions of torch's schema.
+// Faults of the file and typed access to the parsed JSON, as all loaders have them
+// (common/bad_file.hpp, common/json_util.hpp), and the tagged unions of torch's schema.
 #pragma once
+#include "../common/bad_file.hpp"
 #include "../common/json_util.hpp"
-#include "bad_file.hpp"
 
 namespace pt2 {
+
+using loading::BadFile;
+using loading::in_quotes;
+using loading::shown;
+using loading::with_place;
+using loading::within;
 
 namespace json = loading::json;
 

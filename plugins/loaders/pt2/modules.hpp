@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "json_util.hpp"
-#include "module_stack.hpp"
 #include "node_view.hpp"
 #include "scope.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "source_location.hpp"
+#include "node_view.hpp"
 #include "ties.hpp"
 
 namespace pt2 {

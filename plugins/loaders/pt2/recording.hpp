@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "modules.hpp"
-#include "target.hpp"
+#include "node_view.hpp"
 
 namespace pt2 {
 

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "../common/json_text.hpp"
-#include "dtypes.hpp"
+#include "tensor_meta.hpp"
 
 namespace pt2 {
 

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "building.hpp"
-#include "chunked_array.hpp"
+#include "document.hpp"
 #include "name_map.hpp"
 #include "signature.hpp"
 #include "tensor_meta.hpp"

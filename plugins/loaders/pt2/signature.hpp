@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "building.hpp"
-#include "chunked_array.hpp"
+#include "document.hpp"
 
 namespace pt2 {
 

@@ -1,7 +1,5 @@
 #include "tensor_meta.hpp"
 
-#include "dtypes.hpp"
-
 namespace pt2 {
 namespace {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "dtypes.hpp"
 #include "subclass.hpp"
+#include "tensor_meta.hpp"
 
 namespace pt2 {
 namespace {

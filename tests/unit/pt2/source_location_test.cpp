@@ -1,6 +1,6 @@
-#include "source_location.hpp"
-
 #include <gtest/gtest.h>
+
+#include "node_view.hpp"
 
 namespace pt2 {
 namespace {

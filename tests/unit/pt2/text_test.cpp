@@ -1,10 +1,10 @@
 // The small readers of text: targets, non-finite numbers, messages; and the table of names.
 #include <gtest/gtest.h>
 
-#include "bad_file.hpp"
 #include "document.hpp"
+#include "json_util.hpp"
 #include "name_map.hpp"
-#include "target.hpp"
+#include "node_view.hpp"
 
 namespace pt2 {
 namespace {
