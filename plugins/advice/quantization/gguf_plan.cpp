@@ -1,10 +1,9 @@
-#include "gguf_plan.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
 
+#include "findings.hpp"
 #include "wording.hpp"
 
 namespace quantization {

@@ -2,7 +2,6 @@
 #include "kernels.hpp"
 
 #include "grid.hpp"
-#include "levels.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels.cpp"

@@ -1,9 +1,107 @@
 #include "measure.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <tmeter/cpp/numbers.hpp>
 
 namespace quantization {
+namespace {
+
+constexpr int64_t kWholeRowBytes = int64_t{4} << 20;  // abi/tensor_analysis.h, tmeter_chunk
+
+int64_t scales_of(const Scheme& s, const Layout& l) {
+  switch (s.scope) {
+    case Scope::kTensor:
+      return 1;
+    case Scope::kChannel:
+      return l.channels;
+    case Scope::kGroup:
+      return l.rows * ((l.row + s.group - 1) / s.group);
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+Layout layout_of(tmeter::DType dtype, std::span<const int64_t> dims, int channel_axis) {
+  Layout out;
+  out.dtype = dtype;
+  out.dims.assign(dims.begin(), dims.end());
+  out.channel_axis = channel_axis;
+  out.elements = 1;  // products fit 63 bits: the builder has checked them
+  for (const auto d : dims) out.elements *= d;
+  out.rows = dims[0];
+  out.row = out.elements / out.rows;
+  out.channels = dims[static_cast<size_t>(channel_axis)];
+  out.run = channel_axis == 0 ? out.row : out.row / out.channels;
+  out.whole_rows = out.row <= kWholeRowBytes / dtype.bytes();
+  return out;
+}
+
+int64_t stored_bytes(const Scheme& s, const Layout& l) {
+  const int64_t row_bytes = l.row / 8 * s.bits + (l.row % 8 * s.bits + 7) / 8;
+  // In this order nothing overflows: there are no more scales than elements.
+  const int64_t scales = scales_of(s, l);
+  const int64_t scale_bytes = scales / 8 * s.scale_bits + (scales % 8 * s.scale_bits + 7) / 8;
+  return l.rows * row_bytes + scale_bytes;
+}
+
+int64_t Fragments::to_boundary(int64_t at) const {
+  return std::min(kGroup - at % kGroup, row_ - at);
+}
+
+void Fragments::add(int64_t first, std::span<const float> x, const Whole& whole) {
+  while (!x.empty()) {
+    const int64_t at = first % row_;
+    const auto n = std::min(static_cast<int64_t>(x.size()), row_ - at);
+    add_in_row(at, x.first(static_cast<size_t>(n)), whole);
+    x = x.subspan(static_cast<size_t>(n));
+    first += n;
+  }
+}
+
+void Fragments::add_in_row(int64_t at, std::span<const float> x, const Whole& whole) {
+  if (at % kGroup != 0) {
+    const auto n = static_cast<size_t>(std::min(to_boundary(at), static_cast<int64_t>(x.size())));
+    if (begun_) {
+      fill_open(at, x.first(n), whole);
+    } else {
+      if (head_.empty()) head_at_ = at;
+      head_.insert(head_.end(), x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n));
+    }
+    at += static_cast<int64_t>(n);
+    x = x.subspan(n);
+  }
+  if (x.empty()) return;
+  begun_ = true;
+  const auto size = static_cast<int64_t>(x.size());
+  const int64_t complete = at + size == row_ ? size : size / kGroup * kGroup;
+  if (complete > 0) whole(x.first(static_cast<size_t>(complete)));
+  const auto rest = x.subspan(static_cast<size_t>(complete));
+  open_.assign(rest.begin(), rest.end());
+}
+
+void Fragments::fill_open(int64_t at, std::span<const float> x, const Whole& whole) {
+  open_.insert(open_.end(), x.begin(), x.end());
+  if (static_cast<int64_t>(x.size()) < to_boundary(at)) return;
+  whole(open_);
+  open_.clear();
+}
+
+void Fragments::merge(const Fragments& next, const Whole& whole) {
+  if (!next.head_.empty()) {
+    if (begun_) {
+      fill_open(next.head_at_, next.head_, whole);
+    } else {
+      head_.insert(head_.end(), next.head_.begin(), next.head_.end());
+    }
+  }
+  if (!next.begun_) return;
+  begun_ = true;
+  open_ = next.open_;
+}
+
 namespace {
 
 constexpr int64_t kRun = 4 * kPiece;  // elements decoded at a time: they stay in the cache
@@ -155,5 +253,20 @@ Figures figures_of(const FirstPass& first, const Sums& all) {
 }
 
 double relative_error(double sqnr) { return std::pow(10.0, -sqnr / 20); }
+
+std::vector<Outlier> outliers_in(const std::vector<float>& largest, double ratio) {
+  if (largest.size() < 3) return {};  // no median to stand out from
+  auto sorted = largest;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  const double median = *middle;
+  std::vector<Outlier> out;
+  if (median == 0) return out;
+  for (size_t i = 0; i < largest.size(); ++i)
+    if (largest[i] >= ratio * median) out.push_back({i, largest[i] / median});
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Outlier& a, const Outlier& b) { return a.ratio > b.ratio; });
+  return out;
+}
 
 }  // namespace quantization

@@ -1,13 +1,78 @@
+// The measurements of a weight: its layout, the two passes over it, its outlier channels.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <tmeter/cpp/dtype.hpp>
+#include <vector>
+
+#include "meter.hpp"
+#include "schemes.hpp"
+
+#pragma GCC visibility push(hidden)  // as the SDK types inside
+namespace quantization {
+
+// The layout of a weight in rows, channels and groups, and the size of a weight in each scheme.
+
+/// A row is a slice of dim 0, flattened; groups are cut along it. A channel makes one output: it is
+/// a row, or for transposed convolutions (channel_axis 1) a slice of dim 1.
+struct Layout {
+  tmeter::DType dtype;
+  std::vector<int64_t> dims;
+  int channel_axis = 0;
+  int64_t elements = 0, rows = 0, row = 0;  // row: elements of one
+  int64_t channels = 0;
+  int64_t run = 0;  // consecutive elements of one channel
+  /// Chunks hold whole rows (abi/tensor_analysis.h).
+  bool whole_rows = false;
+  int64_t encoded_bytes = 0;  // stored bytes of an encoded weight, else 0
+
+  /// Channels are whole rows seen at once: one pass is enough for them.
+  bool channel_is_row() const { return whole_rows && channel_axis == 0; }
+  size_t channel_of(int64_t element) const {
+    return static_cast<size_t>((element / run) % channels);
+  }
+  int64_t bytes() const { return encoded_bytes > 0 ? encoded_bytes : elements * dtype.bytes(); }
+};
+
+/// Rank at least 2 and no empty dim.
+Layout layout_of(tmeter::DType dtype, std::span<const int64_t> dims, int channel_axis);
+
+/// Numbers, scales and zero points; every row begins at a byte.
+int64_t stored_bytes(const Scheme& scheme, const Layout& layout);
+
+// Reassembles groups of long rows, cut by the ends of chunks and parts.
+
+class Fragments {
+ public:
+  static constexpr int64_t kGroup = 128;  // every group size divides it
+  using Whole = std::function<void(std::span<const float>)>;
+
+  /// `row`: elements of a row. Each row begins a new group.
+  explicit Fragments(int64_t row) : row_(row) {}
+
+  /// Elements from `first` of the tensor on, in order. Calls `whole` with runs of whole groups.
+  void add(int64_t first, std::span<const float> x, const Whole& whole);
+  /// `next` has the elements that follow.
+  void merge(const Fragments& next, const Whole& whole);
+
+ private:
+  void add_in_row(int64_t at, std::span<const float> x, const Whole& whole);
+  /// Elements from `at` (in its row) to the end of its group.
+  int64_t to_boundary(int64_t at) const;
+  void fill_open(int64_t at, std::span<const float> x, const Whole& whole);
+
+  int64_t row_;
+  bool begun_ = false;       // a group has begun in this part
+  std::vector<float> head_;  // the end of a group that begins in an earlier part
+  int64_t head_at_ = 0;      // its position in the row
+  std::vector<float> open_;  // the beginning of a group that is not complete
+};
+
 // The two passes over a weight. The first gives its range, the largest magnitude of every row and
 // column, and the errors of schemes with scales per row. The second gives the errors of schemes
 // whose scales need more than one row at a time.
-#pragma once
-#include "fragments.hpp"
-#include "layout.hpp"
-#include "meter.hpp"
-
-#pragma GCC visibility push(hidden)
-namespace quantization {
 
 class FirstPass {
  public:
@@ -77,6 +142,17 @@ Figures figures_of(const FirstPass& first, const Sums& all);
 
 /// ‖x - q‖ / ‖x‖ from an SQNR in dB.
 double relative_error(double sqnr);
+
+// Channels whose largest weight stands out: they widen the range of all weights that share their
+// scale.
+
+struct Outlier {
+  size_t index;
+  double ratio;  // its largest magnitude over the median of all channels'
+};
+
+/// Those at least `ratio` times the median, the largest first. None when half the channels are 0.
+std::vector<Outlier> outliers_in(const std::vector<float>& largest, double ratio);
 
 }  // namespace quantization
 #pragma GCC visibility pop

@@ -1,7 +1,6 @@
 // quantization-advice: rounds the weights to 28 schemes, reports the loss of each, and plans which
 // weight gets which. Definitions: docs/conventions.md, "Quantization".
 #include "findings.hpp"
-#include "gguf_plan.hpp"
 #include "plugins/common/options.hpp"
 
 namespace {

@@ -21,8 +21,12 @@ class State : public tmeter::TensorAnalysis {
   void emit(const tmeter::Tensor& tensor, tmeter::Call& call) override {
     for (size_t i = 0; i < kSchemeCount; ++i)
       call.emit(metric_ids()[i], TMETER_AXIS_TENSOR, tensor.index(), cell(outcome.figures, i));
-    Weight weight{std::string(tensor.name()), tensor.index(), outcome.layout, outcome.figures,
-                  tensor.bytes().value(), {}};
+    Weight weight{std::string(tensor.name()),
+                  tensor.index(),
+                  outcome.layout,
+                  outcome.figures,
+                  tensor.bytes().value(),
+                  {}};
     into_->push_back({std::move(weight), tensor, outcome.outputs, outcome.inputs});
   }
 

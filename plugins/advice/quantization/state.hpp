@@ -4,7 +4,7 @@
 #include <memory>
 #include <tmeter/cpp/plugin.hpp>
 
-#include "outliers.hpp"
+#include "measure.hpp"
 #include "plan.hpp"
 
 #pragma GCC visibility push(hidden)

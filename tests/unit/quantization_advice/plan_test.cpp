@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "plugins/advice/quantization/outliers.hpp"
+#include "plugins/advice/quantization/measure.hpp"
 
 namespace {
 
