@@ -1,7 +1,7 @@
 // architecture: the kind of network, by the operators that do its arithmetic.
 #include <tmeter/cpp/plugin.hpp>
 
-#include "classify.hpp"
+#include "profile.hpp"
 
 namespace {
 

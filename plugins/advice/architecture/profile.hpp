@@ -1,11 +1,14 @@
-// The composition of a model: calls and multiply-accumulates by class of operator, attention that
-// is written out in single operators, and the longest chain of operators.
+// The composition of a model, and the kind of network that follows from it.
 #pragma once
 #include <array>
+#include <string>
 #include <tmeter/cpp/op_class.hpp>
 #include <tmeter/cpp/plugin.hpp>
 
 namespace architecture {
+
+// The composition of a model: calls and multiply-accumulates by class of operator, attention that
+// is written out in single operators, and the longest chain of operators.
 
 struct Profile {
   static constexpr size_t kClasses = static_cast<size_t>(tmeter::OpClass::kOther) + 1;
@@ -24,5 +27,15 @@ struct Profile {
 };
 
 Profile profile_of(const tmeter::Graph& graph, const tmeter::Call& call);
+
+// The kind of network and the amount of work, each with its evidence.
+
+struct Verdict {
+  std::string kind;      // "transformer"
+  std::string size;      // "medium: 1 to 10 GMACs"
+  std::string evidence;  // shares and counts
+};
+
+Verdict classify(const Profile& profile);
 
 }  // namespace architecture

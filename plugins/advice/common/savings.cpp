@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tmeter/cpp/op_class.hpp>
 #include <tmeter/cpp/units.hpp>
 
 #include "plugins/common/wording.hpp"
@@ -283,6 +285,21 @@ void SavingsEstimator::complete(Finding& f, std::span<const Saving> savings) con
     f.changes.push_back({"written_bytes", traffic_.written, traffic_.written - saved.written});
   if (seconds && seconds_ && *seconds > 0)
     f.changes.push_back({"predicted_time", *seconds_, std::max(*seconds_ - *seconds, 0.0)});
+}
+
+double fixed_bytes(const tmeter::Node& node, const plugins::DependsOnInputs& depends_on_inputs) {
+  const auto kind = tmeter::op_class(node.op());
+  if (kind == tmeter::OpClass::kEmbedding || kind == tmeter::OpClass::kGather) return 0;
+  std::set<const void*> known;
+  double bytes = 0;
+  plugins::for_each_input(node, [&](const tmeter::Value& v) {
+    if (depends_on_inputs(v)) return;
+    const auto t = v.tensor();
+    const void* id =
+        t ? static_cast<const void*>(t.canonical().handle()) : static_cast<const void*>(v.handle());
+    if (known.insert(id).second) bytes += plugins::bytes_of(v);
+  });
+  return bytes;
 }
 
 }  // namespace advice

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "plugins/common/machine/machine.hpp"
+#include "plugins/common/uses.hpp"
 #include "plugins/common/wording.hpp"
 
 #pragma GCC visibility push(hidden)
@@ -117,6 +118,12 @@ tmeter::Cell count_cell(double number);
 
 using plugins::bytes_text;
 std::string seconds_text(double seconds);
+
+// Bytes that an operator reads for a batch of any size.
+
+/// Bytes read of tensors that depend on no input: weights, and values computed from them. Look-ups
+/// read as many rows as the batch asks for, so they count 0.
+double fixed_bytes(const tmeter::Node& node, const plugins::DependsOnInputs& depends_on_inputs);
 
 }  // namespace advice
 #pragma GCC visibility pop

@@ -3,7 +3,6 @@
 #include <tmeter/cpp/op_class.hpp>
 
 #include "plugins/advice/common/savings.hpp"
-#include "plugins/advice/common/weights.hpp"
 #include "plugins/common/wording.hpp"
 #include "rules.hpp"
 

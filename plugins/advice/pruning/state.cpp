@@ -2,7 +2,7 @@
 
 #include <tmeter/cpp/numbers.hpp>
 
-#include "heads.hpp"
+#include "findings.hpp"
 
 namespace pruning {
 namespace {

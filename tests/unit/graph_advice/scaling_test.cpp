@@ -1,7 +1,7 @@
 // Time as a function of the batch, by hand: tests/cli/test_parallelism_advice.py has the table.
-#include "plugins/advice/parallelism/scaling.hpp"
-
 #include <gtest/gtest.h>
+
+#include "plugins/advice/parallelism/rules.hpp"
 
 namespace {
 
