@@ -1,4 +1,5 @@
-// The metrics that a report shows, chosen by --columns and by descriptors: none is known by name.
+// The metrics and modules that a report shows, chosen by --columns, --only and descriptors: no
+// metric is known by name.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -15,7 +16,8 @@ std::vector<tmeter::Metric> all_metrics(const tmeter::Report& report);
 /// Equal but for the case of ASCII letters.
 bool is_equal_in_any_case(std::string_view a, std::string_view b);
 
-/// The metric with this id or, in any case of letters, this title. Nothing if several have the title.
+/// The metric with this id or, in any case of letters, this title. Nothing if several have the
+/// title.
 std::optional<tmeter::Metric> metric_named(const tmeter::Report& report, std::string_view name);
 
 /// Throws tmeter::Error(TMETER_BAD_USAGE) that lists the metrics; `option`: "--columns".
@@ -54,5 +56,11 @@ std::vector<tmeter::Metric> chosen_metrics(const tmeter::Report& report, Wanted&
   }
   return chosen;
 }
+
+// Which modules tables show: all, or by `--only trainable` those with something to train.
+
+/// By index, whether the module is shown: with `--only trainable` the root, and the modules that
+/// hold trainable parameters, themselves or inside.
+std::vector<bool> chosen_modules(const tmeter::Report& report);
 
 }  // namespace reports

@@ -1,9 +1,11 @@
-// Operators by name and modules by type, with sums.
+// Operators by name, and modules by type or by function, with sums.
 #pragma once
 #include <deque>
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
+#include <tmeter/cpp/graph.hpp>
 #include <tmeter/cpp/report.hpp>
 #include <vector>
 
@@ -56,5 +58,21 @@ Groups by_operator(const tmeter::Report& report, const std::vector<tmeter::Metri
 
 /// Modules by type, each with its own values, so that rows sum up to the total.
 Groups by_type(const tmeter::Report& report, const std::vector<tmeter::Metric>& metrics);
+
+// Layers by function: Convolution, Linear, Attention, Recurrent, Normalization, Activation,
+// Pooling, Embedding, Other.
+
+inline constexpr std::string_view kOtherFamily = "Other";
+
+/// The family of a module by the name of its class. A module with others inside is of a family
+/// only if it attends or recurs: what such a module runs itself is its family's work.
+std::string_view family_of(const tmeter::Module& module);
+
+/// A layer: of a family, or without modules inside.
+bool is_layer(const tmeter::Module& module);
+
+/// Layers by family, each with its own values. Values of other modules are in Other,
+/// so that rows sum up to the total.
+Groups by_family(const tmeter::Report& report, const std::vector<tmeter::Metric>& metrics);
 
 }  // namespace reports

@@ -5,10 +5,8 @@
 #include <tmeter/cpp/module_ids.hpp>
 #include <tmeter/cpp/vocabulary.hpp>
 
-#include "chosen_modules.hpp"
 #include "columns.hpp"
 #include "describe.hpp"
-#include "families.hpp"
 #include "groups.hpp"
 
 namespace reports {

@@ -1,6 +1,7 @@
-// A comparison for a build server: bounds as GitHub's annotations and JUnit's tests, changes as notices.
+// A comparison for a build server: bounds as GitHub's annotations and JUnit's tests, changes as
+// notices.
 #include "../ci/writers.hpp"
-#include "writers.hpp"
+#include "changes.hpp"
 
 namespace diff_report {
 namespace {
@@ -19,8 +20,9 @@ std::vector<std::string> notices(const Changes& changes) {
     const auto change = changes.total(c);
     if (!change.differs()) continue;
     const auto relative = shown_relative(change);
-    out.push_back(std::string(c.after.title()) + " " + reports::shown_in_full(change.before, c.before) +
-                  " → " + reports::shown_in_full(change.after, c.after) +
+    out.push_back(std::string(c.after.title()) + " " +
+                  reports::shown_in_full(change.before, c.before) + " → " +
+                  reports::shown_in_full(change.after, c.after) +
                   (relative.empty() ? "" : " (" + relative + ")"));
   }
   out.push_back(counts_text(changes.counts()));

@@ -84,4 +84,13 @@ std::string counts_text(const Counts& counts);
 /// "4,089,184,256", "+2.3 %": the value that an assertion is about.
 std::string assertion_value(const Changes& changes, const tmeter::AssertionView& assertion);
 
+// The writers of a comparison.
+
+void write_text(const Changes& changes, tmeter::Output& out, bool ascii);
+void write_json(const Changes& changes, tmeter::Output& out);
+void write_markdown(const Changes& changes, tmeter::Output& out);
+void write_html(const Changes& changes, tmeter::Output& out);
+void write_github(const Changes& changes, tmeter::Output& out);
+void write_junit(const Changes& changes, tmeter::Output& out);
+
 }  // namespace diff_report

@@ -6,10 +6,10 @@
 
 #include "../common/base64.hpp"
 #include "../common/describe.hpp"
+#include "changes.hpp"
 #include "page.hpp"
 #include "plugins/common/utf8.hpp"
 #include "plugins/common/wording.hpp"
-#include "writers.hpp"
 
 namespace diff_report {
 namespace {

@@ -1,7 +1,7 @@
 // A comparison for programs: docs/schema/tmeter-comparison-1.schema.json.
-#include "../json/sections.hpp"
 #include "../json/values.hpp"
-#include "writers.hpp"
+#include "../json/writer.hpp"
+#include "changes.hpp"
 
 namespace diff_report {
 namespace {

@@ -1,8 +1,8 @@
 // A comparison for a comment on a pull request.
 #include "../common/describe.hpp"
-#include "../markdown/escape.hpp"
+#include "../markdown/markup.hpp"
+#include "changes.hpp"
 #include "plugins/common/wording.hpp"
-#include "writers.hpp"
 
 namespace diff_report {
 namespace {

@@ -1,8 +1,8 @@
 // Plugin "diff": the output of `tmeter diff A B` in six formats.
 #include <tmeter/cpp/plugin.hpp>
 
+#include "changes.hpp"
 #include "plugins/common/options.hpp"
-#include "writers.hpp"
 
 namespace {
 

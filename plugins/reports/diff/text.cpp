@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "../common/describe.hpp"
+#include "changes.hpp"
 #include "plugins/common/wording.hpp"
 #include "plugins/reports/text/look/look.hpp"
-#include "writers.hpp"
 
 namespace diff_report {
 namespace {

@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "../common/cells.hpp"
-#include "../common/chosen_modules.hpp"
+#include "../common/columns.hpp"
 #include "../common/describe.hpp"
-#include "graphs.hpp"
+#include "label.hpp"
 
 namespace dot_report {
 namespace {

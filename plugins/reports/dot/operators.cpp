@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "../common/describe.hpp"
-#include "graphs.hpp"
+#include "label.hpp"
 
 namespace dot_report {
 namespace {

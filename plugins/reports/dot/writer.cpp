@@ -1,7 +1,7 @@
 #include "writer.hpp"
 
 #include "../common/describe.hpp"
-#include "graphs.hpp"
+#include "label.hpp"
 #include "plugins/common/utf8.hpp"
 
 namespace dot_report {

@@ -6,7 +6,7 @@
 
 #include "../common/buffer.hpp"
 #include "../common/cells.hpp"
-#include "../common/findings.hpp"
+#include "../common/describe.hpp"
 #include "plugins/common/utf8.hpp"
 
 namespace full_text_report {

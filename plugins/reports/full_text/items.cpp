@@ -4,7 +4,6 @@
 #include <tmeter/cpp/vocabulary.hpp>
 
 #include "../common/describe.hpp"
-#include "../common/findings.hpp"
 #include "document.hpp"
 #include "plugins/common/wording.hpp"
 

@@ -6,8 +6,7 @@
 #include <tmeter/cpp/vocabulary.hpp>
 
 #include "../common/describe.hpp"
-#include "../common/families.hpp"
-#include "../common/findings.hpp"
+#include "../common/groups.hpp"
 #include "../common/rows.hpp"
 #include "document.hpp"
 #include "plugins/common/wording.hpp"

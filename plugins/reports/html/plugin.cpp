@@ -2,8 +2,6 @@
 #include <tmeter/cpp/plugin.hpp>
 
 #include "page.hpp"
-#include "summary.hpp"
-#include "tables.hpp"
 
 namespace html_report {
 namespace {

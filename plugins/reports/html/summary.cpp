@@ -1,8 +1,6 @@
-#include "summary.hpp"
-
 #include <limits>
 
-#include "tables.hpp"
+#include "page.hpp"
 #include "words.hpp"
 
 namespace html_report {
@@ -81,8 +79,7 @@ void write_metrics(Json& json, const Report& report) {
     json.key("unit_kind").integer(m.unit_kind()).key("axis").integer(m.axis());
     json.key("aggregation").integer(m.aggregation()).key("better").integer(m.better());
     json.key("detail").boolean(m.detail()).key("of_tensors").boolean(m.of_tensors());
-    if (m.is_part() || m.is_capacity())
-      json.key("bar").text(m.is_part() ? "part" : "capacity");
+    if (m.is_part() || m.is_capacity()) json.key("bar").text(m.is_part() ? "part" : "capacity");
     json.key("provenance").integer(m.provenance());
     json.key("provenance_text").text(m.provenance_text());
     json.key("convention").text(m.convention()).key("description").text(m.description());

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "../common/findings.hpp"
+#include "../common/describe.hpp"
 #include "values.hpp"
 
 namespace json_report {

@@ -4,17 +4,13 @@
 #include <tmeter/cpp/vocabulary.hpp>
 
 #include "../common/cells.hpp"
-#include "../common/chosen_modules.hpp"
+#include "../common/charts.hpp"
 #include "../common/columns.hpp"
-#include "../common/curve_families.hpp"
 #include "../common/describe.hpp"
-#include "../common/findings.hpp"
 #include "../common/groups.hpp"
 #include "../common/rows.hpp"
-#include "../common/stacks.hpp"
-#include "escape.hpp"
+#include "markup.hpp"
 #include "plugins/common/wording.hpp"
-#include "table.hpp"
 
 namespace markdown_report {
 namespace {

@@ -1,7 +1,7 @@
+#include "../common/charts.hpp"
+
 #include <algorithm>
 
-#include "../common/curve_families.hpp"
-#include "../common/stacks.hpp"
 #include "look/look.hpp"
 #include "paragraphs.hpp"
 #include "tables.hpp"

@@ -6,8 +6,8 @@
 #include <tmeter/cpp/units.hpp>
 
 #include "columns.hpp"
-#include "labels.hpp"
 #include "plugins/common/utf8.hpp"
+#include "tree_lines.hpp"
 
 namespace text_report {
 
@@ -106,7 +106,6 @@ struct Defaults {
     const bool whole = !missing(look.columns_by_default, columns) && !missing(look.totals, totals);
     apply = (!built_in || whole) && report.graph().nodes().size() > 0;
   }
-
 };
 
 /// The plugins of the built-in lists, of whose metrics only listed ones are shown.
@@ -118,8 +117,7 @@ std::vector<std::string> brief_plugins(const Report& report) {
   return plugins;
 }
 
-std::vector<Metric> wanted_metrics(const Report& report, const View& view,
-                                   const Defaults& defaults,
+std::vector<Metric> wanted_metrics(const Report& report, const View& view, const Defaults& defaults,
                                    const std::vector<std::string>& brief) {
   std::vector<Metric> wanted;
   const bool listed = !view.columns && defaults.apply && !view.summary;

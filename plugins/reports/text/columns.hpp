@@ -25,8 +25,9 @@ struct View {
   bool repr = false;                                // modules as PyTorch prints them
   bool all_notes = false;  // the convention of every metric, not only those that options change
   bool no_notes = false;   // no conventions
-  bool summary = false;    // --full: one column of each plugin, its totals on a line, findings by name
-  bool raw = false;        // plain numbers: no scaling, no abbreviation
+  bool summary =
+      false;         // --full: one column of each plugin, its totals on a line, findings by name
+  bool raw = false;  // plain numbers: no scaling, no abbreviation
 };
 
 /// Throws tmeter::Error(TMETER_BAD_USAGE) with the option and its accepted values.
@@ -43,10 +44,10 @@ struct Columns {
   std::vector<tmeter::Metric> of_tensors;     // columns of the table of tensors
   std::vector<tmeter::Metric> facts;          // of the model as a whole: shown below the table
   std::vector<tmeter::Metric> unavailable;    // asked for, but not available
-  std::vector<std::string> brief_plugins;     // whose metrics are chosen by the lists for every report
-  std::optional<size_t> bar;                  // index into `shown`
-  std::optional<size_t> sort;                 // index into `shown`
-  std::optional<size_t> sort_of_tensors;      // index into `of_tensors`
+  std::vector<std::string> brief_plugins;  // whose metrics are chosen by the lists for every report
+  std::optional<size_t> bar;               // index into `shown`
+  std::optional<size_t> sort;              // index into `shown`
+  std::optional<size_t> sort_of_tensors;   // index into `of_tensors`
 };
 
 /// Throws tmeter::Error(TMETER_BAD_USAGE) for an id in --columns or --sort that the report lacks.

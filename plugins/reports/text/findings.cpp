@@ -1,10 +1,9 @@
-#include "../common/findings.hpp"
-
 #include <algorithm>
 #include <array>
 #include <map>
 #include <string>
 
+#include "../common/describe.hpp"
 #include "look/look.hpp"
 #include "paragraphs.hpp"
 

@@ -2,7 +2,6 @@
 #include <map>
 #include <tmeter/cpp/module_ids.hpp>
 
-#include "../common/families.hpp"
 #include "../common/groups.hpp"
 #include "tree.hpp"
 

@@ -1,5 +1,3 @@
-#include "labels.hpp"
-
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/nearest.hpp>
@@ -7,6 +5,7 @@
 #include "../common/describe.hpp"
 #include "columns.hpp"
 #include "look/look.hpp"
+#include "tree_lines.hpp"
 
 namespace text_report {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "../common/cells.hpp"
-#include "../common/chosen_modules.hpp"
+#include "../common/columns.hpp"
 #include "paragraphs.hpp"
 #include "plugins/common/uses.hpp"
 #include "tree.hpp"

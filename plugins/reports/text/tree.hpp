@@ -19,8 +19,7 @@ inline constexpr const char* kLowerBound =
     "≥: a lower bound; some operators or tensors inside have no figure";
 
 /// For the legend of a tree with cells that rest on an assumption.
-inline constexpr const char* kAssumed =
-    "~: rests on an assumption that a warning names";
+inline constexpr const char* kAssumed = "~: rests on an assumption that a warning names";
 
 /// For the legend of a tree with cells that are part of a module's figure.
 inline constexpr const char* kInModule =

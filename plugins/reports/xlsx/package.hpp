@@ -1,5 +1,6 @@
-// The ZIP file that a workbook is. Parts are compressed as they are written, so memory holds no more
-// than their compressed bytes. libxlsxwriter would write temporary files, which the sandbox forbids.
+// The ZIP file that a workbook is. Parts are compressed as they are written, so memory holds no
+// more than their compressed bytes. libxlsxwriter would write temporary files, which the sandbox
+// forbids.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
 // The sheets of a workbook: rows of text and numbers, in SpreadsheetML (ECMA-376, part 1).
 //
 // Text is written as text: a spreadsheet runs no formula in it. What XML or Excel cannot hold is
-// replaced: control characters by U+FFFD, what lies beyond 32,767 characters by "…". A table with more
-// rows than a sheet holds continues in the next one, "Operators (2)".
+// replaced: control characters by U+FFFD, what lies beyond 32,767 characters by "…". A table with
+// more rows than a sheet holds continues in the next one, "Operators (2)".
 #pragma once
 #include <string>
 #include <string_view>

@@ -7,7 +7,6 @@
 
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
-#include "../common/findings.hpp"
 #include "../common/rows.hpp"
 #include "sheet.hpp"
 

@@ -1,10 +1,9 @@
 // Names from model files in the syntax of each format.
-#include "plugins/reports/markdown/escape.hpp"
-
 #include <gtest/gtest.h>
 
 #include "plugins/reports/ci/writers.hpp"
 #include "plugins/reports/dot/label.hpp"
+#include "plugins/reports/markdown/markup.hpp"
 #include "plugins/reports/xml/stream.hpp"
 #include "tests/unit/reports/fake_report.hpp"
 

@@ -1,7 +1,7 @@
-#include "flow.hpp"
-
 #include <algorithm>
 #include <utility>
+
+#include "look.hpp"
 
 namespace text_report {
 

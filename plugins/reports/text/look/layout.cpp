@@ -1,11 +1,9 @@
-#include "layout.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 
-#include "flow.hpp"
+#include "look.hpp"
 #include "slots.hpp"
 #include "style.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "layout.hpp"
+#include "look.hpp"
 
 namespace text_report {
 
