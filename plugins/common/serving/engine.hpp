@@ -1,20 +1,46 @@
 // Bytes that an inference engine allocates for the caches of a model.
-//
-// Sources (read 2026-11): llama.cpp src/llama-kv-cache*.cpp, llama-memory-recurrent.cpp,
-// llama-hparams.cpp, llama-context.cpp, tools/server/server-context.cpp; vLLM
-// vllm/v1/kv_cache_interface.py, kv_cache_utils.py, vllm/config/model.py; transformers
-// src/transformers/cache_utils.py, generation/stopping_criteria.py 5.x.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <tmeter/cpp/plugin.hpp>
 #include <vector>
 
-#include "plugins/common/serving/cache.hpp"
-
 #pragma GCC visibility push(hidden)  // as the SDK types inside
 namespace serving {
+
+// The memory that a layer keeps between tokens: keys and values, or the states of a recurrence.
+
+enum class CacheKind {
+  kFull,     // keys and values of the whole context
+  kSliding,  // of the last `window` tokens
+  kChunked,  // of the chunk of `window` tokens that the token is in
+  kLatent,   // one latent vector per token instead of keys and values (multi-head latent attention)
+  kShared,   // the keys and values of an earlier layer: nothing of its own
+  kCross,    // keys and values of `window` encoder positions, independent of the context
+  kState,    // states of a recurrence, independent of the context
+};
+
+/// One layer. Elements, not bytes: an engine chooses the element types.
+struct LayerCache {
+  CacheKind kind = CacheKind::kFull;
+  int64_t heads = 0;        // of keys and values
+  int64_t queries = 0;      // heads of queries; 0: not known
+  int64_t key_width = 0;    // of one head; of the latent vector with its rotary part
+  int64_t value_width = 0;  // 0 for kLatent
+  int64_t window = 0;
+  int64_t conv_elements = 0, state_elements = 0;  // of one sequence, kState
+  std::string place;                              // the operator or module, for messages
+
+  int64_t elements_per_token() const { return heads * (key_width + value_width); }
+};
+
+// Sources of the sizes (read 2026-11): llama.cpp src/llama-kv-cache*.cpp,
+// llama-memory-recurrent.cpp, llama-hparams.cpp, llama-context.cpp,
+// tools/server/server-context.cpp; vLLM vllm/v1/kv_cache_interface.py, kv_cache_utils.py,
+// vllm/config/model.py; transformers src/transformers/cache_utils.py,
+// generation/stopping_criteria.py 5.x.
 
 /// An element type of caches. Blocks: `bytes` for `elements` elements.
 struct CacheType {

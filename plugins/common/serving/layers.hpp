@@ -1,7 +1,7 @@
 // The caches of a graph's layers, derived from its operators.
 #pragma once
 #include "plugins/common/decoder/decoder.hpp"
-#include "plugins/common/serving/cache.hpp"
+#include "plugins/common/serving/engine.hpp"
 
 #pragma GCC visibility push(hidden)  // as the SDK types inside
 namespace serving {

@@ -1,7 +1,9 @@
 // A decoder served by an engine: weights and caches for a load, and the largest load for a memory.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tmeter/cpp/plugin.hpp>
 #include <vector>
 
@@ -10,6 +12,12 @@
 
 #pragma GCC visibility push(hidden)  // as the SDK types inside
 namespace serving {
+
+// Bytes written by a person: "24GiB", "80 GB".
+
+/// Units B, KB, MB, GB, TB (powers of 1000) and KiB, MiB, GiB, TiB (powers of 1024). Nothing for
+/// other text, and for sizes above 2^62.
+std::optional<int64_t> bytes_of(std::string_view text);
 
 inline constexpr int64_t kMostDevices = 1024;
 inline constexpr int64_t kLongest = int64_t{1} << 30;  // tokens, and sequences, that are looked for

@@ -10,14 +10,13 @@
 #include <tmeter/cpp/units.hpp>
 
 #include "columns.hpp"
-#include "declared.hpp"
 #include "energy_counters.hpp"
 #include "grid.hpp"
-#include "hwmon.hpp"
 #include "meter.hpp"
 #include "nvml.hpp"
 #include "plugins/common/model_figures.hpp"
 #include "plugins/common/options.hpp"
+#include "readings.hpp"
 
 namespace energy {
 namespace {

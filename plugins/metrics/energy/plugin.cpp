@@ -12,10 +12,10 @@
 
 #include "columns.hpp"
 #include "grid.hpp"
-#include "hwmon.hpp"
 #include "measured.hpp"
 #include "plugins/common/energy/estimate.hpp"
 #include "plugins/common/options.hpp"
+#include "readings.hpp"
 
 namespace {
 

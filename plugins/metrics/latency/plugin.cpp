@@ -10,7 +10,6 @@
 #include "plugins/common/options.hpp"
 #include "plugins/common/wording.hpp"
 #include "samples.hpp"
-#include "trust.hpp"
 
 namespace {
 

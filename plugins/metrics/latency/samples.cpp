@@ -1,7 +1,14 @@
 #include "samples.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <tmeter/cpp/units.hpp>
+
+#include "readings.hpp"
 
 namespace latency {
 
@@ -33,6 +40,73 @@ Interval Samples::of_median() const {
 double Samples::uncertainty() const {
   const auto interval = of_median();
   return median() > 0 ? (interval.high - interval.low) / 2 / median() : 0;
+}
+
+namespace {
+
+constexpr size_t kFewRuns = 10;
+constexpr double kSpread = 1.3;              // p95 / p5
+constexpr double kFarFromWhole = 1.5;        // operators / run, or the other way round
+constexpr double kTooShortToCompare = 1e-3;  // s; the events of an operator take a part of it
+constexpr double kSpare = 0.25;              // processors: what an idle machine does
+constexpr double kLeastSeconds = 0.3;        // the machine counts in ticks of 10 ms
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, value < 1000 ? "%.3g" : "%.0f", value);
+  return text;
+}
+
+std::string time(double seconds) { return tmeter::scaled(seconds, TMETER_UNIT_SECOND, "s").text(); }
+
+double own_seconds() {
+  rusage use{};
+  getrusage(RUSAGE_SELF, &use);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(use.ru_utime) + seconds(use.ru_stime);
+}
+
+double busy_seconds(double& processors) {
+  double ticks = 0;
+  const auto cpus = sensors::cpu_times("");
+  for (const auto& cpu : cpus) ticks += cpu.busy;
+  processors = static_cast<double>(cpus.size());
+  return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+}  // namespace
+
+std::vector<std::string> doubts(const Circumstances& c) {
+  std::vector<std::string> out;
+  if (c.runs < kFewRuns)
+    out.push_back(c.runs == 1 ? "only one run was measured"
+                              : "only " + std::to_string(c.runs) + " runs were measured");
+  if (c.p5 > 0 && c.p95 > kSpread * c.p5)
+    out.push_back("the times vary: p95 is " + number(c.p95 / c.p5) + " times p5");
+  if (c.others > kSpare && c.others + c.threads > c.processors + kSpare)
+    out.push_back("other processes kept " + number(c.others) + " of " + number(c.processors) +
+                  " processors busy");
+  const bool compares = c.operators > 0 && c.median > kTooShortToCompare;
+  if (compares &&
+      (c.operators > kFarFromWhole * c.median || c.median > kFarFromWhole * c.operators))
+    out.push_back("the operators' times add up to " + time(c.operators) + ", a whole run takes " +
+                  time(c.median));
+  return out;
+}
+
+OtherProcesses::OtherProcesses()
+    : since_(std::chrono::steady_clock::now()),
+      all_(busy_seconds(processors_)),
+      own_(own_seconds()) {}
+
+std::optional<double> OtherProcesses::busy() const {
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - since_;
+  double processors = 0;
+  const auto all = busy_seconds(processors) - all_;
+  if (processors == 0 || processors_ == 0 || passed.count() < kLeastSeconds) return std::nullopt;
+  return std::max(0.0, (all - (own_seconds() - own_)) / passed.count());
 }
 
 }  // namespace latency

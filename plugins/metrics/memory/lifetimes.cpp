@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tensors.hpp"
+#include "traffic.hpp"
 
 namespace memory {
 namespace {

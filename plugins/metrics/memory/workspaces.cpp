@@ -6,7 +6,7 @@
 #include <tmeter/cpp/op_class.hpp>
 
 #include "plugins/common/uses.hpp"
-#include "tensors.hpp"
+#include "traffic.hpp"
 
 namespace memory {
 namespace {

@@ -1,6 +1,5 @@
-#include "columns.hpp"
-
-#include "cache_lines.hpp"
+#include "statistics.hpp"
+#include "tensor_statistics.hpp"
 
 namespace param_stats {
 namespace {

@@ -1,11 +1,11 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "matrix_kernels.cpp"
-#include "matrix_kernels.hpp"
-
 #include <hwy/foreach_target.h>  // compiles this file once for each instruction set
 #include <hwy/highway.h>
 
 #include <array>
+
+#include "spectrum.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace param_stats::HWY_NAMESPACE {

@@ -6,7 +6,9 @@
 // Arbitrary-Order Statistical Moments", SAND2008-6212, eq. 2.1 and 3.1, which for the variance is
 // Chan, Golub, LeVeque 1979.
 #pragma once
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 namespace param_stats {
@@ -92,5 +94,32 @@ class ExactSum {
  private:
   double sum_ = 0, lost_ = 0;
 };
+
+// The sums over a block of values that give moments, norms and extremes, by SIMD with the best
+// instructions of the processor.
+
+struct BlockSums {
+  PowerSums powers;  // about the center given
+  double l1 = 0, min = 0, max = 0;
+  uint64_t zeros = 0;
+
+  /// One value more.
+  void add(double x, double center) {
+    const double d = x - center;
+    powers.d1 += d;
+    powers.d2 += d * d;
+    powers.d3 += d * d * d;
+    powers.d4 += (d * d) * (d * d);
+    l1 += std::fabs(x);
+    zeros += x == 0;
+    min = std::min(min, x);
+    max = std::max(max, x);
+  }
+};
+
+/// All in double; n > 0. If the block has a NaN or infinity, powers.d1 is not finite and the rest
+/// means nothing.
+BlockSums block_sums(const float* x, size_t n, double center);
+BlockSums block_sums(const double* x, size_t n, double center);
 
 }  // namespace param_stats

@@ -6,9 +6,9 @@
 
 #include "collector.hpp"
 #include "histogram.hpp"
+#include "moments.hpp"
 #include "narrower_types.hpp"
 #include "order_keys.hpp"
-#include "power_sums.hpp"
 #include "selection_pass.hpp"
 
 namespace param_stats {

@@ -1,9 +1,9 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "power_sums.cpp"
-#include "power_sums.hpp"
-
 #include <hwy/foreach_target.h>  // compiles this file once for each instruction set
 #include <hwy/highway.h>
+
+#include "moments.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace param_stats::HWY_NAMESPACE {

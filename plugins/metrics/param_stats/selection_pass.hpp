@@ -3,7 +3,6 @@
 #pragma once
 #include <memory>
 
-#include "blocks.hpp"
 #include "collector.hpp"
 #include "selection.hpp"
 
@@ -16,7 +15,8 @@ enum BucketTask : uint8_t {
   kNearZero = 4  // the bound of near zero
 };
 
-/// The values that a pass selects, and the counts of earlier passes. Shared by the parts of a tensor.
+/// The values that a pass selects, and the counts of earlier passes. Shared by the parts of a
+/// tensor.
 struct SelectionPlan {
   struct Bucket {
     uint8_t tasks = 0;      // BucketTask

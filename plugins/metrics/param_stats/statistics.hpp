@@ -1,6 +1,7 @@
 // The statistics of one tensor, and those of several tensors taken together.
 #pragma once
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
@@ -64,5 +65,13 @@ double between(double lower, double upper, double fraction);
 
 /// Fills the entropy and the histogram of the report.
 void use_bins(const EqualBins& bins, const std::array<uint64_t, kBins>& counts, Statistics& out);
+
+// The share of the cache lines that the rows of a matrix use.
+
+inline constexpr int64_t kCacheLine = 64;  // bytes, of x86-64 and most ARM cores
+
+/// Bytes of a row over the bytes of the cache lines it touches, on average over `rows` rows of
+/// `row_bytes` that begin at `begin` and lie `pitch` bytes apart. 1: no line is shared.
+double cache_line_use(int64_t begin, int64_t row_bytes, int64_t pitch, int64_t rows);
 
 }  // namespace param_stats

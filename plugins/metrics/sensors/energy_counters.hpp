@@ -4,11 +4,15 @@
 // One thread at a time. A counter that vanishes or returns an impossible value has no readings from
 // then on.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tmeter/cpp/plugin.hpp>
 #include <vector>
+
+#include "plugins/common/options.hpp"
 
 #pragma GCC visibility push(hidden)
 namespace sensors {
@@ -49,6 +53,37 @@ struct Places {
 
 /// Counters of powercap, and those of perf that powercap lacks. Without GPUs.
 EnergyCounters processor_counters(const Places& places);
+
+// RAPL by /sys/class/powercap: packages, and the memory that belongs to them.
+// Cores and graphics are part of their package, and psys has packages inside: neither is added.
+
+EnergyCounters powercap_counters(const std::string& root);
+
+// RAPL by perf events of the PMU "power": used if powercap is missing or forbidden. Needs
+// CAP_PERFMON, or /proc/sys/kernel/perf_event_paranoid of 0 and less, as it counts the whole
+// machine.
+
+/// Opens an event of PMU `type` on processor `cpu`; a descriptor, or -errno.
+using OpenPerfEvent = std::function<int(uint32_t type, uint64_t config, int cpu)>;
+
+int open_perf_event(uint32_t type, uint64_t config, int cpu);
+
+EnergyCounters perf_counters(const std::string& root, const OpenPerfEvent& open);
+
+// The options for the places of sensors, for plugins that read them.
+
+inline void add_place_options(tmeter::Registrar& r) {
+  r.option(
+      plugins::text_option("sensors-root", "folder that replaces / in /sys and /proc, for tests"));
+  r.option(plugins::text_option("nvml", "NVIDIA's management library, by name or path",
+                                "libnvidia-ml.so.1"));
+}
+
+/// The values of these options.
+template <class Call>
+Places places_of(const Call& call) {
+  return {std::string(call.option_text("sensors-root")), std::string(call.option_text("nvml"))};
+}
 
 }  // namespace sensors
 #pragma GCC visibility pop

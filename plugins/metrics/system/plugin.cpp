@@ -4,8 +4,7 @@
 #include <chrono>
 #include <tmeter/cpp/observer.hpp>
 
-#include "declared.hpp"
-#include "interval.hpp"
+#include "energy_counters.hpp"
 #include "plugins/common/model_figures.hpp"
 #include "plugins/common/options.hpp"
 #include "recorder.hpp"

@@ -1,17 +1,24 @@
 // The state of the machine during runs, read at intervals: curves over time, and their sums, means
 // and peaks. Reads files and NVML; needs no host (plugin.cpp does); one thread at a time.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "energy_counters.hpp"
 #include "nvml.hpp"
-#include "proc.hpp"
+#include "readings.hpp"
 
 #pragma GCC visibility push(hidden)
 namespace system_load {
+
+// "100ms", "0.5s", "2min": a time as users write it.
+
+/// Nanoseconds; empty if the text is not a time from 10 ms to one hour.
+std::optional<uint64_t> interval_of(std::string_view text);
 
 struct Point {
   double seconds, value;  // since the first reading

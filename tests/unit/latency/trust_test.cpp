@@ -1,7 +1,7 @@
 // Which measurements are trusted. Bounds are those of docs/running.md.
-#include "plugins/metrics/latency/trust.hpp"
-
 #include <gtest/gtest.h>
+
+#include "plugins/metrics/latency/samples.hpp"
 
 namespace {
 
@@ -10,8 +10,14 @@ using latency::doubts;
 
 /// A quiet machine of two processors.
 Circumstances quiet() {
-  return {.runs = 10, .p5 = 0.100, .p95 = 0.130, .median = 0.110, .operators = 0.120,
-          .others = 0.1, .processors = 2, .threads = 2};
+  return {.runs = 10,
+          .p5 = 0.100,
+          .p95 = 0.130,
+          .median = 0.110,
+          .operators = 0.120,
+          .others = 0.1,
+          .processors = 2,
+          .threads = 2};
 }
 
 void expect_doubt(const Circumstances& c, const char* words) {

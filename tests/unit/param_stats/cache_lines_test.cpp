@@ -1,6 +1,6 @@
-#include "plugins/metrics/param_stats/cache_lines.hpp"
-
 #include <gtest/gtest.h>
+
+#include "plugins/metrics/param_stats/statistics.hpp"
 
 namespace param_stats {
 namespace {

@@ -1,12 +1,11 @@
 // The PMU "power" with files as events: a read returns the counter, as from perf's descriptors.
-#include "plugins/metrics/sensors/perf_energy.hpp"
-
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <map>
 
+#include "plugins/metrics/sensors/energy_counters.hpp"
 #include "tests/unit/sensors/tree.hpp"
 
 namespace {

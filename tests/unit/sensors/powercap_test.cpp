@@ -1,8 +1,7 @@
 // Powercap trees as Linux has them, and faulty ones.
-#include "plugins/metrics/sensors/powercap.hpp"
-
 #include <unistd.h>
 
+#include "plugins/metrics/sensors/energy_counters.hpp"
 #include "tests/unit/sensors/tree.hpp"
 
 namespace {

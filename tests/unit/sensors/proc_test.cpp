@@ -1,8 +1,6 @@
 // Files of /proc and hwmon in the kernel's format (Linux 6.1), copied from its documentation
 // (proc(5), Documentation/admin-guide/iostats.rst, Documentation/hwmon/sysfs-interface.rst).
-#include "plugins/metrics/sensors/proc.hpp"
-
-#include "plugins/metrics/sensors/hwmon.hpp"
+#include "plugins/metrics/sensors/readings.hpp"
 #include "tests/unit/sensors/tree.hpp"
 
 namespace {

@@ -3,7 +3,6 @@
 
 #include <cstdlib>
 
-#include "plugins/metrics/system/interval.hpp"
 #include "tests/unit/sensors/tree.hpp"
 
 namespace {
