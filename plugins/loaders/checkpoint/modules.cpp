@@ -3,7 +3,7 @@
 #include "../common/bad_file.hpp"
 #include "choice.hpp"
 #include "dtypes.hpp"
-#include "placeholders.hpp"
+#include "tensors.hpp"
 
 namespace checkpoint {
 namespace {

@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "placeholders.hpp"
 #include "state_dict.hpp"
+#include "tensors.hpp"
 
 namespace checkpoint {
 

@@ -4,7 +4,7 @@
 
 #include "../common/bad_file.hpp"
 #include "choice.hpp"
-#include "placeholders.hpp"
+#include "tensors.hpp"
 
 namespace checkpoint {
 namespace {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels.hpp"
-
 namespace gguf {
 namespace {
 

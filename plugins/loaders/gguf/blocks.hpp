@@ -85,4 +85,10 @@ void decode_big_endian(const BlockFormat& format, const uint8_t* blocks, size_t 
 std::optional<size_t> first_bad_scale(const BlockFormat& format, const uint8_t* blocks,
                                       size_t count, bool big_endian);
 
+// The inner loops: one function for each format, compiled for several instruction
+// sets.
+
+/// Null for an encoding that has none.
+DecodeBlocks kernel_of(std::string_view encoding);
+
 }  // namespace gguf

@@ -3,14 +3,13 @@
 // be fused (CMakeLists.txt).
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels.cpp"
-#include "kernels.hpp"
-
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include <bit>
 #include <cstring>
 
+#include "blocks.hpp"
 #include "grids.hpp"
 
 HWY_BEFORE_NAMESPACE();

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <tmeter/cpp/plugin.hpp>
 #include <variant>
 #include <vector>
 
@@ -63,5 +64,11 @@ class Metadata {
   std::optional<Cursor> file_;
   std::vector<Value> values_;
 };
+
+// Hands the metadata of a GGUF file to the graph, in the space "gguf".
+
+/// Of long arrays (vocabularies) the first items, of long texts the first 64 KiB. Arrays of arrays
+/// are left out.
+void push_metadata(const Metadata& metadata, tmeter::GraphBuilder& graph);
 
 }  // namespace gguf

@@ -11,9 +11,8 @@
 #include "../common/weight_tree.hpp"
 #include "decoder.hpp"
 #include "header.hpp"
-#include "metadata_push.hpp"
+#include "metadata.hpp"
 #include "module_names.hpp"
-#include "shards.hpp"
 
 namespace gguf {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "../common/json_text.hpp"
 #include "../common/weight_tree.hpp"
-#include "dtypes.hpp"
 
 namespace safetensors {
 namespace {

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <string>
 
-#include "plugins/loaders/gguf/shards.hpp"
-
 namespace gguf {
 namespace {
 
