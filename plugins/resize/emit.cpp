@@ -1,6 +1,6 @@
-#include "emit.hpp"
-
 #include <algorithm>
+
+#include "known.hpp"
 
 namespace tmeter::resize {
 namespace {

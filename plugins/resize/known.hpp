@@ -37,4 +37,7 @@ inline bool is_of_torch_nn(const Node& node) {
   return node.call().module().qualified_type().starts_with("torch.nn.modules.");
 }
 
+/// Writes the replayed graph: the recorded one with other sizes.
+void emit(const Graph& recorded, const Known& known, GraphBuilder& builder);
+
 }  // namespace tmeter::resize
