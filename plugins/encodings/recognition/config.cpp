@@ -42,7 +42,7 @@ std::optional<json::object> object(json::object o, std::string_view key) {
   return out;
 }
 
-/// Notes the first invalid pattern. GPTQModel's have "+:" or "-:" in front, others "re:".
+/// Notes the first malformed pattern. GPTQModel's have "+:" or "-:" in front, others "re:".
 void check_pattern(const char* key, std::string_view text, Config& c) {
   if (!c.note.empty() ||
       !(text.starts_with("re:") || text.starts_with("+:") || text.starts_with("-:")))

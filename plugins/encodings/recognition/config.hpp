@@ -24,7 +24,7 @@ struct Config {
   std::map<std::string, Grouping, std::less<>> layers;  // MLX: exceptions, by module
   bool varies = false;                                  // GPTQ and AutoRound: some layers differ
   std::vector<int64_t> block;                           // "weight_block_size" of fp8
-  std::string note;                                     // about an invalid pattern
+  std::string note;                                     // about a malformed pattern
 };
 
 /// `given` is false if the text has no entry about packing. Throws BadFile for a text that

@@ -75,7 +75,9 @@ class Load {
 
   void push_dict(const Value& dict, Tensors& tensors, Describer& describer) {
     loading::WeightTree tree(graph_);
-    const auto shown = push_state_dict(dict, !key_.empty(), tensors, describer, tree);
+    loading::TensorKinds kinds(loading::model_types_beside(source_));
+    const auto shown = push_state_dict(dict, !key_.empty(), tensors, describer, kinds, tree);
+    say_doubt(kinds);
     say_left_out(shown.left_out);
     if (!shown.names.empty()) return;
     if (key_.empty()) throw BadFile("its tensors are made of nothing");
@@ -89,21 +91,26 @@ class Load {
     loading::require_shards(*index, source_);
     if (!looks_saved(source_.companion(index->shards().front().file))) pass_on();
     loading::WeightTree tree(graph_);
+    loading::TensorKinds kinds(loading::model_types_beside(source_));
+    for (const auto& shard : index->shards())
+      for (const auto name : shard.tensors) kinds.note(name);
     std::string format;
     for (const auto& shard : index->shards()) {
       if (call_.cancelled()) throw tmeter::Error(TMETER_CANCELLED, "stopped");
       loading::within([&] { return "shard " + loading::in_quotes(shard.file); },
-                      [&] { format = read_shard(shard, tree); });
+                      [&] { format = read_shard(shard, kinds, tree); });
     }
     set_properties(format + ", " + std::to_string(index->shards().size()) + " files");
+    say_doubt(kinds);
   }
 
-  std::string read_shard(const loading::Shard& shard, loading::WeightTree& tree) {
+  std::string read_shard(const loading::Shard& shard, loading::TensorKinds& kinds,
+                         loading::WeightTree& tree) {
     const auto file = source_.companion(shard.file);
     const auto saved = read_saved(file);
     Tensors tensors(*saved->storages);
     Describer describer(file.handle(), shard.file);
-    const auto shown = push_state_dict(*saved->root, false, tensors, describer, tree);
+    const auto shown = push_state_dict(*saved->root, false, tensors, describer, kinds, tree);
     loading::check_shard(shard, {shown.names.begin(), shown.names.end()});
     say_left_out(shown.left_out);
     say_calls(saved->called);
@@ -114,6 +121,10 @@ class Load {
   void set_properties(const std::string& format) {
     graph_.property("format", format);
     graph_.property("content", "weights");
+  }
+
+  void say_doubt(const loading::TensorKinds& kinds) {
+    if (const auto doubt = kinds.doubt(); !doubt.empty()) call_.warn(doubt);
   }
 
   void say_choice(const Choice& choice) {

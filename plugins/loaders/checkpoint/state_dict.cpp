@@ -14,12 +14,12 @@ constexpr size_t kMaxDictNesting = 64;
 /// Visits dicts and lists that hold tensors, each once even if many containers share it.
 class Walk {
  public:
-  Walk(Tensors& tensors, bool everything, Tensors::Visit visit, std::vector<std::string>& left_out)
-      : tensors_(tensors), everything_(everything), visit_(std::move(visit)), left_out_(left_out) {}
+  using Found = std::function<void(const Value& tensor, const std::string& name)>;
+  Walk(bool everything, Found found, std::vector<std::string>& left_out)
+      : everything_(everything), found_(std::move(found)), left_out_(left_out) {}
 
   void run(const Value& value, const std::string& name, size_t depth = 0) {
-    if (Tensors::is_tensor(value))
-      return tensors_.read(value, name.empty() ? "tensor" : name, visit_);
+    if (Tensors::is_tensor(value)) return found_(value, name.empty() ? "tensor" : name);
     if (!is_container(value) || depth > kMaxDictNesting || !seen_.insert(&value).second) return;
     for (const auto& [key, item] : value.items->pairs)
       if (key->is(Kind::kText) || key->is(Kind::kInt)) member(*item, name, key_text(*key), depth);
@@ -45,9 +45,8 @@ class Walk {
                         loading::shown(item.items->callable->text) + ")");
   }
 
-  Tensors& tensors_;
   bool everything_;
-  Tensors::Visit visit_;
+  Found found_;
   std::vector<std::string>& left_out_;
   HiddenWeights weights_;
   std::unordered_set<const Value*> seen_;
@@ -76,14 +75,22 @@ tmeter_tensor_desc Describer::describe(const std::string& name, const Tensor& t)
 }
 
 StateDict push_state_dict(const Value& dict, bool everything, Tensors& tensors,
-                          Describer& describer, loading::WeightTree& tree) {
+                          Describer& describer, loading::TensorKinds& kinds,
+                          loading::WeightTree& tree) {
   StateDict out;
+  std::vector<std::string> again;
+  Walk(
+      everything, [&](const Value&, const std::string& name) { kinds.note(name); }, again)
+      .run(dict, "");
   const auto visit = [&](const std::string& name, const Tensor& t) {
     const auto desc = describer.describe(name, t);
-    t.is_parameter ? tree.add_parameter(desc, t.requires_grad) : tree.add(desc);
+    t.is_parameter ? tree.add_parameter(desc, t.requires_grad) : tree.add(desc, kinds);
     out.names.push_back(name);
   };
-  Walk(tensors, everything, visit, out.left_out).run(dict, "");
+  const auto read = [&](const Value& tensor, const std::string& name) {
+    tensors.read(tensor, name, visit);
+  };
+  Walk(everything, read, out.left_out).run(dict, "");
   return out;
 }
 

@@ -33,6 +33,7 @@ struct StateDict {
 
 /// Adds the tensors of a dict and of the dicts inside it; state of optimizers only if `everything`.
 StateDict push_state_dict(const Value& dict, bool everything, Tensors& tensors,
-                          Describer& describer, loading::WeightTree& tree);
+                          Describer& describer, loading::TensorKinds& kinds,
+                          loading::WeightTree& tree);
 
 }  // namespace checkpoint

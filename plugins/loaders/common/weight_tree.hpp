@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "buffers.hpp"
+
 namespace loading {
 
 class WeightTree {
@@ -18,9 +20,9 @@ class WeightTree {
   explicit WeightTree(tmeter::GraphBuilder& graph)
       : graph_(graph), root_(graph.module(0, "", "")) {}
 
-  /// Adds the tensor to the module in its name, as a parameter or buffer (is_buffer). Parameters
-  /// are assumed to be trainable.
-  void add(tmeter_tensor_desc tensor);
+  /// Adds the tensor to the module in its name, as a parameter or buffer. Parameters are assumed to
+  /// be trainable.
+  void add(tmeter_tensor_desc tensor, TensorKinds& kinds);
   /// The same for a known parameter.
   void add_parameter(tmeter_tensor_desc tensor, bool trainable);
   /// The same for a known buffer.
@@ -60,11 +62,6 @@ class WeightTree {
   std::vector<std::pair<Child, tmeter_id>> made_;
   std::unordered_map<Child, tmeter_id, ChildHash> children_;
 };
-
-/// Guesses from name and type whether a tensor is a buffer. Running statistics and position tables
-/// are recognised by their names in PyTorch and Hugging Face, indices and masks by their type
-/// (bool, int64), which cannot be trained.
-bool is_buffer(std::string_view name, tmeter::DType dtype);
 
 /// Throws BadFile for a name that is not UTF-8 or longer than 64 KiB.
 void check_name(std::string_view name);

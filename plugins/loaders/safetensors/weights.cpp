@@ -108,6 +108,8 @@ void push_weights(const std::vector<packed::Stored>& stored, const packed::Metad
     return tmeter::natural_less(a.name, b.name);
   });
   loading::WeightTree tree(graph);
+  loading::TensorKinds kinds(loading::model_types_beside(source));
+  for (const auto& w : weights) kinds.note(w.name);
   size_t without_type = 0;
   for (const auto& w : weights) {
     if (w.packed) {
@@ -119,10 +121,11 @@ void push_weights(const std::vector<packed::Stored>& stored, const packed::Metad
     const auto dims = t.element.empty() ? std::nullopt : dims_in_torch(t);
     if (dims) d.dims = dims->data();
     if (!dims && !t.element.empty()) d.dtype = TMETER_DTYPE_UNDEFINED;
-    tree.add(d);
+    tree.add(d, kinds);
     without_type += d.dtype == TMETER_DTYPE_UNDEFINED;
   }
   for (const auto& note : recognised.notes) call.warn(note);
+  if (const auto doubt = kinds.doubt(); !doubt.empty()) call.warn(doubt);
   if (without_type > 0)
     call.warn(std::to_string(without_type) +
               " tensors have element types that torch does not know (F4 or F6 of odd size): "

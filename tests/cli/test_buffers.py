@@ -1,0 +1,73 @@
+"""Parameters and buffers of files that have names and tensors alone: the kinds are those of tests/blueprint/buffers.jsonl (transformers' own)."""
+import json
+import sys
+
+from support import SOURCE, CliTest, main, report
+
+sys.path.insert(0, str(SOURCE / "tests" / "blueprint"))
+from folders import rows_of, write_folder  # noqa: E402
+
+ROWS = rows_of(SOURCE / "tests" / "blueprint" / "buffers.jsonl")[1:]
+NORM = {n: ("float32", [4]) for n in ("weight", "bias", "running_mean", "running_var")}
+
+
+class Buffers(CliTest):
+    def kinds(self, tensors, config=None):
+        """({name: it is a parameter}, warnings, parameters)"""
+        folder = self.folder / str(len(list(self.folder.iterdir())))
+        write_folder(folder, config, tensors)
+        done = report(folder / "model.safetensors", "--plugins=params")
+        return {t["name"]: t["kind"] == "parameter" for t in done["tensors"]}, [str(w) for w in done["warnings"]], done["totals"]["params"]
+
+    def test_every_type(self):
+        for row in ROWS:
+            with self.subTest(row["type"], of=row["class"]):
+                kinds, warnings, _ = self.kinds({n: (d, s) for n, d, s, _ in row["tensors"]}, row["config"])
+                self.assertEqual(kinds, {n: p for n, _, _, p in row["tensors"]})
+                self.assertEqual(warnings, [])
+
+    def test_without_a_type_nothing_is_wrong_in_silence(self):
+        for row in ROWS:
+            kinds, warnings, _ = self.kinds({n: (d, s) for n, d, s, _ in row["tensors"]})
+            if kinds != {n: p for n, _, _, p in row["tensors"]}:
+                with self.subTest(row["type"], of=row["class"]):
+                    self.assertEqual(len(warnings), 1)
+                    self.assertIn("does not tell parameters from buffers", warnings[0])
+
+    def test_the_doubt_names_tensors_and_both_counts(self):
+        """Of a router, of a frozen norm: 8 and 2 · 4 elements."""
+        tensors = {"layers.0.mlp.expert_bias": ("float32", [8]), "fc.weight": ("float32", [2, 3])}
+        kinds, (warning,), params = self.kinds(tensors)
+        self.assertEqual((kinds["layers.0.mlp.expert_bias"], params), (False, 6))
+        self.assertIn("1 tensor, 'layers.0.mlp.expert_bias', is counted as a buffer; as a parameter, the model would have 8 more parameters", warning)
+        kinds, (warning,), params = self.kinds({"body.bn1." + n: t for n, t in NORM.items()})
+        self.assertEqual((kinds["body.bn1.weight"], params), (True, 8))
+        self.assertIn("2 tensors, such as 'body.bn1.bias', are counted as parameters; as buffers, the model would have 8 fewer parameters", warning)
+        self.assertEqual(self.kinds({"body.bn1." + n: t for n, t in NORM.items()}, {"model_type": "detr"})[1:], ([], 0))
+
+    def test_norms_that_count_batches_tell_the_others(self):
+        tensors = {"a." + n: t for n, t in NORM.items()} | {"b." + n: t for n, t in NORM.items()} | {"b.num_batches_tracked": ("int64", [])}
+        kinds, warnings, params = self.kinds(tensors)
+        self.assertEqual((kinds["a.weight"], kinds["b.weight"], params, warnings), (False, True, 8, []))
+
+    def test_the_causal_mask_of_old_checkpoints(self):
+        """openai-community/gpt2 has `h.0.attn.bias` as float32 [1, 1, 1024, 1024]."""
+        kinds, warnings, params = self.kinds({"h.0.attn.bias": ("float32", [1, 1, 64, 64]), "h.0.attn.masked_bias": ("float32", []),
+                                              "h.0.attn.c_attn.bias": ("float32", [96])})  # fmt: skip
+        self.assertEqual((kinds["h.0.attn.bias"], params, warnings), (False, 96, []))
+
+    def test_a_configuration_that_tells_nothing(self):
+        tensors = {"layers.0.mlp.expert_bias": ("float32", [8])}
+        for config in ("[]", "{", "{}", json.dumps({"model_type": 7}), json.dumps({"model_type": "*"}), json.dumps({"model_type": ""}),
+                       json.dumps({"model_type": "lfm2_moe afmoe"}), '{"a":' * 2000 + "1" + "}" * 2000):  # fmt: skip
+            with self.subTest(config[:20]):
+                folder = self.folder / str(len(list(self.folder.iterdir())))
+                write_folder(folder, None, tensors)
+                (folder / "config.json").write_text(config)
+                done = report(folder / "model.safetensors", "--plugins=params")
+                self.assertEqual([t["kind"] for t in done["tensors"]], ["buffer"])
+                self.assertIn("does not tell parameters from buffers", str(done["warnings"]))
+
+
+if __name__ == "__main__":
+    main()
