@@ -145,6 +145,13 @@ class Memory(unittest.TestCase):
                                 for sets in (("engine=own",), ("engine=own", "own-state-bytes=4"), ("engine=llama.cpp",)))
         self.assertEqual((2 * two, four), (llama, llama))
 
+    def test_query_heads_that_do_not_share_what_they_read(self):
+        """A step reads the whole cache `own-reads` times, and keeps it once. Other engines do not know the option."""
+        for engine, times in (("own", 8), ("llama.cpp", 1)):
+            once, often = (served("mixtral", engine=engine, context=256, **{"own-reads": n})["totals"] for n in (1, 8))
+            self.assertEqual(often["serving_bytes"], once["serving_bytes"])
+            self.assertEqual(often["serving_step_bytes"] - once["serving_step_bytes"], (times - 1) * once["serving_cache_bytes"])
+
     def test_the_largest_that_fits(self):
         for engine in ("transformers", "llama.cpp", "vllm"):
             with self.subTest(engine):
@@ -474,7 +481,7 @@ class BadInput(unittest.TestCase):
                 self.refused("serving.acceptance", "a number of 0 to 1 is expected", acceptance=value)
                 if value != "1.01":
                     self.refused("serving.draft-cost", "a number of 0 to 10 is expected", **{"draft-cost": value})
-        for key, values in (("own-padding", (0, -1, 1 << 62, "x")), ("own-window-extra", (-1, 1 << 62)), ("own-state-bytes", (-1, 9)),
+        for key, values in (("own-padding", (0, -1, 1 << 62, "x")), ("own-window-extra", (-1, 1 << 62)), ("own-state-bytes", (-1, 9)), ("own-reads", (0, 1025)),
                             ("memory-share", (-1, 1.1, "nan")), ("draft-tokens", (-1, 1025))):
             for value in values:
                 with self.subTest(key, value=value):

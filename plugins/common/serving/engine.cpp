@@ -217,6 +217,7 @@ CacheBytes transformers(const std::vector<LayerCache>& layers, const Load& load)
 
 CacheBytes own(const std::vector<LayerCache>& layers, const Load& load) {
   CacheBytes out;
+  out.reads = load.own.reads;
   for (const auto& l : layers) {
     if (l.kind == CacheKind::kShared) {
       add(out, 0, 0);

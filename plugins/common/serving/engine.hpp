@@ -57,6 +57,7 @@ struct OwnRule {
   int64_t padding = 1;       // tokens are kept in multiples of it
   int64_t window_extra = 0;  // tokens kept beside those of a window
   int64_t state_bytes = 0;   // of an element of a state; 0: the type of keys and values
+  int64_t reads = 1;         // times that a step reads a key or value
 };
 
 /// The load under which the model is served.
@@ -74,8 +75,10 @@ struct CacheBytes {
   tmeter::Count keys_values = 0, states = 0;
   std::vector<tmeter::Count> layers;  // of each layer, both kinds
   std::string unavailable;            // why the engine's rule gives no figure; empty: it does
+  int64_t reads = 1;                  // times that a step reads a key or value
 
   tmeter::Count all() const { return keys_values + states; }
+  tmeter::Count read_by_step() const { return keys_values * reads + states; }
 };
 
 /// The rule of one engine, by name: "llama.cpp", "vllm", "transformers", "own".

@@ -79,7 +79,7 @@ Request request_of(const Call& call, std::string_view prefix, int64_t recorded) 
               *type,
               call.option_int(key("devices")),
               {call.option_int(key("own-padding")), call.option_int(key("own-window-extra")),
-               call.option_int(key("own-state-bytes"))}};
+               call.option_int(key("own-state-bytes")), call.option_int(key("own-reads"))}};
   out.own_context = out.load.context == 0;
   if (out.own_context) out.load.context = recorded;
   const auto given = memory_option(call, key("memory"), "serving.memory");

@@ -80,11 +80,13 @@ using Sums = std::map<size_t, Count>;  // of an operator
 
 void add(Sums& sums, size_t node, Count n) { sums.try_emplace(node, 0).first->second += n; }
 
-Sums kept_by(const Graph& graph, const Decoder& d, const CacheBytes& bytes) {
+/// `reads`: times that each key and value counts.
+Sums kept_by(const Graph& graph, const Decoder& d, const CacheBytes& bytes, int64_t reads = 1) {
   Sums sums;
   const auto operators = operators_of_layers(graph, d);
   for (size_t i = 0; i < bytes.layers.size() && i < operators.size(); ++i)
-    if (operators[i]) add(sums, operators[i]->index(), bytes.layers[i]);
+    if (operators[i])
+      add(sums, operators[i]->index(), bytes.layers[i] * (i < d.attentions.size() ? reads : 1));
   return sums;
 }
 
@@ -114,10 +116,11 @@ void say_kept(const Graph& graph, const Decoder& d, const CacheBytes& bytes, con
 
 void say_steps(const Graph& graph, const Decoder& d, const plugins::Cost& cost, const Load& load,
                const CacheBytes& kept, const Call& call) {
-  const auto caches = kept_by(graph, d, kept);
-  const auto say = [&](size_t macs_column, size_t bytes_column, int64_t tokens) {
-    const auto reads = plugins::reads_of(graph, plugins::find_routers(graph), tokens);
-    Sums macs, bytes = caches;
+  const auto routers = plugins::find_routers(graph);
+  std::optional<std::vector<plugins::ReadBytes>> reads;  // without experts they are always the same
+  const auto say = [&](size_t macs_column, size_t bytes_column, int64_t tokens, int64_t times) {
+    if (!reads || !routers.empty()) reads = plugins::reads_of(graph, routers, tokens);
+    Sums macs, bytes = kept_by(graph, d, kept, times);
     for (const auto& o : cost.operators) {
       const double growth =
           o.grows ? static_cast<double>(load.context) / static_cast<double>(d.length) : 1;
@@ -129,8 +132,8 @@ void say_steps(const Graph& graph, const Decoder& d, const plugins::Cost& cost, 
     emit(macs, macs_column, call);
     emit(bytes, bytes_column, call);
   };
-  say(kPrefillMacs, kPrefillBytes, (Count(load.context) * load.sequences).value());
-  say(kStepMacs, kStepBytes, load.sequences);
+  say(kPrefillMacs, kPrefillBytes, (Count(load.context) * load.sequences).value(), 1);
+  say(kStepMacs, kStepBytes, load.sequences, kept.reads);
 }
 
 }  // namespace serving

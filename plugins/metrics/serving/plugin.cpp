@@ -94,8 +94,8 @@ std::optional<serving::Speeds> speeds_of(const Graph& graph, const Decoder& d,
                                          const plugins::Cost& cost, Count weights,
                                          const Call& call) {
   const auto routers = std::make_shared<std::vector<plugins::Router>>(plugins::find_routers(graph));
-  if (!cost.known || !cost.token_known || !plugins::bytes_read(graph, *routers))
-    return std::nullopt;
+  const auto read_by_one = plugins::bytes_read(graph, *routers);
+  if (!cost.known || !cost.token_known || !read_by_one) return std::nullopt;
   serving::Speeds out;
   const auto real = [](Count n) { return static_cast<double>(n.value()); };
   out.token_macs = real(cost.token - cost.token_attention);
@@ -107,7 +107,8 @@ std::optional<serving::Speeds> speeds_of(const Graph& graph, const Decoder& d,
   const auto table = d.embedding.arg("weight").shape();
   if (table.rank() == 2) out.width = static_cast<double>(table[1]);
   // Of a model without experts they do not depend on the number of sequences.
-  const auto known = std::make_shared<std::map<int64_t, double>>();
+  const auto known = std::make_shared<std::map<int64_t, double>>(
+      std::map{std::pair{int64_t{1}, real(*read_by_one)}});
   out.weights_read = [graph, routers, known, real](int64_t sequences) {
     const auto [at, is_new] = known->try_emplace(routers->empty() ? 1 : sequences);
     if (is_new) at->second = real(*plugins::bytes_read(graph, *routers, at->first));
@@ -151,8 +152,8 @@ void draw_rates(const serving::Speeds& speeds, const serving::Steps& steps, cons
       load.sequences = n;
       const auto caches = s.caches(load);
       if (!caches.unavailable.empty()) return;
-      const auto step =
-          steps.expected(speeds, speeds.decode(load, static_cast<double>(caches.all().value())));
+      const auto step = steps.expected(
+          speeds, speeds.decode(load, static_cast<double>(caches.read_by_step().value())));
       if (!step) return;
       series.x.push_back(static_cast<double>(n));
       series.y.push_back(static_cast<double>(n) / step->seconds);
@@ -192,18 +193,21 @@ Draft draft_of(const Call& call) {
 /// The three figures of a load on one profile, at best or as expected.
 class Timed {
  public:
-  Timed(const serving::Speeds& speeds, const Serving& s, double cache)
-      : speeds_(speeds), load_(s.request().load), cache_(cache) {}
+  Timed(const serving::Speeds& speeds, const Serving& s, const CacheBytes& bytes)
+      : speeds_(speeds),
+        load_(s.request().load),
+        written_(static_cast<double>(bytes.all().value())),
+        read_(static_cast<double>(bytes.read_by_step().value())) {}
 
-  serving::StepWork prefill() const { return speeds_.prefill(load_, cache_); }
+  serving::StepWork prefill() const { return speeds_.prefill(load_, written_); }
   /// `tokens` of each sequence.
-  serving::StepWork step(int64_t tokens = 1) const { return speeds_.decode(load_, cache_, tokens); }
+  serving::StepWork step(int64_t tokens = 1) const { return speeds_.decode(load_, read_, tokens); }
   double sequences() const { return static_cast<double>(load_.sequences); }
 
  private:
   const serving::Speeds& speeds_;
   const serving::Load& load_;
-  double cache_;
+  double written_, read_;  // of the caches
 };
 
 /// Sequences · tokens / seconds; the longest time gives the lowest rate.
@@ -216,14 +220,14 @@ machine::Expected times(const machine::Expected& e, double n) {
 }
 
 void say_expected(const serving::Speeds& speeds, const serving::Steps& steps, const Serving& s,
-                  double cache, const machine::Curves& curves, const Draft& draft, Call& call) {
+                  const Timed& timed, const machine::Curves& curves, const Draft& draft,
+                  Call& call) {
   const auto name = "hardware profile '" + std::string(call.hardware_name()) + "'";
   auto ids = serving::ids_with_ends(serving::kExpected);
   const bool is_drafted = draft.tokens > 0 && draft.cost;
   if (is_drafted)
     for (const auto id : serving::ids_with_ends({&serving::kSpeculative, 1})) ids.push_back(id);
   if (!curves.missing().empty()) return emit_unavailable(call, ids, curves.missing());
-  const Timed timed(speeds, s, cache);
   const auto prefill = steps.expected(speeds, timed.prefill());
   const auto step = steps.expected(speeds, timed.step());
   if (!prefill || !step)
@@ -259,7 +263,7 @@ void say_quantized(const Graph& graph, const serving::Speeds& speeds, const serv
         static_cast<double>(weights.value()) / static_cast<double>(s.weights().value());
     auto other = speeds;
     other.weights_read = [&speeds, share](int64_t at) { return speeds.weights_read(at) * share; };
-    const auto work = other.decode(load, static_cast<double>(bytes.all().value()));
+    const auto work = other.decode(load, static_cast<double>(bytes.read_by_step().value()));
     const auto emit = [&](std::string_view id, double rate) {
       const auto own = serving::of_bits(id, bits);
       call.set_provenance(own, TMETER_PROVENANCE_ESTIMATED,
@@ -308,8 +312,7 @@ void say_speed(const Graph& graph, const Decoder& d, const plugins::Cost& cost, 
   const auto speeds = speeds_of(graph, d, cost, s.weights(), call);
   if (!speeds) return none("MACs of some operators are not known");
   serving::say_steps(graph, d, cost, s.request().load, bytes, call);
-  const auto cache = static_cast<double>(bytes.all().value());
-  const Timed timed(*speeds, s, cache);
+  const Timed timed(*speeds, s, bytes);
   const auto rounded = [](double n) { return Count(std::llround(n)); };
   if (const auto prefill = timed.prefill().macs; prefill < 0x1p62) {
     emit_total(call, "serving_prefill_macs", rounded(prefill));
@@ -331,7 +334,7 @@ void say_speed(const Graph& graph, const Decoder& d, const plugins::Cost& cost, 
   curves.start(machine, call);
   const serving::Steps steps(machine, curves, call, type_of(d), devices,
                              s.request().engine->sequence_seconds);
-  say_expected(*speeds, steps, s, cache, curves, draft, call);
+  say_expected(*speeds, steps, s, timed, curves, draft, call);
   say_quantized(graph, *speeds, *rates, steps, s, bytes, call);
 }
 
@@ -401,6 +404,9 @@ void register_options(tmeter::Registrar& r) {
   r.option(plugins::integer_option(
       "own-state-bytes", "0", 0, 8,
       "engine own: bytes of an element of a state (0: serving.cache-type)"));
+  r.option(plugins::integer_option(
+      "own-reads", "1", 1, 1024,
+      "engine own: times that a step reads each key and value, where query heads do not share"));
   r.option(plugins::integer_option("draft-tokens", "0", 0, 1024,
                                    "speculative decoding: drafted tokens of each round (0: none)"));
   r.option(plugins::text_option(
