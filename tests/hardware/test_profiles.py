@@ -25,7 +25,8 @@ BY_CLASS = {"efficiency": "ratio", "bandwidth": "B/s"}
 SINGLE = {"energy.dram": "J/B", "power.static": "W", "peak.dram": "B/s", "overhead.operator": "s", "overhead.launch": "s",
           "capacity.dram": "B", "cache.l1": "B", "cache.l2": "B", "cache.l3": "B", "link.bandwidth": "B/s", "power.tdp": "W", "vector.width": "B", "threads.resident": "threads",
           "curve.fitted.vector": "ratio", "curve.fitted.tensor": "ratio", "curve.transferred.vector": "ratio",
-          "curve.transferred.tensor": "ratio", "curve.memory": "ratio",
+          "curve.transferred.tensor": "ratio", "curve.memory": "ratio", "curve.fitted.convolution": "ratio",
+          **{f"curve.{end}.{units}": "ratio" for end in ("low", "high") for units in ("vector", "tensor", "convolution")},
           "thermal.leakage": "W/K", "thermal.reference": "°C", "thermal.throttle": "°C", "thermal.slowdown": "1/K"}
 TYPES = {"float64", "float32", "bfloat16", "float16", "float8_e4m3fn", "float8_e5m2", "int8", "int16", "int32", "int64"}
 CLASSES = {"convolution", "matmul", "attention", "recurrent", "embedding", "normalization", "softmax", "pooling", "activation",
@@ -209,7 +210,9 @@ class Shipped(unittest.TestCase):
         listed = set(re.findall(r"^\| `([a-z0-9-]+)` \|", page.split("## The model")[0], re.M))
         self.assertEqual(listed, set(PROFILES))
         rows = dict(re.findall(r"^\| `([a-z0-9.A-Z]+)` \| (\S+) \|", page.split("## Writing a profile")[1], re.M))
-        self.assertEqual(rows, SINGLE | {k + ".DTYPE": u for k, u in BY_TYPE.items()} | {k + ".CLASS": u for k, u in BY_CLASS.items()})
+        by_units = {k: u for k, u in SINGLE.items() if k.startswith(("curve.low.", "curve.high."))}
+        single = {k: u for k, u in SINGLE.items() if k not in by_units} | {k.rpartition(".")[0] + ".UNITS": u for k, u in by_units.items()}
+        self.assertEqual(rows, single | {k + ".DTYPE": u for k, u in BY_TYPE.items()} | {k + ".CLASS": u for k, u in BY_CLASS.items()})
 
 
 class Read(CliTest):

@@ -4,7 +4,8 @@
     python tests/predictions/fit.py --write     writes both
 
     time = call + sqrt(arithmetic² + traffic²)
-    arithmetic = (MACs + fill) / (peak.mac · share)
+    arithmetic = (max(wide · (MACs + edge · outputs), block · threads.resident · depth) / gain + fill) / (peak.mac · share)
+    wide = columns, rounded up / columns
     traffic = (bytes + again · (1 - hit)) / (peak.dram · memory)
     hit = max(0, 1 - reuse · rows in flight / cache.l2)
     all-reduce = call + 2 · (n − 1) / n · bytes / (link.bandwidth · share)
@@ -18,7 +19,11 @@ same time fit there: threads.resident / threads of a row, each of its bytes. `re
 
 Kinds of products: `product` on vector units and `tensor` on tensor cores have a share of their own. Of `convolution`, `tensorConvolution`
 and `tensor8` (float8) the share is a multiple of that of the device's units; a 3 × 3 convolution of stride 1 on vector units has `gain` times
-fewer MACs by Winograd's algorithm.
+fewer MACs by Winograd's algorithm. `depth` is MACs / outputs: the MACs that one output waits for, one after the other, so that a convolution takes at
+least the time of `block` outputs for each thread that the device holds. `columns` are the rows or columns of a product, whichever are
+fewer, and the output channels of a convolution: kernels compute COLUMNS of them at once. A convolution has tensor cores (cuDNN 7) with multiples of 8 channels alone;
+others take the share `narrow` of peak.op, and their channels are rounded up to 4. A kernel smaller than its stride reads a part
+of its input. `eager` is the time that NeuSight's loop in PyTorch adds to a call.
 
 Recorded: operators.csv (sitar-lab/NeuSight, MIT, commit 6945927, scripts/asplos/data/dataset/test: float32 with TF32 off, ms, median
 of repeats, a sample of the shapes) and products.csv (microsoft/vidur, MIT, commit 7d47513, data/profiling/compute: float16,
@@ -45,22 +50,32 @@ VECTOR = {"P4": "nvidia-p4", "P100": "nvidia-p100-pcie", "T4": "nvidia-t4", "V10
           "A100-80": "nvidia-a100-80gb-pcie", "L4": "nvidia-l4", "H100": "nvidia-h100-sxm"}
 TENSOR = {"A100": "nvidia-a100-80gb", "A40": "nvidia-a40", "H100": "nvidia-h100-sxm", "T4": "nvidia-t4"}
 # Boards without a profile, as NVIDIA states them: lanes and boost clock, memory, power; tensor cores of the V100: 640 · 64 MACs a clock.
-# The H800 is an H100 SXM with fewer NVLinks and less float64.
-BOARDS = {"V100-SXM2": (5120 * 1.53e9, 900e9, 300), "M40": (3072 * 1.114e9, 288e9, 250), "1080Ti": (3584 * 1.582e9, 484e9, 250),
-          "TitanXp": (3840 * 1.582e9, 547.7e9, 250), "TitanX-Pascal": (3584 * 1.531e9, 480e9, 250), "TitanX-Maxwell": (3072 * 1.075e9, 336.5e9, 250)}
+# The H800 is an H100 SXM with fewer NVLinks and less float64. The last figure is multiprocessors, each with 2,048 threads.
+BOARDS = {"V100-SXM2": (5120 * 1.53e9, 900e9, 300, 80), "M40": (3072 * 1.114e9, 288e9, 250, 24), "1080Ti": (3584 * 1.582e9, 484e9, 250, 28),
+          "TitanXp": (3840 * 1.582e9, 547.7e9, 250, 30), "TitanX-Pascal": (3584 * 1.531e9, 480e9, 250, 28), "TitanX-Maxwell": (3072 * 1.075e9, 336.5e9, 250, 24)}
 V100_TENSOR = 640 * 64 * 1.53e9
+# DeepBench's workbooks (sheet Specs) have CUDA 7.5 for both Maxwell boards and a driver of CUDA 8.0's first release for TitanX-Pascal; the others have
+# CUDA 8.0.88 and later. The older libraries compute OLD_COLUMNS at once. Of the three M40 alone is fitted: its share, which TitanX-Maxwell has, too.
+OLD, OLD_COLUMNS = ("M40", "TitanX-Maxwell", "TitanX-Pascal"), 128
+SHARE_OF = {"TitanX-Maxwell": "M40"}
+COLUMNS = {"product": 32, "convolution": 32, "tensorConvolution": 64}  # of 1, 32, 64 and 128 those that fit the fitted shapes best
 # Which columns a fit may use, by kind.
 VECTOR_FITTED = ("P4", "P100", "T4", "V100", "A100-40")
 TENSOR_FITTED = ("A100", "A40")
 FITTED = {"tensor": TENSOR_FITTED, "convolution": ("V100-SXM2", "P100", "T4"), "tensorConvolution": ("V100-SXM2",), "tensor8": ("H800",)}
 
 
-# Measured by DeepBench alone, for the band of products on tensor cores alone.
+# Measured by DeepBench, for the band of products on tensor cores alone.
 FOR_BAND = {("tensor", "V100-SXM2")}
 
 
 def may_fit(group, column):
     return column in FITTED.get(group, VECTOR_FITTED) or (group, column) in FOR_BAND
+
+
+def is_old_and_fitted(group, column):
+    """Its share alone is fitted: it takes no part in a curve."""
+    return (group, column) == ("product", OLD[0])
 
 
 # 90 % quantile of Student's t by degrees of freedom, here devices: their scatter is known from few
@@ -72,7 +87,9 @@ RULES = {"shapes alone": lambda _: 0.0, "shapes and devices, normal": lambda _: 
 RULE = "shapes and devices, Student's t"
 
 GROUPS = {"linear": "product", "bmm": "product", "softmax": "softmax", "ln": "normalization"}
+UNITS = {"product": "vector", "tensor": "tensor", "convolution": "convolution"}  # kinds with a share of their own, as profiles name it
 BASE = {"convolution": "product", "tensorConvolution": "tensor", "tensor8": "tensor"}  # whose share of the device they have a multiple of
+SCATTER_OF = {"tensorConvolution": "convolution", "tensor8": "tensor"}  # whose scatter between devices is theirs, being known from one
 ROWS = ("softmax", "normalization")  # operators that read a row again
 OPERANDS = {"add": 3, "mul": 3, "div": 3}  # tensors read and written; others 2
 
@@ -84,25 +101,33 @@ def profile(name):
 class Device:
     def __init__(self, name, dtype):
         if name in BOARDS:
-            self.name, (self.mac, self.dram, watts) = name, BOARDS[name]
+            self.name, (self.mac, self.dram, watts, multiprocessors) = name, BOARDS[name]
+            self.op, self.threads = self.mac, 2048 * multiprocessors
             self.watts = watts / (2 * self.mac / 1e12)
             if dtype == "float16":
                 self.mac = V100_TENSOR
             return
         p = profile(name)
         self.name, self.dram = name, p["peak"]["dram"]["value"]
-        self.mac = p["peak"]["mac"][dtype]["value"]
+        self.mac, self.op = p["peak"]["mac"][dtype]["value"], p["peak"]["op"]["float32"]["value"]
         self.watts = p["power"]["tdp"]["value"] / (2 * self.mac / 1e12)
         self.cache, self.threads = p["cache"]["l2"]["value"], p["threads"]["resident"]["value"]
 
 
 class Case:
     """One operator on one device. `seen`: the fit may use it, if it may use the device. `row`: bytes of a row that is read again.
-    `winograd`: a 3 × 3 convolution of stride 1. `lab`: who measured; products by DeepBench are for the band alone."""
+    `winograd`: a 3 × 3 convolution of stride 1. `channels`: of a convolution. `lab`: who measured; DeepBench's products on tensor cores are for the band alone."""
 
-    def __init__(self, group, device, macs, moved, seconds, seen, row=0, winograd=False, lab=""):
+    def __init__(self, group, device, macs, moved, seconds, seen, row=0, winograd=False, lab="", outputs=0, columns=0, channels=0):
         self.group, self.device, self.macs, self.moved, self.seconds, self.seen = group, device, macs, moved, seconds, seen
-        self.row, self.winograd, self.lab, self.is_for_band = row, winograd, lab, lab == DEEPBENCH and group in ("product", "tensor")
+        self.row, self.winograd, self.lab, self.is_for_band = row, winograd, lab, lab == DEEPBENCH and group == "tensor"
+        self.eager = lab != DEEPBENCH and group == "product"
+        self.outputs, self.is_narrow = outputs, group == "tensorConvolution" and channels % 8 != 0
+        self.wide = 1
+        if group in COLUMNS:
+            self.wide = rounded_up(columns, OLD_COLUMNS if group == "product" and device.name in OLD else COLUMNS[group])
+        if self.is_narrow:
+            self.wide *= rounded_up(channels, 4)
         self.again = self.in_flight = 0
         if row:
             threads, times = row_kernel(group, row, 4)
@@ -111,6 +136,11 @@ class Case:
 
 
 DEEPBENCH = "DeepBench"
+
+
+def rounded_up(n, step):
+    """By how much."""
+    return math.ceil(n / step) * step / n
 
 
 def row_kernel(group, row, size):
@@ -135,17 +165,18 @@ def vector_cases():
     devices = {column: Device(name, "float32") for column, name in VECTOR.items()}
     for i, row in enumerate(read("operators.csv")):
         sizes = [int(n) for n in row["sizes"].split("x")]
-        macs = 0
+        macs = outputs = columns = 0
         if GROUPS.get(row["operator"]) == "product":
             b, m, n, k = sizes
-            macs = b * m * n * k
+            macs, outputs, columns = b * m * n * k, b * m * n, min(m, n)
             moved = 4 * (b * m * k + (n * k if row["operator"] == "linear" else b * n * k) + b * m * n)
         else:
             moved = 4 * OPERANDS.get(row["operator"], 2) * sizes[0] * sizes[1]
         for column, device in devices.items():
             if row[column]:
                 group = GROUPS.get(row["operator"], "other")
-                yield column, Case(group, device, macs, moved, float(row[column]) / 1e3, i % 2 == 0, 4 * sizes[1] if group in ROWS else 0)
+                yield column, Case(group, device, macs, moved, float(row[column]) / 1e3, i % 2 == 0, 4 * sizes[1] if group in ROWS else 0,
+                                   outputs=outputs, columns=columns)
 
 
 def tensor_cases():
@@ -166,18 +197,20 @@ def deepbench_cases():
         winograd = False
         if row["operator"] == "product":
             group, (m, n, k) = "tensor" if on_tensor_cores else "product", sizes
-            macs, moved = m * n * k, e * (m * n + m * k + n * k)
+            macs, moved, out, columns, c = m * n * k, e * (m * n + m * k + n * k), m * n, min(m, n), 0
         else:
             group, (w, h, c, n, k, r, s, pad_h, pad_w, down, right) = "tensorConvolution" if on_tensor_cores else "convolution", sizes
             out = n * k * ((h + 2 * pad_h - r) // down + 1) * ((w + 2 * pad_w - s) // right + 1)
-            macs, moved = out * c * r * s, e * (n * c * h * w + k * c * r * s + out)
+            part = min(1, r / down) * min(1, s / right)  # of the input
+            macs, moved, columns = out * c * r * s, e * (n * c * h * w * part + k * c * r * s + out), k
             winograd = not on_tensor_cores and r == s == 3 and down == right == 1
         for column in list(row)[3:]:
             if not row[column]:
                 continue
             name = (TENSOR if on_tensor_cores else VECTOR).get(column, column)
             device = of.setdefault((name, row["type"]), Device(name, row["type"]))
-            yield column, Case(group, device, macs, moved, float(row[column]) / 1e3, i % 2 == 0, winograd=winograd, lab=DEEPBENCH)
+            yield column, Case(group, device, macs, moved, float(row[column]) / 1e3, i % 2 == 0, winograd=winograd, lab=DEEPBENCH, outputs=out, columns=columns,
+                               channels=c)
 
 
 def float8_cases():
@@ -213,11 +246,12 @@ class Reduce:
 
 class Curve:
     """Parameters as a list, so that the search can move them."""
-    FIELDS = {"product": ["rise", "most", "fill", "memory", "call"], "tensor": ["share", "fill", "memory", "call"],
-              "convolution": ["share", "gain", "fill", "memory", "call"], "tensorConvolution": ["share", "fill", "memory", "call"],
+    FIELDS = {"product": ["rise", "most", "edge", "fill", "memory", "call", "eager"], "tensor": ["share", "fill", "memory", "call"],
+              "convolution": ["share", "gain", "block", "fill", "memory", "call"], "tensorConvolution": ["share", "narrow", "block", "fill", "memory", "call"],
               "tensor8": ["share", "fill", "call"], "softmax": ["reuse"], "normalization": ["reuse"]}
     CALL = 4e-6  # of operators without MACs, whose recorded shapes are too large to tell: Vidur's norms of one token
-    START = {"rise": 0.22, "most": 0.9, "share": 0.75, "fill": 1e8, "memory": 0.7, "call": 1e-5, "reuse": 1.0, "gain": 1.5}
+    START = {"rise": 0.22, "most": 0.9, "share": 0.75, "fill": 1e8, "memory": 0.7, "call": 1e-5, "reuse": 1.0, "gain": 1.5, "edge": 20,
+             "eager": 3e-5, "block": 2, "narrow": 0.6}
     CEILING = {"most": 1, "memory": 1}
 
     def __init__(self, group, others=None, base=None):
@@ -243,15 +277,20 @@ class Curve:
         v = self.values
         memory = memory or self.own.get(case.device.name) or v["memory"]
         moved = case.moved + (case.again * (1 - max(0, 1 - v.get("reuse", 1) * case.in_flight / case.device.cache)) if case.again else 0)
-        macs = case.macs / (v.get("gain", 1) if case.winograd else 1)
-        arithmetic = (macs + v.get("fill", 0)) / (case.device.mac * (share or self.share(case.device))) if case.macs else 0
-        return v["call"] + math.hypot(arithmetic, moved / (case.device.dram * memory))
+        macs = arithmetic = 0
+        if case.macs:
+            macs = case.wide * (case.macs + v.get("edge", 0) * case.outputs)
+            if "block" in v:
+                macs = max(macs, v["block"] * case.device.threads * case.macs / case.outputs)
+            rate = case.device.op * v["narrow"] if case.is_narrow else case.device.mac * (share or self.share(case.device))
+            arithmetic = (macs / (v.get("gain", 1) if case.winograd else 1) + v.get("fill", 0)) / rate
+        return v["call"] + v.get("eager", 0) * case.eager + math.hypot(arithmetic, moved / (case.device.dram * memory))
 
-    def loss(self, cases):
-        """Mean of the devices' mean |log(predicted / measured)|."""
+    def loss(self, cases, share=None):
+        """Mean over devices and labs of the mean |log(predicted / measured)|."""
         by_device = {}
         for c in cases:
-            by_device.setdefault(c.device.name, []).append(abs(math.log(self.seconds(c) / c.seconds)))
+            by_device.setdefault((c.device.name, c.lab), []).append(abs(math.log(self.seconds(c, share) / c.seconds)))
         return statistics.fmean(statistics.fmean(v) for v in by_device.values())
 
 
@@ -277,10 +316,9 @@ def fitted(group, cases, others=None, base=None):
 
 
 def own_share(curve, cases):
-    """Of one device: the share, in thousandths, with the least mean |log|."""
+    """Of one device: the share, in thousandths, with the least mean |log|; every lab weighs the same."""
     products = [c for c in cases if c.macs]
-    loss = {s: sum(abs(math.log(curve.seconds(c, s / 1000) / c.seconds)) for c in products) for s in range(150, 1001, 5)}
-    return min(loss, key=loss.get) / 1000
+    return min(range(150, 1001, 5), key=lambda share: curve.loss(products, share / 1000)) / 1000
 
 
 def own_memory(curve, cases):
@@ -310,22 +348,28 @@ class Fit:
         cases = [*vector_cases(), *tensor_cases(), *deepbench_cases(), *float8_cases()]
         self.fit([(column, c, may_fit(c.group, column)) for column, c in cases])
         self.bands = {g: (self.known_band(g), self.foreign_band(g)) for g in self.groups}
+        self.own_bands = {(name, g): self.known_band(g, name) for name, g in self.shares}
 
     def fit(self, cases):
         """`cases`: (column, case, whether the fit may use the device)"""
         self.cases = cases
         self.groups = list(dict.fromkeys(c.group for _, c, _ in self.cases))
         self.curves = {g: fitted(g, self.to_fit(g)) for g in self.groups if g not in ROWS and g not in BASE}
-        self.shares = {}  # (profile, "product" or "tensor") → share fitted on the device
-        for group in [g for g in ("product", "tensor") if g in self.groups]:
-            for column in self.columns(group):
-                cases = [c for k, c, _ in self.cases if k == column and c.group == group and c.seen and not c.is_for_band]
-                self.shares[cases[0].device.name, group] = own_share(self.curves[group], cases)
+        self.shares = {}  # (profile, kind of UNITS) → share fitted on the device
+        self.fit_shares("product")
+        self.fit_shares("tensor")
         self.memory = {}  # profile → share of peak.dram
         for column in self.columns("other"):
             cases = [c for k, c, _ in self.cases if k == column and c.group == "other" and c.seen]
             self.memory[cases[0].device.name] = own_memory(self.curves["other"], cases)
         self.curves |= {g: fitted(g, self.to_fit(g), self.others(g), self.curves.get("tensor")) for g in self.groups if g in ROWS or g in BASE}
+        self.fit_shares("convolution")
+
+    def fit_shares(self, group):
+        for column in dict.fromkeys(k for k, c, _ in self.cases if c.group == group):
+            cases = [c for k, c, f in self.cases if k == column and c.group == group and c.seen and not c.is_for_band and (f or is_old_and_fitted(group, column))]
+            if cases:
+                self.shares[cases[0].device.name, group] = own_share(self.curves[group], cases)
 
     def others(self, group, but=None):
         """What the curve of this kind has from others, without the measurements of a device."""
@@ -349,7 +393,7 @@ class Fit:
         return [c for c in self.of(group, fit=True, seen=True) if not c.is_for_band]
 
     def share(self, group, device):
-        return self.shares.get((device.name, group)) or self.curves[group].share(device)  # of a kind with a base, by that one's
+        return self.shares.get((SHARE_OF.get(device.name, device.name), group)) or self.curves[group].share(device)  # of a kind with a base, by that one's
 
     def ratio(self, case):
         """predicted / measured"""
@@ -361,12 +405,18 @@ class Fit:
         """Factors of the expected time between which 80 % of the measured times are, rounded outwards. Several lists weigh the same."""
         return math.floor(100 / quantile(0.9, *ratios)) / 100, math.ceil(100 / quantile(0.1, *ratios)) / 100
 
-    def known_band(self, group):
-        """Of the shapes that were fitted, and of those of another lab on the same devices; the others are for the test."""
+    def known_band(self, group, name=None, widest=False):
+        """Of the fitted shapes of one device or all, and of shapes that another lab measured on the same devices; the others are for
+        the test. Every lab's table of a device weighs the same. `widest`: of the labs, and of older libraries, as another device may be
+        measured by any and with any."""
         of = {}
-        for c in self.of(group, fit=True, seen=True):
-            of.setdefault((c.device.name, c.lab), []).append(self.ratio(c))
-        low, high = self.band(*of.values())
+        for column, c, f in self.cases:
+            is_old = is_old_and_fitted(group, column)
+            if c.group == group and c.seen and (c.device.name == name if name else f or (widest and is_old)):
+                of.setdefault((c.lab, is_old), {}).setdefault(c.device.name, []).append(self.ratio(c))
+        tables = [list(by_device.values()) for by_device in of.values()]
+        bands = [self.band(*its) for its in (tables if widest else [sum(tables, [])])]
+        low, high = min(b[0] for b in bands), max(b[1] for b in bands)
         if group in BASE and len(self.columns(group)) == 1:  # few shapes of one device
             base_low, base_high = self.known_band(BASE[group])
             low, high = min(low, base_low), max(high, base_high)
@@ -375,7 +425,7 @@ class Fit:
     def foreign_band(self, group, rules=(RULE,)):
         """A device that was not measured: the scatter of shapes on one device, and that of devices when each is predicted from the others.
         The prediction interval of one more device, both parts independent. With several rules a band for each."""
-        source = group if len(self.columns(group)) > 1 else BASE[group]  # of one device alone nothing is known about others
+        source = group if len(self.columns(group)) > 1 else SCATTER_OF[group]  # of one device alone nothing is known about others
         cases = self.of(source, fit=True)
         names = list(dict.fromkeys(c.device.name for c in cases))
         off = []
@@ -384,7 +434,7 @@ class Fit:
             own = [c for c in own if not c.is_for_band] or own
             curve = fitted(source, [c for c in cases if c.device.name != name and c.seen and not c.is_for_band], self.others(source, but=name))
             off.append(statistics.median(math.log(curve.seconds(c) / c.seconds) for c in own))
-        low, high = (math.log(f) for f in self.known_band(group))
+        low, high = (math.log(f) for f in self.known_band(group, widest=True))
         bands = []
         for rule in rules:
             devices = RULES[rule](len(off)) * math.sqrt(statistics.fmean(o * o for o in off) * (1 + 1 / len(off)))
@@ -426,21 +476,23 @@ def rows(fit):
     """curves.inc"""
     text = ["// Generated by tests/predictions/fit.py; the test docs.predictions compares.",
             "// kind, share of peak arithmetic, MACs to fill the device, share of peak.dram, s of a call,",
-            "// share of a row's bytes that the L2 has to hold, gain of Winograd's algorithm, band on measured devices, band on others"]
+            "// share of a row's bytes that the L2 has to hold, gain of Winograd's algorithm, MACs more of an output, columns at once, outputs of a thread,",
+            "// share of vector units, band on measured devices, band on others"]
     for group in fit.groups:
         v = fit.curves[group].values
         (a, b), (c, d) = fit.bands[group]
         text.append(f"{{Kind::k{group[0].upper()}{group[1:]}, {v.get('share', v.get('most', 1)):g}, {v.get('fill', 0):g}, {v['memory']:g}, {v['call']:g}, {v.get('reuse', 0):g}, {v.get('gain', 1):g}, "
+                    f"{v.get('edge', 0):g}, {COLUMNS.get(group, 1)}, {v.get('block', 0):g}, {v.get('narrow', 0):g}, "
                     f"{{{a:g}, {b:g}}}, {{{c:g}, {d:g}}}}},")
     reduce = Reduce()
     (low, high), band = reduce.band, "{{{:g}, {:g}}}"
-    text.append(f"{{Kind::kReduce, 1, 0, {reduce.share:g}, {reduce.call:g}, 0, 1, {band.format(low, high)}, {band.format(low, high)}}},")
+    text.append(f"{{Kind::kReduce, 1, 0, {reduce.share:g}, {reduce.call:g}, 0, 1, 0, 1, 0, 0, {band.format(low, high)}, {band.format(low, high)}}},")
     return "\n".join(text) + "\n"
 
 
 def is_measured(group, column):
     """Whether points were fitted on the device."""
-    return column in FITTED.get(group, VECTOR_FITTED)
+    return column in FITTED.get(group, VECTOR_FITTED) or is_old_and_fitted(group, column)
 
 
 def left_out(fit):
@@ -448,13 +500,15 @@ def left_out(fit):
     found = {}
     for group in fit.groups:
         for column, c, may in fit.cases:
-            if c.group == group and not (may and c.seen):
+            if c.group == group and not (c.seen and (may or is_measured(group, column))):
                 found.setdefault((group, column, c.lab, is_measured(group, column)), []).append(fit.ratio(c))
     return found
 
 
-def is_outside(fit, group, known, ratio):
-    low, high = fit.bands[group][0 if known else 1]
+def is_outside(fit, group, column, known, ratio):
+    """`column`: whose own band holds if it has one."""
+    name = (TENSOR if group == "tensor" else VECTOR).get(column, column)
+    low, high = fit.own_bands.get((name, group), fit.bands[group][0 if known else 1])
     return not low <= 1 / ratio <= high
 
 
@@ -462,25 +516,34 @@ def errors(fit):
     """(group, device, lab, whether fitted, cases, median and 90 % of |error|, share outside the band)"""
     for (group, column, lab, known), ratios in left_out(fit).items():
         off = [abs(r - 1) * 100 for r in ratios]
-        outside = statistics.fmean(is_outside(fit, group, known, r) for r in ratios)
+        outside = statistics.fmean(is_outside(fit, group, column, known, r) for r in ratios)
         yield group, column, lab, known, len(off), statistics.median(off), quantile(0.9, off), 100 * outside
 
 
 NEUSIGHT = "sitar-lab/NeuSight (2025), commit 6945927, dataset/test"
 VIDUR = "microsoft/vidur (2024), commit 7d47513, profiling/compute"
+DEEPBENCH_SOURCE = "baidu-research/DeepBench (2019), commit da81ba7, results/train"
+SOURCES = {"product": ("products", NEUSIGHT), "tensor": ("products", VIDUR),
+           "convolution": ("convolutions", DEEPBENCH_SOURCE)}
 
 
 def leaves(fit):
     """{profile: {key: (value, source)}} as the profiles state them"""
     off = {}
     for group, column, lab, known, _, median, most, _ in errors(fit):
-        if lab == DEEPBENCH:
+        if lab == DEEPBENCH and group != "convolution":
             continue
         off[group, (TENSOR if group == "tensor" else VECTOR).get(column)] = f"median error of the other shapes {median:.1f} %, of nine in ten at most {most:.0f} %"
     product, tensor, out = fit.curves["product"], fit.curves["tensor"], {}
     for (name, group), share in fit.shares.items():
-        units, source = ("tensor", VIDUR) if group == "tensor" else ("vector", NEUSIGHT)
-        out.setdefault(name, {})["curve.fitted." + units] = (share, f"fitted by tests/predictions/fit.py on half of the products of {source}; {off[group, name]}")
+        if name in BOARDS:
+            continue
+        units, (what, source) = UNITS[group], SOURCES[group]
+        if group == "product" and any(c.lab == DEEPBENCH for c in fit.of(group, True, True) if c.device.name == name):
+            source += f" and of {DEEPBENCH_SOURCE}"
+        out.setdefault(name, {})["curve.fitted." + units] = (share, f"fitted by tests/predictions/fit.py on half of the {what} of {source}; {off[group, name]}")
+        for end, value in zip(("low", "high"), fit.own_bands[name, group]):
+            out[name][f"curve.{end}.{units}"] = (value, f"fitted by tests/predictions/fit.py on the same {what} of {source}: of ten measured times one is {'shorter' if end == 'low' else 'longer'}")
     for name, share in fit.memory.items():
         out[name]["curve.memory"] = (share, f"fitted by tests/predictions/fit.py on half of the elementwise operators of {NEUSIGHT}; {off['other', name]}")
     for path in sorted(PROFILES.glob("nvidia-*.toml")):

@@ -34,9 +34,9 @@ def write_llama(folder, m, dtype):
     write_folder(folder, config, {f"{name}.weight": (dtype, shape) for name, shape in shapes.items()})
 
 
-def ask(folder, gpu, context, sequences, devices, engine="own"):
+def ask(folder, gpu, context, sequences, devices, engine="own", reads=1):
     """TensorRT-LLM's cache is that of an engine of one's own; nothing is known of its work for a sequence."""
-    sets = {"context": context, "sequences": sequences, "devices": devices, "cache-type": gpu["cache"], "engine": engine}
+    sets = {"context": context, "sequences": sequences, "devices": devices, "cache-type": gpu["cache"], "engine": engine, "own-reads": reads}
     done = subprocess.run([program(), folder, "--plugins=serving", "--hardware", gpu["profile"], "--report", "json",
                            *(f"--set=serving.{k}={v}" for k, v in sets.items())], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)["totals"]
@@ -74,8 +74,10 @@ def runs():
                 t = ask(folder[model], gpu, prompt, 1, devices)
                 yield Run(name, "first token", model, f"{devices} GPU, prompt {prompt}", ms / 1e3, *(t["serving_prefill" + k] for k in KEYS))
             for model, devices, batch, prompt, answer, rate in gpu["rate"]:
+                m = data["model"][model]
                 first = ask(folder[model], gpu, prompt, batch, devices)
-                step = ask(folder[model], gpu, prompt + answer // 2, batch, devices)  # at the middle of the answer
+                group = m["hidden"] // HEAD // m["key-heads"]
+                step = ask(folder[model], gpu, prompt + answer // 2, batch, devices, reads=group)  # at the middle of the answer
                 times = (first["serving_prefill" + k] + answer * step["serving_step" + k] for k in KEYS)
                 yield Run(name, "whole run", model, f"{devices} GPU, batch {batch}, {prompt} + {answer}", batch * answer / (rate * devices), *times)
 

@@ -24,12 +24,16 @@ struct Band {
 
 struct Curve {
   Kind kind;
-  double share;   // of the units' share; of kProduct and kTensor at most, or of other devices
-  double fill;    // MACs that a device takes to be busy
-  double memory;  // share of peak.dram; of kReduce, of link.bandwidth
-  double call;    // s
-  double reuse;   // share of the bytes of a row in flight that the L2 has to hold
-  double gain;    // times fewer MACs of a 3 × 3 convolution
+  double share;    // of the units' share; of kProduct and kTensor at most, or of other devices
+  double fill;     // MACs that a device takes to be busy
+  double memory;   // share of peak.dram; of kReduce, of link.bandwidth
+  double call;     // s
+  double reuse;    // share of the bytes of a row in flight that the L2 has to hold
+  double gain;     // times fewer MACs of a 3 × 3 convolution
+  double edge;     // MACs more of each output
+  double columns;  // of Layout::columns that a kernel computes at once
+  double block;    // outputs of each thread that the device holds, at least
+  double narrow;   // share of peak.op of a convolution without tensor cores
   Band known, foreign;
 
   /// Multiples of the share of the device's units.
@@ -59,6 +63,25 @@ Kind kind_of(const Work& work, bool on_tensor_cores) {
   return work.kind == OpClass::kNormalization ? Kind::kNormalization : Kind::kOther;
 }
 
+double rounded_up(double n, double step) { return std::ceil(n / step) * step; }
+
+/// cuDNN 7 has tensor cores for multiples of 8 channels alone.
+bool is_narrow(const Curve& curve, const Layout& layout) {
+  constexpr double kMultiple = 8;
+  return curve.narrow > 0 && std::fmod(layout.channels, kMultiple) != 0;
+}
+
+/// MACs in the time of which the units are done: of whole tiles, and of the longest chain of MACs.
+double macs_in_time(const Curve& curve, const Work& work, double threads) {
+  constexpr double kChannels = 4;  // that are computed at once where they are narrow
+  const auto& l = work.layout;
+  double macs = work.macs + curve.edge * l.outputs;
+  if (l.columns > 0) macs *= rounded_up(l.columns, curve.columns) / l.columns;
+  if (is_narrow(curve, l)) macs *= rounded_up(l.channels, kChannels) / l.channels;
+  if (l.outputs > 0) macs = std::max(macs, curve.block * threads * work.macs / l.outputs);
+  return macs / (l.winograd ? curve.gain : 1) + curve.fill;
+}
+
 /// How kernels of PyTorch 2.1 take a row: a layer norm reads it twice with 128 threads
 /// (layer_norm_kernel.cu), a softmax of more than 1,024 columns three times, with a thread for two
 /// vectors of 16 bytes, 512 at most (SoftMax.cu).
@@ -80,14 +103,18 @@ RowKernel row_kernel(const Work& work) {
 }  // namespace
 
 Curves::Share Curves::share_of(std::string_view units, const tmeter::Call& call) {
-  if (const auto v = Machine::number(call, std::string("curve.fitted.").append(units)))
-    return {v, true};
-  return {Machine::number(call, std::string("curve.transferred.").append(units)), false};
+  const auto number = [&](std::string_view family) {
+    return Machine::number(call, std::string(family).append(units));
+  };
+  if (const auto v = number("curve.fitted."))
+    return {v, true, number("curve.low."), number("curve.high.")};
+  return {number("curve.transferred."), false, {}, {}};
 }
 
 void Curves::start(const Machine& machine, const tmeter::Call& call) {
   vector_ = share_of("vector", call);
   tensor_ = share_of("tensor", call);
+  convolution_ = share_of("convolution", call);
   memory_ = Machine::number(call, "curve.memory");
   cache_ = Machine::number(call, "cache.l2");
   threads_ = Machine::number(call, "threads.resident");
@@ -124,19 +151,26 @@ std::optional<Expected> Curves::of(const Work& work, Machine& machine,
   // Vector units do one multiply-accumulate in the time of another operation.
   constexpr double kFaster = 1.5;
   const bool on_tensor_cores = mac && *mac > kFaster * *op;
-  const auto& units = on_tensor_cores ? tensor_ : vector_;
+  const auto kind = kind_of(work, on_tensor_cores);
+  const auto& curve = curve_of(kind);
+  auto units = on_tensor_cores ? tensor_ : vector_;
   if (mac && !units.value) return std::nullopt;
+  if (kind == Kind::kConvolution && convolution_.value)
+    units = convolution_;
+  else if (curve.has_multiple())
+    units = {*units.value * curve.share, units.fitted && kind == Kind::kTensor8, {}, {}};
 
-  const auto& curve = curve_of(kind_of(work, on_tensor_cores));
   double arithmetic = seconds_at(work.ops, op);
   if (mac)
-    arithmetic += (work.macs / (work.winograd ? curve.gain : 1) + curve.fill) /
-                  (*mac * *units.value * (curve.has_multiple() ? curve.share : 1));
+    arithmetic += macs_in_time(curve, work, threads_.value_or(0)) /
+                  (is_narrow(curve, work.layout) ? *op * curve.narrow : *mac * *units.value);
   const double memory = mac ? curve.memory : memory_.value_or(curve.memory);
-  const double bytes = work.bytes + (work.row > 0 && !mac ? read_again(work, curve.reuse) : 0);
+  const double bytes = std::max(work.bytes - work.layout.unread, 0.0) +
+                       (work.row > 0 && !mac ? read_again(work, curve.reuse) : 0);
   const double traffic = bytes / (*machine.bandwidth() * memory);
   const double seconds = curve.call + std::hypot(arithmetic, traffic);
-  const auto& band = (mac ? units.fitted : memory_.has_value()) ? curve.known : curve.foreign;
+  auto band = (mac ? units.fitted : memory_.has_value()) ? curve.known : curve.foreign;
+  if (mac && units.low && units.high) band = {*units.low, *units.high};
   if (!std::isfinite(seconds)) return std::nullopt;
   return Expected{seconds, seconds * band.low, seconds * band.high};
 }

@@ -3,8 +3,10 @@
 // `curve.*` of the hardware profile.
 //
 //   time [s]   = call + sqrt(arithmetic² + traffic²)
-//   arithmetic = (MACs / gain + fill) / (peak.mac · share) + other operations / peak.op
+//   arithmetic = (max(wide · (MACs + edge · outputs), block · threads.resident · depth) / gain
+//                 + fill) / (peak.mac · share) + other operations / peak.op
 //   traffic    = (bytes + read again · (1 − hit)) / (peak.dram · memory)
+//   wide       = columns, rounded up to those of a kernel / columns;  depth = MACs / outputs
 //   hit        = max(0, 1 − reuse · rows in flight / cache.l2)
 //   all-reduce = call + 2 · (n − 1) / n · bytes / (link.bandwidth · share)
 //
@@ -66,11 +68,12 @@ class Curves {
 
   struct Share {
     std::optional<double> value;
-    bool fitted = false;  // on this device
+    bool fitted = false;              // on this device
+    std::optional<double> low, high;  // its own band
   };
   static Share share_of(std::string_view units, const tmeter::Call& call);
 
-  Share vector_, tensor_;
+  Share vector_, tensor_, convolution_;
   std::optional<double> memory_;           // of peak.dram, fitted on this device
   std::optional<double> cache_, threads_;  // B of L2; that the device holds at the same time
   std::string missing_;

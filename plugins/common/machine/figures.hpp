@@ -30,12 +30,23 @@ using tmeter::OpClass;
 using Lookup = std::function<std::optional<double>(const std::string& key)>;
 
 /// The work of one operator call.
+/// How a matrix product or a convolution is laid out (layout.hpp); 0: not known, or another
+/// operator.
+struct Layout {
+  double outputs = 0;     ///< elements of the result
+  double columns = 0;     ///< rows or columns of a product, whichever are fewer; output channels
+  double channels = 0;    ///< input channels of a convolution
+  double unread = 0;      ///< bytes of the input that a kernel smaller than its stride leaves out
+  bool winograd = false;  ///< a 3 × 3 convolution of stride 1
+  bool operator==(const Layout&) const = default;
+};
+
 struct Work {
   double macs = 0, ops = 0, bytes = 0;
   OpClass kind = OpClass::kOther;
-  DType type;             ///< of the arithmetic
-  double row = 0;         ///< bytes of a row that is read again: softmax, layer norm
-  bool winograd = false;  ///< a 3 × 3 convolution of stride 1
+  DType type;          ///< of the arithmetic
+  double row = 0;      ///< bytes of a row that is read again: softmax, layer norm
+  Layout layout = {};  ///< of a product or a convolution
   bool operator==(const Work&) const = default;
 };
 

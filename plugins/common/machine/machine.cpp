@@ -4,6 +4,8 @@
 #include <cmath>
 #include <tmeter/cpp/node_class.hpp>
 
+#include "plugins/common/machine/layout.hpp"
+
 namespace machine {
 namespace {
 
@@ -87,21 +89,6 @@ double row_bytes(const Node& n, OpClass kind) {
   return static_cast<double>((x.shape().product(from, to) * x.dtype().bytes()).value());
 }
 
-/// Whether libraries have Winograd's algorithm for the convolution.
-bool has_winograd(const Node& n, OpClass kind) {
-  if (kind != OpClass::kConvolution || n.arg("groups").as_int(1) != 1) return false;
-  const auto weight = n.arg("weight");
-  if (!weight.is_tensor() || weight.shape().rank() != 4) return false;
-  const auto all_one = [&n](std::string_view name) {
-    const auto list = n.arg(name);
-    for (size_t i = 0; i < list.size(); ++i)
-      if (list[i].as_int(1) != 1) return false;
-    return true;
-  };
-  return weight.shape()[2] == 3 && weight.shape()[3] == 3 && all_one("stride") &&
-         all_one("dilation") && !n.arg("transposed").as_bool();
-}
-
 }  // namespace
 
 std::string Machine::quoted_name() const {
@@ -149,7 +136,7 @@ std::optional<Work> Machine::work_of(const Node& node, const Call& call) {
               kind,
               arithmetic_type(node),
               row_bytes(node, kind),
-              has_winograd(node, kind)};
+              layout_of(node, kind)};
 }
 
 /// The amounts counted at an operator inside a module call; amounts counted elsewhere are 0.
@@ -185,7 +172,7 @@ std::optional<std::vector<Work>> Machine::work_of(const tmeter::ModuleCall& m, c
     if (!amounts) continue;  // its known amounts stay in `rest`
     parts.push_back({(*amounts)[0], (*amounts)[1], (*amounts)[2],
                      class_of(node, (*amounts)[0], call), type, row_bytes(node, kind),
-                     has_winograd(node, kind)});
+                     layout_of(node, kind)});
     rest.macs -= (*amounts)[0], rest.ops -= (*amounts)[1], rest.bytes -= (*amounts)[2];
   }
   if (rest.kind == OpClass::kOther && rest.macs > 0) rest.kind = OpClass::kMatmul;  // as class_of

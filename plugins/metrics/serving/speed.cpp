@@ -9,7 +9,7 @@ namespace {
 /// Of ten measured times of a whole engine eight are between these factors of the expected one:
 /// every second run of TensorRT-LLM (tests/predictions/serving.toml) and step of vLLM on the H100
 /// (mlenergy.toml). The test docs.predictions compares.
-constexpr double kEngineLow = 0.87, kEngineHigh = 1.56;
+constexpr double kEngineLow = 0.82, kEngineHigh = 1.3;
 
 machine::Expected with_engine(double seconds) {
   return {seconds, seconds * kEngineLow, seconds * kEngineHigh};

@@ -1,0 +1,15 @@
+// How a matrix product or a convolution is laid out: what of its shape a kernel's time depends on
+// beside its MACs and bytes.
+#pragma once
+#include <tmeter/cpp/plugin.hpp>
+
+#include "plugins/common/machine/figures.hpp"
+
+#pragma GCC visibility push(hidden)  // as the SDK types inside
+namespace machine {
+
+/// Empty for operators of other kinds. Unknown parts are 0.
+Layout layout_of(const tmeter::Node& node, OpClass kind);
+
+}  // namespace machine
+#pragma GCC visibility pop
