@@ -95,6 +95,8 @@ def run(options) -> None:
             continue
         start = time.monotonic()
         timed = number % options.every == 0
+        if options.timing and not timed:
+            continue
         facts = in_child(entry, timed, given.get(entry.id), options.results.parent, options.limit)
         row = {"id": entry.id, "versions": live_steps.versions(), **facts}
         with options.results.open("a") as file:
@@ -110,6 +112,7 @@ def main() -> None:
     parser.add_argument("--only", metavar="GLOB", action="append", default=[])
     parser.add_argument("--again", action="store_true", help="run even what is there")
     parser.add_argument("--every", type=int, default=3, help="the tools are timed on every N-th model (default 3)")
+    parser.add_argument("--timing", action="store_true", help="run only the models on which the tools are timed")
     parser.add_argument("--limit", type=int, default=300, help="seconds for each model (default 300)")
     parser.add_argument("--reference", type=Path, help="take the reference values from this table of ./dev zoo (docs/dev/zoo.csv)")
     parser.add_argument("--page", type=Path, help="write the page of the results so far")

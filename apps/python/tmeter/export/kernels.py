@@ -1,73 +1,75 @@
 """Sizes of results of operators on fake tensors.
 
 A fake tensor mode works them out in Python, and so do most of torch's own kernels for tensors without data: some
-hundred microseconds an operator. So three things are tried before: the sizes that the same operator gave for the same
-sizes; a rule, for operators whose result is as large as an argument; torch's kernels in C++, which give the same sizes
-and strides on every device.
+hundred microseconds an operator, and milliseconds for one that it takes apart. So three things are tried before: what
+the same operator gave for the same sizes, views included; a rule (size_rules.py); torch's kernels in C++, which give
+the same sizes and strides on every device.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, in_kernel_invocation_manager
 
 from .fake_tensors import FakeTensors, is_strided
 from .operators import Operator
+from .size_rules import layout_of, overloads
 
 #: Views, and operators of single elements: their strides follow from those of their arguments.
 _OF_ANY_STRIDES = (
-    "abs add chunk clamp contiguous div elu exp expand gelu hardsigmoid hardswish hardtanh leaky_relu log "
+    "abs add alias chunk clamp contiguous div elu exp expand expand_as gelu hardsigmoid hardswish hardtanh leaky_relu log "
     "maximum minimum mul neg permute pow relu relu6 rsqrt select sigmoid silu slice softplus split "
-    "split_with_sizes sqrt squeeze sub t tanh transpose unbind unflatten unsqueeze view "
+    "split_with_sizes sqrt squeeze sub t tanh transpose unbind unsqueeze view "
     "add_ div_ elu_ hardsigmoid_ hardswish_ hardtanh_ leaky_relu_ mul_ relu_ sigmoid_ silu_ sub_ tanh_"
 )
 
-#: Some kernels choose the memory format of a result by the device, and the mode's reshape strides sizes of one in a
-#: way of its own; where all arguments are contiguous there is nothing to choose.
+#: Some kernels choose the memory format of a result by the device; where all arguments are contiguous there is nothing
+#: to choose.
 _OF_CONTIGUOUS = (
-    "adaptive_avg_pool2d avg_pool2d batch_norm bmm cat conv1d conv2d embedding flatten group_norm layer_norm linear "
-    "matmul max_pool2d mean pixel_shuffle reshape roll softmax stack sum"
+    "adaptive_avg_pool2d avg_pool2d batch_norm bmm cat embedding group_norm layer_norm linear "
+    "matmul max_pool2d mean pixel_shuffle roll softmax stack sum"
 )
 
-#: The result is as the first argument.
-_AS_FIRST = (
-    "abs batch_norm elu exp gelu group_norm hardsigmoid hardswish hardtanh layer_norm leaky_relu log neg relu relu6 "
-    "rsqrt sigmoid silu softplus sqrt tanh"
-)
-#: The result is as the larger of the first two arguments.
-_AS_LARGER = "add.Tensor sub.Tensor mul.Tensor div.Tensor maximum minimum pow.Tensor_Scalar pow.Tensor_Tensor"
+#: The mode strides sizes of one in a way of its own, and may copy then; where the argument is contiguous, no kernel does.
+_OF_NO_SIZE_OF_ONE = "flatten reshape reshape_as unflatten"
+
 #: Of one argument, written into it.
 _IN_PLACE = "elu_ hardsigmoid_ hardswish_ hardtanh_ leaky_relu_ relu_ sigmoid_ silu_ tanh_"
-#: Views of some arguments, and new tensors for others.
-_MAY_SHARE = "contiguous flatten reshape to"
 
-
-def _overloads(names: str) -> Iterator[Any]:
-    for name in names.split():
-        name, _, overload = name.partition(".")
-        packet = getattr(torch.ops.aten, name)
-        yield from (getattr(packet, o) for o in packet.overloads() if overload in ("", o))
-
-
-_ANY, _CONTIGUOUS, _WRITING, _SHARING = (
-    frozenset(_overloads(names)) for names in (_OF_ANY_STRIDES, _OF_CONTIGUOUS, _IN_PLACE, _MAY_SHARE)
+_ANY, _CONTIGUOUS, _NO_ONES, _WRITING = (
+    frozenset(overloads(names)) for names in (_OF_ANY_STRIDES, _OF_CONTIGUOUS, _OF_NO_SIZE_OF_ONE, _IN_PLACE)
 )
 _DROPOUT, _TO_DTYPE = torch.ops.aten.dropout.default, torch.ops.aten.to.dtype
 
 
-@dataclass(frozen=True)
-class _Sizes:
-    """A new tensor, the result of an operator."""
+class _New(NamedTuple):
+    """A tensor with elements of its own."""
 
     sizes: tuple[int, ...]
     strides: tuple[int, ...]
     dtype: torch.dtype
     device: torch.device
     requires_grad: bool
+
+
+class _View(NamedTuple):
+    """Elements of the first argument; `offset` counts from its own."""
+
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+    device: torch.device
+    requires_grad: bool
+
+
+class _Itself(NamedTuple):
+    """The first argument."""
+
+
+_Made = _New | _View | _Itself
 
 
 class Kernels:
@@ -84,29 +86,33 @@ class Kernels:
         overload = operator.overload
         if _is_first(overload, args, kwargs):
             return args[0]
-        fresh = operator.makes_new or overload in _SHARING
-        key = _signature(operator, args, kwargs) if fresh else None
+        key = _signature(operator, args, kwargs) if operator.gives_tensors else None
         if key is None:
             return self._worked_out(overload, args, kwargs)
-        known = self._known.get(key)
+        known: Any = self._known.get(key)
         if known is None:
             known = self._known[key] = _by_rule(overload, args, kwargs)
         if known is None:
             result = self._worked_out(overload, args, kwargs)
-            self._known[key] = _sizes_of(result, args, kwargs)
+            self._known[key] = _description_of(result, args, kwargs)
             return result
-        if isinstance(known, _Sizes):
-            return self._new(known)
-        return type(known)(self._new(sizes) for sizes in known)
+        several = type(known)
+        return self._make(known, args) if several in _KINDS else several(self._make(one, args) for one in known)
 
-    def _new(self, of: _Sizes) -> Any:
+    def _make(self, of: _Made, args: Any) -> Any:
+        if isinstance(of, _Itself):
+            return args[0]
         with (
             torch._C._AutoDispatchBelowAutograd(),
             torch._C._DisablePythonDispatcher(),
             torch._C._DisableTorchDispatch(),
         ):
-            empty = torch.empty_strided(of.sizes, of.strides, dtype=of.dtype, device="meta")
-        return self._fakes.like(empty, of.device, of.requires_grad)
+            if isinstance(of, _New):
+                made = torch.empty_strided(of.sizes, of.strides, dtype=of.dtype, device="meta")
+            else:
+                offset = args[0].storage_offset() + of.offset
+                made = torch.as_strided(args[0], of.sizes, of.strides, offset)
+        return self._fakes.like(made, of.device, of.requires_grad)
 
     def _fake(self, made: Any, device: torch.device, wanted: bool) -> Any:
         """An operator in place gives what it was given."""
@@ -123,8 +129,8 @@ class Kernels:
 
     def _by_kernel(self, overload: Any, args: Any, kwargs: Any) -> Any:
         """Below gradients and modes, in torch's own kernels; None: ask the mode."""
-        contiguous = overload in _CONTIGUOUS
-        if not contiguous and overload not in _ANY:
+        contiguous, no_ones = overload in _CONTIGUOUS, overload in _NO_ONES
+        if not (contiguous or no_ones or overload in _ANY):
             return None
         device, wanted = None, False
         for tensor in _tensors((*args, *kwargs.values())):
@@ -145,6 +151,8 @@ class Kernels:
                 made = overload(*args, **kwargs)
         except Exception:
             return None  # the mode says what is wrong
+        if no_ones and _may_be_strided_otherwise(args[0], made):
+            return None
         wanted = wanted and torch.is_grad_enabled()
         if isinstance(made, (tuple, list)):
             return type(made)(self._fake(t, device, wanted) for t in made)
@@ -157,6 +165,10 @@ def _by_mode(operator: Any, args: Any, kwargs: Any) -> Any:
         return operator(*args, **kwargs)
     with torch._C._AutoDispatchBelowAutograd():
         return operator(*args, **kwargs)
+
+
+def _may_be_strided_otherwise(given: torch.Tensor, made: torch.Tensor) -> bool:
+    return not given.is_contiguous() and any(n < 2 for n in (*given.shape, *made.shape))
 
 
 def _tensors(values: Any) -> Iterator[Any]:
@@ -224,84 +236,56 @@ _HASHED = frozenset(
 )
 
 
-def _sizes_of(result: Any, args: Any, kwargs: Any) -> Any:
-    """None: the result shares its elements with an argument, or is more than a fake tensor."""
-    given = {t.untyped_storage()._cdata for t in _tensors((*args, *kwargs.values()))}
+_KINDS = frozenset((_New, _View, _Itself))
 
-    def sizes(made: Any) -> _Sizes:
-        if not isinstance(made, FakeTensor) or not _is_plain(made) or made.storage_offset():
+
+def _description_of(result: Any, args: Any, kwargs: Any) -> Any:
+    """None: the result is more than new fake tensors and views of the first argument."""
+    given = {t.untyped_storage()._cdata for t in _tensors((*args, *kwargs.values()))}
+    first = args[0] if args and isinstance(args[0], torch.Tensor) else None
+
+    def described(made: Any) -> _Made:
+        if not isinstance(made, FakeTensor) or not _is_plain(made):
             raise _NotPlain
-        if made.untyped_storage()._cdata in given:
+        if made is first:
+            return _Itself()
+        sizes, strides, offset = tuple(made.shape), tuple(made.stride()), int(made.storage_offset())
+        storage = made.untyped_storage()._cdata
+        if storage not in given:
+            if offset:
+                raise _NotPlain
+            return _New(sizes, strides, made.dtype, made.fake_device, made.requires_grad)
+        if first is None or storage != first.untyped_storage()._cdata or made.dtype != first.dtype or made.is_complex():
             raise _NotPlain
-        shape, strides = tuple(made.shape), tuple(made.stride())
-        return _Sizes(shape, strides, made.dtype, made.fake_device, made.requires_grad)
+        offset -= int(first.storage_offset())
+        return _View(sizes, strides, offset, made.fake_device, made.requires_grad)
 
     try:
         if type(result) in (tuple, list):
-            return type(result)(sizes(made) for made in result)
-        return sizes(result)
+            return type(result)(described(made) for made in result)
+        return described(result)
     except _NotPlain:
         return None
 
 
-# Rules.
+#: Of arguments that are not all of the same floating type.
+_OF_OTHER_TYPES = frozenset((torch.ops.aten.index.Tensor, torch.ops.aten.scaled_dot_product_attention.default))
 
 
-def _by_rule(operator: Any, args: Any, kwargs: Any) -> _Sizes | None:
-    rule = _RULES.get(operator)
-    if rule is None:
-        return None
+def _by_rule(operator: Any, args: Any, kwargs: Any) -> _New | None:
     tensors = list(_tensors((*args, *kwargs.values())))
+    if not tensors or not tensors[0].is_floating_point():
+        return None
     first = tensors[0]
-    if not first.is_floating_point() or any(
-        t.dtype != first.dtype or t.fake_device != first.fake_device for t in tensors
-    ):
+    same_type = operator not in _OF_OTHER_TYPES
+    for tensor in tensors:
+        if tensor.fake_device != first.fake_device:
+            return None
+        if tensor.dtype != first.dtype and (same_type or tensor.is_floating_point()):
+            return None
+    layout = layout_of(operator, args, kwargs)
+    if layout is None:
         return None
-    sizes = rule(*args, **kwargs)
-    if sizes is None or 0 in sizes:
-        return None  # kernels stride empty tensors in ways of their own
-    wanted = torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
-    return _Sizes(sizes, _strides(sizes), first.dtype, first.fake_device, wanted)
-
-
-def _strides(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    strides, elements = [], 1
-    for size in reversed(sizes):
-        strides.append(elements)
-        elements *= size
-    return tuple(reversed(strides))
-
-
-def _in_order(tensor: torch.Tensor) -> bool:
-    """Contiguous, with the strides that go with it where sizes of one leave a choice."""
-    return tuple(tensor.stride()) == _strides(tuple(tensor.shape))
-
-
-def _as_first(first: torch.Tensor, *_: Any, **__: Any) -> tuple[int, ...] | None:
-    return tuple(first.shape) if _in_order(first) else None
-
-
-def _as_larger(first: Any, second: Any, **_: Any) -> tuple[int, ...] | None:
-    if not isinstance(first, torch.Tensor):
-        return None
-    if not isinstance(second, torch.Tensor):
-        return _as_first(first) if type(second) in (int, float) else None
-    sizes = tuple(torch.broadcast_shapes(first.shape, second.shape))  # type: ignore[no-untyped-call]
-    both = _in_order(first) and _in_order(second)
-    return sizes if both and sizes in (tuple(first.shape), tuple(second.shape)) else None
-
-
-def _as_linear(x: torch.Tensor, weight: torch.Tensor, bias: Any = None) -> tuple[int, ...] | None:
-    if weight.dim() != 2 or x.dim() == 0 or x.shape[-1] != weight.shape[1]:
-        return None
-    if bias is not None and tuple(bias.shape) != (weight.shape[0],):
-        return None
-    tensors = (x, weight) if bias is None else (x, weight, bias)
-    return (*x.shape[:-1], weight.shape[0]) if all(map(_in_order, tensors)) else None
-
-
-_RULES: dict[Any, Callable[..., tuple[int, ...] | None]] = {
-    **dict.fromkeys(_overloads(_AS_FIRST), _as_first),
-    **dict.fromkeys(_overloads(_AS_LARGER), _as_larger),
-    torch.ops.aten.linear.default: _as_linear,
-}
+    dtype = layout.dtype or first.dtype
+    wanted = dtype.is_floating_point and torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
+    return _New(layout.sizes, layout.strides, dtype, first.fake_device, wanted)

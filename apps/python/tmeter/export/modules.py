@@ -29,7 +29,19 @@ def named_modules_of(model: nn.Module, *, again: bool = False) -> list[tuple[str
 
 def modules_of(model: nn.Module) -> list[nn.Module]:
     """As ``modules()``."""
-    return [module for _, module in named_modules_of(model)]
+    seen: set[int] = set()
+    found: list[nn.Module] = []
+    pending: list[Any] = [model]
+    while pending:
+        module = pending.pop()
+        if module is None or id(module) in seen:
+            continue
+        seen.add(id(module))
+        found.append(module)
+        children = module._modules
+        if children:
+            pending += reversed(children.values())
+    return found
 
 
 def parameters_of(model: nn.Module) -> Iterator[nn.Parameter]:

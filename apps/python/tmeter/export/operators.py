@@ -15,10 +15,10 @@ class Operator:
         parameters: name, whether it is only given by name, type.
         gives_list: its result is a list of tensors.
         writes: into an argument.
-        makes_new: tensors that share nothing with its arguments, as far as its schema says.
+        gives_tensors: and nothing else, and leaves its arguments as they are.
     """
 
-    __slots__ = ("base", "gives_list", "makes_new", "name", "overload", "parameters", "target", "writes")
+    __slots__ = ("base", "gives_list", "gives_tensors", "name", "overload", "parameters", "target", "writes")
 
     def __init__(self, overload: Any) -> None:
         schema = overload._schema
@@ -33,10 +33,8 @@ class Operator:
         returns = schema.returns
         self.gives_list = len(returns) == 1
         self.writes = bool(schema.is_mutable)
-        self.makes_new = (
-            bool(returns)
-            and not self.writes
-            and all("Tensor" in str(r.type) and r.alias_info is None for r in returns)
+        self.gives_tensors = (
+            bool(returns) and not self.writes and all("Tensor" in str(r.type) for r in returns)
         )
 
 

@@ -155,7 +155,7 @@ def _meta_text(meta: _Meta) -> str:
     dtype, sizes, strides, requires_grad, device, offset = meta
     if not all(type(n) is int for n in (*sizes, *strides, offset)):
         raise Unfit("a size is open")
-    number, wanted = _number(_DTYPES, dtype), "true" if requires_grad else "false"
+    number, wanted = _number(_DTYPES, dtype), _yes(requires_grad)
     return (
         f'{{"dtype":{number},"sizes":{_sizes_text(sizes)},"requires_grad":{wanted},"device":{_device(device)},'
         f'"strides":{_sizes_text(strides)},"storage_offset":{{"as_int":{offset}}},"layout":7}}'
@@ -170,8 +170,8 @@ def _device(device: torch.device) -> str:
     return json.dumps({"type": device.type, "index": device.index})
 
 
-def _quoted(name: str) -> str:
-    return f'"{name}"' if name.isidentifier() else json.dumps(name)
+#: As json.dumps, which takes ten times as long to find it.
+_quoted = json.encoder.encode_basestring_ascii
 
 
 #: Of a tensor that an operator made: its name. An attribute, as a second reference to what
@@ -220,7 +220,7 @@ class Program:
                     name = f"{owner}.{own}" if owner else own
                     argument = self._placeholder(parameter, f"p_{name}")
                     self._stored[name] = parameter, True
-                    spec = f'"arg":{{"name":{_quoted(argument)}}},"parameter_name":{json.dumps(name)}'
+                    spec = f'"arg":{{"name":{_quoted(argument)}}},"parameter_name":{_quoted(name)}'
                     self._specs.append(f'{{"parameter":{{{spec}}}}}')
         for owner, module in self._places:
             for own, buffer in module._buffers.items():
@@ -234,8 +234,8 @@ class Program:
             self._stored[name] = buffer, False
         else:
             self._constants[name] = buffer
-        spec = {"arg": {"name": argument}, "buffer_name": name, "persistent": persistent}
-        self._specs.append(json.dumps({"buffer": spec}))
+        spec = f'"arg":{{"name":{_quoted(argument)}}},"buffer_name":{_quoted(name)},"persistent":{_yes(persistent)}'
+        self._specs.append(f'{{"buffer":{{{spec}}}}}')
 
     def _user_inputs(self, example: Example) -> list[tuple[str, Any]]:
         signature = inspect.signature(self._model.forward)
@@ -461,7 +461,7 @@ class Program:
                 record, elements = records.setdefault(id(tensor), f"{prefix}_{len(records)}"), 1
             contents[record] = bytes(elements * tensor.element_size())
             config.append(
-                f'{json.dumps(name)}:{{"path_name":"{record}","is_param":{"true" if is_parameter else "false"},'
+                f'{_quoted(name)}:{{"path_name":"{record}","is_param":{_yes(is_parameter)},'
                 f'"use_pickle":false,"tensor_meta":{self._without_storage(tensor)}}}'
             )
         return f'{{"config":{{{",".join(config)}}}}}', contents
@@ -490,12 +490,22 @@ def _optional(name: str | None) -> str:
     return '{"as_none":true}' if name is None else f'{{"as_tensor":{_named(name)}}}'
 
 
+def _yes(value: bool) -> str:
+    return "true" if value else "false"
+
+
 def _plain(value: Any) -> str:
     if value is None:
         return '{"as_none":true}'
-    for kind, name in ((bool, "as_bool"), (int, "as_int"), (float, "as_float"), (str, "as_string")):
-        if type(value) is kind:
-            return f'{{"{name}":{json.dumps(value)}}}'
+    kind = type(value)
+    if kind is bool:
+        return f'{{"as_bool":{_yes(value)}}}'
+    if kind is int:
+        return f'{{"as_int":{value}}}'
+    if kind is float:
+        return f'{{"as_float":{json.dumps(value)}}}'
+    if kind is str:
+        return f'{{"as_string":{_quoted(value)}}}'
     if isinstance(value, torch.dtype):
         return f'{{"as_scalar_type":{_number(_DTYPES, value)}}}'
     if isinstance(value, torch.device):

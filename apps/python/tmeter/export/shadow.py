@@ -31,7 +31,9 @@ _SHARED = frozenset(
     (type(None), bool, int, float, complex, str, bytes, type, torch.dtype)
     + (types.FunctionType, types.BuiltinFunctionType)
 )
-_CONTAINERS = (dict, OrderedDict, set, list)
+_CONTAINERS = frozenset((dict, OrderedDict, set, list))
+#: Tables of tensors that are replaced, and of modules.
+_REGISTRIES = frozenset(("_parameters", "_buffers", "_modules"))
 
 
 def unwrapped(model: nn.Module) -> tuple[nn.Module, list[str]]:
@@ -116,8 +118,23 @@ def shadow_of(model: nn.Module, replace: Replace, mode: Mode) -> tuple[nn.Module
     copies = modules_of(made)
     notes = _drop_hooks(copies) + _undo_offloading(copies)
     if mode != "same":
-        made.train(mode == "train")
+        _set_mode(made, copies, mode == "train")
     return made, notes
+
+
+def _set_mode(model: nn.Module, modules: list[nn.Module], training: bool) -> None:
+    """As train(), whose assignments take longer; classes that have one of their own keep a part as it is, for example."""
+    kinds: set[Any] = {type(m) for m in modules}
+    if all(map(_is_set_by_attribute, kinds)) and all("training" in vars(m) for m in modules):
+        for module in modules:
+            vars(module)["training"] = training
+    else:
+        model.train(training)
+
+
+@functools.lru_cache(4096)
+def _is_set_by_attribute(kind: Any) -> bool:
+    return all(getattr(kind, name) is getattr(nn.Module, name) for name in ("train", "__setattr__"))
 
 
 def _copy(model: nn.Module, modules: list[nn.Module], memo: dict[int, Any]) -> nn.Module:
@@ -128,13 +145,17 @@ def _copy(model: nn.Module, modules: list[nn.Module], memo: dict[int, Any]) -> n
         rest: dict[str, Any] = {}
         for name, value in vars(module).items():
             kind = type(value)
+            if kind in _SHARED:
+                continue
             if kind in _CONTAINERS and not value:
-                if id(value) not in memo:
-                    memo[id(value)] = kind()
-                empty[name] = memo[id(value)]
-            elif kind not in _SHARED:
+                known = memo.get(id(value))
+                if known is None:
+                    known = memo[id(value)] = kind()
+                empty[name] = known
+            else:
                 rest[name] = value
-                _detach(value, memo)
+                if name not in _REGISTRIES:
+                    _detach(value, memo)
         held.append((empty, rest))
     _without_sharding(modules, memo)
     plain: list[tuple[Any, Any, dict[str, Any], dict[str, Any]]] = []

@@ -1,0 +1,300 @@
+"""Sizes and strides of an operator's result that follow from those of its arguments by a rule.
+
+Each rule gives what a fake tensor mode does, which sometimes is not what a device does; for tensors with sizes of zero,
+and most with sizes of one whose strides are not those of their order, the mode has ways of its own, and there is no rule.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import torch
+from torch._subclasses.fake_tensor import in_kernel_invocation_manager
+
+
+class Layout(NamedTuple):
+    """Of a new tensor; dtype None: the type of the arguments."""
+
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: torch.dtype | None = None
+
+
+#: None: there is no rule for these arguments.
+Rule = Callable[..., Layout | None]
+
+
+def overloads(names: str) -> Iterator[Any]:
+    """All of `add`, one of `add.Tensor`."""
+    for name in names.split():
+        name, _, overload = name.partition(".")
+        packet = getattr(torch.ops.aten, name)
+        yield from (getattr(packet, o) for o in packet.overloads() if overload in ("", o))
+
+
+def _strides(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    strides, elements = [], 1
+    for size in reversed(sizes):
+        strides.append(elements)
+        elements *= size
+    return tuple(reversed(strides))
+
+
+def _ordered(*sizes: int) -> Layout | None:
+    return None if 0 in sizes else Layout(sizes, _strides(sizes))
+
+
+def in_order(tensor: torch.Tensor) -> bool:
+    """Contiguous, with the strides that go with it where sizes of one leave a choice."""
+    return tuple(tensor.stride()) == _strides(tuple(tensor.shape))
+
+
+def _is_dense(tensor: torch.Tensor) -> bool:
+    """In some order, without gaps."""
+    elements = 1
+    for stride, size in sorted((s, n) for s, n in zip(tensor.stride(), tensor.shape) if n != 1):
+        if stride != elements:
+            return False
+        elements *= size
+    return True
+
+
+def _as(tensor: torch.Tensor, *, ones: bool = False) -> Layout | None:
+    """
+    Args:
+        ones: sizes of one keep their strides.
+    """
+    sizes = tuple(tensor.shape)
+    if 0 in sizes:
+        return None
+    turned = not tensor.is_contiguous() and (ones or 1 not in sizes) and _is_dense(tensor)
+    return Layout(sizes, tuple(tensor.stride())) if turned or in_order(tensor) else None
+
+
+# Element by element.
+
+
+def _as_first(first: torch.Tensor, *_: Any, **__: Any) -> Layout | None:
+    return _as(first)
+
+
+def _with_numbers(first: torch.Tensor, *numbers: Any) -> Layout | None:
+    return _as(first) if all(n is None or type(n) in (int, float) for n in numbers) else None
+
+
+def _asks_first(first: torch.Tensor, other: Any) -> Layout | None:
+    made = _as(first) if type(other) in (int, float) else None
+    return made._replace(dtype=torch.bool) if made else None
+
+
+def _as_larger(first: Any, second: Any, **_: Any) -> Layout | None:
+    if not isinstance(first, torch.Tensor):
+        return None
+    if not isinstance(second, torch.Tensor):
+        return _as(first) if type(second) in (int, float) else None
+    sizes = tuple(torch.broadcast_shapes(first.shape, second.shape))  # type: ignore[no-untyped-call]
+    if in_order(first) and in_order(second):
+        return _ordered(*sizes) if sizes in (tuple(first.shape), tuple(second.shape)) else None
+    alike = first.shape == second.shape and first.stride() == second.stride()
+    return _as(first) if alike else None
+
+
+def _layer_norm(x: torch.Tensor, sizes: Any, *_: Any, **__: Any) -> Layout | None:
+    plain = in_order(x) or not x.is_contiguous()
+    return _ordered(*x.shape) if plain and x.shape[-len(sizes) :] == torch.Size(sizes) else None
+
+
+def _batch_norm(x: torch.Tensor, *of_channels: Any, **__: Any) -> Layout | None:
+    alike = x.dim() > 1 and all(t is None or t.shape == x.shape[1:2] for t in of_channels[:4])
+    return _as(x) if alike else None
+
+
+def _group_norm(x: torch.Tensor, groups: int, weight: Any = None, bias: Any = None, *_: Any) -> Layout | None:
+    alike = x.dim() > 1 and all(t is None or t.shape == x.shape[1:2] for t in (weight, bias))
+    return _ordered(*x.shape) if alike and x.shape[1] % groups == 0 and in_order(x) else None
+
+
+# Products.
+
+
+def _linear(x: torch.Tensor, weight: torch.Tensor, bias: Any = None) -> Layout | None:
+    if weight.dim() != 2 or x.dim() == 0 or x.shape[-1] != weight.shape[1]:
+        return None
+    if bias is not None and tuple(bias.shape) != (weight.shape[0],):
+        return None
+    tensors = (x, weight) if bias is None else (x, weight, bias)
+    return _ordered(*x.shape[:-1], weight.shape[0]) if all(map(in_order, tensors)) else None
+
+
+def _matmul(one: torch.Tensor, other: torch.Tensor) -> Layout | None:
+    if min(one.dim(), other.dim()) < 2 or one.shape[-1] != other.shape[-2]:
+        return None
+    if other.dim() == 2:
+        return _ordered(*one.shape[:-1], other.shape[-1])
+    if one.dim() != other.dim() or one.shape[:-2] != other.shape[:-2]:
+        return None
+    return _ordered(*one.shape[:-1], other.shape[-1])
+
+
+def _fits(mask: torch.Tensor, sizes: tuple[int, ...]) -> bool:
+    """Whether it is repeated to these sizes."""
+    return mask.dim() <= len(sizes) and all(n in (1, of) for n, of in zip(reversed(mask.shape), reversed(sizes)))
+
+
+_CPU = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
+_CHOICE = torch.ops.aten._fused_sdp_choice.default
+_BY_PRODUCTS, _FUSED = 0, 1
+
+
+def _attention(query: Any, key: Any, value: Any, mask: Any = None, *rest: Any, **named: Any) -> Layout | None:
+    """Two products, or one kernel, whose result is laid out as the query."""
+    if query.fake_device.type != "cpu" or not query.dim() == key.dim() == value.dim() == 4:
+        return None
+    if not query.shape[:2] == key.shape[:2] == value.shape[:2] or key.shape[2] != value.shape[2]:
+        return None
+    if query.shape[3] != key.shape[3]:
+        return None
+    if mask is not None and not _fits(mask, (*query.shape[:3], key.shape[2])):
+        return None
+    with (
+        torch._C._AutoDispatchBelowAutograd(),
+        torch._C._DisablePythonDispatcher(),
+        in_kernel_invocation_manager(query.fake_mode),
+    ):
+        chosen = _CHOICE.redispatch(_CPU, query, key, value, mask, *rest, **named)
+    if chosen == _FUSED:
+        return _as(query, ones=True)
+    return _ordered(*query.shape[:-1], value.shape[-1]) if chosen == _BY_PRODUCTS else None
+
+
+# Windows. Where some argument is not contiguous, the memory format of the result depends on the device.
+
+
+def _windows(sizes: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> list[int]:
+    dims = len(kernel)
+    every = [v * dims if len(v) == 1 else v for v in map(list, (stride, padding, dilation))]
+    return [
+        (n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(sizes, kernel, *every)
+    ]
+
+
+def _convolution(dims: int) -> Rule:
+    def sizes(
+        x: Any, weight: Any, bias: Any = None, stride: Any = (1,), padding: Any = (0,), dilation: Any = (1,), groups: int = 1
+    ) -> Layout | None:
+        if not x.dim() == weight.dim() == dims + 2 or not (in_order(x) and in_order(weight)):
+            return None
+        channels = weight.shape[0]
+        if groups < 1 or x.shape[1] != weight.shape[1] * groups or channels % groups:
+            return None
+        if bias is not None and tuple(bias.shape) != (channels,):
+            return None
+        if not all(type(n) is int for n in (*stride, *padding, *dilation)) or min(stride) < 1:
+            return None
+        windows = _windows(x.shape[2:], weight.shape[2:], stride, padding, dilation)
+        return _ordered(x.shape[0], channels, *windows) if min(windows) > 0 else None
+
+    return sizes
+
+
+def _adaptive(x: torch.Tensor, sizes: list[int]) -> Layout | None:
+    ordinary = x.dim() == 4 and in_order(x) and x.shape[1] > 1 and min(sizes) > 0
+    return _ordered(*x.shape[:-2], *sizes) if ordinary else None
+
+
+def _upsampled(x: torch.Tensor, sizes: Any, *rest: Any) -> Layout | None:
+    factors = rest[-1]
+    if x.dim() != 4 or not in_order(x) or 1 in x.shape[1:]:
+        return None
+    if sizes is None:
+        sizes = [math.floor(n * f) for n, f in zip(x.shape[2:], factors)]
+    return _ordered(*x.shape[:2], *sizes) if min(sizes) > 0 else None
+
+
+def _padded(x: torch.Tensor, by: list[int], mode: str = "constant", value: Any = None) -> Layout | None:
+    if mode != "constant" or len(by) % 2 or not in_order(x) or 1 in x.shape:
+        return None
+    sizes = list(x.shape)
+    for i in range(len(by) // 2):
+        sizes[-1 - i] += by[2 * i] + by[2 * i + 1]
+    return _ordered(*sizes) if min(sizes) > 1 else None
+
+
+# Together, and together with others.
+
+
+def _cat(tensors: Any, dim: int = 0) -> Layout | None:
+    first = tensors[0]
+    if not -first.dim() <= dim < first.dim() or not all(t.is_contiguous() for t in tensors):
+        return None
+    dim %= first.dim()
+    rest = [(*t.shape[:dim], *t.shape[dim + 1 :]) for t in tensors]
+    if any(r != rest[0] for r in rest) or any(t.dim() != first.dim() for t in tensors):
+        return None
+    sizes = list(first.shape)
+    sizes[dim] = sum(t.shape[dim] for t in tensors)
+    return _ordered(*sizes)
+
+
+def _reduced(x: torch.Tensor, dims: Any, keepdim: bool = False, *, dtype: Any = None) -> Layout | None:
+    if dtype is not None or not dims or not x.is_contiguous():
+        return None
+    if not all(-x.dim() <= d < x.dim() for d in dims) or len({d % x.dim() for d in dims}) < len(dims):
+        return None
+    gone = {d % x.dim() for d in dims}
+    kept = [(1 if i in gone else n) for i, n in enumerate(x.shape) if keepdim or i not in gone]
+    return None if 0 in x.shape else _ordered(*kept)
+
+
+def _picked(x: torch.Tensor, indices: Any) -> Layout | None:
+    """Rows of a table."""
+    if len(indices) != 1 or indices[0] is None or not x.dim() or not in_order(x):
+        return None
+    index = indices[0]
+    if index.dtype not in (torch.int64, torch.int32) or not in_order(index):
+        return None
+    return _ordered(*index.shape, *x.shape[1:]) if 1 not in (*index.shape, *x.shape) else None
+
+
+_RULES: dict[Any, Rule] = {
+    **dict.fromkeys(
+        overloads(
+            "abs elu exp gelu hardsigmoid hardswish hardtanh leaky_relu log neg relu "
+            "relu6 rsqrt sigmoid silu softplus sqrt tanh"
+        ),
+        _as_first,
+    ),
+    **dict.fromkeys(overloads("clamp.default clamp_min.default"), _with_numbers),
+    **dict.fromkeys(overloads("eq.Scalar ne.Scalar lt.Scalar le.Scalar gt.Scalar ge.Scalar"), _asks_first),
+    **dict.fromkeys(
+        overloads("add.Tensor sub.Tensor mul.Tensor div.Tensor maximum minimum pow.Tensor_Scalar pow.Tensor_Tensor"),
+        _as_larger,
+    ),
+    torch.ops.aten.layer_norm.default: _layer_norm,
+    torch.ops.aten.batch_norm.default: _batch_norm,
+    torch.ops.aten.group_norm.default: _group_norm,
+    torch.ops.aten.linear.default: _linear,
+    torch.ops.aten.matmul.default: _matmul,
+    torch.ops.aten.scaled_dot_product_attention.default: _attention,
+    torch.ops.aten.conv1d.default: _convolution(1),
+    torch.ops.aten.conv2d.default: _convolution(2),
+    torch.ops.aten.conv3d.default: _convolution(3),
+    torch.ops.aten.adaptive_avg_pool2d.default: _adaptive,
+    **dict.fromkeys(overloads("upsample_nearest2d.vec upsample_bilinear2d.vec upsample_bicubic2d.vec"), _upsampled),
+    torch.ops.aten.pad.default: _padded,
+    torch.ops.aten.cat.default: _cat,
+    torch.ops.aten.mean.dim: _reduced,
+    torch.ops.aten.index.Tensor: _picked,
+}
+
+
+def layout_of(overload: Any, args: Any, kwargs: Any) -> Layout | None:
+    rule = _RULES.get(overload)
+    if rule is None:
+        return None
+    try:
+        return rule(*args, **kwargs)
+    except (TypeError, IndexError, RuntimeError):
+        return None  # torch says what is wrong
