@@ -18,7 +18,7 @@ using tmeter::Finding;
 constexpr uint32_t kPart = TMETER_METRIC_PART | TMETER_METRIC_DETAIL;
 
 constexpr plugins::ModelFigure kFigures[] = {
-    {"fits", "fits", "", TMETER_UNIT_COUNT,
+    {"fits", "fits", "yes/no", TMETER_UNIT_COUNT,
      "1 when fit_bytes is within the memory of serving.devices devices, else 0",
      TMETER_BETTER_HIGHER},
     {"fit_bytes", "needed", "B", TMETER_UNIT_BYTE,
@@ -53,7 +53,7 @@ constexpr plugins::ModelFigure kFigures[] = {
     {"fit_max_image", "largest image", "px", TMETER_UNIT_OTHER,
      "pixels of each side of a square image with which the model fits, the batch as it is",
      TMETER_BETTER_HIGHER},
-    {"fits_training", "training fits", "", TMETER_UNIT_COUNT,
+    {"fits_training", "training fits", "yes/no", TMETER_UNIT_COUNT,
      "1 when step_peak_bytes is within the memory of the device, else 0", TMETER_BETTER_HIGHER},
     {"fit_max_training_batch", "largest training batch", "", TMETER_UNIT_COUNT,
      "batch of the inputs with which step_peak_bytes fits", TMETER_BETTER_HIGHER},

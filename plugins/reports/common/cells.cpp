@@ -26,6 +26,11 @@ std::string_view sign_of(const Cell& cell) {
   return cell.is_zero_by_rule() ? "0ʳ" : "";
 }
 
+/// The unit of a figure that is 1 or 0 and said in words (abi.md).
+bool is_yes_or_no(const Cell& cell, const Metric& metric) {
+  return metric.unit() == "yes/no" && (cell.real() == 0 || cell.real() == 1);
+}
+
 std::string marked(const Cell& cell, const Metric& metric, std::string number) {
   if (cell.assumed()) return "~" + number;
   if (!cell.partial()) return number;
@@ -103,6 +108,7 @@ std::optional<std::string_view> status_of(const Cell& cell, const Metric& metric
 std::string shown(const Cell& cell, const Metric& metric) {
   if (!cell.partial() && !cell.assumed())
     if (const auto sign = sign_of(cell); !sign.empty()) return std::string(sign);
+  if (is_yes_or_no(cell, metric)) return marked(cell, metric, cell.real() == 0 ? "no" : "yes");
   if (cell.real() == 0) return marked(cell, metric, "0");
   return marked(cell, metric,
                 tmeter::scaled(cell.real(), metric.unit_kind(), metric.unit()).text());
@@ -111,7 +117,7 @@ std::string shown(const Cell& cell, const Metric& metric) {
 std::string shown_in_full(const Cell& cell, const Metric& metric) {
   const auto kind = metric.unit_kind();
   const bool count = kind == TMETER_UNIT_COUNT || kind == TMETER_UNIT_OP;
-  if (!count || !cell.is_int()) return shown(cell, metric);
+  if (!count || !cell.is_int() || is_yes_or_no(cell, metric)) return shown(cell, metric);
   return marked(cell, metric, tmeter::grouped(cell.count().value()));
 }
 

@@ -25,7 +25,7 @@ inline constexpr std::string_view kPageStyle = R"(
 body { margin: 0 auto; padding: 1rem 1.5rem; max-width: 120rem; background: var(--ground); color: var(--text);
   font: 15px/1.45 system-ui, sans-serif; }
 h1 { font-size: 1.4rem; margin: 0 0 .5rem; overflow-wrap: anywhere; } h2 { font-size: 1.05rem; margin: 1.4rem 0 .4rem; }
-code, .n { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .92em; }
+code, .n { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .88em; }
 .sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(16rem, 1fr)); gap: 1rem; }
 .sides section { border: 1px solid var(--line); border-radius: .4rem; padding: .3rem .8rem; overflow-wrap: anywhere; }
 .sides h2 { margin: .2rem 0; color: var(--quiet); font-size: .85rem; } .sides p { margin: .2rem 0; }
@@ -33,8 +33,8 @@ code, .n { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: 
 th, td { border-bottom: 1px solid var(--line); padding: .2rem .6rem; text-align: left; vertical-align: top; white-space: nowrap; }
 thead th { background: var(--band); color: var(--quiet); font-weight: 600; } thead th[colspan] { border-left: 1px solid var(--line); text-align: center; }
 thead tr:last-child th:not(:first-child):not([colspan]), .modules thead tr:last-child th { text-align: right; }
-.n { text-align: right; } .good { color: var(--good); } .bad { color: var(--bad); } .none { color: var(--quiet); }
-.m { white-space: normal; overflow-wrap: anywhere; min-width: 11rem; max-width: 26rem; } .m span { color: var(--quiet); font-size: .85em; }
+.n { text-align: right; padding-inline: .35rem; } .good { color: var(--good); } .bad { color: var(--bad); } .none { color: var(--quiet); }
+.m { white-space: normal; overflow-wrap: anywhere; min-width: 11.5rem; box-sizing: border-box; max-width: 26rem; } .m span { color: var(--quiet); font-size: .85em; }
 .added td { background: var(--added); } .removed td { background: var(--removed); }
 .renamed .m { background: var(--renamed); } .redefined .m { background: var(--redefined); }
 .d1 { padding-left: 1.2rem; } .d2 { padding-left: 1.9rem; } .d3 { padding-left: 2.6rem; } .d4 { padding-left: 3.3rem; }
@@ -54,6 +54,7 @@ th button:hover, th[aria-sort] button { color: var(--text); }
 th[aria-sort] button::after { content: " ▼"; content: " ▼" / ""; } th[aria-sort=ascending] button::after { content: " ▲"; content: " ▲" / ""; }
 tr[hidden] { display: none !important; }
 .flat .m { padding-left: .6rem; }
+.metrics { display: flex; flex-wrap: wrap; gap: .2rem .8rem; } .metrics label { white-space: nowrap; }
 @media (max-width: 600px) {
   body { padding: .8rem; }
   .totals thead { display: none; }
@@ -73,7 +74,7 @@ tr[hidden] { display: none !important; }
   .modules td.n:nth-child(4n)::before { content: "→ "; color: var(--quiet); }
   .added, .added td { background: var(--added); } .removed, .removed td { background: var(--removed); }
 }
-.order { display: none; } @media (max-width: 600px) { .order { display: inline; } }
+.order { display: none; } @media (max-width: 600px) { .order { display: inline; } .metrics { display: none; } }
 )";
 
 /// Makes the table of modules searchable and sortable: a number's cell has it as data-v. Without it
@@ -137,6 +138,39 @@ const order = make("select", {}, make("option", { value: "" }, "as in the model"
   ...titles.map((title, i) => make("option", { value: String(4 * i + 4) }, "change of " + title)));
 order.addEventListener("change", () => order.value === "" ? sortBy(0, "") : sortBy(Number(order.value), order.value === "0" ? "ascending" : "descending"));
 tools.append(make("label", { className: "order" }, "Order ", order));
+
+// Metrics that do not fit beside each other are left out, to be chosen again: first those that change as an earlier one does.
+const wide = table.closest(".wide"), phone = matchMedia("(max-width: 600px)"), [groups, subheads] = table.tHead.rows;
+const boxes = titles.map((title, i) => {
+  const box = make("input", { type: "checkbox", checked: true });
+  box.addEventListener("change", () => {
+    removeEventListener("resize", fit);
+    show(i, box.checked);
+  });
+  return box;
+});
+const show = (i, shown) => {
+  boxes[i].checked = shown;
+  groups.cells[i + 2].hidden = !shown;
+  for (const [row, first] of [[subheads, 4 * i], ...rows.map((row) => [row, 4 * i + 2])])
+    for (let k = 0; k < 4; ++k) row.cells[first + k].hidden = !shown;
+};
+const relative = [...document.querySelectorAll(".totals tbody tr")].map((row) => row.cells[4].textContent);
+const leastFirst = titles.map((_, i) => i).reverse()
+  .sort((a, b) => Number(relative.indexOf(relative[a]) === a) - Number(relative.indexOf(relative[b]) === b));
+const fit = () => {
+  titles.forEach((_, i) => boxes[i].checked || show(i, true));
+  for (const i of leastFirst.slice(0, -1))
+    if (!phone.matches && wide.scrollWidth > wide.clientWidth) show(i, false);
+};
+if (titles.length > 1) {
+  const choice = make("div", { className: "metrics" }, ...titles.map((title, i) => make("label", {}, boxes[i], " " + title)));
+  choice.setAttribute("role", "group");
+  choice.setAttribute("aria-label", "metrics of the modules");
+  tools.append(choice);
+  fit();
+  addEventListener("resize", fit);
+}
 
 heads.forEach((th, column) => {
   const button = make("button", { type: "button" }, ...th.childNodes);

@@ -80,6 +80,27 @@ test("on a phone the modules of a comparison are a list that does not scroll sid
     await becomes(() => shown(page), names);
   }));
 
+test("metrics of modules are as many as fit, and chosen by hand", () =>
+  withPage(makeComparison("wide-diff", "models/mobilenet_v2.pt2", "models/mobilenet_v3_large.pt2"), { viewport: { width: 1400, height: 900 } }, async ({ page }) => {
+    const choice = page.getByRole("group", { name: "metrics of the modules" });
+    const chosen = () => choice.locator("label:has(:checked)").allInnerTexts().then((all) => all.map((text) => text.trim()));
+    const heads = () => page.locator(".modules [scope=colgroup]:visible").allInnerTexts();
+    const fits = () => page.locator(".wide").last().evaluate((e) => e.scrollWidth <= e.clientWidth);
+    // Two FLOPs are a MAC and four bytes a parameter: these change in the same proportion.
+    await becomes(heads, ["params", "MACs", "output mem"]);
+    assert.deepEqual(await chosen(), await heads());
+    assert.ok(await fits());
+    await page.setViewportSize({ width: 900, height: 900 });
+    await becomes(heads, ["params"]);
+    assert.ok(await fits());
+    await choice.getByRole("checkbox", { name: "param mem" }).check();
+    await becomes(heads, ["params", "param mem"]);
+    await page.setViewportSize({ width: 1400, height: 900 });
+    await becomes(chosen, ["params", "param mem"]);
+    await page.getByRole("button", { name: "in %" }).nth(1).click();
+    await becomes(() => page.locator(".modules th[aria-sort]").evaluate((e) => [...e.parentElement!.children].indexOf(e)), 15);  // of the fourth metric
+  }));
+
 test("a script that got into a comparison would not run", () => {
   const evil = "<script>document.title = 'owned'</script><img src='data:,' onerror=\"document.title='owned'\"><style>body { color: red }</style>";
   const file = path("evil-diff.html");

@@ -56,7 +56,8 @@ function clipped(): string[] {
     if (element.clientWidth === 0 || element.scrollWidth <= element.clientWidth + 1) continue;
     if (element.closest("svg, .print-sheet, .u-wrap, .map, .strip")) continue;
     const { overflowX, textOverflow, display } = getComputedStyle(element);
-    if (display === "inline" || overflowX === "auto" || overflowX === "scroll") continue;
+    const scrolls = overflowX === "auto" || overflowX === "scroll";
+    if (display === "inline" || (scrolls && !element.matches(".wide"))) continue;  // all of a comparison is in sight
     const isCut = [element, ...element.querySelectorAll<HTMLElement>("*")].some((each) => getComputedStyle(each).textOverflow === "ellipsis");
     if (isCut && element.matches(".cell") && element.querySelector("[title], [data-tip]") && !element.querySelector(".figure")) continue;
     if (textOverflow === "ellipsis" && element.closest("[title], [data-tip]") && !element.closest(".figure, .card")) continue;
@@ -86,6 +87,8 @@ function empty(): string[] {
       if (data[i + 3]! > 128 && curves.some((curve) => curve.every((v, k) => Math.abs(v - data[i + k]!) < 24))) ++drawn;
     if (drawn < 5) found.push(`${plot.getAttribute("aria-label")}: ${curves.length} curves`);
   }
+  const says = (card: HTMLElement) => card.querySelector<HTMLElement>(".value")?.innerText.trim() ?? "";
+  for (const card of document.querySelectorAll<HTMLElement>(".plugin-cards .card")) if (/^0(\s|$)/.test(says(card)) || /^fits \d/.test(card.innerText)) found.push(`a card that says nothing: ${card.innerText}`);
   for (const [what, inside] of [["histogram", "path[d^=M]"], ["bars", "li"], ["map", ".tile"], ["graph-box", ".box"], ["chart", ".plot, .bars"]])
     for (const chart of document.querySelectorAll(`.${what}`)) if (!chart.querySelector(inside!)) found.push(`${what} without ${inside}`);
   return found;

@@ -61,6 +61,11 @@ const numerator = (unit: string) => unit.split("/")[0] ?? "";
 const isRate = (unit: string) =>
   unit === "IPS" || (unit.length > 2 && unit.endsWith("/s")) || (unit.includes("/") && counted.has(numerator(unit)));
 
+/** The unit of a figure that is 1 or 0 and said in words (abi.md). */
+export const yesNo = "yes/no";
+const inWords = (v: number, unit: string): string | undefined =>
+  unit !== yesNo || (v !== 0 && v !== 1) ? undefined : v === 1 ? "yes" : "no";
+
 const kinds = new Map<string, number>([["B", UnitKind.byte], ["s", UnitKind.second], ["J", UnitKind.joule], ["W", UnitKind.watt]]);
 
 /** The kind of a unit that a series states by its symbol. */
@@ -111,7 +116,8 @@ export function figure(cell: RawCell | undefined, metric: Metric, doubt: Doubt =
       return { number: `${sign(metric, doubt)}0`, unit: "" };
   }
   const v = valueOf(cell);
-  const text = v === 0 ? { number: "0", unit: "" } : scaled(v, metric.unit_kind, metric.unit);
+  const word = inWords(v, metric.unit);
+  const text = word !== undefined ? { number: word, unit: "" } : v === 0 ? { number: "0", unit: "" } : scaled(v, metric.unit_kind, metric.unit);
   return { number: `${sign(metric, doubt)}${text.number}`, unit: text.unit };
 }
 
@@ -129,7 +135,7 @@ export function exact(cell: RawCell | undefined, metric: Metric, doubt: Doubt = 
   if (kind === "in module") return "in the figure of a module around it, which a plugin gives as a whole";
   const digits = integerOf(cell);
   const number = digits !== undefined ? grouped(digits) : String(valueOf(cell));
-  const text = metric.unit ? `${number} ${metric.unit}` : number;
+  const text = inWords(valueOf(cell), metric.unit) ?? (metric.unit ? `${number} ${metric.unit}` : number);
   const note = kind === "zero by rule" ? " (zero by rule)" : "";
   const word = { none: "", bound: metric.aggregation <= 1 ? "at least " : "about ", assumed: "under an assumption " };
   return `${word[doubt]}${text}${note}`;

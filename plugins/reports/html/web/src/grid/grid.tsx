@@ -51,7 +51,7 @@ export function Grid(props: GridProps) {
   const box = useRef<HTMLDivElement>(null);
   const [scroll, setScroll] = useState({ top: 0, height: 600 });
   const active = props.selected === undefined ? -1 : rows.indexOf(props.selected);
-  const header = rowHeight;
+  const header = rowHeight, fewest = 4, scrollBar = 18;  // at most as high as the rows, with room for the text without any
 
   useLayoutEffect(() => {
     const element = box.current!;
@@ -87,6 +87,7 @@ export function Grid(props: GridProps) {
 
   return (
     <div class="grid" role={tree ? "treegrid" : "grid"} aria-label={props.label} ref={box} tabIndex={0}
+         style={{ maxHeight: `${header + contentHeight(Math.max(rows.length, fewest)) + scrollBar}px`, maxWidth: `${widest(columns)}rem` }}
          aria-rowcount={rows.length + 1} aria-colcount={columns.length}
          aria-activedescendant={active >= visible.first && active < visible.last ? rowId(props.selected!) : undefined}
          onScroll={(e) => setScroll({ top: e.currentTarget.scrollTop, height: e.currentTarget.clientHeight - header })}
@@ -122,6 +123,12 @@ export function Grid(props: GridProps) {
       {rows.length === 0 ? <p class="empty">{props.empty}</p> : null}
     </div>
   );
+}
+
+/** Figures stay near the names that they belong to, on however wide a screen. */
+function widest(columns: Column[]): number {
+  const forTexts = 46;  // rem, of all columns without a width of their own
+  return columns.reduce((sum, { width }) => sum + (/^[\d.]+rem$/.test(width) ? parseFloat(width) : 0), forTexts);
 }
 
 function Head({ column, index, sort, onSort }: { column: Column; index: number } & GridProps) {

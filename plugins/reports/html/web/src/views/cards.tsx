@@ -2,10 +2,10 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Provenance, provenanceName, severityName } from "../data/codes";
-import { isKnown, kindOf } from "../data/cell";
+import { isKnown, kindOf, valueOf } from "../data/cell";
 import type { Report } from "../data/report";
 import type { Metric } from "../data/raw";
-import { countOf, exact, figure, joined, percent } from "../format/units";
+import { countOf, exact, figure, joined, percent, yesNo } from "../format/units";
 import { shareable, type App } from "../state/app";
 import { aboutFigure } from "./metric_text";
 import { useNarrow } from "./size";
@@ -38,7 +38,8 @@ export function Cards({ report, app }: { report: Report; app?: App }) {
         ? <div class="plugins">{byPlugin(rest).map(([plugin, own]) => (
             <div key={plugin} class="plugin-cards" role="group" aria-label={plugin}>
               <h2>{plugin}</h2>
-              <div class="cards">{own.map((each) => <MetricCard key={each.metric.id} {...{ report, app, ...each }} />)}</div>
+              <div class="cards">{own.filter((each) => !isZero(each.metric)).map((each) => <MetricCard key={each.metric.id} {...{ report, app, ...each }} />)}</div>
+              <Zeros metrics={own.map(({ metric }) => metric).filter(isZero)} />
             </div>))}</div>
         : null}
     </section>
@@ -62,16 +63,26 @@ function byPlugin<T extends { metric: Metric }>(all: T[]): [plugin: string, own:
   return [...groups];
 }
 
+/** "0: buffers, missing": a card each would say no more. */
+function Zeros({ metrics }: { metrics: Metric[] }) {
+  if (metrics.length === 0) return null;
+  return (
+    <p class="zeros quiet">0: {metrics.map((metric, i) => (
+      <span key={metric.id} data-tip={aboutFigure(metric.total, metric, "none")}>{i > 0 ? ", " : ""}{metric.title}</span>))}</p>
+  );
+}
+
 const mostInShort = 3;
 
 /** "4.09 G MACs · 25.56 M params · 2 findings" */
 function inShort(report: Report, totals: { metric: Metric; index: number }[]): string {
   const known = totals.filter(({ metric }) => isKnown(metric.total)).slice(0, mostInShort);
   const texts = known.map(({ metric, index }) => `${joined(figure(metric.total, metric, report.doubtOf(index, 0)))} ${metric.title}`);
-  const n = report.summary.findings.length;
+  const n = report.summary.findings.length + report.summary.warnings.length;
   return [...texts, n > 0 && countOf(n, "finding")].filter(Boolean).join(" · ") || "totals";
 }
 
+const isZero = (metric: Metric) => isKnown(metric.total) && valueOf(metric.total) === 0 && metric.unit !== yesNo;
 const hasTotal = (metric: Metric) =>
   !metric.of_tensors && kindOf(metric.total) !== "none" && metric.provenance !== Provenance.unavailable;
 
@@ -102,6 +113,7 @@ const fits = 18;  // characters in a card
 /** All digits, where they are not what the card says anyway; rather without a unit than cut. */
 function exactNote(metric: Metric, shown: string): string {
   const text = exact(metric.total, metric);
+  if (metric.unit === yesNo) return "";
   if (!/\d,\d/.test(text)) return shown === metric.unit ? "" : metric.unit;
   return text.length > fits ? text.split(" ")[0]! : text;
 }
