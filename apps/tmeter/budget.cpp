@@ -287,7 +287,9 @@ BudgetTargets targets_of(const CommandLine& line, const std::vector<BudgetCheck>
                   "--update writes " + line.config + "; --report goes without it");
     out.all = {{"text", ""}, {"", line.config}};
     for (const auto& c : checks)
-      if (is_wanted(c, line) && !c.report.empty()) out.all.push_back({"json", c.report});
+      if (is_wanted(c, line) && !c.report.empty()) {
+        out.all.push_back({"json", c.report});
+      }
     for (const auto& c : checks) require_own_files(out.all, c.model);
     return out;
   }
@@ -304,6 +306,30 @@ BudgetTargets targets_of(const CommandLine& line, const std::vector<BudgetCheck>
   out.reports = out.all.size();
   return out;
 }
+
+/// The folders of saved reports, which a new repository does not have before its first --update.
+/// Those that were made go again unless a report came to lie in them. A folder that cannot be made
+/// is reported by the attempt to write into it.
+class ReportFolders {
+ public:
+  explicit ReportFolders(const std::vector<ReportTarget>& targets) {
+    for (const auto& t : targets) make(std::filesystem::path(t.file).parent_path());
+  }
+  ~ReportFolders() {
+    for (auto it = made_.rbegin(); it != made_.rend(); ++it) rmdir(it->c_str());
+  }
+  ReportFolders(const ReportFolders&) = delete;
+  ReportFolders& operator=(const ReportFolders&) = delete;
+
+ private:
+  void make(const std::filesystem::path& folder) {
+    if (folder.empty() || access(folder.c_str(), F_OK) == 0) return;
+    make(folder.parent_path());
+    std::error_code failed;
+    if (std::filesystem::create_directory(folder, failed)) made_.push_back(folder);
+  }
+  std::vector<std::filesystem::path> made_;
+};
 
 }  // namespace
 
@@ -327,6 +353,7 @@ int budget_command(const Arguments& arguments) {
   const auto checks = checks_of(file, line);
   const auto targets = targets_of(line, checks);
   measure_if_auto(line.settings, line.verbosity < 0);
+  const ReportFolders folders(line.update ? targets.all : std::vector<ReportTarget>{});
   return run_supervised(line, targets.all, [&](Session& session) {
     return check_budgets(session, line, file, checks, targets);
   });

@@ -70,17 +70,21 @@ SavedReport report_of(Session& session, const std::string& path,
 void compare_values(Session& session, const Source& before, const Source& after, Report& report) {
   auto& notes = report.comparison.notes;
   const auto pairs = tensor_pairs(report);
+  // Of a program, the modules that differ say it.
+  const auto &of_before = *report.comparison.before->graph, &of_after = *report.graph;
+  if (of_before.property("content") == "weights" && of_after.property("content") == "weights")
+    for (auto& line : describe_unpaired(of_before, of_after, pairs))
+      notes.push_back(std::move(line));
   if (pairs.empty()) return;
   if (!before || !after) {
     notes.push_back("weights: values are not compared: a saved report has none");
     return;
   }
-  const Graph &graph_before = *report.comparison.before->graph, &graph_after = *report.graph;
-  Decoders of_before(session.registry(), graph_before, session.log());
-  Decoders of_after(session.registry(), graph_after, session.log());
-  const TensorBytes bytes_before(before->file, &of_before), bytes_after(after->file, &of_after);
-  const auto changes =
-      compare_weights(pairs, {graph_before, bytes_before}, {graph_after, bytes_after});
+  Decoders decoders_before(session.registry(), of_before, session.log());
+  Decoders decoders_after(session.registry(), of_after, session.log());
+  const TensorBytes bytes_before(before->file, &decoders_before),
+      bytes_after(after->file, &decoders_after);
+  const auto changes = compare_weights(pairs, {of_before, bytes_before}, {of_after, bytes_after});
   std::vector<const Tensor*> changed;
   for (const auto& c : changes.changed) changed.push_back(c.after);
   mark_changed(report, changed);

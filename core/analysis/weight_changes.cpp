@@ -215,4 +215,50 @@ std::vector<std::string> describe(const WeightChanges& changes) {
   return out;
 }
 
+namespace {
+
+using ByName = std::map<std::string_view, const Tensor*>;
+
+/// "weights: 7 tensors are in the model before alone: a, b, c, d, e, …"; nothing without any.
+void add_names(const char* one, const char* many, const std::vector<std::string>& names,
+               std::vector<std::string>& out) {
+  if (names.empty()) return;
+  std::string text = "weights: " + count_text(names.size(), one, many) + ": ";
+  for (size_t i = 0; i < std::min(names.size(), kNamed); ++i)
+    text += (i == 0 ? "" : ", ") + names[i];
+  out.push_back(text + (names.size() > kNamed ? ", …" : ""));
+}
+
+}  // namespace
+
+std::vector<std::string> describe_unpaired(const Graph& before, const Graph& after,
+                                           const TensorPairs& pairs) {
+  const auto unpaired = [&](const Graph& graph, auto&& side) {
+    ByName out;
+    for (const auto& t : graph.tensors())
+      if (t.canonical == &t) out.emplace(t.name, &t);
+    for (const auto& p : pairs) out.erase(side(p)->name);
+    return out;
+  };
+  const auto old = unpaired(before, [](const auto& p) { return p.first; });
+  const auto fresh = unpaired(after, [](const auto& p) { return p.second; });
+  std::vector<std::string> shapes, gone, added, out;
+  for (const auto& [name, t] : old) {
+    const auto it = fresh.find(name);
+    const auto text = printable(std::string(name));
+    if (it == fresh.end())
+      gone.push_back(text);
+    else
+      shapes.push_back(text + " " + shape_text(t->dims) + " → " + shape_text(it->second->dims));
+  }
+  for (const auto& [name, t] : fresh)
+    if (!old.contains(name)) added.push_back(printable(std::string(name)));
+  add_names(" tensor has another shape", " tensors have another shape", shapes, out);
+  add_names(" tensor is in the model before alone", " tensors are in the model before alone", gone,
+            out);
+  add_names(" tensor is in the model after alone", " tensors are in the model after alone", added,
+            out);
+  return out;
+}
+
 }  // namespace tmeter::core

@@ -43,4 +43,8 @@ WeightChanges compare_weights(const TensorPairs& pairs, const ReadableWeights& b
 /// could not be read.
 std::vector<std::string> describe(const WeightChanges& changes);
 
+/// One sentence each: tensors of another shape, and those of one model alone.
+std::vector<std::string> describe_unpaired(const Graph& before, const Graph& after,
+                                           const TensorPairs& pairs);
+
 }  // namespace tmeter::core

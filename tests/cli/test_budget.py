@@ -68,6 +68,16 @@ class BudgetTest(CliTest):
         self.budget(status=0)
         self.assertEqual(tmeter("show", self.folder / "saved.json", "--assert", "params == 25557032").returncode, 0)
 
+    def test_update_makes_the_folder_of_a_report(self):
+        self.file.write_text(FILE.replace("saved.json", "budgets/of/resnet.json"))
+        model = (self.folder / "gpt2_like.pt2").read_bytes()
+        (self.folder / "gpt2_like.pt2").unlink()
+        self.budget("--update", status=4)
+        self.assertFalse((self.folder / "budgets").exists())
+        (self.folder / "gpt2_like.pt2").write_bytes(model)
+        self.budget("--update", status=0)
+        self.assertTrue((self.folder / "budgets/of/resnet.json").exists())
+
     def test_why_names_modules(self):
         self.budget("--update", status=0)
         shutil.copy(self.folder / "resnet50.pt2", self.folder / "mobilenet_v2.pt2")

@@ -43,6 +43,28 @@ class Weights(CliTest):
                                  "weights: conv.weight: 4 of 4 elements differ, by at most 0.5, SQNR 14.77 dB"])
         self.assertEqual([row["after"]["path"] for row in document["modules"] if "figures" in row["differs"]], ["conv"])
 
+    def test_tensors_of_one_model_alone_are_named(self):
+        one = ("F32", [2, 2], floats(1, 2, 3, 4))
+        before = file_of(a__weight=one, b__weight=one, b__bias=("F32", [2], floats(0, 0)))
+        after = file_of(a__weight=("F32", [4], floats(1, 2, 3, 4)), b__weight=one, c__weight=one)
+        _, notes = self.diff(before, after)
+        self.assertEqual(notes, ["weights: 1 tensor has another shape: a.weight [2, 2] → [4]",
+                                 "weights: 1 tensor is in the model before alone: b.bias",
+                                 "weights: 1 tensor is in the model after alone: c.weight",
+                                 "weights: 1 tensor has equal values"])
+
+    def test_what_files_of_weights_do_not_have_is_no_column(self):
+        before, after = file_of(w=("F32", [2], floats(1, 2))), file_of(w=("F32", [2], floats(1, 4)))
+        document, _ = self.diff(before, after)
+        self.assertEqual([metric["id"] for metric in document["metrics"]], ["params", "param_bytes"])
+        # Means 1.5 and 2.5, standard deviations 0.5 and 1.5; no element is 0.
+        document, _ = self.diff(before, after, "-p", "param-stats")
+        self.assertEqual([metric["id"] for metric in document["metrics"]], ["mean", "std", "min", "max", "sparsity"])
+        text = tmeter("diff", self.folder / "before.safetensors", self.folder / "after.safetensors", "-p", "param-stats").stdout
+        self.assertRegex(text, r"mean +1\.50 +2\.50 +\+1 ")
+        self.assertRegex(text, r"max +2 +4 +\+2 ")
+        self.assertRegex(self.diff(before, after, "--columns", "macs")[0]["metrics"][0]["id"], "macs")
+
     def test_nan_comes_first(self):
         before = file_of(a__weight=("F32", [2], floats(1, 2)), b__weight=("F32", [2], floats(3, 4)))
         after = file_of(a__weight=("F32", [2], floats(-9, 2)), b__weight=("F32", [2], floats(math.nan, 4)))
@@ -61,7 +83,7 @@ class Weights(CliTest):
 
     def test_other_shapes_are_not_compared(self):
         _, notes = self.diff(file_of(w=("F32", [2], floats(1, 2))), file_of(w=("F32", [3], floats(1, 2, 3))))
-        self.assertEqual(notes, [])
+        self.assertEqual(notes, ["weights: 1 tensor has another shape: w [2] → [3]"])
 
     def test_files_without_weights_and_saved_reports_say_so(self):
         done = tmeter("diff", MODELS / "resnet50.pt2", MODELS / "resnet50.pt2")

@@ -26,9 +26,15 @@ std::string with_sign(std::string text, bool negative, bool zero) {
   return (negative ? std::string(kMinus) : "+") + text;
 }
 
+/// By default, metrics that are not details; of tensors, too, whose totals are compared.
+bool is_shown_unasked(const Report& report, const Metric& metric) {
+  return reports::is_readable(report, metric) ||
+         (metric.of_tensors() && !metric.detail() && report.total(metric).known());
+}
+
 bool is_wanted(const Report& report, const Metric& metric) {
   const auto ids = reports::split(report.view("columns"));
-  if (ids.empty()) return reports::is_readable(report, metric);
+  if (ids.empty()) return is_shown_unasked(report, metric);
   return std::any_of(ids.begin(), ids.end(),
                      [&](auto id) { return id == metric.id() || id == "all"; });
 }
@@ -44,6 +50,12 @@ std::vector<Column> common_columns(const Report& before, const Report& after) {
     const auto it = known.find(m.id());
     if (it != known.end() && is_wanted(after, m)) columns.push_back({it->second, m});
   }
+  // Operators of files of weights: not a figure in sight.
+  const auto is_nowhere = [&](const Column& c) {
+    return before.total(c.before).is_unavailable() && after.total(c.after).is_unavailable();
+  };
+  if (after.view("columns").empty() && !std::all_of(columns.begin(), columns.end(), is_nowhere))
+    std::erase_if(columns, is_nowhere);
   return columns;
 }
 
