@@ -308,8 +308,8 @@ BudgetTargets targets_of(const CommandLine& line, const std::vector<BudgetCheck>
 }
 
 /// The folders of saved reports, which a new repository does not have before its first --update.
-/// Those that were made go again unless a report came to lie in them. A folder that cannot be made
-/// is reported by the attempt to write into it.
+/// New folders in which no report came to lie are removed. A folder that cannot be made is reported
+/// by the attempt to write into it.
 class ReportFolders {
  public:
   explicit ReportFolders(const std::vector<ReportTarget>& targets) {
