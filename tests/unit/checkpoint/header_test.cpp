@@ -42,6 +42,7 @@ TEST(SafetensorsHeader, SaysWhereEachTensorLies) {
   const auto& t = h.tensors()[0];
   EXPECT_EQ(t.name, "a.b");
   EXPECT_EQ(t.dtype, TMETER_DTYPE_BFLOAT16);
+  EXPECT_EQ(t.element, "");  // torch has the type
   EXPECT_EQ(t.dims, (std::vector<int64_t>{2, 3}));
   EXPECT_EQ(t.end, static_cast<int64_t>(kGood.size()));
   EXPECT_EQ(t.end - t.begin, 12);
@@ -52,6 +53,13 @@ TEST(SafetensorsHeader, FourBitFloatsHaveTheSizesOfTheFile) {
   EXPECT_EQ(h.tensors()[1].dtype, TMETER_DTYPE_FLOAT4_E2M1FN_X2);
   EXPECT_EQ(h.tensors()[1].element, "F4");
   EXPECT_EQ(h.tensors()[1].dims, (std::vector<int64_t>{8}));
+}
+
+TEST(SafetensorsHeader, TypesThatTorchLacksKeepTheirName) {
+  const auto six = file(R"({"a":{"dtype":"F6_E2M3","shape":[4],"data_offsets":[0,3]}})", 3);
+  const Header h(six);
+  EXPECT_EQ(h.tensors()[0].dtype, TMETER_DTYPE_UNDEFINED);
+  EXPECT_EQ(h.tensors()[0].element, "F6_E2M3");
 }
 
 TEST(SafetensorsHeader, EmptyTensorsBetweenOthersAreNoOverlap) {

@@ -91,6 +91,7 @@ TEST(SafetensorsRefusals, TypesAndShapes) {
   expect_complaint(tensor("F32", "[-2]", "[0,8]", 8), "negative -2");
   expect_complaint(tensor("F32", "[4611686018427387904,4]", "[0,8]", 8), "more elements than any");
   expect_complaint(tensor("F32", "[3]", "[0,8]", 8), "needs 12 bytes, its data_offsets hold 8");
+  expect_complaint(tensor("F32", "[2]", "[0,16]", 16), "needs 8 bytes, its data_offsets hold 16");
   expect_complaint(tensor("F4", "[3]", "[0,1]", 1), "its shape needs 1 bytes");
 }
 
@@ -115,10 +116,13 @@ TEST(SafetensorsRefusals, EachByteBelongsToOneTensor) {
   EXPECT_EQ(complaint(two(a, R"([2],"data_offsets":[2,4])", 4)), "accepted");
   EXPECT_EQ(complaint(two(R"([2],"data_offsets":[2,4])", a, 4)), "accepted");
   expect_complaint(two(a, R"([2],"data_offsets":[1,3])", 3), "overlaps another one");
+  expect_complaint(two(R"([2],"data_offsets":[1,3])", a, 3), "overlaps another one");
+  expect_complaint(two(a, R"([3],"data_offsets":[2,4])", 4), "its data_offsets hold 2");
   expect_complaint(two(a, R"([2],"data_offsets":[5,7])", 7), "lies behind a gap of 3 bytes");
   expect_complaint(two(R"([2],"data_offsets":[1,3])", R"([1],"data_offsets":[3,4])", 4),
                    "lies behind a gap of 1 bytes");
   expect_complaint(two(a, R"([2],"data_offsets":[2,4])", 9), "5 bytes after the last tensor");
+  expect_complaint(two(a, R"([2],"data_offsets":[2,4])", 5004), "5000 bytes after the last tensor");
 }
 
 TEST(SafetensorsRefusals, Metadata) {
@@ -144,7 +148,8 @@ TEST(SafetensorsHeaderPlaces, AreThoseOfTheFile) {
   EXPECT_EQ(h.tensors()[1].dims, (std::vector<int64_t>{2, 1}));
 }
 
-// torch pairs them along the last dim, which the pushed tensor has (cli.checkpoints, cli.checkpoint_bad_input).
+// torch pairs them along the last dim, which the pushed tensor has (cli.checkpoints,
+// cli.checkpoint_bad_input).
 TEST(SafetensorsHeaderPlaces, FourBitFloatsHaveTheSizesOfTheFile) {
   for (const auto* shape : {"[2,3]", "[3,2]"}) {
     const auto bytes = tensor("F4", shape, "[0,3]", 3);
