@@ -1,9 +1,9 @@
-"""The structure and costs of transformers' models by their own account: `truth.py OUT.json [TYPE…]`.
+"""The structure and costs of transformers' models by their own account: `truth.py OUT.json [TYPE…]`, or `truth.py --further OUT.json`.
 
 For each model type its default configuration, or those of CHANGES, is built on meta tensors. Recorded are config.json, the names and shapes of its
 weights (as in the module, and as written by `save_pretrained` where that differs), its parameters, the products that
 FlopCounterMode counts at three sizes, and the bytes of the cache after each. tests/blueprint/folders.py makes weightless folders
-from them.
+from them. `--further`: the same of the classes in FURTHER.
 """
 
 import json
@@ -74,6 +74,24 @@ CHANGES = {
          "layers_block_type": ["hybrid" if i % 3 == 2 else "linear_attention" for i in range(12)]},  # two shared blocks, as Zamba2-7B
     ],
 }  # fmt: skip
+
+# Further classes of a type, with few and narrow layers: other things behind the layers, other forms of layers.
+SMALL = {"num_hidden_layers": 2, "hidden_size": 256, "intermediate_size": 512, "num_attention_heads": 8, "vocab_size": 1000}
+DISTIL = {"n_layers": 2, "dim": 256, "hidden_dim": 512, "n_heads": 8, "vocab_size": 1000}
+FALCON = {k: v for k, v in SMALL.items() if k != "intermediate_size"}
+FURTHER = [
+    *(("bert", f"Bert{c}", SMALL) for c in ("Model", "ForPreTraining", "ForSequenceClassification", "ForTokenClassification", "ForNextSentencePrediction")),
+    ("roberta", "RobertaModel", SMALL), ("roberta", "RobertaForSequenceClassification", SMALL), ("roberta", "RobertaForQuestionAnswering", SMALL),
+    *(("distilbert", f"DistilBert{c}", DISTIL) for c in ("Model", "ForSequenceClassification", "ForQuestionAnswering")),
+    *(("electra", f"Electra{c}", SMALL | {"embedding_size": 64}) for c in ("ForMaskedLM", "ForPreTraining", "ForSequenceClassification")),
+    ("mpnet", "MPNetModel", SMALL), ("mpnet", "MPNetForSequenceClassification", SMALL), ("vit", "ViTModel", SMALL), ("deit", "DeiTModel", SMALL),
+    ("llama", "LlamaForSequenceClassification", SMALL | {"pad_token_id": 0}), ("llama", "LlamaForTokenClassification", SMALL),
+    ("opt", "OPTForCausalLM", {"hidden_size": 256, "word_embed_proj_dim": 128, "ffn_dim": 512, "num_hidden_layers": 2, "num_attention_heads": 8,
+                               "do_layer_norm_before": False}),  # as OPT-350M
+    ("falcon", "FalconForCausalLM", FALCON | {"new_decoder_architecture": True, "num_kv_heads": 4}),  # as Falcon-40B
+    ("marian", "MarianMTModel", {"d_model": 256, "encoder_layers": 2, "decoder_layers": 3, "vocab_size": 1000, "decoder_vocab_size": 800,
+                                 "share_encoder_decoder_embeddings": False, "pad_token_id": 5}),
+]  # fmt: skip
 
 
 def kinds_of(model_type):
@@ -186,13 +204,14 @@ def inputs_of(kind, config, main, size):
     return {"input_ids": ids(*size)}
 
 
-def measure(model_type, change):
+def measure(model_type, change, further=None):
     import torch
     import transformers
     from survey_reference import formulas
     from torch.utils.flop_counter import FlopCounterMode
 
     (kind, class_name), = kinds_of(model_type)
+    class_name = further or class_name
     if model_type in ("led", "longformer"):  # they ask whether any token has global attention
         torch.Tensor.item = lambda t: False
     config = transformers.CONFIG_MAPPING[model_type](**change)
@@ -252,14 +271,14 @@ def measure(model_type, change):
     return out
 
 
-def guarded(model_type, change):
+def guarded(model_type, change, further=None):
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(read)
         signal.alarm(SECONDS)
         try:
-            out = measure(model_type, change)
+            out = measure(model_type, change, further)
         except BaseException as e:
             out = {"failed": f"{type(e).__name__}: {str(e)[:300]}"}
         with os.fdopen(write, "w") as f:
@@ -277,7 +296,8 @@ def main():
     import transformers
     import transformers.models.auto.modeling_auto
 
-    target, wanted = sys.argv[1], sys.argv[2:]
+    further = "--further" in sys.argv
+    target, *wanted = (a for a in sys.argv[1:] if a != "--further")
     for name in ("modeling_utils", "cache_utils", "masking_utils"):
         __import__(f"transformers.{name}")
     # A mask of ones, which some models make for themselves, has no values to look at on meta tensors.
@@ -286,7 +306,9 @@ def main():
     with open(target, "a") as f:
         if not f.tell():
             print(json.dumps({"torch": torch.__version__, "transformers": transformers.__version__}), file=f)
-        for t in types:
+        for t, name, change in FURTHER if further else []:
+            print(json.dumps({"type": t, **guarded(t, change, name)}), file=f, flush=True)
+        for t in [] if further else types:
             if not kinds_of(t):
                 continue
             for change in CHANGES.get(t, [{}]):

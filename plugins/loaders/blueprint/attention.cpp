@@ -349,7 +349,10 @@ void expect_if_checked(const Model& model, const Keys& keys, int64_t found, cons
 
 Reach reach_of_layer(Model& model, size_t layer) {
   const auto& s = model.settings;
-  if (model.bidirectional || model.is("no-cache")) return {"none", 0};
+  // The classes of transformers for scores of each token return no cache.
+  if (model.bidirectional || model.is("no-cache") || is_for(model, "TokenClassification") ||
+      is_for(model, "QuestionAnswering"))
+    return {"none", 0};
   const auto window = s.integer_of_layer(kWindow, layer);
   const auto kind = s.text_of_layer({"layer_types"}, layer);
   if (kind == "full_attention" || kind == "attention" || kind == "global_attention") return {};
@@ -419,10 +422,11 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
   const Program::Calling calling(p, outer, "Attention");
   // GPT-Neo and BERT have a module inside: attn.attention, attention.self.
   const auto inside =
-      first_child(outer, {"attention", "self", "self_attention", "longformer_self_attn"});
+      first_child(outer, {"attention", "self", "self_attention", "longformer_self_attn", "attn"});
   if (inside) {
     const auto norm = find_child(outer, "self_attn_layer_norm");
-    const auto y = write_attention(model, inside, norm ? p.norm(norm, x) : x, layer, memory);
+    auto y = write_attention(model, inside, norm ? p.norm(norm, x) : x, layer, memory);
+    if (const auto behind = find_child(outer, "LayerNorm")) y = p.norm(behind, y);  // MPNet
     const auto out = find_child(outer, "output");
     if (out && is_matrix(out)) return project(model, out, y);
     return out ? feed_forward(model, out, y, layer) : y;
@@ -471,12 +475,14 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
   if (const auto bias = find_child(m, "relative_attention_bias"); bias && !memory)
     add_relative_positions(p, bias, x.dims[1]);
   const auto reach = memory ? Reach{} : reach_of_layer(model, layer);
+  // Falcon-40B's keys and values are repeated for all heads before they are kept.
+  const auto kept = model.settings.flag({"new_decoder_architecture"}, false) ? h.query : h.key;
   note_cache(model, m,
-             memory             ? "cross"
-             : h.key == h.query ? "multi-head"
-             : h.key == 1       ? "multi-query"
-                                : "grouped",
-             reach, h.key * (h.width + h.value_width));
+             memory            ? "cross"
+             : kept == h.query ? "multi-head"
+             : kept == 1       ? "multi-query"
+                               : "grouped",
+             reach, kept * (h.width + h.value_width));
   auto y = slides_by_chunks(model, m) ? attend_by_chunks(model, m, q, k, v, layer)
                                       : p.attention(q, k, v, !model.bidirectional && !memory);
   if (gated > 1) y = p.binary("aten::mul", y, p.unary("aten::sigmoid", gate));

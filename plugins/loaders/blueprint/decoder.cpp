@@ -55,16 +55,22 @@ void write_decoder(Model& model, const Module& root, const Module& stack, bool t
   const auto count = layer_count(model, stack, kLayers);
   const auto base = stack.parent();
   const auto ids = p.input("input_ids", DType(TMETER_DTYPE_INT64), {p.batch(), p.sequence()});
+  // DistilBERT's layers have a module of their own, beside the tables.
+  const bool inside = base.name() == "encoder" || base.name() == "decoder" ||
+                      (base.name() == "transformer" && find_child(base.parent(), "embeddings"));
+  const auto owner = inside && base.parent() ? base.parent() : base;
   Value x;
   {
     const Program::Calling calling(p, base, "");
-    const bool inside = base.name() == "encoder" || base.name() == "decoder";
-    const auto owner = inside && base.parent() ? base.parent() : base;
     x = in_whole_windows(model, embed(model, owner, base, ids));
     for (size_t i = 0; i < count; ++i) x = write_layer(model, stack.child(i), i, x);
     x = final_norm(model, base, without_filling(model, x, ids.dims[1]));
+    if (const auto narrow = find_child(base, "project_out")) x = project(model, narrow, x);
+    // MPNet's table of distances, which all layers share.
+    if (const auto distances = find_child(base, "relative_attention_bias"))
+      use_all(model, distances);
   }
-  x = head(model, root, base, x);
+  x = head_of_task(model, root, base, owner, x);
   for (size_t i = count; i < stack.child_count(); ++i) use_all(model, stack.child(i));
   if (text_alone)
     model.warnings.insert("the prompt is text alone: of this model of several towers, only " +
@@ -83,10 +89,7 @@ void write_image(Model& model, const Module& root, const Module& stack) {
     for (size_t i = 0; i < count; ++i) x = write_layer(model, stack.child(i), i, x);
     x = final_norm(model, base, x);
   }
-  if (const auto classifier = find_child(root, "classifier")) {
-    const auto first = p.node("aten::select", {{"self", x.id}}, {x.dims[0], x.dims[2]}, x.dtype);
-    x = p.linear(classifier, first);
-  }
+  x = head_of_task(model, root, base, base, x);
   for (size_t i = count; i < stack.child_count(); ++i) use_all(model, stack.child(i));
   finish(model, root, x);
 }

@@ -36,9 +36,9 @@ const Names kBeforeFeedForward{"pre_feedforward_layernorm",
                                "mlp_norm",
                                "mlp_ln"};
 const Names kBehindAttention{"post_self_attn_layernorm", "post_operator_norm", "post_norm1",
-                             "post_attn_norm"};
+                             "post_attn_norm", "sa_layer_norm"};
 const Names kBehindFeedForward{"post_feedforward_layernorm", "post_mlp_layernorm", "post_ffn_norm",
-                               "post_norm2"};
+                               "post_norm2", "output_layer_norm"};
 constexpr std::string_view kPostAttention =
     "post_attention_layernorm";  // before the MLP, or behind the attention
 

@@ -37,6 +37,9 @@ void expect_stated(const Model& model, const Keys& keys, int64_t found, const Te
 /// The same for checked model types only: other types may use the key differently.
 void expect_if_checked(const Model& model, const Keys& keys, int64_t found, const Tensor& t);
 
+/// The class in the configuration is for this: "MaskedLM".
+bool is_for(const Model& model, std::string_view task);
+
 /// How much of the past an attention sees and keeps.
 struct Reach {
   std::string_view kind = "full";  // full, sliding, chunked, none

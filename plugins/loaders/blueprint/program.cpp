@@ -233,7 +233,7 @@ Value Program::embedding(const Module& m, const Value& ids) {
 }
 
 Value Program::norm(const Module& m, const Value& x) {
-  const auto weight = find_tensor(m, "weight"), bias = find_tensor(m, "bias");
+  const auto weight = first_tensor(m, kNormWeight), bias = first_tensor(m, {"bias", "beta"});
   const Calling calling(
       *this, m,
       bias ? "torch.nn.modules.normalization.LayerNorm" : "torch.nn.modules.normalization.RMSNorm");

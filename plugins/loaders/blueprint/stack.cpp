@@ -22,7 +22,6 @@ const Names kEmbeddingNorm{
 const Names kFinalNorm{"norm",           "ln_f",      "final_layernorm",  "final_layer_norm",
                        "norm_f",         "layernorm", "output_layernorm", "layer_norm",
                        "embedding_norm", "ln_out"};
-const Names kHead{"lm_head", "embed_out", "output_projection", "proj_out"};
 const Keys kMostPositions{"max_position_embeddings", "n_positions", "n_ctx",
                           "max_target_positions"};
 // What a layer has that predicts a further token from the last one (DeepSeek-V3, 2.2).
@@ -57,24 +56,6 @@ Value add_positions(Model& model, const Module& place, const Value& x) {
   return p.binary("aten::add", x, p.embedding(place, positions));
 }
 
-/// BERT's and RoBERTa's: a product, a norm, then the embedding or a matrix of its own.
-Value masked_head(Model& model, const Module& m, const Value& x) {
-  if (!m) throw NotUnderstood("'cls' has no predictions");
-  auto& p = model.program;
-  const Program::Calling calling(p, m, "");
-  const auto transform = find_child(m, "transform") ? find_child(m, "transform") : m;
-  Value y = x;
-  if (const auto dense = find_child(transform, "dense"))
-    y = p.unary("aten::gelu", p.linear(dense, y));
-  if (const auto norm = first_child(transform, {"LayerNorm", "layer_norm", "norm"}))
-    y = p.norm(norm, y);
-  const auto decoder = find_child(m, "decoder");
-  const auto own = decoder ? find_tensor(decoder, "weight") : Tensor();
-  auto bias = find_tensor(m, "bias");
-  if (decoder && find_tensor(decoder, "bias")) bias = find_tensor(decoder, "bias");
-  return p.linear(y, own ? own : model.table, bias);
-}
-
 void collect_unread(const Program& p, const Module& m, std::vector<Tensor>& left) {
   for (size_t i = 0; i < m.tensor_count(); ++i)
     if (m.tensor(i).is_parameter() && !m.tensor(i).is_tied() && !p.is_used(m.tensor(i)))
@@ -82,17 +63,7 @@ void collect_unread(const Program& p, const Module& m, std::vector<Tensor>& left
   for (size_t i = 0; i < m.child_count(); ++i) collect_unread(p, m.child(i), left);
 }
 
-bool is_for(const Model& model, std::string_view what) {
-  const auto name = model.settings.text_of_layer({"architectures"}, 0);
-  return name.find(what) != name.npos;
-}
-
 }  // namespace
-
-bool is_generator(const Model& model) {
-  return is_for(model, "CausalLM") || is_for(model, "LMHead") ||
-         is_for(model, "ForConditionalGeneration") || is_for(model, "MTModel");
-}
 
 bool has_tokens(const Module& m) {
   const auto table = first_child(m, kEmbedding);
@@ -149,11 +120,18 @@ Value embed(Model& model, const Module& owner, const Module& base, const Value& 
   if (!table || !is_matrix(table))
     throw NotUnderstood("no table of embeddings is among the weights");
   model.table = find_tensor(table, "weight");
-  expect_stated(model, kVocabulary, model.table.shape()[0], model.table);
-  if (!first_child(owner, {"embeddings_project", "project_in"}))
+  const Keys own{"decoder_vocab_size"};  // Marian's decoder may have another vocabulary
+  expect_stated(model, base.name() == "decoder" && model.settings.has(own) ? own : kVocabulary,
+                model.table.shape()[0], model.table);
+  // Narrower vectors of tokens, widened behind all tables (ELECTRA) or at once (OPT-350M).
+  const auto widened = find_child(owner, "embeddings_project"),
+             widened_at_once = find_child(base, "project_in");
+  if (!widened && !widened_at_once)
     expect_stated(model, kHidden, model.table.shape()[1], model.table);
   expect_if_checked(model, {"word_embed_proj_dim"}, model.table.shape()[1], model.table);
+  expect_if_checked(model, {"embedding_size"}, model.table.shape()[1], model.table);
   auto x = model.tokens = p.embedding(table, ids);
+  if (widened_at_once) x = project(model, widened_at_once, x);
   for (const auto& place :
        {first_child(within, kPositions),
         within.handle() == base.handle() ? Module() : first_child(base, kPositions)})
@@ -169,43 +147,14 @@ Value embed(Model& model, const Module& owner, const Module& base, const Value& 
   for (const auto& place : {within, base, owner})
     if (const auto norm = first_child(place, kEmbeddingNorm);
         norm && first_child(base, kFinalNorm).handle() != norm.handle() &&
-        !p.is_used(find_tensor(norm, "weight")))
+        !p.is_used(first_tensor(norm, kNormWeight)))
       x = p.norm(norm, x);
-  return x;
+  return widened ? project(model, widened, x) : x;
 }
 
 Value final_norm(Model& model, const Module& base, const Value& x) {
   const auto norm = first_child(base, kFinalNorm);
   return norm ? model.program.norm(norm, x) : x;
-}
-
-Value head(Model& model, const Module& root, const Module& base, const Value& x) {
-  auto& p = model.program;
-  const auto& s = model.settings;
-  auto m = first_child(root, kHead);
-  // Of a model with several towers, beside the layers of text.
-  for (auto above = base; !m && above; above = above.parent()) m = first_child(above, kHead);
-  if (m && is_matrix(m)) return p.linear(m, x);
-  if (!is_generator(model) && !is_for(model, "MaskedLM")) {
-    model.assume("architectures names no language model: without a head");
-    return x;
-  }
-  if (find_child(root, "cls"))
-    return masked_head(model, find_child(find_child(root, "cls"), "predictions"), x);
-  if (m && (find_child(m, "dense") || find_child(m, "layer_norm"))) return masked_head(model, m, x);
-  if (s.has({"tie_word_embeddings"}) && !s.flag({"tie_word_embeddings"}, true))
-    throw Contradiction(s.source() +
-                        ": tie_word_embeddings is false, but there is no tensor 'lm_head.weight'");
-  model.assume("no tensor of a head: it is the embedding (tie_word_embeddings)");
-  if (Size(model.table.shape()[1]) != x.back())
-    throw NotUnderstood("the head is not as wide as the layers");
-  const auto bias = m ? find_tensor(m, "bias") : Tensor();
-  if (m) {
-    const Program::Calling calling(p, m, "torch.nn.modules.linear.Linear");
-    return p.linear(x, model.table, bias);
-  }
-  const Program::Calling calling(p, root, "lm_head", "torch.nn.modules.linear.Linear");
-  return p.linear(x, model.table, bias);
 }
 
 void use_all(Model& model, const Module& m) {

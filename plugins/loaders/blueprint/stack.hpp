@@ -31,6 +31,11 @@ bool has_tokens(const Module& m);
 /// Scores of the vocabulary, where the model has them; `base` holds the layers.
 Value head(Model& model, const Module& root, const Module& base, const Value& x);
 
+/// The same, or scores of classes, of each token or of a text or image as a whole; `owner` holds
+/// tables and layers.
+Value head_of_task(Model& model, const Module& root, const Module& base, const Module& owner,
+                   const Value& x);
+
 /// The output x, behind an unknown operator for the parameters within that no part has used.
 void finish(Model& model, const Module& within, const Value& x);
 

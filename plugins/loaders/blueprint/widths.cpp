@@ -21,7 +21,8 @@ const Keys kDenseWidths{"intermediate_size_mlp",
                         "ffn_dim",
                         "ffn_hidden_size",
                         "n_inner",
-                        "d_ff"};
+                        "d_ff",
+                        "hidden_dim"};
 const Keys kEncoderWidths{"encoder_ffn_dim"}, kDecoderWidths{"decoder_ffn_dim"};
 const Keys kExpertWidths{"moe_intermediate_size", "intermediate_size", "ffn_dim",
                          "ffn_hidden_size"};
