@@ -124,10 +124,9 @@ TensorKinds::TensorKinds(const std::vector<std::string>& types) {
 }
 
 void TensorKinds::note(std::string_view name) {
-  const auto last = last_part(name);
-  if (last == "running_mean") {
+  if (name.ends_with(".running_mean")) {
     norms_.try_emplace(std::string(without_last(name)), false);
-  } else if (last == "num_batches_tracked") {
+  } else if (name.ends_with(".num_batches_tracked")) {
     auto& counts = norms_[std::string(without_last(name))];
     counting_ += !counts;
     counts = true;
@@ -145,10 +144,13 @@ TensorKinds::Verdict TensorKinds::verdict_of_norm(std::string_view module) const
 TensorKinds::Verdict TensorKinds::verdict_of(const tmeter_tensor_desc& tensor) const {
   if (tensor.dtype == TMETER_DTYPE_BOOL || tensor.dtype == TMETER_DTYPE_INT64)
     return Verdict::kBuffer;
-  const auto name = tmeter::to_view(tensor.name), last = last_part(name);
+  const auto name = tmeter::to_view(tensor.name);
+  const bool all_count = counting_ == norms_.size();
+  if (all_count && name.ends_with(".weight")) return Verdict::kParameter;  // most of a model
+  const auto last = last_part(name);
   const bool is_bias = last == "bias";
   if (is_bias && is_mask(tensor)) return Verdict::kBuffer;
-  if ((is_bias || last == "weight") && counting_ < norms_.size())
+  if ((is_bias || last == "weight") && !all_count)
     if (const auto v = verdict_of_norm(without_last(name)); v != Verdict::kParameter) return v;
   if (last == "weight") return Verdict::kParameter;
   const auto rows = rows_by_name().find(last);
