@@ -42,6 +42,9 @@ class Verdict(unittest.TestCase):
         self.assertIn("most of it is cache (f16)", text)
         text, = (f["text"] for f in said(fitted(LLAMA, "1MB"), "fit"))
         self.assertIn("most of it is weights", text)
+        texts = [f["text"] for f in fitted(LLAMA, "14MB", context=1)["findings"]]
+        self.assertTrue(any("serving 1 sequence of 1 token fits" in t for t in texts), texts)
+        self.assertTrue(any("sequences of 1 token fit" in t for t in texts), texts)
 
     def test_inference_of_other_models(self):
         """ResNet-50: parameters and buffers as torch has them, the peak as recorded (tests/fixtures/peak.json)."""

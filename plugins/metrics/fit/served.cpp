@@ -30,11 +30,13 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kSmallerC
      {"vllm", "fp8"}}};
 
 std::string sequences_text(int64_t n) {
-  return std::to_string(n) + (n == 1 ? " sequence" : " sequences");
+  return plugins::count_of(static_cast<size_t>(n), "sequence");
 }
 
+std::string tokens_text(int64_t n) { return plugins::count_of(static_cast<size_t>(n), "token"); }
+
 std::string load_text(const Load& load) {
-  return sequences_text(load.sequences) + " of " + std::to_string(load.context) + " tokens";
+  return sequences_text(load.sequences) + " of " + tokens_text(load.context);
 }
 
 /// "12 sequences fit then"
@@ -184,12 +186,12 @@ void say_largest(const Serving& s, int64_t batch, int64_t context, const Call& c
   const auto& load = s.request().load;
   Finding f;
   f.rule = "fit-largest";
-  f.text = batch == 0 ? "not one sequence of " + std::to_string(load.context) + " tokens fits"
-                      : "at most " + sequences_text(batch) + " of " + std::to_string(load.context) +
-                            " tokens fit";
-  f.text += context == 0 ? ", nor any context of " + sequences_text(load.sequences)
-                         : ", or " + sequences_text(load.sequences) + " of at most " +
-                               std::to_string(context) + " tokens";
+  f.text = batch == 0
+               ? "not one sequence of " + tokens_text(load.context) + " fits"
+               : "at most " + sequences_text(batch) + " of " + tokens_text(load.context) + " fit";
+  f.text += context == 0
+                ? ", nor any context of " + sequences_text(load.sequences)
+                : ", or " + sequences_text(load.sequences) + " of at most " + tokens_text(context);
   f.evidence = s.request().own_context
                    ? "the context is the recorded one: --set serving.context= for another"
                    : std::string(s.request().engine->rule);
