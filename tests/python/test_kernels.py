@@ -166,6 +166,11 @@ def test_convolutions(mode):
         for x, w in itertools.product(tensors(mode, image), tensors(mode, kernel)):
             for b, rest in itertools.product((None, bias, wrong), ((), ([2, 2], [1, 1]), ([2], [1], [2]), ([1, 1], [0, 0], [1, 1], 2), ([1, 1], [0, 0], [9, 9]))):
                 assert_as_torch(mode, own, aten.conv2d.default, x, w, b, *rest)
+    with mode:
+        parts = [torch.empty(1, 9, *sizes)[:, a:b] for sizes in ((6, 5), (1, 1), (1, 5)) for a, b in ((0, 4), (3, 7), (2, 3))]
+    for x in parts:
+        for w in tensors(mode, (6, x.shape[1], 1, 1)):
+            assert_as_torch(mode, own, aten.conv2d.default, x, w)
     for x, w in itertools.product(tensors(mode, (2, 4, 9)), tensors(mode, (6, 2, 3))):
         assert_as_torch(mode, own, aten.conv1d.default, x, w, None, [2], [1], [1], 2)
     for x, w in itertools.product(tensors(mode, (2, 4, 5, 6, 7)), tensors(mode, (6, 4, 1, 2, 3))):

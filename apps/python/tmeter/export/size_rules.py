@@ -61,6 +61,12 @@ def _is_dense(tensor: torch.Tensor) -> bool:
     return True
 
 
+def _has_one_format(image: torch.Tensor) -> bool:
+    """Contiguous, and not also with the channels last, as one channel or one point can be."""
+    one = image.shape[1] == 1 or math.prod(image.shape[2:]) == 1
+    return in_order(image) or (not one and image.is_contiguous())
+
+
 def _as(tensor: torch.Tensor, *, ones: bool = False) -> Layout | None:
     """
     Args:
@@ -184,7 +190,7 @@ def _convolution(dims: int) -> Rule:
     def sizes(
         x: Any, weight: Any, bias: Any = None, stride: Any = (1,), padding: Any = (0,), dilation: Any = (1,), groups: int = 1
     ) -> Layout | None:
-        if not x.dim() == weight.dim() == dims + 2 or not (in_order(x) and in_order(weight)):
+        if not x.dim() == weight.dim() == dims + 2 or not (_has_one_format(x) and in_order(weight)):
             return None
         channels = weight.shape[0]
         if groups < 1 or x.shape[1] != weight.shape[1] * groups or channels % groups:
