@@ -1,4 +1,4 @@
-"""Which tensors of transformers' models are parameters, which buffers: `buffers.py OUT.jsonl [TYPE…]`.
+"""Which tensors of transformers' models are parameters, which buffers: `buffers.py OUT.jsonl [TYPE…]`, or `buffers.py OUT.jsonl diffusers timm`.
 
 For each class of each type, its default configuration on meta tensors. Recorded are, of each kind of layer once, the buffers of floats, parameters whose last
 part of the name is that of some model's buffer (NAMES), and norms with statistics; names are those of the module and of its checkpoints. A configuration is
@@ -77,17 +77,52 @@ def record(model_type, classes):
         tied = getattr(model, "all_tied_weights_keys", None) or {}
         state = {n: t for n, t in model.state_dict(keep_vars=True).items() if n not in tied}
         is_parameter = {id(t): isinstance(t, torch.nn.Parameter) for t in state.values()}
-        listed = lambda tensors: [[n, str(t.dtype).removeprefix("torch."), list(t.shape), is_parameter.get(id(t), True)] for n, t in tensors.items()]  # noqa: E731
-        forms = [told(listed(state))]
+        forms = [told(listed(state, is_parameter))]
         try:
             saved = revert_weight_conversion(model, dict(state))
             # What is put together from several is made of parameters.
-            forms.append(told(listed(saved)))
+            forms.append(told(listed(saved, is_parameter)))
         except Exception as e:
             print(f"{model_type} {name}: {type(e).__name__}: {str(e)[:150]}", file=sys.stderr)
         for form in forms if len(forms) == 2 and forms[0] != forms[1] else forms[:1]:
             if form:
                 rows.append({"type": model_type, "class": name, "config": types_in(model.config.to_dict()), "tensors": form})
+    return rows
+
+
+def listed(tensors, is_parameter):
+    return [[n, str(t.dtype).removeprefix("torch."), list(t.shape), is_parameter.get(id(t), True)] for n, t in tensors.items()]
+
+
+def other_models(library):
+    """(name, config.json, how it is made)"""
+    if library == "timm":
+        import timm
+
+        first = {}
+        for name in timm.list_models():
+            first.setdefault((timm.models.model_entrypoint(name).__module__, re.sub(r"\d.*", "", name)), name)
+        return [(n, {"architecture": n}, lambda n=n: timm.create_model(n, pretrained=False)) for n in sorted(first.values())]
+    import diffusers
+
+    found = [getattr(diffusers, n) for n in dir(diffusers) if re.search("Model$|Autoencoder|Transformer|UNet|VQ|Control|VAE", n) and "Pipeline" not in n]
+    return [(c.__name__, {"_class_name": c.__name__}, c) for c in found if isinstance(c, type) and issubclass(c, diffusers.ModelMixin)]
+
+
+def record_others(library):
+    import torch
+
+    rows = []
+    for name, config, make in other_models(library):
+        try:
+            with torch.device("meta"):
+                state = make().state_dict(keep_vars=True)
+        except Exception as e:
+            print(f"{name}: {type(e).__name__}: {str(e)[:150]}", file=sys.stderr)
+            continue
+        form = told(listed(state, {id(t): isinstance(t, torch.nn.Parameter) for t in state.values()}))
+        if form:
+            rows.append({"type": name, "class": library, "config": config, "tensors": form})
     return rows
 
 
@@ -103,9 +138,10 @@ def main():
             read, write = os.pipe()
             pid = os.fork()
             if pid == 0:
-                signal.alarm(SECONDS)
+                others = model_type in ("diffusers", "timm")
+                signal.alarm(SECONDS * (10 if others else 1))
                 with os.fdopen(write, "w") as out:
-                    json.dump(record(model_type, classes_of(model_type)), out)
+                    json.dump(record_others(model_type) if others else record(model_type, classes_of(model_type)), out)
                 os._exit(0)
             os.close(write)
             with os.fdopen(read) as out:

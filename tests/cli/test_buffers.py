@@ -56,6 +56,16 @@ class Buffers(CliTest):
                                               "h.0.attn.c_attn.bias": ("float32", [96])})  # fmt: skip
         self.assertEqual((kinds["h.0.attn.bias"], params, warnings), (False, 96, []))
 
+    def test_components_have_types_of_their_own(self):
+        """Stable Diffusion 3 keeps its table of positions, 36,864 × 1536 elements, as a buffer; AuraFlow's is a parameter."""
+        (self.folder / "model_index.json").write_text(json.dumps({"transformer": ["diffusers", "SD3Transformer2DModel"], "other": ["diffusers", "AuraFlowTransformer2DModel"]}))
+        for part, name in (("transformer", "SD3Transformer2DModel"), ("other", "AuraFlowTransformer2DModel")):
+            write_folder(self.folder / part, {"_class_name": name}, {"pos_embed.pos_embed": ("float32", [1, 4, 8])})
+            (self.folder / part / "model.safetensors").rename(self.folder / part / "diffusion_pytorch_model.safetensors")
+        done = report(self.folder, "--plugins=params")
+        self.assertEqual(({t["name"]: t["kind"] for t in done["tensors"]}, done["warnings"]),
+                         ({"other.pos_embed.pos_embed": "parameter", "transformer.pos_embed.pos_embed": "buffer"}, []))  # fmt: skip
+
     def test_a_configuration_that_tells_nothing(self):
         tensors = {"layers.0.mlp.expert_bias": ("float32", [8])}
         for config in ("[]", "{", "{}", json.dumps({"model_type": 7}), json.dumps({"model_type": "*"}), json.dumps({"model_type": ""}),
