@@ -69,7 +69,8 @@ class Buffers(CliTest):
     def test_a_configuration_that_tells_nothing(self):
         tensors = {"layers.0.mlp.expert_bias": ("float32", [8])}
         for config in ("[]", "{", "{}", json.dumps({"model_type": 7}), json.dumps({"model_type": "*"}), json.dumps({"model_type": ""}),
-                       json.dumps({"model_type": "lfm2_moe afmoe"}), '{"a":' * 2000 + "1" + "}" * 2000):  # fmt: skip
+                       json.dumps({"model_type": "lfm2_moe afmoe"}),
+                       json.dumps({f"part{i}": {"model_type": "acme" * 9} for i in range(100_000)}), '{"a":' * 2000 + "1" + "}" * 2000):  # fmt: skip
             with self.subTest(config[:20]):
                 folder = self.folder / str(len(list(self.folder.iterdir())))
                 write_folder(folder, None, tensors)

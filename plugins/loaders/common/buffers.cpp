@@ -27,7 +27,8 @@ constexpr std::string_view kFrozen =
     "conditional_detr d_fine dab-detr deformable_detr deimv2 detr grounding-dino "
     "mm-grounding-dino pp_doclayout_v2 pp_doclayout_v3 pp_doclayout_v4 rt_detr rt_detr_v2 "
     "table-transformer";
-constexpr int kDeepest = 4;  // parts of composed models
+constexpr int kDeepest = 4;        // parts of composed models
+constexpr size_t kMostTypes = 64;  // real configurations have five
 constexpr size_t kLongestConfig = 16 << 20;
 
 std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
@@ -78,6 +79,7 @@ bool is_mask(const tmeter_tensor_desc& t) {
 
 void collect_types(json::object o, int depth, std::vector<std::string>& out) {
   for (const auto field : o) {
+    if (out.size() == kMostTypes) return;
     json::object part;
     std::string_view text;
     if (field.value.get(part) == simdjson::SUCCESS) {
