@@ -493,6 +493,7 @@ class BadInput(unittest.TestCase):
 
     def test_sizes_beyond_63_bits(self):
         self.refused("serving.context", "2^63", context=1 << 30, sequences=1 << 30)
+        self.refused("serving.own-reads", "2^63", context=1 << 30, sequences=1 << 16, engine="own", **{"own-reads": 1024})
         self.refused("serving.memory", "serving.devices", "2^63", memory="4000000TiB", devices=1024)
         for engine in ("transformers", "llama.cpp", "vllm", "own"):
             self.refused("2^63", context=1 << 30, sequences=1 << 30, engine=engine)

@@ -58,7 +58,8 @@ V100_TENSOR = 640 * 64 * 1.53e9
 # CUDA 8.0.88 and later. The older libraries compute OLD_COLUMNS at once. Of the three M40 alone is fitted: its share, which TitanX-Maxwell has, too.
 OLD, OLD_COLUMNS = ("M40", "TitanX-Maxwell", "TitanX-Pascal"), 128
 SHARE_OF = {"TitanX-Maxwell": "M40"}
-COLUMNS = {"product": 32, "convolution": 32, "tensorConvolution": 64}  # of 1, 32, 64 and 128 those that fit the fitted shapes best
+# Of 1, 32, 64 and 128 those that fit the fitted shapes best; convolutions in float32 do not tell 1 from 32.
+COLUMNS = {"product": 32, "convolution": 32, "tensorConvolution": 64}
 # Which columns a fit may use, by kind.
 VECTOR_FITTED = ("P4", "P100", "T4", "V100", "A100-40")
 TENSOR_FITTED = ("A100", "A40")

@@ -222,6 +222,12 @@ class ByHand(CliTest):
                 self.assertAlmostEqual(high, band[1], delta=1e-6)
             else:
                 self.assertTrue(0.5 < low < 1 < high < 3, (low, high))
+        for low, high in ((3, 0.5), (1.1, 2), (0.5, 0.9)):
+            done = tmeter("--plugins=roofline", "--hardware", self.profile(curve_low_vector=low, curve_high_vector=high), MODELS / "resnet50.pt2", "--report=json")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            metric = next(m for m in json.loads(done.stdout)["metrics"] if m["id"] == "expected_time")
+            self.assertEqual(metric["provenance"]["kind"], "unavailable")
+            self.assertIn("curve.low.* is at most 1", metric["provenance"]["text"])
 
     def test_products(self):
         """Linear layers and batched products of gpt2-large on a profile of round numbers, with the constants of curves.inc."""

@@ -119,6 +119,11 @@ void Curves::start(const Machine& machine, const tmeter::Call& call) {
   cache_ = Machine::number(call, "cache.l2");
   threads_ = Machine::number(call, "threads.resident");
   missing_.clear();
+  for (const auto* s : {&vector_, &tensor_, &convolution_})
+    if (s->low && s->high && !(*s->low <= 1 && *s->high >= 1))
+      missing_ = machine.quoted_name() +
+                 " has a band without the expected time itself: curve.low.* is at most 1, "
+                 "curve.high.* at least 1";
   if (!machine.has_peak_mac() || !machine.bandwidth())
     missing_ = machine.quoted_name() + " has no peak rates (peak.mac.*, peak.dram)";
   else if (!vector_.value && !tensor_.value)

@@ -103,11 +103,14 @@ Count memory_of_all(Count each, int64_t devices, std::string_view name) {
 }
 
 CacheBytes Serving::caches() const {
+  std::string sizes = "serving.context × serving.sequences";
   try {
-    return caches(request_.load);
+    auto out = caches(request_.load);
+    sizes += " × serving.own-reads";
+    out.read_by_step();
+    return out;
   } catch (const tmeter::Error&) {
-    throw tmeter::Error(TMETER_BAD_USAGE,
-                        "serving.context × serving.sequences: the caches exceed 2^63 bytes");
+    throw tmeter::Error(TMETER_BAD_USAGE, sizes + ": the caches exceed 2^63 bytes");
   }
 }
 
