@@ -404,8 +404,8 @@ void take_own_options(const po::variables_map& map, Command command, CommandLine
   out.why = take("why", Command::kBudget, "budget");
 }
 
-/// The file or, of a comparison, the two files.
-void take_files(const Texts& files, Command command, CommandLine& out) {
+/// The file or, of a comparison, the two files. `lists`: an option with a list of names is given.
+void take_files(const Texts& files, Command command, bool lists, CommandLine& out) {
   if (command == Command::kBudget) {
     out.parts = files;
     return;
@@ -413,7 +413,7 @@ void take_files(const Texts& files, Command command, CommandLine& out) {
   const bool two = command == Command::kDiff, many = command == Command::kMerge;
   const bool saved = command == Command::kShow || many;
   const std::string what = saved ? "saved report" : "model file";
-  if (command == Command::kAnalyse) refuse_words_elsewhere(files);
+  if (command == Command::kAnalyse) refuse_words_elsewhere(files, lists);
   if (two && files.size() != 2) {
     throw Error(ErrorKind::kUsage, "two model files or saved reports are expected, got " +
                                        std::to_string(files.size()) +
@@ -468,7 +468,7 @@ CommandLine parse_command_line(const Arguments& arguments, Command command) {
   if (command == Command::kShow || command == Command::kMerge) refuse_what_needs_a_model(out);
   take_own_options(map, command, out);
   if (map.count("config")) out.config = map["config"].as<std::string>();
-  take_files(texts(map, "model"), command, out);
+  take_files(texts(map, "model"), command, map.count("plugins") || map.count("columns"), out);
   fill_settings(map, out.settings);
   // A configuration's full = true is for models.
   if (command == Command::kShow || command == Command::kMerge) out.settings.full = false;

@@ -134,10 +134,18 @@ class Parser {
     return dtype.id();
   }
 
+  /// "1×3×224×224", as pages show sizes, with "x".
+  static std::string with_plain_times(std::string shape) {
+    constexpr std::string_view kTimes = "×";
+    for (size_t at = 0; (at = shape.find(kTimes, at)) != shape.npos;)
+      shape.replace(at, kTimes.size(), "x");
+    return shape;
+  }
+
   std::vector<int64_t> dims(const std::string& shape) const {
     if (shape == "scalar") return {};
     std::vector<int64_t> dims;
-    for (const auto& part : core::split(shape, "xX*, ")) {
+    for (const auto& part : core::split(with_plain_times(shape), "xX*, ")) {
       int64_t d = 0;
       const char* end = part.data() + part.size();
       const auto parsed = std::from_chars(part.data(), end, d);

@@ -125,8 +125,9 @@ void refuse_command(const std::vector<std::string>& operands) {
           (here.empty() ? meant : "; here it is " + with_model(std::string(here), operands)));
 }
 
-/// The option that a word, which names no file, was meant for; empty: nothing known.
-std::string option_of(const std::string& operand) {
+/// The option that a word, which names no file, was meant for; empty: nothing known. `lists`: an
+/// option with a list of names is given.
+std::string option_of(const std::string& operand, bool lists) {
   static const std::vector<std::string_view> kFormats{"json", "html", "csv", "tsv", "markdown",
                                                       "text", "xlsx", "xml", "dot"};
   if (operand.find_first_of("<>=") != operand.npos)
@@ -135,6 +136,12 @@ std::string option_of(const std::string& operand) {
     return "a shape is one word behind --input, as in --input 1x3x224x224";
   if (std::find(kFormats.begin(), kFormats.end(), operand) != kFormats.end())
     return "a format is given with --report " + operand;
+  static const std::vector<std::string_view> kUnits{"KB",  "MB",  "GB", "TB", "KiB", "MiB",
+                                                    "GiB", "TiB", "s",  "ms", "min", "h"};
+  if (std::find(kUnits.begin(), kUnits.end(), operand) != kUnits.end())
+    return "a number and its unit are one word, as in 8GB";
+  if (lists && operand.find_first_not_of("abcdefghijklmnopqrstuvwxyz-_") == operand.npos)
+    return "names are separated by commas alone, as in --plugins=params,flops";
   return {};
 }
 
@@ -147,12 +154,12 @@ std::string option_elsewhere(std::string_view option) {
   return here.empty() ? std::string() : "; here it is " + std::string(here);
 }
 
-void refuse_words_elsewhere(const std::vector<std::string>& operands) {
+void refuse_words_elsewhere(const std::vector<std::string>& operands, bool lists) {
   if (operands.empty()) return;
   if (!is_there(operands.front())) refuse_command(operands);
   for (size_t i = 1; i < operands.size(); ++i) {
     if (is_there(operands[i])) continue;
-    if (const auto advice = option_of(operands[i]); !advice.empty())
+    if (const auto advice = option_of(operands[i], lists); !advice.empty())
       throw Error(ErrorKind::kUsage, "'" + printable(operands[i]) + "' is not a file; " + advice);
   }
 }

@@ -11,7 +11,7 @@ std::string option_elsewhere(std::string_view option);
 
 /// Throws core::Error(kUsage) if the operands are the words of another tool: a command that tmeter
 /// lacks ("analyze model.pt2"), or a shape, a bound or a format without its option. Files that
-/// exist are never taken for words.
-void refuse_words_elsewhere(const std::vector<std::string>& operands);
+/// exist are never taken for words. `lists`: an option with a list of names is given.
+void refuse_words_elsewhere(const std::vector<std::string>& operands, bool lists);
 
 }  // namespace tmeter::app

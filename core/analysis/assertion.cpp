@@ -315,7 +315,10 @@ tmeter_number of_operators(const Assertion& a, const Results& results) {
 void require_unit_of(const Assertion& a, const Column& column) {
   const auto* wrong = a.relative ? nullptr : wrong_dimension(a.unit, column.unit_kind);
   if (wrong)
-    refuse(a.text, "the limit is " + std::string(wrong) + ", which '" + a.metric + "' is not");
+    refuse(a.text, "the limit is " + std::string(wrong) + ", which '" + a.metric + "' is not" +
+                       (a.unit == kShare ? "; the change between two models is 'diff." + a.metric +
+                                               "', in `tmeter diff BEFORE AFTER`"
+                                         : std::string()));
 }
 
 bool is_of_operators(const Assertion& a) { return a.metric == "coverage" || a.metric == "unknown"; }

@@ -39,7 +39,8 @@ bool is_model_name(std::string_view path) {
   const auto slashes = std::count(path.begin(), path.end(), '/');
   if (path.empty() || path.find_first_not_of(kModelLetters) != path.npos || slashes > 1)
     return false;
-  if (path.front() == '/' || path.front() == '.' || path.back() == '/') return false;
+  if (path.front() == '/' || path.front() == '.' || path.front() == '-' || path.back() == '/')
+    return false;
   constexpr std::array<std::string_view, 14> kFileEndings{
       ".pt2",  ".pt",   ".pth", ".bin",   ".ckpt", ".safetensors", ".gguf",
       ".json", ".onnx", ".py",  ".ipynb", ".toml", ".html",        ".zip"};

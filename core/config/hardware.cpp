@@ -48,8 +48,10 @@ std::string find_profile(const std::string& name, const std::vector<std::string>
   }
   auto known = known_hardware(folders);
   known.insert(known.begin(), "auto");
-  throw Error(ErrorKind::kUsage, "unknown hardware profile '" + name + "'" +
-                                     did_you_mean(name, known) + "; known: " + joined(known));
+  const auto meant = name == "cpu" || name == "local" ? "; 'auto' measures this machine's processor"
+                                                      : did_you_mean(name, known);
+  throw Error(ErrorKind::kUsage,
+              "unknown hardware profile '" + name + "'" + meant + "; known: " + joined(known));
 }
 
 HardwareProfile profile_of(const toml::table& doc, const std::string& path) {
