@@ -38,7 +38,7 @@ class Files(CliTest):
         self.assert_refused(4, ["empty"], self.file("e.pt2"))
 
     def test_text(self):
-        self.assert_refused(4, ["no PyTorch model"], self.file("t.pt", "hello, world\n" * 10))
+        self.assert_refused(4, ["not a PyTorch model"], self.file("t.pt", "hello, world\n" * 10))
 
     def test_fifo_does_not_hang(self):
         path = self.folder / "fifo"

@@ -9,7 +9,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "blueprint"))
 from folders import rows_of, tensors_of, write_folder  # noqa: E402
 from support import FIXTURES, MODELS, SOURCE, report, tmeter  # noqa: E402
-from test_blueprint import published, small_llama  # noqa: E402
+from test_blueprint import small_llama  # noqa: E402
+from test_blueprint_published import published  # noqa: E402
 
 FIT = FIXTURES / "fit"
 LLAMA = MODELS / "llama_like.pt2"
