@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "core/report/targets.hpp"
+#include "core/report/writing.hpp"
 
 namespace tmeter::app {
 
-/// Adds a page in the user's cache folder, unless one of the targets is a page with a file of its own.
-/// Throws core::Error(kUsage) if the folder does not exist.
+/// Adds a page in the user's cache folder, unless one of the targets is a page with a file of its
+/// own. Throws core::Error(kUsage) if the folder does not exist.
 void add_page(std::vector<core::ReportTarget>& targets);
 
 /// The file of the page among the targets, or nothing.

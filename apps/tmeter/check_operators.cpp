@@ -1,5 +1,3 @@
-#include "apps/tmeter/check_operators.hpp"
-
 #include <algorithm>
 #include <array>
 #include <set>
@@ -7,6 +5,7 @@
 #include <tmeter/cpp/op_class.hpp>
 #include <tmeter/cpp/schema.hpp>
 
+#include "apps/tmeter/checks.hpp"
 #include "core/analysis/engine.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"

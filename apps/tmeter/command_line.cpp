@@ -14,7 +14,6 @@
 
 #include "apps/tmeter/input_spec.hpp"
 #include "apps/tmeter/other_tools.hpp"
-#include "apps/tmeter/sweep_spec.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 

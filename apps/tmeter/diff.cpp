@@ -8,7 +8,6 @@
 #include "apps/tmeter/metric_names.hpp"
 #include "apps/tmeter/model_report.hpp"
 #include "apps/tmeter/plugin_choice.hpp"
-#include "apps/tmeter/saved_file.hpp"
 #include "apps/tmeter/weight_errors.hpp"
 #include "core/analysis/weight_changes.hpp"
 #include "core/base/error.hpp"

@@ -6,11 +6,17 @@
 #include <vector>
 
 #include "core/plugin_host/source.hpp"
+#include "core/symbolic/sweep.hpp"
 
 namespace tmeter::app {
 
 /// One request, or a list or tuple followed by its items (abi/loader.h says how). Throws
 /// core::Error(kUsage) saying which part is wrong.
 std::vector<core::InputRequest> parse_input_spec(const std::string& text);
+
+// `--sweep SYMBOL=VALUES`: 1,8,64 or 1..8 or 128..1024:128, and mixtures of them.
+
+/// Throws core::Error(kUsage) saying which part is wrong.
+core::SweepAxis parse_sweep_spec(const std::string& text);
 
 }  // namespace tmeter::app

@@ -7,7 +7,7 @@
 #include "apps/tmeter/command_line.hpp"
 #include "apps/tmeter/commands.hpp"
 #include "apps/tmeter/metric_names.hpp"
-#include "apps/tmeter/saved_file.hpp"
+#include "apps/tmeter/model_report.hpp"
 #include "apps/tmeter/session.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"

@@ -1,10 +1,10 @@
 #include "apps/tmeter/model_report.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <future>
 #include <optional>
 
-#include "apps/tmeter/by_size.hpp"
 #include "apps/tmeter/measured_hardware.hpp"
 #include "apps/tmeter/metric_names.hpp"
 #include "apps/tmeter/plugin_choice.hpp"
@@ -12,6 +12,7 @@
 #include "core/analysis/requests.hpp"
 #include "core/analysis/size_notes.hpp"
 #include "core/base/error.hpp"
+#include "core/base/mapped_file.hpp"
 #include "core/base/text.hpp"
 #include "core/base/version.hpp"
 #include "core/plugin_host/decoders.hpp"
@@ -22,6 +23,27 @@
 namespace tmeter::app {
 namespace {
 using namespace core;
+
+/// Metrics that are shown: without --columns all but details.
+bool is_shown(const CommandLine& line, const Column& column) {
+  const auto it = line.view.find("columns");
+  if (it == line.view.end()) return (column.flags & TMETER_METRIC_DETAIL) == 0;
+  const auto ids = split(it->second, ",");
+  return std::any_of(ids.begin(), ids.end(),
+                     [&](const auto& id) { return id == "all" || id == column.id; });
+}
+
+/// Fills `report.formulas` and the totals of `report.sweep`; both are empty if all sizes are fixed.
+/// Needs the report's results.
+void add_sizes(Report& report, const CommandLine& line, Graph& graph,
+               const std::vector<Plugin*>& plugins, const HardwareSource& hardware) {
+  if (graph.symbols().empty()) return;
+  std::set<size_t> bound;
+  for (const auto& [symbol, value] : line.bindings) bound.insert(graph.find_symbol(symbol));
+  report.formulas = find_formulas(graph, {plugins, &hardware, report.results, bound,
+                                          [&](const Column& c) { return is_shown(line, c); }});
+  run_sweep(graph, report.sweep, plugins, &hardware);
+}
 
 HardwareSource hardware_source(const Settings& settings) {
   if (settings.measured_hardware) {
@@ -158,6 +180,23 @@ void end_progress(const CallLog& log) {
 }
 
 }  // namespace
+
+SavedReport open_report(const std::string& path) {
+  activity().stage = Stage::kReading;
+  const MappedFile file(path);
+  if (const auto start = file.bytes().find_first_not_of(" \t\r\n");
+      start == std::string_view::npos || file.bytes()[start] != '{')
+    throw Error(
+        ErrorKind::kModel,
+        printable(path) +
+            ": this is not a saved report, which is a JSON object; `tmeter MODEL` analyses a "
+            "model, and `tmeter MODEL --report json=FILE` saves the report");
+  try {
+    return read_report(file.bytes());
+  } catch (const Error& e) {
+    throw Error(e.kind(), printable(path) + ": " + e.what());
+  }
+}
 
 SavedReport report_of_model(Session& session, const std::string& path,
                             std::vector<std::string> names, Session::Clock::time_point start,

@@ -1,12 +1,16 @@
-// From a model file to its report.
+// From a file to its report: a model's, or one that was saved.
 #pragma once
 #include <memory>
+#include <string>
 
 #include "apps/tmeter/session.hpp"
 #include "core/plugin_host/source.hpp"
 #include "core/report_reader/saved_report.hpp"
 
 namespace tmeter::app {
+
+/// Throws core::Error(kModel) that begins with the path.
+core::SavedReport open_report(const std::string& path);
 
 /// Reads the model and runs the plugins on it. What the command line says of the model (--input,
 /// --bind, --sweep) is taken from it, but not its path. `names`: ids of the plugins to run, to

@@ -1,6 +1,6 @@
 // `tmeter plugin check FILE`: a library is opened, compared with its manifest, and each of its
 // callbacks is called, in the sandbox, on a model of two operators (sample.hpp), on operators
-// (check_operators.hpp) and on models that the user gives (check_models.hpp). The supervisor
+// (check_operators.cpp) and on models that the user gives (check_models.cpp). The supervisor
 // reports a crash, an exit or a hang with the plugin's name.
 #include <chrono>
 #include <filesystem>
@@ -8,14 +8,13 @@
 #include <optional>
 #include <sstream>
 
-#include "apps/tmeter/check_models.hpp"
-#include "apps/tmeter/check_operators.hpp"
+#include "apps/tmeter/checks.hpp"
 #include "apps/tmeter/plugin_commands.hpp"
 #include "apps/tmeter/run_rights.hpp"
 #include "apps/tmeter/sample.hpp"
 #include "core/analysis/engine.hpp"
 #include "core/base/text.hpp"
-#include "core/config/library_file.hpp"
+#include "core/config/pinned_library.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/describe.hpp"
 #include "core/plugin_host/model_loading.hpp"

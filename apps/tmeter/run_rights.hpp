@@ -7,7 +7,7 @@
 #include "core/config/settings.hpp"
 #include "core/plugin_host/registry.hpp"
 #include "core/process/sandbox.hpp"
-#include "core/report/targets.hpp"
+#include "core/report/writing.hpp"
 
 namespace tmeter::app {
 

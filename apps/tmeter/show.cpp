@@ -2,7 +2,7 @@
 #include "apps/tmeter/command_line.hpp"
 #include "apps/tmeter/commands.hpp"
 #include "apps/tmeter/metric_names.hpp"
-#include "apps/tmeter/saved_file.hpp"
+#include "apps/tmeter/model_report.hpp"
 #include "apps/tmeter/session.hpp"
 #include "core/analysis/assertion.hpp"
 #include "core/process/terminal.hpp"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <tmeter/cpp/numbers.hpp>
 
-#include "core/analysis/row_order.hpp"
+#include "core/analysis/weight_changes.hpp"
 #include "core/base/error.hpp"
 #include "core/plugin_host/decoders.hpp"
 #include "core/plugin_host/model_loading.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/analysis/columns.hpp"
-#include "core/analysis/coverage.hpp"
 #include "core/analysis/emission_rules.hpp"
 #include "core/analysis/findings.hpp"
 #include "core/analysis/requests.hpp"

@@ -169,7 +169,7 @@ class Engine final : private ResultsAccess {
   void note_override(const Column& column, const Plugin& by, const Plugin* of, std::string_view op);
   void log_overrides();
 
-  // Module handlers (engine_modules.cpp).
+  // Module handlers (engine_nodes.cpp).
   void answer_calls(size_t column);
   void call_module_handlers(size_t column);
   bool answer(size_t column, const ModuleCall& call);

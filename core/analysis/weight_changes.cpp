@@ -9,7 +9,6 @@
 #include <optional>
 #include <tmeter/cpp/numbers.hpp>
 
-#include "core/analysis/row_order.hpp"
 #include "core/base/error.hpp"
 #include "core/base/interrupt.hpp"
 #include "core/base/text.hpp"

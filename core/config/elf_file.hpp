@@ -1,4 +1,4 @@
-// The headers of a shared library in a file, read with a bound on each.
+// The headers of a shared library in a file, read with a bound on each, and its build ID.
 #pragma once
 #include <elf.h>
 #include <link.h>
@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <vector>
 
 namespace tmeter::core {
@@ -32,5 +33,10 @@ inline std::vector<ElfSegment> elf_segments(int file) {
   if (!read_at(file, h.e_phoff, out.data(), out.size() * sizeof(ElfSegment))) return {};
   return out;
 }
+
+/// The build ID that linkers write into a library, a hash of its content. Hexadecimal; empty when
+/// the file is not an ELF library for this machine, has no build ID, or cannot be read. Reads a few
+/// hundred bytes of a file of any size.
+std::string build_id_of(const std::string& library);
 
 }  // namespace tmeter::core

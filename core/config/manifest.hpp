@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/library_file.hpp"
+#include "core/config/pinned_library.hpp"
 
 namespace tmeter::core {
 
@@ -44,8 +44,7 @@ struct Manifest {
   std::vector<WriterManifest> writers;
   std::vector<std::string> executors;  // names of its engines: "LibTorch"
   std::vector<std::string> measured;   // ids of metrics that only a run of the model gives
-  std::string
-      rights;  // its rights beyond computing: "network", "files", … (abi/entry.h)
+  std::string rights;  // its rights beyond computing: "network", "files", … (abi/entry.h)
   /// Folders of the libraries it is linked to that are not the system's: they may be read.
   /// "$ORIGIN/…" is relative to the plugin's own folder.
   std::vector<std::string> library_folders;
@@ -59,8 +58,8 @@ struct Manifest {
 /// True if both manifests describe the same plugin with the same capabilities.
 bool same_offer(const Manifest& a, const Manifest& b);
 
-/// Throws Error(kPlugin) with file, line and column, also when the file is not regular (a pipe) or longer
-/// than the limit.
+/// Throws Error(kPlugin) with file, line and column, also when the file is not regular (a pipe) or
+/// longer than the limit.
 Manifest read_manifest(const std::string& path);
 std::string write_manifest(const Manifest& manifest);
 

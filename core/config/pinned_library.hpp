@@ -1,21 +1,59 @@
-// A plugin's library, opened once and pinned by its descriptor: the same file is checked, hashed,
-// described and loaded, even if another file takes its name in between.
+// The file of a plugin's library: its identity, whether it may be trusted, and the file held open.
 #pragma once
+#include <cstdint>
 #include <string>
 
 #include "core/base/descriptor.hpp"
-#include "core/config/library_file.hpp"
 
+struct stat;
 namespace tmeter::core {
+
+/// Size and time of the last change, a cheap test for changes; zeros unless there is a regular
+/// file.
+struct FileStamp {
+  uint64_t size = 0;  // bytes
+  int64_t mtime = 0;  // ns since 1970
+  bool operator==(const FileStamp&) const = default;
+};
+
+FileStamp stamp_of(const std::string& file);
+FileStamp stamp_of(int file);
+FileStamp stamp_of(const struct stat& info);
+
+/// Distinguishes one build of a library from another.
+struct LibraryIdentity {
+  uint64_t size = 0;     // bytes
+  int64_t mtime = 0;     // ns since 1970
+  std::string sha256;    // hexadecimal
+  std::string build_id;  // the linker's, hexadecimal; empty when it wrote none
+};
+
+LibraryIdentity identity_of(const std::string& library);
+
+/// True if `library` is still the identified file. Compares size and modification time. If only the
+/// time differs, as after copying or `pip install`, compares the build ID, or the hash of a file
+/// without one.
+bool is_still(const LibraryIdentity& identity, const std::string& library);
+/// The same for a library whose stamp is known.
+bool is_still(const LibraryIdentity& identity, const FileStamp& now, const std::string& library);
+
+/// States who besides this user, root and the owner of tmeter may change a file or folder: "anybody
+/// on this machine can change it; …". Empty: only these may.
+std::string who_else_may_write(const std::string& path);
+std::string who_else_may_write(const struct stat& info);
+
+// A plugin's library, opened once and pinned by its descriptor: the same file is checked, hashed,
+// described and loaded, even if another file takes its name in between.
 
 class PinnedLibrary {
  public:
-  /// Throws Error(kPlugin) when the file is missing, not regular or unreadable, or when another user can
-  /// change it, its folder, or the folder of a link on the way to it.
+  /// Throws Error(kPlugin) when the file is missing, not regular or unreadable, or when another
+  /// user can change it, its folder, or the folder of a link on the way to it.
   explicit PinnedLibrary(const std::string& library);
 
-  /// Replaces the open file by a sealed copy in memory, which later writes into the file do not change.
-  /// Throws Error(kPlugin) when there is no memory for it. Call it before the sandbox is entered.
+  /// Replaces the open file by a sealed copy in memory, which later writes into the file do not
+  /// change. Throws Error(kPlugin) when there is no memory for it. Call it before the sandbox is
+  /// entered.
   void seal();
 
   /// As it was named, absolute.

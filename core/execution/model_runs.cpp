@@ -6,13 +6,31 @@
 #include "core/base/error.hpp"
 #include "core/base/interrupt.hpp"
 #include "core/base/text.hpp"
-#include "core/execution/warm_up.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/said_limits.hpp"
 
 namespace tmeter::core {
+namespace {
+constexpr size_t kCompared = 3, kMaxWarmUpRuns = 50;
+constexpr double kSpread = 0.05, kShare = 1.0 / 3;
+}  // namespace
+
+void WarmUp::add(double seconds) {
+  runs_.push_back(seconds);
+  spent_ += seconds;
+}
+
+bool WarmUp::is_done() const {
+  if (runs_.empty()) return false;
+  const double mean = spent_ / static_cast<double>(runs_.size());
+  if (spent_ + mean > seconds_ * kShare || runs_.size() >= kMaxWarmUpRuns) return true;
+  if (runs_.size() < kCompared) return false;
+  const auto [least, most] = std::minmax_element(runs_.end() - kCompared, runs_.end());
+  return *most <= *least * (1 + kSpread);
+}
+
 namespace {
 using Clock = std::chrono::steady_clock;
 

@@ -6,7 +6,6 @@
 #include "core/analysis/findings.hpp"
 #include "core/analysis/rollup.hpp"
 #include "core/base/version.hpp"
-#include "core/merging/agreement.hpp"
 #include "core/merging/merging.hpp"
 #include "core/merging/pooled.hpp"
 #include "core/merging/union_graph.hpp"

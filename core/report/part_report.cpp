@@ -4,7 +4,7 @@
 #include <array>
 #include <unordered_map>
 
-#include "core/analysis/coverage.hpp"
+#include "core/analysis/columns.hpp"
 
 namespace tmeter::core {
 namespace {

@@ -1,16 +1,178 @@
 #include "core/report/writing.hpp"
 
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
+#include <set>
 #include <string_view>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
 
 namespace tmeter::core {
+namespace {
+
+/// Whether two names are links to one regular file. Other files (/dev/null) may be named
+/// twice.
+bool same_file(const std::string& a, const std::string& b) {
+  struct stat x {
+  }, y{};
+  const bool has_a = stat(a.c_str(), &x) == 0, has_b = stat(b.c_str(), &y) == 0;
+  if (has_a != has_b) return false;
+  if (has_a) return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+  std::error_code failed;
+  const auto place = [&](const std::string& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path), failed);
+  };
+  return place(a) == place(b) && !failed;
+}
+
+/// Formats of `tmeter diff`, which has them without this word.
+constexpr std::string_view kOfComparisons = "diff-";
+
+std::vector<const WriterManifest*> all_writers(const Registry& registry) {
+  std::vector<const WriterManifest*> out;
+  for (const auto& p : registry.plugins()) {
+    for (const auto& w : p->manifest.writers) out.push_back(&w);
+  }
+  return out;
+}
+
+std::string writer_for(const Registry& registry, const std::string& file,
+                       std::string_view preferred) {
+  const auto dotted = lower_case(std::filesystem::path(file).extension().string());
+  const auto extension = dotted.substr(dotted.empty() ? 0 : 1);
+  std::vector<std::string> names, known;
+  const auto colon = file.find(':');
+  for (const auto* w : all_writers(registry)) {
+    if (colon != file.npos && w->name == file.substr(0, colon))
+      throw Error(ErrorKind::kUsage, "--report " + printable(file) +
+                                         ": '=' stands before the file, as in --report " +
+                                         printable(w->name + "=" + file.substr(colon + 1)));
+    if (!w->name.starts_with(kOfComparisons)) known.push_back(w->name + " (." + w->extension + ")");
+    if (!extension.empty() && lower_case(w->extension) == extension) names.push_back(w->name);
+  }
+  if (std::find(names.begin(), names.end(), extension) != names.end()) return extension;
+  if (std::find(names.begin(), names.end(), preferred) != names.end())
+    return std::string(preferred);
+  if (names.size() == 1) return names.front();
+  const auto report = "--report " + printable(file) + ": ";
+  if (!names.empty()) {
+    throw Error(ErrorKind::kUsage, report + "." + extension + " files are written by " +
+                                       joined(names) + "; say which, as in --report " +
+                                       names.front() + "=" + printable(file));
+  }
+  throw Error(ErrorKind::kUsage, report +
+                                     "no format has the extension of this file, and none is "
+                                     "called so; known: " +
+                                     joined(known));
+}
+
+[[noreturn]] void refuse_several(const std::string& format, const std::vector<Plugin*>& plugins) {
+  std::set<std::string> ids;
+  for (const auto* p : plugins) ids.insert(p->manifest.id);
+  throw Error(ErrorKind::kUsage, "report format '" + format + "' is written by several plugins: " +
+                                     joined({ids.begin(), ids.end()}) +
+                                     "; leave one out with --plugins=-" + *ids.rbegin());
+}
+
+}  // namespace
+
+ReportTarget parse_report_target(const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos && text.find_first_of("./") != std::string::npos)
+    return {"", text};  // formats have neither in their names
+  ReportTarget t{text.substr(0, equals),
+                 equals == std::string::npos ? "" : text.substr(equals + 1)};
+  if (t.format.empty() || (equals != std::string::npos && t.file.empty())) {
+    throw Error(ErrorKind::kUsage, "--report " + text +
+                                       ": FORMAT, FILE or FORMAT=FILE is expected, as in json, "
+                                       "report.json or json=report.json");
+  }
+  return t;
+}
+
+void require_own_files(const std::vector<ReportTarget>& targets, const std::string& model) {
+  for (auto t = targets.begin(); t != targets.end(); ++t) {
+    if (t->file.empty()) continue;
+    const auto refuse = [&](const std::string& why) {
+      throw Error(ErrorKind::kUsage,
+                  "--report " + t->format + (t->format.empty() ? "" : "=") + t->file + ": " + why);
+    };
+    if (same_file(t->file, model)) refuse("this is the model file itself; name another file");
+    for (auto other = targets.begin(); other != t; ++other) {
+      if (!other->file.empty() && same_file(t->file, other->file))
+        refuse("the report " + other->format + (other->format.empty() ? "" : "=") + other->file +
+               " goes to the same file; name another file");
+    }
+  }
+}
+
+void choose_writers(const Registry& registry, std::vector<ReportTarget>& targets, bool terminal,
+                    std::string_view preferred) {
+  for (auto& t : targets) {
+    if (t.format.empty()) t.format = writer_for(registry, t.file, preferred);
+    const auto& writers = find_writer(registry, t.format).manifest.writers;
+    const auto writer = std::find_if(writers.begin(), writers.end(),
+                                     [&](const auto& w) { return w.name == t.format; });
+    if (terminal && t.file.empty() && writer->media_type.starts_with("text/html")) {
+      throw Error(
+          ErrorKind::kUsage,
+          "--report html: a page cannot be shown in a terminal; name a file, as in --report "
+          "html=report.html, or give --open, which shows it in the browser");
+    }
+    if (terminal && t.file.empty() && !is_text(writer->media_type)) {
+      throw Error(ErrorKind::kUsage,
+                  "--report " + t.format + ": " + printable(writer->media_type) +
+                      " cannot be shown in a terminal; name a file, as in --report " + t.format +
+                      "=report." + printable(writer->extension));
+    }
+  }
+}
+
+Plugin& find_writer(const Registry& registry, const std::string& format) {
+  std::vector<std::string> known;
+  std::vector<Plugin*> found;
+  std::string meant;
+  const auto lower = lower_case(format);
+  for (const auto& p : registry.plugins()) {
+    for (const auto& w : p->manifest.writers) {
+      if (w.name == format) found.push_back(p.get());
+      if (w.name.starts_with(kOfComparisons)) continue;
+      known.push_back(w.name);
+      if (w.name == lower || (meant.empty() && w.extension == lower)) meant = w.name;
+    }
+  }
+  const auto is_there = [](const Plugin* p) { return !p->library.empty(); };
+  if (std::any_of(found.begin(), found.end(), is_there))
+    std::erase_if(found, [&](const Plugin* p) { return !is_there(p); });
+  if (found.size() > 1) refuse_several(format, found);
+  if (found.size() == 1) return *found.front();
+  throw Error(ErrorKind::kUsage, "unknown report format '" + format + "'" +
+                                     did_you_mean(meant.empty() ? lower : meant, known) +
+                                     "; known: " + joined(known));
+}
+
+bool is_text(std::string_view media_type) {
+  constexpr std::array<std::string_view, 6> kText{"application/json",       "application/xml",
+                                                  "application/yaml",       "application/toml",
+                                                  "application/javascript", "application/sql"};
+  constexpr std::array<std::string_view, 3> kBuiltOn{"+json", "+xml", "+yaml"};
+  auto type = lower_case(std::string(media_type.substr(0, media_type.find(';'))));
+  type.erase(type.find_last_not_of(' ') + 1);
+  return type.empty() || type.starts_with("text/") ||
+         std::find(kText.begin(), kText.end(), type) != kText.end() ||
+         std::any_of(kBuiltOn.begin(), kBuiltOn.end(),
+                     [&](std::string_view suffix) { return type.ends_with(suffix); });
+}
+
 namespace {
 
 /// Runs one writer; false when its plugin has failed before.

@@ -1,14 +1,43 @@
-// Running report writers. Their output goes to the sink in pieces; the sink lets it appear at its
-// destination once all of them have succeeded.
+// Where reports go, and the running of their writers.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/plugin_host/registry.hpp"
 #include "core/report/report.hpp"
-#include "core/report/targets.hpp"
 
 namespace tmeter::core {
+
+// Where reports go, and which writer makes each of them.
+
+/// "json=out.json": a writer and a file; "json": a writer and standard output; "out.json": a file
+/// whose extension decides the writer (`choose_writers`).
+struct ReportTarget {
+  std::string format, file;
+};
+ReportTarget parse_report_target(const std::string& text);
+
+/// Throws Error(kUsage) when two reports go to one file, or one goes onto the model: by the same
+/// path, spelt otherwise, or through links.
+void require_own_files(const std::vector<ReportTarget>& targets, const std::string& model);
+
+/// Gives a writer to each target: of several that write files with an extension the one called like
+/// it ("json"), else `preferred`. Throws Error(kUsage) when there is no such format (with the
+/// nearest) or the extension does not decide, and for bytes (tmeter_writer.media_type) that would
+/// go to a terminal.
+void choose_writers(const Registry& registry, std::vector<ReportTarget>& targets, bool terminal,
+                    std::string_view preferred = {});
+
+/// The plugin that has the writer; throws Error(kUsage).
+Plugin& find_writer(const Registry& registry, const std::string& format);
+
+/// Whether files of a media type can be read on a terminal: "text/…", JSON, XML and types
+/// based on them, such as "image/svg+xml". True for an empty type.
+bool is_text(std::string_view media_type);
+
+// Running report writers. Their output goes to the sink in pieces; the sink lets it appear at its
+// destination once all of them have succeeded.
 
 enum class ColorMode { kAuto, kAlways, kNever };
 

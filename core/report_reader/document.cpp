@@ -4,7 +4,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
-#include "core/report_reader/json_pieces.hpp"
+#include "core/report_reader/json_value.hpp"
 
 namespace tmeter::core::report_reader {
 namespace {

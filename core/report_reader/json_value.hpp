@@ -1,12 +1,28 @@
-// Parsed pieces of a report: typed access; errors name the place and the expected type.
+// The JSON of a saved report: split into pieces, and each piece as a value.
 #pragma once
 #include <simdjson.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace tmeter::core::report_reader {
+
+// Splits a JSON text from the outside into the members of an object or the items of a list, so that
+// a report is read row by row and never held as a whole. Only brackets and quotes inside a piece
+// are checked; parsing it decides whether it is JSON.
+
+/// Calls `member` with the key, quotes included, and the value. Throws Error(kModel) unless the
+/// text is an object.
+void for_each_member(
+    std::string_view text,
+    const std::function<void(std::string_view key, std::string_view value)>& member);
+
+/// The same with the items of a list.
+void for_each_item(std::string_view text, const std::function<void(std::string_view item)>& item);
+
+// Parsed pieces of a report: typed access; errors name the place and the expected type.
 
 [[noreturn]] void refuse(const std::string& what);
 

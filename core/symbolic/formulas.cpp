@@ -6,7 +6,7 @@
 
 #include "core/analysis/engine.hpp"
 #include "core/analysis/other_sizes.hpp"
-#include "core/symbolic/pieces.hpp"
+#include "core/symbolic/fit.hpp"
 
 namespace tmeter::core {
 namespace {

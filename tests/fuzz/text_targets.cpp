@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "apps/tmeter/input_spec.hpp"
-#include "apps/tmeter/sweep_spec.hpp"
 #include "core/analysis/assertion.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -67,10 +66,9 @@ void index(std::string_view input) {
   if (core::write_index(core::parse_index(text)) != text) std::abort();
 }
 
-constexpr Target kTargets[] = {{"assertion", assertion},   {"input", input_spec},
-                               {"sweep", sweep},           {"limits", limits},
-                               {"expression", expression}, {"terminal", terminal},
-                               {"index", index}};
+constexpr Target kTargets[] = {
+    {"assertion", assertion},   {"input", input_spec},  {"sweep", sweep}, {"limits", limits},
+    {"expression", expression}, {"terminal", terminal}, {"index", index}};
 
 }  // namespace
 

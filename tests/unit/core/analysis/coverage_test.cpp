@@ -1,9 +1,8 @@
 // Coverage, by hand: an operator is counted by its own value or by that of the call that contains
 // it.
-#include "core/analysis/coverage.hpp"
-
 #include <gtest/gtest.h>
 
+#include "core/analysis/columns.hpp"
 #include "core/ir/builder.hpp"
 
 namespace tmeter::core {

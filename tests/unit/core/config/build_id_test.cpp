@@ -1,6 +1,4 @@
 // Build IDs of libraries, whole and damaged.
-#include "core/config/build_id.hpp"
-
 #include <elf.h>
 #include <gtest/gtest.h>
 #include <link.h>
@@ -8,6 +6,8 @@
 
 #include <cstring>
 #include <fstream>
+
+#include "core/config/elf_file.hpp"
 
 namespace tmeter::core {
 namespace {

@@ -1,6 +1,6 @@
-#include "core/execution/warm_up.hpp"
-
 #include <gtest/gtest.h>
+
+#include "core/execution/model_runs.hpp"
 
 namespace tmeter::core {
 namespace {

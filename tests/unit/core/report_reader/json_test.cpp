@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/report_reader/json_pieces.hpp"
 #include "core/report_reader/json_value.hpp"
 #include "tests/support/expect_error.hpp"
 

@@ -1,9 +1,9 @@
 // A maximum of polynomials is found piece by piece; other functions have no pieces.
-#include "core/symbolic/pieces.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
+
+#include "core/symbolic/fit.hpp"
 
 namespace tmeter::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/config/build_id.hpp"
+#include "core/config/elf_file.hpp"
 
 #include <fcntl.h>
 
