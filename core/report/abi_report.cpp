@@ -1,4 +1,5 @@
 // tmeter.host.report/1 and tmeter.host.output/1: the report as writers see it.
+
 #include <tmeter/abi/draft/comparison.h>
 
 #include "core/plugin_host/abi_text.hpp"
@@ -207,9 +208,7 @@ const tmeter_output_api* output_interface() {
   static const tmeter_output_api api{
       sizeof(tmeter_output_api), 0, write,
       [](const tmeter_output* o) -> int32_t { return of(o).may_be_used() && of(o).color(); },
-      [](const tmeter_output* o) -> int32_t {
-        return of(o).may_be_used() ? of(o).columns() : 0;
-      }};
+      [](const tmeter_output* o) -> int32_t { return of(o).may_be_used() ? of(o).columns() : 0; }};
   return &api;
 }
 
@@ -237,5 +236,37 @@ void OutputStream::flush() {
 }
 
 tmeter_output* to_handle(OutputStream* output) { return reinterpret_cast<tmeter_output*>(output); }
+
+// tmeter.host.comparison/0.1: the pairs and notes of a comparison.
+
+namespace {
+
+const Comparison& comparison_of(const tmeter_report* r) {
+  return reinterpret_cast<const Report*>(r)->comparison;
+}
+
+tmeter_status module_pair_at(const tmeter_report* r, size_t i, tmeter_pair* out) {
+  const auto& pairs = comparison_of(r).pairs;
+  if (i >= pairs.size()) return TMETER_INVALID_ARGUMENT;
+  const auto& p = pairs[i];
+  return hand_over<tmeter_pair>({0, p.flags, p.before, p.after, p.depth}, out, sizeof(tmeter_pair));
+}
+
+}  // namespace
+
+const void* comparison_interface() {
+  static const tmeter_comparison_api api{
+      sizeof(tmeter_comparison_api),
+      0,
+      [](const tmeter_report* r) { return to_handle(comparison_of(r).before); },
+      [](const tmeter_report* r) { return comparison_of(r).pairs.size(); },
+      module_pair_at,
+      [](const tmeter_report* r) { return comparison_of(r).notes.size(); },
+      [](const tmeter_report* r, size_t i) {
+        const auto& notes = comparison_of(r).notes;
+        return i < notes.size() ? to_abi(notes[i]) : tmeter_str{};
+      }};
+  return &api;
+}
 
 }  // namespace tmeter::core

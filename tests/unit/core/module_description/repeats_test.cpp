@@ -1,9 +1,8 @@
-#include "core/module_description/repeats.hpp"
-
 #include <gtest/gtest.h>
 #include <tmeter/abi/graph.h>
 
 #include "core/ir/builder.hpp"
+#include "core/module_description/module_description.hpp"
 #include "core/module_description/module_text.hpp"
 
 namespace tmeter::core {
