@@ -45,6 +45,15 @@ class Buffers(CliTest):
         self.assertIn("2 tensors, such as 'body.bn1.bias', are counted as parameters; as buffers, the model would have 8 fewer parameters", warning)
         self.assertEqual(self.kinds({"body.bn1." + n: t for n, t in NORM.items()}, {"model_type": "detr"})[1:], ([], 0))
 
+    def test_the_bias_of_a_gate(self):
+        """A linear layer's, or the router's of DeepSeek's own files."""
+        tensors = {"layers.0.ffn.gate.weight": ("float32", [8, 4]), "layers.0.ffn.gate.bias": ("float32", [8])}
+        self.assertEqual(self.kinds(tensors, {"model_type": "acme"})[1:], ([], 40))
+        self.assertEqual(self.kinds(tensors, {"model_type": "deepseek_v4"})[1:], ([], 32))
+        _, (warning,), params = self.kinds(tensors)
+        self.assertEqual(params, 40)
+        self.assertIn("as a buffer, the model would have 8 fewer parameters", warning)
+
     def test_norms_that_count_batches_tell_the_others(self):
         tensors = {"a." + n: t for n, t in NORM.items()} | {"b." + n: t for n, t in NORM.items()} | {"b.num_batches_tracked": ("int64", [])}
         kinds, warnings, params = self.kinds(tensors)
