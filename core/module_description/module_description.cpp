@@ -3,12 +3,8 @@
 #include <tmeter/abi/graph.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
-#include <functional>
 #include <string_view>
 #include <tmeter/cpp/text_hash.hpp>
-#include <unordered_map>
 #include <utility>
 
 #include "core/base/text.hpp"
@@ -19,11 +15,11 @@ namespace {
 
 constexpr size_t kLongestWindow = 32;
 
-/// Encodes a module's definition as bytes for comparison, without building texts.
+/// A hash of a module's definition. TextHash has a secret of the process, so that no file can be
+/// made in which different modules have equal hashes.
 class Definition {
  public:
-  std::string_view of(const Module& m, std::string_view text, const std::vector<size_t>& ids) {
-    bytes_.clear();
+  size_t of(const Module& m, std::string_view text, const std::vector<size_t>& children) {
     put(m.type);
     put(text);
     put(m.tensors.size());
@@ -35,41 +31,19 @@ class Definition {
     }
     for (const auto* child : m.children) {
       put(child->name);
-      put(ids[child->index]);
+      put(children[child->index]);
     }
-    return bytes_;
+    return hash_;
   }
 
  private:
+  void put(std::string_view text) { put(TextHash()(text)); }
   void put(size_t number) {
-    std::array<char, sizeof number> bytes{};
-    std::memcpy(bytes.data(), &number, sizeof number);
-    bytes_.append(bytes.data(), bytes.size());
+    hash_ = (hash_ ^ number) * 0x9E3779B97F4A7C15;
+    hash_ ^= hash_ >> 32;
   }
-  void put(std::string_view text) {
-    put(text.size());
-    bytes_ += text;
-  }
-  std::string bytes_;
+  size_t hash_ = 0;
 };
-
-struct Hash : TextHash {
-  using is_transparent = void;
-};
-
-/// Equal numbers for identical modules. Backwards, because children come after their parent.
-std::vector<size_t> definitions(const Graph& graph, const std::vector<std::string>& texts) {
-  std::vector<size_t> ids(graph.modules().size());
-  std::unordered_map<std::string, size_t, Hash, std::equal_to<>> known;
-  Definition definition;
-  for (size_t i = ids.size(); i-- > 0;) {
-    const auto key = definition.of(*graph.modules()[i], texts[i], ids);
-    const auto at = known.find(key);
-    ids[i] = at != known.end() ? at->second : known.size();
-    if (at == known.end()) known.emplace(key, ids[i]);
-  }
-  return ids;
-}
 
 /// How often the window at `at` is repeated, itself included.
 size_t count_times(const std::vector<size_t>& items, size_t at, size_t window) {
@@ -96,14 +70,17 @@ Repeat best_at(const std::vector<size_t>& items, size_t at) {
 }  // namespace
 
 std::vector<Repeat> find_repeats(const Graph& graph, const std::vector<std::string>& texts) {
-  const auto ids = definitions(graph, texts);
-  std::vector<Repeat> repeats(ids.size());
-  for (const auto* m : graph.modules()) {
+  const auto& modules = graph.modules();
+  std::vector<size_t> definitions(modules.size());
+  std::vector<Repeat> repeats(modules.size());
+  for (size_t i = modules.size(); i-- > 0;) {  // children come after their parent
+    const auto& children = modules[i]->children;
+    definitions[i] = Definition().of(*modules[i], texts[i], definitions);
     std::vector<size_t> items;
-    for (const auto* child : m->children) items.push_back(ids[child->index]);
+    for (const auto* child : children) items.push_back(definitions[child->index]);
     for (size_t at = 0; at < items.size();) {
       const auto best = best_at(items, at);
-      repeats[m->children[at]->index] = best;
+      repeats[children[at]->index] = best;
       at += std::max<size_t>(1, best.window * best.times);
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <tmeter/cpp/text_hash.hpp>
 #include <vector>
 
 namespace loading {
@@ -60,14 +61,18 @@ class FewKeys {
   uint64_t bits_ = 0;
 };
 
-/// Sorts by hash, which is fast, and by text, so that a hostile file cannot make it slow.
+/// Texts are compared only where two hashes are equal.
 void check_many(json::object object) {
-  std::vector<std::pair<size_t, std::string_view>> keys;
-  for (const auto field : object)
-    keys.emplace_back(std::hash<std::string_view>{}(field.key), field.key);
+  std::vector<size_t> hashes;
+  hashes.reserve(object.size());
+  for (const auto field : object) hashes.push_back(tmeter::TextHash()(field.key));
+  std::sort(hashes.begin(), hashes.end());
+  if (std::adjacent_find(hashes.begin(), hashes.end()) == hashes.end()) return;
+  std::vector<std::string_view> keys;
+  for (const auto field : object) keys.push_back(field.key);
   std::sort(keys.begin(), keys.end());
   const auto twice = std::adjacent_find(keys.begin(), keys.end());
-  if (twice != keys.end()) refuse_repeated(twice->second);
+  if (twice != keys.end()) refuse_repeated(*twice);
 }
 
 void check_object(json::object object) {

@@ -19,12 +19,12 @@ void check_name(std::string_view name) {
 }
 
 tmeter_id WeightTree::owner_of(std::string_view tensor_name) {
-  if (in_order_ && !tmeter::natural_less(last_, tensor_name)) {
+  const auto same = tmeter::natural_order::same_bytes(last_, tensor_name);
+  if (in_order_ && !tmeter::natural_order::less_behind(same, last_, tensor_name)) {
     children_.insert(made_.begin(), made_.end());
     made_ = {};
     in_order_ = false;
   }
-  const auto same = tmeter::natural_order::same_bytes(last_, tensor_name);
   while (!last_modules_.empty() && last_modules_.back().first >= same) last_modules_.pop_back();
   tmeter_id module = last_modules_.empty() ? root_ : last_modules_.back().second;
   size_t begin = last_modules_.empty() ? 0 : last_modules_.back().first + 1;

@@ -65,6 +65,7 @@ class Load {
     for (const auto& t : header.tensors()) {
       const auto size = t.end - t.begin;
       names.push_back(keep(t.name));
+      kinds_.note(t.name);
       stored_.push_back({names.back(), t.dtype, t.element, t.dims, t.begin, size, file,
                          bytes.substr(static_cast<size_t>(t.begin), static_cast<size_t>(size))});
     }
@@ -78,7 +79,7 @@ class Load {
   }
 
   void push(const std::string& format) {
-    push_weights(stored_, metadata_, source_, graph_, call_);
+    push_weights(stored_, metadata_, kinds_, source_, graph_, call_);
     graph_.property("format", format);
     graph_.property("content", "weights");
     if (format_ == "pt") graph_.property("producer", "PyTorch");
@@ -92,6 +93,7 @@ class Load {
   std::pmr::monotonic_buffer_resource texts_;
   std::vector<packed::Stored> stored_;
   packed::Metadata metadata_;
+  loading::TensorKinds kinds_{loading::model_types_beside(source_)};
 };
 
 void load(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmeter::Call& call) {

@@ -93,7 +93,8 @@ struct Weight {
 }  // namespace
 
 void push_weights(const std::vector<packed::Stored>& stored, const packed::Metadata& metadata,
-                  const tmeter::Source& source, tmeter::GraphBuilder& graph, tmeter::Call& call) {
+                  loading::TensorKinds& kinds, const tmeter::Source& source,
+                  tmeter::GraphBuilder& graph, tmeter::Call& call) {
   packed::Recognised recognised;
   if (packed::may_be_packed(stored))
     recognised = packed::recognise(stored, config_beside(source, call), metadata);
@@ -108,8 +109,6 @@ void push_weights(const std::vector<packed::Stored>& stored, const packed::Metad
     return tmeter::natural_less(a.name, b.name);
   });
   loading::WeightTree tree(graph);
-  loading::TensorKinds kinds(loading::model_types_beside(source));
-  for (const auto& w : weights) kinds.note(w.name);
   size_t without_type = 0;
   for (const auto& w : weights) {
     if (w.packed) {

@@ -4,12 +4,15 @@
 #include <tmeter/cpp/plugin.hpp>
 #include <vector>
 
+#include "../common/buffers.hpp"
 #include "plugins/encodings/recognition/recognise.hpp"
 
 namespace safetensors {
 
-/// Sorts the tensors by layer and pushes them. `source`: the file beside config.json.
+/// Sorts the tensors by layer and pushes them. `kinds` has noted their names; `source`: the file
+/// beside config.json.
 void push_weights(const std::vector<packed::Stored>& stored, const packed::Metadata& metadata,
-                  const tmeter::Source& source, tmeter::GraphBuilder& graph, tmeter::Call& call);
+                  loading::TensorKinds& kinds, const tmeter::Source& source,
+                  tmeter::GraphBuilder& graph, tmeter::Call& call);
 
 }  // namespace safetensors

@@ -16,8 +16,9 @@ inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Removes the digits at the start of `text` and returns them.
 inline std::string_view take_number(std::string_view& text) {
-  const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
-  const auto digits = text.substr(0, static_cast<size_t>(end - text.begin()));
+  size_t count = 0;
+  while (count < text.size() && is_digit(text[count])) ++count;
+  const auto digits = text.substr(0, count);
   text.remove_prefix(digits.size());
   return digits;
 }
@@ -39,20 +40,16 @@ inline size_t same_bytes(std::string_view a, std::string_view b) {
   return i;
 }
 
-}  // namespace natural_order
-
-inline bool natural_less(std::string_view a, std::string_view b) {
-  // Names share long beginnings: on to the first difference, but not into a number.
-  auto same = natural_order::same_bytes(a, b);
-  while (same > 0 && natural_order::is_digit(a[same - 1])) --same;
+/// natural_less() of texts that share `same` bytes at their beginnings.
+inline bool less_behind(size_t same, std::string_view a, std::string_view b) {
+  while (same > 0 && is_digit(a[same - 1])) --same;  // not into a number
   a.remove_prefix(same), b.remove_prefix(same);
   while (!a.empty() && !b.empty()) {
-    if (natural_order::is_digit(a.front()) && natural_order::is_digit(b.front())) {
-      const auto digits_a = natural_order::take_number(a), digits_b = natural_order::take_number(b);
-      const auto x = natural_order::without_zeros(digits_a),
-                 y = natural_order::without_zeros(digits_b);
+    if (is_digit(a.front()) && is_digit(b.front())) {
+      const auto digits_a = take_number(a), digits_b = take_number(b);
+      const auto x = without_zeros(digits_a), y = without_zeros(digits_b);
       if (x.size() != y.size()) return x.size() < y.size();
-      if (x != y) return x < y;
+      if (const int order = x.compare(y); order != 0) return order < 0;
       // Names with one beginning stay together.
       if (digits_a.size() != digits_b.size()) return digits_a.size() < digits_b.size();
     } else {
@@ -61,6 +58,12 @@ inline bool natural_less(std::string_view a, std::string_view b) {
     }
   }
   return a.empty() && !b.empty();
+}
+
+}  // namespace natural_order
+
+inline bool natural_less(std::string_view a, std::string_view b) {
+  return natural_order::less_behind(natural_order::same_bytes(a, b), a, b);
 }
 
 TMETER_SDK_END
