@@ -95,7 +95,7 @@ def times(rows: list[Row]) -> list[str]:
         low, middle, high = statistics.quantiles(ratios(ran, tool), n=4)
         theirs, ours = (statistics.median(seconds) for seconds in
                         ([r.answer[tool]["cpu_seconds"] for r in ran], [r.ours["cpu_seconds"] for r in ran]))  # fmt: skip
-        lines.append(f"| {tool} | {len(ran)} | {failed} | {theirs:.2f} s | {ours:.2f} s | {middle:.1f} | {low:.1f} to {high:.1f} |")
+        lines.append(f"| {tool} | {len(ran)} | {failed} | {theirs:.2f} s | {ours:.2f} s | {middle:.2f} | {low:.1f} to {high:.1f} |")
     return lines
 
 
