@@ -62,7 +62,7 @@ uintmax_t size_of_model(const std::string& path) {
     return failed ? 0 : size;
   };
   const bool is_folder = fs::is_directory(path, failed);
-  if (!is_folder && !path.ends_with(".json")) return size_of(path);
+  if (!is_folder && !path.ends_with(".index.json")) return size_of(path);
   uintmax_t total = 0;
   const auto folder = is_folder ? fs::path(path) : fs::absolute(path, failed).parent_path();
   for (fs::directory_iterator file(folder, failed), end; file != end; file.increment(failed))
