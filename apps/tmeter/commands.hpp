@@ -32,13 +32,13 @@ struct CommandEntry {
   std::string_view name;
   int (*run)(const Arguments&);
   Usage help;                             // empty: an earlier line has the name
-  std::vector<std::string_view> words{};  // of which one may follow the name
+  std::vector<std::string_view> words{};  // subcommands; at most one follows the name
   bool has_options = true;                // false: its --help is that of tmeter
 };
 
 std::span<const CommandEntry> commands();
 
-/// Null if there is none of this name.
+/// Null for an unknown name.
 const CommandEntry* find_command(std::string_view name);
 
 std::vector<std::string_view> command_names();

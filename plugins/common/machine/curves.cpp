@@ -71,7 +71,7 @@ bool is_narrow(const Curve& curve, const Layout& layout) {
   return curve.narrow > 0 && std::fmod(layout.channels, kMultiple) != 0;
 }
 
-/// MACs in the time of which the units are done: of whole tiles, and of the longest chain of MACs.
+/// The MACs that determine the time of a kernel: whole tiles, or its longest chain.
 double macs_in_time(const Curve& curve, const Work& work, double threads) {
   constexpr double kChannels = 4;  // that are computed at once where they are narrow
   const auto& l = work.layout;

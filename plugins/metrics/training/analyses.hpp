@@ -4,8 +4,8 @@
 
 namespace training {
 
-// What is said of a step's memory: bytes that are kept, the peak and where it is, the curve, and
-// which modules to checkpoint.
+// Figures of a step's memory: kept bytes, the peak and its place, the curve, and the modules to
+// checkpoint.
 
 /// Gradients and states go by the tensors alone: a file of weights without a graph has them, too.
 void find_states(const tmeter::Graph& graph, tmeter::Call& call);

@@ -32,7 +32,7 @@ at::ScalarType float_type_of(const torch::jit::Module& root);
 /// Image sizes in attributes and constants of modules (image_size = 384), in their order.
 std::vector<int64_t> named_image_sizes(const torch::jit::Module& root);
 
-// Values to try for arguments of which only constraints are known.
+// Trial values for arguments that only constraints describe.
 
 /// An argument that has to be inferred.
 struct UnknownInput {
