@@ -4,6 +4,7 @@
 #include <array>
 #include <new>
 #include <tmeter/cpp/text_hash.hpp>
+#include <utility>
 #include <vector>
 
 namespace loading {
@@ -61,8 +62,21 @@ class FewKeys {
   uint64_t bits_ = 0;
 };
 
+/// Whether each key is greater than the one before it, as most writers sort them: none occurs
+/// twice.
+bool ascends(json::object object) {
+  std::string_view last;
+  bool is_first = true;
+  for (const auto field : object) {
+    if (!std::exchange(is_first, false) && field.key <= last) return false;
+    last = field.key;
+  }
+  return true;
+}
+
 /// Texts are compared only where two hashes are equal.
 void check_many(json::object object) {
+  if (ascends(object)) return;
   std::vector<size_t> hashes;
   hashes.reserve(object.size());
   for (const auto field : object) hashes.push_back(tmeter::TextHash()(field.key));

@@ -56,10 +56,12 @@ std::unique_ptr<ShardIndex> ShardIndex::read(std::string_view bytes) {
 
 void ShardIndex::read_map(json::object map) {
   std::map<std::string_view, std::vector<std::string_view>> by_file;
+  auto at = by_file.end();
   for (const auto field : map) {
     const auto file = within([&] { return "weight_map, " + in_quotes(field.key); },
                              [&] { return as_text(field.value); });
-    by_file[file].push_back(field.key);
+    if (at == by_file.end() || at->first != file) at = by_file.try_emplace(file).first;
+    at->second.push_back(field.key);
   }
   if (by_file.empty()) throw BadFile("weight_map is empty: the index names no tensor");
   for (auto& [file, tensors] : by_file) shards_.push_back({file, std::move(tensors)});

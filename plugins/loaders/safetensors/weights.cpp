@@ -1,6 +1,8 @@
 #include "weights.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <span>
 #include <tmeter/cpp/natural_order.hpp>
 #include <tmeter/cpp/plugin.hpp>
 
@@ -90,6 +92,29 @@ struct Weight {
   const Packed* packed;  // null: plain
 };
 
+bool precedes(const Weight& a, const Weight& b) { return tmeter::natural_less(a.name, b.name); }
+
+using Places = std::span<const std::vector<Weight>::iterator>;
+
+/// Merges sorted runs: each ends where the next begins.
+void merge_runs(Places ends) {
+  if (ends.size() < 3) return;
+  const auto half = ends.size() / 2;
+  merge_runs(ends.first(half + 1));
+  merge_runs(ends.subspan(half));
+  const auto middle = ends[half];
+  if (precedes(*middle, *std::prev(middle)))
+    std::inplace_merge(ends.front(), middle, ends.back(), precedes);
+}
+
+/// Writers sort each shard by name, and mostly a shard precedes the next: long runs in this order.
+void sort_by_name(std::vector<Weight>& weights) {
+  std::vector<std::vector<Weight>::iterator> ends{weights.begin()};
+  while (ends.back() != weights.end())
+    ends.push_back(std::is_sorted_until(ends.back(), weights.end(), precedes));
+  merge_runs(ends);
+}
+
 }  // namespace
 
 void push_weights(const std::vector<packed::Stored>& stored, const packed::Metadata& metadata,
@@ -104,10 +129,7 @@ void push_weights(const std::vector<packed::Stored>& stored, const packed::Metad
   weights.reserve(recognised.plain.size() + recognised.packed.size());
   for (const auto* t : recognised.plain) weights.push_back({t->name, t, nullptr});
   for (const auto& p : recognised.packed) weights.push_back({p.name, nullptr, &p});
-  // Files have tensors by type and name: in runs that are nearly in this order.
-  std::stable_sort(weights.begin(), weights.end(), [](const Weight& a, const Weight& b) {
-    return tmeter::natural_less(a.name, b.name);
-  });
+  sort_by_name(weights);
   loading::WeightTree tree(graph);
   size_t without_type = 0;
   for (const auto& w : weights) {
