@@ -1,6 +1,7 @@
 // The module tree of a file that holds only names and tensors (a state_dict):
 // "layer1.0.conv1.weight" belongs to the module "layer1.0.conv1", whose type is unknown.
 #pragma once
+#include <deque>
 #include <memory_resource>
 #include <string>
 #include <string_view>
@@ -59,7 +60,7 @@ class WeightTree {
   // name that comes out of order makes the table.
   bool in_order_ = true;
   std::pmr::monotonic_buffer_resource texts_;
-  std::vector<std::pair<Child, tmeter_id>> made_;
+  std::deque<std::pair<Child, tmeter_id>> made_;
   std::unordered_map<Child, tmeter_id, ChildHash> children_;
 };
 
