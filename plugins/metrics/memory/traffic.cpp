@@ -132,9 +132,9 @@ std::optional<Count> target_bytes(const Site& site) {
   return bytes_if_known(targets);
 }
 
-constexpr std::array<std::string_view, 9> kScatters{
-    "scatter",   "scatter_add", "scatter_reduce", "index_put", "_index_put_impl",
-    "index_add", "index_copy",  "index_reduce",   "put"};
+constexpr auto kScatters = std::to_array<std::string_view>(
+    {"scatter", "scatter_add", "scatter_reduce", "index_put", "_index_put_impl", "index_add",
+     "index_copy", "index_reduce", "put"});
 
 /// In-place scatters touch as many elements as their operands have: the elements of the source,
 /// else (a scalar source) one per index; with neither, the whole target is the upper bound.
@@ -170,17 +170,17 @@ Traffic in_place_scatter(const Site& site) {
 struct Lookup {
   std::string_view name, table;  // operator, and the argument it picks elements from
 };
-constexpr std::array<Lookup, 11> kLookups{{{"embedding", "weight"},
-                                           {"embedding_bag", "weight"},
-                                           {"_embedding_bag", "weight"},
-                                           {"_embedding_bag_forward_only", "weight"},
-                                           {"index", "self"},
-                                           {"_unsafe_index", "self"},
-                                           {"index_select", "self"},
-                                           {"gather", "self"},
-                                           {"take", "self"},
-                                           {"take_along_dim", "self"},
-                                           {"masked_select", "self"}}};
+constexpr auto kLookups = std::to_array<Lookup>({{"embedding", "weight"},
+                                                 {"embedding_bag", "weight"},
+                                                 {"_embedding_bag", "weight"},
+                                                 {"_embedding_bag_forward_only", "weight"},
+                                                 {"index", "self"},
+                                                 {"_unsafe_index", "self"},
+                                                 {"index_select", "self"},
+                                                 {"gather", "self"},
+                                                 {"take", "self"},
+                                                 {"take_along_dim", "self"},
+                                                 {"masked_select", "self"}});
 
 /// Elements picked from the table: for embeddings one row per index, else as many as come out.
 /// Never more than the table has (an index may repeat; which ones do is not known).
@@ -223,12 +223,9 @@ std::optional<Count> read_bytes(const Site& site) {
 
 /// Conversions that return their argument when there is nothing to convert. Devices are not part of
 /// the graph: a conversion that keeps the element type is taken as one that keeps the device.
-constexpr std::array<std::string_view, 6> kConversions{"to",
-                                                       "type_as",
-                                                       "cpu",
-                                                       "cuda",
-                                                       "_autocast_to_full_precision",
-                                                       "_autocast_to_reduced_precision"};
+constexpr auto kConversions =
+    std::to_array<std::string_view>({"to", "type_as", "cpu", "cuda", "_autocast_to_full_precision",
+                                     "_autocast_to_reduced_precision"});
 
 bool is_idle_conversion(const Site& site) {
   if (!among(site.name, kConversions)) return false;

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <string_view>
+#include <tuple>
 
 namespace fake {
 namespace {
@@ -35,7 +36,7 @@ tmeter_graph_api graph_api() {
   g.node_at = [](const tmeter_graph*, size_t) -> const tmeter_node* { return state().node; };
   g.node_op = [](const tmeter_node* n) { return str(n->op); };
   g.node_overload = [](const tmeter_node* n) { return str(n->overload); };
-  g.node_index = [](const tmeter_node*) { return size_t{0}; };
+  g.node_index = [](const tmeter_node* n) { return n->index; };
   g.node_arg_count = [](const tmeter_node* n) { return n->args.size(); };
   g.node_arg = [](const tmeter_node* n, size_t i) {
     return i < n->args.size() ? &n->args[i].second : nullptr;
@@ -58,7 +59,9 @@ tmeter_graph_api graph_api() {
   g.value_at = [](const tmeter_value* v, size_t i) {
     return i < v->items.size() ? &v->items[i] : nullptr;
   };
-  g.value_tensor = [](const tmeter_value*) -> const tmeter_tensor* { return nullptr; };
+  g.value_tensor = [](const tmeter_value* v) { return v->stored; };
+  g.tensor_stored_bytes = [](const tmeter_tensor* t) { return t->bytes; };
+  g.tensor_canonical = [](const tmeter_tensor* t) { return t->tied_to ? t->tied_to : t; };
   g.value_producer = [](const tmeter_value*) -> const tmeter_node* { return nullptr; };
   return g;
 }
@@ -95,6 +98,20 @@ tmeter_results_api results_api() {
   };
   r.op_class = [](tmeter_call*, const tmeter_node*, tmeter_str* name) -> tmeter_status {
     *name = {};
+    return TMETER_OK;
+  };
+  r.result_memory = [](tmeter_call*, const tmeter_node* n, size_t i, int32_t* kind,
+                       size_t* argument) -> tmeter_status {
+    if (i >= n->results.size()) return TMETER_INVALID_ARGUMENT;
+    const auto unknown = std::pair<int32_t, size_t>(TMETER_MEMORY_UNKNOWN, 0);
+    std::tie(*kind, *argument) = i < n->memory.size() ? n->memory[i] : unknown;
+    return TMETER_OK;
+  };
+  r.argument_written = [](tmeter_call*, const tmeter_node* n, size_t i,
+                          int32_t* written) -> tmeter_status {
+    if (i >= n->args.size()) return TMETER_INVALID_ARGUMENT;
+    if (i >= n->written.size()) return TMETER_UNSUPPORTED;
+    *written = n->written[i];
     return TMETER_OK;
   };
   return r;

@@ -13,6 +13,11 @@
 #include <utility>
 #include <vector>
 
+struct tmeter_tensor {
+  int64_t bytes = 0;  // as stored
+  const tmeter_tensor* tied_to = nullptr;
+};
+
 struct tmeter_value {
   int32_t kind = TMETER_VALUE_NONE, dtype = TMETER_DTYPE_UNDEFINED;
   std::vector<int64_t> dims{};
@@ -20,12 +25,17 @@ struct tmeter_value {
   std::string text{};
   std::vector<tmeter_value> items{};
   double f = 0;
+  const tmeter_tensor* stored = nullptr;
 };
 
 struct tmeter_node {
   std::string op, overload;
   std::vector<std::pair<std::string, tmeter_value>> args;
   std::vector<tmeter_value> results;
+  size_t index = 0;
+  // By the schema of the operator's plugin; without them it says nothing.
+  std::vector<std::pair<int32_t, size_t>> memory;  // of results: TMETER_MEMORY_…, argument
+  std::vector<bool> written;                       // of arguments
 };
 
 namespace fake {
@@ -80,6 +90,17 @@ class Op {
     tmeter_value list{TMETER_VALUE_LIST};
     for (const auto& s : shapes) list.items.push_back(fake::tensor(s));
     node_.results.push_back(std::move(list));
+    return *this;
+  }
+
+  Op& index(size_t index) {
+    node_.index = index;
+    return *this;
+  }
+  /// As the schema of a plugin says: which arguments are written, and whose memory each result has.
+  Op& schema(std::vector<bool> written, std::vector<std::pair<int32_t, size_t>> memory) {
+    node_.written = std::move(written);
+    node_.memory = std::move(memory);
     return *this;
   }
 

@@ -224,4 +224,175 @@ TEST(Traffic, ConversionsThatChangeNothingMoveNothing) {
   EXPECT_FALSE(moves_nothing(op("aten::to").tensor("self", {4})));
 }
 
+// --- stored tensors -----------------------------------------------------------------------------
+
+tmeter_value bound_to(const tmeter_tensor& stored, fake::Dims dims) {
+  auto value = fake::tensor(std::move(dims));
+  value.stored = &stored;
+  return value;
+}
+
+/// Two names of one parameter are one memory.
+TEST(Traffic, TiedParametersAreReadOnce) {
+  const tmeter_tensor weight{40}, tied{40, &weight}, other{40};
+  const auto both = [&](const tmeter_tensor& second) {
+    auto n = op("acme::both").tensor("x", {3}).arg("a", bound_to(weight, {10}));
+    return traffic(n.arg("b", bound_to(second, {10})).out({2}));
+  };
+  for (const auto* same : {&weight, &tied}) EXPECT_EQ(both(*same), (Bytes{12 + 40, 8, 8}));
+  EXPECT_EQ(both(other), (Bytes{12 + 80, 8, 8}));
+}
+
+/// Weights of four bits have fewer bytes than their shape says.
+TEST(Traffic, WeightsAreReadAsStored) {
+  const tmeter_tensor packed{5};
+  EXPECT_EQ(traffic(op("aten::mul").arg("self", bound_to(packed, {10})).out({10})),
+            (Bytes{5, 40, 40}));
+}
+
+TEST(Traffic, WeightsInsideAnObjectAreUnknown) {
+  const auto linear = [](const char* name, tmeter_value object) {
+    return traffic(op("quantized::linear").tensor("X", {4}).arg(name, std::move(object)).out({2}));
+  };
+  EXPECT_EQ(linear("W_prepack", {TMETER_VALUE_OTHER}), (Bytes{kUnknown, 8, 8}));
+  EXPECT_EQ(linear("device", {TMETER_VALUE_OTHER}), (Bytes{16, 8, 8}));
+  EXPECT_EQ(linear("W_prepack", fake::tensor({3})), (Bytes{16 + 12, 8, 8}));
+}
+
+TEST(Traffic, TensorsInListsOfListsCount) {
+  auto value = fake::tensor({2});
+  for (int depth = 0; depth < 4; ++depth) value = list({value, fake::tensor({1})});
+  EXPECT_EQ(traffic(op("acme::nested").arg("x", value).out({1})), (Bytes{8 + 4 * 4, 4, 4}));
+  // Deeper ones are unknown rather than left out.
+  EXPECT_EQ(traffic(op("acme::nested").arg("x", list({value})).out({1})), (Bytes{kUnknown, 4, 4}));
+}
+
+// --- operators of a plugin, by their schema -----------------------------------------------------
+
+constexpr std::pair<int32_t, size_t> kOwn{TMETER_MEMORY_OWN, 0};
+constexpr std::pair<int32_t, size_t> kViewOfFirst{TMETER_MEMORY_VIEW, 0};
+constexpr std::pair<int32_t, size_t> kFirst{TMETER_MEMORY_ARGUMENT, 0};
+
+/// Like `traffic`; last the bytes of all results, by torchstat's convention.
+std::array<std::optional<int64_t>, 4> by_schema(const fake::Op& n) {
+  const auto [read, written, made] = traffic(n);
+  return {read, written, made, n.count("output_bytes", "torchstat")};
+}
+using ByteCounts = std::array<std::optional<int64_t>, 4>;
+
+fake::Op of_plugin(const char* name = "acme::step") {
+  return op(name).tensor("state", {10}).tensor("x", {4});
+}
+
+/// `step(Tensor(a!) state, Tensor x) -> Tensor`
+TEST(TrafficBySchema, ChangedArgumentsAreWrittenBesideItsOwnResults) {
+  EXPECT_EQ(by_schema(of_plugin().out({3}).schema({true, false}, {kOwn})),
+            (ByteCounts{40 + 16, 12 + 40, 12, 12 + 40}));
+  EXPECT_EQ(by_schema(of_plugin().out({3}).schema({false, false}, {kOwn})),
+            (ByteCounts{40 + 16, 12, 12, 12}));
+  // `-> Tensor(a!)`: the argument, once.
+  EXPECT_EQ(by_schema(of_plugin().out({10}).schema({true, false}, {kFirst})),
+            (ByteCounts{40 + 16, 40, 0, 40}));
+  EXPECT_EQ(by_schema(of_plugin().schema({true, true}, {})),
+            (ByteCounts{40 + 16, 40 + 16, 0, 40 + 16}));
+}
+
+/// `f(Tensor(a) state, Tensor x) -> Tensor(a)`
+TEST(TrafficBySchema, WhatOnlyGivesViewsMovesNothing) {
+  const auto views =
+      of_plugin().out({5}).out({5}).schema({false, false}, {kViewOfFirst, kViewOfFirst});
+  EXPECT_TRUE(moves_nothing(views));
+  // A view beside a tensor of its own, or beside a changed argument, costs what these cost.
+  const auto beside = of_plugin().out({5}).out({3}).schema({false, false}, {kViewOfFirst, kOwn});
+  EXPECT_EQ(by_schema(beside), (ByteCounts{40 + 16, 12, 12, 12}));
+  const auto changed = of_plugin().out({5}).schema({false, true}, {kViewOfFirst});
+  EXPECT_EQ(by_schema(changed), (ByteCounts{40 + 16, 16, 0, 16}));
+  // An operator without results gives no views.
+  EXPECT_EQ(by_schema(of_plugin().schema({false, false}, {})), (ByteCounts{40 + 16, 0, 0, 0}));
+}
+
+TEST(TrafficBySchema, OneTensorThatIsChangedTwiceIsWrittenOnce) {
+  const tmeter_tensor state{40}, tied{40, &state};
+  auto n = op("acme::step").arg("a", bound_to(state, {10})).arg("b", bound_to(tied, {10}));
+  EXPECT_EQ(by_schema(n.schema({true, true}, {})), (ByteCounts{40, 40, 0, 40}));
+}
+
+TEST(TrafficBySchema, WhatHasNoSizeIsUnknown) {
+  auto target = op("acme::step").arg("state", unsized({10})).tensor("x", {4}).out({3});
+  EXPECT_EQ(by_schema(target.schema({true, false}, {kOwn})),
+            (ByteCounts{kUnknown, kUnknown, 12, kUnknown}));
+  auto result = of_plugin().out({3}, TMETER_DTYPE_UNDEFINED).schema({true, false}, {kOwn});
+  EXPECT_EQ(by_schema(result), (ByteCounts{40 + 16, kUnknown, kUnknown, kUnknown}));
+}
+
+/// The name decides: with the mark `_` it changes its first tensor, else it makes its results.
+TEST(TrafficBySchema, ASchemaThatSaysTooLittleDoesNotCount) {
+  const ByteCounts by_name{40 + 16, 12, 12, 12}, in_place{40 + 16, 40, 0, 40};
+  EXPECT_EQ(by_schema(of_plugin().out({3}).schema({true}, {kOwn})), by_name);
+  EXPECT_EQ(by_schema(of_plugin().out({3}).schema({true, true}, {})), by_name);
+  EXPECT_EQ(by_schema(of_plugin("acme::step_").out({10}).schema({}, {})), in_place);
+  EXPECT_EQ(by_schema(of_plugin("acme::step_").out({3}).schema({false, false}, {kOwn})), by_name);
+}
+
+TEST(TrafficBySchema, PyTorchsOperatorsGoByTheirNames) {
+  EXPECT_EQ(by_schema(of_plugin("aten::add").out({10}).schema({true, true}, {kFirst})),
+            (ByteCounts{40 + 16, 40, 40, 40}));
+}
+
+TEST(TrafficBySchema, UninitialisedMemoryIsNotWritten) {
+  for (const auto name : {"acme::empty_cache", "acme::new_empty_cache"})
+    EXPECT_EQ(by_schema(of_plugin(name).out({3}).schema({false, false}, {kOwn})),
+              (ByteCounts{40 + 16, 0, 12, 12}))
+        << name;
+}
+
+// --- conventions and runs ------------------------------------------------------------------------
+
+TEST(Traffic, TorchstatCountsWhatIsChangedInPlace) {
+  const auto made = [](const fake::Op& n) { return n.count("output_bytes", "torchstat"); };
+  EXPECT_EQ(made(op("aten::relu_").tensor("self", {2, 3}).out({2, 3})), 24);
+  EXPECT_EQ(made(op("aten::relu").tensor("self", {2, 3}).out({2, 3})), 24);
+  EXPECT_EQ(made(op("aten::view").tensor("self", {2, 3}).out({6})), 0);
+  EXPECT_EQ(made(op("aten::empty_like").tensor("self", {2, 3}).out({2, 3})), 24);
+  auto scatter = op("aten::scatter_").tensor("self", {10}).arg("index", indices({6}));
+  EXPECT_EQ(made(scatter.tensor("src", {6}).out({10})), 40);
+}
+
+/// Between two runs sizes change; within one, a node is worked out once, as are its neighbours.
+TEST(Traffic, IsWorkedOutOnceForARun) {
+  const auto sized = [](size_t index, int64_t n) {
+    return op("aten::relu").tensor("self", {n}).out({n}).index(index);
+  };
+  std::vector<fake::Op> nodes;
+  for (size_t i = 0; i < 200; ++i) nodes.push_back(sized(i, static_cast<int64_t>(i)));
+  (void)nodes[0].count("read_bytes");  // starts the host
+  const auto read = [&](size_t i) {
+    return *memory::traffic_of(tmeter::Node(nodes[i].handle()), tmeter::OpClass::kActivation).read;
+  };
+  memory::forget_traffic();
+  for (size_t i = 0; i < nodes.size(); ++i) EXPECT_EQ(read(i), tmeter::Count(4 * i)) << i;
+  for (size_t i = 0; i < nodes.size(); ++i) nodes[i] = sized(i, 1000);
+  for (size_t i = 0; i < nodes.size(); ++i) EXPECT_EQ(read(i), tmeter::Count(4 * i)) << i;
+  memory::forget_traffic();
+  for (size_t i = 0; i < nodes.size(); ++i) EXPECT_EQ(read(i), tmeter::Count(4000)) << i;
+}
+
+/// Graphs have more nodes than are kept.
+TEST(Traffic, NodesFarApartAreNotMixedUp) {
+  const std::array<size_t, 5> places{1, 4097, 1 << 20, (1 << 20) + 1, 4095};
+  std::vector<fake::Op> nodes;
+  for (const auto i : places) {
+    const auto n = static_cast<int64_t>(nodes.size() + 1);
+    nodes.push_back(op("aten::relu").tensor("self", {n}).out({n}).index(i));
+  }
+  (void)nodes[0].count("read_bytes");
+  for (int round = 0; round < 2; ++round) {
+    for (size_t k = 0; k < nodes.size(); ++k) {
+      const auto& t =
+          memory::traffic_of(tmeter::Node(nodes[k].handle()), tmeter::OpClass::kActivation);
+      EXPECT_EQ(t.read, tmeter::Count(4 * (k + 1))) << places[k];
+    }
+  }
+}
+
 }  // namespace
