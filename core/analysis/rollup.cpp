@@ -22,8 +22,7 @@ class Weights {
   template <int32_t kAggregation>
   void add(const tmeter_number& n, int32_t axis, size_t index, size_t node,
            Accumulator<kAggregation>& to) const {
-    if constexpr (kAggregation == TMETER_AGGREGATE_WEIGHTED_MEAN)
-      if (weight_) return to.add(n, weight_->cell(axis, index), node);
+    if (weight_) return to.add(n, weight_->cell(axis, index), node);
     to.add(n, node);
   }
 
@@ -39,7 +38,7 @@ Cells results_of(const Sums<kAggregation>& sums) {
   return out;
 }
 
-/// Calls `work` for a column's aggregation; an unknown one counts as none.
+/// Calls `work` for a column's aggregation, if it has one.
 template <class Work>
 void by_aggregation(const Column& column, const Work& work) {
   try {
@@ -52,8 +51,8 @@ void by_aggregation(const Column& column, const Work& work) {
         return work.template operator()<TMETER_AGGREGATE_LAST>();
       case TMETER_AGGREGATE_WEIGHTED_MEAN:
         return work.template operator()<TMETER_AGGREGATE_WEIGHTED_MEAN>();
-      default:
-        return work.template operator()<TMETER_AGGREGATE_NONE>();
+      default:  // TMETER_AGGREGATE_NONE
+        return;
     }
   } catch (const SumOverflow& overflow) {
     throw Overflow("the sum of metric '" + column.id + "' " +
@@ -111,7 +110,6 @@ void fill_containers(const Graph& graph, Sums<kAggregation>& modules) {
 
 /// Restores the values of module handlers, and marks modules all of whose calls have one.
 void keep_answers(const Graph& graph, const Cells& given, Column& column) {
-  if (given.empty()) return;
   std::vector<size_t> answered(graph.modules().size());
   for (const auto& call : graph.calls()) {
     if (call.index >= given.size() || !is_by_module(given[call.index])) continue;
@@ -182,13 +180,11 @@ void add_up_tensors(const Graph& graph, const Results& results, Column& column) 
 }  // namespace
 
 void roll_up_nodes(const Graph& graph, const Results& results, Column& column) {
-  if (column.aggregation == TMETER_AGGREGATE_NONE) return;
   by_aggregation(
       column, [&]<int32_t kAggregation>() { add_up_nodes<kAggregation>(graph, results, column); });
 }
 
 void roll_up_tensors(const Graph& graph, const Results& results, Column& column) {
-  if (column.aggregation == TMETER_AGGREGATE_NONE) return;
   by_aggregation(column, [&]<int32_t kAggregation>() {
     add_up_tensors<kAggregation>(graph, results, column);
   });

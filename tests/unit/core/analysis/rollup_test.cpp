@@ -319,6 +319,79 @@ TEST(Rollup, ModuleHandlerStandsForItsInside) {
   EXPECT_FALSE(is_by_module(c.cell(TMETER_AXIS_MODULE, 2)));
 }
 
+TEST(Rollup, LastCountsAnAnsweredCallAtItsLastNode) {
+  const auto g = tree();  // calls of a, b, a
+  const auto inside = number_of_kind(TMETER_NUMBER_IN_MODULE);
+  const auto seven = by_module(number(int64_t{7})), nine = by_module(number(int64_t{9}));
+  auto c = node_column({number(int64_t{1}), inside, number(int64_t{100}), inside},
+                       TMETER_AGGREGATE_LAST);
+  c.cells[TMETER_AXIS_MODULE_CALL] = {{}, seven, {}, nine};
+  roll_up_nodes(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 9);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 1).i, 9);
+  // Only its first call is answered: b ran after it.
+  c = node_column({number(int64_t{1}), inside, number(int64_t{100})}, TMETER_AGGREGATE_LAST);
+  c.cells[TMETER_AXIS_MODULE_CALL] = {{}, seven, {}, {}};
+  roll_up_nodes(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 100);
+}
+
+TEST(Rollup, LastNodeOfAnAnsweredCallMayBeDeepInside) {
+  GraphBuilder b;
+  const auto root = b.module(0, "", "Net"), block = b.module(root, "block", "Block"),
+             leaf = b.module(block, "leaf", "Leaf"), other = b.module(root, "other", "Other");
+  const auto top = b.module_call(root, 0), outer = b.module_call(block, top);
+  const Id order[] = {outer, b.module_call(leaf, outer), b.module_call(other, top)};
+  for (const auto call : {order[0], order[2], order[1]})  // other, then the leaf
+    b.node("aten::x", "", call, {}, {}, "");
+  const auto g = b.finish();
+  const auto inside = number_of_kind(TMETER_NUMBER_IN_MODULE);
+  auto c = node_column({inside, number(int64_t{100}), inside}, TMETER_AGGREGATE_LAST);
+  c.cells[TMETER_AXIS_MODULE_CALL] = {{}, by_module(number(int64_t{9})), {}, {}};
+  roll_up_nodes(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 9);
+}
+
+/// The figure of a module that a handler answers for one of two calls is partly ours.
+TEST(Rollup, AModuleIsAnsweredOnlyIfAllOfItsCallsAre) {
+  const auto g = tree();
+  auto c = node_column({{}, number_of_kind(TMETER_NUMBER_IN_MODULE), {}, number(int64_t{5})});
+  c.cells[TMETER_AXIS_MODULE_CALL] = {{}, by_module(number(int64_t{7})), {}, {}};
+  roll_up_nodes(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 1).i, 12);
+  EXPECT_FALSE(is_by_module(c.cell(TMETER_AXIS_MODULE, 1)));
+}
+
+TEST(Rollup, MetricOfCallsFillsTheCallsWithoutAValue) {
+  const auto g = tree();
+  Column c;
+  c.id = "m";
+  c.axis = TMETER_AXIS_MODULE_CALL;
+  c.cells[TMETER_AXIS_MODULE_CALL] = {{}, number(int64_t{5}), {}, number(int64_t{7})};
+  roll_up_nodes(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE_CALL, 0).i, 12);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE_CALL, 3).i, 7);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 1).i, 12);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 12);
+  // A call with a value of its own stands for those inside.
+  c.cells[TMETER_AXIS_MODULE_CALL] = {number(int64_t{9}), number(int64_t{5}), {}, {}};
+  roll_up_nodes(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 1).i, 5);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 9);
+}
+
+TEST(Rollup, ALaterRollUpReplacesAnEarlierOne) {
+  const auto g = tree();
+  const auto one = number(int64_t{1}), two = number(int64_t{2});
+  auto c = node_column({one, one, one, one});
+  roll_up_nodes(*g, {}, c);
+  c.cells[TMETER_AXIS_NODE] = {two, two, two, two};
+  roll_up_nodes(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE_CALL, 0).i, 8);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 1).i, 4);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 8);
+}
+
 TEST(Rollup, AnAnswerThatIsNoNumberStandsForItsInsideToo) {
   const auto g = tree();
   const auto inside = number_of_kind(TMETER_NUMBER_IN_MODULE);
@@ -433,6 +506,7 @@ TEST(Rollup, SumOfNothingIsZero) {
   Column c;
   roll_up_tensors(*g, {}, c);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).kind, TMETER_NUMBER_INT);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 0);
 }
 
 TEST(Rollup, SumBeyond63BitsIsAnErrorNamingTheMetric) {
