@@ -215,6 +215,30 @@ TEST(ZipLayout, DeflateMakesAtMost1032BytesOfOne) {
   expect_damaged(deflated(11 * 1032), "claims to inflate from 10 to 11352 bytes");
 }
 
+/// 256 MiB of all entries together; before anything is inflated.
+TEST(ZipLayout, InflatedEntriesHaveALimit) {
+  constexpr uint32_t kMost = 256u << 20;
+  const auto large = [](const std::string& name, uint32_t size) {
+    auto e = entry(name, kHello + std::string(size / 1032, '\0'));
+    e.method = e.local_method = 8;
+    e.size = e.local_size = size;
+    return e;
+  };
+  const auto file = archive({deflated(5), large("b", kMost - 4), large("c", kMost + 1)});
+  const ZipArchive z(file);
+  const auto refused = [&](size_t index, const std::string& words) {
+    expect_error(ErrorKind::kModel, {words + "; tmeter accepts 256 MiB"}, [&] { z.read(index); });
+  };
+  refused(2, "entry 'c' inflates to 268435457 bytes");
+  EXPECT_EQ(z.read(0), "hello");
+  refused(1, "entry 'b' inflates to 268435452 bytes, those before it to 5");
+  EXPECT_EQ(z.read(0), "hello");  // it counts once
+  expect_error(ErrorKind::kModel, {"does not inflate"}, [&] {
+    const auto other = archive({large("d", kMost)});
+    ZipArchive(other).read(0);
+  });
+}
+
 TEST(ZipLayout, StoredEntryOfTwoSizesIsRefused) {
   Entry e;
   e.compressed = e.local_compressed = 9;
@@ -343,7 +367,7 @@ TEST(ZipLayout, Zip64FieldThatIsTooShortIsNotReadBeyond) {
        {field64({10}), field64({}), number(1, 2) + number(16, 2) + number(10, 8), number(1, 2),
         number(1, 2) + number(17, 2) + number(10, 8) + number(10, 8)}) {
     e.extra = extra;
-    expect_damaged(e, "a");
+    expect_damaged(e, "claims 4294967295 bytes");  // the compressed size is not replaced
   }
 }
 
