@@ -22,7 +22,7 @@ struct Entry {
   std::string name = "a", content = "0123456789";
   uint16_t method = 0, flags = 0;
   uint32_t size = 10, compressed = 10;
-  std::string extra{};
+  std::string extra{}, comment{};
   // Fields of the local header.
   std::string local_name = name, local_extra{};
   uint16_t local_method = method, local_flags = flags;
@@ -37,8 +37,8 @@ struct Entry {
   std::string central(uint32_t offset) const {
     return number(0x02014b50, 4) + number(20, 2) + number(20, 2) + number(flags, 2) +
            number(method, 2) + number(0, 8) + number(compressed, 4) + number(size, 4) +
-           number(name.size(), 2) + number(extra.size(), 2) + number(0, 10) + number(offset, 4) +
-           name + extra;
+           number(name.size(), 2) + number(extra.size(), 2) + number(comment.size(), 2) +
+           number(0, 8) + number(offset, 4) + name + extra + comment;
   }
 };
 
@@ -116,6 +116,21 @@ TEST(ZipLayout, ExtraFieldOfTheLocalHeaderIsSkipped) {
   Entry e;
   e.local_extra = "FB" + number(3, 2) + "ZZZ";  // PyTorch's padding of records
   expect_content(e);
+}
+
+TEST(ZipLayout, CommentOfAnEntryIsSkipped) {
+  auto a = entry("a", "0123456789"), b = entry("b", "x");
+  a.comment = "made by hand", a.extra = number(7, 2) + number(0, 2), b.comment = "too";
+  const auto file = archive({a, b});
+  const ZipArchive z(file);
+  ASSERT_EQ(z.entries().size(), 2u);
+  EXPECT_EQ(z.read(*z.find("a")), "0123456789");
+  EXPECT_EQ(z.read(*z.find("b")), "x");
+  // One that is longer than the directory.
+  auto central = a.central(0);
+  central[32] = 100;
+  expect_damaged(a.local() + central + end_record(1, central.size(), a.local().size(), {}),
+                 "its directory is cut off");
 }
 
 TEST(ZipLayout, BothHeadersMustAgree) {
