@@ -90,7 +90,8 @@ const std::vector<std::string>& Session::note_failures(const std::vector<Plugin*
 void Session::tell_unused_settings() {
   if (line_.verbosity < 0) return;
   const auto& plugins = registry_.plugins();
-  for (const auto& [name, options] : line_.settings.options) {
+  for (const auto& of_plugin : line_.settings.options) {
+    const auto& name = of_plugin.first;  // clang 14 (./dev fuzz) captures no structured bindings
     const auto plugin = std::find_if(plugins.begin(), plugins.end(), [&](const auto& p) {
       return p->manifest.name == name || p->manifest.id == name;
     });
@@ -99,7 +100,7 @@ void Session::tell_unused_settings() {
       return &find_writer(registry_, t.format) == plugin->get();
     });
     if (writes) continue;
-    for (const auto& [key, setting] : options)
+    for (const auto& [key, setting] : of_plugin.second)
       if (setting.origin.starts_with("--set"))
         worker_.message("note: " + printable(setting.origin) + " has no effect: plugin '" + name +
                         "' takes no part in this run");

@@ -151,7 +151,7 @@ std::vector<size_t> Expressions::symbols_in(ExprId id) const {
     for (const auto operand : operands(item)) is_needed[operand - 1] = true;
   }
   std::ranges::sort(out);
-  out.erase(std::ranges::unique(out).begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 

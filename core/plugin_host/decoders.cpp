@@ -38,7 +38,8 @@ Decoders::Decoders(Registry& registry, const Graph& graph, CallLog& log)
 }
 
 Decoders::~Decoders() {
-  for (const auto& [tensor, o] : opened_) {
+  for (const auto& opened : opened_) {
+    const auto& o = opened.second;  // clang 14 (./dev fuzz) captures no structured bindings
     if (!o.state) continue;
     const auto& k = *o.known;
     give_up(k.plugin->manifest.id, "while closing its decoder",
