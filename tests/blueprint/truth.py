@@ -91,6 +91,13 @@ FURTHER = [
     ("falcon", "FalconForCausalLM", FALCON | {"new_decoder_architecture": True, "num_kv_heads": 4}),  # as Falcon-40B
     ("marian", "MarianMTModel", {"d_model": 256, "encoder_layers": 2, "decoder_layers": 3, "vocab_size": 1000, "decoder_vocab_size": 800,
                                  "share_encoder_decoder_embeddings": False, "pad_token_id": 5}),
+    ("camembert", "CamembertForMaskedLM", SMALL | {"tie_word_embeddings": False}),  # two biases, one of which is not added
+    ("mpnet", "MPNetForMaskedLM", SMALL | {"tie_word_embeddings": False}),
+    ("mbart", "MBartForConditionalGeneration", {"d_model": 256, "encoder_layers": 2, "decoder_layers": 3, "vocab_size": 1000,
+                                                "tie_word_embeddings": False}),  # a third table, which nothing reads
+    ("mamba", "MambaForCausalLM", {"num_hidden_layers": 2, "hidden_size": 256, "intermediate_size": 384, "vocab_size": 1000}),  # not `expand` times
+    ("phimoe", "PhimoeForCausalLM", {"num_hidden_layers": 2, "hidden_size": 256, "num_attention_heads": 8, "num_key_value_heads": 2,
+                                     "num_local_experts": 4, "num_experts_per_tok": 1, "vocab_size": 1000}),  # two experts all the same
 ]  # fmt: skip
 
 

@@ -29,6 +29,7 @@ struct Family {
 //   shared-experts   every mixture has experts for all tokens, and no key says so
 //   any-expansion    `expand` does not say how wide state-space layers are
 //   all-experts      every token goes through every expert
+//   two-experts      a token goes through two experts, whatever the configuration states
 // clang-format on
 
 /// Null for a type that was not checked.

@@ -162,7 +162,11 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
              size_t layer) {
   auto& p = model.program;
   const auto& s = model.settings;
-  const auto chosen = s.integer_of_layer(kChosenExperts, layer);
+  auto chosen = s.integer_of_layer(kChosenExperts, layer);
+  if (chosen && model.is("two-experts") && *chosen != 2) {  // sparsemixer() of transformers
+    model.assume("two experts for each token, whatever num_experts_per_tok states");
+    chosen = 2;
+  }
   if (!chosen || *chosen == 0)
     throw NotUnderstood(s.source() + " does not say how many experts a token is sent to");
   // Nemotron 3 sends tokens to its experts through a narrow vector.

@@ -21,11 +21,17 @@ Value first_token(Program& p, const Value& x) {
                 {x.dims[0], x.dims[2]}, x.dtype);
 }
 
-/// By a matrix of its own, or else by the table of embeddings.
+/// By a matrix of its own, or else by the table of embeddings. A bias of its own replaces the
+/// head's, which transformers keeps beside it and does not add.
 Value by_table(Model& model, const Module& m, const Value& x, Tensor bias) {
   const auto own = m ? find_tensor(m, "weight") : Tensor();
-  if (m && find_tensor(m, "bias")) bias = find_tensor(m, "bias");
-  return model.program.linear(x, own ? own : model.table, bias);
+  if (m && find_tensor(m, "bias")) {
+    if (bias) model.program.use(bias);
+    bias = find_tensor(m, "bias");
+  }
+  if (!own) return model.program.linear(x, model.table, bias);
+  const Program::Calling calling(model.program, m, "torch.nn.modules.linear.Linear");
+  return model.program.linear(x, own, bias);
 }
 
 /// A product and a norm, then the embedding or a matrix of its own (BERT, RoBERTa).

@@ -59,6 +59,15 @@ Value embed_text(Model& model, const Module& encoder) {
   return embed(model, encoder.parent(), encoder, ids);
 }
 
+/// A table for encoder and decoder that neither reads, since both have one of their own
+/// (tie_word_embeddings: false).
+void use_idle_table(Model& model, const Module& base) {
+  const auto table = find_tensor(find_child(base, "shared"), "weight");
+  if (!table || model.program.is_used(table)) return;
+  model.program.use(table);
+  model.assume("encoder and decoder have tables of their own: 'shared' is not read");
+}
+
 }  // namespace
 
 void write_half(Model& model, const Module& root, const Module& stack) {
@@ -101,6 +110,7 @@ void write_pair(Model& model, const Module& root, const Module& encoders, const 
     x = final_norm(model, decoder, x);
   }
   x = head(model, root, decoder, x);
+  use_idle_table(model, decoder.parent());
   if (const auto bias = find_tensor(root, "final_logits_bias"))
     x = p.binary("aten::add", x, p.bound(bias));
   finish(model, root, x);

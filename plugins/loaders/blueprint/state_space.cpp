@@ -27,7 +27,8 @@ void expect_expansion(const Model& model, int64_t inner, const Tensor& t) {
   const auto& s = model.settings;
   const Keys factor{"mamba_expand", "expand"};
   const auto times = s.number(factor), hidden = s.number(kHidden);
-  if (!model.family || model.is("any-expansion") || s.integer({"mamba_d_ssm"}) || !times || !hidden)
+  if (!model.family || model.is("any-expansion") || s.integer({"mamba_d_ssm"}) ||
+      s.integer({"intermediate_size"}) == inner || !times || !hidden)
     return;
   if (*times * *hidden != static_cast<double>(inner))
     contradict(model,
