@@ -9,6 +9,8 @@
 #include <span>
 #include <unordered_map>
 
+#include "core/plugin_host/tensor_bytes.hpp"
+
 namespace tmeter::core {
 namespace {
 
@@ -81,9 +83,12 @@ class Encoder {
   }
   void put(const Tensor& t) {
     put(pair(mark(t.kind, t.dtype, t.trainable, t.canonical == &t), t.dims.size()));
+    put(static_cast<uint64_t>(t.encoding != nullptr));
     put(t.strides.size());
     put(t.dims);
     put(t.strides);
+    if (t.encoding)
+      put(static_cast<uint64_t>(stored_bytes(t)));  // dims and dtype tell it of others
   }
   void put_tensor(const Value& v) {
     put(v.dims);

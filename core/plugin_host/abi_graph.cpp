@@ -126,7 +126,8 @@ Span contents_of(const tmeter_module_call* handle) noexcept {
 
 const tmeter_graph_api* graph_interface() {
   static const tmeter_graph_api api{
-      sizeof(tmeter_graph_api), 0,
+      sizeof(tmeter_graph_api),
+      0,
       [](const tmeter_graph* g, tmeter_str key) {
         return to_abi(from_handle(g)->property(view(key)));
       },
@@ -138,7 +139,8 @@ const tmeter_graph_api* graph_interface() {
       [](const tmeter_graph* g, size_t i) { return element(from_handle(g)->calls(), i); },
       [](const tmeter_graph* g) { return from_handle(g)->tensors().size(); },
       [](const tmeter_graph* g, size_t i) { return element(from_handle(g)->tensors(), i); },
-      [](const tmeter_graph* g) { return from_handle(g)->symbols().size(); }, symbol_at,
+      [](const tmeter_graph* g) { return from_handle(g)->symbols().size(); },
+      symbol_at,
       [](const tmeter_graph* g) { return from_handle(g)->inputs().size(); },
       [](const tmeter_graph* g, size_t i) -> const tmeter_value* {
         const auto& inputs = from_handle(g)->inputs();
@@ -167,7 +169,8 @@ const tmeter_graph_api* graph_interface() {
         const auto& args = from_handle(n)->args;
         return i < args.size() ? to_handle(static_cast<const Value*>(args[i].value)) : nullptr;
       },
-      find_arg, [](const tmeter_node* n) { return from_handle(n)->results.size(); },
+      find_arg,
+      [](const tmeter_node* n) { return from_handle(n)->results.size(); },
       [](const tmeter_node* n, size_t i) { return element(from_handle(n)->results, i); },
       [](const tmeter_node* n) {
         return beyond(to_handle(static_cast<const ModuleCall*>(from_handle(n)->call)));
@@ -176,7 +179,8 @@ const tmeter_graph_api* graph_interface() {
 
       [](const tmeter_value* v) { return from_handle(v)->kind; },
       [](const tmeter_value* v) { return from_handle(v)->dtype; },
-      [](const tmeter_value* v) { return span_to_abi(from_handle(v)->dims); }, dim_text,
+      [](const tmeter_value* v) { return span_to_abi(from_handle(v)->dims); },
+      dim_text,
       [](const tmeter_value* v) { return from_handle(v)->i; },
       [](const tmeter_value* v) {
         const auto& value = *from_handle(v);
@@ -229,7 +233,8 @@ const tmeter_graph_api* graph_interface() {
       [](const tmeter_tensor* t) {
         return beyond(to_handle(static_cast<const Module*>(from_handle(t)->owner)));
       },
-      [](const tmeter_tensor* t) { return to_handle(from_handle(t)->canonical); }, file_offset,
+      [](const tmeter_tensor* t) { return to_handle(from_handle(t)->canonical); },
+      file_offset,
 
       [](const tmeter_graph* g, size_t i) {
         const auto& inputs = from_handle(g)->inputs();
@@ -241,14 +246,11 @@ const tmeter_graph_api* graph_interface() {
       contents_of<tmeter_value_span, &CallContents::inputs>,
       contents_of<tmeter_value_span, &CallContents::outputs>,
 
-      // Sizes are part of an operator's signature only for tensors whose elements are stored one by
-      // one.
-      [](const tmeter_tensor* t) {
-        const auto& x = *from_handle(t);
-        return x.encoding ? beyond(stored_bytes(x)) : stored_bytes(x);
-      },
-      tensor_storage, tensor_part_at,
-      [](const tmeter_graph* g) { return from_handle(g)->metadata().size(); }, metadata_at,
+      [](const tmeter_tensor* t) { return stored_bytes(*from_handle(t)); },
+      tensor_storage,
+      tensor_part_at,
+      [](const tmeter_graph* g) { return from_handle(g)->metadata().size(); },
+      metadata_at,
       metadata_find};
   return &api;
 }

@@ -3,10 +3,14 @@ import json
 import re
 import shutil
 import struct
+import sys
 import tempfile
 
 from hostile import safetensors
-from support import FIXTURES, CliTest, build_plugin, main, report, tmeter
+from support import FIXTURES, SOURCE, CliTest, build_plugin, main, report, tmeter
+
+sys.path.insert(0, str(SOURCE / "tests" / "blueprint"))
+from folders import write_folder  # noqa: E402
 
 HERE = FIXTURES / "packed"
 ALL = json.loads((HERE / "expected.json").read_text())
@@ -109,6 +113,26 @@ class Int4OfTorchao(CliTest):
 
     def test_bytes_with_scales_by_rows_are_int8(self):
         self.assert_counted({"qdata": ("I8", [32, 32], 1), "scale": ("F32", [32, 1], 4), "zero_point": ("I8", [32, 1], 1)}, [32, 32], 1024 + 128 + 32)
+
+
+class Traffic(CliTest):
+    """Bytes that operators read, of weights whose scales differ from layer to layer."""
+
+    def test_layers_of_one_shape_and_several_sizes(self):
+        """float8 of 64 × 64, with one scale of 4 bytes, or one for each of 64 rows; and the 64 bfloat16 numbers of a token."""
+        tensors = {"model.embed_tokens.weight": ("bfloat16", [100, 64]), "model.norm.weight": ("bfloat16", [64]), "lm_head.weight": ("bfloat16", [100, 64])}
+        for i in range(4):
+            shapes = {"self_attn.q_proj": [64, 64], "self_attn.k_proj": [32, 64], "self_attn.v_proj": [32, 64], "self_attn.o_proj": [64, 64],
+                      "mlp.gate_proj": [128, 64], "mlp.up_proj": [128, 64], "mlp.down_proj": [64, 128]}  # fmt: skip
+            at = f"model.layers.{i}."
+            tensors |= {f"{at}{n}.weight": ("float8_e4m3fn", s) for n, s in shapes.items()}
+            tensors |= {f"{at}{n}.weight_scale": ("float32", [s[0], 1] if i == 3 else [1]) for n, s in shapes.items()}
+            tensors |= {f"{at}{n}.weight": ("bfloat16", [64]) for n in ("input_layernorm", "post_attention_layernorm")}
+        write_folder(self.folder / "model", {"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 4, "vocab_size": 100,
+                                             "num_attention_heads": 4, "num_key_value_heads": 2, "tie_word_embeddings": False}, tensors)  # fmt: skip
+        document = report(self.folder / "model", "--plugins=params,memory,flops", "--bind", "batch=1", "--bind", "sequence=1", "--columns=all")
+        read = [m["values"]["read_bytes"] for m in document["modules"] if m["path"].endswith(".self_attn.q_proj")]
+        self.assertEqual(read, [64 * 64 + 4 + 64 * 2] * 3 + [64 * 64 + 64 * 4 + 64 * 2])
 
 
 class Packed(CliTest):

@@ -41,7 +41,7 @@ enum {
   TMETER_HANDLER_ZERO_BY_RULE = 1u, /* always zero, `eval` is null */
   /* The value follows from the operator's signature alone: its name, its arguments and results (their
    * names, dtypes, dims, numbers, texts, and which of them are one tensor), what kind of stored tensors
-   * they are, the options and the hardware. The host may then call once for all equal operators.
+   * they are and how many bytes encoded ones take, the options and the hardware. The host may then call once for all equal operators.
    * A handler that nevertheless looks further – at who made an argument, at the module call, at names
    * and places, at another node – is called for each: the host notices. It cannot notice state kept
    * between calls, which the handler promises not to keep. Other metrics may be read at

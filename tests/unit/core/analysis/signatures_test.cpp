@@ -109,6 +109,25 @@ TEST_F(AlikeOperators, DifferByWhatIsStoredButNotByItsName) {
   EXPECT_EQ(found(), (Found{1, 1, 2, 3}));
 }
 
+TEST_F(AlikeOperators, DifferByTheBytesOfEncodedTensors) {
+  const auto packed = [&](const std::string& name, int64_t bytes) {
+    TensorSpec spec;
+    spec.dtype = kFloat;
+    spec.name = name;
+    spec.owner = root;
+    const std::vector<int64_t> dims{2, 32};
+    spec.dims = dims;
+    spec.storage_bytes = bytes;
+    spec.encoding = EncodingSpec{"acme.q4", {}, 0, 0, 0, {}};
+    return b.value_bound(b.tensor(spec));
+  };
+  node({{"w", packed("a", 36)}});
+  node({{"w", packed("b", 36)}});
+  node({{"w", packed("c", 68)}});
+  node({{"w", weight("d", {2, 32})}});
+  EXPECT_EQ(found(), (Found{1, 1, 2, 3}));
+}
+
 TEST_F(AlikeOperators, ThatAreTooLongAreLikeNoOther) {
   const std::vector<Id> many(2000, b.value_int({1}));
   const auto list = b.value_list(many);
