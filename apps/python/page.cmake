@@ -1,6 +1,6 @@
 # Node.js and the npm packages that bundle the page of the html report, for `pip install .`: the system's
-# or ./dev's, else Node.js out of PyPI's wheel (pyproject.toml asks for it) and what the lock file names, by its
-# hashes. The names of folders are those of .dev/node.sh.
+# or those of ./dev, else Node.js from PyPI's wheel (a requirement of pyproject.toml) and the packages of the
+# lock file, checked by hash. The names of folders are those of .dev/node.sh.
 
 set(page_sources "${repository}/plugins/reports/html/web")
 file(SHA256 "${page_sources}/package-lock.json" lock)
@@ -20,7 +20,7 @@ macro(tmeter_node_of_wheel)
 endmacro()
 
 if(NOT EXISTS "${TMETER_NODE}")
-  unset(TMETER_NODE CACHE)  # of a build environment that is gone
+  unset(TMETER_NODE CACHE)  # left over from an earlier build environment
   tmeter_node_of_wheel()
   if(NOT TMETER_NODE)
     file(GLOB nodes "${cache}/tmeter/node-*/bin")

@@ -1,5 +1,5 @@
-# LibTorch for `pip install .`: the torch of the environment that is installed into comes first, though the build
-# has an environment of its own; then where FindLibTorch.cmake looks.
+# LibTorch for `pip install .`: first the torch of the environment of the installation, although the build has
+# an environment of its own; then the places of FindLibTorch.cmake.
 list(PREPEND CMAKE_MODULE_PATH "${repository}/plugins/torch_backend/cmake")
 if(Python3_EXECUTABLE)
   execute_process(COMMAND "${Python3_EXECUTABLE}" -c "import sysconfig; print(sysconfig.get_path('platlib'))"
@@ -8,7 +8,7 @@ endif()
 set(prefixes "${CMAKE_PREFIX_PATH}")
 list(APPEND CMAKE_PREFIX_PATH "${site_packages}")
 find_package(LibTorch 2.6 QUIET)
-set(CMAKE_PREFIX_PATH "${prefixes}")  # torch has headers of others, too
+set(CMAKE_PREFIX_PATH "${prefixes}")  # torch contains headers of other libraries, too
 if(LibTorch_FOUND)
   set(TMETER_TORCH_DIR "${LibTorch_ROOT}")
 elseif(NOT DEFINED TMETER_TORCH)

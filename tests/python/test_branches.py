@@ -46,7 +46,7 @@ class Written(Two):
 
 
 class Selected(Two):
-    """The buffer decides how many are chosen."""
+    """The buffer decides how many elements are selected."""
 
     def forward(self, x):
         return self.eight(x.expand(2, 4)[self.on > 0.5])
@@ -145,7 +145,7 @@ def test_data_decides(kind, way):
 
 
 class Counted(nn.Module):
-    """As many rows as an input says, by a direct item() of it."""
+    """The number of rows is read from an input by a direct item()."""
 
     def __init__(self):
         super().__init__()
@@ -177,7 +177,7 @@ def test_a_size_that_data_decides():
 def test_what_only_the_exported_model_does_is_said(model, inputs):
     result = analyze(model, *inputs, via="torch.export")
     assert (result.total("macs"), result.status("macs")) == (64, "assumed")
-    assert any("does otherwise when it is exported" in w for w in result.warnings)
+    assert any("behaves differently when it is exported" in w for w in result.warnings)
 
 
 def test_the_same_products_in_other_words_are_no_difference():
@@ -210,7 +210,7 @@ def test_ways_are_compared():
     assert differs.total("macs") == 32
     assert dict(differs.export.compared)["torch.jit.trace"] == "the same params, macs, flops"
     assert "macs 64 (assumed) instead of 32" in dict(differs.export.compared)["torch.export, non-strict"]
-    assert any("other figures than by" in w for w in differs.warnings)
+    assert any("figures that differ from those by" in w for w in differs.warnings)
     with pytest.raises(tmeter.UsageError, match="'all'"):
         analyze(nn.Linear(4, 8), X, via="any")
 
@@ -305,5 +305,5 @@ def test_an_object_with_tensors_inside_is_refused_with_what_to_do():
         def forward(self, graph):
             return graph.nodes
 
-    with pytest.raises(tmeter.InputError, match="Graph.*cannot be followed.*dicts or dataclasses"):
+    with pytest.raises(tmeter.InputError, match="Graph.*cannot be traced.*dicts or dataclasses"):
         tmeter.analyze(Net(), inputs=(Graph(),))

@@ -31,7 +31,7 @@ def here(tmp_path):
 
 
 def here_and_now(*arguments):
-    """In this process: torch is imported already."""
+    """Runs in this process, because torch is imported already."""
     from tmeter.export_command import export_command
 
     return export_command(arguments)
@@ -73,7 +73,7 @@ WRONG = [
     (["nets:number", "-i", "5x3"], 2, "gives a int"),
     (["nothere:make"], 2, "nothere cannot be imported"),
     (["nets"], 2, "LIBRARY:NAME is expected"),
-    (["nets:make"], 2, "does not tell what its inputs are"),
+    (["nets:make"], 2, "does not define its inputs"),
     (["nets:make", "-i", "5x4"], 2, "does not run on these inputs"),
 ]
 

@@ -61,7 +61,7 @@ def test_the_program_hands_over(tmp_path, models):
 
 @pytest.mark.parametrize("path", ["", "python"])
 def test_without_the_package_one_line_says_so(tmp_path, path):
-    """No Python at all, and one without tmeter."""
+    """Without Python, and with a Python without tmeter."""
     shutil.copytree(Path(os.environ["BUILD"]) / "lib/tmeter", tmp_path / "lib/tmeter", symlinks=True, ignore=lambda *_: ["plugins"])
     (tmp_path / "bin").mkdir()
     shutil.copy(PROGRAM, tmp_path / "bin/tmeter")
@@ -131,7 +131,7 @@ def test_exit_statuses(tmp_path, models):
 
 
 def test_a_list_of_100_000_with_damaged_lines(tmp_path, models):
-    """Each damaged line is reported (the first few by number), nothing else is lost, and it takes seconds."""
+    """Each damaged line is reported (the first few by number), all other lines are kept, and it takes seconds."""
     odd = models / os.fsdecode(b"odd\xff.safetensors")
     write(odd, ONE)
     lines = [os.fsencode(models / "a.safetensors")] * 99_990
@@ -143,7 +143,7 @@ def test_a_list_of_100_000_with_damaged_lines(tmp_path, models):
     begin = time.process_time()
     status, output, said = fleet_of("--list", "-", "-o", tmp_path / "out", said=b"\r\n".join(lines))
     assert status == 4 and "3 models, 1 failed" in output
-    assert said[0] == "tmeter: standard input:18: a control character, so no path"
+    assert said[0] == "tmeter: standard input:18: a control character, so not a path"
     assert said[1] == "tmeter: standard input:4001: 5,000 bytes, more than a path has"
     assert "no/such/file.pt2: " in said[2] and len(said) == 3 and time.process_time() - begin < 60
 
@@ -160,7 +160,7 @@ def test_progress_has_rate_failures_and_time_left():
     from tmeter.fleet.progress_line import words
 
     said = words(fleet.Progress(30, 3, 100, 60_000_000, 10.0, 2, {"ModelError": 2, "WorkerLostError": 1}, 20))
-    # 20 files in 10 s are 2 a second; the 70 that are left take 35 s.
+    # 20 files in 10 s are 2 a second; the remaining 70 take 35 s.
     assert said == "30 of 100 files · 2.0 files/s, 6 MB/s · 3 failed (ModelError 2, WorkerLostError 1) · 2 retried · 35 s left"
 
 
@@ -170,7 +170,7 @@ def test_rows_without_reports(tmp_path, models):
     assert status == 0 and not (tmp_path / "out/reports").exists() and found.row(str(models / "a.safetensors"))["params"] == 1
     with pytest.raises(tmeter.Error, match="was not kept"):
         found.result(str(models / "a.safetensors"))
-    assert fleet_of(models, "-o", tmp_path / "out")[0] == 0  # now they are requested
+    assert fleet_of(models, "-o", tmp_path / "out")[0] == 0  # now whole reports are requested
     assert fleet.load(tmp_path / "out").result(str(models / "a.safetensors")).params == 1
 
 
@@ -197,7 +197,7 @@ def test_a_large_table_is_paged_and_has_one_schema(tmp_path, monkeypatch):
     assert whole.num_rows == 2301 and whole.schema.field("params").type == "int64" and whole.column("params").null_count == 1
     loaded = fleet.load(tmp_path / "out")
     with monkeypatch.context() as no_scan:
-        no_scan.setattr(table.Rows, "read", None)  # the places of rows are known
+        no_scan.setattr(table.Rows, "read", None)  # the offsets of rows are known
         assert list(fleet.load(tmp_path / "out").models) == list(loaded.models) == list(found.models)
     rows = list(loaded.models)
     for part in (slice(250, 520), slice(-3, None), slice(700, 10, -7), slice(5, 5), slice(0, 9999, 300)):
@@ -205,7 +205,7 @@ def test_a_large_table_is_paged_and_has_one_schema(tmp_path, monkeypatch):
     assert loaded.models[-2301] == rows[0] and loaded.models[255:257] == rows[255:257]
     with pytest.raises(IndexError):
         loaded.models[2301]
-    with open(tmp_path / "out/models.jsonl", "ab") as file:  # another file than the one that was written, cut in a row
+    with open(tmp_path / "out/models.jsonl", "ab") as file:  # the file was replaced by one that ends inside a row
         file.write(json.dumps(rows[0]).encode() + b"\n{")
     assert list(fleet.load(tmp_path / "out").models) == [*rows, rows[0]]
     page = (tmp_path / "out/index.html").read_text()
@@ -217,7 +217,7 @@ def test_a_large_table_is_paged_and_has_one_schema(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("each", [50_000, 20])
 def test_the_page_s_query_finds_what_the_page_leaves_out(tmp_path, monkeypatch, each):
-    """By DuckDB itself, of one file and of a folder of them."""
+    """DuckDB itself reads one file, and a folder of files."""
     import html
 
     from beside import installed
@@ -252,12 +252,12 @@ def test_the_index_is_that_of_merge(tmp_path):
 
 
 def test_stand_ins_for_measuring_the_driver(tmp_path):
-    """The generator that is run with 1,000,000 tasks (docs/fleet.md), with 500."""
+    """Runs the generator of docs/fleet.md with 500 tasks instead of 1,000,000."""
     bench = Path(os.environ["SOURCE"]) / "tests/bench/fleet_stand_ins.py"
     path = os.pathsep.join(filter(None, [str(bench.parent), os.environ.get("PYTHONPATH")]))
     words = [sys.executable, bench, "--tasks", "500", "--output", tmp_path]
     done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
     assert done.returncode == 0 and "500 rows open in" in done.stdout, done.stderr
     found = fleet.load(tmp_path / "out")
-    # torchvision's documentation: 25,557,032 parameters of the ResNet-50 that every row stands for.
+    # torchvision's documentation: 25,557,032 parameters of the ResNet-50 in every row.
     assert {row["params"] for row in found.models} == {25_557_032} and len(found.models) == 500

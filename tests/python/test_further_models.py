@@ -48,7 +48,7 @@ def test_live_and_exact(name):
     assert result.warnings == ()
 
 
-#: Branches on their inputs' data; the figures are those of a run on the same inputs.
+#: Models that branch on the data of inputs. The figures are those of a run on the same inputs.
 @pytest.mark.parametrize("name", ["fsmt", "ovis2", "qwen2_vl", "fastspeech2_conformer", "gcn", "gatv2"])
 def test_live_and_said(name):
     model, inputs, flops = made(name)
@@ -91,4 +91,4 @@ def test_what_torch_exports_otherwise_is_said():
     model, inputs, flops = made("qwen3_next")
     result = analyzed(model, inputs=inputs, via="torch.export")
     assert result.total("flops") != flops and result.status("flops") == "assumed"
-    assert any("does otherwise when it is exported" in w for w in result.warnings)
+    assert any("behaves differently when it is exported" in w for w in result.warnings)

@@ -50,4 +50,4 @@ def test_hooks_of_yours_are_left_out_still():
     model = torch.nn.Linear(3, 4)
     model.register_forward_hook(lambda m, i, o: o.sum().item())
     result = tmeter.analyze(model, inputs=(2, 3))
-    assert "1 hooks of yours were left out" in result.export.notes
+    assert "1 of your hooks were left out" in result.export.notes

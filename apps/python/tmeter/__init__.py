@@ -1,4 +1,4 @@
-"""What a PyTorch model costs to store and to run, and where.
+"""Measures the cost of a PyTorch model: memory, arithmetic and time of each part.
 
 >>> import tmeter
 >>> result = tmeter.analyze(model, inputs=(3, 224, 224))   # doctest: +SKIP
@@ -7,7 +7,7 @@
 
 ``analyze`` takes a live ``torch.nn.Module``, an ``ExportedProgram`` or a file (``.pt2``, TorchScript,
 checkpoint, safetensors). All counting is done by the native program ``tmeter``, which this package
-brings along. Importing it imports neither torch nor pandas.
+contains. Importing the package imports neither torch nor pandas.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .errors import UsageError as UsageError
     from .result import Result as Result
 
-#: Name → the module it lives in, imported when it is asked for.
+#: Name → its module, which is imported at first use.
 _HOME = {
     "analyze": "analysis",
     "Result": "result",

@@ -1,4 +1,4 @@
-"""``python -m tmeter export …`` writes a model's file, ``fleet`` analyses many; everything else is the native program."""
+"""``python -m tmeter export …`` writes a model's file, ``fleet`` analyses many files; all else goes to the native program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def main() -> int:
         import signal
 
         if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the command can say what it means
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the command handles it
         from .fleet.command import fleet_command
 
         return fleet_command(sys.argv[2:])

@@ -20,7 +20,7 @@ from .wording import in_python
 #: Plugins that read the elements of weights: only they get the weights of a live module.
 _READ_WEIGHTS = frozenset({"param-stats", "quantization-advice", "pruning-advice", "all"})
 
-#: Plugins that try other sizes than those of the inputs.
+#: Plugins that try sizes other than those of the inputs.
 _TRY_SIZES = frozenset({"fit", "all"})
 
 
@@ -53,50 +53,51 @@ def analyze(
 
     Args:
         model: a live ``torch.nn.Module``, an ``ExportedProgram``, a ``ScriptModule``, a ``state_dict``
-            (parameters alone, as it has no operators), or the path of a file. A live module is not run and not
-            changed: a copy without weights is exported. Its weights may be on any device, ``meta`` included.
-        inputs: what ``forward`` takes: a tensor; a shape as ``(1, 3, 224, 224)`` or
-            ``"1x128:i64"``; a dict of keyword arguments; a list or tuple of positional ones. To the
-            shape ``(3, 224, 224)`` a batch of one is added when the first layer is a convolution.
-            None: what the configuration of a transformers or timm model says. For a file: shapes
-            other than the recorded ones, as with ``--input``.
+            (parameters alone, as it has no operators), or the path of a file. A live module is neither run
+            nor changed: a copy without weights is exported. Its weights may be on any device, including
+            ``meta``.
+        inputs: the arguments of ``forward``: a tensor; a shape such as ``(1, 3, 224, 224)`` or
+            ``"1x128:i64"``; a dict of keyword arguments; a list or tuple of positional ones. The shape
+            ``(3, 224, 224)`` gets a batch of one if the first layer is a convolution. None: the inputs
+            in the configuration of a transformers or timm model. For a file: shapes that replace the
+            recorded ones, as with ``--input``.
         plugins: names, or one text of names, as ``--plugins``; default ``params,flops,memory``.
-        request: metrics that are worked out on request only, e.g. ``"spectral_norm"``, as ``--columns``.
-        options: of plugins, e.g. ``{"flops.convention": "fvcore"}``, as ``--set``.
+        request: metrics that are computed on request only, e.g. ``"spectral_norm"``, as ``--columns``.
+        options: options of plugins, e.g. ``{"flops.convention": "fvcore"}``, as ``--set``.
         hardware: profile by name or file, for estimates of time (seconds) and energy (joules).
         bind: sizes of dynamic dimensions, e.g. ``{"x.0": 8}``.
         weights: whether a live module's weights are written to a temporary file for the program.
-            ``"auto"``: when a plugin named above reads them, or the model is run.
+            ``"auto"``: if a plugin named above reads them, or the model is run.
         dynamic_batch: whether to export with an open batch size, so that ``bind`` can change it and the
-            report has formulas in it; that takes ten times as long. All tensors need the same first
-            size, two or more. ``"auto"``: when they have it, and ``bind`` or the plugin ``fit`` asks
-            for other sizes.
-        via: ``"auto"`` records the operators of one call on fake tensors when no size is left open and
-            no weights are asked for, which gives what torch.export would in a fraction of its time, and
-            asks torch.export where it is not sure of that; ``"torch.export"`` always asks it.
+            report contains formulas; that takes ten times as long. All tensors need the same first
+            size, two or more. ``"auto"``: if they have it, and ``bind`` or the plugin ``fit`` needs
+            other sizes.
+        via: ``"auto"`` records the operators of one call on fake tensors if no size is left open and
+            no weights are needed. That gives the result of torch.export in a fraction of its time;
+            torch.export is used where the record is uncertain. ``"torch.export"`` always uses it.
             ``"all"`` exports in every way that works, takes the figures of the first and compares
             parameters, MACs and FLOPs: `Result.export` and a warning say where two ways disagree.
-        mode: ``"eval"`` or ``"train"`` of a live module, whatever it is in; ``"same"``: the mode each of its
-            modules is in, as in a call of it.
-        threads: that read weights and run operators; default one for each core.
+        mode: ``"eval"`` or ``"train"``: the mode of a live module for the export; ``"same"``: each of its
+            modules keeps its mode.
+        threads: number of threads that read weights and run operators; default one for each core.
         timeout: seconds for the native program; it does not bound exporting.
         max_memory: bytes, or text such as ``"4GiB"``, for the native program.
-        trust: allow a TorchScript file that runs code while it is loaded.
-        root: a part of the model: the result is of the module of this dot path or id.
-        full: every plugin that applies, with ``inference`` those that measure as well.
+        trust: accept a TorchScript file that runs code while it is loaded.
+        root: dot path or id of a module: the result describes this part alone.
+        full: every plugin that applies; with ``inference`` also those that measure.
         inference: run the model, to measure its time, throughput and memory (docs/running.md). A live
-            module is run by LibTorch from the exported file, with its own weights where they are in
-            memory. Inputs are made up.
+            module is run by LibTorch from the exported file, with its own weights if they are in
+            memory. Inputs are generated.
         profile: ``inference`` with counters, threads and the load of the system.
-        device: to run on, ``"cpu"`` or ``"cuda:1"``.
+        device: device of the runs, ``"cpu"`` or ``"cuda:1"``.
         run_for: seconds for all runs together; default 10.
-        seed: of inputs and weights that are made up; default 0.
+        seed: seed of generated inputs and weights; default 0.
 
     Raises:
-        InputError: inputs are missing, or the model does not take them.
-        ExportError: no way of exporting worked; all are named.
-        TorchError: a live module, but torch is missing or too old.
-        ModelError, CannotRunError, PluginError, UsageError, CrashError: as the program says.
+        InputError: inputs are missing, or the model does not accept them.
+        ExportError: no way of exporting worked; the message names all.
+        TorchError: the model is a live module, and torch is missing or too old.
+        ModelError, CannotRunError, PluginError, UsageError, CrashError: as the program reports.
     """
     if via not in ("auto", "torch.export", "all"):
         raise UsageError(f"via={via!r}: 'auto', 'torch.export' or 'all' is expected")
@@ -189,7 +190,7 @@ def _has_weights(model: Any) -> bool:
 
 
 def _compared(found: list[tuple[str, _Analysed]], export: ExportInfo) -> Result:
-    """The first one's figures, and how those of the others compare."""
+    """The figures of the first export, and a comparison with the others."""
     (way, first), *others = found
     compared = []
     for other, (report, _) in others:
@@ -197,19 +198,19 @@ def _compared(found: list[tuple[str, _Analysed]], export: ExportInfo) -> Result:
         agrees = "the same " + ", ".join(_COMPARED)
         compared.append((other, f"differs: {differs}" if differs else agrees))
         if differs:
-            text = f"exported by {other} the model has other figures than by {way}: {differs}"
+            text = f"exported by {other} the model has figures that differ from those by {way}: {differs}"
             first[0]["warnings"].append(text)
     if not others:
         compared.append(("nothing to compare", "no other way works"))
     return _result(first, replace(export, compared=tuple(compared)))
 
 
-#: Totals that do not depend on how a model is written down.
+#: Totals that do not depend on the way of the export.
 _COMPARED = ("params", "macs", "flops")
 
 
 def _differences(one: dict[str, Any], other: dict[str, Any]) -> str:
-    """ "macs 12 instead of 10" """
+    """Such as "macs 12 instead of 10"."""
 
     def shown(report: dict[str, Any], metric: str) -> str:
         value, status = report["totals"].get(metric), report["totals_status"].get(metric)
@@ -228,7 +229,7 @@ def command_line_of(
     timeout: float | None,
     max_memory: int | str | None,
 ) -> list[str]:
-    """The arguments of the program that say how to analyse, for files on other machines."""
+    """The program's arguments for the analysis, for files on other machines."""
     return _arguments(
         _names(plugins), request, options, hardware, None, threads, timeout, max_memory, False
     )

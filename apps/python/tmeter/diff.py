@@ -1,4 +1,4 @@
-"""What differs between two results, by the native ``tmeter diff``."""
+"""The differences of two results, by the native ``tmeter diff``."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .source import Page
 if TYPE_CHECKING:
     from .result import Result
 
-#: An assertion of the diff does not hold: its report is written all the same.
+#: Statuses with a report: 3 means that an assertion does not hold.
 _DIFFERS = 3
 
 
 class Diff:
-    """``print`` writes the comparison as text; a notebook shows it as HTML where there is one."""
+    """``print`` writes the comparison as text; a notebook shows it as HTML."""
 
     def __init__(self, before: Result, after: Result) -> None:
         self._reports = before.to_json(), after.to_json()

@@ -14,11 +14,11 @@ class Error(Exception):
 
 
 class UsageError(Error, ValueError):
-    """An unknown plugin, option, metric or table, or a value that makes no sense."""
+    """An unknown plugin, option, metric or table, or an invalid value."""
 
 
 class InputError(Error, ValueError):
-    """``inputs`` are missing, cannot be understood, or the model does not take them."""
+    """``inputs`` are missing or invalid, or the model does not accept them."""
 
 
 class ModelError(Error):
@@ -42,7 +42,7 @@ class CrashError(Error):
 
 
 class ProgramMissingError(Error):
-    """The native program is not where the package expects it."""
+    """The native program was not found."""
 
 
 class TorchError(Error):
@@ -57,7 +57,7 @@ class ExportError(Error):
     """No way of exporting the module worked.
 
     Attributes:
-        attempts: each way that was tried, with why it failed.
+        attempts: each way that was tried, with the reason of its failure.
     """
 
     def __init__(self, message: str, attempts: Sequence[tuple[str, str]] = ()) -> None:
@@ -65,7 +65,7 @@ class ExportError(Error):
         self.attempts: tuple[tuple[str, str], ...] = tuple(attempts)
 
 
-#: docs/command-line.md
+#: The exit statuses of docs/command-line.md.
 BY_STATUS: dict[int, type[Error]] = {
     1: CrashError,
     2: UsageError,

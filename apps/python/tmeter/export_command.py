@@ -21,7 +21,7 @@ Writes a .pt2 file of a model without its weights: nothing is downloaded, memory
   torchvision:resnet50       a model of torchvision
   hf:DIR_OR_CONFIG           a model of transformers, from a folder with config.json, that file, or a
                              name on the Hub (of which config.json alone is fetched)
-  package.module:factory     what a function of yours returns; the current folder is looked at too
+  package.module:factory     the result of a function of yours; the current folder is searched, too
 """
 
 
@@ -91,7 +91,7 @@ def _export(name: str, said: Sequence[str], output: Path, dynamic_batch: bool) -
 
 
 def _put(exported: Exported, output: Path) -> None:
-    """Under its name only when it is whole, and the native program can read it."""
+    """The file gets its name once it is complete and the native program can read it."""
     analyse(exported.path, exported.arguments)
     part = output.with_name(f"{output.name}.part-{os.getpid()}")
     try:

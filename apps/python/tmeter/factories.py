@@ -56,7 +56,7 @@ def _timm(name: str) -> tuple[torch.nn.Module, Any]:
 def _torchvision(name: str) -> tuple[torch.nn.Module, Any]:
     models = _imported("torchvision.models")
     if name not in models.list_models():
-        raise UsageError(f"torchvision has no model {name!r}; torchvision.models.list_models() does")
+        raise UsageError(f"torchvision has no model {name!r}; torchvision.models.list_models() lists them")
     backbone = {"weights_backbone": None} if _has_backbone(models, name) else {}
     model = _without_weights(lambda: models.get_model(name, weights=None, **backbone))
     return model, _torchvision_inputs(models, name)

@@ -1,8 +1,8 @@
 """Totals of a result for experiment trackers. Thin: the trackers are imported when they are used.
 
-Only numbers are logged. A lower bound (something inside has no figure) is logged under
-``NAME_lower_bound``, one that rests on an assumption under ``NAME_assumed``, so that no chart takes it
-for the figure; unknown and unavailable totals are left out. Units are those of ``result.totals["unit"]``.
+Only numbers are logged. A lower bound (a part has no figure) is logged under ``NAME_lower_bound``, a total
+that rests on an assumption under ``NAME_assumed``, so that no chart mistakes it for the figure. Unknown and
+unavailable totals are left out. Units are those of ``result.totals["unit"]``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def scalars(result: Result, prefix: str = "tmeter/") -> dict[str, float]:
-    """Name → number, of every total that is one."""
+    """Name → value of every total that is a number."""
     found: dict[str, float] = {}
     for metric in result.metrics:
         value, status = result.total(metric), result.status(metric)

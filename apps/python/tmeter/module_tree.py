@@ -20,13 +20,13 @@ class ModuleNode:
         path: dot path as in PyTorch, ``""`` for the root.
         name: last part of the path; the root has the model's type.
         type: class name, e.g. ``"Conv2d"``.
-        text: as PyTorch prints it, as far as the file tells.
+        text: PyTorch's text of the module, as far as the file contains it.
         calls: how often the module was called.
-        attributes: arguments of the constructor that the file tells, e.g. ``kernel_size``.
-        kernel_size, input_size, output_size: as in the columns of these names; None where unknown.
+        attributes: arguments of the constructor that the file contains, e.g. ``kernel_size``.
+        kernel_size, input_size, output_size: as in the columns of these names; None: unknown.
         repeat: ``{"window": 2, "times": 3}`` where a run of identical siblings begins, else None.
-        parent: the module around it; None for the root.
-        children: in order.
+        parent: the enclosing module; None for the root.
+        children: the modules directly inside, in order.
         metrics: every metric that applies to modules.
     """
 
@@ -48,23 +48,23 @@ class ModuleNode:
         self.metrics: Mapping[str, int | float | None] = dict(row["values"])
 
     def __getitem__(self, metric: str) -> int | float | None:
-        """Raises KeyError with the metrics there are."""
+        """The value of a metric. Raises KeyError with the known metrics."""
         if metric not in self.metrics:
             hint = did_you_mean(metric, self.metrics)
             raise KeyError(f"{metric!r}{hint}; {self.path or 'the root'} has {', '.join(self.metrics)}")
         return self.metrics[metric]
 
     def status(self, metric: str) -> str | None:
-        """As `Result.status`, of this module."""
+        """Like `Result.status`, for this module."""
         return status_of(self._row, metric)
 
     @property
     def is_leaf(self) -> bool:
-        """Whether there is no module inside."""
+        """Whether the module contains no others."""
         return not self.children
 
     def walk(self) -> Iterator[ModuleNode]:
-        """This module, then what is inside it, depth first in the order of the report."""
+        """This module, then all modules inside it, depth first in the order of the report."""
         pending = [self]
         while pending:
             node = pending.pop()
@@ -72,7 +72,7 @@ class ModuleNode:
             pending.extend(reversed(node.children))
 
     def find(self, where: str) -> ModuleNode:
-        """The module of this path or, where none has it, of this id, here or inside.
+        """The module with this path or, if there is none, with this id, among this module and those inside.
 
         Raises:
             UsageError: no module has that path or id.
@@ -90,7 +90,7 @@ class ModuleNode:
 
 
 def tree_of(report: Row) -> ModuleNode:
-    """The root of a report's modules, whose rows stand parents first."""
+    """The root of a report's modules. Its rows have parents first."""
     nodes: dict[str, ModuleNode] = {}
     for row in report["modules"]:
         parent = nodes[row["parent"]] if row["parent"] is not None else None

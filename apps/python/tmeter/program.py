@@ -1,4 +1,4 @@
-"""Finds and runs the native program. Everything that is counted is counted there."""
+"""Finds and runs the native program, which does all counting."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _SECONDS_TO_END = 3.0
 
 @dataclass(frozen=True)
 class Completed:
-    """How a run ended.
+    """The result of a run.
 
     Attributes:
-        status: exit status, 0, 3 (an assertion does not hold) or 5 (a plugin was left out).
+        status: the exit status: 0, 3 (an assertion does not hold) or 5 (a plugin was left out).
         output: its standard output.
         messages: lines it wrote to standard error, without the leading ``tmeter: ``.
     """
@@ -55,7 +55,7 @@ def program_path() -> Path:
 
 
 def _recorded() -> list[Path]:
-    """As the installer has written it down, wherever it put scripts."""
+    """The program's path in the installer's list of files, which depends on its folder for scripts."""
     try:
         files = importlib.metadata.files("tmeter") or []
     except importlib.metadata.PackageNotFoundError:
@@ -71,7 +71,7 @@ def _guessed() -> list[Path]:
 
 @functools.cache
 def torch_folder() -> Path | None:
-    """Where the torch of this Python lies, without importing it; None: not installed."""
+    """The folder of this Python's torch, found without importing it; None: not installed."""
     try:
         spec = importlib.util.find_spec("torch")
     except (ImportError, ValueError):
@@ -81,7 +81,7 @@ def torch_folder() -> Path | None:
 
 
 def program_environment() -> dict[str, str]:
-    """LibTorch is looked for in the torch of this Python first."""
+    """The program's environment, in which the search for LibTorch begins with the torch of this Python."""
     environment = dict(os.environ)
     torch = torch_folder()
     if torch is None:
@@ -98,9 +98,9 @@ def run(
     """Runs the program and waits for it; safe to call from several threads.
 
     Args:
-        arguments: of the command line, without the program's name.
+        arguments: the command line without the program's name.
         accept: exit statuses that do not raise.
-        limit: seconds after which the program is ended. It enforces its own ``--timeout``, unless it was stopped.
+        limit: seconds after which the program is ended. It enforces its own ``--timeout`` unless it was stopped.
 
     Raises:
         Error: the class of the exit status, with the program's own message.
@@ -136,7 +136,7 @@ def run(
 
 
 def _end(child: subprocess.Popen[str]) -> None:
-    """As Ctrl-C would; for good if that does not help."""
+    """Ends the program as Ctrl-C does, and kills it if it does not end."""
     child.send_signal(signal.SIGINT)
     try:
         child.wait(_SECONDS_TO_END)

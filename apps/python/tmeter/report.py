@@ -1,9 +1,9 @@
 """Reads the JSON report (docs/schema/tmeter-report-1.schema.json) into tables of columns.
 
-A figure is a number, or it is not and a status says why: ``unknown`` (no rule), ``unavailable``
-(not known on this machine or for this file), ``not_finite``. A number may carry ``lower_bound`` or ``partial`` (something
-inside has no figure), ``assumed`` (it rests on an assumption that a warning names) or
-``zero_by_rule``. Statuses are columns of their own, never numbers.
+A figure is a number, or missing with a status as the reason: ``unknown`` (no rule), ``unavailable``
+(not known on this machine or for this file), ``not_finite``. A number may carry ``lower_bound`` or ``partial``
+(a part has no figure), ``assumed`` (it rests on an assumption that a warning names) or ``zero_by_rule``.
+Statuses are columns of their own, never numbers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STATUSES = (
 
 
 def status_of(row: Row, metric: str) -> str | None:
-    """None: a plain number, or the metric does not apply to this row."""
+    """The status of a figure; None: a plain number, or the metric does not apply to this row."""
     return next((s for s in STATUSES if metric in row.get(s, ())), None)
 
 
@@ -47,7 +47,7 @@ def totals(report: Row) -> tuple[list[str], Columns]:
 
 
 def _figures(report: Row, rows: Sequence[Row]) -> Columns:
-    """A column for each metric that applies to a row, and one of statuses where there are any."""
+    """A column for each metric that applies to at least one row, and a column of its statuses if there are any."""
     columns: Columns = {}
     for metric in (m["id"] for m in report["metrics"]):
         if not any(metric in row["values"] for row in rows):
@@ -64,7 +64,7 @@ def _member(key: str) -> Callable[[Row], Any]:
 
 
 def _plain(rows: Sequence[Row], *columns: str | tuple[str, Callable[[Row], Any]]) -> Columns:
-    """A column for each member, None in rows without it, and for each function."""
+    """A column for each member (None in rows without it) and for each function."""
     named = [(c, _member(c)) if isinstance(c, str) else c for c in columns]
     return {name: [get(row) for row in rows] for name, get in named}
 
@@ -101,7 +101,7 @@ def findings(report: Row) -> tuple[list[str], Columns]:
     return [r["rule"] for r in rows], _plain(rows, *members)
 
 
-#: Table → its maker, and the name of its index.
+#: Table → function that makes it, and the name of its index.
 TABLES: dict[str, tuple[Callable[[Row], tuple[list[str], Columns]], str]] = {
     "totals": (totals, "metric"),
     "modules": (modules, "path"),

@@ -1,4 +1,4 @@
-"""What `tmeter.analyze` returns."""
+"""The result of `tmeter.analyze`."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExportInfo:
-    """How a live module became a file.
+    """The export of a live module.
 
     Attributes:
-        way: the one that worked, e.g. ``"torch.export, non-strict"``.
-        failed: the ways tried before, each with why it failed.
+        way: the way that worked, e.g. ``"torch.export, non-strict"``.
+        failed: earlier attempts, each with the reason of its failure.
         notes: differences from the module as given (a cache switched off, hooks left out).
-        seconds: how long exporting took, failed ways included.
+        seconds: duration of the export, failed ways included.
         blind: the blind spots of this way.
         compared: with ``via="all"`` the other ways that worked, each with how its totals compare.
     """
@@ -58,13 +58,13 @@ class ExportInfo:
 class Result:
     """The figures of one model.
 
-    ``print(result)`` writes the text report; `export` says how it came about. A notebook shows a summary; `page` is the interactive
-    report. ``result.macs``,
-    ``result["macs"]`` and ``result.totals["macs"]`` are the same number: a Python integer or float in
-    the unit its metric states (counts, MACs, FLOPs, bytes, joules).
+    ``print(result)`` writes the text report; `export` describes the export of a live module. A notebook
+    shows a summary; `page` is the interactive report. ``result.macs``, ``result["macs"]`` and
+    ``result.totals["macs"]`` are the same number: a Python integer or float in the unit of its metric
+    (counts, MACs, FLOPs, bytes, joules).
 
     Attributes:
-        export: how a live module was exported; None for a file.
+        export: the export of a live module; None for a file.
         warnings: notes for readers of the values.
     """
 
@@ -81,10 +81,10 @@ class Result:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Result:
-        """A result that `to_json`, or ``tmeter --report json=FILE``, has written.
+        """Loads a result that `to_json` or ``tmeter --report json=FILE`` has written.
 
         Raises:
-            ModelError: the file is not a report; the message says why.
+            ModelError: the file is not a report; the message has the reason.
         """
         with tempfile.TemporaryDirectory(prefix="tmeter-") as folder:
             file = Path(folder) / "report.json"
@@ -94,10 +94,10 @@ class Result:
     # Metrics
 
     def __getitem__(self, metric: str) -> int | float | None:
-        """As `total`."""
+        """Like `total`."""
         return self.total(metric)
 
-    if TYPE_CHECKING:  # the metrics that most reports have; type checkers find misspelt names
+    if TYPE_CHECKING:  # the metrics of most reports, declared so that type checkers find misspelt names
         params: int | None
         params_trainable: int | None
         macs: int | None
@@ -112,7 +112,7 @@ class Result:
     else:
 
         def __getattr__(self, name: str) -> int | float | None:
-            """As `total`, for every metric of this report."""
+            """Like `total`, for every metric of this report."""
             report = self.__dict__.get("_report")
             if report is None or not any(m["id"] == name for m in report["metrics"]):
                 known = [m["id"] for m in (report or {"metrics": ()})["metrics"]]
@@ -126,7 +126,7 @@ class Result:
         return sorted({*super().__dir__(), *self.metrics})
 
     def total(self, metric: str) -> int | float | None:
-        """The metric of the whole model, e.g. ``total("macs")``; None: not known, see `status`.
+        """The metric of the whole model, e.g. ``total("macs")``; None: see `status`.
 
         Raises:
             UsageError: there is no such metric in this report.
@@ -136,9 +136,9 @@ class Result:
         return value
 
     def status(self, metric: str) -> str | None:
-        """The status of a total that is not a plain number; None: it is one.
+        """The status of a total; None: it is a plain number.
 
-        ``"lower_bound"`` (something inside has no figure), ``"partial"``, ``"assumed"`` (it rests on an
+        ``"lower_bound"`` (a part has no figure), ``"partial"``, ``"assumed"`` (it rests on an
         assumption that a warning names), ``"unknown"`` (no rule),
         ``"unavailable"``, ``"not_finite"``, ``"zero_by_rule"``.
 
@@ -156,7 +156,7 @@ class Result:
 
     @property
     def coverage(self) -> dict[str, Any] | None:
-        """How many operators were counted, zero by rule and unknown, and which are unknown."""
+        """The numbers of operators that are counted, zero by rule and unknown, and the names of unknown ones."""
         coverage: dict[str, Any] | None = copy.deepcopy(self._report["coverage"])
         return coverage
 
@@ -183,7 +183,7 @@ class Result:
         return self._tree
 
     def module(self, where: str) -> ModuleNode:
-        """The module of a dot path (``"layer1.0"``) or an id (``"5.1"``).
+        """The module with a dot path (``"layer1.0"``) or an id (``"5.1"``).
 
         Raises:
             UsageError: no module has that path or id.
@@ -191,10 +191,10 @@ class Result:
         return self.root.find(where)
 
     def part(self, where: str) -> Result:
-        """The report of one module, by path or id: its ids, totals and shares are its own.
+        """The report of one module, by path or id. Ids, totals and shares refer to this module.
 
-        Findings about more than the module are left out; `tmeter.analyze` with ``root=`` analyses the
-        part itself.
+        Findings about other modules are left out; `tmeter.analyze` with ``root=`` analyses the part
+        itself.
 
         Raises:
             UsageError: there is no such module.
@@ -204,7 +204,7 @@ class Result:
 
     @property
     def modules(self) -> pandas.DataFrame:
-        """The module tree; index: dot path, ``""`` for the root. Figures include what is inside."""
+        """The module tree; index: dot path, ``""`` for the root. Figures include the modules inside."""
         return self.frame("modules")
 
     @property
@@ -228,9 +228,9 @@ class Result:
         """One of the tables as a data frame.
 
         Of modules, `leading_dot` begins each path with a dot (``.layer1.0``), and ``only="trainable"``
-        leaves those that hold trainable parameters, themselves or inside.
+        keeps those that hold trainable parameters, themselves or inside.
 
-        A cell without a number is ``<NA>``, and ``METRIC_status`` says why. That column exists where
+        A cell without a number is ``<NA>``, and ``METRIC_status`` has the reason. That column exists if
         any cell of the table has a status.
 
         Raises:
@@ -261,19 +261,19 @@ class Result:
         return _written(show(self._report, "text", _view(options)), path)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
-        """One interactive page that needs nothing else."""
+        """A self-contained interactive page."""
         return _written(show(self._report, "html"), path)
 
     def page(self) -> Page:
-        """The interactive page for a notebook, which keeps all of it: some 300 KB and more."""
+        """The interactive page for a notebook, which stores all of it: 300 KB or more."""
         return Page(self.to_html())
 
     def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str:
-        """For reviews and build servers."""
+        """Markdown for reviews and build servers."""
         return _written(show(self._report, "markdown"), path)
 
     def to_csv(self, path: str | os.PathLike[str] | None = None, by: str = "module") -> str:
-        """One row for each module, operator, type or tensor, exact numbers (docs/reports/csv.md)."""
+        """One row for each module, operator, type or tensor, with exact numbers (docs/reports/csv.md)."""
         return _written(show(self._report, "csv", [f"--by={by}"]), path)
 
     def to_excel(self, path: str | os.PathLike[str]) -> None:
@@ -282,7 +282,7 @@ class Result:
             run(["show", "--quiet", "--report", f"xlsx={os.fspath(path)}", file])
 
     def to_xml(self, path: str | os.PathLike[str] | None = None) -> str:
-        """All of the report, after docs/schema/tmeter-report-1.xsd."""
+        """The whole report by docs/schema/tmeter-report-1.xsd."""
         return _written(show(self._report, "xml"), path)
 
     def to_dot(self, path: str | os.PathLike[str] | None = None) -> str:
@@ -314,23 +314,23 @@ class Result:
     # Judgement
 
     def assert_(self, *bounds: str) -> Result:
-        """Raises unless each bound holds, as in ``assert_("macs<=5G", "coverage==100%")``.
+        """Raises unless every bound holds, as in ``assert_("macs<=5G", "coverage==100%")``.
 
-        The language is that of ``--assert`` (docs/command-line.md). What is not known never holds.
+        The language is that of ``--assert`` (docs/command-line.md). A bound on an unknown value does not hold.
 
         Returns:
             This result.
 
         Raises:
-            BudgetError: names all that do not hold, with their values. An ``AssertionError``.
-            UsageError: a bound that cannot be understood.
+            BudgetError: names all failed bounds with their values; it is an ``AssertionError``.
+            UsageError: a bound is malformed.
         """
         if bounds:
             check(self._report, bounds)
         return self
 
     def diff(self, other: Result) -> Diff:
-        """What `other` has more or less than this result, by the native ``tmeter diff``."""
+        """The differences of `other` from this result, by the native ``tmeter diff``."""
         from .diff import Diff
 
         return Diff(self, other)
@@ -349,7 +349,7 @@ def _view(options: dict[str, Any]) -> list[str]:
 
 
 def _written(text: str, path: str | os.PathLike[str] | None) -> str:
-    """Writes it, whole or not at all, when there is a path."""
+    """Writes the text if there is a path: the whole file or none."""
     if path is None:
         return text
     target = Path(path)

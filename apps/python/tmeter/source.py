@@ -1,4 +1,4 @@
-"""Calls the native program: once for the analysis, and for other reports of its result."""
+"""Calls the native program once for the analysis, and again for other reports of its result."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from typing import Any
 
 from .program import Completed, run
 
-#: A plugin that failed is left out of the report, which is written all the same.
+#: Statuses with a report: 5 means that a failed plugin was left out.
 PLUGIN_LEFT_OUT = 5
 
 
 def analyse(path: Path, arguments: Sequence[str] = ()) -> tuple[dict[str, Any], Completed]:
-    """The JSON report of a model file, and what the program said beside it."""
+    """The JSON report of a model file, and the program's messages."""
     done = run([*arguments, "--report", "json", "--", str(path)], accept=(0, PLUGIN_LEFT_OUT))
     return json.loads(done.output), done
 
 
 @contextmanager
 def saved(report: dict[str, Any]) -> Iterator[str]:
-    """The report as a file, as long as the program needs it."""
+    """The report as a temporary file for the program."""
     with tempfile.TemporaryDirectory(prefix="tmeter-") as folder:
         file = Path(folder) / "report.json"
         file.write_text(json.dumps(report, ensure_ascii=False), encoding="utf-8")
@@ -46,7 +46,7 @@ def check(report: dict[str, Any], bounds: Sequence[str]) -> None:
 
 
 class Page:
-    """A page that a notebook shows in a frame of its own; neither can touch the other."""
+    """A page that a notebook shows in a frame of its own, isolated from the notebook."""
 
     def __init__(self, page: str) -> None:
         self._page = page

@@ -1,4 +1,4 @@
-"""Inputs in words: shapes as people write them. Nothing here needs torch."""
+"""Inputs written as text, such as shapes. Does not need torch."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SHORT = {long: short for short, long in DTYPES.items()}
 
 @dataclass(frozen=True)
 class Shape:
-    """A tensor of which only sizes are known; dtype None: what the model expects there."""
+    """The sizes of a tensor; dtype None: the dtype that the model expects."""
 
     sizes: tuple[int, ...]
     dtype: str | None = None

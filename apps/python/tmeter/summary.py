@@ -1,4 +1,4 @@
-"""A result in a notebook: a few kilobytes of HTML without scripts, whatever the model's size."""
+"""A result in a notebook: a few kilobytes of HTML without scripts for a model of any size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MAX_COLUMNS = 4
 _MAX_TOTALS = 12
 _MAX_WARNINGS = 3
 _MAX_TEXT = 160
-_PEAK = "predicted_peak_bytes"  # in the footer of the text report, too
+_PEAK = "predicted_peak_bytes"  # metrics of the text report's footer
 
 _MARKS = {"lower_bound": "≥ ", "partial": "≥ ", "assumed": "~ "}
 _PREFIXES = ("", "k", "M", "G", "T", "P", "E")
@@ -79,7 +79,7 @@ def _modules(report: Row) -> str:
 
 
 def _nearest(modules: Sequence[Row]) -> list[Row]:
-    """As many whole levels below the root as fit; of a level that alone is too long, its beginning."""
+    """As many complete levels below the root as fit. If the first level is too long, its beginning."""
     depths = [0 if m["id"] == "0" else m["id"].count(".") + 1 for m in modules]
     shown = [m for m, depth in zip(modules, depths) if depth <= 1]
     for level in range(2, max(depths, default=0) + 1):

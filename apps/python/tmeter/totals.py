@@ -48,7 +48,7 @@ class Totals(Mapping[str, Any]):
         return repr(dict(self._values))
 
     def _repr_html_(self) -> str | None:
-        """None without pandas: a notebook then shows the text."""
+        """The table as HTML; None without pandas: the notebook shows the text."""
         try:
             shown: str = self._frame().to_html()
         except UsageError:

@@ -1,12 +1,12 @@
-"""The program's messages in the words of a caller in Python: ``--inference`` → ``inference=True``; text of strangers
-made visible."""
+"""Translates the program's messages for callers in Python (``--inference`` → ``inference=True``), and makes untrusted
+text visible."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-#: Options of the command line that `tmeter.analyze` has as keyword arguments.
+#: Options of the command line → keyword arguments of `tmeter.analyze`.
 _KEYWORDS = {
     "--bind": "bind=",
     "--device": "device=",
@@ -34,12 +34,12 @@ _UNSEEN = re.compile(
 
 
 def visible(text: object) -> str:
-    """Characters that command a terminal, turn text around or hide it are spelled out; so are bytes of no text."""
+    """Spells out characters that control a terminal, reverse text or hide it, and bytes that are not UTF-8."""
     return _UNSEEN.sub(lambda m: f"\\u{ord(m.group()):04x}", str(text))
 
 
 def did_you_mean(name: object, names: Iterable[str]) -> str:
-    """ " (did you mean 'macs'?)", or nothing."""
+    """Such as " (did you mean 'macs'?)"; empty: no name is similar."""
     import difflib
 
     known, said = list(names), str(name)
@@ -54,5 +54,5 @@ def counted(count: int, noun: str) -> str:
 
 def in_python(message: str) -> str:
     """The message with keyword arguments in place of options."""
-    message = re.sub(r"--root (?=\S)", "root=", message)  # always with its value
+    message = re.sub(r"--root (?=\S)", "root=", message)  # always given with a value
     return _OPTION.sub(lambda m: _KEYWORDS.get(m[1], m[1] + m[2]), message)

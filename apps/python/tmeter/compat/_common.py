@@ -1,4 +1,4 @@
-"""What the calls share."""
+"""The common parts of the calls."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def analysed(
 
 
 def number(result: Result, metric: str) -> int:
-    """A total, 0 where the model has nothing to count."""
+    """A total; 0 if the model has nothing to count."""
     return int(result.total(metric) or 0)
 
 
 def refuse_rules(**given: Any) -> None:
-    """Counting in Python would be a second count: said, rather than left out silently."""
+    """Refuses custom rules: a rule in Python would need a second count, and ignoring it silently would be wrong."""
     for name, value in given.items():
         if value:
             raise UsageError(

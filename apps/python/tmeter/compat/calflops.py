@@ -27,10 +27,10 @@ def calculate_flops(
     output_unit: str | None = None,
     ignore_modules: Any = None,
 ) -> tuple[Any, Any, Any]:
-    """(FLOPs, MACs, parameters), of all arithmetic (tmeter's convention ``full``).
+    """(FLOPs, MACs, parameters) of all arithmetic, by tmeter's convention ``full``.
 
-    calflops counts norms, activations and poolings by factors of its own, so that its FLOPs differ in
-    the third digit; MACs are the same.
+    calflops counts norms, activations and poolings by other factors, so its FLOPs differ in the
+    third digit; MACs are the same.
     """
     refuse_rules(ignore_modules=ignore_modules)
     if forward_mode != "forward":
@@ -69,7 +69,7 @@ def calculate_flops_hf(
     ignore_modules: Any = None,
     return_results: bool = False,
 ) -> tuple[Any, ...]:
-    """As `calculate_flops`, of a transformers model by its name on the Hub or a folder with config.json.
+    """Like `calculate_flops`, for a transformers model by its name on the Hub or a folder with config.json.
 
     Only the configuration is read, code of the repository is not run, and no tokenizer is needed: the
     input is token ids and a mask of ``input_shape``, (1, 128) if none is given.

@@ -13,7 +13,7 @@ from ._common import analysed, as_arguments, refuse_rules
 
 
 def _renamed(counts: dict[str, int]) -> Counter[str]:
-    """fvcore knows all convolutions by one name."""
+    """fvcore uses one name for all convolutions."""
     made = Counter[str]()
     for name, count in counts.items():
         made["conv" if name.startswith("conv") else name] += count
@@ -21,7 +21,7 @@ def _renamed(counts: dict[str, int]) -> Counter[str]:
 
 
 class _Analysis:
-    """What both analyses share; figures are asked for when they are needed, as fvcore does."""
+    """The common base of both analyses. As in fvcore, figures are computed at first use."""
 
     _metric = ""
     _plugins = ""
@@ -31,7 +31,7 @@ class _Analysis:
 
     @functools.cached_property
     def result(self) -> Result:
-        """tmeter's own result, in fvcore's convention."""
+        """tmeter's result by fvcore's convention."""
         return analysed(self._model, self._inputs, "fvcore", self._plugins, mode="same")
 
     @functools.cached_property
@@ -87,7 +87,7 @@ class _Analysis:
 
 
 class FlopCountAnalysis(_Analysis):
-    """fvcore's FLOPs: one multiply-add is one."""
+    """fvcore's FLOPs: a multiply-add counts as one."""
 
     _metric = "flops"
     _plugins = "params,flops"
@@ -101,7 +101,7 @@ class ActivationCountAnalysis(_Analysis):
 
 
 def parameter_count(model: Any) -> Counter[str]:
-    """Parameters of each module, by dot path, ``""`` for all; tied ones once per module."""
+    """Parameters of each module by dot path, ``""`` for all; tied ones count once per module."""
     counts = Counter[str]()
     for path, module in model.named_modules():
         counts[path] = sum(p.numel() for p in module.parameters())
@@ -114,7 +114,7 @@ def flop_count_table(
     activations: ActivationCountAnalysis | None = None,
     show_param_shapes: bool = True,
 ) -> str:
-    """A Markdown table as fvcore's: module, parameters or shape, FLOPs and, if given, activations.
+    """fvcore's Markdown table: module, parameters or shape, FLOPs and, if given, activations.
 
     Modules with neither parameters nor figures are left out.
     """
@@ -136,7 +136,7 @@ def flop_count_table(
 
 
 def parameter_count_table(model: Any, max_depth: int = 3) -> str:
-    """A Markdown table as fvcore's: module, parameters or shape."""
+    """fvcore's Markdown table: module, parameters or shape."""
     rows = []
     for name, size, parameter in _hierarchy(model, max_depth, True):
         if parameter is not None or size:
@@ -153,7 +153,7 @@ def flop_count_str(
 
 
 def _hierarchy(model: Any, max_depth: int, shapes: bool) -> list[tuple[str, int, str | None]]:
-    """(dot path, elements, shape if it is a parameter); of siblings those with parameters first."""
+    """(dot path, elements, shape if it is a parameter); siblings with parameters come first."""
     found: list[tuple[str, int, str | None]] = []
 
     def visit(module: Any, path: str, depth: int) -> None:
@@ -183,7 +183,7 @@ def _markdown(head: list[str], rows: list[list[str]]) -> str:
 
 
 def _short(value: float, style: str = "") -> str:
-    """``1.827G``, ``0.148M``: the next larger unit from a tenth of it on."""
+    """``1.827G``, ``0.148M``: a unit is used from a tenth of it on."""
     for size, suffix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "K")):
         if value >= size / 10:
             return (style % (value / size) if style else f"{round(value / size, 3):g}") + suffix

@@ -32,11 +32,11 @@ def get_model_complexity_info(
     output_precision: int = 2,
     backend_specific_config: Any = None,
 ) -> tuple[str | int | None, str | int | None]:
-    """MACs as ptflops counts them, and parameters: texts, or whole numbers.
+    """MACs by ptflops' convention, and parameters: as text, or as integers.
 
-    A batch of one is put in front of ``input_res``; ``input_constructor`` makes what it likes.
-    ``ost``: where the table goes, by default standard output. ``backend="aten"`` counts
-    multiply-accumulates alone, as ptflops' own does but for biases.
+    ``input_res`` gets a batch of one; ``input_constructor`` may make any inputs. ``ost``: destination of
+    the table, by default standard output. ``backend="aten"`` counts only multiply-accumulates; unlike
+    that of ptflops it leaves out biases.
     """
     refuse_rules(custom_modules_hooks=custom_modules_hooks, ignore_modules=list(ignore_modules))
     if not isinstance(input_res, tuple) or not input_res:

@@ -18,7 +18,7 @@ def profile(
     ret_layer_info: bool = False,
     report_missing: bool = False,
 ) -> Any:
-    """thop's count, which it calls MACs, and the parameters, as floats.
+    """thop's count, which it calls MACs, and the parameters, both as floats.
 
     With ``ret_layer_info`` also its nested dictionary: child name → (count, parameters, children).
     """
@@ -31,7 +31,7 @@ def profile(
 
 
 def _layers(report: dict[str, Any]) -> dict[str, Any]:
-    """thop's own shape of the module tree."""
+    """The module tree in thop's form."""
     made: dict[str, dict[str, Any]] = {m["id"]: {} for m in report["modules"]}
     for module in report["modules"]:
         if module["parent"] is None:
@@ -43,7 +43,7 @@ def _layers(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def clever_format(nums: float | Iterable[float], format: str = "%.2f") -> Any:
-    """``4133742592`` → ``"4.13G"``; several give a tuple."""
+    """``4133742592`` → ``"4.13G"``; several numbers give a tuple."""
     made = [_clever(n, format) for n in (nums if isinstance(nums, Iterable) else [nums])]
     return made[0] if len(made) == 1 else tuple(made)
 

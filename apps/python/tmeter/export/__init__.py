@@ -44,7 +44,7 @@ class Attempt(Generic[T]):
         return ExportInfo(self.way, failed, notes, seconds, blind_spot(self.way))
 
 
-#: What is done with an export: when the program cannot use it, the next way is tried.
+#: Consumes an export. If it cannot use the file, the next way is tried.
 Use = Callable[[Exported], T]
 
 
@@ -59,7 +59,7 @@ def export_and_use(
     via: Literal["auto", "torch.export"] = "auto",
     mode: Literal["eval", "train", "same"] = "eval",
 ) -> tuple[T, ExportInfo]:
-    """Writes the model into the folder and returns what `use` makes of the file."""
+    """Writes the model into the folder and returns the result of `use` on the file."""
     require_torch()
     from .ways import first_that_works
 
@@ -78,7 +78,7 @@ def export_every_way(
     dynamic_batch: bool | Literal["auto"] = "auto",
     mode: Literal["eval", "train", "same"] = "eval",
 ) -> tuple[list[tuple[str, T]], ExportInfo]:
-    """What `use` returns of the file of each way that works; the first is that of `export_and_use`."""
+    """The result of `use` for each way that works; the first equals that of `export_and_use`."""
     require_torch()
     from .ways import every_way
 

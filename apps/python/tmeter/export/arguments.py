@@ -1,4 +1,4 @@
-"""What ``forward`` is called with: ``inputs=`` in any of its forms, made into tensors of no size."""
+"""The arguments of ``forward``: ``inputs=`` in any of its forms, as tensors that occupy no memory."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ..errors import InputError
 from ..specs import Shape, is_sizes, parse_shape
 from .known_inputs import inputs_of_configuration
 
-#: Arguments that are whole numbers wherever they occur.
+#: Arguments that are integers in every model.
 _IDS = ("ids", "labels", "attention_mask", "token_type", "positions", "cache_position")
 
 
 @dataclass
 class Example:
-    """Positional and keyword arguments; tensors in it have sizes and dtypes, and may have values."""
+    """Positional and keyword arguments. Their tensors have sizes and dtypes, and may have values."""
 
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Example:
 
 
 def example_of(model: nn.Module, inputs: Any) -> Example:
-    """Raises InputError without inputs, or if they do not fit forward."""
+    """Raises InputError if inputs are missing or do not fit forward."""
     if inputs is None:
         inputs = inputs_of_configuration(model)
     example = _example(model, inputs)
@@ -70,7 +70,7 @@ def _example(model: nn.Module, inputs: Any) -> Example:
 
 
 def _plain_parameters(model: nn.Module) -> tuple[set[str], list[str]]:
-    """Parameters of forward that are texts or lists of numbers, so that such an argument is not a shape;
+    """Parameters of forward that take texts or lists of numbers, so that such an argument is not a shape,
     and the positional parameters."""
     try:
         parameters = inspect.signature(model.forward).parameters.values()
@@ -94,7 +94,7 @@ def _is_plain(parameter: inspect.Parameter) -> bool:
     return bool(words & _PLAIN_TYPES) and not any("Tensor" in word for word in words)
 
 
-#: As a shape begins; other texts are arguments.
+#: The beginning of a shape. Other texts are arguments.
 _LIKE_A_SHAPE = re.compile(r"\s*(\d|scalar\b)")
 
 
@@ -127,7 +127,7 @@ def _value(model: nn.Module, value: Any, name: str) -> Any:
 
 
 def with_items(like: Any, items: dict[Any, Any]) -> Any:
-    """A mapping of the same kind."""
+    """A mapping of the same class."""
     if type(like) is dict:
         return items
     other: Any = copy.copy(like)
@@ -150,12 +150,12 @@ _TABLES = (nn.Embedding, nn.EmbeddingBag)
 
 
 def first_layer(model: nn.Module) -> nn.Module | None:
-    """The first module with parameters that is not a container: a transformer's class token and positions
-    belong to the whole and say nothing of its inputs."""
+    """The first module with parameters that is not a container. A transformer's class token and positions
+    belong to the whole model and do not describe its inputs."""
 
     def is_layer(module: nn.Module) -> bool:
         if isinstance(module, (*_CONVOLUTIONS, *_TABLES)):
-            return True  # also with children: parametrizations
+            return True  # parametrized layers have children, too
         alone = next(module.children(), None) is None
         return alone and next(module.parameters(), None) is not None
 

@@ -38,7 +38,7 @@ from .questions import refused
 from .values import Values
 
 
-#: For tensors that a model makes of numbers; torch.export replaces the one by the other, too.
+#: For tensors that a model makes of numbers. torch.export makes the same replacement.
 _LIFTED, _LIFTED_AS = torch.ops.aten.lift_fresh.default, torch.ops.aten.lift_fresh_copy.default
 _PRE_DISPATCH, _PYTHON = torch._C.DispatchKey.PreDispatch, torch._C.DispatchKey.Python
 
@@ -88,7 +88,7 @@ class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
         return result
 
     def _place(self) -> str:
-        """The innermost line of a forward that is not torch's own; else of torch's. As JSON."""
+        """The innermost line of a forward outside torch, or else inside it, as JSON."""
         frame: Any = sys._getframe(3)
         torchs: Any = None
         while frame is not None:
@@ -124,7 +124,7 @@ class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
 
 @contextlib.contextmanager
 def _straight_to(recorder: _Recorder) -> Iterator[None]:
-    """Calls the mode without the four functions through which torch calls it, which take longer than the mode. As in torch,
+    """Calls the mode directly, because torch's four functions on the way take longer than the mode. As in torch,
     the mode is off the stack during its call."""
     operators: Any = torch._ops.OpOverload
     modes: Any = torch._ops.mode_stack_state_for_pre_dispatch()  # type: ignore[no-untyped-call]
@@ -281,10 +281,10 @@ def _is_compiled(module: nn.Module) -> bool:
 def capture(
     model: nn.Module, example: Example, mode: Any, values: Values, *, exporting: bool
 ) -> Program:
-    """Records the call of a shadow, whose tensors are fakes of `mode`, with the example. `values`: the known ones.
+    """Records the call of a shadow with the example. Its tensors are fakes of `mode`; `values` has the known values.
 
     Raises:
-        Unfit: the record would differ from torch.export's. Exceptions of the model are passed on.
+        Unfit: the record would differ from that of torch.export. Exceptions of the model are passed on.
     """
     places = named_modules_of(model, again=True)
     compiled = [m for _, m in places if _is_compiled(m)]

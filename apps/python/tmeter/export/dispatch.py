@@ -1,4 +1,4 @@
-"""Recording the operators of one call on fake tensors: the quick way, and two that supply values."""
+"""Records the operators of one call on fake tensors: the quick way, and two ways that supply values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @no_garbage_collection()
 def capture_model(task: Task) -> Exported:
-    """The model as it behaves outside of an export; if that reads data, as it behaves inside one."""
+    """The model as it behaves outside of an export or, if it reads data there, as it behaves inside one."""
     places: list[str] = []
     try:
         program = _captured(task, exporting=False, places=places)
@@ -41,18 +41,18 @@ def _saved(task: Task, program: Program, places: list[str]) -> Exported:
 
 
 def capture_on_inputs(task: Task) -> Exported:
-    """The model as it runs. Questions about the values of inputs are answered, and reported."""
+    """The model as it runs. Reads of input values are answered and reported."""
     if any(t.is_meta for t in task.example.tensors()):
         raise ValueError("the inputs are sizes without values")
     return _told(task, known_weights=False)
 
 
-#: Elements of all weights with which a model is run for real, for what it asks of them.
+#: The most elements of weights with which a model is run on real values.
 _RUN = 1 << 28
 
 
 def capture_on_weights(task: Task) -> Exported:
-    """The last resort: what the answer follows from is worked out for real, as far back as it goes."""
+    """The last resort: every value that a read depends on is computed on real weights."""
     weights = state_of(task.model)
     if not all(t.device.type == "cpu" and t.layout == torch.strided for t in weights):
         raise ValueError("weights are not in the memory of the CPU")
@@ -82,14 +82,14 @@ def _captured(
 ) -> Program:
     """
     Args:
-        places: gets the lines that ask the inputs, where these or their scalars are known.
-        extreme: the word that generators of random numbers give.
+        places: receives the lines that read inputs with known values.
+        extreme: the word that random generators return.
     """
-    from .capture import capture  # where torch has other insides it fails alone
+    from .capture import capture  # fails here if torch's internals differ
 
     own = replace(task, notes=[])
     mode = FakeTensorMode(allow_non_fake_inputs=True)
-    mode._allow_unsafe_data_ptr_access = False  # an address would be zero
+    mode._allow_unsafe_data_ptr_access = False  # the address would be zero
     shadow = fake(
         own, mode, quick=True, known_inputs=known_inputs, known_weights=known_weights
     )
@@ -103,23 +103,23 @@ def _captured(
 
 
 def compare_branches(task: Task) -> None:
-    """Whether the model multiplies the same when it is exported, as far as can be determined."""
+    """Reports a model that multiplies differently when it is exported, as far as can be determined."""
     own = replace(task, notes=[])
     try:
         exported = _captured(own, exporting=True).products()
         eager = _captured(own, exporting=False, known_inputs=True).products()
     except Exception:
-        return  # its other branch depends on missing data
+        return  # the other branch depends on missing data
     found = difference(eager, exported)
     if found is not None:
         task.assumed.append(
-            f"{type(task.model).__name__} does otherwise when it is exported than when it runs: "
-            f"{found}; the figures are of what it does when it is exported"
+            f"{type(task.model).__name__} behaves differently when it is exported: "
+            f"{found}; the figures describe the exported behaviour"
         )
 
 
 def compare_draws(task: Task) -> None:
-    """Whether random numbers that Python or numpy draws decide what the model does."""
+    """Reports a model whose operators depend on random numbers of Python or numpy."""
     if task.draws is None or not task.draws.any():
         return
     own = replace(task, notes=[])
@@ -137,6 +137,6 @@ def compare_draws(task: Task) -> None:
     finally:
         task.draws.set_back()
     task.assumed.append(
-        f"{type(task.model).__name__} draws random numbers by random or numpy, which {decide} what it "
-        "does; the figures are of one draw"
+        f"{type(task.model).__name__} draws random numbers by random or numpy, which {decide} its "
+        "operators; the figures are those of one draw"
     )

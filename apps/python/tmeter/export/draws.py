@@ -1,7 +1,7 @@
-"""Random numbers that Python or numpy draws while forward runs: whether they decide what it does.
+"""Determines whether random numbers of Python or numpy decide which operators forward calls.
 
-Fake tensors show nothing of them. So the model runs again with generators that give the lowest numbers, and with
-ones that give the highest: between these, each threshold is on one side and on the other.
+Fake tensors do not show such numbers. So the model runs twice more, with generators that return the lowest and the
+highest numbers: every threshold lies between the two.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from torch import nn
 from .modules import modules_of
 from .places import is_file_of_others
 
-#: Words of a Mersenne twister which, mixed, come out as 0 and as 2³² − 1.
+#: Words of a Mersenne twister's state that give 0 and 2³² − 1 after tempering.
 EXTREMES = (0x00000000, 0x12DD9BB3)
-#: The words after these differ, as a loop that draws until a number fits has to end.
+#: The later words differ, because a loop that draws until a number fits has to end.
 _ALIKE, _ALL = 300, 624
 
 
 class Draws:
-    """The generators that a model may use, as they are now."""
+    """The generators that a model may use, and their present states."""
 
     def __init__(self, model: nn.Module) -> None:
         self._own = any(True for _ in _own(model))
@@ -33,11 +33,11 @@ class Draws:
         self._before = self._states()
 
     def any(self) -> bool:
-        """Whether numbers were drawn since. Of the model's own generators, whose copies draw, it is not known."""
+        """Whether numbers may have been drawn since. The model's own generators count as used: their copies draw."""
         return self._own or pickle.dumps(self._states()) != pickle.dumps(self._before)
 
     def make_extreme(self, shadow: nn.Module, word: int) -> None:
-        """Until `set_back`. Of numpy's generators, only Mersenne twisters can be made so."""
+        """Makes the generators return `word` until `set_back`. Of numpy's generators, this works for Mersenne twisters."""
         for table, name, generator in _own(shadow):
             if isinstance(generator, random.Random):
                 generator.setstate(_python_state(word))
@@ -79,7 +79,7 @@ def _python_state(word: int) -> tuple[int, tuple[int, ...], None]:
 
 
 def _twister(word: int) -> Any:
-    numpy: Any = sys.modules["numpy"]  # it is there, as a generator of it is
+    numpy: Any = sys.modules["numpy"]  # imported already, because a generator of it exists
     bits = numpy.random.MT19937()
     key = numpy.array(_words(word), dtype=numpy.uint32)
     bits.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": 0}}
@@ -91,12 +91,12 @@ def _kinds() -> tuple[type, ...]:
     return (random.Random, *((numpy_random.Generator, numpy_random.RandomState) if numpy_random else ()))
 
 
-#: Types of most attributes of modules.
+#: The most frequent types of module attributes, none of them a generator.
 _NONE_OF_THEM = frozenset((type(None), bool, int, float, str, tuple, list, dict, OrderedDict, set))
 
 
 def _own(model: nn.Module) -> Iterator[tuple[dict[str, Any], str, Any]]:
-    """Attributes of its modules, of which a copy of the model has copies."""
+    """Generators in attributes of modules. A copy of the model has copies of them."""
     kinds = _kinds()
     for module in modules_of(model):
         table = vars(module)
@@ -107,7 +107,7 @@ def _own(model: nn.Module) -> Iterator[tuple[dict[str, Any], str, Any]]:
 
 
 def _shared(model: nn.Module) -> Iterator[Any]:
-    """Python's, numpy's, and the global ones of the source files that the model's classes are in."""
+    """The generators of Python and numpy, and global ones of the files that define the model's classes."""
     kinds = _kinds()
     found: dict[int, Any] = {id(random._inst): random._inst}
     numpy_random: Any = sys.modules.get("numpy.random")

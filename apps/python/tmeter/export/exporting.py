@@ -1,4 +1,4 @@
-"""Whether a model asks if it is being exported, and the difference that this makes."""
+"""Determines whether a model asks if it is being exported, and the difference that the answer makes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .places import is_of_others, place_of
 
 
 class _Watched(int):
-    """True, and notes who asks; torch's own code does not count."""
+    """A true flag that records each reader outside of torch."""
 
     places: list[str]
 
@@ -39,7 +39,7 @@ class _Watched(int):
 
 @contextlib.contextmanager
 def exporting_flag(exporting: bool) -> Iterator[None]:
-    """What torch.compiler.is_exporting() and is_compiling() say."""
+    """Sets the result of torch.compiler.is_exporting() and is_compiling()."""
     compiler = torch.compiler
     before = compiler._is_compiling_flag, compiler._is_exporting_flag
     compiler._is_compiling_flag = compiler._is_exporting_flag = exporting
@@ -51,7 +51,7 @@ def exporting_flag(exporting: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def watched(places: list[str]) -> Iterator[None]:
-    """While torch exports, notes in `places` where the model asks whether it does."""
+    """While torch exports, `places` receives the lines where the model asks for it."""
     compiler = torch.compiler
     before = compiler._is_compiling_flag, compiler._is_exporting_flag
     if all(before):
@@ -72,7 +72,7 @@ class Product(NamedTuple):
     result: tuple[int, ...]
 
     def macs(self) -> int | None:
-        """None: this cannot tell. Only for comparing; the native program counts."""
+        """None: unknown. For comparisons only; reported figures come from the native program."""
         name = self.operator.partition("::")[2]
         if len(self.operands) < 2 or not self.operands[0]:
             return None
@@ -95,7 +95,7 @@ Products = Counter[Product]
 
 
 def difference(eager: Products, exported: Products) -> str | None:
-    """In words; None: both multiply as much, if perhaps by other operators."""
+    """The difference in words; None: the number of MACs is equal, even if operators differ."""
     more, less = exported - eager, eager - exported
     if _macs(more) is not None and _macs(more) == _macs(less):
         return None

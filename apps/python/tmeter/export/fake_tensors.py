@@ -1,5 +1,5 @@
-"""Makes fake tensors of one mode, as ``FakeTensor(mode, empty, device)`` does: its checks of arguments take longer than
-all else that is done for an operator."""
+"""Makes fake tensors of one mode, as ``FakeTensor(mode, empty, device)`` does. That call's checks of arguments take
+longer than the rest of the work on an operator."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _LAYOUT = torch.Tensor.layout.__get__  # type: ignore[attr-defined]
 
 
 def is_strided(tensor: torch.Tensor) -> bool:
-    """A fake tensor works its layout out in Python."""
+    """Avoids the Python code by which a fake tensor finds its layout."""
     if type(tensor) is FakeTensor and tensor.dispatch_keys is None:
         return _LAYOUT(tensor) is torch.strided
     return tensor.layout is torch.strided
 
 
 class FakeTensors:
-    """Of one mode. The first on a device is made by torch; the others have its attributes."""
+    """Fake tensors of one mode. torch makes the first on a device; the others copy its attributes."""
 
     def __init__(self, mode: FakeTensorMode) -> None:
         self._mode = mode
         self._attributes: dict[torch.device, dict[str, Any]] = {}
 
     def like(self, empty: torch.Tensor, device: torch.device, requires_grad: bool) -> FakeTensor:
-        """Of the sizes of a tensor on `meta`, whose storage it takes."""
+        """A fake tensor with the sizes and the storage of `empty`, a tensor on `meta`."""
         attributes = self._attributes.get(device)
         if attributes is None:
             first = FakeTensor(self._mode, empty, device)

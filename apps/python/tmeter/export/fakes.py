@@ -20,13 +20,13 @@ from .values import Values, worth_keeping
 
 
 def open_sizes() -> FakeTensorMode:
-    """As torch.export has it: sizes that data decides get names."""
+    """A mode as in torch.export: sizes that depend on data become symbols."""
     return FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
 
 
 @dataclass
 class Shadow:
-    """A copy of fake tensors, and its arguments."""
+    """A copy of a module with fake tensors, and its arguments."""
 
     model: nn.Module
     example: Example
@@ -42,12 +42,12 @@ def fake(
     known_inputs: bool = False,
     known_weights: bool = False,
 ) -> Shadow:
-    """The shadow and its arguments as fake tensors of one mode, where the module's weights are.
+    """The shadow and its arguments as fake tensors of one mode, on the device of the module's weights.
 
     Args:
-        quick: weights are made at once, not by the mode, which also remembers whose views they are.
-        known_inputs: the inputs' values are known, too: those given, zeros, ones of masks.
-        known_weights: all weights' values are known, not only those of small ones.
+        quick: weights are made without the mode, which would also track their views.
+        known_inputs: the inputs have values, too: the given ones, zeros, or ones for masks.
+        known_weights: all weights have values, not only small ones.
     """
     values = Values(sys.maxsize) if known_weights else Values()
     fakes = FakeTensors(mode)
@@ -65,10 +65,10 @@ def fake(
         return mode.from_tensor(tensor.detach(), static_shapes=True)
 
     def fake_input(tensor: torch.Tensor) -> torch.Tensor:
-        """Of an input only size and dtype matter, not where it is."""
+        """Only size and dtype of an input matter, so it may move to the device of the weights."""
         elsewhere = tensor.device != home and tensor.layout == torch.strided
         made = like(tensor, home) if elsewhere else fake(tensor)
-        # torch knows the number in a scalar, too, and would not say that it was asked for.
+        # torch keeps the number in a scalar, too, and would not report that the model read it.
         is_known = False
         if isinstance(made, FakeTensor) and made.item_memo is not None:
             is_known, made.item_memo = True, None
@@ -95,19 +95,19 @@ def fake(
 
 
 def _value_of_input(tensor: torch.Tensor) -> torch.Tensor:
-    """A mask that lets everything pass is what most models are called with."""
+    """Ones, because most models are called with a mask that lets everything pass."""
     if not tensor.is_meta and not isinstance(tensor, FakeTensor):
         return tensor
     return torch.ones(tensor.shape, dtype=tensor.dtype)
 
 
 def _fake_weight(tensor: torch.Tensor, fakes: FakeTensors, device: torch.device) -> torch.Tensor:
-    """nn.Parameter(…) would go through the mode, too: that alone takes as long as a small network's forward."""
+    """Avoids nn.Parameter(…), which runs the mode and takes as long as a small network's forward."""
     empty = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
     is_parameter = isinstance(tensor, nn.Parameter)
     made = fakes.like(empty, device, is_parameter and tensor.requires_grad)
     if is_parameter:
-        made._is_param = True  # what nn.Parameter does, and isinstance asks for
+        made._is_param = True  # as nn.Parameter sets it; isinstance reads it
     return made
 
 

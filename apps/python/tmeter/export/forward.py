@@ -21,10 +21,10 @@ def prepare(model: nn.Module, example: Example, asked: list[str]) -> tuple[Examp
     """Changes the shadow, never the user's module.
 
     Args:
-        asked: gets the places where forward asks torch whether it is being exported.
+        asked: receives the lines where forward asks torch whether it is being exported.
 
     Returns:
-        What forward takes then, and notes.
+        The remaining arguments of forward, and notes.
     """
     notes = _switch_cache_off(model) + _switch_experts(model)
     _skip_idle_conversions(model)
@@ -41,8 +41,8 @@ def prepare(model: nn.Module, example: Example, asked: list[str]) -> tuple[Examp
 
 
 def _skip_idle_conversions(model: nn.Module) -> None:
-    """A forward that calls ``self.classifier.to(dtype)`` (routers of mixtures of experts) would swap
-    parameters for others just like them, which torch refuses for fake ones."""
+    """A forward that calls ``self.classifier.to(dtype)`` (routers of mixtures of experts) would replace
+    parameters by equal ones, which torch refuses for fake tensors."""
     for module in modules_of(model):
         state = vars(module)
         original = state.get("_apply") or type(module)._apply.__get__(module)
@@ -62,7 +62,7 @@ def _is_alike(before: torch.Tensor, after: torch.Tensor) -> bool:
 
 
 def tensors_in(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
-    """All tensors in a model's result: tuples, dicts, transformers' and other data classes."""
+    """All tensors in a model's result, inside tuples, dicts and data classes, too."""
     if isinstance(value, torch.Tensor):
         yield value
     elif depth > 8 or value is None:
@@ -81,20 +81,20 @@ def tensors_in(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
 
 
 def _configurations(model: nn.Module) -> list[Any]:
-    """transformers: the model's and those of its parts."""
+    """transformers: the configurations of the model and of its parts."""
     config: Any = getattr(model, "config", None)
     return [config, *(getattr(config, k, None) for k in getattr(config, "sub_configs", {}))]
 
 
 def _switch_experts(model: nn.Module) -> list[str]:
-    """transformers: a loop over the experts that have tokens depends on data; the grouped product that
-    is its default multiplies the same rows by the same matrices."""
+    """transformers: the loop over experts that have tokens depends on data. The grouped product, the
+    default, multiplies the same rows by the same matrices."""
     switched = []
     for part in _configurations(model):
         if getattr(part, "_experts_implementation", None) == "eager":
             part._experts_implementation = "grouped_mm"
             switched.append(part)
-    # Other models have the setting, too, and mixtures with a loop or product of their own.
+    # Models without experts have the setting, too, and so do mixtures with a loop of their own.
     is_read = any(
         _reads_experts_setting(m) and any(getattr(m, "config", None) is part for part in switched)
         for m in modules_of(model)
@@ -103,8 +103,8 @@ def _switch_experts(model: nn.Module) -> list[str]:
 
 
 def _reads_experts_setting(module: nn.Module) -> bool:
-    """Whether transformers has put a choice of implementations in place of the class's forward."""
-    # Statically, as the class of a scripted module has a forward that raises.
+    """Whether transformers has replaced the class's forward by a choice of implementations."""
+    # Looked up statically, because the class of a scripted module has a forward that raises.
     code = getattr(inspect.getattr_static(type(module), "forward", None), "__code__", None)
     return code is not None and "_experts_implementation" in code.co_names
 

@@ -1,9 +1,9 @@
-"""Sizes of results of operators on fake tensors.
+"""Computes the sizes of operators' results on fake tensors.
 
-A fake tensor mode works them out in Python, and so do most of torch's own kernels for tensors without data: some
-hundred microseconds an operator, and milliseconds for one that it takes apart. So three things are tried before: what
-the same operator gave for the same sizes, views included; a rule (size_rules.py); torch's kernels in C++, which give
-the same sizes and strides on every device.
+A fake tensor mode computes them in Python, and so do most of torch's own kernels for tensors without data. That takes
+some hundred microseconds an operator, and milliseconds for an operator that is decomposed. So three sources come first:
+the earlier result of the same operator on the same sizes, views included; a rule (size_rules.py); torch's kernels in
+C++ if they give the same sizes and strides on every device.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .fake_tensors import FakeTensors, is_strided
 from .operators import Operator
 from .size_rules import layout_of, overloads
 
-#: Views, and operators of single elements: their strides follow from those of their arguments.
+#: Views and element-wise operators. Their strides follow from the strides of their arguments.
 _OF_ANY_STRIDES = (
     "abs add alias chunk clamp contiguous div elu exp expand expand_as gelu hardsigmoid hardswish hardtanh leaky_relu log "
     "maximum minimum mul neg permute pow relu relu6 rsqrt select sigmoid silu slice softplus split "
@@ -26,17 +26,16 @@ _OF_ANY_STRIDES = (
     "add_ div_ elu_ hardsigmoid_ hardswish_ hardtanh_ leaky_relu_ mul_ relu_ sigmoid_ silu_ sub_ tanh_"
 )
 
-#: Some kernels choose the memory format of a result by the device; where all arguments are contiguous there is nothing
-#: to choose.
+#: Some kernels choose the memory format of a result by the device. With contiguous arguments there is only one format.
 _OF_CONTIGUOUS = (
     "adaptive_avg_pool2d avg_pool2d batch_norm bmm cat embedding group_norm layer_norm linear "
     "matmul max_pool2d mean pixel_shuffle roll softmax stack sum"
 )
 
-#: The mode strides sizes of one in a way of its own, and may copy then; where the argument is contiguous, no kernel does.
+#: For sizes of one the mode chooses other strides and may copy. With a contiguous argument no kernel copies.
 _OF_NO_SIZE_OF_ONE = "flatten reshape reshape_as unflatten"
 
-#: Of one argument, written into it.
+#: Operators that write their result into their only tensor argument.
 _IN_PLACE = "elu_ hardsigmoid_ hardswish_ hardtanh_ leaky_relu_ relu_ sigmoid_ silu_ tanh_"
 
 _ANY, _CONTIGUOUS, _NO_ONES, _WRITING = (
@@ -46,7 +45,7 @@ _DROPOUT, _TO_DTYPE = torch.ops.aten.dropout.default, torch.ops.aten.to.dtype
 
 
 class _New(NamedTuple):
-    """A tensor with elements of its own."""
+    """A tensor with a new storage."""
 
     sizes: tuple[int, ...]
     strides: tuple[int, ...]
@@ -56,7 +55,7 @@ class _New(NamedTuple):
 
 
 class _View(NamedTuple):
-    """Elements of the first argument; `offset` counts from its own."""
+    """A view of the first argument. `offset` is relative to that argument's offset."""
 
     sizes: tuple[int, ...]
     strides: tuple[int, ...]
@@ -81,8 +80,8 @@ class Kernels:
         self._known: dict[Any, Any] = {}
 
     def result(self, operator: Operator, args: Any, kwargs: Any) -> Any:
-        """The operator's result. It requires gradients as in a real run, because kernels of attention are chosen by
-        that, but it may have no history."""
+        """The operator's result. It requires gradients as in a real run, because the choice of attention kernels
+        depends on that, but it may have no history."""
         overload = operator.overload
         if _is_first(overload, args, kwargs):
             return args[0]
@@ -115,7 +114,7 @@ class Kernels:
         return self._fakes.like(made, of.device, of.requires_grad)
 
     def _fake(self, made: Any, device: torch.device, wanted: bool) -> Any:
-        """An operator in place gives what it was given."""
+        """The result as a fake tensor. An in-place operator returns a fake tensor already."""
         if not isinstance(made, FakeTensor):
             wanted = wanted and (made.is_floating_point() or made.is_complex())
             return self._fakes.like(made, device, wanted or made.requires_grad)
@@ -128,7 +127,7 @@ class Kernels:
         return _by_mode(overload, args, kwargs) if result is None else result
 
     def _by_kernel(self, overload: Any, args: Any, kwargs: Any) -> Any:
-        """Below gradients and modes, in torch's own kernels; None: ask the mode."""
+        """The result of torch's own kernels, below gradients and modes; None: the mode has to compute it."""
         contiguous, no_ones = overload in _CONTIGUOUS, overload in _NO_ONES
         if not (contiguous or no_ones or overload in _ANY):
             return None
@@ -150,7 +149,7 @@ class Kernels:
             ):
                 made = overload(*args, **kwargs)
         except Exception:
-            return None  # the mode says what is wrong
+            return None  # the mode reports the error
         if no_ones and _may_be_strided_otherwise(args[0], made):
             return None
         wanted = wanted and torch.is_grad_enabled()
@@ -160,7 +159,7 @@ class Kernels:
 
 
 def _by_mode(operator: Any, args: Any, kwargs: Any) -> Any:
-    """In place without gradients, as results may have no history that could be continued."""
+    """In-place operators run without gradients, because results may have no history."""
     if not operator._schema.is_mutable:
         return operator(*args, **kwargs)
     with torch._C._AutoDispatchBelowAutograd():
@@ -180,7 +179,7 @@ def _tensors(values: Any) -> Iterator[Any]:
 
 
 def _is_plain(tensor: torch.Tensor) -> bool:
-    """A constant is a number that the mode knows, and follows."""
+    """False for constants, too: the mode tracks their values."""
     return type(tensor) is FakeTensor and tensor.constant is None and is_strided(tensor)
 
 
@@ -188,7 +187,7 @@ def _is_plain(tensor: torch.Tensor) -> bool:
 
 
 def _is_first(operator: Any, args: Any, kwargs: Any) -> bool:
-    """Whether the operator gives what it was given."""
+    """Whether the operator returns its first argument."""
     if operator in _WRITING:
         return _is_plain(args[0]) and args[0].is_floating_point()
     if operator is _DROPOUT:
@@ -203,7 +202,7 @@ class _NotPlain(Exception):
 
 
 def _signature(operator: Operator, args: Any, kwargs: Any) -> Any:
-    """What the sizes of its results follow from; None: from more than that."""
+    """A key that determines the sizes of the results; None: they depend on more."""
     parts: list[Any] = [operator, torch.is_grad_enabled()]
     try:
         _describe(args, parts)
@@ -240,7 +239,7 @@ _KINDS = frozenset((_New, _View, _Itself))
 
 
 def _description_of(result: Any, args: Any, kwargs: Any) -> Any:
-    """None: the result is more than new fake tensors and views of the first argument."""
+    """The result as `_New`, `_View` or `_Itself`; None: it does not consist of these."""
     given = {t.untyped_storage()._cdata for t in _tensors((*args, *kwargs.values()))}
     first = args[0] if args and isinstance(args[0], torch.Tensor) else None
 
@@ -268,7 +267,7 @@ def _description_of(result: Any, args: Any, kwargs: Any) -> Any:
         return None
 
 
-#: Of arguments that are not all of the same floating type.
+#: Operators whose arguments may have different types.
 _OF_OTHER_TYPES = frozenset((torch.ops.aten.index.Tensor, torch.ops.aten.scaled_dot_product_attention.default))
 
 

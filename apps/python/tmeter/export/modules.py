@@ -1,4 +1,4 @@
-"""The modules of a model as a list: torch's generators go through every level above a module for each one."""
+"""Lists the modules of a model. torch's generators pass each module through every level above it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import nn
 
 
 def named_modules_of(model: nn.Module, *, again: bool = False) -> list[tuple[str, nn.Module]]:
-    """As ``named_modules()``; with `again` a module in two places occurs twice."""
+    """The result of ``named_modules()``; with `again` a module in two places occurs twice."""
     seen: set[int] = set()
     found: list[tuple[str, nn.Module]] = []
     pending: list[tuple[str, Any]] = [("", model)]
@@ -28,7 +28,7 @@ def named_modules_of(model: nn.Module, *, again: bool = False) -> list[tuple[str
 
 
 def modules_of(model: nn.Module) -> list[nn.Module]:
-    """As ``modules()``."""
+    """The result of ``modules()``."""
     seen: set[int] = set()
     found: list[nn.Module] = []
     pending: list[Any] = [model]
@@ -45,7 +45,7 @@ def modules_of(model: nn.Module) -> list[nn.Module]:
 
 
 def parameters_of(model: nn.Module) -> Iterator[nn.Parameter]:
-    """Of each place, so that one that is shared comes more than once."""
+    """The parameters of all modules. A shared parameter occurs once per module."""
     for module in modules_of(model):
         for parameter in module._parameters.values():
             if parameter is not None:

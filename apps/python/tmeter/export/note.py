@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-#: Inside the archive's folder, where torch.export.save and torch.jit.save put what they are given.
+#: The place in the archive where torch.export.save and torch.jit.save put extra files.
 NAME = "tmeter-export"
 NOTE = f"extra/{NAME}"
 

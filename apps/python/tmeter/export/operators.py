@@ -1,4 +1,4 @@
-"""Facts of operators, kept: torch makes new objects of a schema for each question about it."""
+"""Caches facts of operators, because torch makes new objects at each access to a schema."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ class Operator:
 
     Attributes:
         name: ``aten::conv2d``.
-        target: as an exported program names it.
-        base: how its result is named.
-        parameters: name, whether it is only given by name, type.
-        gives_list: its result is a list of tensors.
-        writes: into an argument.
-        gives_tensors: and nothing else, and leaves its arguments as they are.
+        target: the name in an exported program.
+        base: the beginning of its result's name.
+        parameters: name, whether it is keyword-only, type.
+        gives_list: the result is a list of tensors.
+        writes: the operator writes into an argument.
+        gives_tensors: the results are tensors only, and arguments keep their values.
     """
 
     __slots__ = ("base", "gives_list", "gives_tensors", "name", "overload", "parameters", "target", "writes")
@@ -42,7 +42,7 @@ _KNOWN: dict[int, Operator] = {}
 
 
 def operator_of(overload: Any) -> Operator:
-    """Of one overload always the same object, which keeps it, so that its id stays its own."""
+    """The same object for each call with one overload. It holds the overload, so the overload's id stays unique."""
     known = _KNOWN.get(id(overload))
     if known is None:
         known = _KNOWN[id(overload)] = Operator(overload)

@@ -1,4 +1,4 @@
-"""Lines of source that are neither torch's nor ours."""
+"""Source lines outside of torch and tmeter."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def is_file_of_others(file: str) -> bool:
 
 
 def innermost(frame: Any) -> str:
-    """ "model.py:12"; empty if unknown."""
+    """Such as "model.py:12"; empty if unknown."""
     while frame is not None and not is_of_others(frame):
         frame = frame.f_back
     return place_of(frame) if frame is not None else ""
 
 
 def place_of(frame: Any) -> str:
-    """``file:line``; files of installed packages without their folder."""
+    """``file:line``; the folder of an installed package is left out."""
     return f"{frame.f_code.co_filename.rpartition('/site-packages/')[2]}:{frame.f_lineno}"

@@ -1,7 +1,7 @@
 """Inputs other than tensors are fixed, so that only tensors are traced.
 
-`use_cache=False`, None, numbers, texts, enums and configurations go to forward as they are. Containers that
-mix both (dicts, dataclasses, named tuples) are taken apart, and rebuilt inside forward.
+`use_cache=False`, None, numbers, texts, enums and configurations reach forward unchanged. Containers that
+mix both (dicts, dataclasses, named tuples) are flattened, and rebuilt inside forward.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def fix_plain_inputs(model: nn.Module, example: Example) -> tuple[Example, list[
         again = {name: make(named) for name, make in makers.items()}
         return _call(original, signature, again)
 
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD  # the tracer knows no other
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD  # the only kind that the tracer supports
     forward.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [inspect.Parameter(name, kind) for name in tensors]
     )
@@ -69,7 +69,7 @@ def _by_name(signature: inspect.Signature, bound: inspect.BoundArguments) -> lis
 
 
 def _call(forward: Any, signature: inspect.Signature, values: dict[str, Any]) -> Any:
-    """Passes arguments by position where forward permits it: some take those before ``*args`` in no other way."""
+    """Passes arguments by position where forward permits it; parameters before ``*args`` need it."""
     args: list[Any] = []
     rest = dict(values)
     for name, parameter in signature.parameters.items():
@@ -95,7 +95,7 @@ def _only_tensors(value: Any) -> bool:
 
 
 def _parts(value: Any) -> list[tuple[str, Any]] | None:
-    """The items of a container, by name; None for other values."""
+    """The items of a container by name; None for other values."""
     if isinstance(value, Mapping):
         return [(str(key), item) for key, item in value.items()]
     if isinstance(value, (list, tuple)):
@@ -148,7 +148,7 @@ def _require_no_hidden_tensors(value: Any, name: str) -> None:
     hidden = isinstance(inside, dict) and any(map(_has_tensors, inside.values()))
     if hidden and not isinstance(value, nn.Module):
         raise InputError(
-            f"input {name} is a {type(value).__name__}, whose tensors cannot be followed; give a "
+            f"input {name} is a {type(value).__name__}, whose tensors cannot be traced; give a "
             "module whose forward takes them as tensors, in lists, dicts or dataclasses"
         )
 

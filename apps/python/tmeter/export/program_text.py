@@ -1,4 +1,4 @@
-"""An exported program as text: what torch.export.save writes of one whose sizes are all fixed."""
+"""Writes an exported program with fixed sizes as text, as torch.export.save does."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from .operators import Operator
 
 
 class Unfit(Exception):
-    """torch.export is needed: its program can express what this one cannot."""
+    """This program cannot express the model; torch.export is needed."""
 
 
-# Numbers of torch/_export/serde/schema.py, which do not change.
+# Numbers of torch/_export/serde/schema.py, which are the same in every version.
 _DTYPES = {
     torch.uint8: 1,
     torch.int8: 2,
@@ -52,7 +52,7 @@ _MEMORY_FORMATS = {
 }
 _SCHEMA = {"major": 8, "minor": 0}
 
-#: Operators that multiply and accumulate, by how their names begin.
+#: Beginnings of the names of operators that multiply and accumulate.
 _PRODUCTS = (
     "conv",
     "_conv",
@@ -93,7 +93,7 @@ class Given:
     """The arguments of an operator.
 
     Attributes:
-        text: as JSON.
+        text: the arguments as JSON.
         tensors: the parameter and the name of each tensor.
         listed: names of tensors in lists.
     """
@@ -108,9 +108,9 @@ class Row:
     """One operator: its arguments, its modules, its line.
 
     Attributes:
-        stack: as JSON, and so is `place`.
-        outputs: as JSON.
-        made: names of the tensors among its results.
+        stack, place: the modules and the source line, as JSON.
+        outputs: the results, as JSON.
+        made: names of the tensors among the results.
     """
 
     operator: Operator
@@ -170,17 +170,17 @@ def _device(device: torch.device) -> str:
     return json.dumps({"type": device.type, "index": device.index})
 
 
-#: As json.dumps, which takes ten times as long to find it.
+#: The function that json.dumps calls; json.dumps takes ten times as long.
 _quoted = json.encoder.encode_basestring_ascii
 
 
-#: Of a tensor that an operator made: its name. An attribute, as a second reference to what
-#: torch.arange and its like return would make torch hand a copy to the model.
+#: The attribute that holds the name of an operator's result. A table would need a second reference, and with one,
+#: torch.arange and similar operators hand the model a copy of their result.
 _NAME = "_tmeter_name"
 
 
 class Program:
-    """Grows by rows."""
+    """A program that grows by one operator at a time."""
 
     def __init__(
         self,
@@ -192,18 +192,18 @@ class Program:
     ) -> None:
         """
         Args:
-            places: of modules, those in several places included.
+            places: paths of modules; a module in several places has several.
         """
         self._model, self._names, self._path = model, names, path
         self._places = places
         self._lifted = 0
-        self._alive: list[Any] = []  # so that what is known by its id keeps it
+        self._alive: list[Any] = []  # tensors known by their id, which must stay unique
         self._placeholder_of: dict[int, str] = {}
         self._values: dict[str, _Meta] = {}
         self._texts: dict[_Meta, str] = {}
         self._inputs: list[str] = []
         self._specs: list[str] = []
-        self._stored: dict[str, tuple[torch.Tensor, bool]] = {}  # by name: parameter or not
+        self._stored: dict[str, tuple[torch.Tensor, bool]] = {}  # name → tensor, whether it is a parameter
         self._constants: dict[str, torch.Tensor] = {}
         self._rows: list[Row] = []
         self._outputs: list[str] = []
@@ -211,7 +211,7 @@ class Program:
         self._add_weights()
         self._users = self._user_inputs(example)
 
-    # What goes in.
+    # Inputs.
 
     def _add_weights(self) -> None:
         for owner, module in self._places:
@@ -258,22 +258,22 @@ class Program:
     def _placeholder(self, tensor: torch.Tensor, name: str) -> str:
         given = name.replace(".", "_")
         free: str = self._names.create_name(given, None)
-        if given in self._values:  # names of Python (`input`) stay as they are
+        if given in self._values:  # a free name stays, even one of Python's (`input`)
             given = free
         self._alive.append(tensor)
-        self._placeholder_of[id(tensor)] = given  # of a tied one the last name, as torch.export
+        self._placeholder_of[id(tensor)] = given  # as in torch.export, the last name of a tied tensor wins
         self._note_meta(given, tensor)
         self._inputs.append(given)
         return given
 
     def _note_meta(self, name: str, tensor: torch.Tensor) -> None:
-        """Its text is made once for all tensors that are alike."""
+        """Notes the sizes and type of a tensor. Their text is made once for all equal ones."""
         meta = self._values[name] = _meta(tensor)
         if meta not in self._texts:
             self._texts[meta] = _meta_text(meta)
 
     def _constant(self, tensor: torch.Tensor) -> str:
-        """A tensor that the model has as an attribute, or makes of numbers of its own."""
+        """A tensor that is an attribute of the model, or that the model makes of numbers."""
         if isinstance(tensor, torch._subclasses.FakeTensor) or type(tensor) not in (
             torch.Tensor,
             nn.Parameter,
@@ -291,7 +291,7 @@ class Program:
         self._lifted += 1
         return f"{owner}.lifted_tensor_{self._lifted - 1}".lstrip(".")
 
-    # What is done.
+    # Operators.
 
     def given(self, operator: Operator, args: Any, kwargs: Any) -> Given:
         texts: list[str] = []
@@ -360,13 +360,13 @@ class Program:
         return self._names.create_name("getitem", None), value
 
     def _add_made(self, name: str, tensor: torch.Tensor) -> None:
-        """An operator that changes its argument gives it a new name."""
+        """Names a result. The result of an in-place operator gets a new name."""
         if not isinstance(tensor, torch._subclasses.FakeTensor):
             raise Unfit("an operator gives a tensor that is not fake")
         setattr(tensor, _NAME, name)
         self._note_meta(name, tensor)
 
-    # What comes out.
+    # Outputs.
 
     def finish(self, outputs: tuple[torch.Tensor, ...]) -> None:
         self._outputs = [self._tensor(tensor) for tensor in outputs]
@@ -380,7 +380,7 @@ class Program:
         self._rows = kept[::-1]
 
     def products(self) -> Products:
-        """What is multiplied: comparable between programs of one model."""
+        """The products of the program, comparable between programs of one model."""
         return Counter(
             Product(row.operator.name, self._operands(row), self._sizes(row.made[0]) if row.made else ())
             for row in self._rows
@@ -392,7 +392,7 @@ class Program:
         return [(row.operator.name, row.stack, self._made_sizes(row)) for row in self._rows]
 
     def _operands(self, row: Row) -> tuple[tuple[int, ...], ...]:
-        """Without what is only added."""
+        """Sizes of the operands, without those that are only added."""
         added = ("attn_mask", "bias", "out")
         return tuple(self._sizes(name) for of, name in row.given.tensors if of not in added)
 
@@ -403,7 +403,7 @@ class Program:
         return tuple(self._values[name][1])
 
     def save(self, path: Path, note: str) -> None:
-        """Without the elements of weights; ties still show."""
+        """Writes the program without the elements of weights; ties are kept."""
         users = self._user_names()
         specs = [
             *self._specs,
@@ -450,7 +450,7 @@ class Program:
     def _config(
         self, table: dict[str, tuple[torch.Tensor, bool]], prefix: str
     ) -> tuple[str, dict[str, bytes]]:
-        """No elements, but one for tensors that are tied."""
+        """The configuration and the records: one element for tied tensors, none for others."""
         names = Counter(id(tensor) for tensor, _ in table.values())
         records: dict[int, str] = {}
         contents: dict[str, bytes] = {}
@@ -519,7 +519,7 @@ def _plain(value: Any) -> str:
     raise Unfit(f"an argument is a {type(value).__name__}")
 
 
-#: Types of most attributes of modules.
+#: The most frequent types of module attributes, none of them a tensor.
 _NO_TENSORS = frozenset((type(None), bool, int, float, str, tuple, list, dict, OrderedDict, set))
 
 
@@ -532,5 +532,5 @@ def _tensor_attributes(places: list[tuple[str, nn.Module]]) -> dict[int, str]:
     return found
 
 
-#: Tensors that are tied share a record; the others all refer to this, which is empty.
+#: The empty record of all tensors that are not tied.
 _NONE = "none"

@@ -1,8 +1,8 @@
-"""What forward asks that has another answer on fake tensors than on real ones: which class a tensor is, how it is
-printed, what a dispatch mode of its own sees; and what other threads do, which no way records.
+"""Finds questions of forward that fake tensors answer differently from real ones: the class of a tensor, its printed
+text, the operators that a dispatch mode of its own sees. Also finds work that other threads do, which no way records.
 
-To answer would take other globals for the model's code. So nothing is answered: the lines that ask are found while
-they run, and a way with fake tensors is not taken.
+A right answer would need other globals for the model's code. So the lines that ask are only found, while they
+run, and then no way with fake tensors is used.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from .modules import modules_of
 from .places import is_file_of_others, is_of_others, place_of
 
-#: The expression whose class is asked for: a local variable and its attributes; None: unknown.
+#: The expression whose class is requested: a local variable and its attributes; None: unknown.
 _Chain = tuple[str, ...] | None
 _Lines = dict[int, list[_Chain]]
 
@@ -36,19 +36,19 @@ _COMPARES = ("IS_OP", "COMPARE_OP", "CONTAINS_OP")
 _NAMES = {"__name__", "__qualname__"}
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
 _FAKES = {"FakeTensor", "is_fake"}
-#: transformers asks for fake tensors so as to keep what any data would need.
+#: transformers tests for fake tensors in order to keep branches that some data would need.
 _GENERAL = "transformers/utils/import_utils.py"
 _STANDARD = sysconfig.get_path("stdlib") + "/"
 _SITE = sysconfig.get_path("purelib") + "/"
 
 
 class Asked(Exception):
-    """This way would answer otherwise than a run."""
+    """This way would give another answer than a run."""
 
 
 @contextlib.contextmanager
 def refused(model: nn.Module) -> Iterator[None]:
-    """Raises Asked at the end if the module's forward has asked meanwhile."""
+    """Raises Asked at the end if the module's forward has asked such a question."""
     places: list[str] = []
     failure: Exception | None = None
     try:
@@ -63,7 +63,7 @@ def refused(model: nn.Module) -> Iterator[None]:
             raise
         failure = error
     if places:
-        raise Asked(f"{places[0]}: this way has no answer that is a run's") from failure
+        raise Asked(f"{places[0]}: this way cannot give the answer of a run") from failure
 
 
 def _note(places: list[str], frame: Any, what: str) -> None:
@@ -76,7 +76,7 @@ def _note(places: list[str], frame: Any, what: str) -> None:
 
 
 def questions(model: nn.Module) -> dict[types.CodeType, _Lines]:
-    """The lines that ask for a class, in what forward calls as far as names tell."""
+    """The lines that ask for a class, in all code that forward calls by name."""
     found = {}
     for code in _reachable(model):
         lines = _asking(code)
@@ -119,7 +119,8 @@ def _asking(code: types.CodeType) -> _Lines:
 
 
 def _is_only_said(steps: list[tuple[int, str, Any]], start: int, end: int) -> bool:
-    """f"{type(x).__name__} is not …", getattr(type(x), "name", …): if these were watched, every call would take longer."""
+    """True for harmless uses, as watching them would slow every call: f"{type(x).__name__} is not …",
+    getattr(type(x), "name", …)."""
     line, first, name = steps[end] if end < len(steps) else (0, "", "")
     if name in _NAMES and first.startswith(_ATTRIBUTES):
         rest = [kind for at, kind, _ in steps[end + 1 :] if at == line]
@@ -129,7 +130,7 @@ def _is_only_said(steps: list[tuple[int, str, Any]], start: int, end: int) -> bo
 
 
 def _steps(code: types.CodeType) -> list[tuple[int, str, Any]]:
-    """Line, operation and name of each instruction that does something."""
+    """Line, operation and name of each instruction with an effect."""
     starts = {offset: line for offset, line in dis.findlinestarts(code) if line}
     line, steps = code.co_firstlineno, []
     for step in dis.get_instructions(code):
@@ -143,7 +144,7 @@ _LOCALS = ("LOAD_FAST", "LOAD_DEREF")
 
 
 def _after(steps: list[tuple[int, str, Any]], i: int) -> tuple[_Chain, int]:
-    """What `type(` is called with, and where the call is over."""
+    """The argument of the call of `type`, and the index after the call."""
     chain: list[str] = []
     while i < len(steps):
         _, kind, name = steps[i]
@@ -175,7 +176,7 @@ def _is_text(chain: list[Any]) -> bool:
 
 @contextlib.contextmanager
 def _lines_watched(asking: dict[types.CodeType, _Lines], places: list[str]) -> Iterator[None]:
-    """By the interpreter's tracing, which only code that asks pays for; a debugger's goes on."""
+    """Uses the interpreter's tracing, so only code with such lines is slowed. A debugger's tracing continues."""
     if not asking:
         yield
         return
@@ -211,14 +212,14 @@ def _is_fake(frame: Any, chain: _Chain) -> bool:
     try:
         value = functools.reduce(getattr, chain[1:], frame.f_locals[chain[0]])
     except Exception:
-        return False  # not there yet: the line asks later, or never
+        return False  # not assigned yet: the line asks later, or never
     return isinstance(value, FakeTensor)
 
 
 # The code that forward may call.
 
 
-#: Types of most attributes of modules.
+#: The most frequent types of module attributes, none of them callable.
 _NOT_CALLED = frozenset((type(None), bool, int, float, str, tuple, list, dict, OrderedDict, set))
 
 
@@ -290,7 +291,7 @@ def _enclosed(function: types.FunctionType) -> Iterator[Any]:
             yield cell.cell_contents
 
 
-# What is printed, modes and threads.
+# Printing, modes and threads.
 
 
 @contextlib.contextmanager
@@ -312,7 +313,7 @@ def _printing_watched(places: list[str]) -> Iterator[None]:
 
 
 def text_asked_by(frame: Any) -> Any:
-    """The frame that prints a tensor; None: torch itself does."""
+    """The frame that prints a tensor; None: torch itself prints it."""
     inner = None
     while frame is not None and not is_of_others(frame):
         inner, frame = frame, frame.f_back
@@ -320,7 +321,7 @@ def text_asked_by(frame: Any) -> Any:
     return frame if asked else None
 
 
-#: What hands operators to another than the recorder: the class, the method, in words.
+#: Calls that hand operators to another recorder or thread: class, method, description.
 _HANDS_OVER = (
     (TorchDispatchMode, "__enter__", "gives operators to a dispatch mode"),
     (threading.Thread, "start", "gives work to another thread"),
@@ -330,7 +331,7 @@ _HANDS_OVER = (
 
 @contextlib.contextmanager
 def handing_over_watched(places: list[str]) -> Iterator[None]:
-    """Notes where the model lets others see its operators, or run them."""
+    """`places` receives the lines where the model lets others see or run its operators."""
     thread = threading.get_ident()
 
     def noting(original: Any, what: str) -> Any:

@@ -1,5 +1,5 @@
-"""What a run on real tensors shows of a trace of it: where it reads data or random numbers, with others of which the
-branch or size that follows may differ; where it asks whether it is traced; what it gives to other threads."""
+"""Observes a run on real tensors in order to judge a trace of the model. It finds lines that read data or random numbers
+(other values may lead to other branches or sizes), that ask whether the run is traced, and that start other threads."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Reads(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Follows the given tensors.
 
     Attributes:
-        places: lines that read what follows from them.
+        places: lines that read values which depend on the given tensors.
         tracing: lines that ask whether the run is traced.
-        handed_over: lines that give work to others, in words.
-        products: what was multiplied.
+        handed_over: descriptions of lines that give work to other threads or modes.
+        products: the multiplications of the run.
     """
 
     def __init__(self, data: list[torch.Tensor]) -> None:
@@ -79,10 +79,10 @@ def _add(places: list[str], place: str) -> None:
 
 @contextlib.contextmanager
 def watched(data: list[torch.Tensor], *, tracing: bool = False) -> Iterator[Reads]:
-    """Also what passes no operator: tolist(), numpy(), a tensor's text.
+    """Also finds reads without an operator: tolist(), numpy(), a tensor's text.
 
     Args:
-        tracing: what torch.jit.is_tracing() says.
+        tracing: the result of torch.jit.is_tracing().
     """
     reads = Reads(data)
 

@@ -1,4 +1,4 @@
-"""Writes what was exported, with the live module's weights or without any."""
+"""Writes an export, with or without the live module's weights."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .shadow import one_element
 def save_program(
     program: torch.export.ExportedProgram, path: Path, weights_of: nn.Module | None, note: str
 ) -> None:
-    """Without weights each is one stored element: a few bytes, and ties still show."""
+    """Writes the program. Without weights each tensor is one stored element of a few bytes; ties are kept."""
     given = _weights(weights_of) if weights_of is not None else {}
     replaced: dict[int, torch.Tensor] = {}
     for table in (program.state_dict, program.constants):
@@ -37,8 +37,8 @@ def save_program(
 
 @contextlib.contextmanager
 def _without_self_test() -> Iterator[None]:
-    """torch.export.save brings the program into a canonical form to see that it can, and drops it: a
-    fifth of the whole time. The written file is the same without."""
+    """torch.export.save also converts the program to a canonical form as a self-test and drops the result. That takes
+    a fifth of the time; the written file is the same without it."""
     from torch._export.serde import serialize
 
     original = getattr(serialize, "canonicalize", None)
@@ -53,7 +53,7 @@ def _without_self_test() -> Iterator[None]:
 
 
 def save_state(state: Mapping[Any, Any], path: Path, weights: bool) -> None:
-    """A state_dict, or a checkpoint that holds some. Without weights as sizes; tied ones still are."""
+    """Writes a state_dict, or a checkpoint with several. Without weights only sizes are kept, and ties."""
     stand_ins: dict[Any, torch.Tensor] = {}
     found = False
 

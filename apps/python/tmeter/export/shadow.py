@@ -1,8 +1,8 @@
 """A copy of a module without its weights, so that nothing done to it reaches the original.
 
-Parameters and buffers are replaced while the module's structure is copied, so no weight is ever
-copied: by fake tensors (shape, dtype, stride, device, no data) for exporting, by tensors of one stored
-element for tracing, which runs for real. Small ones keep their values: forward may ask them.
+Parameters and buffers are replaced while the module's structure is copied, so no weight is ever copied. For an
+export they become fake tensors (shape, dtype, stride, device, no data). For a trace, which runs on real tensors, they
+become tensors of one stored element. Small tensors keep their values, because forward may read them.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from .modules import modules_of, named_modules_of
 from .values import worth_keeping
 
 Replace = Callable[[torch.Tensor], torch.Tensor]
-#: What module.training says; "same": as each module has it.
+#: The value of module.training; "same": each module keeps its own.
 Mode = Literal["eval", "train", "same"]
 
-#: Values that a copy shares.
+#: Types of values that a copy shares with the original.
 _SHARED = frozenset(
     (type(None), bool, int, float, complex, str, bytes, type, torch.dtype)
     + (types.FunctionType, types.BuiltinFunctionType)
 )
 _CONTAINERS = frozenset((dict, OrderedDict, set, list))
-#: Tables of tensors that are replaced, and of modules.
+#: Tables of replaced tensors and of modules.
 _REGISTRIES = frozenset(("_parameters", "_buffers", "_modules"))
 
 
 def unwrapped(model: nn.Module) -> tuple[nn.Module, list[str]]:
-    """Without what torch.compile and data-parallel training put around a module."""
+    """Removes the wrappers of torch.compile and data-parallel training."""
     notes: list[str] = []
     while True:
         name = type(model).__name__
@@ -53,7 +53,7 @@ def unwrapped(model: nn.Module) -> tuple[nn.Module, list[str]]:
 
 
 def require_whole(model: nn.Module) -> None:
-    """Raises ExportError, or InputError, when its parameters are not those of the model."""
+    """Raises ExportError or InputError if the module does not hold the model's whole parameters."""
     modules = named_modules_of(model)
     for path, module in modules:
         if type(module).__name__ == "FullyShardedDataParallel":
@@ -71,12 +71,12 @@ def require_whole(model: nn.Module) -> None:
     if lazy:
         raise InputError(
             f"{len(lazy)} parameters have no shape yet ({lazy[0]}, of a lazy module); call the model "
-            "once, and they have"
+            "once to create them"
         )
 
 
 def registered(modules: list[nn.Module]) -> Iterator[tuple[dict[str, Any], str, torch.Tensor]]:
-    """Each place of a parameter or buffer: the module's table, the name in it, the tensor."""
+    """Each parameter and buffer: the module's table, the name in it, the tensor."""
     for module in modules:
         for table in (module._parameters, module._buffers):
             for name, tensor in table.items():
@@ -97,7 +97,7 @@ def _attributes(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
 
 
 def shadow_of(model: nn.Module, replace: Replace, mode: Mode) -> tuple[nn.Module, list[str]]:
-    """The copy, in this mode, and notes on what differs from the original.
+    """The copy in this mode, and notes on its differences from the original.
 
     Raises:
         ExportError: the module has attributes that cannot be copied.
@@ -123,7 +123,7 @@ def shadow_of(model: nn.Module, replace: Replace, mode: Mode) -> tuple[nn.Module
 
 
 def _set_mode(model: nn.Module, modules: list[nn.Module], training: bool) -> None:
-    """As train(), whose assignments take longer; classes that have one of their own keep a part as it is, for example."""
+    """Faster than train(), which is called if a class has its own: it may keep a part in another mode."""
     kinds: set[Any] = {type(m) for m in modules}
     if all(map(_is_set_by_attribute, kinds)) and all("training" in vars(m) for m in modules):
         for module in modules:
@@ -138,10 +138,10 @@ def _is_set_by_attribute(kind: Any) -> bool:
 
 
 def _copy(model: nn.Module, modules: list[nn.Module], memo: dict[int, Any]) -> nn.Module:
-    """As copy.deepcopy, which takes several times as long for the two dozen attributes of each module."""
+    """Does the work of copy.deepcopy, which is several times slower on the two dozen attributes of a module."""
     held: list[tuple[dict[str, Any], dict[str, Any]]] = []
     for module in modules:
-        empty: dict[str, Any] = {}  # hooks: a dozen of each module
+        empty: dict[str, Any] = {}  # each module has a dozen empty tables of hooks
         rest: dict[str, Any] = {}
         for name, value in vars(module).items():
             kind = type(value)
@@ -164,7 +164,7 @@ def _copy(model: nn.Module, modules: list[nn.Module], memo: dict[int, Any]) -> n
         if id(module) not in memo and _is_copied_by_its_attributes(own):
             memo[id(module)] = made = own.__new__(own)
             plain.append((module, made, empty, rest))
-    # From the leaves up, as a class with a way of its own may look at what is inside.
+    # Leaves first, because a class may read its children while its state is set.
     for module, made, empty, rest in reversed(plain):
         state = module.__getstate__() | empty
         made.__setstate__(state | {n: _copied(v, memo) for n, v in rest.items() if n in state})
@@ -200,14 +200,14 @@ def _copied(value: Any, memo: dict[int, Any]) -> Any:
 
 
 def _detach(value: Any, memo: dict[int, Any]) -> None:
-    """Tensors with a history cannot be deep-copied."""
+    """Detaches tensors with a history, which cannot be deep-copied."""
     for tensor in _attributes(value):
         if id(tensor) not in memo:
             memo[id(tensor)] = tensor.detach().clone()
 
 
 def _without_sharding(modules: list[nn.Module], memo: dict[int, Any]) -> None:
-    """fully_shard (FSDP 2) changes a module's class and hooks; the copy is of the class it was."""
+    """fully_shard (FSDP 2) changes a module's class and hooks. The copy has the original class."""
     sharded = [m for m in modules if type(m).__bases__[0].__name__ == "FSDPModule"]
     for module in sharded:
         memo[id(module)] = object.__new__(type(module).__bases__[1])
@@ -224,8 +224,8 @@ def _like(tensor: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
 
 
 def _drop_hooks(modules: list[nn.Module]) -> list[str]:
-    """Hooks of the user would see tensors without data. Hooks of torch make weights (pruning), and
-    hooks of transformers collect hidden states."""
+    """Removes the user's hooks, which would receive tensors without data. Hooks of torch stay, because they make weights
+    (pruning), and those of transformers, because they collect hidden states."""
     dropped = 0
     for module in modules:
         for table in (module._forward_hooks, module._forward_pre_hooks):
@@ -234,11 +234,11 @@ def _drop_hooks(modules: list[nn.Module]) -> list[str]:
                 if not home.startswith(("torch.", "transformers.")):
                     del table[key]
                     dropped += 1
-    return [f"{dropped} hooks of yours were left out"] if dropped else []
+    return [f"{dropped} of your hooks were left out"] if dropped else []
 
 
 def _undo_offloading(modules: list[nn.Module]) -> list[str]:
-    """accelerate replaces forward by one that fetches weights; shapes need none."""
+    """Restores the forward that accelerate replaced by one that fetches weights; shapes need no weights."""
     found = [m for m in modules if hasattr(m, "_hf_hook")]
     for module in found:
         original = getattr(module, "_old_forward", None)
@@ -250,10 +250,10 @@ def _undo_offloading(modules: list[nn.Module]) -> list[str]:
 
 
 def small_or_one_element(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor's values, on the CPU, where it is small."""
+    """A copy on the CPU: with its values if the tensor is small, else of one element."""
     return tensor.detach().cpu().clone() if worth_keeping(tensor) else one_element(tensor)
 
 
 def one_element(tensor: torch.Tensor) -> torch.Tensor:
-    """The same shape and dtype on a storage of one zero, on the CPU."""
+    """A tensor of the same shape and dtype on the CPU, whose storage is one zero."""
     return torch.zeros((), dtype=tensor.dtype).expand(tensor.shape)

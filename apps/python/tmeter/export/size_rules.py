@@ -1,7 +1,7 @@
-"""Sizes and strides of an operator's result that follow from those of its arguments by a rule.
+"""Rules that give the sizes and strides of a result from those of the arguments.
 
-Each rule gives what a fake tensor mode does, which sometimes is not what a device does; for tensors with sizes of zero,
-and most with sizes of one whose strides are not those of their order, the mode has ways of its own, and there is no rule.
+Each rule agrees with a fake tensor mode, which sometimes differs from a device. There is no rule for tensors with sizes
+of zero, and usually none for sizes of one with unusual strides: the mode treats these specially.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch._subclasses.fake_tensor import in_kernel_invocation_manager
 
 
 class Layout(NamedTuple):
-    """Of a new tensor; dtype None: the type of the arguments."""
+    """The layout of a new tensor; dtype None: the type of the arguments."""
 
     sizes: tuple[int, ...]
     strides: tuple[int, ...]
@@ -27,7 +27,7 @@ Rule = Callable[..., Layout | None]
 
 
 def overloads(names: str) -> Iterator[Any]:
-    """All of `add`, one of `add.Tensor`."""
+    """All overloads of `add`, or the one that `add.Tensor` names."""
     for name in names.split():
         name, _, overload = name.partition(".")
         packet = getattr(torch.ops.aten, name)
@@ -47,12 +47,12 @@ def _ordered(*sizes: int) -> Layout | None:
 
 
 def in_order(tensor: torch.Tensor) -> bool:
-    """Contiguous, with the strides that go with it where sizes of one leave a choice."""
+    """Contiguous, with the usual strides even for sizes of one, which permit any."""
     return tuple(tensor.stride()) == _strides(tuple(tensor.shape))
 
 
 def _is_dense(tensor: torch.Tensor) -> bool:
-    """In some order, without gaps."""
+    """Without gaps, in any order of the dimensions."""
     elements = 1
     for stride, size in sorted((s, n) for s, n in zip(tensor.stride(), tensor.shape) if n != 1):
         if stride != elements:
@@ -62,7 +62,7 @@ def _is_dense(tensor: torch.Tensor) -> bool:
 
 
 def _has_one_format(image: torch.Tensor) -> bool:
-    """Contiguous, and not also with the channels last, as one channel or one point can be."""
+    """Contiguous, and not also channels-last, as a single channel or point may be."""
     one = image.shape[1] == 1 or math.prod(image.shape[2:]) == 1
     return in_order(image) or (not one and image.is_contiguous())
 
@@ -70,7 +70,7 @@ def _has_one_format(image: torch.Tensor) -> bool:
 def _as(tensor: torch.Tensor, *, ones: bool = False) -> Layout | None:
     """
     Args:
-        ones: sizes of one keep their strides.
+        ones: the result keeps the strides of sizes of one.
     """
     sizes = tuple(tensor.shape)
     if 0 in sizes:
@@ -79,7 +79,7 @@ def _as(tensor: torch.Tensor, *, ones: bool = False) -> Layout | None:
     return Layout(sizes, tuple(tensor.stride())) if turned or in_order(tensor) else None
 
 
-# Element by element.
+# Element-wise operators.
 
 
 def _as_first(first: torch.Tensor, *_: Any, **__: Any) -> Layout | None:
@@ -145,7 +145,7 @@ def _matmul(one: torch.Tensor, other: torch.Tensor) -> Layout | None:
 
 
 def _fits(mask: torch.Tensor, sizes: tuple[int, ...]) -> bool:
-    """Whether it is repeated to these sizes."""
+    """Whether the mask can be broadcast to these sizes."""
     return mask.dim() <= len(sizes) and all(n in (1, of) for n, of in zip(reversed(mask.shape), reversed(sizes)))
 
 
@@ -155,7 +155,7 @@ _BY_PRODUCTS, _FUSED = 0, 1
 
 
 def _attention(query: Any, key: Any, value: Any, mask: Any = None, *rest: Any, **named: Any) -> Layout | None:
-    """Two products, or one kernel, whose result is laid out as the query."""
+    """Either two products, or one kernel whose result has the query's layout."""
     if query.fake_device.type != "cpu" or not query.dim() == key.dim() == value.dim() == 4:
         return None
     if not query.shape[:2] == key.shape[:2] == value.shape[:2] or key.shape[2] != value.shape[2]:
@@ -175,7 +175,7 @@ def _attention(query: Any, key: Any, value: Any, mask: Any = None, *rest: Any, *
     return _ordered(*query.shape[:-1], value.shape[-1]) if chosen == _BY_PRODUCTS else None
 
 
-# Windows. Where some argument is not contiguous, the memory format of the result depends on the device.
+# Windows. If an argument is not contiguous, the memory format of the result depends on the device.
 
 
 def _windows(sizes: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> list[int]:
@@ -228,7 +228,7 @@ def _padded(x: torch.Tensor, by: list[int], mode: str = "constant", value: Any =
     return _ordered(*sizes) if min(sizes) > 1 else None
 
 
-# Together, and together with others.
+# Concatenation and reduction.
 
 
 def _cat(tensors: Any, dim: int = 0) -> Layout | None:
@@ -255,7 +255,7 @@ def _reduced(x: torch.Tensor, dims: Any, keepdim: bool = False, *, dtype: Any = 
 
 
 def _picked(x: torch.Tensor, indices: Any) -> Layout | None:
-    """Rows of a table."""
+    """Selects rows of a table by one index tensor."""
     if len(indices) != 1 or indices[0] is None or not x.dim() or not in_order(x):
         return None
     index = indices[0]
@@ -303,4 +303,4 @@ def layout_of(overload: Any, args: Any, kwargs: Any) -> Layout | None:
     try:
         return rule(*args, **kwargs)
     except (TypeError, IndexError, RuntimeError):
-        return None  # torch says what is wrong
+        return None  # torch reports the error

@@ -1,4 +1,4 @@
-"""What an export changes in the process, kept away from the caller."""
+"""Keeps an export's effects on the process away from the caller."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from torch import nn
 from .draws import Draws
 from .modules import parameters_of
 
-#: torch.export and torch.jit keep their state in globals: one at a time.
+#: torch.export and torch.jit keep their state in globals, so exports run one at a time.
 ONE_AT_A_TIME = threading.RLock()
 
 
@@ -34,7 +34,7 @@ def random_state_kept(model: nn.Module, draws: Draws | None = None) -> Iterator[
 
 
 class _OfOtherThreads:
-    """A text stream that swallows what this thread writes."""
+    """A text stream that drops the output of this thread."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self._thread = stream, threading.get_ident()
@@ -48,7 +48,7 @@ class _OfOtherThreads:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Why attempts fail is in the result; what torch prints of it is not shown."""
+    """Hides torch's output about failed attempts; the result has the reasons."""
     with (
         warnings.catch_warnings(),
         contextlib.redirect_stderr(cast(TextIO, _OfOtherThreads(sys.stderr))),
@@ -59,7 +59,7 @@ def quiet() -> Iterator[None]:
 
 @contextlib.contextmanager
 def nothing_logged() -> Iterator[None]:
-    """By the exporters of torch, which log whole graphs. Each change of a level makes Python look through all loggers."""
+    """Silences torch's exporters, which log whole graphs. Each change of a level makes Python visit all loggers."""
     loggers = [logging.getLogger(name) for name in ("torch.fx", "torch.export", "torch._export")]
     before = [logger.level for logger in loggers]
     for logger in loggers:
@@ -73,7 +73,7 @@ def nothing_logged() -> Iterator[None]:
 
 @contextlib.contextmanager
 def no_garbage_collection() -> Iterator[None]:
-    """For a fraction of a second that makes thousands of small objects: Python would look through all that there is."""
+    """For a fraction of a second with thousands of new objects: a collection would visit all objects of the process."""
     enabled = gc.isenabled()
     gc.disable()
     try:

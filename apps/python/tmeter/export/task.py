@@ -1,4 +1,4 @@
-"""A module to export in one way, and words about what happened."""
+"""A module to export in one way, and the wording of its notes."""
 
 from __future__ import annotations
 

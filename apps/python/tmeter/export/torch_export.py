@@ -27,7 +27,7 @@ def export_program(task: Task, *, strict: bool, open_batch: bool = False) -> Exp
         leaf = lambda x: {0: auto} if isinstance(x, torch.Tensor) else None  # noqa: E731
         tree = torch.utils._pytree.tree_map(leaf, (example.args, example.kwargs))
         options["dynamic_shapes"] = _by_argument(model, example, *tree)
-    # Strictly, the source is read, by which a tensor has the class that it has in a run.
+    # The strict mode interprets the source, so a tensor has the same class as in a run.
     asking = contextlib.nullcontext() if strict else refused(model)
     with torch.no_grad() if _is_quantized(task.model) else contextlib.nullcontext(), asking:
         program = torch.export.export(model, example.args, example.kwargs or None, **options)
@@ -42,9 +42,9 @@ def export_program(task: Task, *, strict: bool, open_batch: bool = False) -> Exp
 
 
 def _require_all_parameters(model: nn.Module, program: torch.export.ExportedProgram) -> None:
-    """The strict mode leaves out those that forward does not use, and totals would lack them."""
+    """The strict mode drops parameters that forward does not use, and totals would be too small."""
     used = set(program.graph_signature.inputs_to_parameters.values())
-    names: dict[int, list[str]] = {}  # a tied one has several
+    names: dict[int, list[str]] = {}  # a tied parameter has several names
     for name, parameter in model.named_parameters(remove_duplicate=False):
         names.setdefault(id(parameter), []).append(name)
     missing = [of_one[0] for of_one in names.values() if not used.intersection(of_one)]

@@ -23,7 +23,7 @@ from .values import worth_keeping
 
 
 def trace(task: Task) -> Exported:
-    """Runs for real, on weights and inputs of one stored element; small weights keep their values."""
+    """Traces a run on weights and inputs of one stored element each; small weights keep their values."""
     model, example = _runnable(task)
     with torch.no_grad():
         script = traced(model, example, task.model if task.weights else None)
@@ -42,19 +42,19 @@ def _runnable(task: Task) -> tuple[nn.Module, Example]:
 
 
 def _compare_with_a_run(task: Task) -> None:
-    """The tracer loses track of tensors while they are observed, so the runs are others."""
+    """Compares the trace with other runs, because the tracer loses track of observed tensors."""
     run = _observed(task)
     if run.places:
         how = "traced once, on the inputs given and weights of zeros"
         task.assumed.append(decided_by_data(run.places, how))
     for place in run.handed_over:
-        task.assumed.append(f"{place}, whose operators a trace does not see, or not as a run does")
+        task.assumed.append(f"{place}; a trace may miss these operators")
     if run.tracing:
         found = difference(run.products, _observed(task, tracing=True).products)
         if found is not None:
             task.assumed.append(
-                f"{run.tracing[0]}: the model does otherwise when it is traced than when it runs: "
-                f"{found}; the figures are of what it does when it is traced"
+                f"{run.tracing[0]}: the model behaves differently when it is traced: "
+                f"{found}; the figures describe the traced behaviour"
             )
 
 
@@ -67,13 +67,13 @@ def _observed(task: Task, *, tracing: bool = False) -> Reads:
 
 
 def _without_values(model: nn.Module, shadow: nn.Module) -> list[torch.Tensor]:
-    """Tensors of the shadow that stand for others of the model."""
+    """The shadow's tensors that do not have the model's values."""
     pairs = zip(state_of(model), state_of(shadow))
     return [made for tensor, made in pairs if not worth_keeping(tensor)]
 
 
 def script(task: Task) -> Exported:
-    """The program with its branches, not a run of it; the native program follows the sizes."""
+    """Writes the program with its branches; the native program computes the sizes."""
     model, notes = shadow_of(task.model, one_element, task.mode)
     task.notes += notes
     path = task.path(".pt")

@@ -1,7 +1,7 @@
-"""Values of small tensors, so that a model's own state can answer what its forward asks of it.
+"""Values of small tensors, so that forward can read the model's own state.
 
-A fake tensor has no numbers, but `if self.mask[i] > 0` on a small buffer has an answer all the same. Operations
-on small tensors are recorded, and executed in that order when a value is read.
+A fake tensor has no elements, but a model may test `if self.mask[i] > 0` on a small buffer. So operations on
+small tensors are recorded, and executed in that order when a value is read.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from torch.utils import _pytree as pytree
 
 from .places import innermost
 
-#: Elements of a tensor that keeps its values: of buffers and tensors derived from them, and of parameters.
+#: The most elements of a tensor that keeps its values: buffers and derived tensors, and parameters.
 KEPT, KEPT_PARAMETER = 65_536, 1_024
 
 _VALUE = "_tmeter_value"
 
-#: On what follows from the inputs: other inputs would have other values.
+#: Marks tensors whose values depend on the inputs.
 _OF_INPUT = "_tmeter_of_input"
 
-#: Of whose first argument the values do not decide how much is chosen.
+#: Operators that select elements. The number of selected elements does not depend on the first argument's values.
 _CHOOSING = ("aten::index", "aten::masked_select")
 
 _UNDEFINED = ("empty", "new_empty", "_empty")
 
 
 def worth_keeping(tensor: torch.Tensor) -> bool:
-    """Whether a parameter or buffer of a model keeps its values where the others do not."""
+    """Whether a parameter or buffer is small enough to keep its values."""
     if tensor.is_meta or tensor.layout != torch.strided or tensor.is_quantized:
         return False
     if isinstance(tensor, torch._subclasses.FakeTensor) or type(tensor).__name__ == "DTensor":
@@ -44,35 +44,35 @@ class Values:
     """The known values of the fake tensors of one call.
 
     Args:
-        kept: elements of a tensor that is worked out.
+        kept: the most elements of a tensor that is computed.
     """
 
     def __init__(self, kept: int = KEPT) -> None:
         self._kept = kept
-        self._shared: set[int] = set()  # storages that are the module's own
+        self._shared: set[int] = set()  # storages of the module itself
         self._pending: list[tuple[Any, Any, Any, list[weakref.ref[torch.Tensor]]]] = []
         self._overwritten: set[int] = set()  # storages
         self._plain: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         self.places: list[str] = []  # lines that ask the inputs
 
     def give(self, fake: torch.Tensor, real: torch.Tensor, *, of_input: bool = False) -> None:
-        """Copied only if it is asked for, as most are not."""
+        """Gives a value, which is copied at its first use; most are never used."""
         attributes = vars(fake)
         attributes[_VALUE] = (real,)
         attributes[_OF_INPUT] = of_input
 
     def share(self, fake: torch.Tensor, weight: torch.Tensor) -> None:
-        """Gives a value that nothing here may write."""
+        """Gives a read-only value."""
         setattr(fake, _VALUE, weight.detach())
         self._shared.add(weight.untyped_storage()._cdata)
 
     def note(self, operator: Any, args: Any, kwargs: Any, result: Any) -> None:
-        """Weakly: with a second reference to it torch would hand a copy of the result to the model."""
+        """Records an operator. References are weak: with a strong one torch would hand the model a copy of the result."""
         made = [weakref.ref(t) for t in _tensors(result)]
         self._pending.append((operator, args, kwargs, made))
 
     def answer(self, operator: Any, args: Any, kwargs: Any) -> Any:
-        """The operator's result for known values; None: they are unknown."""
+        """The operator's result on real values; None: a value is unknown."""
         with _for_real():
             for row in self._pending:
                 self._work_out(*row)
@@ -83,7 +83,7 @@ class Values:
             return None
 
     def shape(self, operator: Any, args: Any) -> torch.Tensor | None:
-        """The shape of a selection by known values; None if not known."""
+        """A tensor with the shape of a selection by known values; None: a value is unknown."""
         if operator._schema.name not in _CHOOSING or not self._are_known(args[1:], {}):
             return None
         self._note_place(args[1:])
@@ -100,7 +100,7 @@ class Values:
     def _of(self, tensor: torch.Tensor) -> torch.Tensor | None:
         value = _value_of(tensor)
         if value is None and type(tensor) is torch.Tensor and not tensor.is_meta:
-            if tensor.numel() <= KEPT:  # a number that the model made a tensor of
+            if tensor.numel() <= KEPT:  # a tensor that the model made of a number
                 kept = (tensor, tensor.detach().cpu().clone())
                 value = self._plain.setdefault(id(tensor), kept)[1]
         if value is None or value.untyped_storage()._cdata in self._overwritten:
@@ -142,7 +142,7 @@ class Values:
             old = _value_of(tensor)
             if old is not None:
                 self._overwritten.add(old.untyped_storage()._cdata)
-                self._plain[id(old)] = (old, old)  # keeps the storage's address
+                self._plain[id(old)] = (old, old)  # reserves the storage's address
 
     def _is_shared(self, tensor: torch.Tensor) -> bool:
         value = _value_of(tensor)
@@ -151,7 +151,7 @@ class Values:
 
 def _value_of(tensor: torch.Tensor) -> torch.Tensor | None:
     value: Any = getattr(tensor, _VALUE, None)
-    if type(value) is tuple:  # was given, and is the model's
+    if type(value) is tuple:  # the model's own tensor, not copied yet
         value = value[0].detach().cpu().clone()
         setattr(tensor, _VALUE, value)
     made: torch.Tensor | None = value

@@ -30,9 +30,9 @@ from .torchscript import script, trace
 
 T = TypeVar("T")
 Way = Callable[[Task], Exported]
-#: torch.export with all its checks; torch can load the file.
+#: "torch.export" runs all its checks and writes a file that torch can load.
 Via = Literal["auto", "torch.export"]
-#: Whole reports were compared with torch.export's from this version on; the insides of older ones differ.
+#: The first version for which whole reports were compared with torch.export's; internals of older ones differ.
 _QUICK_SINCE = (2, 15)
 _QUICK = "dispatch on fake tensors"
 
@@ -48,7 +48,7 @@ def first_that_works(
     via: Via,
     mode: Mode,
 ) -> tuple[T, ExportInfo]:
-    """Raises ExportError with all attempts, or InputError when the module itself refuses."""
+    """Raises ExportError with all attempts, or InputError if the module does not accept the inputs."""
     start = time.monotonic()
     with ONE_AT_A_TIME, quiet():
         ready = _ready_made(model, folder, inputs, weights)
@@ -75,7 +75,7 @@ def every_way(
     dynamic_batch: bool | Literal["auto"],
     mode: Mode,
 ) -> tuple[list[tuple[str, T]], ExportInfo]:
-    """What `use` made of the file of each way that works, in the order in which they are tried."""
+    """The result of `use` for each way that works, in the order of the attempts."""
     start = time.monotonic()
     with ONE_AT_A_TIME, quiet():
         if isinstance(model, (torch.export.ExportedProgram, torch.jit.ScriptModule, Mapping)):
@@ -111,7 +111,7 @@ def _prepared(
 def _ready_made(
     model: Any, folder: Path, inputs: Any, weights: bool
 ) -> tuple[Exported, str] | None:
-    """What torch has exported or compiled to TorchScript before, and weights alone."""
+    """Saves a model that is exported or compiled to TorchScript already, or weights alone."""
     if isinstance(model, torch.export.ExportedProgram):
         path, way = folder / "program.pt2", "torch.export.save"
         torch.export.save(model, path)
@@ -133,7 +133,7 @@ def _ways(
         ("torch.export, non-strict", lambda t: export_program(t, strict=False)),
         ("torch.export, strict", lambda t: export_program(t, strict=True)),
         ("torch.jit.trace", trace),
-        ("torch.jit.script", script),  # looks at the inputs last, and not at their sizes
+        ("torch.jit.script", script),  # needs no sizes of the inputs
     ]
     if quick and torch_version() >= _QUICK_SINCE:
         ways.insert(0, (_QUICK, capture_model))
@@ -157,7 +157,7 @@ def _ways(
 
 
 def _batch_of(example: Example) -> int | None:
-    """The first size all tensors share, if an export can leave it open."""
+    """The first size that all tensors share, if an export can leave it open."""
     values = [*example.args, *example.kwargs.values()]
     tensors = [v for v in values if isinstance(v, torch.Tensor)]
     if len(tensors) != len(example.tensors()):
@@ -167,13 +167,13 @@ def _batch_of(example: Example) -> int | None:
 
 
 def _attempts(task: Task, ways: list[tuple[str, Way]], use: Use[T]) -> Iterator[Attempt[T]]:
-    """Each way with what `use` made of its file, or with why it failed."""
+    """Each way with the result of `use`, or with the error."""
     data_decides = any_worked = asks = False
     for name, way in ways:
         if way in (capture_on_inputs, capture_on_weights) and not asks:
             continue  # no earlier way needed the values they supply
         if data_decides and name.startswith("torch.export"):
-            continue  # it will not find another answer
+            continue  # it would fail for the same reason
         if way is script and not any_worked:
             _require_it_runs(task)
         own = replace(task, way=name, notes=list(task.notes), assumed=[], draws=Draws(task.model))
@@ -190,7 +190,7 @@ def _attempts(task: Task, ways: list[tuple[str, Way]], use: Use[T]) -> Iterator[
             raise
         except Exception as error:
             outcome = error
-            # The quick way has no sizes that are open, with which torch.export gets further.
+            # torch.export has symbolic sizes, which the quick way lacks, so it may get further.
             if way is capture_model:
                 asks = depends_on_data(error) or depends_on_data(error.__context__)
             else:
@@ -231,7 +231,7 @@ _SHAPES = (
 
 
 def _refusal(task: Task) -> Exception | None:
-    """Why the module itself does not run on the inputs, export or not; None: it does."""
+    """The error of the module itself on these inputs; None: it runs."""
     handed_over: list[str] = []
     try:
         shadow = fake(replace(task, notes=[]), open_sizes())
@@ -239,10 +239,10 @@ def _refusal(task: Task) -> Exception | None:
         with torch.no_grad(), random_state_kept(task.model), watched:
             shadow.model(*shadow.example.args, **shadow.example.kwargs)
     except Exception as error:
-        # An operator without a meta kernel (packed quantized weights) says nothing about the inputs.
+        # A missing meta kernel (packed quantized weights) does not mean that the inputs are wrong.
         if depends_on_data(error) or isinstance(error, NotImplementedError):
             return None
-        if handed_over:  # fake tensors are for one thread
+        if handed_over:  # fake tensors work in one thread only
             return None
         return error
     return None

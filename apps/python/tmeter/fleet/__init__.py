@@ -5,10 +5,10 @@
 >>> found = fleet.analyze({"llama": "llama/model.safetensors.index.json"}, "out")  # doctest: +SKIP
 >>> found = fleet.load("out")  # doctest: +SKIP
 
-Tasks run on Ray when it is in use, else in processes of this machine. Every report is written to
-the output folder the moment it is there, so that nothing is lost with a worker, and a run that was
-cut off goes on where it stopped. Reports of shards are put together by ``tmeter merge``. The same
-from the shell is ``tmeter fleet``. See docs/fleet.md.
+Tasks run on Ray if it is in use, else in processes of this machine. Every report is written to the
+output folder at once, so nothing is lost with a worker, and an interrupted run continues where it
+stopped. ``tmeter merge`` combines the reports of shards. The same from the shell is ``tmeter fleet``.
+See docs/fleet.md.
 """
 
 from __future__ import annotations

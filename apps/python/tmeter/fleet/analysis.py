@@ -45,51 +45,51 @@ def analyze(
     cache: str | os.PathLike[str] | None = None,
     progress: Callable[[Progress], None] | bool | None = None,
 ) -> FleetResult:
-    """Analyses files on many workers and puts the results together.
+    """Analyses files on many workers and combines the results.
 
     Args:
-        models: paths, URLs (http, zip, tar, and anything fsspec reads), or names as
-            ``timm:resnet50``, ``torchvision:resnet50``, ``hf:DIR_OR_CONFIG`` (built without weights and
-            exported by the workers, which have torch then), by names of yours or called as they are.
-            An index of shards (``*.index.json``) is one model, whose shards are analysed one by one,
-            wherever there is a worker. A file that has two names is analysed once.
+        models: paths, URLs (http, zip, tar, and anything that fsspec reads), or names such as
+            ``timm:resnet50``, ``torchvision:resnet50``, ``hf:DIR_OR_CONFIG``: the workers build such a
+            model without weights and export it, for which they need torch. A dict gives names to
+            sources. An index of shards (``*.index.json``) is one model, whose shards are analysed on
+            any workers. A file under two names is analysed once.
         output: folder, or URL of fsspec, for reports, ``models.parquet``, ``index.html`` and
             ``index.json``; created if it does not exist. One run at a time writes to it.
-        plugins: as of `tmeter.analyze`, for each file; likewise:
+        plugins: as for `tmeter.analyze`, for each file; likewise:
         request: metrics on request.
         options: of plugins.
         hardware: profile for estimates.
-        max_memory: of each program.
+        max_memory: for each program.
         config: a TOML file, as ``--config``.
-        threads: of each native program; on Ray also the processors it asks for.
+        threads: of each native program; on Ray also the processors that a task requests.
         timeout: seconds for fetching a file, and for analysing it. Without it, a connection that
             is silent for a minute counts as broken.
         engine: ``"ray"``, ``"local"`` (processes of this machine), or ``"auto"``: Ray when it is
             connected, an `address` is given or ``RAY_ADDRESS`` is set.
         address: of the Ray cluster, as for ``ray.init``.
-        ray_options: of every Ray task, e.g. ``{"runtime_env": …}``.
-        place: from a source to the Ray resources that lie where the file does, for files on the
+        ray_options: for every Ray task, e.g. ``{"runtime_env": …}``.
+        place: a function from a source to Ray resources on the node of the file, for files on the
             nodes' own disks.
         workers: processes of the local engine; default one for each processor / `threads`.
         retries: how often a file is tried again after a worker died, a network failed, or the
-            program crashed. Files that are refused are not tried again until they change.
-        resume: reports that are in `output` already, made from the same content in the same way,
-            with the same plugins and profiles, are not made again.
-        reports: whether the whole report of each model is kept, beside its row.
-        cache: folder for files fetched from URLs, on the workers; each is removed when it has been
+            program crashed. A refused file is tried again only after it has changed.
+        resume: keep reports that are in `output` already if they were made from the same content in
+            the same way, with the same plugins and profiles.
+        reports: whether the whole report of each model is kept besides its row.
+        cache: folder on the workers for files fetched from URLs; each is removed after it has been
             analysed. Where no plugin reads weights, the elements of tensors are not fetched (of
             safetensors, GGUF, large archives of torch.save and torch.export).
         progress: called after each file; True: a line on standard error; default: the same on a
             terminal.
 
     Raises:
-        UsageError: no models, a name twice, an argument, plugin or option that makes no sense, Ray
-            asked for and missing, or another run writes to `output`. Nothing was analysed then.
+        UsageError: no models, a duplicate name, an invalid argument, plugin or option, a request for
+            Ray that is missing, or another run that writes to `output`. Nothing was analysed then.
         OutputError: `output`, or the disk for temporary files, cannot be written, as when it is
             full. Rows already written stay, and the next run continues.
-        Error: a cluster of this machine could not be started, or Ray's node of this machine died. The
-            table and the page are of the models done by then.
-        KeyboardInterrupt: Ctrl-C. The table and the page are of the models done by then.
+        Error: Ray did not start on this machine, or its node here died. The table and the page
+            contain the models done by then.
+        KeyboardInterrupt: Ctrl-C. The table and the page contain the models done by then.
 
     A model that fails is a row with its error; `FleetResult.require_all` raises.
     """
@@ -130,7 +130,7 @@ def run_fleet(
     progress: Callable[[Progress], None],
     how: str = REPORT,
 ) -> FleetResult:
-    """`analyze`, with arguments that make sense. how: stands in for the program in measurements."""
+    """`analyze` with checked arguments. how: replaces the program in measurements."""
     program_path()
     where = output_of(output)
     require_ours(where)
@@ -158,7 +158,7 @@ def run_fleet(
 
 
 def _go(run: Run, engine: Engine, retries: int) -> None:
-    """Ctrl-C and a lost engine leave the table of the models done so far."""
+    """After Ctrl-C or the loss of the engine, writes the table of the models done so far."""
     try:
         try:
             Schedule(run.batches(engine.capacity), engine, retries, run.take, run.take_retry).run()
@@ -181,7 +181,7 @@ def program_arguments(
     timeout: float | None,
     max_memory: int | str | None,
 ) -> list[str]:
-    """As of `analyze`, in the words of the program."""
+    """The arguments of `analyze` as options of the program."""
     given = command_line_of(plugins, request, options, hardware, threads, timeout, max_memory)
     return given if config is None else [*given, f"--config={os.fspath(config)}"]
 
@@ -189,7 +189,7 @@ def program_arguments(
 def require_sensible(
     *, workers: int | None, threads: int, retries: int, timeout: float | None
 ) -> None:
-    """Before the first file, and in the words of the call."""
+    """Checks arguments before the first file; messages use the names of the call."""
     for name, value, least in (("workers", workers, 1), ("threads", threads, 1), ("retries", retries, 0)):
         if value is None and name == "workers":
             continue
@@ -216,7 +216,7 @@ def _named(models: Any) -> dict[str, str]:
 
 
 def processes_for(threads: int) -> int:
-    """Of this machine, when their number is not given."""
+    """The default number of worker processes on this machine."""
     return len(os.sched_getaffinity(0)) // threads or 1
 
 

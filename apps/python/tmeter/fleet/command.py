@@ -26,21 +26,21 @@ from .sources import Found, find
 from .units import Job
 
 _DESCRIPTION = """\
-Analyses many models at once and puts the results together: a table (Parquet, JSON lines), a page,
-an index, and the report of each. Run again, it goes on where it stopped.
+Analyses many models at once and combines the results: a table (Parquet, JSON lines), a page,
+an index, and the report of each. A repeated run continues where the last one stopped.
 
   tmeter fleet 'models/**/*.pt2' --report parquet=out
   tmeter fleet --list models.txt -o out --plugins params,memory
   find /data -name '*.safetensors' | tmeter fleet --list - -o s3://bucket/out --ray auto
 """
 _STATUSES = """\
-Exit status: 0 every model has figures, 1 a worker or the program failed, or the disk is full,
+Exit status: 0 every model was analysed, 1 a worker or the program failed, or the disk is full,
 2 wrong usage (nothing was analysed), 4 a model cannot be read, 5 a plugin failed, 6 a model could
 not be run, 130 interrupted. If several apply, the first of 1, 4, 6, 5.
 """
 #: Class of a row's error → exit status; others are 1.
 _STATUS_OF = {kind.__name__: status for status, kind in BY_STATUS.items()} | {
-    "UsageError": 4,  # of one model among others, as a name that a library does not have
+    "UsageError": 4,  # one model among others is wrong, such as a name that its library does not have
     "InputError": 4,
     "FileNotFoundError": 4,
     "OSError": 4,
@@ -83,9 +83,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--max-memory", metavar="SIZE", help="of each program")
     add("--retries", type=int, default=2, metavar="N", help="after a lost worker, a failed network, a crash (default: 2)")
     add("--cache", metavar="DIR", help="where remote files are fetched to")
-    add("--no-resume", action="store_true", help="analyse again what is there already")
+    add("--no-resume", action="store_true", help="analyse all models again, those with results too")
     add("--no-reports", action="store_true", help="keep rows only, not the report of each model")
-    add("--dry-run", action="store_true", help="say what would be done")
+    add("--dry-run", action="store_true", help="print the plan and analyse nothing")
     add("-q", "--quiet", action="store_true", help="errors only")
     return parser
 
@@ -120,7 +120,7 @@ def fleet_command(arguments: Sequence[str]) -> int:
         if options.dry_run:
             _tell_plan(found, output, options)
             return 0
-        with open(os.devnull, "w") as sink, redirect_stdout(sink):  # Ray prints there what happens to nodes
+        with open(os.devnull, "w") as sink, redirect_stdout(sink):  # Ray prints events of its nodes there
             result = _analyzed(found, output, options)
         return _told(result, found, options.quiet)
     except UsageError as error:
@@ -128,7 +128,7 @@ def fleet_command(arguments: Sequence[str]) -> int:
     except (OutputError, Error) as error:
         return _say(error, 1)
     except KeyboardInterrupt as ended:
-        signal.signal(signal.SIGINT, lambda *_: None)  # a pending one makes SIG_IGN print a traceback
+        signal.signal(signal.SIGINT, lambda *_: None)  # a pending signal makes SIG_IGN print a traceback
         table = "the table is of the models done by then, and " if getattr(ended, "has_table", False) else ""
         if isinstance(ended, _Terminated):
             return _say(f"terminated; {table}the next run goes on", _TERMINATED)
@@ -143,7 +143,7 @@ class _Terminated(KeyboardInterrupt):
 
 
 def _take_signals() -> None:
-    """`__main__` leaves Ctrl-C to the system while modules are imported; a run in the background ignores it."""
+    """Restores Ctrl-C, which `__main__` leaves to the system during imports. A run in the background ignores it."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _terminated)
@@ -151,19 +151,19 @@ def _take_signals() -> None:
 
 
 def _terminated(number: int, frame: FrameType | None) -> None:
-    signal.signal(number, lambda *_: None)  # a pending one makes SIG_IGN print a traceback
+    signal.signal(number, lambda *_: None)  # a pending signal makes SIG_IGN print a traceback
     raise _Terminated
 
 
 def _say(words: object, status: int = 0) -> int:
-    """One line; on a terminal in place of the progress."""
+    """Prints one line; on a terminal it replaces the progress."""
     begin = "\r\x1b[K" if sys.stderr.isatty() else ""
     print(begin + "tmeter: " + visible(" ".join(str(words).split("\n"))), file=sys.stderr)
     return status
 
 
 def _output(options: argparse.Namespace) -> str:
-    """One folder has all formats, whichever is asked for."""
+    """The output folder. It contains all formats, whichever is requested."""
     places = [options.output] if options.output else []
     for said in options.report:
         kind, equals, place = said.partition("=")
@@ -196,7 +196,7 @@ def _analyzed(found: Found, output: str, options: argparse.Namespace) -> FleetRe
 
 
 def _arguments(options: argparse.Namespace) -> dict[str, Any]:
-    """The arguments of `analyze` that become the program's."""
+    """The arguments of `analyze` that are passed on to the program."""
     return {
         "plugins": options.plugins,
         "request": options.columns,
@@ -217,7 +217,7 @@ def _option(said: str) -> tuple[str, str]:
 
 
 def _told(result: FleetResult, found: Found, quiet: bool) -> int:
-    """Failures by kind, a few by name, and the exit status."""
+    """Prints failures by kind and a few by name; returns the exit status."""
     kinds: Counter[str] = Counter()
     named: list[str] = []
     for row in result.models:
@@ -240,7 +240,7 @@ def _told(result: FleetResult, found: Found, quiet: bool) -> int:
 
 
 def _tell_plan(found: Found, output: str, options: argparse.Namespace) -> None:
-    """Files, bytes and workers; nothing is analysed or written."""
+    """Prints the number of files, bytes and workers; nothing is analysed or written."""
     given = _arguments(options)
     require_sensible(
         workers=options.workers, threads=options.threads, retries=options.retries, timeout=options.timeout
@@ -266,7 +266,7 @@ def _tell_plan(found: Found, output: str, options: argparse.Namespace) -> None:
 
 
 def _counted(plan: Plan, earlier: Known) -> tuple[int, int, int]:
-    """Files that are done, bytes of local files that are not, and remote files that may be or not."""
+    """The number of finished files, the bytes of the other local files, and the number of remote files, which may be finished."""
     known = sizes = unknown = 0
     for unit in plan.units():
         held = earlier.find(unit)

@@ -1,4 +1,4 @@
-"""Calls that must not wait for ever: of networks, of clusters, of libraries without a time limit."""
+"""Time limits for calls of networks, clusters and libraries that have none."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ T = TypeVar("T")
 
 #: Seconds without a byte or an answer after which a connection counts as dead.
 STALL = 60.0
-#: Seconds beyond its time limit after which a program that enforces the limit itself is ended.
+#: Seconds beyond its time limit after which a program is ended. Programs enforce the limit themselves.
 GRACE = 60.0
 
 
 class Deadline:
-    """Seconds that a piece of work may take; None: as long as something moves."""
+    """The seconds that a piece of work may take; None: no limit while bytes arrive."""
 
     def __init__(self, seconds: float | None) -> None:
         self._end = None if seconds is None else time.monotonic() + seconds
 
     def left(self) -> float:
-        """For the next step: never more than `STALL`. Raises TimeoutError when time is up."""
+        """The seconds for the next step, at most `STALL`. Raises TimeoutError when time is up."""
         if self._end is None:
             return STALL
         left = self._end - time.monotonic()
@@ -32,11 +32,11 @@ class Deadline:
 
 
 class Call(threading.Thread, Generic[T]):
-    """Work in a thread that keeps no process alive.
+    """Work in a thread that does not keep the process alive.
 
     Attributes:
         done: set when the work has ended.
-        until: the condition for which the thread waits after the work. Some processes that a thread starts end with it.
+        until: the thread waits for this event after the work, because processes that it started may end with it.
     """
 
     def __init__(self, work: Callable[[], T], until: threading.Event | None = None) -> None:
@@ -63,9 +63,9 @@ class Call(threading.Thread, Generic[T]):
 
 
 def within(seconds: float, what: str, work: Callable[[], T], until: threading.Event | None = None) -> T:
-    """What `work` returns. After the time it is left to itself, in a thread that keeps no process alive.
+    """The result of `work`. After the time it goes on alone, in a thread that does not keep the process alive.
 
-    until: as of `Call`.
+    until: as for `Call`.
 
     Raises:
         TimeoutError: `what` took longer.

@@ -1,4 +1,4 @@
-"""Which bytes of a file a report needs when no plugin reads a tensor's elements: headers and directories."""
+"""Finds the bytes that a report needs if no plugin reads elements: headers and directories."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import zipfile
 from collections.abc import Callable
 from typing import IO
 
-#: Begin and end of a run of bytes.
+#: Begin and end of a range of bytes.
 Part = tuple[int, int]
 
-#: As the reader of safetensors: no header is larger. GGUF files have up to some 20 MB of words in theirs.
+#: The limit of the safetensors reader for its header. GGUF headers with vocabularies reach some 20 MB.
 _LARGEST = 100_000_000
 _CHUNK = 1 << 20
-#: A smaller run of elements costs more to ask around than to fetch.
+#: Skipping fewer bytes of elements costs more, by another request, than fetching them.
 WORTH = 8 << 20
-#: Between a member's offset and its elements lie its name and padding.
+#: The most bytes of a member's name and padding, which precede its elements.
 _SLACK = 4096
 _MOST_MEMBERS = 200_000
 #: Elements in archives of torch.export and torch.save.
@@ -26,16 +26,16 @@ _OF_TORCHSCRIPT = re.compile(r"(^|/)(constants\.pkl|code/.*)$", re.DOTALL)
 
 
 class _Unknown(Exception):
-    """A file that its reader refuses, or that is newer than this module."""
+    """A file that its reader will refuse, or whose format is newer than this module."""
 
 
 def parts_of(
     file: IO[bytes], size: int, name: str, seeks: Callable[[], bool]
 ) -> list[Part] | None:
-    """In order. None: all of it.
+    """The ranges that a report needs, in order. None: the whole file.
 
     Args:
-        seeks: whether going to the end costs nothing; it is known after the first byte.
+        seeks: whether seeking to the end is cheap, which is known after the first byte.
 
     Raises:
         ConnectionError: the file ends early.
@@ -54,12 +54,12 @@ def parts_of(
         if first[:4] == b"PK\x03\x04" and seeks():
             return _around_elements(file, size)
     except (_Unknown, struct.error, zipfile.BadZipFile, NotImplementedError):
-        pass  # it is fetched, and its reader says what is wrong
+        pass  # the whole file is fetched, and its reader reports the error
     return None
 
 
 def exactly(file: IO[bytes], count: int) -> bytes:
-    """Raises ConnectionError when there is less."""
+    """Reads `count` bytes. Raises ConnectionError if the file has fewer."""
     content = b""
     while len(content) < count and (more := file.read(count - len(content))):
         content += more
@@ -69,7 +69,7 @@ def exactly(file: IO[bytes], count: int) -> bytes:
 
 
 def _around_elements(file: IO[bytes], size: int) -> list[Part] | None:
-    """A ZIP archive without its large runs of stored elements; None: it has none."""
+    """The ranges of a ZIP archive around its large records of elements; None: it has none."""
     with zipfile.ZipFile(file) as archive:
         members = sorted(archive.infolist(), key=lambda m: m.header_offset)
     if len(members) > _MOST_MEMBERS or any(_OF_TORCHSCRIPT.search(m.filename) for m in members):
@@ -89,7 +89,7 @@ def _around_elements(file: IO[bytes], size: int) -> list[Part] | None:
 
 
 class _Gguf:
-    """Key-value pairs and descriptions of tensors, read past."""
+    """Reads past the key-value pairs and the descriptions of tensors."""
 
     _SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
     _STRING, _ARRAY = 8, 9
@@ -138,7 +138,7 @@ class _Gguf:
         self._skip(self._number("Q"))
 
     def _skip_strings(self, count: int) -> None:
-        """The words of a model: many."""
+        """Reads past an array, such as a long vocabulary."""
         content, at, length = self._content, self._at, struct.Struct(self._order + "Q").unpack_from
         for _ in range(count):
             if at + 8 > len(content):

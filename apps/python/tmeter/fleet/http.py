@@ -1,4 +1,4 @@
-"""Files behind http:// and https:// by the standard library: size, version, and any range of bytes."""
+"""Reads files behind http:// and https:// with the standard library: size, version, and any range of bytes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .deadlines import Deadline
 
 _BLOCK = 1 << 18
 _BLOCKS = 16
-#: Statuses of files that do not exist, or not for us: another try gives the same.
+#: Statuses of files that are missing or forbidden; another try would give the same.
 _PERMANENT = {400: "bad request", 401: "no right to read it", 403: "no right to read it"}
 _GONE = {404: "there is no such file", 410: "there is no such file"}
 
 
 @dataclass(frozen=True)
 class Facts:
-    """size: bytes, -1 when the server does not tell. stamp: empty when it tells neither version nor time."""
+    """size: bytes; -1: the server does not report them. stamp: empty if the server reports neither version nor time."""
 
     size: int
     stamp: str
@@ -60,7 +60,7 @@ def _facts(answer: http.client.HTTPResponse) -> Facts:
 
 
 def facts(url: str, deadline: Deadline) -> Facts:
-    """By HEAD; of servers that do not know it by the first byte."""
+    """Asks by HEAD or, if the server does not support it, by the first byte."""
     try:
         with _ask(url, deadline, "HEAD") as answer:
             return _facts(answer)
@@ -72,10 +72,10 @@ def facts(url: str, deadline: Deadline) -> Facts:
 
 
 class HttpFile(io.RawIOBase):
-    """A file read in blocks, of which the last few are kept.
+    """A file that is read in blocks. The last few blocks are kept.
 
     Attributes:
-        has_ranges: whether the last answer was a part; else everything before it was read past.
+        has_ranges: whether the server sends parts of the file; otherwise the bytes before a part are read, too.
     """
 
     def __init__(self, url: str, deadline: Deadline) -> None:

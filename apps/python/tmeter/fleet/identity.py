@@ -1,4 +1,4 @@
-"""What a report depends on besides its file: program, options, plugins, profiles, by their content."""
+"""Identifies the inputs of a report besides the model's file: program, options, plugins and profiles, by content."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..errors import Error, OutputError
 from ..program import program_path, run
 from .scratch import scratch
 
-#: Plugins that are known to look at no element of a tensor. With any other whole files are fetched.
+#: Plugins that read no elements of tensors. With any other plugin whole files are fetched.
 _READ_HEADERS_ONLY = {
     f"org.tmeter.{name}"
     for name in (
@@ -32,13 +32,13 @@ _READ = 1 << 20
 
 @dataclass(frozen=True)
 class Identity:
-    """The same on every machine that has the same tmeter.
+    """Equal on all machines with the same tmeter.
 
     Attributes:
         text: version and arguments, without the names of files.
-        files: folders of plugins and profiles, and files that options name; their content counts.
-        reads_weights: whether a plugin looks at elements of tensors.
-        metrics: of the reports, as far as they are known before the first.
+        files: folders of plugins and profiles, and files that options name; their content matters, not their name.
+        reads_weights: whether a plugin reads elements of tensors.
+        metrics: the reports' metrics, as far as they are known before the first report.
     """
 
     text: str
@@ -47,7 +47,7 @@ class Identity:
     metrics: tuple[dict[str, Any], ...] = ()
 
     def fingerprint(self) -> str:
-        """Of this moment (2 ms) and this machine."""
+        """A fingerprint of the content on this machine at this moment (2 ms)."""
         global _last
         if time.monotonic() - _last[0] > _MOMENT or _last[1] != self.files:
             _last = time.monotonic(), self.files, _listed(self.files)
@@ -58,7 +58,7 @@ def identify(arguments: Sequence[str]) -> Identity:
     """Runs the program once, on a file of its own, with these arguments.
 
     Raises:
-        UsageError, PluginError: an option, a plugin, a profile that makes no sense, before any file is read.
+        UsageError, PluginError: an option, a plugin or a profile is invalid.
     """
     report = _probe(arguments)
     plugins = {plugin["id"] for plugin in report["plugins"]}
@@ -95,7 +95,7 @@ def _probe(arguments: Sequence[str]) -> dict[str, Any]:
 
 
 def _library(plugin: str) -> str | None:
-    """Where the program found this plugin."""
+    """The path at which the program found this plugin."""
     try:
         library = _LIBRARY.search(run(["plugin", "info", plugin.rpartition(".")[2]]).output)
     except Error:
@@ -104,7 +104,7 @@ def _library(plugin: str) -> str | None:
 
 
 def _plugin_folders() -> list[str]:
-    """As core/plugin_host/registry.cpp."""
+    """The search path of core/plugin_host/registry.cpp."""
     folders = [f for f in os.environ.get("TMETER_PLUGIN_PATH", "").split(":") if f]
     data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
     folders.append(os.path.join(data, "tmeter/plugins"))
@@ -142,7 +142,7 @@ _Listed = tuple[tuple[str, int, int, int], ...]
 
 
 def _listed(files: Iterable[str]) -> _Listed:
-    """Every file with size, time and inode: content is read again when these are others."""
+    """Every file with size, time and inode. The content is read again after these have changed."""
     found: list[tuple[str, int, int, int]] = []
     for path in files:
         try:
@@ -165,7 +165,7 @@ _known: tuple[str, _Listed, str] | None = None
 
 
 def _fingerprint(text: str, listed: _Listed) -> str:
-    """The last one is kept: it is asked for before and after every file."""
+    """The last digest is kept, because it is needed before and after every file."""
     global _known
     if _known is None or _known[:2] != (text, listed):
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
@@ -187,6 +187,6 @@ def _digest(entry: tuple[str, int, int, int]) -> bytes:
                     digest.update(content)
         except OSError:
             digest.update(b"unreadable")
-        # A profile is known by its name, too; where it lies makes no difference.
+        # The name of a profile matters, too, but its folder does not.
         _digests[entry] = Path(entry[0]).name.encode("utf-8", "surrogateescape") + digest.digest()
     return _digests[entry]

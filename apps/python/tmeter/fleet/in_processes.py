@@ -1,8 +1,7 @@
-"""Batches in processes of this machine: what there is without Ray.
+"""Runs batches in processes of this machine, without Ray.
 
-A worker is a Python of its own that reads batches from a pipe. It is known which unit it had when it
-died, which a pool of the standard library does not tell, and a script needs no
-``if __name__ == "__main__"``.
+A worker is a Python process that reads batches from a pipe. If it dies, its current unit is known. A pool of the
+standard library does not report that, and a script would need ``if __name__ == "__main__"`` for it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from .units import Batch, Done, lost
 from .work import READINGS
 
 _HEADER = 8
-#: Seconds that a worker has for cleaning up.
+#: Seconds that a worker has for clean-up.
 _TO_END = 5.0
 
 
@@ -33,7 +32,7 @@ def _write(stream: IO[bytes], value: Any) -> None:
 
 
 def _read(stream: IO[bytes]) -> Any:
-    """Raises EOFError when the other side is gone."""
+    """Reads one message. Raises EOFError if the other process is gone."""
     header = stream.read(_HEADER)
     content = stream.read(int.from_bytes(header, "little")) if len(header) == _HEADER else b""
     if not content or len(content) < int.from_bytes(header, "little"):
@@ -45,7 +44,7 @@ _Work = tuple[int, Batch]
 
 
 class _Worker(threading.Thread):
-    """One process, started again when it dies."""
+    """A worker process, which is started again if it dies."""
 
     def __init__(self, work: queue.Queue[_Work | None], events: queue.Queue[Event]) -> None:
         super().__init__(daemon=True, name="tmeter-fleet")
@@ -65,7 +64,7 @@ class _Worker(threading.Thread):
                 self.process.send_signal(signal.SIGTERM)
 
     def end(self) -> None:
-        """It cleans up; in the end it is killed with the program that it runs, its process group."""
+        """Ends the worker. After the time for clean-up its process group is killed, which includes its program."""
         process = self.process
         if process is None:
             return
@@ -78,7 +77,7 @@ class _Worker(threading.Thread):
 
     def _do(self, number: int, batch: Batch) -> None:
         limit = batch.job.hard_limit
-        # Each reading fetches and analyses.
+        # Each attempt fetches the file and analyses it.
         watch = threading.Timer((limit or 0) * 2 * READINGS * len(batch.units), self._give_up)
         if limit is not None:
             watch.start()
@@ -95,7 +94,7 @@ class _Worker(threading.Thread):
             watch.cancel()
 
     def _give_up(self) -> None:
-        """Of a worker that was stopped, or waits for a file server that is gone."""
+        """Kills a worker that was stopped, or that waits for a missing file server."""
         process = self.process
         if process is not None:
             self._is_late = True
@@ -130,7 +129,7 @@ class _Worker(threading.Thread):
 
 
 class Processes:
-    """Engine of the processes of this machine."""
+    """The engine that runs batches in processes of this machine."""
 
     sees_all = True
 

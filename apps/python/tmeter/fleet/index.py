@@ -1,7 +1,7 @@
 """``index.json``: a report whose modules are the models, as ``tmeter merge --index`` makes it.
 
-The figures are those of the table. The program reads every report for its index, which for a million
-models are more bytes than the models.
+The figures come from the table. The program reads every report for its index, and for a million
+models the reports are larger than the models.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 from .. import __version__
 from .ledger import Row
 
-#: Models of an index: `tmeter show` reads them at once.
+#: The most models of an index, because `tmeter show` holds all of them in memory.
 MOST = 20_000
 _GAPS = {"unknown", "unavailable", "not_finite"}
 _KEPT = {"lower_bound", "partial", "assumed"}
 
 
 class Index:
-    """Takes the models' ledger lines one after the other."""
+    """Built from the models' ledger lines, one after the other."""
 
     def __init__(self, metrics: Sequence[Row]) -> None:
         self._metrics = list(metrics)
@@ -30,7 +30,7 @@ class Index:
         self.too_many = False
 
     def add(self, name: str, entry: Row, row: Row) -> None:
-        """`row` has the figures and statuses of the metrics that mean the same in all models."""
+        """`row` has the figures and statuses of the metrics with the same convention in all models."""
         for plugin in entry.get("plugins", ()):
             self._plugins.setdefault(json.dumps(plugin), plugin)
         values: dict[str, Any] = {}
@@ -116,7 +116,7 @@ def _module(
 
 def _as_module_metric(metric: Row) -> Row:
     provenance = metric["provenance"]
-    if provenance["kind"] == "unavailable":  # so it was of that model
+    if provenance["kind"] == "unavailable":  # the status of that model
         provenance = {"kind": "computed", "text": ""}
     return {**metric, "axis": "module", "of_tensors": False, "provenance": provenance}
 
@@ -124,7 +124,7 @@ def _as_module_metric(metric: Row) -> Row:
 class _Sum:
     """A metric's total over all models, by its aggregation; null for other aggregations.
 
-    As core/merging/model_index.cpp.
+    The rule is that of core/merging/model_index.cpp.
     """
 
     def __init__(self, metric: Row) -> None:
@@ -148,7 +148,7 @@ class _Sum:
 
     @property
     def is_used(self) -> bool:
-        """Whether it applies to any model."""
+        """Whether the metric applies to any model."""
         return self._gap or self._value is not None
 
     @property

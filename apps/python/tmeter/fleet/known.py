@@ -1,4 +1,4 @@
-"""What an earlier run has done already: the same content, analysed in the same way."""
+"""Results of earlier runs on the same content, analysed in the same way."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .output import Local, Output
 from .places import ABSENT, is_url, stamp
 from .units import Job, Unit
 
-#: Classes of errors that the file itself is the reason for: they are the same until it changes.
+#: Classes of errors that the file itself causes. They recur until it changes.
 REFUSED = {"ModelError", "CannotRunError", "InputError", "UsageError"}
 
 
 @dataclass(frozen=True)
 class Held:
-    """A line of the ledger, and where it is."""
+    """A line of the ledger and its place."""
 
     entry: Row
     file: int
@@ -34,12 +34,12 @@ class Known:
     def __init__(self, output: Output, job: Job, resume: bool) -> None:
         self._output, self._job = output, job
         self.ledger = Ledger(output)
-        self._names: dict[str, frozenset[str]] = {}  # of folders elsewhere, listed once
+        self._names: dict[str, frozenset[str]] = {}  # remote folder → its files, listed once
         if resume:
             self.ledger.load()
 
     def find(self, unit: Unit) -> Held | None:
-        """A line of this unit that holds if the file is the same."""
+        """The unit's ledger line, which is valid if the file has not changed."""
         found = self.ledger.find(unit.key)
         entry = self.ledger.entry(*found) if found else None
         if entry is None or found is None or not entry.get("mark"):
@@ -49,7 +49,7 @@ class Known:
         return Held(entry, *found) if self._is_whole(entry, found[0], unit) else None
 
     def _is_whole(self, entry: Row, file: int, unit: Unit) -> bool:
-        """With what its figures mean, and with its report if that is to be kept."""
+        """Whether the line's metrics are defined and, if reports are kept, its report exists."""
         try:
             self.ledger.metrics_of(entry["metrics"], file)
         except (KeyError, OSError):

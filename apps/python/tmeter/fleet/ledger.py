@@ -1,8 +1,8 @@
 """The source and result of each file: a line of JSON for each, written by the process that analysed it.
 
-A process has a file of its own in ``ledger/`` for each run, so that no process waits for another and a crash
-cuts one last line at most. Lines that were cut are passed over: those files are analysed again. Of lines with
-one key that of the last run counts; runs are numbered, as clocks are set back now and then.
+A process has a file of its own in ``ledger/`` for each run, so no process waits for another, and a crash cuts at
+most one last line. Cut lines are skipped, and their files are analysed again. Of several lines with one key the
+last run's is valid. Runs are numbered, because clocks may be set back.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 
 def definition_of(metrics: Sequence[Row]) -> tuple[str, bytes]:
-    """An id of these metrics, and the line that says what they are. The last one is kept."""
+    """An id of these metrics, and the line that defines them. The last pair is kept."""
     global _last
     if metrics == _last[0]:
         return _last[1]
@@ -53,7 +53,7 @@ class Writer:
         self._at = 0
 
     def add(self, line: bytes, metrics: Sequence[Row] = ()) -> int:
-        """Where in the file the line begins. `metrics` is what its figures are of."""
+        """Adds a line; returns its place in the file. `metrics` defines its figures."""
         if metrics:
             name, definition = definition_of(metrics)
             if name not in self._defined:
@@ -82,7 +82,7 @@ class Writer:
             raise OutputError(error.errno or 0, f"{path} cannot be written: {error.strerror}") from error
 
     def flush(self) -> None:
-        """Object stores take whole files: this ends one, and the next line begins another."""
+        """Ends a file on an object store, which accepts whole files only; the next line begins another."""
         if self._lines:
             self._output.write(f"{FOLDER}/{self.name}", b"".join(self._lines))
             self.close()
@@ -95,7 +95,7 @@ class Writer:
 
 
 def _by_run(output: Output) -> list[tuple[int, str]]:
-    """Files of a ledger, the last run's last, each with the number of its run."""
+    """The files of a ledger with the numbers of their runs, the last run last."""
     found = []
     for name in output.names(FOLDER):
         run = name.partition("-")[0]
@@ -109,9 +109,9 @@ def next_run(output: Output) -> int:
 
 
 class Ledger:
-    """All lines of a place, by key, without holding them in memory."""
+    """All lines of an output folder by key. They stay on disk."""
 
-    _OPEN = 32  # files held at once
+    _OPEN = 32  # the most open files
 
     def __init__(self, output: Output) -> None:
         self._output = output
@@ -150,7 +150,7 @@ class Ledger:
         return self._numbers[name]
 
     def entry(self, number: int, place: int) -> Row | None:
-        """None: it is gone, or damaged."""
+        """The line at this place; None: missing or damaged."""
         try:
             line = self._lines(number).at(place)
             found: Row = json.loads(line)
@@ -159,7 +159,7 @@ class Ledger:
             return None
 
     def metrics_of(self, name: str, number: int) -> list[Row]:
-        """The metrics of this id, as the file says. Raises KeyError when that line is lost."""
+        """The metrics of this id, as the file defines them. Raises KeyError if that line is missing."""
         if name not in self.metrics:
             for _, line in self._lines(number).each():
                 if line.startswith(b'{"metrics"'):
@@ -181,7 +181,7 @@ class Ledger:
 
 
 class _Lines:
-    """One file of the ledger; the output place's own file, or a copy in memory."""
+    """One file of the ledger: the file in the output folder, or a copy in memory."""
 
     def __init__(self, output: Output, name: str) -> None:
         path = f"{FOLDER}/{name}"

@@ -1,4 +1,4 @@
-"""The report of a checkpoint from those of its shards, by ``tmeter merge``."""
+"""Makes a checkpoint's report from those of its shards, by ``tmeter merge``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .units import Job, Unit, digest_of
 
 
 def mark_of_merge(stamp: str, shards: tuple[tuple[str, str, str], ...]) -> str:
-    """A text that differs for every version of the index and of each shard."""
+    """A text that changes with the index and with each shard."""
     return "merged " + digest_of("\0".join([stamp, *(mark for _, mark, _ in shards)]))
 
 

@@ -1,5 +1,5 @@
-"""Models by the names of libraries, as ``python -m tmeter export`` takes them: built without weights and
-exported on the worker."""
+"""Models named as for ``python -m tmeter export``. A worker builds such a model without weights and
+exports it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _LIBRARIES = {"timm": "timm", "torchvision": "torchvision", "hf": "transformers"
 
 
 def is_named(source: str) -> bool:
-    """A file that is called so is a file."""
+    """Whether the source is the name of a library's model and not a file with that name."""
     return _NAMED.match(source) is not None and not os.path.exists(source)
 
 
 def stamp_of_named(source: str) -> str:
-    """What such a model is known by: versions, and the configuration if it lies here."""
+    """The stamp of such a model: versions, and the configuration if it is a local file."""
     found = _NAMED.match(source)
     assert found is not None
     marks = [_version(_LIBRARIES[found[1]]), _version("torch")]

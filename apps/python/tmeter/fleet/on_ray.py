@@ -17,24 +17,24 @@ from .schedule import EngineLost, Event
 from .units import Batch, Done, lost
 from .work import run_batch
 
-#: How a client of HTTP/2 begins, with a frame of no settings; servers of gRPC, as Ray's, answer with theirs.
+#: The beginning of an HTTP/2 connection, with empty settings. A gRPC server such as Ray's answers with its own.
 _FRAME, _SETTINGS = 9, b"\x04"
 _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + _SETTINGS + bytes(5)
-#: Batches for each processor: enough that none waits, few enough to be held in memory.
+#: Batches for each processor: enough to keep it busy, few enough for the memory.
 _AHEAD = 2
 _TO_CONNECT = 10.0  # seconds, of a socket
 _TO_START = 120.0
 _TO_END, _TO_CLOSE = 5.0, 60.0
-#: Seconds between two looks at the cluster, and without an answer of its head (Ray itself ends this process after 60).
+#: Seconds between two checks of the cluster, and of silence of its head (Ray ends this process after 60).
 _LOOK, _GONE = 5.0, 30.0
-#: Seconds that a cluster has for growing a node that has what tasks ask for.
+#: Seconds that a cluster has to add a node with the resources of a task.
 _TO_GROW = 900.0
 _SO_FAR = "the table is of the models done by then, and the next run goes on"
 _NODE_DIED = f"Ray's node of this machine died; {_SO_FAR}"
 
 
 def is_in_use() -> bool:
-    """Ray is imported and connected already."""
+    """Whether Ray is imported and connected already."""
     import sys
 
     ray = sys.modules.get("ray")
@@ -46,7 +46,7 @@ def _batch_here(batch: Batch) -> list[Done]:
 
 
 def _require_answer(address: str) -> None:
-    """Ray itself waits for minutes at a closed port."""
+    """Tests the address first, because Ray waits for minutes at a closed port."""
     plain = address.removeprefix("ray://")
     host, colon, port = plain.rpartition(":")
     if not colon:
@@ -65,10 +65,10 @@ def _require_answer(address: str) -> None:
 
 
 def _connected(ray: Any, address: str | None, over: threading.Event) -> None:
-    """The kernel ends a cluster of this machine with the thread that started it, which lasts until `over` is set.
+    """Connects to a cluster. One on this machine ends with the thread that started it, which lasts until `over` is set.
 
     Raises:
-        UsageError: there is no Ray at the address, or none that answers in time.
+        UsageError: no Ray answers at the address in time.
         Error: a cluster of this machine did not start.
     """
     if address is not None:
@@ -81,7 +81,7 @@ def _connected(ray: Any, address: str | None, over: threading.Event) -> None:
             lambda: ray.init(address=address, **options),
             over,
         )
-    except Exception as error:  # Ray raises all kinds, down to Exception itself
+    except Exception as error:  # Ray raises many classes, even Exception itself
         over.set()
         said = " ".join(str(error).split())[:300]
         if address is None:
@@ -90,7 +90,7 @@ def _connected(ray: Any, address: str | None, over: threading.Event) -> None:
 
 
 def _head(ray: Any) -> tuple[str, int] | None:
-    """Where the cluster's head listens; None: not known, as of a Ray client."""
+    """The address of the cluster's head; None: unknown, as with a Ray client."""
     with suppress(Exception):
         host, _, port = ray.get_runtime_context().gcs_address.rpartition(":")
         return host.strip("[]"), int(port)
@@ -98,10 +98,10 @@ def _head(ray: Any) -> tuple[str, int] | None:
 
 
 class OnRay:
-    """Engine of a Ray cluster.
+    """The engine that runs batches on a Ray cluster.
 
-    Ray's own retries are off: retries are decided in one place. A question to a head that is gone has no end, so
-    `_look` tries whether it listens first.
+    Ray's own retries are off: retries are decided in one place. Calls to a missing head never return, so `_look` tests
+    first whether it listens.
     """
 
     sees_all = False
@@ -125,12 +125,12 @@ class OnRay:
         self._running: dict[Any, tuple[int, Batch]] = {}
         self._head = _head(ray)
         self._looked, self._answered = -_LOOK, time.monotonic()
-        self._moved = time.monotonic()  # a batch began or ended
+        self._moved = time.monotonic()  # the last time that a batch began or ended
         self._capacity = 1
 
     @property
     def capacity(self) -> int:
-        """The cluster may grow meanwhile."""
+        """Read again each time, because the cluster may grow."""
         self._look()
         return self._capacity
 
@@ -149,14 +149,14 @@ class OnRay:
             self._look()
             try:
                 ready, _ = self._ray.wait(list(self._running), num_returns=1, timeout=_LOOK)
-            except Exception as error:  # of a client whose server is gone
+            except Exception as error:  # errors of a client whose server is gone
                 raise EngineLost(f"Ray gives no answer ({type(error).__name__}); {_SO_FAR}") from error
             if ready:
                 self._moved = time.monotonic()
                 return [self._event(ref) for ref in ready]
 
     def _look(self) -> None:
-        """Raises EngineLost when the head is gone, or no node has what tasks ask for."""
+        """Raises EngineLost if the head is gone, or no node has a task's resources."""
         now = time.monotonic()
         if now - self._looked < _LOOK:
             return
@@ -190,7 +190,7 @@ class OnRay:
         number, batch = self._running.pop(ref)
         try:
             return Event(number, tuple(self._ray.get(ref)), True)
-        except self._ray.exceptions.RayTaskError as error:  # tmeter is missing there, or another one
+        except self._ray.exceptions.RayTaskError as error:  # tmeter is missing there, or differs
             cause = getattr(error, "cause", None) or error
             failed = Done(False, error=f"{type(cause).__name__}: {cause}", kind=type(cause).__name__)
             return Event(number, tuple(failed for _ in batch.units), True)
@@ -201,7 +201,7 @@ class OnRay:
             return Event(number, (), True, lost(f"{type(error).__name__}: {said[0]}"), False)
 
     def close(self) -> None:
-        """A cancelled task cleans up; one that does not end is killed. A cluster that is gone is left to itself."""
+        """Cancels tasks, which clean up, and kills those that do not end. A lost cluster is left alone."""
         with suppress(TimeoutError):
             within(_TO_CLOSE, "Ray", self._close)
 

@@ -1,4 +1,4 @@
-"""The output place: a folder, or a URL of fsspec. Every file is there whole or not at all."""
+"""The output: a folder, or a URL of fsspec. A file exists complete or not at all."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from typing import IO, Any
 from ..errors import OutputError, UsageError
 from .places import file_system, is_url
 
-#: Of the files in the folder; another number cannot be gone on with.
+#: Version of the folder's files. A run cannot continue in a folder of another version.
 FORMAT = 3
 ABOUT, LOCK = "fleet.json", "lock"
 _PARTS = ".part"
 _STORES = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "oss"}
-#: Seconds between a remote lock's signs of life, and after which it counts as left behind.
+#: Seconds between renewals of a remote lock, and after which an old lock counts as abandoned.
 _BEAT, _DEAD = 20.0, 90.0
-_TO_END = 5.0  # seconds, of a sign of life that is being written
-_BLOCK = 1 << 20  # bytes that are fetched at a time
+_TO_END = 5.0  # seconds for writing a renewal
+_BLOCK = 1 << 20  # bytes per read
 
 
 def output_of(root: str) -> Output:
@@ -35,58 +35,58 @@ def output_of(root: str) -> Output:
 
 
 class Output:
-    """Files by names relative to the root. All of it raises OutputError when it cannot be written."""
+    """Files by names relative to the root. Every method raises OutputError if a file cannot be written."""
 
     root: str
 
     def read(self, name: str) -> bytes:
-        """Raises FileNotFoundError."""
+        """The content of a file. Raises FileNotFoundError."""
         raise NotImplementedError
 
     def open(self, name: str) -> IO[bytes]:
-        """For reading any part of it. Raises FileNotFoundError."""
+        """A file that can be read at any position. Raises FileNotFoundError."""
         raise NotImplementedError
 
     def size(self, name: str) -> int:
-        """In bytes. Raises FileNotFoundError."""
+        """The size in bytes. Raises FileNotFoundError."""
         raise NotImplementedError
 
     def exists(self, name: str) -> bool:
         raise NotImplementedError
 
     def names(self, folder: str) -> list[str]:
-        """Of the files in a folder, without it; none when there is no folder."""
+        """The names of the files in a folder, without the folder; empty if it does not exist."""
         raise NotImplementedError
 
     def write(self, name: str, content: bytes) -> None:
         raise NotImplementedError
 
     def same(self, name: str, other: str) -> str:
-        """`other` gets the content of `name` without a byte of its own; the name that it then has."""
+        """Makes `other` a link to `name`; returns the name that has the content, `name` if links are not possible."""
         return name
 
     def remove(self, name: str) -> None:
-        """Also a folder with all in it; a missing file is fine."""
+        """Removes a file or a folder with its files, if it exists."""
         raise NotImplementedError
 
     @contextmanager
     def writing(self, name: str) -> Iterator[Path]:
-        """A local file that takes its name at the end."""
+        """A local file that gets this name at the end."""
         raise NotImplementedError
         yield Path()
 
     @contextmanager
     def locked(self) -> Iterator[str]:
-        """The one driver of this place; its token. Raises UsageError that names the other one."""
+        """Locks the output for one driver and gives the lock's token. Raises UsageError that names another driver."""
         raise NotImplementedError
         yield ""
 
     def is_held(self) -> bool:
-        """Inside `locked`: the lock is there, and still ours."""
+        """Whether the lock of `locked` is still ours."""
         raise NotImplementedError
 
     def require_held(self) -> None:
-        """Raises OutputError."""
+        """Raises OutputError if the lock is lost."""
         if not self.is_held():
             raise OutputError(f"{self.root} was removed, moved or taken by another run during this one")
 
@@ -96,7 +96,7 @@ def _cannot(path: object, error: OSError) -> OutputError:
 
 
 class Local(Output):
-    """A folder. Files begin in `.part`, which the next run empties."""
+    """A folder. New files are written in `.part`, which the next run empties."""
 
     def __init__(self, root: str) -> None:
         self.root = os.path.abspath(root)
@@ -191,7 +191,7 @@ class Local(Output):
         except (FileNotFoundError, NotADirectoryError):
             return False
         except OSError:
-            return True  # a file server that is away for a moment
+            return True  # a file server may be away for a moment
 
     def _take(self, descriptor: int) -> str:
         try:
@@ -203,7 +203,7 @@ class Local(Output):
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
                 raise UsageError(f"{self.root} cannot be locked: {error.strerror}") from error
             raise _in_use(self.root, os.pread(descriptor, 4096, 0)) from None
-        if not same:  # the one before has ended this moment
+        if not same:  # the other process has ended this moment
             raise _in_use(self.root, b"")
         owner = _owner()
         try:
@@ -238,7 +238,7 @@ def _in_use(root: str, said: bytes) -> UsageError:
 
 
 class Remote(Output):
-    """A URL of fsspec. Objects appear whole; the lock is one with signs of life."""
+    """A URL of fsspec. Objects appear complete. The lock is an object that is renewed."""
 
     def __init__(self, root: str) -> None:
         self.root = root.rstrip("/")
@@ -296,7 +296,7 @@ class Remote(Output):
                 raise self._cannot(name, error) from error
 
     def _make_folder(self, name: str) -> None:
-        """Object stores have none, and would make a bucket instead."""
+        """Makes folders except on object stores, which would make a bucket instead."""
         protocol = self._system.protocol
         if not _STORES & {protocol, *(protocol if isinstance(protocol, tuple) else ())}:
             self._system.makedirs(self.path(name).rsplit("/", 1)[0], exist_ok=True)
@@ -319,7 +319,7 @@ class Remote(Output):
 
         def live() -> None:
             while self._is_held and not ended.wait(_BEAT):
-                with suppress(Exception):  # of a network
+                with suppress(Exception):  # errors of the network
                     self._is_held = token.encode() in self._held()
                     if self._is_held:
                         self._beat(owner)
@@ -352,13 +352,13 @@ class Remote(Output):
 
 def _is_alive(held: bytes) -> bool:
     try:
-        return abs(time.time() - float(json.loads(held)["beat"])) < _DEAD  # clocks are set back, too
+        return abs(time.time() - float(json.loads(held)["beat"])) < _DEAD  # clocks may be set back
     except (ValueError, KeyError, TypeError):
         return False
 
 
 def require_ours(output: Output) -> None:
-    """Raises UsageError when the results there are of another format, which would be mixed up."""
+    """Raises UsageError if the output has results of another format, which must not be mixed."""
     try:
         found = json.loads(output.read(ABOUT))
         number = found["format"]
@@ -369,7 +369,7 @@ def require_ours(output: Output) -> None:
             return
     except (ValueError, KeyError, TypeError):
         number = None
-    except Exception as error:  # of the place: no folder, no rights, no network
+    except Exception as error:  # no folder, no rights or no network
         why = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
         raise UsageError(f"{output.root}: {why}") from error
     if number != FORMAT:

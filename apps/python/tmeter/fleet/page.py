@@ -1,4 +1,4 @@
-"""One HTML page with a row for each model. All in it but the markup is from files of strangers."""
+"""One HTML page with a row for each model. All its texts come from untrusted files."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ th button{font:inherit;border:0;background:none;cursor:pointer;font-weight:bold;
 .weak{opacity:.6}nav{margin:.6em 0}nav button,nav input{font:inherit}
 """
 
-#: Rows of a page, and of all pages together: a browser opens these at once.
+#: Rows that are shown at a time, and in total, which a browser opens at once.
 _EACH, MOST = 100, 2_000
 
-#: Sorts all rows by the column that is clicked (numbers by `data-v`, other cells last), shows those whose
-#: text has the words that are typed, a page of them at a time.
+#: A click on a column sorts all rows (numbers by `data-v`, other cells last). The filter keeps rows whose text has
+#: the typed words. One page of rows is shown at a time.
 _SCRIPT = """
 const body = document.querySelector("tbody"), each = Number(body.dataset.each);
 const said = document.querySelector("#at"), words = document.querySelector("#words");
@@ -59,7 +59,7 @@ show();
 """
 
 def text(value: object) -> str:
-    """Fit for a page."""
+    """The text as HTML."""
     return html.escape(visible(value), quote=True)
 
 
@@ -76,7 +76,7 @@ def page(
     failed: int,
     total: int,
 ) -> str:
-    """Of the first `MOST` rows; `count` and `failed` are of the table, `total` of the models given."""
+    """The page of the first `MOST` rows. `count` and `failed` describe the whole table; `total` is the number of given models."""
     policy = (
         f"default-src 'none'; style-src {_hash(_STYLE)}; script-src {_hash(_SCRIPT)}; "
         "base-uri 'none'; form-action 'none'"
@@ -105,14 +105,14 @@ def page(
 <tbody data-each="{_EACH}">
 {body}
 </tbody></table>
-<p class="weak">tmeter {text(version)}. ≥: a lower bound, something in it has no figure. ~: rests on an assumption. –: no figure.
-The whole of it is in <a href="models.parquet">models.parquet</a> and in each model's report.</p>
+<p class="weak">tmeter {text(version)}. ≥: a lower bound, because a part has no figure. ~: rests on an assumption. –: no figure.
+All columns are in <a href="models.parquet">models.parquet</a> and in each model's report.</p>
 <script>{_SCRIPT}</script></body></html>
 """
 
 
 def _more(shown: int, count: int) -> str:
-    """How to find the rows that a browser would not open."""
+    """Names the file with the rows that the page leaves out, and a query."""
     if shown >= count:
         return ""
     query = "select model, error from read_parquet('models.parquet') where status = 'failed'"

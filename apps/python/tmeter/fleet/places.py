@@ -1,4 +1,4 @@
-"""Files where they lie: paths, http(s), members of zip and tar files, and whatever else fsspec reads."""
+"""Access to local files, http(s), members of zip and tar files, and all other URLs of fsspec."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from .scratch import scratch
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*(::|://)")
 _ARCHIVE = re.compile(r"^(zip|tar)://(.+?)::(.+)$", re.DOTALL)
-#: Bytes that are left free on a disk that a file is fetched to.
+#: Bytes that stay free on the disk to which a file is fetched.
 _SPARE = 64 << 20
 _BLOCK, _BUFFER, _CHUNK = 1 << 18, 1 << 16, 1 << 20
-#: Of libraries of clouds and archives: another try gives the same.
+#: Errors of cloud and archive libraries that another try would repeat.
 _PERMANENT = set(
     "NoCredentialsError PartialCredentialsError ProfileNotFound ParamValidationError BadZipFile ReadError".split()
 )
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-#: Files change their time in steps of the kernel's clock: within one, a change cannot be seen.
+#: The step of file times. A second change within one step is invisible.
 _TICK = 0.02
 
-#: One part of a GGUF file: its reader reads the others, too.
+#: One part of a split GGUF file. Its reader reads the others, too.
 _PART = re.compile(r"-(\d{5})-of-(\d{5}\.gguf)$")
 _OF_MODEL = (".json", ".safetensors", ".bin", ".pt", ".pth", ".pt2", ".ckpt", ".gguf")
 _MOST_IN_FOLDER = 20_000
 
-#: The names that fsspec's file systems give a file's version: S3, GCS, Azure, disks, SFTP, FTP, GitHub, Hugging Face.
+#: Keys of a file's version in fsspec's file systems: S3, GCS, Azure, disks, SFTP, FTP, GitHub, Hugging Face.
 _VERSIONS = (
     "ETag etag VersionId md5Hash generation mtime ino LastModified last_modified modify modified sha blob_id CRC"
 ).split()
@@ -62,7 +62,7 @@ def is_full(error: BaseException) -> bool:
 
 
 def file_system(url: str) -> tuple[Any, str]:
-    """fsspec's, and the path in it. Raises UsageError when a library for it is missing."""
+    """The file system of fsspec, and the path in it. Raises UsageError if a library for it is missing."""
     try:
         import fsspec
     except ImportError as error:
@@ -76,12 +76,12 @@ def file_system(url: str) -> tuple[Any, str]:
 
 def _opened(url: str) -> tuple[Any, str]:
     system, path = file_system(url)
-    system.invalidate_cache()  # facts are asked for when they may have changed
+    system.invalidate_cache()  # facts must be current
     return system, path
 
 
 def _failed(url: str, error: BaseException) -> Exception:
-    """A permanent error is a ModelError; a transient one (networks) is an OSError, and tried again."""
+    """Turns permanent errors into ModelError, and transient ones (networks) into OSError, which is tried again."""
     if isinstance(error, (ModelError, UsageError, OutputError)):
         return error
     if is_full(error):
@@ -111,7 +111,7 @@ def _asking(url: str) -> Iterator[None]:
 
 @contextmanager
 def _open(source: str, deadline: Deadline) -> Iterator[tuple[IO[bytes], int]]:
-    """A remote file for reading any part of it, and its size (-1: not known)."""
+    """A remote file that can be read at any position, and its size (-1: unknown)."""
     if _is_http(source):
         file = http.HttpFile(source, deadline)
         yield io.BufferedReader(file, _BUFFER), file.facts.size
@@ -152,7 +152,7 @@ def _member(found: re.Match[str], deadline: Deadline) -> Iterator[tuple[Any, str
 
 
 def read(source: str, most: int, deadline: Deadline | None = None) -> bytes:
-    """A small file, whole.
+    """The content of a small file.
 
     Raises:
         ModelError: it does not exist, cannot be read, or is larger than `most` bytes.
@@ -174,7 +174,7 @@ def read(source: str, most: int, deadline: Deadline | None = None) -> bytes:
 
 
 def _open_file(path: str) -> IO[bytes]:
-    """Opening a named pipe would wait for a writer."""
+    """Raises ModelError unless it is a regular file; opening a named pipe would wait for a writer."""
     file = open(path, "rb", opener=lambda p, flags: os.open(p, flags | os.O_NONBLOCK))
     if not stat_module.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
@@ -195,10 +195,10 @@ def _reason(error: BaseException) -> str:
 
 
 def missing(source: str, names: Iterable[str]) -> list[str]:
-    """Of these files beside it those that do not exist. A folder elsewhere is asked for once."""
+    """The names that do not exist in the folder of `source`. A remote folder is listed once."""
     if not is_url(source):
         return [name for name in names if not os.path.isfile(beside(source, name))]
-    if _is_http(source) or _ARCHIVE.match(source):  # no folders there: what is missing fails by itself
+    if _is_http(source) or _ARCHIVE.match(source):  # folders cannot be listed: a missing file fails later
         return []
     with _asking(source):
         there = within(STALL, source, lambda: _names_beside(source))
@@ -226,7 +226,7 @@ def beside(source: str, name: str) -> str:
 
 
 def name_of(source: str) -> str:
-    """The file's own name."""
+    """The file's name without its folder."""
     if (found := _ARCHIVE.match(source)) is not None:
         source = found[2]
     elif _is_http(source):
@@ -235,9 +235,9 @@ def name_of(source: str) -> str:
 
 
 def stamp(source: str, deadline: Deadline | None = None) -> str:
-    """Changes when the file does; `ABSENT`: no such file, empty: not to be had.
+    """A stamp that changes with the file; `ABSENT`: no such file; empty: unknown.
 
-    Of a path size, times and inode; of an object what its server tells: size, etag, version, time.
+    For a path: size, times and inode. For an object: size, etag, version or time, as its server reports them.
     """
     if not is_url(source):
         return _stamp_of_path(source)
@@ -279,9 +279,9 @@ def _stamp_of_file(path: str) -> str:
 
 
 def _stamp_of_folder(path: str) -> str:
-    """Of the models and configurations in it and in its folders, as of a diffusers pipeline.
+    """The stamp of the models and configurations in a folder and its subfolders, such as a diffusers pipeline.
 
-    A folder with more than a model's files has no stamp, so it is always read again.
+    A folder with too many files has no stamp, so it is always read again.
     """
     stamps: list[str] = []
     for where, folders, files in os.walk(path):
@@ -310,9 +310,9 @@ def _stamp_of_url(source: str, deadline: Deadline) -> str:
 
 
 def settle(source: str) -> None:
-    """Waits out the kernel's clock when the file has just been written, so that its stamp tells.
+    """Waits for the next step of file times if the file has just been written, so that its stamp is unique.
 
-    That clock may have been set back since, or be a file server's, which is ahead.
+    The wait is limited, because the clock may have been set back, or a file server's clock may be ahead.
     """
     if is_url(source):
         return
@@ -331,14 +331,14 @@ def settle(source: str) -> None:
 def local(
     source: str, cache: str | None, deadline: Deadline | None = None, headers: bool = False
 ) -> Iterator[Path]:
-    """The file on this machine, under its own name; fetched from a URL it is removed afterwards.
+    """The file on this machine under its own name. A file from a URL is removed afterwards.
 
     Args:
-        headers: no tensor is read: of formats whose headers are known these are fetched, and the rest is a hole.
+        headers: no elements are read. If the format is known, only headers are fetched, and the rest is a hole.
 
     Raises:
         ModelError: it does not exist.
-        OutputError: the disk that it is fetched to is full.
+        OutputError: the disk to which it is fetched is full.
         OSError: fetching broke off, or took too long.
     """
     if not is_url(source):
@@ -367,7 +367,7 @@ def _room(cache: str | None) -> Iterator[Path]:
 
 
 def _fetch_headers(source: str, target: Path, deadline: Deadline) -> bool:
-    """False: all of it is needed."""
+    """Fetches the headers into `target`; False: the whole file is needed."""
     read = [0]
 
     def fetched() -> bool:
@@ -403,7 +403,7 @@ class _Counted(io.RawIOBase):
 
 
 def _seeks(source: str, file: object) -> bool:
-    """Whether the file's end can be read without what is before it."""
+    """Whether the end of the file can be read without the bytes before it."""
     if isinstance(file, io.BufferedReader) and isinstance(file.raw, http.HttpFile):
         return file.raw.has_ranges
     return _ARCHIVE.match(source) is None
@@ -432,7 +432,7 @@ def _download(source: str, target: Path, deadline: Deadline) -> None:
         _require_room(source, size, target.parent)
         shutil.copyfileobj(answer, out, 1 << 20)
         if size is not None and out.tell() != size:
-            raise ConnectionError(f"{out.tell():,} of {size:,} bytes came")
+            raise ConnectionError(f"{out.tell():,} of {size:,} bytes arrived")
 
 
 def _copy(source: str, target: Path, deadline: Deadline) -> None:
@@ -442,9 +442,9 @@ def _copy(source: str, target: Path, deadline: Deadline) -> None:
 
 
 def _watched(deadline: Deadline, work: Callable[[], Any], come: Callable[[], int]) -> Any:
-    """Fetching in a thread that is left to itself when no byte comes, or time is up.
+    """Fetches in a thread, which is abandoned if no byte arrives, or when time is up.
 
-    come: bytes so far.
+    come: the number of bytes so far.
     """
     fetching = Call(work)
     fetching.start()
@@ -458,7 +458,7 @@ def _watched(deadline: Deadline, work: Callable[[], Any], come: Callable[[], int
         if now != size:
             moved, size = time.monotonic(), now
         elif time.monotonic() - moved > STALL:
-            raise TimeoutError(f"no byte came within {STALL:.0f} s")
+            raise TimeoutError(f"no byte arrived within {STALL:.0f} s")
 
 
 def _require_room(source: str, size: Any, folder: Path) -> None:

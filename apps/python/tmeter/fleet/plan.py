@@ -1,4 +1,4 @@
-"""What is to be analysed, of a million models in a few hundred megabytes: names, sources and numbers."""
+"""The work of a run. A million models take a few hundred megabytes: names, sources and numbers."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .units import Job, Unit, digest_of, file_name
 
 Place = Callable[[str], Mapping[str, float]]
 
-_AT_ONCE = 16  # indexes read at one time
-#: Models whose reports share one folder; more are spread over 256.
+_AT_ONCE = 16  # indexes that are read in parallel
+#: The most models whose reports share one folder. More are spread over 256 folders.
 _ONE_FOLDER = 10_000
 _MOST_UNITS, _MOST_REMOTE = 64, 8
 _MOST_BYTES = 256 << 20
-_BATCHES_EACH = 8  # of a worker, so that the last ones end at about the same time
+_BATCHES_EACH = 8  # per worker, so that all workers end at about the same time
 
 
 @dataclass
 class Sharded:
-    """A checkpoint's shards in order: names, marks of reports that are there, and what became of each."""
+    """A checkpoint's shards in order: names, marks of existing reports, and their ledger lines."""
 
     checkpoint: Checkpoint
     names: list[str]
@@ -40,7 +40,7 @@ class Sharded:
 
 
 class Plan:
-    """Models in the order given. One whose index is bad fails alone, before any of it is read."""
+    """The models in the given order. A model with a bad index fails alone, before its shards are read."""
 
     def __init__(self, named: Mapping[str, str], job: Job, place: Place | None) -> None:
         self.names: Sequence[str] = list(named)
@@ -54,13 +54,13 @@ class Plan:
 
     @property
     def total(self) -> int:
-        """Files: models, and shards of checkpoints."""
+        """The number of files: models, and shards of checkpoints."""
         lacking = len(self.same_as) + len(self.errors)
         shards = sum(len(s.names) - 1 for s in self.sharded.values())
         return len(self.names) - lacking + shards
 
     def _same(self) -> dict[int, int]:
-        """Models whose file is that of an earlier one, by whatever path."""
+        """Models with the same file as an earlier model, under any path."""
         first: dict[object, int] = {}
         same: dict[int, int] = {}
         for number, source in enumerate(self.sources):
@@ -68,7 +68,7 @@ class Plan:
             if not is_url(source):
                 try:
                     facts = os.stat(source)
-                    # Readers are chosen by the ending, too.
+                    # The ending matters, because it helps to choose the reader.
                     key = facts.st_dev << 64 | facts.st_ino, os.path.splitext(source)[1]
                 except (OSError, ValueError):
                     pass
@@ -94,7 +94,7 @@ class Plan:
                 return read_checkpoint(source, Deadline(self.job.timeout))
             except Error as error:
                 return error
-            except Exception as error:  # of a network, or of a library
+            except Exception as error:  # errors of the network or of a library
                 failure = error
                 if tries < self.job.retries:
                     time.sleep(0.2 * 2**tries)
@@ -123,7 +123,7 @@ class Plan:
         return self._unit(f"{name}\0{file}", beside(self.sources[number], file), report, number, shard)
 
     def merge(self, number: int) -> Unit:
-        """To be done when all shards have reports."""
+        """The merge of a model's shards, once all have reports."""
         sharded = self.sharded[number]
         shards = [
             (file, sharded.marks[i], self._shard(number, i).report) for i, file in enumerate(sharded.names)
@@ -137,7 +137,7 @@ class Plan:
         return f"reports/{folder}{file_name(name)}.json"
 
     def batches(self, units: Iterator[Unit], workers: int) -> Iterator[tuple[Unit, ...]]:
-        """Small files together: handing out and receiving costs the driver about as much as one."""
+        """Groups small files, because a batch costs the driver about as much as a single file."""
         most = min(_MOST_UNITS, max(1, self.total // (workers * _BATCHES_EACH)))
         batch: list[Unit] = []
         size = 0

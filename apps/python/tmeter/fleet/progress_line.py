@@ -1,4 +1,4 @@
-"""How far a run is, in one line."""
+"""The progress of a run in one line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EVERY = 0.2  # seconds
 
 
 class ProgressLine:
-    """On a terminal one line that changes; elsewhere a line now and then."""
+    """Prints progress: on a terminal one changing line, elsewhere a line at intervals."""
 
     def __init__(self, stream: TextIO, every: float | None = None) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""The result of a run, and opening it again."""
+"""The result of a run, and loading it again."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FleetResult:
-    """What `analyze` and `load` return.
+    """The result of `analyze` and `load`.
 
     Attributes:
         output: the folder with ``models.parquet``, ``index.html``, ``index.json``, ``reports/``; a
-            text when it is a URL.
-        models: a row for each model, in the order given: where it is from (``source``), ``status``
+            ``str`` if it is a URL.
+        models: a row for each model in the given order: its source (``source``), ``status``
             (``"ok"`` or ``"failed"``) with ``error`` and ``error_kind``, ``bytes`` of its files,
             ``seconds`` of workers (``fetch_seconds`` of them for fetching), ``tries`` of its files,
-            and each metric's total, with ``METRIC_status`` where it is not a plain number. More than
-            10,000 are read from the folder when they are asked for.
+            and each metric's total, with ``METRIC_status`` if it is not a plain number. More than
+            10,000 rows are read from the folder on access.
         metrics: id, title, unit and convention of each metric.
         warnings: notes for readers of the values.
-        total: models of the run; fewer are in `models` when it was interrupted.
+        total: number of models of the run; `models` has fewer if the run was interrupted.
     """
 
     output: Path | str
@@ -52,7 +52,7 @@ class FleetResult:
         return len(self.models) >= self.total
 
     def row(self, model: str) -> dict[str, Any]:
-        """Raises UsageError when there is no such model."""
+        """The row of a model. Raises UsageError if there is no such model."""
         found = next((row for row in self.models if row["model"] == model), None)
         if found is None:
             raise UsageError(f"there is no model {model!r} in this run")
@@ -77,7 +77,7 @@ class FleetResult:
             return Result.load(file.name)
 
     def require_all(self) -> None:
-        """Raises Error that names models which failed, and why."""
+        """Raises Error with the failed models and their reasons, if there are any."""
         failed = self.failed
         if failed:
             some = "\n".join(f"  {row['model']}: {row['error']}" for row in failed[:5])
@@ -85,7 +85,7 @@ class FleetResult:
             raise Error(f"{len(failed)} of {len(self.models)} models failed:\n{some}{more}")
 
     def frame(self) -> pandas.DataFrame:
-        """Indexed by model; figures that do not exist are ``<NA>``."""
+        """The rows as a data frame, indexed by model; missing figures are ``<NA>``."""
         from ..frames import frame_of
 
         rows = list(self.models)
@@ -99,13 +99,12 @@ class FleetResult:
 
 
 def load(output: str | os.PathLike[str]) -> FleetResult:
-    """The results in an output folder, without running anything.
+    """Loads the results in an output folder without running anything.
 
-    Of a run that was interrupted the models that were done; of one that was killed those of the table
-    before.
+    An interrupted run has the models done by then. A killed run has the table before it.
 
     Raises:
-        UsageError: there are no results, or those of another version of tmeter.
+        UsageError: the results are missing, or of another version of tmeter.
     """
     place = output_of(os.fspath(output))
     require_ours(place)

@@ -1,4 +1,4 @@
-"""A run: units go out, outcomes come in, and the table is made of the ledger's lines."""
+"""A run: hands out units, takes results, and makes the table from the ledger."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MOST_WARNINGS = 20
 
 
 class Run:
-    """Takes outcomes as they come, and makes of them what is asked for."""
+    """Records results as they arrive, and writes the table, the index and the page."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Run:
         count = len(plan.names)
         self._files, self._places = array("l", [-1]) * count, array("q", [-1]) * count
         self._schemas: dict[str, int] = {}  # ids of metrics → a file of the ledger that defines them
-        self._ends: dict[int, tuple[str, str]] = {}  # of checkpoints that failed: kind, message
+        self._ends: dict[int, tuple[str, str]] = {}  # failed checkpoints: kind, message
         self._warnings: dict[str, None] = {}
         self._start = time.monotonic()
         self._done = self._bytes = self._retried = self._fresh = 0
@@ -62,7 +62,7 @@ class Run:
     # Handing out
 
     def batches(self, workers: int) -> Iterator[Batch]:
-        """Files whose report is there already are passed over."""
+        """Batches of all files whose report does not exist yet."""
         for units in self._plan.batches(self._unknown(), workers):
             yield Batch(units, self._job, self._cpus)
             yield from self._merges()
@@ -93,7 +93,7 @@ class Run:
     # Taking in
 
     def take(self, unit: Unit, done: Done) -> list[Batch]:
-        """Raises OutputError when the output place is gone."""
+        """Raises OutputError if the output folder is gone."""
         self._output.require_held()
         if done.kind == UNSEEN:  # this machine sees its own folder
             (done,) = run_batch(Batch((unit,), self._job))
@@ -118,7 +118,7 @@ class Run:
         return [Batch((unit,), self._job, self._cpus) for unit in units]
 
     def _written(self, unit: Unit, done: Done) -> tuple[int, int]:
-        """Where in the ledger it is; what the worker could not write is written here."""
+        """The result's place in the ledger. It is written here if the worker could not write it."""
         if done.file:
             return self._ledger.number(done.file), done.place
         line = done.line or self._line(unit, done)
@@ -140,7 +140,7 @@ class Run:
         self._retried += 1
 
     def _note(self, unit: Unit, file: int, place: int, mark: str, kind: str, error: str) -> list[Unit]:
-        """The merge that has become possible by this."""
+        """Notes a result; returns the merge that it makes possible."""
         if unit.shards or unit.shard < 0:
             self._files[unit.number], self._places[unit.number] = file, place
         merges: list[Unit] = []
@@ -189,7 +189,7 @@ class Run:
     # The table
 
     def _rows(self, metrics: dict[str, Row], index: Index | None) -> Iterator[Row]:
-        """Of models that are done, in the order given."""
+        """The rows of finished models in the given order."""
         same_metrics: dict[str, frozenset[str]] = {}
         for number, name in enumerate(self._plan.names):
             first = self._plan.same_as.get(number, number)
@@ -211,7 +211,7 @@ class Run:
             yield row
 
     def _same_metrics(self, schema: str, metrics: dict[str, Row], name: str) -> frozenset[str]:
-        """The metrics that mean in this report what their columns mean."""
+        """The metrics whose convention in this report is that of their column."""
         same = set()
         for metric in self._ledger.metrics_of(schema, self._schemas.get(schema, -1)):
             column = metrics[metric["id"]]
@@ -225,7 +225,7 @@ class Run:
         return frozenset(same)
 
     def _facts(self, number: int) -> tuple[Row | None, tuple[Any, ...] | None]:
-        """The ledger's line, and the facts after model and source; none: it is not done."""
+        """The ledger's line, and the columns after model and source; None: the model is not done."""
         if (error := self._plan.errors.get(number)) is not None:
             failed = "failed", str(error), type(error).__name__, None, None, None, 0.0, 0.0, 0, None
             return None, failed
@@ -245,7 +245,7 @@ class Run:
 
         Raises:
             UsageError: every model failed by the same mistake of the caller.
-            OutputError: it cannot be written.
+            OutputError: a file cannot be written.
         """
         self._output.require_held()
         metrics: dict[str, Row] = {}
@@ -281,7 +281,7 @@ class Run:
         warnings: Iterable[str] = (),
         table: Row | None = None,
     ) -> None:
-        """Without `table` a reader looks for the rows: after a kill they are of this run or the one before."""
+        """Without `table` a reader searches for the rows. After a kill they may be those of the run before."""
         about = {
             "format": FORMAT,
             "tmeter": __version__,
@@ -300,7 +300,7 @@ class Run:
 
 
 def _metrics_before(output: Output) -> list[Row]:
-    """Of the table that stays until the run's own takes its place."""
+    """The metrics of the present table, which stays until this run replaces it."""
     try:
         found: list[Row] = json.loads(output.read(ABOUT))["metrics"]
         return found
@@ -309,7 +309,7 @@ def _metrics_before(output: Output) -> list[Row]:
 
 
 def _facts(entry: Row | None, files: list[Row], shards: int | None, end: tuple[str, str] | None) -> tuple[Any, ...]:
-    """As FACTS, from status on. `files`: the lines of the model's file, or of its shards."""
+    """The values of FACTS from status on. `files`: the lines of the model's file, or of its shards."""
     error: tuple[str | None, str | None] = end or (None, None)
     if end is None and entry is not None:
         error = entry.get("kind"), entry.get("error")
@@ -331,7 +331,7 @@ def _facts(entry: Row | None, files: list[Row], shards: int | None, end: tuple[s
 
 
 class _AllWrong:
-    """An option that is wrong is wrong for all: no row for each, but a mistake of the caller."""
+    """Detects a wrong option. It fails for all models and is reported once, as the caller's mistake."""
 
     def __init__(self) -> None:
         self.failed = self._usage = self._count = 0

@@ -1,4 +1,4 @@
-"""Keeps workers busy, and tries again what may go better another time."""
+"""Keeps workers busy, and repeats units after transient failures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONGEST_PAUSE = 5.0
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is.
+    """The progress of a run.
 
     Attributes:
         done: files analysed, those of an earlier run and failed ones included.
@@ -27,8 +27,8 @@ class Progress:
         bytes: of the files analysed in this run.
         seconds: since the run began.
         retried: how often a file was handed out again.
-        kinds: of the failures: class of the error, and how many.
-        fresh: files analysed in this run; the others were there already.
+        kinds: class of the error → number of failures.
+        fresh: files analysed in this run; the others have older results.
     """
 
     done: int
@@ -42,23 +42,23 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """Files a second, of this run."""
+        """Files per second in this run."""
         return self.fresh / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def left(self) -> float | None:
-        """Seconds, at this rate; None: not known yet."""
+        """Remaining seconds at this rate; None: unknown yet."""
         return (self.total - self.done) / self.rate if self.rate > 0 else None
 
 
 @dataclass(frozen=True)
 class Event:
-    """Of the batch that was started under `number`: units that are done, in order.
+    """News of the batch that was started under `number`: finished units in order.
 
     Attributes:
-        ended: there is no more of it.
-        lost: the worker died, or its machine, with the units that are not done.
-        suspect: whether the first lost unit was being worked on. Else any of them.
+        ended: the batch has ended.
+        lost: the worker or its machine died, and the remaining units with it.
+        suspect: whether the worker was at the first lost unit; otherwise at any of them.
     """
 
     number: int
@@ -69,11 +69,11 @@ class Event:
 
 
 class EngineLost(Error):
-    """The engine has ended, and runs no batch."""
+    """The engine has ended and cannot run batches."""
 
 
 class Engine(Protocol):
-    """Where batches run."""
+    """Runs batches."""
 
     @property
     def sees_all(self) -> bool:
@@ -81,23 +81,23 @@ class Engine(Protocol):
 
     @property
     def capacity(self) -> int:
-        """Batches worth handing out at one time."""
+        """The number of batches to hand out at a time."""
 
     def start(self, number: int, batch: Batch) -> None: ...
 
     def wait(self) -> list[Event]:
-        """Until something has happened. Raises EngineLost."""
+        """Waits for the next events. Raises EngineLost."""
 
     def close(self) -> None:
-        """Ends what still runs, and waits for its cleaning up."""
+        """Ends running batches and waits for their clean-up."""
 
 
-#: Takes the last end of a unit; what it returns is worth starting now.
+#: Takes the final result of a unit and returns batches that can start now.
 OnDone = Callable[[Unit, Done], Iterable[Batch]]
 
 
 class Schedule:
-    """One run. Each unit's last end goes to `on_done`, as soon as it is there."""
+    """One run. `on_done` receives the final result of each unit at once."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class Schedule:
         self._numbers = itertools.count()
 
     def run(self) -> None:
-        """Raises EngineLost, and OutputError when a worker could not write its results."""
+        """Raises EngineLost, or OutputError if a worker could not write its results."""
         running: dict[int, tuple[Batch, list[Done]]] = {}
         while True:
             while len(running) < self._engine.capacity and (batch := self._next(not running)):
@@ -157,7 +157,7 @@ class Schedule:
         heapq.heappush(self._later, (time.monotonic() + pause, next(self._numbers), again))
 
     def _lose(self, batch: Batch, units: tuple[Unit, ...], event: Event) -> None:
-        """A unit that ends every worker fails alone: those beside it are not blamed."""
+        """A unit that ends every worker fails alone; the other units of its batch are tried again."""
         if not units:
             return
         why = event.lost or Done(False, error="the worker gave no answer", kind="WorkerLostError", retry=True)

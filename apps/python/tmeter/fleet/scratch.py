@@ -1,7 +1,6 @@
-"""Temporary folders that the next run removes when their owner was killed.
+"""Temporary folders. The next run removes those whose owner was killed.
 
-A folder's owner holds a lock on a file beside it, which the kernel releases with the process,
-whatever killed it.
+A folder's owner holds a lock on a file beside it. The kernel releases the lock when the process ends in any way.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ _LOCK = ".lock"
 
 
 def _locked(path: str) -> int | None:
-    """A descriptor that holds the lock of this file; None: another process has it, or it is gone."""
+    """A descriptor that holds the lock of this file; None: another process holds it, or the file is gone."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError:
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.stat(path).st_ino == os.fstat(descriptor).st_ino:  # it was not swept meanwhile
+        if os.stat(path).st_ino == os.fstat(descriptor).st_ino:  # the file was not removed in between
             return descriptor
     except OSError:
         pass
@@ -36,7 +35,7 @@ def _locked(path: str) -> int | None:
 
 @contextmanager
 def scratch(where: str | None = None) -> Iterator[Path]:
-    """A folder, removed at the end, or by `sweep` of a later run."""
+    """A folder that is removed at the end, or by `sweep` of a later run."""
     parent = Path(where or tempfile.gettempdir())
     parent.mkdir(parents=True, exist_ok=True)
     lock = None
@@ -60,7 +59,7 @@ def _remove(path: Path, lock: int) -> None:
 
 
 def sweep(*folders: str | None) -> None:
-    """Removes the folders of processes that are gone; None: where temporary files are put."""
+    """Removes the folders of ended processes. None: in the folder for temporary files."""
     for folder in folders:
         try:
             names = os.listdir(folder or tempfile.gettempdir())

@@ -1,4 +1,4 @@
-"""The index of a sharded checkpoint: which files there are, and what must be in them."""
+"""The index of a sharded checkpoint: its files and the tensors of each."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ..errors import ModelError
 from .deadlines import Deadline
 from .places import missing, read, stamp
 
-_LARGEST_INDEX = 100_000_000  # bytes, as the native program
+_LARGEST_INDEX = 100_000_000  # bytes; the native program's limit
 _MOST_SHARDS = 10_000
 _NAMED = 3
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Shards by file name, each with the tensors it must have; stamp: of the index that says so."""
+    """Shards by file name, each with the tensors that it must have. stamp: of the index."""
 
     shards: dict[str, frozenset[str]]
     stamp: str = ""
@@ -28,11 +28,11 @@ def is_index(source: str) -> bool:
 
 
 def read_checkpoint(source: str, deadline: Deadline | None = None) -> Checkpoint:
-    """Every shard is looked for before any is analysed.
+    """Reads an index and checks that every shard exists.
 
     Raises:
         ModelError: it is not an index, names files elsewhere, or shards are missing.
-        OSError: a network failed.
+        OSError: the network failed.
     """
     known_by = stamp(source, deadline)
     weights = _weight_map(source, read(source, _LARGEST_INDEX, deadline))
@@ -79,7 +79,7 @@ def _some(names: list[str]) -> str:
 
 
 def require_tensors(shard: str, wanted: frozenset[str], report: dict[str, Any]) -> None:
-    """Raises ModelError when the index says of a shard what it does not hold."""
+    """Raises ModelError if the index lists tensors that the shard does not have."""
     lacking = sorted(wanted - {tensor["name"] for tensor in report["tensors"]})
     if lacking:
         raise ModelError(

@@ -1,4 +1,4 @@
-"""What a command line names: globs, folders, lists of files, URLs, names of libraries' models."""
+"""Expands the sources of a command line: globs, folders, lists of files, URLs, names of libraries' models."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .named import is_named
 from .places import file_system, is_url
 from .shards import is_index, read_checkpoint
 
-#: Endings that model files have; in a folder only these are taken.
+#: Endings of model files. Other files of a folder are ignored.
 ENDINGS = (".pt2", ".pt", ".pth", ".bin", ".ckpt", ".safetensors", ".gguf", ".index.json")
 _MAGIC = glob.has_magic
-#: The reader of the first part finds the others.
+#: Later parts of a file. The reader of the first part finds them.
 _LATER_PART = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$")
 _ANY_DEPTH = re.compile(r"(?:^|(?<=/))(?:\*\*/+)*\*\*(?:/+|$)")
 
@@ -45,7 +45,7 @@ class Found:
 
 
 def find(words: Iterable[str], lists: Iterable[str]) -> Found:
-    """Of `lists` each is a file with a source a line; ``-``: standard input.
+    """Each of `lists` is a file with one source per line; ``-``: standard input.
 
     Raises:
         UsageError: a glob or folder without a model, a list that cannot be read.
@@ -75,11 +75,11 @@ def _named_by(word: str) -> Iterator[str]:
     elif _MAGIC(word) and not os.path.exists(word) and not is_named(word):
         yield from sorted(p for p in _matches(word) if not os.path.isdir(p))
     else:
-        yield word  # a missing file is a row with its error
+        yield word  # a missing file becomes a row with an error
 
 
 def _matches(pattern: str) -> Iterator[str]:
-    """As `glob`, but ``**`` follows no link to a folder, as in a shell: links may lead round in circles."""
+    """Like `glob`, but ``**`` does not follow links to folders, as in a shell, because links may form a circle."""
     deep = _ANY_DEPTH.search(pattern)
     if deep is None:
         yield from glob.iglob(pattern)
@@ -93,7 +93,7 @@ def _matches(pattern: str) -> Iterator[str]:
 
 
 def _of_folder(folder: str) -> Iterator[str]:
-    """Shards that an index there names are that model's."""
+    """Leaves out shards that an index in the folder names."""
     for where, folders, files in os.walk(folder):
         folders.sort()
         models = [f for f in sorted(files) if f.endswith(ENDINGS) and not _LATER_PART.search(f)]
@@ -107,7 +107,7 @@ def _shards_of(index: Path) -> set[str]:
     try:
         return set(read_checkpoint(str(index)).shards)
     except (Error, OSError):
-        return set()  # a row with its error
+        return set()  # becomes a row with an error
 
 
 def _of_url(word: str) -> Iterator[str]:
@@ -137,7 +137,7 @@ def _read_list(name: str, found: Found) -> None:
 
 
 def _take_lines(file: BinaryIO, called: str, found: Found) -> None:
-    """Bytes that are not UTF-8 may be a file's name."""
+    """Decodes the lines of a list. Names of files may have bytes that are not UTF-8."""
     for number, line in enumerate(file, 1):
         line = line.strip(b" \t\r\n")
         if not line or line.startswith(b"#"):
@@ -151,5 +151,5 @@ def _take_lines(file: BinaryIO, called: str, found: Found) -> None:
 
 def _wrong_with(line: bytes) -> str:
     if any(byte < 32 or byte == 127 for byte in line):
-        return "a control character, so no path"
+        return "a control character, so not a path"
     return f"{len(line):,} bytes, more than a path has" if len(line) > 4096 else ""

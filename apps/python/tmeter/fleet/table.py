@@ -1,4 +1,4 @@
-"""The table of a run: a row for each model, as JSON lines and as Parquet, without holding it in memory."""
+"""The table of a run as JSON lines and Parquet: a row for each model. It is not held in memory."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Any, overload
 from .ledger import Row
 from .output import Output
 
-#: Columns of every row, before those of figures.
+#: Columns of every row, before the metrics.
 FACTS = (
     "model source status error error_kind report shards bytes seconds fetch_seconds tries nodes"
 ).split()
 _WHOLE = {"shards", "bytes", "tries"}
 _REAL = {"seconds", "fetch_seconds"}
-#: Units whose figures are whole numbers, for columns that have none.
+#: Units of integers, which give the type of a column without values.
 _COUNTS = {"count", "op", "byte"}
 
 ROWS_NAME, PARQUET_NAME = "models.jsonl", "models.parquet"
-#: Rows of a Parquet file; a table of more is a folder of such files.
+#: The most rows of a Parquet file. A longer table is a folder of such files.
 ROWS_EACH = 50_000
-#: Rows that are kept in memory; a larger table is read on demand.
+#: The most rows that are kept in memory. A longer table is read on demand.
 _IN_MEMORY = 10_000
-#: The place in the file is known of each row whose number is a multiple of this.
+#: The offset of every 256th row is kept.
 _STEP = 256
 
 
@@ -33,7 +33,7 @@ class Rows(Sequence[Row]):
     """The rows of ``models.jsonl``, in the order of the models."""
 
     def __init__(self, output: Output, count: int, places: array[int], size: int) -> None:
-        """places: of every 256th line; size: of the file."""
+        """places: offsets of every 256th line; size: bytes of the file."""
         self._output, self._count, self._places, self._size = output, count, places, size
         self._kept: list[Row] | None = None
         if count <= _IN_MEMORY:
@@ -41,9 +41,9 @@ class Rows(Sequence[Row]):
 
     @classmethod
     def read(cls, output: Output) -> Rows:
-        """Looks for the lines. Raises FileNotFoundError.
+        """Reads the file to find its lines. Raises FileNotFoundError.
 
-        Lines that are damaged at the end (a disk was full) do not count.
+        A cut line at the end (the disk was full) is ignored.
         """
         places = array("q")
         count = size = 0
@@ -59,7 +59,7 @@ class Rows(Sequence[Row]):
 
     @classmethod
     def opened(cls, output: Output, said: Any) -> Rows:
-        """By `about` of an earlier `Rows`, if it is of the file that is there. Raises FileNotFoundError."""
+        """Opens the file by `about` of an earlier `Rows`, if that describes it. Raises FileNotFoundError."""
         try:
             count, size, places = said["rows"], said["bytes"], array("q", said["places"])
             if size == output.size(ROWS_NAME) and len(places) == -(-count // _STEP):
@@ -70,7 +70,7 @@ class Rows(Sequence[Row]):
 
     @property
     def about(self) -> Row:
-        """By which it can be opened again at once."""
+        """Data by which `opened` opens the file without reading it."""
         return {"rows": self._count, "bytes": self._size, "places": self._places.tolist()}
 
     def __len__(self) -> int:
@@ -107,7 +107,7 @@ class Rows(Sequence[Row]):
 
 
 class Columns:
-    """The columns and the kinds of their values, noted row by row."""
+    """The columns and the types of their values, collected row by row."""
 
     def __init__(self, metrics: Sequence[Row]) -> None:
         self._metrics = list(metrics)
@@ -128,12 +128,12 @@ class Columns:
 
     @property
     def metrics(self) -> list[Row]:
-        """Metrics that apply to any row."""
+        """Metrics that apply to at least one row."""
         return [m for m in self._metrics if m["id"] in self._kinds or m["id"] in self.statuses]
 
     @property
     def names(self) -> list[str]:
-        """Of statuses only those where there are any."""
+        """All columns, without columns of statuses that are empty."""
         out = list(FACTS)
         for metric in self.metrics:
             out.append(metric["id"])
@@ -142,7 +142,7 @@ class Columns:
         return out
 
     def kind(self, name: str) -> type:
-        """int, float or str; the same in every part of the table."""
+        """int, float or str, the same in every part of the table."""
         metric = next((m for m in self.metrics if m["id"] == name), None)
         if metric is None:
             return int if name in _WHOLE else float if name in _REAL else str
@@ -153,7 +153,7 @@ class Columns:
 
 
 def write_rows(output: Output, rows: Iterable[Row], columns: Columns) -> Rows:
-    """``models.jsonl``."""
+    """Writes ``models.jsonl``."""
     places = array("q")
     count = size = 0
     with output.writing(ROWS_NAME) as new, open(new, "wb") as file:
@@ -167,7 +167,7 @@ def write_rows(output: Output, rows: Iterable[Row], columns: Columns) -> Rows:
 
 
 def write_parquet(output: Output, rows: Iterable[Row], count: int, columns: Columns) -> bool:
-    """``models.parquet``: of a large table a folder of files with one schema. False: without pyarrow."""
+    """Writes ``models.parquet``; a large table becomes a folder of files with one schema. False: pyarrow is missing."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -182,7 +182,7 @@ def write_parquet(output: Output, rows: Iterable[Row], count: int, columns: Colu
     for name in names:
         with (
             output.writing(name) as new,
-            open(new, "wb") as file,  # pyarrow takes no path that is not UTF-8
+            open(new, "wb") as file,  # pyarrow accepts UTF-8 paths only
             pyarrow.parquet.ParquetWriter(file, schema) as writer,
         ):
             written = 0
@@ -228,5 +228,5 @@ def _table(rows: Sequence[Row], columns: Columns, schema: Any) -> Any:
 
 
 def _storable(value: str) -> str:
-    """Names of files may hold bytes that are not UTF-8, which Parquet has no text for."""
+    """Replaces bytes that are not UTF-8, which names of files may have and Parquet's text may not."""
     return value.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""The messages to and from workers: plain data that travels between machines."""
+"""The messages to and from workers, as plain data."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from .deadlines import GRACE
 from .identity import Identity
 
 _LONGEST = 80
-#: How a report is made: by the native program.
+#: The function that makes a report: by the native program.
 REPORT = "tmeter.fleet.work:report_of"
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is the same for every file of a run.
+    """The common settings of all files of a run.
 
     Attributes:
         arguments: of the native program.
-        output: place of the results; a worker that sees this run's lock there writes them itself.
+        output: folder of the results; a worker that sees this run's lock there writes results itself.
         token: of that lock.
-        run: number of the run in that place.
+        run: number of the run in that folder.
         cache: folder for files fetched from URLs; None: the worker's temporary folder.
         timeout: seconds for fetching a file, for analysing it, and for merging.
-        retries: how often what may go better another time is tried again.
+        retries: how often a unit is tried again after a transient failure.
         reports: whether the whole report of each model is kept.
         identity_mark: the driver's own fingerprint of `identity`.
-        how: module and function that make a report of a file; others stand in for it in measurements.
+        how: module and function that make the report of a file; measurements replace it.
     """
 
     arguments: tuple[str, ...]
@@ -45,7 +45,7 @@ class Job:
 
     @property
     def hard_limit(self) -> float | None:
-        """Seconds after which a program that does not keep `timeout` is ended."""
+        """Seconds after which a program that exceeds `timeout` is ended."""
         return None if self.timeout is None else self.timeout + GRACE
 
 
@@ -54,14 +54,14 @@ class Unit:
     """One file to be analysed: a model, or a shard of one; or shards to be merged.
 
     Attributes:
-        key: of the ledger: the model's name, of a shard with the shard's.
-        source: path, URL, or name of a library's model; of a merge the index.
-        report: where its report goes, relative to the output place.
-        shards: of a merge: each shard's file, mark and report.
-        known: the mark of an earlier run, when only a worker can tell whether it still holds.
-        tries: this one included.
-        number, shard: of the model in the run, and of the shard in it.
-        place: Ray resources that lie where the file does, e.g. ``{"node:10.0.0.3": 0.01}``.
+        key: the model's name in the ledger, for a shard with the shard's name.
+        source: path, URL, or name of a library's model; for a merge the index.
+        report: name of its report, relative to the output folder.
+        shards: for a merge: each shard's file, mark and report.
+        known: the mark of an earlier run, if only a worker can determine whether it is valid.
+        tries: attempts, this one included.
+        number, shard: of the model in the run, and of the shard in the model.
+        place: Ray resources on the node of the file, e.g. ``{"node:10.0.0.3": 0.01}``.
     """
 
     key: str
@@ -84,18 +84,18 @@ class Batch:
 
 @dataclass(frozen=True)
 class Done:
-    """What became of a unit.
+    """The result of a unit.
 
     Attributes:
-        ok: there is a report.
-        kept: the report of an earlier run still holds.
-        retry: it may go better another time.
+        ok: the report exists.
+        kept: the report of an earlier run is still valid.
+        retry: the failure is transient.
         fatal: the output place cannot be written.
         line: of the ledger; empty when the worker has written it.
         report: likewise, compressed.
-        metrics: of the line's figures, where the line is; schema: their id.
-        file, place: where the worker has written the line.
-        about: lines for the reader of the figures.
+        metrics: definitions of the line's figures, if the line is here; schema: their id.
+        file, place: position of the line, if the worker has written it.
+        about: notes for readers of the figures.
     """
 
     ok: bool
@@ -116,12 +116,12 @@ class Done:
 
 
 def lost(why: str) -> Done:
-    """The worker died, or its machine."""
+    """The result of a unit whose worker or machine died."""
     return Done(False, error=why, kind="WorkerLostError", retry=True)
 
 
 def file_name(name: str) -> str:
-    """A plain file name, different for each name even where letters of another case are the same file."""
+    """A plain file name, unique for each name even on file systems that ignore case."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip(".")[:_LONGEST] or "model"
     if plain != name or plain != plain.lower():
         plain += "-" + digest_of(name)

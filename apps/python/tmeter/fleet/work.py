@@ -1,5 +1,5 @@
-"""The work of a worker on a batch. Imported on every machine: needs neither torch, but for models
-by name, nor Ray."""
+"""The work of a worker on a batch. It is imported on every machine and needs neither Ray nor, except for models by
+name, torch."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from .places import is_full, is_url, local, settle, stamp
 from .scratch import sweep
 from .units import Batch, Done, Job, Unit
 
-#: As in tmeter.source: a plugin was left out, and the report says so.
+#: As in tmeter.source: 5 means that a plugin was left out, which the report states.
 _ACCEPTED = (0, 5)
-#: How often a file that is replaced while it is read is read again.
+#: Attempts at a file that is replaced while it is read.
 READINGS = 3
-#: Kind of a merge that this machine cannot do, as it does not see the shards' reports.
+#: Kind of a failed merge on a machine that does not see the shards' reports.
 UNSEEN = "UnseenError"
-_AT_ONCE = 16  # questions to servers
+_AT_ONCE = 16  # parallel requests to servers
 _SWEEP_EVERY = 10.0  # seconds
 _LONGEST_ERROR = 2000
-#: The program's words for a file whose reader cannot be opened: the file, its kind, what helps.
+#: The program's message for a file whose reader cannot be opened: the file, its kind, the remedy.
 _READER_MISSING = re.compile(
     r"(?:.*\n)?(.+?): this is a ([^;]+); the plugin that reads it.+?(this tmeter reads .+)?$", re.DOTALL
 )
@@ -44,7 +44,7 @@ _READER_MISSING = re.compile(
 
 @dataclass(frozen=True)
 class Made:
-    """A report as text, and how it came about. size: bytes of the file, -1: not one file."""
+    """A report as text, and the facts of its making. size: bytes of the file; -1: not a single file."""
 
     report: str
     size: int = -1
@@ -52,15 +52,15 @@ class Made:
     messages: tuple[str, ...] = ()
 
 
-#: Source, job → report. Raises what `report_of` raises.
+#: Source, job → report. Raises the exceptions of `report_of`.
 How = Callable[[str, Job], Made]
 
 
 def report_of(source: str, job: Job) -> Made:
-    """By the native program.
+    """Makes the report of a source by the native program.
 
     Raises:
-        Error, OSError: as the program says, or the network.
+        Error, OSError: the program's error, or the network's.
     """
     start = time.monotonic()
     if is_named(source):
@@ -74,7 +74,7 @@ def report_of(source: str, job: Job) -> Made:
 
 
 def _size(path: Path) -> int:
-    """-1: not one file. A list may name many files that are gone; no program is started for them."""
+    """The file's size; -1: not a single file. Raises for missing files, so that no program is started for them."""
     try:
         facts = path.stat()
     except FileNotFoundError as error:
@@ -82,7 +82,7 @@ def _size(path: Path) -> int:
     except ValueError as error:
         raise ModelError(f"{path}: {error}") from error
     except OSError:
-        return -1  # the program says why
+        return -1  # the program reports the reason
     return facts.st_size if stat_module.S_ISREG(facts.st_mode) else -1
 
 
@@ -94,7 +94,7 @@ def _asked(path: Path, job: Job, more: tuple[str, ...], start: float, size: int)
 
 
 def run_batch(batch: Batch) -> Iterator[Done]:
-    """Each unit's end, in order. Never raises what another try, or another unit, could survive."""
+    """The result of each unit in order. Failures of one unit become its result and are not raised."""
     job = batch.job
     _sweep(job)
     results = _Results(job)
@@ -132,7 +132,7 @@ def _stamp(source: str, job: Job) -> str:
 
 
 def _stamps(batch: Batch) -> Iterator[str | None]:
-    """Stamps of remote files, asked for at one time. None: it is cheap, and taken just before reading."""
+    """Stamps of remote files, requested in parallel. None: a local file, whose stamp is taken before reading."""
     remote = [unit.source for unit in batch.units if is_url(unit.source) and not unit.shards]
     found: dict[str, str] = {}
     if remote:
@@ -142,7 +142,7 @@ def _stamps(batch: Batch) -> Iterator[str | None]:
 
 
 def _tried(unit: Unit, before: str | None, job: Job, output: Output | None) -> tuple[Row, str, Done]:
-    """The line of the ledger, the report, and the end without these."""
+    """The ledger's line, the report, and the result without these."""
     start = time.monotonic()
     entry: Row = {"key": unit.key, "source": unit.source, "tries": unit.tries}
     made: Made | None = None
@@ -151,7 +151,7 @@ def _tried(unit: Unit, before: str | None, job: Job, output: Output | None) -> t
         made, mark = _read(unit, before, job, output)
         if made is None:
             return entry, "", Done(True, kept=True, mark=mark)
-    except Exception as error:  # whatever a library raises costs this unit only
+    except Exception as error:  # any exception of a library fails this unit only
         mark = getattr(error, "mark", "")
         done = _failed(error)
     entry |= {
@@ -176,7 +176,7 @@ def _tried(unit: Unit, before: str | None, job: Job, output: Output | None) -> t
 
 
 def _read(unit: Unit, before: str | None, job: Job, output: Output | None) -> tuple[Made | None, str]:
-    """Figures are kept of the content that was read: a file, plugin or profile that changed meanwhile is read again."""
+    """Analyses a file again if it, a plugin or a profile changed during the analysis."""
     for _ in range(READINGS):
         settle(unit.source)
         mark = _mark(unit, _stamp(unit.source, job) if before is None else before, job)
@@ -199,7 +199,7 @@ def _read(unit: Unit, before: str | None, job: Job, output: Output | None) -> tu
 
 
 def _mark(unit: Unit, stamped: str, job: Job) -> str:
-    """Empty when it cannot be known what the file is."""
+    """The mark of a file's content and the way of analysis; empty if the content cannot be identified."""
     if not stamped:
         return ""
     if unit.shards:
@@ -228,7 +228,7 @@ def _failed(error: Exception) -> Done:
 
 
 def totals_of(report: Row) -> Row:
-    """A report's part in a row: each metric's total and status, copied."""
+    """The cells of a report: each metric's total and status."""
     root = report["modules"][0] if report["modules"] else {}
     return {
         "type": [root.get(k, "") for k in ("type", "qualified_type", "text")],
@@ -241,7 +241,7 @@ def totals_of(report: Row) -> Row:
 
 
 class _Results:
-    """Written to the output place where this process sees it, else handed back to the driver."""
+    """Writes results to the output folder if this process sees it; otherwise returns them to the driver."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -285,7 +285,7 @@ def _seen(job: Job) -> Output | None:
 
 
 def _is_ours(output: Output, job: Job) -> bool:
-    """The lock there is this run's: the folder is the driver's own, and the driver's run goes on."""
+    """Whether the folder holds this run's lock: it is the driver's folder, and its run is going on."""
     if not isinstance(output, Local):
         return True
     try:
@@ -298,7 +298,7 @@ _writers: dict[tuple[str, str, int], Writer] = {}
 
 
 def _writer_of(job: Job, output: Output) -> Writer:
-    """One for a process and a run."""
+    """One writer for each process and run."""
     key = job.output, job.token, os.getpid()
     if key not in _writers:
         for writer in _writers.values():

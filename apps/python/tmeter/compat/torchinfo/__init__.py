@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 class ModelStatistics:
-    """What ``summary`` returns; ``str`` and ``print`` give torchinfo's table.
+    """The result of ``summary``; ``str`` and ``print`` give torchinfo's table.
 
     Attributes:
         summary_list: the layers in the order they are called (``LayerInfo``).
         input_size: sizes of the inputs.
         total_params, trainable_params: elements.
-        total_mult_adds: as torchinfo counts them (docs/conventions.md), by the native program.
+        total_mult_adds: by torchinfo's convention (docs/conventions.md), counted by the native program.
         total_input, total_param_bytes: bytes.
-        total_output_bytes: twice the bytes of the results of layers with parameters, as torchinfo has it.
-        result: tmeter's own result; None when no inputs were given.
+        total_output_bytes: twice the bytes of the results of layers with parameters, as in torchinfo.
+        result: tmeter's own result; None if no inputs were given.
     """
 
     def __init__(
@@ -90,9 +90,9 @@ def summary(
     verbose: int | None = None,
     **kwargs: Any,
 ) -> ModelStatistics:
-    """Prints (``verbose=0``: does not) and returns the summary; the module is not run.
+    """Returns the summary and prints it unless ``verbose=0``. The module is not run.
 
-    Without inputs only layers and parameters are reported, as by torchinfo. ``device`` and
+    Without inputs only layers and parameters are reported, as in torchinfo. ``device`` and
     ``cache_forward_pass`` have no effect: nothing is run.
     """
     from .layers import layers_of_module, layers_of_report
@@ -126,7 +126,7 @@ def summary(
 
 
 def _plain(value: Any) -> str:
-    """torchinfo's settings may be members of its enums."""
+    """The value of a setting, which may be a member of torchinfo's enums."""
     return str(getattr(value, "value", value))
 
 

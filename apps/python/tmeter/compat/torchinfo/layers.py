@@ -1,4 +1,4 @@
-"""The layers of a model in torchinfo's order: one for each call, containers that are not called too."""
+"""The layers of a model in torchinfo's order: one for each call, and containers that are not called."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class LayerInfo:
     """One call of a module.
 
     Attributes:
-        class_name, var_name, depth, depth_index: as in the table's first column.
-        is_leaf_layer: nothing is inside. is_recursive: it has been called before.
+        class_name, var_name, depth, depth_index: the parts of the table's first column.
+        is_leaf_layer: it contains no layers. is_recursive: it has been called before.
         input_size, output_size, kernel_size: lists of sizes.
-        num_params, trainable_params, param_bytes: of the module with all that is inside.
-        output_bytes: of its first output. macs: mult-adds of this call with all that is inside.
+        num_params, trainable_params, param_bytes: of the module with everything inside.
+        output_bytes: of its first output. macs: mult-adds of this call with everything inside.
     """
 
     def __init__(self, var_name: str, module: nn.Module, depth: int, parent: LayerInfo | None) -> None:
@@ -60,7 +60,7 @@ class LayerInfo:
         return "Partial"
 
     def leftover_params(self) -> int:
-        """Parameters that no row inside shows: its own, and those of modules that are not called."""
+        """Parameters that no inner row shows: its own, and those of modules that are not called."""
         return self.num_params - self._shown_inside()
 
     def _shown_inside(self) -> int:
@@ -68,7 +68,7 @@ class LayerInfo:
 
 
 def _counted(module: nn.Module) -> Iterator[tuple[nn.Parameter, int]]:
-    """Parameters and their elements; of a pruned one those that its mask leaves."""
+    """Parameters and their elements. A pruned parameter counts the elements that its mask keeps."""
     for name, parameter in module.named_parameters():
         if not nn.parameter.is_lazy(parameter):
             yield parameter, _elements(module, name, parameter)
@@ -84,7 +84,7 @@ def _elements(module: nn.Module, name: str, parameter: nn.Parameter) -> int:
 
 
 def totals_of(model: nn.Module) -> tuple[int, int, int]:
-    """Parameters, those that learn, and bytes."""
+    """The numbers of parameters and trainable parameters, and their bytes."""
     whole = LayerInfo("", model, 0, None)
     return whole.num_params, whole.trainable_params, whole.param_bytes
 
@@ -95,7 +95,7 @@ def _kernel_size(module: nn.Module) -> Any:
 
 
 def layers_of_module(model: nn.Module, name: str) -> list[LayerInfo]:
-    """Without inputs: each module once, as it is registered."""
+    """The layers without inputs: each module once, in the order of registration."""
     made: list[LayerInfo] = []
 
     def visit(module: nn.Module, said: str, parent: LayerInfo | None) -> None:
@@ -108,10 +108,10 @@ def layers_of_module(model: nn.Module, name: str) -> list[LayerInfo]:
 
 
 def layers_of_report(model: nn.Module, name: str, report: Mapping[str, Any]) -> list[LayerInfo]:
-    """As the report's calls go."""
+    """The layers in the order of the report's calls."""
     rows = report["modules"]
     made: list[LayerInfo] = []
-    open_layers: dict[str, LayerInfo] = {}  # path → where what is inside belongs
+    open_layers: dict[str, LayerInfo] = {}  # path → layer that is the parent of those inside
     by_call: list[LayerInfo] = []
     seen: set[str] = set()
     for call in report["module_calls"]:
@@ -121,7 +121,7 @@ def layers_of_report(model: nn.Module, name: str, report: Mapping[str, Any]) -> 
         if outer is not None:
             _open_containers(made, open_layers, seen, model, outer, path)
         parent = None
-        if outer is not None:  # a module may call one that is registered elsewhere
+        if outer is not None:  # a module may call a module that is registered elsewhere
             parent = open_layers.get(path.rpartition(".")[0]) or by_call[call["parent"]]
         layer = _add(made, _module(model, path), row["name"] or name, parent)
         layer.is_recursive, layer.executed = path in seen, True
@@ -132,13 +132,13 @@ def layers_of_report(model: nn.Module, name: str, report: Mapping[str, Any]) -> 
         by_call.append(layer)
     first: dict[str, Any] = next(iter(report["outputs"]), {})
     if made and all(isinstance(n, int) for n in first.get("shape", [""])):
-        made[0].output_size = list(first["shape"])  # of several the first, as torchinfo has it
+        made[0].output_size = list(first["shape"])  # the first of several, as in torchinfo
     _measure(by_call, report)
     return _numbered(made)
 
 
 def _close(open_layers: dict[str, LayerInfo], path: str) -> None:
-    """Closes layers that do not enclose this path."""
+    """Closes the layers that do not enclose this path."""
     for other in [p for p in open_layers if p and not path.startswith(p + ".")]:
         del open_layers[other]
 
@@ -151,7 +151,7 @@ def _open_containers(
     outer: str,
     path: str,
 ) -> None:
-    """Lists of modules between a module and the one that calls it are never called themselves."""
+    """Adds lists of modules between a module and its caller, because they are never called themselves."""
     names = path.split(".")
     for length in range(1, len(names)):
         container = ".".join(names[:length])
@@ -206,7 +206,7 @@ def _measure(by_call: Sequence[LayerInfo], report: Mapping[str, Any]) -> None:
 
 
 def _take_output(layer: LayerInfo, first: Mapping[str, Any]) -> None:
-    """Of a layer the last operator's first result, call by call; the report has one for all calls."""
+    """The first result of the layer's last operator, for each call; the report has one for all calls."""
     if layer.is_leaf_layer or not layer.output_size:
         layer.output_size = [n for n in first["shape"] if isinstance(n, int)]
     elements = 1

@@ -37,7 +37,7 @@ class Look:
 
 
 def table(layers: Sequence[LayerInfo], total_params: int, look: Look) -> tuple[list[str], int]:
-    """Lines, the header first, and how wide it is."""
+    """The lines with the header first, and their width."""
     shown = [
         layer
         for layer in layers
@@ -103,7 +103,7 @@ def _or_nothing(value: object) -> str:
 
 
 def _weights(layer: LayerInfo, width: int, look: Look) -> list[str]:
-    """Each parameter on a line of its own, as verbose=2 has them."""
+    """One line for each parameter, as with verbose=2."""
     if layer.depth == 0 and not layer.is_leaf_layer:
         return []
     own = list(layer.module.named_parameters(recurse=False))

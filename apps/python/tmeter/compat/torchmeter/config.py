@@ -1,4 +1,4 @@
-"""How trees and tables look: torchmeter's settings, with its names and defaults."""
+"""The appearance of trees and tables: torchmeter's settings with its names and defaults."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
-#: Keys of the settings, by the place of their table; of levels each has the same.
+#: Keys of the settings by the path of their table. All levels have the same keys.
 _KNOWN: dict[str, tuple[str, ...]] = {
     name: (*keys, "repeat_footer") if name == "tree_repeat_block_args" else tuple(keys)
     for name, keys in _DEFAULTS.items()
@@ -86,7 +86,7 @@ _LEVEL_KEYS = tuple(_DEFAULTS["tree_levels_args"]["default"])
 
 
 def _checked(place: str, key: str) -> str:
-    """Where the settings below are. Raises UsageError for a key that is not known."""
+    """The path of the table below a key. Raises UsageError if the key is unknown."""
     inner = f"{place}.{key}" if place else key
     if place in _KNOWN:
         known: tuple[str, ...] = _KNOWN[place]
@@ -107,7 +107,7 @@ class Namespace(SimpleNamespace):
     """Settings as attributes; nested ones are namespaces again.
 
     Raises:
-        UsageError: a key that is not known is set; the known ones are named.
+        UsageError: an unknown key is set; the message names the known ones.
     """
 
     def __init__(self, place: str = "", **values: Any) -> None:
@@ -134,7 +134,7 @@ class Namespace(SimpleNamespace):
         return f"Namespace({', '.join(f'{k}={v!r}' for k, v in self.data_dict.items())})"
 
     def update(self, other: Mapping[str, Any] | Namespace, *, replace: bool = False) -> None:
-        """Takes over what is given; with `replace` nothing else stays."""
+        """Sets the given values; with `replace` all other settings are removed."""
         given = other.data_dict if isinstance(other, Namespace) else dict(other)
         for key in given:
             _checked(self._place, str(key))
@@ -162,7 +162,7 @@ def _plain(value: Any) -> Any:
 
 
 class Settings:
-    """One for all meters, as torchmeter's; `get_config` returns it."""
+    """The settings of all meters, as in torchmeter; `get_config` returns them."""
 
     def __init__(self) -> None:
         self.config_file: str | None = None
@@ -238,10 +238,10 @@ _settings = Settings()
 
 
 def get_config(config_path: str | None = None) -> Settings:
-    """The settings of all meters; with a path, as that file says.
+    """The settings of all meters; with a path, they are read from that file.
 
     Raises:
-        UsageError: the file cannot be read, or has settings that are not known.
+        UsageError: the file cannot be read, or has unknown settings.
     """
     if config_path is not None:
         before = _settings.config_file

@@ -1,4 +1,4 @@
-"""What trees, tables and summaries share of rich."""
+"""The common use of rich in trees, tables and summaries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...errors import UsageError
 
 
 def need_rich() -> None:
-    need("rich", "what is printed")
+    need("rich", "printing")
 
 
 def need(package: str, what: str) -> Any:
@@ -21,7 +21,7 @@ def need(package: str, what: str) -> Any:
 
 
 def box(name: Any) -> Any:
-    """A box of rich by its name; None: no lines."""
+    """One of rich's boxes by its name; None: no lines."""
     from rich import box as boxes
 
     if not isinstance(name, str):
@@ -46,7 +46,7 @@ def print_lines(what: Any, below: Any, pause: float) -> None:
         raise ValueError(f"render_interval must not be negative, got {pause}")
     console = Console()
     width = min(console.width, console.measure(what).maximum)
-    if not pause or not console.is_terminal:  # a file has no reader meanwhile
+    if not pause or not console.is_terminal:  # a pause is of no use in a file
         console.print(what)
         console.print(below, width=width)
         return
@@ -60,7 +60,7 @@ def print_lines(what: Any, below: Any, pause: float) -> None:
 
 
 def labelled(lines: Mapping[str, Any]) -> list[Any]:
-    """A ``rich.text.Text`` for each, with the colons below each other."""
+    """A ``rich.text.Text`` for each line, with aligned colons."""
     need_rich()
     from rich.text import Text
 
@@ -69,7 +69,7 @@ def labelled(lines: Mapping[str, Any]) -> list[Any]:
 
 
 def doubts(statistic: str, reasons: Sequence[str]) -> list[Any]:
-    """Why figures may be inaccurate, a ``rich.text.Text`` for each line."""
+    """Reasons why figures may be inaccurate: a ``rich.text.Text`` for each line."""
     from rich.text import Text
 
     if not reasons:
@@ -80,7 +80,7 @@ def doubts(statistic: str, reasons: Sequence[str]) -> list[Any]:
 
 
 def joined(lines: Sequence[Any]) -> Any:
-    """One ``rich.text.Text``, with numbers and names coloured as rich does in what it prints."""
+    """One ``rich.text.Text`` with rich's colours for numbers and names."""
     from rich.highlighter import ReprHighlighter
     from rich.text import Text
 
@@ -91,7 +91,7 @@ def joined(lines: Sequence[Any]) -> Any:
 
 
 def panels(named: Mapping[str, Any]) -> Any:
-    """Boxes side by side, a ``rich.columns.Columns``; the first has a colour of its own."""
+    """Boxes side by side: a ``rich.columns.Columns``. The first has its own colour."""
     need_rich()
     from rich.box import HORIZONTALS
     from rich.columns import Columns
@@ -105,7 +105,7 @@ def panels(named: Mapping[str, Any]) -> Any:
 
 
 def footer(texts: Sequence[Any]) -> Any:
-    """Texts side by side below a line, a ``rich.columns.Columns``."""
+    """Texts side by side below a line: a ``rich.columns.Columns``."""
     from rich.columns import Columns
     from rich.rule import Rule
     from rich.text import Text
@@ -120,7 +120,7 @@ _FILLED = (list, tuple, set, dict)
 
 
 def described(value: Any) -> Any:
-    """An input as a ``rich.text.Text``: shapes of tensors, what containers hold, with guides."""
+    """An input as a ``rich.text.Text``: shapes of tensors, and the items of containers with guides."""
     from rich.text import Text
 
     kind = type(value)
@@ -143,7 +143,7 @@ def described(value: Any) -> Any:
 
 
 def _plain(value: Any) -> tuple[str, str]:
-    """What stands for it, and its type."""
+    """The text for a value, and its type."""
     kind = type(value)
     if callable(value) and hasattr(value, "__name__") and not isinstance(value, type):
         return value.__name__, "function"
@@ -157,7 +157,7 @@ def _guides(width: int) -> list[str]:
 
 
 def _hanging(text: Any, marks: Sequence[str]) -> Any:
-    """The first mark before each line but the first; the last mark before the last line."""
+    """Puts the first mark before each line but the first, and the last mark before the last line."""
     from rich.text import Text
 
     first, *others = text.split("\n", allow_blank=True)

@@ -24,7 +24,7 @@ def with_unit(value: float, units: Units) -> str:
 
 
 class Number:
-    """Arithmetic and comparison with numbers go by the raw figure."""
+    """Arithmetic and comparison use the raw number."""
 
     @property
     def raw_data(self) -> float:
@@ -93,9 +93,9 @@ class Number:
 
 
 class Figure(Number):
-    """A count or a number of bytes; ``val`` is exact, and of all calls.
+    """A count or a number of bytes; ``val`` is exact and covers all calls.
 
-    Printed is the figure of one call, with the number of calls: ``200.70 K (×2)``.
+    Its text has the figure of one call and the number of calls: ``200.70 K (×2)``.
     """
 
     def __init__(self, val: int, units: Units = COUNT, calls: int = 1) -> None:
@@ -139,7 +139,7 @@ class Measured(Number):
         return " ± ".join(self._said(value) for value in self.val)
 
     def _said(self, value: float) -> str:
-        """Below the smallest unit torchmeter leaves it out; here the basic one stands: ``0.91 IPS``."""
+        """Unlike torchmeter, keeps the basic unit for small figures: ``0.91 IPS``."""
         said = with_unit(value, self._units)
         base = next(name for size, name in self._units if size == 1.0)
         return said if " " in said else f"{said} {base}"

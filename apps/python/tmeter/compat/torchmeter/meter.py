@@ -1,4 +1,4 @@
-"""`Meter`: a live model with figures, as torchmeter wraps one."""
+"""`Meter`: a live model with figures, like torchmeter's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NAMES = ("param", "cal", "mem", "ittp")
 
 
 class _Report(NamedTuple):
-    """What the native program says of one input."""
+    """The native program's figures for one input."""
 
     rows: Rows
     flops: Rows
@@ -34,10 +34,10 @@ def _setting(name: str) -> Any:
 
 
 class Meter:
-    """Wraps a model; other attributes and methods are the model's own.
+    """Wraps a model. Other attributes and methods are those of the model.
 
-    ``param`` needs nothing. ``cal`` and ``mem`` need to know an input: call the meter once, as you
-    would call the model. ``ittp`` runs and times the live model, each time it is asked for.
+    ``param`` needs no input. For ``cal`` and ``mem`` call the meter once, like the model, so that it knows
+    an input. ``ittp`` runs and times the live model at each access.
 
     Attributes:
         model: the underlying module.
@@ -73,7 +73,7 @@ class Meter:
     # The model behind it
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Runs the model, and remembers what it was called with."""
+        """Runs the model and remembers its arguments."""
         self.__dict__["_ipt"] = {"args": self._moved(args), "kwargs": self._moved(kwargs)}
         self.__dict__["_report"] = None
         return self.model(*self._ipt["args"], **self._ipt["kwargs"])
@@ -161,7 +161,7 @@ class Meter:
 
     @property
     def cal(self) -> CalMeter:
-        """torchmeter's MACs and FLOPs of the last input, counted by the native program.
+        """torchmeter's MACs and FLOPs for the last input, counted by the native program.
 
         Raises:
             RuntimeError: no input is known yet.
@@ -172,13 +172,13 @@ class Meter:
 
     @property
     def mem(self) -> MemMeter:
-        """Bytes of parameters, buffers and operators' outputs; raises as `cal`."""
+        """Bytes of parameters, buffers and operators' outputs; raises the same exceptions as `cal`."""
         found: MemMeter = self._statistic_of("mem", self._root)
         return found
 
     @property
     def ittp(self) -> IttpMeter:
-        """Inference time and throughput: runs the live model on its device, nothing is estimated.
+        """Inference time and throughput, measured on the live model's device.
 
         Raises:
             RuntimeError: no input is known yet.
@@ -210,7 +210,7 @@ class Meter:
     def _require_input(self, what: str) -> None:
         if not self._ipt["args"] and not self._ipt["kwargs"]:
             raise RuntimeError(
-                f"the input is not known: call the meter once, as the model, before asking for {what}"
+                f"the input is unknown: call the meter once, like the model, before using {what}"
             )
 
     def _analysed(self, what: str) -> _Report:
@@ -220,11 +220,11 @@ class Meter:
         found: _Report = self._report
         return found
 
-    # What is shown
+    # Trees, tables and texts
 
     @property
     def structure(self) -> Any:
-        """The module tree, a ``rich.tree.Tree``."""
+        """The module tree: a ``rich.tree.Tree``."""
         return self.tree_renderer()
 
     @property
@@ -236,7 +236,7 @@ class Meter:
 
     @property
     def tree_renderer(self) -> TreeRenderer:
-        """Draws `structure`; ``repeat_footer`` and ``fold_from`` are set there."""
+        """Draws `structure`; it has the settings ``repeat_footer`` and ``fold_from``."""
         found: TreeRenderer = self.__dict__["_draw_tree"]
         return found
 
@@ -248,7 +248,7 @@ class Meter:
 
     @property
     def model_info(self) -> Any:
-        """Name, device, signature and input, a ``rich.text.Text``."""
+        """Name, device, signature and input: a ``rich.text.Text``."""
         names = list(inspect.signature(self.model.forward).parameters)
         lines = {
             "Model": self._root.name,
@@ -259,7 +259,7 @@ class Meter:
         return joined([*labelled(lines), *_inputs(names, **self._ipt)])
 
     def stat_info(self, stat_or_statname: str | Statistics, *, show_warning: bool = True) -> Any:
-        """One statistic in a few lines, a ``rich.text.Text``."""
+        """One statistic in a few lines: a ``rich.text.Text``."""
         found = stat_or_statname
         if isinstance(found, str):
             found = self._statistics(found)
@@ -272,7 +272,7 @@ class Meter:
         return joined(lines + labelled(found.crucial_data) + doubts(found.name, warnings))
 
     def overview(self, *order: str, show_warning: bool = True) -> Any:
-        """The model and its statistics side by side, a ``rich.columns.Columns``.
+        """The model and its statistics side by side: a ``rich.columns.Columns``.
 
         Raises:
             ValueError: no such statistic.
@@ -372,7 +372,7 @@ class Meter:
 
 
 def _analyse(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Report:
-    """One export, two counts: torchmeter's MACs and its FLOPs are conventions of their own."""
+    """Counts one export twice, because torchmeter's MACs and FLOPs are different conventions."""
 
     def use(exported: Exported) -> list[dict[str, Any]]:
         return [

@@ -16,9 +16,9 @@ class Node:
 
     Attributes:
         node_id: as ``1.2.1``; the root is ``0``.
-        path: the dot path, by which the native report is looked up.
+        path: the dot path, the key of the native report.
         module, operation: the module itself.
-        repeat_winsz, repeat_time: where a run of alike neighbours begins: the neighbours of one repetition, and the repetitions; else 1.
+        repeat_winsz, repeat_time: where a run of equal neighbours begins: the neighbours of one repetition, and the repetitions; else 1.
     """
 
     node_id: str
@@ -31,7 +31,7 @@ class Node:
     repeat_winsz: int = 1
     repeat_time: int = 1
     _signature: tuple[object, ...] | None = None
-    _statistics: Callable[[str, Node], Any] | None = None  # the root's, of its meter
+    _statistics: Callable[[str, Node], Any] | None = None  # the root has the functions of its meter
 
     def _statistic(self, name: str) -> Any:
         root = self
@@ -43,22 +43,22 @@ class Node:
 
     @property
     def param(self) -> Any:
-        """As `Meter.param`, of this module."""
+        """Like `Meter.param`, for this module."""
         return self._statistic("param")
 
     @property
     def cal(self) -> Any:
-        """As `Meter.cal`, of this module."""
+        """Like `Meter.cal`, for this module."""
         return self._statistic("cal")
 
     @property
     def mem(self) -> Any:
-        """As `Meter.mem`, of this module."""
+        """Like `Meter.mem`, for this module."""
         return self._statistic("mem")
 
     @property
     def ittp(self) -> Any:
-        """As `Meter.ittp`, of this module; runs the model."""
+        """Like `Meter.ittp`, for this module; runs the model."""
         return self._statistic("ittp")
 
     @property
@@ -71,12 +71,12 @@ class Node:
 
     @property
     def module_repr(self) -> str:
-        """As PyTorch prints it; of a module with others inside the type."""
+        """PyTorch's text of the module; for a module with others inside, its type."""
         return str(self.module) if self.is_leaf else self.type
 
     @property
     def childs(self) -> OrderedDict[str, Node]:
-        """What is directly inside, by id."""
+        """The modules directly inside, by id."""
         return OrderedDict((child.node_id, child) for child in self.children)
 
     @property
@@ -102,13 +102,13 @@ class Node:
         }
 
     def walk(self) -> Iterator[Node]:
-        """This node, then what is inside, depth first."""
+        """This node, then all nodes inside, depth first."""
         yield self
         for child in self.children:
             yield from child.walk()
 
     def inside(self) -> Iterator[Node]:
-        """What is inside as torchmeter lists it: the children, then what is inside each."""
+        """The nodes inside in torchmeter's order: the children, then the nodes inside each."""
         yield from self.children
         for child in self.children:
             yield from child.inside()
@@ -133,8 +133,8 @@ class OperationTree:
     """The modules of a model as nodes, ``Meter.optree``.
 
     Attributes:
-        root: of the tree.
-        all_nodes: the root, then what is inside as `Meter.subnodes` lists it.
+        root: the root of the tree.
+        all_nodes: the root, then the nodes inside in the order of `Meter.subnodes`.
     """
 
     def __init__(self, model: nn.Module) -> None:

@@ -32,13 +32,13 @@ Rows = Mapping[str, Mapping[str, Any]]
 
 
 class Statistics:
-    """The common part of the four.
+    """The common base of the four statistics.
 
     Attributes:
         name: "param", "cal", "mem" or "ittp".
         detail_val: this node's rows.
-        rows: the table's rows, of all nodes but the model itself.
-        warnings: why figures may be inaccurate.
+        rows: the table's rows, for all nodes but the model itself.
+        warnings: reasons why figures may be inaccurate.
     """
 
     name = ""
@@ -51,7 +51,7 @@ class Statistics:
 
     @property
     def val(self) -> Any:
-        """A named tuple of the whole model's figures."""
+        """The whole model's figures as a named tuple."""
         raise NotImplementedError
 
     def _detail(self, node: Node) -> list[Any]:
@@ -64,7 +64,7 @@ class Statistics:
     @property
     def rows(self) -> list[Any]:
         nodes = list(self._root.walk())
-        # A model that is one layer has no other row.
+        # A model of a single layer has no other row.
         return [row for node in nodes[1:] or nodes for row in self._detail(node)]
 
     @property
@@ -102,7 +102,7 @@ class ParamsMeter(Statistics):
 
     @property
     def RegNum(self) -> Figure:
-        """Of the trainable parameters."""
+        """The elements of the trainable parameters."""
         learning = (p for p in self._root.module.parameters() if p.requires_grad)
         return Figure(sum(p.numel() for p in learning))
 
@@ -259,7 +259,7 @@ class MemMeter(FromReport):
 
 
 class IttpMeter(Statistics):
-    """Seconds, and inputs per second, of each module as measured in this process."""
+    """Seconds and inputs per second of each module, measured in this process."""
 
     name = "ittp"
     ov_fields = tb_fields = Timing._fields

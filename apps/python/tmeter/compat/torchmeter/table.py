@@ -22,7 +22,7 @@ _FORMATS = ("csv", "xlsx")
 
 @dataclass
 class Columns:
-    """The requested parts of a table; names and meaning are torchmeter's."""
+    """The requested parts of a table, with torchmeter's names and meanings."""
 
     raw_data: bool = False
     pick_cols: Sequence[str] = ()
@@ -74,7 +74,7 @@ def frame_of(statistics: Statistics, raw: bool) -> Any:
 
 
 def arranged(frame: Any, wanted: Columns) -> Any:
-    """Picked, excluded, renamed, and with the new column, in this order."""
+    """Picks, excludes and renames columns and adds the new one, in this order."""
     names = list(frame.columns)
     for name in (*wanted.pick_cols, *wanted.exclude_cols, *wanted.custom_cols):
         if name not in names and name in wanted.pick_cols:
@@ -126,10 +126,10 @@ def _text(value: Any, highlight: bool) -> Any:
 
 
 class TableRenderer:
-    """The tables of a meter, ``Meter.table_renderer``; called, one is drawn as `Meter.profile` does.
+    """The tables of a meter, ``Meter.table_renderer``. A call draws one, as `Meter.profile` does.
 
     Attributes:
-        stats_data: the frames drawn last, by statistic.
+        stats_data: the last drawn frames, by statistic.
     """
 
     valid_export_format = list(_FORMATS)
@@ -161,7 +161,7 @@ class TableRenderer:
         return draw(_raw(df) if show_raw else df, self._settings)
 
     def clear(self, stat_name: str | None = None) -> None:
-        """Forgets a frame, or all of them."""
+        """Removes a frame, or all frames."""
         if stat_name is None:
             self.stats_data.clear()
         else:
@@ -194,7 +194,7 @@ def _raw(frame: Any) -> Any:
 
 
 def save(frame: Any, wanted: Columns, stem: str) -> Path | None:
-    """As csv or xlsx, into a file, or into a folder under the model's name."""
+    """Writes csv or xlsx into a file, or into a folder under the model's name."""
     if wanted.save_to is None:
         return None
     path = Path(wanted.save_to)
@@ -211,7 +211,7 @@ def save(frame: Any, wanted: Columns, stem: str) -> Path | None:
             path = path.with_suffix("." + kind)
         part = path.with_name(f"{path.name}.part-{os.getpid()}")
         part.write_bytes(made)
-        part.replace(path)  # under its name only when it is whole
+        part.replace(path)  # the file gets its name once it is complete
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:

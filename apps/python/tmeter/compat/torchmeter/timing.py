@@ -1,4 +1,4 @@
-"""Times a live model, module by module: the one thing here that runs it and is measured in Python."""
+"""Times a live model module by module. This is the only part that runs the model and measures in Python."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .nodes import Node
 
 
 class Runs(NamedTuple):
-    """Of one module: the seconds of each run, and the inputs of a run, as torchmeter counts them:
-    dim 0 of the first tensor that the module is called with."""
+    """The measurements of one module: the seconds of each run, and the inputs of a run, counted as in torchmeter:
+    dim 0 of the module's first tensor argument."""
 
     seconds: list[float]
     inputs: int
@@ -25,10 +25,10 @@ class Runs(NamedTuple):
 def runs_by_module(
     root: Node, args: tuple[Any, ...], kwargs: dict[str, Any], *, warmup: int, repeat: int
 ) -> dict[str, Runs]:
-    """Dot path → runs: every module is run `repeat` times on what it is called with.
+    """Dot path → runs: every module is run `repeat` times on the arguments of its call.
 
     The model runs in evaluation mode without gradients. Training modes, buffers and the random
-    state are put back.
+    state are restored.
     """
     for name, value in (("ittp_warmup", warmup), ("ittp_benchmark_time", repeat)):
         if not isinstance(value, int) or isinstance(value, bool):
@@ -58,7 +58,7 @@ def _watched(root: Node, found: dict[str, Runs], repeat: int) -> Iterator[None]:
     def watch(node: Node) -> Any:
         def hook(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], _: Any) -> None:
             nonlocal busy
-            if busy:  # this call is a repeated one, of a module around it
+            if busy:  # this call is part of a repeated run of an enclosing module
                 return
             busy = True
             times = found.setdefault(node.path, Runs([], _inputs(args, kwargs))).seconds

@@ -1,4 +1,4 @@
-"""The operation tree, drawn by rich; neighbours that are alike are drawn once."""
+"""The operation tree, drawn by rich. Equal neighbours are drawn once."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _LETTERS = "xyijkabcdefghlmnopqrstuvwz"
 _DEFAULT_LABEL = "[b gray35](<node_id>) [green]<name>[/green] [cyan]<type>[/]"
 _PLACEHOLDER = re.compile(r"(?<!\\)<(.*?)(?<!\\)>")
 
-#: Text with placeholders, or a function that makes it of a node's attributes.
+#: Text with placeholders, or a function that makes it from a node's attributes.
 Template = str | Callable[..., "str | None"] | None
 
 
 def mark_repeats(root: Node, fold_from: int = 2) -> None:
-    """Sets ``repeat_winsz`` and ``repeat_time`` of the nodes at which runs begin; of others they are 1."""
+    """Sets ``repeat_winsz`` and ``repeat_time`` of the first node of each run; others have 1."""
     for node in root.walk():
         for times, run in _groups(node.children, fold_from):
             if times > 1:
@@ -29,7 +29,7 @@ def mark_repeats(root: Node, fold_from: int = 2) -> None:
 
 
 def _groups(nodes: Sequence[Node], fold_from: int) -> Iterator[tuple[int, Sequence[Node]]]:
-    """Runs of equal neighbours, or of equal patterns of neighbours: how often, and all of them."""
+    """Runs of equal neighbours, or of equal patterns of neighbours, with their repetitions."""
     keys = [node.signature for node in nodes]
     at = 0
     while at < len(nodes):
@@ -50,7 +50,7 @@ def _repeats(keys: Sequence[object], at: int, fold_from: int) -> tuple[int, int]
 
 
 def default_footer(attributes: Mapping[str, Any]) -> str:
-    """The ids for which the letter stands: ``Where x ∈ [1, 2]``, ``Where x = 1, 4, 7``."""
+    """The ids that the letter represents: ``Where x ∈ [1, 2]``, ``Where x = 1, 4, 7``."""
     first = int(str(attributes["node_id"]).rpartition(".")[2])
     window, times = int(attributes["repeat_winsz"]), int(attributes["repeat_time"])
     if window == 1:
@@ -59,12 +59,12 @@ def default_footer(attributes: Mapping[str, Any]) -> str:
 
 
 class TreeRenderer:
-    """Draws a tree: call it. One belongs to each meter, as ``Meter.tree_renderer``.
+    """Draws a tree when it is called. Each meter has one, ``Meter.tree_renderer``.
 
     Attributes:
         opnode: the root.
         loop_algebras: the letters for ids inside a repeated block.
-        fold_from: the smallest number of repetitions that are drawn once.
+        fold_from: the smallest number of repetitions that are folded into one.
     """
 
     loop_algebras = _LETTERS
@@ -89,7 +89,7 @@ class TreeRenderer:
 
     @property
     def default_level_args(self) -> Namespace:
-        """The settings of levels without their own."""
+        """The settings of levels that have none of their own."""
         found: Namespace = self.tree_levels_args.default
         return found
 
@@ -99,7 +99,7 @@ class TreeRenderer:
 
     @property
     def repeat_block_args(self) -> Namespace:
-        """The settings of the frame around what repeats; ``repeat_footer`` may be among them."""
+        """The settings of the frame around a repeated block; ``repeat_footer`` may be among them."""
         found: Namespace = self._settings.tree_repeat_block_args
         return found
 
@@ -112,10 +112,10 @@ class TreeRenderer:
 
     @property
     def repeat_footer(self) -> Template:
-        """Below what repeats: a text with placeholders, a function of the attributes, or None.
+        """The footer of a repeated block: a text with placeholders, a function of the attributes, or None.
 
         Raises:
-            RuntimeError: set to something else, or to a function of several arguments.
+            RuntimeError: set to another type, or to a function of several arguments.
         """
         return self._footer
 
@@ -132,7 +132,7 @@ class TreeRenderer:
         self._footer = value
 
     def resolve_attr(self, attr_val: Any) -> str:
-        """A placeholder's value as text; may be replaced."""
+        """A placeholder's value as text. Users may replace this function."""
         return str(attr_val)
 
     def __call__(self) -> Any:
@@ -166,7 +166,7 @@ class TreeRenderer:
                 self._add(tree, child, prefix + child.place, level, letters)
 
     def _block(self, nodes: Sequence[Node], times: int, prefix: str, level: int, letters: int) -> Any:
-        """What repeats, once, in a frame that says how often and for which numbers."""
+        """Draws a repeated block once, in a frame with the number of repetitions and the ids."""
         from rich.console import Group
         from rich.panel import Panel
         from rich.rule import Rule
@@ -197,7 +197,7 @@ class TreeRenderer:
         return Panel(Group(*inside, fit=True), **{**look, "box": box(look.get("box"))})
 
     def _level(self, level: int) -> dict[str, Any]:
-        """As in torchmeter, settings of a level replace those of `default`, but for the label."""
+        """As in torchmeter, the settings of a level replace those of `default`, except for the label."""
         levels = self.tree_levels_args.data_dict
         default: dict[str, Any] = levels.get("default", {})
         found: dict[str, Any] = {"label": default.get("label"), **levels.get(str(level), default)}

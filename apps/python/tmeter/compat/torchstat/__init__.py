@@ -17,11 +17,11 @@ def stat(model: Any, input_size: tuple[int, ...], query_granularity: int = 1) ->
     Args:
         model: a live module or the path of a file.
         input_size: without the batch, e.g. ``(3, 224, 224)``.
-        query_granularity: 1 for all layers; N puts together the layers of modules that are N levels
+        query_granularity: 1 for all layers; N combines the layers of modules that are N levels
             high, as torchstat does.
 
-    MAdd and Flops are torchstat's formulas (docs/conventions.md), shapes are without the batch, and
-    ``duration[%]`` is measured by running the model for a second. It is ``-`` where it cannot be run.
+    MAdd and Flops follow torchstat's formulas (docs/conventions.md). Shapes are without the batch.
+    ``duration[%]`` is measured by running the model for a second; ``-``: the model cannot be run.
     """
     print(table(_measured(model, (Shape((1, *input_size)),)), query_granularity))
 

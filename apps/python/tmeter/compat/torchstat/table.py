@@ -1,4 +1,4 @@
-"""torchstat's table: a row for each layer, a total, and five lines of totals below."""
+"""torchstat's table: a row for each layer, a total, and five lines of totals below it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HEADS = (
     "duration[%]",
     "MemR+W(B)",
 )
-_BYTES = 4  # torchstat takes every element for a float
+_BYTES = 4  # torchstat treats every element as a float
 
 
 def table(result: Result, granularity: int = 1) -> str:
@@ -51,7 +51,7 @@ def table(result: Result, granularity: int = 1) -> str:
 
 
 def collected(root: ModuleNode, granularity: int) -> list[ModuleNode]:
-    """Modules of that height, and lower ones that have a sibling as high (torchstat/stat_tree.py).
+    """Modules of this height, and lower ones with a sibling of it (torchstat/stat_tree.py).
 
     A leaf is 1 high. Modules that were not called have no row.
     """
@@ -77,7 +77,7 @@ def _number(node: ModuleNode, metric: str) -> Any:
 
 
 def _shape(text: str | None) -> list[int]:
-    """``"[1, 3, 224, 224]"`` without the batch."""
+    """The shape ``"[1, 3, 224, 224]"`` without the batch."""
     try:
         return [int(n) for n in json.loads(text or "[]")[1:]]
     except (ValueError, TypeError):
@@ -85,13 +85,13 @@ def _shape(text: str | None) -> list[int]:
 
 
 def _memory(node: ModuleNode) -> float:
-    """MB of the outputs of the layers inside, which torchstat counts for in-place layers, too."""
+    """MB of the outputs of the layers inside. Like torchstat, counts in-place layers, too."""
     leaves = [n for n in node.walk() if n.is_leaf and n.output_size]
     return sum(prod(_shape(n.output_size)) * _BYTES for n in leaves) / 2**20
 
 
 def _first(node: ModuleNode, get: Callable[[ModuleNode], str | None], order: int) -> list[int]:
-    """A module's own shape, else that of its first or last part."""
+    """The module's own shape or, without one, that of its first or last part."""
     while get(node) is None and node.children:
         node = node.children[order]
     return _shape(get(node))
