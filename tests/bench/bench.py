@@ -1,4 +1,4 @@
-"""How long tmeter takes, how much memory, and beside which other tools.
+"""Measures the time and memory of tmeter beside other tools.
 
     /usr/bin/python3 bench.py --tmeter build/release/bin/tmeter --python VENV/bin/python \\
         --output docs/benchmarks.md
@@ -79,7 +79,7 @@ def tools_section(options) -> list[str]:
 
 
 def budget_section(options) -> list[str]:
-    """The table of `./dev budget`, a million operators included."""
+    """The table of `./dev budget`, including a million operators."""
     lines = ["## Budgets", "",
              "`./dev budget --all`: the best of several runs counts, as other work on a machine only adds; throughput is 2 × size / processor "
              "time. The tests check the same limits.", "", *budget.HEAD]
@@ -87,7 +87,7 @@ def budget_section(options) -> list[str]:
 
 
 def scaling_section(options) -> list[str]:
-    """Synthetic ``.pt2`` files of growing size: time should be linear in operators."""
+    """Synthetic ``.pt2`` files of growing size: time should grow linearly with the operators."""
     lines = [
         "## Large graphs",
         "",
@@ -111,7 +111,7 @@ def scaling_section(options) -> list[str]:
 
 
 def running_section(options) -> list[str]:
-    """The times of a model that tmeter runs, by its own report; LibTorch's own forward is executor_bench.cpp's."""
+    """Times of a run from tmeter's report; executor_bench.cpp times LibTorch's own forward."""
     lines = ["## Running", "",
              "`--inference` with random weights: the median of whole runs, beside the prediction of `--hardware auto`.", "",
              "| model | operators | measured | predicted |", "|---|--:|--:|--:|"]
@@ -150,7 +150,7 @@ def failures(cases: list[Case]) -> list[str]:
 
 
 def large_file(folder: Path, nodes: int) -> Path:
-    """Made by another process: it takes a gigabyte that this one would keep."""
+    """Made by another process, because this process would keep the gigabyte that it takes."""
     path = folder / f"large_{nodes}.pt2"
     if not path.exists():
         script = str(HERE / "make_large.py")
@@ -160,7 +160,7 @@ def large_file(folder: Path, nodes: int) -> Path:
 
 
 def answer_of(options, case: Case) -> tuple[str, str]:
-    """Parameters and multiply-adds as the tool itself states them; tmeter in a run of its own,
+    """Parameters and multiply-adds as the tool itself states them; tmeter in a separate run,
     because the measured one prints for humans."""
     if match := re.search(r"params=(\d+) macs=(\d+)", case.output):
         return f"{int(match[1]):,}", f"{int(match[2]):,}"

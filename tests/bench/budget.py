@@ -1,10 +1,10 @@
-"""What tmeter may cost: time, memory and throughput of whole processes, one row of a table each.
+"""Budgets of tmeter: time, memory and throughput of whole processes, one table row each.
 
     python3 tests/bench/budget.py --tmeter build/release/bin/tmeter [--all]
 
 Prints the table and exits with 1 if a budget is exceeded. `--all` adds the rows that take minutes (a million operators).
-The best run of a row counts: other work on a machine only ever adds. Runs stop as soon as the budget holds. Where the machine
-is slower than the one the budgets were set on, limits of time grow in proportion (`slowness` measures two fixed pieces of work).
+The best run of a row counts, because other work on the machine only adds time. Runs stop as soon as the budget holds. If the machine
+is slower than the reference machine, limits of time grow in proportion (`slowness` measures two fixed tasks).
 """
 import argparse
 import random
@@ -70,14 +70,14 @@ class Measured:
     megabytes: float
     rate: float
     slowness: float
-    missed: list  # the limits that do not hold, in words
+    missed: list  # descriptions of the exceeded limits
 
 
 def slowness():
     """How much slower than the reference machine this one is at the moment; at least 1.
 
-    Compression stays within the first caches. A compiler waits for memory, faults pages in and starts processes, as tmeter does.
-    A machine may be slow at the second alone: docs/dev/large-graphs.md, "The speed of a machine".
+    Compression stays within the first caches. A compiler waits for memory, faults pages in and starts processes, like tmeter.
+    A machine may be slow at the second task alone: docs/dev/large-graphs.md, "The speed of a machine".
     """
     with tempfile.TemporaryDirectory() as folder:
         compilation = compile_fixed_file(Path(folder))

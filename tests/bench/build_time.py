@@ -1,12 +1,12 @@
-"""What compiling tmeter costs, in CPU time.
+"""Measures the CPU time of a build.
 
     /usr/bin/python3 build_time.py [--source DIR] [--torch DIR] [--jobs 2] \\
         [--output docs/dev/build.md]
 
 Builds DIR (any commit's working tree; default this one) from nothing in a temporary folder and without
-a compiler cache: first what `./dev demo` needs, then the unit tests on top. Wall time says little
-on a shared machine; CPU time too grows there, so that a fixed file is compiled before and after,
-and its own time is stated beside the others. Replaces the section "Current" at the end of the page.
+a compiler cache: first what `./dev demo` needs, then the unit tests on top. Wall time is unreliable
+on a shared machine. CPU time grows there, too, so a fixed file is compiled before and after, and its
+time is stated beside the others. Replaces the section "Current" at the end of the page.
 """
 
 import argparse
@@ -75,7 +75,7 @@ def section(times: list, gauge: list, options: argparse.Namespace) -> str:
 
 
 def kept_section(page: Path) -> str:
-    """The section as the page has it, or nothing."""
+    """The section on the page, or an empty text."""
     text = page.read_text() if page.exists() else ""
     return text[text.index(HEADING):] if HEADING in text else ""
 

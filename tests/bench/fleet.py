@@ -1,9 +1,9 @@
 """The cost of fleets: models a second, and the share of distributing, recording and merging. For docs/fleet.md.
 
     VENV/bin/python fleet.py [--models N] [--weights FILE] [--ray]
-    VENV/bin/python fleet.py --small N      N small files: what a fleet costs beyond the program, 6 ms each at most
+    VENV/bin/python fleet.py --small N      N small files: the cost of a fleet beyond the program, at most 6 ms each
 
-CPU seconds are of this process and all it has waited for; they are what counts on a machine with other work.
+CPU seconds include this process and its children; other work on the machine hardly changes them.
 """
 
 import argparse
@@ -114,7 +114,7 @@ def small(count: int) -> None:
 
 
 def shards(root: Path) -> None:
-    """A checkpoint of 200 shards with 20 tensors each: what merging costs."""
+    """A checkpoint of 200 shards with 20 tensors each: the cost of merging."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
     from shards import write
 

@@ -1,9 +1,9 @@
-"""A fleet's processes killed at random moments: resumed results equal those of one quiet run, and nothing is left.
+"""Kills a fleet's processes at random moments: resumed results equal those of an undisturbed run, and no process or file is left.
 
     VENV/bin/python fleet_kills.py [--times N] [--ray] [--seed N]
 
 Each time a run of 40 files (paths and URLs, one sharded checkpoint) starts on an empty folder; the driver, a worker, its
-program or (with --ray) the raylet is killed by SIGKILL or SIGTERM at a random moment, and runs follow until one is whole.
+program or (with --ray) the raylet is killed by SIGKILL or SIGTERM at a random moment, and runs follow until one is complete.
 """
 
 import argparse
@@ -23,11 +23,11 @@ FIXTURES = HERE.parent / "fixtures"
 sys.path.insert(0, str(HERE.parent / "python"))
 from shards import cut  # noqa: E402
 
-#: Facts of how a run went, not of its models.
+#: Facts of the run, not of its models.
 PASSING = {"seconds", "fetch_seconds", "tries", "nodes"}
 
 
-#: By the command line of a process. Ray ends a node with its agents, so these stand for the raylet.
+#: Patterns of command lines. Ray ends a node with its agents, so these represent the raylet.
 KINDS = (
     ("raylet", lambda name: "/raylet " in name or (name.startswith("ray::") and "Agent" in name)),
     ("worker", lambda name: "fleet.worker" in name or name.startswith("ray::")),
@@ -44,7 +44,7 @@ def rows_of(output):
 
 
 def reports_of(output, rows):
-    """Without the time that the analysis took, and the path where the file was fetched to."""
+    """The report without the time of the analysis and the path of the fetched file."""
     out = {}
     for row in rows:
         report = json.loads((output / row["report"]).read_text())
@@ -62,7 +62,7 @@ def differences(rows, quiet, reports, quiet_reports):
 
 
 def family(pid):
-    """A process and all that it has started."""
+    """A process and all its descendants."""
     parents = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -84,7 +84,7 @@ def family(pid):
 def family_alive(processes):
     for pid, name in processes.items():
         try:
-            if Path(f"/proc/{pid}/cmdline").read_bytes():  # empty: it has ended, and is waited for
+            if Path(f"/proc/{pid}/cmdline").read_bytes():  # empty: a zombie
                 yield pid, name.strip()
         except OSError:
             pass

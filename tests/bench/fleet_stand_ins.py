@@ -1,8 +1,8 @@
-"""The driver's cost at any number of tasks, by stand-ins: a worker sleeps and writes a report's row of real size.
+"""The driver's cost for any number of tasks. Stand-ins for analyses sleep and write a row of real size.
 
     VENV/bin/python fleet_stand_ins.py [--tasks N] [--sleep SECONDS] [--ray] [--output DIR] [--checks]
 
-Prints the driver's processor time and memory for each task, and how long the results take to open. `--checks` exits 1
+Prints the driver's processor time and memory for each task, and the time to open the results. `--checks` exits 1
 unless a task costs the driver at most 1 ms, the driver holds at most 1 GB, and results open within 2 s.
 """
 
@@ -32,11 +32,11 @@ def template():
 
 
 def pretend(source, job):
-    """Stands in for `tmeter.fleet.work:report_of`; the name says how long to sleep."""
+    """Replaces `tmeter.fleet.work:report_of`; the file's name has the seconds to sleep."""
     from tmeter.fleet import identity
     from tmeter.fleet.work import Made
 
-    identity._MOMENT = 1.0  # plugins are looked at once a second: the driver is measured, not the workers
+    identity._MOMENT = 1.0  # plugins are checked once a second only, because the driver is measured, not the workers
     if seconds := float(source.rsplit("/", 1)[-1].split("-")[0]):
         time.sleep(seconds)
     return Made(template(), 1_000_000)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What ten report formats from one run take beside the text alone, on a ResNet-50.
+"""Compares a run that writes ten report formats with one that writes text alone, on a ResNet-50.
 
 usage: formats.py --tmeter TMETER [--repeat 40] [MODEL]
 
-Whole processes, alternating, so that a slow minute falls on both; then each format alone with text, to
-see which takes what. Wall time and the processor time of all of tmeter's processes; medians and fastest.
+Runs alternate, so that a slow minute affects both. Then each format runs alone with text, to
+show its share. Prints medians and minima of wall time and of the processor time of all processes.
 """
 import argparse
 import os
@@ -18,11 +18,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 RESNET = HERE.parent / "fixtures/models/resnet50.pt2"
 FILES = {"json": "json", "xml": "xml", "html": "html", "csv": "csv", "markdown": "md", "dot": "dot",
          "netron": "netron.json", "full-text": "txt", "fvcore-json": "fvcore.json"}
-BUDGET = 0.060  # seconds that ten formats may take more than one
+BUDGET = 0.060  # seconds that ten formats may add
 
 
 def run(command):
-    """Wall seconds and processor seconds, children that were waited for included."""
+    """Wall seconds and processor seconds, including children."""
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)

@@ -1,9 +1,8 @@
 """Runs one command and prints its seconds, peak KiB and processor seconds: ``python3 -I -S launch.py COMMAND...``
 
-A process of its own, and a small one, because Linux carries the peak memory from before ``exec``
-over: a command seems to need at least what its parent brings into the child. Here that is 5 MB;
-forked from a grown interpreter it would be more than tmeter takes. The command's standard
-output goes to the file that the environment variable LAUNCH_OUTPUT names.
+It is a separate, small process, because Linux keeps the peak memory from before ``exec``: a command seems to need at
+least the memory of its forked parent. Here that is 5 MB; forked from a large interpreter it would be more than tmeter's
+own peak. The command's standard output goes to the file in the environment variable LAUNCH_OUTPUT.
 """
 
 import os

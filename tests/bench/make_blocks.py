@@ -10,7 +10,7 @@ from gguf_writer import model  # noqa: E402
 
 SIDE, MATRICES = 4096, 8
 SCALE = struct.pack("<e", 0.01)
-# Type → its number, elements of a block, the parts of a block: bytes as they are, or how many are random.
+# Type → its number, elements of a block, the parts of a block: fixed bytes, or a number of random ones.
 TYPES = {"Q4_K": (12, 256, (SCALE, SCALE, 12, 128)), "Q6_K": (14, 256, (128, 64, 16, SCALE)), "Q8_0": (8, 32, (SCALE, 32))}
 
 

@@ -3,7 +3,7 @@
     python3 make_large.py NODES OUTPUT.pt2 [--template FILE.pt2]
 
 The template is a one-layer GPT-2 that torch.export wrote; its block is copied with new names and
-chained until the graph has about NODES nodes. So the file has exactly the shape torch writes:
+chained until the graph has about NODES nodes. So the file has the form of torch's own files:
 per-node metadata, parameter table, weightless records, stored entries aligned to 64 bytes.
 """
 
@@ -20,9 +20,9 @@ ALIGNMENT = 64
 
 
 class Block:
-    """The template's layer ``h.0``: knows which names are its own and makes copies of them."""
+    """The template's layer ``h.0``, its own names, and copies of them."""
 
-    LAYER, ENTRY = "@layer@", "@entry@"  # what a copy fills in
+    LAYER, ENTRY = "@layer@", "@entry@"  # the parts that differ between copies
 
     def __init__(self, nodes: list[dict]):
         own = [n for n in nodes if ",h.0," in n["metadata"]["nn_module_stack"]]
@@ -42,7 +42,7 @@ class Block:
         ]
 
     def copies(self, items: list | dict, layers: int):
-        """The texts of the items once for each layer, renamed; a layer reads the result of the one before."""
+        """The texts of the items once for each layer, renamed. A layer reads the result of the preceding layer."""
         text = json.dumps(items)[1:-1]
         for pattern, replacement in self._replacements:
             text = re.sub(pattern, replacement, text)
@@ -65,8 +65,8 @@ def output_names(node: dict) -> list[str]:
 
 
 class Growing:
-    """A JSON document in which lists and tables repeat what belongs to the block once for each layer, where it
-    stands. The repeated is made piece by piece when it is written: a million nodes are 1.6 GB of text."""
+    """A JSON document in which the items of the block are repeated in place, once for each layer. The repeated text is
+    made in pieces while it is written: a million nodes are 1.6 GB of text."""
 
     def __init__(self, block: Block, layers: int):
         self.block, self.layers = block, layers
@@ -79,7 +79,7 @@ class Growing:
         return rest[:first] + [f"@repeated {len(self._own) - 1}@"] + rest[first:]
 
     def repeat_keys(self, table: dict, is_own) -> dict:
-        """As ``repeat``, for an object: ``tensor_values`` and the weight table."""
+        """Like ``repeat``, for an object: ``tensor_values`` and the weight table."""
         first = next(i for i, key in enumerate(table) if is_own(key))
         self._own.append({key: value for key, value in table.items() if is_own(key)})
         rest = [(key, value) for key, value in table.items() if not is_own(key)]
@@ -100,7 +100,7 @@ class Growing:
 
 
 def grow(model: dict, weights: dict, nodes: int) -> tuple[Growing, int]:
-    """Changes the template's two JSON documents; returns what writes them, and how many nodes they will have."""
+    """Changes the template's two JSON documents; returns their writers and the number of nodes."""
     graph = model["graph_module"]["graph"]
     signature = model["graph_module"]["signature"]
     block = Block(graph["nodes"])
@@ -135,7 +135,7 @@ def grow(model: dict, weights: dict, nodes: int) -> tuple[Growing, int]:
 
 
 def write_aligned(archive: zipfile.ZipFile, name: str, pieces) -> None:
-    """Stored, its data on a multiple of 64 bytes: an extra field "FB" fills the gap."""
+    """Stores a record with its data at a multiple of 64 bytes: an extra field "FB" fills the gap."""
     info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
     data_start = archive.fp.tell() + 30 + len(name.encode()) + 4
     padding = -data_start % ALIGNMENT
@@ -146,7 +146,7 @@ def write_aligned(archive: zipfile.ZipFile, name: str, pieces) -> None:
 
 
 def write_large(nodes: int, output: Path, template: Path = TEMPLATE) -> int:
-    """Returns the number of nodes, which is the nearest a whole number of layers allows."""
+    """Returns the number of nodes, the nearest that whole layers permit."""
     with zipfile.ZipFile(template) as source:
         root = source.namelist()[0].split("/")[0]
         entries = {n.removeprefix(f"{root}/"): source.read(n) for n in source.namelist()}

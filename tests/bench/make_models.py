@@ -4,12 +4,12 @@
     pip install torch==2.15.0 torchvision==0.29.2 transformers==5.23.0 diffusers==0.42.1
     python make_models.py MODEL OUTPUT.pt2
 
-decoder         Llama 3 70B by the sizes its config.json publishes, batch and length left open
+decoder         Llama 3 70B by its config.json, with open batch and length
 unet            the UNet of Stable Diffusion 1.5 by its published config, one image of 512 × 512 pixels
-pruned-resnet50 a ResNet-50 of which each block's inner convolutions have lost a quarter of their filters
-language-model  a decoder of 40 blocks and 89 million parameters, with weights: random ones, of unlike width
+pruned-resnet50 a ResNet-50 whose blocks' inner convolutions have lost a quarter of their filters
+language-model  a decoder of 40 blocks and 89 million parameters, with random weights of different widths
 
-All but the last are built on meta, so that no weight ever exists, and their files store no weights. A minute each.
+All but the last are built on meta, and their files store no weights. Each takes a minute.
 """
 import argparse
 import pathlib
@@ -19,7 +19,7 @@ from torch.export import Dim, export, save
 
 
 class Logits(torch.nn.Module):
-    """A language model without what it remembers between calls."""
+    """A language model without its cache."""
 
     def __init__(self, model):
         super().__init__()

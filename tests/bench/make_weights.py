@@ -7,10 +7,10 @@
     python3 tests/bench/make_weights.py s.safetensors --small     hidden size 768
     python3 tests/bench/make_weights.py big.safetensors --gb 20 --sparse    holes: zeros, no disk
 
-A decoder with hidden size 2,048 and feed-forward size 5,632 (as TinyLlama); the number of layers
-follows from the size. Values: normal, a scale of its own for every tensor, every 512th input column
-20 times as large. Seeded: the same file each time. Blocks of 64 rows are made once and
-repeated, so that it takes seconds.
+A decoder with hidden size 2,048 and feed-forward size 5,632 (like TinyLlama); the number of layers
+follows from the size. Values are normal with a different scale for every tensor, and every 512th input
+column is 20 times as large. The seed is fixed, so the file is always the same. Blocks of 64 rows are
+made once and repeated, so it takes seconds.
 """
 import argparse
 import array
@@ -27,7 +27,7 @@ BYTES = {"bf16": 2, "f32": 4}
 
 
 def small():
-    """Hidden size 768, as BERT: singular values are all worked out, from Gram matrices."""
+    """Hidden size 768, like BERT: all singular values are computed, from Gram matrices."""
     global HIDDEN, FEED_FORWARD, KEY_VALUE
     HIDDEN, FEED_FORWARD, KEY_VALUE = 768, 3072, 768
 
@@ -66,7 +66,7 @@ def words(values, dtype):
 
 
 def block(columns, scale, dtype, seed, zeros):
-    """Random rows with outlier columns, as bytes; `zeros` of all numbers pruned."""
+    """Random rows with outlier columns, as bytes; the share `zeros` of the elements is 0."""
     rng = random.Random(seed)
     values = [rng.gauss(0, scale) for _ in range(BLOCK_ROWS * columns)]
     for i in range(0, len(values), OUTLIER_EVERY):
@@ -92,7 +92,7 @@ def write(path, tensors, dtype, sparse, zeros):
             return at
         blocks = {}
         for i, (_, shape) in enumerate(tensors):
-            # Twelve scales for each length of row; blocks are used again.
+            # Twelve scales for each length of row; blocks are reused.
             scale = 0.005 * 1.4 ** (i % 12)
             key = (shape[-1], i % 12)
             if key not in blocks:

@@ -1,7 +1,7 @@
-"""Wall time and peak memory of whole processes (``launch.py``), and the order to run them in.
+"""Measures wall time and peak memory of whole processes (``launch.py``) in interleaved order.
 
-Start-up counts, as the user waits for it. Cases are interleaved, so
-that a slow minute of a shared machine falls on all of them; read the median, doubt the mean.
+Start-up is included, because users wait for it. Cases are interleaved, so that a slow minute of a shared
+machine affects all of them. The median is reliable, the mean is not.
 """
 
 import os
@@ -55,16 +55,15 @@ def run_once(command: list[str]) -> tuple[float, int, float, str]:
 
 
 def failure_of(command: list[str]) -> str:
-    """Runs a failed command again, to see what it has to say."""
+    """Runs a failed command again to get its message."""
     again = subprocess.run(command, capture_output=True, text=True, errors="replace")
     said = again.stderr.strip().splitlines() or ["and no message"]
     return f"status {again.returncode}, {said[-1][:300]}"
 
 
 def measure(cases: list[Case], warm_up: int = 1) -> None:
-    """Runs every case ``case.repeat`` times, spread evenly over as many rounds as the largest
-    asks for. The warm-up fills the page cache and is not counted; a case that fails there is left
-    out, and says why."""
+    """Runs every case ``case.repeat`` times, spread evenly over as many rounds as the largest number. A warm-up fills
+    the page cache and is not counted. A case that fails in it is left out with its message."""
     for case in cases:
         try:
             for _ in range(warm_up):
@@ -83,7 +82,7 @@ def measure(cases: list[Case], warm_up: int = 1) -> None:
 
 
 def empty_process(repeat: int = 20) -> Case:
-    """``/bin/true``: the time and the memory that this way of measuring itself adds."""
+    """``/bin/true``: the time and memory of the measurement itself."""
     case = Case("empty process", ["/bin/true"], repeat)
     measure([case])
     return case

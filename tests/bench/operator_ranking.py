@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Which operators are the heaviest: tmeter's table of a run beside torch.profiler's, and whether operators add up.
+"""Compares the heaviest operators in tmeter's table of a run with torch.profiler's, and the sums of all operators.
 
 usage: operator_ranking.py --tmeter TMETER [--threads N] [--rounds N] [--run-for 10s] [--op-library FILE] FOLDER [MODEL …]
 
 FOLDER has the TorchScript files and inputs of make_runnable.py; needs torch (and torchvision) of LibTorch's version. Each
 round runs `tmeter --inference` once, then the same file under torch.profiler, on as many threads and the same input.
-An operator of torch.profiler is what the program itself calls: calls inside other operators are theirs. Times of
-operators of one name are added up, as torch.profiler's table has them. Each round's figures are medians of its runs; given is
-of each operator the fastest round, as other work on the machine only adds, and of the sum the fastest round and the
-median one. Two operators of the ten heaviest that stand in another order are listed with both times.
+An operator of torch.profiler is a call of the program itself; inner calls belong to it. Times of equal operators are
+summed, as in torch.profiler's table. A round's figures are medians of its runs. For each operator the fastest round is
+printed, because other work on the machine only adds time; for the sum the fastest and the median round. Pairs of the ten
+heaviest operators in different order are listed with both times.
 """
 import argparse
 import collections
@@ -23,7 +23,7 @@ import tempfile
 HEAVIEST = 10
 WARM_UP, PROFILED = 3, 9
 ALLOWED = 0.05  # of the whole, for the sum of operators
-IMAGE = "faster_rcnn"  # its list of images is made up alike on both sides: random, seed 0
+IMAGE = "faster_rcnn"  # both sides generate the same list of images: random, seed 0
 
 
 def tmeter_times(options, model):
@@ -76,7 +76,7 @@ def profiled_times(folder, model, threads):
                 if is_operator(event) and called_by_program(event):
                     calls[event.name].append(event.cpu_time_total * 1e-6)
             runs.append(calls)
-    # Of each call the median of its runs, as tmeter has it; a program that goes where data leads makes the same calls.
+    # For each call the median of its runs, as in tmeter. Programs that depend on data make the same calls.
     return {name: sum(statistics.median(same) for same in zip(*(run[name] for run in runs))) for name in runs[0]}
 
 
@@ -90,7 +90,7 @@ def heaviest(times):
 
 
 def out_of_order(ours, theirs):
-    """Pairs of the ten heaviest that stand in another order, and how much the heavier takes of the lighter."""
+    """Pairs of the ten heaviest in different order, and the ratio of their times."""
     common = [name for name in heaviest(theirs) if name in heaviest(ours)]
     for a, b in itertools.combinations(common, 2):
         if ours[a] < ours[b]:
@@ -103,7 +103,7 @@ def compare(options, model):
         times, whole, off = tmeter_times(options, model)
         ours.append(times)
         sums.append((whole, off))
-        # Each in a process of its own: neither warms the other's allocator.
+        # Separate processes, so that neither warms the other's allocator.
         done = subprocess.run([sys.executable, __file__, "--profile", model, "--threads", str(options.threads), options.folder],
                               capture_output=True, text=True, check=True)
         theirs.append(json.loads(done.stdout.strip().splitlines()[-1]))

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What param-stats works out, as one would write it with PyTorch: the script tmeter is measured against.
+"""The statistics of param-stats as a user would compute them with PyTorch, for comparison with tmeter.
 
     python tests/bench/param_stats_torch.py weights.safetensors > stats.json
 
-Tensor by tensor, each read once and converted to float64 for sums, as figures that should be
-right to 1e-6 need. No spectral norms. Prints JSON; time
+Each tensor is read once and converted to float64 for sums, which an accuracy
+of 1e-6 needs. No spectral norms. Prints JSON; time
 and rate go to stderr. Needs torch, numpy, safetensors; uses the threads that torch takes by default.
 """
 import json

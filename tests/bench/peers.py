@@ -3,8 +3,8 @@
     python peers.py TOOL [MODEL]      prints "params=25557032 macs=4089184256"
 
 The numbers are the tool's own, not corrected; only ``flop_counter``, which counts a multiply-add
-as two FLOPs, is halved. The model is built with random weights, nothing is downloaded. Imports
-stand inside the functions: a process pays for what its tool needs, and for nothing else.
+as two FLOPs, is halved. The model has random weights; nothing is downloaded. Imports
+stand inside the functions, so a process loads its own tool only.
 """
 
 import contextlib
@@ -85,7 +85,7 @@ def torchmeter(model, image):
 def main() -> None:
     name, model_name = sys.argv[1], (sys.argv[2:] or ["resnet50"])[0]
     warnings.simplefilter("ignore")
-    with contextlib.redirect_stdout(sys.stderr):  # some of them talk
+    with contextlib.redirect_stdout(sys.stderr):  # some tools print text
         import torch
         import torchvision
 

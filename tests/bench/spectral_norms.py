@@ -3,10 +3,10 @@
     build/release/python/venv/bin/python tests/bench/spectral_norms.py --before OLD/bin/tmeter \\
         --same 'qemu-x86_64 -cpu Haswell build/release/bin/tmeter'
 
-torch and safetensors read the weights, so the Python needs both. The norms of `--same` must be equal to the last digit. Prints a
-table for an entry of docs/dev/weights.md: relative errors for each folder of fixtures. Status 1 if a norm is off by more than
-1e-6, is further from NumPy's than before, or differs between processors. Packed weights are left out, which torch does not
-decode.
+The Python needs torch and safetensors, which read the weights. The norms of `--same` must be equal to the last digit. Prints
+a table for an entry of docs/dev/weights.md: relative errors for each folder of fixtures. The exit status is 1 if a norm is
+off by more than 1e-6, is further from NumPy's than before, or differs between processors. Packed weights are left out,
+because torch does not decode them.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from torch.utils import _pytree
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 SUFFIXES = (".pt2", ".pt", ".bin", ".safetensors")
-#: torch reads them only with torchvision's operators, or with the class of a tensor.
+#: Files that torch reads only with torchvision's operators or the class of a tensor.
 LEFT_OUT = ("evil", "torchscript/faster_rcnn.pt", "torchscript/mask_rcnn.pt", "checkpoints/packed.pt")
 TOLERANCE = 1e-6  # of Lanczos' method, as documented
 ROUNDING = 1e-13  # errors below it are rounding of double precision
@@ -37,7 +37,7 @@ Norms = dict[str, float]
 
 @dataclass
 class Errors:
-    """Relative errors of a file's norms, by tensor. `before`: of an older program; empty without one."""
+    """Relative errors of a file's norms by tensor. `before`: errors of an older program, if there is one."""
 
     now: Norms = field(default_factory=dict)
     before: Norms = field(default_factory=dict)
@@ -69,7 +69,7 @@ def add_stand_in() -> None:
 
 
 class Unpickler(pickle.Unpickler):
-    """Puts an empty module in the place of classes that this process lacks, those of fixtures."""
+    """Replaces missing classes, such as those of fixtures, by an empty module."""
 
     def find_class(self, module: str, name: str) -> object:
         try:
@@ -83,7 +83,7 @@ def tensors_in(value: object, path: str = "") -> Iterator[tuple[str, torch.Tenso
     if isinstance(value, torch.Tensor):
         yield path, value
     items: list[tuple[object, object]] = []
-    if isinstance(value, torch.nn.Module):  # its state_dict would lack some of them
+    if isinstance(value, torch.nn.Module):  # the state_dict may lack some tensors
         items = [*value.named_parameters(remove_duplicate=False), *value.named_buffers(remove_duplicate=False)]
         items += [(n, t) for n, t in vars(value).items() if isinstance(t, torch.Tensor)]
     elif isinstance(value, dict):
@@ -108,7 +108,7 @@ def weights_of(file: Path) -> dict[str, torch.Tensor]:
 
 
 def exact_norm(tensor: torch.Tensor) -> float:
-    """Of the tensor as a matrix [dim 0, the others]. Dividing by a power of two keeps squares in range."""
+    """The norm of the tensor as a matrix [dim 0, other dims]. Dividing by a power of two keeps squares in range."""
     matrix = tensor.detach().to(torch.float64).reshape(tensor.shape[0], -1).numpy()
     scale = 2.0 ** numpy.floor(numpy.log2(numpy.abs(matrix).max() or 1))
     return float(numpy.linalg.svd(matrix / scale, compute_uv=False)[0] * scale)

@@ -1,4 +1,4 @@
-"""The budgets of budget.py hold, and a limit that does not hold is found."""
+"""The budgets of budget.py hold, and an exceeded limit is found."""
 import os
 import pathlib
 import sys

@@ -1,4 +1,4 @@
-"""Memory of runs over weights: bounded by the number of threads, not by the size of the file."""
+"""Memory of runs over weights depends on the number of threads, not on the size of the file."""
 import json
 import os
 import pathlib
@@ -9,7 +9,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 from support import TMETER, CliTest, main  # noqa: E402
 
-KIB_OF_A_THREAD = 5 * 1024  # 2 MiB of the file, a table of 512 KiB, its stack
+KIB_OF_A_THREAD = 5 * 1024  # per thread: 2 MiB of the file, a table of 512 KiB, the stack
 KIB_MAPPED_BETWEEN_PASSES = 48 * 1024
 MEASURE = ("import resource,subprocess,sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL);"
            "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
@@ -41,7 +41,7 @@ class Weights(CliTest):
         self.assertLess(self.peak(self.sparse("large.safetensors", 1, 4 << 30)), self.peak(self.sparse("small.safetensors", 1, 1 << 16)) + 20_000)
 
     def test_many_threads_take_little_memory_each(self):
-        path = self.sparse("one.safetensors", 1, 1 << 29)  # in 32 parts, and so at most 32 threads
+        path = self.sparse("one.safetensors", 1, 1 << 29)  # 32 parts, so at most 32 threads
         self.assertLess(self.statistics(path, 64), self.statistics(path, 2) + 32 * KIB_OF_A_THREAD)
 
     def test_parts_that_stay_mapped_between_two_passes_are_bounded(self):

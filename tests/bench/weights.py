@@ -24,7 +24,7 @@ def make_file(folder: Path, size: float, sparse: bool) -> Path:
 
 
 def settle(path: Path, again: bool) -> None:
-    """On the disk; then out of the page cache, and in again by reading, as a file gets there that was not just written."""
+    """Writes the file to disk, drops it from the page cache and reads it again, so that its cache pages are not fresh writes."""
     with path.open("rb", buffering=0) as file:
         os.fsync(file.fileno())
         if not again:

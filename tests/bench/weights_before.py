@@ -3,10 +3,10 @@
     /usr/bin/python3 tests/bench/weights_before.py --before OLD/bin/tmeter \\
         --tmeter build/release/bin/tmeter --work FOLDER
 
-Alternating runs of both, beside ``cat`` and ``dd`` of the same file. The files are read from the disk first, so that they
-lie in the page cache in large folios that map at once. Files marked "just written" lie there in single pages, whose mapping
-costs the kernel several times as much. Prints a table for an entry of docs/dev/weights.md, with processor seconds beside
-wall time: on a busy machine they are the more reliable measure.
+Runs of both alternate with ``cat`` and ``dd`` of the same file. The files are read from disk first, so that they lie in
+the page cache in large folios, which map at once. Files marked "just written" lie there in single pages, whose mapping
+costs the kernel several times as much. Prints a table for an entry of docs/dev/weights.md with processor seconds beside
+wall time; on a busy machine they are the more reliable measure.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from weights import settle
 HERE = Path(__file__).parent
 GB, MB = 1e9, 1e6
 HEADING = "## Weights, before and now"
-NO_SPECTRAL = ["--set", "param-stats.spectral=false"]  # builds before worked them out in every run
+NO_SPECTRAL = ["--set", "param-stats.spectral=false"]  # older builds compute them in every run
 SPECTRAL = ["--columns=spectral_norm,stable_rank,effective_rank"]
 STATS, ALL = "--plugins=param-stats", "--plugins=param-stats,quantization-advice,pruning-advice"
 
@@ -40,7 +40,7 @@ FILES = {
     "float32, nine in ten 0": ["--gb", "1", "--dtype", "f32", "--zeros", "0.9"],
     "float32, hidden size 768": ["--gb", "0.4", "--dtype", "f32", "--small"],
 }
-#: What is run: name, file, options of tmeter, runs.
+#: The runs: name, file, options of tmeter, number of runs.
 WORK = (
     ("statistics", "bf16", [STATS, *NO_SPECTRAL], 5),
     ("statistics", "bf16, nine in ten 0", [STATS, *NO_SPECTRAL], 5),

@@ -2,20 +2,20 @@
 """Keeps digests of all reports on all fixtures, to show that a change of the code changes no value.
 
     freeze.py --record FILE                 before the change
-    freeze.py --compare FILE                after it: lists what differs, exit status 1 if anything does
+    freeze.py --compare FILE                after it: lists differences; exit status 1 if there are any
     freeze.py --compare FILE --ignore 'metrics/spectral_norm' --ignore 'tensors/spectral_norm'
     freeze.py --record FILE --keep FOLDER   keeps the reports too, so that `diff` can show a difference
 
-Every model file below tests/fixtures is analysed by all plugins that need no run of the model, once with 1, 2
-and 64 threads each. One run writes text, JSON, CSV and HTML. A run that fails counts by its status and message.
+Every model file below tests/fixtures is analysed by all plugins that need no run of the model, with 1, 2
+and 64 threads. A run writes text, JSON, CSV and HTML. A failed run is recorded by its status and message.
 
-Removed before hashing: times, the command line, and the folder of the fixtures. JSON is hashed by section, and
-tables in it by column ("tensors/mean"), HTML by data block and the page around it: so the list of changes says
+Times, the command line and the folder of the fixtures are removed before hashing. JSON is hashed by section, its
+tables by column ("tensors/mean"), HTML by data block and the page around it, so the list of changes says
 where to look. FILE holds digests only, about 4 MB; keep it outside of the repository. Recordings of builds with
-different plugins or from different processors cannot be compared: sums of floating-point numbers follow the
+different plugins or from different processors cannot be compared: sums of floating-point numbers depend on the
 width of the vectors.
 
-Both also require the reports to be equal for all numbers of threads, and keep those of the first.
+Both also require equal reports for all numbers of threads, and keep the reports of the first number.
 """
 import argparse
 import base64
@@ -117,7 +117,7 @@ READERS = {"text": of_text, "json": of_json, "csv": of_csv, "html": of_html}
 
 
 def formats_of(binary):
-    """HTML is missing in a build without Node.js."""
+    """The formats of this build; HTML is missing without Node.js."""
     listed = subprocess.run([binary, "plugin", "list"], capture_output=True, text=True, check=True).stdout
     lines = [line for line in listed.splitlines() if "[not available]" not in line]
     return [f for f in FORMATS if any(re.match(rf"{f}\b", line) for line in lines)]
@@ -173,7 +173,7 @@ def changes(before, after, ignored):
 
 
 def by_threads(reports):
-    """Each report against the one with the first number of threads."""
+    """Compares each report with that of the first number of threads."""
     first, others = {}, {}
     for run, found in reports.items():
         name, _, threads = run.rpartition(" --threads ")

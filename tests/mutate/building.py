@@ -28,14 +28,14 @@ class Object:
 
 @dataclass(frozen=True)
 class Link:
-    """A command that makes a program, a plugin or a library from objects."""
+    """A command that links a program, a plugin or a library."""
 
     output: str
     inputs: frozenset[str]
     command: str
 
     def with_first(self, object: Object) -> "Link":
-        """The object goes before archives: of these the linker then takes no other with its names."""
+        """Puts the object before archives, so that the linker takes no object with the same names from them."""
         return replace(self, command=self.command.replace("-o", f"{object.path} -o", 1))
 
 
@@ -58,7 +58,7 @@ class Build:
         return [object_of(shlex.split(e["command"])) for e in entries]
 
     def links_to(self, artefact: str, object: Object) -> list[Link]:
-        """The commands that link the object into the artefact, in order; an empty list if it is not part of it."""
+        """The commands that link the object into the artefact, in order; empty: the artefact does not contain it."""
         if artefact not in self._links:
             return []
         link = self._links[artefact]
@@ -83,7 +83,7 @@ def object_of(command: list[str]) -> Object:
 
 
 def link_of(line: str) -> Link | None:
-    """Without the steps before and after it, such as finding the tests of a program."""
+    """The link command alone, without steps before and after it, such as the discovery of tests."""
     for step in line.split(" && "):
         words = step.split()
         mark = "qc" if "qc" in words[:3] else "-o"
@@ -141,7 +141,7 @@ class Workbench:
 
     def _compile(self, object: Object, level: str, rest: list[str]) -> None:
         plain = [a for a in object.arguments if not a.startswith("-O")]
-        # -iquote: the file lies in another folder than its neighbours.
+        # -iquote, because the file is not in the folder of its neighbours.
         run([*plain, level, "-Wfatal-errors", "-iquote", str(self.source.parent), *rest], self.build.folder)
 
     def compiled(self, text: str, object: Object | None = None, level: str = "-O0") -> bytes:
@@ -162,7 +162,7 @@ class Workbench:
         return output.read_bytes()
 
     def check(self) -> None:
-        """Ends the command when even the unchanged file does not compile: a header was changed meanwhile."""
+        """Ends the command if the unchanged file does not compile, because a header was changed meanwhile."""
         try:
             self._compiled(self.source.read_text(), self.objects[0], "-O0")
         except DoesNotBuild as error:

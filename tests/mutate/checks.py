@@ -11,7 +11,7 @@ from enum import Enum, auto
 from pathlib import Path
 
 GIB = 1 << 30
-STALLED = 60  # wall-clock seconds for a test that may take one second of the processor
+STALLED = 60  # wall-clock seconds for each second of processor time
 LIMITS = {
     resource.RLIMIT_AS: 4 * GIB,
     resource.RLIMIT_FSIZE: GIB // 4,
@@ -32,14 +32,14 @@ class Check:
 
 @dataclass(frozen=True)
 class Place:
-    """The folders the tests need."""
+    """The folders of a test run."""
 
     source: Path
     build: Path
     python: str
 
     def check(self, row: dict) -> Check:
-        """From a row of areas.toml."""
+        """Makes a check from a row of areas.toml."""
         if "program" in row:
             program, wanted = f"tests/{row['program']}", row.get("filter", "*")
             command = (str(self.build / program), f"--gtest_filter={wanted}", "--gtest_fail_fast", "--gtest_brief=1")
@@ -49,7 +49,7 @@ class Place:
         return Check(tuple(row["needs"]), command, " ".join([row["script"], *row.get("arguments", [])]))
 
     def environment(self, scratch: Path) -> dict[str, str]:
-        """As in tests/CMakeLists.txt; all output lands in the scratch folder."""
+        """The environment of tests/CMakeLists.txt, with all output in the scratch folder."""
         own = {"TMETER": self.build / "bin/tmeter", "SOURCE": self.source, "BUILD": self.build,
                "FIXTURES": self.source / "tests/fixtures", "HAVE_TORCH": 0}  # fmt: skip
         own |= {name: scratch for name in ("HOME", "TMPDIR", "TEST_TMPDIR")}
@@ -59,7 +59,7 @@ class Place:
 class Outcome(Enum):
     PASSED = auto()
     FAILED = auto()  # or crashed, or exceeded its processor time or memory
-    STALLED = auto()  # waits for something, or the machine is busy
+    STALLED = auto()  # the test waits, or the machine is busy
 
 
 def ask(check: Check, place: Place, seconds: int) -> Outcome:
@@ -78,7 +78,7 @@ def ask(check: Check, place: Place, seconds: int) -> Outcome:
         return Outcome.STALLED
     finally:
         try:
-            os.killpg(process.pid, signal.SIGKILL)  # and the processes it may have left
+            os.killpg(process.pid, signal.SIGKILL)  # and its remaining processes
         except ProcessLookupError:
             pass
         process.wait()
@@ -100,6 +100,6 @@ def seconds_of(check: Check, place: Place) -> int:
 
 
 def processor_seconds() -> float:
-    """Of all ended processes below this one."""
+    """The processor seconds of all ended descendants."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

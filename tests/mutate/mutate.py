@@ -1,9 +1,9 @@
-"""Do the tests bite? Puts small faults into source files and lists those that no test notices.
+"""Puts small faults into source files and lists those that no test notices.
 
     ./dev mutate core/archive/zip.cpp 'plugins/metrics/flops/ops/*.cpp' --sample 50
 
-A mutant is a copy of a file with one line changed. Mutants that do not compile do not count, nor do those with the same object
-code. docs/dev/mutation.md has the figures and their meaning.
+A mutant is a copy of a file with one changed line. Mutants that do not compile are not counted, and neither are those with the
+original object code. docs/dev/mutation.md has the figures and their meaning.
 """
 
 import argparse
@@ -89,7 +89,7 @@ def parse_options() -> argparse.Namespace:
 
 def main() -> None:
     options = parse_options()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the build is restored in any case
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # always restores the build
     start, build = time.monotonic(), Build(options.build)
     results = [try_file(file, options, build) for file in chosen(options.files)]
     print("\n".join(table(results)))

@@ -1,4 +1,4 @@
-"""Tries the mutants of one source: which are caught by a test?"""
+"""Runs the tests on the mutants of one source and records which ones they catch."""
 
 import functools
 import hashlib
@@ -18,8 +18,8 @@ SUSPICIOUS = 50  # mutants in a row that do not compile: perhaps the file itself
 
 @dataclass
 class Result:
-    """The outcomes of a file's mutants. Mutants that do not compile do not count, nor do those with the object code of the
-    unchanged file or of an earlier mutant."""
+    """The results of a file's mutants. Mutants that do not compile are not counted, and neither are those with the object
+    code of the unchanged file or of an earlier mutant."""
 
     file: str
     made: int = 0  # by the rules
@@ -48,7 +48,7 @@ class Result:
 
 
 def progress(result: Result, tried: int) -> None:
-    """Every tenth mutant, on standard error: a file takes minutes."""
+    """Reports every tenth mutant on standard error, because a file takes minutes."""
     if tried % 10 == 0:
         print(f"{result.file}: {tried} of {result.made} tried, {result.counted} count, {result.killed} killed",
               file=sys.stderr, flush=True)  # fmt: skip
@@ -69,7 +69,7 @@ class Trial:
             raise SystemExit(f"mutate: no test of {source} is linked with it; see tests/mutate/areas.toml")
 
     def run(self, seed: int, wanted: int | None) -> Iterator[Result]:
-        """Yields whenever there is news; goes on until `wanted` mutants have counted."""
+        """Yields at each result, until `wanted` mutants are counted."""
         mutants = mutants_of(self.lines, seed)
         result = Result(str(self.source), len(mutants))
         with self.bench:

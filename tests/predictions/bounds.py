@@ -1,18 +1,18 @@
-"""What the scoreboard promises, and which groups of cases keep it: the table at the top of docs/predictions.md.
+"""The bounds of the scoreboard and the groups of cases that keep them: the table at the top of docs/predictions.md.
 
-A group is what one lab measured of one kind on one GPU. Its median error is at most 20 % where no curve was fitted on the device, and at most 12 %
-where one was, of cases that were left out. A band is said to hold for eight of ten. Of a group of 20 and more cases at most 20 % and two standard
-deviations of a binomial draw are outside, 0.2 n + 2 · sqrt(0.16 n), which an honest band exceeds in two of a hundred groups.
+A group is one lab's measurements of one kind on one GPU. Its median error is at most 20 % if no curve was fitted on the device, and at most 12 %
+on the left-out cases of other devices. A band is to hold for eight of ten cases. In a group of 20 or more, at most 20 % and two standard
+deviations of a binomial draw are outside, 0.2 n + 2 · sqrt(0.16 n). An honest band exceeds that in two of a hundred groups.
 """
 import math
 import statistics
 
-MEDIAN = {False: 20, True: 12}  # %, by whether a curve was fitted on the device
-OUTSIDE, LEAST = 0.2, 20  # share outside the band; cases of a group that is judged by it
+MEDIAN = {False: 20, True: 12}  # %; key: whether a curve was fitted on the device
+OUTSIDE, LEAST = 0.2, 20  # share outside the band; the smallest group that is judged by it
 
 
 class Group:
-    """`errors`: |error| in %. `outside`: cases outside the band."""
+    """`errors`: |error| in %. `outside`: number of cases outside the band."""
 
     def __init__(self, part, name, fitted, errors, outside):
         self.part, self.name, self.fitted, self.errors, self.outside = part, name, fitted, errors, outside
@@ -31,13 +31,13 @@ class Group:
         return n < LEAST or self.outside <= OUTSIDE * n + 2 * math.sqrt(OUTSIDE * (1 - OUTSIDE) * n)
 
     def marked(self, decimals=1):
-        """(median, share outside in %), bold where the bound is missed."""
+        """(median, share outside in %); a missed bound is bold."""
         return tuple(text if kept else f"**{text}**" for text, kept in
                      ((f"{self.median:.{decimals}f}", self.keeps_median), (f"{100 * self.outside / len(self.errors):.0f}", self.keeps_band)))
 
 
 def of_cases(part, name, fitted, its):
-    """Of cases with an error in % and whether they are inside."""
+    """A group of cases, each with its error in % and whether it is inside the band."""
     return Group(part, name, fitted, [abs(c.error) for c in its], sum(not c.inside for c in its))
 
 

@@ -1,6 +1,6 @@
-"""The curves of plugins/common/machine/curves.inc and the shares `curve.*` of the hardware profiles, fitted on recorded measurements.
+"""Fits the curves of plugins/common/machine/curves.inc and the shares `curve.*` of the hardware profiles on recorded measurements.
 
-    python tests/predictions/fit.py             prints both and how far they are from measurements that they never saw
+    python tests/predictions/fit.py             prints both, and their errors on measurements that were left out
     python tests/predictions/fit.py --write     writes both
 
     time = call + sqrt(arithmetic² + traffic²)
@@ -10,19 +10,19 @@
     hit = max(0, 1 - reuse · rows in flight / cache.l2)
     all-reduce = call + 2 · (n − 1) / n · bytes / (link.bandwidth · share)
 
-`share` belongs to a device and its units. Where the device was measured it is fitted (`curve.fitted.*`). Otherwise it is carried over
-(`curve.transferred.*`): on vector units min(most, rise · sqrt(TDP / peak)), TDP in W, peak in TFLOP/s, for a board that is short of
-power lowers its clock; on tensor cores the share of the fitted devices. `memory` of operators without MACs is fitted to a device too
+`share` belongs to a device and its units. If the device was measured, it is fitted (`curve.fitted.*`). Otherwise it is transferred
+(`curve.transferred.*`): on vector units min(most, rise · sqrt(TDP / peak)), TDP in W, peak in TFLOP/s, because a board with
+little power lowers its clock; on tensor cores the share of the fitted devices. `memory` of operators without MACs is fitted to a device, too
 (`curve.memory`). A layer norm reads a row twice, a softmax of more than 1,024 columns three times (PyTorch 2.1, SoftMax.cu and
-layer_norm_kernel.cu): `again` is what comes after the first time, and it is in the L2 as far as the rows that are worked on at the
-same time fit there: threads.resident / threads of a row, each of its bytes. `reuse` is fitted for each of both. Everything else belongs to the kind of operator and holds for all devices.
+layer_norm_kernel.cu): `again` is the traffic after the first read. It hits the L2 if the rows that are processed at the same time
+fit there: threads.resident / threads of a row, times the row's bytes. `reuse` is fitted for each of the two. All other constants belong to a kind of operator and are equal on all devices.
 
-Kinds of products: `product` on vector units and `tensor` on tensor cores have a share of their own. Of `convolution`, `tensorConvolution`
-and `tensor8` (float8) the share is a multiple of that of the device's units; a 3 × 3 convolution of stride 1 on vector units has `gain` times
-fewer MACs by Winograd's algorithm. `depth` is MACs / outputs: the MACs that one output waits for, one after the other, so that a convolution takes at
-least the time of `block` outputs for each thread that the device holds. `columns` are the rows or columns of a product, whichever are
-fewer, and the output channels of a convolution: kernels compute COLUMNS of them at once. A convolution has tensor cores (cuDNN 7) with multiples of 8 channels alone;
-others take the share `narrow` of peak.op, and their channels are rounded up to 4. A kernel smaller than its stride reads a part
+Kinds of products: `product` on vector units and `tensor` on tensor cores each have a share. For `convolution`, `tensorConvolution`
+and `tensor8` (float8) the share is a multiple of that of the device's units. A 3 × 3 convolution of stride 1 on vector units has `gain` times
+fewer MACs by Winograd's algorithm. `depth` is MACs / outputs, the MACs that one output needs in sequence. A convolution takes at
+least the time of `block` outputs for each thread that the device holds. `columns` is the smaller number of the rows and columns of a product,
+or the output channels of a convolution: kernels compute COLUMNS of them at once. A convolution uses tensor cores (cuDNN 7) only with multiples of 8 channels;
+others reach the share `narrow` of peak.op, and their channels are rounded up to 4. A kernel smaller than its stride reads a part
 of its input. `eager` is the time that NeuSight's loop in PyTorch adds to a call.
 
 Recorded: operators.csv (sitar-lab/NeuSight, MIT, commit 6945927, scripts/asplos/data/dataset/test: float32 with TF32 off, ms, median
@@ -49,24 +49,24 @@ CURVES = ROOT / "plugins" / "common" / "machine" / "curves.inc"
 VECTOR = {"P4": "nvidia-p4", "P100": "nvidia-p100-pcie", "T4": "nvidia-t4", "V100": "nvidia-v100-pcie", "A100-40": "nvidia-a100-pcie",
           "A100-80": "nvidia-a100-80gb-pcie", "L4": "nvidia-l4", "H100": "nvidia-h100-sxm"}
 TENSOR = {"A100": "nvidia-a100-80gb", "A40": "nvidia-a40", "H100": "nvidia-h100-sxm", "T4": "nvidia-t4"}
-# Boards without a profile, as NVIDIA states them: lanes and boost clock, memory, power; tensor cores of the V100: 640 · 64 MACs a clock.
+# Boards without a profile, by NVIDIA's data: lanes and boost clock, memory, power; tensor cores of the V100: 640 · 64 MACs a clock.
 # The H800 is an H100 SXM with fewer NVLinks and less float64. The last figure is multiprocessors, each with 2,048 threads.
 BOARDS = {"V100-SXM2": (5120 * 1.53e9, 900e9, 300, 80), "M40": (3072 * 1.114e9, 288e9, 250, 24), "1080Ti": (3584 * 1.582e9, 484e9, 250, 28),
           "TitanXp": (3840 * 1.582e9, 547.7e9, 250, 30), "TitanX-Pascal": (3584 * 1.531e9, 480e9, 250, 28), "TitanX-Maxwell": (3072 * 1.075e9, 336.5e9, 250, 24)}
 V100_TENSOR = 640 * 64 * 1.53e9
 # DeepBench's workbooks (sheet Specs) have CUDA 7.5 for both Maxwell boards and a driver of CUDA 8.0's first release for TitanX-Pascal; the others have
-# CUDA 8.0.88 and later. The older libraries compute OLD_COLUMNS at once. Of the three M40 alone is fitted: its share, which TitanX-Maxwell has, too.
+# CUDA 8.0.88 and later. The older libraries compute OLD_COLUMNS at once. Of the three, only the M40 is fitted: its share also applies to TitanX-Maxwell.
 OLD, OLD_COLUMNS = ("M40", "TitanX-Maxwell", "TitanX-Pascal"), 128
 SHARE_OF = {"TitanX-Maxwell": "M40"}
-# Of 1, 32, 64 and 128 those that fit the fitted shapes best; convolutions in float32 do not tell 1 from 32.
+# The best of 1, 32, 64 and 128 for the fitted shapes; convolutions in float32 do not distinguish 1 from 32.
 COLUMNS = {"product": 32, "convolution": 32, "tensorConvolution": 64}
-# Which columns a fit may use, by kind.
+# The columns that a fit may use, by kind.
 VECTOR_FITTED = ("P4", "P100", "T4", "V100", "A100-40")
 TENSOR_FITTED = ("A100", "A40")
 FITTED = {"tensor": TENSOR_FITTED, "convolution": ("V100-SXM2", "P100", "T4"), "tensorConvolution": ("V100-SXM2",), "tensor8": ("H800",)}
 
 
-# Measured by DeepBench, for the band of products on tensor cores alone.
+# Measured by DeepBench; used only for the band of products on tensor cores.
 FOR_BAND = {("tensor", "V100-SXM2")}
 
 
@@ -75,24 +75,24 @@ def may_fit(group, column):
 
 
 def is_old_and_fitted(group, column):
-    """Its share alone is fitted: it takes no part in a curve."""
+    """Whether only its share is fitted, and no curve uses it."""
     return (group, column) == ("product", OLD[0])
 
 
-# 90 % quantile of Student's t by degrees of freedom, here devices: their scatter is known from few
+# 90 % quantile of Student's t by degrees of freedom: the scatter is known from few devices
 STUDENT = {1: 3.078, 2: 1.886, 3: 1.638, 4: 1.533, 5: 1.476, 6: 1.44}
 
-# How much of the scatter between devices a band on another device has, by the number of devices that it is known from. The first
-# whose bands hold is taken (LeaveOneOut).
+# The part of the scatter between devices in a band on another device, by the number of devices that it is known from. The first
+# rule whose bands hold is taken (LeaveOneOut).
 RULES = {"shapes alone": lambda _: 0.0, "shapes and devices, normal": lambda _: 1.282, "shapes and devices, Student's t": STUDENT.get}
 RULE = "shapes and devices, Student's t"
 
 GROUPS = {"linear": "product", "bmm": "product", "softmax": "softmax", "ln": "normalization"}
-UNITS = {"product": "vector", "tensor": "tensor", "convolution": "convolution"}  # kinds with a share of their own, as profiles name it
-BASE = {"convolution": "product", "tensorConvolution": "tensor", "tensor8": "tensor"}  # whose share of the device they have a multiple of
-SCATTER_OF = {"tensorConvolution": "convolution", "tensor8": "tensor"}  # whose scatter between devices is theirs, being known from one
+UNITS = {"product": "vector", "tensor": "tensor", "convolution": "convolution"}  # kinds with their own share → its name in profiles
+BASE = {"convolution": "product", "tensorConvolution": "tensor", "tensor8": "tensor"}  # kinds whose share is a multiple of another kind's
+SCATTER_OF = {"tensorConvolution": "convolution", "tensor8": "tensor"}  # kinds measured on one device → kind whose scatter between devices they use
 ROWS = ("softmax", "normalization")  # operators that read a row again
-OPERANDS = {"add": 3, "mul": 3, "div": 3}  # tensors read and written; others 2
+OPERANDS = {"add": 3, "mul": 3, "div": 3}  # tensors read and written; 2 for other kinds
 
 
 def profile(name):
@@ -116,8 +116,8 @@ class Device:
 
 
 class Case:
-    """One operator on one device. `seen`: the fit may use it, if it may use the device. `row`: bytes of a row that is read again.
-    `winograd`: a 3 × 3 convolution of stride 1. `channels`: of a convolution. `lab`: who measured; DeepBench's products on tensor cores are for the band alone."""
+    """One operator on one device. `seen`: the fit may use it if it may use the device. `row`: bytes of a row that is read again.
+    `winograd`: a 3 × 3 convolution of stride 1. `channels`: of a convolution. `lab`: source of the measurement; DeepBench's products on tensor cores affect only the band."""
 
     def __init__(self, group, device, macs, moved, seconds, seen, row=0, winograd=False, lab="", outputs=0, columns=0, channels=0):
         self.group, self.device, self.macs, self.moved, self.seconds, self.seen = group, device, macs, moved, seconds, seen
@@ -140,12 +140,12 @@ DEEPBENCH = "DeepBench"
 
 
 def rounded_up(n, step):
-    """By how much."""
+    """The factor of fewer MACs."""
     return math.ceil(n / step) * step / n
 
 
 def row_kernel(group, row, size):
-    """Threads that work on a row, and how often it is read again, as in kernels of PyTorch 2.1 (plugins/common/machine/curves.cpp)."""
+    """The number of threads per row and of repeated reads, by the kernels of PyTorch 2.1 (plugins/common/machine/curves.cpp)."""
     if group == "normalization":
         return 128, 1
     columns = row // size
@@ -215,7 +215,7 @@ def deepbench_cases():
 
 
 def float8_cases():
-    """Of the dense products every second one; none of experts' products. float8 in, bfloat16 out."""
+    """Products in float8 with results in bfloat16. The fit uses every second dense one and no experts' product."""
     device = Device("nvidia-h100-sxm", "float8_e4m3fn")
     device.name = "H800"
     for i, row in enumerate(read("float8.csv")):
@@ -231,7 +231,7 @@ def reduce_cases():
 
 
 class Reduce:
-    """The all-reduce: least mean |log| on every second row, by trying a grid."""
+    """Fits the all-reduce by a grid search: least mean |log| on every second row."""
 
     def __init__(self):
         self.link = profile("nvidia-h100-sxm")["link"]["bandwidth"]["value"]
@@ -246,18 +246,18 @@ class Reduce:
 
 
 class Curve:
-    """Parameters as a list, so that the search can move them."""
+    """The parameters as a list for the search."""
     FIELDS = {"product": ["rise", "most", "edge", "fill", "memory", "call", "eager"], "tensor": ["share", "fill", "memory", "call"],
               "convolution": ["share", "gain", "block", "fill", "memory", "call"], "tensorConvolution": ["share", "narrow", "block", "fill", "memory", "call"],
               "tensor8": ["share", "fill", "call"], "softmax": ["reuse"], "normalization": ["reuse"]}
-    CALL = 4e-6  # of operators without MACs, whose recorded shapes are too large to tell: Vidur's norms of one token
+    CALL = 4e-6  # from Vidur's norms of one token, because recorded operators without MACs are too large to show it
     START = {"rise": 0.22, "most": 0.9, "share": 0.75, "fill": 1e8, "memory": 0.7, "call": 1e-5, "reuse": 1.0, "gain": 1.5, "edge": 20,
              "eager": 3e-5, "block": 2, "narrow": 0.6}
     CEILING = {"most": 1, "memory": 1}
 
     def __init__(self, group, others=None, base=None):
-        """`base`: of `tensor8`, the curve of `tensor`. `others`: of operators that read a row again the share of peak.dram of those without MACs, by profile, "" of others; of kinds of
-        products the share of the units by device."""
+        """`base`: for `tensor8`, the curve of `tensor`. `others`: for operators that read a row again, the share of peak.dram of other operators
+        without MACs, by profile ("" for unmeasured ones); for kinds of products, the share of the units by device."""
         self.fields = self.FIELDS.get(group, ["memory"])
         self.values = {"call": self.CALL} | {f: self.START[f] for f in self.fields}
         self.own, self.of_units = others if group in ROWS else {}, others if group in BASE else None
@@ -296,7 +296,7 @@ class Curve:
 
 
 def fitted(group, cases, others=None, base=None):
-    """Moves one parameter at a time by a factor that shrinks. The result depends on the arguments alone."""
+    """Changes one parameter at a time by a shrinking factor. The result depends only on the arguments."""
     curve = Curve(group, others, base)
     best, step = curve.loss(cases), 1.5
     while step > 1.002:
@@ -317,19 +317,19 @@ def fitted(group, cases, others=None, base=None):
 
 
 def own_share(curve, cases):
-    """Of one device: the share, in thousandths, with the least mean |log|; every lab weighs the same."""
+    """The share of one device, in thousandths, with the least mean |log|; labs have equal weights."""
     products = [c for c in cases if c.macs]
     return min(range(150, 1001, 5), key=lambda share: curve.loss(products, share / 1000)) / 1000
 
 
 def own_memory(curve, cases):
-    """Of one device: the share of peak.dram, in thousandths, with the least mean |log|."""
+    """The share of peak.dram of one device, in thousandths, with the least mean |log|."""
     loss = {s: sum(abs(math.log(curve.seconds(c, memory=s / 1000) / c.seconds)) for c in cases) for s in range(400, 1001, 5)}
     return min(loss, key=loss.get) / 1000
 
 
 def quantile(q, *lists):
-    """Of one list as usual, between the two neighbours; of several lists, each of which weighs the same."""
+    """The quantile of one list, interpolated between neighbours, or of several lists with equal weights."""
     if len(lists) == 1:
         values = sorted(lists[0])
         at = q * (len(values) - 1)
@@ -373,18 +373,18 @@ class Fit:
                 self.shares[cases[0].device.name, group] = own_share(self.curves[group], cases)
 
     def others(self, group, but=None):
-        """What the curve of this kind has from others, without the measurements of a device."""
+        """The parts of the curve that come from other kinds, fitted without the measurements of a device."""
         if group in ROWS:
             return self.memories(but)
         base = BASE.get(group)
         return base and (lambda d: self.shares.get((d.name, base)) if d.name != but and (d.name, base) in self.shares else self.curves[base].share(d))
 
     def memories(self, but=None):
-        """Shares of peak.dram without that of a profile; "": of a profile that was not measured."""
+        """Shares of peak.dram without that of a profile; "": the share of an unmeasured profile."""
         return {"": self.curves["other"].values["memory"]} | {name: m for name, m in self.memory.items() if name != but}
 
     def columns(self, group):
-        """Of the devices that the fit may use."""
+        """The cases on devices that the fit may use."""
         return list(dict.fromkeys(k for k, c, f in self.cases if f and c.group == group and not c.is_for_band))
 
     def of(self, group, fit=None, seen=None):
@@ -394,7 +394,7 @@ class Fit:
         return [c for c in self.of(group, fit=True, seen=True) if not c.is_for_band]
 
     def share(self, group, device):
-        return self.shares.get((SHARE_OF.get(device.name, device.name), group)) or self.curves[group].share(device)  # of a kind with a base, by that one's
+        return self.shares.get((SHARE_OF.get(device.name, device.name), group)) or self.curves[group].share(device)  # a kind with a base uses that curve
 
     def ratio(self, case):
         """predicted / measured"""
@@ -403,13 +403,13 @@ class Fit:
 
     @staticmethod
     def band(*ratios):
-        """Factors of the expected time between which 80 % of the measured times are, rounded outwards. Several lists weigh the same."""
+        """Factors of the expected time that enclose 80 % of the measured times, rounded outwards. Lists have equal weights."""
         return math.floor(100 / quantile(0.9, *ratios)) / 100, math.ceil(100 / quantile(0.1, *ratios)) / 100
 
     def known_band(self, group, name=None, widest=False):
-        """Of the fitted shapes of one device or all, and of shapes that another lab measured on the same devices; the others are for
-        the test. Every lab's table of a device weighs the same. `widest`: of the labs, and of older libraries, as another device may be
-        measured by any and with any."""
+        """The band of the fitted shapes of one device or all, and of shapes that another lab measured on the same devices. Other shapes are
+        for the test. Every lab's table of a device has the same weight. `widest`: the widest over labs and older libraries, because
+        another device may be measured by any lab and with any library."""
         of = {}
         for column, c, f in self.cases:
             is_old = is_old_and_fitted(group, column)
@@ -424,9 +424,9 @@ class Fit:
         return low, high
 
     def foreign_band(self, group, rules=(RULE,)):
-        """A device that was not measured: the scatter of shapes on one device, and that of devices when each is predicted from the others.
-        The prediction interval of one more device, both parts independent. With several rules a band for each."""
-        source = group if len(self.columns(group)) > 1 else SCATTER_OF[group]  # of one device alone nothing is known about others
+        """The band of an unmeasured device: the scatter of shapes on one device, and that of devices when each is predicted from the others.
+        It is the prediction interval of one more device with both parts independent. With several rules, one band for each."""
+        source = group if len(self.columns(group)) > 1 else SCATTER_OF[group]  # one device says nothing about others
         cases = self.of(source, fit=True)
         names = list(dict.fromkeys(c.device.name for c in cases))
         off = []
@@ -443,15 +443,15 @@ class Fit:
         return bands if len(bands) > 1 else bands[0]
 
     def inside(self, group, band, column=None):
-        """Shares of cases within the band: of a device, or of all devices that the fit may not use."""
+        """Shares of cases within the band, for one device or for all devices that the fit may not use."""
         ratios = [self.ratio(c) for k, c, f in self.cases if c.group == group and (k == column if column else not f)]
         return [band[0] <= 1 / r <= band[1] for r in ratios]
 
 
 class LeaveOneOut:
-    """Which rule of RULES a band on another device follows: the first with 80 % of the measured times of every kind inside when each
-    device that is fitted is predicted from the others. The figures of devices left out do not enter it; `unseen` is the share of theirs."""
-    GROUPS = ("product", "other", *ROWS)  # of three and more devices
+    """The rule of RULES for a band on another device: the first with 80 % of the measured times of every kind inside when each fitted
+    device is predicted from the others. The figures of devices left out do not affect it; `unseen` is their share."""
+    GROUPS = ("product", "other", *ROWS)  # needs three or more devices
 
     def __init__(self, fit):
         known = [(k, c, f) for k, c, f in fit.cases if f and c.group in self.GROUPS]
@@ -507,14 +507,14 @@ def left_out(fit):
 
 
 def is_outside(fit, group, column, known, ratio):
-    """`column`: whose own band holds if it has one."""
+    """`column`: the device, whose own band is used if it has one."""
     name = (TENSOR if group == "tensor" else VECTOR).get(column, column)
     low, high = fit.own_bands.get((name, group), fit.bands[group][0 if known else 1])
     return not low <= 1 / ratio <= high
 
 
 def errors(fit):
-    """(group, device, lab, whether fitted, cases, median and 90 % of |error|, share outside the band)"""
+    """(group, device, lab, whether fitted, cases, median and 90 % quantile of |error|, share outside the band)"""
     for (group, column, lab, known), ratios in left_out(fit).items():
         off = [abs(r - 1) * 100 for r in ratios]
         outside = statistics.fmean(is_outside(fit, group, column, known, r) for r in ratios)
@@ -549,7 +549,7 @@ def leaves(fit):
         out[name]["curve.memory"] = (share, f"fitted by tests/predictions/fit.py on half of the elementwise operators of {NEUSIGHT}; {off['other', name]}")
     for path in sorted(PROFILES.glob("nvidia-*.toml")):
         name = path.stem
-        if name == "nvidia-jetson-agx-orin":  # its memory and its power are shared with a processor
+        if name == "nvidia-jetson-agx-orin":  # the GPU shares memory and power with a processor
             continue
         at = out.setdefault(name, {})
         if "curve.fitted.vector" not in at:
@@ -562,7 +562,7 @@ def leaves(fit):
 
 
 def with_leaves(text, at):
-    """The text of a profile with these leaves instead of its own."""
+    """The text of a profile with these values in place of its own."""
     text = re.sub(r"\n\[curve\.[^\n]*\n(?:[^\n\[]+\n)+", "", text)
     return text + "".join(f'\n[{key}]\nvalue = {value:g}\nunit = "ratio"\nsource = "{source}"\n' for key, (value, source) in at.items())
 

@@ -1,4 +1,4 @@
-"""docs/predictions.md: times that tmeter expects beside times that others have measured.
+"""docs/predictions.md: times that tmeter expects beside published measurements.
 
     python tests/predictions/scoreboard.py [--write]
 
@@ -26,7 +26,7 @@ KINDS = {"product": "products, float32", "tensor": "products, float16", "tensor8
 FITTED = {VECTOR[column] for column in VECTOR_FITTED}
 
 
-BOUND = 20  # %: median error on devices that no curve was fitted on
+BOUND = 20  # %: median error on devices without a fitted curve
 
 
 class Case:
@@ -39,7 +39,7 @@ class Case:
         report = json.loads(done.stdout)
         layer = next(m["values"] for m in report["modules"] if m["path"] == "layer")
 
-        def of(metric):  # NeuSight's times are of one layer, times the layers, too
+        def of(metric):  # NeuSight also multiplies the time of one layer by the layers
             assert not report.get("totals_status", {}).get(metric), report["totals_status"]
             return passes * 1e3 * (report["totals"][metric] + (layers - 1) * layer[metric])
         self.bound, self.expected, self.low, self.high = (of(m) for m in ("predicted_time", "expected_time", "expected_time_low", "expected_time_high"))
@@ -61,7 +61,7 @@ class Case:
         return self.low <= self.measured <= self.high
 
 
-BACKWARD = 2  # forward passes: each product has two in the backward
+BACKWARD = 2  # forward passes: the backward has two products for each
 
 
 def cases(kind="ms"):
@@ -162,7 +162,7 @@ def operator_groups(fit):
 
 
 def groups_of(found, runs, steps, trainings, fit):
-    """Every group that the page judges."""
+    """Every group with bounds on the page."""
     out = [g for _, g in operator_groups(fit)]
     for part, cases_of in (("whole models", found), ("training", trainings)):
         for gpu in dict.fromkeys(c.gpu for c in cases_of):
@@ -189,7 +189,7 @@ def operators(fit):
 
 
 def pooled(fit, known):
-    """Errors of all operators that no fit saw, on devices that one did, or none; the share outside the band, and their number."""
+    """Errors of all left-out operators, on devices with a fit or without; the share outside the band, and their number."""
     its = [g for _, g in operator_groups(fit) if g.fitted == known]
     off = [e for g in its for e in g.errors]
     return off, 100 * sum(g.outside for g in its) / len(off), len(off)
@@ -249,7 +249,7 @@ def training(found, trained):
 
 
 def band_of(runs, steps):
-    """Of serving, from every second run of TensorRT-LLM and every second step of vLLM on the H100, which weigh the same."""
+    """The band of serving, from every second run of TensorRT-LLM and every second step of vLLM on the H100, with equal weights."""
     return Fit.band(*([r.expected / r.measured for r in its] for its in (runs[::2], served.seen_steps(steps))))
 
 

@@ -1,4 +1,4 @@
-"""Times and rates of whole serving runs, measured by others, and as tmeter expects them from a weightless folder."""
+"""Published times and rates of whole serving runs, and tmeter's expectations from a folder without weights."""
 import json
 import math
 import os
@@ -35,7 +35,7 @@ def write_llama(folder, m, dtype):
 
 
 def ask(folder, gpu, context, sequences, devices, engine="own", reads=1):
-    """TensorRT-LLM's cache is that of an engine of one's own; nothing is known of its work for a sequence."""
+    """The options of serving. TensorRT-LLM is not one of the known engines, and its work per sequence is unknown."""
     sets = {"context": context, "sequences": sequences, "devices": devices, "cache-type": gpu["cache"], "engine": engine, "own-reads": reads}
     done = subprocess.run([program(), folder, "--plugins=serving", "--hardware", gpu["profile"], "--report", "json",
                            *(f"--set=serving.{k}={v}" for k, v in sets.items())], capture_output=True, text=True, check=True)
@@ -83,7 +83,7 @@ def runs():
 
 
 def steps():
-    """Of vLLM, by The ML.ENERGY Leaderboard."""
+    """Steps of vLLM, from The ML.ENERGY Leaderboard."""
     data = tomllib.loads((HERE / "mlenergy.toml").read_text(encoding="utf-8"))
     for name, m in data["model"].items():
         with tempfile.TemporaryDirectory() as folder:
@@ -98,12 +98,12 @@ ENGINE = ROOT / "plugins" / "common" / "serving" / "engine.cpp"
 
 
 def seen_steps(found):
-    """Every second one of the H100: the engine's work for a sequence and the band are taken from them."""
+    """Every second step on the H100, which determine the engine's work per sequence and the band."""
     return [r for r in found if r.gpu == "H100"][::2]
 
 
 def sequence_seconds(found):
-    """With the least mean |log|, in microseconds. Other steps take no part."""
+    """The work per sequence in microseconds with the least mean |log| on these steps."""
     now = float(SEQUENCE.search(ENGINE.read_text(encoding="utf-8")).group(1))
 
     def loss(us):

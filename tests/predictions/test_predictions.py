@@ -1,4 +1,4 @@
-"""docs/predictions.md, the curves and the shares of the profiles are as the scripts write them, and keep their errors."""
+"""docs/predictions.md, the curves and the shares of the profiles equal the scripts' output, and keep their errors."""
 import copy
 import json
 import math
@@ -40,7 +40,7 @@ class Predictions(unittest.TestCase):
         self.assertEqual(scoreboard.page(self.cases, self.runs, self.steps, self.trainings, self.trained, self.fit, self.left_out), scoreboard.PAGE.read_text(encoding="utf-8"), "python tests/predictions/scoreboard.py --write")
 
     def test_the_rule_of_the_band_follows_from_the_fitted_devices(self):
-        """By the five fitted devices alone. Times of the others, three times as long, change nothing."""
+        """Only the five fitted devices matter. Tripled times of the others change nothing."""
         self.assertEqual(self.left_out.chosen, fitting.RULE)
         for rule, group in self.left_out.known:
             if rule == fitting.RULE:
@@ -58,7 +58,7 @@ class Predictions(unittest.TestCase):
         for r in self.trained:
             with self.subTest(r.model, checkpointing=r.checkpointing):
                 self.assertAlmostEqual(r.with_embedding, r.mfu, delta=0.15)
-                self.assertGreater(r.expected, r.measured)  # nothing is shared in what is expected
+                self.assertGreater(r.expected, r.measured)  # expected times assume that nothing is shared
 
     def test_the_curves(self):
         self.assertEqual(fitting.rows(self.fit), fitting.CURVES.read_text(encoding="utf-8"), "python tests/predictions/fit.py --write")
@@ -85,7 +85,7 @@ class Predictions(unittest.TestCase):
         self.assertLessEqual(outside, 0.2 * len(self.cases))
 
     def test_serving(self):
-        """TensorRT-LLM's runs took no part in any point; in float16 they are near it, and all are within the band as often as it says."""
+        """No point is fitted on TensorRT-LLM's runs. In float16 they are near it, and the band encloses its stated share of all runs."""
         self.assertEqual(len(self.runs), 23)
         float16 = [abs(r.error) for r in self.runs if r.gpu == "A100"]
         self.assertLess(statistics.median(float16), 12)
@@ -101,7 +101,7 @@ class Predictions(unittest.TestCase):
                 self.assertAlmostEqual(r.high / r.expected, high, places=9)
 
     def test_steps_of_vllm(self):
-        """The work for a sequence is that of every second step on the H100; the B200 and the others took no part."""
+        """The work per sequence comes from every second step on the H100 alone."""
         self.assertEqual(len(self.steps), 38)
         self.assertAlmostEqual(served.sequence_seconds(self.steps), float(served.SEQUENCE.search(served.ENGINE.read_text(encoding="utf-8")).group(1)), places=9)
         never = [r for r in self.steps if r.gpu == "B200"]
@@ -129,7 +129,7 @@ class Predictions(unittest.TestCase):
 
 
     def test_kinds_on_devices_left_out(self):
-        """Pooled over the GPUs of each kind that no curve was fitted on."""
+        """Pooled over the GPUs without a fitted curve, for each kind."""
         off = {}
         for (group, _, _, known), ratios in fitting.left_out(self.fit).items():
             if not known:
@@ -183,24 +183,24 @@ class ByHand(CliTest):
 
     @staticmethod
     def arithmetic(c, v, rate, outputs, columns, threads=0, narrow=1, gain=1):
-        """Seconds of a node's arithmetic; `narrow`: channels rounded up by so much."""
+        """Seconds of a node's arithmetic; `narrow`: factor by which channels are rounded up."""
         wide = -(-columns // c["columns"]) * c["columns"] / columns * narrow
         macs = max(wide * (v["macs"] + c["edge"] * outputs), c["block"] * threads * v["macs"] / outputs)
         return (macs / gain + c["fill"]) / rate + v["other_flops"] / 1e12
 
     def convolution(self, c, node, rate, narrow_rate=0):
-        """Expected seconds on a device of 1e5 threads. A kernel that is smaller than its stride reads a part of its input."""
+        """Expected seconds on a device with 1e5 threads. A kernel smaller than its stride reads a part of its input."""
         v, shape = node["values"], node["results"][0]["shape"]
         (out, channels, kernel, _), stride = node["arguments"]["weight"]["shape"], (node["arguments"].get("stride") or [1])[0]
         is_narrow = c["narrow"] > 0 and channels % 8 != 0
-        gain = c["gain"] if kernel == 3 and stride == 1 else 1  # of vector units; else it is 1
+        gain = c["gain"] if kernel == 3 and stride == 1 else 1  # on vector units; otherwise 1
         arithmetic = self.arithmetic(c, v, narrow_rate if is_narrow else rate, math.prod(shape), out, 1e5, -(-channels // 4) * 4 / channels if is_narrow else 1, gain)
         x = node["arguments"]["input"]
         unread = math.prod(x["shape"]) * (2 if x["dtype"] == "float16" else 4) * (1 - min(1, kernel / stride)**2)
         return c["call"] + (arithmetic**2 + ((v["read_bytes"] + v["written_bytes"] - unread) / (1e12 * c["memory"]))**2) ** 0.5
 
     def test_convolutions(self):
-        """A ResNet-50: Winograd's 3 × 3, 1 × 1 of stride 2, few outputs of many channels; where convolutions were measured, and where not."""
+        """A ResNet-50: Winograd's 3 × 3, 1 × 1 of stride 2, few outputs of many channels; on devices with and without measured convolutions."""
         c = self.constants("kConvolution")
         for own, share in (({}, 0.5 * c["share"]), ({"curve_fitted_convolution": 0.25}, 0.25)):
             nodes = [n for n in self.nodes(MODELS / "resnet50.pt2", self.profile(threads_resident=1e5, **own)) if "conv" in n["op"]]

@@ -8,7 +8,7 @@ import importlib
 import inspect
 import sys
 
-#: Module → the names for users; None: the names of its __all__.
+#: Module → its public names; None: the names of its __all__.
 PAGE = {
     "tmeter": ["analyze", "Result"],
     "tmeter.result": ["ExportInfo"],
@@ -38,7 +38,7 @@ PAGE = {
     "tmeter.compat.calflops": ["calculate_flops", "calculate_flops_hf"],
 }
 
-#: Modules whose names users import from elsewhere.
+#: Modules whose names users import from another module.
 SHOWN = {f"tmeter.fleet.{part}": f"tmeter.fleet ({part})" for part in ("analysis", "result", "schedule")}
 
 
@@ -124,7 +124,7 @@ def main():
 
 
 def page():
-    text = "# Python: every call\n\nFrom the package's own docstrings, by `tests/python/api_page.py`. What it is for: "
+    text = "# Python: every call\n\nFrom the package's own docstrings, by `tests/python/api_page.py`. Introduction: "
     text += "[`python.md`](python.md); fleets: [`fleet.md`](fleet.md).\n"
     for module_name, names in PAGE.items():
         module = importlib.import_module(module_name)

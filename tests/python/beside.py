@@ -1,4 +1,4 @@
-"""Packages of PyPI for single tests, in folders of the cache beside the tests' own environment."""
+"""Packages of PyPI for single tests, in cache folders outside of the tests' environment."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / "
 
 
 def installed(name):
-    """The folder with the packages of this list, made once; or why it cannot be made (no network)."""
+    """The folder with the packages of this list, made once, or the reason of a failure (no network)."""
     wanted = pathlib.Path(__file__).with_name(f"{name}.txt")
     folder = CACHE / f"{name}-{hashlib.sha256(wanted.read_bytes()).hexdigest()[:12]}"
     if not (folder / "complete").exists():

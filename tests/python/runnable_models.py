@@ -141,7 +141,7 @@ class Turned(nn.Module):
 
 
 class Cut(nn.Module):
-    """Weights that are parts of others: these are trainable if the whole is, except for detached ones."""
+    """Weights that are parts of another. A part is trainable if the whole is, unless it is detached."""
 
     def __init__(self):
         super().__init__()

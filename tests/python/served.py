@@ -8,16 +8,16 @@ import time
 
 
 class Server:
-    """Attributes: sent: bytes of bodies; gets: names asked for by GET; broken: status for everything; silent: seconds
-    before each answer; ranges, lengths, etags: whether they are known; most: requests
-    answered at the same time, at the most."""
+    """Attributes: sent: bytes of bodies; gets: names requested by GET; broken: status of all answers; silent: seconds
+    before each answer; ranges, lengths, etags: whether the server supports them; most: the largest number of
+    simultaneous requests."""
 
     def __init__(self):
         self.files, self.times = {}, {}
         self.sent, self.gets = 0, []
         self.broken, self.silent, self.ranges, self.heads, self.lengths = None, 0.0, True, True, True
         self.etags, self.now, self.most = True, 0, 0
-        self.failures = 0  # answers with 503 before those that work
+        self.failures = 0  # number of answers with 503 before the first success
         self.after_get = None
         outer = self
 

@@ -24,7 +24,7 @@ def write(path, tensors):
 
 
 def large(size):
-    """The head of a safetensors file of one tensor, which is a hole of `size` bytes; and the size of the file."""
+    """The head of a safetensors file with one tensor of `size` bytes, which is a hole, and the file's size."""
     header = json.dumps({"a.weight": {"dtype": "F32", "shape": [size // 4], "data_offsets": [0, size]}}).encode()
     return len(header).to_bytes(8, "little") + header, 8 + len(header) + size
 
@@ -52,7 +52,7 @@ def cut(model, folder, count):
 
 
 def assert_same_figures(whole, merged):
-    """Of all tensors, all modules and the model, to the last digit that merging permits."""
+    """Compares all tensors, all modules and the model to the precision of merging."""
     compared = 0
     for table, key in (("tensors", "name"), ("modules", "path")):
         assert [row[key] for row in whole[table]] == [row[key] for row in merged[table]]

@@ -53,7 +53,7 @@ def test_no_way_of_exporting_names_every_attempt():
 
 @pytest.mark.parametrize("inputs", [(3, 8, 8), torch.zeros(1, 3, 8, 8)], ids=["a shape", "a tensor on the CPU"])
 def test_on_cuda(inputs):
-    """Without a GPU: weights that only declare one as their device."""
+    """Weights that only declare a GPU as their device; the test needs none."""
     with FakeTensorMode():
         model = nn.Sequential(nn.Conv2d(3, 4, 3, device="cuda"), nn.BatchNorm2d(4, device="cuda"))
     result = tmeter.analyze(model, inputs=inputs)
@@ -90,7 +90,7 @@ def test_compiled_outside_and_inside():
 
 
 def test_quantized_with_packed_weights():
-    """FX graph mode: its operators have no meta kernels, so every way of export fails, whatever the inputs."""
+    """FX graph mode: its operators have no meta kernels, so every way of export fails with any inputs."""
     from torch.ao.quantization import get_default_qconfig_mapping, quantize_fx
 
     x = torch.zeros(1, 3, 8, 8)
@@ -193,7 +193,7 @@ def test_torch_too_old(version, monkeypatch, resnet50):
 
 
 def test_several_threads_and_models_at_once():
-    """Some of them are wrong: each caller gets its own answer."""
+    """Some callers pass wrong inputs; each caller gets its own answer."""
     wanted = {}
 
     def ask(n):
@@ -216,4 +216,4 @@ def test_ctrl_c_while_exporting():
 
     with pytest.raises(KeyboardInterrupt):
         tmeter.analyze(Interrupted(), inputs=((1, 3),))
-    assert tmeter.analyze(Net(), inputs=((1, 3),)).total("macs") == MACS  # no lock stays held
+    assert tmeter.analyze(Net(), inputs=((1, 3),)).total("macs") == MACS  # all locks are released

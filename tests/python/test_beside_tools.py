@@ -1,6 +1,6 @@
-"""torchstat, torchmeter and fvcore themselves, run on a ResNet-18, a ViT, a GPT-2 and an LSTM beside ours.
+"""Runs torchstat, torchmeter and fvcore on a ResNet-18, a ViT, a GPT-2 and an LSTM beside tmeter's calls.
 
-They are installed from PyPI (tools.txt) into the cache, once; without a network these tests are skipped. What differs is
+They are installed from PyPI (tools.txt) into the cache, once; without a network these tests are skipped. Differences are
 asserted with its numbers, and explained in docs/from-other-tools.md.
 """
 
@@ -67,7 +67,7 @@ MODELS = [resnet18, vit, gpt2, lstm]
 
 
 def known(counts):
-    """The entries of modules that do something."""
+    """The entries of modules with a cost."""
     return {k: dict(v) if hasattr(v, "items") else v for k, v in counts.items() if v}
 
 
@@ -111,7 +111,7 @@ def test_the_tables_of_torchmeter_on_a_resnet():
 
 
 def test_the_measured_table_of_torchmeter_on_a_resnet():
-    """Rows and names are the same; times are not, and a rate below 1 has no unit there."""
+    """Rows and names are equal; times are not, and torchmeter leaves out the unit of a rate below 1."""
     import torchmeter
 
     tables = []
@@ -129,7 +129,7 @@ def test_the_measured_table_of_torchmeter_on_a_resnet():
         assert {unit for _, unit in times} <= {"ns", "us", "ms", "s"} and all(unit.endswith("IPS") for _, unit in rates), row
 
 
-#: Each key of torchmeter's configuration, a value that is not its default, and the settings without which it has no effect.
+#: Each key of torchmeter's configuration, a value other than its default, and the settings that it needs for an effect.
 CHANGED = {
     "tree_fold_repeat": (False, {}),
     "tree_repeat_block_args.title": ("T <repeat_time>", {}),
@@ -188,14 +188,14 @@ CHANGED = {
     "table_display_args.box": ("SQUARE", {}),
     "table_display_args.border_style": ("red", {}),
 }  # fmt: skip
-#: Keys that have no effect there, or another one. `safe_box` concerns old consoles of Windows alone.
+#: Keys without effect in torchmeter, or with another effect. `safe_box` concerns only old consoles of Windows.
 OTHERS = {
     "tree_repeat_block_args.width", "tree_repeat_block_args.border_style", "table_display_args.safe_box", "render_interval",
     "combine.horizon_gap"}  # fmt: skip
 
 
 def drawn(what, colour="truecolor"):
-    """As on a terminal, colours included."""
+    """The text as on a terminal, colours included."""
     import rich.console
 
     console = rich.console.Console(file=io.StringIO(), width=160, color_system=colour, force_terminal=bool(colour))
@@ -204,7 +204,7 @@ def drawn(what, colour="truecolor"):
 
 
 def seen(text):
-    """Each character with its style, whatever the escapes are; a blank shows none."""
+    """Each character with its style, independent of the escape sequences; a blank has no style."""
     import rich.text
 
     shown = rich.text.Text.from_ansi(text)
@@ -235,7 +235,7 @@ def configured(kind, configuration, model, settings):
 
 
 def looks(model, settings, colour="truecolor"):
-    """Tree and table, theirs and ours."""
+    """Tree and table of torchmeter and of tmeter."""
     import torchmeter
 
     out = []
@@ -243,8 +243,8 @@ def looks(model, settings, colour="truecolor"):
         meter = configured(kind, configuration, model, settings)
         with contextlib.redirect_stdout(io.StringIO()):
             table, _ = meter.profile("param", show=False)
-        # torchmeter gives all columns the number 0, so that rich takes the padding of the first one away from each width:
-        # without the padding at the edge, or with common padding, names do not fit into their columns.
+        # torchmeter gives all columns the number 0, so rich subtracts the padding of the first one from each width.
+        # Without padding at the edge, or with common padding, names do not fit into their columns.
         for place, column in enumerate(table.columns):
             column._index = place
         out.append((drawn(meter.structure, colour), drawn(table, colour)))
@@ -265,14 +265,14 @@ class Patterned(torch.nn.Module):
 
 
 def test_the_look_of_torchmeter():
-    """Letters and colours of tree and table, by its configuration as it is."""
+    """Letters and colours of tree and table with torchmeter's default configuration."""
     for model, said in ((resnet18()[0], "Repeat ["), (Patterned(), "Where")):
         theirs, plain = looks(model, {})
         assert theirs == plain and said in plain[0]
 
 
 def summaries(kind, make):
-    """What it says of a model, as on a terminal."""
+    """The tool's output for a model, as on a terminal."""
     model, x = make()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         meter = kind(model)
@@ -291,7 +291,7 @@ def summaries(kind, make):
 
 
 def test_the_summaries_of_torchmeter(monkeypatch):
-    """The boxes of the overview, a statistic's lines and what stands below a table, letters and colours."""
+    """Letters and colours of the overview's boxes, a statistic's lines and a table's footer."""
     import rich
     import torchmeter
 
@@ -365,10 +365,10 @@ def test_keys_whose_effect_is_another_one(monkeypatch):
 
     model, _ = resnet18()
     theirs, ours = looks(model, {})
-    # No effect there: the frame is not expanded.
+    # No effect in torchmeter: the frame is not expanded.
     wide = looks(model, {"tree_repeat_block_args.width": 60})
     assert wide[0] == theirs and wide[1] != ours
-    # The style comes after it there, so that its colour is never seen.
+    # In torchmeter the style overrides it, so its colour is invisible.
     red = "tree_repeat_block_args.border_style"
     their_red, our_red = looks(model, {red: "red"})
     assert their_red == looks(model, {red: "green"})[0] and "[31m" not in their_red[0] and "[31m┃" in our_red[0]
@@ -397,7 +397,7 @@ def test_keys_whose_effect_is_another_one(monkeypatch):
 
 
 def test_the_tables_of_torchmeter_on_a_vit():
-    """torchmeter counts one row of linear layers over [B, T, C], and sees nothing of attention."""
+    """torchmeter counts one row of linear layers over [B, T, C], and does not count attention."""
     import torchmeter
 
     theirs, their_tables = measured_by(torchmeter.Meter, vit)
@@ -410,14 +410,14 @@ def test_the_tables_of_torchmeter_on_a_vit():
     patches = 196_608
     row, rows = 2 * 64 * 128, 17 * 2 * 64 * 128  # an MLP: one row, and all of 17 tokens
     assert theirs.cal.Macs.val == patches + 2 * row + 64 * 1000
-    # and of each layer in_proj, out_proj, scores and values
+    # for each layer in_proj, out_proj, scores and values
     attention = 17 * 64 * 192 + 17 * 64 * 64 + 2 * 17 * 17 * 64
     assert ours.cal.Macs.val == patches + 2 * (rows + attention) + 64 * 1000
 
 
 @pytest.mark.parametrize("make, macs", [(gpt2, None), (lstm, 2 * 7 * 4 * 32 * (16 + 32) + 2 * 7 * 4 * 32 * (32 + 32) + 2 * 32 * 5)])
 def test_what_torchmeter_does_not_take(make, macs):
-    """A module whose result is a tuple ends it: IndexError."""
+    """torchmeter fails with IndexError on a module that returns a tuple."""
     import torchmeter
 
     with pytest.raises(IndexError):
@@ -426,7 +426,7 @@ def test_what_torchmeter_does_not_take(make, macs):
     assert meter.cal.Macs.val > 0 and all(rows for rows, _ in tables.values())
     if macs:
         assert meter.cal.Macs.val == macs
-    # What needs no run agrees.
+    # Figures that need no run agree.
     assert tables["param"] == measured_by(torchmeter.Meter, make, names=("param",))[1]["param"]
 
 
@@ -437,7 +437,7 @@ def said_rows(text):
 
 
 def test_the_table_of_torchstat_on_a_resnet():
-    """All columns and totals. Its report_format needs pandas 1, so the table is read from its nodes."""
+    """All columns and totals. torchstat's report_format needs pandas 1, so the table is read from its nodes."""
     import torchstat
 
     model, x = resnet18()
@@ -457,7 +457,7 @@ def test_the_table_of_torchstat_on_a_resnet():
         params, memory, madd, flops, read, written, _, both = row[1 + len(shapes):]
         assert int(params.replace(",", "").split(".")[0]) == node.parameter_quantity
         assert memory == f"{node.inference_memory:.2f}"
-        if node.name == "avgpool":  # not supported there
+        if node.name == "avgpool":  # not supported by torchstat
             assert (node.MAdd, node.Flops) == (0, 0)
             continue
         kind = type(model.get_submodule(node.name)).__name__
@@ -474,7 +474,7 @@ def test_the_table_of_torchstat_on_a_resnet():
 
 @pytest.mark.parametrize("make", [vit, gpt2, lstm])
 def test_what_torchstat_does_not_take(make):
-    """It asserts that inputs have three dims and that linear layers have two."""
+    """torchstat asserts that inputs have three dims and those of linear layers two."""
     import torchstat
 
     model, x = make()

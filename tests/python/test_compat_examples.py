@@ -80,7 +80,7 @@ def test_torchinfo(name):
 @pytest.mark.parametrize("name", [n for n in TORCHINFO if n != "LSTMNet"])
 def test_torchinfo_s_table_to_the_letter(name):
     lines = str(torchinfo(name)).splitlines()
-    # Python 3.11 prints torchinfo's unit as the name of an enum's member.
+    # Python 3.11 prints torchinfo's unit as the name of an enum member.
     units = {"Units.MEGABYTES": "M", "Units.GIGABYTES": "G"}
     for line in RECORDED["torchinfo"][name]["text"]:
         for enum, unit in units.items():
@@ -176,7 +176,7 @@ def test_ptflops():
     aten = get_model_complexity_info(
         model, (3, 224, 224), as_strings=False, backend="aten", print_per_layer_stat=False
     )
-    # Its backend aten counts the bias of a linear layer as MACs, but not that of convolutions.
+    # ptflops' backend aten counts the bias of a linear layer as MACs, but not that of convolutions.
     assert [aten[0] + 1000, aten[1]] == recorded["densenet161 aten numbers"]
     with pytest.raises(tmeter.UsageError, match="backend 'jax'"):
         get_model_complexity_info(model, (3, 8, 8), backend="jax")
@@ -185,7 +185,7 @@ def test_ptflops():
 # torchstat
 
 def test_torchstat():
-    """0.0.7 does not run with this pandas, so the figures are from its README."""
+    """torchstat 0.0.7 does not run with this pandas, so the figures are from its README."""
     from tmeter.compat.torchstat import stat
 
     nothing, said = quiet(stat, nets.TorchstatNet(), (3, 224, 224))

@@ -29,14 +29,14 @@ def both(model, inputs):
 
 
 def assert_same(quick, full):
-    """All of the report except the time and the command."""
+    """The report without the time and the command."""
     assert quick.export.way == QUICK, quick.export
     a, b = quick.to_dict(), full.to_dict()
     for report in (a, b):
         for key in ("command", "timing", "model"):
             del report[key]
         for node in report["nodes"]:
-            node.pop("name", None)  # torch.export gives none inside its sub-graphs (no_grad)
+            node.pop("name", None)  # torch.export records none inside its sub-graphs (no_grad)
     for key in a:
         assert a[key] == b[key], key
 
@@ -52,7 +52,7 @@ def test_it_says_what_torch_export_says(name):
     }
     build, args, kwargs = {**MODELS, **more}[name]
     quick, full = both(build(), kwargs or list(args))
-    if name == "graph attention":  # sizes that data decides: torch.export gives them names
+    if name == "graph attention":  # sizes that depend on data: torch.export makes them symbols
         assert quick.export.way == FULL and "DynamicOutputShape" in quick.export.failed[0][1]
         return
     if name in MASKED:
@@ -108,7 +108,7 @@ def test_odd_things_are_as_torch_export_has_them():
 
 
 class InPlace(nn.Module):
-    """Writes into results of operators whose sizes torch's kernels give, and asks for gradients."""
+    """Writes into results of operators whose sizes come from torch's kernels, and reads requires_grad."""
 
     def __init__(self):
         super().__init__()
@@ -171,7 +171,7 @@ class Refused(nn.Module):
     ["autocast", "vmap", "cond", "compiled function", "compiled module", "compiled in place", "scripted module", "checkpoint", "sparse", "two names"],
 )
 def test_what_is_written_down_otherwise(kind):
-    """By either way: 16 multiply-adds of one row, or no answer where torch.export has none either."""
+    """Both ways give 16 multiply-adds of one row, or both give no answer."""
     try:
         result = tmeter.analyze(Refused(kind), inputs=[torch.zeros(1, 4)])
     except tmeter.ExportError as failure:

@@ -107,7 +107,7 @@ def test_outputs_are_those_of_pytorch(name, form, tmp_path):
     torch.save(inputs[0], values)
     sizes = () if form == "exported" else ("--input", "x".join(map(str, inputs[0].shape)) + (
         ":i64" if inputs[0].dtype == torch.int64 else ":f32"))
-    if (name, form) == ("sizes", "scripted"):  # its sizes are those of other inputs
+    if (name, form) == ("sizes", "scripted"):  # its recorded sizes belong to other inputs
         done = run(path, "--input-file", values, *sizes)
         assert done.returncode == 6, done.stderr
         assert "aten::nonzero gives" in done.stderr and "a .pt2 file (torch.export)" in done.stderr
@@ -207,7 +207,7 @@ def exported(net, inputs, path):
 
 def test_a_loop_runs_as_often_as_its_data_say(tmp_path):
     program = exported(Looping(), (torch.ones(3, 4),), tmp_path / "net.pt2")
-    for start in (1.0, 7.0, 1000.0):  # the last one never enters the loop
+    for start in (1.0, 7.0, 1000.0):  # the last case never enters the loop
         x = torch.full((3, 4), start)
         torch.save(x, tmp_path / "x.pt")
         assert outputs_told(facts(tmp_path / "net.pt2", "--input-file", tmp_path / "x.pt")) == outputs_of(program, (x,))

@@ -103,7 +103,7 @@ def test_models_by_name(tmp_path, resnet50):
     first = ledger(tmp_path / "out")
     del models["none"]
     assert not run(models, tmp_path / "out").failed
-    assert ledger(tmp_path / "out") == first  # nothing was made again
+    assert ledger(tmp_path / "out") == first  # no report was made again
 
 
 def test_a_file_that_is_called_like_a_library_s_model(tmp_path, resnet50, monkeypatch):
@@ -186,7 +186,7 @@ def processes_of(path):
             if os.fsencode(path) in words and not os.path.basename(words[0]).startswith(b"python") and "State:\tZ" not in (entry / "status").read_text():
                 found.append(int(entry.name))
         except OSError:
-            pass  # gone meanwhile
+            pass  # the process has ended meanwhile
     return found
 
 
@@ -484,7 +484,7 @@ def fill(disk, left):
 
 @pytest.mark.parametrize("left", [0, 4096, 8192, 24576, 49152, 65536, 131072])
 def test_a_full_disk(small_disk, resnet50, trained, left):
-    """At the lock, the ledger, a report, the table: each is one clear error, and the next run goes on."""
+    """The disk is full at the lock, the ledger, a report or the table. Each case is one clear error, and the next run continues."""
     out = small_disk / "out"
     fill(small_disk, left)
     try:
@@ -495,7 +495,7 @@ def test_a_full_disk(small_disk, resnet50, trained, left):
         assert left >= 131072 and not [row for row in quiet if row["status"] != "ok"]
     assert not [f for f in small_disk.rglob("*") if ".part" in str(f) and f.is_file()]
     (small_disk / "filler").unlink()
-    found = run([resnet50, trained], out)  # when there is room again
+    found = run([resnet50, trained], out)  # once there is room again
     assert [row["macs"] for row in found.models] == [4_089_184_256, None]
     assert [row["params"] for row in found.models] == [25_557_032, 94_801]
     assert not (out / "lock").exists() and not (out / ".part").exists()

@@ -1,4 +1,4 @@
-"""A fleet that ends, is ended, or cannot go on leaves its results alone, and one clear line."""
+"""A fleet that ends, is interrupted, or cannot continue keeps its results and prints one clear line."""
 
 import io
 import os
@@ -30,7 +30,7 @@ def run(models, output, **options):
 
 @pytest.fixture
 def temporary(tmp_path, monkeypatch):
-    """The folder of temporary files, for all processes of a test."""
+    """Sets the folder of temporary files for all processes of a test."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))
@@ -62,7 +62,7 @@ def processes_with(word):
 
 @pytest.fixture
 def slow(tmp_path, monkeypatch):
-    """A program that takes a minute for files called slow."""
+    """A program that takes a minute for files whose name contains "slow"."""
     real = tmeter.program.program_path()
     script = tmp_path / "program"
     script.write_text(f'#!/bin/sh\ncase "$*" in *slow*) touch "{tmp_path}/begun"; exec sleep 61.{os.getpid()};; esac\nexec "{real}" "$@"\n')
@@ -115,7 +115,7 @@ def test_what_a_killed_process_left_is_swept(tmp_path, temporary, slow, number, 
 
 
 def test_a_lost_cluster_leaves_the_table_of_what_is_done(tmp_path):
-    """As when Ray's node of this machine dies: no model after it is tried, and the next run goes on."""
+    """Like the death of Ray's node on this machine: no further model is tried, and the next run continues."""
     from tmeter.fleet.analysis import run_fleet
     from tmeter.fleet.in_processes import Processes
     from tmeter.fleet.schedule import EngineLost
@@ -230,7 +230,7 @@ def test_a_silent_server_is_not_waited_for(tmp_path):
 
 
 def test_a_server_that_stops_in_the_middle(tmp_path):
-    """It promises a megabyte and sends a few bytes."""
+    """A server that announces a megabyte and sends a few bytes."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve():
@@ -258,7 +258,7 @@ def test_of_a_large_file_the_header_is_fetched(tmp_path):
         server.put("m.safetensors", (head, size))
         (row,) = run([server.url("m.safetensors")], tmp_path / "out").models
         assert (row["params"], row["bytes"]) == (500_000_000, size) and server.sent < 1_000_000
-        server.ranges = False  # the server offers all of it; the fleet does not read it
+        server.ranges = False  # the server offers the whole file, and the fleet does not read it
         (row,) = run([server.url("m.safetensors")], tmp_path / "out2").models
         assert row["params"] == 500_000_000 and server.sent < 0.02 * size
 
@@ -272,7 +272,7 @@ def test_weights_are_fetched_where_a_plugin_reads_them(tmp_path):
 
 
 class Holes(io.FileIO):
-    """Zeros are not written."""
+    """Writes a sparse file: zeros become holes."""
 
     def write(self, content):
         if content != bytes(len(content)):
@@ -324,14 +324,14 @@ def test_a_cache_without_room(tmp_path):
 
 
 def test_torchscript_without_torch_is_one_short_line(tmp_path):
-    """As in a venv with tmeter alone."""
+    """Like a venv with tmeter alone."""
     (wheel,) = (Path(os.environ["BUILD"]) / "python").glob("tmeter-*.whl")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
     python = tmp_path / "bare/bin/python"
     subprocess.run([sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-index", "--no-deps", wheel], check=True)
     code = "import sys; from tmeter import fleet; r = fleet.analyze([sys.argv[1]], sys.argv[2]).models[0]; print(r['error_kind'], r['error'], sep='|')"
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "LD_LIBRARY_PATH")}
-    if "PYTHONPATH" in os.environ:  # the sources instead of the wheel's
+    if "PYTHONPATH" in os.environ:  # the sources in place of the wheel
         environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
     words = [python, "-c", code, FIXTURES / "torchscript/acme.pt", tmp_path / "out"]
     done = subprocess.run(words, capture_output=True, text=True, env=environment)

@@ -1,4 +1,4 @@
-"""A disk that is full at any stage of a fleet is one clear error; with room again the rows are those of a quiet run."""
+"""A full disk at any stage of a fleet is one clear error. With room again the rows equal those of an undisturbed run."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ import tmeter
 from tmeter import fleet
 
 FIXTURES = Path(os.environ["FIXTURES"])
-#: Facts of how a run went, not of its models.
+#: Facts of the run, not of its models.
 PASSING = {"seconds", "fetch_seconds", "tries", "nodes"}
 PLUGINS = "params,flops,memory,param-stats"
 
@@ -31,7 +31,7 @@ def disk(tmp_path):
 
 @pytest.fixture
 def models(tmp_path):
-    """A file, a sharded checkpoint, one of two files behind a server that tells no sizes, and one that is refused."""
+    """A file, a sharded checkpoint of two files behind a server without sizes, and a refused file."""
     with Server() as server:
         server.lengths = False
         (tmp_path / "bad.safetensors").write_bytes(b"no model")

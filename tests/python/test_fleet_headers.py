@@ -1,4 +1,4 @@
-"""Headers of remote files without their elements: the report is the one of the whole file, and little is fetched."""
+"""Only headers of remote files are fetched, and the report equals that of the whole file."""
 
 import json
 import os
@@ -20,7 +20,7 @@ FILES = sorted(
     for path in FIXTURES.glob(pattern)
     if path.suffix != ".json"
 )
-#: Files of which elements can be left out.
+#: Files whose elements can be left out.
 LEFT_OUT = {
     *(f"checkpoints/{n}.pt" for n in ("keep_vars", "module", "protocol1", "protocol5", "state_dict", "training", "types")),
     *(f"gguf/{n}.gguf" for n in ("all_types", "big_endian", "unpacked")),
@@ -46,7 +46,7 @@ def fetched(server, path):
 
 @pytest.mark.parametrize("file", FILES)
 def test_the_report_is_that_of_the_whole_file(file, monkeypatch):
-    """With every run of elements left out that can be, however short."""
+    """Leaves out every possible run of elements, even short ones."""
     monkeypatch.setattr(headers, "WORTH", 1)
     monkeypatch.setattr(headers, "_SLACK", 160)
     path = FIXTURES / file
@@ -99,7 +99,7 @@ def test_of_a_checkpoint_what_is_no_element_is_fetched(tmp_path):
         size = (tmp_path / "m.pt").stat().st_size
         assert (row["status"], row["params"], row["bytes"]) == ("ok", 50_000_003, size), row["error"]
         assert server.sent < 0.02 * size
-        server.sent, server.ranges = 0, False  # without ranges going to the end would read all of it, twice
+        server.sent, server.ranges = 0, False  # without ranges, seeking to the end would read the file twice
         (row,) = fleet.analyze([url], tmp_path / "out2", plugins="params", **options).models
         assert row["params"] == 50_000_003 and server.sent < 1.05 * size
         server.sent, server.ranges = 0, True
@@ -119,7 +119,7 @@ def test_damaged_and_hostile_headers_are_left_to_their_readers(monkeypatch):
     whole = head.ljust(size, b"\0")
     assert parts(whole) == [(0, len(head))]
     for damage in (
-        whole[:4] + struct.pack("<I", 9) + whole[8:],  # a version that is not known
+        whole[:4] + struct.pack("<I", 9) + whole[8:],  # an unknown version
         whole[:8] + struct.pack("<QQ", 2**63, 3) + whole[24:],
         whole[:8] + struct.pack("<QQ", 1, 2**63) + whole[24:],
         whole[:24] + struct.pack("<Q", 2**64 - 1) + whole[32:],
@@ -144,7 +144,7 @@ def test_errors_name_the_file_and_not_its_copy(tmp_path):
 
 
 def test_members_that_overlap_are_not_left_out(tmp_path, monkeypatch):
-    """A directory that says of elements that they cover the member after them."""
+    """A directory in which a member's elements overlap the next member."""
     monkeypatch.setattr(headers, "WORTH", 1)
     monkeypatch.setattr(headers, "_SLACK", 64)
     with zipfile.ZipFile(tmp_path / "m.pt", "w") as archive:

@@ -51,7 +51,7 @@ def program(tmp_path, monkeypatch):
 
 
 def test_links_that_lead_round_in_circles(tmp_path, monkeypatch):
-    """With two such links Python's own `**` finds 2^40 paths."""
+    """With two such links Python's `**` finds 2^40 paths."""
     for name in ("a/deep", "b", ".hidden"):
         (tmp_path / name).mkdir(parents=True)
         write(tmp_path / name / "m.safetensors", ONE)
@@ -71,7 +71,7 @@ def test_links_that_lead_round_in_circles(tmp_path, monkeypatch):
 
 
 def test_pipes_devices_and_folders_among_the_files(tmp_path, monkeypatch):
-    """Opening a pipe would wait for its writer for ever."""
+    """Opening a pipe would wait for a writer for ever."""
     monkeypatch.chdir(tmp_path)
     os.mkfifo("f.safetensors")
     os.mkfifo("f.safetensors.index.json")
@@ -91,7 +91,7 @@ def test_pipes_devices_and_folders_among_the_files(tmp_path, monkeypatch):
 
 
 def test_a_list_of_files_that_are_gone(tmp_path, program):
-    """A thousand rows, and no program for any."""
+    """A thousand missing files become rows without starting a program."""
     program(f'case "$*" in *probe*|plugin*) ;; *) echo x >>"{tmp_path}/calls";; esac')
     models = {f"m{i}": f"{tmp_path}/none/m{i}.pt2" for i in range(1000)} | {"nul": "a\0b", "dangling": tmp_path / "link.pt2"}
     (tmp_path / "link.pt2").symlink_to("none")
@@ -112,7 +112,7 @@ def test_files_of_one_name_in_many_folders(tmp_path):
 
 
 def test_a_file_that_grows_while_it_is_read(tmp_path, program):
-    """A download that goes on: no figure of a part of it is kept."""
+    """A download in progress: no figure of its first part is kept."""
     model = write(tmp_path / "m.safetensors", ONE)
     program(f'case "$*" in *m.safetensors*) printf x >>"{model}";; esac')
     (row,) = run([model], tmp_path / "out", retries=0).models
@@ -124,7 +124,7 @@ def test_a_file_that_grows_while_it_is_read(tmp_path, program):
 
 @pytest.mark.parametrize("ahead", [0.0, 3600.0])
 def test_a_file_of_this_moment_by_any_clock(tmp_path, monkeypatch, ahead):
-    """A change that the file's times cannot tell is waited out, also when the file's clock is ahead or its time was set."""
+    """Waits until a change must show in the file's times, also if the file's clock is ahead or its time was set."""
     model = write(tmp_path / "m.safetensors", ONE)
     os.utime(model, (2e9, 2e9))
     changed = model.stat().st_ctime
@@ -139,7 +139,7 @@ def test_a_file_of_this_moment_by_any_clock(tmp_path, monkeypatch, ahead):
 
 
 def test_of_two_lines_that_of_the_later_run_counts(tmp_path):
-    """By number: clocks of machines differ, and are set back."""
+    """Runs are ordered by number, because clocks of machines differ and may be set back."""
     place = output_of(str(tmp_path))
     for run_number, mark in ((9, "old"), (10, "new"), (1_000_000, "newest")):
         writer = Writer(place, run_number)
@@ -162,7 +162,7 @@ def test_a_file_that_changes_from_run_to_run(tmp_path):
 
 
 def test_a_server_that_tells_no_version_is_asked_every_time(tmp_path):
-    """Size alone does not tell whether a file is the same."""
+    """The size alone does not identify a file's content."""
     with Server() as server:
         server.etags = False
         for value in (1.0, 2.0):
@@ -172,7 +172,7 @@ def test_a_server_that_tells_no_version_is_asked_every_time(tmp_path):
 
 
 def test_servers_are_asked_for_many_files_at_a_time(tmp_path):
-    """One worker, 8 files of one batch."""
+    """One worker, and 8 files in one batch."""
     with Server() as server:
         server.silent = 0.2
         for i in range(64):
@@ -182,7 +182,7 @@ def test_servers_are_asked_for_many_files_at_a_time(tmp_path):
 
 
 class Here:
-    """An engine in this process, on a machine that has a folder which the driver has not."""
+    """An engine in this process that stands for a machine with a folder that the driver does not see."""
 
     sees_all, capacity = False, 1
 
@@ -213,7 +213,7 @@ def test_files_that_the_driver_does_not_see_are_known_by_the_worker(tmp_path):
         return row["params"], row["seconds"]
 
     first = figures()
-    assert first[0] == 1 and figures() == first  # kept, seconds and all
+    assert first[0] == 1 and figures() == first  # unchanged, including the seconds
     write(model, TWO)
     assert figures()[0] == 2
 
@@ -247,7 +247,7 @@ def test_merging_has_a_time_limit(tmp_path, program, monkeypatch):
     with pytest.raises(tmeter.ModelError, match=r"did not finish within 0.001 s \(--timeout\)"):
         merged(0.001)
     monkeypatch.setattr(units, "GRACE", 0.5)
-    program('[ "$1" != merge ] || exec sleep 600')  # one that does not look at the time
+    program('[ "$1" != merge ] || exec sleep 600')  # a program that ignores its time limit
     begin = time.monotonic()
     with pytest.raises(tmeter.CrashError, match="gave no answer within 1 s"):
         merged(0.5)
@@ -313,7 +313,7 @@ def test_ctrl_c_at_any_moment_of_a_start_leaves_no_traceback(tmp_path, native):
     for step in range(12):
         words = [*start, "fleet", model, "-o", tmp_path / f"out{step}", "-q"]
         python = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
-        # Python's own start, which is not ours, takes less than the first step of `-m`.
+        # Python's own start takes less time than the first step of `-m`.
         time.sleep(0.06 * step + (0.0 if native else 0.6))
         python.send_signal(signal.SIGINT)
         if step % 2:

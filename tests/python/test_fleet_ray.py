@@ -102,7 +102,7 @@ def of_ray(folder):
 
 
 def test_a_cluster_of_its_own(tmp_path):
-    """Ray that the command starts lives as long as the run, and no process of it longer."""
+    """Ray, started by the command, lives as long as the run, and none of its processes lives longer."""
     models = [FIXTURES / f"models/{name}.pt2" for name in ("resnet50", "gpt2_like")]
     words = [sys.executable, "-m", "tmeter", "fleet", *models, "-o", tmp_path / "out", "--ray", "local", "-q"]
     with tempfile.TemporaryDirectory(prefix="tmeter-ray-", dir="/tmp") as folder:  # a socket's path is short
@@ -120,7 +120,7 @@ IMPATIENT = "import sys; from tmeter.fleet import command, on_ray; on_ray._GONE 
 
 @pytest.mark.parametrize("whom", ["raylet", "gcs_server", "driver"])
 def test_a_cluster_that_dies_leaves_the_table_and_one_line(tmp_path, whom):
-    """Ray has much to say on standard output then, and ends its driver after a minute; this run says one line and ends in order."""
+    """Ray itself would print many lines on standard output and end its driver after a minute. This run prints one line and ends in order."""
     real = tmeter.program.program_path()
     program = tmp_path / "program"
     program.write_text(f'#!/bin/sh\ncase "$*" in *slow*) touch "{tmp_path}/begun"; sleep 600;; esac\nexec "{real}" "$@"\n')
@@ -137,7 +137,7 @@ def test_a_cluster_that_dies_leaves_the_table_and_one_line(tmp_path, whom):
         while not (tmp_path / "begun").exists() or not any(b"resnet50.pt2" in f.read_bytes() for f in ledger.glob("*")):
             assert time.monotonic() < end and python.poll() is None
             time.sleep(0.1)
-        time.sleep(1)  # for the driver to take note of the first model
+        time.sleep(1)  # until the driver has recorded the first model
         if whom == "driver":
             python.send_signal(signal.SIGINT)
         for entry in of_ray(folder):

@@ -29,7 +29,7 @@ ONE, TWO = {"a.weight": ([1], [1.0])}, {"a.weight": ([2], [1.0, 2.0])}
 
 @pytest.fixture
 def s3(monkeypatch, tmp_path):
-    """A server of its own for each test, with the bucket `models`; sent: bytes of bodies."""
+    """A separate server for each test, with the bucket `models`; sent: bytes of bodies."""
     from moto.server import ThreadedMotoServer
     from werkzeug.serving import WSGIRequestHandler
 
@@ -52,7 +52,7 @@ def s3(monkeypatch, tmp_path):
     client = boto3.client("s3")
     client.create_bucket(Bucket="models")
     client.sent = sent
-    s3fs.S3FileSystem.clear_instance_cache()  # of the server before
+    s3fs.S3FileSystem.clear_instance_cache()  # left over from the preceding server
     yield client
     server.stop()
 
@@ -70,13 +70,13 @@ def test_files_by_their_etag(tmp_path, s3):
     url = put(s3, "m.safetensors", write(tmp_path / "m", ONE).read_bytes())
     assert run([url], tmp_path / "out").models[0]["params"] == 1
     first = run([url], tmp_path / "out").models[0]
-    assert first == run([url], tmp_path / "out").models[0]  # kept, seconds and all
+    assert first == run([url], tmp_path / "out").models[0]  # unchanged, including the seconds
     put(s3, "m.safetensors", write(tmp_path / "m", TWO).read_bytes())
     assert run([url], tmp_path / "out").models[0]["params"] == 2
 
 
 class Holed:
-    """A body of which only the first bytes are not zero; moto takes it for its file and for its bytes."""
+    """A body with zeros after its first bytes; moto uses it both as a file and as bytes."""
 
     def __init__(self, head, size):
         self.head, self.size = head, size
@@ -139,7 +139,7 @@ def test_a_bucket_that_is_not_there_or_not_ours(tmp_path, s3, monkeypatch):
 def test_a_bucket_without_rights(tmp_path, s3, monkeypatch):
     """One line each: a row for a model, an error for the output and for a glob."""
     urls = [put(s3, "m.safetensors", write(tmp_path / "m", ONE).read_bytes()), "s3://models/m.safetensors.index.json"]
-    monkeypatch.setattr("moto.settings.INITIAL_NO_AUTH_ACTION_COUNT", 0)  # from here on keys are checked
+    monkeypatch.setattr("moto.settings.INITIAL_NO_AUTH_ACTION_COUNT", 0)  # access keys are checked from here on
     model = FIXTURES / "models/resnet50.pt2"
     rows = run([*urls, model], tmp_path / "out").models
     assert [row["error_kind"] for row in rows] == ["ModelError", "ModelError", None]

@@ -1,4 +1,4 @@
-"""tmeter.fleet never keeps a figure of other content: changed files, profiles and plugins, on paths and behind URLs."""
+"""tmeter.fleet never keeps a figure of outdated content: changed files, profiles and plugins, on paths and behind URLs."""
 
 import os
 import shutil
@@ -60,7 +60,7 @@ def test_a_file_that_is_replaced_while_it_is_read_is_read_again(tmp_path, progra
 
 
 def test_also_with_size_and_time_of_the_one_before(tmp_path, program):
-    """`cp -p` and `touch -r` keep the time; the inode, or its change time, differs."""
+    """`cp -p` and `touch -r` keep the time, but the inode or its change time differs."""
     model = write(tmp_path / "m.safetensors", {"a.weight": ([2], [1.0, 2.0])})
     other = write(tmp_path / "new", {"a.weight": ([1, 2], [1.0, 2.0])})
     assert run([model], tmp_path / "out", plugins="params").models[0]["status"] == "ok"

@@ -14,7 +14,7 @@ SHAPES = [(), (1,), (3,), (0, 3), (1, 3), (4, 1), (2, 3, 4), (1, 3, 1, 4), (5, 1
 
 
 def tensors(mode, shape, dtype=torch.float32):
-    """In order, reversed, with gaps, with an odd stride where a size is one, and wanting a gradient."""
+    """Tensors in order, reversed, with gaps, with an odd stride for a size of one, and with a gradient."""
     with mode:
         plain = torch.empty(shape, dtype=dtype)
         yield plain
@@ -38,7 +38,7 @@ def described(result):
 
 
 def assert_as_torch(mode, own, operator, *args, **kwargs):
-    """Twice: worked out, and known."""
+    """Calls twice: the second result comes from the cache."""
     with mode:
         try:
             expected = described(operator(*args, **kwargs))
@@ -130,7 +130,7 @@ def test_matmul(mode):
 
 
 def heads(mode, batch, heads, length, size, dtype):
-    """As a model makes them: from a projection, by a permutation of it, and wanting a gradient."""
+    """Operands as models make them: from a projection, permuted, and with a gradient."""
     with mode:
         yield torch.empty(batch, heads, length, size, dtype=dtype)
         yield torch.empty(batch, length, heads, size, dtype=dtype).transpose(1, 2)
@@ -258,7 +258,7 @@ def test_views_are_known_the_second_time(mode, operator, rest):
             with mode:
                 whole = torch.empty(3, *shape)
             if x.is_contiguous() and 7 in x.stride():
-                continue  # reshape gives a size of one the stride that torch's kernels give it, and not the mode's
+                continue  # for a size of one, reshape gives the stride of torch's kernels and not that of the mode
             for y in (x, x.detach(), whole[1], whole[2]):  # with other offsets
                 assert_as_torch(mode, own, operator, y, *rest)
 

@@ -38,7 +38,7 @@ def on_meta(build):
 
 
 def reference(model, *args, **kwargs):
-    """FLOPs and parameters of a copy: on meta if the model is there, else of a real run."""
+    """FLOPs and parameters of a copy, on meta if the model is on meta, else by a real run."""
     model = copy.deepcopy(model).eval()
     device = next(model.parameters()).device
     with FlopCounterMode(display=False) as counter:
@@ -163,7 +163,7 @@ def test_a_mixture_of_experts(experts):
 
 
 def test_a_mixture_with_a_product_of_its_own():
-    """JetMoE has the setting of transformers and does not read it."""
+    """JetMoE has transformers' setting but does not read it."""
     config = transformers.JetMoeConfig(
         vocab_size=100, hidden_size=32, num_hidden_layers=1, num_key_value_heads=2, kv_channels=8, intermediate_size=16,
         num_local_experts=2, num_experts_per_tok=1, experts_implementation="eager",

@@ -69,8 +69,8 @@ def test_wrong_usage_in_words_of_python(said, words):
 
 
 def test_the_whole_report_of_a_scripted_resnet(tmp_path):
-    """Sections of the six trades of the Comprehensive PyTorch Model Analyzer: structure, parameters, operators, time and memory,
-    energy, advice. tests/bench/budget.py limits the time."""
+    """The report has sections for the six subjects of the Comprehensive PyTorch Model Analyzer: structure, parameters,
+    operators, time and memory, energy, advice. tests/bench/budget.py limits the time."""
     torchvision = pytest.importorskip("torchvision")
     model, kinds = tmp_path / "model.pt", ("txt", "html", "xml", "json")
     torch.jit.script(torchvision.models.resnet18().eval()).save(model)
@@ -93,6 +93,6 @@ def test_the_whole_report_of_a_scripted_resnet(tmp_path):
     for part in (*trades, *rules, "layer4.1.conv2"):
         assert part in told["xml"], part
     assert told["html"].startswith("<!") and len(told["html"]) > 100_000
-    # Advice and the parameters of an operator stand in its block.
+    # An operator's block contains its advice and its parameters.
     block = told["txt"][told["txt"].index("\n5  ") :][:20_000]
     assert "parameters 9,408" in block and "advice: " in block

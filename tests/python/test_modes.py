@@ -1,6 +1,6 @@
-"""In which mode a tool counts a module: fvcore and torchmeter in the one that it is in, the others in evaluation mode
-unless `mode=` says otherwise. A module with dropout, a batch norm and a head that training alone has shows which; the
-tools themselves, installed from PyPI (modes.txt) into the cache, say what is right.
+"""The mode in which a tool counts a module. fvcore and torchmeter keep the module's mode, the others use evaluation mode
+unless `mode=` says otherwise. A module with dropout, a batch norm and a head for training alone shows the mode. The tools
+themselves, installed from PyPI (modes.txt) into the cache, give the expected values.
 """
 
 import contextlib
@@ -53,7 +53,7 @@ def tools():
 
 
 def modules(training):
-    """Two of them, as some tools leave traces."""
+    """Two modules, because some tools leave traces."""
     return [Net().train(training), Net().train(training)]
 
 
@@ -118,7 +118,7 @@ def test_fvcore_counts_the_mode_the_module_is_in(tools, training):
 
 @pytest.mark.parametrize("training", [True, False])
 def test_torchmeter_counts_the_mode_the_module_is_in(tools, training):
-    """Of one image, as it counts one row of a linear layer (docs/python.md)."""
+    """torchmeter counts one row of a linear layer, so the input is one image (docs/python.md)."""
     import torchmeter
 
     from tmeter.compat.torchmeter import Meter
@@ -128,7 +128,7 @@ def test_torchmeter_counts_the_mode_the_module_is_in(tools, training):
         meter = silently(kind, model)
         silently(meter, torch.zeros(1, *SHAPE[1:]))
         found.append(meter.cal.Macs.val)
-    norm = NORM // 2 * 2  # its convention: two an element
+    norm = NORM // 2 * 2  # the tool's convention: two per element
     assert found[0] == found[1] == (CONV + HEAD + (AUX if training else 0)) / 2 + norm
 
 
@@ -183,7 +183,7 @@ def test_tools_that_always_count_evaluation_mode(tools, call):
 
 
 def test_torchstat_always_counts_evaluation_mode(tools):
-    """Of the tool itself the source says so: it does not run with current libraries."""
+    """The expected mode is from the tool's source, because it does not run with current libraries."""
     import inspect
 
     from torchstat.model_hook import ModelHook

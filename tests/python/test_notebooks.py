@@ -64,7 +64,7 @@ def test_the_report_and_the_difference_are_pages_in_frames(tour):
 
 def test_serving_32_users_at_32k():
     """Llama 3.1 8B: 8,030,261,248 parameters of 2 bytes; 131,072 bytes of bf16 a token, half of that in fp8. vLLM takes 0.92 of a card, and
-    numbers of cards that divide 32 heads and its 8 heads of keys and values."""
+    numbers of cards that divide its 32 heads and 8 heads of keys and values."""
     notebook = nbformat.read(SOURCE / "docs/notebooks/serve.ipynb", 4)
     nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
     outputs = {c.source.splitlines()[-1]: c.outputs[-1] for c in notebook.cells if c.get("outputs")}
@@ -91,7 +91,7 @@ def test_a_budget(tour):
 
 
 def test_ctrl_c_in_a_kernel(tmp_path):
-    """A program that never ends: the cell is interrupted, the kernel goes on."""
+    """A program that never ends: the cell is interrupted, and the kernel continues."""
     stub = tmp_path / "stub"
     stub.write_text(
         f"#!/bin/sh\ntrap 'exit 130' INT\ntouch {tmp_path}/up\n"

@@ -76,7 +76,7 @@ class KeywordOnly(Linear):
 
 
 class Annotated(Linear):
-    """An argument that looks like a shape but is not."""
+    """An argument that looks like a shape but is not one."""
 
     def forward(self, x, sizes: typing.List[int] = (1,), name: typing.Optional[str] = None):
         return self.linear(x.reshape(sizes)) if name == "1x4" else None

@@ -42,7 +42,7 @@ def test_it_is_the_installed_package_that_is_tested():
 
 
 def test_importing_is_quick_and_imports_no_torch():
-    # Processor time, measured more than once: the machine may be busy.
+    # Processor time, measured several times because the machine may be busy.
     code = "import time; s=time.process_time(); import tmeter; print(time.process_time()-s)"
     assert any(float(python(code)) <= 0.05 for _ in range(30))
     loaded = python("import tmeter, sys; print([m for m in ('torch','pandas') if m in sys.modules])")
@@ -87,7 +87,7 @@ def test_libraries_of_the_build_machine_are_brought_along():
         listed = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
         assert "not found" not in listed
     listed = subprocess.run(["ldd", PROGRAM], capture_output=True, text=True).stdout
-    assert "/lib/tmeter/libs/libsimdjson" in listed  # not the system's, which a user may lack
+    assert "/lib/tmeter/libs/libsimdjson" in listed  # not the system's library, which a user may lack
 
 
 def test_without_torch_a_torchscript_file_says_what_to_install(tmp_path):
@@ -197,7 +197,7 @@ def test_ctrl_c_ends_the_program(tmp_path, seconds):
     )
     while not (tmp_path / "up").exists():
         time.sleep(0.02)
-    child.send_signal(2)  # as a notebook does: only Python receives it
+    child.send_signal(2)  # like a notebook: only Python receives the signal
     assert child.communicate(timeout=20)[0].strip() == "interrupted"
     assert marker.exists()
 

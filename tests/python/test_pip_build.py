@@ -1,5 +1,5 @@
 """`pip install .` on a machine that lacks tmeter's libraries (apps/python/libraries.cmake, fetch_debian): without the network,
-with a stand-in for apt. `.dev/bare-root-test -- pip` tests all of it in a bare Debian."""
+with a stand-in for apt. `.dev/bare-root-test -- pip` tests the whole build in a bare Debian."""
 
 import os
 import shutil

@@ -1,5 +1,5 @@
-"""Live modules whose forward asks what an export answers otherwise than a run, or draws random numbers. The figures are those of a run,
-counted by hand (a layer of 4 × 8 is 32 MACs, one of 4 × 16 is 64), or have a status and a warning; none is silently another."""
+"""Live modules whose forward asks questions that an export answers differently from a run, or draws random numbers. The figures are
+those of a run, counted by hand (a layer of 4 × 8 is 32 MACs, one of 4 × 16 is 64), or have a status and a warning."""
 
 import concurrent.futures
 import copy
@@ -89,7 +89,7 @@ NO_QUESTION = {
 #: Lines about a class whose answer decides nothing, or is the same for tensors without data.
 UNWATCHED = {
     "an error": lambda net, x: x.dim() == 2 or fail(f"{type(x).__name__} has {x.dim()} dims"),
-    "what a class has": lambda net, x: getattr(x.__class__, "new_zeros") is not None,
+    "the attributes of a class": lambda net, x: getattr(x.__class__, "new_zeros") is not None,
 }
 
 
@@ -162,7 +162,7 @@ def test_generators_of_the_model_s_own(generator):
 
 
 class LayerDrop(Net):
-    """As in transformers: a number is drawn for each layer and used in training alone."""
+    """Like transformers: a number is drawn for each layer and used only in training."""
 
     def forward(self, x):
         for _ in range(2):
@@ -202,7 +202,7 @@ def test_an_address():
 
 
 class Called(Net):
-    """Twice, by its own __call__."""
+    """Runs forward twice by its own __call__."""
 
     def __call__(self, x):
         return [super(Called, self).__call__(x) for _ in range(2)]
@@ -240,7 +240,7 @@ def test_other_threads():
 
 
 class Traced(Net):
-    """Only a trace can follow it, as a large buffer decides; and it does otherwise when it is traced."""
+    """Only a trace can follow it, because a large buffer decides; and it behaves differently when it is traced."""
 
     def __init__(self):
         super().__init__()
@@ -280,7 +280,7 @@ def test_a_debugger_goes_on():
 
 
 def test_source_without_a_file():
-    """As in an interactive Python."""
+    """Like an interactive Python."""
     names = {"nn": nn, "torch": torch}
     code = "class M(nn.Module):\n def __init__(s):\n  super().__init__(); s.a = nn.Linear(4, 8)\n def forward(s, x):\n  return s.a(x) if x.sum() < 1 else x"
     exec(compile(code, "<stdin>", "exec"), names)

@@ -1,4 +1,4 @@
-"""Results of files: figures, tables, reports, judgement, errors."""
+"""Results of files: figures, tables, reports, assertions, errors."""
 
 import concurrent.futures
 import json
@@ -50,7 +50,7 @@ def test_one_metric_by_three_spellings(result):
     with pytest.raises(tmeter.UsageError, match="mcas"):
         _ = result["mcas"]
     with pytest.raises(AttributeError):
-        _ = result.__array__  # an attribute that libraries probe for is not taken for a metric
+        _ = result.__array__  # an attribute that libraries probe is not mistaken for a metric
 
 
 def test_results_can_be_copied_and_pickled(result):
@@ -225,7 +225,7 @@ def test_assert(result, partial):
         result.assert_("macs<=4G", "params<=30M")
     assert isinstance(failure.value, AssertionError)
     with pytest.raises(tmeter.BudgetError):
-        partial.assert_("macs<5G")  # a lower bound proves no upper one
+        partial.assert_("macs<5G")  # a lower bound does not prove an upper bound
     with pytest.raises(tmeter.UsageError, match="mcas"):
         result.assert_("mcas<=4G")
 

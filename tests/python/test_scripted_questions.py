@@ -1,4 +1,4 @@
-"""TorchScript files that ask what has another answer on tensors without data: each has a status and a warning. A layer of 4 × 8 is 32
+"""TorchScript files with questions that tensors without data answer differently: each has a status and a warning. A layer of 4 × 8 is 32
 MACs, one of 4 × 16 is 64 (by hand)."""
 
 import warnings
@@ -125,7 +125,7 @@ class MadeOnIt(Two):
 
 
 class Checked(Two):
-    """A branch that only raises takes no other way."""
+    """A branch that only raises does not change the figures."""
 
     def forward(self, x):
         if self.eight.weight.device != x.device:
@@ -151,6 +151,6 @@ def test_nothing_to_say(kind, tmp_path):
 
 
 def test_modules_of_torch_multiply_the_same_on_each_device(tmp_path):
-    """The layer asks for the device to choose a kernel. 4·32² + 2·32·64 for each of 5 tokens, and 2·32·5² for the attention."""
+    """The layer reads the device to choose a kernel. 4·32² + 2·32·64 for each of 5 tokens, and 2·32·5² for the attention."""
     result = analyzed(nn.TransformerEncoderLayer(32, 4, 64, batch_first=True), tmp_path, 1, 5, 32)
     assert (result.total("macs"), result.status("macs")) == (5 * (4 * 32**2 + 2 * 32 * 64) + 2 * 32 * 25, None)

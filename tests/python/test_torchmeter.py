@@ -89,7 +89,7 @@ def test_tables_are_torchmeter_s(model, stat):
 
 
 def test_rules_where_torchmeter_errs():
-    """Unlike torchmeter: `groups` count, and a linear layer counts all rows (docs/conventions.md)."""
+    """Unlike torchmeter, `groups` count, and a linear layer counts all rows (docs/conventions.md)."""
     meter = Meter(torch.nn.Sequential(torch.nn.Conv2d(8, 8, 3, padding=1, groups=8, bias=False)))
     meter(torch.randn(1, 8, 4, 4))
     assert (meter.cal.Macs.val, meter.cal.Flops.val) == (128 * 9, 128 * 17)
@@ -177,7 +177,7 @@ def test_the_structure_folds_what_repeats(model):
 
 
 def test_settings_of_all_levels_are_the_new_default(model):
-    """torchmeter 0.1.0, display.py: levels of their own are dropped, and later ones hold."""
+    """torchmeter 0.1.0, display.py: earlier settings of single levels are dropped, and later ones are kept."""
     model.tree_levels_args = {"all": {"label": "<type>!"}}
     assert set(get_config().tree_levels_args.data_dict) == {"default"}
     assert drawn(model.structure).startswith("ExampleNet!")

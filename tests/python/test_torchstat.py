@@ -1,4 +1,4 @@
-"""torchstat's table: its own formulas (the wheel's files, loaded one by one) against ours.
+"""Compares torchstat's formulas (the wheel's files, loaded one by one) with tmeter's table.
 
 torchstat 0.0.7 does not import with current pandas and NumPy, so its functions are called on hooked modules, as its ModelHook
 does. Its files come from the wheel on PyPI; without it these tests are skipped.
@@ -66,7 +66,7 @@ def test_granularity():
     result = tmeter.analyze(model, (3, 224, 224))
     leaves = [n.path for n in collected(result.root, 1)]
     assert "layer1.0.conv1" in leaves and "layer1" not in leaves
-    # Blocks are two high; layer2.0, with its downsample, is three, so its plain sibling layer2.1 stands beside it.
+    # Blocks are two levels high. layer2.0 has three because of its downsample, so its plain sibling layer2.1 is listed beside it.
     three = [n.path for n in collected(result.root, 3)]
     assert three[:5] == ["conv1", "bn1", "relu", "maxpool", "layer1"]
     assert "layer2.0" in three and "layer2.1" in three

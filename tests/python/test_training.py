@@ -1,4 +1,4 @@
-"""What autograd keeps: beside saved_tensors_hooks, and on meta tensors."""
+"""Tensors that autograd keeps, compared with saved_tensors_hooks and on meta tensors."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def test_bytes_kept_on_meta_tensors(name, tmp_path):
 
 @pytest.mark.parametrize("places", [1, 7])
 def test_pooling_to_one_place_is_a_mean(places, tmp_path):
-    """A mean keeps nothing; beside it the batch norm keeps its input of 8 · 49 elements and two numbers of each channel."""
+    """A mean keeps nothing. The batch norm keeps its input of 8 · 49 elements and two numbers per channel."""
     model = torch.nn.Sequential(torch.nn.BatchNorm1d(8), torch.nn.AdaptiveAvgPool1d(places))
     file = tmp_path / "model.pt2"
     torch.export.save(torch.export.export(model, (torch.randn(2, 8, 49),), strict=False), file)

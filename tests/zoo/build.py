@@ -1,4 +1,4 @@
-"""Makes a model of the table and its inputs, on the device the caller wants."""
+"""Makes a model of the table and its inputs on the caller's device."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ from forms import expand_from_one_element, one_element  # noqa: E402
 
 
 def build(entry: Entry, device: str, scriptable: bool = False) -> torch.nn.Module:
-    """In eval mode. Random weights, always the same, where the device has any."""
+    """The model in eval mode. A device with data gets random weights from a fixed seed."""
     torch.manual_seed(0)
     with torch.device(device):
         model = BUILDERS[entry.library](entry, scriptable)
@@ -20,7 +20,7 @@ def build(entry: Entry, device: str, scriptable: bool = False) -> torch.nn.Modul
 
 
 def build_on_meta(entry: Entry) -> torch.nn.Module:
-    """Some read values while they are built (a width, a rate): those are built for real, then moved."""
+    """Models that read values while they are built (a width, a rate) are built on the CPU, then moved."""
     try:
         return build(entry, "meta")
     except Exception:
@@ -28,7 +28,7 @@ def build_on_meta(entry: Entry) -> torch.nn.Module:
 
 
 def moved_to_meta(model: torch.nn.Module) -> torch.nn.Module:
-    """As ``model.to("meta")``, which would untie tied parameters."""
+    """Replaces ``model.to("meta")``, which would untie tied parameters."""
     moved = {}
 
     def replacement(old):
@@ -39,7 +39,7 @@ def moved_to_meta(model: torch.nn.Module) -> torch.nn.Module:
         return moved[id(old)]
 
     tables = [t for m in model.modules() for t in (m._parameters, m._buffers)]
-    kept = [t for table in tables for t in table.values()]  # alive, for their ids are the keys
+    kept = [t for table in tables for t in table.values()]  # kept alive, because their ids are the keys
     for table in tables:
         for name, old in table.items():
             if old is not None:
@@ -62,7 +62,7 @@ def from_timm(entry: Entry, scriptable: bool) -> torch.nn.Module:
 
 
 class TensorsOnly(torch.nn.Module):
-    """Called with tensors in the table's order; returns all tensors the model returns."""
+    """Takes tensors in the table's order and returns all tensors of the result."""
 
     def __init__(self, model: torch.nn.Module, names: tuple[str, ...]):
         super().__init__()
@@ -117,10 +117,10 @@ def has_ties(model: torch.nn.Module) -> bool:
 
 
 def weightless(entry: Entry, scriptable: bool = False) -> tuple[torch.nn.Module, tuple, str]:
-    """Full shapes, no weights: on meta where that says everything, else of one element each.
+    """A model with full shapes and no weights: on meta where possible, else with one element per tensor.
 
-    On meta all parameters of a file share one empty record, so that ties would be lost; and what a
-    detector works out while it is built (anchors) must be real.
+    On meta all parameters of a file share one empty record, so ties would be lost. And tensors that a
+    detector computes while it is built (anchors) must have values.
     """
     if not entry.on_cpu:
         try:
@@ -138,7 +138,7 @@ def weightless(entry: Entry, scriptable: bool = False) -> tuple[torch.nn.Module,
 
 
 def leftovers(model: torch.nn.Module) -> bool:
-    """Tensors that stayed on the CPU because the model's code asks for that by name."""
+    """Moves tensors that the model's code has put on the CPU by name."""
     return any(not t.is_meta for t in (*model.parameters(), *model.buffers()))
 
 

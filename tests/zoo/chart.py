@@ -1,4 +1,4 @@
-"""Draws zoo.csv: tmeter's MACs over the reference's, both logarithmic, as SVG without a library.
+"""Draws zoo.csv: tmeter's MACs over those of the reference, both logarithmic, as SVG without a library.
 
     python3 tests/zoo/chart.py docs/dev/zoo.csv docs/dev/zoo.svg
 """

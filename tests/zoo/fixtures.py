@@ -1,7 +1,7 @@
-"""Writes tests/fixtures/zoo: some of the prepared files, made small, and their expected values.
+"""Writes tests/fixtures/zoo: small versions of some prepared files, and their expected values.
 
-Small means: deflated, and a `.pt2` without the stack traces of its nodes. PyTorch reads such files
-as well. The expectations are the reference's, never tmeter's.
+Small versions are deflated, and a `.pt2` has no stack traces of its nodes. PyTorch also reads such files.
+Expected values come from the reference, never from tmeter.
 """
 
 import json
@@ -76,7 +76,7 @@ def one(cache: Path, id: str, form: str, folder: Path) -> tuple[str, dict]:
 
 
 def shrink(source: Path, target: Path) -> None:
-    """The same archive, deflated; the time of day in it is always the same."""
+    """The same archive, deflated, with a fixed time of day."""
     with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new:
         for info in old.infolist():
             data = old.read(info)

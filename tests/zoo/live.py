@@ -1,10 +1,10 @@
-"""tmeter.analyze over the zoo's models as live modules, beside FlopCounterMode and four Python tools.
+"""Runs tmeter.analyze on the zoo's models as live modules, beside FlopCounterMode and four Python tools.
 
     VENV/bin/python live.py --results FILE [--every N] [--only GLOB ...] [--page FILE]
 
-Every model has a forked process of its own, one at a time, with the libraries and tools imported before:
-a user's second call, not the first. Nothing is downloaded. Answers are kept line by line in FILE; models that
-are there are not run again. `--page` writes the results so far as Markdown and runs nothing.
+Every model has a forked process, one at a time, with the libraries and tools imported before: this is a user's second
+call, not the first. Nothing is downloaded. Answers are kept line by line in FILE; models in it are not run again.
+`--page` writes the results so far as Markdown and runs nothing.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 import table
 from prepare import wait
 
-#: Beyond these a model is built on meta (or not run by the tools): memory and time of this machine.
+#: Above these sizes a model is built on meta (or not run by the tools), because of this machine's memory and time.
 LARGEST_REAL, LARGEST_TIMED = 1_000_000_000, 50_000_000
 MEMORY = 14 << 30
 
@@ -72,7 +72,7 @@ def in_child(entry: table.Entry, timed: bool, given: dict | None, folder: Path, 
 
 
 def references(table: Path) -> dict[str, dict]:
-    """FlopCounterMode's MACs as `./dev zoo` has recorded them for the same versions of everything."""
+    """FlopCounterMode's MACs as recorded by `./dev zoo` for the same versions of all libraries."""
     found = {}
     with table.open(newline="") as file:
         for row in csv.DictReader(file):
@@ -110,7 +110,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--results", type=Path, required=True)
     parser.add_argument("--only", metavar="GLOB", action="append", default=[])
-    parser.add_argument("--again", action="store_true", help="run even what is there")
+    parser.add_argument("--again", action="store_true", help="run models with answers again")
     parser.add_argument("--every", type=int, default=3, help="the tools are timed on every N-th model (default 3)")
     parser.add_argument("--timing", action="store_true", help="run only the models on which the tools are timed")
     parser.add_argument("--limit", type=int, default=300, help="seconds for each model (default 300)")

@@ -8,13 +8,13 @@ from pathlib import Path
 import verdict
 
 TOOLS = ("torchinfo", "fvcore", "calflops", "thop")
-#: torch alone: a call of the model, with data and without.
+#: torch alone: a call of the model with data, and without.
 TORCH = ("forward", "forward on meta")
 LIBRARIES = ("torchvision", "timm", "transformers")
 
 
 class Row:
-    """One model's answer, judged."""
+    """One model's answer, compared with the reference."""
 
     def __init__(self, answer: dict):
         self.answer, self.id = answer, answer["id"]
@@ -83,7 +83,7 @@ def ratios(rows: list[Row], tool: str) -> list[float]:
 
 
 def times(rows: list[Row]) -> list[str]:
-    """In processor seconds, the native program included, so that other work on the machine does not count."""
+    """Processor seconds, including the native program, because other work on the machine does not change them."""
     timed = [r for r in rows if r.works and "cpu_seconds" in r.ours and any(tool in r.answer for tool in TOOLS)]
     lines = ["| tool, or torch alone | models timed | it fails on | its median time | tmeter's on these | median of tmeter's / its | quartiles |",
              "|---|--:|--:|--:|--:|--:|--:|"]
@@ -100,7 +100,7 @@ def times(rows: list[Row]) -> list[str]:
 
 
 def counted(rows: list[Row], tool: str) -> tuple[int, int]:
-    """On how many models the tool ran, and got FlopCounterMode's figure."""
+    """The numbers of models on which the tool ran, and on which it gave FlopCounterMode's figure."""
     ran = [r for r in rows if r.works and r.runs and tool in r.answer and "error" not in r.answer[tool]]
     return len(ran), sum(int(r.answer[tool]["macs"]) == r.reference["macs"] for r in ran)
 

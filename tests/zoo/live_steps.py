@@ -1,4 +1,4 @@
-"""What live.py does with one model, in a process of its own: reference, tmeter, the tools."""
+"""The steps of live.py for one model, in a separate process: reference, tmeter, the tools."""
 
 import gc
 import json
@@ -18,11 +18,11 @@ from table import Entry
 warnings.simplefilter("ignore")
 #: Seconds for one call.
 LIMIT = 300
-torch.set_num_threads(1)  # and no pool of threads that a forked process would wait for
+torch.set_num_threads(1)  # avoids a pool of threads that a forked process would wait for
 
 
 def warm_up(libraries) -> None:
-    """Imports, and what a first call of each tool sets up."""
+    """Imports all tools and calls each once, so that their set-up is not measured."""
     import importlib
 
     import tmeter
@@ -69,12 +69,12 @@ TOOLS = {"torchinfo": by_torchinfo, "fvcore": by_fvcore, "calflops": by_calflops
 
 
 def forward(model, args, kwargs) -> None:
-    """The run that every tool makes, without the tool."""
+    """The model's run alone, which every tool makes."""
     model.eval()(*args, **kwargs)
 
 
 def on_meta(model, args, kwargs):
-    """The same without data, which is what torch itself takes to work out sizes."""
+    """The same run without data: the time in which torch computes sizes."""
 
     def like(x):
         return x.to("meta") if isinstance(x, torch.Tensor) else x
@@ -82,7 +82,7 @@ def on_meta(model, args, kwargs):
     return model.to("meta"), pytree.tree_map(like, args), pytree.tree_map(like, kwargs)
 
 
-#: Of torch alone: a call, and the change of its arguments before the clock starts.
+#: Calls of torch alone, and changes of their arguments before the clock starts.
 TORCH = {"forward": (forward, lambda *given: given), "forward on meta": (forward, on_meta)}
 
 
@@ -102,7 +102,7 @@ def reference(entry: Entry) -> dict:
 
 
 def live(entry: Entry, real: bool) -> tuple[torch.nn.Module, list, dict]:
-    """The model as its library makes it, and what it is called with: names where the table has them."""
+    """The model as its library makes it, and its arguments, with names if the table has them."""
     model = build.build(entry, "cpu") if real else build.build_on_meta(entry)
     inputs = build.inputs_of(entry, model)
     tensors = build.arguments(inputs, "cpu" if real else "meta")
@@ -112,7 +112,7 @@ def live(entry: Entry, real: bool) -> tuple[torch.nn.Module, list, dict]:
 
 
 def processor_seconds() -> float:
-    """Of this process and of programs it has waited for."""
+    """Processor seconds of this process and its children."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(u.ru_utime + u.ru_stime for u in used)
 
@@ -135,8 +135,8 @@ def timed_after(call, ready, given) -> dict:
 
 
 def apart(call, folder: Path) -> dict:
-    """In a process of its own, which begins as those of the others begin: nothing is left by another, and each pays
-    for the pages that it touches first."""
+    """Runs a step in a separate process, so that all steps start equally: nothing is left by another step, and each
+    pays for the pages that it touches first."""
 
     def write() -> None:
         answer.write_text(json.dumps(call()))
@@ -160,7 +160,7 @@ def by_tmeter(model, args, kwargs) -> dict:
 
 
 def run(entry: Entry, timed: bool, given: dict | None, answer: Path) -> None:
-    """Writes what is known after each step: what kills the process costs the rest only."""
+    """Writes the results after each step, so that a killed process loses only later steps."""
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, most))
     facts: dict = {}

@@ -11,7 +11,7 @@ PLUGINS = "--plugins=params,flops"
 
 
 def measure(tmeter: Path, cache: Path, ids: list[str]) -> dict:
-    """{id: {form: answer}}; rows that were not asked for keep their earlier answers."""
+    """{id: {form: answer}}; rows outside of the selection keep their earlier answers."""
     path = cache / "measured.json"
     answers = json.loads(path.read_text()) if path.exists() else {}
     for id in ids:
@@ -20,7 +20,7 @@ def measure(tmeter: Path, cache: Path, ids: list[str]) -> dict:
         for form, result in record.items():
             if isinstance(result, dict) and "file" in result:
                 answers[id][form] = measure_file(tmeter, cache / id / result["file"], record)
-        save(path, answers)  # after each model: an interrupted run keeps what it has
+        save(path, answers)  # after each model, so that an interrupted run keeps its answers
     return answers
 
 
@@ -39,7 +39,7 @@ def read_record(cache: Path, id: str) -> dict:
 
 
 def measure_file(tmeter: Path, file: Path, record: dict) -> dict:
-    """A scripted file does not say what it is called with: once told, once left to find out."""
+    """Scripted files do not record inputs, so they are analysed twice: with given inputs, and without."""
     if file.suffix == ".pt2":
         return ask(tmeter, file, [])
     answer = ask(tmeter, file, input_options(record))

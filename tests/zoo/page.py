@@ -19,7 +19,7 @@ LIBRARIES = ("torchvision", "timm", "transformers")
 
 
 class Zoo:
-    """All that the page is about, gathered once."""
+    """The data of the page."""
 
     def __init__(self, cache: Path, entries: dict[str, Entry], answers: dict, tmeter: str, complete: bool):
         self.records = {id: measure.read_record(cache, id) for id in entries}
@@ -46,7 +46,7 @@ class Zoo:
         return [v for v in self.verdicts if v.kind == kind]
 
     def unused_explanations(self) -> list[dict]:
-        """Of the difference from the reference; only a run of all models can tell."""
+        """Explanations without effect; only a run of all models can find them."""
         if not self.complete:
             return []
         used = [e for v in self.verdicts for e in v.reasons] + [
@@ -179,7 +179,7 @@ def inference(zoo: Zoo) -> list[str]:
 
 
 def differences(zoo: Zoo) -> list[str]:
-    """By explanation; unexplained ones first."""
+    """Differences by explanation; unexplained ones first."""
     groups: dict[int, list[verdict.Verdict]] = {}
     for v in zoo.of(CLOSE) + zoo.of(DIFFERENT) + [v for v in zoo.of(EXACT) if not v.params_exact]:
         for index in [zoo.explanations.index(e) for e in v.reasons] or [-1]:
@@ -227,7 +227,7 @@ def refusals(zoo: Zoo) -> list[str]:
 
 
 def cell(text: str) -> str:
-    """Fits a table: no bars, no line breaks, no tags."""
+    """The text for a table cell, without bars, line breaks and tags."""
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;").replace("`", "'")[:260]
 
 
@@ -260,7 +260,7 @@ def row(v: verdict.Verdict) -> list:
 
 
 def alone(answer: dict) -> str:
-    """The inputs tmeter finds without `--input`."""
+    """The inputs that tmeter finds without `--input`."""
     if "without_input" not in answer:
         return "recorded"
     found = answer["without_input"]

@@ -1,9 +1,9 @@
-"""Makes the files of the given rows, and the reference figures, into a cache that is kept.
+"""Makes the files and reference figures of the given rows in a permanent cache.
 
     VENV/bin/python prepare.py --cache DIR [--limit SECONDS] ID...
 
-PyTorch and the library are imported once; each step then runs in a forked process, so that a model
-that fails, hangs or runs out of memory costs itself only. Steps done before are not repeated.
+PyTorch and the library are imported once. Each step then runs in a forked process, so a model
+that fails, hangs or runs out of memory does not affect others. Finished steps are not repeated.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def in_child(step: str, entry: table.Entry, folder: Path, limit: int) -> dict:
 
 
 def child_main(step: str, entry: table.Entry, folder: Path, answer: Path) -> None:
-    """Never returns: the parent's cleanup is not the child's."""
+    """Never returns, because the child must not run the parent's clean-up."""
     try:
         log = os.open(folder / f"{step}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
         os.dup2(log, 1)
@@ -71,7 +71,7 @@ def child_main(step: str, entry: table.Entry, folder: Path, answer: Path) -> Non
 
 
 def wait(child: int, limit: int) -> int | None:
-    """The exit status, or None when the child had to be stopped."""
+    """The exit status; None: the child had to be stopped."""
     end = time.monotonic() + limit
     while time.monotonic() < end:
         done, status = os.waitpid(child, os.WNOHANG)
@@ -84,7 +84,7 @@ def wait(child: int, limit: int) -> int | None:
 
 
 def replace(path: Path, text: str) -> None:
-    """Whole or not at all: an interrupted run is resumed from what it wrote."""
+    """Writes the whole file or none, because an interrupted run continues from its files."""
     new = path.with_suffix(".new")
     new.write_text(text)
     new.replace(path)
@@ -116,10 +116,10 @@ def main() -> None:
 
 
 def import_model(entry: table.Entry) -> None:
-    """transformers imports a model's module when it is asked for: here, once for all steps."""
+    """Imports a model's module, which transformers imports on demand, once for all steps."""
     try:
         getattr(sys.modules[entry.library], entry.builder, None)
-    except Exception as error:  # the steps meet it again, and it is recorded there
+    except Exception as error:  # the steps raise it again and record it
         print(f"{entry.id}: {error}", file=sys.stderr)
 
 

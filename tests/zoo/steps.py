@@ -1,4 +1,4 @@
-"""The three things done with a model, each in a process of its own: count, export, script."""
+"""The three steps for a model, each in a separate process: count, export, script."""
 
 import contextlib
 import dataclasses
@@ -18,7 +18,7 @@ warnings.simplefilter("ignore")
 
 FOLDERS = re.compile(r"/\S*/site-packages/")
 
-#: A real run of more parameters than this would not fit beside the rest of the machine's work.
+#: The most parameters of a real run, because of the machine's memory.
 MAX_PARAMS_ON_CPU = 1_000_000_000
 
 
@@ -35,8 +35,8 @@ def reference(entry: Entry, folder: Path) -> dict:
 
 def counted(entry: Entry, how: str) -> dict:
     """``meta``: shapes only. ``fake``: the same under FakeTensorMode, for code that asks whether it is
-    being traced before it looks at values. ``cpu``: a real run. ``no_grad``: one without gradients,
-    where FlopCounterMode's own hooks cannot stand them; fused attention would be missing.
+    traced before it reads values. ``cpu``: a real run. ``no_grad``: a run without gradients, for models
+    with which FlopCounterMode's own hooks fail; it misses fused attention.
     """
     mode = {"fake": lambda: FakeTensorMode(allow_non_fake_inputs=True), "no_grad": torch.no_grad}
     with mode.get(how, contextlib.nullcontext)():
@@ -60,7 +60,7 @@ def counted(entry: Entry, how: str) -> dict:
 
 
 def rows_seen_by_heads(model: torch.nn.Module) -> dict[str, int]:
-    """A detector's heads work on as many boxes as the values leave: filled while the model runs."""
+    """The numbers of boxes of a detector's heads, which depend on values; filled during the run."""
     rows = {}
     for name, module in model.named_modules():
         head = name.rpartition(".")[2]
@@ -72,7 +72,7 @@ def rows_seen_by_heads(model: torch.nn.Module) -> dict[str, int]:
 
 
 def published(entry: Entry, inputs) -> list[dict]:
-    """torchvision's own figures of the weights that take this input."""
+    """torchvision's own figures of the weights for this input."""
     if entry.library != "torchvision":
         return []
     import torchvision
@@ -119,7 +119,7 @@ def run(step: str, entry: Entry, folder: Path) -> dict:
 
 
 def one_line(error: BaseException, limit: int = 300) -> str:
-    """Type and message, without this machine's folders; TorchScript's without its listing of code."""
+    """Type and message without this machine's folders and TorchScript's listing of code."""
     text = str(error).split('  File "')[0]
     lines = [line.strip() for line in text.splitlines()]
     said = " ".join(line for line in lines if line)

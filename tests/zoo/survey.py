@@ -1,4 +1,4 @@
-"""Model types that are in no other list of ours, from small configurations, held against FlopCounterMode and the module's own
+"""Compares further model types, made from small configurations, with FlopCounterMode and the module's own
 parameters: live, as the file of a plain torch.export, and as the file of a plain torch.jit.trace.
 
     PYTHON survey.py [--csv ../../docs/dev/survey.csv] [NAME …]     PYTHON: tests/python/requirements.txt and tmeter
@@ -24,7 +24,7 @@ COLUMNS = ("name", "params", "flops", *(f"{way}{part}" for way in WAYS for part 
 
 
 def files(model, inputs, folder):
-    """way → what writes the file that a user would make of it; gives its path and the program in it."""
+    """way → function that writes the file as a user would, and returns its path and the program."""
     import torch
 
     tensors = {name: value for name, value in inputs.items() if isinstance(value, torch.Tensor)}
@@ -45,7 +45,7 @@ def files(model, inputs, folder):
 
 
 def with_tensors_alone(model, names, fixed):
-    """Takes tensors by position, and gives the tensors of the results."""
+    """Takes tensors by position and returns the tensors of the results."""
     import torch
 
     from tmeter.export.forward import tensors_in
@@ -62,7 +62,7 @@ def with_tensors_alone(model, names, fixed):
 
 
 def verdict(result, flops, params, own):
-    """exact; exact or said, with a status; another program: the file has what FlopCounterMode counts when *it* runs; WRONG"""
+    """exact; said: with a status; another program: the figure is FlopCounterMode's for the program in the file; WRONG"""
     right = (result.total("flops"), result.total("params")) == (flops, params)
     if result.status("flops"):
         return "exact, with a status" if right else "said"
@@ -127,7 +127,7 @@ def row(name):
 
 
 class NotMade(Exception):
-    """torch itself does not write such a file."""
+    """torch itself cannot write such a file."""
 
 
 def analyze_file(make, way):
@@ -141,7 +141,7 @@ def analyze_file(make, way):
 
 
 def apart(name):
-    """In a process of its own, which may take so long."""
+    """Runs the call in a separate process with a time limit."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -1,4 +1,4 @@
-"""Models of the survey from libraries that no other list has: torch_geometric's layers, segmentation_models_pytorch, vit_pytorch.
+"""Models of the survey from further libraries: torch_geometric's layers, segmentation_models_pytorch, vit_pytorch.
 
 The last two come from PyPI, without their dependencies but einops: vit-pytorch 1.26.11, segmentation-models-pytorch 0.6.0.
 """
@@ -7,7 +7,7 @@ from functools import partial
 
 NODES, EDGES, WIDTH = 12, 40, 16
 EDGE = {"edge_attr": (4, "randn")}
-#: class of torch_geometric.nn → its arguments, and what it takes beside nodes and edges: name → (columns or kinds, how it is made)
+#: class of torch_geometric.nn → its arguments, and its inputs besides nodes and edges: name → (columns or kinds, generator)
 GRAPHS = {
     "GraphSAGE": ((16, 32, 2, 8), {}, {}), "ChebConv": ((16, 8), {"K": 3}, {}), "TransformerConv": ((16, 8), {"heads": 2}, {}),
     "TAGConv": ((16, 8), {}, {}), "ARMAConv": ((16, 8), {"num_stacks": 2, "num_layers": 2}, {}), "SGConv": ((16, 8), {"K": 2}, {}),

@@ -17,7 +17,7 @@ seed_oss sew siglip_vision_model splinter swin2sr t5gemma textnet umt5 unispeech
 wav2vec2-conformer xglm xlm-roberta-xl xmod yoso youtu zamba2
 """.split()
 
-#: The same; they were added with timm's.
+#: Further types of the same kind.
 FURTHER = """
 aimv2_vision_model chinese_clip_vision_model clip_text_model csm data2vec-audio deepseek_v4 dinov3_vit dpr falcon_h1
 focalnet granite_docling_text hgnet_v2 hiera inkling_text internvl_vision mgp-str mimo_v2_flash minimax_m2 moonshine
@@ -25,7 +25,7 @@ nemotron_h olmo_hybrid openai_privacy_filter pegasus_x qwen3_5_moe_text qwen3_vl
 sam_vision_model sew-d swiftformer tapas tipsv2_vision_model ultrabert unispeech-sat vitdet vits
 """.split()
 
-#: timm's, at a size that each takes.
+#: timm's models, each at a size that it accepts.
 TIMM = {
     **dict.fromkeys("""
         botnet26t_256 lamhalobotnet50ts_256 halo2botnet50ts_256 eca_halonext26ts gcresnext26ts cs3darknet_s
@@ -38,7 +38,7 @@ TIMM = {
         """.split(), None),
 }  # fmt: skip
 
-#: Where a configuration has a whole number of that name.
+#: Values for the integers of a configuration with these names.
 SMALL = {
     **dict.fromkeys(["hidden_size", "d_model", "n_embd", "dim", "embed_dim"], 32),
     **dict.fromkeys(["num_hidden_layers", "n_layers", "n_layer", "num_layers"], 2),

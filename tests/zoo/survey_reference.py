@@ -1,4 +1,4 @@
-"""FlopCounterMode, mended where it is wrong: it has no formula for matrix times vector, grouped products, recurrent layers and the fused
+"""FlopCounterMode with corrections: it has no formula for matrix times vector, grouped products, recurrent layers and the fused
 layers of nn.MultiheadAttention and nn.TransformerEncoder in evaluation mode."""
 
 import copy
@@ -11,7 +11,7 @@ def reference(model, inputs):
     from torch.utils.flop_counter import FlopCounterMode
 
     if isinstance(model, torch.jit.ScriptModule):
-        for _ in range(3):  # it is optimized then, which FlopCounterMode would disturb
+        for _ in range(3):  # the second run is optimized, which FlopCounterMode would disturb
             model(*copy.deepcopy(inputs))
     # The fused kernels of recurrent layers on the CPU and of transformers are one operator each, without a formula.
     torch.backends.mha.set_fastpath_enabled(False)
@@ -26,7 +26,7 @@ def reference(model, inputs):
 
 
 def one_expert_after_the_other(model):
-    """A copy. What the library calls otherwise is one operator, without a formula."""
+    """Replaces a single operator of the library, which has no formula, by copies of its steps."""
     model = copy.deepcopy(model)
     config = getattr(model, "config", None)
     for part in (config, *(getattr(config, name, None) for name in getattr(config, "sub_configs", {}))):

@@ -8,7 +8,7 @@ import json
 
 @dataclasses.dataclass(frozen=True)
 class Input:
-    """One tensor the model is called with; ``listed``: in a list of its own, as detectors want it."""
+    """One input tensor of a model; ``listed``: inside a list, as detectors expect it."""
 
     shape: tuple[int, ...]
     dtype: str = "float32"
@@ -18,10 +18,10 @@ class Input:
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """``builder`` is a name its library knows, ``options`` its keyword arguments.
+    """``builder`` is a name in its library, ``options`` its keyword arguments.
 
-    Without ``inputs`` the library says which size the model is meant for.
-    ``on_cpu``: the model decides by values, so that only a real run can be the reference.
+    Without ``inputs`` the library gives the size of the model's input.
+    ``on_cpu``: the model branches on values, so only a real run can be the reference.
     """
 
     library: str
@@ -39,7 +39,7 @@ class Entry:
 
     @property
     def digest(self) -> str:
-        """Changes with the row, so that a changed row is prepared again."""
+        """A mark that changes with the row, so that a changed row is prepared again."""
         text = json.dumps(dataclasses.asdict(self), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -58,7 +58,7 @@ def all_entries() -> dict[str, Entry]:
 
 
 def chosen(globs: list[str]) -> dict[str, Entry]:
-    """The rows whose id, or whose name, matches one of the globs; all without any."""
+    """The rows whose id or name matches one of the globs; without globs all rows."""
     return {
         id: entry
         for id, entry in all_entries().items()

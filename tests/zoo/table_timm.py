@@ -1,4 +1,4 @@
-"""timm's architectures: one or two of nearly every family it has, at the size each is meant for."""
+"""timm's architectures: one or two of nearly every family, each at its intended size."""
 
 from table import Entry
 

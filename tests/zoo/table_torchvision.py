@@ -1,7 +1,7 @@
-"""All of torchvision's models but the quantized ones, at the size their published `_ops` are for.
+"""All of torchvision's models except the quantized ones, at the sizes of their published `_ops`.
 
-torchvision's test/test_extended_models.py and common_extended_utils.py say which sizes: what the
-weights' preprocessing makes of 512 × 512, 16 frames for video, a table of sizes for detection.
+The sizes follow torchvision's test/test_extended_models.py and common_extended_utils.py: the output of the
+weights' preprocessing for 512 × 512, 16 frames for video, a table of sizes for detection.
 """
 
 from table import Entry, Input
@@ -28,7 +28,7 @@ vit_b_16 vit_b_32 vit_l_16 vit_l_32 vit_h_14
 #: The same builders at the size of their other weights.
 LARGER = "regnet_y_16gf@384 regnet_y_32gf@384 regnet_y_128gf@384 vit_b_16@384 vit_l_16@512 vit_h_14@518".split()
 
-#: As published: without GoogLeNet's auxiliary heads, with those of the segmentation models.
+#: As for the published figures: without GoogLeNet's auxiliary heads, with those of the segmentation models.
 OPTIONS = {
     "googlenet": {"aux_logits": False, "init_weights": False},
     "inception_v3": {"init_weights": False},

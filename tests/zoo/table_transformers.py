@@ -1,7 +1,7 @@
 """transformers' architectures, made from their configurations; nothing is downloaded.
 
-Sizes are the configuration's own where that is a model of ordinary size. Of large language models
-the width stays and the layers are cut to ``LAYERS``: every layer is like the next.
+Sizes are those of the configuration if it describes a model of ordinary size. Large language models
+keep their width and have ``LAYERS`` layers, because all layers are equal.
 """
 
 from table import Entry, Input

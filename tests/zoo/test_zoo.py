@@ -1,7 +1,7 @@
-"""Real models of torchvision, timm and transformers against the reference figures recorded for them.
+"""Compares real models of torchvision, timm and transformers with recorded reference figures.
 
-tests/fixtures/zoo holds the files, and in expected.json what `sum(p.numel())` and FlopCounterMode
-said. Where tmeter differs on purpose, explained.toml works out by how much.
+tests/fixtures/zoo has the files, and expected.json the results of `sum(p.numel())` and FlopCounterMode.
+explained.toml has formulas for intended differences.
 """
 import functools
 import json
@@ -22,7 +22,7 @@ EXPLANATIONS = verdict.explanations()
 
 @functools.cache
 def analysed(name):
-    """Scripted files do not record their inputs."""
+    """The inputs of scripted files, which do not record them."""
     told = input_options({"reference": EXPECTED[name]}) if EXPECTED[name]["form"] == "scripted" else []
     return report(ZOO / name, "--plugins=params,flops", *told)
 
@@ -60,7 +60,7 @@ class Model(unittest.TestCase):
 
 
 class Collection(unittest.TestCase):
-    """The files and the list of expectations belong together."""
+    """Every file has expected values, and all expected values have a file."""
 
     def test_every_file_is_expected_and_there(self):
         self.assertEqual({p.name for p in ZOO.glob("*.pt*")}, set(EXPECTED))

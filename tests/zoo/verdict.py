@@ -43,9 +43,9 @@ def reasons_for(id: str, form: str, entries: list[dict]) -> list[dict]:
 
 
 def worked_out(id: str, entry: dict, reference: dict) -> int | None:
-    """The MACs by which the model differs, where the entry works them out (`macs`).
+    """The difference in MACs by the entry's formula (`macs`), if it has one.
 
-    Names in the formula are the rows a detector's heads saw in the reference's run.
+    Names in the formula are the numbers of boxes in the reference's run.
     """
     text = entry.get("macs", {}).get(id)
     rows = reference.get("rows", {})
@@ -65,7 +65,7 @@ def arithmetic(node: ast.expr, names: dict[str, int]) -> int:
 
 
 def explains(id: str, difference: int, entries: list[dict], reference: dict) -> bool:
-    """By name, and to the digit where it is worked out."""
+    """Whether the entry explains the difference: by name, and by its formula if it has one."""
     amounts = [worked_out(id, e, reference) for e in entries]
     return bool(entries) and (None in amounts or sum(amounts) == difference)
 
@@ -104,7 +104,7 @@ class Published:
 
 
 def published(id: str, macs: int, reference: dict, entries: list[dict]) -> list[Published]:
-    """An explanation that works the difference out must do so within the figure's rounding."""
+    """A formula must give the difference within the figure's rounding."""
     found = []
     for p in reference.get("published", []):
         one = Published(p["weights"], p["ops_G"], macs, [])

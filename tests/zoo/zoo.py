@@ -1,9 +1,9 @@
-"""Is tmeter right on models it was not tuned for? Prepares them, measures them, writes docs/dev/zoo.md.
+"""Checks tmeter on hundreds of library models: prepares them, analyses them, writes docs/dev/zoo.md.
 
     python3 zoo.py --python VENV/bin/python [--tmeter FILE] [--only GLOB ...] [--jobs N]
 
-Needs only the standard library; `--python` has what requirements.txt lists. Prepared models stay
-in the cache, so that an interrupted run goes on where it stopped.
+Needs only the standard library; `--python` has the packages of requirements.txt. Prepared models stay
+in the cache, so an interrupted run continues where it stopped.
 """
 
 import argparse
@@ -35,9 +35,9 @@ def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev zoo", description=__doc__.splitlines()[0])
     parser.add_argument("--only", metavar="GLOB", action="append", default=[],
                         help="these models, as in 'timm/*' or resnet50; repeatable; the page is not written")
-    parser.add_argument("--measure", action="store_true", help="run tmeter only, on what is prepared")
+    parser.add_argument("--measure", action="store_true", help="run tmeter only, on prepared models")
     parser.add_argument("--fixtures", action="store_true", help="write tests/fixtures/zoo from the prepared models")
-    parser.add_argument("--again", action="store_true", help="prepare even what is prepared")
+    parser.add_argument("--again", action="store_true", help="prepare all models again")
     parser.add_argument("--jobs", type=int, default=1, help="processes that prepare (default 1)")
     parser.add_argument("--limit", type=int, default=240, help="seconds for each step of a model (default 240)")
     parser.add_argument("--list", action="store_true", help="list the models")
