@@ -154,7 +154,7 @@ class Blueprint(CliTest):
             ("bamba", {"mamba_d_conv": 3}, ["mamba_d_conv is 3", "model.layers.0.mamba.conv1d.weight"]),
             ("zamba2", {"num_mem_blocks": 1}, ["num_mem_blocks is 1", "model.layers.5.shared_transformer.input_layernorm.weight"]),
             ("zamba2", {"intermediate_size": 5}, ["intermediate_size is 5", "model.layers.2.shared_transformer.feed_forward.gate_up_proj.weight"]),
-            ("mamba", {"expand": 3}, ["expand and hidden_size do not make the width 1536", "backbone.layers.0.mixer.A_log"]),
+            ("mamba", {"expand": 3, "intermediate_size": None}, ["expand and hidden_size do not make the width 1536", "backbone.layers.0.mixer.A_log"]),
             ("mamba2", {"expand": 2.5}, ["expand and hidden_size do not make the width 8192", "backbone.layers.0.mixer.out_proj.weight"]),
             ("jamba", {"mamba_expand": 3}, ["mamba_expand and hidden_size do not make the width 8192", "model.layers.0.mamba.A_log"]),
             ("bamba", {"mamba_expand": 3}, ["mamba_expand and hidden_size do not make the width 8192", "model.layers.0.mamba.out_proj.weight"]),
