@@ -211,7 +211,7 @@ def inputs_of(kind, config, main, size):
     return {"input_ids": ids(*size)}
 
 
-def measure(model_type, change, further=None):
+def measure(model_type, change, further=None, made=None):
     import torch
     import transformers
     from survey_reference import formulas
@@ -224,7 +224,7 @@ def measure(model_type, change, further=None):
     config = transformers.CONFIG_MAPPING[model_type](**change)
     cls = getattr(transformers, class_name)
     with torch.device("meta"):
-        model = cls(config).eval()
+        model = cls(config, **(made or {})).eval()
     model.config.architectures = [class_name]
     main = getattr(model, "main_input_name", "input_ids")
     if kind == "base" and main == "pixel_values":

@@ -319,7 +319,7 @@ class Blueprint(CliTest):
 
     def test_a_type_that_nobody_has_checked(self):
         done = report(self.write(model_type="acme_llm"), PLUGINS)
-        self.assertEqual(done["coverage"]["unknown_ops"][0]["op"], "transformers::acme_llm")
+        self.assertEqual(done["coverage"]["unknown_ops"][0]["op"], "transformers::acme_llm_model")
         self.assertIn("acme_llm is not among those", str(done["warnings"]))
 
     def test_an_encoder_that_nobody_has_checked_has_no_cache(self):

@@ -28,6 +28,7 @@ struct Family {
 //   gated-queries    the projection of queries has a gate of the same width for each head
 //   shared-experts   every mixture has experts for all tokens, and no key says so
 //   any-expansion    `expand` does not say how wide state-space layers are
+//   writes-text      scores of the vocabulary, though every token attends to every token
 //   all-experts      every token goes through every expert
 //   two-experts      a token goes through two experts, whatever the configuration states
 // clang-format on

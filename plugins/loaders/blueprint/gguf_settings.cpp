@@ -22,6 +22,7 @@ constexpr Key kKeys[] = {
     {"attention.head_count", "num_attention_heads"},
     {"attention.head_count_kv", "num_key_value_heads"},
     {"attention.key_length", "head_dim"},
+    {"attention.causal", "causal_attention"},
     {"attention.sliding_window", "sliding_window"},
     {"attention.sliding_window_pattern", "sliding_window_pattern"},
     {"vocab_size", "vocab_size"},
@@ -71,14 +72,23 @@ struct Architecture {
 // Checked by tests/cli/test_gguf_blueprint.py.
 constexpr Architecture kArchitectures[] = {
     {"afmoe", {"afmoe", "full-each-4"}},
+    {"apertus", {"apertus"}},
     {"arcee", {"arcee"}, "relu2"},
+    {"baichuan", {"llama"}},
+    {"bert", {"bert"}, "gelu"},
     {"bitnet", {"bitnet"}, "relu2"},
     {"bloom", {"bloom"}, "gelu"},
+    {"chatglm", {"glm"}},
+    {"codeshell", {"starcoder2"}, "gelu"},
     {"cohere2", {"cohere2", "full-each-4"}},
+    {"cohere2moe", {"cohere2_moe", "full-each-4"}},
     {"command-r", {"cohere"}},
     {"deepseek2", {"deepseek_v3"}},
+    {"dream", {"qwen2", "writes-text"}},
     {"ernie4_5", {"ernie4_5"}},
     {"ernie4_5-moe", {"ernie4_5_moe"}},
+    {"eurobert", {"eurobert"}},
+    {"exaone", {"llama"}},
     {"exaone-moe", {"exaone_moe", "full-each-4"}},
     {"exaone4", {"exaone4", "full-each-4"}},
     {"falcon", {"falcon"}, "gelu"},
@@ -93,15 +103,23 @@ constexpr Architecture kArchitectures[] = {
     {"gptj", {"gptj"}, "gelu"},
     {"gptneox", {"gpt_neox"}, "gelu"},
     {"granite", {"granite"}},
+    {"granite_swa", {"granite_swa"}},
     {"granitehybrid", {"granitemoehybrid"}, "silu", kMamba2Keys, 256},
+    {"granitemoe", {"granitemoe"}},
+    {"internlm2", {"llama"}},
     {"jais2", {"jais2"}, "relu2"},
     {"jamba", {"jamba"}, "silu", kMambaKeys},
     {"lfm2", {"lfm2"}},
     {"lfm2moe", {"lfm2_moe"}},
+    {"llada", {"llama", "writes-text"}},
     {"llama", {"llama"}},
+    {"llama-embed", {"llama", "encoder"}},
     {"llama4", {"llama4_text", "all-experts shared-experts chunked-each-4"}},
+    {"maincoder", {"qwen3"}},
     {"mamba", {"mamba"}, "silu", kMambaKeys},
     {"mamba2", {"mamba2"}, "silu", kMamba2Keys, 256},
+    {"mellum", {"mellum"}},
+    {"minicpm", {"llama"}},
     {"minicpm3", {"minicpm3"}},
     {"minimax-m2", {"minimax_m2"}},
     {"mistral3", {"ministral3"}},
@@ -110,9 +128,13 @@ constexpr Architecture kArchitectures[] = {
     {"olmo", {"olmo"}},
     {"olmo2", {"olmo2"}},
     {"olmoe", {"olmoe"}},
+    {"orion", {"llama"}},
+    {"paddleocr", {"ernie4_5"}},
+    {"pangu-embedded", {"llama"}},
     {"phi2", {"phi"}, "gelu"},
     {"phi3", {"phi3"}},
     {"phimoe", {"phimoe"}},
+    {"qwen", {"qwen2"}},
     {"qwen2", {"qwen2", "sliding-if-said"}},
     {"qwen2moe", {"qwen2_moe", "sliding-if-said"}},
     {"qwen2vl", {"qwen2_vl_text"}},
@@ -123,17 +145,26 @@ constexpr Architecture kArchitectures[] = {
     {"qwen3next", {"qwen3_next", "gated-queries"}, "silu", kDeltaRuleKeys},
     {"qwen3vl", {"qwen3_vl_text"}},
     {"qwen3vlmoe", {"qwen3_vl_moe_text"}},
+    {"refact", {"llama"}},
+    {"rnd1", {"qwen3_moe", "writes-text"}},
     {"seed_oss", {"seed_oss"}},
     {"smollm3", {"smollm3"}},
     {"stablelm", {"stablelm"}},
     {"starcoder", {"gpt_bigcode"}, "gelu"},
     {"starcoder2", {"starcoder2"}, "gelu"},
+    {"xverse", {"llama"}},
 };
 
 std::optional<tmeter::Metadata> find(const tmeter::Graph& weights, std::string_view key) {
   for (const auto& m : weights.metadata())
     if (m.space() == kSpaceOfGguf && m.key() == key) return m;
   return std::nullopt;
+}
+
+bool has_tensor(const tmeter::Graph& weights, std::string_view name) {
+  const auto tensors = weights.tensors();
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [&](const tmeter::Tensor& t) { return t.name() == name; });
 }
 
 /// Newer files state for each layer whether it has a window; config.json has names for that.
@@ -156,6 +187,10 @@ void set_head_widths(const tmeter::Graph& weights, const std::string& prefix, Se
   if (settings.has({"kv_lora_rank"})) {
     if (keys && !settings.has({"qk_head_dim"})) settings.set("qk_head_dim", *keys);
     if (values && !settings.has({"v_head_dim"})) settings.set("v_head_dim", *values);
+    const auto hidden = settings.integer(kHidden), heads = settings.integer(kHeads);
+    // llama.cpp's default, which MiniCPM 3 relies on.
+    if (!settings.has({"v_head_dim"}) && hidden && heads && *heads > 0)
+      settings.set("v_head_dim", *hidden / *heads);
     return;
   }
   // No other attention has values of another width than its keys.
@@ -216,6 +251,8 @@ GgufModel read_gguf(const tmeter::Graph& weights) {
   if (const auto windows = find(weights, prefix + "attention.sliding_window_pattern");
       windows && windows->is_array())
     settings.set("layer_types", layer_types(*windows, settings.integer(kLayers).value_or(1)));
+  // Only a table of positions ends what a sequence may have.
+  if (!has_tensor(weights, "position_embd.weight")) settings.forget("max_position_embeddings");
   if (shared && !has_experts) settings.set("intermediate_size", *shared);
   set_head_widths(weights, prefix, settings);
   if (is_known) set_state_sizes(*known, model);
@@ -223,7 +260,9 @@ GgufModel read_gguf(const tmeter::Graph& weights) {
   settings.set("hidden_act", {std::string(is_known ? known->activation : "silu")});
   // The converter writes causal language models under these names, and encoders with this key.
   const auto causal = find(weights, prefix + "attention.causal");
-  const bool makes_text = !causal || causal->as_int(1) != 0;
+  const bool makes_text =
+      has_trait(model.family, "writes-text") ||
+      ((!causal || causal->as_int(1) != 0) && !has_trait(model.family, "encoder"));
   settings.set("architectures",
                {architecture + (makes_text ? " (ForCausalLM)" : " (ForFeatureExtraction)")});
   return model;

@@ -24,6 +24,7 @@ Module stack_in(const std::vector<Module>& stacks, std::string_view parent) {
 /// Of a type that was not checked, a class with a task that makes no text: a cache is not claimed.
 /// Nor is it of BERT's layers, which keep one as decoders alone.
 bool is_encoder(const Model& model, const Module& layer) {
+  if (!model.settings.flag({"causal_attention"}, true)) return true;  // GGUF
   if (model.settings.flag({"is_decoder"}, false)) return false;
   if (model.family) return model.is("encoder");
   if (find_child(layer, "intermediate") && find_child(layer, "output")) return true;

@@ -44,6 +44,8 @@ class Settings {
   /// A number that follows from others.
   void set(std::string_view key, int64_t number);
 
+  void forget(const std::string& key) { facts_.erase(key); }
+
   /// "config.json", for messages.
   const std::string& source() const { return source_; }
 

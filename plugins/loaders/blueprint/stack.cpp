@@ -88,16 +88,18 @@ size_t layer_count(Model& model, const Module& stack, const Keys& key) {
       throw Contradiction(s.source() + ": " + s.statement(key, *said) + ", but " +
                           std::string(list) + " is for " + std::to_string(kinds) + " layers");
   const auto there = static_cast<int64_t>(stack.child_count());
+  const auto next = s.integer({"num_nextn_predict_layers"}).value_or(0);
+  const auto is_predictor = [&](int64_t i) {
+    return bool(first_child(stack.child(static_cast<size_t>(i)), kPredictor));
+  };
+  // GGUF counts layers that predict further tokens, config.json does not; files may lack them.
+  if (said && next > 0 && *said - next == there && there > 0 && !is_predictor(there - 1))
+    said = there;
   if (!said) throw NotUnderstood(s.source() + " does not say how many layers there are");
   if (*said > there || *said == 0)
     throw Contradiction(s.source() + ": " + s.statement(key, *said) + ", but the weights have " +
                         std::to_string(there) + " layers, " + std::string(stack.path()) + ".0 to " +
                         std::to_string(there - 1));
-  // GGUF counts layers that predict further tokens, config.json does not.
-  const auto next = s.integer({"num_nextn_predict_layers"}).value_or(0);
-  const auto is_predictor = [&](int64_t i) {
-    return bool(first_child(stack.child(static_cast<size_t>(i)), kPredictor));
-  };
   auto run = *said;
   if (run == there && next > 0 && next < there && is_predictor(there - 1)) run -= next;
   if (run == there) return static_cast<size_t>(run);
@@ -173,7 +175,9 @@ void finish(Model& model, const Module& within, const Value& x) {
     y = p.unknown("blueprint::not_understood", y, left);
   }
   if (!model.family)
-    y = p.unknown("transformers::" + std::string(model.settings.text({"model_type"})), y, {});
+    // No operator has such a name, as aten::clip has that of a model type.
+    y = p.unknown("transformers::" + std::string(model.settings.text({"model_type"})) + "_model", y,
+                  {});
   p.output(y);
 }
 

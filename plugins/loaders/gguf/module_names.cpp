@@ -208,7 +208,7 @@ constexpr Naming kNamings[] = {
     {"ernie4_5-moe", "model.layers", {}, kErnieMoeLayer},
     {"lfm2 lfm2moe", "model.layers", kLfm2, kLfm2Layer},
     {"glm4", "model.layers", {}, kGlm4Layer},
-    {"phi3", "model.layers", {}, kPhi3Layer},
+    {"phi3 chatglm", "model.layers", {}, kPhi3Layer},
     {"qwen2moe", "model.layers", {}, kQwenMoeLayer},
     {"qwen3next qwen35 qwen35moe", "model.layers", {}, kQwenHybridLayer},
     {"jamba falcon-h1", "model.layers", kJamba, kJambaLayer},

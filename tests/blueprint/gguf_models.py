@@ -1,0 +1,147 @@
+"""Models that gguf_truth.py has llama.cpp's converter read, beside those of transformers.jsonl.
+
+A model whose code is not in transformers is made from one with the same operators: its configuration and names of tensors are those of its
+published checkpoint, which the converter expects, and the products are those of the model of transformers.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+SOURCE = "0.3.36"  # llama-cpp-python's source package, with llama.cpp of commit 0c1e570
+NOT_STATED = object()
+
+# Keys of published config.json files that the classes of transformers do not know, or do not have in that form.
+STATED = {
+    "cohere2": {"rotary_pct": 1.0},
+    "falcon_h1": {"head_dim": 128},
+    "falcon": {"num_kv_heads": NOT_STATED},
+    "eurobert": {"classifier_pooling": "mean"},
+    "glm4_moe_lite": {"first_k_dense_replace": 1},
+    "gpt2": {"n_ctx": 1024},
+    "gpt-sw3": {"n_ctx": 1024},
+    "gpt_neox": {"rotary_pct": 0.25},
+    "minimax_m2": {"rotary_dim": 64},
+    "t5": {"decoder_start_token_id": 0},
+}  # fmt: skip
+# Of these the converter leaves out a head, or a tower: MODELS has the part that it keeps.
+NOT_AS_IT_IS = {"bert", "bitnet", "distilbert"}
+# Names of layers in published config.json files.
+EARLIER_NAMES = dict.fromkeys(("bamba", "granitemoehybrid", "nemotron_h"), {"full_attention": "attention", "linear_attention": "mamba"})
+# Checkpoints have experts as [experts, in, out], the class of transformers has them the other way.
+EXPERTS_BY_COLUMN = {"qwen3_vl_moe"}
+
+
+@dataclass
+class Model:
+    name: str
+    type: str
+    config: dict
+    cls: str = None  # of transformers, for the products
+    converter: str = None  # the class in the checkpoint's config.json
+    stated: dict = field(default_factory=dict)  # keys of the checkpoint's config.json
+    changes: tuple = ()  # of the tensors, to those of the checkpoint
+    made: dict = field(default_factory=dict)  # arguments beside the configuration
+    has_cache: bool = True
+    is_of_transformers: bool = True
+    extra_params: tuple = ()
+    arch: str = None  # where a converter of another architecture writes the same
+
+
+def renamed(*pairs):
+    """By regular expressions, one after the other."""
+
+    def change(tensors):
+        out = {}
+        for name, shape in tensors.items():
+            for pattern, to in pairs:
+                name = re.sub(pattern, to, name)
+            out[name] = shape
+        return out
+
+    return change
+
+
+def fused(parts, into):
+    """Rows of several matrices of a module in one."""
+
+    def change(tensors):
+        out = {}
+        for name, shape in tensors.items():
+            part = next((p for p in parts if f".{p}." in name), None)
+            if part is None:
+                out[name] = shape
+            elif part == parts[0]:
+                rows = sum(tensors[name.replace(f".{part}.", f".{p}.")][0] for p in parts)
+                out[name.replace(f".{part}.", f".{into}.")] = [rows, *shape[1:]]
+        return out
+
+    return change
+
+
+def without(pattern):
+    return lambda tensors: {name: shape for name, shape in tensors.items() if not re.search(pattern, name)}
+
+
+QKV = ("q_proj", "k_proj", "v_proj")
+H = (r"^model\.layers\.", "transformer.h.")
+LLAMA = {"vocab_size": 1000, "hidden_size": 256, "intermediate_size": 768, "num_hidden_layers": 3, "num_attention_heads": 8, "num_key_value_heads": 2,
+         "max_position_embeddings": 512}  # fmt: skip
+ALL_HEADS = {"num_key_value_heads": 8}
+BERT = {"vocab_size": 1000, "hidden_size": 256, "intermediate_size": 640, "num_hidden_layers": 3, "num_attention_heads": 8, "max_position_embeddings": 512}
+NO_POOLER = {"add_pooling_layer": False}
+
+
+def of_code(name, model_type, config, converter, *changes, **more):
+    """A model whose code is on the Hub."""
+    return Model(name, model_type, config, converter=converter, changes=changes, is_of_transformers=False, **more)
+
+
+# Sources of the operators: src/models/ of llama.cpp, a file for each architecture.
+MODELS = [
+    # Operators of Llama, by other names.
+    of_code("baichuan", "llama", LLAMA | ALL_HEADS, "XverseForCausalLM", arch="baichuan"),  # its own converter calls itself without end
+    of_code("internlm2", "llama", LLAMA, "InternLM2ForCausalLM", fused(QKV, "wqkv"), renamed(
+        ("self_attn.wqkv", "attention.wqkv"), ("self_attn.o_proj", "attention.wo"), ("input_layernorm", "attention_norm"), ("post_attention_layernorm", "ffn_norm"),
+        ("mlp.gate_proj", "feed_forward.w1"), ("mlp.up_proj", "feed_forward.w3"), ("mlp.down_proj", "feed_forward.w2"), ("embed_tokens", "tok_embeddings"), ("^lm_head", "output"))),
+    of_code("exaone", "llama", LLAMA, "ExaoneForCausalLM", renamed(
+        H, ("self_attn.o_proj", "attn.attention.out_proj"), ("self_attn", "attn.attention"), ("input_layernorm", "ln_1"), ("post_attention_layernorm", "ln_2"),
+        ("gate_proj", "c_fc_0"), ("up_proj", "c_fc_1"), ("down_proj", "c_proj"), ("model.embed_tokens", "transformer.wte"), ("model.norm", "transformer.ln_f")),
+        stated={"activation_function": "silu"}),
+    of_code("minicpm", "llama", LLAMA, "MiniCPMForCausalLM", stated={"scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 256}),
+    of_code("xverse", "llama", LLAMA, "XverseForCausalLM"),
+    of_code("pangu-embedded", "llama", LLAMA | {"attention_bias": True}, "PanguEmbeddedForCausalLM"),
+    of_code("refact", "llama", LLAMA | {"num_key_value_heads": 1, "intermediate_size": 768, "tie_word_embeddings": False}, "GPTRefactForCausalLM", fused(("k_proj", "v_proj"), "kv"),
+            fused(("gate_proj", "up_proj"), "gate_up_proj"), renamed(
+        H, ("self_attn.o_proj", "attn.c_proj"), ("self_attn.q_proj", "attn.q"), ("self_attn", "attn"), ("input_layernorm", "ln_1"), ("post_attention_layernorm", "ln_2"),
+        ("down_proj", "c_proj"), ("model.embed_tokens", "transformer.wte"), ("model.norm", "transformer.ln_f")),
+        stated={"n_embd": 256, "n_positions": 512, "n_head": 8, "layer_norm_epsilon": 1e-5}),
+    of_code("orion", "stablelm", LLAMA, "OrionForCausalLM", stated={"rms_norm_eps": 1e-5}),
+    of_code("maincoder", "qwen3", LLAMA | {"head_dim": 32}, "MaincoderForCausalLM"),
+    of_code("qwen", "qwen2", LLAMA | ALL_HEADS, "QWenLMHeadModel", fused(QKV, "c_attn"), renamed(
+        H, ("self_attn.o_proj", "attn.c_proj"), ("self_attn", "attn"), ("input_layernorm", "ln_1"), ("post_attention_layernorm", "ln_2"),
+        ("gate_proj", "w2"), ("up_proj", "w1"), ("down_proj", "c_proj"), ("model.embed_tokens", "transformer.wte"), ("model.norm", "transformer.ln_f"))),
+    of_code("codeshell", "starcoder2", LLAMA | {"sliding_window": None, "tie_word_embeddings": False, "intermediate_size": 1024}, "CodeShellForCausalLM", fused(QKV, "c_attn"), renamed(
+        H, ("self_attn.o_proj", "attn.c_proj"), ("self_attn", "attn"), ("input_layernorm", "ln_1"), ("post_attention_layernorm", "ln_2"),
+        ("model.embed_tokens", "transformer.wte"), ("model.norm", "transformer.ln_f")),
+        stated={"n_embd": 256, "n_positions": 512, "n_head": 8, "num_query_groups": 2, "layer_norm_epsilon": 1e-5}),
+    Model("bitnet", "bitnet", LLAMA | {"tie_word_embeddings": True}, changes=(renamed(("attn_sub_norm", "inner_attn_ln"), ("ffn_sub_norm", "ffn_layernorm")),)),
+    # Every token attends to every other.
+    of_code("llama-embed", "llama", LLAMA, "LlamaBidirectionalModel", cls="LlamaModel", has_cache=False),
+    of_code("dream", "qwen2", LLAMA, "DreamModel", has_cache=False),
+    of_code("llada", "llama", LLAMA, "LLaDAModelLM", renamed(
+        (r"^model\.layers", "model.transformer.blocks"), ("self_attn.o_proj", "attn_out"), (r"self_attn\.", ""), ("input_layernorm", "attn_norm"), ("post_attention_layernorm", "ff_norm"),
+        (r"mlp\.gate_proj", "ff_proj"), (r"mlp\.up_proj", "up_proj"), (r"mlp\.down_proj", "ff_out"), ("model.embed_tokens", "model.transformer.wte"),
+        ("model.norm", "model.transformer.ln_f"), ("^lm_head", "model.transformer.ff_out")),
+        stated={"d_model": 256, "mlp_hidden_size": 768, "max_sequence_length": 512, "n_layers": 3}, has_cache=False),
+    of_code("rnd1", "qwen3_moe", LLAMA | {"head_dim": 32, "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 96}, "RND1", has_cache=False),
+    # Encoders, without the head.
+    Model("bert", "bert", BERT, "BertModel", made=NO_POOLER),
+    Model("roberta", "roberta", BERT, "RobertaModel", made=NO_POOLER),
+    Model("xlm-roberta", "xlm-roberta", BERT, "XLMRobertaModel", made=NO_POOLER),
+    Model("camembert", "camembert", BERT, "CamembertModel", made=NO_POOLER),
+    Model("distilbert", "distilbert", {"vocab_size": 1000, "dim": 256, "hidden_dim": 640, "n_layers": 3, "n_heads": 8}, "DistilBertModel"),
+    Model("nomic-bert", "nomic_bert", BERT, "NomicBertModel", made=NO_POOLER, stated={"n_positions": 512}),
+    Model("eurobert", "eurobert", LLAMA | {"pad_token_id": 0}, "EuroBertModel", stated={"classifier_pooling": "mean"}),
+    Model("modern-bert", "modernbert", BERT | {"pad_token_id": 0}, "ModernBertModel"),
+    Model("t5encoder", "t5", {"vocab_size": 1000, "d_model": 256, "d_kv": 32, "d_ff": 640, "num_layers": 3, "num_heads": 8}, "T5EncoderModel"),
+]  # fmt: skip
