@@ -15,8 +15,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// hoist the work out of the loop.
 inline void may_change(const void* p) { asm volatile("" : : "r"(p) : "memory"); }
 
-constexpr size_t kMaxVector = 256;  // bytes, of the widest vectors there are
-constexpr size_t kChains = 12;      // enough independent ones to hide the latency of every core known
+constexpr size_t kMaxVector = 256;  // bytes of the widest vectors
+constexpr size_t kChains = 12;  // independent chains, enough to hide the latency of all known cores
 
 /// Input of the kernels: a vector for each chain. All elements are 1, unknown to the compiler.
 template <class T>
@@ -47,9 +47,9 @@ HWY_INLINE double rounds_of(D d, size_t rounds, const void* inputs, Step step) {
     step(a, 0), step(b, 1), step(c, 2), step(e, 3), step(f, 4), step(g, 5);
     step(h, 6), step(i, 7), step(j, 8), step(k, 9), step(l, 10), step(m, 11);
   }
-  const auto sum = hn::Add(hn::Add(hn::Add(a, b), hn::Add(c, e)),
-                           hn::Add(hn::Add(hn::Add(f, g), hn::Add(h, i)),
-                                   hn::Add(hn::Add(j, k), hn::Add(l, m))));
+  const auto sum = hn::Add(
+      hn::Add(hn::Add(a, b), hn::Add(c, e)),
+      hn::Add(hn::Add(hn::Add(f, g), hn::Add(h, i)), hn::Add(hn::Add(j, k), hn::Add(l, m))));
   HWY_ALIGN T out[kMaxVector / sizeof(T)];
   hn::Store(sum, d, out);
   may_change(out);
@@ -86,7 +86,7 @@ double op_of(size_t rounds) {
   return vectors * static_cast<double>(hn::Lanes(d));
 }
 
-/// Types of two bytes that are computed with as float32: each chain converts its own.
+/// Types of two bytes that are computed in float32: each chain converts its own input.
 template <class Narrow, bool kMultiply>
 double widened(size_t rounds) {
   const hn::ScalableTag<float> d;

@@ -11,14 +11,14 @@ namespace measure {
 
 struct Kernel {
   const char* family;  ///< "peak.mac"
-  const char* dtype;   ///< as PyTorch calls it
+  const char* dtype;   ///< PyTorch's name
   const char* how;     ///< its method, for the profile's source
   /// Runs this number of rounds; returns the number of operations.
   double (*run)(size_t rounds);
 };
 
 struct InstructionSet {
-  std::string name;  ///< as Highway calls it: "AVX3_DL"
+  std::string name;  ///< Highway's name: "AVX3_DL"
   std::vector<Kernel> kernels;
 };
 

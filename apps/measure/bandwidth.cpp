@@ -54,14 +54,14 @@ namespace {
 
 constexpr size_t kMultiple = 1024;  // floats: eight vectors of any width
 
-/// The three arrays of a thread, one behind the other.
+/// The three arrays of a thread, one after the other.
 struct Arrays {
   hwy::AlignedFreeUniquePtr<float[]> all;
   float *a, *b, *c;
 };
 
 Arrays arrays_of(size_t each) {
-  // At different places within a page: a load from the place of an earlier store would wait for it.
+  // Different offsets within a page: a load at the offset of an earlier store would wait for it.
   const size_t apart = each + 256;
   auto all = hwy::AllocateAligned<float>(3 * apart);
   if (!all) return {};

@@ -16,7 +16,7 @@
 namespace {
 using namespace measure;
 
-constexpr unsigned kPatience = 120;  // s: a machine so busy is not worth measuring
+constexpr unsigned kPatience = 120;  // s: above it the machine is too busy to be measured
 constexpr size_t kMiB = size_t{1} << 20;
 
 class Machine {
@@ -89,7 +89,7 @@ void Machine::print_level(const std::string& name, size_t bytes_one, size_t byte
 
 void Machine::print_memory() {
   const auto memory = memory_of_machine();
-  const auto told = when_ + ": as Linux tells it (/proc/meminfo, /sys/devices/system/cpu)";
+  const auto told = when_ + ": as Linux reports it (/proc/meminfo, /sys/devices/system/cpu)";
   if (memory.total) print_figure("capacity.dram", static_cast<double>(memory.total), "B", told);
   size_t largest = 0;
   for (size_t level = 1; level <= 3; ++level) {
@@ -101,7 +101,7 @@ void Machine::print_memory() {
     print_level(name, cache.each / 2, std::min(cache.each / 2 * threads_, cache.total / 2));
     largest = std::max(largest, cache.total);
   }
-  // As STREAM: four times the last cache, but no more than a quarter of free memory.
+  // Like STREAM: four times the last cache, but at most a quarter of free memory.
   const size_t wanted = std::max(4 * largest, 128 * kMiB);
   const size_t most = memory.available ? memory.available / 4 : 256 * kMiB;
   const size_t bytes = std::min({wanted, most, 1024 * kMiB});

@@ -41,7 +41,7 @@ double one_rate(const Work& work, size_t times, unsigned threads) {
   return sum / seconds;
 }
 
-/// How often the work must be done to take that long on one thread.
+/// The repetitions of the work that take this time on one thread.
 size_t enough_times(const Work& work, double seconds) {
   constexpr size_t kMaxRepeats = size_t{1} << 40;
   for (size_t times = 1; times < kMaxRepeats; times *= 2) {
@@ -72,7 +72,8 @@ unsigned usable_threads() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1u, std::thread::hardware_concurrency());  // more processors than the set holds
+  return std::max(1u, std::thread::hardware_concurrency());  // the machine has more processors than
+                                                             // the set can hold
 }
 
 void print_figure(const std::string& key, double value, const char* unit,

@@ -12,12 +12,12 @@ namespace measure {
 using Work = std::function<double(size_t times, unsigned thread)>;
 
 struct Effort {
-  double seconds = 1e-3;  ///< that one repeat takes at least
+  double seconds = 1e-3;  ///< the least time of one repeat
   int patience = 6;       ///< repeats without a new best that end the measurement
   int most = 40;          ///< repeats
 };
 
-/// Per second, of all threads together.
+/// The rate per second of all threads together.
 double best_rate(const Work& work, unsigned threads, const Effort& effort);
 
 /// Processors that this process may run on.

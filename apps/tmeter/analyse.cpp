@@ -45,7 +45,7 @@ int analyse_command(const Arguments& arguments) {
   const auto targets = report_targets(line, {line.model});
   const auto before = Session::Clock::now();
   measure_if_auto(line.settings, line.verbosity < 0);
-  start += Session::Clock::now() - before;  // no part of the analysis
+  start += Session::Clock::now() - before;  // not a part of the analysis
   return run_supervised(line, targets,
                         [&](Session& session) { return analyse(session, targets, start); });
 }

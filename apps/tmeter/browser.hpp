@@ -7,14 +7,14 @@
 
 namespace tmeter::app {
 
-/// Adds a page in the user's cache folder, unless one of the targets is a page with a file of its
-/// own. Throws core::Error(kUsage) if the folder does not exist.
+/// Adds a page in the user's cache folder, unless one of the targets is already a page in a
+/// file. Throws core::Error(kUsage) if the folder does not exist.
 void add_page(std::vector<core::ReportTarget>& targets);
 
 /// The file of the page among the targets, or nothing.
 std::string page_of(const std::vector<core::ReportTarget>& targets);
 
-/// Starts $BROWSER or xdg-open without waiting for it. Where neither can be started, or there is no
+/// Starts $BROWSER or xdg-open without waiting for it. If neither can be started, or there is no
 /// display, a message names the file.
 void open_page(const std::string& file, bool quiet);
 

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 // The formats: text, github, markdown.
 
-// The names that reports on models have.
+// Names of report files.
 constexpr std::string_view kText = "text", kGithub = "github", kMarkdown = "markdown";
 
 /// The result of one bound. `bound` is empty for a budget that could not be checked.
@@ -35,7 +35,7 @@ struct BudgetRow {
   size_t line = 0;  // of the budget's table
 };
 
-/// `text` with `escape` of each character that `special` names.
+/// `text` with each character of `special` replaced by its `escape`.
 std::string replaced(std::string_view text, std::string_view special, std::string (*escape)(char)) {
   std::string out;
   for (const char c : text) out += special.find(c) != special.npos ? escape(c) : std::string(1, c);
@@ -102,11 +102,11 @@ std::string in_format(std::string_view format, const std::vector<BudgetRow>& row
 constexpr size_t kModulesTold = 5;
 constexpr char kDefaultFile[] = "tmeter.toml";
 
-/// A budget with its paths seen from the working directory.
+/// A budget with its paths relative to the working directory.
 struct BudgetCheck {
   Budget budget;
   std::string model, report;
-  std::vector<std::string> assertions;  // as --update writes them
+  std::vector<std::string> assertions;  // like those that --update writes
 };
 
 std::string from_here(const std::string& file, const std::string& path) {
@@ -135,7 +135,7 @@ bool is_wanted(const BudgetCheck& c, const CommandLine& line) {
          std::find(line.parts.begin(), line.parts.end(), c.budget.model) != line.parts.end();
 }
 
-/// "macs <= 5 G" with a number that holds for `value`: four digits, rounded away from the value.
+/// "macs <= 5 G" with a number that permits `value`: four digits, rounded away from it.
 /// "fits" has no number.
 std::string moved_bound(const AssertionResult& r, double slack) {
   const auto& a = r.assertion;
@@ -155,12 +155,12 @@ std::string moved_bound(const AssertionResult& r, double slack) {
   const double step = std::pow(10, std::floor(std::log10(std::fabs(wanted))) - 3);
   const double bound = (upper ? std::ceil(wanted / step) : std::floor(wanted / step)) * step;
   const auto tail = unit == a.text.npos || written == 0 ? std::string() : a.text.substr(unit);
-  const auto op = a.op.size() == 1 ? a.op + "=" : a.op;  // the reached value itself must hold
+  const auto op = a.op.size() == 1 ? a.op + "=" : a.op;  // the bound must permit the value itself
   return a.text.substr(0, begin - a.op.size()) + op + a.text.substr(begin, digits - begin) +
          short_number(bound) + tail;
 }
 
-/// "2.362 M": in the unit of the bound, unless that is a share.
+/// "2.362 M": the value in the unit of the bound, unless that is a share.
 std::string in_unit_of(AssertionResult bound, double value) {
   auto& a = bound.assertion;
   a.change = a.relative = false;
@@ -228,7 +228,7 @@ std::vector<BudgetRow> rows_of(const BudgetCheck& c, const Report& after, bool w
   return rows;
 }
 
-/// The analysis of one model under its budget's inputs; `line` is the session's.
+/// The analysis of one model with its budget's inputs; `line` is the session's command line.
 SavedReport analysed(Session& session, CommandLine& line, const BudgetCheck& c,
                      const std::vector<std::string>& plugins) {
   line.model = c.model;
@@ -243,8 +243,8 @@ SavedReport analysed(Session& session, CommandLine& line, const BudgetCheck& c,
 
 struct BudgetOutcome {
   std::vector<BudgetRow> rows;
-  std::string updated;  // what --update says
-  int status = 0;       // of the first budget whose model or bounds cannot be read
+  std::string updated;  // messages of --update
+  int status = 0;       // status of the first budget whose model or bounds cannot be read
 
   size_t count(BudgetRow::State state) const {
     return static_cast<size_t>(
@@ -302,7 +302,7 @@ Ending ending_of(const BudgetOutcome& outcome, Ending ending, bool why) {
   return ending;
 }
 
-/// Targets of a run: the reports on the budgets or, of --update, its messages and the file; then
+/// Targets of a run: the reports on the budgets or, with --update, its messages and the file; then
 /// the saved reports of --update.
 struct BudgetTargets {
   std::vector<ReportTarget> all;
@@ -381,8 +381,8 @@ BudgetTargets targets_of(const CommandLine& line, const std::vector<BudgetCheck>
   return out;
 }
 
-/// The folders of saved reports, which a new repository does not have before its first --update.
-/// New folders in which no report came to lie are removed. A folder that cannot be made is reported
+/// Makes the folders of saved reports, which do not exist before the first --update.
+/// New folders that remain empty are removed. A folder that cannot be made is reported
 /// by the attempt to write into it.
 class ReportFolders {
  public:

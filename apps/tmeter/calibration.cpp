@@ -21,8 +21,9 @@ namespace fs = std::filesystem;
 using tmeter::OpClass;
 
 constexpr const char* kRunFor = "3s";
-constexpr std::string_view kCalls = "calls";  // the module of operators that only cost their call
-constexpr double kLeastShare = 0.2;           // of an operator's time that is not overhead
+constexpr std::string_view kCalls =
+    "calls";                         // the module of operators without work beyond their call
+constexpr double kLeastShare = 0.2;  // least share of an operator's time that is not overhead
 
 /// Figures of one operator of the run.
 struct Sample {
@@ -66,8 +67,8 @@ struct Shares {
   std::map<OpClass, std::vector<double>> efficiency, bandwidth;
 };
 
-/// A multiplying operator bounded by arithmetic gives its share of the peak rate; any other gives
-/// its bandwidth.
+/// A multiplying operator bounded by arithmetic gives its share of the peak rate; any other
+/// operator gives its bandwidth.
 void add(const Sample& s, OpClass kind, double overhead, const HardwareProfile& peaks,
          Shares& shares) {
   if (s.seconds <= 0 || s.bytes <= 0) return;
@@ -98,8 +99,8 @@ std::string rates_of(const Report& report, const HardwareProfile& peaks, const s
   std::ostringstream out;
   out.precision(7);
   const auto engine = report.properties.find("run.engine");
-  const auto by = when + ", " +
-                  (engine == report.properties.end() ? "" : engine->second) + ": median of ";
+  const auto by =
+      when + ", " + (engine == report.properties.end() ? "" : engine->second) + ": median of ";
   put(out, "overhead.operator", overhead, "s",
       by + std::to_string(calls.size()) + " additions of one number");
   for (const auto& [kind, values] : shares.efficiency)
@@ -107,7 +108,7 @@ std::string rates_of(const Report& report, const HardwareProfile& peaks, const s
         by + std::to_string(values.size()) + " operators");
   for (const auto& [kind, values] : shares.bandwidth)
     put(out, "bandwidth." + std::string(tmeter::name_of(kind)), median(values), "B/s",
-        by + std::to_string(values.size()) + " operators, in the caches that they find their operands in");
+        by + std::to_string(values.size()) + " operators, with operands in the caches");
   return out.str();
 }
 
@@ -120,7 +121,7 @@ std::string calibrate(const HardwareProfile& peaks, const std::string& when) {
   const auto model = data_folder() + "/calibration.pt2";
   std::error_code failed;
   const auto self = fs::read_symlink("/proc/self/exe", failed).string();
-  if (!fs::exists(model, failed) || self.empty()) return why_not(model + " is not there");
+  if (!fs::exists(model, failed) || self.empty()) return why_not(model + " is missing");
   const auto ran = run_program(
       {self, model, "--inference", "--quiet", "--plugins=params,flops,memory,latency,-allocations",
        "--run-for", kRunFor, "--timeout", "60", "--report", "json"},

@@ -1,5 +1,5 @@
 // Measures the shares of a machine's rates that LibTorch's operators reach, by a run of typical
-// ones (share/tmeter/calibration.pt2): the part of a measured profile that its kernels cannot
+// operators (share/tmeter/calibration.pt2): the part of a measured profile that its kernels cannot
 // supply.
 #pragma once
 #include <string>

@@ -86,15 +86,15 @@ tmeter_status want_all(tmeter_call* call, const tmeter_graph*, void*) {
   return TMETER_OK;
 }
 
-/// For plugins that observe: an executor that computes nothing. By its clock every operator takes 1
-/// µs; in runs of memory each takes 64 bytes, which are given back when the run ends.
+/// An executor for the check of observers. It computes nothing; by its clock every operator takes 1
+/// µs. In runs of memory each operator takes 64 bytes, which are freed at the end of the run.
 const tmeter_executor& clock_executor() {
   static const tmeter_executor executor{
       sizeof executor, 0, core::to_abi("a clock"), prepare, run, release, nullptr};
   return executor;
 }
 
-/// For plugins that run models: an observer that wants one run of each kind and keeps nothing.
+/// An observer for the check of executors. It requests one run of each kind and keeps nothing.
 const tmeter_observer& idle_observer() {
   static const tmeter_observer observer{
       sizeof observer,
@@ -157,11 +157,11 @@ std::vector<Plugin*> taking_part(const CheckedPlugin& checked) {
   return checked.registry.open_with_needs({ids.begin(), ids.end()});
 }
 
-/// The outcome of reading a file with one push refused.
+/// The outcome of a file whose loader had one push refused.
 struct Tried {
   bool well = false;
   size_t pushes = 0;
-  std::string failure;  // as its plugin's
+  std::string failure;  // by the plugin's own loader
 };
 
 Tried load_with(const CheckedPlugin& checked, const tmeter_loader& loader,
@@ -178,14 +178,14 @@ Tried load_with(const CheckedPlugin& checked, const tmeter_loader& loader,
   } catch (const PluginError& e) {
     out.failure = e.what();
   } catch (const Error&) {
-    // The loader blames the model, as it should.
+    // The loader blames the model, which is correct.
   }
   out.pushes = builder.pushes;
   return out;
 }
 
-/// Each of its pushes is refused in turn, some of them where there are many: a loader that goes on
-/// gives a model that the file does not have.
+/// Refuses each of the loader's pushes in turn, or a sample of many. A loader that continues after
+/// a refusal returns a wrong model.
 void refuse_pushes(const CheckedPlugin& checked, const tmeter_request& request,
                    const std::string& name) {
   constexpr size_t kMaxTries = 200;
@@ -199,9 +199,9 @@ void refuse_pushes(const CheckedPlugin& checked, const tmeter_request& request,
       if (tried.well)
         return checked.lines.bad("loader '" + str(loader.name) + "' reports success with " + name +
                                  ", although the builder refused its push " + std::to_string(at) +
-                                 " of " + std::to_string(whole.pushes) + ": look at every status");
+                                 " of " + std::to_string(whole.pushes) + ": check every status");
     }
-    checked.lines.fine("loader '" + str(loader.name) + "' heeds what the builder refuses: " +
+    checked.lines.fine("loader '" + str(loader.name) + "' reports every refusal of the builder: " +
                        std::to_string(whole.pushes) + " pushes");
   }
 }
@@ -258,7 +258,7 @@ void try_writer(const CheckedPlugin& checked, const Report& report, const std::s
         ? lines.fine("--report " + name + " writes " + std::to_string(counted.bytes()) + " bytes")
         : lines.note("--report " + name + " writes nothing");
   } catch (const Error& e) {
-    // Such as a format of comparisons alone.
+    // Such as a format for comparisons only.
     e.kind() == ErrorKind::kUsage
         ? lines.note("--report " + name + " refuses this report: " + e.what())
         : lines.bad(e.what());

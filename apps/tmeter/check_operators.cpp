@@ -272,7 +272,7 @@ std::vector<Id> OperatorCheck::infer(const tmeter_shape_rule& rule, const Operat
   builder.of_rule = false;
   if (!room.intact())
     throw PluginError(plugin_.manifest.id, doing,
-                      "its shape rule writes beyond the room for its results");
+                      "its shape rule writes beyond the array for its results");
   std::vector<Id> out(room.ids().begin(), room.ids().end());
   for (size_t i = 0; i < out.size(); ++i) {
     const auto* value = builder.builder.peek(out[i]);

@@ -52,7 +52,7 @@ class OperatorCheck {
   /// The operator's place in a graph. A handler by signature must not depend on it.
   struct Place {
     const char* module;
-    int before;  // operators of the graph that come first
+    int before;  // operators of the graph before it
   };
   struct Trial;
   using Figures = std::map<std::string, std::string>;  // by metric
@@ -74,11 +74,11 @@ class OperatorCheck {
   core::CallLog& log_;
   const core::HardwareSource& hardware_;
   CheckLines& lines_;
-  std::vector<core::Plugin*> plugins_;  // owners of its handlers' metrics, and itself
+  std::vector<core::Plugin*> plugins_;  // the plugin, and the owners of its handlers' metrics
 };
 
 // The part of `tmeter plugin check` about models that the user gives: read by the plugin's loader
-// where it has one for them, analysed, run, and written.
+// if it has one for them, analysed, run, and written.
 
 /// Counts the bytes of a writer and drops them.
 class CountedReport final : public core::HostSink {
@@ -108,11 +108,11 @@ struct CheckedPlugin {
   CheckLines& lines;
 };
 
-/// Adds an executor or an observer, whichever the plugin lacks (check_models.cpp), and disables other
-/// executors.
+/// Adds an executor or an observer, whichever the plugin lacks (check_models.cpp), and disables
+/// other executors.
 void complete_for_runs(const CheckedPlugin& checked);
 
-/// Reads the file, by the plugin's loader if that takes it, and runs all of the plugin's callbacks
+/// Reads the file, by the plugin's loader if it accepts it, and runs all of the plugin's callbacks
 /// on the model.
 void try_model(const CheckedPlugin& checked, const std::string& path);
 

@@ -47,7 +47,7 @@ struct Options {
         "device", text("NAME"), "cpu (default), cuda or cuda:1")(
         "input-file", list("[NAME=]FILE"), "values of an input: .npy, .safetensors or .pt")(
         "op-library", list("FILE"), "library with operators that LibTorch lacks")(
-        "seed", text("N"), "of inputs and weights that are made up (default: 0)")(
+        "seed", text("N"), "seed of generated inputs and weights (default: 0)")(
         "run-for", text("TIME"), "time for all runs together, as in 30s (default: 10s)");
     input.add_options()("input,i", list("[NAME=]SHAPE[:DTYPE]"),
                         "8x3x224x224, ids=1x128:i64, [3x800x800,3x600x800]")(
@@ -67,14 +67,13 @@ struct Options {
         "color", text("WHEN"), "auto, always or never")("open",
                                                         "the report as a page in the browser");
     other.add_options()("plugin", list("FILE"), "load this plugin file too")(
-        "plugin-path", list("DIR"), "look for plugins here first")(
+        "plugin-path", list("DIR"), "search this folder for plugins first")(
         "timeout", text("TIME"), "60, 500ms, 2min (default: none; for code in a file 60)")(
         "max-memory", text("SIZE"), "memory (default: half the machine's, at most 8GiB)")(
         "config", text("FILE"), "read options from a TOML file")(
         "quiet,q", "errors only; no report unless --report asks")(
-        "verbose,v", list("")->zero_tokens(),
-        "say what is being done; reports explain each figure")("version,V", "print the version")(
-        "help,h", "print this text");
+        "verbose,v", list("")->zero_tokens(), "print progress notes; reports explain each figure")(
+        "version,V", "print the version")("help,h", "print this text");
   }
   po::options_description visible() const {
     po::options_description all;
@@ -90,7 +89,7 @@ std::vector<std::string> long_names() {
   return names;
 }
 
-/// Boost's error in our words, with the nearest valid spelling.
+/// tmeter's message for Boost's error, with the nearest valid spelling.
 [[noreturn]] void refuse(const po::error& e) {
   const std::string hint = ". `tmeter --help` lists all options.";
   if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&e)) {
@@ -108,7 +107,7 @@ std::vector<std::string> long_names() {
   throw Error(ErrorKind::kUsage, e.what() + hint);
 }
 
-/// An empty text is mostly a variable of the shell that is not set, and never passes silently.
+/// Refuses an empty value, which usually is an unset variable of the shell.
 void require_values(const po::variables_map& map, const po::options_description& options) {
   for (const auto& [name, value] : map) {
     const auto* one = boost::any_cast<std::string>(&value.value());
@@ -171,7 +170,7 @@ std::optional<unsigned> thread_count(std::string_view text) {
   return whole && n >= 1 && n <= 1024 ? std::optional(n) : std::nullopt;
 }
 
-/// The number in the variables of OpenMP and MKL, of a list such as "4,2" the first one; else every
+/// The number in the variables of OpenMP and MKL (the first of a list such as "4,2"), else every
 /// core. Only a run of the model refuses a variable that is not a number: an analysis does not
 /// depend on it.
 unsigned default_threads(bool runs) {
@@ -205,7 +204,7 @@ core::Limits parse_limits(const po::variables_map& map) {
   return limits;
 }
 
-/// "--plugin=flops" where "--plugins=flops" is meant.
+/// Detects "--plugin=flops" in place of "--plugins=flops".
 void require_plugin_file(const std::string& text) {
   const bool is_name = text.find_first_of("/.") == text.npos;
   if (is_name && access(text.c_str(), F_OK) != 0)
@@ -246,8 +245,8 @@ void require_run(const po::variables_map& map) {
   }
 }
 
-/// Reading a pipe may never return, and a device never ends. A missing file is left to its reader
-/// to report.
+/// Refuses pipes, which may block, and devices, which may have no end. A missing file is left to
+/// its reader to report.
 void require_regular_if_there(const std::string& path) {
   std::error_code missing;
   const auto type = std::filesystem::status(path, missing).type();
@@ -390,7 +389,7 @@ std::string model_option(const po::variables_map& map) {
   return {};
 }
 
-/// Options that one command alone has.
+/// Options of a single command.
 void take_own_options(const po::variables_map& map, Command command, CommandLine& out) {
   const auto take = [&](const char* option, Command owner, const char* name) {
     if (map.count(option) && command != owner)
@@ -403,7 +402,7 @@ void take_own_options(const po::variables_map& map, Command command, CommandLine
   out.why = take("why", Command::kBudget, "budget");
 }
 
-/// The file or, of a comparison, the two files. `lists`: an option with a list of names is given.
+/// The file or, for a comparison, the two files. `lists`: an option with a list of names is given.
 void take_files(const Texts& files, Command command, bool lists, CommandLine& out) {
   if (command == Command::kBudget) {
     out.parts = files;

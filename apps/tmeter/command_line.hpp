@@ -22,13 +22,13 @@ struct CommandLine {
   unsigned threads = 1;
   core::Limits limits;
   std::string model;
-  std::string other;               // of a comparison: what `model` is compared with
-  std::vector<std::string> parts;  // of a merger: all of them; `model` is the first
-  bool index = false;              // of a merger: a row for each model
-  bool update = false;             // of budgets: write the measured values
-  bool why = false;                // of budgets: which modules moved
+  std::string other;               // the second file of a comparison
+  std::vector<std::string> parts;  // all files of `tmeter merge`; `model` is the first
+  bool index = false;              // `tmeter merge --index`: a row for each model
+  bool update = false;             // `tmeter budget --update`: write the measured values
+  bool why = false;                // `tmeter budget --why`: list modules that changed
   std::string config;              // --config
-  std::string command;             // as a shell would take it: "tmeter model.pt2 --bind s0=8"
+  std::string command;             // as typed in a shell: "tmeter model.pt2 --bind s0=8"
   core::Settings settings;
   std::vector<core::InputRequest> inputs;
   std::vector<std::pair<std::string, int64_t>> bindings;
@@ -37,8 +37,8 @@ struct CommandLine {
   std::map<std::string, std::string, std::less<>> view;
   Running running = Running::kNo;
   core::RunOptions runs;
-  std::string root;         // --root: the module that the report is of; empty: the whole
-  std::string needs_model;  // a given option that needs a model
+  std::string root;         // --root: the module of the report; empty: the whole model
+  std::string needs_model;  // the first given option that needs a model
   core::ColorMode color = core::ColorMode::kAuto;
   bool open = false;  // show the report in the browser
 };

@@ -1,4 +1,4 @@
-// `tmeter fleet …` belongs to the Python package: this program is replaced by it.
+// `tmeter fleet …`: replaces this program by the Python package.
 #include <unistd.h>
 
 #include <csignal>
@@ -13,8 +13,8 @@ namespace {
 using core::Error, core::ErrorKind;
 namespace fs = std::filesystem;
 
-/// A package in the current folder is not the one that was installed. Ctrl-C ends a start without a
-/// traceback.
+/// Ignores a package in the current folder, which is not the installed one. Ctrl-C ends a start
+/// without a traceback.
 constexpr const char* kStart = R"(import sys
 sys.path[:] = [p for p in sys.path if p]
 import signal
@@ -30,7 +30,7 @@ except ImportError as error:
 sys.exit(fleet_command(sys.argv[1:]))
 )";
 
-/// In a wheel the environment's Python lies beside the program.
+/// The Python beside the program, as in an environment with the wheel, or the one in PATH.
 std::string python_beside(const fs::path& program) {
   const auto path = program.parent_path() / "python3";
   return access(path.c_str(), X_OK) == 0 ? path.string() : "python3";
@@ -51,7 +51,7 @@ int fleet_command(const Arguments& arguments) {
   sigset_t interrupts;
   sigemptyset(&interrupts);
   sigaddset(&interrupts, SIGINT);
-  sigprocmask(SIG_BLOCK, &interrupts, nullptr);  // kStart takes it as soon as it can
+  sigprocmask(SIG_BLOCK, &interrupts, nullptr);  // kStart handles it once it can
   execvp(python.c_str(), words.data());
   throw Error(ErrorKind::kUsage,
               "`tmeter fleet` needs Python 3 with tmeter's package: pip install 'tmeter[fleet]'");

@@ -16,7 +16,7 @@ using core::ErrorKind;
 
 constexpr int kMaxNesting = 8;
 
-/// PyTorch's other names of types, and common names of GPUs.
+/// PyTorch's alternative names of types, and names that are common for GPUs.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"half", "f16"},   {"fp16", "f16"}, {"float", "f32"}, {"fp32", "f32"},
     {"double", "f64"}, {"long", "i64"}, {"int", "i32"},   {"short", "i16"}};
@@ -39,7 +39,7 @@ bool all_digits(const std::string& s) {
   return std::all_of(s.begin(), s.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// true, false, none, 0.5, -1, 1e-3: no shape, a value.
+/// Whether the text is a value and not a shape: true, false, none, 0.5, -1, 1e-3.
 bool is_plain_value(const std::string& s) {
   if (s == "true" || s == "false" || s == "none") return true;
   if (s.empty() || all_digits(s)) return false;

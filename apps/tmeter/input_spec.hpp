@@ -10,13 +10,13 @@
 
 namespace tmeter::app {
 
-/// One request, or a list or tuple followed by its items (abi/loader.h says how). Throws
-/// core::Error(kUsage) saying which part is wrong.
+/// One request, or a list or tuple followed by its items (abi/loader.h). Throws
+/// core::Error(kUsage) naming the wrong part.
 std::vector<core::InputRequest> parse_input_spec(const std::string& text);
 
 // `--sweep SYMBOL=VALUES`: 1,8,64 or 1..8 or 128..1024:128, and mixtures of them.
 
-/// Throws core::Error(kUsage) saying which part is wrong.
+/// Throws core::Error(kUsage) naming the wrong part.
 core::SweepAxis parse_sweep_spec(const std::string& text);
 
 }  // namespace tmeter::app

@@ -1,4 +1,4 @@
-// tmeter: parse → run → print. One place catches what went wrong and turns it into an exit status;
+// tmeter: parse → run → print. One place catches errors and turns them into an exit status;
 // errors during an analysis end in the supervisor (core/process).
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ int run(int argc, char** argv) {
     if (asks && !command->has_options) return analyse_command({"--help"});
     return command->run({argv + 2, argv + argc});
   }
-  const bool is_word = argc >= 2 && access(argv[1], F_OK) != 0;  // and no file
+  const bool is_word = argc >= 2 && access(argv[1], F_OK) != 0;  // and is not a file
   if (is_word && first == "help") return analyse_command({"--help"});
   if (argc == 2 && is_word && first == "version") return analyse_command({"--version"});
   return analyse_command({argv + 1, argv + argc});

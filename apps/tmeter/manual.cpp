@@ -11,7 +11,7 @@ namespace tmeter::app {
 namespace {
 using namespace core;
 
-/// Text for roff: '\' and '-' mean themselves, and no line is taken for a request.
+/// Text for roff: escapes '\' and '-', and lines that would be requests.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -32,7 +32,7 @@ namespace {
 using namespace core;
 namespace fs = std::filesystem;
 
-// A file that tmeter keeps between runs, in a folder of its own below the user's cache. Files that
+// A file that tmeter keeps between runs, in its folder below the user's cache. Files that
 // others could have written are ignored, and links are not followed.
 
 constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
@@ -62,7 +62,7 @@ bool write_all(int fd, std::string_view text) {
 }
 
 /// Its text, of at most `most` bytes. Nothing for a file that is missing, a link, not regular,
-/// another user's, or writable for others.
+/// owned by another user, or writable for others.
 std::optional<std::string> read_kept_file(const std::string& path, size_t most) {
   const auto folder = own_folder(fs::path(path).parent_path());
   const Descriptor file(openat(folder.get(), fs::path(path).filename().c_str(),
@@ -79,7 +79,7 @@ std::optional<std::string> read_kept_file(const std::string& path, size_t most) 
   return text;
 }
 
-/// Writes it whole or not at all, for this user alone; makes the folder it lies in and those above.
+/// Writes the whole file or none, readable for this user alone; makes its folder and those above.
 /// Returns the obstacle, or nothing.
 std::string write_kept_file(const std::string& path, const std::string& text) {
   const auto folder_path = fs::path(path).parent_path();
@@ -207,7 +207,7 @@ std::optional<MeasuredHardware> parsed(std::string text, const std::string& firs
                                      "; name a profile instead");
 }
 
-/// The program's output.
+/// The output of the program.
 std::string measured_rates() {
   const auto program = own_program("measure-machine");
   auto end = run_program({program, today()});

@@ -1,6 +1,6 @@
-// `--hardware auto`: the profile of this very machine, measured once and kept.
+// `--hardware auto`: the profile of this machine, measured once and kept.
 //
-// A program of its own measures (apps/measure), so that tmeter links nothing for it; it is started
+// A separate program measures (apps/measure), so that tmeter links nothing for it; it is started
 // before the worker is, and before any model is opened. Its output is kept in
 // $XDG_CACHE_HOME/tmeter/hardware.toml, with the machine and the version of tmeter. A file that is
 // damaged, or of another machine or version, is measured again.
@@ -12,7 +12,7 @@
 namespace tmeter::app {
 
 struct MeasuredHardware {
-  std::string text;  ///< TOML, as any profile
+  std::string text;  ///< TOML, like any profile
   core::HardwareProfile profile;
 };
 

@@ -1,4 +1,4 @@
-// `tmeter merge [options] REPORT.json|FOLDER...`: reports of shards made one, or an index of
+// `tmeter merge [options] REPORT.json|FOLDER...`: one report from those of shards, or an index of
 // models.
 #include <algorithm>
 #include <filesystem>

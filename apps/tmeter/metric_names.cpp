@@ -15,7 +15,7 @@ namespace {
 using namespace core;
 using Names = std::vector<std::string>;
 
-/// Where the metrics would have to be.
+/// The run or the saved report that lacks the metric.
 enum class Of { kRun, kReport };
 
 struct Asked {
@@ -60,7 +60,7 @@ std::string options_that_add(const Plugin& plugin, bool measured, const Session&
   return "--plugins=" + plugins + "," + m.name + (measured ? " --inference" : "");
 }
 
-/// Throws Error(kUsage) if a plugin has the metric or is called so.
+/// Throws Error(kUsage) if a plugin has the metric or this name.
 void refuse_if_of(const Plugin& plugin, const Asked& asked, const Session& session, Of of) {
   const auto& m = plugin.manifest;
   const bool is_metric = contains(m.metrics, asked.name);
@@ -78,7 +78,7 @@ void refuse_if_of(const Plugin& plugin, const Asked& asked, const Session& sessi
   if (is_metric)
     throw Error(ErrorKind::kUsage, asked.option + ": metric '" + printable(asked.name) +
                                        "' is of plugin '" + m.name + "', which" + why);
-  throw Error(ErrorKind::kUsage, asked.option + ": '" + m.name + "' is a plugin and no metric; " +
+  throw Error(ErrorKind::kUsage, asked.option + ": '" + m.name + "' is a plugin, not a metric; " +
                                      (why.empty() ? "" : "it" + why + "; ") +
                                      "its metrics: " + joined(m.metrics));
 }
@@ -102,7 +102,7 @@ void require(const Session& session, const Names& known, Of of) {
   }
 }
 
-/// Names that metrics of plugins do not have.
+/// Names that are not metrics of plugins.
 Names other_names() {
   return {"all", "none", "coverage", "unknown", "kernel_size", "input_size", "output_size", "sqnr"};
 }

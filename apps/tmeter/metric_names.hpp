@@ -7,11 +7,11 @@
 
 namespace tmeter::app {
 
-/// Throws core::Error(kUsage) if a metric is asked for that the open plugins lack and another
+/// Throws core::Error(kUsage) if a metric is requested that the open plugins lack and another
 /// installed one has. Names that plugin and the options that add it. Call before the analysis.
 void require_metrics_of_run(const Session& session, const std::vector<core::Plugin*>& plugins);
 
-/// The same of a saved report.
+/// The same for a saved report.
 void require_metrics_of_report(const Session& session, const core::Results& results);
 
 }  // namespace tmeter::app

@@ -24,7 +24,7 @@ namespace tmeter::app {
 namespace {
 using namespace core;
 
-/// Metrics that are shown: without --columns all but details.
+/// Metrics that are shown: without --columns all except details.
 bool is_shown(const CommandLine& line, const Column& column) {
   const auto it = line.view.find("columns");
   if (it == line.view.end()) return (column.flags & TMETER_METRIC_DETAIL) == 0;
@@ -174,7 +174,7 @@ void add_run_facts(Report& report, Session& session, const std::vector<Plugin*>&
   report.properties["analysis.seconds"] = std::to_string(elapsed.count());
 }
 
-/// Removes the progress line that a plugin may have left on the terminal.
+/// Removes a plugin's last progress line from the terminal.
 void end_progress(const CallLog& log) {
   if (log.sink()) log.sink()->progress_ended();
 }

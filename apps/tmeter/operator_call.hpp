@@ -1,4 +1,4 @@
-// A call of an operator in words, for `tmeter plugin check --call`:
+// The text of an operator call, for `tmeter plugin check --call`:
 //
 //   acme::mlp(x=f32[4,8,32], w=f32[32,64], dims=[1, 2], fast=true) -> f32[4,8,64], i64[]
 #pragma once
@@ -22,7 +22,7 @@ struct CallValue {
 };
 
 struct CallArgument {
-  std::string name;  // empty: by its place
+  std::string name;  // empty: positional
   CallValue value;
 };
 
@@ -30,7 +30,7 @@ struct OperatorCall {
   std::string text;  // in the user's notation
   std::string op;    // "acme::mlp", "acme::mlp.out"
   std::vector<CallArgument> arguments;
-  std::vector<CallValue> results;  // behind "->"; empty: not said
+  std::vector<CallValue> results;  // after "->"; empty: not given
 };
 
 /// Throws Error(kUsage) with the defect and its place.

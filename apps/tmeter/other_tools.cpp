@@ -13,7 +13,7 @@ namespace tmeter::app {
 namespace {
 using namespace core;
 
-/// Words with one answer.
+/// Words of other tools with the same answer.
 struct Elsewhere {
   std::string_view words, here;
 };
@@ -35,7 +35,7 @@ constexpr Elsewhere kOptions[] = {
     {"--input-size --input-shape --input-res --shape --shapes --size --img-size",
      "--input 1x3x224x224"},
     {"--dtype --dtypes --precision --fp16 --half --bf16",
-     "the type behind the shape, as in --input 1x3x224x224:f16"},
+     "the type after the shape, as in --input 1x3x224x224:f16"},
     {"--list -l --ls", "`tmeter plugin list`, `tmeter hardware list`"},
     {"--list-plugins", "`tmeter plugin list`"},
     {"-m --model --file", "the file without an option: `tmeter model.pt2`"},
@@ -125,7 +125,7 @@ void refuse_command(const std::vector<std::string>& operands) {
           (here.empty() ? meant : "; here it is " + with_model(std::string(here), operands)));
 }
 
-/// The option that a word, which names no file, was meant for; empty: nothing known. `lists`: an
+/// The option for a word that is not a file; empty: none is known. `lists`: an
 /// option with a list of names is given.
 std::string option_of(const std::string& operand, bool lists) {
   static const std::vector<std::string_view> kFormats{"json", "html", "csv", "tsv", "markdown",
@@ -133,7 +133,7 @@ std::string option_of(const std::string& operand, bool lists) {
   if (operand.find_first_of("<>=") != operand.npos)
     return "each bound has an option of its own: --assert '" + operand + "'";
   if (operand.find_first_not_of("0123456789x,:") == operand.npos)
-    return "a shape is one word behind --input, as in --input 1x3x224x224";
+    return "a shape is one word after --input, as in --input 1x3x224x224";
   if (std::find(kFormats.begin(), kFormats.end(), operand) != kFormats.end())
     return "a format is given with --report " + operand;
   static const std::vector<std::string_view> kUnits{"KB",  "MB",  "GB", "TB", "KiB", "MiB",

@@ -1,4 +1,4 @@
-// Words that people know from other tools, and what tmeter has instead.
+// Options and commands of other tools, and tmeter's own in their place.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,9 +9,9 @@ namespace tmeter::app {
 /// "; here it is --report json"; empty for an option that no other tool has.
 std::string option_elsewhere(std::string_view option);
 
-/// Throws core::Error(kUsage) if the operands are the words of another tool: a command that tmeter
+/// Throws core::Error(kUsage) if the operands are words of another tool: a command that tmeter
 /// lacks ("analyze model.pt2"), or a shape, a bound or a format without its option. Files that
-/// exist are never taken for words. `lists`: an option with a list of names is given.
+/// exist are never treated as words. `lists`: an option with a list of names is given.
 void refuse_words_elsewhere(const std::vector<std::string>& operands, bool lists);
 
 }  // namespace tmeter::app

@@ -19,7 +19,7 @@ constexpr Option kOutput{"--output", "FILE", "writes to a file instead of standa
     kKind{
         "--kind", "KIND",
         "op, metric, analysis, advice, tensor, loader, report, shape, module, observer, executor"},
-    kPath{"--plugin-path", "DIR", "looks for plugins there, too"},
+    kPath{"--plugin-path", "DIR", "searches this folder for plugins, too"},
     kPlugin{"--plugin", "FILE", "one more plugin"},
     kModel{"--model", "FILE", "a model to try it on, too; repeatable"},
     kCall{"--call", "CALL",
@@ -36,7 +36,7 @@ constexpr std::array<Option, 2> kOfNew{kKind, kFolder};
 constexpr std::array<Option, 1> kOfManifest{kOutput};
 
 constexpr std::array<Subcommand, 6> kSubcommands{{
-    {"list", "", "Lists the plugins found and their offers.", kOfList},
+    {"list", "", "Lists the installed plugins and their capabilities.", kOfList},
     {"info", "NAME", "Lists a plugin's metrics, operators, formats, options and rights.", kOfList},
     {"check", "FILE",
      "Opens a library, compares it with its manifest and calls each of its callbacks.\n"
@@ -49,8 +49,8 @@ constexpr std::array<Subcommand, 6> kSubcommands{{
      kOfManifest},
     {"index",
      "FOLDER",
-     "Puts the manifests of a folder into one file, FOLDER/plugins.index.\n"
-     "tmeter reads it at its start instead of them.",
+     "Combines the manifests of a folder in one file, FOLDER/plugins.index.\n"
+     "tmeter then reads this file at its start.",
      {}},
 }};
 

@@ -1,6 +1,6 @@
-// `tmeter plugin check FILE`: a library is opened, compared with its manifest, and each of its
-// callbacks is called, in the sandbox, on a model of two operators (sample.hpp), on operators
-// (check_operators.cpp) and on models that the user gives (check_models.cpp). The supervisor
+// `tmeter plugin check FILE`: opens a library, compares it with its manifest and calls each of its
+// callbacks in the sandbox, on a model of two operators (sample.hpp), on operators
+// (check_operators.cpp) and on the user's models (check_models.cpp). The supervisor
 // reports a crash, an exit or a hang with the plugin's name.
 #include <chrono>
 #include <filesystem>
@@ -109,13 +109,13 @@ class Check {
     compare_manifest(said);
   }
 
-  /// With the rights that it declares, as in a run.
+  /// Enters the sandbox with the plugin's declared rights, as in a run.
   void enter_sandbox() {
     std::vector<std::string> files{library_};
     files.insert(files.end(), request_.models.begin(), request_.models.end());
     auto rights = run_rights(settings_, files, *registry_);
     if (!add_rights(rights, plugin_->manifest.rights))
-      lines_.bad("it declares rights that are not known: " + plugin_->manifest.rights);
+      lines_.bad("it declares unknown rights: " + plugin_->manifest.rights);
     worker_.enter_sandbox(rights);
     before_ = ProcessStateSnapshot::now();  // from here on only plugins change the process
   }
@@ -128,7 +128,7 @@ class Check {
           "FILE --output FILE.toml` writes one, tmeter_add_plugin() in CMake does");
     const auto manifest = read_manifest(path);
     if (!is_still(manifest.made_from, library_))
-      return lines_.bad("its manifest is of another build of the library");
+      return lines_.bad("its manifest belongs to another build of the library");
     same_offer(manifest, said) ? lines_.fine("its manifest agrees with it")
                                : lines_.bad("its manifest differs from the library");
   }
@@ -163,7 +163,7 @@ class Check {
     for (const auto& w : o.writers) try_writer(checked, report, str(w.name));
   }
 
-  /// A report needs values: if the plugin has none, those of tmeter's own plugins.
+  /// A report needs values. If the plugin has none, tmeter's own plugins supply them.
   Results own_figures(const Graph& graph) {
     std::vector<std::string> names;
     for (const auto& p : registry_->plugins()) {
@@ -178,7 +178,7 @@ class Check {
     const auto change = before_.change_since(plugin_->call.keeps_threads);
     change.empty()
         ? lines_.fine("leaves the process as it was: signals, timers, environment, threads, locale")
-        : lines_.bad("plugin " + plugin_->manifest.id + " leaves something behind: " + change);
+        : lines_.bad("plugin " + plugin_->manifest.id + " changes the process: " + change);
   }
 
   /// Tries a file with the right first bytes that is otherwise invalid: the loader must refuse it
@@ -206,7 +206,7 @@ class Check {
   CallLog log_;
   Settings settings_;
   SampleFile weights_;
-  MappedFile weights_file_{weights_.path()};   // the first one has the host handle SIGBUS
+  MappedFile weights_file_{weights_.path()};   // the first file makes the host handle SIGBUS
   std::map<std::string, SampleFile> damaged_;  // by their first bytes
   std::vector<OperatorCall> calls_;
   HardwareSource hardware_{kDefaultHardware, {data_folder() + "/hardware"}};

@@ -13,19 +13,25 @@ using namespace core;
 const std::vector<std::string> kDefaultPlugins{"org.tmeter.params", "org.tmeter.flops",
                                                "org.tmeter.memory"};
 
-/// Plugins that measure a run. From the third on, with --profile only; the last one is the bound to
-/// compare with.
+/// Plugins that measure a run. The third and later ones need --profile; the last one is the bound
+/// to compare with.
 const std::vector<std::string> kMeasuring{"org.tmeter.latency", "org.tmeter.allocations",
                                           "org.tmeter.profile", "org.tmeter.system",
                                           "org.tmeter.roofline"};
 constexpr size_t kOfInference = 2;
 
 /// Own plugins whose metrics are columns, the most used first.
-constexpr std::array<std::string_view, 11> kImportance{
-    "org.tmeter.params",       "org.tmeter.flops",       "org.tmeter.memory",
-    "org.tmeter.latency",      "org.tmeter.allocations",
-    "org.tmeter.energy",       "org.tmeter.activations", "org.tmeter.language-model",
-    "org.tmeter.architecture", "org.tmeter.param-stats", "org.tmeter.quantization-advice"};
+constexpr std::array<std::string_view, 11> kImportance{"org.tmeter.params",
+                                                       "org.tmeter.flops",
+                                                       "org.tmeter.memory",
+                                                       "org.tmeter.latency",
+                                                       "org.tmeter.allocations",
+                                                       "org.tmeter.energy",
+                                                       "org.tmeter.activations",
+                                                       "org.tmeter.language-model",
+                                                       "org.tmeter.architecture",
+                                                       "org.tmeter.param-stats",
+                                                       "org.tmeter.quantization-advice"};
 
 auto place_of(const std::string& id) {
   const auto rank = std::find(kImportance.begin(), kImportance.end(), id) - kImportance.begin();
@@ -37,10 +43,10 @@ bool only_measures(const Manifest& m) {
   return !m.measured.empty() && m.measured.size() == m.metrics.size();
 }
 
-/// Whether the plugins that it needs are installed, and theirs, too: without `energy` there is no
+/// Whether all plugins that it needs, directly or not, are installed: without `energy` there is no
 /// advice on it.
 bool has_its_needs(Registry& registry, const Manifest& m, int depth = 0) {
-  constexpr int kDeepest = 8;  // of plugins that need each other
+  constexpr int kDeepest = 8;  // plugins may need each other
   const auto& all = registry.plugins();
   return depth > kDeepest ||
          std::all_of(m.needs.begin(), m.needs.end(), [&](const std::string& need) {
@@ -61,7 +67,8 @@ std::vector<std::string> chosen_plugins(Registry& registry, const std::vector<st
   const auto add = [&](std::string_view name) {
     const auto& m = registry.get(name).manifest;
     if (running == Running::kNo && only_measures(m))
-      throw Error(ErrorKind::kUsage, "plugin '" + m.name + "' measures runs of the model: add --inference");
+      throw Error(ErrorKind::kUsage,
+                  "plugin '" + m.name + "' measures runs of the model: add --inference");
     ids.push_back(m.id);
   };
   const auto is_there = [&](const std::string& id) {

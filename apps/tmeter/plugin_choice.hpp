@@ -1,4 +1,4 @@
-// Which plugins take part in a run.
+// Chooses the plugins of a run.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,22 +11,22 @@ namespace tmeter::app {
 /// Whether the model is run, and how closely it is measured.
 enum class Running { kNo, kInference, kProfile };
 
-/// The ids of --plugins: the default set, "all", without those left out; of --plugin; and of
-/// plugins that measure runs. Throws Error(kUsage) for one that only measures where nothing is run.
+/// Ids from --plugins (the default set, "all", without omitted ones), from --plugin, and of
+/// plugins that measure runs. Throws Error(kUsage) for a measuring plugin without a run.
 std::vector<std::string> chosen_plugins(core::Registry& registry,
                                         const std::vector<std::string>& asked, Running running);
 
 /// "--inference" or "--profile" for a plugin that these add; else empty.
 std::string option_of_measuring(const core::Manifest& manifest);
 
-/// Sorts plugins by what most readers look for first: size, computation, cost, weights, then
+/// Sorts plugins by the interest of most readers: size, computation, cost, weights, then
 /// third-party plugins by id. The order of columns follows, and depends neither on the order of
 /// names on the command line nor on dependencies.
 void put_in_order(std::vector<std::string>& ids);
 void put_in_order(std::vector<core::Plugin*>& plugins);
 
-/// Ids of plugins that were not chosen but handle an operator or module of this model: an in-house
-/// layer is counted as soon as its plugin lies in a plugin folder.
+/// Ids of other plugins that handle an operator or module of this model. An in-house
+/// layer is counted once its plugin is in a plugin folder.
 std::vector<std::string> handlers_wanted(core::Registry& registry, const core::Graph& graph);
 
 void append_unique(std::vector<std::string>& names, const std::vector<std::string>& more);

@@ -41,7 +41,7 @@ void print_manifest(const Manifest& m, std::ostream& out) {
   print_list(out, "needs", joined(m.needs));
   for (const auto& l : m.loaders) out << "reads: " << l.title << "\n";
   print_list(out, "decodes", joined(m.decoders));
-  if (!m.propagators.empty()) out << "works out: sizes for other inputs\n";
+  if (!m.propagators.empty()) out << "computes: sizes for other inputs\n";
   if (!m.executors.empty()) out << "runs: models, by " << joined(m.executors) << "\n";
   if (!m.measured.empty()) out << "measures: while a model runs (--inference)\n";
   for (const auto& w : m.writers)
@@ -78,8 +78,7 @@ void print_tables(const PluginCapabilities& offers, const std::string& name, std
 
 }  // namespace
 
-std::string plugin_facts(const Settings& settings, const std::string& name,
-                         Worker& worker) {
+std::string plugin_facts(const Settings& settings, const std::string& name, Worker& worker) {
   Registry registry(settings, worker.excluded());
   worker.enter_sandbox(run_rights(settings, {}, registry));
   auto& p = registry.get(name);

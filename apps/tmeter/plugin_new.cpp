@@ -71,7 +71,7 @@ std::string shell_word(const std::string& text) {
   return "'" + replaced(text, "'", "'\\''") + "'";
 }
 
-/// Commands that work as they stand, where the user is.
+/// Commands that the user can copy, for the current folder.
 std::string next_steps(const std::string& folder) {
   // A folder called "-x" would be read as an option.
   const auto path = folder.starts_with('-') ? "./" + folder : folder;
@@ -82,13 +82,13 @@ std::string next_steps(const std::string& folder) {
          "\n  ctest --test-dir " + build + " --output-on-failure\n";
 }
 
-/// A folder that appears whole or not at all.
+/// A folder that appears complete or not at all.
 class NewFolder {
  public:
   explicit NewFolder(const std::string& path)
       : path_(path), temporary_(path + ".being-made-" + std::to_string(getpid())) {
     if (std::error_code ignored; fs::exists(fs::symlink_status(path_, ignored)))
-      fail("is there already; nothing was changed");
+      fail("exists already; nothing was changed");
     if (std::error_code failed; !fs::create_directory(temporary_, failed))
       fail("cannot be created: " + failed.message());
   }

@@ -12,7 +12,7 @@ namespace {
 using namespace core;
 namespace fs = std::filesystem;
 
-/// A manifest's folder; "$ORIGIN/…" is beside the library, as for the dynamic linker.
+/// A manifest's folder; "$ORIGIN" is the library's folder, as for the dynamic linker.
 std::string resolved(const std::string& folder, const std::string& library) {
   constexpr std::string_view kOrigin = "$ORIGIN/";
   if (!folder.starts_with(kOrigin)) return folder;
@@ -20,7 +20,7 @@ std::string resolved(const std::string& folder, const std::string& library) {
   return path.lexically_normal().string();
 }
 
-/// The targets of links in a folder of /sys: a sensor is below its device.
+/// The targets of links in a folder of /sys, because a sensor is below its device.
 void add_targets_in(const char* folder, std::vector<std::string>& out) {
   std::error_code failed;
   for (const auto& link : fs::directory_iterator(folder, failed)) {
@@ -43,7 +43,7 @@ Rights run_rights(const Settings& settings, const std::vector<std::string>& file
   for (const auto& p : registry.plugins()) {
     if (p->file) add_folders_of(*p->file, read);  // independent of the manifest
     if (p->file || p->library.empty()) continue;
-    if (p->is_link) add_folder_of(p->library, read);  // others are in a folder of plugins
+    if (p->is_link) add_folder_of(p->library, read);  // other libraries are in a folder of plugins
     for (const auto& folder : p->manifest.library_folders)
       read.push_back(resolved(folder, p->library));
   }

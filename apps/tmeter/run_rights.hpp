@@ -16,12 +16,12 @@ namespace tmeter::app {
 core::Rights run_rights(const core::Settings& settings, const std::vector<std::string>& files,
                         const core::Registry& registry);
 
-/// The rights that `running` and `device` add: sensors may be read; counters of this process are
-/// there for --profile; a GPU's devices for a model that runs on one.
+/// The rights that `running` and `device` add: to read sensors; counters of this process
+/// for --profile; a GPU's devices for a model that runs on it.
 void add_rights_of_runs(core::Rights& rights, Running running, const std::string& device);
 
 /// The plugins that the user named with --plugins, --plugin or --report and that declare rights. A
-/// plugin found in a folder gets none.
+/// plugin that was only found in a folder gets none.
 std::vector<const core::Plugin*> declared_rights(core::Registry& registry,
                                                  const std::vector<std::string>& names,
                                                  const std::vector<core::ReportTarget>& targets);

@@ -1,4 +1,4 @@
-// A model small enough to be written down, on which `tmeter plugin check` tries callbacks.
+// A small built-in model, on which `tmeter plugin check` tries callbacks.
 //
 //   x: f32[4, 4] → fc (Linear, weight f32[4, 4]) → aten::linear → aten::relu
 #pragma once
@@ -12,7 +12,7 @@ namespace tmeter::app {
 
 std::unique_ptr<core::Graph> sample_graph();
 
-/// A file in memory, and the path under which this process reads it as long as the object lives.
+/// A file in memory, and its path in this process, which is valid as long as the object lives.
 class SampleFile {
  public:
   explicit SampleFile(std::string_view content);

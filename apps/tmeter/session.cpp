@@ -16,7 +16,7 @@
 namespace tmeter::app {
 using namespace core;
 namespace {
-/// The format of full reports among those with files .txt.
+/// The format of full reports among those that write .txt files.
 constexpr std::string_view kLongReport = "full-text";
 }  // namespace
 
@@ -58,12 +58,12 @@ void Session::enter_sandbox(const std::vector<std::string>& files,
   for (const auto* p : declared_rights(registry_, plugins, targets_)) {
     if (!add_rights(rights, p->manifest.rights)) {
       throw Error(ErrorKind::kPlugin,
-                  "plugin " + p->manifest.id + " declares rights that are not known: '" +
-                      p->manifest.rights + "'; known are network, files, processes and threads");
+                  "plugin " + p->manifest.id + " declares unknown rights: '" + p->manifest.rights +
+                      "'; the known ones are network, files, processes and threads");
     }
     if (line_.verbosity >= 0)
       worker_.message("note: plugin " + p->manifest.id +
-                      " may use what it declares: " + p->manifest.rights);
+                      " may use its declared rights: " + p->manifest.rights);
   }
   sandbox_ = worker_.enter_sandbox(rights);
   if (line_.verbosity < 1) return;
@@ -130,7 +130,7 @@ void Session::stopped(const ModelRuns& runs) {
   const auto message =
       about_model(Error(ErrorKind::kRun, std::string(runs.stopped())), line_.model);
   stopped_ = {static_cast<int>(kind),
-              message.what() + std::string("; the report has what was known until then"),
+              message.what() + std::string("; the report has the figures until then"),
               true,
               {}};
 }
@@ -161,7 +161,7 @@ std::vector<ReportTarget> report_targets(const CommandLine& line,
 
 namespace {
 
-/// Running out of memory is blamed on the model, with its path, unless a plugin is named.
+/// Blames the model for exhausted memory, with its path, unless a plugin is named.
 Ending run_on_model(const CommandLine& line, const std::function<Ending()>& run) {
   try {
     return run();

@@ -11,8 +11,8 @@
 #include "core/analysis/assertion.hpp"
 #include "core/execution/model_runs.hpp"
 #include "core/plugin_host/registry.hpp"
-#include "core/process/supervisor.hpp"
 #include "core/process/process_state_snapshot.hpp"
+#include "core/process/supervisor.hpp"
 #include "core/report/writing.hpp"
 
 namespace tmeter::app {
@@ -30,7 +30,7 @@ class Session {
   const core::Registry& registry() const { return registry_; }
   core::CallLog& log() { return log_; }
   const std::vector<std::string>& sandbox() const { return sandbox_; }
-  /// As given on the command line.
+  /// The model's path on the command line.
   const std::vector<core::Assertion>& assertions() const { return assertions_; }
 
   /// Chooses the writers, and gives up all rights except to these files and the declared rights of
@@ -49,7 +49,7 @@ class Session {
   /// The same for a run that fails: a plugin's changes may be the reason.
   void require_unchanged_at_failure() const;
 
-  /// Of these and the writers' plugins, in words, those that do not take part because they failed.
+  /// Names of these and the writers' plugins that do not take part because they failed.
   const std::vector<std::string>& note_failures(const std::vector<core::Plugin*>& plugins);
 
   /// Notes each --set for a plugin that takes no part.
@@ -87,11 +87,11 @@ class Session {
   std::optional<core::Ending> stopped_;
 };
 
-/// The reports of a command line; none replaces a file that is read.
+/// The reports of a command line. Throws if one would replace an input file.
 std::vector<core::ReportTarget> report_targets(const CommandLine& line,
                                                const std::vector<std::string>& files);
 
-/// Runs `work` in a worker that is supervised. Returns the exit status.
+/// Runs `work` in a supervised worker. Returns the exit status.
 int run_supervised(const CommandLine& line, const std::vector<core::ReportTarget>& targets,
                    const std::function<core::Ending(Session&)>& work);
 

@@ -12,7 +12,8 @@ namespace tmeter::app {
 namespace {
 using namespace core;
 
-/// New assertions follow the report's own; one that the report has already is evaluated again.
+/// Adds the user's assertions after those of the report. One that the report has is evaluated
+/// again.
 std::vector<AssertionResult> check(const std::vector<Assertion>& asked, const SavedReport& saved,
                                    std::vector<AssertionResult>& all) {
   std::vector<AssertionResult> results;

@@ -18,7 +18,7 @@ namespace {
 using namespace core;
 
 constexpr std::string_view kMetric = "sqnr";
-constexpr int64_t kElements = int64_t{1} << 16;  // read at a time
+constexpr int64_t kElements = int64_t{1} << 16;  // elements read at a time
 
 /// A model whose weights can be read.
 class Weights {
@@ -66,7 +66,7 @@ struct Sums {
   tmeter_number sqnr() const {
     if (!complete || !std::isfinite(power) || !std::isfinite(error))
       return number_of_kind(TMETER_NUMBER_UNAVAILABLE);
-    if (power == 0 || error == 0) return {};  // nothing to lose, or nothing lost
+    if (power == 0 || error == 0) return {};  // no signal, or no error
     return number(10 * std::log10(power / error));
   }
 };
@@ -115,7 +115,7 @@ class Errors {
   std::vector<double> x_, y_;
 };
 
-/// "weight" of "blk.0.attn_q.weight".
+/// "weight" for "blk.0.attn_q.weight".
 std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
 const Tensor* partner(const Module& module, const Tensor& t) {
@@ -129,7 +129,7 @@ const Tensor* partner(const Module& module, const Tensor& t) {
 /// Modules of BEFORE by path.
 using Paths = std::map<std::string_view, const Module*>;
 
-/// A module that joins others, by the end of its path: the joined modules of BEFORE, in their
+/// Ends of paths of modules that join others → the joined modules of BEFORE, in their
 /// order.
 struct Joined {
   std::string_view end;
@@ -138,7 +138,7 @@ struct Joined {
 const Joined kJoined[] = {{"qkv_proj", {"q_proj", "k_proj", "v_proj"}},
                           {"gate_up_proj", {"gate_proj", "up_proj"}},
                           {"query_key_value", {"query", "key", "value"}}};
-/// Experts in one tensor, and one by one: Mixtral's have names of their own.
+/// Names of experts in one tensor and of separate experts; Mixtral's differ.
 struct Expert {
   std::string_view stacked, single, mixtral;
 };

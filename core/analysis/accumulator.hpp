@@ -184,10 +184,10 @@ class Accumulator {
 
   int64_t payload_ = 0;  // of the value
   bool is_real_ = false, is_partial_ = false;
-  bool any_ = false, number_ = false;  // a value; one besides zeros by rule
+  bool any_ = false, number_ = false;  // has a value; has a value other than zero by rule
   bool partial_ = false;
   bool unknown_ = false, unavailable_ = false;
-  bool elsewhere_ = false;  // some value is part of an answered module call
+  bool elsewhere_ = false;  // a value belongs to an answered module call
   [[no_unique_address]] std::conditional_t<kLast, Places, NoPlaces> places_;
   [[no_unique_address]] std::conditional_t<kMean, Weighed, NotWeighed> weighed_;
 };

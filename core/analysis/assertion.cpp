@@ -15,7 +15,7 @@ namespace {
 
 struct Comparison {
   std::string_view text;
-  bool less, equal, greater;  // when it holds
+  bool less, equal, greater;  // exit condition of the loop
 };
 constexpr std::array<Comparison, 7> kComparisons{{{"<=", true, true, false},
                                                   {"<", true, false, false},
@@ -48,7 +48,7 @@ class Reader {
     rest_.remove_prefix(word.size());
     return true;
   }
-  /// Everything up to the first of `ends`, without the spaces around it.
+  /// The text up to the first of `ends`, without surrounding spaces.
   std::string until(std::string_view ends) {
     skip_spaces();
     std::string word(rest_.substr(0, rest_.find_first_of(ends)));
@@ -190,7 +190,7 @@ bool holds(const tmeter_number& value, const Column* column, const Assertion& a)
 /// Why a value proves nothing.
 std::string reservation(const tmeter_number& n) {
   if (is_assumed(n)) return " under an assumption that a warning names, which proves nothing";
-  return is_partial(n) ? " without what is not known" : "";
+  return is_partial(n) ? " without unknown values" : "";
 }
 
 /// Whether a value is neither tiny nor huge in the unit of the limit: four digits show it.
@@ -207,8 +207,8 @@ std::string in_own_unit(double value, Dimension dimension) {
   return {};
 }
 
-/// "4089184256", "0.0188", "4.089 G" where the limit has a unit, "not known", "812 without what is
-/// not known". A rounded number has as many digits as it takes to tell it from the limit.
+/// "4089184256", "0.0188", "4.089 G" where the limit has a unit, "not known", "812 without
+/// unknown values". A rounded number has as many digits as distinguish it from the limit.
 std::string plain(const tmeter_number& n, const Assertion& a) {
   if (n.kind == TMETER_NUMBER_UNAVAILABLE) return "not available";
   if (n.kind == TMETER_NUMBER_IN_MODULE) return "in the figure of a module around it";
@@ -245,7 +245,7 @@ bool equal_in_any_case(std::string_view a, std::string_view b) {
   return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
-/// "MACs" for macs: the title of one column alone, in any case.
+/// The column with the title "MACs" in any case, if only one has it.
 std::optional<size_t> find_by_title(std::string_view title, const std::vector<Column>& columns) {
   std::optional<size_t> found;
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -262,7 +262,7 @@ std::optional<size_t> column_of(const Assertion& a, const std::vector<Column>& c
   return find_by_title(a.metric, columns);
 }
 
-/// Refuses "layer4.macs<1G", where module("layer4").macs is meant.
+/// Refuses "layer4.macs<1G" and suggests module("layer4").macs.
 void require_no_bare_path(const Assertion& a, const Graph& graph) {
   const auto subject = std::string_view(a.text).substr(0, a.text.find_first_of("<>=!"));
   const auto dot = subject.rfind('.');
@@ -287,7 +287,7 @@ size_t find_column(const Assertion& a, const Results& results) {
 
 namespace {
 
-/// The name of the dimension of a unit, and the only unit kinds that have it; nullptr: any has.
+/// The name of a unit's dimension, and the unit kinds that have it; nullptr: all have it.
 const char* wrong_dimension(Dimension unit, int32_t kind) {
   if (kind == TMETER_UNIT_OTHER) return nullptr;
   if (unit == kTime && kind != TMETER_UNIT_SECOND) return "a time";
@@ -300,7 +300,7 @@ tmeter_number of_operators(const Assertion& a, const Results& results) {
   const auto& coverage = results.coverage;
   if (!a.module.empty()) refuse(a.text, "'" + a.metric + "' is known of the whole model only");
   if (coverage.metric.empty()) {
-    // A failed plugin may have the metric: the user made no mistake.
+    // A failed plugin may have the metric, so this is not the user's mistake.
     if (std::any_of(results.columns.begin(), results.columns.end(),
                     [](const Column& c) { return c.failed; }))
       return number_of_kind(TMETER_NUMBER_UNAVAILABLE);

@@ -20,10 +20,10 @@ struct Assertion {
   std::string metric;  // id, or "coverage" or "unknown", which count operators of the whole model
   std::string op;
   bool alone = false;               // "fits": no comparison was written
-  bool change = false;              // "diff.macs": after minus before, of a comparison
-  bool relative = false;            // as a share of the figure before: the limit is in %
-  tmeter_number limit{};            // finite; an exact integer where it can be one
-  Dimension unit = kDimensionless;  // of the limit
+  bool change = false;              // "diff.macs": after minus before in a comparison
+  bool relative = false;            // the limit is in %, a share of the figure before
+  tmeter_number limit{};            // finite; an exact integer if possible
+  Dimension unit = kDimensionless;  // dimension of the limit's unit
   std::string_view unit_name{};     // "GiB"; empty: the limit has none
   double unit_scale = 1;
 };
@@ -50,7 +50,7 @@ struct AssertionResult {
 /// a mistake of the user, reported before anything is written.
 AssertionResult evaluate(const Assertion& assertion, const Graph& graph, const Results& results);
 
-/// The column whose id or, in any case of letters, title the assertion has. Throws Error(kUsage).
+/// The column with the assertion's id or title (in any case of letters). Throws Error(kUsage).
 size_t find_column(const Assertion& assertion, const Results& results);
 
 /// "4.089 G" beside "5G", "4089184256", "+2.3 %", "at least 12": the value for messages, in the

@@ -19,7 +19,7 @@ struct ZeroedMemory {
   using value_type = T;
   ZeroedMemory() = default;
   template <class U>
-  ZeroedMemory(const ZeroedMemory<U>&) {}  // NOLINT: as all allocators
+  ZeroedMemory(const ZeroedMemory<U>&) {}  // NOLINT: like all allocators
   T* allocate(size_t n) {
     if (auto* memory = static_cast<T*>(std::calloc(n, sizeof(T)))) return memory;
     throw std::bad_alloc();
@@ -37,7 +37,7 @@ struct ZeroedMemory {
 class Cells {
  public:
   Cells() = default;
-  Cells(std::initializer_list<tmeter_number> figures) {  // NOLINT: as a vector
+  Cells(std::initializer_list<tmeter_number> figures) {  // NOLINT: like a vector
     resize(figures.size());
     size_t i = 0;
     for (const auto& n : figures) set(i++, n);
@@ -65,8 +65,7 @@ class Cells {
   }
   /// New cells have no value.
   void resize(size_t size) {
-    for (size_t i = size; i < tags_.size(); ++i)
-      tags_[i] = 0;  // cells that were cut off may come back
+    for (size_t i = size; i < tags_.size(); ++i) tags_[i] = 0;  // removed cells may be added again
     tags_.resize(size);
     payloads_.resize(size);
   }
@@ -85,7 +84,7 @@ class Cells {
                 kFlags);
 
   std::vector<uint8_t, ZeroedMemory<uint8_t>> tags_;      // kind and flags
-  std::vector<int64_t, ZeroedMemory<int64_t>> payloads_;  // of numbers
+  std::vector<int64_t, ZeroedMemory<int64_t>> payloads_;  // payloads of numbers
 };
 
 }  // namespace tmeter::core

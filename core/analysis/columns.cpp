@@ -84,7 +84,7 @@ std::vector<Column> make_columns(const std::vector<Plugin*>& plugins, const Grap
   columns.reserve(count);  // `by_id` points into it
   ById by_id;
   for (auto* p : plugins) {
-    for (const auto& metric : p->offered.metrics) {  // also of a plugin that failed
+    for (const auto& metric : p->offered.metrics) {  // also for a failed plugin
       auto column = make_column(metric, p->manifest.id);
       require_sound(column, by_id);
       column.cells[static_cast<size_t>(column.axis)].resize(axis_size(graph, column.axis));
@@ -110,8 +110,8 @@ void mark_without_graph(std::vector<Column>& columns) {
 
 namespace {
 
-/// The value that decides whether a node is counted: its own, or that of an answered call around
-/// it.
+/// The value that decides whether a node is counted: its own, or that of an enclosing answered
+/// call.
 tmeter_number deciding(const Column& column, const Node& node) {
   const auto own = column.cell(TMETER_AXIS_NODE, node.index);
   if (own.kind != TMETER_NUMBER_IN_MODULE) return own;

@@ -14,7 +14,7 @@ namespace tmeter::core {
 /// Rows of the table; 0 for an unknown axis.
 size_t axis_size(const Graph& graph, int32_t axis);
 
-/// Throws if the target of `what` ("finding 'dead-relu'") is a row that the table does not have.
+/// Throws if the target of `what` ("finding 'dead-relu'") is not a row of the table.
 void require_target(const Graph& graph, const tmeter_target& target, std::string_view what);
 
 /// Handlers may give values of other plugins' metrics; everything else is the owner's.
@@ -24,7 +24,8 @@ void require_own(const Column& column, std::string_view plugin);
 /// fill those of calls, modules and the model.
 void require_table(const Column& column, int32_t axis);
 
-/// The kind is known and the value finite; a count of things, bytes or operations is not negative.
+/// Checks that the kind is known and the value finite, and counts, bytes and operations not
+/// negative.
 void require_figure(const Column& column, const tmeter_number& value);
 
 void require_provenance(const Column& column, int32_t provenance);

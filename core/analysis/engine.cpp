@@ -103,7 +103,7 @@ size_t Engine::column_index(std::string_view id) const {
   return at == by_id_.end() ? kNone : at->second;
 }
 
-/// Throws Error(kPlugin): to be called on behalf of a plugin.
+/// Throws Error(kPlugin). Called on behalf of a plugin.
 Column& Engine::column_at(std::string_view id) {
   const size_t i = column_index(id);
   if (i == kNone) {
@@ -113,7 +113,7 @@ Column& Engine::column_at(std::string_view id) {
   return results_.columns[i];
 }
 
-/// Null for a metric of the plugin's that this run leaves out: its values are dropped.
+/// Null for one of the plugin's metrics that this run leaves out; its values are dropped.
 Column* Engine::own_column(std::string_view id, std::string_view plugin) {
   const auto i = column_index(id);
   const auto is_left_out = [&](const Plugin* p) {

@@ -61,7 +61,7 @@ class Engine final : private ResultsAccess {
 
  private:
   enum class Stage : uint8_t { kWaiting, kRunning, kDone };
-  enum class CallState : uint8_t { kOpen, kAnswered, kInside };  // kInside: of an answered call
+  enum class CallState : uint8_t { kOpen, kAnswered, kInside };  // kInside: inside an answered call
   static constexpr size_t kNone = static_cast<size_t>(-1);
 
   struct Analysis {
@@ -84,7 +84,7 @@ class Engine final : private ResultsAccess {
     std::vector<CallState> calls;     // empty: no module handler was called
     std::vector<SharedValue> shared;  // by signature
     bool has_answered_calls = false;
-    std::vector<size_t> analyses;  // that produce it
+    std::vector<size_t> analyses;  // analyses that produce it
     bool streamed = false;         // an analysis of tensors produces it
     bool observed = false;         // an observer of runs produces it
     bool unrequested = false;      // this run leaves it out (core/analysis/requests.hpp)
@@ -100,18 +100,18 @@ class Engine final : private ResultsAccess {
   };
   class Computing;
 
-  /// The answer of a node's handlers.
+  /// The result of a node's handlers.
   struct Answer {
     tmeter_number value{};
     const Plugin* by = nullptr;  // null: no handler gave a value
-    bool by_signature = true;    // all handlers that were called promise so
+    bool by_signature = true;    // all called handlers promise it
   };
   /// A plugin callback in progress.
   struct Callback {
-    Column* column = nullptr;            // of a handler
-    const Node* node = nullptr;          // of an operator handler
-    const ModuleCall* call = nullptr;    // of a module handler
-    const Analysis* analysis = nullptr;  // of an analysis
+    Column* column = nullptr;            // the metric of a handler
+    const Node* node = nullptr;          // the node of an operator handler
+    const ModuleCall* call = nullptr;    // the call of a module handler
+    const Analysis* analysis = nullptr;  // the analysis
     tmeter_number value{};
     bool emitted = false;
   };
@@ -127,7 +127,7 @@ class Engine final : private ResultsAccess {
    private:
     std::vector<Callback>& callbacks_;
   };
-  /// How much a plugin has reported in this run.
+  /// The amount that a plugin has reported in this run.
   struct ReportedAmounts {
     size_t findings = 0, targets = 0, text_bytes = 0, distributions = 0, series = 0, elements = 0;
   };
@@ -198,7 +198,7 @@ class Engine final : private ResultsAccess {
     return callbacks_.back().value;
   }
 
-  // ResultsAccess: what plugins call while they run (engine_access.cpp).
+  // ResultsAccess: functions that running plugins call (engine_access.cpp).
   void emit(tmeter_number value) override;
   void emit_at(std::string_view metric, int32_t axis, size_t index, tmeter_number value,
                std::string_view plugin) override;
@@ -243,8 +243,8 @@ class Engine final : private ResultsAccess {
       overrides_;
 };
 
-/// Marks a step as being computed while it lives; without `done` it waits again. A step that is
-/// being computed already needs itself: a cycle.
+/// Marks a step as being computed while it lives; without `done` the step is pending again. A step
+/// that is being computed already depends on itself: a cycle.
 class Engine::Computing {
  public:
   Computing(Engine& engine, Stage& stage, const Step& step) : engine_(engine), stage_(stage) {

@@ -1,9 +1,9 @@
-// What plugins call while the engine runs them.
+// The functions that plugins call while the engine runs them.
 #include <algorithm>
 
 #include "core/analysis/emission_rules.hpp"
-#include "core/analysis/findings.hpp"
 #include "core/analysis/engine.hpp"
+#include "core/analysis/findings.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/said_limits.hpp"
@@ -59,7 +59,7 @@ void Engine::emit_at(std::string_view metric, int32_t axis, size_t index, tmeter
   cells.set(index, cleared(value));
 }
 
-/// A running analysis reads its own column as it stands.
+/// A running analysis may read its own incomplete column.
 bool Engine::is_producing(size_t column) const {
   const auto* analysis = callbacks_.empty() ? nullptr : callbacks_.back().analysis;
   const auto& producers = states_[column].analyses;
@@ -92,8 +92,8 @@ bool Engine::read(std::string_view metric, int32_t axis, size_t index, tmeter_nu
   return true;
 }
 
-/// Whether a handler would read the same value at every operator of the signature. Not if some
-/// calls are answered as a whole: operators inside have no value of their own.
+/// Whether a handler would read the same value at every operator of the signature. False if some
+/// calls are answered by module handlers: the operators inside have no values.
 bool Engine::stays_within_signature(size_t column, int32_t axis, size_t index) const {
   if (!is_in_handler() || axis != TMETER_AXIS_NODE) return false;
   const auto* node = callbacks_.back().node;

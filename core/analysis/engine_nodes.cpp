@@ -13,10 +13,10 @@
 namespace tmeter::core {
 namespace {
 
-/// Thousands of values below it do not overflow; a single operator above it is implausible.
+/// The largest plausible value of one operator; thousands of such values do not overflow.
 constexpr double kPlausibleMax = 1e15;
-/// A handler's value is shared after two calls agree: one that counts, or depends on what it saw
-/// before, would give other operators wrong values.
+/// A handler's value is shared after two calls agree. A handler that depends on its earlier calls
+/// would give other operators wrong values.
 constexpr uint8_t kCallsBeforeSharing = 2;
 
 std::string node_text(const Node& n) {
@@ -26,7 +26,7 @@ std::string node_text(const Node& n) {
   return text + ")";
 }
 
-/// To be called in a catch block: adds the node unless the message has one already.
+/// Called in a catch block. Adds the node unless the message names one already.
 [[noreturn]] void rethrow_at(const Node& node) {
   try {
     throw;
@@ -103,7 +103,7 @@ Engine::Answer Engine::call_handlers(size_t column, const Node& node) {
   return answer;
 }
 
-/// Null if no operator of this signature has a value that holds for all.
+/// The shared value of a signature; null: there is none.
 const Engine::SharedValue* Engine::shared_value(size_t column, size_t node) const {
   const auto& shared = states_[column].shared;
   const auto signature = signatures_[node];
@@ -135,8 +135,8 @@ void Engine::note_largest(const Column& c, const Plugin& by, const tmeter_number
   state.largest_by = &by;
 }
 
-/// A metric or analysis of tmeter's that reads others fails on an implausible value: blames the
-/// plugin whose handler gave that. `node`: the place of the failure; null: it reads many rows.
+/// One of tmeter's metrics or analyses fails on an implausible value that it reads. Blames the
+/// plugin whose handler gave the value. `node`: the place of the failure; null: it reads many rows.
 void Engine::blame_implausible_value(const Node* node, const Error& error) const {
   const auto* failed = dynamic_cast<const PluginError*>(&error);
   if (failed ? !is_own_plugin(failed->plugin()) : error.kind() != ErrorKind::kModel) return;
@@ -160,7 +160,7 @@ void Engine::note_override(const Column& c, const Plugin& by, const Plugin* of,
   if (of) overrides_[{by.manifest.id, c.id, of->manifest.id}].insert(op);
 }
 
-/// Users expect a metric's values from the plugin that declares it.
+/// Warns about another source, because users expect a metric's values from the declaring plugin.
 void Engine::log_overrides() {
   constexpr size_t kMaxListed = 5;
   for (const auto& [who, things] : overrides_) {
@@ -175,7 +175,7 @@ void Engine::log_overrides() {
   }
 }
 
-// Calls of modules that a module handler answers as a whole, before anything reads the metric.
+// Calls that a module handler answers come first, before anything reads the metric.
 
 namespace {
 
@@ -255,7 +255,7 @@ bool Engine::concerns(const ModuleCandidate& candidate, const ModuleCall* call) 
   });
 }
 
-/// A module handler may read what its metric would give for the operators inside its call.
+/// The value of the operators inside a call, for the module handler that answers the call.
 bool Engine::reads_own_inside(size_t column, size_t node) const {
   if (callbacks_.empty()) return false;
   const auto& callback = callbacks_.back();

@@ -12,7 +12,7 @@
 namespace tmeter::core {
 namespace {
 
-/// Other values of plugins' options; at the end of its life they are as before.
+/// Sets other values of plugins' options, and restores them at the end of its life.
 class OtherOptions {
  public:
   OtherOptions() = default;
@@ -22,7 +22,7 @@ class OtherOptions {
     for (auto i = changed_.rbegin(); i != changed_.rend(); ++i) std::swap(*i->at, i->value);
   }
 
-  /// Throws Error(kUsage) for an option that none of the plugins has, or a text that is not a value of it.
+  /// Throws Error(kUsage) for an unknown option or an invalid value.
   void set(const std::vector<Plugin*>& plugins, const std::string& name, const std::string& text) {
     const auto dot = name.find('.');
     const auto key = dot == name.npos ? std::string() : name.substr(dot + 1);
@@ -47,7 +47,7 @@ class OtherOptions {
   std::vector<Changed> changed_;
 };
 
-/// Marks sizes as given, as --bind does; at the end of its life they are as before.
+/// Marks sizes as given, like --bind, and restores the marks at the end of its life.
 class GivenSizes {
  public:
   explicit GivenSizes(Graph& graph) : graph_(graph) {
@@ -99,7 +99,7 @@ tmeter_status Engine::try_figure(const Trial& trial, tmeter_number& out) {
     }
     if (!trial.sizes.empty() && !sizes.try_apply()) return TMETER_CANNOT_RUN;
     try {
-      CallLog log(-1);  // warnings come with the report's own run
+      CallLog log(-1);  // the report's own run gives the warnings
       Engine engine(graph, plugins_, log, context_.hardware);
       out = engine.total_of(engine.column_index(trial.metric));
       if (rests_on_assumption(graph) && is_number(out)) out.flags |= TMETER_NUMBER_ASSUMED;

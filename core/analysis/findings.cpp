@@ -30,7 +30,8 @@ void require_sound(const tmeter_finding& f) {
   for (const auto& c :
        items_of(f.changes, f.change_count, said::kChanges, "changes of a finding")) {
     if (std::isfinite(c.from) && std::isfinite(c.to)) continue;
-    refuse(f, "changes metric '" + printable(view(c.metric)) + "' from or to a value that is not finite");
+    refuse(f, "changes metric '" + printable(view(c.metric)) +
+                  "' from or to a value that is not finite");
   }
 }
 
@@ -41,14 +42,14 @@ using Target = std::pair<int32_t, size_t>;
 /// The targets of the findings of one rule in one family, by plugin.
 struct SharedRule {
   std::map<std::string_view, std::set<Target>> by_plugin;
-  std::vector<std::string_view> plugins;  // in the order in which they came
+  std::vector<std::string_view> plugins;  // in the order of their arrival
 
   /// Puts the plugin with the most targets first.
   void rank() {
     std::ranges::stable_sort(plugins, std::greater(),
                              [&](auto plugin) { return by_plugin.at(plugin).size(); });
   }
-  /// True if a plugin that ranks higher reports all of its targets.
+  /// Whether a plugin of higher rank reports all of its targets.
   bool is_told_elsewhere(const Finding& f) const {
     if (f.targets.empty()) return false;
     const auto own = std::ranges::find(plugins, std::string_view(f.plugin));

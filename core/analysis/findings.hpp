@@ -10,7 +10,7 @@
 
 namespace tmeter::core {
 
-// Each copies what the plugin reports. They throw Error(kPlugin) if the target is not in the graph.
+// Each copies the plugin's data. They throw Error(kPlugin) if the target is not in the graph.
 
 /// Throws if it lacks a rule or a text.
 Finding make_finding(const tmeter_finding& finding, std::string_view plugin, const Graph& graph);
@@ -20,7 +20,7 @@ Distribution make_distribution(const tmeter_distribution& distribution, std::str
 /// Throws if it is empty, x does not rise or y is not finite.
 Series make_series(const tmeter_series& series, std::string_view plugin, const Graph& graph);
 
-/// Plugins of one family that look at the same weights find the same faults. Of plugins that report
+/// Plugins of one family may find the same faults in the same weights. Of plugins that report
 /// one rule, the one with the most targets stays complete; findings of the others are dropped if it
 /// has all of their targets. Rules of different families are different rules.
 void drop_repeated(std::vector<Finding>& findings);

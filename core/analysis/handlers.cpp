@@ -18,7 +18,8 @@ namespace {
 
 /// Sorts the candidates for one key by falling priority. Two plugins of one priority are an error.
 template <class Candidate>
-void put_in_order(std::pmr::vector<Candidate>& list, std::string_view key, std::string_view metric) {
+void put_in_order(std::pmr::vector<Candidate>& list, std::string_view key,
+                  std::string_view metric) {
   const auto priority = [](const Candidate& c) { return c.handler->priority; };
   std::ranges::stable_sort(list, std::ranges::greater(), priority);
   const auto two = std::ranges::adjacent_find(list, [&](const auto& a, const auto& b) {
@@ -53,7 +54,8 @@ void append_pointers(const Map& map, std::string_view key,
 
 /// Notes for each candidate the plugin that it overrides: the next one that names the operator.
 void find_overrides(std::vector<OpCandidate>& list) {
-  const OpCandidate *next = nullptr, *other = nullptr;  // the candidate behind; the first one behind of another plugin
+  const OpCandidate *next = nullptr,
+                    *other = nullptr;  // the next candidate; the next one of another plugin
   for (auto c = list.rbegin(); c != list.rend(); ++c) {
     const auto* overridden = next && next->plugin == c->plugin ? other : next;
     if (overridden) c->overridden = overridden->plugin;

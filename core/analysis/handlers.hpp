@@ -50,27 +50,27 @@ class HandlerTable {
   const std::vector<OpCandidate>& for_node(OfMetric& known, const std::string& metric,
                                            const Node& node);
 
-  /// For the qualified type, then its last part, then `*`.
+  /// Handlers for the qualified type, then for its last part, then for `*`.
   std::vector<const ModuleCandidate*> for_module(const std::string& metric,
                                                  std::string_view type) const;
   /// All handlers of a metric, for every type.
   std::vector<const ModuleCandidate*> of_modules(const std::string& metric) const;
-  /// The class that a plugin gives to the operator, with its overload first; empty without one.
+  /// The class that a plugin gives to the operator (the overload's takes precedence); empty: none.
   std::string_view class_of(const Node& node) const;
 
  private:
-  // Names are the plugins', which outlive the table.
+  // Names belong to the plugins, which outlive the table.
   using OpsByName =
       std::pmr::unordered_map<std::string_view, std::pmr::vector<OpCandidate>, TextHash>;
   template <class Candidate>
-  using ByName = std::pmr::map<std::string_view, std::pmr::vector<Candidate>>;  // in their order
+  using ByName = std::pmr::map<std::string_view, std::pmr::vector<Candidate>>;  // plugins in order
 
   struct GivenClass {
     const Plugin* plugin;
     std::string_view name;
   };
 
-  std::pmr::monotonic_buffer_resource memory_;  // of a thousand small lists
+  std::pmr::monotonic_buffer_resource memory_;  // memory of a thousand small lists
   std::pmr::unordered_map<std::string_view, GivenClass, TextHash> classes_{
       &memory_};                                              // by operator
   std::pmr::map<std::string_view, OpsByName> ops_{&memory_};  // metric → operator

@@ -25,9 +25,9 @@ class OtherSizes {
   void set(size_t symbol, int64_t value) { values_[symbol] = value; }
   /// Throws Error(kModel) if the bound values make a dimension invalid.
   void apply() { graph_.assign(values_); }
-  /// The same, but returns false; also where an operator refuses the sizes, or one is not divisible
-  /// as the program needs it. Its other conditions may be those of a branch or of one special size,
-  /// and do not count.
+  /// The same, but returns false, also if an operator refuses the sizes, or one is not divisible
+  /// as the program needs it. Other conditions may belong to a branch or to one special size,
+  /// and are ignored.
   bool try_apply() {
     try {
       apply();

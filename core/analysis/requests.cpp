@@ -14,7 +14,7 @@ bool is_id_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// Removes the ids from `unrequested` of all plugins. Returns whether any was there.
+/// Removes the ids from `unrequested` of all plugins. Returns whether one was found.
 bool request(const std::vector<Plugin*>& plugins, const std::vector<std::string>& ids) {
   size_t found = 0;
   for (auto* p : plugins)
@@ -42,7 +42,8 @@ std::vector<std::string> needs_of(const Plugin& plugin) {
 void RequestedMetrics::add_words(std::string_view text) {
   for (auto& part : split(std::string(text), ",<>=!")) {
     const auto first = part.find_first_not_of(' ');
-    if (first != part.npos) names.push_back(part.substr(first, part.find_last_not_of(' ') + 1 - first));
+    if (first != part.npos)
+      names.push_back(part.substr(first, part.find_last_not_of(' ') + 1 - first));
   }
   for (size_t i = 0; i < text.size();) {
     size_t end = i;

@@ -22,7 +22,7 @@ struct Column {
   int32_t unit_kind = 0, axis = 0, aggregation = 0, better = 0;
   int32_t provenance = TMETER_PROVENANCE_COMPUTED;
   std::string provenance_text;
-  bool failed = false;  // so did its plugin: every cell is unavailable
+  bool failed = false;  // the plugin failed: every cell is unavailable
   std::array<Cells, kAxisCount> cells;
 
   tmeter_number cell(int32_t table, size_t index) const {
@@ -37,7 +37,7 @@ struct UnknownOp {
 };
 
 struct Coverage {
-  std::string metric;  // empty: no metric states coverage
+  std::string metric;  // empty: no metric has coverage
   uint64_t counted = 0, zero_by_rule = 0, unknown = 0;
   std::vector<UnknownOp> unknown_ops;  // most frequent first
   /// Share of the nodes that are counted or zero by rule; 1 for an empty graph.
@@ -54,11 +54,11 @@ struct Finding {
   std::vector<std::string> change_metrics;
   std::vector<tmeter_change> changes;  // their metrics point into change_metrics
   Finding() = default;
-  Finding(Finding&&) = default;  // moving a vector keeps its elements where they are
+  Finding(Finding&&) = default;  // moving a vector keeps its elements' addresses
   Finding& operator=(Finding&&) = default;
 };
 
-/// A histogram of something's values.
+/// A histogram of a target's values.
 struct Distribution {
   std::string id, title, unit, plugin;
   tmeter_target of{};
@@ -66,7 +66,7 @@ struct Distribution {
   std::vector<uint64_t> counts;
 };
 
-/// y over x.
+/// A curve of y over x.
 struct Series {
   std::string id, title, x_title, x_unit, y_title, y_unit, plugin;
   tmeter_target of{};
@@ -99,11 +99,11 @@ inline double real(const tmeter_number& n) {
 inline bool is_known(const tmeter_number& n) {
   return is_number(n) || n.kind == TMETER_NUMBER_ZERO_BY_RULE;
 }
-/// Some value that belongs in it is missing: a lower bound.
+/// A lower bound: a part of the value is missing.
 inline bool is_partial(const tmeter_number& n) {
   return is_known(n) && (n.flags & TMETER_NUMBER_PARTIAL) != 0;
 }
-/// It rests on an assumption (size_notes.hpp): it bounds nothing.
+/// The value rests on an assumption (size_notes.hpp) and is not a bound.
 inline bool is_assumed(const tmeter_number& n) {
   return is_known(n) && (n.flags & TMETER_NUMBER_ASSUMED) != 0;
 }

@@ -121,7 +121,7 @@ void keep_answers(const Graph& graph, const Cells& given, Column& column) {
       column.cells[TMETER_AXIS_MODULE].mark(m->index, TMETER_NUMBER_BY_MODULE);
 }
 
-/// The sum of nothing is 0; other aggregations of nothing are nothing.
+/// An empty sum is 0; other empty aggregations have no value.
 template <int32_t kAggregation>
 tmeter_number model_total(const Accumulator<kAggregation>& model) {
   const auto total = model.result();
@@ -132,7 +132,7 @@ tmeter_number model_total(const Accumulator<kAggregation>& model) {
 template <int32_t kAggregation>
 void add_up_nodes(const Graph& graph, const Results& results, Column& column) {
   auto& of_calls = column.cells[TMETER_AXIS_MODULE_CALL];
-  if (graph.nodes().empty() && of_calls.empty()) {  // a file of weights: nothing to add up
+  if (graph.nodes().empty() && of_calls.empty()) {  // a file of weights has no operators to sum
     of_calls.resize(graph.calls().size());
     column.cells[TMETER_AXIS_MODULE].assign(graph.modules().size(), {});
     column.cells[TMETER_AXIS_MODEL] = {model_total(Accumulator<kAggregation>())};

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMaxSignatureWords = 512;
 constexpr size_t kMaxSignatureTensors = 32;
-constexpr size_t kMaxTotalWords = size_t{1} << 18;  // of all signatures: 2 MB
+constexpr size_t kMaxTotalWords = size_t{1} << 18;  // limit for all signatures: 2 MB
 
 using Words = std::span<const uint64_t>;
 
@@ -56,7 +56,7 @@ class Encoder {
     if (has_room(1)) words_.push_back(word);
   }
   void put(const void* address) { put(reinterpret_cast<uintptr_t>(address)); }
-  /// The caller has put their count before.
+  /// The caller has written their count before.
   void put(std::span<const int64_t> numbers) {
     if (has_room(numbers.size())) words_.insert(words_.end(), numbers.begin(), numbers.end());
   }
@@ -71,7 +71,7 @@ class Encoder {
       words_.push_back(word);
     }
   }
-  /// Says which of the operator's tensors are the same; tied ones are.
+  /// Encodes which of the operator's tensors are equal; tied tensors are.
   void put_identity(const void* tensor) {
     const auto at = std::find(seen_.begin(), seen_.end(), tensor);
     put(static_cast<uint64_t>(at - seen_.begin()));

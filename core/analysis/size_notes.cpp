@@ -17,7 +17,7 @@ std::vector<const Symbol*> assumed_symbols(const Graph& graph) {
   return out;
 }
 
-/// The first symbol whose value lies below the range in the file (Symbol::least); null: none.
+/// The first symbol whose value is below the file's range (Symbol::least); null: none.
 const Symbol* below_range(const Graph& graph) {
   const auto& symbols = graph.symbols();
   const auto it = std::ranges::find_if(symbols, [](const auto& s) { return s.value < s.min; });

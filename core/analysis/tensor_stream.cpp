@@ -15,8 +15,9 @@ namespace tmeter::core {
 namespace {
 
 constexpr int64_t kChunkBytes = int64_t{256} << 10;  // fits into the L2 cache
-constexpr int64_t kPartBytes = int64_t{16} << 20;    // outweighs begin and merge
-constexpr int64_t kMaxRowBytes = int64_t{4} << 20;   // longer rows are split
+constexpr int64_t kPartBytes = int64_t{16}
+                               << 20;  // large compared with the cost of begin and merge
+constexpr int64_t kMaxRowBytes = int64_t{4} << 20;  // longer rows are split
 constexpr int64_t kSplitElements = 4096;
 constexpr int32_t kMaxPasses = 8;
 // In real files each byte belongs to one tensor, or to two if views were saved with their base.
@@ -251,7 +252,7 @@ bool TensorStream::stays(Job& job, int64_t part) {
   return true;
 }
 
-/// Releases the pages that `end` has read again, except for parts that stay mapped.
+/// Releases the pages that `end` has read again, except those of parts that stay mapped.
 void TensorStream::release_others(const Job& job) const {
   for (int64_t part = 0; part < job.plan.part_count(); ++part) {
     const int64_t begin = job.plan.part_begin(part);

@@ -46,8 +46,8 @@ class TensorStream {
   TensorStream(const Graph& graph, std::vector<TensorUse> uses, const TensorBytes& tensors,
                CallLog& log);
 
-  /// Calls `emit` on this thread with every finished state, in the order of the tensors, as soon as
-  /// the tensors before are finished. Throws the first error of an analysis or of
+  /// Calls `emit` on this thread with every finished state in the order of the tensors, once
+  /// all earlier tensors are finished. Throws the first error of an analysis or of
   /// `emit`, or Error(kInterrupted) after Ctrl-C.
   using Emit = std::function<void(const TensorUse&, const Tensor&, void* state)>;
   /// Calls `finished`, unless empty, with each tensor once all of its states are emitted.
@@ -95,12 +95,12 @@ class TensorStream {
     const Tensor* tensor;
     TensorPlan plan;
     int32_t pass = 0;
-    std::set<int64_t> staying;              // parts that stay mapped until its last pass ends
+    std::set<int64_t> staying;              // parts that stay mapped until the last pass ends
     uint64_t held = 0;                      // their bytes
     std::vector<size_t> active;             // uses that take part in this pass
-    std::map<size_t, State> earlier, done;  // by use: of the previous pass; final
-    std::mutex mutex;                       // of what follows
-    std::map<int64_t, States> waiting;      // finished parts behind an unfinished one
+    std::map<size_t, State> earlier, done;  // by use: states of the previous pass; final states
+    std::mutex mutex;                       // guards the members below
+    std::map<int64_t, States> waiting;      // finished parts after an unfinished one
     States merged;
     std::atomic<int64_t> merged_parts{0};
     bool finished = false;  // guarded by the stream's mutex
@@ -112,7 +112,7 @@ class TensorStream {
   struct Item {
     Job* job;
     int64_t part;
-    bool stays;  // mapped
+    bool stays;  // stays mapped
   };
   /// The working memory of a thread: a call for every use.
   struct Worker {
@@ -146,18 +146,18 @@ class TensorStream {
   CallLog& log_;
   std::deque<Job> jobs_;  // in the order of the tensors
   std::vector<Unreadable> unreadable_;
-  size_t release_bytes_ = 0;                      // a thread reads before it releases pages
-  int64_t window_ = 0;                            // parts of a tensor that may exist at a time
+  size_t release_bytes_ = 0;  // bytes that a thread reads before it releases pages
+  int64_t window_ = 0;        // parts of a tensor that may exist at a time
   std::map<const MappedFile*, uint64_t> wanted_;  // bytes of its tensors; null: the model file
   uint64_t total_ = 0;
   std::atomic<uint64_t> streamed_{0};  // bytes
   std::atomic<bool> stop_{false};
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::deque<Span> queue_;
   uint64_t held_ = 0;              // bytes of parts that stay mapped
   size_t busy_ = 0, running_ = 0;  // items being worked on, threads
-  size_t emitted_ = 0;             // jobs, of the main thread alone
+  size_t emitted_ = 0;             // number of emitted jobs; main thread only
   std::exception_ptr error_;
 };
 

@@ -14,7 +14,7 @@ namespace tmeter::core {
 // rotation beside each other (convert_hf_to_gguf.py, LlamaModel.permute).
 
 struct RowOrder {
-  int64_t head = 0;  // rows of one; 0: as in the other file
+  int64_t head = 0;  // rows of one head; 0: the order of the other file
 
   /// The index of this row in the other file.
   int64_t of(int64_t row) const {
@@ -51,7 +51,7 @@ struct WeightChange {
   const Tensor *before = nullptr, *after = nullptr;
   int64_t differing = 0;         // elements
   double largest = 0;            // of |after − before|, over elements that are numbers in both
-  double signal = 0, noise = 0;  // sums of before² and (after − before)², over the same elements
+  double signal = 0, noise = 0;  // sums of before² and (after − before)² over the same elements
   int64_t nan_before = 0, nan_after = 0;  // elements that are NaN or infinite
   /// Signal-to-quantization-noise ratio in dB; infinite where nothing differs.
   double sqnr() const;
@@ -59,8 +59,8 @@ struct WeightChange {
 
 struct WeightChanges {
   std::vector<WeightChange> changed;  // most noise in relation to the signal first
-  size_t equal = 0;                   // pairs of the same bits, or of the same numbers in two types
-  std::vector<std::pair<const Tensor*, std::string>> unread;  // and why
+  size_t equal = 0;                   // pairs with equal bits, or with equal numbers in two types
+  std::vector<std::pair<const Tensor*, std::string>> unread;  // with the reason
 };
 
 using TensorPairs = std::vector<std::pair<const Tensor*, const Tensor*>>;
@@ -71,8 +71,8 @@ struct ReadableWeights {
   const TensorBytes& bytes;
 };
 
-/// Reads every pair once, and once more in the order of rows that one file may have
-/// (RowOrder); the closer one counts. Memory is bounded. Throws Error(kInterrupted) after
+/// Reads every pair once, and again if one file may have another order of rows
+/// (RowOrder); the closer match counts. Memory is bounded. Throws Error(kInterrupted) after
 /// Ctrl-C.
 WeightChanges compare_weights(const TensorPairs& pairs, const ReadableWeights& before,
                               const ReadableWeights& after);

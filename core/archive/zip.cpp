@@ -20,8 +20,8 @@ constexpr size_t kEndSize = 22, kCentralSize = 46, kLocalSize = 30, kMaxComment 
 constexpr size_t kPadding = 64;  // readable bytes behind an entry (simdjson)
 // A stored entry has them in the file: at least one header of the directory and the end record.
 static_assert(kCentralSize + kEndSize >= kPadding);
-// PyTorch stores without compression; archives that were packed again inflate what loaders read
-// of them: the JSON of a graph of 100,000 operators has 157 MB (docs/benchmarks.md).
+// PyTorch stores without compression. Of repacked archives, only the entries that loaders read are
+// inflated: the JSON of a graph of 100,000 operators has 157 MB (docs/benchmarks.md).
 constexpr uint64_t kMaxInflated = uint64_t{256} << 20;
 constexpr uint64_t kMaxRatio = 1032;  // deflate cannot expand further
 
@@ -93,7 +93,7 @@ void check_sizes(const ZipEntry& e) {
 }
 
 /// A local header may leave sizes to the descriptor behind the content (flag 3, or zero) or to its
-/// ZIP64 field; where it gives them, other readers go by them.
+/// ZIP64 field. If it states them, other readers use them.
 void check_local_sizes(std::string_view file, uint64_t header, const ZipEntry& e) {
   constexpr uint16_t kInDescriptor = 8;
   constexpr uint32_t kInZip64 = 0xffffffffu;
@@ -151,7 +151,7 @@ ZipEntry read_entry(std::string_view file, uint64_t& at, uint64_t end, uint64_t&
 std::unique_ptr<std::string> inflate_entry(std::string_view file, const ZipEntry& e) {
   auto out = std::make_unique<std::string>(e.size + kPadding, '\0');
   z_stream z{};
-  if (inflateInit2(&z, -MAX_WBITS) != Z_OK) throw std::bad_alloc();  // its only reason to fail
+  if (inflateInit2(&z, -MAX_WBITS) != Z_OK) throw std::bad_alloc();  // the only reason of a failure
   z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(file.data() + e.offset));
   z.avail_in = static_cast<uInt>(e.compressed_size);
   z.next_out = reinterpret_cast<Bytef*>(out->data());

@@ -1,7 +1,7 @@
 // A bounded, read-only view of a ZIP archive: PyTorch's containers (stored or deflated entries,
-// ZIP64, one file). The directory is checked once, so that everybody sees the same archive:
+// ZIP64, one file). The directory is checked once, so that all readers see the same archive:
 // central and local headers must agree, names be unique, and entries lie inside the file without
-// overlapping (what archive tricks against scanners rest on; docs/limits.md).
+// overlapping; tricks against scanners use overlaps (docs/limits.md).
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -19,13 +19,13 @@ struct ZipEntry {
   std::string_view name;
   uint64_t size = 0;  // uncompressed
   uint64_t compressed_size = 0;
-  uint64_t offset = 0;  // of the first content byte
+  uint64_t offset = 0;  // offset of the first content byte
   bool stored = true;
 };
 
 class ZipArchive {
  public:
-  /// True if the bytes look like a ZIP archive at all (begins with a local header).
+  /// Whether the bytes begin with a local header, like a ZIP archive.
   static bool looks_like_zip(std::string_view file);
 
   /// Throws Error(kModel) with the defect. `file` must outlive the archive.
@@ -40,7 +40,7 @@ class ZipArchive {
   std::string_view read(size_t index) const;
 
  private:
-  void count_inflated(const ZipEntry& entry) const;  // with the mutex held
+  void count_inflated(const ZipEntry& entry) const;  // needs the mutex
 
   std::string_view file_;
   std::vector<ZipEntry> entries_;

@@ -1,5 +1,5 @@
-// The one error type of the host: a stable kind, and a sentence that says what was wrong, where,
-// and what to do. Thrown inside, caught once per subcommand, which turns the kind into the exit
+// The error type of the host: a stable kind, and a sentence with the defect, its place
+// and the remedy. Thrown inside, caught once per subcommand, which turns the kind into the exit
 // status of docs/command-line.md.
 #pragma once
 #include <stdexcept>
@@ -9,13 +9,13 @@
 namespace tmeter::core {
 
 enum class ErrorKind {
-  kInternal = 1,       ///< a defect of ours
+  kInternal = 1,       ///< a defect of tmeter
   kUsage = 2,          ///< wrong options
   kAssertion = 3,      ///< an --assert does not hold
   kModel = 4,          ///< the model cannot be read
   kPlugin = 5,         ///< a plugin failed or cannot be opened
   kRun = 6,            ///< the model could not be run
-  kInterrupted = 130,  ///< Ctrl-C, as shells count it
+  kInterrupted = 130,  ///< Ctrl-C; the status that shells use
 };
 
 class Error : public std::runtime_error {

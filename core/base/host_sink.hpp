@@ -16,7 +16,7 @@ class HostSink {
   /// made visible (core/base/text.hpp, `visible`).
   virtual void message(std::string_view line) = 0;
 
-  /// How far long work is: `done` of `total` (0: unknown) in `unit`, as in Progress::update.
+  /// Progress of long work: `done` of `total` (0: unknown) in `unit`, as in Progress::update.
   virtual void progress(uint64_t done, uint64_t total, std::string_view unit) = 0;
   virtual void progress_ended() = 0;
 

@@ -6,7 +6,7 @@ namespace tmeter::core {
 namespace {
 
 std::atomic<bool> asked{false};
-static_assert(std::atomic<bool>::is_always_lock_free);  // used in a signal handler
+static_assert(std::atomic<bool>::is_always_lock_free);  // read by a signal handler
 
 void on_interrupt(int) { asked = true; }
 
@@ -17,7 +17,8 @@ Interrupt::Interrupt() {
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   sigaction(SIGINT, &action, &before_);
-  if (before_.sa_handler == SIG_IGN) sigaction(SIGINT, &before_, nullptr);  // started with nohup
+  if (before_.sa_handler == SIG_IGN)
+    sigaction(SIGINT, &before_, nullptr);  // ignored, as with nohup
 }
 
 Interrupt::~Interrupt() {

@@ -51,11 +51,11 @@ void on_fault(int signal, siginfo_t* info, void*) {
     on_lost_file.load()(g->message);
     _exit(static_cast<int>(ErrorKind::kModel));
   }
-  // the fault is not ours: the repeated access meets the earlier handler
+  // another handler's fault: the repeated access reaches that handler
   sigaction(signal, &before, nullptr);
 }
 
-/// Runs once, before any plugin: a later change would be blamed on the plugin at work.
+/// Runs once, before any plugin, because a later change would be blamed on the running plugin.
 void install_fault_handler() {
   static const bool installed = [] {
     struct sigaction action {};
@@ -111,7 +111,7 @@ MappedFile::MappedFile(const std::string& path, OrDirectory) : path_(path) {
   struct stat info {};
   const bool directory = file.get() >= 0 && fstat(file.get(), &info) == 0 && S_ISDIR(info.st_mode);
   if (directory)
-    install_fault_handler();  // files in it are mapped while a loader is at work
+    install_fault_handler();  // files in it are mapped while a loader runs
   else
     map(file.get(), path);
 }

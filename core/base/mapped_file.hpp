@@ -13,9 +13,9 @@ namespace tmeter::core {
 
 struct Guard;  // the fault handler's record of a mapping
 
-/// Reports that a file became shorter than its mapping, just before the process ends with the status
-/// of an unreadable model. Runs in a signal handler: async-signal-safe calls only. By default it
-/// writes to standard error.
+/// Reports that a file became shorter than its mapping, just before the process ends with the
+/// status of an unreadable model. Runs in a signal handler: async-signal-safe calls only. By
+/// default it writes to standard error.
 using LostFile = void (*)(std::string_view message);
 void when_file_is_lost(LostFile tell);
 
@@ -38,7 +38,7 @@ class MappedFile {
   /// The same, but a directory is accepted, too: it has no bytes.
   struct OrDirectory {};
   MappedFile(const std::string& path, OrDirectory);
-  /// The file of this name in the folder, which messages call by its name alone.
+  /// The file of this name in the folder. Messages have the name without the folder.
   MappedFile(const Folder& folder, const std::string& name, const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;

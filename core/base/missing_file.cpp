@@ -49,7 +49,7 @@ bool is_model_name(std::string_view path) {
                                                 [&](auto e) { return path.ends_with(e); }));
 }
 
-/// For "org/name" or "name": where python -m tmeter export finds it.
+/// The name of "org/name" or "name" for `python -m tmeter export`.
 std::string export_of(std::string_view name) {
   constexpr std::string_view kTimm = "timm/";
   return export_advice(name.starts_with(kTimm) ? "timm:" + std::string(name.substr(kTimm.size()))
@@ -70,7 +70,7 @@ std::string url_advice(std::string_view url) {
          (plain ? " with `curl -LO " + file + "`" : std::string());
 }
 
-/// " (did you mean 'resnet50.pt2'?)" for "resnt50": without an ending, names are compared without.
+/// " (did you mean 'resnet50.pt2'?)" for "resnt50": without an ending, only the stems are compared.
 std::string near_file(const fs::path& file) {
   const auto name = file.filename().string();
   const auto files = neighbours(file);

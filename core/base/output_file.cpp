@@ -23,7 +23,7 @@ std::string descriptor_path(int fd) { return "/proc/self/fd/" + std::to_string(f
 /// The target of a link, whether or not a file exists there.
 std::string without_links(std::string path) {
   namespace fs = std::filesystem;
-  constexpr int kMaxLinks = 40;  // as the kernel
+  constexpr int kMaxLinks = 40;  // the kernel's limit
   for (int i = 0; i < kMaxLinks; ++i) {
     std::error_code none;
     const auto target = fs::read_symlink(path, none);
@@ -76,7 +76,8 @@ void OutputFile::open_temporary() {
 /// Takes mode and owner of the replaced file; a new file gets the user's defaults. If this user may
 /// not give the file away, it stays the user's, and rights for others are not copied.
 void OutputFile::take_over_mode() {
-  struct stat before {}, now{};
+  struct stat before {
+  }, now{};
   if (lstat(path_.c_str(), &before) != 0 || !S_ISREG(before.st_mode)) {
     const mode_t mask = umask(0);
     umask(mask);
@@ -90,7 +91,7 @@ void OutputFile::take_over_mode() {
   fchmod(fd_, before.st_mode & (owner ? 07777U : group ? 00777U : 00707U));
 }
 
-/// Gives a nameless file a name: its own, or, where that is taken, one to rename it from.
+/// Gives a nameless file its name or, if that exists, a temporary name to rename it from.
 void OutputFile::give_name() {
   const auto self = descriptor_path(fd_);
   const auto name = [&](const std::string& path) {

@@ -30,7 +30,8 @@ class OutputFile {
   void begin_again();
   /// Starts to write to the disk, so that `sync` waits less. Errors show in `sync`.
   void push();
-  /// Waits until the data is on the disk. Several files may do so at once, each on its own thread.
+  /// Waits until the data is on the disk. Several files may be synced at once, each on its own
+  /// thread.
   void sync();
   /// Gives the file its name; syncs it first if necessary.
   void commit();

@@ -14,7 +14,7 @@ struct Unit {
   Dimension dimension;
   int64_t factor;
   int64_t divisor = 1;  // a quotient is rounded once, a product with 1e-3 twice
-  bool listed = true;   // false: another spelling of one that is
+  bool listed = true;   // false: an alternative spelling
 };
 
 constexpr std::array kUnits{

@@ -18,22 +18,22 @@ enum Dimension : unsigned {
 };
 
 struct Quantity {
-  double value = 0;                      // in B, s or J, or of no unit; finite
-  std::optional<int64_t> whole{};        // the same without rounding, where it is a whole number
-  Dimension dimension = kDimensionless;  // of its unit
+  double value = 0;                      // in B, s or J, or without a unit; finite
+  std::optional<int64_t> whole{};        // the same without rounding, if it is an integer
+  Dimension dimension = kDimensionless;  // dimension of its unit
   std::string_view unit{};               // "GiB"; empty: none was written
-  double scale = 1;                      // of the unit, in B, s or J
-  std::string problem{};                 // why the text is not a quantity; empty: it is one
+  double scale = 1;                      // size of the unit, in B, s or J
+  std::string problem{};                 // the defect of the text; empty: it is a quantity
 };
 
-/// Reads a finite decimal number, followed by a unit of one of the `dimensions` or by none. Does
+/// Reads a finite decimal number with or without a unit of one of the `dimensions`. Does
 /// not depend on the locale.
 Quantity parse_quantity(std::string_view text, unsigned dimensions);
 
 /// "B, KB, MB, …": the units of the dimensions.
 std::string unit_names(unsigned dimensions);
 
-/// "0.2246", "4.089e+09": at most four digits, or more, so that it differs from `other`.
+/// "0.2246", "4.089e+09": four digits at most, or as many as distinguish it from `other`.
 std::string short_number(double value, std::optional<double> other = {});
 
 }  // namespace tmeter::core

@@ -78,7 +78,7 @@ std::string spelled_control(uint32_t code) {
   return spelled(code < 0x100 ? "\\x%02x" : "\\u%04x", code);
 }
 
-/// The number of printable ASCII characters at the start of `text`: nearly always all.
+/// The number of printable ASCII characters at the start of `text`, usually all of it.
 size_t plain_length(std::string_view text) {
   const auto other =
       std::find_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c > 0x7E; });
@@ -133,7 +133,7 @@ std::string harmless_on_terminal(std::string_view text) {
 }
 
 size_t without_torn_end(std::string_view text) {
-  constexpr size_t kLongestColor = 32;  // as in color_length
+  constexpr size_t kLongestColor = 32;  // like color_length
   const auto escape = text.rfind('\x1b');
   if (escape != text.npos && text.size() - escape < kLongestColor) {
     const auto begun = text.substr(escape);

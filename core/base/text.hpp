@@ -22,15 +22,15 @@ std::string joined(const std::vector<std::string>& items);
 /// `*` matches anything, also '/'; `?` one character.
 bool glob_match(std::string_view pattern, std::string_view text);
 
-/// "\x50\x4b" of "504b"; nothing when that is not pairs of digits 0 to 9 and a to f.
+/// "\x50\x4b" of "504b"; nothing unless the text is pairs of the digits 0 to 9 and a to f.
 std::optional<std::string> bytes_of_hex(std::string_view hex);
 
 /// "[1, 3, 224, 224]"
 std::string shape_text(std::span<const int64_t> dims);
 
-/// Text from a file made fit for one line on a terminal: control characters (C0, C1, bidirectional
-/// ones) and broken UTF-8 are spelled out, as in "\x1b", "\n" and "\u202e". Cut after `limit`
-/// bytes.
+/// Makes text from a file safe for one line of a terminal: control characters (C0, C1,
+/// bidirectional ones) and broken UTF-8 are spelled out, as in "\x1b", "\n" and "\u202e". Cut after
+/// `limit` bytes.
 std::string visible(std::string_view text, size_t limit);
 
 /// The same for a name inside a message.
@@ -38,11 +38,11 @@ inline std::string printable(std::string_view text, size_t limit = 200) {
   return visible(text, limit);
 }
 
-/// A report made fit for a terminal: as `visible`, but line ends, tabs and colours ("\x1b[…m")
+/// Makes a report safe for a terminal like `visible`, but line ends, tabs and colours ("\x1b[…m")
 /// stay.
 std::string harmless_on_terminal(std::string_view text);
 
-/// Length of the prefix of `text` that can be shown at once: without an incomplete character or
+/// Length of the prefix of `text` that can be shown now: without an incomplete character or
 /// colour at its end.
 size_t without_torn_end(std::string_view text);
 

@@ -25,7 +25,7 @@ tmeter_number figure(const Column& c, size_t module) {
   return c.cell(module == 0 ? TMETER_AXIS_MODEL : TMETER_AXIS_MODULE, module);
 }
 
-/// Columns that both have, by their indices.
+/// Columns of both reports, by their indices.
 using Columns = std::vector<std::pair<const Column*, const Column*>>;
 
 Columns common_columns(const Report& before, const Report& after) {
@@ -92,8 +92,8 @@ class Rows {
     if (was) add_gone(was->children.size());
   }
 
-  /// Where a child stands among its siblings; the search goes on where the last one ended, since
-  /// children mostly keep their order.
+  /// A child's position among its siblings. The search continues where the last one ended, because
+  /// children usually keep their order.
   size_t place_among(const Module& parent, size_t child) {
     auto& places = places_[parent.index];
     if (places.empty())
@@ -162,7 +162,8 @@ std::vector<std::pair<const Tensor*, const Tensor*>> tensor_pairs(const Report& 
     for (const auto* t : after.graph->modules()[p.after]->tensors) {
       const auto at = known.find(local(*t));
       if (t->canonical != t || at == known.end()) continue;
-      if (std::equal(t->dims.begin(), t->dims.end(), at->second->dims.begin(), at->second->dims.end()))
+      if (std::equal(t->dims.begin(), t->dims.end(), at->second->dims.begin(),
+                     at->second->dims.end()))
         out.emplace_back(at->second, t);
     }
   }
@@ -199,7 +200,7 @@ tmeter_number difference(const tmeter_number& a, const tmeter_number& b, bool re
   return out;
 }
 
-/// The pair whose module has this path in B, or else in A.
+/// The pair with this path in B, else in A.
 const ModulePair& pair_of(const Assertion& a, const Report& after) {
   const auto find = [&](const Report& report, size_t ModulePair::*side) -> const ModulePair* {
     for (const auto& p : after.comparison.pairs)
@@ -230,8 +231,7 @@ AssertionResult evaluate_change(const Assertion& a, const Report& after) {
   out.subject = (a.module.empty() ? "" : "module(\"" + a.module + "\").") + "diff." + a.metric;
   out.value =
       difference(value_in(a, before, pair.before), value_in(a, after, pair.after), a.relative);
-  if (!a.relative && !is_of_operators(a))
-    out.metric = find_column(a, after.results);
+  if (!a.relative && !is_of_operators(a)) out.metric = find_column(a, after.results);
   out.module = pair.after == kNoModule ? 0 : pair.after;
   out.holds = holds(out.value, a);
   return out;

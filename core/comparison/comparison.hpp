@@ -9,14 +9,14 @@ namespace tmeter::core {
 /// match anywhere in the tree. Both reports must outlive the comparison.
 Comparison compare(const Report& before, const Report& after);
 
-/// Tensors of the same place in matched modules, with the same shape, by their owners' pairs.
+/// Tensors with the same name and shape in matched modules, by their owners' pairs.
 std::vector<std::pair<const Tensor*, const Tensor*>> tensor_pairs(const Report& after);
 
 /// Marks the modules that own these tensors of `after` as having other figures.
 void mark_changed(Report& after, const std::vector<const Tensor*>& changed);
 
-/// `diff.macs <= +2%`, `module("layer4").diff.params < 0`: evaluated over the comparison that
-/// `after` has; others over `after` alone. Throws Error(kUsage) for unknown names.
+/// `diff.macs <= +2%`, `module("layer4").diff.params < 0`: evaluated over the comparison of
+/// `after`; others over `after` alone. Throws Error(kUsage) for unknown names.
 AssertionResult evaluate_change(const Assertion& assertion, const Report& after);
 
 }  // namespace tmeter::core

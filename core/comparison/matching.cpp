@@ -7,7 +7,7 @@
 namespace tmeter::core {
 namespace {
 
-/// Numbers texts: equal numbers mean equal texts, in both reports.
+/// Numbers texts. Equal numbers mean equal texts, in both reports.
 class Names {
  public:
   size_t operator[](std::string text) {
@@ -110,7 +110,7 @@ class Matcher {
     return out;
   }
 
-  /// Modules of one kind, in order. `only`: of kinds with one module on either side.
+  /// Matches modules of one kind in order. `only`: only kinds with one module on either side.
   void match_alike(const Modules& a, const Modules& b, const Sides& kinds, bool only) {
     struct Group {
       std::deque<size_t> before, after;

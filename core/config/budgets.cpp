@@ -28,7 +28,7 @@ double slack_of(const std::string& path, const toml::node& node) {
   return q.value;
 }
 
-/// The byte where a line and column of TOML are; columns count characters.
+/// The byte offset of a line and column of TOML; columns count characters.
 size_t byte_of(std::string_view text, toml::source_position where) {
   size_t at = 0;
   for (toml::source_index line = 1; line < where.line; ++line) at = text.find('\n', at) + 1;

@@ -10,12 +10,12 @@ namespace tmeter::core {
 struct Budget {
   std::string model;                    // path, relative to the file's folder
   std::vector<std::string> assertions;  // "macs <= 5 G"
-  double slack = 0;                     // what --update adds, as a share: "5%" is 0.05
+  double slack = 0;                     // share that --update adds: "5%" is 0.05
   std::string report;                   // saved report that --update writes; may be empty
   std::vector<std::string> inputs, bindings;
   std::string place;          // "tmeter.toml:3:1"
-  size_t line = 0;            // of that place
-  size_t begin = 0, end = 0;  // of the list of assertions, as bytes of the file
+  size_t line = 0;            // line of that place
+  size_t begin = 0, end = 0;  // byte range of the list of assertions in the file
 };
 
 struct BudgetFile {
@@ -26,8 +26,8 @@ struct BudgetFile {
 /// Throws Error(kUsage) with line and column, and for a file without budgets.
 BudgetFile read_budgets(const std::string& path);
 
-/// The text with other assertions; all else stays as it is, comments too. `lists[i]` belongs to
-/// budget i.
+/// The text with other assertions; everything else is unchanged, comments too. `lists[i]` belongs
+/// to budget i.
 std::string with_assertions(const BudgetFile& file,
                             const std::vector<std::vector<std::string>>& lists);
 

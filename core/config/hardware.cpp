@@ -11,7 +11,7 @@ namespace tmeter::core {
 namespace {
 namespace fs = std::filesystem;
 
-/// A leaf is a table with `value`; anything else that is a table is descended into.
+/// A leaf is a table with `value`. All other tables are searched for leaves.
 void flatten(const std::string& path, const toml::table& table, const std::string& prefix,
              HardwareProfile& out) {
   for (const auto& [key, node] : table) {

@@ -19,8 +19,8 @@ struct HardwareProfile {
 
 inline constexpr const char* kDefaultHardware = "horowitz-45nm";
 
-/// `name_or_file`: a file (has a '/' or ends in .toml) or NAME.toml in one of the folders. Throws
-/// Error(kUsage) naming the known profiles, or the place in the file that is wrong.
+/// `name_or_file`: a file (contains '/' or ends in .toml) or NAME.toml in one of the folders.
+/// Throws Error(kUsage) naming the known profiles, or the wrong place in the file.
 HardwareProfile load_hardware(const std::string& name_or_file,
                               const std::vector<std::string>& folders);
 

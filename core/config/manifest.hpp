@@ -30,7 +30,7 @@ struct WriterManifest {
 
 struct Manifest {
   std::string id, name, version, description;
-  std::string unavailable;  // why the library is missing (a build without LibTorch)
+  std::string unavailable;  // reason for a missing library (a build without LibTorch)
   std::vector<std::string> needs;
   std::vector<std::string> metrics;
   std::vector<std::string> options;
@@ -45,14 +45,14 @@ struct Manifest {
   std::vector<std::string> executors;  // names of its engines: "LibTorch"
   std::vector<std::string> measured;   // ids of metrics that only a run of the model gives
   std::string rights;  // its rights beyond computing: "network", "files", … (abi/entry.h)
-  /// Folders of the libraries it is linked to that are not the system's: they may be read.
+  /// Folders of its linked libraries other than the system's, which may be read.
   /// "$ORIGIN/…" is relative to the plugin's own folder.
   std::vector<std::string> library_folders;
   // advice for the user when those libraries or their symbols are missing
   std::string when_missing;
-  uint32_t schema = kManifestSchema;  // of the manifest itself; other versions are ignored
+  uint32_t schema = kManifestSchema;  // version of the manifest itself; other versions are ignored
   uint32_t abi_minor = 0;             // the lowest ABI minor version that the plugin runs with
-  LibraryIdentity made_from;          // the library; if it has changed, the manifest is stale
+  LibraryIdentity made_from;  // hash of the library; if it has changed, the manifest is stale
 };
 
 /// True if both manifests describe the same plugin with the same capabilities.

@@ -47,7 +47,7 @@ class Reader {
   template <class T>
   void operator()(std::vector<T>& items) {
     auto count = number<size_t>();
-    if (count > rest_.size()) refuse();  // each takes a character at least
+    if (count > rest_.size()) refuse();  // each takes at least one character
     for (; count > 0; --count) pass(*this, items.emplace_back());
   }
   bool at_end() const { return rest_.empty(); }

@@ -1,6 +1,6 @@
 // plugins.index: the manifests of one folder in one file, so that a start reads one file instead of
-// forty. Made by `tmeter plugin index FOLDER`; an entry counts as long as the manifest it was made
-// from has not changed since, so a missing, old or damaged index costs time and nothing else.
+// forty. Made by `tmeter plugin index FOLDER`; an entry is valid as long as its manifest
+// has not changed since, so a missing, old or damaged index only costs time.
 #pragma once
 #include <map>
 #include <string>
@@ -13,7 +13,7 @@ namespace tmeter::core {
 inline constexpr std::string_view kIndexName = "plugins.index";
 
 struct IndexedManifest {
-  FileStamp made_from;  // of the manifest's file
+  FileStamp made_from;  // identity of the manifest's file
   Manifest manifest;
 };
 

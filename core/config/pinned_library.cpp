@@ -77,8 +77,8 @@ std::string who_else_may_write(const std::string& path) {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr int kMaxLinks = 40;  // as the kernel's own limit
-/// Above the small descriptor numbers that careless code closes.
+constexpr int kMaxLinks = 40;  // the kernel's own limit
+/// A descriptor above the small numbers that careless code closes.
 constexpr int kFarAway = 512;
 
 [[noreturn]] void refuse(const std::string& library, const std::string& why) {
@@ -103,7 +103,7 @@ Descriptor moved_away(Descriptor file) {
   return moved >= 0 ? Descriptor(moved) : std::move(file);
 }
 
-/// The target of a link. A user who may write the folder of a link may replace the plugin, too.
+/// The target of a link. Whoever can write the folder of a link can replace the plugin, too.
 fs::path followed(const std::string& library, fs::path path) {
   for (int i = 0; i < kMaxLinks; ++i) {
     struct stat info {};
@@ -129,7 +129,7 @@ void require_regular(const std::string& library, const struct stat& info) {
 
 PinnedLibrary::PinnedLibrary(const std::string& library)
     : path_(fs::absolute(library).lexically_normal().string()) {
-  // Checked before it is opened: opening a pipe would wait for a writer.
+  // Checked before opening, because opening a pipe would wait for a writer.
   struct stat info {};
   if (stat(path_.c_str(), &info) != 0) refuse_unread(path_, errno);
   require_regular(path_, info);

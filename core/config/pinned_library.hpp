@@ -25,7 +25,7 @@ struct LibraryIdentity {
   uint64_t size = 0;     // bytes
   int64_t mtime = 0;     // ns since 1970
   std::string sha256;    // hexadecimal
-  std::string build_id;  // the linker's, hexadecimal; empty when it wrote none
+  std::string build_id;  // the linker's build ID, hexadecimal; may be empty
 };
 
 LibraryIdentity identity_of(const std::string& library);
@@ -56,9 +56,9 @@ class PinnedLibrary {
   /// entered.
   void seal();
 
-  /// As it was named, absolute.
+  /// The given path, made absolute.
   const std::string& path() const { return path_; }
-  /// Where the file itself lies, for "$ORIGIN".
+  /// The folder of the file itself, for "$ORIGIN".
   const std::string& folder() const { return folder_; }
   int descriptor() const { return file_.get(); }
   /// A path to the open file, for functions that take paths, in this process and in its debugger.

@@ -9,7 +9,7 @@ namespace tmeter::core {
 struct ProjectTemplate {
   std::string about, trial;        // what the plugin does; a command line that shows it
   std::string test;                // CMake
-  std::vector<std::string> files;  // what the test needs: in the kind's folder or in common/
+  std::vector<std::string> files;  // files that the test needs: in the kind's folder or in common/
 };
 
 /// Throws Error(kUsage) when the file is missing or no such table.

@@ -66,7 +66,7 @@ Setting setting_of(const std::string& path, const toml::node& node) {
   Setting s{node.is_array() ? list_text(path, *node.as_array()) : scalar_text(path, node),
             path + ":" + std::to_string(begin.line) + ":" + std::to_string(begin.column),
             node.is_array()};
-  // Whether one pair of quotes surrounds it, without escapes.
+  // Whether the text is in one pair of quotes without escapes.
   if (node.is_string() && begin.line == end.line &&
       end.column - begin.column == characters(s.value) + 2) {
     s.file = path;
@@ -76,7 +76,7 @@ Setting setting_of(const std::string& path, const toml::node& node) {
   return s;
 }
 
-/// `prefix`: of the keys, "column.macs.".
+/// `prefix`: start of all keys, "column.macs.".
 void read_options(const std::string& path, const toml::table& table, const std::string& prefix,
                   std::map<std::string, Setting>& out) {
   for (const auto& [key, value] : table) {
@@ -111,9 +111,8 @@ std::string Setting::place(size_t offset) const {
 
 Settings read_settings(const std::string& path) {
   Settings s;
-  const std::vector<std::string> known{"plugins",  "plugin-path",   "report",
-                                       "hardware", "plugin-sha256", "plugin", "budget",
-                                       "full"};
+  const std::vector<std::string> known{"plugins",       "plugin-path", "report", "hardware",
+                                       "plugin-sha256", "plugin",      "budget", "full"};
   const auto doc = parse_toml_file(ErrorKind::kUsage, path);
   for (const auto& [key, node] : doc) {
     const auto k = key.str();
@@ -133,7 +132,7 @@ Settings read_settings(const std::string& path) {
       s.hardware = scalar_text(path, node);
     } else if (k == "plugin") {
       read_plugin_tables(path, node, s);
-    } else if (k != "budget") {  // of `tmeter budget` (budgets.hpp)
+    } else if (k != "budget") {  // read by `tmeter budget` (budgets.hpp)
       toml_error(ErrorKind::kUsage, path, key.source(),
                  "unknown key '" + std::string(k) + "'" + did_you_mean(k, known));
     }

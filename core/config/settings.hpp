@@ -1,5 +1,5 @@
-// What the user configured: the command line over a configuration file. Plugin options are kept as
-// text here; the plugin host checks them against what the plugin declares.
+// The user's configuration: the command line overrides a configuration file. Plugin options are
+// kept as text here; the plugin host checks them against the plugin's declarations.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -19,11 +19,11 @@ struct Setting {
   std::string value;
   std::string origin{};  // "--set flops.convention=torch" or "tmeter.toml:3:1"
   bool list = false;     // its items joined by ", "
-  // For a text that is in the file verbatim (without escapes, on one line): its first character.
+  // The first character of a text that is in the file verbatim (without escapes, on one line);
   std::string file{};
-  uint32_t line = 0, column = 0;  // 0: not such a text
+  uint32_t line = 0, column = 0;  // 0: another text
 
-  /// Where byte `offset` of the value is: "tmeter.toml:3:14", "tmeter.toml:3:1, character 5".
+  /// The place of byte `offset` of the value: "tmeter.toml:3:14", "tmeter.toml:3:1, character 5".
   std::string place(size_t offset) const;
 };
 
@@ -32,12 +32,12 @@ struct Settings {
   std::vector<std::string> plugin_files;  // --plugin
   std::vector<std::string> plugin_paths;  // --plugin-path
   std::vector<std::string> reports;       // "json=out.json"
-  bool full = false;                      // everything that applies
-  /// SHA-256 of the libraries that may be used beside tmeter's own; not set: any.
+  bool full = false;                      // every plugin that applies
+  /// SHA-256 of the permitted libraries besides tmeter's own; not set: all are permitted.
   std::optional<std::vector<std::string>> allowed_plugins;
   std::string hardware;  // name or file, or "auto"; empty: the default profile
-  std::optional<HardwareProfile> measured_hardware;  // of "auto", once it is known
-  /// [plugin name or id][option key]; of tables in a plugin's table the keys are joined by '.'.
+  std::optional<HardwareProfile> measured_hardware;  // file of "auto", once it is known
+  /// [plugin name or id][option key]; keys of nested tables are joined by '.'.
   std::map<std::string, std::map<std::string, Setting>> options;
 };
 

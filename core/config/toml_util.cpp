@@ -48,8 +48,8 @@ class Levels {
     --depth_;
   }
   void skip_comment() { rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size())); }
-  /// Skips a string with one quote or three. A string with one quote ends at the line's end at the
-  /// latest.
+  /// Skips a string with one quote or three. A string with one quote ends at the end of the line at
+  /// the latest.
   void skip_text(char quote) {
     const std::string three(3, quote);
     const bool long_text = rest_.starts_with(three);
@@ -65,7 +65,7 @@ class Levels {
         rest_.remove_prefix(1);
     }
   }
-  /// One or two quotes may stand before the three that end it.
+  /// One or two quotes may precede the three that end it.
   void end_long_text(char quote) {
     for (int quotes = 0; quotes < 5 && rest_.starts_with(quote); ++quotes) rest_.remove_prefix(1);
   }

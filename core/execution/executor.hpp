@@ -15,7 +15,7 @@ struct RunOptions {
   std::string device = "cpu";
   unsigned threads = 1;
   uint64_t seed = 0;
-  double seconds = 10;  // for all runs together; each requested kind runs at least once
+  double seconds = 10;  // seconds for all runs together; each requested kind runs at least once
   uint64_t memory = 0;
   std::vector<std::pair<std::string, std::string>> inputs;  // name (or empty) → file
   std::vector<std::string> libraries;
@@ -24,15 +24,15 @@ struct RunOptions {
 /// Owns the plugin's state and releases it at the end of its life.
 class Executor {
  public:
-  /// The first plugin that takes the graph. Throws Error(kRun) when none can, Error(kUsage) for
-  /// options that cannot be met.
+  /// The first plugin that can run the graph. Throws Error(kRun) if there is none, Error(kUsage)
+  /// for options that cannot be met.
   Executor(Registry& registry, const Graph& graph, const RunOptions& options,
            const RunContext& context);
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// Throws what `invoke` throws.
+  /// Throws the exceptions of `invoke`.
   void run(int32_t kind, unsigned threads, const RunEventValidator& validator);
   const Plugin& plugin() const { return *plugin_; }
   std::string_view name() const;
@@ -44,7 +44,7 @@ class Executor {
   std::vector<tmeter_str> libraries_;
   tmeter_run_request request_{};
   Plugin* plugin_ = nullptr;
-  tmeter_call call_;  // its own: the plugin may be an observer, too
+  tmeter_call call_;  // a separate call, because the plugin may be an observer, too
   const tmeter_executor* executor_ = nullptr;
   void* state_ = nullptr;
 };

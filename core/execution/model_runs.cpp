@@ -35,7 +35,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int32_t kMaxRunThreads = 1024;
-constexpr size_t kMaxRunKinds = 1000;               // of runs that one observer wants
+constexpr size_t kMaxRunKinds = 1000;               // the most runs for one observer
 constexpr uint64_t kMinSampleInterval = 1'000'000;  // ns
 
 double seconds_since(Clock::time_point start) {
@@ -122,7 +122,7 @@ std::string_view ModelRuns::fact(std::string_view key) const {
   return it == facts_.end() ? std::string_view() : it->second;
 }
 
-/// Replaced texts are kept: a plugin may hold one while the runs last.
+/// Keeps replaced texts, because a plugin may hold one during the runs.
 void ModelRuns::set_fact(std::string_view key, std::string text) {
   const std::lock_guard lock(facts_mutex_);
   auto& fact = facts_[std::string(key)];
@@ -287,7 +287,7 @@ void ModelRuns::stop(const std::string& why) {
   stopped_ = why;
 }
 
-/// An error of the executor stops the runs. The measurements until then stay.
+/// An error of the executor stops the runs. Earlier measurements are kept.
 void ModelRuns::run_all(const Graph& graph) {
   try {
     preparing_ = true;

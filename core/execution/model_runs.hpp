@@ -46,14 +46,14 @@ class ModelRuns final : public RunsAccess {
   ModelRuns(Registry& registry, const TensorBytes& tensors, RunOptions options, CallLog& log);
 
   /// Does all runs and calls `end` of the observers, whose calls find this object in their context.
-  /// `stopped` says why the runs ended early. Throws PluginError for an observer's failure,
+  /// `stopped`: the reason for an early end. Throws PluginError for an observer's failure,
   /// Error(kUsage) for options that cannot be met.
   void run(const Graph& graph, const std::vector<ObserverUse>& uses);
 
   /// Properties of the runs: "device", "weights", "rounds", …
   const std::map<std::string, std::string, std::less<>>& facts() const { return facts_; }
   std::string_view stopped() const override { return stopped_; }
-  /// By Ctrl-C.
+  /// Whether Ctrl-C ended the runs.
   bool interrupted() const { return interrupted_; }
 
   // RunsAccess.
@@ -76,9 +76,9 @@ class ModelRuns final : public RunsAccess {
     explicit Watcher(const ObserverUse& u) : use(u) {}
     ObserverUse use;
     std::vector<Kind> wanted;
-    uint64_t interval = 0;  // of samples, ns; 0: none
+    uint64_t interval = 0;  // interval of samples, ns; 0: none
     tmeter_call sample_call;
-    std::mutex mutex;  // of calls, when there are samples
+    std::mutex mutex;  // guards calls while samples are taken
     bool wants(const Kind& kind) const;
   };
 
@@ -109,12 +109,12 @@ class ModelRuns final : public RunsAccess {
   std::deque<Watcher> watchers_;
   std::vector<Kind> kinds_;
   std::unique_ptr<Executor> executor_;
-  Watcher* beginning_ = nullptr;                // in its `begin`
-  const Kind* running_ = nullptr;               // in a run
-  std::vector<Watcher*> listening_;             // to it
-  std::optional<RunEventValidator> validator_;  // of it
-  bool preparing_ = false;                      // the executor makes the model ready
-  double last_seconds_ = 0;                     // that the last run took
+  Watcher* beginning_ = nullptr;                // the observer is in its `begin`
+  const Kind* running_ = nullptr;               // a run is in progress
+  std::vector<Watcher*> listening_;             // events go to this observer
+  std::optional<RunEventValidator> validator_;  // kind of that run
+  bool preparing_ = false;                      // the executor prepares the model
+  double last_seconds_ = 0;                     // duration of the last run
   bool slow_ = false;
   std::string stopped_;
   bool interrupted_ = false;

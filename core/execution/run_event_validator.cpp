@@ -69,7 +69,7 @@ void RunEventValidator::check_time(const tmeter_event& event) {
   last = event.nanoseconds;
 }
 
-/// Operators follow one another: an operator inside another one is not reported.
+/// Operators are sequential; an operator inside another one is not reported.
 void RunEventValidator::check_operator(const tmeter_event& event) {
   if (event.kind == TMETER_EVENT_OP_BEGIN) {
     if (current_) refuse("an operator begins before the one at work has ended");
@@ -84,7 +84,7 @@ void RunEventValidator::check_operator(const tmeter_event& event) {
   current_ = nullptr;
 }
 
-/// The total must fit an integer, too, because observers sum the bytes.
+/// The total must also fit an integer, because observers sum the bytes.
 void RunEventValidator::check_memory(const tmeter_event& event) {
   if (event.bytes <= 0)
     refuse("an event of memory is of " + std::to_string(event.bytes) + " bytes");

@@ -29,10 +29,10 @@ class RunEventValidator {
   const Graph* graph_;
   int32_t kind_;
   bool begun_ = false, ended_ = false;
-  const tmeter_node* current_ = nullptr;         // the operator that has begun and not ended
+  const tmeter_node* current_ = nullptr;         // the operator in progress
   uint64_t run_begin_ = 0, operator_begin_ = 0;  // ns
   uint64_t last_ = 0, last_memory_ = 0;          // two: a GPU has its own clock
-  int64_t total_bytes_ = 0;                      // bytes allocated and freed, together
+  int64_t total_bytes_ = 0;                      // sum of allocated and freed bytes
 };
 
 }  // namespace tmeter::core

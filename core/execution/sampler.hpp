@@ -23,7 +23,7 @@ class Sampler {
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
-  /// Ends it; rethrows what a task threw.
+  /// Ends the sampling; rethrows a task's exception.
   void finish();
 
  private:

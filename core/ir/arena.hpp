@@ -9,8 +9,8 @@ namespace tmeter::core {
 
 class Arena final : public std::pmr::memory_resource {
  public:
-  /// Whether these bytes are in one of its blocks and aligned for an object: for addresses that a
-  /// plugin hands back. They are not followed before.
+  /// Whether these bytes are in one of its blocks and aligned for an object. Checks addresses that
+  /// a plugin returns, before they are dereferenced.
   bool owns(const void* at, size_t bytes) const { return blocks_.contain(at, bytes); }
 
  private:

@@ -21,7 +21,7 @@ void limit(size_t size, size_t most, const char* what) {
     refuse("the model has more than " + std::to_string(most) + " " + what + ", tmeter's limit");
 }
 
-/// numel, with room for 16-byte elements in 63 bits. `what()`: whose dims they are.
+/// numel; 16-byte elements must fit 63 bits. `what()`: the owner of the dims.
 template <class What>
 int64_t checked_numel(std::span<const int64_t> dims, const What& what) {
   if (dims.size() > limits::kRank)
@@ -39,7 +39,7 @@ int64_t checked_numel(std::span<const int64_t> dims, const What& what) {
 /// The number of values that a walk through it visits: a nested list counts as often as it occurs.
 double values_shown_by(const Value& v) { return v.kind == TMETER_VALUE_LIST ? 1 + v.f : 1; }
 
-/// Equal for tensors that read the same memory in the same way.
+/// A key that is equal for tensors with the same memory and layout.
 std::string tie_key(const TensorSpec& s, std::span<const int64_t> strides) {
   return std::string(s.storage_key) + '\0' + std::to_string(s.storage_offset) + shape_text(s.dims) +
          shape_text(strides) + std::to_string(s.dtype) +
@@ -154,8 +154,8 @@ GraphBuilder::Id GraphBuilder::module_call(Id module, Id parent) {
   return static_cast<Id>(graph_->calls_.size());
 }
 
-/// A dim of 0 counts as 1, as in PyTorch: so strides may overflow where the number of elements does
-/// not.
+/// As in PyTorch, a dim of 0 counts as 1, so strides may overflow although the number of elements
+/// does not.
 template <class What>
 std::span<int64_t> GraphBuilder::contiguous_strides(std::span<const int64_t> dims,
                                                     const What& what) {
@@ -329,7 +329,7 @@ void GraphBuilder::require_defined(Value& v, std::string_view op, std::string_vi
     refuse("node " + std::to_string(graph_->nodes_.size()) + " (" + printable(op) + ") uses '" +
            printable(arg) +
            "' before anything defines it: the graph has a cycle or a dangling reference");
-  v.defined = true;  // all its members are known by now
+  v.defined = true;  // all members are known here
 }
 
 void GraphBuilder::input(std::string_view name, std::string_view origin, Id id) {
@@ -375,7 +375,7 @@ GraphBuilder::Id GraphBuilder::node(std::string_view op, std::string_view overlo
   const auto kept_results = room<Value*>(results.size());
   for (size_t i = 0; i < results.size(); ++i) kept_results[i] = &value(results[i], "a result");
 
-  auto& n = graph_->nodes_.emplace_back();  // nothing is refused from here on
+  auto& n = graph_->nodes_.emplace_back();  // no step below refuses anything
   n.index = graph_->nodes_.size() - 1;
   n.op = graph_->intern(op);
   n.overload = graph_->intern(overload);
@@ -424,7 +424,7 @@ void GraphBuilder::fill_ownership() {
   const auto earlier = [&](uint32_t x, uint32_t y) {
     return b.canonical_of_tensor[x] < b.canonical_of_tensor[y];
   };
-  if (!std::is_sorted(b.tensors.begin(), b.tensors.end(), earlier))  // only where some are tied
+  if (!std::is_sorted(b.tensors.begin(), b.tensors.end(), earlier))  // only if some are tied
     std::stable_sort(b.tensors.begin(), b.tensors.end(), earlier);
 }
 

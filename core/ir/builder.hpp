@@ -21,8 +21,8 @@ namespace tmeter::core {
 /// A table with open addresses, at most half full.
 class NameIndex {
  public:
-  /// Notes that the name is at `place` of the list; false if another place has it. `at(place)` is
-  /// the name there.
+  /// Adds the name at `place` of the list; false if another place has it. `at(place)` is
+  /// the name at a place.
   template <class At>
   bool insert(std::string_view name, size_t place, const At& at) {
     if (2 * (count_ + 1) > slots_.size()) grow();
@@ -142,7 +142,7 @@ class GraphBuilder {
 
   Id value_none();
   Id value_tensor(int32_t dtype, std::span<const DimSpec> dims);
-  /// A tensor that no node has to produce before its use: part of an input, or a tensor that a
+  /// A tensor without a producing node before its use: part of an input, or a tensor that a
   /// later node writes into and returns.
   Id value_from_outside(int32_t dtype, std::span<const DimSpec> dims);
   Id value_bound(Id tensor);

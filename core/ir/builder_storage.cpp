@@ -1,4 +1,4 @@
-// Statements of a file beside the program: the storage of tensors, and metadata.
+// Data of a file besides the program: the storage of tensors, and metadata.
 #include <tmeter/abi/dtype.h>
 #include <tmeter/abi/metadata.h>
 

@@ -29,7 +29,7 @@ CallIndex::CallIndex(const Graph& graph) : graph_(graph) {
   for (const auto* output : graph.outputs()) note_use(*output, nullptr);
 }
 
-/// A call comes after the one that makes it, so one pass back and one forth suffice.
+/// A call comes after its caller, so one backward and one forward pass suffice.
 void CallIndex::number_calls() {
   const auto& calls = graph_.calls();
   std::vector<size_t> size(calls.size(), 1), next(calls.size());

@@ -37,7 +37,7 @@ class CallIndex {
   const Graph& graph_;
   // By index of a call: the pre-order range [first, end) of the calls inside it.
   std::vector<size_t> first_, end_;
-  std::vector<std::vector<const Node*>> nodes_;  // by that number: of the call itself
+  std::vector<std::vector<const Node*>> nodes_;  // by position in pre-order: index of the call
   // The innermost call around a value's producer and its users; null if there is none.
   std::unordered_map<const Value*, const ModuleCall*> reach_;
 

@@ -165,7 +165,7 @@ bool Expressions::is_divisibility(ExprId id) const {
 
 int64_t Expressions::value(ExprId id) const {
   if (const auto found = values_[id - 1]) return *found;
-  // The innermost one without a value says why.
+  // The innermost expression without a value has the reason.
   for (bool is_innermost = false; !is_innermost;) {
     is_innermost = true;
     for (const auto operand : operands(items_[id - 1])) {

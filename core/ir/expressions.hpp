@@ -16,9 +16,9 @@ struct Symbol {
   std::string_view name;
   int64_t min = 0, max = 0;
   int64_t value = 0;
-  // A dim of an input that is just this symbol, "input_ids.0", or an input that is a number.
+  // A dim of an input that equals this symbol, "input_ids.0", or an input that is a number.
   std::string_view place = {};
-  bool given = false;  // the value is the user's
+  bool given = false;  // the user gave the value
 
   /// The smallest value that the model takes. torch.export tells 0 and 1 apart while it records, so
   /// it writes 2 for a size without a lower bound; an exported program checks only bounds above 2
@@ -33,7 +33,7 @@ class Expressions {
  public:
   ExprId add_int(int64_t value);
   ExprId add_symbol(size_t symbol);
-  /// An expression known by its text and its value alone, as a saved report has it: no symbol
+  /// An expression of a saved report, of which only text and value are known: no symbol
   /// changes it.
   ExprId add_text(std::string text, int64_t value);
   /// `op` is a TMETER_EXPR_…; throws Error(kModel) for unknown operators, operands or counts.
@@ -45,7 +45,7 @@ class Expressions {
   std::optional<size_t> symbol_of(ExprId id) const;
   /// Indices of all symbols in it, ascending.
   std::vector<size_t> symbols_in(ExprId id) const;
-  /// Whether it says that one expression is divisible by another: a % b == 0.
+  /// Whether it states that one expression is divisible by another: a % b == 0.
   bool is_divisibility(ExprId id) const;
 
   /// Evaluates all for the symbols' values.
@@ -53,7 +53,7 @@ class Expressions {
   /// Renders all; then `text` may be called from any thread.
   void render(const std::vector<Symbol>& symbols);
 
-  /// None on overflow or division by zero in it.
+  /// No value on overflow or division by zero.
   std::optional<int64_t> find_value(ExprId id) const { return values_[id - 1]; }
   /// Throws Error(kModel) instead.
   int64_t value(ExprId id) const;

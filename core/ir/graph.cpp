@@ -142,7 +142,8 @@ void Graph::bind(const std::vector<std::pair<std::string, int64_t>>& bindings) {
 
 namespace {
 
-/// Calls `found` with every symbol that is a whole dim of `v`, or the number `v`, and its place.
+/// Calls `found` with every symbol that is a whole dim of `v`, or the number `v`, and with its
+/// place.
 template <class Found>
 void for_each_place(const Value& v, const std::string& place, const Expressions& expressions,
                     const Found& found) {

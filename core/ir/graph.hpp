@@ -1,8 +1,8 @@
-// The graph: what loaders produce (through GraphBuilder) and everything else reads.
+// The graph: loaders produce it (through GraphBuilder), and everything else reads it.
 //
-// A recording: operators in execution order, control flow resolved. All things live in the graph
-// (stable addresses) and are read-only once built, but for `bind`, which re-evaluates the sizes of
-// models with dynamic shapes. Reading is safe from any thread.
+// A recording: operators in execution order, control flow resolved. All objects live in the graph
+// (stable addresses) and are read-only once built, except for `bind`, which re-evaluates the sizes
+// of models with dynamic shapes. Reading is safe from any thread.
 #pragma once
 #include <tmeter/abi/base.h>
 
@@ -43,7 +43,7 @@ struct Value {
   std::span<ExprId> dim_exprs;               // tensors with symbolic dims, else empty
   const Expressions* expressions = nullptr;  // of the graph, when dim_exprs is not empty
   int64_t i = 0;                             // int, bool, dtype
-  double f = 0;             // float; of a list, how many values it shows, lists inside it included
+  double f = 0;             // float; for a list, the number of its values, inner lists included
   std::string_view text;    // text, other
   std::span<Value*> items;  // list
   const Tensor* tensor = nullptr;
@@ -58,7 +58,7 @@ struct Arg {
 struct Node {
   size_t index = 0;
   std::string_view op, overload, location;
-  std::string_view name;  // what the file calls it; mostly empty
+  std::string_view name;  // its name in the file; mostly empty
   std::span<Arg> args;
   std::span<Value*> results;
   ModuleCall* call = nullptr;
@@ -137,11 +137,11 @@ struct Input {
 
 /// A condition on sizes under which the program was recorded.
 struct Condition {
-  ExprId expr = 0;        // not 0 where it holds
-  std::string_view text;  // as the file has it; empty: the expression says it
+  ExprId expr = 0;        // not 0: the condition holds
+  std::string_view text;  // the file's text; empty: use the expression
 };
 
-/// Ownership as columns of indices, for passes over the whole graph once for each metric. Nodes,
+/// Ownership as columns of indices, for the passes over the whole graph for each metric. Nodes,
 /// calls and modules themselves would be fetched from memory each time.
 struct OwnershipColumns {
   static constexpr uint32_t kNone = ~uint32_t{0};
@@ -150,7 +150,7 @@ struct OwnershipColumns {
   std::vector<uint32_t> parent_of_module;                // kNone: the root
   std::vector<uint32_t> containers;                      // modules that are never called
   std::vector<uint32_t> owner_of_tensor, canonical_of_tensor;
-  std::vector<uint32_t> tensors;  // by their canonical ones, in their order
+  std::vector<uint32_t> tensors;  // by canonical tensor, in order
 };
 
 class Graph {
@@ -171,7 +171,7 @@ class Graph {
   const std::vector<Symbol>& symbols() const { return symbols_; }
   const Expressions& expressions() const { return expressions_; }
   const std::vector<Condition>& conditions() const { return conditions_; }
-  /// Whether it holds for the present sizes.
+  /// Whether the condition holds for the present sizes.
   bool holds(const Condition& c) const { return expressions_.find_value(c.expr).value_or(0) != 0; }
   /// The first operator that refuses the present sizes of its arguments (size_demands.hpp); null if
   /// none does.
@@ -181,15 +181,15 @@ class Graph {
   const OwnershipColumns& ownership() const { return ownership_; }
   /// Nodes, inputs and outputs of a call; lives as long as the graph.
   const CallContents& contents(const ModuleCall& call) const;
-  /// Whether the address is that of a node or tensor here. Does not dereference foreign addresses,
-  /// so it is safe for handles from a plugin.
+  /// Whether the address is that of a node or tensor of this graph. Does not dereference foreign
+  /// addresses, so it is safe for handles from a plugin.
   bool has(const Node* node) const { return is_in(nodes_, node); }
   bool has(const Tensor* tensor) const { return is_in(tensors_, tensor); }
   /// True when other dims are requested for an input: see propagator.h of the SDK.
   bool wants_other_inputs() const;
 
-  /// Index of a symbol by its name ("s77") or its place ("input_ids.0"); throws Error(kUsage)
-  /// listing the symbols there are.
+  /// Index of a symbol by its name ("s77") or its place ("input_ids.0"). Throws Error(kUsage)
+  /// listing the existing symbols.
   size_t find_symbol(std::string_view name) const;
   /// Throws Error(kUsage) beginning with `option` ("--bind") unless the model takes the value.
   void require_in_range(size_t symbol, int64_t value, std::string_view option) const;

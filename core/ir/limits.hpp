@@ -5,7 +5,7 @@
 
 namespace tmeter::core::limits {
 
-// Each takes at least a hundred bytes of memory, even if it takes fewer in the file.
+// Each takes at least a hundred bytes of memory, even if it is shorter in the file.
 inline constexpr size_t kNodes = 5'000'000;
 inline constexpr size_t kValues = 20'000'000;
 inline constexpr size_t kModules = 2'000'000;

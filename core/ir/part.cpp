@@ -46,7 +46,7 @@ class PartMaker {
     const auto part = whole_.property("part");
     builder_.property("part", (part.empty() ? "" : std::string(part) + ", ") + "module " +
                                   std::string(root_.path));
-    builder_.property("name", "");  // the file names the whole
+    builder_.property("name", "");  // the file's name describes the whole model
     builder_.take_sizes_of(whole_);
     modules();
     calls();
@@ -103,7 +103,7 @@ class PartMaker {
     }
   }
 
-  /// Tensors that nodes of the part make are known before they are used; others are from outside.
+  /// Tensors made by nodes of the part are known before their use; all others are from outside.
   PartId value(const Value& v) {
     const auto known = made_.find(&v);
     if (known != made_.end()) return known->second;
@@ -164,7 +164,7 @@ class PartMaker {
     }
   }
 
-  /// Named by the input of the model that it is, or by the module that makes it.
+  /// Names an input of the part after the model's input, or after the module that makes it.
   void input(const Value& v, PartId id) {
     std::string name;
     for (const auto& i : whole_.inputs())

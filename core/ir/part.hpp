@@ -1,4 +1,4 @@
-// One module of a graph as a graph of its own: what --root shows.
+// One module of a graph as a separate graph: the subject of --root.
 #pragma once
 #include <memory>
 #include <string_view>
@@ -8,13 +8,13 @@
 
 namespace tmeter::core {
 
-/// The graph of a module, and which rows of the whole its rows are.
+/// The graph of a module, and the rows of the whole to which its rows belong.
 struct GraphPart {
   std::unique_ptr<Graph> graph;
   std::vector<size_t> modules, calls, nodes, tensors;  // by index in the part: index in the whole
 };
 
-/// The module of a path ("layer1.0", also ".layer1.0") or, where no module has that path, of an id
+/// The module of a path ("layer1.0", also ".layer1.0") or, if no module has that path, of an id
 /// ("5.1"; "0" is the root). Throws Error(kUsage) naming the nearest path.
 const Module& find_module(const Graph& graph, std::string_view path_or_id);
 

@@ -14,7 +14,7 @@ using Dims = std::span<const int64_t>;
 
 bool is_tensor(const Value& v) { return v.kind == TMETER_VALUE_TENSOR; }
 
-/// The dims of the argument at `position`; none where it is not a tensor.
+/// The dims of the argument at `position`; nothing if it is not a tensor.
 Dims argument(const Node& n, size_t position) {
   const bool found = position < n.args.size() && is_tensor(*n.args[position].value);
   return found ? Dims(n.args[position].value->dims) : Dims();
@@ -43,7 +43,7 @@ bool broadcasts_to_result(const Node& n) {
   });
 }
 
-/// The product of the matrices at `left` and the argument behind it, with any dims in front.
+/// A product of the matrices at `left` and the next argument, with any leading dims.
 bool multiplies_at(const Node& n, size_t left) {
   const auto a = argument(n, left), b = argument(n, left + 1);
   if (a.empty() || b.empty()) return true;
@@ -53,7 +53,7 @@ bool multiplies_at(const Node& n, size_t left) {
 bool multiplies(const Node& n) { return multiplies_at(n, 0); }
 bool adds_product(const Node& n) { return multiplies_at(n, 1); }
 
-/// A batch of products: without broadcasting.
+/// A batch of products, without broadcasting.
 bool multiplies_batch(const Node& n) {
   const auto a = argument(n, 0), b = argument(n, 1);
   return multiplies(n) && (a.empty() || b.empty() || a.front() == b.front());

@@ -1,4 +1,5 @@
-// Merges saved reports: of the shards of one checkpoint, or into an index of many models.
+// Merges saved reports: those of a checkpoint's shards into one, or those of many models into an
+// index.
 #pragma once
 #include <set>
 #include <string>
@@ -20,13 +21,13 @@ struct Part {
 /// The report of a checkpoint from those of its shards, in any order.
 ///
 /// Every tensor is in one shard, so its values are copied. Values of modules and the model are
-/// rolled up again over all tensors, by their metric's aggregation, in the order in which the loader
-/// of the whole checkpoint would list them. Sums, counts, minima and maxima equal
-/// a run over the whole; means and moments differ in the last digits. Values that cannot be merged
-/// (quantiles, a quantization plan) are unavailable, and the finding "merged" names them.
+/// rolled up again over all tensors, by their metric's aggregation, in the order in which the
+/// loader of the whole checkpoint would list them. Sums, counts, minima and maxima equal a run over
+/// the whole; means and moments differ in the last digits. Values that cannot be merged (quantiles,
+/// a quantization plan) are unavailable, and the finding "merged" names them.
 ///
-/// Throws Error(kModel): a report of a model with operators, a tensor in two shards, a shard that
-/// is missing by the numbers in the files' names, shards analysed in different ways.
+/// Throws Error(kModel) for a report of a model with operators, a tensor in two shards, a shard
+/// that is missing by the numbers in the files' names, shards analysed in different ways.
 SavedReport merge_shards(std::vector<Part> parts);
 
 /// One row per model: a report whose modules are the models, with their totals. Reports are added

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxModels = 1'000'000;
 
-/// "resnet50" of "reports/resnet50.json": the name a user gave the report.
+/// "resnet50" for "reports/resnet50.json": the user's name of the report.
 std::string name_of(const std::string& path) {
   auto name = path.substr(path.rfind('/') + 1);
   for (const std::string_view end : {".json", ".tmeter"})
@@ -82,7 +82,7 @@ size_t ModelIndex::column_for(const Column& column, const std::string& path) {
   for (auto& cells : added.cells) cells.clear();
   added.axis = TMETER_AXIS_MODULE;
   added.flags &= ~(uint32_t{TMETER_METRIC_COVERAGE} | TMETER_METRIC_TENSORS);
-  if (added.provenance == TMETER_PROVENANCE_UNAVAILABLE) {  // so it was of that model
+  if (added.provenance == TMETER_PROVENANCE_UNAVAILABLE) {  // the status of that model
     added.provenance = TMETER_PROVENANCE_COMPUTED;
     added.provenance_text.clear();
   }

@@ -63,7 +63,7 @@ class Merge {
     }
   }
 
-  /// Drops values of operators, calls or the model: a shard's value of these is not one of the
+  /// Drops values of operators, calls or the model: a shard's value is not one of the
   /// whole, and files of weights alone lack them.
   void take_total(Column& c) {
     bool figure = false, any = false;
@@ -117,7 +117,7 @@ class Merge {
   }
   static bool is_of_tensor(const tmeter_target& t) { return t.axis == TMETER_AXIS_TENSOR; }
 
-  /// Findings of shards that say the same become one. A finding with changes stays apart: it states
+  /// Combines equal findings of shards. A finding with changes stays separate, because it states
   /// the savings of its own shard.
   void take_remarks(size_t p) {
     auto& from = parts_[p].saved.report;
@@ -158,7 +158,7 @@ class Merge {
     }
   }
 
-  /// The files that share a finding or a warning: the name of one, the count of several.
+  /// The files with a finding or a warning: the name of one, the count of several.
   struct Files {
     std::string first, last;
     size_t count = 0;

@@ -27,7 +27,7 @@ void require_weights(const Part& part) {
 
 std::string quoted(std::string_view text) { return "'" + printable(text) + "'"; }
 
-/// Why values of the two cannot share a column; nothing if they can.
+/// The reason why values of the two cannot share a column; empty: they can.
 std::string difference(const Part& a, const Part& b) {
   const auto& theirs = b.saved.report.results;
   for (const auto& c : a.saved.report.results.columns) {
@@ -177,7 +177,7 @@ void add_tensor(GraphBuilder& builder, const Tensor& t, GraphBuilder::Id owner) 
   builder.tensor(spec);
 }
 
-/// The value that all reports share; empty where they differ.
+/// The common value of all reports; empty: they differ.
 std::string common_property(const std::vector<Part>& parts, std::string_view key) {
   std::string text(parts.front().saved.graph->property(key));
   for (const auto& p : parts)

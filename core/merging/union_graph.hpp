@@ -13,8 +13,8 @@ namespace tmeter::core {
 /// same metrics by the same conventions and options, and no shard is missing by their names.
 void require_agreement(const std::vector<Part>& parts);
 
-/// "model.safetensors" of "model-00001-of-00005.safetensors"; `number` and `of` are set. Empty when
-/// it is no such name.
+/// "model.safetensors" of "model-00001-of-00005.safetensors"; `number` and `of` are set. Empty:
+/// another name.
 std::string unnumbered(const std::string& file, size_t& number, size_t& of);
 
 /// The origin of a tensor of the whole.
@@ -25,8 +25,8 @@ struct Origin {
 struct UnionGraph {
   std::unique_ptr<Graph> graph;
   std::vector<Origin> origins;               // by tensor of the whole
-  std::vector<std::vector<size_t>> tensors;  // by part and tensor there: the one of the whole
-  std::vector<std::vector<size_t>> modules;  // by part and module there: the one of the whole
+  std::vector<std::vector<size_t>> tensors;  // by part and its tensor: the tensor of the whole
+  std::vector<std::vector<size_t>> modules;  // by part and its module: the module of the whole
 };
 
 /// Modules and tensors in the order in which the loader of the whole shows them. Throws

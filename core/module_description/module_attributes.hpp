@@ -1,5 +1,5 @@
-// Attributes of one module, for module_text.cpp: its tensors, the arguments of its operators, its
-// TorchScript attributes. Also values as Python writes them.
+// Attributes of one module for module_text.cpp: its tensors, the arguments of its operators, its
+// TorchScript attributes. Also formats values like Python.
 #pragma once
 #include <optional>
 #include <span>

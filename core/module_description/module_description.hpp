@@ -1,4 +1,4 @@
-// Descriptions of modules beside values of metrics; computed when a writer first needs them.
+// Descriptions of modules besides values of metrics; computed when a writer first needs them.
 #pragma once
 #include <array>
 #include <string>
@@ -17,11 +17,11 @@ struct Repeat {
 };
 
 /// One entry per module, by index. Modules are identical when text (`module_texts`), tensors (name,
-/// shape, type) and everything inside are. Of the windows that could begin at a place the one that
-/// covers most siblings is taken, of those the shortest.
+/// shape, type) and everything inside are equal. Of the windows that could begin at a place, the
+/// one that covers most siblings is taken, and of equal ones the shortest.
 std::vector<Repeat> find_repeats(const Graph& graph, const std::vector<std::string>& texts);
 
-/// The texts of a module, by the key that writers use: how PyTorch prints it; the kernel size of
+/// The texts of a module by the writers' key: PyTorch's text of it; the kernel size of
 /// convolutions and poolings; the sizes of its first input and its result in its first call.
 inline constexpr std::array<std::string_view, 4> kModuleTexts{"text", "kernel_size", "input_size",
                                                               "output_size"};

@@ -15,12 +15,12 @@
 namespace tmeter::core {
 namespace {
 
-using Text = std::optional<std::string>;  // empty: some value is unknown
+using Text = std::optional<std::string>;  // empty: a value is unknown
 
 /// Substrings of the names of operators with a kernel.
 constexpr std::array kConvolutions{"conv", "_convolution"}, kPoolings{"max_pool", "avg_pool"};
 
-/// How a type is written: a recipe reads the attributes; `detail` is its parameter.
+/// The notation of a type: a recipe reads the attributes; `detail` is its parameter.
 struct Recipe {
   std::string_view type;
   Text (*write)(const ModuleAttributes&, std::string_view detail);
@@ -33,7 +33,7 @@ bool all(const std::vector<int64_t>& items, int64_t value) {
   return std::all_of(items.begin(), items.end(), [=](int64_t i) { return i == value; });
 }
 
-/// 3 when all are 3, else (3, 5).
+/// "3" if all are 3, else "(3, 5)".
 std::string compact(const std::vector<int64_t>& items) {
   return !items.empty() && all(items, items[0]) ? std::to_string(items[0]) : python_tuple(items);
 }
@@ -134,7 +134,7 @@ Text embedding(const ModuleAttributes& m, std::string_view) {
          (padding >= 0 ? ", padding_idx=" + std::to_string(padding) : "");
 }
 
-/// A type without arguments, or "inplace" if the operator changes its argument.
+/// A type without arguments, or with "inplace" if the operator changes its argument.
 Text plain(const ModuleAttributes& m, std::string_view op) {
   const auto* node = op.empty() ? nullptr : m.node(op);
   return node && node->op.ends_with('_') ? "inplace=True" : "";
@@ -274,7 +274,8 @@ class Recipes {
   }
 
  private:
-  std::unordered_map<const char*, std::vector<const Recipe*>> known_;  // by where the type stands
+  std::unordered_map<const char*, std::vector<const Recipe*>>
+      known_;  // by address of the type's text
 };
 
 using Nodes = std::span<const Node* const>;
@@ -306,7 +307,7 @@ std::string kernel_size_of(const ModuleAttributes& m) {
   return kernel.empty() ? std::string() : shape_text(kernel);
 }
 
-/// The operators that each module itself runs, one module behind the other.
+/// The operators that each module itself runs, module by module.
 class NodesOfModules {
  public:
   explicit NodesOfModules(const Graph& graph) : begins_(graph.modules().size() + 1) {
@@ -345,7 +346,7 @@ class WithKernel {
     }
     return it->second;
   }
-  std::unordered_map<const char*, bool> known_;  // by where the name stands
+  std::unordered_map<const char*, bool> known_;  // by address of the name's text
 };
 
 }  // namespace

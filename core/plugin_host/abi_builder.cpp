@@ -1,4 +1,4 @@
-// tmeter.host.builder/1: the C door to core/ir's GraphBuilder.
+// tmeter.host.builder/1: the C interface of core/ir's GraphBuilder.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -26,7 +26,7 @@ tmeter_status status_of(const Error& e) {
   return e.kind() == ErrorKind::kModel ? TMETER_BAD_MODEL : TMETER_INTERNAL;
 }
 
-/// The first error stays with the builder: later calls return it again. Its text goes to the call
+/// The builder keeps its first error: later calls return it again. Its text goes to the call
 /// that builds.
 template <class F>
 tmeter_status perform(tmeter_builder* b, F f) {
@@ -60,7 +60,7 @@ tmeter_status make(tmeter_builder* b, tmeter_id* out, F f) {
 /// The longest array of ids in one call; a longer one cannot hold ids that exist.
 constexpr size_t kMaxItems = limits::kValues;
 
-/// Too many items are the model's fault, not the plugin's.
+/// Too many items are blamed on the model, not on the plugin.
 template <class T>
 std::span<T> pushed(T* theirs, size_t count, size_t most, const char* what) {
   return items_of(theirs, count, most, what, ErrorKind::kModel);
@@ -89,7 +89,7 @@ bool is_in_file(int64_t offset, int64_t bytes, const MappedFile& file) {
                                  file.bytes().size());
 }
 
-/// An encoded tensor and its parts: each inside its file. Decoders rely on no more.
+/// Checks that an encoded tensor and its parts are inside their files. Decoders rely on no more.
 void check_encoded_place(const TensorSpec& s, const MappedFile& model) {
   const auto what = "tensor '" + printable(s.name) + "'";
   if (!is_in_file(s.file_offset, s.storage_bytes, s.file ? *s.file : model))
@@ -118,7 +118,7 @@ void require_own_source(const tmeter_builder* b, const tmeter_source* source) {
     throw Error(ErrorKind::kPlugin, "a tensor names a source that is not of this model");
 }
 
-/// Where a tensor without a source lies: nothing for the model file itself.
+/// The file of a tensor without a source; null: the model file itself.
 const MappedFile* file_of(const tmeter_builder* b, const tmeter_source* source) {
   if (source) return &source->file;
   return b->part ? &b->part->file->file : nullptr;
@@ -126,19 +126,19 @@ const MappedFile* file_of(const tmeter_builder* b, const tmeter_source* source) 
 
 bool is_module_of_folder(const tmeter_builder* b) { return b->part && b->part->module != 0; }
 
-/// A part's root is the module that the folder's loader has pushed for it.
+/// The root of a part is the module that the folder's loader has pushed for it.
 tmeter_id root_of_part(tmeter_builder* b, std::string_view type) {
   if (!type.empty()) b->builder.module_type(b->part->module, type);
   return b->part->module;
 }
 
-/// A name of a part of a folder, with its module in front.
+/// A name in a part of a folder, with its module in front.
 std::string_view in_part(const tmeter_builder* b, tmeter_str name, std::string& room) {
   if (!is_module_of_folder(b) || name.len == 0) return view(name);
   return room = b->part->path + "." + std::string(view(name));
 }
 
-/// How the tensor is stored; nothing for one whose elements are stored one by one.
+/// The encoding of the tensor; null: its elements are stored one by one.
 std::optional<EncodingSpec> encoding_of(const tmeter_builder* b, const tmeter_tensor_desc& d) {
   if (!TMETER_HAS(&d, tmeter_tensor_desc, stored_dtype) || d.encoding.len == 0) return std::nullopt;
   EncodingSpec e{view(d.encoding), view(d.encoding_parameters),
@@ -177,7 +177,7 @@ tmeter_status add_metadata(tmeter_builder* b, const tmeter_metadata* theirs) {
         s.floats = values(m.floats);
         break;
       default:
-        return;  // of a later minor version
+        return;  // a member of a later minor version
     }
     if (!is_module_of_folder(b)) g.metadata(s);
   });

@@ -14,7 +14,7 @@
 namespace tmeter::core {
 namespace {
 
-/// Element i of any list of objects or pointers as a handle; null when out of range.
+/// Element i of a list of objects or pointers as a handle; null: out of range.
 template <class List>
 auto element(const List& list, size_t i) {
   if constexpr (std::is_pointer_v<typename List::value_type>) {
@@ -52,7 +52,7 @@ tmeter_str dim_text(const tmeter_value* v, size_t i) {
 
 tmeter_i64_span span_to_abi(std::span<const int64_t> s) { return {s.data(), s.size()}; }
 
-/// Notes that the function shows more than an operator's signature.
+/// Notes that the function reveals more than an operator's signature.
 template <class T>
 T beyond(T shown) {
   SignatureEscape::note();

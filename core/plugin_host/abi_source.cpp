@@ -1,4 +1,4 @@
-// tmeter.host.source/1 and tmeter.host.request/1: the file and the wishes a loader sees.
+// tmeter.host.source/1 and tmeter.host.request/1: the file and the request that a loader receives.
 #include <algorithm>
 #include <filesystem>
 

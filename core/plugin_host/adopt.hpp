@@ -1,8 +1,8 @@
-// Structs that grow, across the border (docs/abi.md): the other side's may be shorter than ours (it
+// Structs that grow across the border (docs/abi.md): the other side's may be shorter than ours (it
 // is older) or longer (it is newer). Inside the host every struct is whole.
 //
-// `least` is the struct's size in the minor it came with, TMETER_SIZE_1_0(type): every plugin has
-// it.
+// `least` is the struct's size in its first minor version, TMETER_SIZE_1_0(type): every plugin has
+// at least that.
 #pragma once
 #include <tmeter/abi/sizes.h>
 #include <tmeter/abi/tmeter.h>
@@ -39,14 +39,15 @@ T adopted(const T* theirs, size_t least, const std::string& what) {
   return ours;
 }
 
-/// Array of a plugin, `count` items of it. Throws Error(kPlugin) when it is null although there are some,
+/// A plugin's array of `count` items. Throws Error(kPlugin) if it is null and `count` is not 0,
 /// Error(`too_many`) for more than `most`: both before anything is read. `what` names it.
 template <class T>
 std::span<T> items_of(T* theirs, size_t count, size_t most, const char* what,
                       ErrorKind too_many = ErrorKind::kPlugin) {
   if (count == 0) return {};
   if (!theirs) {
-    throw Error(ErrorKind::kPlugin, std::string("it gives no ") + what + ", although it says that there are " +
+    throw Error(ErrorKind::kPlugin, std::string("it gives no ") + what +
+                                        ", although it says that there are " +
                                         std::to_string(count));
   }
   if (count > most) {
@@ -56,16 +57,15 @@ std::span<T> items_of(T* theirs, size_t count, size_t most, const char* what,
   return {theirs, count};
 }
 
-/// For frozen structs, which lie in arrays: throws Error(kPlugin) as `adopted` does.
+/// For frozen structs, which form arrays. Throws Error(kPlugin) like `adopted`.
 template <class T>
 void require_unreserved(std::span<const T> theirs, const char* what) {
   for (const auto& item : theirs) {
-    if (item.reserved != 0)
-      throw Error(ErrorKind::kPlugin, std::string(what) + kReservedSet);
+    if (item.reserved != 0) throw Error(ErrorKind::kPlugin, std::string(what) + kReservedSet);
   }
 }
 
-/// Fills a plugin's struct as far as it reaches; its struct_size tells how far that is.
+/// Fills a plugin's struct up to its struct_size.
 template <class T>
 tmeter_status hand_over(T ours, T* theirs, size_t least) {
   if (theirs->struct_size < least) return TMETER_INVALID_ARGUMENT;

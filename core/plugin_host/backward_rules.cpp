@@ -18,7 +18,7 @@ struct FoundBackwardRule {
   const tmeter_backward_rule* rule = nullptr;
 };
 
-/// Throws Error(kPlugin) when two plugins have one.
+/// Throws Error(kPlugin) if two plugins have a rule for it.
 FoundBackwardRule backward_rule_for(const Registry& registry, std::string_view op) {
   FoundBackwardRule found;
   for (const auto& p : registry.plugins()) {

@@ -17,11 +17,11 @@ struct tmeter_builder {
   const tmeter::core::FolderPart* part = nullptr;
   bool of_rule = false;   // impossible values are a shape rule's fault, not the model's
   std::string refusal{};  // why a rule refused its arguments
-  /// The first error. Nothing is built after it, because an incomplete graph would be another
-  /// model's.
+  /// The first error. Nothing is built after it, because an incomplete graph would describe another
+  /// model.
   std::optional<tmeter::core::Error> refused{};
   tmeter::core::BuilderRegistration registration{this};
-  size_t pushes = 0;  // so far
+  size_t pushes = 0;  // number of pushes so far
   /// The graph whose modules and tensors the builder starts with, copied at the first push; null:
   /// none, or already copied.
   const tmeter::core::Graph* frame = nullptr;

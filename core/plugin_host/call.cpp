@@ -13,7 +13,7 @@ void CallLog::add(int32_t level, std::string_view plugin, std::string_view said)
   if (level >= TMETER_LOG_WARNING) return warn(plugin, visible(said, said::kTextBytes));
   const bool shown = level == TMETER_LOG_INFO ? verbosity_ >= 1 : verbosity_ >= 2;
   if (!shown || !sink_) return;
-  // The host's own messages have its name in front of them anyway.
+  // The host's own messages begin with its name anyway.
   const auto whose = plugin == "tmeter" ? std::string() : std::string(plugin) + ": ";
   sink_->message(whose + visible(said, said::kTextBytes));
 }

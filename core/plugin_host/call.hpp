@@ -51,13 +51,13 @@ class ResultsAccess {
   virtual void emit(tmeter_number value) = 0;
   virtual void emit_at(std::string_view metric, int32_t axis, size_t index, tmeter_number value,
                        std::string_view plugin) = 0;
-  /// False when no loaded plugin has the metric.
+  /// False if no loaded plugin has the metric.
   virtual bool read(std::string_view metric, int32_t axis, size_t index, tmeter_number& out) = 0;
   virtual void set_convention(std::string_view metric, std::string_view text,
                               std::string_view plugin) = 0;
   virtual void set_provenance(std::string_view metric, int32_t provenance, std::string_view text,
                               std::string_view plugin) = 0;
-  /// The class a plugin gives the node's operator; empty when none does.
+  /// The class that a plugin gives to the node's operator; empty: none does.
   virtual std::string_view op_class(const Node& node) = 0;
   virtual void add_finding(const tmeter_finding& finding, std::string_view plugin) = 0;
   virtual void add_distribution(const tmeter_distribution& d, std::string_view plugin) = 0;
@@ -66,7 +66,7 @@ class ResultsAccess {
   virtual tmeter_status try_figure(const Trial& trial, tmeter_number& out) = 0;
 };
 
-/// Messages of plugins at work. Equal warnings are kept once and become part of the report.
+/// Messages of running plugins. Equal warnings are kept once and become part of the report.
 /// Used from any thread; call `warnings` after the work has ended.
 class CallLog {
  public:
@@ -109,9 +109,9 @@ namespace tmeter::core {
 /// inside itself; the inner call leaves the memory and the error text of the outer one unchanged.
 struct CallFrame {
   std::string error;
-  std::exception_ptr defect;  // of the host or another plugin; the callback cannot swallow it
+  std::exception_ptr defect;  // fault of the host or another plugin, which the callback cannot hide
   std::vector<std::unique_ptr<char[]>> scratch;
-  ElementBuffer elements;  // of tensor_data.h's view
+  ElementBuffer elements;  // buffer of tensor_data.h's view
   /// Open builders for shape rules, and the addresses of recently returned ones (shape_rules.cpp).
   std::unordered_map<const tmeter_builder*, std::shared_ptr<tmeter_builder>> rule_builders;
   std::vector<const tmeter_builder*> ended_builders;
@@ -123,15 +123,15 @@ struct CallFrame {
 struct tmeter_call {
   std::string plugin_id;
   const tmeter::core::ResolvedOptions* options = nullptr;
-  const std::vector<tmeter::core::GivenOption>* given = nullptr;  // options of tables
+  const std::vector<tmeter::core::GivenOption>* given = nullptr;  // options in tables
   tmeter::core::RunContext run;
-  tmeter::core::Registry* registry = nullptr;  // whose plugins have shape rules, once open
+  tmeter::core::Registry* registry = nullptr;  // the plugins with shape rules, once open
   tmeter::core::CallFrame frame;
-  int depth = 0;                                      // callbacks inside each other
-  const tmeter::core::MappedFile* reading = nullptr;  // by a loader at work
-  uint32_t asked = 0;                                 // whether the user wants to stop
+  int depth = 0;                                      // nested callbacks
+  const tmeter::core::MappedFile* reading = nullptr;  // read by the running loader
+  uint32_t asked = 0;                                 // whether the user has pressed Ctrl-C
   bool keeps_threads = false;  // may leave threads running, such as LibTorch's pool
-  pthread_t thread{};          // of the callback at work
+  pthread_t thread{};          // thread of the running callback
   bool misused = false;        // on another thread, or after its callback; set from any thread
   tmeter::core::LiveMark mark{};
 };
@@ -226,9 +226,9 @@ class Watch {
   std::optional<ProcessStateSnapshot> state_;
 };
 
-/// Runs `f` (a call into the plugin) and returns its status: OK or UNSUPPORTED. Scratch memory ends
-/// with it. Throws PluginError, or Error where the plugin says that the model or the user's options
-/// are to blame.
+/// Runs `f` (a call into the plugin) and returns its status: OK or UNSUPPORTED. Scratch memory is
+/// freed afterwards. Throws PluginError, or Error if the plugin reports that the model or the
+/// user's options are to blame.
 template <class F>
 tmeter_status invoke(tmeter_call& call, std::string_view doing, F&& f) {
   const FrameScope frame(call);

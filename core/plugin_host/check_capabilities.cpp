@@ -41,7 +41,7 @@ class Check {
   void only_one(std::string_view what, std::string_view metric = {}, int32_t priority = 0) {
     if (!seen_.insert({what, metric, priority}).second) refuse("occurs twice");
   }
-  /// A word that users type and programs read, there once.
+  /// Checks a unique word that users type and programs read.
   void named(tmeter_str text, std::string_view allowed) {
     name(view(text));
     word(allowed);
@@ -53,7 +53,7 @@ class Check {
     if (name_.find_first_not_of(allowed) != name_.npos)
       refuse("has a name with other characters than " + std::string(allowed));
   }
-  /// What reports and terminals show: one line without control characters.
+  /// Checks a text for reports and terminals: one line without control characters.
   void lines(std::initializer_list<tmeter_str> texts) const {
     for (const auto& text : texts) {
       if (view(text).size() > said::kTextBytes)
@@ -84,7 +84,7 @@ std::string words_of(std::string_view more) {
   return std::string(kLower) + std::string(kDigits) + std::string(more);
 }
 
-/// Notes unknown optional rights. Unknown mandatory rights are refused when the plugin is to run
+/// Notes unknown optional rights. Unknown mandatory rights are refused before the plugin runs
 /// (core/process/sandbox.hpp).
 void note_rights(const PluginInstance& plugin, PluginCapabilities& o) {
   for (const auto& right : split(view(plugin.info().rights), " ")) {
@@ -197,7 +197,7 @@ void check_handlers(const PluginInstance& plugin, const PluginCapabilities& o) {
   }
 }
 
-/// An analysis may only produce metrics of its own plugin: for others the host would wait in vain.
+/// An analysis may only produce metrics of its own plugin; other metrics would never be complete.
 void require_own(const Check& check, const PluginCapabilities& o, tmeter_str produced) {
   if (produced.len > said::kListBytes) check.refuse("produces more than 1 MiB of names");
   std::unordered_set<std::string_view, TextHash> own(o.left_out.begin(), o.left_out.end());

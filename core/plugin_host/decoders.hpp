@@ -13,7 +13,7 @@ namespace tmeter::core {
 
 class Decoders final : public ElementDecoder {
  public:
-  /// Opens the plugins that decode an encoding of the graph; both outlive this. Throws
+  /// Opens the plugins that decode an encoding of the graph; both outlive this object. Throws
   /// Error(kUsage) when two plugins decode the same one.
   Decoders(Registry& registry, const Graph& graph, CallLog& log);
   ~Decoders() override;
@@ -29,7 +29,7 @@ class Decoders final : public ElementDecoder {
   struct Known {
     const Plugin* plugin = nullptr;
     const tmeter_decoder* decoder = nullptr;
-    std::string why;  // no decoder
+    std::string why;  // no plugin decodes it
   };
   /// A requested tensor.
   struct Opened {
@@ -48,7 +48,7 @@ class Decoders final : public ElementDecoder {
   const Graph& graph_;
   CallLog& log_;
   std::map<std::string, Known, std::less<>> known_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::unordered_map<const Tensor*, Opened> opened_;
 };
 

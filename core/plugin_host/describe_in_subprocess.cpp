@@ -77,7 +77,7 @@ Manifest described(const std::string& library, const PinnedLibrary* file, Opened
   Manifest manifest;
   open_guarded(library, opening, true, [&] {
     const auto plugin = start_plugin({library, file, false}, nullptr);
-    plugin->spare_end();  // it ends with this process
+    plugin->spare_end();  // the child ends with this process
     auto offers = read_capabilities(*plugin);
     check_capabilities(*plugin, offers);
     manifest = describe(*plugin, offers);
@@ -107,7 +107,7 @@ Manifest described(const std::string& library, const PinnedLibrary* file, Opened
   _exit(0);
 }
 
-// --- the worker that asks -----------------------------------------------------------------------
+// --- the requesting worker -----------------------------------------------------------------------
 
 /// The process, ended with its owner.
 class Asked {
@@ -182,7 +182,7 @@ class Asked {
     return Descriptor(ends[1]);
   }
 
-  /// Without waiting; the first 64 KiB, which is more than is shown.
+  /// Reads up to 64 KiB without waiting; less is shown.
   void keep_printed() {
     constexpr size_t kMaxPrinted = size_t{64} << 10;
     std::array<char, 4096> piece;

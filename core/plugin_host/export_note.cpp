@@ -8,7 +8,7 @@
 namespace tmeter::core {
 namespace {
 
-/// Where torch puts the extra files of an archive; the second one until 2.7.
+/// Folders of extra files in torch's archives; the second one up to version 2.7.
 constexpr std::array<std::string_view, 2> kEntries{"/extra/tmeter-export",
                                                    "/extra_files/tmeter-export"};
 constexpr size_t kMaxNoteBytes = 64 << 10, kMaxNoteLines = 64, kMaxNoteCharacters = 2'000;

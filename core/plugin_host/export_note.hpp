@@ -1,10 +1,10 @@
-// The note that the Python package leaves in an archive it exports: `extra/tmeter-export`, lines of
+// The note that the Python package adds to an exported archive: `extra/tmeter-export`, lines of
 // a word and a text.
 //
 //   way      how the model was exported, "torch.jit.trace"
 //   assumed  an assumption that the figures rest on
 //
-// The archive may be anybody's: texts are made printable, and long notes are cut.
+// The archive is untrusted: texts are made printable, and long notes are cut.
 #pragma once
 #include "core/archive/zip.hpp"
 #include "core/ir/builder.hpp"

@@ -54,7 +54,7 @@ std::vector<FolderFile> list_folder(const std::string& folder) {
 std::string blobs_of(const std::string& folder) {
   std::error_code failed;
   auto at = fs::canonical(folder, failed);
-  // The folder is a snapshot, or lies in one.
+  // The folder is a snapshot or inside one.
   for (int level = 0; !failed && level <= kMaxDepth; ++level, at = at.parent_path()) {
     if (at.parent_path().filename() != "snapshots") continue;
     const auto blobs = at.parent_path().parent_path() / "blobs";

@@ -18,7 +18,7 @@ struct FolderFile {
 /// 100,000 files.
 std::vector<FolderFile> list_folder(const std::string& folder);
 
-/// Where the links of a Hugging Face cache lead: the folder `blobs` beside that of the snapshots;
+/// The target of links in a Hugging Face cache: the folder `blobs` beside that of the snapshots;
 /// empty for any other folder.
 std::string blobs_of(const std::string& folder);
 

@@ -1,4 +1,4 @@
-// Room for the results of a shape rule that shows when the rule writes beyond it.
+// An array for the results of a shape rule that detects writes beyond its end.
 #pragma once
 #include <tmeter/abi/builder.h>
 
@@ -7,22 +7,22 @@
 
 namespace tmeter::core {
 
-/// Guard words lie on both sides of the array, and a read-only page behind them: a write beyond the array
-/// changes a guard word, or crashes while the rule is at work.
+/// Guard words lie on both sides of the array, and a read-only page behind them: a write beyond the
+/// array changes a guard word, or crashes while the rule runs.
 class GuardedResults {
  public:
-  /// The ids are 0. Throws Error(kPlugin) when there is no memory for as many.
+  /// The ids are 0. Throws Error(kPlugin) if there is not enough memory.
   explicit GuardedResults(size_t count);
   ~GuardedResults();
   GuardedResults(const GuardedResults&) = delete;
   GuardedResults& operator=(const GuardedResults&) = delete;
 
   std::span<tmeter_id> ids() const { return ids_; }
-  /// Whether the marks are as they were.
+  /// Whether the guard words are unchanged.
   bool intact() const;
 
  private:
-  static constexpr size_t kMarks = 64;  // on each side
+  static constexpr size_t kMarks = 64;  // guard words on each side
   std::span<tmeter_id> all() const { return {ids_.data() - kMarks, ids_.size() + 2 * kMarks}; }
 
   std::byte* memory_ = nullptr;

@@ -1,4 +1,4 @@
-// The ABI's opaque handles are the host's own objects; these casts are the only place that says so.
+// The ABI's opaque handles are the host's own objects; only these casts depend on that.
 #pragma once
 #include <tmeter/abi/base.h>
 

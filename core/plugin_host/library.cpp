@@ -28,7 +28,7 @@ namespace {
   throw Error(ErrorKind::kPlugin, "plugin " + path + " " + why);
 }
 
-/// Libraries stay open for the life of the process: any code may refer to theirs.
+/// Libraries stay open for the life of the process, because other code may refer to them.
 std::deque<boost::dll::shared_library>& open_libraries() {
   static auto* libraries = new std::deque<boost::dll::shared_library>();
   return *libraries;
@@ -69,7 +69,7 @@ link_map* map_of(void* handle) {
   return handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? map : nullptr;
 }
 
-/// Opens the libraries that a plugin needs from its own folder ("$ORIGIN") first, because the
+/// First opens the libraries that a plugin needs from its own folder ("$ORIGIN"), because the
 /// plugin is opened by descriptor and "$ORIGIN" would be another folder. While it lives, the
 /// dynamic linker knows them by the names under which they are needed.
 class LibrariesBeside {

@@ -15,14 +15,14 @@ struct PluginLibrary {
   const tmeter_plugin_entry_v1* address;
   tmeter_plugin_entry_v1 entry;
   tmeter_plugin_info info;
-  std::shared_ptr<TextStore> texts;  // what `info` refers to
+  std::shared_ptr<TextStore> texts;  // texts of `info`
 };
 
 /// A library to be opened.
 struct LibraryToOpen {
   std::string path;                     ///< for messages
-  const PinnedLibrary* file = nullptr;  ///< null: one of tmeter's own folder
-  /// A manifest made from this very file says that it is a plugin, so its table of symbols need
+  const PinnedLibrary* file = nullptr;  ///< null: a library of tmeter's own folder
+  /// A manifest made from this file confirms that it is a plugin, so its table of symbols need
   /// not be read before its constructors run.
   bool known = false;
 };

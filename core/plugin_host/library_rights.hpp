@@ -11,12 +11,12 @@ namespace tmeter::core {
 /// this process and machine.
 std::vector<std::string> paths_of_libraries();
 
-/// The folder of the path and, for a link, of its target; only the file where that folder is the
+/// The folder of the path and, for a link, of its target; only the file if that folder is the
 /// root. The kernel follows links along the way.
 void add_folder_of(const std::string& file, std::vector<std::string>& out);
 
-/// The folder of a model file, or a model that is a folder; of a Hugging Face cache, the blobs that
-/// its links lead to, too.
+/// The folder of a model file, or the model's own folder; in a Hugging Face cache also the blobs
+/// that its links lead to.
 void add_model(const std::string& model, std::vector<std::string>& out);
 
 /// The folders of a plugin and of the libraries it is linked to.

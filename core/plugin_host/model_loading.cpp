@@ -16,7 +16,7 @@ namespace tmeter::core {
 namespace {
 
 struct Candidate {
-  bool takes_anything;  // its match fits any file
+  bool takes_anything;  // score of a match that fits any file
   int32_t score;
   Plugin* plugin;
   size_t loader;  // index in the plugin's list
@@ -32,7 +32,7 @@ bool says_nothing(std::string_view condition) {
   return kind.starts_with('!') || what.empty();
 }
 
-/// Such a match comes after all others, regardless of its score: otherwise it would win against the
+/// Such a match comes after all others regardless of its score; otherwise it would outrank the
 /// loader that recognises the file.
 bool takes_anything(const std::string& conditions) {
   const auto all = split(conditions, " ");
@@ -51,7 +51,7 @@ bool begins_with_hex(std::string_view bytes, std::string_view hex) {
   return wanted && bytes.starts_with(*wanted);
 }
 
-/// "OFFSET:HEX": these bytes lie there.
+/// "OFFSET:HEX": whether the file has these bytes there.
 bool has_bytes_at(std::string_view bytes, std::string_view place) {
   const auto colon = place.find(':');
   size_t offset = 0;
@@ -63,7 +63,7 @@ bool has_bytes_at(std::string_view bytes, std::string_view place) {
 }
 
 bool any_file_matches(const tmeter_source& source, std::string_view pattern) {
-  if (source.is_folder() && pattern == "*") return true;  // an empty one, too
+  if (source.is_folder() && pattern == "*") return true;  // also for an empty file
   return std::any_of(source.files().begin(), source.files().end(),
                      [&](const FolderFile& f) { return glob_match(pattern, f.name); });
 }
@@ -73,7 +73,7 @@ bool states_metadata(const Graph* weights, std::string_view space) {
                                 [&](const auto& m) { return m.space == space; });
 }
 
-/// `weights`: the model as read, when its program is to be written down; else null.
+/// `weights`: the loaded model, if its program is to be written; else null.
 bool holds(std::string_view condition, const tmeter_source& source, const Graph* weights) {
   const auto colon = condition.find(':');
   const auto kind = condition.substr(0, colon), what = condition.substr(colon + 1);
@@ -95,7 +95,7 @@ bool all_hold(const std::string& conditions, const tmeter_source& source, const 
                                        [&](const auto& c) { return holds(c, source, weights); });
 }
 
-/// Loaders that want the file or folder; with `weights`, those that write a program down for them.
+/// Loaders that match the file or folder; with `weights`, those that write a program for them.
 std::vector<Candidate> candidates(Registry& registry, const tmeter_source& source,
                                   const Graph* weights = nullptr) {
   std::vector<Candidate> out;
@@ -114,7 +114,7 @@ std::vector<Candidate> candidates(Registry& registry, const tmeter_source& sourc
   return out;
 }
 
-/// Guesses the kind of a file without a loader, so that the message can say what to do.
+/// Guesses the kind of a file without a loader, so that the message can name a remedy.
 struct Look {
   const char* conditions;
   const char* what;
@@ -229,8 +229,8 @@ std::unique_ptr<Graph> finished(tmeter_builder& builder, const Plugin& plugin,
 /// The loader that read the model.
 struct Reader {
   Plugin* plugin = nullptr;
-  bool took_anything = false;  // by a match that fits any file
-  std::string name;            // of the loader
+  bool took_anything = false;  // chosen by a match that fits any file
+  std::string name;            // messages of the loader
 };
 
 /// Warns in the report that no loader recognised the file.
@@ -242,13 +242,13 @@ void tell_of_anything(const Reader& reader, const RunContext& run) {
                    ", which takes any file; no loader recognised this one by its content or name");
 }
 
-/// Tries loaders until one reads the file of `builder` or, without that, of the request.
+/// Tries loaders until one reads the file of `builder` or, without it, of the request.
 Reader try_loaders(Registry& registry, const tmeter_request& request, const RunContext& run,
                    tmeter_builder& builder) {
   const auto& source = *request.source;
   std::string missing;
   if (conditions_hold(kLooks[0].conditions, source))
-    refuse_unknown(source);  // a Git LFS pointer has the name of a model
+    refuse_unknown(source);  // a Git LFS pointer has a model's name
   for (const auto& c : candidates(registry, source)) {
     if (c.plugin->library.empty() || !c.plugin->failure.empty()) {
       if (missing.empty()) missing = not_available(c);

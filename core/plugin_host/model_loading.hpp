@@ -12,16 +12,16 @@ namespace tmeter::core {
 struct LoadedModel {
   std::unique_ptr<Graph> graph;
   Plugin* loader = nullptr;
-  Plugin* propagator = nullptr;  // when the sizes were worked out again for other inputs
+  Plugin* propagator = nullptr;  // if the sizes were computed for other inputs
 };
 
-/// Content decides: the loader with the highest matching score reads the file, and the next one when it
+/// The loader with the highest matching score reads the file, or the next one if it
 /// declines. Throws Error(kModel) when no loader reads the file (with a guess of its kind), or when
 /// reading fails (with the file's name).
 LoadedModel load_model(Registry& registry, const tmeter_request& request, const RunContext& run);
 
-/// An error about the model – it cannot be read or run, or a plugin failed on it – with the file's name
-/// before it, unless it begins with that already.
+/// An error about the model – it cannot be read or run, or a plugin failed on it – with the file's
+/// name in front, unless it begins with it already.
 Error about_model(const Error& e, const std::string& path);
 
 /// Whether all conditions of a match hold (sdk abi/loader.h).

@@ -1,4 +1,4 @@
-// Which plugin a name means. A full id ("com.acme.flops") means exactly that plugin; a short name
+// Resolves names of plugins. A full id ("com.acme.flops") means exactly that plugin; a short name
 // ("flops") must be one plugin's alone.
 #pragma once
 #include <memory>
@@ -15,8 +15,8 @@ using PluginList = std::vector<std::unique_ptr<Plugin>>;
 /// Error(kUsage) when the name is ambiguous, with the candidates and the way out.
 Plugin* find_plugin(const PluginList& plugins, std::string_view name);
 
-/// The plugin that `by` names in its `needs`: of several the one whose id begins as its own does.
-/// Null when no plugin has the name. Throws Error(kUsage) when that leaves several.
+/// The plugin that `by` names in its `needs`: of several, the one whose id has the same start.
+/// Null if no plugin has the name. Throws Error(kUsage) if several are left.
 Plugin* find_needed(const PluginList& plugins, std::string_view need, const Plugin& by);
 
 /// The common start of the ids of plugins that belong together: "com.acme." of "com.acme.flops"; an

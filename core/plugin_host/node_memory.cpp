@@ -23,7 +23,8 @@ std::optional<size_t> argument_named(const Node& node, std::string_view name) {
 
 // --- by a schema ---
 
-/// The node's argument for the i-th of the schema: by name, or by place where the file has no names.
+/// The node's argument for the i-th of the schema: by name, or by position if the file has no
+/// names.
 std::optional<size_t> place_of(const Node& node, const Schema& schema, size_t i) {
   const auto named = argument_named(node, schema.arguments[i].name);
   if (named) return named;
@@ -34,8 +35,8 @@ ResultMemory of_argument(int32_t kind, std::optional<size_t> argument) {
   return argument ? ResultMemory{kind, *argument} : ResultMemory{};
 }
 
-/// run_decompositions() turns an operator that changes its arguments into one that returns the changed
-/// arguments behind its own results (behind a none value where it has no result).
+/// run_decompositions() turns an operator that changes its arguments into one that returns the
+/// changed arguments after its own results (after a none value if it has no result).
 ResultMemory of_functionalized(const Node& node, size_t result, const Schema& schema) {
   const bool none = schema.results.empty() && node.results[0]->kind == TMETER_VALUE_NONE;
   size_t left = result - (none ? 1 : schema.results.size());

@@ -13,7 +13,7 @@ struct Node;
 
 struct ResultMemory {
   int32_t kind = TMETER_MEMORY_UNKNOWN;
-  size_t argument = 0;  // of the node
+  size_t argument = 0;  // index in the node
 };
 
 /// `schema`: null when no plugin has one; `given_class`: of work, empty when no plugin says.

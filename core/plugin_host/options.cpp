@@ -31,7 +31,7 @@ std::string range_text(const tmeter_option_desc& d) {
   return out;
 }
 
-/// Why `text` is not a value of this option; empty when it is, and then `out` holds it.
+/// The reason why `text` is not a value of this option; empty: it is, and `out` has it.
 std::string parse_value(const tmeter_option_desc& d, const std::string& text, OptionValue& out) {
   out.type = d.type;
   out.text = text;

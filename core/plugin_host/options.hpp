@@ -1,4 +1,4 @@
-// A plugin's options: its declarations merged with the user's settings, and checked.
+// A plugin's options: its declarations combined with the user's settings, and checked.
 #pragma once
 #include <tmeter/abi/options.h>
 
@@ -22,7 +22,7 @@ struct OptionValue {
 
 using ResolvedOptions = std::map<std::string, OptionValue, std::less<>>;
 
-/// An option of a table (abi/draft/option_tables.h) that the user gave.
+/// A given option of a table (abi/draft/option_tables.h).
 struct GivenOption {
   std::string path;
   uint32_t declared = 0;  // index
@@ -40,15 +40,17 @@ struct GivenOptions {
 GivenOptions take_tables(std::span<const tmeter_option_desc> declared,
                          const std::map<std::string, Setting>& given);
 
-/// Why a declared default is invalid; empty when it is a value of the option. Defaults of open plugins are valid.
+/// The reason why a declared default is invalid; empty: it is valid. Defaults of open plugins are
+/// valid.
 std::string problem_of_default(const tmeter_option_desc& option);
 
 /// A value of the option `declared`. Throws Error(kUsage) beginning with `name` for another text.
 OptionValue option_value(const tmeter_option_desc& declared, const std::string& text,
                          const std::string& name);
 
-/// Defaults overlaid by `given`. Throws Error(kUsage) naming the setting, what is wrong, and the
-/// nearest known key (of `tables`, too, which are not resolved here) or the allowed values.
+/// Defaults overridden by `given`. Throws Error(kUsage) naming the setting, the defect, and the
+/// nearest known key (including those of `tables`, which are not resolved here) or the allowed
+/// values.
 ResolvedOptions resolve_options(const std::string& plugin,
                                 std::span<const tmeter_option_desc> declared,
                                 const std::map<std::string, Setting>& given,

@@ -58,7 +58,7 @@ void keep_texts(TextStore& s, tmeter_observer& o) {
   s.keep({&o.produced}, said::kListBytes);
 }
 
-/// Copies a list `Table` of `Item`s into `out`. The sizes are those of the minor they came with.
+/// Copies a list `Table` of `Item`s into `out`. The sizes are those of their first minor version.
 template <class Table, class Item>
 void read(const PluginInstance& plugin, TextStore& texts, std::string_view id, size_t least_table,
           size_t least_item, std::vector<Item>& out, size_t most = said::kItems) {
@@ -74,7 +74,7 @@ void read(const PluginInstance& plugin, TextStore& texts, std::string_view id, s
                                         " items; at most " + std::to_string(most) +
                                         " are accepted");
   }
-  std::string name = what + ", item ";  // one for all: there are hundreds
+  std::string name = what + ", item ";  // one buffer for hundreds of items
   const size_t prefix = name.size();
   out.reserve(table.count);
   for (uint32_t i = 0; i < table.count; ++i) {

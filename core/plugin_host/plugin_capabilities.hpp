@@ -35,13 +35,13 @@ struct PluginCapabilities {
 
   // Items that this tmeter does not support and works without (check_capabilities.hpp).
   std::vector<std::string> left_out;  // metrics
-  std::vector<std::string> notes;  // one for each thing: "metric 'm' has an unknown axis, 99; …"
+  std::vector<std::string> notes;  // one for each defect: "metric 'm' has an unknown axis, 99; …"
 
-  std::shared_ptr<TextStore> texts = std::make_shared<TextStore>();  // what the tables refer to
+  std::shared_ptr<TextStore> texts = std::make_shared<TextStore>();  // texts of the tables
 };
 
 /// Throws Error(kPlugin), naming plugin, table and index, when a struct is smaller than in ABI 1.0
-/// or missing, or when there are more than said_limits.hpp accepts.
+/// or missing, or if there are more than said_limits.hpp permits.
 PluginCapabilities read_capabilities(const PluginInstance& plugin);
 
 }  // namespace tmeter::core

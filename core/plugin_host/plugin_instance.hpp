@@ -12,7 +12,7 @@ namespace tmeter::core {
 
 class CallLog;
 
-/// Shared by all who use the plugin; the last one ends it.
+/// Shared by all users of the plugin; the last one ends it.
 class PluginInstance {
  public:
   explicit PluginInstance(const PluginLibrary& library) : library_(library) {}
@@ -33,8 +33,8 @@ class PluginInstance {
 };
 
 /// Opens the library and calls `init`, once in a process: a library that is found in two ways is
-/// one plugin. What it logs meanwhile goes to `log`, if there is one. Throws Error(kPlugin), with
-/// the plugin's own words, when it cannot be started.
+/// one plugin. Its messages go to `log`, if there is one. Throws Error(kPlugin), with
+/// the plugin's own message, if it cannot be started.
 std::shared_ptr<const PluginInstance> start_plugin(const LibraryToOpen& library, CallLog* log);
 
 }  // namespace tmeter::core

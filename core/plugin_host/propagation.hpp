@@ -1,4 +1,4 @@
-// Sizes for other inputs than those recorded in the file: a plugin runs the graph again.
+// Sizes for inputs other than the recorded ones: a plugin recomputes the graph.
 #pragma once
 #include "core/plugin_host/model_loading.hpp"
 

@@ -35,10 +35,10 @@ const fs::path& install_prefix() {
   return prefix;
 }
 
-/// Where tmeter's own plugins lie.
+/// The folder of tmeter's own plugins.
 fs::path own_folder() { return install_prefix() / "lib/tmeter/plugins"; }
 
-/// Tells the supervisor of third-party code before it runs.
+/// Announces third-party code to the supervisor before it runs.
 void note_code_of(const Plugin& p) {
   if (p.file) note_participant({p.library, p.manifest.id});
 }
@@ -103,7 +103,7 @@ Registry::Registry(const Settings& settings, std::vector<Excluded> excluded, Cal
   leave_out();
 }
 
-/// The supervisor limits the time this takes.
+/// The supervisor limits the time of this call.
 Registry::~Registry() {
   const AtStage stage(Stage::kEnding);
   left_out_.clear();
@@ -139,8 +139,8 @@ ManifestIndex Registry::index_in(const std::string& folder) {
   }
 }
 
-/// Adds a plugin that has only a manifest. A build without LibTorch explains missing plugins this
-/// way.
+/// Adds a plugin that has only a manifest. A build without LibTorch explains missing plugins in
+/// this way.
 void Registry::add_manifest(const std::string& file) {
   auto plugin = std::make_unique<Plugin>();
   try {
@@ -197,7 +197,7 @@ std::shared_ptr<const PinnedLibrary> Registry::opened(const std::string& library
   return file;
 }
 
-/// The same file under another name or in a folder that is listed twice is one plugin.
+/// A file under another name, or in a folder that is listed twice, is one plugin.
 bool Registry::is_found_again(const struct stat& info) {
   return info.st_ino != 0 && !files_.emplace(info.st_dev, info.st_ino).second;
 }
@@ -210,7 +210,7 @@ void Registry::add_file(const std::string& library, bool must_work) {
 void Registry::add_file(const std::string& library, bool must_work, ManifestIndex& index) {
   auto plugin = std::make_unique<Plugin>();
   plugin->library = library.starts_with('/') ? library : fs::absolute(library).string();
-  // One system call for all uses: a folder has dozens of plugins. All zeros: it is missing.
+  // One system call for all uses, because a folder has dozens of plugins. All zeros: it is missing.
   struct stat info {};
   if (lstat(plugin->library.c_str(), &info) != 0) info = {};
   plugin->is_link = S_ISLNK(info.st_mode);
@@ -259,7 +259,8 @@ bool Registry::could_not_be_opened(const Plugin& p) const {
   return e && !e->opened;
 }
 
-/// Known by its file name alone, so that a request for it can be answered with the reason.
+/// Adds an unusable plugin under its file name, so that a request for it can be answered with the
+/// reason.
 void Registry::add_unopened(std::unique_ptr<Plugin> plugin, bool given) {
   plugin->manifest.id = plugin->library;
   plugin->manifest.name = fs::path(plugin->library).stem().string();
@@ -350,7 +351,7 @@ void Registry::start(Plugin& p) const {
   check_capabilities(*p.started, p.offered);
 }
 
-/// Refuses a manifest that contradicts its library: tmeter did not write it.
+/// Refuses a manifest that contradicts its library, because tmeter did not write it.
 void Registry::require_described(const Plugin& p) {
   if (same_offer(p.manifest, describe(*p.started, p.offered))) return;
   throw Error(ErrorKind::kPlugin, "its manifest " + p.library +
@@ -448,7 +449,7 @@ bool Registry::any_has_metric(std::string_view metric) const {
          std::any_of(left_out_.begin(), left_out_.end(), has);
 }
 
-/// Refuses a handler for a metric that no plugin has: it would never run.
+/// Refuses a handler for a metric that no plugin has, because it would never run.
 void Registry::require_known_metrics(const Plugin& p) const {
   const auto require = [&](std::string_view metric, const std::string& what) {
     if (any_has_metric(metric)) return;
@@ -462,7 +463,7 @@ void Registry::require_known_metrics(const Plugin& p) const {
                       "it " + what + " metric '" + printable(metric) + "', which no plugin has" +
                           did_you_mean(metric, all));
   };
-  std::vector<std::string_view> known;  // a few, of hundreds of handlers
+  std::vector<std::string_view> known;  // a few distinct metrics for hundreds of handlers
   const auto require_handled = [&](std::string_view metric) {
     if (std::find(known.begin(), known.end(), metric) != known.end()) return;
     require(metric, "handles");

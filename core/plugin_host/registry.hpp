@@ -25,16 +25,16 @@ namespace tmeter::core {
 
 struct Plugin {
   Manifest manifest;
-  std::string library;    // path; empty when only a manifest is there
+  std::string library;    // path; empty: only a manifest exists
   bool is_link = false;   // the path is a link to the library
   bool described = true;  // false: describing failed, and only its file name is known
-  bool known = false;     // a manifest made from this very library describes it
+  bool known = false;     // a manifest made from this library describes it
   std::shared_ptr<const PinnedLibrary> file;  // null: without a library, or in tmeter's own folder
   std::shared_ptr<const PluginInstance> started;  // once open
   ResolvedOptions options;
-  std::vector<GivenOption> given;  // of its tables
+  std::vector<GivenOption> given;  // notes on its tables
   tmeter_call call;
-  /// Why it is not called: it ended or stalled an earlier attempt. Empty: it works.
+  /// The reason why it is not called, such as a crash in an earlier attempt. Empty: it is called.
   std::string failure;
   PluginCapabilities offered;  // its capabilities, once open, even if it failed later
   /// Ids of its metrics that this run does without (core/analysis/requests.hpp).
@@ -71,7 +71,7 @@ class Registry {
 
   /// Opens the library, checks it, calls init, resolves options. Throws Error(kPlugin).
   void open(Plugin& plugin);
-  /// Opens those with these ids and all they need, in an order in which needed ones come first.
+  /// Opens the plugins with these ids and all that they need, the needed ones first.
   std::vector<Plugin*> open_with_needs(const std::vector<std::string>& ids);
 
   /// A plugin that the plugin `by` needs; null if it needs no such plugin.
@@ -82,7 +82,7 @@ class Registry {
   const std::string* schema_of(std::string_view op) { return schemas_.of(*this, op); }
 
   std::vector<std::string> names() const;
-  /// Ids of the plugins given with --plugin FILE: they always take part.
+  /// Ids of the plugins given with --plugin FILE, which always take part.
   const std::vector<std::string>& given_files() const { return given_files_; }
 
  private:

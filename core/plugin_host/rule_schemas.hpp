@@ -1,4 +1,4 @@
-// The schemas of operators that plugins have shape rules for, as their manifests say: no plugin is
+// The schemas of operators with shape rules, from the plugins' manifests: no plugin is
 // opened for them.
 #pragma once
 #include <functional>
@@ -19,15 +19,16 @@ inline std::string_view op_of_schema(std::string_view schema) {
 }
 
 struct FoundRule {
-  Plugin* plugin = nullptr;  // null: no plugin has one
+  Plugin* plugin = nullptr;  // null: no plugin has a rule
   const std::string* schema = nullptr;
 };
 
-/// The rule for this very overload, "acme::mlp.out", else the one for all of them, "acme::mlp".
-/// Throws Error(kUsage) if two plugins have one for it: neither takes precedence.
+/// The rule for this overload, "acme::mlp.out", else the rule for all overloads, "acme::mlp".
+/// Throws Error(kUsage) if two plugins have a rule for it, because neither takes precedence.
 FoundRule find_shape_rule(const Registry& registry, std::string_view op);
 
-/// Schemas by operator, each looked up once. Throws Error(kUsage) when two plugins have different schemas.
+/// Schemas by operator, each looked up once. Throws Error(kUsage) when two plugins have different
+/// schemas.
 class RuleSchemas {
  public:
   /// Null when no plugin has a schema for it.

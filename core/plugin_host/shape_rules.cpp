@@ -29,7 +29,7 @@ const tmeter_shape_rule* rule_of(const Plugin& plugin, std::string_view schema) 
   return it == rules.end() ? nullptr : &*it;
 }
 
-/// The rules at work: one may ask for others, but not for itself again. Rules are [serial].
+/// The running rules. A rule may call others, but not itself. Rules are [serial].
 class AtWork {
  public:
   explicit AtWork(const FoundRule& found) {
@@ -63,7 +63,7 @@ class Building {
   tmeter_call* before_;
 };
 
-/// The call of a rule must fit its schema: a rule in C relies on it without checks of its own.
+/// The arguments must fit the rule's schema, because a rule in C relies on it without checks.
 void require_fit(const Schema& schema, const std::string& text, size_t args, size_t results) {
   const auto rule = "the shape rule '" + printable(text) + "', whose schema has ";
   if (args > schema.arguments.size())
@@ -94,7 +94,7 @@ void infer_with(const FoundRule& found, const std::string& op, tmeter_builder& b
                        rule->user);
   });
   if (!room.intact())
-    fail("its shape rule writes beyond the room for its " + std::to_string(results.size()) +
+    fail("its shape rule writes beyond the array for its " + std::to_string(results.size()) +
          " results");
   std::ranges::copy(room.ids(), results.begin());
   const auto given = std::count_if(results.begin(), results.end(),

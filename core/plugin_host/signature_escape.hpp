@@ -2,7 +2,7 @@
 // arguments, the operator's position, or storage. Its value is then not shared
 // (core/analysis/signatures.hpp), even if the handler promises to depend on the signature only.
 //
-// A global, because the graph's functions know no call. One engine works at a time.
+// A global, because the graph's functions do not receive the call. One engine runs at a time.
 #pragma once
 #include <atomic>
 
@@ -10,7 +10,7 @@ namespace tmeter::core {
 
 class SignatureEscape {
  public:
-  /// For the functions that show such things, on any thread.
+  /// Called by the functions that reveal such data, on any thread.
   static void note() { noted_.store(true, std::memory_order_relaxed); }
 
   /// Watches one evaluation. An escape inside a nested one counts for the outer one, too.

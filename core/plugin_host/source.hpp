@@ -37,7 +37,7 @@ struct tmeter_source {
     open_archive();
   }
   bool is_folder() const { return file.is_directory(); }
-  /// Of a folder, by name.
+  /// The files of a folder, by name.
   const std::vector<tmeter::core::FolderFile>& files() const { return files_; }
   /// The file of this name from the folder on, opened once. Throws Error(kModel).
   const tmeter_source& inside(std::string_view name) const;
@@ -45,7 +45,7 @@ struct tmeter_source {
   uint64_t size() const;
   /// The file `name` in the folder of this one, opened once. Throws Error(kModel).
   const tmeter_source& companion(std::string_view name) const;
-  /// Whether it is this file or a companion of it. Nothing is followed.
+  /// Whether it is this file or one of its companions. Links are not followed.
   bool has(const tmeter_source* other) const;
 
   tmeter::core::MappedFile file;
@@ -68,7 +68,7 @@ struct tmeter_source {
   std::vector<tmeter::core::FolderFile> files_;
   bool in_folder_ = false;  // a file of a folder: links are checked
   mutable std::map<std::string, std::unique_ptr<tmeter_source>, std::less<>> companions_;
-  mutable std::unordered_set<const tmeter_source*> opened_;  // of companions_
+  mutable std::unordered_set<const tmeter_source*> opened_;  // guards companions_
 };
 
 namespace tmeter::core {
@@ -87,5 +87,5 @@ struct tmeter_request {
   bool trusted = false;
   std::vector<tmeter::core::InputRequest> inputs{};
   std::vector<tmeter::core::FolderPart>* parts = nullptr;  // while a folder is loaded
-  const tmeter::core::Graph* weights = nullptr;  // while a program is written down for them
+  const tmeter::core::Graph* weights = nullptr;            // while a program is written for them
 };

@@ -36,7 +36,7 @@ class ElementBuffer {
 /// Stored bytes of a tensor, including its parts; -1: unknown.
 int64_t stored_bytes(const Tensor& tensor);
 int64_t part_bytes(const StoredPart& part);
-/// The same without the parts of an encoded one.
+/// The same without the parts of an encoded tensor.
 int64_t own_bytes(const Tensor& tensor);
 
 class TensorBytes;
@@ -45,12 +45,12 @@ class TensorBytes;
 class ElementDecoder {
  public:
   virtual ~ElementDecoder() = default;
-  /// Why it cannot; empty when it can. Lives as long as this.
+  /// The reason why a tensor cannot be decoded; empty: it can. Lives as long as this object.
   virtual std::string_view unavailable(const Tensor& tensor, const TensorBytes& bytes) = 0;
-  /// Elements [first, first + count): whole blocks, but for the end of the tensor, which is
-  /// available.
+  /// Elements [first, first + count) of an available tensor: whole blocks, except at its
+  /// end.
   virtual void decode(const Tensor& tensor, int64_t first, int64_t count, float* out) = 0;
-  /// Whether the blocks have the order of their elements.
+  /// Whether the blocks are in the order of their elements.
   virtual bool in_order(const Tensor& tensor) = 0;
 };
 
@@ -61,10 +61,10 @@ class TensorBytes {
   explicit TensorBytes(const MappedFile& model, ElementDecoder* decoder = nullptr)
       : model_(&model), decoder_(decoder) {}
 
-  /// Why the elements cannot be read; empty if they can.
+  /// The reason why the elements cannot be read; empty: they can.
   std::string_view unavailable(const Tensor& tensor) const;
 
-  /// Of the file the tensor lies in, in bytes.
+  /// Size in bytes of the tensor's file.
   uint64_t file_size(const Tensor& tensor) const { return file_of(tensor).bytes().size(); }
 
   /// Elements [first, first + count), aligned to the size of one: of the mapping, or copied into
@@ -72,15 +72,15 @@ class TensorBytes {
   std::string_view view(const Tensor& tensor, int64_t first, int64_t count,
                         ElementBuffer& buffer) const;
 
-  /// The storage of an encoded tensor, and of a part of it; empty when that is not in the file.
+  /// The storage of an encoded tensor, and of one of its parts; empty: not in the file.
   std::string_view stored(const Tensor& tensor) const;
   std::string_view stored(const StoredPart& part) const;
 
-  /// Of a tensor that is not encoded: its storage in the file from its first element to the last
-  /// that its strides reach; empty when that is not in the file.
+  /// The storage of a tensor that is not encoded, from its first element to the last
+  /// that its strides reach; empty: not in the file.
   std::string_view raw(const Tensor& tensor) const;
 
-  /// Hints for the pages of these elements, where they are contiguous: to be read soon; not needed
+  /// Hints for the pages of these elements if they are contiguous: to be read soon; not needed
   /// again.
   void expect(const Tensor& tensor, int64_t first, int64_t count) const;
   void release(const Tensor& tensor, int64_t first, int64_t count) const;

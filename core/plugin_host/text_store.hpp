@@ -1,5 +1,5 @@
-// Copies of the texts in a plugin's tables. Checked texts must not change afterwards, and a plugin may
-// build each text in the same buffer.
+// Copies of the texts in a plugin's tables. Checked texts must not change afterwards, and a plugin
+// may build each text in the same buffer.
 #pragma once
 #include <tmeter/abi/base.h>
 
@@ -14,8 +14,8 @@ namespace tmeter::core {
 
 class TextStore {
  public:
-  /// Replaces each text by a copy that lives as long as this. A text beyond `most` bytes is not
-  /// copied: check_capabilities refuses it.
+  /// Replaces each text by a copy that lives as long as this object. A text beyond `most` bytes is
+  /// not copied: check_capabilities refuses it.
   void keep(std::initializer_list<tmeter_str*> texts, size_t most = said::kTextBytes) {
     for (auto* text : texts) {
       if (!text->ptr || text->len > most) continue;

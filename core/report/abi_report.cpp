@@ -231,7 +231,7 @@ void OutputStream::write(std::string_view bytes) {
 }
 
 void OutputStream::flush() {
-  sink_->report(target_, pending_);  // at the end, too, when nothing is left: the report is there
+  sink_->report(target_, pending_);  // at the end, too, even without bytes: the report is complete
   pending_.clear();
 }
 

@@ -92,7 +92,7 @@ void move_changes(Finding& finding, const Results& results) {
   finding.changes = std::move(moved);
 }
 
-/// Returns how many findings are dropped.
+/// Returns the number of dropped findings.
 size_t keep_findings(Results& results, const Places& places) {
   const auto all = results.findings.size();
   std::erase_if(results.findings, [&](Finding& f) {

@@ -1,4 +1,4 @@
-// The report of one module, out of the report of the whole: for measurements and saved reports.
+// Extracts the report of one module from that of the whole, for measurements and saved reports.
 #pragma once
 #include "core/ir/part.hpp"
 #include "core/report/report.hpp"
@@ -8,7 +8,7 @@ namespace tmeter::core {
 /// Keeps the part's share of a report of the whole: its rows, findings, histograms, curves and
 /// formulas. Totals are the figures of the module; metrics of the model alone become unavailable.
 /// Bounds, a sweep and findings about the whole are dropped, the latter two with a warning.
-/// `report` is of `part.graph` afterwards, which has to outlive it.
+/// Afterwards `report` describes `part.graph`, which has to outlive it.
 void keep_part(Report& report, const GraphPart& part);
 
 }  // namespace tmeter::core

@@ -1,4 +1,4 @@
-// The report document: everything a writer may show, gathered once the analysis is done.
+// The report document: all data for writers, collected after the analysis.
 #pragma once
 #include <tmeter/abi/report.h>
 
@@ -44,14 +44,14 @@ struct Report {
   /// "tool.version", "model.file", "model.size", "analysis.seconds", "hardware", "command",
   /// "sizes".
   std::map<std::string, std::string, std::less<>> properties;
-  /// How to show it: "by", "depth", "columns", "sort", "raw", "repr", "no-fold".
+  /// Options of the display: "by", "depth", "columns", "sort", "raw", "repr", "no-fold".
   std::map<std::string, std::string, std::less<>> view;
   std::vector<std::string> warnings;
   Comparison comparison;
   std::vector<std::pair<std::string, std::string>> config;   // "flops.convention" → "torch"
   std::vector<std::pair<std::string, std::string>> plugins;  // id → version
 
-  /// A property of how the model was run: "run.KEY"; KEY is added to the property "runs".
+  /// A property of the model's runs: "run.KEY"; KEY is added to the property "runs".
   void add_run_property(const std::string& key, std::string_view text) {
     properties["run." + key] = text;
     auto& keys = properties["runs"];
@@ -84,7 +84,7 @@ class OutputStream {
   void flush();
   bool color() const { return color_; }
   int columns() const { return columns_; }  ///< terminal width, 0 for other destinations
-  /// It has not ended, and this is the thread it was made for.
+  /// Whether it has not ended, and this is its thread.
   bool may_be_used() const { return mark_.is_there() && pthread_equal(thread_, pthread_self()); }
 
  private:

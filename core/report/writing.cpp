@@ -34,7 +34,7 @@ bool same_file(const std::string& a, const std::string& b) {
   return place(a) == place(b) && !failed;
 }
 
-/// Formats of `tmeter diff`, which has them without this word.
+/// Prefix of the formats of `tmeter diff`, whose users leave it out.
 constexpr std::string_view kOfComparisons = "diff-";
 
 std::vector<const WriterManifest*> all_writers(const Registry& registry) {
@@ -88,7 +88,7 @@ std::string writer_for(const Registry& registry, const std::string& file,
 ReportTarget parse_report_target(const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos && text.find_first_of("./") != std::string::npos)
-    return {"", text};  // formats have neither in their names
+    return {"", text};  // names of formats contain neither
   ReportTarget t{text.substr(0, equals),
                  equals == std::string::npos ? "" : text.substr(equals + 1)};
   if (t.format.empty() || (equals != std::string::npos && t.file.empty())) {
@@ -175,7 +175,7 @@ bool is_text(std::string_view media_type) {
 
 namespace {
 
-/// Runs one writer; false when its plugin has failed before.
+/// Runs one writer; false: its plugin has failed before.
 bool run_writer(Registry& registry, const Report& report, const ReportTarget& target,
                 OutputStream& out) {
   auto& plugin = find_writer(registry, target.format);

@@ -1,4 +1,4 @@
-// Where reports go, and the running of their writers.
+// Destinations of reports, and runs of their writers.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace tmeter::core {
 
-// Where reports go, and which writer makes each of them.
+// Destinations of reports, and the writer of each.
 
 /// "json=out.json": a writer and a file; "json": a writer and standard output; "out.json": a file
 /// whose extension decides the writer (`choose_writers`).
@@ -18,18 +18,18 @@ struct ReportTarget {
 };
 ReportTarget parse_report_target(const std::string& text);
 
-/// Throws Error(kUsage) when two reports go to one file, or one goes onto the model: by the same
-/// path, spelt otherwise, or through links.
+/// Throws Error(kUsage) if two reports have the same file, or one would replace the model, under
+/// the same path, another spelling of it, or through links.
 void require_own_files(const std::vector<ReportTarget>& targets, const std::string& model);
 
-/// Gives a writer to each target: of several that write files with an extension the one called like
+/// Gives a writer to each target: of several with the file's extension, the one named like
 /// it ("json"), else `preferred`. Throws Error(kUsage) when there is no such format (with the
 /// nearest) or the extension does not decide, and for bytes (tmeter_writer.media_type) that would
 /// go to a terminal.
 void choose_writers(const Registry& registry, std::vector<ReportTarget>& targets, bool terminal,
                     std::string_view preferred = {});
 
-/// The plugin that has the writer; throws Error(kUsage).
+/// The plugin of the writer. Throws Error(kUsage).
 Plugin& find_writer(const Registry& registry, const std::string& format);
 
 /// Whether files of a media type can be read on a terminal: "text/…", JSON, XML and types

@@ -18,7 +18,7 @@ class Document {
   bool has(std::string_view section) const { return find(section) != nullptr; }
   /// The section as one value. Throws Error(kModel) if it is absent.
   Item whole(std::string_view section);
-  /// Calls `row` for each item of a list; an absent section has no rows. Errors in a row name its
+  /// Calls `row` for each item of a list; an absent section is empty. Errors in a row name its
   /// place: "nodes[17]: there is no 'op'".
   void rows(std::string_view section, const std::function<void(size_t, const Item&)>& row);
 
@@ -28,8 +28,8 @@ class Document {
   std::map<std::string, std::string_view, std::less<>> sections_;
 };
 
-/// Whether a file begins as a JSON object whose first member is the schema of a report (or of another
-/// document that tmeter writes).
+/// Whether a file begins as a JSON object whose first member is the schema of a report (or of
+/// another document that tmeter writes).
 bool begins_with_schema(std::string_view text);
 
 }  // namespace tmeter::core::report_reader

@@ -221,7 +221,7 @@ void GraphRows::tensors() {
   document_.rows("tensors", [&](size_t i, const Item& row) { tensor(i, row.members()); });
 }
 
-/// `shapes` has the dims of the parts, as long as the spec is used.
+/// `shapes` has the dims of the parts and must outlive the spec.
 void GraphRows::encoding(const Members& m, TensorSpec& spec,
                          std::vector<std::vector<int64_t>>& shapes) const {
   const auto natural = [&](std::string_view key) {

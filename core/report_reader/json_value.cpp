@@ -30,7 +30,7 @@ class Scanner {
   void expect(char c, const char* what) {
     if (!take(c)) refuse(what);
   }
-  /// The text of the value that begins at the present position.
+  /// The text of the value at the present position.
   std::string_view value() {
     skip_spaces();
     const size_t begin = at_;
@@ -130,7 +130,7 @@ namespace dom = simdjson::dom;
          "' occurs twice, and readers disagree about which one counts");
 }
 
-/// Few keys: each against those before it.
+/// Few keys: compares each with all earlier ones.
 template <size_t N>
 void check_few_keys(dom::object object) {
   std::array<std::string_view, N> seen;
@@ -142,7 +142,7 @@ void check_few_keys(dom::object object) {
   }
 }
 
-/// Many keys: sorted, so that no file can make it slow.
+/// Many keys: sorts them, so that no file can make it slow.
 void check_many_keys(dom::object object) {
   std::vector<std::string_view> keys;
   for (const auto field : object) keys.push_back(field.key);

@@ -117,7 +117,7 @@ AssertionResult assertion(const Members& m, const Figures& figures, const Places
   try {
     out.assertion = parse_assertion(std::string(m.at("expression").text()));
   } catch (const Error& e) {
-    refuse(e.what());  // not the mistake of the user who shows the report
+    refuse(e.what());  // not a mistake of the user
   }
   out.subject = m.at("subject").text();
   out.value = figure_of(m.at("value"));
@@ -166,7 +166,7 @@ void properties(Document& document, Report& report) {
     set("analysis.seconds", seconds_text(t->real()));
 }
 
-/// Findings, assertions, histograms and curves, and how the report was made. The graph and the
+/// Findings, assertions, histograms, curves, and the origin of the report. The graph and the
 /// values must have been read before.
 void read_findings(Document& document, const Figures& figures, Report& report) {
   const Places places(*report.graph);

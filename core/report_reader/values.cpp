@@ -129,8 +129,8 @@ bool Values::is_scalar(Id id, const Item& plain) const {
   }
 }
 
-/// The value that a node makes, or returns after writing into it. Without "result" (older reports),
-/// the first of its results that looks the same.
+/// The value that a node makes, or writes into and returns. Without "result" (older reports),
+/// the first equal one of its results.
 Values::Id Values::made_by(const Members& from, const std::vector<DimSpec>* dims, int32_t dtype,
                            const Item& plain, std::string_view kind) {
   const auto node = from.at("node").index(limits::kNodes);

@@ -1,4 +1,4 @@
-// Inputs, arguments, results, attributes: JSON values made values of a graph again.
+// Inputs, arguments, results, attributes: turns JSON values into values of a graph.
 #pragma once
 #include <map>
 #include <tmeter/cpp/text_hash.hpp>
@@ -26,7 +26,7 @@ class Values {
   Id fresh(const Item& value, const Item* detail);
   /// The results of the next node, in order.
   std::vector<Id> results(const Item& list, const Item* details);
-  /// Throws Error(kModel) if a value claims a node as its origin that does not make it.
+  /// Throws Error(kModel) if a value names an origin that does not make it.
   void require_all_made() const;
 
   std::vector<int64_t> shape(const Item& list) const;
@@ -53,7 +53,7 @@ class Values {
   std::unordered_map<std::string, KnownSymbol, TextHash> symbols_;
   std::map<std::pair<std::string, int64_t>, Id> texts_;  // expressions known by text and value
   std::unordered_map<std::string, Id, TextHash> tensors_, inputs_;
-  std::vector<size_t> first_leaf_;  // by node: of its results in leaves_
+  std::vector<size_t> first_leaf_;  // by node: start of its results in leaves_
   std::vector<Id> leaves_;          // the values in results, lists flattened
   // Values whose stated producer is the current node or a later one, which writes into them.
   std::map<std::pair<size_t, size_t>, Id> to_be_made_;

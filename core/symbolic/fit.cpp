@@ -11,7 +11,7 @@ using Point = std::vector<int64_t>;
 using Polynomials = std::vector<std::optional<Polynomial>>;
 
 constexpr size_t kChecks = 8, kMinChecks = 2;
-constexpr int kCandidates = 64;  // attempts to find as many points
+constexpr int kCandidates = 64;  // attempts to find enough points
 constexpr std::array<int64_t, 14> kSteps{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 64, 128};
 
 /// Sizes 0 and 1 are special to torch (empty tensors, broadcasting): starts at 2 if possible.
@@ -167,7 +167,7 @@ class Samples {
     }
     return true;
   }
-  /// Nothing when the series lacks one.
+  /// Nothing if the series lacks a value.
   std::optional<std::vector<int64_t>> of(size_t series) const {
     std::vector<int64_t> out;
     for (const auto& values : taken_) {
@@ -201,7 +201,7 @@ std::vector<std::optional<Polynomial>> fit_polynomials(const std::vector<SizeRan
   Samples samples(*lattice, f);
   size_t points = 0;
   for (int degree = 0; degree <= kMaxDegree && !open.empty(); ++degree) {
-    if (lattice->count(degree) == points) break;  // narrow ranges: no more points
+    if (lattice->count(degree) == points) break;  // narrow ranges have no more points
     points = lattice->count(degree);
     if (!samples.extend_to(points)) return found;
     const Interpolation interpolation(*lattice, degree);
@@ -219,7 +219,8 @@ namespace {
 
 using Point = std::vector<int64_t>;
 
-constexpr std::array<int64_t, 9> kDivisors{1, 2, 4, 8, 16, 32, 64, 128, 256};  // of divisible sizes
+constexpr std::array<int64_t, 9> kDivisors{1,  2,  4,   8,  16,
+                                           32, 64, 128, 256};  // sizes may have to be divisible
 
 class PieceFinder {
  public:
@@ -263,7 +264,8 @@ class PieceFinder {
     return false;
   }
 
-  /// The smallest and largest sizes, and each size at its largest beside smallest others.
+  /// The smallest and largest sizes, and each size at its largest with all others at their
+  /// smallest.
   std::vector<Point> corners() const {
     Point low, high;
     for (const auto& s : sizes_) {
@@ -298,8 +300,8 @@ class PieceFinder {
     return most;
   }
 
-  /// Adds the piece that leads at a point, unless an earlier one does. A point without a value, as
-  /// where bytes exceed 63 bits, says nothing; neither does one in a window too narrow for a fit.
+  /// Adds the piece that is the maximum at a point, unless an earlier one is. A point without a
+  /// value, as where bytes exceed 63 bits, is ignored, and so is a window too narrow for a fit.
   void explain(const Point& p) {
     const auto value = at(p);
     if (!value || maximum(p) >= value || pieces_.size() == kMaxPieces) return;

@@ -14,7 +14,8 @@ namespace tmeter::core {
 
 inline constexpr int kMaxDegree = 4;
 inline constexpr size_t kMaxSizes = 3;
-inline constexpr int64_t kMaxUnboundedSize = int64_t{1} << 20;  // checked of an endless range
+inline constexpr int64_t kMaxUnboundedSize = int64_t{1}
+                                             << 20;  // largest checked size of an unbounded range
 
 /// The range of a size, and a value for which the function is known to be defined.
 struct SizeRange {
@@ -23,7 +24,7 @@ struct SizeRange {
 
 struct Fittable {
   using Point = std::span<const int64_t>;
-  /// One entry per series; nothing where a series has no integer there.
+  /// One entry per series; nothing: the series has no integer there.
   using Values = std::vector<std::optional<int64_t>>;
 
   size_t series = 0;

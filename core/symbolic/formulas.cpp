@@ -30,7 +30,7 @@ std::optional<int64_t> integer(const tmeter_number& n) {
   return n.kind == TMETER_NUMBER_ZERO_BY_RULE ? std::optional<int64_t>(0) : std::nullopt;
 }
 
-/// One metric of one module; of the root, that of the model.
+/// One metric of one module; for the root, of the model.
 struct OneSeries {
   size_t metric, module;
 };
@@ -91,7 +91,7 @@ class FittedSeries {
  private:
   const FormulaRequest& request_;
   std::vector<OneSeries> list_;
-  std::set<std::string_view> ids_;  // of the metrics
+  std::set<std::string_view> ids_;  // columns of the metrics
 };
 
 std::vector<size_t> free_symbols(const Graph& graph, const std::set<size_t>& fixed) {
@@ -114,7 +114,7 @@ void add_symbols(const Graph& graph, const Value& v, std::set<size_t>& out) {
   for (const auto* item : v.items) add_symbols(graph, *item, out);
 }
 
-/// Symbols in the sizes of inputs that the user has given.
+/// Symbols in the sizes of the user's inputs.
 std::set<size_t> symbols_of_given_inputs(const Graph& graph) {
   std::set<size_t> out;
   for (const auto& input : graph.inputs())
@@ -122,13 +122,13 @@ std::set<size_t> symbols_of_given_inputs(const Graph& graph) {
   return out;
 }
 
-/// The model at other sizes, where metrics are run again.
+/// The model at other sizes, for which metrics are computed again.
 class OtherRuns {
  public:
   OtherRuns(Graph& graph, std::vector<size_t> symbols, const FormulaRequest& request)
       : request_(request),
         symbols_(std::move(symbols)),
-        log_(-1),  // the run before has logged everything
+        log_(-1),  // the first run has logged all messages
         engine_(graph, request.plugins, log_, request.hardware),
         sizes_(graph) {
     for (const auto i : symbols_) {
@@ -149,7 +149,7 @@ class OtherRuns {
       const auto [at, is_new] = known.try_emplace({point.begin(), point.end()});
       if (!is_new) return at->second;
       if (auto values = together.evaluate(point)) return at->second = std::move(*values);
-      // A series that exceeds 63 bits there does not affect the others.
+      // A series that exceeds 63 bits does not affect the others.
       for (const auto& s : peaks.list()) at->second.push_back(alone(s, point));
       return at->second;
     };
@@ -169,7 +169,7 @@ class OtherRuns {
     return values ? values->front() : std::nullopt;
   }
 
-  /// `series` and `this` are borrowed.
+  /// Borrows `series` and `this`.
   Fittable function(const FittedSeries& series) {
     Fittable f;
     f.series = series.list().size();
@@ -202,7 +202,7 @@ class OtherRuns {
 Formulas find_formulas(Graph& graph, const FormulaRequest& request) {
   Formulas out;
   auto symbols = free_symbols(graph, request.fixed);
-  if (symbols.size() > kMaxSizes) {  // sizes that the user gave are left out first
+  if (symbols.size() > kMaxSizes) {  // sizes given by the user are left out first
     const auto given = symbols_of_given_inputs(graph);
     std::erase_if(symbols, [&](size_t s) { return given.contains(s); });
   }

@@ -22,15 +22,16 @@ struct Formula {
 };
 
 struct Formulas {
-  std::vector<int64_t> symbols;  // which ones, by index in the graph; terms have one power for each
+  std::vector<int64_t>
+      symbols;  // the free symbols, by index in the graph; terms have one power for each
   std::vector<Formula> list;  // by metric, then module; none is zero. A peak has one for each piece
-  std::string problem;        // why formulas are missing although sizes are dynamic, or empty
+  std::string problem;        // the reason why formulas are missing despite dynamic sizes, or empty
 };
 
 struct FormulaRequest {
   const std::vector<Plugin*>& plugins;
   const HardwareSource* hardware;
-  const Results& results;  // of the run under the present sizes, which every formula must meet
+  const Results& results;  // results under the present sizes, which every formula must reproduce
   const std::set<size_t>& fixed;              // symbols that are not free: bound by the user
   std::function<bool(const Column&)> wanted;  // metrics
 };

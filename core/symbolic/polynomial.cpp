@@ -60,7 +60,7 @@ using Steps = Lattice::Steps;
 
 int sum(const Steps& steps) { return std::accumulate(steps.begin(), steps.end(), 0); }
 
-/// Appends all steps that add up to `left` on the axes from `axis` on.
+/// Appends all combinations of steps with the sum `left` on the axes from `axis` on.
 void add_points(const std::vector<Lattice::Axis>& axes, size_t axis, int left, Steps& steps,
                 std::vector<Steps>& out) {
   if (axis == axes.size()) {
@@ -84,7 +84,7 @@ int64_t binomial(int n, int k) {
   return r;
 }
 
-/// What the value at `m` counts in the forward difference of the steps `j`:
+/// The weight of the value at `m` in the forward difference of the steps `j`:
 /// Δ^j f = Σ over m ≤ j of (−1)^|j−m| ∏ C(j_i, m_i) f(m).
 int64_t difference_weight(const Steps& j, const Steps& m) {
   if (!below(m, j)) return 0;
@@ -156,7 +156,7 @@ std::string power_text(int64_t power) {
   return power == 1 ? "" : out;
 }
 
-/// Without its sign.
+/// The term without its sign.
 std::string term_text(const Term& t, std::span<const std::string_view> names) {
   auto number = tmeter::grouped(t.numerator);
   if (number.front() == '-') number.erase(0, 1);
@@ -243,7 +243,7 @@ Interpolation::Interpolation(const Lattice& lattice, int degree)
     }
   }
   for (auto& [powers, row] : weights) {
-    Rational denominator = 1;  // of them all
+    Rational denominator = 1;  // common denominator
     for (const auto& w : row) {
       // denominator · w = a / b in lowest terms: it lacks the factor b
       const auto lacking = (denominator * w).den();

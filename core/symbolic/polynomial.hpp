@@ -19,7 +19,7 @@ class Rational {
   Rational(Int128 value = 0) : num_(value) {}  // NOLINT: an integer is a fraction
   Rational(Int128 num, Int128 den);            // den != 0
 
-  /// False once something did not fit 128 bits.
+  /// False once a value did not fit 128 bits.
   bool valid() const { return den_ != 0; }
   bool is_zero() const { return num_ == 0 && valid(); }
   /// Numerator and denominator (> 0) in lowest terms, when they fit 64 bits.
@@ -56,19 +56,19 @@ struct Polynomial {
   std::vector<Term> terms;  // none is zero; highest degree first
 
   bool is_constant() const;
-  /// Its value, when that is a 64-bit integer.
+  /// The value, if it is a 64-bit integer.
   std::optional<int64_t> at(std::span<const int64_t> point) const;
   /// "8,192·batch·seq² + 512·batch"; "0" without terms.
   std::string text(std::span<const std::string_view> names) const;
 };
 
-/// The points of evaluation: per size base, base + step, …; of all combinations those whose steps
-/// add up to a degree, as a polynomial of that degree needs.
+/// The points of evaluation: per size base, base + step, …; only combinations whose steps
+/// have at most the degree as their sum, which a polynomial of that degree needs.
 class Lattice {
  public:
   struct Axis {
     int64_t base = 0, step = 1;
-    int nodes = 1;  // values there are for it: the highest power of this size is one less
+    int nodes = 1;  // number of values of this size, one more than its highest power
   };
   /// Steps along each axis.
   using Steps = std::vector<int>;
@@ -89,7 +89,7 @@ class Lattice {
 };
 
 /// Finds the only polynomial of at most `degree` (in each size below the nodes of its axis) that
-/// has given values at the first count(degree) points. The weights are worked out once, so that
+/// has given values at the first count(degree) points. The weights are computed once, so that
 /// many series of values on one lattice cost little.
 class Interpolation {
  public:

@@ -33,7 +33,7 @@ std::string point_text(const Graph& graph, const Sweep& sweep, size_t point) {
   return out;
 }
 
-/// Each point so far with each value.
+/// Combines each point so far with each value.
 std::vector<std::vector<int64_t>> product(const std::vector<std::vector<int64_t>>& points,
                                           const std::vector<int64_t>& values) {
   std::vector<std::vector<int64_t>> out;
@@ -65,7 +65,7 @@ Sweep plan_sweep(const Graph& graph, const std::vector<SweepAxis>& axes,
   }
   if (axes.size() > kMaxSweptSymbols) {
     refuse(axes[kMaxSweptSymbols].first, "at most " + std::to_string(kMaxSweptSymbols) +
-                                         " symbols can be swept; fix others with --bind");
+                                             " symbols can be swept; fix others with --bind");
   }
   sweep.points = {{}};
   for (const auto& axis : axes) {
@@ -102,7 +102,7 @@ void run_sweep(Graph& graph, Sweep& sweep, const std::vector<Plugin*>& plugins,
       sizes.apply();
       if (auto note = unmet_conditions_note(graph); !note.empty() && unmet++ == 0)
         sweep.warning = "--sweep " + point_text(graph, sweep, p) + ": " + note;
-      CallLog log(-1);  // warnings come with the report's own run
+      CallLog log(-1);  // the report's own run gives the warnings
       sweep.totals.push_back(totals_of(Engine(graph, plugins, log, hardware).run()));
     } catch (const PluginError& e) {
       throw e.placed(", with --sweep " + point_text(graph, sweep, p));

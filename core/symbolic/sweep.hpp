@@ -19,7 +19,8 @@ struct Sweep {
   std::vector<int64_t> symbols;                    // by index in the graph; empty: no sweep
   std::vector<std::vector<int64_t>> points;        // one value per symbol; the last varies fastest
   std::vector<std::vector<tmeter_number>> totals;  // per point, by column of the results
-  std::string warning;  // about points at which the program's conditions do not hold, or empty
+  std::string
+      warning;  // warning about points at which the program's conditions do not hold, or empty
 };
 
 /// Lists the points. Throws Error(kUsage) for symbols that do not exist, are bound
@@ -28,7 +29,7 @@ struct Sweep {
 Sweep plan_sweep(const Graph& graph, const std::vector<SweepAxis>& axes,
                  const std::vector<std::pair<std::string, int64_t>>& bindings);
 
-/// Fills in the totals; then the graph is as before. Throws Error(kUsage) naming the point if it makes a
+/// Fills in the totals and restores the graph. Throws Error(kUsage) naming the point if it makes a
 /// dimension invalid.
 void run_sweep(Graph& graph, Sweep& sweep, const std::vector<Plugin*>& plugins,
                const HardwareSource* hardware);

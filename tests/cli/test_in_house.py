@@ -410,8 +410,8 @@ class WrongRules(WithBuilt):
         plugin = self.built / "overrun.tmeter"
         build_c_plugin("overrun.c", plugin)
         for model in (NET, SCRIPTED):
-            for by, words in (("0", None), ("1", "failed while giving the shape of acme::gated_mlp: its shape rule writes beyond the room "
-                                            "for its 1 results"), ("64", "writes beyond the room"), ("-1", "writes beyond the room"),
+            for by, words in (("0", None), ("1", "failed while giving the shape of acme::gated_mlp: its shape rule writes beyond the array "
+                                            "for its 1 results"), ("64", "writes beyond the array"), ("-1", "writes beyond the array"),
                               ("1000", "crashed (segmentation fault) while giving the shape of acme::gated_mlp")):
                 with self.subTest(by=by, model=model.name):
                     done = tmeter(model, "--plugins=params", "--plugin", plugin, "--input", "4x16x24", env={"OVERRUN": by})

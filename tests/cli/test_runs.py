@@ -165,7 +165,7 @@ class Runs(CliTest):
 
     def test_ctrl_c_writes_what_was_measured(self):
         document = self.document(status=130, clockwork="interrupt")
-        self.assertIn("interrupted; the report has what was known until then", self.told)
+        self.assertIn("interrupted; the report has the figures until then", self.told)
         self.assertEqual(document["run"]["stopped"], "interrupted")
         self.assertAlmostEqual(document["totals"]["infer_time"], 6e-6, delta=1e-12)
 

@@ -126,7 +126,7 @@ class Sandbox(CliTest):
         outcomes = self.outcomes({"socket": "", "write": self.folder / "new", "fork": ""}, plugin=declaring)
         self.assertEqual((outcomes["socket"], outcomes["write"]), ("done", "done"))
         self.assertIn(outcomes["fork"], REFUSED)
-        self.assertIn("may use what it declares: network files", self.stderr)
+        self.assertIn("may use its declared rights: network files", self.stderr)
         info = tmeter("plugin", "info", "rogue", "--plugin", declaring)
         self.assertIn("may use, beyond computing: network files", info.stdout)
 
@@ -136,7 +136,7 @@ class Sandbox(CliTest):
         build_plugin("rogue_plugin.cpp", folder / "declaring.tmeter", '-DROGUE_RIGHTS="network files"')
         done = tmeter("--plugin-path", folder, "-v", RESNET)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertNotIn("may use what it declares", done.stderr)
+        self.assertNotIn("may use its declared rights", done.stderr)
         self.assertIn("no network", done.stderr)
 
     def test_a_constructor_that_hangs_costs_ten_seconds_and_its_plugin(self):

@@ -104,7 +104,7 @@ class New(unittest.TestCase):
         plugin = build / "plain.tmeter"
         self.assertIn("figures", self.done("ctest", "--test-dir", build))
         checked = self.done(self.tmeter, "plugin", "check", plugin, "--model", build.parent / "model.acme")
-        self.assertIn("loader 'plain' heeds what the builder refuses", checked)
+        self.assertIn("loader 'plain' reports every refusal of the builder", checked)
         for text, words in (("acme-net 1\nlinear a 3\n", "line 2: no input before 'linear'"), ("acme-net 1\ninput 4 x\n", "line 2: a number of at least 1"),
                             ("acme-net 1\ninput 4 4\nconv a\n", "line 3: 'conv' is not a kind of layer"), ("acme-net 1\n", "the file has no input"),
                             ("acme-net 1\ninput 4 4\nlinear a 3\nlinear a 3\n", "")):  # two modules of one name: the builder refuses
@@ -149,10 +149,10 @@ class NewRefused(CliTest):
         kept = self.folder / "layers"
         kept.mkdir()
         (kept / "mine.txt").write_text("mine")
-        self.refused(["layers is there already"], "layers", "--kind", "op")
-        self.refused(["is there already"], "layers", "--kind", "op", "--output", kept / "mine.txt")
+        self.refused(["layers exists already"], "layers", "--kind", "op")
+        self.refused(["exists already"], "layers", "--kind", "op", "--output", kept / "mine.txt")
         (self.folder / "dangling").symlink_to("nowhere")
-        self.refused(["is there already"], "dangling", "--kind", "op")
+        self.refused(["exists already"], "dangling", "--kind", "op")
 
     def test_the_next_lines_are_for_a_shell(self):
         """Also with a folder name that a shell would split, expand or take for an option."""
@@ -256,7 +256,7 @@ class Check(CliTest):
         done = tmeter("plugin", "check", self.built("nothing"), "--model", model)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("reads " + str(model) + ": 1 operators, 0 tensors", done.stdout)
-        self.assertIn("loader 'checked' heeds what the builder refuses: 7 pushes", done.stdout)
+        self.assertIn("loader 'checked' reports every refusal of the builder: 7 pushes", done.stdout)
         done = tmeter("plugin", "check", self.built("swallows"), "--model", model)
         self.assertEqual(done.returncode, 5, done.stdout + done.stderr)
         self.assertIn("refused", done.stdout)

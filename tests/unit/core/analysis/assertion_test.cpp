@@ -195,7 +195,7 @@ TEST_F(Assertions, ALowerBoundProvesOnlyWhatItBounds) {
   EXPECT_FALSE(holds("macs>812"));
   EXPECT_TRUE(holds("macs>811"));
   EXPECT_TRUE(holds("macs!=811"));
-  expect_error(ErrorKind::kAssertion, {"macs is 812 without what is not known"},
+  expect_error(ErrorKind::kAssertion, {"macs is 812 without unknown values"},
                [&] { require_all({run("macs<5G")}); });
 }
 
