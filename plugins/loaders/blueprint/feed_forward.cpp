@@ -11,7 +11,8 @@ using Names = std::vector<std::string_view>;
 const Names kGateHalf{"gate_proj", "w1", "gate", "linear_gate", "wi_0", "fc12"};
 const Names kUpHalf{"up_proj", "w3", "linear_v", "wi_1", "fc11"};
 const Names kBack{"down_proj", "w2", "linear_1", "wo", "fc2"};
-const Names kGateUp{"gate_up_proj", "input_linear", "fused_gate_up", "gate_up", "up_gate_proj"};
+const Names kGateUp{"gate_up_proj", "input_linear", "fused_gate_up",
+                    "gate_up",      "up_gate_proj", "weights_in"};
 const Names kFirst{"fc1", "c_fc",     "dense_h_to_4h", "fc_in", "up_proj", "lin1",
                    "w1",  "dense_in", "intermediate",  "0",     "wi",      "intermediate_dense"};
 const Names kSecond{"fc2", "c_proj",    "dense_4h_to_h", "fc_out", "down_proj", "lin2",
@@ -33,7 +34,7 @@ bool mlp(Model& model, const Module& m, const Value& x, size_t layer, Role role,
     return norm ? p.norm(norm, v) : v;
   };
   if (const auto both = first_child(m, kGateUp); both && is_matrix(both)) {
-    const auto down = first_child(m, {"down_proj", "output_linear", "w2"});
+    const auto down = first_child(m, {"down_proj", "output_linear", "w2", "weights_out"});
     if (!down) return false;
     const auto y = adapted(model, m, "gate_up_proj_adapter_list", x, project(model, both, x));
     if (y.back().number % 2 != 0)

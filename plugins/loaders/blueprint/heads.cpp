@@ -147,6 +147,11 @@ Value head_of_task(Model& model, const Module& root, const Module& base, const M
   if (!classifier) return head(model, root, base, x);
   if (is_for(model, "TokenClassification")) return classes(model, classifier, x);
   if (whole.id == 0) whole = first_token(p, x);
+  // DINOv2: beside the mean of all patches.
+  if (const auto w = find_tensor(classifier, "weight");
+      w && w.shape().rank() == 2 && w.shape()[1] == 2 * x.back().number)
+    whole = p.concat(whole, p.node("aten::mean", {{"self", x.id}, {"dim", p.graph().integer(1)}},
+                                   whole.dims, x.dtype));
   if (const auto before = find_child(root, "pre_classifier"))
     whole = p.unary("aten::relu", p.linear(before, whole));
   return classes(model, classifier, whole);

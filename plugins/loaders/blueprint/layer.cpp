@@ -61,6 +61,12 @@ LayerNorms norms_of(const Module& layer) {
 
 Value normed(Program& p, const Module& norm, const Value& x) { return norm ? p.norm(norm, x) : x; }
 
+/// x times a learned factor of each channel (DINOv2's LayerScale), if the layer has one.
+Value scaled(Program& p, const Module& layer, std::string_view name, const Value& x) {
+  const auto factors = find_tensor(find_child(layer, name), "lambda1");
+  return factors ? p.binary("aten::mul", x, p.bound(factors)) : x;
+}
+
 /// Both matrices lie in the layer (OPT, BART).
 Value flat_mlp(Model& model, const Module& first, const Module& second, const Value& x, size_t i) {
   const auto wide = project(model, first, x);
@@ -172,6 +178,7 @@ Value write_layer(Model& model, const Module& m, size_t i, const Value& x, const
     return p.binary("aten::add", x, single_part(model, attention, inner, i));
   if (!ffn && !(first && second)) throw NotUnderstood("'" + std::string(m.path()) + "' has no MLP");
   auto attended = normed(p, norms.behind_attention, attend(model, attention, inner, i));
+  attended = scaled(p, m, "layer_scale1", attended);
   // Falcon-H1 has both, side by side.
   if (const auto mixer = first_child(m, kMixer); mixer && mixer.handle() != attention.handle())
     attended = p.binary("aten::add", attended, mix_tokens(model, mixer, inner));
@@ -188,7 +195,7 @@ Value write_layer(Model& model, const Module& m, size_t i, const Value& x, const
                        : feed_forward(model, ffn, given, i, Role::kShared);
   if (routed && shared)
     made = p.binary("aten::add", made, feed_forward(model, shared, given, i, Role::kShared));
-  const auto fed = normed(p, norms.behind_ffn, made);
+  const auto fed = scaled(p, m, "layer_scale2", normed(p, norms.behind_ffn, made));
   return p.binary("aten::add", parallel ? p.binary("aten::add", x, attended) : between, fed);
 }
 

@@ -21,7 +21,7 @@ const Names kEmbeddingNorm{
     "layernorm_embedding",       "emb_ln"};
 const Names kFinalNorm{"norm",           "ln_f",      "final_layernorm",  "final_layer_norm",
                        "norm_f",         "layernorm", "output_layernorm", "layer_norm",
-                       "embedding_norm", "ln_out"};
+                       "embedding_norm", "ln_out",    "post_layernorm"};
 const Keys kMostPositions{"max_position_embeddings", "n_positions", "n_ctx",
                           "max_target_positions"};
 // What a layer has that predicts a further token from the last one (DeepSeek-V3, 2.2).
