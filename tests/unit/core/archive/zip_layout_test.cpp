@@ -273,6 +273,8 @@ TEST(ZipLayout, EmptyArchive) {
   EXPECT_TRUE(ZipArchive(file).entries().empty());
   expect_damaged(file.substr(0, 21), "too short");
   EXPECT_FALSE(ZipArchive::looks_like_zip(file));
+  // Its end record is the first in the file, however long its comment.
+  EXPECT_TRUE(ZipArchive(end_record(0, 0, 0, "a comment")).entries().empty());
 }
 
 TEST(ZipLayout, ArchivesBeginWithALocalHeader) {

@@ -271,6 +271,24 @@ TEST(OutputFile, RightsOfAnOwnerWhoCannotBeKeptAreNotTakenOver) {
   EXPECT_EQ(mode_of(path), 0705u);
 }
 
+/// Some file systems refuse every change of an owner.
+TEST(OutputFile, ReplacingOnesOwnFileNeedsNoChangeOfItsOwner) {
+  const Folder folder;
+  const auto path = folder.file("a");
+  std::ofstream(path) << "old";
+  ASSERT_EQ(chmod(path.c_str(), 0666), 0);
+  const auto done = testing::in_child([&] {
+    testing::fail_call(SYS_fchown, EPERM);
+    OutputFile f(path);
+    f.write("new");
+    f.commit();
+    return 0;
+  });
+  EXPECT_EQ(done.status(), 0) << done.out;
+  EXPECT_EQ(mode_of(path), 0666u);
+  EXPECT_EQ(content(path), "new");
+}
+
 TEST(OutputFile, UntilItIsNamedNobodyElseReadsIt) {
   const Folder folder;
   const auto done = testing::in_child([&] {
