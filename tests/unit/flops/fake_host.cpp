@@ -96,8 +96,8 @@ tmeter_results_api results_api() {
   r.set_convention = [](tmeter_call*, tmeter_str, tmeter_str) -> tmeter_status {
     return TMETER_OK;
   };
-  r.op_class = [](tmeter_call*, const tmeter_node*, tmeter_str* name) -> tmeter_status {
-    *name = {};
+  r.op_class = [](tmeter_call*, const tmeter_node* n, tmeter_str* name) -> tmeter_status {
+    *name = str(n->work);
     return TMETER_OK;
   };
   r.result_memory = [](tmeter_call*, const tmeter_node* n, size_t i, int32_t* kind,

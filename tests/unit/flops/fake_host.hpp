@@ -33,6 +33,7 @@ struct tmeter_node {
   std::vector<std::pair<std::string, tmeter_value>> args;
   std::vector<tmeter_value> results;
   size_t index = 0;
+  std::string work{};  // the class that a plugin gives it
   // By the schema of the operator's plugin; without them it says nothing.
   std::vector<std::pair<int32_t, size_t>> memory;  // of results: TMETER_MEMORY_…, argument
   std::vector<bool> written;                       // of arguments
@@ -93,6 +94,10 @@ class Op {
     return *this;
   }
 
+  Op& work(const std::string& name) {
+    node_.work = name;
+    return *this;
+  }
   Op& index(size_t index) {
     node_.index = index;
     return *this;

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "fake_host.hpp"
 
 namespace {
@@ -117,6 +120,39 @@ TEST(OtherFlops, WhatHasNoRuleIsUnknown) {
   for (const auto name :
        {"acme::x", "aten::linalg_svd", "aten::multi_margin_loss", "aten::roi_align"})
     EXPECT_EQ(op(name).tensor("self", {4, 4}).out({4}).count("other_flops"), std::nullopt) << name;
+  // Nor does the lack of a tensor make it known, as that of a plugin's operator does.
+  EXPECT_EQ(op("aten::no_such_thing").number("n", 1).count("other_flops"), std::nullopt);
+  EXPECT_EQ(op("acme::x").number("n", 1).count("other_flops"), 0);
+}
+
+/// The class that a plugin gives its operator (Registrar::Op::work).
+TEST(OtherFlops, OperatorsOfPluginsGoByTheirClass) {
+  const auto of = [](const char* work) {
+    const auto n = op(std::string("acme::") + work).work(work);
+    return fake::Op(n).tensor("self", {4}).out({2, 5}).count("other_flops");
+  };
+  const auto warned = [](const std::string& work) {
+    const auto words = "the work of acme::" + work + " beside its MACs counts as 0";
+    return std::any_of(fake::warnings().begin(), fake::warnings().end(),
+                       [&](const auto& w) { return w.find(words) != std::string::npos; });
+  };
+  for (const auto work : {"elementwise", "activation"}) {
+    EXPECT_EQ(of(work), 10) << work;
+    EXPECT_FALSE(warned(work)) << work;
+  }
+  for (const auto work : {"view", "control"}) {
+    EXPECT_EQ(of(work), 0) << work;
+    EXPECT_FALSE(warned(work)) << work;
+  }
+  // Their MACs are known, 0, and no rule knows the rest.
+  for (const auto work : {"softmax", "normalization", "reduction"}) {
+    EXPECT_EQ(of(work), 0) << work;
+    EXPECT_TRUE(warned(work)) << work;
+  }
+  for (const auto work : {"matmul", "attention"}) {
+    EXPECT_EQ(of(work), std::nullopt) << work;
+    EXPECT_FALSE(warned(work)) << work;
+  }
 }
 
 }  // namespace

@@ -95,6 +95,7 @@ TEST(Recurrent, KernelsOfCudnnAndMiopen) {
     for (const auto& m : kModes) {
       const auto other = 96 * (m.arithmetic + m.biases);
       EXPECT_EQ(figures(kernel(m.mode)), Figures(kMacs, other)) << name << m.mode;
+      EXPECT_EQ(kernel(m.mode).count("flops", "thop"), kMacs + 96 * m.thop) << name << m.mode;
       auto both = kernel(m.mode).number("num_layers", 3).flag("bidirectional");
       EXPECT_EQ(figures(both), Figures(kMacs, 6 * other)) << name << m.mode;
       EXPECT_EQ(both.count("flops", "thop"), kMacs + 6 * 96 * m.thop) << name << m.mode;
