@@ -11,7 +11,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <utility>
+#include <vector>
 
+#include "tests/support/answer_call.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/fail_call.hpp"
 #include "tests/support/in_child.hpp"
@@ -111,10 +114,13 @@ TEST(OutputFile, NothingIsLeftBehindOrOpenWithoutCommit) {
   }
   EXPECT_EQ(folder.files(), 0u);
   EXPECT_EQ(open_files(), before);
-  OutputFile f(folder.file("a"));
-  f.write("all");
-  f.commit();
-  EXPECT_EQ(open_files(), before);
+  {
+    OutputFile f(folder.file("a"));
+    f.write("all");
+    f.commit();
+    EXPECT_EQ(open_files(), before);
+  }
+  EXPECT_EQ(open_files(), before);  // nothing else is closed
   EXPECT_EQ(folder.files(), 1u);
 }
 
@@ -289,6 +295,104 @@ TEST(OutputFile, ReplacingOnesOwnFileNeedsNoChangeOfItsOwner) {
   EXPECT_EQ(content(path), "new");
 }
 
+struct Owner {
+  uint64_t user, group;
+  bool operator==(const Owner&) const = default;
+};
+constexpr Owner kOther{12345, 23456};
+
+/// `stat`, but a file that is named rather than open belongs to somebody else.
+long stat_of_others(const testing::CallArguments& a) {
+  struct statx of {};
+  if (syscall(SYS_statx, a[0], a[1], a[3], STATX_BASIC_STATS, &of) != 0) return -errno;
+  const bool named = (a[3] & AT_SYMLINK_NOFOLLOW) != 0;
+  auto& out = *reinterpret_cast<struct stat*>(a[2]);
+  out = {};
+  out.st_mode = of.stx_mode;
+  out.st_uid = named ? static_cast<uid_t>(kOther.user) : of.stx_uid;
+  out.st_gid = named ? static_cast<gid_t>(kOther.group) : of.stx_gid;
+  return 0;
+}
+
+std::vector<Owner>& owners_asked_for() {
+  static std::vector<Owner> asked;
+  return asked;
+}
+constexpr Owner kGroupAlone{static_cast<uid_t>(-1), kOther.group};
+
+TEST(OutputFile, AFileOfSomebodyElseIsGivenBackAsFarAsThisUserMay) {
+  struct Case {
+    testing::CallAnswer fchown;
+    std::vector<Owner> asked;
+    mode_t mode;
+  };
+  const Case cases[] = {{[](const testing::CallArguments& a) {
+                           owners_asked_for().push_back({static_cast<uid_t>(a[1]), a[2]});
+                           return 0L;
+                         },
+                         {kOther},
+                         04775},
+                        {[](const testing::CallArguments& a) {
+                           owners_asked_for().push_back({static_cast<uid_t>(a[1]), a[2]});
+                           return a[1] == kOther.user ? long{-EPERM} : 0L;
+                         },
+                         {kOther, kGroupAlone},
+                         0775},
+                        {[](const testing::CallArguments& a) {
+                           owners_asked_for().push_back({static_cast<uid_t>(a[1]), a[2]});
+                           return long{-EPERM};
+                         },
+                         {kOther, kGroupAlone},
+                         0705}};
+  for (const auto& c : cases) {
+    const Folder folder;
+    const auto path = folder.file("a");
+    std::ofstream(path) << "old";
+    ASSERT_EQ(chmod(path.c_str(), 04775), 0);
+    const auto done = testing::in_child([&] {
+      OutputFile f(path);
+      f.write("new");
+      testing::answer_call(SYS_newfstatat, stat_of_others);
+      testing::answer_call(SYS_fchown, c.fchown);
+      f.commit();
+      EXPECT_EQ(owners_asked_for(), c.asked);
+      return ::testing::Test::HasFailure() ? 1 : 0;
+    });
+    EXPECT_EQ(done.status(), 0) << done.out;
+    EXPECT_EQ(mode_of(path), c.mode);
+    EXPECT_EQ(content(path), "new");
+  }
+}
+
+using Range = std::pair<uint64_t, uint64_t>;  // offset, bytes
+std::vector<Range>& ranges_pushed() {
+  static std::vector<Range> ranges;
+  return ranges;
+}
+
+/// So that the wait at the end is short.
+TEST(OutputFile, EachMiBGoesToTheDiskWhileTheRestIsWritten) {
+  const Folder folder;
+  const auto done = testing::in_child([&] {
+    testing::answer_call(SYS_sync_file_range, [](const testing::CallArguments& a) {
+      ranges_pushed().push_back({a[1], a[2]});
+      return 0L;
+    });
+    constexpr uint64_t kPiece = 700 << 10, kMiB = 1 << 20;
+    OutputFile f(folder.file("a"));
+    for (int i = 0; i < 5; ++i) f.write(std::string(kPiece, 'x'));
+    EXPECT_EQ(ranges_pushed(), (std::vector<Range>{{0, 2 * kPiece}, {2 * kPiece, 2 * kPiece}}));
+    ranges_pushed().clear();
+    f.begin_again();
+    f.write(std::string(kMiB, 'y'));
+    f.write("end");
+    EXPECT_EQ(ranges_pushed(), (std::vector<Range>{{0, kMiB}}));
+    f.commit();
+    return ::testing::Test::HasFailure() ? 1 : 0;
+  });
+  EXPECT_EQ(done.status(), 0) << done.out;
+}
+
 TEST(OutputFile, UntilItIsNamedNobodyElseReadsIt) {
   const Folder folder;
   const auto done = testing::in_child([&] {
@@ -313,19 +417,22 @@ TEST(OutputFile, WhatAFirstAttemptWroteIsForgotten) {
 }
 
 TEST(OutputFile, TheSmallestDescriptorIsAsGoodAsAnother) {
-  const Folder folder;
-  const auto done = testing::in_child([&] {
-    close(STDIN_FILENO);
-    { OutputFile f(folder.file("never")); }
-    if (fcntl(STDIN_FILENO, F_GETFD) != -1) return 1;  // it is closed
-    OutputFile f(folder.file("a"));
-    f.write("all");
-    f.commit();
-    return 0;
-  });
-  EXPECT_EQ(done.status(), 0);
-  EXPECT_EQ(content(folder.file("a")), "all");
-  EXPECT_EQ(folder.files(), 1u);
+  for (const bool named : {false, true}) {
+    const Folder folder;
+    const auto done = testing::in_child([&] {
+      if (named) testing::fail_call(SYS_openat, EOPNOTSUPP, O_TMPFILE);
+      close(STDIN_FILENO);
+      { OutputFile f(folder.file("never")); }
+      if (fcntl(STDIN_FILENO, F_GETFD) != -1) return 1;  // it is closed
+      OutputFile f(folder.file("a"));
+      f.write("all");
+      f.commit();
+      return 0;
+    });
+    EXPECT_EQ(done.status(), 0) << done.out;
+    EXPECT_EQ(content(folder.file("a")), "all");
+    EXPECT_EQ(folder.files(), 1u);
+  }
 }
 
 TEST(OutputFile, APathWithoutAFolderIsInTheCurrentOne) {
