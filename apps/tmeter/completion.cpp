@@ -17,7 +17,7 @@ namespace {
 using namespace core;
 using Words = std::vector<std::string>;
 
-/// The words that may follow `tmeter`, and those that may follow each of them.
+/// The words that may follow `tmeter`, and the words that may follow each of them.
 std::map<std::string, Words> words_of_commands() {
   std::map<std::string, Words> out;
   for (const auto& c : commands()) out[std::string(c.name)] = Words(c.words.begin(), c.words.end());

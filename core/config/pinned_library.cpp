@@ -103,7 +103,7 @@ Descriptor moved_away(Descriptor file) {
   return moved >= 0 ? Descriptor(moved) : std::move(file);
 }
 
-/// The target of a link. Whoever can write the folder of a link can replace the plugin, too.
+/// The target of a link. A user who can write the folder of a link can replace the plugin, too.
 fs::path followed(const std::string& library, fs::path path) {
   for (int i = 0; i < kMaxLinks; ++i) {
     struct stat info {};

@@ -1,4 +1,4 @@
-// Merges saved reports: those of a checkpoint's shards into one, or those of many models into an
+// Merges saved reports: of a checkpoint's shards into one report, or of many models into an
 // index.
 #pragma once
 #include <set>

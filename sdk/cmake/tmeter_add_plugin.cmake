@@ -1,9 +1,9 @@
 # tmeter_add_plugin(NAME SOURCES… [LIBRARIES lib…])
 #
-# Builds NAME.tmeter: a module with hidden visibility and exactly one exported symbol, every other
-# symbol resolved at link time; and beside it NAME.tmeter.toml, the manifest from which tmeter knows
-# what is inside without opening it. Works the same inside tmeter and in a stranger's project.
-# With -fsanitize in the flags, symbols of the sanitizer's runtime stay open: clang has them in the program.
+# Builds NAME.tmeter: a module with hidden visibility and exactly one exported symbol. All other
+# symbols are resolved at link time. Also writes NAME.tmeter.toml, the manifest that tells tmeter
+# the plugin's capabilities without opening it. Works in the same way in tmeter and in other projects.
+# With -fsanitize in the flags, symbols of the sanitizer's runtime stay undefined: clang links them into the program.
 function(tmeter_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBRARIES")
   add_library(${name} MODULE ${arg_UNPARSED_ARGUMENTS})
@@ -25,7 +25,7 @@ function(tmeter_add_plugin name)
 endfunction()
 
 # Without a tmeter that can run here (or when compiling for another machine) there is no manifest:
-# tmeter then opens the plugin to see what it offers.
+# tmeter then opens the plugin to read its capabilities.
 function(tmeter_add_manifest name)
   if(TARGET tmeter)
     set(tool tmeter)

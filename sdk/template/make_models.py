@@ -1,4 +1,4 @@
-"""Writes the files that the projects of `tmeter plugin new` are tried on: common/model.pt2 and
+"""Writes the test files of the projects of `tmeter plugin new`: common/model.pt2 and
 common/run.pt2, without weights, and tensor/weights.safetensors. torch 2.15.0, safetensors 0.8.0."""
 import sys
 from pathlib import Path
@@ -34,7 +34,7 @@ class Net(torch.nn.Module):
 
 
 class Run(torch.nn.Module):
-    """Of operators that PyTorch has."""
+    """A model of PyTorch's own operators."""
 
     def __init__(self):
         super().__init__()

@@ -7,7 +7,7 @@ static tmeter::Count rows(const tmeter::Node& n) {
   return n.input("x").numel() / n.input("x").shape().back();
 }
 
-// For each row d·2h multiply-adds for the gate and the value, and h·d to come back.
+// For each row d·2h multiply-adds for the gate and the value, and h·d for the output.
 static tmeter::Count macs(const tmeter::Node& n) {
   const auto w_out = n.input("w_out").shape();
   return rows(n) * 3 * w_out[0] * w_out[1];

@@ -1,7 +1,7 @@
 // What a kernel that does all of acme.nn.FusedBlock costs: it leaves half of the hidden values out.
 #include <tmeter/cpp/plugin.hpp>
 
-// Inside the call the metric is what the operators cost by themselves.
+// Inside the call the metric has the cost of the separate operators.
 static tmeter::Cell macs(const tmeter::Graph&, const tmeter::ModuleCall& block,
                          tmeter::Call& call) {
   tmeter::Count sum = 0;

@@ -1,4 +1,4 @@
-// Runs a model (`--inference`) by an engine of one's own: linear, relu and acme::gated_mlp on float32.
+// Runs a model (`--inference`) by a custom engine: linear, relu and acme::gated_mlp on float32.
 #include <tmeter/cpp/executor.hpp>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ uint64_t now() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
 }
 
-/// x · wᵀ, x being rows as long as those of w.
+/// x · wᵀ; the rows of x and w have the same length.
 Numbers product(const Numbers& x, const Numbers& w, size_t width) {
   Numbers out;
   for (size_t row = 0; row < x.size(); row += width) {
@@ -54,7 +54,7 @@ class Net final : public tmeter::Execution {
       if (run == TMETER_RUN_MEMORY) tell(call, TMETER_EVENT_ALLOCATE, node, bytes), made += bytes;
       if (told) tell(call, TMETER_EVENT_OP_END, node, 0, since);
     }
-    // Results are kept until the run is over.
+    // Results are kept until the end of the run.
     if (made > 0) tell(call, TMETER_EVENT_FREE, Node(), made);
     tell(call, TMETER_EVENT_RUN_END, Node(), 0, begin);
   }
@@ -62,7 +62,7 @@ class Net final : public tmeter::Execution {
  private:
   static size_t size_of(const Value& v) { return static_cast<size_t>(v.numel().value()); }
 
-  /// The weights of the file, as zeros where it has none.
+  /// The weights of the file, or zeros if it has none.
   void take(const Value& v, tmeter::ExecutorCall& call) {
     const auto tensor = v.tensor();
     if (!tensor || values_.count(v.handle())) return;
@@ -134,5 +134,5 @@ std::unique_ptr<tmeter::Execution> prepare(const tmeter::Graph& graph, const tme
 
 }  // namespace
 
-// Runs came with ABI 1.1: an older host would never ask for them.
+// Runs are new in ABI 1.1; an older host never requests them.
 TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = "com.example.@name@", .version = "1.0.0", .abi_minor = 1}), [](tmeter::Registrar& r) { tmeter::executor<prepare>(r, "@name@"); });

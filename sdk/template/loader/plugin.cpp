@@ -1,4 +1,4 @@
-// Reads a model file of one's own:
+// Reads a custom model file:
 //
 //   acme-net 1
 //   input 4 16
@@ -17,7 +17,7 @@ using Id = tmeter::GraphBuilder::Id;
 
 std::string quoted(std::string_view word) { return std::string("'").append(word).append("'"); }
 
-/// The words of a line, one after another.
+/// The words of a line, one by one.
 class Words {
  public:
   explicit Words(std::string_view line) : rest_(line) {}
@@ -37,7 +37,7 @@ class Reader {
   explicit Reader(tmeter::GraphBuilder& graph)
       : graph_(graph), root_(graph.module(0, "", "AcmeNet")), call_(graph.module_call(root_, 0)) {}
 
-  /// The error; empty without one.
+  /// The error; empty: none.
   const std::string& wrong() const { return wrong_; }
 
   void line(std::string_view text) {

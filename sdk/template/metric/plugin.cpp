@@ -1,7 +1,7 @@
-// A value of one's own for every operator; modules and the model get its sum.
+// A custom value for every operator; modules and the model get its sum.
 #include <tmeter/cpp/plugin.hpp>
 
-// How many numbers an operator makes.
+// The number of elements that an operator produces.
 static tmeter::Count elements(const tmeter::Node& n) {
   tmeter::Count all = 0;
   for (size_t i = 0; i < n.result_count(); ++i) all += n.result(i).numel();

@@ -1,4 +1,4 @@
-// Looks on while the model runs (`--inference`): how long the fastest run of each operator takes.
+// Observes runs of the model (`--inference`): the time of each operator's fastest run.
 #include <tmeter/cpp/observer.hpp>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ class Fastest final : public tmeter::Observer {
   void begin(const tmeter::Graph&, tmeter::ObserverCall& call) override {
     call.want(TMETER_RUN_OPERATORS);  // one such run in every round
   }
-  // Time spent here is time of the model: only what must be kept.
+  // Time spent here is time of the model, so this only stores times.
   void event(const tmeter_event& e, tmeter::ObserverCall&) override {
     runs_ += e.kind == TMETER_EVENT_RUN_END;
     if (e.kind != TMETER_EVENT_OP_END) return;
@@ -23,7 +23,7 @@ class Fastest final : public tmeter::Observer {
   void end(const tmeter::Graph& graph, tmeter::ObserverCall& call) override {
     for (const auto& node : graph.nodes()) {
       const auto at = fastest_.find(node.handle());
-      if (at == fastest_.end()) continue;  // the runs stopped before it: unavailable
+      if (at == fastest_.end()) continue;  // the runs stopped before this operator: unavailable
       call.emit("@name@", TMETER_AXIS_NODE, node.index(), tmeter::Cell(static_cast<double>(at->second) * 1e-9));
     }
   }
@@ -35,7 +35,7 @@ class Fastest final : public tmeter::Observer {
 
 }  // namespace
 
-// Runs came with ABI 1.1: an older host would never ask for them.
+// Runs are new in ABI 1.1; an older host never requests them.
 TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = "com.example.@name@", .version = "1.0.0", .abi_minor = 1}), [](tmeter::Registrar& r) {
   r.metric({.id = "@name@",
             .title = "fastest",

@@ -1,4 +1,4 @@
-// A report format of one's own: `--report @name@`, or a file whose name ends in ".@name@".
+// A custom report format: `--report @name@`, or a file whose name ends in ".@name@".
 #include <tmeter/cpp/plugin.hpp>
 
 static void write_totals(const tmeter::Report& report, tmeter::Output& out, tmeter::Call&) {

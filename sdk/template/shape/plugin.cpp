@@ -1,4 +1,4 @@
-// The shape of an in-house operator's result: what tmeter needs to run a program that calls it on
+// The shape of an in-house operator's result, with which tmeter can run a program that calls it on
 // other sizes, or a TorchScript file, without the library that implements it.
 #include <tmeter/cpp/plugin.hpp>
 

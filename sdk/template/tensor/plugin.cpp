@@ -1,4 +1,4 @@
-// A value of the numbers inside every tensor. tmeter streams them; several threads may each have a
+// A value of the elements of every tensor. tmeter streams them; several threads may each process a
 // part of a tensor.
 #include <tmeter/cpp/plugin.hpp>
 

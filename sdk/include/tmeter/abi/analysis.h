@@ -20,14 +20,14 @@ typedef struct tmeter_analysis {
   tmeter_str name;     /* for messages; one line */
   tmeter_str required; /* metric ids separated by spaces; a metric that no loaded plugin has is an error */
   tmeter_str produced; /* metric ids separated by spaces, all of this plugin's own; may be empty */
-  /* [serial] Once in a run, when what it requires is there. Values go out by `emit_at` (metric.h),
-   * what there is to say by findings, distributions and series. Cells that are not emitted stay NONE.
-   * TMETER_OK or a failure: UNSUPPORTED is taken as "nothing to say". */
+  /* [serial] Once per run, after the required metrics. Emits values by `emit_at` (metric.h),
+   * and adds findings, distributions and series. Cells that are not emitted stay NONE.
+   * Returns TMETER_OK or a failure. UNSUPPORTED: there are no results. */
   tmeter_status(TMETER_ABI *run)(tmeter_call *, const tmeter_graph *, void *user);
   void *user;
 } tmeter_analysis;
 
-/* What "tmeter.analysis/1" gives. */
+/* The table of "tmeter.analysis/1". */
 typedef struct tmeter_analyses {
   uint32_t struct_size;
   uint32_t count;
@@ -41,11 +41,11 @@ typedef struct tmeter_analyses {
 typedef struct tmeter_hardware_api {
   uint32_t struct_size;
   uint32_t reserved;
-  tmeter_str(TMETER_ABI *name)(tmeter_call *);  /* "horowitz-45nm"; empty where no profile is used */
+  tmeter_str(TMETER_ABI *name)(tmeter_call *);  /* "horowitz-45nm"; empty: no profile is used */
   tmeter_str(TMETER_ABI *title)(tmeter_call *); /* one line for reports; empty likewise */
-  /* The number, and in `source` where it is from. TMETER_UNAVAILABLE, without an error text and with
-   * nothing stored, when the profile lacks the key or none is used; TMETER_BAD_USAGE when the user's
-   * profile cannot be read: return it. */
+  /* The number, and its origin in `source`. TMETER_UNAVAILABLE, without an error text and with
+   * nothing stored, if the profile lacks the key or none is used; TMETER_BAD_USAGE if the user's
+   * profile cannot be read; return this status. */
   tmeter_status(TMETER_ABI *number)(tmeter_call *, tmeter_str key, double *out, tmeter_str *source);
 } tmeter_hardware_api;
 

@@ -2,12 +2,12 @@
  * The call: a plugin's handle while the host is inside one of its functions. It carries the error
  * slot, the log, the cancel flag, scratch memory and the plugin's resolved options.
  *
- * Host interface "tmeter.host.call/1". A call belongs to the thread it was given to, and ends when the
- * function returns: a plugin's own threads work without it (the graph and the source need none). Used on
+ * Host interface "tmeter.host.call/1". A call belongs to the thread that received it, and ends when the
+ * function returns. A plugin's own threads work without it (the graph and the source need none). Used on
  * another thread or afterwards, it does nothing.
  * Every function is [any] for different calls.
  *
- * Advice for plugins: never print, never exit; say what was wrong, where, and what to do, with
+ * Advice for plugins: never print, never exit. Report the defect, its place and the remedy with
  * `fail`, then return a status other than TMETER_OK.
  */
 #ifndef TMETER_ABI_CALL_H
@@ -21,9 +21,9 @@ extern "C" {
 
 /* How much a message matters. */
 enum {
-  TMETER_LOG_DEBUG = 0,  /* details for the plugin's author: below what -v shows */
+  TMETER_LOG_DEBUG = 0,  /* details for the plugin's author, not shown by -v */
   TMETER_LOG_INFO = 1,   /* shown with -v */
-  TMETER_LOG_WARNING = 2 /* part of every report, once however often it is said; a limited number */
+  TMETER_LOG_WARNING = 2 /* part of every report; equal texts once; a limited number */
 };
 
 /* The functions of a call. */
@@ -39,22 +39,22 @@ typedef struct tmeter_call_api {
    * alone. Copied. */
   void(TMETER_ABI *log)(tmeter_call *, int32_t level, tmeter_str message);
 
-  /* Non-zero once the user has asked to stop: return TMETER_CANCELLED soon. Cheap; call it every
-   * millisecond or so of work. A plugin that does not is ended from outside. */
+  /* Non-zero once the user has asked to stop: return TMETER_CANCELLED soon. Cheap; call it about every
+   * millisecond of work. A plugin that does not is ended from outside. */
   int32_t(TMETER_ABI *cancelled)(tmeter_call *);
 
   /* Memory that lives until this call returns, zeroed and aligned for every type; null when `bytes` is
-   * absurd (> 1 GiB) or so much is not to be had. */
+   * above 1 GiB or memory is exhausted. */
   void *(TMETER_ABI *scratch)(tmeter_call *, size_t bytes);
 
   /* Progress of long work: `done` of `total` (0 = unknown) in `unit` ("B", "nodes"). A host may show it
-   * or not; this one does on a terminal, and that of reading weights, which it knows by itself. Cheap:
+   * or not. tmeter shows it on a terminal, together with its own progress of reading weights. Cheap:
    * may be called every millisecond. */
   void(TMETER_ABI *progress)(tmeter_call *, uint64_t done, uint64_t total, tmeter_str unit);
 
   /* The plugin's options, and "p.key" of a plugin p that it needs, validated (options.h). The key must
    * be declared: otherwise TMETER_INVALID_ARGUMENT with an error text, and nothing is stored. An option
-   * of any type is there as text, as the user wrote it. Text lives until `deinit`. */
+   * of any type is available as the user's text. Text lives until `deinit`. */
   tmeter_status(TMETER_ABI *option_text)(tmeter_call *, tmeter_str key, tmeter_str *out);
   /* INT; else 0 */
   tmeter_status(TMETER_ABI *option_int)(tmeter_call *, tmeter_str key, int64_t *out);
@@ -65,10 +65,10 @@ typedef struct tmeter_call_api {
 
   /* The current work of this call in a few words: "aten::conv2d of layer1". The message about a crash
    * or a time-out contains it. The first 200 bytes are copied, without a system call: cheap
-   * enough for each operator. The host adds the callback, node or tensor by itself. */
+   * enough for each operator. The host adds the callback, node or tensor itself. */
   void(TMETER_ABI *at)(tmeter_call *, tmeter_str what);
 
-  /* The graph this run is about, in handlers, analyses and `configure`; null before it exists
+  /* The graph of this run, in handlers, analyses and `configure`; null before it exists
    * (loaders, shape rules, `init`) and in writers, whose report has it. */
   const tmeter_graph *(TMETER_ABI *graph)(tmeter_call *);
 } tmeter_call_api;

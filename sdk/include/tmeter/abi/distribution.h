@@ -1,7 +1,7 @@
 /*
- * Distributions and series, for facts that one value cannot express. A distribution is a histogram,
- * how many elements of a tensor lie between two edges; a series is y over x, the loss over the
- * share that is pruned. Every writer shows them for the thing they belong to.
+ * Distributions and series, for facts that one value cannot express. A distribution is a histogram:
+ * the number of a tensor's elements between two edges. A series is y over x, such as the loss over the
+ * pruned share. Every writer shows them with their target.
  *
  * Host interface "tmeter.host.distributions/1", [serial], in analyses and in `emit` of a tensor
  * analysis. Everything is copied.
@@ -21,10 +21,10 @@ typedef struct tmeter_distribution { /* growable */
   uint32_t reserved;
   tmeter_str id;    /* plain word, as for metrics: "values" */
   tmeter_str title; /* "values" */
-  tmeter_str unit;  /* of the edges; may be empty */
-  tmeter_target of; /* what it belongs to, a tensor say */
+  tmeter_str unit;  /* unit of the edges; may be empty */
+  tmeter_target of; /* its target, such as a tensor */
   const double *edges;    /* bin_count + 1, rising, finite */
-  const uint64_t *counts; /* bin_count; bin i holds [edges[i], edges[i + 1]), the last its end too */
+  const uint64_t *counts; /* bin_count; bin i holds [edges[i], edges[i + 1]), the last one also its end */
   size_t bin_count;       /* at least 1 */
 } tmeter_distribution;
 
@@ -33,20 +33,20 @@ typedef struct tmeter_series { /* growable */
   uint32_t struct_size;
   uint32_t reserved;
   tmeter_str id, title;                        /* plain word, as for metrics; one line for people */
-  tmeter_str x_title, x_unit, y_title, y_unit; /* of the axes: "pruned", "%"; units may be empty */
-  tmeter_target of;                            /* what it belongs to */
+  tmeter_str x_title, x_unit, y_title, y_unit; /* names and units of the axes: "pruned", "%"; units may be empty */
+  tmeter_target of;                            /* its target */
   const double *x, *y;                         /* finite; x rising */
-  size_t point_count;                          /* of x and of y; at least 1 */
+  size_t point_count;                          /* number of x and of y; at least 1 */
 } tmeter_series;
 
-/* Where they go. What a function refuses is the plugin's error, whatever the plugin returns then. */
+/* Receives them. A refusal is the plugin's error, regardless of the plugin's return value. */
 typedef struct tmeter_distributions_api {
   uint32_t struct_size;
   uint32_t reserved;
-  /* Refuses (any status but TMETER_OK) an empty id, no bins, edges that do not rise or are not finite,
-   * a target the graph does not have, and sizes beyond the limits of docs/limits.md. */
+  /* Refuses (any status except TMETER_OK) an empty id, no bins, edges that do not rise or are not finite,
+   * a target outside of the graph, and sizes beyond the limits of docs/limits.md. */
   tmeter_status(TMETER_ABI *add)(tmeter_call *, const tmeter_distribution *);
-  /* Refuses an empty id, no points, x that do not rise, what is not finite, and targets likewise. */
+  /* Refuses an empty id, no points, x that do not rise, values that are not finite, and such targets. */
   tmeter_status(TMETER_ABI *add_series)(tmeter_call *, const tmeter_series *);
 } tmeter_distributions_api;
 

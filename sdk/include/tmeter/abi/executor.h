@@ -1,15 +1,15 @@
 /*
- * Capability "tmeter.executor/1", since ABI 1.1: runs a model's graph for real, on real weights and inputs, and tells
- * what happens. The host decides how often and who observes (observer.h):
+ * Capability "tmeter.executor/1", since ABI 1.1: runs a model's graph on real weights and inputs, and reports
+ * events. The host decides the number of runs and their observers (observer.h):
  *
  *   prepare → state    weights (the mapped file, not copies), inputs, device, libraries
  *   run(state, …) …    the whole graph once, operator by operator; results freed at their last use
- *   release(state)     for every state ever made, also after errors
+ *   release(state)     for every state, also after errors
  *
  * All functions are [serial], on one thread.
  *
- * Errors: TMETER_BAD_USAGE for a device, an input or a library that the user names and that does not do
- * (say which); TMETER_CANNOT_RUN when the model cannot be run here, with operator and module;
+ * Errors: TMETER_BAD_USAGE for an unsuitable device, input or library of the user
+ * (name it); TMETER_CANNOT_RUN when the model cannot be run here, with operator and module;
  * TMETER_UNSUPPORTED passes to the next executor.
  */
 #ifndef TMETER_ABI_EXECUTOR_H
@@ -24,29 +24,29 @@ extern "C" {
 
 /* A file with the values of an input: .pt, .npy or .safetensors. */
 typedef struct tmeter_input_file { /* frozen */
-  tmeter_str name; /* of the input; empty: of the only one, or by the names in the file */
-  tmeter_str path; /* as the user gave it */
+  tmeter_str name; /* name of the input; empty: the only input, or the names in the file */
+  tmeter_str path; /* the user's path */
 } tmeter_input_file;
 
-/* How the user wants the model to be run. Lives until `release`. */
+/* The user's options for runs. Lives until `release`. */
 typedef struct tmeter_run_request { /* growable; the host fills it */
   uint32_t struct_size;
   int32_t threads;         /* at least 1 */
   tmeter_str device;       /* "cpu", "cuda", "cuda:1" */
-  uint64_t seed;           /* of inputs and weights that are made up */
-  uint64_t memory_limit;   /* bytes of the device's memory that runs may take; 0: none */
-  const tmeter_input_file *inputs; /* the files that the user gave; inputs without one are made up */
-  size_t input_count;              /* of them */
-  const tmeter_str *libraries;     /* with operators that the engine lacks; paths */
-  size_t library_count;            /* of them */
+  uint64_t seed;           /* of generated inputs and weights */
+  uint64_t memory_limit;   /* bytes of the device's memory that runs may take; 0: no limit */
+  const tmeter_input_file *inputs; /* the user's files; inputs without one are generated */
+  size_t input_count;              /* number of files */
+  const tmeter_str *libraries;     /* paths of libraries with operators that the engine lacks */
+  size_t library_count;            /* number of libraries */
 } tmeter_run_request;
 
-/* What runs graphs. Every function must be there. */
+/* An executor. Every function is mandatory. */
 typedef struct tmeter_executor { /* growable */
   uint32_t struct_size;
   uint32_t reserved;
-  tmeter_str name; /* what runs the operators, as messages name it: "LibTorch" */
-  /* Makes the model ready: `*state` is handed to the others, and to `release` when this returns TMETER_OK. */
+  tmeter_str name; /* name of the engine for messages: "LibTorch" */
+  /* Prepares the model. `*state` is passed to the other functions, and to `release` if this returns TMETER_OK. */
   tmeter_status(TMETER_ABI *prepare)(tmeter_call *, const tmeter_graph *,
                                      const tmeter_run_request *, void **state, void *user);
   /* One run: `run` is TMETER_RUN_…, on `threads` threads; an unknown kind emits the events of WHOLE. Events go
@@ -58,7 +58,7 @@ typedef struct tmeter_executor { /* growable */
   void *user;
 } tmeter_executor;
 
-/* What "tmeter.executor/1" gives. */
+/* The table of "tmeter.executor/1". */
 typedef struct tmeter_executors { /* growable */
   uint32_t struct_size;
   uint32_t count;
@@ -66,16 +66,16 @@ typedef struct tmeter_executors { /* growable */
   void *user; /* handed back to get */
 } tmeter_executors;
 
-/* Where an executor tells what happens. */
+/* Receives the events of an executor. */
 typedef struct tmeter_events_api { /* growable; all [serial], in calls of executors */
   uint32_t struct_size;
   uint32_t reserved;
-  /* In `run`. RUN_BEGIN and RUN_END are of every run; the others as its kind says. Cheap. Checked before
-   * observers see it, and the executor's failure otherwise: RUN_BEGIN comes first and RUN_END last, once each;
+  /* In `run`. Every run has RUN_BEGIN and RUN_END; its kind decides the other events. Cheap. Checked before
+   * observers see it; a violation is the executor's failure. RUN_BEGIN comes first and RUN_END last, once each;
    * OP_END follows the OP_BEGIN of the same node, and operators do not overlap; nodes are of the graph; no
    * time is before that of the event before (memory events and others separately: a GPU has a clock of its
-   * own), nor `since` outside of its begin and end; `bytes` are above 0 and below 2^63 in all. An event of a
-   * kind that is not known is passed over. Any status but TMETER_OK: an observer has failed; return it. */
+   * own), nor `since` outside of its begin and end; `bytes` are above 0 and below 2^63 in all. An event of an
+   * unknown kind is ignored. Any status except TMETER_OK: an observer has failed; return this status. */
   tmeter_status(TMETER_ABI *event)(tmeter_call *, const tmeter_event *);
   /* In `prepare`: a fact for observers and reports (observer.h, `fact`; report property "run.KEY"). The key
    * is of [a-z0-9._-]. Copied; one line. */
@@ -83,7 +83,7 @@ typedef struct tmeter_events_api { /* growable; all [serial], in calls of execut
   /* In `prepare`: the memory of a tensor's elements, from its first element to the last that its
    * strides reach: the file, mapped read-only. Copy tensors the model changes. It may not be
    * aligned to the size of an element, and lives until `release` returns. TMETER_UNAVAILABLE, without an error text,
-   * when the numbers are not in a file (tensor_data.h's `unavailable` says why). */
+   * when the elements are not in a file (tensor_data.h's `unavailable` has the reason). */
   tmeter_status(TMETER_ABI *weights)(tmeter_call *, const tmeter_tensor *, tmeter_bytes *out);
 } tmeter_events_api;
 

@@ -1,12 +1,12 @@
 /*
- * Metadata: typed facts that a file states about its model, beyond the properties that all formats share
+ * Metadata: typed facts in a file about its model, besides the common properties of all formats
  * (graph.h). A loader pushes them with the builder's `metadata`; plugins enumerate them with the graph's
  * `metadata_count` and `metadata_at`, or look one up with `metadata_find`; reports list them.
  *
  *   space "gguf"         key "llama.attention.head_count_kv"     INT, an array
  *   space "config.json"  key "text_config.rope_theta"            FLOAT
  *
- * The key of a value inside other objects is the path to it, its names joined by '.'.
+ * The key of a value inside other objects is its path, with names joined by '.'.
  */
 #ifndef TMETER_ABI_METADATA_H
 #define TMETER_ABI_METADATA_H
@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* The kind of a value. A type that is not known here is to be left out. */
+/* The type of a value. Leave out values of unknown type. */
 enum {
   TMETER_METADATA_TEXT = 0,  /* `texts` */
   TMETER_METADATA_INT = 1,   /* `ints`; one beyond 63 bits is a FLOAT */
@@ -27,14 +27,14 @@ enum {
  * TEXT: its JSON. */
 typedef struct tmeter_metadata { /* growable; filled by the plugin for the builder, by the host for the graph */
   uint32_t struct_size;
-  int32_t type;        /* TMETER_METADATA_…; of an array: of each item */
-  tmeter_str space;    /* where it stands: "gguf", "config.json"; not empty */
+  int32_t type;        /* TMETER_METADATA_…; for an array: of each item */
+  tmeter_str space;    /* its origin: "gguf", "config.json"; not empty */
   tmeter_str key;      /* unique in its space; not empty */
-  int32_t is_array;    /* non-zero: an array, also one of a single item or none */
+  int32_t is_array;    /* non-zero: an array, also with one item or none */
   uint32_t count;      /* values below; 1 unless it is an array */
-  int64_t length;      /* of an array: items in the file. More than `count` when a loader leaves out the
+  int64_t length;      /* for an array: items in the file. More than `count` if a loader leaves out the
                           rest of a long one (a vocabulary). Else 1 */
-  const tmeter_str *texts; /* count of them for a TEXT, else null */
+  const tmeter_str *texts; /* `count` items for a TEXT, else null */
   const int64_t *ints;     /* for INT and BOOL */
   const double *floats;    /* for FLOAT */
 } tmeter_metadata;

@@ -1,7 +1,7 @@
 /*
- * Capability "tmeter.options/1": the options a plugin understands. The host merges defaults <
- * configuration file < --set NAME.KEY=VALUE, checks type, range and choices, and hands the result
- * out through the call (call.h). Unknown keys are errors that name the nearest known one.
+ * Capability "tmeter.options/1": the options of a plugin. The host merges defaults <
+ * configuration file < --set NAME.KEY=VALUE, checks type, range and choices, and passes the result
+ * through the call (call.h). An unknown key is an error that names the nearest known one.
  */
 #ifndef TMETER_ABI_OPTIONS_H
 #define TMETER_ABI_OPTIONS_H
@@ -25,14 +25,14 @@ enum {
 typedef struct tmeter_option_desc {
   uint32_t struct_size;
   int32_t type;             /* TMETER_OPTION_… */
-  tmeter_str key;           /* [a-z0-9_-]+, once in a plugin */
-  tmeter_str default_value; /* as it would be written after --set NAME.KEY=; must be valid */
+  tmeter_str key;           /* [a-z0-9_-]+, unique in the plugin */
+  tmeter_str default_value; /* as after --set NAME.KEY=; must be valid */
   tmeter_str choices;       /* CHOICE: separated by spaces */
   tmeter_str text;          /* one line for `tmeter plugin info` and `tmeter config` */
   double min, max;          /* INT and FLOAT; min > max: no bounds. Exact up to 2^53 */
 } tmeter_option_desc;
 
-/* What "tmeter.options/1" gives. */
+/* The table of "tmeter.options/1". */
 typedef struct tmeter_options {
   uint32_t struct_size;
   uint32_t count;

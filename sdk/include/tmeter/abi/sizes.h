@@ -1,10 +1,10 @@
 /*
- * The sizes of growable structs in the minor they came with: what a struct must have at least, for ever.
+ * The sizes of growable structs in their first minor version: the permanent minimum of a struct.
  *
- * The struct of a plugin that was built against that minor ends here, whatever was appended since. A host
- * of any 1.x therefore compares `struct_size` with these, never with the sizeof of its own day, and
- * finds out with TMETER_HAS what lies behind. Each line names the last member of that day, so that it
- * holds on every machine; a line is never changed.
+ * The struct of a plugin built against that minor ends here, before all later members. A host
+ * of any 1.x therefore compares `struct_size` with these, never with its own sizeof, and
+ * finds later members with TMETER_HAS. Each line names the last member of that version, so that it
+ * is valid on every machine; a line never changes.
  */
 #ifndef TMETER_ABI_SIZES_H
 #define TMETER_ABI_SIZES_H
@@ -13,7 +13,7 @@
 /* Bytes of `type` in ABI 1.0: TMETER_SIZE_1_0(tmeter_metric_desc). */
 #define TMETER_SIZE_1_0(type) TMETER_END_OF(type, TMETER_LAST_1_0_##type)
 
-/* What plugins hand to the host. */
+/* Structs from plugins to the host. */
 #define TMETER_LAST_1_0_tmeter_plugin_entry_v1 configure
 #define TMETER_LAST_1_0_tmeter_plugin_info rights
 #define TMETER_LAST_1_0_tmeter_metrics user
@@ -73,7 +73,7 @@
 #define TMETER_LAST_1_0_tmeter_report_api assertion_at
 #define TMETER_LAST_1_0_tmeter_output_api columns
 
-/* What came with 1.1. */
+/* New in 1.1. */
 #define TMETER_SIZE_1_1(type) TMETER_END_OF(type, TMETER_LAST_1_1_##type)
 #define TMETER_LAST_1_1_tmeter_executors user
 #define TMETER_LAST_1_1_tmeter_executor user
@@ -84,7 +84,7 @@
 #define TMETER_LAST_1_1_tmeter_runs_api stopped
 #define TMETER_LAST_1_1_tmeter_events_api weights
 
-/* What follows 1.1: TMETER_HAS and TMETER_IS_SET tell whether the other side has it. */
+/* After 1.1: TMETER_HAS and TMETER_IS_SET tell whether the other side has a member. */
 #define TMETER_SIZE_1_2(type) TMETER_END_OF(type, TMETER_LAST_1_2_##type)
 #define TMETER_LAST_1_2_tmeter_metadata floats
 #define TMETER_LAST_1_2_tmeter_stored_part source

@@ -12,9 +12,9 @@
  *   end(state)            once: computes the values, or asks for another pass
  * and, in the order of the tensors, while later ones may still be streamed:
  *   emit(state)           gives the values to the host
- *   release(state)        for every state ever made, also after errors
+ *   release(state)        for every state, also after errors
  *
- * Parts are cut by the tensor's shape alone, never by the number of threads: the same file gives
+ * Only the tensor's shape decides the parts, never the number of threads: the same file gives
  * the same values on every machine with the same arithmetic.
  *
  * Only tensors that are their own canonical tensor (graph.h) are streamed, and only those whose
@@ -30,16 +30,16 @@ extern "C" {
 #define TMETER_CAP_TENSOR_ANALYSIS "tmeter.tensor-analysis/1"
 
 /* The part a state belongs to. Lives until the function that receives it returns; pointers in it have
- * lifetimes of their own. */
+ * their own lifetimes. */
 typedef struct tmeter_tensor_part { /* growable; the host fills it */
   uint32_t struct_size;
   int32_t pass; /* 0, 1, … */
   const tmeter_tensor *tensor; /* lives with the graph */
-  int64_t first, count; /* the elements this state sees, in row-major order */
-  const void *earlier;  /* this tensor's state after the pass before, to be read only; null in pass 0 */
+  int64_t first, count; /* the elements of this state, in row-major order */
+  const void *earlier;  /* this tensor's state after the previous pass, read-only; null in pass 0 */
 } tmeter_tensor_part;
 
-/* Elements [first, first + count) of a tensor in row-major order, whatever its strides, aligned to
+/* Elements [first, first + count) of a tensor in row-major order for any strides, aligned to
  * the size of an element and little-endian. A chunk holds whole slices of dim 0 (rows), unless one
  * slice takes more than 4 MiB; then it begins at a multiple of 4,096 elements of the tensor. */
 typedef struct tmeter_chunk { /* growable; the host fills it */
@@ -49,13 +49,13 @@ typedef struct tmeter_chunk { /* growable; the host fills it */
   tmeter_bytes bytes;   /* count elements; until `chunk` returns */
 } tmeter_chunk;
 
-/* A streamed analysis. Every function but `wants` must be there. */
+/* A streamed analysis. Every function except `wants` is mandatory. */
 typedef struct tmeter_tensor_analysis {
   uint32_t struct_size;
   uint32_t reserved;
   tmeter_str name;     /* for messages; one line */
   tmeter_str produced; /* metric ids it emits, separated by spaces */
-  /* [serial] Non-zero: requests this tensor's elements. May be null: all tensors are. An error text (`fail`)
+  /* [serial] Non-zero: requests this tensor's elements. May be null: requests all tensors. An error text (`fail`)
    * is a failure. */
   int32_t(TMETER_ABI *wants)(tmeter_call *, const tmeter_tensor *, void *user);
   /* [any] Makes the state of a part. The value of *state on return goes to `release`, also after a
@@ -75,11 +75,11 @@ typedef struct tmeter_tensor_analysis {
   /* [serial] Metrics (results), distributions and series may be emitted; findings too. Small
    * states keep memory low: release temporary data in `end`. */
   tmeter_status(TMETER_ABI *emit)(tmeter_call *, const tmeter_tensor *, void *state, void *user);
-  void(TMETER_ABI *release)(void *state, void *user); /* [any] Gives back a state; cannot fail */
+  void(TMETER_ABI *release)(void *state, void *user); /* [any] Releases a state; cannot fail */
   void *user;
 } tmeter_tensor_analysis;
 
-/* What "tmeter.tensor-analysis/1" gives. */
+/* The table of "tmeter.tensor-analysis/1". */
 typedef struct tmeter_tensor_analyses {
   uint32_t struct_size;
   uint32_t count;

@@ -1,6 +1,6 @@
 /*
  * Elements of tensors, for work that needs them more than once or out of order. Streaming
- * (tensor_analysis.h) is the quick way; this is the flexible one.
+ * (tensor_analysis.h) is faster; this is more flexible.
  *
  * Host interface "tmeter.host.tensor-data/1", [any] for different calls, in `end` of a tensor
  * analysis and in analyses.
@@ -14,15 +14,15 @@ extern "C" {
 
 #define TMETER_HOST_TENSOR_DATA "tmeter.host.tensor-data/1"
 
-/* The functions for numbers out of order. */
+/* The functions for elements out of order. */
 typedef struct tmeter_tensor_data_api {
   uint32_t struct_size;
   uint32_t reserved;
-  /* Why a tensor's elements cannot be read ("saved without weights"); empty when they can. Lives
+  /* The reason why a tensor's elements cannot be read ("saved without weights"); empty: they can. Lives
    * with the graph. */
   tmeter_str(TMETER_ABI *unavailable)(tmeter_call *, const tmeter_tensor *);
   /* Elements [first, first + count) in row-major order, aligned to the size of an element: a view
-   * of the mapped file where the tensor is contiguous there, else copied into memory of the host
+   * of the mapped file if the tensor is contiguous there, else copied into memory of the host
    * that lives until the next `view` of the same call. A copy takes at most 64 MiB.
    * TMETER_INVALID_ARGUMENT outside the tensor or above that limit, TMETER_UNAVAILABLE when
    * `unavailable` is not empty. */

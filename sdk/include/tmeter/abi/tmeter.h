@@ -1,4 +1,4 @@
-/* Everything a plugin can offer and ask for. Drafts (draft/) are left out on purpose. */
+/* All capabilities and host interfaces. Drafts (draft/) are left out on purpose. */
 #ifndef TMETER_ABI_TMETER_H
 #define TMETER_ABI_TMETER_H
 #include "analysis.h"

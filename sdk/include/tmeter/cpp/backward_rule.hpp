@@ -1,4 +1,4 @@
-// Backward rules of in-house operators. Draft, as abi/draft/backward_rule.h.
+// Backward rules of in-house operators. Draft, like abi/draft/backward_rule.h.
 //
 //   tmeter::backward_rule(r, "acme::gated_mlp", [](tmeter::BackwardCall& b) {
 //     b.keep("x");
@@ -20,10 +20,10 @@ class BackwardCall {
       : node_(node), out_(out), call_(call) {}
   Node node() const { return node_; }
   Call call() const { return Call(call_); }
-  /// Whether the gradient of the argument is needed. A name that the node does not have is not.
+  /// Whether the gradient of the argument is needed. False for a name that the node does not have.
   bool wants(std::string_view argument) const { return (out_.wanted & bit_of(argument)) != 0; }
   void add_macs(Count macs) { out_.macs = (Count(out_.macs) + macs).value(); }
-  /// Of masks, statistics and the like, which are neither argument nor result.
+  /// Bytes of masks, statistics and similar data, which are neither argument nor result.
   void keep_bytes(Count bytes) { out_.kept_bytes = (Count(out_.kept_bytes) + bytes).value(); }
   void keep(std::string_view argument) { out_.keeps_arguments |= bit_of(argument); }
   void keep_result(size_t result = 0) { out_.keeps_results |= bit(result); }
@@ -83,8 +83,8 @@ inline void backward_rule(Registrar& r, std::string_view op, BackwardFunction f)
   if (list.items.size() == 1) r.offer(TMETER_CAP_BACKWARD_RULE, &list.table);
 }
 
-/// What another plugin's rule says; nothing without one, and on hosts that do not know rules.
-/// `wanted`: bits of arguments.
+/// The result of another plugin's rule; nothing without one, and on hosts that do not support
+/// rules. `wanted`: bits of arguments.
 inline std::optional<tmeter_backward> backward_of(const Call& call, const Node& node,
                                                   uint64_t wanted) {
   const auto* host = detail::host();

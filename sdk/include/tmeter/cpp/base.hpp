@@ -1,6 +1,6 @@
-// Text, errors and access to the host: what every other header of the C++ wrapper rests on.
+// Text, errors and access to the host: the base of all other headers of the C++ wrapper.
 //
-// The wrapper is thin, header-only and stateless but for the host table remembered at `init`.
+// The wrapper is thin, header-only and stateless except for the host table stored at `init`.
 // Everything lives in `tmeter::inline sdk_v1` with hidden visibility, so that two SDK versions can
 // be in one process. Exceptions never leave a plugin: the trampolines turn them into `fail`.
 #pragma once
@@ -27,7 +27,7 @@ inline std::string_view to_view(tmeter_str s) {
 }
 inline tmeter_str to_abi(std::string_view s) { return {s.data(), s.size()}; }
 
-/// What a plugin throws: a status and one sentence (what, where, what to do).
+/// A plugin's exception: a status and one sentence (the defect, its place, the remedy).
 class Error : public std::runtime_error {
  public:
   Error(tmeter_status status, const std::string& message)
@@ -74,7 +74,7 @@ inline const tmeter_host_v1*& host() {
   return host;
 }
 
-/// A host interface; throws when the host is too old to have it.
+/// A host interface. Throws if the host is too old to have it.
 template <class Api>
 const Api& interface_of(const char* id) {
   const auto* h = host();

@@ -1,4 +1,4 @@
-// Call: options, log, metrics and hardware as a plugin sees them while the host is inside it.
+// Call: options, log, metrics and hardware, available to a plugin while the host is inside it.
 #pragma once
 #include <optional>
 
@@ -9,10 +9,10 @@
 
 TMETER_SDK_BEGIN
 
-/// Whose memory the result of an operator has.
+/// The memory of an operator's result.
 struct ResultMemory {
   int32_t kind = TMETER_MEMORY_UNKNOWN;
-  size_t argument = 0;  ///< of the node, where it is an argument's
+  size_t argument = 0;  ///< index of the node's argument, if it is that argument's
   /// A view of an argument, or the argument itself.
   bool of_argument() const { return kind == TMETER_MEMORY_VIEW || kind == TMETER_MEMORY_ARGUMENT; }
 };
@@ -26,16 +26,17 @@ class Call {
   void info(std::string_view m) const { detail::call_api().log(h_, TMETER_LOG_INFO, to_abi(m)); }
   /// Becomes part of every report.
   void warn(std::string_view m) const { detail::call_api().log(h_, TMETER_LOG_WARNING, to_abi(m)); }
-  /// For callbacks that give a status back: says why, and gives `status` back. Needs no exceptions.
+  /// For callbacks that return a status: reports the reason and returns `status`. Needs no
+  /// exceptions.
   tmeter_status refuse(tmeter_status status, std::string_view why) const {
     detail::call_api().fail(h_, to_abi(why));
     return status;
   }
   /// The current work, for the message about a crash or a time-out; cheap (call.h).
   void at(std::string_view what) const { detail::call_api().at(h_, to_abi(what)); }
-  /// The graph this run is about; in handlers, analyses and `configure`.
+  /// The graph of this run; in handlers, analyses and `configure`.
   Graph graph() const { return Graph(detail::call_api().graph(h_)); }
-  /// How far long work is: `done` of `total` (0: unknown) in `unit` ("B", "operators").
+  /// Progress of long work: `done` of `total` (0: unknown) in `unit` ("B", "operators").
   void progress(uint64_t done, uint64_t total, std::string_view unit) const {
     detail::call_api().progress(h_, done, total, to_abi(unit));
   }
@@ -75,18 +76,19 @@ class Call {
   Cell read(std::string_view metric, const Node& node) const {
     return read(metric, TMETER_AXIS_NODE, node.index());
   }
-  /// Another metric of all that is inside a module call; `by_module` when a module handler gave it.
+  /// Another metric of a module call with everything inside; `by_module` if a module handler gave
+  /// it.
   Cell read(std::string_view metric, const ModuleCall& call) const {
     return read(metric, TMETER_AXIS_MODULE_CALL, call.index());
   }
-  /// The class of work, "matmul", that a plugin gives the node's operator; empty when none does.
-  /// node_class.hpp has the answer for all operators.
+  /// The class of work, "matmul", that a plugin gives to the node's operator; empty: none does.
+  /// node_class.hpp has the class of all operators.
   std::string_view work_of(const Node& node) const {
     tmeter_str name{};
     check(detail::results_api().op_class(h_, node.handle(), &name));
     return to_view(name);
   }
-  /// By the schema of the operator's shape rule, else by its name and class; unknown otherwise,
+  /// Follows the schema of the operator's shape rule, else its name and class; unknown otherwise,
   /// and on hosts that predate this function.
   ResultMemory memory_of(const Node& node, size_t result) const {
     ResultMemory out;
@@ -95,7 +97,7 @@ class Call {
       check(api.result_memory(h_, node.handle(), result, &out.kind, &out.argument));
     return out;
   }
-  /// Whether the operator writes into an argument; empty if not known.
+  /// Whether the operator writes into an argument; empty: unknown.
   std::optional<bool> writes(const Node& node, size_t argument) const {
     const auto& api = detail::results_api();
     if (!TMETER_IS_SET(&api, tmeter_results_api, argument_written)) return std::nullopt;
@@ -121,7 +123,7 @@ class Call {
     check(detail::findings_api().add(h_, &f));
   }
 
-  /// A histogram or a curve beside the values; in analyses and in TensorAnalysis::emit.
+  /// Adds a histogram or a curve; in analyses and in TensorAnalysis::emit.
   void add(const Distribution& distribution) const {
     const auto d = distribution.abi();
     check(detail::distributions_api().add(h_, &d));
@@ -134,7 +136,7 @@ class Call {
   // The hardware profile chosen with --hardware.
   std::string_view hardware_name() const { return to_view(detail::hardware_api().name(h_)); }
   std::string_view hardware_title() const { return to_view(detail::hardware_api().title(h_)); }
-  /// False when the profile does not have the number.
+  /// False: the profile does not have the number.
   bool hardware_number(std::string_view key, double& value) const {
     tmeter_str source{};
     const auto status = detail::hardware_api().number(h_, to_abi(key), &value, &source);
@@ -149,7 +151,7 @@ class Call {
 
 namespace detail {
 
-/// Runs plugin code for the host: nothing is thrown across, every failure has a text.
+/// Runs plugin code for the host. No exception crosses the border, and every failure has a text.
 template <class F>
 tmeter_status guarded(tmeter_call* call, F&& f) noexcept {
 #ifdef __cpp_exceptions

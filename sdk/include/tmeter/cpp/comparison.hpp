@@ -1,4 +1,4 @@
-// The content of a report of `tmeter diff A B` beside that of a report of B. Draft, as
+// The parts that a report of `tmeter diff A B` adds to a report of B. Draft, like
 // abi/draft/comparison.h.
 #pragma once
 #include "../abi/draft/comparison.h"
@@ -9,7 +9,7 @@ TMETER_SDK_BEGIN
 class ComparisonView {
  public:
   explicit ComparisonView(const tmeter_report* report) : h_(report) {}
-  /// False when the report is of one model.
+  /// False if the report describes one model.
   explicit operator bool() const { return api().before(h_) != nullptr; }
   Report before() const { return Report(api().before(h_)); }
   Report after() const { return Report(h_); }

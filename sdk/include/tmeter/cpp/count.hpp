@@ -1,4 +1,4 @@
-// Count: an exact, checked 64-bit count; Cell: what a handler answers.
+// Count: an exact, checked 64-bit count; Cell: the result of a handler.
 #pragma once
 #include <cstdint>
 
@@ -6,7 +6,7 @@
 
 TMETER_SDK_BEGIN
 
-/// A non-negative count of things (elements, MACs, bytes). Overflow throws instead of wrapping.
+/// A non-negative count of elements, MACs or bytes. Overflow throws instead of wrapping.
 class Count {
  public:
   constexpr Count(int64_t value = 0) : value_(value) {}  // NOLINT: a number is a count
@@ -43,14 +43,14 @@ class Count {
   int64_t value_;
 };
 
-/// One value as a handler or analysis gives it: a count, a real number, or the reason it is
+/// One value of a handler or analysis: a count, a real number, or the reason why it is
 /// missing.
 class Cell {
  public:
   Cell() : n_{TMETER_NUMBER_NONE, 0, 0, 0} {}
   Cell(Count c) : n_{TMETER_NUMBER_INT, 0, c.value(), 0} {}  // NOLINT
   Cell(double f) : n_{TMETER_NUMBER_FLOAT, 0, 0, f} {}       // NOLINT
-  /// A kind that this SDK does not know reads as unknown.
+  /// A kind that this SDK does not know is read as unknown.
   explicit Cell(tmeter_number n) : n_(n) {
     if (n.kind < TMETER_NUMBER_NONE || n.kind > TMETER_NUMBER_IN_MODULE)
       n_ = {TMETER_NUMBER_UNKNOWN, 0, 0, 0};
@@ -67,13 +67,13 @@ class Cell {
   bool is_zero_by_rule() const { return n_.kind == TMETER_NUMBER_ZERO_BY_RULE; }
   bool is_unavailable() const { return n_.kind == TMETER_NUMBER_UNAVAILABLE; }
   bool empty() const { return n_.kind == TMETER_NUMBER_NONE; }
-  /// It has no value of its own: that is in the value of a module call around it.
+  /// It has no separate value, because the value of an enclosing module call contains it.
   bool in_module() const { return n_.kind == TMETER_NUMBER_IN_MODULE; }
-  /// A module handler gave it; it covers everything inside.
+  /// A module handler gave the value, which covers everything inside.
   bool by_module() const { return (n_.flags & TMETER_NUMBER_BY_MODULE) != 0; }
-  /// A value that leaves something out: a sum is a lower bound.
+  /// A value without some of its parts: a sum is a lower bound.
   bool partial() const { return known() && (n_.flags & TMETER_NUMBER_PARTIAL) != 0; }
-  /// A value that rests on an assumption that a warning names: it bounds nothing.
+  /// A value that rests on an assumption that a warning names. It is not a bound.
   bool assumed() const { return known() && (n_.flags & TMETER_NUMBER_ASSUMED) != 0; }
   Cell as_partial() const {
     Cell out = *this;

@@ -1,4 +1,4 @@
-// Decoders of encoded tensors. Draft, as abi/draft/decoder.h.
+// Decoders of encoded tensors. Draft, like abi/draft/decoder.h.
 //
 //   class Halves final : public tmeter::Decoding { … decode(first, out, call) … };
 //   tmeter::decoder(r, "acme.halves", [](const tmeter::StoredTensor& t, tmeter::Call&) {
@@ -16,7 +16,7 @@
 
 TMETER_SDK_BEGIN
 
-/// An encoded tensor with its bytes, which live as long as the Decoding that is made of it.
+/// An encoded tensor with its bytes, which live as long as its Decoding.
 class StoredTensor {
  public:
   explicit StoredTensor(const tmeter_stored_tensor& h) : h_(&h) {}
@@ -26,7 +26,7 @@ class StoredTensor {
     StoredPart about;
     std::span<const uint8_t> bytes;
   };
-  /// By its role; nothing when it is absent.
+  /// The part with a role; nothing: absent.
   std::optional<Part> part(std::string_view role) const {
     for (uint32_t i = 0; i < h_->part_count; ++i) {
       const auto about = tensor().part(i);
@@ -43,11 +43,11 @@ class StoredTensor {
 class Decoding {
  public:
   virtual ~Decoding() = default;
-  /// Elements [first, first + out.size()): whole blocks, but for the end of the tensor.
+  /// Elements [first, first + out.size()): whole blocks, except at the end of the tensor.
   virtual void decode(int64_t first, std::span<float> out, Call& call) const = 0;
 };
 
-/// Throws Error(TMETER_UNAVAILABLE) with the reason when the numbers cannot be decoded.
+/// Throws Error(TMETER_UNAVAILABLE) with the reason if the elements cannot be decoded.
 using MakeDecoding = std::function<std::unique_ptr<Decoding>(const StoredTensor&, Call&)>;
 
 namespace detail {

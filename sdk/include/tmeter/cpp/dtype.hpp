@@ -11,9 +11,9 @@ enum class DTypeClass { kFloat, kInt, kBool, kComplex, kQuantized, kBits, kOther
 
 struct DTypeInfo {
   int32_t id;             // TMETER_DTYPE_…
-  std::string_view name;  // as torch writes it without "torch."
+  std::string_view name;  // torch's name without "torch."
   std::string_view code;  // short: f32, bf16, i64
-  int bits;               // storage bits an element takes
+  int bits;               // bits of an element in storage
   DTypeClass kind;
 };
 

@@ -1,4 +1,4 @@
-// What runs models. abi/executor.h.
+// Executors: run models. abi/executor.h.
 #pragma once
 #include <memory>
 
@@ -72,7 +72,7 @@ inline void TMETER_ABI release_execution(void* state, void*) {
 }  // namespace detail
 
 /// Registers the plugin's only executor. `P` prepares an Execution, or throws (UNSUPPORTED passes
-/// on).
+/// to the next executor).
 template <detail::Prepare P>
 void executor(Registrar& r, std::string_view name) {
   static tmeter_executor item;

@@ -67,7 +67,7 @@ class Value {
     return DType(h_ ? detail::graph_api().value_dtype(h_) : int32_t{TMETER_DTYPE_UNDEFINED});
   }
   Count numel() const { return is_tensor() ? shape().numel() : Count(0); }
-  /// Of a stored tensor as it is stored: Tensor::bytes.
+  /// Bytes of the elements; for a stored tensor, Tensor::bytes gives the stored size.
   Count bytes() const;
   std::string_view dim_text(int64_t i) const {
     return h_ ? to_view(detail::graph_api().value_dim_text(h_, static_cast<size_t>(i)))
@@ -136,7 +136,7 @@ class Tensor {
       return numel() * dtype().bytes();
     return std::max<int64_t>(detail::graph_api().tensor_stored_bytes(h_), 0);
   }
-  /// Nothing of it is set on a host that knows no encodings.
+  /// All members are empty on a host that does not support encodings.
   tmeter_tensor_storage storage() const {
     tmeter_tensor_storage s{};
     s.struct_size = sizeof s;
@@ -144,7 +144,7 @@ class Tensor {
       check(detail::graph_api().tensor_storage(h_, &s));
     return s;
   }
-  /// Nothing when it is unknown.
+  /// Nothing: unknown.
   std::optional<Count> stored_bytes() const {
     const auto& api = detail::graph_api();
     if (TMETER_IS_SET(&api, tmeter_graph_api, tensor_stored_bytes)) {
@@ -154,7 +154,7 @@ class Tensor {
     }
     return dtype().known() ? std::optional(numel() * dtype().bytes()) : std::nullopt;
   }
-  /// What reports call its type: the encoding, "gptq", or the dtype, "float32".
+  /// The type in reports: the encoding, "gptq", or the dtype, "float32".
   std::string_view type_name() const {
     const auto id = encoding();
     return id.empty() ? dtype().name() : id;
@@ -172,7 +172,7 @@ class Tensor {
   /// The first tensor of a tied group; itself when not tied.
   Tensor canonical() const { return Tensor(detail::graph_api().tensor_canonical(h_)); }
   bool is_tied() const { return canonical().handle() != h_; }
-  /// Of its first element, in bytes; -1 when the file has none of its numbers.
+  /// Offset of its first element in bytes; -1: the file does not have its elements.
   int64_t file_offset() const { return detail::graph_api().tensor_file_offset(h_); }
 
  private:
@@ -252,11 +252,12 @@ class ModuleCall {
   size_t index() const { return detail::graph_api().module_call_index(h_); }
   Module module() const { return Module(detail::graph_api().module_call_module(h_)); }
   ModuleCall parent() const { return ModuleCall(detail::graph_api().module_call_parent(h_)); }
-  /// All inside, those of the calls it makes too, in execution order.
+  /// All nodes inside, including those of inner calls, in execution order.
   Nodes nodes() const { return Nodes(detail::graph_api().module_call_nodes(h_)); }
-  /// Tensors used inside that were made outside, no parameters, in the order of their first use.
+  /// Tensors from outside that are used inside, without parameters, in the order of their first
+  /// use.
   Values inputs() const { return Values(detail::graph_api().module_call_inputs(h_)); }
-  /// Tensors made inside that are used outside, in the order in which they are made.
+  /// Tensors made inside that are used outside, in the order of their making.
   Values outputs() const { return Values(detail::graph_api().module_call_outputs(h_)); }
 
  private:
@@ -272,7 +273,7 @@ class Node {
   std::string_view op() const { return to_view(detail::graph_api().node_op(h_)); }
   std::string_view overload() const { return to_view(detail::graph_api().node_overload(h_)); }
   std::string_view location() const { return to_view(detail::graph_api().node_location(h_)); }
-  /// What the file calls it, "conv2d_1"; empty when it does not.
+  /// Its name in the file, "conv2d_1"; may be empty.
   std::string_view name() const { return to_view(detail::graph_api().node_name(h_)); }
   ModuleCall call() const { return ModuleCall(detail::graph_api().node_module_call(h_)); }
 
@@ -281,12 +282,12 @@ class Node {
     return to_view(detail::graph_api().node_arg_name(h_, i));
   }
   Value arg(size_t i) const { return Value(detail::graph_api().node_arg(h_, i)); }
-  /// By schema name; none when the node has no such argument.
+  /// By schema name; none: the node has no such argument.
   Value arg(std::string_view name) const {
     return Value(detail::graph_api().node_find_arg(h_, to_abi(name)));
   }
-  /// A tensor argument that must be there. A name that the node does not have is the plugin's
-  /// error, one that stands for something else the model's.
+  /// A mandatory tensor argument. A name that the node does not have is the plugin's
+  /// error; an argument of another kind is the model's.
   Value input(std::string_view name) const {
     const Value v = arg(name);
     if (!v.handle()) detail::raise(Error(TMETER_INTERNAL, no_argument(name)));
@@ -330,7 +331,7 @@ inline Node Value::producer() const {
 }
 inline Module Tensor::owner() const { return Module(detail::graph_api().tensor_owner(h_)); }
 
-/// A fact that the file states; lives as long as the graph.
+/// A fact from the file; lives as long as the graph.
 class Metadata {
  public:
   explicit Metadata(const tmeter_metadata& m) : m_(m) {}
@@ -362,7 +363,7 @@ class Metadata {
   tmeter_metadata m_;
 };
 
-/// Something with `size` and `at(i)`, usable in a range-for.
+/// Makes a sequence with `size` and `at(i)` usable in a range-for.
 template <class Item, class At>
 class IndexRange {
  public:
@@ -401,7 +402,7 @@ class Graph {
   std::string_view property(std::string_view key) const {
     return to_view(api().property(h_, to_abi(key)));
   }
-  /// Facts that the file states, abi/metadata.h; none on a host that knows none.
+  /// Facts from the file, abi/metadata.h; empty on a host that does not support them.
   auto metadata() const {
     const bool known = TMETER_IS_SET(&api(), tmeter_graph_api, metadata_count);
     return range<Metadata>(known ? api().metadata_count(h_) : 0, [h = h_](size_t i) {
@@ -411,7 +412,7 @@ class Graph {
       return Metadata(m);
     });
   }
-  /// Nothing when the file does not state it.
+  /// Nothing: the file does not have it.
   std::optional<Metadata> metadata(std::string_view space, std::string_view key) const {
     if (!TMETER_IS_SET(&api(), tmeter_graph_api, metadata_find)) return std::nullopt;
     tmeter_metadata m{};
@@ -441,7 +442,7 @@ class Graph {
   }
   std::string_view input_name(size_t i) const { return to_view(api().input_name(h_, i)); }
   std::string_view input_origin(size_t i) const { return to_view(api().input_origin(h_, i)); }
-  /// Dims the user wants instead of those of the input (propagators only); empty when there are
+  /// Dims that the user requested for the input (propagators only); empty: there are
   /// none.
   Shape input_wanted(size_t i) const { return Shape(api().input_wanted(h_, i)); }
   auto outputs() const {

@@ -1,4 +1,4 @@
-// For loaders: the file as given (Source, Request) and the graph being built (GraphBuilder).
+// For loaders: the given file (Source, Request) and the graph being built (GraphBuilder).
 #pragma once
 #include <optional>
 #include <span>
@@ -12,7 +12,7 @@ struct Entry {
   size_t index;
   std::string_view name;
   uint64_t size;    // uncompressed bytes
-  uint64_t offset;  // of the first byte in the file
+  uint64_t offset;  // offset of the first byte in the file
   bool stored;      // not compressed: the bytes at `offset` are the content
 };
 
@@ -65,7 +65,7 @@ struct InputSpec {
   Shape dims;
   int32_t form = TMETER_INPUT_TENSOR;
   std::string_view value;        // of TMETER_INPUT_VALUE: "true", "0.5", "none"
-  std::vector<InputSpec> items;  // of a list or tuple
+  std::vector<InputSpec> items;  // items of a list or tuple
 };
 
 class Request {
@@ -237,13 +237,13 @@ class GraphBuilder {
                       int64_t length = -1) {
     array({.type = TMETER_METADATA_BOOL, .ints = ints.data()}, space, key, ints.size(), length);
   }
-  /// As abi/metadata.h has it.
+  /// The struct of abi/metadata.h.
   void metadata(tmeter_metadata m) {
     m.struct_size = sizeof m;
     check(api().metadata(h_, &m));
   }
-  /// A condition on sizes under which the program was recorded (abi/builder.h). Older hosts do not
-  /// take it.
+  /// A condition on sizes under which the program was recorded (abi/builder.h). Older hosts
+  /// ignore it.
   void condition(Id expr, std::string_view text) {
     if (TMETER_IS_SET(&api(), tmeter_builder_api, condition))
       check(api().condition(h_, expr, to_abi(text)));

@@ -1,4 +1,4 @@
-// The order in which a person lists names: "layers.2" before "layers.10". Loaders of weights list
+// The natural order of names: "layers.2" before "layers.10". Loaders of weights list
 // tensors in it.
 #pragma once
 #include <algorithm>
@@ -27,7 +27,8 @@ inline std::string_view without_zeros(std::string_view digits) {
   return digits.substr(std::min(digits.find_first_not_of('0'), digits.size()));
 }
 
-/// How many bytes the beginnings share. Whole words first: names of a model share dozens of bytes.
+/// The length of the common beginning. Compares whole words first, because names share dozens of
+/// bytes.
 inline size_t same_bytes(std::string_view a, std::string_view b) {
   const auto shorter = std::min(a.size(), b.size());
   size_t i = 0;
@@ -42,7 +43,7 @@ inline size_t same_bytes(std::string_view a, std::string_view b) {
 
 /// natural_less() of texts that share `same` bytes at their beginnings.
 inline bool less_behind(size_t same, std::string_view a, std::string_view b) {
-  while (same > 0 && is_digit(a[same - 1])) --same;  // not into a number
+  while (same > 0 && is_digit(a[same - 1])) --same;  // do not split a number
   a.remove_prefix(same), b.remove_prefix(same);
   while (!a.empty() && !b.empty()) {
     if (is_digit(a.front()) && is_digit(b.front())) {
@@ -50,7 +51,7 @@ inline bool less_behind(size_t same, std::string_view a, std::string_view b) {
       const auto x = without_zeros(digits_a), y = without_zeros(digits_b);
       if (x.size() != y.size()) return x.size() < y.size();
       if (const int order = x.compare(y); order != 0) return order < 0;
-      // Names with one beginning stay together.
+      // Names with a common beginning stay together.
       if (digits_a.size() != digits_b.size()) return digits_a.size() < digits_b.size();
     } else {
       if (a.front() != b.front()) return a.front() < b.front();

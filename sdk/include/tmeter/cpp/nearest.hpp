@@ -1,4 +1,4 @@
-// The name that a person meant: refuse an unknown word with did_you_mean(word, known) in the
+// The name that the user meant: refuse an unknown word with did_you_mean(word, known) in the
 // message.
 #pragma once
 #include <algorithm>
@@ -69,7 +69,7 @@ std::string nearest(std::string_view word, const Names& candidates) {
     const bool begins = !is_short && candidate.starts_with(word);
     const size_t longer = std::max(word.size(), candidate.size()),
                  shorter = std::min(word.size(), candidate.size());
-    if (!begins && longer - shorter >= best_distance) continue;  // the distance is no less
+    if (!begins && longer - shorter >= best_distance) continue;  // the distance is at least this
     const size_t distance = begins ? 0 : detail::edit_distance(word, candidate);
     if (distance < best_distance) best_distance = distance, best = candidate;
   }

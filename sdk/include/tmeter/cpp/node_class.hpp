@@ -1,4 +1,4 @@
-// What kind of work a node's operator does: as a plugin says of its own (Registrar::Op::work), else
+// The class of work of a node's operator: as declared by a plugin (Registrar::Op::work), else
 // by its name.
 #pragma once
 #include "call.hpp"

@@ -118,8 +118,8 @@ inline const ByteValues& byte_table(DType type) {
 
 inline float from_bfloat16(uint16_t code) { return std::bit_cast<float>(uint32_t{code} << 16); }
 
-/// Without branches, so that loops vectorise: exponent and mantissa are moved into place and the
-/// difference of the biases (127 - 15) is multiplied in, which also makes subnormals right.
+/// Has no branches, so that loops vectorise: exponent and mantissa are moved into place and the
+/// difference of the biases (127 - 15) is multiplied in, which is also correct for subnormals.
 inline float from_float16(uint16_t code) {
   const uint32_t magnitude = uint32_t{code} & 0x7fff;
   const float scaled = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
@@ -182,8 +182,8 @@ void decode(DType type, std::span<const uint8_t> bytes, std::span<Real> out) {
   }
 }
 
-/// The number a bit pattern of a type of at most 16 bits stands for: statistics of such a tensor
-/// follow from how often each pattern occurs.
+/// The value of a bit pattern of a type of at most 16 bits. Statistics of such a tensor
+/// follow from the frequencies of the patterns.
 inline double value_of_code(DType type, uint16_t code) {
   double value = 0;
   const std::array<uint8_t, 2> bytes{static_cast<uint8_t>(code), static_cast<uint8_t>(code >> 8)};

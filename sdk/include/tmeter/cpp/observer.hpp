@@ -29,7 +29,7 @@ inline const tmeter_runs_api& runs_api() {
 }
 }  // namespace detail
 
-/// A call that knows of the runs.
+/// A call of an observer.
 class ObserverCall : public Call {
  public:
   using Call::Call;
@@ -42,15 +42,15 @@ class ObserverCall : public Call {
   void want_samples(uint64_t nanoseconds) const {
     check(detail::runs_api().want_samples(handle(), nanoseconds));
   }
-  /// "device", "engine", "weights", …; empty when unknown.
+  /// "device", "engine", "weights", …; empty: unknown.
   std::string_view fact(std::string_view key) const {
     return to_view(detail::runs_api().fact(handle(), to_abi(key)));
   }
-  /// In `end`: why the runs stopped early; empty when they did not.
+  /// In `end`: the reason of an early stop; empty: there was none.
   std::string_view stopped() const { return to_view(detail::runs_api().stopped(handle())); }
 };
 
-/// One is made for each run of tmeter that runs the model, and dropped after `end`.
+/// Created once for each run of tmeter that runs the model, and deleted after `end`.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -58,7 +58,7 @@ class Observer {
   virtual void event(const tmeter_event& event, ObserverCall& call) = 0;
   virtual bool enough(ObserverCall& call) { return static_cast<void>(call), true; }
   virtual void end(const Graph& graph, ObserverCall& call) = 0;
-  /// On another thread than the others, never at once with them.
+  /// Called on a separate thread, never at the same time as the other functions.
   virtual void sample(uint64_t nanoseconds, ObserverCall& call) {
     static_cast<void>(nanoseconds), static_cast<void>(call);
   }
@@ -114,8 +114,8 @@ struct ObserverFunctions {
 
 }  // namespace detail
 
-/// Registers one observer of class `O`, made for each run of the model: the only one of
-/// the plugin. `produced`: ids of the metrics it emits, separated by spaces.
+/// Registers the plugin's only observer, of class `O`, which is created for each run
+/// of the model. `produced`: ids of the metrics it emits, separated by spaces.
 template <class O>
 void observer(Registrar& r, std::string_view name, std::string_view produced) {
   using Functions = detail::ObserverFunctions<O>;

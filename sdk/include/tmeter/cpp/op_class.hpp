@@ -1,8 +1,8 @@
-// OpClass: what kind of work an operator does, by name alone.
+// OpClass: the kind of work of an operator, by its name alone.
 //
 //   op_class("aten::relu_")       → kActivation     (in-place and out forms follow their base)
 //   op_class("quantized::linear") → kMatmul
-//   op_class("acme::secret")      → kOther          (no rule: say "unknown", never zero)
+//   op_class("acme::secret")      → kOther          (no rule: report "unknown", never zero)
 //
 // For metrics that treat whole families alike: energy per class, "views cost nothing". The names
 // are packed and sorted at compile time; a look-up is one binary search and allocates nothing.
@@ -28,7 +28,7 @@ constexpr std::string_view name_of(OpClass c) {
   return i < detail::kOpClassNames.size() ? detail::kOpClassNames[i] : detail::kOpClassNames.back();
 }
 
-/// "matmul" → kMatmul; a word that is not known is kOther.
+/// "matmul" → kMatmul; an unknown word is kOther.
 constexpr OpClass op_class_named(std::string_view name) {
   const auto& names = detail::kOpClassNames;
   const auto at = std::find(names.begin(), names.end() - 1, name);
@@ -37,9 +37,11 @@ constexpr OpClass op_class_named(std::string_view name) {
 
 namespace detail {
 
-/// Where a name lies in kOpClassRows. No pointers: needs no relocation when a plugin is opened.
+/// The place of a name in kOpClassRows. Offsets need no relocation when a plugin is opened;
+/// pointers would.
 struct OpClassSlot {
-  uint32_t hash;  // of the name: sorting texts takes more steps than clang allows a constant
+  uint32_t
+      hash;  // hash of the name: sorting texts takes more steps than clang permits in a constant
   uint16_t offset;
   uint8_t row;
   uint8_t length;
@@ -88,11 +90,11 @@ constexpr OpClass find_op_class(std::string_view name) {
   return OpClass::kOther;
 }
 
-/// Namespaces whose operators mean what the ATen name means.
+/// Namespaces whose operators have the meaning of the ATen name.
 inline constexpr std::array<std::string_view, 14> kKnownOpNamespaces{
     "aten",   "prims",  "torchvision", "quantized",      "_quantized",       "quantized_decomposed",
     "mkldnn", "onednn", "mkl",         "static_runtime", "mkldnn_prepacked", "transformers",
-    "torch",    // torch.sym_ite and the like, which torch.export writes down
+    "torch",    // torch.sym_ite and similar functions, which torch.export records
     "export"};  // the parts of tensor subclasses
 /// Namespaces in which nothing is computed on tensors.
 inline constexpr std::array<std::string_view, 4> kControlOpNamespaces{"prim", "_operator", "math",
@@ -129,7 +131,7 @@ constexpr bool in_namespace(std::string_view op, const std::array<std::string_vi
 
 }  // namespace detail
 
-/// Of PyTorch, its libraries or Python; not "acme::secret".
+/// Whether the operator belongs to PyTorch, its libraries or Python; not "acme::secret".
 constexpr bool is_common_op(std::string_view op) {
   return detail::in_namespace(op, detail::kControlOpNamespaces) ||
          detail::in_namespace(op, detail::kKnownOpNamespaces);
@@ -142,7 +144,7 @@ constexpr OpClass op_class(std::string_view op) {
   auto found = detail::find_op_class(name);
   if (found == OpClass::kOther && name.ends_with("_out"))
     found = detail::find_op_class(name.substr(0, name.size() - 4));
-  // view_copy, permute_copy, …: the view, made real.
+  // view_copy, permute_copy, …: a copy of the view.
   if (found == OpClass::kOther && name.ends_with("_copy") &&
       detail::find_op_class(name.substr(0, name.size() - 5)) == OpClass::kView)
     found = OpClass::kCopy;

@@ -1,8 +1,8 @@
-// The data behind op_class.hpp: operator names without namespace, by class.
+// The data of op_class.hpp: operator names without namespace, by class.
 //
-// Drawn from every forward schema of torch 2.15 (`torch._C._jit_get_all_schemas()`), torchvision
+// Taken from all forward schemas of torch 2.15 (`torch._C._jit_get_all_schemas()`), torchvision
 // 0.30 and the tags of native_functions.yaml, then sorted by hand. Other operators are kOther, and
-// metrics must then say "unknown" instead of guessing: matrix decompositions (svd, qr, …), FFTs,
+// metrics must report "unknown" for them instead of guessing. Matrix decompositions (svd, qr, …), FFTs,
 // losses whose cost depends on data (ctc_loss) and backward operators are left out on purpose.
 // In-place names (`relu_`), `_out`, `_copy` and `_foreach_` forms follow from the base name.
 #pragma once

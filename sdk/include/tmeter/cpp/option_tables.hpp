@@ -1,4 +1,4 @@
-// Options in tables of a configuration file. Draft, as abi/draft/option_tables.h.
+// Options in tables of a configuration file. Draft, like abi/draft/option_tables.h.
 #pragma once
 #include <span>
 
@@ -7,7 +7,7 @@
 
 TMETER_SDK_BEGIN
 
-/// What the user gave to this plugin, by index.
+/// The given options of this plugin, by index.
 class GivenOptions {
  public:
   explicit GivenOptions(const Call& call) : h_(call.handle()) {}
@@ -18,7 +18,7 @@ class GivenOptions {
     check(api().at(h_, i, &o));
     return o;
   }
-  /// What is wrong with the option, at a byte of its text.
+  /// Reports a defect of the option at a byte of its text.
   [[noreturn]] void fail(size_t i, size_t offset, std::string_view message) const {
     api().fail_at(h_, i, offset, to_abi(message));
     detail::raise(Reported(TMETER_BAD_USAGE));
@@ -36,7 +36,7 @@ class GivenOptions {
 
 namespace detail {
 
-/// The entry `inner`, made for a Registrar, with tables of options besides.
+/// The entry `inner` of a Registrar, extended by tables of options.
 template <auto Tables>
 const tmeter_plugin_entry_v1* with_option_tables(const tmeter_plugin_entry_v1* inner) {
   static const auto list = [] {

@@ -1,7 +1,7 @@
 // Deprecated: a helper of tmeter's own plugins, which have it in plugins/common now. It stays, unchanged,
 // so that plugins that include it still build; new plugins should not include it.
 //
-// How findings and warnings name an operator call, so that all plugins do it alike.
+// The common name of an operator call in findings and warnings of all plugins.
 #pragma once
 #include "graph.hpp"
 

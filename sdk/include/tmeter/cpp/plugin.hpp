@@ -1,11 +1,11 @@
-// The plugin author's front door: TMETER_PLUGIN and the Registrar.
+// The main header for plugin authors: TMETER_PLUGIN and the Registrar.
 //
 //   TMETER_PLUGIN("com.acme.layers", "1.0.0", [](tmeter::Registrar& r) {
 //     r.op("acme::gated_mlp").handle("macs", macs);
 //   });
 //
 // Registration happens in `init`, never before main; an exception there fails `init`, and its text
-// is what the user reads. What is registered lives until `deinit`. Handlers are called by one
+// is shown to the user. Registered objects live until `deinit`. Handlers are called by one
 // thread at a time.
 #pragma once
 #include <deque>
@@ -49,7 +49,8 @@ class ReportWriter {
   virtual void write(const Report& report, Output& out) = 0;
 };
 
-/// Collects what a plugin offers. Texts given as string_view must be literals (or live for ever).
+/// Collects a plugin's capabilities. Texts given as string_view must be literals (or live for
+/// ever).
 class Registrar {
  public:
   using Handler = std::function<Cell(const Node&, Call&)>;
@@ -69,14 +70,14 @@ class Registrar {
       r_->add_op(op_, metric, priority, wrap(std::move(f)));
       return *this;
     }
-    /// This operator costs nothing under the metric, and that is a rule, not a gap.
+    /// A rule that this operator costs nothing under the metric.
     Op& zero(std::string_view metric, int32_t priority = 0) {
       r_->add_op(op_, metric, priority, nullptr);
       return *this;
     }
 
-    /// What kind of work it does, a class of abi/op_class.h: "matmul", "attention", … The energy of
-    /// its arithmetic is taken from the hardware profile's values for that class.
+    /// Its kind of work, a class of abi/op_class.h: "matmul", "attention", … The energy of
+    /// its arithmetic follows the hardware profile's values for that class.
     Op& work(std::string_view class_name) {
       r_->op_classes_.push_back({sizeof(tmeter_op_class), 0, to_abi(op_), to_abi(class_name)});
       return *this;
@@ -103,7 +104,7 @@ class Registrar {
   void handlers_by_signature() { op_flags_ = TMETER_HANDLER_BY_SIGNATURE; }
 
   /// The cost of each call of a module type, instead of the sum over its operators:
-  /// "acme.nn.Fused", "Fused", or "*". `follows`: only the calls that have such a value under one
+  /// "acme.nn.Fused", "Fused", or "*". `follows`: only calls that have such a value under one
   /// of these metrics (ids separated by spaces), for a metric that is computed from them. See
   /// abi/op_handler.h.
   void module_type(std::string_view type, std::string_view metric, ModuleHandler f,
@@ -139,7 +140,7 @@ class Registrar {
         TensorAnalysisMaker{std::move(wants), std::move(make)});
     tensor_analyses_.push_back(detail::tensor_analysis_table(name, produced, &stored));
   }
-  /// `f` throws what is wrong with a file, or gives a status back: `return call.refuse(
+  /// `f` throws an error about the file, or returns a status: `return call.refuse(
   /// TMETER_BAD_MODEL, "…")`, which needs no exceptions.
   template <class F>
   void loader(std::string_view name, std::string_view title, std::initializer_list<Match> matches,
@@ -169,12 +170,12 @@ class Registrar {
                         to_abi(media_type), &Registrar::call_writer, &stored});
   }
 
-  /// Another capability, a draft's say: its table, which lives for ever.
+  /// Another capability, such as a draft's: its table, which lives for ever.
   void offer(std::string_view capability, const void* table) {
     offered_.push_back({capability, table});
   }
 
-  // --- what the host asks for (detail) -----------------------------------------------------
+  // --- called by the host (detail) ---------------------------------------------------------
   static Registrar& instance() {
     static Registrar registrar;
     return registrar;
@@ -239,7 +240,7 @@ class Registrar {
   }
 
   static tmeter_status emit(tmeter_call* call, const Cell& cell) {
-    // A value read at a covered node is not a value of this one.
+    // A value read at a covered node is not a value of this node.
     if (cell.is_unknown() || cell.in_module()) return TMETER_UNSUPPORTED;
     return detail::results_api().emit(call, cell.abi());
   }
@@ -299,7 +300,7 @@ class Registrar {
     auto& list = static_cast<Registrar*>(user)->*Member;
     return i < list.size() ? &list[i] : nullptr;
   }
-  // A table {struct_size, count, get, user}; null when the plugin offers nothing of the kind.
+  // A table {struct_size, count, get, user}; null: the plugin has no such capability.
   template <class Table, auto Member>
   const void* table() {
     static Table t;
@@ -326,7 +327,7 @@ class Registrar {
   std::vector<tmeter_shape_rule> shape_rules_;
   std::vector<tmeter_op_class> op_classes_;
   std::vector<tmeter_op_handler> op_handlers_;
-  uint32_t op_flags_ = 0;  // of the handlers that follow
+  uint32_t op_flags_ = 0;  // flags of later handlers
   std::vector<tmeter_module_handler> module_handlers_;
   std::vector<tmeter_metric_desc> metrics_;
   std::vector<tmeter_option_desc> options_;
@@ -403,7 +404,7 @@ struct PluginInfo {
   std::string_view needs{};   // short names of required plugins, separated by spaces
   std::string_view name{};    // empty: the last part of the id
   std::string_view rights{};  // abi/entry.h: "network", "files", "processes", "threads"
-  uint32_t abi_minor = 0;     // of the oldest host it can live with
+  uint32_t abi_minor = 0;     // ABI of the oldest supported host
 };
 
 TMETER_SDK_END

@@ -1,4 +1,4 @@
-// Report and Output: what a report writer reads and where it writes.
+// Report and Output: the input and the destination of a report writer.
 #pragma once
 #include <algorithm>
 #include <utility>
@@ -24,7 +24,7 @@ class Metric {
   bool detail() const { return (info_.flags & TMETER_METRIC_DETAIL) != 0; }
   /// A column of the table of tensors, not of the module tree.
   bool of_tensors() const { return (info_.flags & TMETER_METRIC_TENSORS) != 0; }
-  /// What adds up with the plugin's other parts, and how much there may be of it.
+  /// A part that is summed with the plugin's other parts, and the capacity for that sum.
   bool is_part() const { return (info_.flags & TMETER_METRIC_PART) != 0; }
   bool is_capacity() const { return (info_.flags & TMETER_METRIC_CAPACITY) != 0; }
   int32_t provenance() const { return info_.provenance; }
@@ -65,7 +65,7 @@ class Report {
   std::string_view property(std::string_view key) const {
     return to_view(api().property(h_, to_abi(key)));
   }
-  /// How the model was run: "device", "weights", …; none when it was not.
+  /// Properties of the model's runs: "device", "weights", …; empty: it was not run.
   std::vector<std::pair<std::string_view, std::string_view>> run_facts() const {
     std::vector<std::pair<std::string_view, std::string_view>> out;
     auto keys = property("runs");
@@ -188,7 +188,7 @@ class Report {
     };
     return IndexRange<tmeter_series, decltype(at)>(api().series_count(h_), at);
   }
-  /// As the user gave them; none on a host that is too old to tell.
+  /// In the user's order; empty on a host that is too old for them.
   auto assertions() const {
     auto at = [h = h_](size_t i) {
       tmeter_assertion a{};
@@ -198,12 +198,12 @@ class Report {
     };
     return IndexRange<AssertionView, decltype(at)>(api().assertion_count(h_), at);
   }
-  /// "text", "kernel_size", "input_size", "output_size": see abi/report.h. Empty when there is
+  /// "text", "kernel_size", "input_size", "output_size": see abi/report.h. Empty if there is
   /// none.
   std::string_view fact(const Module& m, std::string_view key) const {
     return to_view(api().module_fact(h_, m.index(), to_abi(key)));
   }
-  /// "Conv2d(3, 64, kernel_size=(7, 7), …)" as far as the file tells; else the type.
+  /// "Conv2d(3, 64, kernel_size=(7, 7), …)" if the file has enough data; else the type.
   std::string_view module_text(const Module& m) const { return fact(m, "text"); }
   /// The run of identical siblings that begins at a module.
   struct Repeat {
@@ -246,7 +246,7 @@ class Output {
     write(out);
   }
   bool color() const { return detail::output_api().color(h_) != 0; }
-  /// Width of the terminal; 0 when the output is not one.
+  /// Width of the terminal; 0: the output is not a terminal.
   int columns() const { return detail::output_api().columns(h_); }
 
  private:

@@ -1,4 +1,4 @@
-// A report format of one's own in one class.
+// A custom report format in one class.
 //
 //   struct OneLine final : tmeter::ReportWriter {
 //     void write(const tmeter::Report& r, tmeter::Output& out) override {

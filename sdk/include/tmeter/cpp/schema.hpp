@@ -14,7 +14,7 @@ struct SchemaItem {
   std::string_view memory;  ///< "a", "a|b", "*": items with one of these letters share memory
   bool written = false;     ///< "(a!)": the operator writes into it
 
-  /// Whether both may have the same memory. Items without letters have memory of their own.
+  /// Whether both may have the same memory. Items without letters have separate memory.
   bool shares_memory_with(const SchemaItem& other) const {
     for (const char c : memory) {
       if (c == '*' || (c != '|' && other.memory.find(c) != std::string_view::npos))
@@ -32,7 +32,8 @@ inline std::string_view trimmed(std::string_view s) {
   return s;
 }
 
-/// Calls `f(i, depth)` for each character outside quotes until it returns true; where that was.
+/// Calls `f(i, depth)` for each character outside quotes until it returns true; returns that
+/// position.
 template <class F>
 size_t find_in_schema(std::string_view text, F f) {
   int depth = 0;
@@ -88,14 +89,14 @@ inline std::vector<SchemaItem> schema_items(std::string_view text) {
 
 }  // namespace detail
 
-/// A schema's statements about arguments and results. Views the text it was made of. A text that is
+/// The arguments and results of a schema. Views its text. A text that is
 /// not a schema has neither.
 struct Schema {
   explicit Schema(std::string_view text) {
     const auto open = text.find('(');
     if (open == std::string_view::npos) return;
     arguments = detail::schema_items(text.substr(open + 1));
-    // The arrow behind the arguments: `Tensor(a -> *)` has one, too.
+    // The arrow after the arguments: `Tensor(a -> *)` has one, too.
     const auto after = text.substr(open);
     const auto close = detail::find_in_schema(
         after, [&](size_t i, int depth) { return depth == 1 && after[i] == ')'; });
@@ -117,7 +118,7 @@ inline std::vector<std::string_view> schema_arguments(std::string_view schema) {
   return out;
 }
 
-/// How many results it has: 2 of "… -> (Tensor, Tensor(a!)[])".
+/// The number of results: 2 for "… -> (Tensor, Tensor(a!)[])".
 inline size_t schema_results(std::string_view schema) { return Schema(schema).results.size(); }
 
 TMETER_SDK_END

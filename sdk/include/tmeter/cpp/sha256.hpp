@@ -54,7 +54,7 @@ inline void take_in(State& state, const char* block) {
   for (size_t i = 0; i < state.size(); ++i) state[i] += added[i];
 }
 
-/// What is left after the whole blocks, a one bit, zeros and the length in bits (§5.1.1).
+/// The rest after the whole blocks, a one bit, zeros and the length in bits (§5.1.1).
 inline std::string padded_rest(std::string_view bytes) {
   std::string rest(bytes.substr(bytes.size() / kBlock * kBlock));
   rest += '\x80';

@@ -1,4 +1,4 @@
-// Shape rules for in-house operators (plugin authors), and asking for them (loaders, propagators).
+// Shape rules for in-house operators (plugin authors), and calls of them (loaders, propagators).
 //
 //   r.op("acme::gated_mlp(Tensor x, Tensor w_in, Tensor w_out) -> Tensor")
 //       .shape([](tmeter::ShapeCall& c) { c.give_like("x"); });
@@ -26,17 +26,17 @@ class ShapeCall {
         results_(results),
         result_count_(result_count) {}
 
-  /// For warnings, and to ask for other rules.
+  /// For warnings and calls of other rules.
   Call call() const { return Call(call_); }
 
-  /// None when the call leaves it out.
+  /// None: the call leaves it out.
   Value arg(std::string_view name) const {
     for (size_t i = 0; i < names_.size() && i < args_.size(); ++i) {
       if (names_[i] == name) return Value(args_[i]);
     }
     return Value();
   }
-  /// A tensor argument that must be there. A name that the schema does not have is the plugin's
+  /// A mandatory tensor argument. A name that the schema does not have is the plugin's
   /// error.
   Value input(std::string_view name) const {
     const auto v = arg(name);
@@ -103,17 +103,17 @@ inline const tmeter_shape_rules_api& shape_rules_api() {
 
 }  // namespace detail
 
-/// Thrown by ShapeQuery: a rule does not take these arguments.
+/// Thrown by ShapeQuery: a rule refuses these arguments.
 class ShapeRefused : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// For loaders and propagators: one call of an operator another plugin has a shape rule for.
+/// For loaders and propagators: one call of an operator for which another plugin has a shape rule.
 class ShapeQuery {
  public:
   struct Rule {
-    std::string_view schema, plugin;  ///< of which plugin: its id
+    std::string_view schema, plugin;  ///< id of the rule's plugin
   };
   /// The rule for "acme::gated_mlp" or "acme::gated_mlp.out", if there is one.
   static std::optional<Rule> find(tmeter_call* call, std::string_view op) {
@@ -130,9 +130,9 @@ class ShapeQuery {
   ShapeQuery(const ShapeQuery&) = delete;
   ShapeQuery& operator=(const ShapeQuery&) = delete;
 
-  /// Make the values of the arguments here.
+  /// Create the values of the arguments in this builder.
   GraphBuilder builder() { return GraphBuilder(handle_); }
-  /// Throws ShapeRefused, or an error when the rule fails. The values are valid as long as this
+  /// Throws ShapeRefused, or an error if the rule fails. The values are valid as long as this
   /// query.
   std::vector<Value> infer(std::string_view op, const std::vector<tmeter_id>& args,
                            size_t results) {

@@ -49,14 +49,14 @@ class TensorPart {
   Tensor tensor() const { return Tensor(p_.tensor); }
   int64_t first() const { return p_.first; }
   int64_t count() const { return p_.count; }
-  /// The state in which the pass before ended, to be read only; null in pass 0.
+  /// The final state of the previous pass, read-only; null in pass 0.
   const TensorAnalysis* earlier() const { return static_cast<const TensorAnalysis*>(p_.earlier); }
 
  private:
   tmeter_tensor_part p_;
 };
 
-/// The state of one part, and after `merge` of the whole tensor. Made and used on any thread, by
+/// The state of one part, and after `merge` of the whole tensor. Created and used on any thread, by
 /// one at a time; `emit` runs on the main thread in the order of the tensors.
 class TensorAnalysis {
  public:
@@ -64,7 +64,7 @@ class TensorAnalysis {
   virtual void chunk(const Chunk& chunk, Call& call) = 0;
   /// `other` saw the elements that follow this one's.
   virtual void merge(TensorAnalysis& other) = 0;
-  /// True: once more from the start, with this state as `earlier`.
+  /// True: requests another pass, with this state as `earlier`.
   virtual bool end(const TensorPart& whole, Call& call) {
     return static_cast<void>(whole), static_cast<void>(call), false;
   }
@@ -82,7 +82,7 @@ struct TensorAnalysisMaker {
 class TensorData {
  public:
   TensorData(const Call& call, const Tensor& tensor) : call_(call.handle()), tensor_(tensor) {}
-  /// Why they cannot be read; empty when they can.
+  /// The reason why they cannot be read; empty: they can.
   std::string_view unavailable() const {
     return to_view(detail::tensor_data_api().unavailable(call_, tensor_.handle()));
   }

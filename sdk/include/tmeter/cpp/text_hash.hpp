@@ -1,6 +1,6 @@
-// Hashes of texts that files choose: names of operators, modules, tensors. std::hash has a fixed
+// Hashes of untrusted texts: names of operators, modules, tensors. std::hash has a fixed
 // seed, so a file can have a million names of one hash, and every table of them takes quadratic
-// time. This hash differs from process to process. Output must therefore not follow the order of a
+// time. This hash differs between processes. Output must therefore not follow the order of a
 // hash table.
 //
 //   std::unordered_map<std::string, size_t, tmeter::TextHash> index;
@@ -17,9 +17,9 @@
 
 TMETER_SDK_BEGIN
 
-/// Half of a product of 128 bits folded onto the other, of words of eight bytes.
+/// Folds one half of a 128-bit product of eight-byte words onto the other.
 struct TextHash {
-  // Without noexcept: the standard library then keeps the hash beside each key.
+  // noexcept is omitted so that the standard library stores the hash beside each key.
   size_t operator()(std::string_view text) const {
     static const auto secret = read_secret();
     const char* at = text.data();
@@ -38,7 +38,7 @@ struct TextHash {
   }
 
  private:
-  /// Of the kernel's random bytes for this process.
+  /// The secret of this process, from the kernel's random bytes.
   static std::array<uint64_t, 2> read_secret() {
     std::array<uint64_t, 2> secret{0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93};
     if (const auto* random = reinterpret_cast<const char*>(getauxval(AT_RANDOM)))

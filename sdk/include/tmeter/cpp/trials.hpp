@@ -1,4 +1,4 @@
-// Values of the model under other sizes or options. Draft, as abi/draft/trials.h.
+// Values of the model under other sizes or options. Draft, like abi/draft/trials.h.
 #pragma once
 #include <optional>
 #include <span>
@@ -8,8 +8,8 @@
 
 TMETER_SDK_BEGIN
 
-/// The model's value of a metric. Nothing where the model cannot have the sizes;
-/// unsupported where this run makes no trials, or no plugin has the metric.
+/// The model's value of a metric. Nothing: the model cannot have the sizes;
+/// unsupported: this run makes no trials, or no plugin has the metric.
 inline std::optional<Cell> try_figure(const Call& call, std::string_view metric,
                                       std::span<const tmeter_trial_size> sizes,
                                       std::span<const tmeter_trial_option> options = {}) {

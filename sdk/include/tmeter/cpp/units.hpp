@@ -3,8 +3,8 @@
 // Counts step by 1000 (K M G T P E), bytes by 1024 (KiB …), joules and watts by 1000 in both
 // directions, seconds ns … s, min, h; rates ("IPS", "B/s", "FLOP/J") and units of the SI ("Hz",
 // "g", "J/token") take a prefix of 1000; others ("dB", "°C") none. Two
-// decimals, but small whole numbers stay whole. A value other than 0 never reads as 0. Whatever
-// the locale: a point, no groups.
+// decimals, but small integers have none. A value other than 0 never reads as 0. In every
+// locale: a decimal point, no groups.
 #pragma once
 #include <array>
 #include <charconv>
@@ -36,7 +36,7 @@ inline std::string fixed(double v, int decimals) {
   return detail::format_real(v, std::chars_format::fixed, decimals);
 }
 
-/// printf's "%.Ng": `digits` significant digits, with an exponent where that is shorter.
+/// printf's "%.Ng": `digits` significant digits, with an exponent if that is shorter.
 inline std::string general(double v, int digits = 6) {
   return detail::format_real(v, std::chars_format::general, digits);
 }
@@ -48,8 +48,8 @@ inline std::string shortest(double v) {
 }
 
 /// The exact text of the cell: "4089184256", "0.0188", "0" by rule, "unknown", "unavailable",
-/// "in_module", "none" where it does not apply; "812 (partial)" for a value that leaves something
-/// out.
+/// "in_module", "none" if it does not apply; "812 (partial)" for a value without some of its
+/// parts.
 inline std::string plain(const Cell& c) {
   if (c.empty()) return "none";
   if (c.is_unknown()) return "unknown";
@@ -63,21 +63,21 @@ inline std::string plain(const Cell& c) {
 
 namespace detail {
 
-/// "25.56", or "128" when `whole`; what two decimals would round to 0.00 keeps two digits instead.
+/// "25.56", or "128" when `whole`; a value that would round to 0.00 keeps two digits instead.
 inline std::string short_number(double v, bool whole) {
   if (whole) return fixed(v == 0 ? 0.0 : v, 0);  // -0 reads as 0
   return v != 0 && std::fabs(v) < 0.005 ? general(v, 2) : fixed(v, 2);
 }
 
-/// Numbers of any size that have no prefixes: whole ones as they are, else two decimals, or three
-/// digits where those would say too little or too much.
+/// Numbers without prefixes: integers in full, else two decimals, or three
+/// digits if decimals would show too little or too much.
 inline std::string significant(double v) {
   const double size = std::fabs(v);
   if (v == std::floor(v) && size < 1e7) return short_number(v, true);
   return size >= 1 && size < 1e5 ? fixed(v, 2) : general(v, 3);
 }
 
-/// Where two decimals would round up to a full `step`: 999.995 reads as 1.00 of the next unit.
+/// Whether two decimals would round up to a full `step`: 999.995 reads as 1.00 of the next unit.
 constexpr double rounds_to(double step) { return step - 0.005; }
 
 template <size_t N>
@@ -137,7 +137,7 @@ inline bool is_si(std::string_view unit) {
 
 }  // namespace detail
 
-/// `unit_kind` is TMETER_UNIT_…; `unit` is shown as it is for kinds that are not scaled.
+/// `unit_kind` is TMETER_UNIT_…; `unit` is printed unchanged for unscaled kinds.
 inline Scaled scaled(double v, int32_t unit_kind, std::string_view unit) {
   if (!std::isfinite(v)) return {std::isnan(v) ? "nan" : v < 0 ? "-inf" : "inf", {}};
   switch (unit_kind) {
@@ -163,7 +163,7 @@ inline Scaled scaled(double v, int32_t unit_kind, std::string_view unit) {
   return {detail::significant(v), name};
 }
 
-/// "25,557,032": exact, with a comma at every third digit.
+/// "25,557,032": exact, with commas between groups of three digits.
 inline std::string grouped(int64_t v) {
   std::string digits = std::to_string(v);
   const size_t first = v < 0 ? 1 : 0;

@@ -1,4 +1,4 @@
-// UTF-8 as RFC 3629 defines it, and which characters may be shown: text from files is untrusted,
+// UTF-8 by RFC 3629, and the characters that may be shown: text from files is untrusted,
 // and the builder refuses names that are not UTF-8.
 #pragma once
 #include <array>
@@ -14,7 +14,7 @@ inline constexpr char32_t kInvalidUtf8 = 0xFFFFFFFF;
 
 struct DecodedCharacter {
   char32_t code;  // kInvalidUtf8 for a byte that starts no well-formed sequence
-  size_t bytes;   // 1 for such a byte
+  size_t bytes;   // 1 for an invalid byte
 };
 
 /// The first character of a text, which must not be empty. Overlong forms, surrogates and codes
@@ -45,8 +45,8 @@ inline bool is_utf8(std::string_view text) {
   return true;
 }
 
-/// Characters that control a terminal or the direction of text: C0, DEL, C1, line and paragraph
-/// separators, direction marks, the byte order mark.
+/// Whether a character controls a terminal or the direction of text: C0, DEL, C1, line and
+/// paragraph separators, direction marks, the byte order mark.
 inline bool is_control(char32_t code) {
   return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x61C ||
          (code >= 0x200E && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||

@@ -1,4 +1,4 @@
-// The words by which reports write the enums of the ABI, in both directions: TMETER_AGGREGATE_SUM
+// The words for the ABI's enums in reports, in both directions: TMETER_AGGREGATE_SUM
 // is "sum". The schema of JSON reports (docs/schema) lists the same words. A word or number that is
 // not listed is newer than this SDK: it becomes "other" and kOtherNumber.
 //
@@ -60,12 +60,12 @@ enum class CellStatus : int32_t {
   kZeroByRule,   // costs nothing under this metric
   kUnknown,      // no rule
   kUnavailable,  // not available from this file or on this machine
-  kInModule,     // part of the value of a module call around it
+  kInModule,     // part of the value of an enclosing module call
   kNotFinite,
-  kLowerBound,  // a sum or maximum that leaves something out
-  kPartial,     // another roll-up that leaves something out
+  kLowerBound,  // a sum or maximum without some of its parts
+  kPartial,     // another roll-up without some of its parts
   kAssumed,     // rests on an assumption that a warning names
-  kByModule     // a module handler gave it; it covers everything inside the module call
+  kByModule     // given by a module handler; covers everything inside the module call
 };
 /// CellStatus
 inline constexpr auto kCellStatuses =

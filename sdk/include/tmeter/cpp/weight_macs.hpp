@@ -1,7 +1,7 @@
 // Deprecated: a helper of tmeter's own plugins, which have it in plugins/common now. It stays, unchanged,
 // so that plugins that include it still build; new plugins should not include it.
 //
-// The arithmetic behind a weight: the multiply-accumulates of the operators that use it. For
+// The arithmetic of a weight: the multiply-accumulates of the operators that use it. For
 // advice on weights (quantization, pruning).
 #pragma once
 #include <vector>
@@ -13,7 +13,7 @@ TMETER_SDK_BEGIN
 
 namespace detail {
 
-/// The parameter an argument is, perhaps seen through views: `addmm(bias, x, t(weight))`.
+/// The parameter behind an argument, also through views: `addmm(bias, x, t(weight))`.
 inline Tensor weight_behind(Value v) {
   constexpr int kMostViews = 8;
   for (int i = 0; i < kMostViews && v.is_tensor(); ++i) {
@@ -29,7 +29,7 @@ inline Tensor weight_behind(Value v) {
 
 }  // namespace detail
 
-/// By tensor, tied ones at their canonical one; empty when the file has no operators or no plugin
+/// By canonical tensor; empty if the file has no operators or no plugin
 /// counts `macs`. An operator counts for its first parameter of rank 2 or more; operators that take
 /// theirs in a list (recurrent layers) are left out.
 inline std::vector<double> weight_macs(const Graph& graph, const Call& call) {

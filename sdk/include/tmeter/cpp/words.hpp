@@ -1,7 +1,7 @@
 // Deprecated: a helper of tmeter's own plugins, which have it in plugins/common now. It stays, unchanged,
 // so that plugins that include it still build; new plugins should not include it.
 //
-// Numbers and lists of names as findings and warnings write them.
+// The notation of numbers and lists of names in findings and warnings.
 #pragma once
 #include <functional>
 #include <string>
@@ -10,7 +10,7 @@
 
 TMETER_SDK_BEGIN
 
-/// "12.3 %" of 0.123
+/// "12.3 %" for 0.123
 inline std::string percent(double share) { return fixed(100 * share, 1) + " %"; }
 
 /// "1 tensor", "2 tensors"

@@ -1,11 +1,11 @@
 /*
  * DRAFT: may change or vanish, and has an id of its own until it is final (docs/abi.md, rule 5).
  *
- * Capability "tmeter.backward-rule/0.1": what the backward of an in-house operator takes, so that the cost of a
- * training step covers it; and the host interface "tmeter.host.backward-rules/0.1", by which a plugin that works
- * out such costs asks for rules. Without a rule such an operator is unknown for training.
+ * Capability "tmeter.backward-rule/0.1": the cost of an in-house operator's backward, so that the cost of a
+ * training step covers it; and the host interface "tmeter.host.backward-rules/0.1", by which a plugin that computes
+ * such costs calls rules. Without a rule such an operator is unknown for training.
  *
- * Arguments and results are bits: argument 0 is bit 0, as the node has them. Those from the 64th on are never kept.
+ * Arguments and results are bits in the order of the node: argument 0 is bit 0. Those from the 64th on are never kept.
  */
 #ifndef TMETER_ABI_DRAFT_BACKWARD_RULE_H
 #define TMETER_ABI_DRAFT_BACKWARD_RULE_H
@@ -23,7 +23,7 @@ typedef struct tmeter_backward { /* growable; the host makes it */
   uint32_t reserved;
   uint64_t wanted;          /* arguments whose gradient is needed; a list counts when any item's is */
   int64_t macs;             /* multiply-accumulates of the backward; 0 or more */
-  int64_t kept_bytes;       /* kept by the kernel beside arguments and results: masks, statistics */
+  int64_t kept_bytes;       /* kept by the kernel besides arguments and results: masks, statistics */
   uint64_t keeps_arguments; /* arguments that are kept for the backward; a list with all its items */
   uint64_t keeps_results;   /* results, likewise */
 } tmeter_backward;
@@ -32,14 +32,14 @@ typedef struct tmeter_backward { /* growable; the host makes it */
 typedef struct tmeter_backward_rule {
   uint32_t struct_size;
   uint32_t reserved;
-  tmeter_str op; /* "acme::gated_mlp"; with an overload, "acme::gated_mlp.out", of that alone */
-  /* [serial] TMETER_UNSUPPORTED: not this call; it is then unknown for training. Negative amounts, and bits of
+  tmeter_str op; /* "acme::gated_mlp"; or of one overload alone, "acme::gated_mlp.out" */
+  /* [serial] TMETER_UNSUPPORTED: no rule for this call, which is then unknown for training. Negative amounts, and bits of
    * arguments and results that the node does not have, are the plugin's failure. */
   tmeter_status(TMETER_ABI *work)(tmeter_call *, const tmeter_node *, tmeter_backward *, void *user);
   void *user;
 } tmeter_backward_rule;
 
-/* What "tmeter.backward-rule/0.1" gives. */
+/* The table of "tmeter.backward-rule/0.1". */
 typedef struct tmeter_backward_rules {
   uint32_t struct_size;
   uint32_t count;
@@ -51,8 +51,8 @@ typedef struct tmeter_backward_rules {
 typedef struct tmeter_backward_rules_api {
   uint32_t struct_size;
   uint32_t reserved;
-  /* Asks the rule for the node's operator; of an open plugin, which the host opens when a model has an operator
-   * that its rules name. `struct_size` and `wanted` are set by the caller. TMETER_UNSUPPORTED: there is no rule,
+  /* Calls the rule for the node's operator, of an open plugin. The host opens a plugin when a model has an operator
+   * of its rules. `struct_size` and `wanted` are set by the caller. TMETER_UNSUPPORTED: there is no rule,
    * or it declines. Two plugins with a rule for one operator are an error that names both. */
   tmeter_status(TMETER_ABI *ask)(tmeter_call *, const tmeter_node *, tmeter_backward *);
 } tmeter_backward_rules_api;

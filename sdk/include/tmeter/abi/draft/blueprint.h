@@ -1,13 +1,13 @@
 /*
  * DRAFT: may change or vanish, and has an id of its own until it is final (docs/abi.md, rule 5).
  *
- * Host interface "tmeter.host.blueprint/0.1": the program of a model whose files hold weights alone.
+ * Host interface "tmeter.host.blueprint/0.1": the program of a model whose files contain only weights.
  *
- * A loader wants such models by the condition `metadata:SPACE` of a match (loader.h): the model was read, it has no
- * operators, and its files state metadata of this space ("config.json", "gguf"). `weights` gives what was read. The
- * builder has that already, and the id of each module and tensor is its index plus one; the call of the root has
- * the id 1. Left to push: modules without weights, calls, values, inputs, nodes, outputs. TMETER_UNSUPPORTED passes
- * to the next; when no loader writes the program down, the weights are reported alone.
+ * A loader requests such models by the condition `metadata:SPACE` of a match (loader.h): the model was read, it has no
+ * operators, and its files state metadata of this space ("config.json", "gguf"). `weights` gives that graph. The
+ * builder has its content already, and the id of each module and tensor is its index plus one; the call of the root has
+ * the id 1. The loader pushes the rest: modules without weights, calls, values, inputs, nodes, outputs. TMETER_UNSUPPORTED passes
+ * to the next loader. If no loader supplies a program, only the weights are reported.
  */
 #ifndef TMETER_ABI_DRAFT_BLUEPRINT_H
 #define TMETER_ABI_DRAFT_BLUEPRINT_H
@@ -23,7 +23,7 @@ extern "C" {
 typedef struct tmeter_blueprint_api {
   uint32_t struct_size;
   uint32_t reserved;
-  /* [any] What the files hold; null for a request of anything else. Ends with the call. */
+  /* [any] The content of the files; null for other requests. Ends with the call. */
   const tmeter_graph *(TMETER_ABI *weights)(const tmeter_request *);
   /* [serial] Names the class of a module that was read without one. */
   tmeter_status(TMETER_ABI *module_type)(tmeter_builder *, tmeter_id module, tmeter_str type);

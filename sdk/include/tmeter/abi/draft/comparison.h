@@ -1,8 +1,8 @@
 /*
  * DRAFT: may change or vanish, and has an id of its own until it is final (docs/abi.md, rule 5).
  *
- * Host interface "tmeter.host.comparison/0.1": what a report of `tmeter diff A B` has besides those of
- * a report of B. Its writers are ordinary ones (report.h) whose names begin with "diff-".
+ * Host interface "tmeter.host.comparison/0.1": the parts that a report of `tmeter diff A B` adds
+ * to a report of B. Its writers are ordinary ones (report.h) whose names begin with "diff-".
  */
 #ifndef TMETER_ABI_DRAFT_COMPARISON_H
 #define TMETER_ABI_DRAFT_COMPARISON_H
@@ -16,12 +16,12 @@ extern "C" {
 enum {
   TMETER_PAIR_ADDED = 1u,     /* only in B */
   TMETER_PAIR_REMOVED = 2u,   /* only in A */
-  TMETER_PAIR_RENAMED = 4u,   /* another path than in A, found by its structure */
-  TMETER_PAIR_REDEFINED = 8u, /* another type, other settings, other tensors of its own */
-  TMETER_PAIR_FIGURES = 16u   /* some value of it differs */
+  TMETER_PAIR_RENAMED = 4u,   /* at another path than in A, found by its structure */
+  TMETER_PAIR_REDEFINED = 8u, /* its own type, settings or tensors differ */
+  TMETER_PAIR_FIGURES = 16u   /* a value differs */
 };
 
-/* A module of A and the one it is in B. */
+/* A module of A and its match in B. */
 typedef struct tmeter_pair { /* growable; the host fills it */
   uint32_t struct_size;
   uint32_t flags;       /* 0: nothing differs */
@@ -32,9 +32,9 @@ typedef struct tmeter_pair { /* growable; the host fills it */
 typedef struct tmeter_comparison_api { /* all [any] */
   uint32_t struct_size;
   uint32_t reserved;
-  /* The report of A; null when the report compares nothing. */
+  /* The report of A; null: the report is not a comparison. */
   const tmeter_report *(TMETER_ABI *before)(const tmeter_report *);
-  /* B's modules in pre-order, those of A that are gone where they were. */
+  /* B's modules in pre-order, and removed modules of A at their former places. */
   size_t(TMETER_ABI *pair_count)(const tmeter_report *);
   tmeter_status(TMETER_ABI *pair_at)(const tmeter_report *, size_t, tmeter_pair *out);
   /* Notes for readers of the comparison, one sentence each: other inputs, other conventions. */

@@ -1,15 +1,15 @@
 /*
  * DRAFT: may change or vanish, and has an id of its own until it is final (docs/abi.md, rule 5).
  *
- * Capability "tmeter.option-tables/0.1": options in tables of a configuration file, some of which have names that
- * only the user knows (a level of a tree, a column):
+ * Capability "tmeter.option-tables/0.1": options in tables of a configuration file. Some tables have names that
+ * the user chooses (a level of a tree, a column):
  *
  *   [plugin.text.column.macs]        the option "column.macs.style", declared as "column.*.style"
  *   style = "green"                  on the command line: --set text.column.macs.style=green
  *
- * Beside "tmeter.options/1", and checked likewise: an undeclared path, a wrong type, a value out of
- * range are reported with the file's line and column. The plugin itself refuses what it alone can judge
- * (`fail_at`), and the host says where that stands.
+ * They are checked like those of "tmeter.options/1": an undeclared path, a wrong type, a value out of
+ * range are reported with the file's line and column. The plugin itself refuses values that only it can judge
+ * (`fail_at`), and the host adds the place.
  */
 #ifndef TMETER_ABI_DRAFT_OPTION_TABLES_H
 #define TMETER_ABI_DRAFT_OPTION_TABLES_H
@@ -21,8 +21,8 @@ extern "C" {
 #define TMETER_CAP_OPTION_TABLES "tmeter.option-tables/0.1"
 #define TMETER_HOST_OPTION_TABLES "tmeter.host.option-tables/0.1"
 
-/* The capability's table. A key is a path of names, joined by '.'; the name "*" stands for any the user gives:
- * letters, digits, '_' and '-'. A path without it goes before one with it. A TEXT whose `choices` is
+/* The capability's table. A key is a path of names, joined by '.'; the name "*" stands for any name of the user:
+ * letters, digits, '_' and '-'. A path without it takes precedence. A TEXT whose `choices` is
  * "list" may be a list in the configuration file, too: it arrives as a text, its items joined by ", ". */
 typedef struct tmeter_option_tables {
   uint32_t struct_size;
@@ -31,7 +31,7 @@ typedef struct tmeter_option_tables {
   void *user; /* handed back to get */
 } tmeter_option_tables;
 
-/* An option the user gave. */
+/* A given option. */
 typedef struct tmeter_given_option { /* growable; the host fills it. Texts live until `deinit`. */
   uint32_t struct_size;
   uint32_t declared; /* index of its declaration */
@@ -41,17 +41,17 @@ typedef struct tmeter_given_option { /* growable; the host fills it. Texts live 
   double f;          /* of a FLOAT or INT */
 } tmeter_given_option;
 
-/* The host's half: what was given to the plugin of this call. */
+/* The host's half: the given options of this call's plugin. */
 typedef struct tmeter_option_tables_api { /* all [any] */
   uint32_t struct_size;
   uint32_t reserved;
-  size_t(TMETER_ABI *count)(tmeter_call *); /* those given; the rest is as declared */
+  size_t(TMETER_ABI *count)(tmeter_call *); /* number of given options; all others have their defaults */
   /* Ordered by path. */
   tmeter_status(TMETER_ABI *at)(tmeter_call *, size_t, tmeter_given_option *out);
   /* Sets the error text of this call: `message`, after the place of byte `offset` of the option's text
    * ("tmeter.toml:3:14: "). Return TMETER_BAD_USAGE afterwards. */
   void(TMETER_ABI *fail_at)(tmeter_call *, size_t index, size_t offset, tmeter_str message);
-  /* Non-zero when a plugin that is installed has a metric of this id, whether it takes part or not. */
+  /* Non-zero when an installed plugin has a metric with this id, even if it takes no part in the run. */
   int32_t(TMETER_ABI *is_metric)(tmeter_call *, tmeter_str id);
 } tmeter_option_tables_api;
 

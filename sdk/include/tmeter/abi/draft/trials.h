@@ -1,10 +1,10 @@
 /*
  * DRAFT: may change or vanish, and has an id of its own until it is final (docs/abi.md, rule 5).
  *
- * Host interface "tmeter.host.trials/0.1": what a figure of the model would be under other sizes or
- * other options, for plugins that look for the largest batch or compare settings. A trial is a run of
- * the metrics that the figure needs; its warnings and findings are dropped, and afterwards all is as
- * before.
+ * Host interface "tmeter.host.trials/0.1": figures of the model under other sizes or
+ * other options, for plugins that search for the largest batch or compare settings. A trial is a run of
+ * the metrics that the figure needs. Its warnings and findings are dropped, and afterwards sizes and options
+ * are restored.
  */
 #ifndef TMETER_ABI_DRAFT_TRIALS_H
 #define TMETER_ABI_DRAFT_TRIALS_H
@@ -32,8 +32,8 @@ typedef struct tmeter_trials_api {
   uint32_t struct_size;
   uint32_t reserved;
   /* [serial], in analyses. The model's value of `metric`. Other sizes and options are as in the run.
-   * TMETER_UNSUPPORTED: no loaded plugin has the metric, or this run makes no trials, as a trial itself and
-   * the points of a sweep do not. TMETER_CANNOT_RUN, without an error text: a size is outside the range of its symbol, or makes a
+   * TMETER_UNSUPPORTED: no loaded plugin has the metric, or this run makes no trials, such as a trial itself and
+   * the points of a sweep. TMETER_CANNOT_RUN, without an error text: a size is outside the range of its symbol, or makes a
    * dimension or a count invalid. TMETER_BAD_USAGE: there is no such option, or the text is not a value of it. */
   tmeter_status(TMETER_ABI *figure)(tmeter_call *, tmeter_str metric, const tmeter_trial_size *sizes,
                                     size_t size_count, const tmeter_trial_option *options,
