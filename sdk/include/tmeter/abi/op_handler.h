@@ -41,11 +41,11 @@ enum {
   TMETER_HANDLER_ZERO_BY_RULE = 1u, /* always zero, `eval` is null */
   /* The value depends only on the operator's signature: its name, its arguments and results (their
    * names, dtypes, dims, numbers, texts, and which of them are one tensor), the kinds of its stored
-   * tensors and the bytes of encoded ones, the options and the hardware. The host may then call once for all equal operators.
-   * A handler that reads more – the producer of an argument, the module call, names
-   * and places, another node – is called for each operator: the host notices. It cannot notice state kept
-   * between calls, which the handler promises not to keep. Other metrics may be read at
-   * the node itself. A host that does not know the flag calls the handler for each operator. */
+   * tensors and the bytes of encoded ones, the options and the hardware. The host may then call
+   * once for all equal operators. A handler that reads more – the producer of an argument, the
+   * module call, names and places, another node – is called for each operator: the host notices.
+   * It cannot notice state kept between calls, which the handler promises not to keep. Other
+   * metrics may be read at the node itself. A host that does not know the flag calls the handler for each operator. */
   TMETER_HANDLER_BY_SIGNATURE = 2u
 };
 

@@ -301,7 +301,7 @@ struct Owner {
 };
 constexpr Owner kOther{12345, 23456};
 
-/// `stat`, but a file that is named rather than open belongs to somebody else.
+/// `stat`, but a file that is named rather than open belongs to another user.
 long stat_of_others(const testing::CallArguments& a) {
   struct statx of {};
   if (syscall(SYS_statx, a[0], a[1], a[3], STATX_BASIC_STATS, &of) != 0) return -errno;
