@@ -12,7 +12,7 @@
 #include "core/plugin_host/builder_handle.hpp"
 #include "core/plugin_host/guarded_results.hpp"
 #include "core/plugin_host/handles.hpp"
-#include "core/plugin_host/rule_schemas.hpp"
+#include "core/plugin_host/operator_rules.hpp"
 
 namespace tmeter::app {
 namespace {

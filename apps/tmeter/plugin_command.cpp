@@ -11,10 +11,10 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/config/linked_libraries.hpp"
-#include "core/plugin_host/describe_in_subprocess.hpp"
+#include "core/plugin_host/describe.hpp"
 #include "core/plugin_host/interfaces.hpp"
+#include "core/plugin_host/library.hpp"
 #include "core/plugin_host/registry.hpp"
-#include "core/plugin_host/sanitized.hpp"
 #include "core/process/supervisor.hpp"
 #include "core/process/terminal.hpp"
 

@@ -38,7 +38,8 @@ tmeter_str text_of(tmeter_call* call, F&& f) {
 
 const void* runs_interface() {
   static const tmeter_runs_api api{
-      sizeof(tmeter_runs_api), 0,
+      sizeof(tmeter_runs_api),
+      0,
       [](tmeter_call* call, int32_t run, int32_t threads, int32_t rounds) {
         return with_runs(call, [&](RunsAccess& r) { r.want(run, threads, rounds); });
       },

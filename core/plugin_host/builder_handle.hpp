@@ -5,7 +5,7 @@
 
 #include "core/ir/builder.hpp"
 #include "core/plugin_host/call.hpp"
-#include "core/plugin_host/live_builders.hpp"
+#include "core/plugin_host/live_handles.hpp"
 #include "core/plugin_host/source.hpp"
 
 struct tmeter_builder {

@@ -23,7 +23,7 @@
 #include "core/base/error.hpp"
 #include "core/base/host_sink.hpp"
 #include "core/config/hardware.hpp"
-#include "core/plugin_host/live_handle.hpp"
+#include "core/plugin_host/live_handles.hpp"
 #include "core/plugin_host/options.hpp"
 #include "core/plugin_host/tensor_bytes.hpp"
 #include "core/process/activity.hpp"
@@ -112,7 +112,8 @@ struct CallFrame {
   std::exception_ptr defect;  // fault of the host or another plugin, which the callback cannot hide
   std::vector<std::unique_ptr<char[]>> scratch;
   ElementBuffer elements;  // buffer of tensor_data.h's view
-  /// Open builders for shape rules, and the addresses of recently returned ones (shape_rules.cpp).
+  /// Open builders for shape rules, and the addresses of recently returned ones
+  /// (operator_rules.cpp).
   std::unordered_map<const tmeter_builder*, std::shared_ptr<tmeter_builder>> rule_builders;
   std::vector<const tmeter_builder*> ended_builders;
 };

@@ -1,5 +1,3 @@
-#include "core/plugin_host/check_capabilities.hpp"
-
 #include <algorithm>
 #include <memory_resource>
 #include <tmeter/cpp/text_hash.hpp>
@@ -10,6 +8,7 @@
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/options.hpp"
+#include "core/plugin_host/plugin_capabilities.hpp"
 #include "core/plugin_host/said_limits.hpp"
 #include "core/process/sandbox.hpp"
 

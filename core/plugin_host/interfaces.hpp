@@ -16,7 +16,7 @@ void add_plugin_host_interfaces();
 
 const tmeter_host_v1* host_table();
 
-// The tables of this room, one file each.
+// The tables of this room.
 const tmeter_call_api* call_interface();
 const tmeter_results_api* results_interface();
 const tmeter_findings_api* findings_interface();
@@ -33,7 +33,7 @@ const void* events_interface();         // tmeter_events_api
 const tmeter_shape_rules_api* shape_rules_interface();
 const void* backward_rules_interface();  // tmeter_backward_rules_api
 const void* trials_interface();          // tmeter_trials_api
-const void* folder_interface();     // tmeter_folder_api
-const void* blueprint_interface();  // tmeter_blueprint_api
+const void* folder_interface();          // tmeter_folder_api
+const void* blueprint_interface();       // tmeter_blueprint_api
 
 }  // namespace tmeter::core

@@ -33,7 +33,7 @@ struct PluginCapabilities {
   std::vector<tmeter_executor> executors;  // executor.h
   std::vector<tmeter_observer> observers;  // observer.h
 
-  // Items that this tmeter does not support and works without (check_capabilities.hpp).
+  // Items that this tmeter does not support and works without (check_capabilities).
   std::vector<std::string> left_out;  // metrics
   std::vector<std::string> notes;  // one for each defect: "metric 'm' has an unknown axis, 99; …"
 
@@ -43,5 +43,11 @@ struct PluginCapabilities {
 /// Throws Error(kPlugin), naming plugin, table and index, when a struct is smaller than in ABI 1.0
 /// or missing, or if there are more than said_limits.hpp permits.
 PluginCapabilities read_capabilities(const PluginInstance& plugin);
+
+/// Checks the tables once, when the plugin is opened, for all their later users: missing callbacks,
+/// invalid names, duplicates. Throws Error(kPlugin), naming plugin, table and item. An item with a
+/// value that a later minor may define – an axis, an aggregation, an option's type, an optional
+/// right – is changed or left out, and `offers.notes` reports it.
+void check_capabilities(const PluginInstance& plugin, PluginCapabilities& offers);
 
 }  // namespace tmeter::core

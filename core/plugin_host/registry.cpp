@@ -12,10 +12,9 @@
 #include "core/base/sha256.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
-#include "core/plugin_host/check_capabilities.hpp"
 #include "core/plugin_host/describe.hpp"
-#include "core/plugin_host/describe_in_subprocess.hpp"
 #include "core/plugin_host/open_guarded.hpp"
+#include "core/plugin_host/plugin_capabilities.hpp"
 #include "core/process/sandbox.hpp"
 
 namespace tmeter::core {

@@ -17,8 +17,8 @@
 #include "core/config/settings.hpp"
 #include "core/plugin_host/call.hpp"
 #include "core/plugin_host/naming.hpp"
+#include "core/plugin_host/operator_rules.hpp"
 #include "core/plugin_host/plugin_capabilities.hpp"
-#include "core/plugin_host/rule_schemas.hpp"
 #include "core/process/worker.hpp"
 
 namespace tmeter::core {
@@ -52,7 +52,7 @@ class Registry {
  public:
   /// `settings` supplies --plugin, --plugin-path and plugin options. Scans the folders; opens no
   /// library. Plugins without a manifest are described in processes of their own
-  /// (describe_in_subprocess.hpp), so construct it before the sandbox is entered. Problems with
+  /// (describe.hpp), so construct it before the sandbox is entered. Problems with
   /// single files become `problems()`. `excluded` plugins are listed but not called
   /// (Plugin::failure). Plugins that the user leaves out
   /// ("-NAME" in settings.plugins) are not listed. Messages of plugins during `init` go to `log`,

@@ -1,5 +1,5 @@
-// The schemas of operators with shape rules, from the plugins' manifests: no plugin is
-// opened for them.
+// Rules of plugins for operators that another plugin asks for: shapes of results, and the backward.
+// The schemas of shape rules come from manifests: no plugin is opened for them.
 #pragma once
 #include <functional>
 #include <map>

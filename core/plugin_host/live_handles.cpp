@@ -1,4 +1,4 @@
-#include "core/plugin_host/live_builders.hpp"
+#include "core/plugin_host/live_handles.hpp"
 
 #include <atomic>
 #include <mutex>

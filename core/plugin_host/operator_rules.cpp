@@ -1,4 +1,7 @@
-// tmeter.host.shape-rules/1: gives loaders and propagators the shape rules of other plugins.
+#include "core/plugin_host/operator_rules.hpp"
+
+#include <tmeter/abi/draft/backward_rule.h>
+
 #include <algorithm>
 #include <memory>
 #include <tmeter/cpp/schema.hpp>
@@ -6,19 +9,93 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/ir/graph.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/builder_handle.hpp"
 #include "core/plugin_host/guarded_results.hpp"
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/interfaces.hpp"
-#include "core/plugin_host/lent_call.hpp"
 #include "core/plugin_host/registry.hpp"
-#include "core/plugin_host/rule_schemas.hpp"
+#include "core/process/activity.hpp"
 
 namespace tmeter::core {
+
+// --- schemas in manifests ------------------------------------------------------------------------
+
 namespace {
 
-FoundRule find(const tmeter_call& call, std::string_view op) {
+bool can_be_asked(const Plugin& p) { return !p.library.empty() && p.failure.empty(); }
+
+/// `may_both(one, other)`: whether two plugins may have these schemas.
+template <class May>
+FoundRule find_exactly(const Registry& registry, std::string_view op, May may_both) {
+  FoundRule found;
+  for (const auto& plugin : registry.plugins()) {
+    if (!can_be_asked(*plugin)) continue;
+    const auto& schemas = plugin->manifest.shape_rules;
+    const auto schema = std::find_if(schemas.begin(), schemas.end(),
+                                     [&](const auto& s) { return op_of_schema(s) == op; });
+    if (schema == schemas.end()) continue;
+    if (found.plugin && !may_both(*found.schema, *schema)) {
+      const auto ids = std::minmax(found.plugin->manifest.id, plugin->manifest.id);
+      throw Error(ErrorKind::kUsage, "plugins " + ids.first + " and " + ids.second +
+                                         " both have a shape rule for '" + printable(op) +
+                                         "'; leave one out with --plugins=-" + ids.second);
+    }
+    if (!found.plugin) found = {plugin.get(), &*schema};
+  }
+  return found;
+}
+
+template <class May>
+FoundRule find(const Registry& registry, std::string_view op, May may_both) {
+  const auto found = find_exactly(registry, op, may_both);
+  const auto base = op.substr(0, op.find('.'));
+  return found.plugin || base == op ? found : find_exactly(registry, base, may_both);
+}
+
+}  // namespace
+
+FoundRule find_shape_rule(const Registry& registry, std::string_view op) {
+  return find(registry, op, [](const auto&, const auto&) { return false; });
+}
+
+const std::string* RuleSchemas::of(const Registry& registry, std::string_view op) {
+  auto at = known_.find(op);
+  if (at == known_.end()) {
+    const auto found = find(registry, op, std::equal_to<std::string>());
+    at = known_.emplace(std::string(op), found.schema).first;
+  }
+  return at->second;
+}
+
+namespace {
+
+/// While it lives, the rule's plugin uses the caller's run, except its results. A crash inside is
+/// not blamed on the engine that runs the file.
+class Lent {
+ public:
+  Lent(tmeter_call& to, const tmeter_call& by)
+      : to_(to), before_(std::exchange(to.run, by.run)), engine_(activity().engine) {
+    to_.run.results = nullptr;
+    activity().engine.clear();
+  }
+  ~Lent() {
+    to_.run = before_;
+    activity().engine = engine_;
+  }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+ private:
+  tmeter_call& to_;
+  RunContext before_;
+  decltype(Activity::engine) engine_;
+};
+
+// --- shapes: tmeter.host.shape-rules/1 -----------------------------------------------------------
+
+FoundRule rule_for(const tmeter_call& call, std::string_view op) {
   return call.registry ? find_shape_rule(*call.registry, op) : FoundRule{};
 }
 
@@ -107,7 +184,7 @@ void infer_with(const FoundRule& found, const std::string& op, tmeter_builder& b
 
 tmeter_status find_rule(tmeter_call* call, tmeter_str op, tmeter_str* schema, tmeter_str* plugin) {
   return guard_callback(call, [&]() -> tmeter_status {
-    const auto found = find(*call, view(op));
+    const auto found = rule_for(*call, view(op));
     if (!found.plugin) return TMETER_UNSUPPORTED;
     *schema = to_abi(*found.schema);
     *plugin = to_abi(found.plugin->manifest.id);
@@ -120,7 +197,7 @@ tmeter_status infer(tmeter_call* call, tmeter_str op, tmeter_builder* builder,
                     tmeter_str* why) {
   return guard_callback(call, [&]() -> tmeter_status {
     if (!is_live(builder)) throw Error(ErrorKind::kPlugin, kBuilderGivenBack);
-    const auto found = find(*call, view(op));
+    const auto found = rule_for(*call, view(op));
     if (!found.plugin) return TMETER_UNSUPPORTED;
     const Schema schema(*found.schema);
     require_fit(schema, *found.schema, count, result_count);
@@ -178,6 +255,70 @@ const tmeter_value* value_of_builder(const tmeter_builder* builder, tmeter_id id
   return nullptr;
 }
 
+// --- backward: tmeter.host.backward-rules/0.1 ----------------------------------------------------
+
+struct FoundBackwardRule {
+  Plugin* plugin = nullptr;
+  const tmeter_backward_rule* rule = nullptr;
+};
+
+/// Throws Error(kPlugin) if two plugins have a rule for it.
+FoundBackwardRule backward_rule_for(const Registry& registry, std::string_view op) {
+  FoundBackwardRule found;
+  for (const auto& p : registry.plugins()) {
+    for (const auto& rule : p->offers().backward_rules) {
+      if (view(rule.op) != op) continue;
+      if (found.plugin && found.plugin != p.get())
+        throw Error(ErrorKind::kPlugin, "plugins " + found.plugin->manifest.id + " and " +
+                                            p->manifest.id + " both have a backward rule for '" +
+                                            std::string(op) + "'; leave one out with --plugins=-" +
+                                            p->manifest.id);
+      found = {p.get(), &rule};
+    }
+  }
+  return found;
+}
+
+FoundBackwardRule backward_rule_for(const Registry& registry, const Node& node) {
+  const auto exact = backward_rule_for(registry, node.full_name());
+  return exact.rule ? exact : backward_rule_for(registry, node.op);
+}
+
+bool are_within(uint64_t bits, size_t count) { return count >= 64 || bits >> count == 0; }
+
+tmeter_status ask_backward_rule(tmeter_call* c, const tmeter_node* handle, tmeter_backward* out) {
+  return guard_callback(c, [&]() -> tmeter_status {
+    const auto* asked = from_handle(handle);
+    if (c->run.graph && !c->run.graph->has(asked))
+      throw Error(ErrorKind::kPlugin, "it asks about a node that the graph does not have");
+    const auto& node = *asked;
+    const auto found = c->registry ? backward_rule_for(*c->registry, node) : FoundBackwardRule{};
+    if (!found.rule) return TMETER_UNSUPPORTED;
+    auto& plugin = *found.plugin;
+    const auto doing = "while giving the backward of " + std::string(node.op);
+    tmeter_backward given{};
+    given.struct_size = sizeof given;
+    given.wanted = out->wanted;
+    {
+      const Lent lent(plugin.call, *c);
+      const auto status = invoke(plugin.call, doing, [&](auto* call) {
+        return found.rule->work(call, handle, &given, found.rule->user);
+      });
+      if (status == TMETER_UNSUPPORTED) return status;
+    }
+    const auto fail = [&](const char* why) { throw PluginError(plugin.manifest.id, doing, why); };
+    if (given.macs < 0 || given.kept_bytes < 0) fail("its backward rule gives a negative amount");
+    if (!are_within(given.keeps_arguments, node.args.size()) ||
+        !are_within(given.keeps_results, node.results.size()))
+      fail("its backward rule keeps an argument or result that the operator does not have");
+    out->macs = given.macs;
+    out->kept_bytes = given.kept_bytes;
+    out->keeps_arguments = given.keeps_arguments;
+    out->keeps_results = given.keeps_results;
+    return TMETER_OK;
+  });
+}
+
 }  // namespace
 
 void note_ended_builder(const tmeter_builder* builder) noexcept {
@@ -194,6 +335,12 @@ const tmeter_shape_rules_api* shape_rules_interface() {
                                           infer,
                                           value_of_builder,
                                           end_builder};
+  return &api;
+}
+
+const void* backward_rules_interface() {
+  static const tmeter_backward_rules_api api{sizeof(tmeter_backward_rules_api), 0,
+                                             ask_backward_rule};
   return &api;
 }
 
