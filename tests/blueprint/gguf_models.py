@@ -82,10 +82,19 @@ def without(pattern):
     return lambda tensors: {name: shape for name, shape in tensors.items() if not re.search(pattern, name)}
 
 
+def added(layers, tensors):
+    """Of each layer, whose number is `#`."""
+    return lambda given: {**given, **{name.replace("#", str(i)): shape for name, shape in tensors.items() for i in range(layers)}}
+
+
 QKV = ("q_proj", "k_proj", "v_proj")
 H = (r"^model\.layers\.", "transformer.h.")
 LLAMA = {"vocab_size": 1000, "hidden_size": 256, "intermediate_size": 768, "num_hidden_layers": 3, "num_attention_heads": 8, "num_key_value_heads": 2,
          "max_position_embeddings": 512}  # fmt: skip
+MIXTURE = LLAMA | {"head_dim": 32, "n_routed_experts": 8, "n_shared_experts": 2, "num_experts_per_tok": 2, "moe_intermediate_size": 96, "first_k_dense_replace": 1,
+                   "use_qk_norm": False, "n_group": 1, "topk_group": 1}  # fmt: skip
+MISTRAL4 = {k: v for k, v in MIXTURE.items() if k not in ("head_dim", "use_qk_norm")} | {"num_key_value_heads": 8, "q_lora_rank": 96, "kv_lora_rank": 64,
+            "qk_rope_head_dim": 16, "qk_nope_head_dim": 32, "v_head_dim": 32}  # fmt: skip
 ALL_HEADS = {"num_key_value_heads": 8}
 BERT = {"vocab_size": 1000, "hidden_size": 256, "intermediate_size": 640, "num_hidden_layers": 3, "num_attention_heads": 8, "max_position_embeddings": 512}
 NO_POOLER = {"add_pooling_layer": False}
@@ -125,7 +134,35 @@ MODELS = [
         ("model.embed_tokens", "transformer.wte"), ("model.norm", "transformer.ln_f")),
         stated={"n_embd": 256, "n_positions": 512, "n_head": 8, "num_query_groups": 2, "layer_norm_epsilon": 1e-5}),
     Model("bitnet", "bitnet", LLAMA | {"tie_word_embeddings": True}, changes=(renamed(("attn_sub_norm", "inner_attn_ln"), ("ffn_sub_norm", "ffn_layernorm")),)),
+    # Mixtures with experts for all tokens.
+    of_code("deepseek", "glm4_moe", MIXTURE, "DeepseekForCausalLM", without("correction_bias")),
+    of_code("bailingmoe", "glm4_moe", MIXTURE | {"first_k_dense_replace": 0}, "BailingMoeForCausalLM", without("correction_bias"), fused(QKV, "query_key_value"), renamed(
+        ("self_attn.query", "attention.query"), ("self_attn.o_proj", "attention.dense"), ("embed_tokens", "word_embeddings")), stated={"num_shared_experts": 2, "num_experts": 8}),
+    of_code("bailingmoe2", "glm4_moe", MIXTURE | {"use_qk_norm": True}, "BailingMoeV2ForCausalLM", fused(QKV, "query_key_value"), renamed(
+        ("self_attn.query", "attention.query"), ("self_attn.o_proj", "attention.dense"), ("self_attn.q_norm", "attention.query_layernorm"),
+        ("self_attn.k_norm", "attention.key_layernorm"), ("e_score_correction_bias", "expert_bias"), ("embed_tokens", "word_embeddings")), stated={"num_shared_experts": 2, "num_experts": 8}),
+    Model("dots1", "dots1", MIXTURE, stated={"scoring_func": "noaux_tc", "score_function": "sigmoid"}),
+    Model("hunyuan-moe", "hunyuan_v1_moe", LLAMA | {"head_dim": 32, "num_experts": 8, "moe_topk": 2, "moe_intermediate_size": 768, "num_shared_expert": 1, "use_mixed_mlp_moe": True},
+          stated={"moe_topk": [2] * 3, "moe_intermediate_size": [768] * 3, "num_shared_expert": [1] * 3}),
+    Model("phimoe", "phimoe", LLAMA | {"num_local_experts": 4, "num_experts_per_tok": 2}, converter="PhiMoEForCausalLM",
+          stated={"rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "original_max_position_embeddings": 512}}),
+    Model("hunyuan-dense", "hunyuan_v1_dense", LLAMA | {"head_dim": 32}),
+    of_code("grok", "mixtral", LLAMA | {"num_local_experts": 4, "num_experts_per_tok": 2}, "GrokForCausalLM", renamed(
+        (r"^model\.layers\.", "transformer.decoder_layer."), ("self_attn.q_proj", "multi_head_attention.query"), ("self_attn.k_proj", "multi_head_attention.key"),
+        ("self_attn.v_proj", "multi_head_attention.value"), ("self_attn.o_proj", "multi_head_attention.linear"), ("input_layernorm", "rms_norm"), ("post_attention_layernorm", "rms_norm_2"),
+        (r"block_sparse_moe\.gate|mlp\.gate\.", "router."), ("router..", "router."), (r"(mlp|block_sparse_moe)\.experts", "moe"), ("w1", "linear"), ("w2", "linear_1"), ("w3", "linear_v"),
+        ("model.embed_tokens", "transformer.in_out_embed"), ("model.norm", "transformer.rms_norm")),
+        added(3, {"transformer.decoder_layer.#.rms_norm_1.weight": [256], "transformer.decoder_layer.#.rms_norm_3.weight": [256]}),
+        stated={"embedding_multiplier_scale": 1.0, "output_multiplier_scale": 1.0}, extra_params=(3 * 2 * 256,)),
+    Model("mistral4", "mistral4", MISTRAL4, converter="Mistral3ForConditionalGeneration"),
+    Model("nemotron", "nemotron", LLAMA | {"head_dim": 32}),
+    Model("mpt", "mpt", {"d_model": 256, "n_heads": 8, "n_layers": 3, "expansion_ratio": 4, "max_seq_len": 512, "vocab_size": 1000, "use_cache": True}, converter="MPTForCausalLM"),
+    of_code("plamo", "cohere", {"vocab_size": 1000, "hidden_size": 5120, "intermediate_size": 768, "num_hidden_layers": 2, "num_attention_heads": 40, "num_key_value_heads": 5,
+                                "tie_word_embeddings": False}, "PlamoForCausalLM", renamed((r"^model\.layers", "model.layers.layers"), ("input_layernorm", "norm")), stated={"rms_norm_eps": 1e-6}),
     # Every token attends to every other.
+    of_code("llada-moe", "qwen3_moe", LLAMA | {"head_dim": 32, "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 96}, "LLaDAMoEModelLM",
+            stated={"expert_intermediate_size": 96}, has_cache=False),
+    Model("gemma-embedding", "gemma3_text", LLAMA | {"head_dim": 32, "use_bidirectional_attention": True, "sliding_window": 64, "num_hidden_layers": 7}, "Gemma3TextModel", has_cache=False),
     of_code("llama-embed", "llama", LLAMA, "LlamaBidirectionalModel", cls="LlamaModel", has_cache=False),
     of_code("dream", "qwen2", LLAMA, "DreamModel", has_cache=False),
     of_code("llada", "llama", LLAMA, "LLaDAModelLM", renamed(
@@ -140,8 +177,11 @@ MODELS = [
     Model("xlm-roberta", "xlm-roberta", BERT, "XLMRobertaModel", made=NO_POOLER),
     Model("camembert", "camembert", BERT, "CamembertModel", made=NO_POOLER),
     Model("distilbert", "distilbert", {"vocab_size": 1000, "dim": 256, "hidden_dim": 640, "n_layers": 3, "n_heads": 8}, "DistilBertModel"),
-    Model("nomic-bert", "nomic_bert", BERT, "NomicBertModel", made=NO_POOLER, stated={"n_positions": 512}),
+    Model("nomic-bert", "nomic_bert", BERT, "NomicBertModel", made=NO_POOLER, stated={
+        "n_positions": 8192, "activation_function": "swiglu", "causal": False, "qkv_proj_bias": False, "mlp_fc1_bias": False, "mlp_fc2_bias": False, "prenorm": False,
+        "rotary_emb_fraction": 1.0, "rotary_emb_interleaved": False, "rotary_emb_scale_base": None}),
     Model("eurobert", "eurobert", LLAMA | {"pad_token_id": 0}, "EuroBertModel", stated={"classifier_pooling": "mean"}),
     Model("modern-bert", "modernbert", BERT | {"pad_token_id": 0}, "ModernBertModel"),
     Model("t5encoder", "t5", {"vocab_size": 1000, "d_model": 256, "d_kv": 32, "d_ff": 640, "num_layers": 3, "num_heads": 8}, "T5EncoderModel"),
+    Model("jina-bert-v3", "jina_embeddings_v3", BERT, "JinaEmbeddingsV3Model", "XLMRobertaModel", stated={"lora_adaptations": ["retrieval.query"]}, made=NO_POOLER),
 ]  # fmt: skip

@@ -14,7 +14,8 @@ const Names kBack{"down_proj", "w2", "linear_1", "wo", "fc2"};
 const Names kGateUp{"gate_up_proj", "input_linear", "fused_gate_up",
                     "gate_up",      "up_gate_proj", "weights_in"};
 const Names kFirst{"fc1", "c_fc",     "dense_h_to_4h", "fc_in", "up_proj", "lin1",
-                   "w1",  "dense_in", "intermediate",  "0",     "wi",      "intermediate_dense"};
+                   "w1",  "dense_in", "intermediate",  "0",     "wi",      "intermediate_dense",
+                   "wi_1"};
 const Names kSecond{"fc2", "c_proj",    "dense_4h_to_h", "fc_out", "down_proj", "lin2",
                     "w2",  "dense_out", "output_linear", "2",      "wo",        "output_dense"};
 const Names kRouter{"gate", "router", "wg"};

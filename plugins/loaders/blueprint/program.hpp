@@ -43,8 +43,9 @@ Module find_child(const Module& m, std::string_view name);
 /// The first that is there.
 Module first_child(const Module& m, const std::vector<std::string_view>& names);
 Tensor first_tensor(const Module& m, const std::vector<std::string_view>& names);
-/// A norm's scale; checkpoints converted from TensorFlow have gamma and beta.
-inline const std::vector<std::string_view> kNormWeight{"weight", "gamma"};
+/// A norm's scale; checkpoints converted from TensorFlow have gamma and beta, and Falcon-H1's GGUF
+/// files a name without an ending.
+inline const std::vector<std::string_view> kNormWeight{"weight", "gamma", "ffn_norm"};
 /// A weight of a matrix product: any tensor of rank 2.
 bool is_matrix(const Module& m);
 

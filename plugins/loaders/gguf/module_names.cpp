@@ -110,6 +110,8 @@ constexpr Row kQwenHybridLayer[] = {{"ffn_gate_shexp", "mlp.shared_expert.gate_p
                                     {"ssm_a", "linear_attn"},
                                     {"ssm_norm", "linear_attn.norm"},
                                     {"ssm_out", "linear_attn.out_proj"}};
+constexpr Row kGrokLayer[] = {{"attn_output_norm", "post_self_attn_layernorm"},
+                              {"layer_output_norm", "post_mlp_layernorm"}};
 constexpr Row kGptOssLayer[] = {{"post_attention_norm", "post_attention_layernorm"},
                                 {"ffn_gate_inp", "mlp.router"}};
 constexpr Row kPhi2[] = {{"output_norm", "model.final_layernorm"}};
@@ -153,6 +155,53 @@ constexpr Row kBertLayer[] = {{"attn_q", "attention.self.query"},
                               {"ffn_up", "intermediate.dense"},
                               {"ffn_down", "output.dense"},
                               {"layer_output_norm", "output.LayerNorm"}};
+
+constexpr Row kNomicBert[] = {{"token_embd", "embeddings.word_embeddings"},
+                              {"token_types", "embeddings.token_type_embeddings"},
+                              {"token_embd_norm", "emb_ln"}};
+constexpr Row kNomicBertLayer[] = {{"attn_qkv", "attn.Wqkv"},     {"attn_output", "attn.out_proj"},
+                                   {"attn_output_norm", "norm1"}, {"ffn_gate", "mlp.fc12"},
+                                   {"ffn_up", "mlp.fc11"},        {"ffn_down", "mlp.fc2"},
+                                   {"layer_output_norm", "norm2"}};
+constexpr Row kJinaBert3Layer[] = {{"attn_qkv", "mixer.Wqkv"},    {"attn_output", "mixer.out_proj"},
+                                   {"attn_output_norm", "norm1"}, {"ffn_up", "mlp.fc1"},
+                                   {"ffn_down", "mlp.fc2"},       {"layer_output_norm", "norm2"}};
+
+constexpr Row kModernBertLayer[] = {{"attn_norm", "attn_norm"},     {"attn_qkv", "attn.Wqkv"},
+                                    {"attn_output", "attn.Wo"},     {"ffn_norm", "mlp_norm"},
+                                    {"ffn_up", "mlp.gate_up_proj"}, {"ffn_down", "mlp.down_proj"}};
+
+// Two stacks of layers, each a list of parts.
+constexpr Row kT5[] = {{"token_embd", "shared"},
+                       {"enc.output_norm", "encoder.final_layer_norm"},
+                       {"dec.output_norm", "decoder.final_layer_norm"}};
+constexpr Row kT5Encoder[] = {{"attn_norm", "layer.0.layer_norm"},
+                              {"attn_q", "layer.0.SelfAttention.q"},
+                              {"attn_k", "layer.0.SelfAttention.k"},
+                              {"attn_v", "layer.0.SelfAttention.v"},
+                              {"attn_o", "layer.0.SelfAttention.o"},
+                              {"attn_rel_b", "layer.0.SelfAttention.relative_attention_bias"},
+                              {"ffn_norm", "layer.1.layer_norm"},
+                              {"ffn_gate", "layer.1.DenseReluDense.wi_0"},
+                              {"ffn_up", "layer.1.DenseReluDense.wi_1"},
+                              {"ffn_down", "layer.1.DenseReluDense.wo"}};
+constexpr Row kT5Decoder[] = {
+    {"attn_norm", "layer.0.layer_norm"},
+    {"attn_q", "layer.0.SelfAttention.q"},
+    {"attn_k", "layer.0.SelfAttention.k"},
+    {"attn_v", "layer.0.SelfAttention.v"},
+    {"attn_o", "layer.0.SelfAttention.o"},
+    {"attn_rel_b", "layer.0.SelfAttention.relative_attention_bias"},
+    {"cross_attn_norm", "layer.1.layer_norm"},
+    {"cross_attn_q", "layer.1.EncDecAttention.q"},
+    {"cross_attn_k", "layer.1.EncDecAttention.k"},
+    {"cross_attn_v", "layer.1.EncDecAttention.v"},
+    {"cross_attn_o", "layer.1.EncDecAttention.o"},
+    {"cross_attn_rel_b", "layer.1.EncDecAttention.relative_attention_bias"},
+    {"ffn_norm", "layer.2.layer_norm"},
+    {"ffn_gate", "layer.2.DenseReluDense.wi_0"},
+    {"ffn_up", "layer.2.DenseReluDense.wi_1"},
+    {"ffn_down", "layer.2.DenseReluDense.wo"}};
 
 constexpr Row kMamba[] = {{"token_embd", "backbone.embeddings"},
                           {"output_norm", "backbone.norm_f"}};
@@ -213,6 +262,7 @@ constexpr Naming kNamings[] = {
     {"qwen3next qwen35 qwen35moe", "model.layers", {}, kQwenHybridLayer},
     {"jamba falcon-h1", "model.layers", kJamba, kJambaLayer},
     {"nemotron_h nemotron_h_moe", "model.layers", kNemotronH, kNemotronHLayer},
+    {"grok", "model.layers", {}, kGrokLayer},
     {"gpt-oss", "model.layers", {}, kGptOssLayer},
     {"phi2", "model.layers", kPhi2, kPhi2Layer},
     {"starcoder2", "model.layers", {}, kStarcoder2Layer},
@@ -220,6 +270,10 @@ constexpr Naming kNamings[] = {
     {"gptneox", "gpt_neox.layers", kGptNeoX, kGptNeoXLayer},
     {"falcon bloom", "transformer.h", kFalcon, kFalconLayer},
     {"bert", "encoder.layer", kBert, kBertLayer},
+    {"nomic-bert", "encoder.layers", kNomicBert, kNomicBertLayer},
+    {"jina-bert-v3", "encoder.layers", kNomicBert, kJinaBert3Layer},
+    {"modern-bert", "model.layers", {}, kModernBertLayer},
+    {"t5 t5encoder", "", kT5, {}},
     {"mamba mamba2", "backbone.layers", kMamba, kMambaLayer},
 };
 constexpr Naming kDefault{"", "model.layers", {}, {}};
@@ -258,13 +312,28 @@ std::string_view without_ending(std::string_view name) {
   return name;
 }
 
+/// A stack of layers: how its tensors' names begin, and its own modules if it is one of two.
+struct Stack {
+  std::string_view begin, layers = {};
+  std::span<const Row> rows = {};
+};
+constexpr Stack kStacks[] = {
+    {"blk."}, {"enc.blk.", "encoder.block", kT5Encoder}, {"dec.blk.", "decoder.block", kT5Decoder}};
+
+/// Null for a name outside of all stacks.
+const Stack* stack_of(std::string_view name) {
+  const auto* it = std::find_if(std::begin(kStacks), std::end(kStacks),
+                                [&](const Stack& s) { return name.starts_with(s.begin); });
+  return it == std::end(kStacks) ? nullptr : it;
+}
+
 /// "7" of "blk.7.attn_q.weight"; empty for other names. `rest`: behind it.
 std::string_view block_of(std::string_view name, std::string_view& rest) {
-  constexpr std::string_view kBlock = "blk.";
-  if (!name.starts_with(kBlock)) return {};
-  const auto end = name.find('.', kBlock.size());
+  const auto* stack = stack_of(name);
+  if (!stack) return {};
+  const auto begin = stack->begin.size(), end = name.find('.', begin);
   if (end == name.npos) return {};
-  const auto number = name.substr(kBlock.size(), end - kBlock.size());
+  const auto number = name.substr(begin, end - begin);
   if (number.empty() || number.find_first_not_of("0123456789") != number.npos) return {};
   rest = name.substr(end + 1);
   return number;
@@ -303,10 +372,13 @@ std::string module_of(std::string_view name, std::string_view architecture) {
     return module.empty() ? folder_of(name) : std::string(module);
   }
   const auto stem = without_ending(rest);
-  const auto module = find(naming.layer, kCommonLayer, stem);
+  const auto& stack = *stack_of(name);
+  const auto module = find(stack.rows.empty() ? naming.layer : stack.rows,
+                           stack.rows.empty() ? kCommonLayer : std::span<const Row>(), stem);
   auto path = module.empty() ? single_expert(stem) : std::string(module);
   if (path.empty()) path = folder_of(rest);
-  const auto layer = std::string(naming.layers) + "." + std::string(block);
+  const auto layer =
+      std::string(stack.rows.empty() ? naming.layers : stack.layers) + "." + std::string(block);
   return path.empty() ? layer : layer + "." + path;
 }
 
