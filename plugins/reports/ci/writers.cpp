@@ -14,7 +14,7 @@ namespace {
 
 // Format: https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 
-// By TMETER_SEVERITY_…; infos make no annotation.
+// Indexed by TMETER_SEVERITY_…; infos have no annotation.
 constexpr std::array<std::string_view, 4> kCommands{"", "notice", "warning", "error"};
 
 // actions/toolkit, command.ts: characters to escape in a value; in a property ':' and ',', too.
@@ -111,7 +111,7 @@ void write_junit(const Report& report, tmeter::Output& out, const Outcome& outco
   for (const auto& a : assertions) failures += !a.holds();
   const auto seconds = reports::analysis_seconds(report);
   auto time = std::to_string(seconds.value_or(0));  // "0.010000"
-  time.resize(time.size() - 3);                     // to the millisecond, as the schema has it
+  time.resize(time.size() - 3);                     // to the millisecond, as in the schema
   const auto suite = "tmeter " + std::string(report.property("model.file"));
   const auto name = plugins::readable(reports::model_name(report));
 

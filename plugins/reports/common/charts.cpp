@@ -15,9 +15,9 @@ namespace {
 using tmeter::Report;
 using tmeter::to_view;
 
-constexpr double kExactBelow = 10;  // above, digits behind the point say nothing
+constexpr double kExactBelow = 10;  // above it, decimals are meaningless
 
-constexpr size_t kMostMembers = 24, kMostRows = 64;  // of a table that is read
+constexpr size_t kMostMembers = 24, kMostRows = 64;  // of a readable table
 
 struct Member {
   tmeter_series curve;
@@ -125,7 +125,7 @@ namespace {
 
 using tmeter::Metric;
 
-/// Of neighbours, in a terminal of one colour, too. From the fifth on they repeat.
+/// Fill characters that distinguish neighbours even without colours. They repeat from the fifth on.
 constexpr std::array<std::string_view, 4> kFills{"█", "▓", "▒", "░"};
 constexpr std::string_view kFree = "·", kLimit = "┃";
 
@@ -138,7 +138,8 @@ std::string text_of(double value, const Metric& metric) {
   return tmeter::scaled(value, metric.unit_kind(), metric.unit()).text();
 }
 
-/// Columns of each part: by its share, at least one, the largest gives way.
+/// The columns of each part: in proportion, but at least one; the largest part loses the
+/// difference.
 std::vector<size_t> columns_of(const std::vector<double>& parts, double whole, size_t width) {
   std::vector<size_t> out;
   double end = 0;

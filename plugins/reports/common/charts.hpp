@@ -1,4 +1,4 @@
-// Data for charts: families of curves, and what adds up.
+// Data for charts: families of curves, and parts of a sum.
 #pragma once
 #include <map>
 #include <optional>
@@ -17,7 +17,8 @@ struct CurveFamily {
   std::vector<std::string> members;  // "1", "8": a column each
   int32_t y_kind;                    // TMETER_UNIT_…
   std::string y_unit;
-  double limit = 0;  // of y: the metric with TMETER_METRIC_CAPACITY that has its title; 0: none
+  double limit =
+      0;  // limit of y: the metric with TMETER_METRIC_CAPACITY of the same title; 0: none
   std::map<double, std::vector<std::optional<double>>> rows;  // by x
 };
 
@@ -36,23 +37,23 @@ std::string shown_y(double value, const CurveFamily& family);
 /// Behind a value above the limit.
 inline constexpr std::string_view kAboveLimit = "✕";
 
-// What adds up, drawn as one bar: metrics with TMETER_METRIC_PART of one plugin, against its metric
-// with TMETER_METRIC_CAPACITY.
+// Parts of a sum, drawn as one bar: metrics with TMETER_METRIC_PART of one plugin, against its
+// metric with TMETER_METRIC_CAPACITY.
 
 struct Stack {
   std::vector<tmeter::Metric> parts;  // with a value above 0, in the order of the report
-  std::vector<double> values;         // of the parts
+  std::vector<double> values;         // sum of the parts
   std::optional<tmeter::Metric> capacity;
   double sum = 0, limit = 0;  // limit 0: no capacity
 
   bool is_above() const { return limit > 0 && sum > limit; }
 };
 
-/// One for each plugin whose parts have values.
+/// One bar for each plugin with values of parts.
 std::vector<Stack> stacks_of(const tmeter::Report& report);
 
 /// "██▓▓▓▓▓▓▓▓┃▓▓▓▓": `width` columns are the larger of sum and capacity. Every part has a column,
-/// as far as there are any; "·" is free, "┃" the capacity that is exceeded.
+/// if there are any; "·" is free, "┃" the capacity that is exceeded.
 std::string drawn(const Stack& stack, size_t width);
 
 /// "memory: 142.96 GiB of 74.51 GiB"

@@ -13,7 +13,7 @@ std::vector<std::string_view> split(std::string_view list);
 
 std::vector<tmeter::Metric> all_metrics(const tmeter::Report& report);
 
-/// Equal but for the case of ASCII letters.
+/// Equal except for the case of ASCII letters.
 bool is_equal_in_any_case(std::string_view a, std::string_view b);
 
 /// The metric with this id or, in any case of letters, this title. Nothing if several have the
@@ -57,7 +57,7 @@ std::vector<tmeter::Metric> chosen_metrics(const tmeter::Report& report, Wanted&
   return chosen;
 }
 
-// Which modules tables show: all, or by `--only trainable` those with something to train.
+// The modules in tables: all, or with `--only trainable` those with trainable parameters.
 
 /// By index, whether the module is shown: with `--only trainable` the root, and the modules that
 /// hold trainable parameters, themselves or inside.

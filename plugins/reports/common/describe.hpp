@@ -12,7 +12,7 @@ namespace reports {
 /// Class of the model, or the name it has in the file.
 std::string_view model_name(const tmeter::Report& report);
 
-/// "torch.export (torch 2.15.0)"; empty if the file does not say.
+/// "torch.export (torch 2.15.0)"; empty if the file does not state it.
 std::string format_of(const tmeter::Report& report);
 
 /// "97.80 MiB"; empty if unknown.
@@ -24,7 +24,7 @@ std::optional<double> analysis_seconds(const tmeter::Report& report);
 /// The first elements of each output of a run, by its place ("0"); on request.
 std::vector<std::pair<std::string, std::string>> output_values(const tmeter::Report& report);
 
-/// " (×2)" behind the name of a module whose figures are of two calls; empty for one call or none.
+/// " (×2)" after the name of a module that is called twice; empty for one call or none.
 std::string calls_mark(const tmeter::Module& module);
 
 /// "x: f32[1, 3, 224, 224] (inferred)", with the origin of sizes that are not recorded.
@@ -60,7 +60,7 @@ std::string describe_target(const tmeter::Graph& graph, const tmeter_target& tar
 class FindingsByRow {
  public:
   explicit FindingsByRow(const tmeter::Report& report);
-  /// Those about the row itself, not about the whole model; in the order of the report.
+  /// Findings about the row itself, not about the whole model; in the order of the report.
   const std::vector<size_t>& of(int32_t axis, size_t index) const;
 
  private:

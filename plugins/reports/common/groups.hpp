@@ -45,7 +45,7 @@ void for_each_answer(const tmeter::Report& report, const std::vector<tmeter::Met
                      const std::function<void(const tmeter::ModuleCall&, const Sums&)>& visit);
 
 /// The values of each module without its inner modules, by module index; if a module handler gave a
-/// value, that one.
+/// value, that value.
 std::vector<Sums> own_sums(const tmeter::Report& report,
                            const std::vector<tmeter::Metric>& metrics);
 

@@ -12,10 +12,10 @@ using Json = nlohmann::json;
 
 constexpr uint64_t every(uint8_t byte) { return uint64_t{byte} * 0x0101010101010101; }
 
-/// Not zero if one of the bytes cannot be copied as it is: '"', '\\', and bytes that are not
+/// Not zero if one of the bytes cannot be copied unchanged: '"', '\\', and bytes that are not
 /// printable ASCII.
 constexpr uint64_t unusual(uint64_t word) {
-  const auto zeros = [](uint64_t w) { return (w - every(1)) & ~w; };  // in the highest bits
+  const auto zeros = [](uint64_t w) { return (w - every(1)) & ~w; };  // result in the highest bits
   const uint64_t controls = (word - every(0x20)) & ~word;
   return (word | controls | zeros(word ^ every('"')) | zeros(word ^ every('\\')) |
           zeros(word ^ every(0x7F))) &
@@ -37,7 +37,7 @@ bool any(decltype(unusual(Sixteen())) found) {
 
 bool any(uint64_t found) { return found != 0; }
 
-/// Copies a text of at least one `Word`; the last word overlaps the one before.
+/// Copies a text of at least one `Word`; the last word may overlap the previous one.
 template <class Word>
 bool copy_words(std::string_view text, char* to) {
   const auto copy = [&](size_t i) {
@@ -184,7 +184,7 @@ JsonStream& JsonStream::natural(uint64_t value) {
   return *this;
 }
 
-/// As nlohmann's dump writes them, without the value around the number.
+/// Formats reals like nlohmann's dump, without constructing a value.
 JsonStream& JsonStream::real(double value) {
   if (!std::isfinite(value)) return null();
   constexpr size_t kMaxLength = 64;

@@ -1,4 +1,4 @@
-// Writes JSON text piece by piece, with one buffer however long the report, a row or a text is:
+// Writes JSON text piece by piece through one buffer of fixed size, because
 // building and destroying a tree of values takes several times as long. Commas are inserted. Reals
 // and texts with escapes are formatted by nlohmann-json.
 //
@@ -28,7 +28,7 @@ class JsonStream {
     used_ = 0;
     comma_ = false;
   }
-  /// Its text, which stays until the stream is written to.
+  /// Its text, valid until the next write to the stream.
   std::string_view made() const { return {buffer_.get(), used_}; }
 
   JsonStream& open(char bracket) {
@@ -63,7 +63,7 @@ class JsonStream {
   JsonStream& natural(uint64_t value);
   /// Null unless finite.
   JsonStream& real(double value);
-  /// As std::to_chars writes it: "1" where `real` writes "1.0". Null unless finite.
+  /// Writes a real like std::to_chars: "1" instead of the "1.0" of `real`. Null unless finite.
   JsonStream& shortest(double value);
   JsonStream& boolean(bool value);
   JsonStream& null();
@@ -89,7 +89,7 @@ class JsonStream {
     lines(name, '{', '}', items, write);
   }
 
-  /// Members or items that another stream has written, at least one: a few, or a great many.
+  /// Inserts members or items that another stream has written, at least one.
   JsonStream& members(std::string_view made) { return put_value(made); }
   JsonStream& items(std::string_view made);
   /// Passes on the rest of the buffer.
@@ -113,7 +113,7 @@ class JsonStream {
   }
   void more_room();
   void put(char c) { buffer_[used_++] = c; }
-  void put(std::string_view bytes) {  // there is room
+  void put(std::string_view bytes) {  // the buffer has room
     std::memcpy(buffer_.get() + used_, bytes.data(), bytes.size());
     used_ += bytes.size();
   }

@@ -1,4 +1,4 @@
-// The report as a table, row by row, as --by, --depth and --sweep ask for. Rows are not stored:
+// The report as a table, row by row, by --by, --depth and --sweep. Rows are not stored:
 // memory does not grow with the number of operators.
 //
 //   --by module    id, path, type, calls            the tree in pre-order; the root has the totals

@@ -1,6 +1,6 @@
 // Tables, numbers raw and exact: first the words of a row (common/rows.hpp), then a column for each
 // metric, then `notes` with the statuses of cells: "macs: lower_bound; energy: unavailable". An
-// unknown value is "n/a", which data frames read as missing; one that does not apply is empty.
+// unknown value is "n/a", which data frames read as missing; a cell that does not apply is empty.
 //
 // CSV as in RFC 4180: CRLF, fields quoted if necessary. TSV: every line is a row;
 // tab, line ends and backslash are written \t, \n, \r and \\.
@@ -23,7 +23,7 @@ void write(const tmeter::Report& report, const Options& options, tmeter::Output&
 /// A text as a field, quoted or escaped if necessary.
 std::string field(std::string_view text, const Options& options);
 
-/// "4089184256", "0.0188", "n/a", "nan", "" for nothing.
+/// "4089184256", "0.0188", "n/a", "nan", "" for no value.
 std::string figure(const tmeter::Cell& cell);
 
 }  // namespace csv_report

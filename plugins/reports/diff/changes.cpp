@@ -72,7 +72,7 @@ tmeter::ComparisonView view_of(const Report& report) {
   return view;
 }
 
-/// Whether a difference from it is not a bound.
+/// Whether a difference from this value is not a bound.
 bool is_uncertain(const Cell& cell) { return cell.partial() || cell.assumed(); }
 
 }  // namespace

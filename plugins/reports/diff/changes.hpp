@@ -28,9 +28,9 @@ struct Change {
 
 /// "+1.20 M", "−404.62 M", "0"; "≈" before partial values; "–" without a difference.
 std::string shown_difference(const Change& change, const tmeter::Metric& metric);
-/// The same in a row of modules: the value after, where the metric does not apply before ("sqnr").
+/// The same for modules; the value after, if the metric does not apply before ("sqnr").
 std::string shown_in_row(const Change& change, const tmeter::Metric& metric);
-/// "+2.3 %", "−50.0 %"; empty without one.
+/// "+2.3 %", "−50.0 %"; empty: no change is known.
 std::string shown_relative(const Change& change);
 
 struct Row {
@@ -39,12 +39,12 @@ struct Row {
   std::vector<Change> changes;  // one per column
   /// '+' added, '-' removed, '>' renamed, '~' redefined, ' ' figures alone.
   char sign() const;
-  /// "added", "removed", "renamed", "redefined"; empty if only values differ, or nothing.
+  /// "added", "removed", "renamed", "redefined"; empty: only values differ, or nothing.
   std::string_view kind() const;
   /// The path in the model that has it; both paths of a renamed module.
   std::string path() const;
   std::string type() const;
-  /// " (×2)" of a module whose figures are of two calls, " (×2 → ×3)" where the calls differ.
+  /// " (×2)" for a module that is called twice, " (×2 → ×3)" if the numbers of calls differ.
   std::string calls() const;
 };
 

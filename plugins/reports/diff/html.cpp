@@ -45,7 +45,7 @@ std::string plain(std::string_view text) {
   return out;
 }
 
-/// "good", "bad" or nothing, by the metric's better direction.
+/// "good", "bad" or empty, by the metric's better direction.
 std::string_view class_of(const Change& change, const tmeter::Metric& metric) {
   const auto d = change.difference();
   if (!d || d->real() == 0) return "none";

@@ -1,5 +1,5 @@
-// The head and the script of every comparison page. Its policy allows this one script and this one
-// style, by their hashes, and nothing else: whatever a name in a model looks like, it does not run.
+// The head and the script of every comparison page. Its policy permits only this script and this
+// style, by their hashes, so that no name in a model can run as code.
 #pragma once
 #include <string_view>
 
@@ -11,7 +11,7 @@ inline constexpr std::string_view kPageBegin = R"(<!doctype html>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; )";
 
-/// After the hashes of script and style.
+/// The policy after the hashes of script and style.
 inline constexpr std::string_view kPageHead = R"(; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
@@ -111,7 +111,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 const number = (cell) => (cell.dataset.v === undefined ? NaN : Number(cell.dataset.v));
-// Of the four cells of a metric: before, after, change, relative change. A module of one side changes by its whole value.
+// Of the four cells of a metric: before, after, change, relative change. A module on one side only changes by its whole value.
 const keyOf = (column) => (row) => {
   if (column < 2) return row.cells[column].textContent;
   const first = column - (column - 2) % 4, before = number(row.cells[first]), after = number(row.cells[first + 1]);
@@ -132,14 +132,14 @@ const sortBy = (column, direction) => {
   const known = rows.filter(isKnown).sort((a, b) => sign * compare(keys.get(a), keys.get(b)));
   body.append(...known, ...rows.filter((row) => !isKnown(row)));
 };
-// On a phone there are no heads to press.
+// A phone's layout has no column heads to press.
 const titles = [...table.tHead.querySelectorAll("[scope=colgroup]")].map((th) => th.textContent);
 const order = make("select", {}, make("option", { value: "" }, "as in the model"), make("option", { value: "0" }, "name"),
   ...titles.map((title, i) => make("option", { value: String(4 * i + 4) }, "change of " + title)));
 order.addEventListener("change", () => order.value === "" ? sortBy(0, "") : sortBy(Number(order.value), order.value === "0" ? "ascending" : "descending"));
 tools.append(make("label", { className: "order" }, "Order ", order));
 
-// Metrics that do not fit beside each other are left out, to be chosen again: first those that change as an earlier one does.
+// Metrics that do not fit are left out and can be chosen again: first those that change like an earlier one.
 const wide = table.closest(".wide"), phone = matchMedia("(max-width: 600px)"), [groups, subheads] = table.tHead.rows;
 const boxes = titles.map((title, i) => {
   const box = make("input", { type: "checkbox", checked: true });

@@ -21,7 +21,7 @@ struct Color {
 constexpr Color kNothing{255, 255, 255}, kAll{239, 101, 72};
 
 std::string hex(double share) {
-  // The square root, as costs differ by powers of ten and small ones would all be white.
+  // The square root, because costs differ by powers of ten and small ones would all be white.
   const double t = std::sqrt(std::clamp(share, 0.0, 1.0));
   const auto mix = [t](double a, double b) {
     return static_cast<unsigned>(std::lround(a + t * (b - a)));

@@ -57,7 +57,7 @@ void write_modules(const tmeter::Report& report, const Options& options, reports
 /// Operators and the tensors between them, in boxes by module.
 void write_operators(const tmeter::Report& report, const Options& options, reports::Buffer& out);
 
-/// The label of the whole graph: model, what was left out, legend.
+/// The label of the whole graph: model, omitted parts, legend.
 void write_caption(const tmeter::Report& report, const Look& look, size_t left_out,
                    std::string_view things, reports::Buffer& out);
 

@@ -58,7 +58,7 @@ class OperatorGraph {
     out_ << "  " << id << " [label=" << quoted(label) << " shape=ellipse];\n";
   }
 
-  // Module calls nest; a call's box holds the boxes of the calls it makes.
+  // Module calls nest; a call's box contains the boxes of its inner calls.
   void boxes() {
     const auto calls = graph_.module_calls();
     std::vector<std::vector<size_t>> nodes(calls.size() + 1), inner(calls.size() + 1);
@@ -68,7 +68,7 @@ class OperatorGraph {
       const auto call = graph_.nodes()[i].call();
       nodes[call ? call.index() : calls.size()].push_back(i);
     }
-    // Only boxes that are not empty. Calls come after their callers.
+    // Draws boxes with content only. Calls come after their callers.
     std::vector<size_t> inside(calls.size() + 1);
     for (size_t i = calls.size(); i-- > 0;) {
       inside[i] += nodes[i].size();
@@ -119,7 +119,7 @@ class OperatorGraph {
     for (size_t i = 0; i < n.arg_count(); ++i) edges(n.arg(i), "n" + std::to_string(n.index()));
   }
 
-  // Parameters are not drawn: a network has as many of them as operators.
+  // Parameters are not drawn, because a network has as many of them as operators.
   void edges(const Value& value, const std::string& to) {
     if (value.is_list()) {
       for (size_t i = 0; i < value.size(); ++i) edges(value[i], to);
@@ -143,7 +143,7 @@ class OperatorGraph {
   const Look look_;
   reports::Buffer& out_;
   std::unordered_map<const tmeter_value*, size_t> inputs_;
-  std::set<std::string> seen_;  // edges of the node at hand: a value used twice is one edge
+  std::set<std::string> seen_;  // edges of the current node: a value used twice is one edge
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace full_text_report {
 struct Document {
   const tmeter::Report& report;
   const tmeter::Graph graph;
-  const std::vector<tmeter::Metric> metrics;  // of --columns, else all
+  const std::vector<tmeter::Metric> metrics;  // metrics of --columns, else all
   const reports::FindingsByRow findings;
   reports::Buffer out;
   const bool ascii;  // other characters are replaced
@@ -33,14 +33,14 @@ struct Document {
   /// "MACs 118.01 M · FLOPs 236.03 M": the metrics with a value; empty without any.
   std::string figures(const std::vector<tmeter::Cell>& cells) const;
 
-  /// As ASCII where that is asked for.
+  /// The text, in ASCII on request.
   std::string encoded(std::string text) const;
 
  private:
   size_t section_ = 0;
 };
 
-// Sections, in the order in which they are read.
+// Sections, in the order of the report.
 void summary(Document& d);
 void architecture(Document& d);
 void distribution(Document& d);

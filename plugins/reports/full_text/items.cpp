@@ -1,4 +1,4 @@
-// The sections that are long: modules, parameters, operators, curves – one by one.
+// The long sections: modules, parameters, operators, curves – item by item.
 #include <tmeter/cpp/module_ids.hpp>
 #include <tmeter/cpp/units.hpp>
 #include <tmeter/cpp/vocabulary.hpp>

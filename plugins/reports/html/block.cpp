@@ -15,7 +15,7 @@ constexpr size_t kMaxChunk = size_t{1} << 30;  // zlib counts its input in 32 bi
 }  // namespace
 
 Block::Block(tmeter::Output& out, std::string_view name) : out_(out) {
-  // Raw deflate (negative window bits): what the page's DecompressionStream("deflate-raw") reads.
+  // Raw deflate (negative window bits) for the page's DecompressionStream("deflate-raw").
   if (deflateInit2(&zlib_, kLevel, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) != Z_OK)
     throw tmeter::Error("html: zlib could not be set up");
   out_.print("<script type=\"application/octet-stream\" id=\"tmeter-{}\">", name);

@@ -16,7 +16,7 @@ std::string_view page_after_data();
 void write_summary(Json& json, const tmeter::Report& report);
 
 // The parts of a report that grow with the model, column by column: the page reads a column as one
-// array, and like values stand together, which is what makes them small.
+// array, and similar values are adjacent, so they compress well.
 
 void write_modules(Json& json, const tmeter::Report& report);
 void write_operators(Json& json, const tmeter::Report& report);
@@ -28,7 +28,7 @@ void write_curves(Json& json, const tmeter::Report& report);
 /// are left out.
 void write_figures(Json& json, const tmeter::Report& report, int32_t axis);
 
-/// [[metric, module…]…]: modules whose figure is a lower bound, because a value inside is missing.
+/// [[metric, module…]…]: modules whose figure is a lower bound because a value inside is missing.
 void write_lower_bounds(Json& json, const tmeter::Report& report);
 void write_assumed(Json& json, const tmeter::Report& report);
 

@@ -31,7 +31,8 @@ void visit_values(const tmeter::Value& value, Visit&& visit) {
   for (size_t i = 0; i < value.size(); ++i) visit_values(value[i], visit);
 }
 
-/// For each operator, how many operators back its inputs were made: small numbers that repeat.
+/// For each operator, the distances in operators to the producers of its inputs: small numbers that
+/// repeat.
 void write_producers(Json& json, const tmeter::Graph& graph) {
   json.key("back").open('[');
   for (const auto& node : graph.nodes()) {
@@ -45,7 +46,7 @@ void write_producers(Json& json, const tmeter::Graph& graph) {
   json.close(']');
 }
 
-/// For each operator, which of the model's inputs it reads; for each of the model's outputs, which
+/// For each operator, the model's inputs that it reads; for each of the model's outputs, the
 /// operators made it.
 void write_ends(Json& json, const tmeter::Graph& graph) {
   std::unordered_map<const tmeter_value*, size_t> inputs;
@@ -85,7 +86,7 @@ void write_tensors_read(Json& json, const tmeter::Graph& graph) {
   json.close(']');
 }
 
-/// Module calls: which module, within which call; -1 for none.
+/// Module calls: their module, and the enclosing call; -1 for none.
 void write_calls(Json& json, const tmeter::Graph& graph) {
   const auto calls = graph.module_calls();
   json.key("calls").open('{');

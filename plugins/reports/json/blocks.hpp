@@ -1,5 +1,5 @@
-// Schedules the blocks of a long list: two threads make them, one of them hands them over in order.
-// At most kAlive blocks are made and not handed over, which bounds the memory.
+// Schedules the blocks of a long list: two threads make them, and one of the two writes them in
+// order. At most kAlive finished blocks wait, which bounds the memory.
 #pragma once
 #include <condition_variable>
 #include <cstddef>

@@ -78,14 +78,14 @@ class RowWriter {
   bool calls_have_figures_;  // some metric states them
   std::shared_ptr<const Lookup> lookup_;
   struct Level {
-    size_t index;  // of the module
+    size_t index;  // index of the module
     std::string id;
   };
   std::vector<Level> branch_;             // from the root to the module being written
   std::vector<std::string_view> used_;    // names of the arguments or attributes written so far
-  std::set<std::string_view> many_used_;  // the same, once there are many
+  std::set<std::string_view> many_used_;  // the same index for many items
   std::string numbered_;                  // a key that differs from them
-  std::unique_ptr<Makers> makers_;        // for many rows
+  std::unique_ptr<Makers> makers_;        // used for many rows
 };
 
 }  // namespace json_report

@@ -70,7 +70,7 @@ void for_each_leaf(const Value& value, Visit&& visit) {
   for (size_t i = 0; i < value.size(); ++i) for_each_leaf(value[i], visit);
 }
 
-/// The kind of a value that is written as text without being one; empty: another value.
+/// The kind of a value that is written as text although it is not a text; empty: another value.
 std::string_view kind_of(const Value& value) {
   const auto kind = value.kind();
   if (kind == TMETER_VALUE_DTYPE) return "dtype";
@@ -205,7 +205,7 @@ void ValueWriter::write_origin(Stream& stream, const Value& value) {
 
 bool ValueWriter::has_detail(const Value& value, bool with_origin) const {
   const auto value_kind = value.kind();
-  if (value_kind == TMETER_VALUE_TENSOR) return false;  // its object has everything
+  if (value_kind == TMETER_VALUE_TENSOR) return false;  // its object is complete
   if (value_kind != TMETER_VALUE_LIST)
     return !kind_of(value).empty() || (with_origin && value.producer());
   for (size_t i = 0; i < value.size(); ++i)

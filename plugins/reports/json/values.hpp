@@ -21,10 +21,10 @@ std::string_view infinite_sign(const tmeter::Cell& cell);
 class Values {
  public:
   explicit Values(const tmeter::Report& report);
-  /// For another thread: `like` may be in use at the same time.
+  /// A copy for another thread, which may run while `like` is in use.
   Values(const Values& like) : Values(like.report_) {}
   void write(Stream& stream, int32_t axis, size_t index);
-  /// Whether a module handler gave one of its figures.
+  /// Whether a module handler gave one of the row's figures.
   bool any_by_module(int32_t axis, size_t index) const;
   bool any_stated_of(int32_t axis) const;
 
@@ -49,9 +49,9 @@ class Values {
   std::vector<tmeter::Metric> metrics_;
   std::vector<std::string> keys_;                   // their ids as keys
   std::array<std::vector<size_t>, kAxes> of_axis_;  // metrics that may have values there
-  std::vector<tmeter_number> cells_;                // of the row being written
+  std::vector<tmeter_number> cells_;                // statuses of the current row
   Stream scratch_;
-  /// Of the row being written: the metrics with each status.
+  /// The metrics with each status in the current row.
   std::array<std::vector<size_t>, tmeter::vocabulary::kCellStatuses.words.size()> marked_;
   bool any_marked_ = false;
   /// Layers repeat, and with them the cells of operators and tensors. A cache of texts by hash.
@@ -62,7 +62,7 @@ void write_shape(Stream& stream, const tmeter::Shape& shape);
 
 /// Arguments, results, attributes. Tensors become objects with "dtype", "shape", with symbols
 /// "symbolic_shape", and where they are from: "node" (index) and "result" (the index of its
-/// result), "tensor" (name) or "input" (name). Everything else becomes what JSON has for it.
+/// result), "tensor" (name) or "input" (name). All other values become plain JSON values.
 class ValueWriter {
  public:
   explicit ValueWriter(const tmeter::Graph& graph);
@@ -71,7 +71,7 @@ class ValueWriter {
   /// The members of a tensor, of an object that is open.
   void write_members(Stream& stream, const tmeter::Value& tensor, bool with_origin);
 
-  /// Whether the JSON of a value leaves something out, which `write_detail` writes.
+  /// Whether the plain JSON of a value is incomplete, so that `write_detail` adds the rest.
   bool has_detail(const tmeter::Value& value, bool with_origin) const;
   /// Properties of a value that its JSON lacks: for a scalar "kind" and, with origin, "node" and
   /// "result"; for a list the details of its items, null for items without any.

@@ -36,7 +36,7 @@ void target(Stream& stream, const tmeter::Graph& graph, const tmeter_target& t) 
   stream.close('}');
 }
 
-/// A property that is a number as text; nothing when it is absent or no number.
+/// A property that is a number as text; nothing: absent or not a number.
 template <class T>
 std::optional<T> parsed(std::string_view text) {
   T value{};
@@ -50,7 +50,7 @@ void count(Stream& stream, std::string_view text) {
   value ? stream.integer(*value) : stream.null();
 }
 
-/// Null when the sizes are those of the file.
+/// Null: the sizes are those of the file.
 void sizes(Stream& stream, const tmeter::Graph& graph) {
   const auto how = graph.property("sizes");
   if (how.empty()) {

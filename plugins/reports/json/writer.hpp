@@ -17,13 +17,13 @@ void tool(Stream& stream, const tmeter::Report& report);
 void model_members(Stream& stream, const tmeter::Report& report);
 void model(Stream& stream, const tmeter::Report& report);
 void symbols(Stream& stream, const tmeter::Report& report);
-/// Nothing when the file states none.
+/// Writes nothing if the file has none.
 void metadata(Stream& stream, const tmeter::Report& report);
 void metrics(Stream& stream, const tmeter::Report& report);
 void totals(Stream& stream, const tmeter::Report& report);
 /// Statuses of totals, by metric id: {"macs": "lower_bound"}. Plain numbers have none.
 void totals_status(Stream& stream, const tmeter::Report& report);
-/// Nothing when all totals are finite.
+/// Writes nothing if all totals are finite.
 void totals_infinite(Stream& stream, const tmeter::Report& report);
 /// "formulas": [{"metric", "module", "text", "terms": [{"coefficient", "powers": {symbol:
 /// power}}]}]
@@ -31,7 +31,7 @@ void formulas(Stream& stream, const tmeter::Report& report);
 /// {"symbols", "points": [[value per symbol]], "totals": {metric: [value per point]}}, or null.
 void sweep(Stream& stream, const tmeter::Report& report);
 void coverage(Stream& stream, const tmeter::Report& report);
-/// Nothing without assertions.
+/// Writes nothing without assertions.
 void assertions(Stream& stream, const tmeter::Report& report);
 void findings(Stream& stream, const tmeter::Report& report);
 void series(Stream& stream, const tmeter::Report& report);

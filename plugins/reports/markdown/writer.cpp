@@ -193,7 +193,7 @@ class Writer {
     return indices;
   }
 
-  // By values without inner modules: in a tree of containers the leaves cost.
+  // Sorted by values without inner modules, because leaves have the cost of a tree of containers.
   void heaviest_modules() {
     if (!main_ || graph_.modules().size() < 2) return;
     const auto own = reports::own_sums(report_, metrics_);

@@ -1,5 +1,5 @@
-// A short comment for reviewers: totals, bounds and findings; behind a click the heaviest modules
-// and operators, and the conventions.
+// A short comment for reviewers: totals, bounds and findings; after a click also the heaviest
+// modules and operators, and the conventions.
 #pragma once
 #include <string>
 #include <tmeter/cpp/report.hpp>

@@ -12,7 +12,7 @@ namespace {
 using reports::CurveFamily;
 using tmeter::Report;
 
-/// Number and unit apart, as they are aligned.
+/// Number and unit, which are aligned separately.
 Figure curve_figure(double value, const CurveFamily& family) {
   auto text = reports::shown_y(value, family);
   const bool is_above = family.limit > 0 && value > family.limit;

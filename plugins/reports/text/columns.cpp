@@ -63,7 +63,7 @@ using tmeter::Report;
 
 bool is_share(const Metric& m) { return m.aggregation() == TMETER_AGGREGATE_SUM; }
 
-/// Of weights that are not in the file nothing is known.
+/// Whether the file lacks the weights, so that their statistics are unknown.
 bool has_tensor_figures(const Report& report, const Metric& m) {
   for (const auto& t : report.graph().tensors())
     if (!report.cell(m, t).empty()) return true;
@@ -88,7 +88,7 @@ std::vector<Metric> listed_metrics(const Report& report, const Look& look, const
   return listed;
 }
 
-/// The columns and totals of a report for which none are named. The built-in lists are for a report
+/// The columns and totals of a report without --columns. The built-in lists are for a report
 /// that has all of their metrics and operators: users who chose one plugin see its metrics.
 struct Defaults {
   std::vector<Metric> columns, totals;
@@ -108,7 +108,7 @@ struct Defaults {
   }
 };
 
-/// The plugins of the built-in lists, of whose metrics only listed ones are shown.
+/// The plugins of the built-in lists. Only their listed metrics are shown.
 std::vector<std::string> brief_plugins(const Report& report) {
   std::vector<std::string> plugins;
   for (const auto list : {kTableColumns, kTableTotals})

@@ -1,4 +1,4 @@
-// The view that the user asks for (--by, --depth, --columns, --sort, --raw), the columns that
+// The requested view (--by, --depth, --columns, --sort, --raw), the columns that
 // follow from it, and the text of one cell. Columns are chosen by descriptors: no metric is known
 // by name.
 #pragma once
@@ -39,15 +39,15 @@ View read_view(const tmeter::Report& report);
 struct Columns {
   std::vector<std::string> facts_of_modules;  // "kernel_size": columns of words, before the figures
   std::vector<tmeter::Metric> shown;          // columns, in the order of the report or of --columns
-  std::vector<tmeter::Metric> totals;         // below the table: `shown`, or a list of their own
+  std::vector<tmeter::Metric> totals;         // totals below the table: `shown`, or a separate list
   std::vector<tmeter::Metric> cells;          // `shown`, then metrics that only labels use
   std::vector<tmeter::Metric> of_tensors;     // columns of the table of tensors
-  std::vector<tmeter::Metric> facts;          // of the model as a whole: shown below the table
+  std::vector<tmeter::Metric> facts;          // figures of the whole model, shown below the table
   std::vector<tmeter::Metric> unavailable;    // asked for, but not available
-  std::vector<std::string> brief_plugins;  // whose metrics are chosen by the lists for every report
-  std::optional<size_t> bar;               // index into `shown`
-  std::optional<size_t> sort;              // index into `shown`
-  std::optional<size_t> sort_of_tensors;   // index into `of_tensors`
+  std::vector<std::string> brief_plugins;     // plugins whose metrics the built-in lists choose
+  std::optional<size_t> bar;                  // index into `shown`
+  std::optional<size_t> sort;                 // index into `shown`
+  std::optional<size_t> sort_of_tensors;      // index into `of_tensors`
 };
 
 /// Throws tmeter::Error(TMETER_BAD_USAGE) for an id in --columns or --sort that the report lacks.

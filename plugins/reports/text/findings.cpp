@@ -20,7 +20,7 @@ struct Severity {
   std::string_view name;
   Style style;
 };
-// By TMETER_SEVERITY_….
+// Indexed by TMETER_SEVERITY_….
 constexpr std::array<Severity, 4> kSeverities{{{"info", Style::kQuiet},
                                                {"advice", Style::kGood},
                                                {"warning", Style::kWarning},

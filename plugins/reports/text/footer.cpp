@@ -17,7 +17,7 @@ using tmeter::Tensor;
 
 constexpr size_t kTiesShown = 3;
 
-// By TMETER_PROVENANCE_…; computed values need no word.
+// Indexed by TMETER_PROVENANCE_…; computed values need no word.
 constexpr std::array<std::string_view, 4> kProvenance{"", "measured", "estimated", "unavailable"};
 constexpr std::array<std::string_view, 4> kBeforeText{"", ": ", " by ", ": "};
 
@@ -305,7 +305,7 @@ std::vector<Text> footer(const Report& report, const Columns& columns, const Tre
   lines.put(depth_hint(tree, view));
   lines.put(width_hint(omissions));
   lines.gap();
-  if (!has_sweep(report))  // its table has the totals
+  if (!has_sweep(report))  // the table has the totals
     lines.put(view.summary ? totals_by_plugin(report, columns, view.raw, width)
                            : flow_items(totals(report, columns, view.raw), width, kFooterIndent));
   if (!has_sweep(report)) lines.put(stack_lines(report, width));

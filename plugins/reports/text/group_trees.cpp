@@ -13,7 +13,7 @@ using reports::Sums;
 using tmeter::Cell;
 using tmeter::Report;
 
-// Groups in the order in which they first appear.
+// Groups in the order of their first members.
 class Groups {
  public:
   struct Group {

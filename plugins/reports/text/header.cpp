@@ -53,7 +53,7 @@ std::vector<Text> header(const Report& report, size_t width) {
   if (const auto format = reports::format_of(report); !format.empty()) items.emplace_back(format);
   if (const auto part = report.graph().property("part"); !part.empty())
     items.push_back(Text("part ", Style::kQuiet).add(part));
-  // Before any value: sizes that differ from the file matter for all of them.
+  // Before all values, because sizes that differ from the file affect them all.
   if (const auto sizes = report.property("sizes"); !sizes.empty())
     items.push_back(Text(sizes, Style::kWarning));
   auto inputs = input_items(report.graph());

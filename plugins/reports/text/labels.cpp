@@ -54,7 +54,7 @@ std::string parent_of(const Subject& s) {
   return id + " " + std::string(parent.index() == 0 ? model_name(s.report) : parent.name());
 }
 
-/// "5.1, 5.2": the ids of the modules directly inside, as JSON lists them.
+/// "5.1, 5.2": the ids of the modules directly inside, as in JSON.
 std::string children_of(const Subject& s) {
   const auto prefix = s.branch.id == "0" ? std::string() : s.branch.id + ".";
   std::string ids;
@@ -139,7 +139,7 @@ Labels::Labels(const tmeter::Report& report, const Columns& columns, const Look&
     auto copy = *label;
     resolve(copy);
   }
-  // Levels that no table names look like the first of these.
+  // Levels without a table use the first of these.
   for (size_t depth = 0; depth <= tree_depth; ++depth) {
     levels_.push_back(look.level(depth));
     resolve(levels_.back().label);

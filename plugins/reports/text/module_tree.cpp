@@ -38,10 +38,11 @@ class ModuleFacts {
 
   /// An operator ran in the module or used a tensor of it.
   bool called(const Module& m) const { return called_[m.index()]; }
-  /// Neither operators nor tensors: identities, dropout that exports to nothing.
+  /// Whether a module has neither operators nor tensors: identities, dropout without exported
+  /// operators.
   bool bare(const Module& m) const { return !called_[m.index()] && !holds_[m.index()]; }
   bool tied(const Module& m) const { return tied_[m.index()]; }
-  /// By `--only`.
+  /// Whether `--only` keeps the module.
   bool chosen(const Module& m) const { return chosen_[m.index()]; }
   size_t not_chosen() const {
     return static_cast<size_t>(std::count(chosen_.begin(), chosen_.end(), false));
@@ -82,7 +83,7 @@ class ModuleFacts {
       if (called_[i] && parents_[i] != kNone) called_[parents_[i]] = true;
     }
   }
-  /// Which modules hold tensors, themselves or inside them. A module without calls counts as called
+  /// The modules that hold tensors, themselves or inside. A module without calls counts as called
   /// if operators of other modules read its tensors, as attention reads its projections.
   void find_held(const Graph& graph) {
     const auto mark = [this](std::vector<bool>& marks, Module m) {
@@ -189,7 +190,7 @@ class Builder {
   const ModuleFacts& facts_;
   bool repr_;
   bool all_;   // also rows of modules without operators and tensors
-  bool fold_;  // not if rows are sorted, which separates runs
+  bool fold_;  // not with sorted rows, because sorting separates runs
   size_t fold_from_;
 };
 

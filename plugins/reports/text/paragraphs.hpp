@@ -39,7 +39,7 @@ std::vector<Text> finding_lines(const tmeter::Report& report, const Columns& col
 
 struct MetricNotes {
   std::vector<Text> lines;
-  bool hidden;  // whether some are left out
+  bool hidden;  // whether notes are left out
 };
 
 /// "FLOPs: torch: 1 MAC = 2 FLOPs", "energy: estimated by …". Metrics with the same note share a

@@ -33,7 +33,7 @@ std::vector<Text> curve_tables(const tmeter::Report& report, const Look& look, s
 // The table of tensors: statistics of their elements. One row per tensor, the largest first, below
 // a row for the model; histograms as sparklines.
 
-/// Whether the report has a metric of tensors, or the user asked for this table.
+/// Whether the report has a metric of tensors, or this table is requested.
 bool has_tensor_table(const tmeter::Report& report, const Columns& columns, const View& view);
 
 struct TensorTable {
@@ -41,7 +41,7 @@ struct TensorTable {
   size_t hidden = 0;  // tensors without a row
 };
 
-/// With --by tensor all tensors, else the first ones, about half a screen.
+/// All tensors with --by tensor, else the first ones, about half a screen.
 TensorTable tensor_table(const tmeter::Report& report, const Columns& columns, const View& view);
 
 /// Counts as blocks of eight heights, `width` columns wide; any count above 0 is visible.

@@ -33,7 +33,7 @@ double sort_key(const Report& report, const std::optional<tmeter::Metric>& metri
   return cell.known() && !std::isnan(cell.real()) ? cell.real() : -HUGE_VAL;
 }
 
-/// Distinct tensors, those with more of the sort metric first.
+/// Distinct tensors, sorted by falling value of the sort metric.
 std::vector<Tensor> ordered(const Report& report, const Columns& columns) {
   std::vector<std::pair<double, Tensor>> keyed;
   std::optional<tmeter::Metric> by;

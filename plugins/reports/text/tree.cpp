@@ -29,7 +29,7 @@ bool alike(const Branch& a, const Branch& b) {
              [](const Branch& x, const Branch& y) { return x.label == y.label && alike(x, y); });
 }
 
-/// Whether the `count` siblings from the module of `items[at]` on are the branches from there on.
+/// Whether the `count` siblings from the module of `items[at]` on are the next branches.
 template <class Modules>
 bool are_shown(const Modules& modules, const std::vector<Branch>& items, size_t at, size_t count) {
   if (at + count > items.size()) return false;
@@ -76,7 +76,7 @@ void fold_repeats(const tmeter::Report& report, const Columns& columns, size_t f
   std::vector<Branch> out;
   for (size_t i = 0; i < children.size();) {
     const auto run = report.repeat(modules[children[i].module]);
-    // Of a run whose modules are not all shown, each one that is has its row.
+    // If some modules of a run are hidden, each visible one has its own row.
     const bool folds =
         run && run.times >= fold_from && are_shown(modules, children, i, run.window * run.times);
     if (folds && all_alike(children, i, run.window, run.times)) {

@@ -14,14 +14,14 @@
 
 namespace text_report {
 
-/// For the legend of a tree with partial cells.
+/// Whether a cell is partial, for the legend.
 inline constexpr const char* kLowerBound =
     "≥: a lower bound; some operators or tensors inside have no figure";
 
-/// For the legend of a tree with cells that rest on an assumption.
+/// Whether a cell rests on an assumption, for the legend.
 inline constexpr const char* kAssumed = "~: rests on an assumption that a warning names";
 
-/// For the legend of a tree with cells that are part of a module's figure.
+/// Whether a cell is part of a module's figure, for the legend.
 inline constexpr const char* kInModule =
     "↑: in the figure of a module around it, which a plugin gives as a whole";
 
@@ -44,7 +44,7 @@ struct Branch {
   std::vector<Branch> children;
   std::vector<std::string> facts{};  // one per column of words; empty: none
   size_t module = kNoModule;         // index
-  size_t times = 1, window = 1;      // of the run it is, or is a part of: 5 times 2 siblings
+  size_t times = 1, window = 1;      // the run that it represents or belongs to: 5 times 2 siblings
   bool run = false;                  // represents a run; its children are one repetition
   static constexpr size_t kNoModule = SIZE_MAX;
 };

@@ -96,7 +96,7 @@ class TreeDrawer {
             size_t limit, std::vector<TreeLine>& out) {
     put(&b, b.run ? labels_.title(b, depth) : labels_.of(b, depth), first, next, std::move(above),
         limit, out);
-    // A run is not a level of its own.
+    // A run is not a separate level.
     children(b, b.run ? depth : depth + 1, next, false, limit, out);
     if (!b.run) return;
     if (const auto footer = labels_.footer(b, depth); !footer.empty())

@@ -55,10 +55,10 @@ std::vector<tmeter::Metric> metrics_of_labels(const tmeter::Report& report, cons
                                               const std::vector<tmeter::Metric>& shown);
 
 struct TreeLine {
-  const Branch* branch;      // of this row; null for a part of a box
+  const Branch* branch;      // branch of this row; null for a part of a box
   Text name;                 // guides and label
   std::vector<Text> more{};  // further lines of the label
-  Text above{};              // guides of a line between this one and the one before
+  Text above{};              // guides of a line between this row and the previous one
 };
 
 /// Pre-order. The lines point into `root`; their number does not depend on the width. None is wider

@@ -13,7 +13,7 @@ namespace {
 
 using tmeter::Report;
 
-constexpr size_t kTextWidth = 120;  // of running text: longer lines are hard to read
+constexpr size_t kTextWidth = 120;  // width of running text; longer lines are hard to read
 
 Tree make_tree(const Report& report, const Columns& columns, const View& view) {
   switch (view.by) {
@@ -27,7 +27,7 @@ Tree make_tree(const Report& report, const Columns& columns, const View& view) {
   }
 }
 
-// Whether any row below the root could have a figure, at this depth or a deeper one.
+// Whether a row below the root could have a figure, at this depth or below.
 bool has_figures(const Report& report, const Tree& tree, const Columns& columns, size_t c) {
   const auto& branches = tree.root.children;
   const auto has = [c](const Branch& b) { return !b.cells[c].empty(); };
@@ -147,7 +147,7 @@ struct Shown {
   std::vector<Text> lines;
   Tree tree;
   Omissions omissions;
-  bool without_figures = false;  // instead of empty rows the lines say why
+  bool without_figures = false;  // lines with the reason replace empty rows
 };
 
 Shown show_tree(const Report& report, const Columns& columns, const View& view, const Look& look,

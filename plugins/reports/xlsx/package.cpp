@@ -9,7 +9,8 @@ namespace xlsx_report {
 namespace {
 
 constexpr size_t kPiece = size_t{1} << 16;
-constexpr uint64_t kMaxZip = 0xFFFF'FFFE;  // larger ones need ZIP64, which spreadsheets half know
+constexpr uint64_t kMaxZip =
+    0xFFFF'FFFE;  // larger files need ZIP64, which spreadsheets support only in part
 constexpr int kRawDeflate = -15, kMemoryLevel = 8;
 
 template <class Number>

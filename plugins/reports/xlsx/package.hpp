@@ -1,4 +1,4 @@
-// The ZIP file that a workbook is. Parts are compressed as they are written, so memory holds no
+// The ZIP file of a workbook. Parts are compressed while they are written, so memory holds no
 // more than their compressed bytes. libxlsxwriter would write temporary files, which the sandbox
 // forbids.
 #pragma once
@@ -17,7 +17,7 @@ class Package {
   Package(const Package&) = delete;
   ~Package();
 
-  /// Starts a part, "xl/workbook.xml"; ends the one before. Throws tmeter::Error if a part or the
+  /// Starts a part, "xl/workbook.xml"; ends the previous one. Throws tmeter::Error if a part or the
   /// file exceeds 4 GiB.
   void part(std::string_view name);
   Package& operator<<(std::string_view text);

@@ -40,7 +40,7 @@ std::string cell_text(std::string_view text) {
   plugins::for_each_character(text, [&](uint32_t code, std::string_view bytes) {
     const bool escape = is_escape(rest);
     rest.remove_prefix(bytes.size());
-    characters += code > 0xFFFF && code != plugins::kInvalidUtf8 ? 2 : 1;  // as UTF-16 counts
+    characters += code > 0xFFFF && code != plugins::kInvalidUtf8 ? 2 : 1;  // in UTF-16 units
     if (characters >= kMaxText) {
       if (characters < kMaxText + 3) out += "…", characters = 2 * kMaxText;
       return;

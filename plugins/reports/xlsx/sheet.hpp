@@ -1,8 +1,8 @@
 // The sheets of a workbook: rows of text and numbers, in SpreadsheetML (ECMA-376, part 1).
 //
-// Text is written as text: a spreadsheet runs no formula in it. What XML or Excel cannot hold is
-// replaced: control characters by U+FFFD, what lies beyond 32,767 characters by "…". A table with
-// more rows than a sheet holds continues in the next one, "Operators (2)".
+// Text is written as text, so a spreadsheet never runs a formula in it. Unsupported text is
+// replaced: control characters by U+FFFD, and the part after 32,767 characters by "…". A table with
+// more rows than a sheet can hold continues in the next one, "Operators (2)".
 #pragma once
 #include <string>
 #include <string_view>
@@ -23,16 +23,16 @@ class Workbook {
  public:
   explicit Workbook(tmeter::Output& out) : package_(out) {}
 
-  /// Starts a table in a sheet of its own. The titles are its first row, which stays in sight.
+  /// Starts a table in a new sheet. The titles are its first row, which stays visible.
   void table(std::string_view name, const std::vector<std::string>& titles);
   void text(std::string_view text);
-  /// Whole numbers beyond 2^53, which a spreadsheet would round, are text.
+  /// Writes integers beyond 2^53, which a spreadsheet would round, as text.
   void whole(int64_t value);
   void real(double value);
   void cell(const tmeter::Cell& cell);
   void skip() { ++column_; }
   void end_row();
-  /// Writes what holds the sheets together.
+  /// Writes the common parts of the workbook.
   void finish();
 
  private:

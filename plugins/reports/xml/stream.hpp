@@ -20,7 +20,7 @@ class Stream {
   /// Starts an element with others inside. Names are literals.
   Stream& open(std::string_view name);
   Stream& close();
-  /// Starts an element without others inside, which ends when the next one starts.
+  /// Starts an element without inner elements. It ends when the next one starts.
   Stream& element(std::string_view name);
 
   /// An attribute of the last element started. Text from model files is made safe: characters that

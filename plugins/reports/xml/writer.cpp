@@ -60,7 +60,7 @@ void model(Stream& stream, const Report& report) {
   stream.optional("sizes", report.property("sizes"));
 }
 
-/// Nothing when the file states none.
+/// Writes nothing if the file has none.
 void metadata(Stream& stream, const tmeter::Graph& graph) {
   if (graph.metadata().size() == 0) return;
   stream.open("metadata");

@@ -28,7 +28,7 @@ Text share_text(double share, bool bars) {
   return bars ? text.add(" ").add(bar(share, kBarWidth), Style::kBar) : text;
 }
 
-/// With its unit below those of other rows, unless the user wants it at another side.
+/// Aligns the unit with those of other rows, unless the user has chosen another side.
 Text figure_text(const Figure& figure, const Slot& slot, bool strong) {
   const bool lined_up = slot.look.justify == Justify::kAuto &&
                         slot.width >= slot.number + (slot.unit ? 1 + slot.unit : 0);
@@ -46,7 +46,7 @@ Justify side_of(const Slot& slot, bool bars) {
   return right ? Justify::kRight : Justify::kLeft;
 }
 
-/// The content of a slot in one row: mostly one line.
+/// The content of a slot in one row, usually one line.
 struct SlotCell {
   Text text;
   std::vector<Text> more{};
@@ -160,7 +160,7 @@ class TableDrawer {
     return (own_.highlight ? highlighted(text, look_.theme) : text).on(base, look_.theme);
   }
 
-  /// Rows of the box's kind `chars`; nothing is put into its middle where there is no box.
+  /// A row of the box's characters `chars`; without a box its middle is empty.
   void cells_line(const std::vector<SlotCell>& cells, const Style& row, BoxLine Box::*chars,
                   const Padding& pad) {
     const auto base = row.plain() ? own_.style : over(own_.style, row, look_.theme);
@@ -198,7 +198,7 @@ class TableDrawer {
                        Text& line) const {
     if (!boxed_) return;
     const auto& c = own_.box->*chars;
-    // 0: the left edge, then those between columns, at last the right edge.
+    // 0: the left edge, then the lines between columns, last the right edge.
     const auto count = slots_.dividers.size() + 2;
     for (; next < count; ++next) {
       const bool left = next == 0, right = next + 1 == count;
@@ -209,7 +209,7 @@ class TableDrawer {
     }
   }
 
-  /// A horizontal line of the box; `inner`: there also without the outer lines.
+  /// A horizontal line of the box; `inner`: drawn even without the outer lines.
   void edge(BoxLine Box::*chars, bool inner = false, const Text& beside = {}) {
     if (!own_.box || !boxed_ || (!inner && !own_.show_edge)) return;
     const auto& c = own_.box->*chars;
@@ -227,7 +227,7 @@ class TableDrawer {
     lines_.push_back(std::move(line.add(text, border_)));
   }
 
-  /// What separates a row from the one before.
+  /// The separator between a row and the previous one.
   void between(const Table::Row& row) {
     if (own_.leading == 0 && !own_.show_lines) return;
     Text beside;
@@ -271,7 +271,7 @@ class TableDrawer {
   const TableLook& own_;
   const Slots& slots_;
   Style border_;
-  bool boxed_ = false;  // there is something in the box
+  bool boxed_ = false;  // the box has content
   std::vector<Text> lines_;
 };
 

@@ -1,6 +1,6 @@
-// The look of a text report, the one header of this folder for others: styled text, running text in
-// lines, the configuration's settings, and tables drawn as lines. Widths are in terminal columns; 0
-// means no limit.
+// The look of a text report, this folder's only header for other folders: styled text, running text
+// in lines, the configuration's settings, and tables drawn as lines. Widths are in terminal
+// columns; 0 means no limit.
 #pragma once
 #include <functional>
 #include <optional>
@@ -57,15 +57,15 @@ struct Table {
     std::optional<double> share;  // 0 … 1, drawn as a bar
     bool strong = false;
     std::vector<Text> more{};  // further lines of the name
-    Text above{};              // of a line between this row and the one before, where the name is
-    bool frame = false;        // a part of a box: no row of its own
+    Text above{};  // guides of a line between this row and the previous one, in the column of names
+    bool frame = false;  // part of a box, not a separate row
   };
   std::string share_title;        // "share of MACs"; empty: no shares
   std::string short_share_title;  // "of MACs", when there is no room for bars
   std::vector<Column> columns;
   std::vector<Row> rows;
   Text title, caption;
-  std::optional<Row> total{};  // for a footer
+  std::optional<Row> total{};  // kept for a footer
   /// Writes `name`, `more` and `above` of all rows again, at most `width` wide; may be empty.
   std::function<void(std::vector<Row>&, size_t width)> refit_names;
 };

@@ -320,7 +320,7 @@ Text highlighted(const Text& text, const Theme& theme) {
       continue;
     }
     std::string_view rest = piece.text;
-    size_t begin = 0;  // of the text that is not highlighted
+    size_t begin = 0;  // start of the text without highlights
     for (size_t i = 0; i < rest.size();) {
       const bool inside = i > 0 && in_name(rest[i - 1]);  // "conv1"
       const auto [length, style] = inside ? std::pair<size_t, Style>{} : thing(rest.substr(i));

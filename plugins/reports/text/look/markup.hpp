@@ -13,15 +13,15 @@ namespace text_report {
 
 struct Template {
   struct Part {
-    std::string text;  // to be written, or the name of a placeholder
+    std::string text;  // literal text, or the name of a placeholder
     bool placeholder = false;
     Style style;
-    size_t at = 0;      // in the template
+    size_t at = 0;      // offset in the template
     size_t number = 0;  // set by the resolver of placeholders
   };
   std::vector<Part> parts;
   bool empty() const { return parts.empty(); }
-  /// Whether there is a placeholder of one of these names.
+  /// Whether the template has a placeholder with one of these names.
   bool names(std::initializer_list<std::string_view> names) const;
 };
 

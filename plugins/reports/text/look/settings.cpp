@@ -152,7 +152,7 @@ std::optional<size_t> Look::depth() const {
   const auto consider = [&](size_t depth) {
     if (!level(depth).expanded) least = std::min(least, depth);
   };
-  size_t unnamed = 0;  // the first level without a table of its own
+  size_t unnamed = 0;  // the first level without its own table
   while (levels.contains(std::to_string(unnamed))) ++unnamed;
   consider(unnamed);
   for (const auto& [name, settings] : levels)

@@ -162,7 +162,7 @@ class Look {
   ColumnLook column(std::string_view name) const;
   /// The number of levels below the root that `expanded` shows.
   std::optional<size_t> depth() const;
-  /// The labels of all levels with settings of their own, and one for the others.
+  /// The labels of all levels with their own settings, and one for the others.
   std::vector<const Written*> labels() const;
 
   [[noreturn]] void fail(size_t given, size_t at, const std::string& what) const;
@@ -178,7 +178,7 @@ class Look {
   Fail fail_;
   IsMetric known_;
   std::map<std::string, size_t, std::less<>> named_;
-  ColumnSettings built_in_;  // of columns without settings
+  ColumnSettings built_in_;  // settings of all other columns
 };
 
 /// The options of the tables with their defaults, as `tmeter config` prints them.

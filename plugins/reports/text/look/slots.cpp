@@ -14,7 +14,7 @@ constexpr size_t kGap = 2;  // between the columns of the tree
 // Names and types keep at least this width: columns are dropped first.
 constexpr size_t kLegibleName = 20, kLegibleType = 10;
 constexpr size_t kShortestName = 8;
-constexpr size_t kMinCellWidth = 5;  // of a column that may be wrapped or cut
+constexpr size_t kMinCellWidth = 5;  // least width of a column that may be wrapped or cut
 
 size_t short_share_width(const Table& table) {
   return std::max(kPercentWidth, display_width(table.short_share_title));

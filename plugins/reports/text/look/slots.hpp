@@ -12,19 +12,19 @@ inline constexpr size_t kPercentWidth = 6;  // "16.3 %", "<0.1 %"
 /// A column of the screen.
 struct Slot {
   enum class Kind : uint8_t { kId, kName, kType, kFigure, kShare } kind;
-  size_t column = 0;            // of the table, of kFigure
-  size_t number = 0, unit = 0;  // of kFigure: widths of the two parts
+  size_t column = 0;            // column of the table, for kFigure
+  size_t number = 0, unit = 0;  // for kFigure: widths of number and unit
   size_t width = 0;
   bool shown = true;
   ColumnLook look{};
-  size_t begin = 0;  // where its content begins
+  size_t begin = 0;  // start of its content
 };
 
 struct Slots {
   std::vector<Slot> all;         // id, name, type, values, share, if present
   bool bars = true;              // shares have them
   size_t split = 0;              // slots from here on are in the box
-  std::vector<size_t> dividers;  // where the box has its vertical lines, without the outer ones
+  std::vector<size_t> dividers;  // positions of the box's inner vertical lines
   size_t box_begin = 0, end = 0;
 
   Slot* find(Slot::Kind kind);

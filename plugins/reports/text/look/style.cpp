@@ -16,7 +16,7 @@ constexpr Style basic(uint8_t color) {
 }
 constexpr Style attribute(uint8_t bits) { return {Role::kPlain, bits}; }
 
-// By Role.
+// Indexed by Role.
 constexpr Theme kDefaultTheme{{{},
                                attribute(kBold),
                                attribute(kDim),
@@ -247,7 +247,7 @@ struct Substitute {
   char by;
 };
 
-// The characters that reports write. Others, which names may hold, become "?".
+// Replacements for the characters of reports. All other characters of names become "?".
 constexpr std::array<Substitute, 16> kSubstitutes{{{"─━═╌┄╍┅–—−╴╶╼╾╸╺", '-'},
                                                    {"│┃║╎┆╏┇", '|'},
                                                    {"┌┐└┘├┤┬┴┼╭╮╰╯┏┓┗┛┣┫┳┻╋╔╗╚╝╠╣╦╩╬", '+'},
@@ -274,7 +274,7 @@ char ascii_of(std::string_view character) {
 }  // namespace
 
 void add_ascii(std::string_view text, std::string& out) {
-  constexpr std::string_view kMore = "… ";  // in front of a sentence, where no column follows
+  constexpr std::string_view kMore = "… ";  // at the start of a sentence, where no column follows
   if (text.starts_with(kMore)) {
     out += "... ";
     text.remove_prefix(kMore.size());

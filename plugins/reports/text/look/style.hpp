@@ -77,7 +77,7 @@ struct Piece {
   Style style = Style::kPlain;
 };
 
-/// One line, or a part of one.
+/// One line, or a part of a line.
 class Text {
  public:
   Text() = default;
@@ -97,7 +97,7 @@ class Text {
   Text cut(size_t width) const;
   /// The first `width` columns.
   Text crop(size_t width) const;
-  /// The same over `base`.
+  /// The same text with its styles over `base`.
   Text on(Style base, const Theme& theme) const;
 
  private:
@@ -113,7 +113,7 @@ struct Rendering {
   const Theme* theme = &default_theme();
 };
 
-/// Without invisible trailing spaces, with a line end.
+/// The line without invisible trailing spaces, with a line end.
 std::string render(const Text& line, const Rendering& how);
 inline std::string render(const Text& line, bool color) { return render(line, Rendering{color}); }
 

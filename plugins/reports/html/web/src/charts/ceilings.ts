@@ -1,9 +1,9 @@
-// Curves that figures are held against, as a roofline behind operators.
+// Limits for figures, such as a roofline behind operators.
 import type { Metric, Series } from "../data/raw";
 import { Axis } from "../data/codes";
 import type { Points } from "./curves";
 
-/** Of the whole model, over the one figure and in the unit of the other. */
+/** A curve of the whole model over one figure, in the unit of the other. */
 export const isCeiling = (series: Series, across: Metric, up: Metric): boolean =>
   series.of[0] === Axis.model && series.x_title === across.title && series.x_unit === across.unit &&
   up.unit !== "" && series.y_unit === up.unit;

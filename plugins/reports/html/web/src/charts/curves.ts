@@ -1,11 +1,11 @@
-// Series over one x: uPlot wants all curves of a chart at the same points.
+// Series over one x, because uPlot needs all curves of a chart at the same points.
 
 export interface Points {
   x: readonly number[];
   y: readonly number[];
 }
 
-/** All x that occur, rising, and each curve's value there, null where it has no value. */
+/** All x in rising order, and each curve's value at each; null: it has no value. */
 export function aligned(curves: readonly Points[]): { x: number[]; y: (number | null)[][] } {
   const x = [...new Set(curves.flatMap((curve) => [...curve.x]))].sort((a, b) => a - b);
   const at = new Map(x.map((value, i) => [value, i]));
@@ -17,7 +17,7 @@ export function aligned(curves: readonly Points[]): { x: number[]; y: (number | 
   return { x, y };
 }
 
-/** Whether a logarithmic scale says more: all positive, and over more than two powers of ten. */
+/** Whether a logarithmic scale is clearer: all values are positive and span more than two powers of ten. */
 export function spansDecades(values: Iterable<number>): boolean {
   let least = Infinity, most = 0;
   for (const v of values) {

@@ -1,4 +1,4 @@
-// A drawing of the page as a file: its styles, which are the page's, become its own attributes.
+// A drawing of the page as a file: the page's styles become attributes of the drawing.
 
 const styles = ["fill", "stroke", "stroke-width", "stroke-dasharray", "paint-order", "font-size", "font-weight", "font-family", "text-anchor"];
 const ofPage = ["class", "style", "tabindex", "role", "data-tip", "aria-label"];

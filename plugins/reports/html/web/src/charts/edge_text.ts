@@ -9,7 +9,7 @@ export function sizeOf(text: string): string {
   return inside === undefined ? "" : inside.replaceAll(", ", "×");
 }
 
-/** The size of the one value; of several, the first and how many more there are. */
+/** The size of the value; for several, the size of the first and the number of the others. */
 export function edgeText(edge: Edge, operators: Operators, inputs: Summary["inputs"]): string {
   const texts = [...[...edge.inputs].map((i) => inputs[i]?.text ?? ""), ...[...edge.operators].map((i) => textOf(operators.results, i))];
   const first = texts.map(sizeOf).find(Boolean);

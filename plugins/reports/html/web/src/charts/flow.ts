@@ -10,7 +10,7 @@ export interface Box {
   id: string;
   /** A stretch: operators in a row. */
   kind: "operator" | "stretch" | "module" | "outside" | "input" | "output";
-  /** of the operator, module, input or output; outside, 0 */
+  /** index of the operator, module, input or output; 0 for outside */
   index: number;
   /** operators it stands for */
   operators: number[];
@@ -33,13 +33,13 @@ export interface Flow {
 
 export interface Draft {
   boxes: Map<string, Pick<Box, "id" | "kind" | "index" | "operators" | "calls">>;
-  edges: Map<string, Edge>;  // by "from\nto"
+  edges: Map<string, Edge>;  // key: "from\nto"
 }
 
 export interface Edge {
   from: string;
   to: string;
-  /** Operators whose results go along it. */
+  /** Operators whose results the edge carries. */
   operators: Set<number>;
   /** Inputs of the model that do. */
   inputs: Set<number>;
@@ -50,7 +50,7 @@ const boxWidth = 214, boxHeight = 44, letter = 6.2;  // pixels; the last of a la
 
 export const isEnd = ({ kind }: Pick<Box, "kind">): boolean => kind === "outside" || kind === "input" || kind === "output";
 
-/** The outermost call inside `module` and those opened around an operator; -1: it is their own. */
+/** The outermost call around an operator inside `module` and the opened modules; -1: the operator is directly in them. */
 function callInside(tree: ModuleTree, { call, calls }: Operators, module: number, opened: ReadonlySet<number>, operator: number): number {
   let inside = -1;
   for (let at = call[operator]!; at >= 0; at = calls.parent[at]!) {
@@ -133,7 +133,7 @@ export function pictured(tree: ModuleTree, operators: Operators, module: number,
   }
 }
 
-/** `labelOf`: what is written beside an edge. The layout leaves room. */
+/** `labelOf`: the label of an edge, for which the layout leaves room. */
 export function laidOut({ boxes, edges }: Draft, labelOf: (edge: Edge) => string = () => "", repeats: readonly Repeat[] = []): Flow {
   const graph = new Graph({ compound: true });
   graph.setGraph({ rankdir: "TB", nodesep: 26, ranksep: 34, marginx: 16, marginy: 16 });

@@ -1,4 +1,4 @@
-// A chart as a PNG: the canvas of uPlot below a title and above a legend, which are not in it.
+// A chart as a PNG: uPlot's canvas with a title above and a legend below, which the canvas lacks.
 
 export interface PngChart {
   canvas: HTMLCanvasElement;

@@ -1,5 +1,5 @@
-// Boxes of the operator graph that repeat, drawn once: twelve equal layers are one. Boxes stand in the order they run, so boxes
-// of one stretch of it can share a place without a circle.
+// Repeated boxes of the operator graph are drawn once: twelve equal layers are one. Boxes are in execution order, so boxes
+// of one stretch can share a place without a circle.
 import type { ModuleTree } from "../data/modules";
 import { textOf, type Operators } from "../data/raw";
 import { isEnd, type Draft, type Edge } from "./flow";
@@ -8,7 +8,7 @@ export interface Repeat {
   times: number;
   /** Ids of the boxes of the first repetition, which are drawn. */
   boxes: string[];
-  /** Of each, the id of the box in the last repetition. */
+  /** For each, the id of its box in the last repetition. */
   last: string[];
 }
 
@@ -26,7 +26,7 @@ interface Stretch {
   times: number;
 }
 
-/** The longest repeat that begins at a place; as in the table of modules, two of one do not count. */
+/** The longest repeat that begins at a place. As in the table of modules, two repetitions of one box do not count. */
 function stretchAt(kinds: readonly string[], start: number): Stretch | undefined {
   let best: Stretch | undefined;
   for (let window = 1; window <= Math.min(longestWindow, (kinds.length - start) / 2); ++window) {
@@ -64,7 +64,7 @@ export function withRepeats(draft: Draft, tree: ModuleTree, operators: Operators
   const place = new Map(order.map(({ id }, i) => [id, i]));
   const follows = new Set([...draft.edges.values()].map(({ from, to }) => `${place.get(from)} ${place.get(to)}`));
 
-  /** Something of each repetition goes into the next. */
+  /** Whether each repetition passes a value to the next. */
   const isChain = ({ start, window, times }: Stretch): boolean => {
     const at = (repetition: number) => Array.from({ length: window }, (_, i) => start + repetition * window + i);
     return Array.from({ length: times - 1 }, (_, r) => r).every((r) => at(r).some((a) => at(r + 1).some((b) => follows.has(`${a} ${b}`))));
@@ -84,14 +84,14 @@ export function withRepeats(draft: Draft, tree: ModuleTree, operators: Operators
   return { draft: redrawn(draft, drawnAs), repeats };
 }
 
-/** Where a box of the draft is drawn. */
+/** The place of a box of the draft. */
 interface Place {
   id: string;
   repeat: number;
   repetition: number;
 }
 
-/** Boxes of one place are one, and edges between repetitions are left out. */
+/** Merges boxes of one place, and leaves out edges between repetitions. */
 function redrawn(draft: Draft, places: ReadonlyMap<string, Place>): Draft {
   const out: Draft = { boxes: new Map(), edges: new Map() };
   for (const box of draft.boxes.values()) {
@@ -113,7 +113,7 @@ function redrawn(draft: Draft, places: ReadonlyMap<string, Place>): Draft {
 
 const shortestStretch = 5;
 
-/** Operators between two modules as one box: a mask takes dozens. */
+/** Draws operators between two modules as one box, because a mask takes dozens. */
 export function withStretches({ draft, repeats }: Picture): Picture {
   const order = [...draft.boxes.values()].filter((box) => !isEnd(box)), repeated = new Set(repeats.flatMap((repeat) => repeat.boxes));
   const isPlain = (i: number) => order[i]?.kind === "operator" && !repeated.has(order[i].id);

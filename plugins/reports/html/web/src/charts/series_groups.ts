@@ -1,4 +1,4 @@
-// Which series share a chart, and which charts stand in one group that opens.
+// Decides which series share a chart, and which charts form a group that opens.
 import type { Series } from "../data/raw";
 import { Axis } from "../data/codes";
 
@@ -6,7 +6,7 @@ import { Axis } from "../data/codes";
 export const hasPoints = (s: Pick<Series, "x" | "y">): boolean =>
   s.x.some((x, i) => Number.isFinite(x) && typeof s.y[i] === "number" && Number.isFinite(s.y[i]));
 
-/** Of the whole model: "fit-memory-8" and "fit-memory-32" differ in a number alone. */
+/** Series of the whole model whose names differ only in a number: "fit-memory-8", "fit-memory-32". */
 const numbered = /^(.+-)\d{1,18}$/;
 const familyId = ({ id, of }: Series): string | undefined => (of[0] === Axis.model ? numbered.exec(id)?.[1] : undefined);
 
@@ -19,7 +19,7 @@ export function familyTitle(group: readonly Series[]): string | undefined {
   return `${last.title.slice(0, at)}…${last.title.slice(at + last.id.length - id.length)}`;
 }
 
-/** Series of one meaning, in the order they came. */
+/** Series with the same meaning, in the report's order. */
 export function byMeaning(all: readonly Series[]): Series[][] {
   const groups = new Map<string, Series[]>();
   for (const s of all.filter(hasPoints)) {
@@ -40,7 +40,7 @@ export interface Folded {
   charts: Series[][];
 }
 
-/** Many charts of the whole model over one x, as a recorder of the system gives them, go into one group. */
+/** Groups many charts of the whole model over one x, such as those of the system recorder. */
 export function arranged(charts: readonly Series[][]): { single: Series[][]; folded: Folded[] } {
   const groups = new Map<string, Series[][]>();
   for (const chart of charts) {

@@ -1,4 +1,4 @@
-// What adds up, as one bar: metrics that are parts, against the capacity that their plugin states.
+// Parts of a sum as one bar: metrics that are parts, against the capacity of their plugin.
 import type { Metric } from "../data/raw";
 import { valueOf } from "../data/cell";
 
@@ -8,7 +8,7 @@ export interface Stack {
   capacity?: { metric: Metric; value: number };
 }
 
-/** One for each plugin whose parts have values above 0. */
+/** One bar for each plugin with parts above 0. */
 export function stacksOf(metrics: readonly Metric[]): Stack[] {
   const stacks = new Map<string, Stack>();
   for (const metric of metrics.filter(({ bar }) => bar !== undefined)) {

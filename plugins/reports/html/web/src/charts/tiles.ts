@@ -13,8 +13,8 @@ export interface Tile {
   y: number;
   width: number;
   height: number;
-  isLeaf: boolean;  // nothing is drawn inside
-  isEach: boolean;  // one of a run, drawn as large as all of them
+  isLeaf: boolean;  // a tile without inner tiles
+  isEach: boolean;  // one module of a run, drawn with the area of the run
 }
 
 export interface Picture {
@@ -27,13 +27,13 @@ export interface Picture {
   isFolded: (first: number) => boolean;
 }
 
-export const titleHeight = 20;  // of a module in the treemap that has others inside
-const legible = 44;  // pixels of a tile that has room for a title beside what is inside
+export const titleHeight = 20;  // title height of a module with others inside
+const legible = 44;  // pixels of a tile with room for a title and its content
 const smallest = 1.5;  // pixels; narrower tiles are left out
 const mostTiles = 3000;
 
 /**
- * What a module's area stands for: its figure, but no less than its parts. (Tied tensors count once
+ * The value of a module's area: its figure, but at least the sum of its parts. (Tied tensors count once
  * in a module and once in each of its parts.)
  */
 export function weights(tree: ModuleTree, values: Float64Array): Float64Array {

@@ -23,7 +23,7 @@ export class Answers {
     return this.cells.get(call)?.get(metric) ?? null;
   }
 
-  /** Of a call itself and those it makes. */
+  /** Figures of a call itself and of its inner calls. */
   inside(call: number, metric: number): RawCell[] {
     return this.calls.filter((c) => this.isInside(c, call)).map((c) => this.cell(c, metric));
   }

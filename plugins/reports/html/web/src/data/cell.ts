@@ -1,6 +1,6 @@
 // One figure as the writer put it: a number, or why it is missing. Counts beyond 2^53 keep their digits.
 
-/** number; null: nothing; "?" unknown; "-" unavailable; "^" in a module's figure; "0" zero by rule; "i…" digits; "nan", "inf", "-inf". */
+/** number; null: no value; "?" unknown; "-" unavailable; "^" in a module's figure; "0" zero by rule; "i…" digits; "nan", "inf", "-inf". */
 export type RawCell = number | string | null;
 
 export type CellKind = "none" | "number" | "zero by rule" | "unknown" | "unavailable" | "in module";
@@ -18,7 +18,7 @@ export const isKnown = (cell: RawCell | undefined): boolean => {
   return kind === "number" || kind === "zero by rule";
 };
 
-/** For sorting, shares and areas; NaN where there is no figure. */
+/** The number for sorting, shares and areas; NaN: there is no figure. */
 export function valueOf(cell: RawCell | undefined): number {
   if (typeof cell === "number") return cell;
   if (!isKnown(cell)) return NaN;
@@ -45,7 +45,7 @@ function plus(a: RawCell, b: RawCell): RawCell {
   return x !== undefined && y !== undefined ? `i${x + y}` : valueOf(a) + valueOf(b);
 }
 
-/** Cells of one group, by the number of their metric's aggregation; null where there is no rule. */
+/** Combines the cells of a group by their metric's aggregation; null: there is no rule. */
 export function aggregate(cells: readonly RawCell[], aggregation: number): RawCell {
   const known = cells.filter(isKnown);
   if (known.length === 0) return cells.find((cell) => cell !== null) ?? null;

@@ -1,5 +1,5 @@
-// Figures that are read beside each other: many of one plugin, in a unit that is neither a count nor bytes, as the
-// signal-to-noise ratios of a tensor under one scheme of quantization after the other.
+// Figures that are compared with each other: many of one plugin, in a unit that is neither a count nor bytes, such as the
+// signal-to-noise ratios of a tensor under different schemes of quantization.
 import { Provenance, UnitKind } from "./codes";
 import type { Figures } from "./figures";
 import type { Metric } from "./raw";

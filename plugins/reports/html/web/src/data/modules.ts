@@ -10,7 +10,7 @@ export interface Run {
 export class ModuleTree {
   readonly count: number;
   readonly depth: Int32Array;
-  /** Of the subtree, the module itself included; a module's subtree is [m, m + size). */
+  /** Size of the subtree including the module itself, which is [m, m + size). */
   readonly size: Int32Array;
   /** Among the children of its parent. */
   readonly place: Int32Array;
@@ -37,7 +37,7 @@ export class ModuleTree {
     this.types = raw.type.texts.map((type) => type.slice(type.lastIndexOf(".") + 1));
   }
 
-  /** A file of weights states none. */
+  /** Missing in a file of weights. */
   get hasTypes(): boolean {
     return this.types.some(Boolean);
   }
@@ -79,7 +79,7 @@ export class ModuleTree {
     return names.reverse().join(".");
   }
 
-  /** The name alone, never empty: the root has its type's, and none of a file of weights. */
+  /** The name without the path, never empty: the root has the name of its type, or a fixed one for a file of weights. */
   label(m: number): string {
     return this.name(m) || this.type(m) || (m === 0 ? "(model)" : "(no name)");
   }

@@ -16,7 +16,7 @@ export interface Metric {
   better: number;
   detail: boolean;
   of_tensors: boolean;
-  /** A part of one bar, or how much there may be. */
+  /** A part of a bar, or its capacity. */
   bar?: "part" | "capacity";
   provenance: number;
   provenance_text: string;
@@ -106,9 +106,9 @@ export interface Operators {
   arguments: Texts;
   results: Texts;
   back: number[][];
-  /** Of each operator: inputs of the model that it reads. */
+  /** For each operator: the model's inputs that it reads. */
   inputs: number[][];
-  /** Of each output of the model: the operators that made it. */
+  /** For each output of the model: the operators that made it. */
   outputs: number[][];
   tensors: number[][];
 }

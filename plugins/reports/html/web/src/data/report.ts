@@ -5,7 +5,7 @@ import { ModuleTree } from "./modules";
 import { Axis } from "./codes";
 import type * as Raw from "./raw";
 
-/** A figure that something inside has no part in, or one that rests on an assumption. */
+/** A figure without some of its parts, or one that rests on an assumption. */
 export type Doubt = "none" | "bound" | "assumed";
 
 const byMetric = (rows: number[][]): Map<number, Set<number>> =>
@@ -30,7 +30,7 @@ export class Report {
     return this.summary.metrics;
   }
 
-  /** What a module's figure is besides a number; module 0 stands for the model. */
+  /** The status of a module's figure; module 0 is the model. */
   doubtOf(metric: number, module: number): Doubt {
     if (this.assumed.get(metric)?.has(module)) return "assumed";
     return this.bounds.get(metric)?.has(module) ? "bound" : "none";

@@ -1,4 +1,4 @@
-// Rows as RFC 4180 says: comma, CRLF, quotes around what holds one of them.
+// Rows by RFC 4180: commas, CRLF, quotes around fields that contain one of them.
 import { harmless } from "./tsv";
 
 const field = (text: string): string => {

@@ -1,4 +1,4 @@
-// Names from model files as a page can show them: control characters become visible, long ones are
+// Names from model files, made safe for a page: control characters become visible, long names are
 // shortened in the middle, where paths differ least.
 
 // Controls, and the marks that turn the direction of text around.

@@ -1,6 +1,6 @@
 // Rows as tab-separated text, for spreadsheets.
 
-/** A field must not begin what a spreadsheet would take for a formula. */
+/** Protects a field that a spreadsheet would run as a formula. */
 export const harmless = (text: string): string =>
   (/^[=+@\t\r]/.test(text) || /^-(?![\d.])/.test(text) ? `'${text}` : text);
 

@@ -97,7 +97,7 @@ export function scaled(v: number, kind: number, unit: string): Scaled {
   return isRate(unit) ? scaleUp(v, 1000, countPrefixes, unit) : { number: significant(v), unit };
 }
 
-/** Before a figure that leaves something out: sums and largest are lower bounds, means are not. */
+/** The mark before a figure without some of its parts: sums and maxima are lower bounds, means are not. */
 const sign = (metric: Metric, doubt: Doubt): string =>
   doubt === "none" ? "" : doubt === "assumed" ? "~" : metric.aggregation <= 1 ? "≥" : "≈";
 
@@ -141,7 +141,7 @@ export function exact(cell: RawCell | undefined, metric: Metric, doubt: Doubt = 
   return `${word[doubt]}${text}${note}`;
 }
 
-/** Without separators and unit, for spreadsheets; empty when there is no figure. */
+/** The number without separators and unit, for spreadsheets; empty: there is no figure. */
 export function plain(cell: RawCell | undefined): string {
   const digits = integerOf(cell);
   if (digits !== undefined) return digits.toString();

@@ -1,4 +1,4 @@
-// Which rows of the module tree are visible, in which order: what is collapsed, folded, filtered and
+// The visible rows of the module tree and their order: collapsed, folded, filtered and
 // sorted. A row is a module's index, or runRow(first) for a run of identical siblings drawn once.
 import type { ModuleTree } from "../data/modules";
 
@@ -9,7 +9,7 @@ export const isRun = (row: number): boolean => row < 0;
 export const moduleOf = (row: number): number => (row < 0 ? -row - 1 : row);
 
 export interface TreeOptions {
-  /** Rows that are open. A run that is open shows one of its repetitions. */
+  /** Open rows. An open run shows one of its repetitions. */
   open: ReadonlySet<number>;
   /** Draw runs of identical siblings once. */
   fold: boolean;
@@ -89,7 +89,7 @@ export function treeRows(tree: ModuleTree, options: TreeOptions): TreeRows {
   return flattener.out;
 }
 
-/** Siblings, with one row for each run of them that is folded. */
+/** Siblings, with one row for each folded run. */
 export function foldedRows(tree: ModuleTree, siblings: readonly number[], isFolded: (first: number) => boolean): number[] {
   const rows: number[] = [];
   for (let i = 0; i < siblings.length;) {
@@ -131,7 +131,7 @@ export function firstOpen(tree: ModuleTree, most: number): Set<number> {
   return open;
 }
 
-/** Opens what is around a module, so that its row is there. */
+/** Opens the modules around a module, so that its row is visible. */
 export function reveal(tree: ModuleTree, m: number, open: Set<number>, unfolded: Set<number>): void {
   for (const ancestor of tree.ancestors(m)) {
     const parent = tree.parent(ancestor);

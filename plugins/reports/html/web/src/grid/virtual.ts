@@ -27,7 +27,7 @@ export function windowOf(count: number, scrollTop: number, viewport: number): Wi
   return { first, last, top: compressed ? scrollTop - (exactFirst - first) * rowHeight : first * rowHeight };
 }
 
-/** As many rows as are ever drawn at once; even, so that a slot stays odd or even. */
+/** The largest number of rows on the screen; even, so that the parity of a slot is fixed. */
 export const poolSize = (viewport: number): number => 2 * Math.ceil((viewport / rowHeight + 2 * overscan + 2) / 2);
 
 /**
@@ -40,7 +40,7 @@ export function slots({ first, last }: Window, pool: number): number[] {
   return list;
 }
 
-/** Where to scroll so that a row is on the screen, or undefined if it is there. */
+/** The scroll position that shows a row; undefined: it is visible. */
 export function scrollTo(count: number, row: number, scrollTop: number, viewport: number): number | undefined {
   const height = contentHeight(count), onScreen = viewport / rowHeight;
   if (count * rowHeight > height) {

@@ -1,4 +1,4 @@
-// What all views share: the report, the view, the selected row, the metric that bars and areas show,
+// The common state of all views: the report, the view, the selected row, the metric of bars and areas,
 // the module that the map is zoomed to. Kept in the page's address.
 import { createContext } from "preact";
 import { useContext, useEffect, useLayoutEffect, useReducer } from "preact/hooks";
@@ -49,11 +49,11 @@ const isShareable = (m: Report["metrics"][number]) =>
   m.aggregation === Aggregation.sum && !m.of_tensors && m.provenance !== Provenance.unavailable &&
   kindOf(m.total) === "number" && m.total !== 0;
 
-/** Metrics whose shares mean something: sums over the module tree. */
+/** Metrics with meaningful shares: sums over the module tree. */
 export const shareable = (report: Report): number[] =>
   report.metrics.flatMap((m, i) => (isShareable(m) ? [i] : []));
 
-const longest = 300;  // of a name in an address; longer ones go by number
+const longest = 300;  // length of a name in an address; longer ones are numbered
 
 function nameOf(name: string, index: number): string {
   return name.length > longest ? `#${index}` : name;
@@ -125,7 +125,7 @@ export function useAppState(data: Data & { figures: Figures }): App {
     const method = parseRoute(location.hash).view === state.view ? "replaceState" : "pushState";
     if (location.hash || hash !== "#modules") record(method, hash);
   }, [state]);
-  // Before the page is painted: an address that changes then is not missed.
+  // Before the first painting, so that no change of the address is missed.
   useLayoutEffect(() => {
     const follow = () => update(resolve(data, parseRoute(location.hash)));
     addEventListener("hashchange", follow);

@@ -1,4 +1,4 @@
-// Light, dark or as the system says; remembered where the browser lets a file remember.
+// Light, dark or the system's theme; stored if the browser permits a file to store it.
 import { useLayoutEffect, useState } from "preact/hooks";
 
 export type Theme = "system" | "light" | "dark";
@@ -28,7 +28,7 @@ export function isDark(): boolean {
 
 export function useTheme(): [theme: Theme, next: () => void] {
   const [theme, setTheme] = useState(remembered);
-  // Before the page is painted: no flash of the other colours, and a press of the button shows at once.
+  // Before the first painting, so that the other colours never flash and a press of the button acts at once.
   useLayoutEffect(() => {
     if (theme === "system") delete document.documentElement.dataset["theme"];
     else document.documentElement.dataset["theme"] = theme;

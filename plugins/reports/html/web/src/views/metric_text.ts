@@ -1,4 +1,4 @@
-// What stands behind a number: exact value, convention, provenance, plugin. Shown on hover and focus.
+// The details of a number: exact value, convention, provenance, plugin. Shown on hover and focus.
 import { aggregationName, betterName, Provenance, provenanceName } from "../data/codes";
 import type { RawCell } from "../data/cell";
 import type { Metric } from "../data/raw";
@@ -11,7 +11,7 @@ export function provenance(metric: Metric): string {
   return metric.provenance_text ? `${kind}: ${metric.provenance_text}` : kind;
 }
 
-/** Of a metric as such: for column headings. */
+/** The details of a metric, for column headings. */
 export function aboutMetric(metric: Metric): string {
   const lines = [
     metric.unit && metric.unit !== metric.title ? `${metric.title} [${metric.unit}]` : metric.title,
@@ -25,7 +25,7 @@ export function aboutMetric(metric: Metric): string {
   return visible(lines.filter(Boolean).join("\n").replaceAll("\n", "\u0000")).replaceAll("␀", "\n");
 }
 
-/** Of one figure. */
+/** The details of one figure. */
 export function aboutFigure(cell: RawCell, metric: Metric, doubt: Doubt): string {
   const bound = {
     none: "",

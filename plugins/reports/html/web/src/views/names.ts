@@ -21,14 +21,14 @@ export const shortOp = (operators: Operators, index: number): string => textOf(o
 
 const fromOperators = new Set<number>([Axis.operator, Axis.moduleCall]);
 
-/** The operators, read only where a target's name is one of theirs. */
+/** The operators, read only if a target's name is that of an operator. */
 export function useNamesOf(targets: readonly Target[]): Operators | undefined {
   const { report } = useApp();
   const isWanted = targets.some(([axis]) => fromOperators.has(axis));
   return useLoaded(async () => (isWanted ? report.operators() : undefined), [report, isWanted]);
 }
 
-/** Module calls are shown by their module elsewhere; the model has no row of its own but the root. */
+/** Other views show a module call by its module, and the model by the root. */
 export function selectionOf([axis, index]: Target): Selection | undefined {
   if (axis === Axis.module) return { kind: "module", index };
   if (axis === Axis.tensor) return { kind: "tensor", index };

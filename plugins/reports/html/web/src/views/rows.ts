@@ -10,7 +10,7 @@ export const cellOfRow = ({ tree, figures, report }: Pick<App, "tree" | "figures
   ? aggregate(runMembers(tree, moduleOf(row)).map((m) => figures.cell(metric, m)), report.metrics[metric]!.aggregation)
   : figures.cell(metric, row));
 
-/** Modules whose path and type have all words, and that are of the types, if any; undefined: nothing is searched. */
+/** Modules of the selected types, if any, whose path and type contain all words; undefined: no search. */
 export function matching(tree: ModuleTree, query: string, types: ReadonlySet<string> = new Set()): Uint8Array | undefined {
   if (query.trim() === "" && types.size === 0) return undefined;
   const isMatch = matcher(query);

@@ -8,7 +8,7 @@ function save(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** "ResNet operators.csv": of the page's title and what it is, without what file systems forbid. */
+/** "ResNet operators.csv": the page's title and the kind of content, without characters that file systems forbid. */
 const fileName = (what: string, ending: string): string =>
   `${document.title.replace(/ – tmeter$/, "").slice(0, 60)} ${what.slice(0, 80)}.${ending}`.replace(/[^\p{L}\p{N} ._-]+/gu, "_");
 

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 
 const phone = matchMedia("(max-width: 600px)");
 
-/** Whether the screen is a phone's; paper is not. */
+/** Whether the screen is a phone's; false for paper. */
 export function useNarrow(): boolean {
   const [narrow, setNarrow] = useState(phone.matches);
   useEffect(() => {

@@ -23,7 +23,7 @@ export function showTips(page: Document): void {
     owner = target;
     tip.textContent = text;
     tip.hidden = false;
-    (target.closest("main, .top, .cards-box") ?? page.body).append(tip);  // in the landmark that it is about
+    (target.closest("main, .top, .cards-box") ?? page.body).append(tip);  // in the landmark of its subject
     target.setAttribute("aria-describedby", tip.id);
     place(tip, target.getBoundingClientRect());
   };
