@@ -17,7 +17,7 @@ using tmeter::Graph;
 using tmeter::ObserverCall;
 
 constexpr std::string_view kPeak = "measured_peak_bytes";
-constexpr double kMinDifference = 0.1;  // that is reported
+constexpr double kMinDifference = 0.1;  // least reported difference
 
 const std::array<tmeter::MetricSpec, 4> kMetrics{{
     {.id = kPeak,

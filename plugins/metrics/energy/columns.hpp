@@ -1,4 +1,4 @@
-// The metrics of `energy`: the value of an operator that each shows, and what it needs.
+// The metrics of `energy`: the formula of each, and its inputs.
 #pragma once
 #include <span>
 #include <string>
@@ -10,14 +10,14 @@ namespace energy {
 
 /// The electricity that the user chose.
 struct Grid {
-  std::optional<double> grams_per_kwh;  // of CO2e
-  std::string words;                    // "344 g/kWh (Germany, 2024: …)"; else what to do
+  std::optional<double> grams_per_kwh;  // grams of CO2e per kWh
+  std::string words;                    // "344 g/kWh (Germany, 2024: …)"; else the remedy
 };
 
 /// The value of option `region` for no region.
 inline constexpr std::string_view kNoRegion = "none";
 
-/// By the options `co2` and `region`.
+/// The figure of the options `co2` and `region`.
 Grid grid_of(const tmeter::Call& call);
 
 struct Column {
@@ -26,7 +26,7 @@ struct Column {
   /// Why the run has no such value; empty if it has.
   std::string (*missing)(const Scope&, const Grid&);
   bool by_tables;  // from the published tables, else from the profile of the run
-  bool is_sum;     // 0 by rule where nothing is done; a quotient has no figure there
+  bool is_sum;     // 0 by rule if nothing is computed; a quotient then has no figure
 };
 
 std::span<const Column> columns();

@@ -1,5 +1,5 @@
 // The part of `energy` that measures: an observer that reads the machine's energy counters around
-// runs. Its metrics are beside those of the estimate, never in their place.
+// runs. Its metrics are separate from those of the estimate.
 #pragma once
 #include <tmeter/cpp/plugin.hpp>
 

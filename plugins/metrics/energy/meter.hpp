@@ -1,15 +1,15 @@
 // From readings of energy counters around runs to joules of a run and of each operator. Arithmetic
 // only: no sensors, no host; used by measured.cpp and tests/unit/energy.
 //
-// A counter steps at intervals of its own (RAPL 1 ms, NVML 100 ms), so what it shows over one run
+// A counter steps at its own intervals (RAPL 1 ms, NVML 100 ms), so its change over one run
 // is off by up to a step at either end. Runs begin anywhere within a step, so over n runs of T
 // seconds the sum is off by √(n/6) steps (the difference of two uniform errors has the variance
 // 1/6), and the mean, as a share of itself, by
 //
 //   interval / (T · √(6 n))
 //
-// Where that does not become small, since runs are short, the mean power of all that was run, one
-// reading at its begin and one at its end, times the time of a run is the better figure.
+// If runs are so short that this stays large, the mean power of all runs, from one
+// reading at the start and one at the end, times the time of a run is the better figure.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -27,7 +27,7 @@ class Meter {
   void add_run(double seconds, double joules) { ++runs_, seconds_ += seconds, joules_ += joules; }
   /// From the beginning of the first run to the end of the last one.
   void set_span(double seconds, double joules) { span_seconds_ = seconds, span_joules_ = joules; }
-  /// Power of the machine while nothing runs, W.
+  /// Power of the idle machine, W.
   void set_idle(double watts) { idle_ = watts; }
   /// An operator in one of the runs that observe operators: time, and processor time.
   void add_operator(size_t i, double seconds, double activity) {
@@ -46,8 +46,8 @@ class Meter {
   std::optional<double> watts() const;
   double seconds() const { return runs_ ? seconds_ / static_cast<double>(runs_) : 0; }
 
-  /// J of each operator, together one run's. Idle power is attributed by time; the rest by
-  /// processor time, where `by_activity` and there is any, else by time as well.
+  /// J of each operator, with the sum of one run. Idle power is attributed by time; the rest by
+  /// processor time if `by_activity` and there is any, else also by time.
   std::vector<double> attributed(bool by_activity) const;
 
  private:

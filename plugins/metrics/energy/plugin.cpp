@@ -1,8 +1,8 @@
 // energy: an estimate of the joules one inference takes, per operator, on a hardware profile, and
-// of the grams of CO2e that the electricity stands for.
+// of the grams of CO2e of this electricity.
 //
 // Marked as an estimate: provenance names model and profile, and the terms that the profile lacks.
-// Measurements of runs have metrics of their own (measured.cpp).
+// Measurements of runs have separate metrics (measured.cpp).
 // The formulas are in plugins/common/energy, the profiles in hardware/, both are described in
 // docs/hardware-profiles.md.
 #include <algorithm>
@@ -24,7 +24,7 @@ using energy::Grid;
 using tmeter::Call;
 using tmeter::Cell;
 
-/// Everything one run needs.
+/// The data of one run.
 class Energy {
  public:
   void start(Call& call);

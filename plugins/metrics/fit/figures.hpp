@@ -7,14 +7,14 @@
 
 #include "plugins/common/model_figures.hpp"
 
-#pragma GCC visibility push(hidden)  // as the SDK types inside
+#pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace fit {
 
 using plugins::emit_total;
 using plugins::emit_unavailable;
 
 struct Part {
-  std::string_view id;  // of its figure
+  std::string_view id;  // id of its figure
   std::string name;     // "weights"
   tmeter::Count bytes;
 };
@@ -24,7 +24,7 @@ struct Need {
   std::string subject;  // "serving 8 sequences of 4096 tokens"
   std::vector<Part> parts;
   std::string leaves_out;            // memory that is not in the parts
-  std::optional<int64_t> devices{};  // that suffice; empty: no number does
+  std::optional<int64_t> devices{};  // the smallest sufficient number; empty: no number suffices
 
   tmeter::Count all() const;
   const Part& largest() const;
@@ -43,7 +43,7 @@ struct Memory {
   std::string text() const;  // "74.51 GiB", "4 × 74.51 GiB"
 };
 
-/// The figures and the finding for the model as it is.
+/// The figures and the finding for the unchanged model.
 void judge(const Need& need, const Memory& memory, const tmeter::Call& call);
 
 /// A finding on a change of `fit_bytes` from `from` to `to`.
@@ -56,8 +56,8 @@ struct SmallerWeights {
   std::string what, evidence, action;
   tmeter::Count bytes;
 };
-/// In 16, 8 and 4 bits, and by the plan of quantization-advice if it runs. Only those that save a
-/// tenth of `stored` or more, because scales take memory, too.
+/// Weights in 16, 8 and 4 bits, and by the plan of quantization-advice if it runs. Only choices
+/// that save a tenth of `stored` or more, because scales take memory, too.
 std::vector<SmallerWeights> smaller_weights(const tmeter::Graph& graph, tmeter::Count stored,
                                             const tmeter::Call& call);
 

@@ -1,5 +1,5 @@
-// fit: whether a model fits on a device, with which batch, context and image, what is in the way
-// and what helps. Nothing is run.
+// fit: whether a model fits on a device, with which batch, context and image, which parts exceed it
+// and which changes help. Nothing is run.
 #include "figures.hpp"
 #include "plugins/common/options.hpp"
 #include "plugins/common/serving/layers.hpp"
@@ -11,7 +11,7 @@ namespace {
 using tmeter::Call;
 using tmeter::Count;
 
-/// fit.memory, else serving.memory, else what the hardware profile has.
+/// fit.memory, else serving.memory, else the hardware profile's capacity.
 std::optional<Count> memory_of(const Call& call) {
   if (const auto own = serving::memory_option(call, "memory", "fit.memory")) return own;
   if (const auto served = serving::memory_option(call, "serving.memory", "serving.memory"))

@@ -22,13 +22,13 @@ using tmeter::Count;
 using tmeter::Finding;
 using tmeter::Graph;
 
-constexpr size_t kMaxOperators = 20'000;  // a trial takes milliseconds up to here
+constexpr size_t kMaxOperators = 20'000;  // up to this size a trial takes milliseconds
 
 /// A size that can grow: a dim that is a symbol or a multiple of one, or the two sides of an image.
 struct Size {
   std::string_view name;  // "batch"
   std::vector<size_t> symbols;
-  int64_t least = 1, most = 0;  // of the symbols
+  int64_t least = 1, most = 0;  // values of the symbols
   int64_t factor = 1;           // the dim, by a symbol
 
   std::string text(int64_t n) const { return std::to_string(n * factor); }

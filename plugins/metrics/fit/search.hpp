@@ -2,7 +2,7 @@
 #pragma once
 #include <tmeter/cpp/plugin.hpp>
 
-#pragma GCC visibility push(hidden)  // as the SDK types inside
+#pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace fit {
 
 /// Inference of a model that no engine serves: parameters, buffers and the peak of activations.

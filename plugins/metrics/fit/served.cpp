@@ -20,7 +20,7 @@ using tmeter::Call;
 using tmeter::Count;
 using tmeter::Finding;
 
-/// Caches of fewer bytes that the engine has, each with fewer than the one before.
+/// The smaller cache types of each engine, in falling order of bytes.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kSmallerCaches{
     {{"transformers", "bf16"},
      {"llama.cpp", "f16"},
@@ -72,7 +72,7 @@ class Remedies {
       say(w.what + " take", Serving(s_.layers(), s_.request(), w.bytes), w.evidence, w.action);
   }
 
-  /// Whole layers go, the first ones first.
+  /// Moves whole layers, beginning with the first.
   void offload(const Decoder& decoder) const {
     if (now_ <= memory_) return;
     const auto layers = layer_bytes(decoder, s_.caches(), call_);
@@ -218,7 +218,7 @@ void fit_serving(const tmeter::Graph& graph, const Decoder& decoder, const Servi
   if (each != whole)
     need.leaves_out += "; it takes " + bytes_text(each) + " of " + bytes_text(whole) + " (" +
                        std::string("serving.memory-share") + ")";
-  // What is not understood may keep something between tokens, too.
+  // Unknown operators may also keep a state between tokens.
   if (const auto macs = call.read("macs", TMETER_AXIS_MODEL, 0); !macs.known() || macs.partial())
     return emit_unavailable(
         call, {"fits", "fit_max_batch", "fit_max_context"},

@@ -5,10 +5,10 @@
 #include "plugins/common/decoder/decoder.hpp"
 #include "plugins/common/serving/serving.hpp"
 
-#pragma GCC visibility push(hidden)  // as the SDK types inside
+#pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace fit {
 
-/// `whole`: memory of one of serving.devices.
+/// `whole`: memory of one device of serving.devices.
 void fit_serving(const tmeter::Graph& graph, const plugins::Decoder& decoder,
                  const serving::Serving& served, tmeter::Count whole, const tmeter::Call& call);
 

@@ -97,7 +97,7 @@ std::optional<int64_t> bits_of(const Value& v);
 
 bool is_dequantize(const Node& n) { return tmeter::base_name(n.op()).starts_with("dequantize"); }
 
-/// Without one in the graph, producers need not be searched.
+/// If the graph has none, producers need not be searched.
 bool any_dequantize = true;
 
 /// Operands dequantized just before are multiplied in their own width by a backend that quantizes.
@@ -168,7 +168,7 @@ bool values_differ(const Node& n, const Widths& w) {
   return v.is_tensor() && bits_of(v) != w.weight;
 }
 
-/// Bits of both operands, multiplied; nothing where one is not visible.
+/// The product of both operands' bits; nothing: one is unknown.
 std::optional<int64_t> bits_of_product(const Node& n) {
   const auto w = widths_of(n);
   if (!w.activation || !w.weight || values_differ(n, w)) return std::nullopt;

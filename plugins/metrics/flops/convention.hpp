@@ -26,7 +26,7 @@ inline constexpr std::string_view kConventionNames =
 /// The options flops.convention and flops.causal.
 struct Choice {
   Convention convention = Convention::kTorch;
-  bool half = false;  // causal attention: only what the mask leaves
+  bool half = false;  // causal attention counts only scores that the mask keeps
 };
 
 std::string_view text_of(Convention convention);

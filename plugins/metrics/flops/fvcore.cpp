@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kMaxTerms = 7;  // the search is exhaustive, as numpy's; 7 terms are 57,960 paths
 
-/// Sizes of the labels: broadcast ones count with the larger size.
+/// Sizes of the labels; broadcast labels have the larger size.
 std::array<int64_t, kMaxLabels> label_sizes(const Einsum& e) {
   std::array<int64_t, kMaxLabels> sizes;
   sizes.fill(1);
@@ -55,7 +55,7 @@ class OptimalPath {
     return n;
   }
 
-  // One operation per point and further factor, one more when a label is summed away.
+  // One operation per point and further factor, and one more if a label is summed over.
   double step_cost(Labels involved, Labels kept, size_t terms) const {
     const double factor = static_cast<double>(std::max<size_t>(1, terms - 1));
     return product(involved) * (factor + (involved & ~kept ? 1 : 0));
@@ -136,7 +136,7 @@ Count fvcore_einsum(const Node& n) {
 
 // Sources: fvcore 0.1.5, fvcore/nn/flop_count.py (which operators) and jit_handles.py (formulas).
 using Formula = Count (*)(const Node&);
-/// conv_flop_count, addmm_flop_jit, linear_flop_jit and bmm_flop_jit count what `macs` counts.
+/// conv_flop_count, addmm_flop_jit, linear_flop_jit and bmm_flop_jit give the count of `macs`.
 constexpr Formula kAsMacs = nullptr;
 
 // matmul_flop_jit: prod(left) * right[-1]. It ignores dims over which the right side broadcasts.

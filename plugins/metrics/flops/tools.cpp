@@ -10,7 +10,7 @@
 namespace flops {
 namespace {
 
-// One function per formula of the tables. `macs` are those of the node.
+// One function per formula of the tables. `macs`: the node's MACs.
 
 using Formula = Count (*)(const Node&, Count macs);
 

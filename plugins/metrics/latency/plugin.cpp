@@ -18,10 +18,10 @@ using tmeter::Cell;
 using tmeter::Graph;
 using tmeter::ObserverCall;
 
-// Of whole runs together, as min_run_time of torch.utils.benchmark's blocked_autorange. Percentiles
-// of a dozen short runs would be those of a single slow one.
+// Least time of all whole runs, like min_run_time of torch.utils.benchmark's blocked_autorange.
+// Percentiles of a dozen short runs would be decided by a single slow one.
 constexpr double kLeastSeconds = 0.2;
-constexpr size_t kMaxSamples = size_t{1} << 22;  // of all operators together: 32 MiB
+constexpr size_t kMaxSamples = size_t{1} << 22;  // for all operators: 32 MiB
 
 const std::array<tmeter::MetricSpec, 9> kMetrics{{
     {.id = "infer_time",
@@ -150,7 +150,7 @@ class Latency final : public tmeter::Observer {
   }
 
  private:
-  /// If no whole run fitted into the time, the runs that observe operators.
+  /// The runs that observe operators, if no whole run fitted into the time.
   const Samples& runs() const { return whole_.empty() ? observed_ : whole_; }
 
   std::pair<int32_t, std::string> about(const ObserverCall& call) const {

@@ -48,7 +48,7 @@ constexpr size_t kFewRuns = 10;
 constexpr double kSpread = 1.3;              // p95 / p5
 constexpr double kFarFromWhole = 1.5;        // operators / run, or the other way round
 constexpr double kTooShortToCompare = 1e-3;  // s; the events of an operator take a part of it
-constexpr double kSpare = 0.25;              // processors: what an idle machine does
+constexpr double kSpare = 0.25;              // processors: the load of an idle machine
 constexpr double kLeastSeconds = 0.3;        // the machine counts in ticks of 10 ms
 
 std::string number(double value) {

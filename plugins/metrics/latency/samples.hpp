@@ -25,9 +25,9 @@ class Samples {
   /// samples.
   double quantile(double q) const;
   double median() const { return quantile(0.5); }
-  /// From order statistics, without assuming a distribution: ranks
-  /// n/2 ∓ 1.96 √n / 2 (Conover, Practical Nonparametric Statistics, 3.2). All of them when there
-  /// are fewer than six, which can give no such interval.
+  /// The interval by order statistics, without assuming a distribution: ranks
+  /// n/2 ∓ 1.96 √n / 2 (Conover, Practical Nonparametric Statistics, 3.2). All samples if there
+  /// are fewer than six, too few for such an interval.
   Interval of_median() const;
   /// Half that interval's width as a share of the median.
   double uncertainty() const;
@@ -47,8 +47,8 @@ struct Circumstances {
   double median = 0;       // s
   double operators = 0;    // s, the sum of the operators' times; 0: not observed
   double others = 0;       // processors that other processes kept busy
-  double processors = 0;   // of the machine
-  double threads = 0;      // of the run
+  double processors = 0;   // processors of the machine
+  double threads = 0;      // threads of the run
 };
 
 /// "only 4 runs were measured", "other processes kept 3.1 of 2 processors busy"; empty: trusted.

@@ -29,7 +29,7 @@ struct Convolution {
   Value x, w, y;
   Numbers stride, padding, dilation;
   int64_t groups;
-  size_t dims;  // spatial ones
+  size_t dims;  // spatial dims
 
   explicit Convolution(const Node& node)
       : x(node.arg("input")),

@@ -31,11 +31,11 @@ constexpr uint32_t kNone = ~uint32_t{0};
 /// A value that owns memory, or shares it.
 struct Known {
   uint32_t storage = kNone;
-  uint32_t call = kNone;  // that created it
+  uint32_t call = kNone;  // node that created it
 };
 
 /// A table by value. The values of a graph are adjacent in memory, and so are their entries here:
-/// those looked up together share cache lines.
+/// entries that are looked up together share cache lines.
 class ByValue {
  public:
   void reserve(size_t values) { resize(std::bit_ceil(2 * values + 64)); }
@@ -45,7 +45,7 @@ class ByValue {
     if (!slot.value) ++count_;
     slot = {value, known};
   }
-  /// Null when there is nothing.
+  /// Null: there is none.
   const Known* find(const tmeter_value* value) const {
     if (slots_.empty() || !value) return nullptr;
     const auto& slot = slots_[place_of(value)];
@@ -58,7 +58,7 @@ class ByValue {
     Known known;
   };
   size_t place_of(const tmeter_value* value) const {
-    constexpr uintptr_t kMinDistance = 64;  // of two values in memory
+    constexpr uintptr_t kMinDistance = 64;  // distance of two values in memory
     const size_t mask = slots_.size() - 1;
     for (size_t i = reinterpret_cast<uintptr_t>(value) / kMinDistance & mask;; i = (i + 1) & mask)
       if (!slots_[i].value || slots_[i].value == value) return i;
@@ -109,7 +109,7 @@ class Calls {
 
   /// Until when a node in the call `user` keeps an argument that was made in the call `maker`: to
   /// the end of the outermost call that it was passed into. Calls that were running when it was
-  /// made hold it by name for as long as they like.
+  /// made may hold it by name for any time.
   uint32_t end_of_use(uint32_t node, uint32_t user, uint32_t maker) const {
     uint32_t end = node;
     const auto leave_user = [&] {
@@ -235,7 +235,7 @@ class Tracker {
     return static_cast<int64_t>(share * static_cast<long double>(made.value()));
   }
 
-  /// The call in which a value was made: most are made by the node at hand, in `call`.
+  /// The call in which a value was made; usually `call`, by the current node.
   uint32_t maker_of(const Value& v, const Node& node, uint32_t call) const {
     if (!calls_) return kNone;
     const auto producer = v.producer();
@@ -288,7 +288,7 @@ class Tracker {
   const Graph& graph_;
   const Made& made_;
   const SharedWith& shared_;
-  std::optional<Calls> calls_;  // none if no caller holds arguments
+  std::optional<Calls> calls_;  // empty if callers do not hold arguments
   Lifetimes out_;
   uint32_t end_ = 0;
   ByValue known_;

@@ -37,7 +37,7 @@ using Made = std::function<std::optional<tmeter::Count>(const tmeter::Node&)>;
 /// The argument whose memory a result shares; empty if it has its own, or this is unknown.
 using SharedWith = std::function<std::optional<size_t>(const tmeter::Node&, size_t result)>;
 
-/// When an argument is freed.
+/// The time at which an argument is freed.
 enum class Until {
   kCallsReturn,  // when the modules that it was passed into have returned, as in an eager run
   kLastUse       // after its last use, as in tmeter's executor

@@ -115,7 +115,8 @@ class MadeInARun {
   std::unordered_set<size_t> copying_;
 };
 
-/// Strides of every tensor of a large graph take as long as all other figures together.
+/// Computed only on request, because strides of all tensors of a large graph take as long as all
+/// other figures.
 int64_t threads_of(const Graph& graph, const tmeter::Call& call) {
   constexpr size_t kMaxOperators = 10'000;
   const auto asked = call.option_int("threads");

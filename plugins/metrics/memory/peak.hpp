@@ -36,7 +36,7 @@ bool counts_in_place(const tmeter::Call& call);
 /// module that a handler answers, the nodes have no values, and their new memory is computed.
 std::optional<tmeter::Count> made_by(const tmeter::Node& node, const tmeter::Call& call);
 
-/// The argument whose memory a result has, as the schema of an in-house operator says; empty where
+/// The argument whose memory a result has, by the schema of an in-house operator; empty if
 /// the result has its own, or this is unknown.
 std::optional<size_t> shared_by(const tmeter::Node& node, size_t result, const tmeter::Call& call);
 

@@ -23,7 +23,7 @@ class Level {
   Count now_ = 0, most_ = 0;
 };
 
-/// Sizes of a layer stack; empty where the call is not one of `input` [time, batch, features].
+/// Sizes of a layer stack; empty unless `input` is [time, batch, features].
 struct Stack {
   Count steps, batch, features, hidden;
   int64_t layers, directions;
@@ -50,7 +50,7 @@ struct Stack {
   }
 
   Count states() const { return batch * hidden * Count(kFloat); }
-  Count output() const { return steps * states(); }  // of one direction
+  Count output() const { return steps * states(); }  // bytes of one direction
 };
 
 Count results_bytes(const Node& node) {
@@ -97,7 +97,7 @@ void lstm_direction(const Stack& s, Count features, int64_t block, Level& level)
   level.take_and_give((bias + weights) * Count(kFloat) + lstm_scratchpad(s, features));
 }
 
-/// Of two directions each keeps its output until that of the next layer is there.
+/// With two directions, each keeps its output until that of the next layer exists.
 void lstm_layer(const Stack& s, bool first, Count features, int64_t block, Level& level) {
   for (int64_t d = 0; d < s.directions; ++d) {
     lstm_direction(s, features, block, level);

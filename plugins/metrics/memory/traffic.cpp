@@ -115,7 +115,7 @@ std::optional<Count> bytes_if_known(const TensorSet& set) {
   return set.complete ? std::optional<Count>(set.bytes()) : std::nullopt;
 }
 
-// --- what an operator writes ---
+// --- written bytes -------------
 
 /// Bytes of the tensors an in-place operator changes: its first argument, for `_foreach_` all of
 /// it.
@@ -160,12 +160,12 @@ Traffic in_place_scatter(const Site& site) {
   const auto target = first_tensor(site.node).handle();
   std::erase_if(others.tensors, [&](const Value& v) { return v.handle() == target; });
   Traffic t{bytes_if_known(others), scattered_bytes(site), Count(0), target_bytes(site)};
-  // If all that is read has a size, the target has one, too.
+  // If all operands have a size, the target has one, too.
   if (t.read && accumulates(site)) *t.read += *t.written;
   return t;
 }
 
-// --- what an operator reads ---
+// --- read bytes ---------------
 
 struct Lookup {
   std::string_view name, table;  // operator, and the argument it picks elements from
@@ -182,7 +182,7 @@ constexpr auto kLookups = std::to_array<Lookup>({{"embedding", "weight"},
                                                  {"take_along_dim", "self"},
                                                  {"masked_select", "self"}});
 
-/// Elements picked from the table: for embeddings one row per index, else as many as come out.
+/// Elements selected from the table: for embeddings one row per index, else the size of the result.
 /// Never more than the table has (an index may repeat; which ones do is not known).
 std::optional<Count> picked_bytes(const Site& site, const Value& table) {
   if (!can_be_sized(table)) return std::nullopt;
@@ -204,7 +204,7 @@ std::optional<Count> lookup_read(const Site& site, std::string_view table) {
 }
 
 bool ignores_inputs(const Site& site) {
-  if (site.kind == OpClass::kCreation) return true;  // zeros_like(x) asks x for its shape only
+  if (site.kind == OpClass::kCreation) return true;  // zeros_like(x) reads only the shape of x
   return site.kind == OpClass::kRandom && (site.in_place || site.name.ends_with("_like"));
 }
 
@@ -221,8 +221,8 @@ std::optional<Count> read_bytes(const Site& site) {
 
 // --- operators that move no bytes ---
 
-/// Conversions that return their argument when there is nothing to convert. Devices are not part of
-/// the graph: a conversion that keeps the element type is taken as one that keeps the device.
+/// Conversions that may return their argument unchanged. Devices are not part of
+/// the graph: a conversion that keeps the element type is assumed to keep the device.
 constexpr auto kConversions =
     std::to_array<std::string_view>({"to", "type_as", "cpu", "cuda", "_autocast_to_full_precision",
                                      "_autocast_to_reduced_precision"});

@@ -8,7 +8,7 @@
 
 namespace memory {
 
-// The tensors an operator call touches: what `traffic.cpp` counts.
+// The tensors of an operator call, which `traffic.cpp` counts.
 
 /// Tensors of one call. `complete` is false when something could not be sized: an element type or a
 /// dim the graph does not know, or weights hidden in a packed object. Then sums must not be used.
@@ -16,9 +16,9 @@ struct TensorSet {
   std::vector<tmeter::Value> tensors;
   bool complete = true;
 
-  /// A tensor, or those in a list.
+  /// Adds a tensor, or the tensors of a list.
   void add(const tmeter::Value& value);
-  /// Each once, where several are bound to one stored tensor or are one value.
+  /// Keeps one of each group that is bound to one stored tensor or is one value.
   void keep_distinct();
   tmeter::Count bytes() const;
 };
@@ -27,7 +27,7 @@ struct TensorSet {
 /// bound to one tied parameter are one. `skip` names an argument to leave out.
 TensorSet inputs_of(const tmeter::Node& node, std::string_view skip = {});
 
-/// Tensor results, also those inside lists.
+/// Tensor results, also inside lists.
 TensorSet results_of(const tmeter::Node& node);
 
 /// Whether element type and dims are known.
@@ -41,7 +41,7 @@ bool can_be_sized(const tmeter::Value& tensor);
 // the kernel's work inside. Fusion, tiling and caches change the real traffic; these are the bytes
 // an unfused operator must at least move.
 
-/// In bytes; empty if unknown.
+/// Bytes; empty: unknown.
 struct Traffic {
   std::optional<tmeter::Count> read, written, output;
   std::optional<tmeter::Count> results;  ///< `output`, and the tensors it changes in place
@@ -52,7 +52,7 @@ struct Traffic {
 const Traffic& traffic_of(const tmeter::Node& node, tmeter::OpClass kind);
 const Traffic& traffic_of(const tmeter::Node& node, const tmeter::Call& call);
 
-/// To be called when a run begins, as sizes may have changed.
+/// Called at the start of a run, because sizes may have changed.
 void forget_traffic();
 
 }  // namespace memory

@@ -61,7 +61,7 @@ Count softmax(const Node& node, const Kernels& k) { return contiguous_copy(input
 
 // --- products of tensors that are not in the layout of the kernel ---
 
-/// A copy in the sizes that `matmul` gives `bmm`, unless they are a view.
+/// A copy in the sizes in which `matmul` calls `bmm`, unless a view suffices.
 Count copy_for_product(const Value& v, const Sizes& batch, const Kernels& k) {
   const auto* s = layout_of(v, k);
   if (!s || s->sizes.size() < 2) return 0;
@@ -95,7 +95,7 @@ bool is_trainable(Value v) {
   return v.tensor() && v.tensor().trainable();
 }
 
-/// A copy of the rows one below the other, unless they are a view.
+/// A copy of the rows as one matrix, unless a view suffices.
 Count copy_of_rows(const Value& v, const Kernels& k) {
   const auto* s = layout_of(v, k);
   if (!s || s->sizes.size() < 3) return 0;
@@ -103,8 +103,8 @@ Count copy_of_rows(const Value& v, const Kernels& k) {
   return !rows || plugins::view_strides(*s, {*rows, s->sizes.back()}) ? Count(0) : v.bytes();
 }
 
-/// Many matrices times one. All rows at once by one that can be trained, whatever that copies
-/// (`should_fold`); else, where the rows do not lie evenly, each matrix of the batch by it.
+/// Many matrices times one. All rows at once if it is trainable, even if that needs a copy
+/// (`should_fold`); else, if the rows are not evenly spaced, each matrix of the batch separately.
 Count product_with_matrix(const Value& x, const Value& matrix, const Kernels& k) {
   const auto rank = x.shape().rank();
   if (rank < 3) return 0;

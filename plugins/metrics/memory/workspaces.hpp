@@ -18,7 +18,7 @@ struct Kernels {
 /// The largest amount while it runs, beyond arguments and results.
 tmeter::Count workspace_of(const tmeter::Node& node, const Kernels& kernels);
 
-// Rules of their own files.
+// Rules in separate files.
 tmeter::Count convolution_workspace(const tmeter::Node& node, const Kernels& kernels);
 tmeter::Count max_pool_workspace(const tmeter::Node& node, const Kernels& kernels);
 tmeter::Count lstm_workspace(const tmeter::Node& node, const Kernels& kernels);

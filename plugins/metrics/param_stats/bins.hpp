@@ -19,7 +19,7 @@ class EqualBins {
     for (size_t i = 0; i < kBins; ++i) edges_[i] = static_cast<double>(i) * step + min;
     edges_[kBins] = max;
     usable_ = std::isfinite(max - min);
-    // Only a first guess; 0 if the range is too small for a factor.
+    // A first estimate; 0 if the range is too small for a factor.
     if (const double scale = kBins / (max - min); std::isfinite(scale)) scale_ = scale;
     for (size_t i = 0; i < kBins; ++i) usable_ = usable_ && edges_[i] < edges_[i + 1];
   }
@@ -27,7 +27,7 @@ class EqualBins {
   bool usable() const { return usable_; }
   const std::array<double, kBins + 1>& edges() const { return edges_; }
 
-  /// The i with edges[i] <= x < edges[i + 1]; the last bin holds its end too. min <= x <= max.
+  /// The i with edges[i] <= x < edges[i + 1]; the last bin includes its end. min <= x <= max.
   size_t index(double x) const {
     const double guess = (x - min_) * scale_;
     size_t i = guess > 0 ? std::min(static_cast<size_t>(guess), kBins - 1) : 0;

@@ -11,7 +11,7 @@
 namespace param_stats {
 namespace {
 
-/// From values in any order, NaN and infinities among them.
+/// Statistics of values in any order, including NaN and infinities.
 void summarise_all(std::vector<ValueCount> values, double threshold, Statistics& out) {
   std::vector<ValueCount> finite;
   for (const auto& v : values) {

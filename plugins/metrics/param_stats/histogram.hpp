@@ -134,7 +134,7 @@ inline double coded_bits(const BytePlane& plane) {
   return count * entropy_bits(plane);
 }
 double coded_bits(const Histogram8& bytes);
-/// Of the two bytes of a pattern.
+/// The entropy of the two bytes of a pattern.
 double coded_bits(const Histogram16& words);
 
 }  // namespace param_stats

@@ -23,7 +23,7 @@ struct Moments {
 
   uint64_t n = 0;
   double shift = 0;
-  double mean = 0;  // of x - shift
+  double mean = 0;  // sums of powers of x - shift
   double m2 = 0, m3 = 0, m4 = 0;
 
   static Moments about(double center, uint64_t n, const PowerSums& s) {
@@ -76,7 +76,7 @@ struct Moments {
   }
   /// False if skewness and kurtosis, which divide by powers of the variance, mean nothing.
   bool has_shape() const { return variance() >= 1e-140 && std::isfinite(m4); }
-  /// As scipy.stats.skew and kurtosis (Fisher: 0 for a normal distribution), bias included.
+  /// Equal to scipy.stats.skew and kurtosis (Fisher: 0 for a normal distribution) with their bias.
   double skewness() const { return m3 / static_cast<double>(n) / std::pow(variance(), 1.5); }
   double kurtosis() const { return m4 / static_cast<double>(n) / (variance() * variance()) - 3; }
 };

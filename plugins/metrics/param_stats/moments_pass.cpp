@@ -162,7 +162,7 @@ void MomentsPass<T>::make_plan(double threshold) {
       make_selection_plan<T>(std::move(buckets), EqualBins(min_, max_), near, moments_.n));
 }
 
-/// The keys between which the values of a bucket lie, as far as is known.
+/// Known bounds of the keys of a bucket's values.
 template <class T>
 KeyRange MomentsPass<T>::keys_in(uint16_t bucket) const {
   using Keys = OrderKeys<T>;

@@ -1,5 +1,5 @@
-// Whether a narrower type would hold all values of a tensor exactly. Most weights answer no within
-// the first block.
+// Whether a narrower type would hold all values of a tensor exactly. For most weights this is false
+// within the first block.
 #pragma once
 #include <algorithm>
 #include <bit>

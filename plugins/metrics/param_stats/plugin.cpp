@@ -85,7 +85,7 @@ void register_all(tmeter::Registrar& r) {
                       return std::make_unique<TensorStatistics>(part, call);
                     });
   r.analysis("param-stats-summary", "", pooled, summarise_run);
-  // All of their metrics are worked out on request: the host leaves the analyses out otherwise.
+  // All their metrics are on request; the host leaves the analyses out otherwise.
   r.tensor_analysis(
       "param-stats-spectrum", spectral, wants_spectrum,
       [](const tmeter::TensorPart&, tmeter::Call&) { return std::make_unique<TensorSpectrum>(); });

@@ -17,7 +17,7 @@ inline Vector load(const float* x) {
   return hn::PromoteTo(Doubles(), hn::LoadU(hn::Rebind<float, Doubles>(), x));
 }
 
-/// Kept twice, so that additions need not wait for each other.
+/// Two copies, so that additions do not wait for each other.
 struct Sums {
   Vector d1, d2, d3, d4, l1, zeros;
 };

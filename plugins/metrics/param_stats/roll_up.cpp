@@ -1,5 +1,5 @@
 // Modules and the model: their parameters taken together, each distinct tensor once, as
-// module.parameters() does. Buffers and constants have columns of their own only.
+// module.parameters() does. Buffers and constants have only their own cells.
 #include <functional>
 
 #include "tensor_statistics.hpp"
@@ -7,7 +7,7 @@
 namespace param_stats {
 namespace {
 
-/// Parameters, those that share memory one after the other.
+/// Parameters, sorted so that those with shared memory are adjacent.
 std::vector<tmeter::Tensor> parameters_of(const tmeter::Graph& graph) {
   std::vector<tmeter::Tensor> out;
   for (const auto& t : graph.tensors())
@@ -18,7 +18,7 @@ std::vector<tmeter::Tensor> parameters_of(const tmeter::Graph& graph) {
   return out;
 }
 
-/// Of one module or the model.
+/// Statistics of one module or of the model.
 template <class Merged>
 struct Rolled {
   Merged merged{};

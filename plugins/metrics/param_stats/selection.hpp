@@ -15,7 +15,7 @@ namespace param_stats {
 
 struct BucketCount {
   uint16_t bucket;
-  KeyRange keys;  // of the values in it
+  KeyRange keys;  // number of values in it
   uint64_t count;
 };
 
@@ -35,7 +35,7 @@ struct Interval {
 /// The keys that one pass over a part finds in one interval.
 class IntervalKeys {
  public:
-  /// `keep`: all keys, otherwise only how many lie in each cell.
+  /// `keep`: all keys; otherwise only their number per cell.
   IntervalKeys(const Interval& interval, bool keep)
       : lo_(interval.keys.lo), shift_(interval.shift()), keep_(keep) {}
   void add(int64_t key) {
@@ -74,9 +74,9 @@ class RankSelection {
 
   bool done() const { return open_.empty(); }
   const std::vector<Interval>& open() const { return open_; }
-  /// Whether the open intervals hold so few values that all keys are kept.
+  /// Whether the open intervals have so few values that all keys are kept.
   bool keep() const;
-  /// Takes in the results of a pass, one for each open interval.
+  /// Adds the results of a pass, one for each open interval.
   void narrow(std::vector<IntervalKeys>& found);
   /// Requires done().
   int64_t key(uint64_t rank) const { return found_.at(rank); }
@@ -85,7 +85,7 @@ class RankSelection {
   void open_or_found(const Interval& interval, const std::vector<uint64_t>& ranks);
 
   std::vector<Interval> open_;
-  std::vector<std::vector<uint64_t>> ranks_;  // of each open interval
+  std::vector<std::vector<uint64_t>> ranks_;  // keys of each open interval
   std::map<uint64_t, int64_t> found_;         // rank → key
 };
 

@@ -1,5 +1,5 @@
 // The second pass over a tensor of elements of more than 16 bits: only values of buckets that hold
-// a wanted rank, an edge between bins or the bound of near zero are looked at one by one.
+// a requested rank, an edge between bins or the bound of near zero are examined one by one.
 #pragma once
 #include <memory>
 
@@ -29,7 +29,7 @@ struct SelectionPlan {
   EqualBins bins;
   double near = 0;  // values up to this magnitude are near zero
   uint64_t n = 0;
-  // Of buckets without such tasks.
+  // Results of buckets without such tasks.
   std::array<uint64_t, kBins> bin_counts{};
   uint64_t near_zeros = 0;
 
@@ -40,12 +40,12 @@ struct SelectionPlan {
   void add_ranked_tasks() {
     for (const auto& interval : selection.open()) add_task(interval.bucket, kRanked);
   }
-  /// Once nothing is left to look at: quantiles, histogram and near zeros.
+  /// Quantiles, histogram and near zeros, after the last pass.
   template <class T>
   void report(Statistics& out) const;
 };
 
-/// From the buckets of n finite values, in the order of their codes.
+/// Plans from the buckets of n finite values, in the order of their codes.
 template <class T>
 SelectionPlan make_selection_plan(std::vector<BucketCount> buckets, const EqualBins& bins,
                                   double near, uint64_t n);
@@ -88,7 +88,7 @@ class SelectionPass final : public Collector {
   std::shared_ptr<const SelectionPlan> plan_;
   Blocks<T> blocks_;
   std::vector<T> filtered_;
-  std::vector<IntervalKeys> found_;  // for each open interval
+  std::vector<IntervalKeys> found_;  // one for each open interval
   std::array<uint64_t, kBins> bin_counts_{};
   uint64_t near_zeros_ = 0;
 };

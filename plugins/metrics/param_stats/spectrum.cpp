@@ -11,7 +11,8 @@ namespace {
 
 constexpr size_t kPanelElements = size_t{1} << 16;  // 512 KiB: stays in L2
 constexpr size_t kGatheredRows = 8;                 // write a whole cache line of the panel
-/// Rows an odd number of cache lines apart: L1 holds few that are a power of two apart.
+/// Puts rows an odd number of cache lines apart, because L1 can hold only few lines at distances of
+/// a power of two.
 constexpr size_t kOddPadding = 8;
 
 /// A few columns of a wide matrix, or rows of a tall one, as rows as long as the shorter side.
@@ -150,7 +151,8 @@ double norm_of(const std::vector<double>& v) {
   return std::sqrt(sum);
 }
 
-/// The same on every machine, and unlikely to be orthogonal to a singular vector: splitmix64.
+/// A start vector by splitmix64: equal on every machine, and unlikely to be orthogonal to a
+/// singular vector.
 std::vector<double> start_vector(size_t n) {
   std::vector<double> v(n);
   uint64_t state = 0;
@@ -175,7 +177,7 @@ struct Ritz {
 /// 11.7). A copy of the value itself is not the next eigenvalue.
 Ritz largest_ritz(const std::vector<double>& alpha, const std::vector<double>& beta) {
   const auto k = static_cast<Eigen::Index>(alpha.size());
-  // Eigen takes values that are small beside 1 for 0. Powers of two lose no digit.
+  // Eigen treats values that are small compared with 1 as 0. Scaling by powers of two is exact.
   const double scale = std::exp2(std::ilogb(*std::max_element(alpha.begin(), alpha.end())));
   const Eigen::VectorXd diagonal = Eigen::Map<const Eigen::VectorXd>(alpha.data(), k) / scale;
   const Eigen::VectorXd below = Eigen::Map<const Eigen::VectorXd>(beta.data(), k - 1) / scale;
@@ -205,7 +207,7 @@ std::optional<double> norm_by_lanczos(const Matrix& matrix, double scale, double
     for (size_t i = 0; i < n; ++i) next[i] -= along * now[i] + back * before[i];
     alpha.push_back(along);
     beta.push_back(norm_of(next));
-    const bool invariant = beta.back() <= 1e-14 * along;  // the subspace has all there is to know
+    const bool invariant = beta.back() <= 1e-14 * along;  // the subspace is complete
     if (invariant || step == check) {
       const auto ritz = largest_ritz(alpha, beta);
       // An eigenvalue is the square of a singular value: twice the relative error.

@@ -39,7 +39,7 @@ struct Spectrum {
 
 struct SpectrumOptions {
   double tolerance = kDefaultTolerance;  // relative, of a norm by Lanczos' method
-  int64_t rank_side = kDefaultRankSide;  // up to this shorter side there is an effective rank
+  int64_t rank_side = kDefaultRankSide;  // the largest shorter side with an effective rank
 };
 
 struct SpectrumResult {
@@ -50,7 +50,7 @@ struct SpectrumResult {
 SpectrumResult spectrum_of(const Matrix& matrix, const SpectrumOptions& options,
                            const std::function<bool()>& stop);
 
-/// The parts, for tests. Elements are divided by `scale`, so that their squares fit a double.
+/// The steps, for tests. Elements are divided by `scale`, so that their squares fit a double.
 Spectrum spectrum_by_gram(const Matrix& matrix, double scale, const std::function<bool()>& stop);
 std::optional<double> norm_by_lanczos(const Matrix& matrix, double scale, double tolerance,
                                       const std::function<bool()>& stop);

@@ -13,13 +13,13 @@ namespace param_stats {
 
 inline constexpr std::array<double, 7> kQuantiles{0.01, 0.05, 0.25, 0.50, 0.75, 0.95, 0.99};
 
-/// Statistics that merge exactly. Of the finite values, but for nan, inf and bits.
+/// Statistics that merge exactly. All except nan, inf and bits cover finite values only.
 struct PooledStatistics {
   Moments moments;
   uint64_t nan = 0, inf = 0, zeros = 0, near_zeros = 0;
   double min = 0, max = 0, l1 = 0;
   bool near_zeros_known = true;
-  double raw_bits = 0, coded_bits = 0;  // NaN: of decoded elements, whose stored bytes are not seen
+  double raw_bits = 0, coded_bits = 0;  // NaN: decoded elements, whose stored bytes are unknown
 
   void merge(const PooledStatistics& o);
   uint64_t elements() const { return moments.n + nan + inf; }
@@ -30,13 +30,13 @@ struct Statistics : PooledStatistics {
   std::array<double, kQuantiles.size()> quantiles{};
   bool binned = false;
   double entropy = 0;
-  std::vector<double> edges;     // of the histogram shown; empty without one
-  std::vector<uint64_t> counts;  // in it
+  std::vector<double> edges;     // edges of the reported histogram; empty: there is none
+  std::vector<uint64_t> counts;  // counts of its bins
   bool fits_half = false;        // every value is a float16 (float32 tensors)
   bool fits_bfloat16 = false;    // every value is a bfloat16 (float32 tensors)
   bool fits_single = false;      // every value is a float32 (float64 tensors)
 
-  /// Nothing is known that a second pass would select.
+  /// Without values that only a second pass selects.
   void leave_selected() {
     near_zeros_known = false;
     quantiles.fill(std::numeric_limits<double>::quiet_NaN());

@@ -9,8 +9,7 @@ using tmeter::Call;
 using tmeter::Cell;
 using tmeter::Tensor;
 
-constexpr int64_t kMaxColumns = int64_t{1}
-                                << 21;  // a vector of Lanczos' method has as many elements
+constexpr int64_t kMaxColumns = int64_t{1} << 21;  // also the length of a vector of Lanczos' method
 
 void add_histogram(const Statistics& s, const Tensor& tensor, const Call& call) {
   if (s.edges.empty()) return;

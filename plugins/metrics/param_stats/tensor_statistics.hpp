@@ -17,11 +17,11 @@ namespace param_stats {
 /// Exactly one function is set. It selects the analysis of the plugin that emits the column.
 struct Column {
   tmeter::MetricSpec spec;
-  /// Of a tensor and, merged, of the parameters of a module or the model.
+  /// A value of a tensor and, merged, of the parameters of a module or the model.
   tmeter::Cell (*pooled)(const PooledStatistics&) = nullptr;
-  /// Of a tensor only: it does not merge exactly.
+  /// A value of a tensor only, because it does not merge exactly.
   tmeter::Cell (*of_tensor)(const Statistics&, const tmeter::Tensor&) = nullptr;
-  /// Of a tensor that is a matrix of finite values; worked out on request.
+  /// A value of a tensor that is a matrix of finite values; computed on request.
   tmeter::Cell (*spectral)(const Spectrum&) = nullptr;
 };
 std::span<const Column> columns();

@@ -1,6 +1,6 @@
 // params: the number of elements that the model stores, by kind of tensor.
 //
-// One figure per tensor, tied ones included: the host adds them up to modules and model and counts
+// One figure per tensor, including tied ones: the host sums them for modules and model and counts
 // each storage once. Constants of the graph (folded literals) are neither parameters nor buffers.
 #include <algorithm>
 #include <memory>

@@ -15,7 +15,7 @@ struct Kind {
   uint32_t type;
   uint64_t config;
 };
-// By Event, without processor time.
+// Indexed by Event, without processor time.
 constexpr std::array<Kind, kEventCount> kKinds{
     {{},
      {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},

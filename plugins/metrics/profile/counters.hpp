@@ -1,5 +1,6 @@
 // Counts of the processor and the kernel for this process: perf events if they may be opened, and
-// processor time, which is always available. Of all threads started since `start`; user space only.
+// processor time, which is always available. Counts all threads started since `start`, in user
+// space only.
 #pragma once
 #include <array>
 #include <cstdint>

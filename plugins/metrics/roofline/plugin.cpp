@@ -1,5 +1,5 @@
-// roofline: a lower bound of each operator's time on a machine, what bounds it: arithmetic, memory,
-// or the overhead of its call, and the time that is expected, with a band. Nothing is run.
+// roofline: a lower bound of each operator's time on a machine, its limit: arithmetic, memory,
+// or the overhead of its call, and the expected time with a band. Nothing is run.
 //
 // The figures are those of the hardware profile of the run (docs/hardware-profiles.md), the
 // formulas machine/figures.hpp's.
@@ -19,13 +19,13 @@ using machine::Work;
 using tmeter::Call;
 using tmeter::Cell;
 
-/// The work and time of one operator, or of a module call that a plugin answers as a whole.
+/// The work and time of one operator, or of an answered module call.
 struct Point {
   double flops = 0, bytes = 0;
   std::optional<machine::Times> times;        // empty: the profile has no rate for it
   std::optional<machine::Expected> expected;  // empty: the profile has no curve for it
   double overhead = 0;                        // s, in the predicted time
-  double call = 0;                            // s, or the launch alone, which is not in it
+  double call = 0;                            // s: overhead or, without a figure, the launch alone
 
   bool nothing() const { return flops == 0 && bytes == 0; }
   double seconds() const { return times->longer() + overhead; }
@@ -143,7 +143,7 @@ const std::array<Column, 8> kColumns{{
      true},
 }};
 
-/// By machine::kBandEnds.
+/// Indexed by machine::kBandEnds.
 constexpr std::array<std::string_view, 3> kExpectedIds{"expected_time", "expected_time_low",
                                                        "expected_time_high"},
     kExpectedTitles{"expected time", "expected at least", "expected at most"},

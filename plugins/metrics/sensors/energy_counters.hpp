@@ -45,9 +45,9 @@ struct EnergyCounters {
   std::vector<std::string> problems;
 };
 
-/// The places to search. Tests name a folder with trees of their own, and a library.
+/// The places to search. Tests set a folder with their own trees, and a library.
 struct Places {
-  std::string root;  ///< before "/sys" and "/proc"
+  std::string root;  ///< prefix of "/sys" and "/proc"
   std::string nvml = "libnvidia-ml.so.1";
 };
 

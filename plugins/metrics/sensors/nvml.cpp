@@ -12,7 +12,7 @@
 namespace sensors {
 namespace {
 
-// As nvml.h declares them; numbers are part of NVML's ABI.
+// The declarations of nvml.h; the numbers are part of NVML's ABI.
 using Handle = void*;
 constexpr int kSuccess = 0;
 constexpr int kTemperatureOfGpu = 0;

@@ -16,7 +16,7 @@ struct GpuState {
   std::optional<double> memory;        ///< bytes in use
   std::optional<double> temperature;   ///< °C
   std::optional<double> power;         ///< W
-  std::vector<std::string> throttled;  ///< by what
+  std::vector<std::string> throttled;  ///< reasons
 };
 
 class Nvml {
@@ -32,8 +32,8 @@ class Nvml {
   size_t count() const { return devices_.size(); }
   const std::string& name(size_t device) const { return devices_[device].name; }
   GpuState state(size_t device) const;
-  /// Of one device, while this object lives: its energy counter; without one, its power,
-  /// which is integrated from reading to reading, so read it often. Null where it has neither.
+  /// The energy counter of one device, valid while this object lives; without one, its power,
+  /// which is integrated from reading to reading, so read it often. Null: it has neither.
   std::unique_ptr<EnergyCounter> counter(size_t device);
 
   struct Api;

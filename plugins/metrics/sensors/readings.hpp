@@ -7,12 +7,12 @@
 #pragma GCC visibility push(hidden)
 namespace sensors {
 
-// Of /proc, about processors, this process, disks and networks.
+// Readings from /proc about processors, this process, disks and networks.
 
 struct CpuTimes {
   double busy = 0, total = 0;  ///< ticks since the machine was started
 };
-/// By processor, in the order of their numbers.
+/// One per processor, in the order of their numbers.
 std::vector<CpuTimes> cpu_times(const std::string& root);
 /// Hz, by processor; of cpufreq, else of /proc/cpuinfo.
 std::vector<double> cpu_frequencies(const std::string& root);
@@ -35,7 +35,7 @@ Traffic network_traffic(const std::string& root);  ///< of all interfaces but th
 struct Probe {
   std::string name;  ///< "coretemp: Package id 0"
   std::string file;
-  double scale;  ///< of the number in the file
+  double scale;  ///< factor for the number in the file
 };
 
 std::vector<Probe> temperature_probes(const std::string& root);  ///< °C

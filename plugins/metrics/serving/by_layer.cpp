@@ -76,7 +76,7 @@ std::vector<std::optional<tmeter::Node>> operators_of_layers(const Graph& graph,
   return out;
 }
 
-using Sums = std::map<size_t, Count>;  // of an operator
+using Sums = std::map<size_t, Count>;  // work of an operator
 
 void add(Sums& sums, size_t node, Count n) { sums.try_emplace(node, 0).first->second += n; }
 
@@ -117,7 +117,7 @@ void say_kept(const Graph& graph, const Decoder& d, const CacheBytes& bytes, con
 void say_steps(const Graph& graph, const Decoder& d, const plugins::Cost& cost, const Load& load,
                const CacheBytes& kept, const Call& call) {
   const auto routers = plugins::find_routers(graph);
-  std::optional<std::vector<plugins::ReadBytes>> reads;  // without experts they are always the same
+  std::optional<std::vector<plugins::ReadBytes>> reads;  // without experts they are constant
   const auto say = [&](size_t macs_column, size_t bytes_column, int64_t tokens, int64_t times) {
     if (!reads || !routers.empty()) reads = plugins::reads_of(graph, routers, tokens);
     Sums macs, bytes = kept_by(graph, d, kept, times);

@@ -4,7 +4,7 @@
 #include "plugins/common/decoder/cost.hpp"
 #include "plugins/common/serving/engine.hpp"
 
-#pragma GCC visibility push(hidden)  // as the SDK types inside
+#pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace serving {
 
 void register_layers(tmeter::Registrar& r);

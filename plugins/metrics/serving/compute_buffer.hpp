@@ -1,16 +1,16 @@
-// The buffer that an engine reserves for what a step computes, where its rule is known.
+// The buffer that an engine reserves for the tensors of a step, if its rule is known.
 #pragma once
 #include <string>
 
 #include "plugins/common/decoder/cost.hpp"
 #include "plugins/common/serving/serving.hpp"
 
-#pragma GCC visibility push(hidden)  // as the SDK types inside
+#pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace serving {
 
 struct ComputeBuffer {
   tmeter::Count bytes = 0;
-  std::string unavailable;  // why there is no figure; empty: there is one
+  std::string unavailable;  // the reason for a missing figure; empty: there is one
 };
 
 /// llama.cpp reserves the graph of a whole batch with all of its outputs (graph_reserve of
@@ -19,7 +19,7 @@ struct ComputeBuffer {
 ///
 ///   4 · batch · (vocabulary + width)
 ///
-/// tests/models/test_serving.py holds it to logs. Where another moment may be larger, ggml-alloc
+/// tests/models/test_serving.py compares it with logs. If another moment may be larger, ggml-alloc
 /// decides, and there is no figure.
 ComputeBuffer compute_buffer(const tmeter::Graph& graph, const plugins::Decoder& d,
                              const plugins::Cost& cost, const Serving& served);

@@ -60,7 +60,7 @@ constexpr ModelFigure kFixed[] = {
 struct Expected {
   std::string_view id, title, unit;
   int32_t kind, better;
-  std::array<std::string_view, 3> conventions;  // by machine::kBandEnds
+  std::array<std::string_view, 3> conventions;  // indexed by machine::kBandEnds
 };
 
 constexpr std::string_view kShorter =

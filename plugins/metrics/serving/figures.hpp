@@ -1,4 +1,4 @@
-// The figures of serving: what is held, the bounds of speed, and the expected speed with its band.
+// The figures of serving: memory, the bounds of speed, and the expected speed with its band.
 #pragma once
 #include <array>
 #include <string>
@@ -8,7 +8,7 @@
 #include "plugins/common/machine/curves.hpp"
 #include "plugins/common/model_figures.hpp"
 
-#pragma GCC visibility push(hidden)  // as the SDK types inside
+#pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace serving {
 
 const std::vector<plugins::ModelFigure>& figures();
@@ -16,7 +16,7 @@ const std::vector<plugins::ModelFigure>& figures();
 /// Lower and upper bounds that need peak rates.
 inline constexpr std::array<std::string_view, 3> kBounds{"serving_prefill_time",
                                                          "serving_step_time", "serving_rate"};
-/// With machine::kBandEnds behind each.
+/// Each is followed by its machine::kBandEnds.
 inline constexpr std::array<std::string_view, 3> kExpected{
     "serving_prefill_expected", "serving_step_expected", "serving_rate_expected"};
 inline constexpr std::string_view kSpeculative = "serving_speculative_expected";

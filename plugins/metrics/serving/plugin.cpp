@@ -75,7 +75,7 @@ void say_formula(const Serving& s, const Call& call) {
   }
 }
 
-/// What the engine does with a context that is longer than the model's.
+/// The engine's treatment of a context that is longer than the model's.
 void say_length(const Graph& graph, const Serving& s, const Call& call) {
   const auto length = serving::model_length(graph, s.request().engine->name);
   const auto context = s.request().load.context;
@@ -106,7 +106,7 @@ std::optional<serving::Speeds> speeds_of(const Graph& graph, const Decoder& d,
   out.layers = static_cast<double>(d.attentions.size() + d.states.size());
   const auto table = d.embedding.arg("weight").shape();
   if (table.rank() == 2) out.width = static_cast<double>(table[1]);
-  // Of a model without experts they do not depend on the number of sequences.
+  // For a model without experts they do not depend on the number of sequences.
   const auto known = std::make_shared<std::map<int64_t, double>>(
       std::map{std::pair{int64_t{1}, real(*read_by_one)}});
   out.weights_read = [graph, routers, known, real](int64_t sequences) {
@@ -167,7 +167,7 @@ void draw_rates(const serving::Speeds& speeds, const serving::Steps& steps, cons
 struct Draft {
   int64_t tokens = 0;               // γ; 0: none
   double acceptance = 0;            // α
-  std::optional<double> cost = {};  // of a step of the draft, by that of the model
+  std::optional<double> cost = {};  // time of a step of the draft model over that of the model
 
   double accepted() const {
     const auto runs = static_cast<double>(tokens + 1);
@@ -207,7 +207,7 @@ class Timed {
  private:
   const serving::Speeds& speeds_;
   const serving::Load& load_;
-  double written_, read_;  // of the caches
+  double written_, read_;  // bits of the caches
 };
 
 /// Sequences · tokens / seconds; the longest time gives the lowest rate.
@@ -249,7 +249,7 @@ void say_expected(const serving::Speeds& speeds, const serving::Steps& steps, co
   draw_rates(speeds, steps, s, call);
 }
 
-/// The same with parameters of 8 and 4 bits, where that is a tenth less at least.
+/// The same with parameters of 8 and 4 bits, if that saves at least a tenth.
 void say_quantized(const Graph& graph, const serving::Speeds& speeds, const serving::Rates& rates,
                    const serving::Steps& steps, const Serving& s, const CacheBytes& bytes,
                    Call& call) {

@@ -6,7 +6,7 @@ namespace serving {
 
 namespace {
 
-/// Of ten measured times of a whole engine eight are between these factors of the expected one:
+/// Eight of ten measured times of a whole engine are between these factors of the expected time:
 /// every second run of TensorRT-LLM (tests/predictions/serving.toml) and step of vLLM on the H100
 /// (mlenergy.toml). The test docs.predictions compares.
 constexpr double kEngineLow = 0.82, kEngineHigh = 1.3;
@@ -44,7 +44,7 @@ std::optional<machine::Expected> Steps::expected(const Speeds& s, const StepWork
   if (!one) return std::nullopt;
   const double products = one->seconds * s.products + w.sequences * sequence_seconds_;
   if (devices_ == 1) return with_engine(products);
-  constexpr double kSums = 2;  // of a layer: behind attention and behind feed-forward
+  constexpr double kSums = 2;  // sums per layer: after attention and after feed-forward
   const double bytes = w.tokens * s.width * static_cast<double>(type_.bytes());
   const auto sum = machine::Curves::all_reduce(bytes, devices_, call_);
   if (!sum) return std::nullopt;

@@ -1,5 +1,5 @@
-// How fast a decoder is served on the hardware profile of the run: at best, which is the roofline
-// of a whole step, and as expected, by curves that were fitted on published measurements.
+// The speed of serving a decoder on the hardware profile of the run: at best, by the roofline
+// of a whole step, and as expected, by curves fitted on published measurements.
 #pragma once
 #include <functional>
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace serving {
 
-/// What a step computes and moves.
+/// The arithmetic and traffic of a step.
 struct StepWork {
   double macs = 0, bytes = 0;
   double tokens = 0, sequences = 0;
@@ -19,14 +19,14 @@ struct StepWork {
 
 /// A decoder by the numbers that its steps depend on.
 struct Speeds {
-  double token_macs = 0;                                  // of one token but for attention
+  double token_macs = 0;                                  // of one token without attention
   double attention_macs = 0;                              // of one token and one token of context
   double weight_bytes = 0;                                // of all parameters
   double products = 0;                                    // operators with MACs in a step
   double layers = 0, width = 0;                           // layers with a cache; embedding
   std::function<double(int64_t sequences)> weights_read;  // by one step of decoding
 
-  /// All tokens of the prompts meet all of their own prompt: attention in full.
+  /// Every token attends to its whole prompt: attention counts in full.
   StepWork prefill(const Load& load, double cache_bytes) const;
   /// `each` tokens of every sequence, which read its whole cache once.
   StepWork decode(const Load& load, double cache_bytes, int64_t each = 1) const;
@@ -36,7 +36,7 @@ struct Speeds {
 struct Rates {
   double macs = 0, bytes = 0;  // per second
 
-  /// At best, on devices that share the work evenly.
+  /// The best case, on devices that share the work evenly.
   double seconds(const StepWork& w, double devices) const;
 };
 
@@ -53,8 +53,8 @@ class Steps {
         devices_(devices),
         sequence_seconds_(sequence_seconds) {}
 
-  /// All products alike, and the engine's own work for each sequence. Nothing where the profile has
-  /// no curve for the element type, or no `link.bandwidth` for several devices.
+  /// Treats all products alike and adds the engine's own work for each sequence. Nothing: the
+  /// profile has no curve for the element type, or no `link.bandwidth` for several devices.
   std::optional<machine::Expected> expected(const Speeds& s, const StepWork& w) const;
 
  private:

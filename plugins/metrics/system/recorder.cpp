@@ -33,7 +33,7 @@ std::optional<uint64_t> interval_of(std::string_view text) {
 namespace {
 
 constexpr size_t kMaxPoints = 2000;
-constexpr size_t kMaxCores = 256;  // with a curve of their own
+constexpr size_t kMaxCores = 256;  // processors with their own curve
 
 std::optional<double> gained(std::optional<double> before, std::optional<double> after) {
   return before && after && *after >= *before ? std::optional(*after - *before) : std::nullopt;

@@ -35,7 +35,7 @@ class Curve {
   const std::string& title() const { return title_; }
   const std::string& unit() const { return unit_; }
   const std::vector<Point>& points() const { return points_; }
-  // Of all values that were added.
+  // Statistics of all added values.
   double mean() const { return count_ ? sum_ / static_cast<double>(count_) : 0; }
   double peak() const { return peak_; }
   bool empty() const { return count_ == 0; }
@@ -52,12 +52,12 @@ class Recorder {
   /// `gpu`: the device of NVML to watch, if any.
   Recorder(sensors::Places places, std::optional<size_t> gpu);
 
-  /// At `seconds` of any clock that does not go back.
+  /// Records at `seconds` of any monotonic clock.
   void read(double seconds);
 
   /// The curves with a point, in a fixed order: cpu_utilisation, cpu0_utilisation, …
   std::vector<const Curve*> curves() const;
-  /// Null if nothing could be read.
+  /// Null: nothing could be read.
   const Curve* curve(const std::string& id) const;
 
   /// The increase from the first reading to the last; empty if it cannot be read.

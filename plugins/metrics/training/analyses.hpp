@@ -7,7 +7,8 @@ namespace training {
 // Figures of a step's memory: kept bytes, the peak and its place, the curve, and the modules to
 // checkpoint.
 
-/// Gradients and states go by the tensors alone: a file of weights without a graph has them, too.
+/// Gradients and states depend only on the tensors: a file of weights without a graph has them,
+/// too.
 void find_states(const tmeter::Graph& graph, tmeter::Call& call);
 
 /// `saved_bytes` and `step_peak_bytes`.
@@ -27,10 +28,10 @@ inline constexpr std::string_view kTorchtitan =
 /// `training.sequence` tokens; nothing for others.
 void find_flops_per_token(const tmeter::Graph& graph, tmeter::Call& call);
 
-// Model and hardware FLOPs utilization: which share of the device's peak a step of a known duration
-// reaches, without and with the work that checkpointing repeats.
+// Model and hardware FLOPs utilization: the share of the device's peak that a step of a known
+// duration reaches, without and with the work that checkpointing repeats.
 
-/// By `training.step-time` and the hardware profile; nothing without the former.
+/// Uses `training.step-time` and the hardware profile; nothing without the former.
 void find_utilization(const tmeter::Graph& graph, tmeter::Call& call);
 
 }  // namespace training

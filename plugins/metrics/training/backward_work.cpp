@@ -96,8 +96,8 @@ Work product_work(const Node& node, const Product& product, Count macs,
   return work;
 }
 
-/// An einsum of one or two operands is one product. Of more, a chain of products: all of them have
-/// two gradients where all operands need one.
+/// An einsum of one or two operands is one product. With more it is a chain of products: all of
+/// them have two gradients if all operands need one.
 std::optional<Work> einsum_work(const Node& node, Count macs, const Gradients& gradients) {
   const auto operands = node.arg("tensors");
   if (operands.size() <= 2) return std::nullopt;
@@ -141,7 +141,7 @@ Matrices matrices_of(const Node& node, const Value& params, const Gradients& gra
   Matrices out;
   const int64_t directions = node.arg("bidirectional").as_bool() ? 2 : 1;
   const int64_t groups = std::max<int64_t>(1, node.arg("num_layers").as_int(1) * directions);
-  int64_t number = 0;  // of a matrix in its group
+  int64_t number = 0;  // position of a matrix in its group
   const auto per_group = static_cast<int64_t>(params.size()) / groups;
   for (size_t i = 0; i < params.size() && per_group > 0; ++i) {
     const auto group = static_cast<int64_t>(i) / per_group;
@@ -157,8 +157,8 @@ Matrices matrices_of(const Node& node, const Value& params, const Gradients& gra
   return out;
 }
 
-/// Every matrix has the gradient of its weights and of what it is multiplied with, but for an input
-/// and a first state that need none.
+/// Every matrix has the gradients of its weights and of its other factor, except for an input
+/// and a first state that need no gradient.
 Work recurrent_work(const Node& node, std::string_view base, Count macs,
                     const Gradients& gradients) {
   const bool counted =

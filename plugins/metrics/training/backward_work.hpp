@@ -16,14 +16,14 @@ namespace training {
 /// its FLOPs).
 struct Work {
   tmeter::Cell backward, torch_forward, torch_backward;
-  tmeter::Count adapter = 0;  // of the forward, beside the operator's own
+  tmeter::Count adapter = 0;  // recomputed in the backward, besides the operator's own
 };
 
 /// `macs` is the node's value of that metric.
 Work backward_work(const tmeter::Node& node, const tmeter::Cell& macs, const Gradients& gradients,
                    const Settings& settings);
 
-/// An attention as one operator, by base name.
+/// Whether the base name is that of a fused attention.
 bool is_attention(std::string_view base);
 
 /// Whether the CPU's or CUDA's fused kernel takes this attention; otherwise it runs as two products

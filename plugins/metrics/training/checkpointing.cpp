@@ -17,7 +17,7 @@ bool fits(std::string_view pattern, const tmeter::Module& module) {
          matches(pattern, module.qualified_type());
 }
 
-/// Early stop: nothing runs again behind the last tensor that is kept.
+/// Early stop: nothing after the last kept tensor runs again.
 uint32_t last_needed(const Tape& tape, uint32_t begin, uint32_t end) {
   for (uint32_t node = end; node-- > begin;)
     for (const auto storage : tape.kept_by(node)) {

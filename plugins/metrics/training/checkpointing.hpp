@@ -11,7 +11,7 @@ namespace training {
 
 struct Region {
   uint32_t begin = 0, end = 0;   // nodes, end left out
-  uint32_t recomputed_end = 0;   // nothing behind it is needed again
+  uint32_t recomputed_end = 0;   // nothing after it is needed again
   std::vector<uint32_t> inputs;  // storages
 };
 
@@ -24,7 +24,7 @@ class Regions {
 
   bool empty() const { return list_.empty(); }
   const std::vector<Region>& list() const { return list_; }
-  /// Null where the node is in none.
+  /// Null: the node is in none.
   const Region* of(uint32_t node) const {
     return node < of_node_.size() && of_node_[node] != kNone ? &list_[of_node_[node]] : nullptr;
   }

@@ -137,7 +137,7 @@ Flops flops_of(const Node& node, const Cell& macs, const Work& work, Convention 
 
 namespace {
 
-/// The type of the products: what `training.precision` says, else that of the largest parameter.
+/// The type of the products: `training.precision`, else that of the largest parameter.
 std::string_view type_of_products(const tmeter::Graph& graph, std::string_view precision) {
   if (precision == "fp32") return "float32";
   if (precision != "recorded") return "bfloat16";

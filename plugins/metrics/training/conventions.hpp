@@ -17,7 +17,8 @@ std::string_view text_of(Convention convention);
 
 struct Flops {
   tmeter::Cell backward, step;  // forward and backward together
-  tmeter::Cell forward;  // of an operator that runs again; the rules for language models have none
+  tmeter::Cell forward;  // FLOPs of an operator that runs again; not defined by the rules for
+                         // language models
 };
 
 /// The inputs of the rules for language models, node by node.
@@ -35,7 +36,7 @@ class LanguageModel {
   std::vector<tmeter::Count> parameters_;
 };
 
-/// Unknown where one of them is.
+/// Unknown if one of them is unknown.
 tmeter::Cell sum_of(const tmeter::Cell& a, const tmeter::Cell& b);
 
 Flops flops_of(const tmeter::Node& node, const tmeter::Cell& macs, const Work& work,

@@ -23,7 +23,7 @@ struct Derivative {
 /// has that of its base.
 const Derivative* find_derivative(std::string_view op, std::string_view overload);
 
-/// Calls `f(word)` for each of the words, which single spaces separate.
+/// Calls `f(word)` for each word; words are separated by single spaces.
 template <class F>
 void for_each_word(std::string_view words, const F& f, char separator = ' ') {
   while (!words.empty()) {
@@ -59,7 +59,7 @@ enum class Extra {
 };
 
 struct Composite {
-  Derivative rule;  // `op` has no overload: the row holds for all
+  Derivative rule;  // `op` has no overload: the row is valid for all
   Extra extra = Extra::kNone;
 };
 

@@ -18,7 +18,7 @@ bool is_real(tmeter::DType dtype) {
   return dtype.kind() == DTypeClass::kFloat || dtype.kind() == DTypeClass::kComplex;
 }
 
-/// Results are new values, or old ones detached from the graph of gradients.
+/// Whether results are new values, or detached from the graph of gradients.
 bool stops_gradient(std::string_view op) {
   constexpr std::string_view kStops[] = {"detach",    "detach_copy", "alias_copy_detached",
                                          "bernoulli", "sign",        "floor",
@@ -62,7 +62,7 @@ Gradients::Gradients(const tmeter::Graph& graph, const tmeter::Call& call)
   find_reached(graph);
 }
 
-/// Backwards from the outputs. Views and writes into them go by their base.
+/// Goes backwards from the outputs. Views and writes into them count for their base.
 void Gradients::find_reached(const tmeter::Graph& graph) {
   std::unordered_set<const tmeter_value*> wanted;
   const auto want = [&](const auto& self, const Value& value) -> void {

@@ -72,7 +72,7 @@ class Gradients {
   std::unordered_map<size_t, tmeter_backward> rules_;  // by node
   std::vector<bool> trainable_, passes_, reached_;
   std::unordered_set<const tmeter_value*> made_;
-  std::unordered_map<const tmeter_value*, const tmeter_value*> roots_;  // of views
+  std::unordered_map<const tmeter_value*, const tmeter_value*> roots_;  // bases of views
   std::unordered_set<const tmeter_value*>
       written_;  // roots of views that an operator has written into
 };

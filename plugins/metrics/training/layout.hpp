@@ -20,15 +20,15 @@ inline DimSpan dims_of(const tmeter::Shape& shape) {
   return {shape.begin(), static_cast<size_t>(shape.rank())};
 }
 
-/// Strides of elements that lie one after the other, the last dim first.
+/// Strides of contiguous elements, the last dim innermost.
 Dims contiguous_strides(DimSpan shape);
-/// As `contiguous_strides`, channels (dim 1) first: NHWC, NDHWC.
+/// Like `contiguous_strides`, with channels (dim 1) innermost: NHWC, NDHWC.
 Dims channels_last_strides(DimSpan shape);
 
 /// Dims of size 1 are ignored.
 bool is_contiguous(DimSpan shape, DimSpan strides);
 bool is_channels_last(DimSpan shape, DimSpan strides);
-/// No element twice, no gap: a permutation of contiguous.
+/// Whether the strides are a permutation of contiguous ones, without overlaps and gaps.
 bool is_dense(DimSpan shape, DimSpan strides);
 
 /// The strides of a view with the shape `to`; empty: a reshape has to copy
@@ -39,7 +39,7 @@ std::optional<Dims> view_strides(DimSpan from, DimSpan strides, DimSpan to);
 /// elementwise operator's result.
 Dims strides_like(DimSpan shape, DimSpan like);
 
-// Operators whose result lies in the storage of an argument.
+// Operators whose result shares the storage of an argument.
 
 /// Whether a dropout is active: in training with a rate above 0.
 bool drops_out(const tmeter::Node& node, const Settings& settings);

@@ -33,9 +33,9 @@ struct Optimizer {
   std::string_view name;
   int64_t states;  // tensors as large as the parameter
   bool counts_steps;
-  int64_t temporaries;  // of the parameter's size, at most at one time
-  int64_t left_over;    // of them, until the next parameter's are made
-  int64_t flops;        // of an element
+  int64_t temporaries;  // temporaries of the parameter's size, at most at a time
+  int64_t left_over;    // of these, kept until those of the next parameter exist
+  int64_t flops;        // operations per element
 };
 
 // The single-tensor functions of torch.optim. An operation on an element is one FLOP:

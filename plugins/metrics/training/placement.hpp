@@ -1,4 +1,4 @@
-// Where the tensors of a run lie: which storage each value has, and with which strides.
+// The placement of a run's tensors: the storage and the strides of each value.
 //
 // Views share the storage of their base; in-place operators go on with that of their argument; a
 // reshape that no view can give makes a copy. Strides of results follow torch's CPU kernels:
@@ -21,7 +21,7 @@ inline constexpr uint32_t kNone = ~uint32_t{0};
 struct Storage {
   tmeter::Count bytes = 0;
   uint32_t maker = kNone;   // node; kNone: an input, a constant, or a parameter
-  bool persistent = false;  // of a parameter or buffer: it is there anyway
+  bool persistent = false;  // belongs to a parameter or buffer, which exists anyway
 };
 
 struct Place {
@@ -34,7 +34,7 @@ class Placement {
   explicit Placement(const tmeter::Graph& graph, const Gradients& gradients,
                      const Settings& settings);
 
-  /// Of an argument or result of the nodes seen so far.
+  /// The placement of an argument or result of an earlier node.
   const Place& of(const tmeter::Value& value);
   /// Places the results of the next node.
   void step(const tmeter::Node& node);

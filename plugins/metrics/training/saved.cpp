@@ -18,7 +18,7 @@ using tmeter::Value;
 
 constexpr Count kIndexBytes = 8;
 
-/// Of statistics: half and bfloat16 are summed up in float32.
+/// The type of statistics: half and bfloat16 are summed in float32.
 Count statistic_bytes(tmeter::DType dtype, const Settings& settings) {
   return std::max(Count(4), element_bytes(dtype, settings));
 }
@@ -96,7 +96,7 @@ class Keeper {
   }
   Count size_of(const Value& value) const { return bytes_of(value, settings_); }
 
-  /// As a reshape gives it: the same storage where that can be viewed so, else a copy.
+  /// The result of a reshape: a view if possible, else a copy.
   void keep_reshaped(const Value& value, DimSpan shape, DimSpan strides, DimSpan to) {
     if (view_strides(shape, strides, to)) return keep(value);
     keep_new(
@@ -104,7 +104,7 @@ class Keeper {
         element_bytes(value.dtype(), settings_));
   }
 
-  /// Of an in-house operator.
+  /// The tensors kept by an in-house operator's rule.
   void keep_by(const tmeter_backward& rule, const Node& node) {
     for (size_t i = 0; i < 64; ++i) {
       if ((rule.keeps_arguments >> i & 1) != 0) keep(node.arg(i));
@@ -140,11 +140,11 @@ class Keeper {
       if (overwritten && value.is_tensor())
         keep_new(size_of(value));  // a copy of the old values
       else
-        keep(value);  // not numbers beside tensors: saved_tensors_hooks leaves them out
+        keep(value);  // Python numbers do not count, because saved_tensors_hooks leaves them out
     });
   }
 
-  /// A pooling to one place in each channel runs as a mean, which keeps nothing.
+  /// A pooling to one element per channel runs as a mean, which keeps nothing.
   static bool makes_mean(const Node& node, std::string_view base) {
     const auto shape = node.result(0).shape();
     const int64_t spatial = base == "adaptive_avg_pool1d"   ? 1
@@ -356,7 +356,7 @@ class Keeper {
     keep_math(node, query, key, value, rows);
   }
 
-  /// A mask of truth values becomes one of 0 and -inf.
+  /// A boolean mask becomes a mask of 0 and -inf.
   void keep_mask(const Value& mask, const Value& query) {
     if (mask.dtype().id() == TMETER_DTYPE_BOOL)
       keep_new(mask.numel() * element_bytes(query.dtype(), settings_));
@@ -374,7 +374,7 @@ class Keeper {
     if (q) keep_new(size_of(key));
     if (q || k) keep_new(scores);  // the softmax
     const bool drops = node.arg("dropout_p").as_float() > 0;
-    if (drops && (q || k)) keep_new(scores);  // its noise
+    if (drops && (q || k)) keep_new(scores);  // the noise of the dropout
     if (v && drops) keep_new(scores);
     if (v && !drops && !q && !k) keep_new(scores);
     // The value is multiplied as a batch of matrices, of which it may have to be a copy.

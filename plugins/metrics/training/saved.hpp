@@ -16,7 +16,7 @@ struct Tape {
   std::unordered_map<const tmeter_value*, Place> places;
   std::vector<bool> known;       // by node: whether its rule is known
   std::vector<uint32_t> kept;    // by node, one after the other; parameters and buffers left out
-  std::vector<size_t> kept_end;  // by node: where its part of `kept` ends
+  std::vector<size_t> kept_end;  // by node: end of its part of `kept`
 
   size_t nodes() const { return kept_end.size(); }
   void end_node(bool is_known) {

@@ -1,4 +1,4 @@
-// What the options `training.*` say, and sizes of values under them.
+// The options `training.*`, and sizes of values under them.
 #pragma once
 #include <cstdint>
 #include <tmeter/cpp/plugin.hpp>
@@ -14,7 +14,7 @@ struct Settings {
   bool train = true;  // batch statistics and dropout, independent of the recorded mode
   Device device = Device::kCpu;
   Attention attention = Attention::kFused;
-  int64_t float_bytes = 0;  // of an element of weights and activations; 0: as recorded
+  int64_t float_bytes = 0;  // bytes of an element of weights and activations; 0: as recorded
 };
 
 /// Bytes of an element under `training.precision`.
@@ -27,7 +27,7 @@ inline tmeter::Count bytes_of(const tmeter::Value& value, const Settings& settin
   return value.numel() * element_bytes(value.dtype(), settings);
 }
 
-/// The options `training.*` that say how a step runs.
+/// The options `training.*` about the execution of a step.
 inline Settings settings_of(const tmeter::Call& call) {
   Settings s;
   s.train = call.option_text("mode") == "train";

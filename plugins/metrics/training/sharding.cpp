@@ -24,7 +24,7 @@ Count part(Count bytes, int64_t devices) { return (bytes + (devices - 1)) / devi
 /// so that nothing overflows.
 Count ring(Count bytes, int64_t devices) { return bytes / devices * (devices - 1); }
 
-/// Of the modules that hold parameters themselves.
+/// The largest of the modules with their own parameters.
 Count largest_module(const tmeter::Graph& graph, const Replica& r) {
   Count largest = 0;
   for (const auto& m : graph.modules()) {
@@ -66,7 +66,7 @@ Shard tensor_parallel(const tmeter::Graph& graph, const Replica& r, int64_t n,
     const auto kind = tmeter::op_class(node.op());
     if (is_attention(tmeter::base_name(node.op()))) {
       attention = true;
-      reduced += bytes_of(node.result(0), settings) * 2;  // of the attention, and of the MLP
+      reduced += bytes_of(node.result(0), settings) * 2;  // one for the attention, one for the MLP
     }
     if (kind != OpClass::kMatmul && kind != OpClass::kEmbedding) continue;
     for (size_t i = 0; i < node.arg_count(); ++i)

@@ -1,4 +1,4 @@
-// What each of n devices holds and sends in a step, by formula: data parallel in four degrees,
+// The memory and traffic of each of n devices in a step, by formula: data parallel in four degrees,
 // tensor parallel, pipeline. A table, no simulation.
 #pragma once
 #include <optional>
@@ -18,13 +18,13 @@ struct Replica {
   std::vector<tmeter::Count> weights, gradients, states;  // by tensor
   std::vector<tmeter::Count> saved;                       // by node
   std::vector<tmeter::Count> macs;                        // by node
-  tmeter::Count buffers = 0, trained_weights = 0;         // of the weights
+  tmeter::Count buffers = 0, trained_weights = 0;         // element type of the weights
   const Tape* tape = nullptr;
 };
 
 struct Shard {
   std::string_view name;
-  tmeter::Count holds = 0;  // the device that holds most: weights, gradients, states, saved
+  tmeter::Count holds = 0;             // the fullest device: weights, gradients, states, saved
   std::optional<tmeter::Count> sends;  // a step; empty: the rule does not apply to this graph
   std::string formula;
 };

@@ -43,7 +43,7 @@ class Simulation {
 
  private:
   struct Life {
-    bool in_use = false;  // by results that are still to be read
+    bool in_use = false;  // number of results that are still to be read
     uint32_t kept = 0;    // the number of operators that keep it
     bool alive() const { return in_use || kept > 0; }
   };
@@ -209,7 +209,7 @@ class Simulation {
     held_.gradients += gradient.bytes;
   }
 
-  /// Gradients of the results, taken out; more than one for a list.
+  /// Removes and returns the gradients of the results; a list has several.
   void take(const Value& value, std::vector<uint32_t>& out) {
     for (size_t i = 0; i < value.size(); ++i) take(value[i], out);
     const auto found = of_value_.find(value.handle());
@@ -246,7 +246,7 @@ class Simulation {
       });
     auto on_the_way = rounded(backward_temporaries(node, gradients_, settings_));
     if (gradients_.adapters().of(node)) {
-      on_the_way += rounded(bytes_of(node.result(0), settings_));  // of the scaled product
+      on_the_way += rounded(bytes_of(node.result(0), settings_));  // bytes of the scaled product
       add_adapter_gradients(node);
     }
     held_.temporaries += on_the_way;

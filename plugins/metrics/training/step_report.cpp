@@ -263,7 +263,7 @@ void report_weights_alone(const Held& held, Call& call) {
   call.add(f);
 }
 
-/// What a step is worked out from.
+/// The inputs of the computation of a step.
 struct Step {
   Step(const Graph& of, Call& call)
       : graph(of),

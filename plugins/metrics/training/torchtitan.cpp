@@ -15,7 +15,7 @@ using tmeter::Tensor;
 
 constexpr std::string_view kMetric = "training_flops_per_token";
 
-/// Why there is no figure.
+/// The reason for a missing figure.
 struct Unknown {
   std::string why;
 };
@@ -81,7 +81,7 @@ Count full_attention(const Config& config, int64_t sequence, size_t predictors) 
   return attention_of(config).flops(sequence) * config.number({"num_hidden_layers"});
 }
 
-/// How many tokens of a layer become one; 1: none, a window alone.
+/// The number of tokens of a layer that become one; 1: no compression, only a window.
 int64_t compression_of(const Config& config, uint32_t layer) {
   if (const auto ratios = config.list("compress_ratios"); ratios && layer < ratios->size())
     return std::max<int64_t>(ratios->as_int(0, layer), 1);
@@ -144,13 +144,13 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Parameters by what a token does with them.
+/// Parameters by their use for a token.
 struct Parameters {
   Count whole = 0, experts = 0, tables = 0, head = 0, carried = 0;
   std::set<std::string> predictors;  // paths of layers that predict further tokens
 };
 
-/// The number of the layer that a path lies in; -1: it lies in none.
+/// The number of the layer of a path; -1: it is in none.
 int64_t layer_of(std::string_view path) {
   constexpr std::string_view kLayers = "layers.";
   const auto at = path.find(kLayers);

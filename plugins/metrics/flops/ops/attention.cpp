@@ -168,7 +168,7 @@ Causal causal_of(const Node& n) {
 
 // Row i keeps clamp(i + first, 0, keys) scores: sums of arithmetic series.
 Count triangle(int64_t queries, int64_t keys, int64_t first) {
-  const int64_t empty = std::clamp<int64_t>(-first + 1, 0, queries);  // rows that keep nothing
+  const int64_t empty = std::clamp<int64_t>(-first + 1, 0, queries);  // rows without kept scores
   const int64_t full_from = std::clamp<int64_t>(keys - first, empty, queries);
   const Count rising = full_from - empty;
   const Count ends = Count(empty + first) + (full_from - 1 + first);

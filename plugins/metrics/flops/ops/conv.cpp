@@ -8,7 +8,7 @@ namespace {
 Shape weight(const Node& n) { return tensor_arg(n, {"weight", "W"}).shape(); }
 
 // out_numel * (C_in/groups) * prod(kernel): the weight is [C_out, C_in/groups, kernel…]. Holds
-// without a batch dim, too. As torch.utils.flop_counter.conv_flop_count / 2.
+// also without a batch dim. Equals torch.utils.flop_counter.conv_flop_count / 2.
 Count forward(const Node& n) {
   const auto w = weight(n);
   return output(n).numel() * w.product(1, w.rank());

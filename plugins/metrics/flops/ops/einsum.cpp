@@ -1,6 +1,6 @@
 // aten::einsum: pairs are contracted from left to right, or along `path` when the file has one
 // (opt_einsum), as aten/src/ATen/native/Linear.cpp does it. A pair that shares a label to be summed
-// becomes a batched matrix product; one that does not is an elementwise product without MACs.
+// becomes a batched matrix product; all others are elementwise products without MACs.
 #include "einsum.hpp"
 
 #include <algorithm>
@@ -114,7 +114,8 @@ EinsumOperand contract(EinsumOperand a, EinsumOperand b, Labels output,
     if (a.size[i] != 1 && b.size[i] != 1) {
       if (--count[i] == 1) summed |= bit(i), count[i] = 0;
     } else if (count[i] == 1 && a.size[i] != 1) {
-      a.size[i] = 1, count[i] = 0, sum_a = true;  // only here: summed before the product
+      a.size[i] = 1, count[i] = 0,
+      sum_a = true;  // in this operand alone: summed before the product
     } else if (count[i] == 1 && b.size[i] != 1) {
       b.size[i] = 1, count[i] = 0, sum_b = true;
     }
@@ -154,7 +155,7 @@ Cost einsum_cost(const Node& n) {
     }
     auto b = take(e.operands, j), a = take(e.operands, i);
     auto made = contract(std::move(a), std::move(b), e.output, count, cost);
-    // Along a path the result goes to the end, otherwise to the front.
+    // With a path the result is appended, otherwise it is put in front.
     e.operands.insert(path.is_list() ? e.operands.end() : e.operands.begin(), std::move(made));
   }
   return cost;

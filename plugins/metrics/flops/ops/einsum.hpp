@@ -1,4 +1,4 @@
-// An einsum equation with its operands: which label has which size where.
+// An einsum equation with its operands: the size of each label in each operand.
 #pragma once
 #include <vector>
 

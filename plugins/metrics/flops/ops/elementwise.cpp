@@ -8,7 +8,7 @@ namespace flops {
 namespace {
 
 struct PerElement {
-  std::string_view name;  // as tmeter::base_name gives it
+  std::string_view name;  // the result of tmeter::base_name
   int64_t per_output;
   int64_t per_input;
 };

@@ -1,10 +1,10 @@
-// Embeddings look up; a bag also adds up.
+// Embeddings look rows up; a bag also sums them.
 #include "shapes.hpp"
 
 namespace flops {
 namespace {
 
-// One addition per looked-up element (a comparison for max), one multiplication where samples are
+// One addition per looked-up element (a comparison for max), one multiplication if samples are
 // weighted, one division per output element for the mean (mode 1).
 Count bag(const Node& n) {
   const auto out = output(n);

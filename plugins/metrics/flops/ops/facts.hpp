@@ -15,10 +15,10 @@ struct CausalShare {
   Count kept, all;
 };
 
-/// Of an attention called with `is_causal`; nothing when it is not, or not visibly, causal.
+/// The causal layout of an attention with `is_causal`; nothing: it is not known to be causal.
 std::optional<CausalShare> causal_share(const Node& n);
 
-/// nn.MultiheadAttention as one operator: numbers it adds for biases, scores, elements of the
+/// nn.MultiheadAttention as one operator: additions for biases, scores, elements of the
 /// query.
 struct FusedAttention {
   Count biases, scores, query;
@@ -35,7 +35,7 @@ struct Recurrence {
   bool biases;
 };
 
-/// Of lstm, gru, rnn_* and their cells; nothing for any other operator.
+/// Facts of lstm, gru, rnn_* and their cells; nothing for all other operators.
 std::optional<Recurrence> recurrence_of(const Node& n);
 
 }  // namespace flops

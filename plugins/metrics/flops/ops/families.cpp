@@ -1,10 +1,10 @@
-// Default rules for whole classes of operators that have no rule of their own.
+// Default rules for whole classes of operators without a specific rule.
 //
 // Zero by rule: views, copies, look-ups, sizes, creation, random numbers, sorting. Sorting
 // compares, but the number of comparisons depends on algorithm and data, not on the model alone.
 // Nodes of a class without a rule stay unknown.
 //
-// Operators of a plugin are of the class that it gives them.
+// The plugin of an operator decides its class.
 #include <tmeter/cpp/node_class.hpp>
 
 #include "elementwise.hpp"
@@ -51,7 +51,7 @@ Cell by_class(const Node& n, OpClass kind) {
   }
 }
 
-/// Of an operator that is neither PyTorch's nor its libraries'.
+/// The class of an operator outside of PyTorch and its libraries.
 Cell other_of_plugins(const Node& n, OpClass kind, tmeter::Call& call) {
   if (kind == OpClass::kElementwise || kind == OpClass::kActivation) return elements(n.result(0));
   if (!call.read(kMacs, n).known()) return Cell::unsupported();

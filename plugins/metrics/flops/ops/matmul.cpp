@@ -1,5 +1,6 @@
 // Matrix products. One function covers most: every output element is a dot product over the last
-// dim of the left operand, with or without broadcasting. As torch.utils.flop_counter.mm_flop / 2.
+// dim of the left operand, with or without broadcasting. Equals torch.utils.flop_counter.mm_flop
+// / 2.
 #include <algorithm>
 #include <bit>
 #include <vector>

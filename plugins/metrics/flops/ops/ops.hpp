@@ -4,7 +4,7 @@
 // (all other arithmetic, counted by the convention "full"). To add an operator: write one function
 // returning a Count, name the operator in the register function of its file, add a row to
 // tests/unit/flops and docs/conventions.md. `families` answers for everything not named anywhere,
-// by operator class, and says "unknown" where no rule holds.
+// by operator class, and gives "unknown" without a rule.
 #pragma once
 #include <tmeter/cpp/plugin.hpp>
 
@@ -29,13 +29,14 @@ void register_recurrent(tmeter::Registrar& r);
 
 using Names = std::initializer_list<std::string_view>;
 
-/// The same two rules for several names of one thing.
+/// The same two rules for several names of an operator.
 template <class Macs, class Other>
 void rules(tmeter::Registrar& r, Names ops, Macs macs, Other other) {
   for (const auto op : ops) r.op(op).handle(kMacs, macs).handle(kOther, other);
 }
 
-/// Operators without a multiply-accumulate (the families say so): only the other arithmetic.
+/// Operators without multiply-accumulates by the rules of their families: only the other
+/// arithmetic.
 template <class Other>
 void other_rules(tmeter::Registrar& r, Names ops, Other other) {
   for (const auto op : ops) r.op(op).handle(kOther, other);

@@ -5,7 +5,7 @@
 namespace flops {
 namespace {
 
-/// `list` or, where one number stands for all dims, that number to the power of `dims`.
+/// The product of `list` or, if one number covers all dims, that number to the power of `dims`.
 Count window(const Value& list, int64_t dims) {
   if (list.is_none()) throw Unsupported("a pooling without a kernel size");
   Count n = 1;

@@ -11,11 +11,11 @@ namespace flops {
 namespace {
 
 /// One kind of recurrent cell. The gate equations are those of the torch.nn documentation; x and h
-/// stand for the two matrix products, which count as MACs.
+/// are the two matrix products, which count as MACs.
 struct GateCosts {
   int64_t gates;       // hidden-size blocks in a weight
   int64_t arithmetic;  // per hidden unit and step, without biases
-  int64_t biases;      // additions per hidden unit and step when there are biases
+  int64_t biases;      // additions per hidden unit and step with biases
 };
 
 // LSTM: four sums x + h, three sigmoids, tanh(g), f*c + i*g, o * tanh(c).
@@ -151,7 +151,7 @@ Count cell_other(const Node& n) {
          (cell.arithmetic + (biases ? cell.biases : 0));
 }
 
-// The two products are done already; only the gates are left.
+// The two products are separate operators; only the gates are counted.
 template <const GateCosts& cell>
 Count fused_gates(const Node& n) {
   const auto state = tensor_arg(n, {"cx", "hx"}).numel();

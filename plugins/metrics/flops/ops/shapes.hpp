@@ -1,6 +1,6 @@
 // Reading a node's arguments the way cost rules need them.
 //
-// A rule that does not find what it needs (a packed weight, a result other than a tensor) throws
+// A rule that lacks an operand (a packed weight, a result other than a tensor) throws
 // `Unsupported`: the node is then listed as unknown instead of being counted wrongly.
 #pragma once
 #include "ops.hpp"
@@ -49,7 +49,7 @@ inline Count elements(const Value& v) {
   return sum;
 }
 
-/// A dim of a tensor that is at least 1-d, else 1: what a scalar counts as.
+/// A dim of a tensor with at least one dim, else 1, the size of a scalar.
 inline Count last_dim(const Value& v) { return v.shape().empty() ? Count(1) : v.shape().back(); }
 
 /// One addition per output element when there is a bias.
