@@ -96,6 +96,7 @@ FURTHER = [
     ("mbart", "MBartForConditionalGeneration", {"d_model": 256, "encoder_layers": 2, "decoder_layers": 3, "vocab_size": 1000,
                                                 "tie_word_embeddings": False}),  # a third table, which nothing reads
     ("mamba", "MambaForCausalLM", {"num_hidden_layers": 2, "hidden_size": 256, "intermediate_size": 384, "vocab_size": 1000}),  # not `expand` times
+    ("nemotron_h", "NemotronHForCausalLM", {"vocab_size": 1000, "sliding_window": 4}),  # which transformers ignores
     ("dinov2", "Dinov2Model", {"num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 4, "image_size": 98, "use_swiglu_ffn": True}),  # as giant
     ("phimoe", "PhimoeForCausalLM", {"num_hidden_layers": 2, "hidden_size": 256, "num_attention_heads": 8, "num_key_value_heads": 2,
                                      "num_local_experts": 4, "num_experts_per_tok": 1, "vocab_size": 1000}),  # two experts all the same

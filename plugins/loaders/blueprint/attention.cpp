@@ -354,8 +354,10 @@ Reach reach_of_layer(Model& model, size_t layer) {
       is_for(model, "QuestionAnswering"))
     return {"none", 0};
   const auto window = s.integer_of_layer(kWindow, layer);
-  const auto kind = s.text_of_layer({"layer_types"}, layer);
-  if (kind == "full_attention" || kind == "attention" || kind == "global_attention") return {};
+  const auto kind = s.text_of_layer({"layer_types"}, layer),
+             block = s.text_of_layer({"layers_block_type"}, layer);  // of hybrids
+  for (const auto full : {"full_attention", "attention", "global_attention"})
+    if (kind == full || (kind.empty() && block == full)) return {};
   if (kind == "sliding_attention" || kind == "window_attention") {
     if (!window)
       throw NotUnderstood("layer_types has sliding_attention, and " + s.source() +
