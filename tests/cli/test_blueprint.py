@@ -73,7 +73,7 @@ class Blueprint(CliTest):
             ({"intermediate_size": 64}, ["intermediate_size is 64", "model.layers.0.mlp.gate_proj.weight"]),
             ({"intermediate_size": "wide"}, ["intermediate_size is not an integer"]),
             ({"num_hidden_layers": -2}, ["num_hidden_layers is -2"]),
-            ({"num_hidden_layers": 10**30}, ["config.json", "number"]),
+            ({"num_hidden_layers": 10**30}, ["num_hidden_layers is not an integer"]),
             ({"num_attention_heads": "four"}, ["num_attention_heads is not an integer"]),
             ({"num_attention_heads": 2.5}, ["num_attention_heads is not an integer"]),
             ({"num_key_value_heads": 2**62}, ["num_key_value_heads is 4611686018427387904"]),

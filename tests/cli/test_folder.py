@@ -165,6 +165,12 @@ class Folder(CliTest):
             (folder / "config.json").write_text(text, encoding="latin-1")
             self.assert_refused(4, ["config.json"], folder)
 
+    def test_a_configuration_as_python_writes_it(self):
+        """json.dumps writes inf as Infinity, which Mamba 2's time_step_limit is, and integers of any size."""
+        write_folder(self.folder, {"time_step_limit": [0.0, float("inf")], "x": float("nan"), "max_length": int(1e30)}, WEIGHTS)
+        self.assertIn("Infinity", (self.folder / "config.json").read_text())
+        self.params(self.folder)
+
     def test_what_transformers_registers_as_buffers_is_no_parameter(self):
         """By its modules: Apertus' activation, EnCodec's and Mimi's codes, Gemma 4, MiniMax, Mask2Former."""
         buffers = ("model.layers.0.mlp.act_fn.beta", "model.layers.0.mlp.act_fn.eps", "quantizer.layers.0.codebook.embed", "quantizer.layers.0.codebook.embed_avg",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <new>
 #include <tmeter/cpp/text_hash.hpp>
 #include <utility>
@@ -114,28 +115,95 @@ void check_keys(json::element value) {
   for (const json::element item : json::array(value)) check_keys(item);
 }
 
+constexpr std::array<std::string_view, 3> kNonFinite{"-Infinity", "Infinity", "NaN"};
+
+std::string_view non_finite_at(std::string_view text) {
+  for (const auto word : kNonFinite)
+    if (text.starts_with(word)) return word;
+  return {};
+}
+
+/// The position behind the string that begins at `at`.
+size_t skip_text(std::string_view text, size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at)
+    if (text[at] == '\\') ++at;
+  return at + 1;
+}
+
+bool is_integer_beyond_64_bits(std::string_view number) {
+  if (number.find_first_of(".eE") != number.npos) return false;
+  const auto is_beyond = [&](auto value) {
+    const auto* const end = number.data() + number.size();
+    return std::from_chars(number.data(), end, value).ec == std::errc::result_out_of_range;
+  };
+  return number.starts_with('-') ? is_beyond(int64_t{}) : is_beyond(uint64_t{});
+}
+
+/// Parses again with Python's additions replaced, if the text has any.
+template <class Parse>
+simdjson::error_code parse_as(Dialect dialect, std::string_view text, const Parse& parse) {
+  check_values(text);
+  auto error = parse(text);
+  std::string repaired;
+  if (error && error != simdjson::MEMALLOC && dialect == Dialect::kPython &&
+      replace_additions_of_python(text, repaired)) {
+    repaired.reserve(repaired.size() + simdjson::SIMDJSON_PADDING);
+    error = parse(repaired);
+  }
+  if (error == simdjson::MEMALLOC) throw std::bad_alloc();
+  return error;
+}
+
 }  // namespace
+
+bool replace_additions_of_python(std::string_view text, std::string& out) {
+  constexpr std::string_view kNumber = "0123456789.eE+-";
+  size_t copied = 0;
+  const auto replace = [&](size_t at, std::string_view word, const char* before,
+                           const char* behind) {
+    out.append(text, copied, at - copied).append(before).append(word).append(behind);
+    copied = at + word.size();
+  };
+  for (size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == '"') {
+      at = skip_text(text, at);
+    } else if (const auto word = c == '-' || c == 'I' || c == 'N' ? non_finite_at(text.substr(at))
+                                                                  : std::string_view();
+               !word.empty()) {
+      replace(at, word, "\"", "\"");
+      at += word.size();
+    } else if (c == '-' || (c >= '0' && c <= '9')) {
+      const auto end = std::min(text.find_first_not_of(kNumber, at), text.size());
+      const auto number = text.substr(at, end - at);
+      if (is_integer_beyond_64_bits(number)) replace(at, number, "", "e0");
+      at = end;
+    } else {
+      ++at;
+    }
+  }
+  if (copied > 0) out.append(text, copied, text.size() - copied);
+  return copied > 0;
+}
 
 void refuse_repeated(std::string_view key) {
   throw BadFile("the key " + in_quotes(key) +
                 " occurs twice, and readers disagree about which one counts");
 }
 
-simdjson::error_code parse_json(std::string_view text, bool padded, json::document& document) {
-  check_values(text);
+simdjson::error_code parse_json(std::string_view text, bool padded, json::document& document,
+                                Dialect dialect) {
   json::parser parser;  // frees its working memory on return
-  json::element root;
-  const auto error =
-      parser.parse_into_document(document, text.data(), text.size(), !padded).get(root);
-  if (error == simdjson::MEMALLOC) throw std::bad_alloc();
-  return error;
+  return parse_as(dialect, text, [&](std::string_view t) {
+    const bool copy = !padded && t.data() == text.data();
+    return parser.parse_into_document(document, t.data(), t.size(), copy).error();
+  });
 }
 
 simdjson::error_code parse_json(std::string_view text, json::parser& parser, json::element& root) {
-  check_values(text);
-  const auto error = parser.parse(text.data(), text.size(), false).get(root);
-  if (error == simdjson::MEMALLOC) throw std::bad_alloc();
-  return error;
+  return parse_as(Dialect::kPython, text, [&](std::string_view t) {
+    return parser.parse(t.data(), t.size(), false).get(root);
+  });
 }
 
 json::element require_json(simdjson::error_code error, json::element root) {

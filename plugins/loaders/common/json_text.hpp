@@ -1,13 +1,17 @@
-// Parses JSON in two steps, so that the first may be repeated with a repaired text.
+// Bounded parsing of JSON, also as Python writes it.
 #pragma once
 #include "json_util.hpp"
 
 namespace loading {
 
-/// Parses `text` into `document`, which then owns everything. If `padded`, 64 readable bytes must
-/// follow the text; otherwise it is copied. Throws BadFile for a text with more values than any
-/// model has, and std::bad_alloc.
-simdjson::error_code parse_json(std::string_view text, bool padded, json::document& document);
+enum class Dialect { kPython, kStrict };
+
+/// Parses `text` into `document`, which then owns everything; Python's additions to JSON are
+/// replaced (replace_additions_of_python), unless they are to be refused. If `padded`, 64 readable
+/// bytes must follow the text; otherwise it is copied. Throws BadFile for a text with more values
+/// than any model has, and std::bad_alloc.
+simdjson::error_code parse_json(std::string_view text, bool padded, json::document& document,
+                                Dialect dialect = Dialect::kPython);
 
 /// The same for a sequence of padded texts. `root` lives until the next call.
 simdjson::error_code parse_json(std::string_view text, json::parser& parser, json::element& root);
@@ -16,6 +20,11 @@ simdjson::error_code parse_json(std::string_view text, json::parser& parser, jso
 /// an object: readers disagree about which one counts.
 json::element require_json(simdjson::error_code error, const json::document& document);
 json::element require_json(simdjson::error_code error, json::element root);
+/// Python's json writes what JSON and simdjson lack: the bare words Infinity, -Infinity and NaN,
+/// which become texts here, and integers of more than 64 bits, which become reals. Returns whether
+/// there were any; then `out` has the whole text.
+bool replace_additions_of_python(std::string_view text, std::string& out);
+
 /// Throws the BadFile of a repeated key.
 [[noreturn]] void refuse_repeated(std::string_view key);
 

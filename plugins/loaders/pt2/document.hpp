@@ -37,7 +37,7 @@ class ChunkedArray {
 
    private:
     json::parser parser_;
-    std::string text_, repaired_;
+    std::string text_;
   };
 
   json::element whole_;
@@ -60,9 +60,5 @@ class Document {
   std::string skeleton_;  // the text without the extents
   json::object root_;
 };
-
-/// Quotes the bare words Infinity, -Infinity and NaN outside of texts: torch up to 2.7 writes them,
-/// JSON does not have them. Returns whether there were any.
-bool quote_non_finite(std::string_view text, std::string& repaired);
 
 }  // namespace pt2

@@ -41,7 +41,8 @@ std::string_view header_of(std::string_view file) {
 json::object parse(std::string_view header, json::document& document) {
   return loading::within([] { return "its header"; },
                          [&] {
-                           const auto error = loading::parse_json(header, false, document);
+                           const auto error = loading::parse_json(header, false, document,
+                                                                  loading::Dialect::kStrict);
                            return loading::as_object(loading::require_json(error, document));
                          });
 }

@@ -127,6 +127,7 @@ TEST(SafetensorsRefusals, EachByteBelongsToOneTensor) {
 
 TEST(SafetensorsRefusals, Metadata) {
   EXPECT_NE(complaint(file(R"({"__metadata__":{"format":1}})", 0)), "accepted");
+  EXPECT_NE(complaint(file(R"({"__metadata__":{"format":NaN}})", 0)), "accepted");
   EXPECT_NE(complaint(file(R"({"__metadata__":[]})", 0)), "accepted");
   const auto other = file(R"({"__metadata__":{"format":"pt","made":"by me"}})", 0);
   EXPECT_EQ(Header(other).format(), "pt");

@@ -5,6 +5,7 @@
 #include "json_util.hpp"
 #include "name_map.hpp"
 #include "node_view.hpp"
+#include "plugins/loaders/common/json_text.hpp"
 
 namespace pt2 {
 namespace {
@@ -25,17 +26,26 @@ TEST(Pt2Target, SplitsOperatorAndOverload) {
   expect_target("name", "python::name", "");
 }
 
-TEST(Pt2NonFinite, QuotesTheWordsOfOldFilesOutsideTexts) {
+TEST(JsonOfPython, WordsBecomeTexts) {
   std::string out;
-  EXPECT_TRUE(
-      quote_non_finite(R"({"a": -Infinity, "b": [NaN, Infinity], "c": "NaN \" Infinity"})", out));
+  EXPECT_TRUE(loading::replace_additions_of_python(
+      R"({"a": -Infinity, "b": [NaN, Infinity], "c": "NaN \" Infinity"})", out));
   EXPECT_EQ(out, R"({"a": "-Infinity", "b": ["NaN", "Infinity"], "c": "NaN \" Infinity"})");
 }
 
-TEST(Pt2NonFinite, LeavesOtherTextAlone) {
+TEST(JsonOfPython, IntegersBeyond64BitsBecomeReals) {
   std::string out;
-  for (const char* text : {"", "{\"a\": -1}", "\"Infinity", "\"\\", "-", "[Inf]"})
-    EXPECT_FALSE(quote_non_finite(text, out)) << text;
+  EXPECT_TRUE(loading::replace_additions_of_python(
+      R"([18446744073709551616, -9223372036854775809, "18446744073709551616", 1])", out));
+  EXPECT_EQ(out, R"([18446744073709551616e0, -9223372036854775809e0, "18446744073709551616", 1])");
+}
+
+TEST(JsonOfPython, OtherTextIsLeftAlone) {
+  std::string out;
+  for (const char* text :
+       {"", "{\"a\": -1}", "\"Infinity", "\"\\", "-", "[Inf]", "18446744073709551615",
+        "-9223372036854775808", "1000000000000000000000.5", "1000000000000000000000e-3"})
+    EXPECT_FALSE(loading::replace_additions_of_python(text, out)) << text;
 }
 
 TEST(Pt2NameMap, FindsWhatWasInserted) {
