@@ -65,6 +65,8 @@ class Blueprint(CliTest):
             ({"num_hidden_layers": 3}, ["num_hidden_layers is 3", "model.layers"]),
             ({"num_hidden_layers": 1}, ["num_hidden_layers is 1", "2 layers"]),
             ({"num_attention_heads": 8, "head_dim": 16}, ["num_attention_heads is 8", "model.layers.0.self_attn.q_proj.weight", "[64, 64]"]),
+            ({"num_attention_heads": 0}, ["num_attention_heads is 0", "'model.layers.0.self_attn' is attention"]),
+            ({"num_key_value_heads": None}, ["num_attention_heads is 4 and keys and values have no number of their own", "64 rows", "k_proj.weight"]),
             ({"num_key_value_heads": 4}, ["num_key_value_heads is 4", "model.layers.0.self_attn.k_proj.weight", "[32, 64]"]),
             ({"num_key_value_heads": 3}, ["num_attention_heads is 4", "no multiple of num_key_value_heads"]),
             ({"vocab_size": 99}, ["vocab_size is 99", "model.embed_tokens.weight", "[100, 64]"]),

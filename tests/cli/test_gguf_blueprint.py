@@ -409,7 +409,7 @@ class Costs(CliTest):
             ({"feed_forward_length": (ARRAY, (U32, [128, 5]))}, ["llama.feed_forward_length is 5", "blk.1.ffn_gate.weight"]),
             ({"attention.sliding_window_pattern": (ARRAY, (BOOL, [True]))}, ["llama.attention.sliding_window_pattern", "1 of 2 layers"]),
             ({"attention.sliding_window_pattern": (ARRAY, (TEXT, ["a", "b"]))}, ["llama.attention.sliding_window_pattern", "0 of 2 layers"]),
-            ({"attention.head_count": 0}, ["attention heads"]),
+            ({"attention.head_count": 0}, ["llama.attention.head_count is 0", "is attention"]),
             ({"attention.head_count": (TEXT, "four")}, ["llama.attention.head_count is not an integer"]),
             ({"attention.key_length": (TEXT, "wide"), "attention.value_length": 16}, ["llama.attention.key_length is not an integer"]),
         ):

@@ -82,8 +82,10 @@ Heads heads_of(Model& model, const Module& m, size_t layer) {
   const auto& s = model.settings;
   Heads h;
   const auto query = s.integer_of_layer(model.heads, layer);
-  if (!query || *query == 0)
-    throw NotUnderstood(s.source() + " does not say the number of attention heads");
+  if (!query) throw NotUnderstood(s.source() + " does not say the number of attention heads");
+  if (*query == 0)
+    throw Contradiction(s.source() + ": " + s.statement(model.heads, 0) + ", but '" +
+                        std::string(m.path()) + "' is attention");
   h.query = *query;
   if (model.is("multi-query") && s.flag({"multi_query"}, true) &&
       !s.flag({"new_decoder_architecture"}, false)) {
@@ -116,13 +118,10 @@ Heads heads_of(Model& model, const Module& m, size_t layer) {
   return h;
 }
 
-void expect_rows(const Model& model, const Module& m, int64_t wanted, const Keys& key,
-                 int64_t said) {
+void expect_rows(const Model& model, const Module& m, int64_t wanted, const std::string& said) {
   if (rows(model, m) != wanted)
-    contradict(
-        model,
-        model.settings.statement(key, said) + ", which makes " + std::to_string(wanted) + " rows",
-        find_tensor(m, "weight"));
+    contradict(model, said + ", which makes " + std::to_string(wanted) + " rows",
+               find_tensor(m, "weight"));
 }
 
 void note_cache(Model& model, const Module& m, std::string_view kind, const Reach& reach,
@@ -441,11 +440,16 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
                           ": not every token attends to every other");
   if (find_child(m, "kv_a_proj_with_mqa")) return latent(model, m, x, layer);
   const auto h = heads_of(model, m, layer);
+  const auto& s = model.settings;
+  const auto heads = s.statement(model.heads, h.query);
+  const auto key_heads = s.has(kKeyHeads)
+                             ? s.statement(kKeyHeads, h.key)
+                             : heads + " and keys and values have no number of their own";
   Value q, k, v, gate;
   int64_t gated = 1;
   if (const auto fused = first_child(m, kFused)) {
     const int64_t wanted = product_of(h.query + 2 * h.key, h.width);
-    expect_rows(model, fused, wanted, model.heads, h.query);
+    expect_rows(model, fused, wanted, heads);
     const auto parts =
         p.split(project(model, fused, x), {h.query * h.width, h.key * h.width, h.key * h.width});
     q = parts[0], k = parts[1], v = parts[2];
@@ -455,9 +459,9 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
       throw NotUnderstood("'" + std::string(m.path()) +
                           "' has no projections of query, key and value");
     gated = model.is("gated-queries") ? 2 : 1;
-    expect_rows(model, qm, product_of(h.query * gated, h.width), model.heads, h.query);
-    expect_rows(model, km, product_of(h.key, h.width), kKeyHeads, h.key);
-    expect_rows(model, vm, product_of(h.key, h.width), kKeyHeads, h.key);
+    expect_rows(model, qm, product_of(h.query * gated, h.width), heads);
+    expect_rows(model, km, product_of(h.key, h.width), key_heads);
+    expect_rows(model, vm, product_of(h.key, h.width), key_heads);
     const auto& seen = memory ? *memory : x;
     q = adapted(model, m, "linear_q_adapter_list", x, project(model, qm, x));
     k = adapted(model, m, "linear_k_adapter_list", seen, project(model, km, seen));
