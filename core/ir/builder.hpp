@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <tmeter/cpp/natural_order.hpp>
 #include <tmeter/cpp/text_hash.hpp>
 #include <unordered_map>
 #include <vector>
@@ -18,13 +19,29 @@ namespace tmeter::core {
 
 // An index of the names in a list: eight bytes per name; the list keeps the texts.
 
-/// A table with open addresses, at most half full.
+/// A table with open addresses, at most half full. Names that come in natural order differ, and
+/// need none.
 class NameIndex {
  public:
-  /// Adds the name at `place` of the list; false if another place has it. `at(place)` is
-  /// the name at a place.
+  /// Adds the name at `place` of the list; false if an earlier place has it. `at(place)` is the
+  /// name at a place. Empty names may be left out, others may not.
   template <class At>
   bool insert(std::string_view name, size_t place, const At& at) {
+    if (slots_.empty()) {
+      if (!name.empty() && (!last_ || natural_less(at(*last_), name))) {
+        if (!last_) first_ = place;
+        last_ = place;
+        return true;
+      }
+      for (size_t i = first_; last_ && i <= *last_; ++i)
+        if (!at(i).empty()) add(at(i), i, at);
+    }
+    return add(name, place, at);
+  }
+
+ private:
+  template <class At>
+  bool add(std::string_view name, size_t place, const At& at) {
     if (2 * (count_ + 1) > slots_.size()) grow();
     const auto hash = static_cast<uint32_t>(TextHash()(name));
     auto i = hash & (slots_.size() - 1);
@@ -35,7 +52,6 @@ class NameIndex {
     return true;
   }
 
- private:
   static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
   struct Slot {
     uint32_t hash = 0, place = kNone;
@@ -52,8 +68,9 @@ class NameIndex {
     }
   }
 
-  std::vector<Slot> slots_;
-  size_t count_ = 0;
+  std::vector<Slot> slots_;  // empty while names come in natural order
+  size_t first_ = 0, count_ = 0;
+  std::optional<size_t> last_;
 };
 
 struct DimSpec {

@@ -4,7 +4,12 @@
 #include <tmeter/abi/builder.h>
 #include <tmeter/abi/graph.h>
 
+#include <algorithm>
 #include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <tmeter/cpp/natural_order.hpp>
 
 #include "tests/support/expect_error.hpp"
 
@@ -147,6 +152,33 @@ TEST(Builder, EachOfManyNamesIsThereOnce) {
                  [&] { f.b.module(f.root, name(i), ""); });
     expect_error(ErrorKind::kModel, {"tensor '" + name(i) + "' occurs twice"},
                  [&] { f.tensor(name(i), "", {1}); });
+  }
+}
+
+/// Names out of and in natural order, some twice, some empty and left out: as a set decides.
+TEST(NameIndex, DecidesLikeASet) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 500; ++round) {
+    const unsigned count = 1 + random() % 40, orders = random() % 20;
+    std::vector<std::string> names;
+    for (unsigned i = 0; i < count; ++i)
+      names.push_back(random() % 10 == 0 ? "" : "n" + std::to_string(random() % 60) + ".w");
+    std::sort(names.begin(), names.begin() + std::min(count, orders),
+              [](const auto& a, const auto& b) { return natural_less(a, b); });
+    NameIndex index;
+    std::set<std::string> seen;
+    std::vector<std::string> list;
+    const bool leaves_out = random() % 2 == 0;
+    for (const auto& name : names) {
+      const bool is_new = seen.insert(name).second;
+      if (!leaves_out || !name.empty()) {
+        const bool added =
+            index.insert(name, list.size(), [&](size_t i) { return std::string_view(list[i]); });
+        EXPECT_EQ(added, is_new) << "round " << round << ", '" << name << "'";
+        if (!added) continue;
+      }
+      list.push_back(name);
+    }
   }
 }
 
