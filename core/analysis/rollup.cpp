@@ -34,7 +34,8 @@ template <int32_t kAggregation>
 Cells results_of(const Sums<kAggregation>& sums) {
   Cells out;
   out.resize(sums.size());
-  for (size_t i = 0; i < sums.size(); ++i) out.set(i, sums[i].result());
+  size_t i = 0;
+  for (const auto& sum : sums) out.set(i++, sum.result());
   return out;
 }
 
@@ -60,15 +61,11 @@ void by_aggregation(const Column& column, const Work& work) {
   }
 }
 
-/// The last node inside each module call. A call comes after its parent, as below.
+/// The last node inside each module call.
 std::vector<size_t> ends_of(const Graph& graph) {
   std::vector<size_t> ends(graph.calls().size());
-  const auto& b = graph.ownership();
-  for (size_t i = 0; i < b.call_of_node.size(); ++i) ends[b.call_of_node[i]] = i;
-  for (size_t i = ends.size(); i-- > 0;) {
-    if (const auto parent = b.parent_of_call[i]; parent != OwnershipColumns::kNone)
-      ends[parent] = std::max(ends[parent], ends[i]);
-  }
+  for (const auto& node : graph.nodes())
+    for (const auto* call = node.call; call; call = call->parent) ends[call->index] = node.index;
   return ends;
 }
 

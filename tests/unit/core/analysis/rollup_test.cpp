@@ -360,6 +360,12 @@ TEST(Rollup, AModuleIsAnsweredOnlyIfAllOfItsCallsAre) {
   roll_up_nodes(*g, {}, c);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 1).i, 12);
   EXPECT_FALSE(is_by_module(c.cell(TMETER_AXIS_MODULE, 1)));
+  // b is called once.
+  c = node_column({{}, {}, number_of_kind(TMETER_NUMBER_IN_MODULE), {}});
+  c.cells[TMETER_AXIS_MODULE_CALL] = {{}, {}, by_module(number(int64_t{7})), {}};
+  roll_up_nodes(*g, {}, c);
+  EXPECT_TRUE(is_by_module(c.cell(TMETER_AXIS_MODULE, 2)));
+  EXPECT_FALSE(is_by_module(c.cell(TMETER_AXIS_MODULE, 1)));
 }
 
 TEST(Rollup, MetricOfCallsFillsTheCallsWithoutAValue) {
