@@ -320,7 +320,7 @@ std::vector<Owner>& owners_asked_for() {
 }
 constexpr Owner kGroupAlone{static_cast<uid_t>(-1), kOther.group};
 
-TEST(OutputFile, AFileOfSomebodyElseIsGivenBackAsFarAsThisUserMay) {
+TEST(OutputFile, AnotherUsersFileIsGivenBackAsFarAsThisUserMay) {
   struct Case {
     testing::CallAnswer fchown;
     std::vector<Owner> asked;
