@@ -23,6 +23,7 @@
 #include <thread>
 
 #include "core/process/landlock.hpp"
+#include "tests/support/answer_call.hpp"
 #include "tests/support/fail_call.hpp"
 #include "tests/support/in_child.hpp"
 
@@ -410,6 +411,22 @@ TEST_F(SandboxFiles, NothingIsWrittenEvenWhereItCanBeRead) {
   }
 }
 
+TEST_F(SandboxFiles, DevicesAreReadAndWrittenNothingElse) {
+  Rights r;
+  r.devices = {path("alone"), path("open"), path("not-there")};
+  const auto opened = [&](const char* name, int flags) {
+    return held_by_landlock(r, [&] { return open(path(name).c_str(), flags, 0600); });
+  };
+  for (const auto* name : {"alone", "open/a", "open/below/b"}) EXPECT_EQ(opened(name, O_RDWR), 0);
+  EXPECT_EQ(opened("open", O_RDONLY | O_DIRECTORY), 0);
+  EXPECT_EQ(opened("secret", O_RDONLY), EACCES);
+  EXPECT_EQ(opened("open/new", O_WRONLY | O_CREAT), EACCES);
+  for (const auto* name : {"alone", "open/a"}) {
+    EXPECT_EQ(held_by_landlock(r, [&] { return unlink(path(name).c_str()); }), EACCES) << name;
+    EXPECT_EQ(held_by_landlock(r, [&] { return truncate(path(name).c_str(), 1); }), EACCES) << name;
+  }
+}
+
 TEST_F(SandboxFiles, WhoMayWriteFilesMayReadThemAll) {
   auto r = rights();
   r.write = true;
@@ -537,6 +554,38 @@ TEST(Sandbox, RulesThatCannotBeMadeAreSaid) {
                     }).out;
   if (said.find("no Landlock") != said.npos) GTEST_SKIP() << said;
   EXPECT_EQ(said, "any file this user can read can be read (Too many open files)");
+}
+
+uint64_t& version_of_kernel() {
+  static uint64_t version;
+  return version;
+}
+
+/// The size and the rights of the ruleset that a kernel with this version of Landlock is asked for.
+std::string asked_of_version(int version) {
+  return in_child([=] {
+           version_of_kernel() = static_cast<uint64_t>(version);
+           testing::answer_call(SYS_landlock_create_ruleset, [](const testing::CallArguments& a) {
+             if (a[2] == LANDLOCK_CREATE_RULESET_VERSION)
+               return static_cast<long>(version_of_kernel());
+             std::printf("%d bytes, %llx: ", static_cast<int>(a[1]),
+                         *reinterpret_cast<const unsigned long long*>(a[0]));
+             return long{-EMFILE};
+           });
+           std::printf("%s", limit_files({}).words.c_str());
+           std::fflush(stdout);
+           return 0;
+         })
+      .out;
+}
+
+TEST(Sandbox, TheOldestLandlockIsUsed) {
+  const std::string any = "any file this user can read can be read (";
+  EXPECT_EQ(asked_of_version(1), "8 bytes, 1fff: " + any + "Too many open files)");
+  EXPECT_EQ(asked_of_version(3), "8 bytes, 7fff: " + any + "Too many open files)");
+  EXPECT_EQ(asked_of_version(4), "16 bytes, 7fff: " + any + "Too many open files)");
+  for (const int none : {0, -ENOSYS, -EOPNOTSUPP})
+    EXPECT_EQ(asked_of_version(none), any + "this kernel has no Landlock)");
 }
 
 TEST(Sandbox, OffMeansOffAndSaysSo) {
