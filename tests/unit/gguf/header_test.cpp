@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 namespace gguf {
@@ -117,6 +118,26 @@ TEST(GgufHeader, CountsBeyondTheFile) {
     for (const uint64_t count : {uint64_t{1} << 61, UINT64_MAX, uint64_t{9}})
       expect_complaint(Writer{}.begin(0, 1).text("k").number(kArray).number(items).count(count),
                        std::to_string(count) + " items");
+}
+
+/// The smallest tensor has a count (of its name), rank, type and offset: 8 + 4 + 4 + 8 bytes, the
+/// smallest pair a key of one byte, a type and a value of one byte: 8 + 1 + 4 + 1. In version 1 a
+/// count has 4 bytes.
+TEST(GgufHeader, CountsThatTheFileCannotHold) {
+  const auto with = [](uint32_t version, uint64_t tensors, uint64_t pairs, size_t bytes) {
+    Writer w{version, false, {}};
+    w.begin(tensors, pairs);
+    w.bytes += std::string(bytes, '\0');
+    return w;
+  };
+  for (const auto& [version, tensor, pair] :
+       {std::array<size_t, 3>{1, 20, 10}, {2, 24, 14}, {3, 24, 14}}) {
+    const auto v = static_cast<uint32_t>(version);
+    expect_complaint(with(v, 5, 0, 5 * tensor - 1), "claims 5 tensors");
+    expect_complaint(with(v, 5, 0, 5 * tensor), "tensor 0 has no name");
+    expect_complaint(with(v, 0, 5, 5 * pair - 1), "claims 5 metadata pairs");
+    expect_complaint(with(v, 0, 5, 5 * pair), "metadata pair 0 has no key");
+  }
 }
 
 TEST(GgufHeader, ArraysInArrays) {
