@@ -1,7 +1,7 @@
 """Shared by the command-line tests: running tmeter, and a folder for each test.
 
 Environment variables (tests/CMakeLists.txt sets them): TMETER, the binary; FIXTURES, tests/fixtures; SOURCE, the
-repository; BUILD, the build folder; HAVE_TORCH, 0 or 1.
+repository; BUILD, the build folder; HAVE_TORCH, 0 or 1; SANITIZE, the sanitizers of the build (address,undefined).
 """
 import json
 import os
@@ -20,7 +20,7 @@ MODELS = FIXTURES / "models"
 _libtorch = BUILD / "plugins" / "torch_backend" / "libtorch-version"
 # The LibTorch version the backend is built with: (2, 15, 0); empty without a backend.
 LIBTORCH = tuple(map(int, _libtorch.read_text().strip().split("."))) if HAVE_TORCH and _libtorch.exists() else ()
-SANITIZED = any(word in str(BUILD) for word in ("asan", "tsan"))
+SANITIZED = os.environ.get("SANITIZE", "") != ""
 _CCACHE = ["ccache"] if shutil.which("ccache") else []
 # For a process that ends in the sandbox or under a tracer, where LeakSanitizer cannot run.
 NO_LEAKS = {"ASAN_OPTIONS": "detect_leaks=0"}
