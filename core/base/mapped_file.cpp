@@ -124,8 +124,14 @@ MappedFile::MappedFile(const Folder& folder, const std::string& name, const std:
 
 void MappedFile::map(int file, const std::string& name) {
   if (file < 0) {
-    refuse(name, errno == ENOENT ? "no such file" + missing_file_advice(path_)
-                                 : std::string("cannot be opened: ") + std::strerror(errno));
+    const int why = errno;
+    std::error_code not_a_link;
+    const auto target = std::filesystem::read_symlink(path_, not_a_link);
+    if (why == ENOENT && !not_a_link)
+      refuse(name, "is a link to " + printable(target.string()) +
+                       ", which does not exist; download or link it again");
+    refuse(name, why == ENOENT ? "no such file" + missing_file_advice(path_)
+                               : std::string("cannot be opened: ") + std::strerror(why));
   }
   struct stat info {};
   if (fstat(file, &info) != 0) refuse(name, std::strerror(errno));

@@ -41,6 +41,23 @@ def report(*arguments):
     return json.loads(done.stdout)
 
 
+class Outcome:
+    def __init__(self, status, memory, seconds, stderr):
+        self.status, self.memory, self.seconds, self.stderr = status, memory, seconds, stderr
+
+
+def measured(folder, *arguments):
+    """One run: its status, peak memory in bytes, processor seconds, and messages."""
+    environment = {**os.environ, "TMETER_PLUGIN_PATH": "", "XDG_DATA_HOME": "/nonexistent"}
+    with open(folder / "stderr", "wb") as errors:
+        process = subprocess.Popen([TMETER, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=errors,
+                                   env=environment)
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)  # wait4 has already reaped it
+    return Outcome(process.returncode, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime,
+                   (folder / "stderr").read_text(errors="backslashreplace"))
+
+
 def build_plugin(source, output, *flags, include=SOURCE / "sdk" / "include"):
     """Compiles a plugin of one file as a third party would: against the SDK's headers alone."""
     _build_library(["c++", "-std=c++20", "-O1", "-fvisibility=hidden"], SOURCE / "tests" / "cli" / source, output, flags, include)

@@ -4,7 +4,7 @@ import os
 import pathlib
 import sys
 
-from support import SOURCE, CliTest, main, report, tmeter
+from support import SANITIZED, SOURCE, CliTest, main, measured, report, tmeter
 
 sys.path.insert(0, str(SOURCE / "tests" / "blueprint"))
 from folders import write_folder, write_safetensors  # noqa: E402
@@ -108,6 +108,23 @@ class Folder(CliTest):
         (inside / "model-00001-of-00002.safetensors").rename(outside)
         (inside / "model-00001-of-00002.safetensors").symlink_to(outside)
         self.assert_refused(4, ["model-00001-of-00002.safetensors", "is a link out of the folder"], inside)
+        os.truncate(outside, 1 << 30)  # as large as shards are
+        self.assert_refused(4, ["model-00001-of-00002.safetensors", "is a link out of the folder"], inside)
+
+    def test_a_link_that_leads_nowhere(self):
+        (self.folder / "model.safetensors").symlink_to("nosuch")
+        self.assert_refused(4, ["model.safetensors: is a link to nosuch, which does not exist"], self.folder)
+        self.assert_refused(4, ["model.safetensors: is a link to nosuch, which does not exist"], self.folder / "model.safetensors")
+
+    def test_more_shards_than_any_model_has(self):
+        """Each would be looked for: 500,000 took half a minute."""
+        index = self.file("model.safetensors.index.json", json.dumps({"weight_map": {f"w{i}": f"{i}.safetensors" for i in range(500_000)}}))
+        for source in (self.folder, index):
+            self.assert_refused(4, ["weight_map names 500000 files; tmeter reads at most 10,000"], source, timeout=20)
+
+    def test_more_components_than_any_pipeline_has(self):
+        self.file("model_index.json", json.dumps({f"c{i}": ["diffusers", "C"] for i in range(100_000)}))
+        self.assert_refused(4, ["model_index.json: it has 100000 entries; tmeter reads at most 1,000"], self.folder, timeout=20)
 
     def test_a_cache_of_hugging_face(self):
         """snapshots/COMMIT/FILE → ../../blobs/HASH"""
@@ -170,6 +187,16 @@ class Folder(CliTest):
         write_folder(self.folder, {"time_step_limit": [0.0, float("inf")], "x": float("nan"), "max_length": int(1e30)}, WEIGHTS)
         self.assertIn("Infinity", (self.folder / "config.json").read_text())
         self.params(self.folder)
+
+    def test_a_configuration_of_long_nested_keys(self):
+        """Each key is that of its object and more: 900 of 15 KB took 5 GB."""
+        key = "k" * 15_000
+        write_folder(self.folder, None, WEIGHTS)
+        (self.folder / "config.json").write_text(f'{{"{key}":' * 900 + "1" + "}" * 900)
+        done = measured(self.folder, self.folder, "--plugins", "params")
+        self.assertEqual((done.status, done.stderr), (0, ""))
+        if not SANITIZED:
+            self.assertLess(done.memory, 1 << 29)
 
     def test_what_transformers_registers_as_buffers_is_no_parameter(self):
         """By its modules: Apertus' activation, EnCodec's and Mimi's codes, Gemma 4, MiniMax, Mask2Former."""

@@ -12,26 +12,9 @@ import time
 
 import hostile
 from hostile import checkpoint, dict_of, instance, module, name, node, number, program, pt2, safetensors, tensor, text
-from support import SANITIZED, SOURCE, TMETER, CliTest, main, report
+from support import SANITIZED, SOURCE, TMETER, CliTest, main, measured, report
 
 GIB = 1 << 30
-
-
-class Outcome:
-    def __init__(self, status, memory, seconds, stderr):
-        self.status, self.memory, self.seconds, self.stderr = status, memory, seconds, stderr
-
-
-def measured(folder, *arguments):
-    """One run: its status, peak memory in bytes, processor seconds, and messages."""
-    environment = {**os.environ, "TMETER_PLUGIN_PATH": "", "XDG_DATA_HOME": "/nonexistent"}
-    with open(folder / "stderr", "wb") as errors:
-        process = subprocess.Popen([TMETER, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=errors,
-                                   env=environment)
-        _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)  # wait4 has already reaped it
-    return Outcome(process.returncode, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime,
-                   (folder / "stderr").read_text(errors="backslashreplace"))
 
 
 class HostileTest(CliTest):

@@ -10,6 +10,7 @@ namespace loading {
 namespace {
 
 constexpr size_t kMaxIndexBytes = 100'000'000;  // as for the header of a safetensors file
+constexpr size_t kMaxFiles = 10'000;            // of a source
 
 bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
@@ -64,6 +65,10 @@ void ShardIndex::read_map(json::object map) {
     at->second.push_back(field.key);
   }
   if (by_file.empty()) throw BadFile("weight_map is empty: the index names no tensor");
+  if (by_file.size() > kMaxFiles)
+    throw BadFile("weight_map names " + std::to_string(by_file.size()) +
+                      " files; tmeter reads at most 10,000",
+                  "merge files of the model");
   for (auto& [file, tensors] : by_file) shards_.push_back({file, std::move(tensors)});
 }
 

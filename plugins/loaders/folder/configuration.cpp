@@ -22,38 +22,41 @@ class Flattening {
  public:
   Flattening(std::string_view space, tmeter::GraphBuilder& graph) : space_(space), graph_(graph) {}
 
-  void object(json::object o, const std::string& path) {
+  void object(json::object o) {
+    const auto outer = path_.size();
     for (const auto field : o) {
       if (std::find(kLeftOut.begin(), kLeftOut.end(), field.key) != kLeftOut.end() ||
           field.key.empty())
         continue;
-      value(field.value,
-            path.empty() ? std::string(field.key) : path + "." + std::string(field.key));
+      if (outer > 0) path_ += '.';
+      path_ += field.key;
+      value(field.value);
+      path_.resize(outer);
     }
   }
 
  private:
-  void value(json::element e, const std::string& key) {
+  void value(json::element e) {
     switch (e.type()) {
       case Type::OBJECT:
-        return object(e.get_object().value_unsafe(), key);
+        return object(e.get_object().value_unsafe());
       case Type::ARRAY:
-        return array(e.get_array().value_unsafe(), key);
+        return array(e.get_array().value_unsafe());
       case Type::STRING:
-        return graph_.metadata(space_, key, e.get_string().value_unsafe());
+        return graph_.metadata(space_, path_, e.get_string().value_unsafe());
       case Type::BOOL:
-        return graph_.metadata(space_, key, e.get_bool().value_unsafe());
+        return graph_.metadata(space_, path_, e.get_bool().value_unsafe());
       case Type::INT64:
-        return graph_.metadata(space_, key, e.get_int64().value_unsafe());
+        return graph_.metadata(space_, path_, e.get_int64().value_unsafe());
       case Type::UINT64:
       case Type::DOUBLE:
-        return graph_.metadata(space_, key, e.get_double().value_unsafe());
+        return graph_.metadata(space_, path_, e.get_double().value_unsafe());
       default:
         return;  // null counts as absent
     }
   }
 
-  void array(json::array a, const std::string& key) {
+  void array(json::array a) {
     std::vector<int64_t> integers;
     std::vector<double> reals;
     std::vector<tmeter_str> texts;
@@ -70,14 +73,15 @@ class Flattening {
       if (type == Type::STRING) texts.push_back(tmeter::to_abi(item.get_string().value_unsafe()));
     }
     if (a.size() == 0 || is_int)
-      return graph_.metadata(space_, key, std::span<const int64_t>(integers));
-    if (is_bool) return graph_.metadata_bools(space_, key, integers);
-    if (is_real) return graph_.metadata(space_, key, std::span<const double>(reals));
-    if (is_text) return graph_.metadata(space_, key, std::span<const tmeter_str>(texts));
-    graph_.metadata(space_, key, std::string_view(simdjson::to_string(a)));
+      return graph_.metadata(space_, path_, std::span<const int64_t>(integers));
+    if (is_bool) return graph_.metadata_bools(space_, path_, integers);
+    if (is_real) return graph_.metadata(space_, path_, std::span<const double>(reals));
+    if (is_text) return graph_.metadata(space_, path_, std::span<const tmeter_str>(texts));
+    graph_.metadata(space_, path_, std::string_view(simdjson::to_string(a)));
   }
 
   std::string_view space_;
+  std::string path_;  // of the key at hand: nested keys of many bytes share it
   tmeter::GraphBuilder& graph_;
 };
 
@@ -92,7 +96,7 @@ JsonFile::JsonFile(std::string_view text) {
 void push_configuration(std::string_view text, std::string_view space,
                         tmeter::GraphBuilder& graph) {
   const JsonFile file(text);
-  Flattening(space, graph).object(file.root(), "");
+  Flattening(space, graph).object(file.root());
 }
 
 }  // namespace folder

@@ -1,10 +1,21 @@
 #include "files.hpp"
 
 #include <algorithm>
+#include <tmeter/cpp/natural_order.hpp>
 
 #include "../common/shard_index.hpp"
 
 namespace folder {
+namespace {
+
+std::string_view folder_of(std::string_view name) {
+  const auto slash = name.rfind('/');
+  return slash == name.npos ? std::string_view() : name.substr(0, slash);
+}
+
+bool by_name(const File& a, const File& b) { return tmeter::natural_less(a.name, b.name); }
+
+}  // namespace
 
 const tmeter_folder_api& Files::api() {
   static const auto& api = tmeter::detail::interface_of<tmeter_folder_api>(TMETER_HOST_FOLDER);
@@ -18,35 +29,31 @@ Files::Files(tmeter_call* call, const tmeter_request* request, const tmeter_sour
     tmeter_folder_file f{};
     f.struct_size = sizeof f;
     tmeter::check(api().file_at(source_, i, &f));
-    files_.push_back({std::string(tmeter::to_view(f.name)), f.size});
+    std::string name(tmeter::to_view(f.name));
+    folders_[std::string(folder_of(name))].push_back({name, f.size});
   }
+  for (auto& [folder, files] : folders_) std::sort(files.begin(), files.end(), by_name);
 }
 
-std::vector<File> Files::in(std::string_view subfolder) const {
-  const auto prefix = subfolder.empty() ? std::string() : std::string(subfolder) + "/";
-  std::vector<File> found;
-  for (const auto& f : files_)
-    if (f.name.starts_with(prefix) && f.name.find('/', prefix.size()) == f.name.npos)
-      found.push_back(f);
-  return found;
+const std::vector<File>& Files::in(std::string_view subfolder) const {
+  static const std::vector<File> none;
+  const auto it = folders_.find(subfolder);
+  return it == folders_.end() ? none : it->second;
 }
 
 std::vector<std::string> Files::subfolders() const {
   std::vector<std::string> found;
-  for (const auto& f : files_) {
-    const auto slash = f.name.find('/');
-    if (slash == f.name.npos) continue;
-    auto name = f.name.substr(0, slash);
-    if (std::find(found.begin(), found.end(), name) == found.end())
-      found.push_back(std::move(name));
+  for (const auto& [folder, files] : folders_) {
+    auto name = folder.substr(0, folder.find('/'));
+    if (!name.empty() && (found.empty() || found.back() != name)) found.push_back(std::move(name));
   }
   return found;
 }
 
 const File* Files::find(std::string_view name) const {
-  const auto it =
-      std::find_if(files_.begin(), files_.end(), [&](const File& f) { return f.name == name; });
-  return it == files_.end() ? nullptr : &*it;
+  const auto& files = in(folder_of(name));
+  const auto it = std::lower_bound(files.begin(), files.end(), File{std::string(name), 0}, by_name);
+  return it != files.end() && it->name == name ? &*it : nullptr;
 }
 
 tmeter::Source Files::open(std::string_view name) const {

@@ -2,6 +2,7 @@
 #pragma once
 #include <tmeter/abi/draft/folder.h>
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <tmeter/cpp/plugin.hpp>
@@ -25,8 +26,8 @@ class Files {
   Files(tmeter_call* call, const tmeter_request* request, const tmeter_source* source);
 
   /// By name; of `subfolder` ("unet") or, when that is empty, of the folder itself.
-  std::vector<File> in(std::string_view subfolder) const;
-  /// Folders in it that have files.
+  const std::vector<File>& in(std::string_view subfolder) const;
+  /// Folders in it that have files, also further down.
   std::vector<std::string> subfolders() const;
   const File* find(std::string_view name) const;
   /// Throws tmeter::Error for a file that cannot be opened, or leads out of the folder.
@@ -41,7 +42,7 @@ class Files {
   tmeter_call* call_;
   const tmeter_request* request_;
   const tmeter_source* source_;
-  std::vector<File> files_;
+  std::map<std::string, std::vector<File>, std::less<>> folders_;
 };
 
 }  // namespace folder

@@ -12,6 +12,8 @@ namespace {
 namespace json = loading::json;
 using loading::within;
 
+constexpr size_t kMaxComponents = 1'000;
+
 class Load {
  public:
   Load(const Files& files, tmeter::GraphBuilder& graph, tmeter::Call& call)
@@ -55,6 +57,9 @@ class Load {
     within([] { return "model_index.json"; },
            [&] {
              const JsonFile index(text);
+             if (index.root().size() > kMaxComponents)
+               throw BadFile("it has " + std::to_string(index.root().size()) +
+                             " entries; tmeter reads at most 1,000");
              for (const auto field : index.root()) {
                json::array pair;
                if (field.value.get(pair) != simdjson::SUCCESS || pair.size() != 2 ||

@@ -98,6 +98,7 @@ void check_index(const Files& files, const std::string& index_name) {
   loading::require_shards(*index, [&](std::string_view shard) {
     const auto* file = files.find(folder + std::string(shard));
     if (!file || file->size == 0) return loading::ShardState::kMissing;
+    files.open(file->name);  // refuses a link out of the folder
     return files.is_lfs_pointer(*file) ? loading::ShardState::kLfsPointer
                                        : loading::ShardState::kThere;
   });
