@@ -161,7 +161,7 @@ std::vector<Plugin*> taking_part(const CheckedPlugin& checked) {
 struct Tried {
   bool well = false;
   size_t pushes = 0;
-  std::string failure;  // by the plugin's own loader
+  std::string failure;  // blamed on the plugin
 };
 
 Tried load_with(const CheckedPlugin& checked, const tmeter_loader& loader,

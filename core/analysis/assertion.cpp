@@ -15,7 +15,7 @@ namespace {
 
 struct Comparison {
   std::string_view text;
-  bool less, equal, greater;  // exit condition of the loop
+  bool less, equal, greater;  // outcomes for which it holds
 };
 constexpr std::array<Comparison, 7> kComparisons{{{"<=", true, true, false},
                                                   {"<", true, false, false},

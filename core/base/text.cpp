@@ -133,7 +133,7 @@ std::string harmless_on_terminal(std::string_view text) {
 }
 
 size_t without_torn_end(std::string_view text) {
-  constexpr size_t kLongestColor = 32;  // like color_length
+  constexpr size_t kLongestColor = 32;  // the limit of color_length
   const auto escape = text.rfind('\x1b');
   if (escape != text.npos && text.size() - escape < kLongestColor) {
     const auto begun = text.substr(escape);

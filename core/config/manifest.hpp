@@ -52,7 +52,7 @@ struct Manifest {
   std::string when_missing;
   uint32_t schema = kManifestSchema;  // version of the manifest itself; other versions are ignored
   uint32_t abi_minor = 0;             // the lowest ABI minor version that the plugin runs with
-  LibraryIdentity made_from;  // hash of the library; if it has changed, the manifest is stale
+  LibraryIdentity made_from;  // identity of the library; if it has changed, the manifest is stale
 };
 
 /// True if both manifests describe the same plugin with the same capabilities.

@@ -36,7 +36,7 @@ struct Settings {
   /// SHA-256 of the permitted libraries besides tmeter's own; not set: all are permitted.
   std::optional<std::vector<std::string>> allowed_plugins;
   std::string hardware;  // name or file, or "auto"; empty: the default profile
-  std::optional<HardwareProfile> measured_hardware;  // file of "auto", once it is known
+  std::optional<HardwareProfile> measured_hardware;  // of "auto", once it is measured
   /// [plugin name or id][option key]; keys of nested tables are joined by '.'.
   std::map<std::string, std::map<std::string, Setting>> options;
 };

@@ -35,7 +35,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int32_t kMaxRunThreads = 1024;
-constexpr size_t kMaxRunKinds = 1000;               // the most runs for one observer
+constexpr size_t kMaxRunKinds = 1000;               // most kinds of runs for one observer
 constexpr uint64_t kMinSampleInterval = 1'000'000;  // ns
 
 double seconds_since(Clock::time_point start) {

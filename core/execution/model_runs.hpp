@@ -109,10 +109,10 @@ class ModelRuns final : public RunsAccess {
   std::deque<Watcher> watchers_;
   std::vector<Kind> kinds_;
   std::unique_ptr<Executor> executor_;
-  Watcher* beginning_ = nullptr;                // the observer is in its `begin`
-  const Kind* running_ = nullptr;               // a run is in progress
-  std::vector<Watcher*> listening_;             // events go to this observer
-  std::optional<RunEventValidator> validator_;  // kind of that run
+  Watcher* beginning_ = nullptr;                // the observer whose `begin` is running
+  const Kind* running_ = nullptr;               // kind of the current run
+  std::vector<Watcher*> listening_;             // receive the current run's events
+  std::optional<RunEventValidator> validator_;  // checks the current run's events
   bool preparing_ = false;                      // the executor prepares the model
   double last_seconds_ = 0;                     // duration of the last run
   bool slow_ = false;

@@ -37,7 +37,7 @@ class CallIndex {
   const Graph& graph_;
   // By index of a call: the pre-order range [first, end) of the calls inside it.
   std::vector<size_t> first_, end_;
-  std::vector<std::vector<const Node*>> nodes_;  // by position in pre-order: index of the call
+  std::vector<std::vector<const Node*>> nodes_;  // by pre-order number: nodes of the call itself
   // The innermost call around a value's producer and its users; null if there is none.
   std::unordered_map<const Value*, const ModuleCall*> reach_;
 

@@ -82,7 +82,7 @@ size_t ModelIndex::column_for(const Column& column, const std::string& path) {
   for (auto& cells : added.cells) cells.clear();
   added.axis = TMETER_AXIS_MODULE;
   added.flags &= ~(uint32_t{TMETER_METRIC_COVERAGE} | TMETER_METRIC_TENSORS);
-  if (added.provenance == TMETER_PROVENANCE_UNAVAILABLE) {  // the status of that model
+  if (added.provenance == TMETER_PROVENANCE_UNAVAILABLE) {  // only in that model
     added.provenance = TMETER_PROVENANCE_COMPUTED;
     added.provenance_text.clear();
   }

@@ -130,7 +130,7 @@ struct tmeter_call {
   tmeter::core::CallFrame frame;
   int depth = 0;                                      // nested callbacks
   const tmeter::core::MappedFile* reading = nullptr;  // read by the running loader
-  uint32_t asked = 0;                                 // whether the user has pressed Ctrl-C
+  uint32_t asked = 0;                                 // number of checks for Ctrl-C
   bool keeps_threads = false;  // may leave threads running, such as LibTorch's pool
   pthread_t thread{};          // thread of the running callback
   bool misused = false;        // on another thread, or after its callback; set from any thread

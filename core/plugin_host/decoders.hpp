@@ -29,13 +29,13 @@ class Decoders final : public ElementDecoder {
   struct Known {
     const Plugin* plugin = nullptr;
     const tmeter_decoder* decoder = nullptr;
-    std::string why;  // no plugin decodes it
+    std::string why;  // the reason for a missing decoder
   };
   /// A requested tensor.
   struct Opened {
     const Known* known = nullptr;
     void* state = nullptr;
-    std::string why;  // it cannot be decoded
+    std::string why;  // the reason why it cannot be decoded
     std::vector<tmeter_bytes> parts;
     tmeter_stored_tensor stored{};
   };

@@ -119,7 +119,7 @@ Manifest described(const std::string& library, const PinnedLibrary* file, Opened
   Manifest manifest;
   open_guarded(library, opening, true, [&] {
     const auto plugin = start_plugin({library, file, false}, nullptr);
-    plugin->spare_end();  // the child ends with this process
+    plugin->spare_end();  // the plugin ends with this process
     auto offers = read_capabilities(*plugin);
     check_capabilities(*plugin, offers);
     manifest = describe(*plugin, offers);

@@ -16,7 +16,7 @@ namespace tmeter::core {
 namespace {
 
 struct Candidate {
-  bool takes_anything;  // score of a match that fits any file
+  bool takes_anything;  // the match fits any file
   int32_t score;
   Plugin* plugin;
   size_t loader;  // index in the plugin's list
@@ -63,7 +63,7 @@ bool has_bytes_at(std::string_view bytes, std::string_view place) {
 }
 
 bool any_file_matches(const tmeter_source& source, std::string_view pattern) {
-  if (source.is_folder() && pattern == "*") return true;  // also for an empty file
+  if (source.is_folder() && pattern == "*") return true;  // also an empty folder
   return std::any_of(source.files().begin(), source.files().end(),
                      [&](const FolderFile& f) { return glob_match(pattern, f.name); });
 }
@@ -230,7 +230,7 @@ std::unique_ptr<Graph> finished(tmeter_builder& builder, const Plugin& plugin,
 struct Reader {
   Plugin* plugin = nullptr;
   bool took_anything = false;  // chosen by a match that fits any file
-  std::string name;            // messages of the loader
+  std::string name;            // name of the loader
 };
 
 /// Warns in the report that no loader recognised the file.

@@ -32,7 +32,7 @@ struct Plugin {
   std::shared_ptr<const PinnedLibrary> file;  // null: without a library, or in tmeter's own folder
   std::shared_ptr<const PluginInstance> started;  // once open
   ResolvedOptions options;
-  std::vector<GivenOption> given;  // notes on its tables
+  std::vector<GivenOption> given;  // options in its tables
   tmeter_call call;
   /// The reason why it is not called, such as a crash in an earlier attempt. Empty: it is called.
   std::string failure;

@@ -68,7 +68,7 @@ struct tmeter_source {
   std::vector<tmeter::core::FolderFile> files_;
   bool in_folder_ = false;  // a file of a folder: links are checked
   mutable std::map<std::string, std::unique_ptr<tmeter_source>, std::less<>> companions_;
-  mutable std::unordered_set<const tmeter_source*> opened_;  // guards companions_
+  mutable std::unordered_set<const tmeter_source*> opened_;  // the companions
 };
 
 namespace tmeter::core {

@@ -91,7 +91,7 @@ class FittedSeries {
  private:
   const FormulaRequest& request_;
   std::vector<OneSeries> list_;
-  std::set<std::string_view> ids_;  // columns of the metrics
+  std::set<std::string_view> ids_;  // ids of the metrics
 };
 
 std::vector<size_t> free_symbols(const Graph& graph, const std::set<size_t>& fixed) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <tmeter/cpp/plugin.hpp>
 
-#pragma GCC visibility push(hidden)  // as the SDK types inside
+#pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace plugins {
 
 struct ModelFigure {

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <tmeter/cpp/plugin.hpp>
 
-#pragma GCC visibility push(hidden)  // as the SDK types inside
+#pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace plugins {
 
 constexpr tmeter::OptionSpec text_option(std::string_view key, std::string_view text,

@@ -205,7 +205,7 @@ std::optional<Sizes> view_strides(const Strided& s, const Sizes& sizes) {
   if (*all == 0 || s.sizes.empty()) return contiguous(sizes).strides;
   Sizes out(sizes.size(), 1);
   size_t view = sizes.size();
-  int64_t base = s.strides.back(), run = 1, taken = 1;  // of a run of dims that lie together
+  int64_t base = s.strides.back(), run = 1, taken = 1;  // stride of a run of contiguous dims
   for (size_t i = s.sizes.size(); i-- > 0;) {
     run *= s.sizes[i];
     const bool ends = i == 0 || (s.sizes[i - 1] != 1 && s.strides[i - 1] != times(run, base));

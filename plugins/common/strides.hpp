@@ -11,7 +11,7 @@
 #pragma GCC visibility push(hidden)
 namespace plugins {
 
-/// Whether an argument `memory_format` is channels_last; none is not.
+/// Whether an argument `memory_format` is channels_last; false for none.
 bool is_channels_last(const tmeter::Value& memory_format);
 
 using Sizes = std::vector<int64_t>;
@@ -27,7 +27,7 @@ Strided contiguous(Sizes sizes);
 /// NHWC, NDHWC: at least four dims, and not contiguous at the same time.
 Strided channels_last(Sizes sizes);
 bool is_channels_last(const Strided& s);
-/// As torch.Tensor.is_contiguous: dims of size 1 may have any stride.
+/// Equal to torch.Tensor.is_contiguous: dims of size 1 may have any stride.
 bool is_contiguous(const Strided& s);
 /// The strides of a view of `s` with these sizes, as at::detail::computeStride; empty if a copy is
 /// needed.

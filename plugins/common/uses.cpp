@@ -33,7 +33,7 @@ bool has_one_tensor(const Node& node) {
   return node.result_count() == 1 && node.result(0).is_tensor() && first_tensor(node).is_tensor();
 }
 
-/// Operators such as sizes and checks, which do not read the elements.
+/// Operators that do not read the elements, such as sizes and checks.
 bool reads_sizes_only(const Node& node) {
   if (tmeter::op_class(node.op()) != OpClass::kControl) return false;
   const auto name = tmeter::base_name(node.op());
@@ -76,7 +76,7 @@ bool is_seen_through(const Node& node, Through through) {
   if (through == Through::kIdentity || !has_one_tensor(node)) return false;
   if (tmeter::op_class(node.op()) != OpClass::kView) return false;
   const auto name = tmeter::base_name(node.op());
-  if (name.ends_with("dropout")) return false;  // one that trains
+  if (name.ends_with("dropout")) return false;  // a dropout in training
   return through == Through::kView || is_one_of(name, kShapeChanges);
 }
 

@@ -13,7 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
-#pragma GCC visibility push(hidden)  // as the SDK types inside
+#pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace plugins {
 
 /// Whether a name is in a list.
@@ -64,7 +64,7 @@ class DependsOnInputs {
 
  private:
   std::unordered_set<const tmeter_value*> inputs_;
-  std::vector<bool> seen_;  // by node
+  std::vector<bool> seen_;  // index: node
 };
 
 struct Use {

@@ -1,4 +1,4 @@
-// Text from model files made harmless: names may hold any bytes and have any length.
+// Makes text from model files harmless: names may contain any bytes and have any length.
 #pragma once
 #include <string>
 #include <string_view>

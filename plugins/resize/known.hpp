@@ -10,18 +10,18 @@
 
 namespace tmeter::resize {
 
-using namespace torch_backend;  // operators/, which this plugin stands on
+using namespace torch_backend;  // operators/, the base of this plugin
 
-/// Numbers that replace those which the program has for an argument.
+/// Numbers that replace an argument's numbers in the program.
 struct Literal {
   std::string_view argument;
   Sizes sizes;
 };
 
 struct Known {
-  std::unordered_map<const tmeter_value*, Sizes> dims;           // of tensors
+  std::unordered_map<const tmeter_value*, Sizes> dims;           // dims of tensors
   std::unordered_map<const tmeter_value*, c10::IValue> numbers;  // computed sizes and conditions
-  std::unordered_map<size_t, std::vector<Literal>> literals;     // replaced ones, by node
+  std::unordered_map<size_t, std::vector<Literal>> literals;     // replaced literals, by node
   std::unordered_map<size_t, Sizes>
       pads;  // inserted before a node's first operand, as constant_pad_nd
 };

@@ -77,8 +77,9 @@ class Replay {
   const ConvPoolPadding padding_;
   Evaluator evaluator_;
   Environment now_;
-  SizeChanges changes_, known_changes_;   // of inputs; of these and of results without any choice
-  ShapeChanges known_shapes_;             // of inputs and of results without any choice
+  SizeChanges changes_,
+      known_changes_;          // changes of inputs; of inputs and of results without any choice
+  ShapeChanges known_shapes_;  // of inputs and of results without any choice
   std::optional<SizeChange> samples_;     // set if only the number of samples changes
   std::map<size_t, SizeArgument> sizes_;  // by node
   std::map<size_t, Choice> choices_;      // by node with several readings

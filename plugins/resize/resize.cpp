@@ -145,7 +145,7 @@ std::map<std::string, size_t> unresolved_literals(const Graph& recorded, const K
 }
 
 using Paddings = std::map<size_t, Repadding>;
-using Inputs = std::vector<Sizes>;  // by input of the graph; empty for other values than tensors
+using Inputs = std::vector<Sizes>;  // by input of the graph; empty for values other than tensors
 
 /// While it lives, LibTorch neither warns nor tracks gradients, and comparisons need values.
 class ReplayMode {

@@ -230,7 +230,7 @@ bool holds_sizes(const Value& argument) {
   return !items.empty() && std::all_of(items.begin(), items.end(), is_size);
 }
 
-/// The schema of an in-house operator says that these numbers are sizes. Those equal to a changed
+/// The schema of an in-house operator declares these numbers as sizes. Numbers equal to a changed
 /// size are assumed to follow it; the unchanged version comes last.
 std::optional<SizeArgument> declared_sizes(const Node& node,
                                            const std::vector<std::string_view>& by_schema,

@@ -26,7 +26,7 @@ void for_each_producer(const Value& value, const F& f) {
   }
 }
 
-/// A parameter, or a view of one: `addmm(bias, x, t(weight))`.
+/// Whether a value is a parameter or a view of a parameter: `addmm(bias, x, t(weight))`.
 bool is_weight(const Value& value) {
   if (!value.is_tensor()) return false;
   if (value.tensor()) return value.tensor().is_parameter();
@@ -103,7 +103,7 @@ std::string kind_of(const Profile& p) {
   if (p.total_macs == 0) return "not a network: nothing is multiplied";
   const bool recurs = p.share(OpClass::kRecurrent) >= kMinRecurrentShare;
   const bool attends = p.attentions > 0;
-  // Depthwise convolutions take few MACs, but in a ConvNeXt nothing else mixes positions.
+  // Depthwise convolutions take few MACs, but only they mix positions in a ConvNeXt.
   const bool convolves =
       p.share(OpClass::kConvolution) >= kMinConvolutionShare ||
       (!recurs && !attends && 4 * p.mixing_convolutions > p.calls_of(OpClass::kMatmul));

@@ -15,10 +15,10 @@ struct Profile {
   std::array<size_t, kClasses> calls{};
   std::array<double, kClasses> macs{};
   double total_macs = 0;
-  size_t attentions = 0;  // fused ones, and softmaxes whose result goes into a matrix product
+  size_t attentions = 0;  // fused attentions, and softmaxes whose result a matrix product reads
   size_t layers_of_weights = 0;    // matrix products with a parameter
-  size_t mixing_convolutions = 0;  // whose kernel sees more than one position
-  size_t depth = 0;  // longest chain of operators that compute, each using the one before
+  size_t mixing_convolutions = 0;  // convolutions with a kernel of more than one position
+  size_t depth = 0;  // longest chain of computing operators, each using the previous one
 
   size_t calls_of(tmeter::OpClass c) const { return calls[static_cast<size_t>(c)]; }
   double share(tmeter::OpClass c) const {

@@ -130,7 +130,7 @@ std::optional<Traffic> SavingsEstimator::traffic_of(const Node& node) const {
   return Traffic{read.real(), written.real()};
 }
 
-/// Without the warnings of Machine::work_of, which the plugin roofline emits already.
+/// The work without the warnings of Machine::work_of, which the plugin roofline emits already.
 std::optional<Work> SavingsEstimator::work_of(const Node& node) {
   for (const auto* metric : {"macs", "other_flops", "read_bytes", "written_bytes"})
     if (!counted(call_.read(metric, node))) return std::nullopt;

@@ -34,7 +34,7 @@ struct Saving {
   std::optional<double> seconds;  // saved; empty if the profile lacks the rates
   std::string kind;               // "conv2d → batch_norm in Bottleneck"
   /// The operators that the change removes. Empty: operators without MACs; if all lack them, all
-  /// but the slowest.
+  /// except the slowest.
   std::vector<tmeter::Node> removed{};
 };
 
@@ -46,11 +46,11 @@ class SavingsEstimator {
  public:
   SavingsEstimator(const tmeter::Graph& graph, const tmeter::Call& call);
 
-  /// Of the whole model, without operators whose traffic is unknown.
+  /// Totals of the whole model, without operators of unknown traffic.
   const Traffic& traffic() const { return traffic_; }
   std::optional<double> seconds() const { return seconds_; }
   std::optional<Traffic> traffic_of(const tmeter::Node& node) const;
-  /// Of one operator, without the overhead of its call; empty if unknown.
+  /// Time of one operator without the overhead of its call; empty: unknown.
   std::optional<machine::Times> times_of(const tmeter::Node& node);
   /// Seconds that each operator call costs besides its work; 0 if the profile has no such value.
   double overhead() const { return overhead_; }
@@ -73,7 +73,7 @@ class SavingsEstimator {
   /// Completes a finding: appends the total saving to `text` and the largest kinds to the evidence,
   /// adds the nodes as targets, and the changes of read_bytes, written_bytes and predicted_time.
   void report(tmeter::Finding& finding, std::span<const Saving> savings) const;
-  /// As `report`, without the evidence.
+  /// Like `report`, without the evidence.
   void report_totals(tmeter::Finding& finding, std::span<const Saving> savings) const;
   /// The measured time of the operators that would be removed: "; the operators removed took 312 us
   /// (13.1 %) when measured here". Empty if the model was not run.
@@ -89,7 +89,7 @@ class SavingsEstimator {
   std::optional<machine::Work> work_of(const tmeter::Node& node);
   Saving changed(const tmeter::Node& node, const machine::Work& now, const machine::Work& then,
                  const Traffic& saved);
-  /// Of one operator call that does all of these parts.
+  /// Time of one operator call that does all of these parts.
   std::optional<double> seconds_of(std::span<const machine::Work> parts);
 
   const tmeter::Call& call_;

@@ -1,5 +1,5 @@
-// energy-advice: where the energy of a run goes, and savings by precision, batch, fusion or another
-// device, in joules of the energy model. Definitions: docs/conventions.md, "Energy".
+// energy-advice: the distribution of a run's energy, and savings by precision, batch, fusion or
+// another device, in joules of the energy model. Definitions: docs/conventions.md, "Energy".
 #include "rules.hpp"
 
 namespace {

@@ -52,7 +52,7 @@ class Model {
 
 std::string joules_text(double joules);
 
-/// Where the energy goes: arithmetic, traffic, static power; kinds of operators.
+/// The distribution of the energy: arithmetic, traffic, static power; kinds of operators.
 void report_shares(Model& model);
 /// Savings by a smaller element type.
 void report_precision(Model& model);

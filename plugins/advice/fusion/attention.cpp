@@ -49,7 +49,8 @@ Value other_than(const Node& node, const Value& scores) {
   return self.handle() == scores.handle() ? node.arg("other") : self;
 }
 
-/// A factor for all scores, or one for each row: it could be multiplied into the queries instead.
+/// Whether a factor is one for all scores, or one for each row, so that the queries could be scaled
+/// instead.
 bool is_scale(const Node& node, const Value& scores) {
   if (!is(node, kScales)) return false;
   const auto factor = other_than(node, scores);
@@ -89,7 +90,7 @@ class Path {
   std::vector<Node> nodes() && { return std::move(nodes_); }
 
  private:
-  /// Whether a view left rows and columns as they were.
+  /// Whether a view keeps rows and columns.
   static bool keeps_matrix(const Value& a, const Value& b) {
     const auto x = a.shape(), y = b.shape();
     return x.rank() >= 2 && y.rank() >= 2 && x[-1] == y[-1] && x[-2] == y[-2];

@@ -62,7 +62,7 @@ bool channels_agree(const Foldable& f) {
          (!is_linear(f.product) || shape.rank() == 2);
 }
 
-/// Another user of the weight would see the folded one.
+/// False for a weight with other users, because they would get the folded weight.
 bool has_weight_of_its_own(const Foldable& f, const plugins::Uses& uses) {
   return f.weight && f.weight.is_parameter() && uses.of(f.weight) == 1 &&
          (!f.bias || uses.of(f.bias) == 1);

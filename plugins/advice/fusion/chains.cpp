@@ -72,11 +72,11 @@ class Groups {
     return group;
   }
 
-  std::vector<size_t> root_;                     // by node
-  std::map<size_t, std::vector<Node>> members_;  // by the last node
+  std::vector<size_t> root_;                     // key: node
+  std::map<size_t, std::vector<Node>> members_;  // key: last node
 };
 
-/// The traffic of one loop for all of them: each input once, and the last result.
+/// The traffic of one loop over a chain: each input once, and the last result.
 Traffic traffic_of_loop(const std::vector<Node>& nodes, const Traffic& last) {
   std::set<const void*> known;
   for (const auto& node : nodes) known.insert(memory_of(node.result(0)));

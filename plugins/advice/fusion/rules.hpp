@@ -17,7 +17,7 @@ struct Model {
 /// A batch norm in eval mode that is the only user of the result of a convolution or linear layer.
 struct Foldable {
   tmeter::Node product, norm;
-  tmeter::Tensor weight, bias;  // of the product; the bias may be missing
+  tmeter::Tensor weight, bias;  // weight and bias of the product; the bias may be missing
   bool transposed = false;      // the outputs are dim 1 of the weight
 };
 std::vector<Foldable> foldable_norms(const Model& model);

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 7> kSpatial{
     "conv2d",       "conv3d",      "conv_transpose2d", "conv_transpose3d",
     "_convolution", "convolution", "_convolution_mode"};
 
-/// False for images of one pixel, for which both orders are the same.
+/// False for images of one pixel, for which both orders are equal.
 bool has_pixels(const Shape& s) {
   return s.rank() >= 4 && std::any_of(s.begin() + 2, s.end(), [](int64_t d) { return d > 1; });
 }

@@ -45,7 +45,7 @@ struct Scaling {
 
   /// Seconds of one run with n times the batch.
   double time(double n) const;
-  /// Seconds that the present batch takes as a part of an infinite one: a bound for larger batches.
+  /// Seconds per present batch in an infinite batch: a bound for larger batches.
   double limit() const;
   /// Throughput divided by that of an infinite batch, 0 … 1.
   double efficiency(double n) const;

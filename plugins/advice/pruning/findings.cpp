@@ -286,7 +286,7 @@ void report_findings(const Collection& seen, const Settings& settings, const tme
 
 namespace {
 
-constexpr double kWeakShare = 0.5;  // of the norm of the layer's median head
+constexpr double kWeakShare = 0.5;  // share of the norm of the layer's median head
 
 struct Attention {
   const Weight *query = nullptr, *output = nullptr;
@@ -299,7 +299,7 @@ std::optional<int64_t> attribute(const tmeter::Module& m, std::string_view name)
   return std::nullopt;
 }
 
-/// From an attribute of the module around the projection, or from the norm of its queries.
+/// The head size by an attribute of the enclosing module, or by the norm of its queries.
 int64_t head_size_of(const Weight& query) {
   const auto projection = query.tensor.owner();
   const auto around = projection ? projection.parent() : tmeter::Module();

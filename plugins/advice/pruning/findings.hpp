@@ -25,7 +25,7 @@ std::vector<double> head_norms(const std::vector<double>& query_filters,
 
 struct Settings {
   double max_loss = 0;    // ‖removed‖ / ‖all‖
-  int64_t head_size = 0;  // 0: as the file tells
+  int64_t head_size = 0;  // 0: determined from the file
 };
 
 void report_findings(const Collection& seen, const Settings& settings, const tmeter::Graph& graph,
@@ -33,8 +33,8 @@ void report_findings(const Collection& seen, const Settings& settings, const tme
 
 // Reports attention heads with little weight.
 
-/// `head_size`: features of a head; 0: as the file tells (attributes `head_dim` and `num_heads` of
-/// the module, or the size of a norm of queries), else nothing is said.
+/// `head_size`: features of a head; 0: determined from the file (attributes `head_dim` and
+/// `num_heads` of the module, or the size of a norm of queries), else there is no finding.
 void report_heads(const Collection& seen, int64_t head_size, tmeter::Call& call);
 
 }  // namespace pruning

@@ -71,7 +71,7 @@ RowSquares squares(const float* HWY_RESTRICT x, size_t n, bool fours,
   size_t i = 0;
   for (; i + 4 * lanes <= n; i += 4 * lanes) {
     hn::Vec<decltype(df)> f0, f1, f2, f3;
-    if (fours) {  // the first of each four in one vector, the second in the next
+    if (fours) {  // vector i has element i of each group of four
       hn::LoadInterleaved4(df, x + i, f0, f1, f2, f3);
       const Vector a = hn::PromoteTo(d, f0), b = hn::PromoteTo(d, f1);
       const Vector c = hn::PromoteTo(d, f2), e = hn::PromoteTo(d, f3);

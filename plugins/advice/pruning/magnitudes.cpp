@@ -44,7 +44,8 @@ Curve Magnitudes::curve() const {
   for (size_t i = 0; i < kBins && at < kShares.size(); ++i) {
     const double here = static_cast<double>(counts_[i]), value = value_of(i);
     for (; at < kShares.size(); ++at) {
-      const double wanted = std::floor(kShares[at] * n + 0.5);  // as torch.nn.utils.prune rounds
+      const double wanted =
+          std::floor(kShares[at] * n + 0.5);  // the rounding of torch.nn.utils.prune
       if (here == 0 || seen + here < wanted) break;
       const double power_lost = lost + (wanted - seen) * value * value;
       out[at] = {kShares[at], all > 0 ? std::sqrt(std::min(power_lost / all, 1.0)) : 0, value};
@@ -87,7 +88,7 @@ double share_below(const Curve& curve, double threshold) {
     }
     before = p;
   }
-  return before.share;  // at least
+  return before.share;  // lower bound
 }
 
 }  // namespace pruning

@@ -1,5 +1,5 @@
 // The share of a tensor's L2 norm in its smallest weights: a histogram of magnitudes by the upper
-// bits of their float32 pattern (8 of the exponent, 7 of the mantissa), so that it can be added up
+// bits of their float32 pattern (8 of the exponent, 7 of the mantissa), so that it can be summed
 // over tensors. bfloat16 values are exact; others lie within 0.8 % of their bin, and sums
 // over bins within far less.
 #pragma once
@@ -15,7 +15,7 @@ inline constexpr std::array<double, 11> kShares{0.1, 0.2, 0.3, 0.4,  0.5, 0.6,
                                                 0.7, 0.8, 0.9, 0.95, 0.99};
 
 struct Point {
-  double share;      // of the weights that go
+  double share;      // of pruned weights
   double loss;       // ‖removed‖ / ‖all‖
   double threshold;  // the smallest magnitude that stays
 };
@@ -35,7 +35,7 @@ class Magnitudes {
   double power() const;
   /// Empty power: all losses 0.
   Curve curve() const;
-  /// The largest share that goes at a loss of at most `loss`.
+  /// The largest share that can be pruned with a loss of at most `loss`.
   Point within(double loss) const;
 
  private:
@@ -46,7 +46,7 @@ class Magnitudes {
   std::vector<uint64_t> counts_;
 };
 
-/// The loss at which `share` of the weights goes, between the points of a curve.
+/// The loss of pruning `share` of the weights, interpolated in a curve.
 double loss_at(const Curve& curve, double share);
 /// The share of weights below `threshold`, between the points of a curve.
 double share_below(const Curve& curve, double threshold);

@@ -125,7 +125,7 @@ class State final : public tmeter::TensorAnalysis {
 
   Collection* into_;
   tmeter::DType dtype_;
-  std::optional<Magnitudes> magnitudes_;  // until the end
+  std::optional<Magnitudes> magnitudes_;  // until `end`
   std::optional<Structure> structure_;
   std::vector<float> values_;
   Weight weight_;

@@ -8,7 +8,7 @@
 namespace pruning {
 namespace {
 
-constexpr double kDead = 1e-6, kLow = 0.1;  // of the median norm
+constexpr double kDead = 1e-6, kLow = 0.1;  // share of the median norm
 
 /// Four consecutive inputs at `stride`, for every one of `inner` positions: Σx² of the two largest.
 /// The two largest of a, b, c, d are {a, b}, {c, d}, or the larger of each pair.

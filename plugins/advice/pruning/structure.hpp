@@ -12,8 +12,8 @@ namespace pruning {
 struct Shape {
   std::vector<int64_t> dims;
   bool transposed = false;
-  int64_t rows = 0, row = 0;       // row: elements of one
-  int64_t columns = 0, inner = 0;  // dim 1; elements of a row that share one index of it
+  int64_t rows = 0, row = 0;       // number of rows; elements of a row
+  int64_t columns = 0, inner = 0;  // size of dim 1; elements of a row with the same index of it
 
   /// Groups of four along the inputs, as NVIDIA's ASP (apex, sparse_masklib.py) cuts them: along
   /// dim 1 of a matrix, along the input channels of a convolution, permute(2, 3, 0, 1).

@@ -249,7 +249,7 @@ struct Cost {
   }
 
  private:
-  /// FAMILY.CLASS.DTYPE goes before FAMILY.DTYPE (docs/hardware-profiles.md).
+  /// FAMILY.CLASS.DTYPE takes precedence over FAMILY.DTYPE (docs/hardware-profiles.md).
   static bool figure(const tmeter::Call& call, const std::string& family, const Weight& w,
                      std::string_view dtype, double& value) {
     const auto* kind = w.matrix() ? "matmul." : "convolution.";

@@ -14,7 +14,7 @@ struct Settings {
 /// One choice for each of `reports`.
 struct Plan {
   std::vector<Choice> choices;
-  int64_t bytes_before = 0, bytes_after = 0;  // of all parameters, tied ones once
+  int64_t bytes_before = 0, bytes_after = 0;  // bytes of all parameters; tied ones count once
   int64_t others = 0, other_bytes = 0;        // parameters other than weights
 };
 

@@ -10,11 +10,11 @@ namespace quantization {
 namespace {
 
 constexpr std::string_view kSpace = "gguf";
-constexpr size_t kMostBytesOfText = 7'000;  // of a finding's 8 KiB
+constexpr size_t kMostBytesOfText = 7'000;  // limit for a finding of 8 KiB
 
 /// A type of ggml. Its error is estimated from that of a scheme with the same or larger groups.
 struct GgmlType {
-  std::string_view name;    // as llama-quantize writes it
+  std::string_view name;    // llama-quantize's name
   int64_t elements, bytes;  // of a block
   std::string_view scheme;
   double gain;  // dB over it: 20 log10 of the ratio of their numbers of steps
@@ -31,9 +31,9 @@ constexpr GgmlType kOfShortRows[] = {{"q4_0", 32, 18, "int4_group32", 0},
                                      {"q5_0", 32, 22, "int4_group32", kFiveBits},
                                      {"q5_1", 32, 24, "int4_group32_asym", kFiveBits},
                                      {"q8_0", 32, 34, "int8_group32", 0}};
-constexpr int64_t kLeastSensitiveBits = 6;  // llama.cpp's own mixtures have q6_K there
+constexpr int64_t kLeastSensitiveBits = 6;  // q6_K in llama.cpp's own mixtures
 
-/// llama-quantize keeps them as they are (llama-quant.cpp, tensor_allows_quantization).
+/// Tensors that llama-quantize keeps unchanged (llama-quant.cpp, tensor_allows_quantization).
 constexpr std::string_view kKept[] = {"_norm.weight",
                                       "ffn_gate_inp.weight",
                                       "ffn_gate_tid2eid.weight",
@@ -78,7 +78,7 @@ std::string_view stored_type(const tmeter::Tensor& t) {
 
 struct GgufPlan {
   std::map<const Report*, const GgmlType*> types;  // null: as stored
-  int64_t bytes = 0;                               // of all tensors, with their padding
+  int64_t bytes = 0;                               // bytes of all tensors with their padding
   double least_sqnr = INFINITY;
 };
 

@@ -53,7 +53,7 @@ struct Range {
 /// Step and zero point of PyTorch's MinMaxObserver (per_tensor_affine, per_tensor_symmetric) and of
 /// torchao's choose_qparams_affine (ASYMMETRIC, SYMMETRIC): b bits hold -2^(b-1) … 2^(b-1) - 1, and
 /// the symmetric step is absmax / ((2^b - 1) / 2), so that all 2^b codes are used and the largest
-/// number may be half a step off. `unit` is what errors are measured in.
+/// number may be half a step off. `unit`: the unit of errors.
 inline IntegerGroup integer_grid(const Range& r, int bits, bool symmetric, float unit) {
   const float codes = static_cast<float>((1 << bits) - 1);
   const float least = -static_cast<float>(1 << (bits - 1)), most = least + codes;

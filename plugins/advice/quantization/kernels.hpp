@@ -11,7 +11,7 @@
 namespace quantization {
 
 inline constexpr size_t kAlign = 32;    // elements: the smallest group
-inline constexpr size_t kPiece = 4096;  // elements a call may take; a multiple of every group
+inline constexpr size_t kPiece = 4096;  // most elements of a call; a multiple of every group
 
 /// One group on an integer grid: error = (x/step - clamp(round(x/step), lo, hi))² · weight, where
 /// lo and hi have the zero point taken off.

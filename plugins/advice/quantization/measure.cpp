@@ -255,7 +255,7 @@ Figures figures_of(const FirstPass& first, const Sums& all) {
 double relative_error(double sqnr) { return std::pow(10.0, -sqnr / 20); }
 
 std::vector<Outlier> outliers_in(const std::vector<float>& largest, double ratio) {
-  if (largest.size() < 3) return {};  // no median to stand out from
+  if (largest.size() < 3) return {};  // too few channels for a median
   auto sorted = largest;
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
   std::nth_element(sorted.begin(), middle, sorted.end());

@@ -10,7 +10,7 @@
 #include "meter.hpp"
 #include "schemes.hpp"
 
-#pragma GCC visibility push(hidden)  // as the SDK types inside
+#pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace quantization {
 
 // The layout of a weight in rows, channels and groups, and the size of a weight in each scheme.
@@ -21,7 +21,7 @@ struct Layout {
   tmeter::DType dtype;
   std::vector<int64_t> dims;
   int channel_axis = 0;
-  int64_t elements = 0, rows = 0, row = 0;  // row: elements of one
+  int64_t elements = 0, rows = 0, row = 0;  // in total; rows; elements of a row
   int64_t channels = 0;
   int64_t run = 0;  // consecutive elements of one channel
   /// Chunks hold whole rows (abi/tensor_analysis.h).
@@ -76,7 +76,7 @@ class Fragments {
 
 class FirstPass {
  public:
-  /// For elements from `first` on.
+  /// Adds elements from `first` on.
   FirstPass(const Layout& layout, int64_t first);
 
   void add(int64_t first, std::span<const uint8_t> bytes);
@@ -134,7 +134,7 @@ class SecondPass {
 struct Figures {
   bool finite = true;
   bool zero = false;  // zeros only
-  /// dB by scheme; infinite: nothing is lost; NaN: unknown (too large for the format).
+  /// dB by scheme; infinite: lossless; NaN: unknown (too large for the format).
   std::array<double, kSchemeCount> sqnr{};
 };
 
@@ -151,7 +151,8 @@ struct Outlier {
   double ratio;  // its largest magnitude over the median of all channels'
 };
 
-/// Those at least `ratio` times the median, the largest first. None when half the channels are 0.
+/// Channels of at least `ratio` times the median, the largest first. Empty if half the channels are
+/// 0.
 std::vector<Outlier> outliers_in(const std::vector<float>& largest, double ratio);
 
 }  // namespace quantization

@@ -15,7 +15,7 @@ constexpr size_t kGroupsInPiece = kPiece / kAlign;
 /// underflow.
 float unit_of(const Range& r) { return std::max(r.largest(), FLT_MIN); }
 
-/// Of two groups each.
+/// Ranges of two groups each.
 void join(const std::vector<float>& from, size_t n, std::vector<float>& to,
           const float& (*which)(const float&, const float&)) {
   const size_t pairs = (n + 1) / 2;
@@ -35,7 +35,7 @@ bool Meter::look_at(const float* x, size_t n) {
   const uint32_t largest = ranges(x_, n_, lo.data(), hi.data());
   range_ = {};
   for (size_t i = 0; i < groups; ++i) range_.take({lo[i], hi[i]});
-  for (size_t i = 1; i < ranges_.size(); ++i) {  // zeros take nothing away at an odd end
+  for (size_t i = 1; i < ranges_.size(); ++i) {  // zeros at an odd end change nothing
     join(ranges_[i - 1].lo, groups, ranges_[i].lo, std::min<float>);
     join(ranges_[i - 1].hi, groups, ranges_[i].hi, std::max<float>);
     groups = (groups + 1) / 2;

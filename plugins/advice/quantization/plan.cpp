@@ -33,11 +33,11 @@ Choice choose(const Weight& w, const Rules& rules) {
 namespace {
 
 struct Rule {
-  std::string_view ending;  // of the tensor's name without ".weight"
+  std::string_view ending;  // end of the tensor's name without ".weight"
   std::string_view why;
 };
 
-// Names as torchvision, timm and transformers give them.
+// Names of torchvision, timm and transformers.
 constexpr std::array<Rule, 19> kRules{{
     {"embed", "embedding"},
     {"embedding", "embedding"},

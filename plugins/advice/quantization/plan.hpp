@@ -30,7 +30,7 @@ struct Choice {
   }
 };
 
-/// What may be planned: positions in kSchemes.
+/// The candidates of a plan: positions in kSchemes.
 struct Rules {
   std::vector<size_t> allowed;
   double least_sqnr = 0;  // dB

@@ -1,5 +1,5 @@
-// quantization-advice: rounds the weights to 28 schemes, reports the loss of each, and plans which
-// weight gets which. Definitions: docs/conventions.md, "Quantization".
+// quantization-advice: rounds the weights to 28 schemes, reports the loss of each, and plans the
+// scheme of each weight. Definitions: docs/conventions.md, "Quantization".
 #include "findings.hpp"
 #include "plugins/common/options.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 using namespace quantization;
 using tmeter::Cell;
 
-// Linear layers by one call of torchao each; int8 and bfloat16 for all else.
+// For linear layers the schemes of one torchao call each; int8 and bfloat16 for all other weights.
 constexpr std::string_view kDefaultSchemes =
     "int4_group128_asym int4_group64_asym int4_group32_asym int8_channel bf16";
 

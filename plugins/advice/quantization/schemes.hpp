@@ -32,7 +32,7 @@ struct Scheme {
   int bits;
   bool symmetric;
   int group;                // elements of a row that share a scale (Scope::kGroup)
-  int scale_bits;           // per scale, zero point included
+  int scale_bits;           // bits per scale, including the zero point
   FloatFormat format;       // Grid::kFloat
   std::string_view column;  // title in the table of tensors; empty: a detail
 };
@@ -41,7 +41,7 @@ struct Scheme {
 inline constexpr FloatFormat kE4m3{3, -6, 448.f}, kE5m2{2, -14, 57344.f}, kE2m1{1, 0, 6.f},
     kHalf{10, -14, 65504.f}, kBrain{7, -126, 0x1.fep127f};
 
-/// Scales take 32 bits per tensor and channel (as torchao's Int8Tensor keeps them), 16 per group;
+/// Scales take 32 bits per tensor and channel (like those of torchao's Int8Tensor), 16 per group;
 /// zero points those of an element.
 constexpr Scheme integer(std::string_view id, std::string_view title, int bits, Scope scope,
                          int group, bool symmetric, std::string_view column = {}) {
@@ -88,7 +88,7 @@ inline constexpr std::array<Scheme, 28> kSchemes{{
 
 inline constexpr size_t kSchemeCount = kSchemes.size();
 
-/// Position in kSchemes; empty when there is no such scheme.
+/// Position in kSchemes; empty: there is no such scheme.
 constexpr std::optional<size_t> scheme_at(std::string_view id) {
   for (size_t i = 0; i < kSchemeCount; ++i)
     if (kSchemes[i].id == id) return i;

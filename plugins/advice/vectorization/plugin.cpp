@@ -1,5 +1,5 @@
 // vectorization-advice: the share of the vector unit's lanes that shapes and strides let an
-// operator fill, and what to change. Definitions: docs/conventions.md, "Vectors".
+// operator fill, and changes that help. Definitions: docs/conventions.md, "Vectors".
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/units.hpp>

@@ -22,7 +22,7 @@ std::optional<Run> features(int64_t n, const Value& typed) {
   return Run{n, typed.dtype(), Cause::kFeatures};
 }
 
-/// Output channels; of grouped convolutions with few channels in a group, those of a group.
+/// Output channels; for grouped convolutions with few channels per group, those of a group.
 std::optional<Run> convolution(const Node& node) {
   const auto out = node.result(0), weight = node.arg("weight");
   if (!out.is_tensor() || out.shape().rank() < 3 || !weight.is_tensor()) return std::nullopt;
@@ -45,9 +45,9 @@ std::optional<Run> batch_norm(const Node& node, const plugins::Layouts& layouts)
   return features(static_cast<int64_t>(std::min(pixels, kMost)), in);
 }
 
-/// Elements of the last dims of the result over which an operand advances with it, or stands still:
-/// the inner loop of TensorIterator has one stride for each operand, and 0 is one that vectors
-/// have.
+/// Elements of the last dims of the result over which an operand advances with it, or does not
+/// move: the inner loop of TensorIterator has one stride for each operand, and 0 is one that
+/// vectors have.
 double even_tail(const tmeter::Shape& operand, const tmeter::Shape& result) {
   double run = 1;
   std::optional<bool> advances;
@@ -62,7 +62,7 @@ double even_tail(const tmeter::Shape& operand, const tmeter::Shape& result) {
   return run;
 }
 
-/// Without gaps and overlaps, in any order of the dims: TensorIterator sorts them.
+/// Whether a layout has no gaps and overlaps in any order of the dims, which TensorIterator sorts.
 bool is_dense(const plugins::Strided& s) {
   double last = 1, elements = 1;
   for (size_t i = 0; i < s.sizes.size(); ++i) {
@@ -72,8 +72,8 @@ bool is_dense(const plugins::Strided& s) {
   return last == elements;
 }
 
-/// Whether the operands of the result's size lie in memory in one order. Unknown layouts are taken
-/// for contiguous ones.
+/// Whether the operands of the result's size have one order in memory. Unknown layouts are assumed
+/// to be contiguous.
 bool lie_alike(const Node& node, double all, const plugins::Layouts& layouts) {
   const plugins::Strided* first = nullptr;
   bool alike = true;

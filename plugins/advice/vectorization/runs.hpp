@@ -24,12 +24,12 @@ enum class Cause { kNone, kFeatures, kStrides, kBroadcast };
 struct Run {
   int64_t elements = 0;
   tmeter::DType type;
-  Cause cause = Cause::kNone;  // of lanes that stay empty
+  Cause cause = Cause::kNone;  // reason for empty lanes
 };
 
 std::optional<Run> run_of(const tmeter::Node& node, const plugins::Layouts& layouts);
 
-/// Elements of a vector of `width` bytes; 0 for types without a size of their own.
+/// Elements of a vector of `width` bytes; 0 for types without a fixed size.
 inline int64_t lanes_of(tmeter::DType type, int64_t width) {
   const int64_t bytes = type.bytes();
   return bytes > 0 && bytes <= width ? width / bytes : 0;

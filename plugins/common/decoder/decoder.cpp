@@ -47,7 +47,7 @@ bool looks_up_tokens(const Node& n) {
   return integers && (rank == 1 || rank == 2) && n.arg("weight").tensor() && comes_from_input(ids);
 }
 
-/// Attention as one operator over [batch, heads, length, width].
+/// An attention as one operator over [batch, heads, length, width].
 bool is_attention(const Node& n) {
   const auto name = tmeter::base_name(n.op());
   if (name != "scaled_dot_product_attention" && !name.starts_with("_scaled_dot_product_"))

@@ -6,7 +6,7 @@
 #include <tmeter/cpp/plugin.hpp>
 #include <vector>
 
-#pragma GCC visibility push(hidden)  // as the SDK types inside
+#pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace plugins {
 
 /// One attention over the tokens, causal or to an encoder's output, and the size of its key-value
@@ -43,8 +43,8 @@ struct Decoder {
   std::vector<State> states{};
 
   tmeter::Count tokens() const { return tmeter::Count(batch) * length; }
-  tmeter::Count cache_bytes() const;          // of all sequences
-  tmeter::Count state_bytes() const;          // of all sequences
+  tmeter::Count cache_bytes() const;          // over all sequences
+  tmeter::Count state_bytes() const;          // over all sequences
   tmeter::Count growing_cache_bytes() const;  // without the keys and values of an encoder
 };
 
@@ -52,7 +52,7 @@ struct Decoder {
 /// projection of its output.
 bool runs_once(const tmeter::Node& n);
 
-/// Nothing unless the graph is visibly a decoder language model.
+/// Nothing unless the graph is recognised as a decoder language model.
 std::optional<Decoder> recognise(const tmeter::Graph& graph);
 
 }  // namespace plugins

@@ -1,24 +1,24 @@
-// Mixture of experts: which parameters one token uses, and which only other tokens use.
+// Mixture of experts: the parameters that one token uses, and those of all experts.
 #pragma once
 #include <optional>
 #include <string>
 #include <tmeter/cpp/plugin.hpp>
 #include <vector>
 
-#pragma GCC visibility push(hidden)  // as the SDK types inside
+#pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace plugins {
 
 /// One router with its experts.
 struct Router {
   tmeter::Node topk;
   int64_t experts, chosen;
-  std::vector<tmeter::Tensor> weights;  // of all its experts
+  std::vector<tmeter::Tensor> weights;  // weights of all its experts
   std::string how;                      // how they were recognised
 };
 
 std::vector<Router> find_routers(const tmeter::Graph& graph);
 
-/// Parameters by element, or bytes: of all experts, and of the experts that one token meets.
+/// Elements or bytes of the parameters of all experts, and of the experts that one token uses.
 struct Parameters {
   tmeter::Count all = 0, active = 0;
 };
@@ -33,8 +33,8 @@ struct ReadBytes {
   tmeter::Count bytes;
 };
 
-/// Of a decoding step, without embedding tables. With uniform routing, a batch of B tokens chooses
-/// E · (1 − (1 − k/E)^B) of E experts. Nothing if an element type is unknown.
+/// Bytes of a decoding step, without embedding tables. With uniform routing, a batch of B tokens
+/// chooses E · (1 − (1 − k/E)^B) of E experts. Nothing if an element type is unknown.
 std::optional<std::vector<ReadBytes>> reads_of(const tmeter::Graph& graph,
                                                const std::vector<Router>& routers,
                                                int64_t batch = 1);

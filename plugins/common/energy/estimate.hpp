@@ -32,7 +32,7 @@ struct Estimate {
 struct Scope {
   bool compute = false, memory = false, standing = false;
   std::string missing_compute, missing_memory, missing_standing;  // sentences; empty when present
-  /// The terms there are, added up; empty when one of them is missing for this operator.
+  /// The sum of the terms; empty if one of them is missing for this operator.
   std::optional<double> total(const Terms& terms) const;
 };
 

@@ -27,7 +27,7 @@ struct Temperature {
 struct Heat {
   double leakage = 0;        // W, on top of power.static
   double clock = 1;          // share of the peak rates of arithmetic
-  bool lower_bound = false;  // the clock falls, and the profile does not say how far
+  bool lower_bound = false;  // the clock falls by an unknown amount
   /// "at 65 °C: 4 W of leakage, clock 100 %"; else "without thermal effects: …"
   std::string words;
 };

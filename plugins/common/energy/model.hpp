@@ -16,12 +16,12 @@
 
 #include "plugins/common/machine/figures.hpp"
 
-#pragma GCC visibility push(hidden)  // as the SDK types inside
+#pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace energy {
 
 using machine::Work;
 
-/// Joules of arithmetic. `mac` and `op` may be empty when there is nothing of the kind to do;
+/// Joules of arithmetic. `mac` and `op` may be empty if the operator has none of that kind;
 /// otherwise the answer is empty.
 inline std::optional<double> compute_energy(const Work& work, std::optional<double> mac,
                                             std::optional<double> op) {

@@ -9,7 +9,7 @@
 
 #include "plugins/common/machine/figures.hpp"
 
-#pragma GCC visibility push(hidden)  // as the SDK types inside
+#pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace energy {
 
 using machine::Work;

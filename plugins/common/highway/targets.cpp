@@ -1,5 +1,5 @@
-// Which versions of a kernel this processor can run: the two functions that Highway's dispatch asks
-// libhwy.so for. That library calibrates a clock while it is loaded (3.3 ms on an Intel
+// The versions of a kernel that this processor can run: the two functions that Highway's dispatch
+// calls libhwy.so for. That library calibrates a clock while it is loaded (3.3 ms on an Intel
 // machine, docs/dev/start.md), which would delay the opening of a plugin; its headers need only
 // these two.
 #include <hwy/targets.h>
@@ -57,7 +57,7 @@ int64_t SupportedTargets() {
   return targets;
 }
 
-/// Of this plugin alone.
+/// The chosen target of this plugin alone.
 ChosenTarget& GetChosenTarget() {
   static ChosenTarget chosen;
   return chosen;

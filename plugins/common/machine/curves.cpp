@@ -24,15 +24,16 @@ struct Band {
 
 struct Curve {
   Kind kind;
-  double share;    // of the units' share; of kProduct and kTensor at most, or of other devices
-  double fill;     // MACs that a device takes to be busy
+  double share;    // factor of the units' share; for kProduct and kTensor the maximum, or the share
+                   // of other devices
+  double fill;     // MACs that keep a device busy
   double memory;   // share of peak.dram; of kReduce, of link.bandwidth
   double call;     // s
-  double reuse;    // share of the bytes of a row in flight that the L2 has to hold
+  double reuse;    // share of a row's bytes that the L2 has to hold
   double gain;     // times fewer MACs of a 3 × 3 convolution
   double edge;     // MACs more of each output
-  double columns;  // of Layout::columns that a kernel computes at once
-  double block;    // outputs of each thread that the device holds, at least
+  double columns;  // columns (Layout::columns) that a kernel computes at once
+  double block;    // least outputs for each thread that the device holds
   double narrow;   // share of peak.op of a convolution without tensor cores
   Band known, foreign;
 
@@ -73,7 +74,7 @@ bool is_narrow(const Curve& curve, const Layout& layout) {
 
 /// The MACs that determine the time of a kernel: whole tiles, or its longest chain.
 double macs_in_time(const Curve& curve, const Work& work, double threads) {
-  constexpr double kChannels = 4;  // that are computed at once where they are narrow
+  constexpr double kChannels = 4;  // columns at once for narrow products
   const auto& l = work.layout;
   double macs = work.macs + curve.edge * l.outputs;
   if (l.columns > 0) macs *= rounded_up(l.columns, curve.columns) / l.columns;
@@ -82,12 +83,12 @@ double macs_in_time(const Curve& curve, const Work& work, double threads) {
   return macs / (l.winograd ? curve.gain : 1) + curve.fill;
 }
 
-/// How kernels of PyTorch 2.1 take a row: a layer norm reads it twice with 128 threads
+/// The reads of a row by kernels of PyTorch 2.1: a layer norm reads it twice with 128 threads
 /// (layer_norm_kernel.cu), a softmax of more than 1,024 columns three times, with a thread for two
 /// vectors of 16 bytes, 512 at most (SoftMax.cu).
 struct RowKernel {
   double again;    // times that it is read after the first
-  double threads;  // of a row
+  double threads;  // threads that work on a row
 };
 
 RowKernel row_kernel(const Work& work) {
@@ -141,7 +142,7 @@ std::string Curves::origin() const {
 
 double Curves::read_again(const Work& work, double reuse) const {
   const auto kernel = row_kernel(work);
-  const double read = work.bytes / 2;  // as much is written
+  const double read = work.bytes / 2;  // the same bytes are written
   const double in_flight = std::min(threads_.value_or(0) / kernel.threads * work.row, read) * reuse;
   const double hit = cache_ && threads_ ? std::max(0.0, 1 - in_flight / *cache_) : 0;
   return kernel.again * read * (1 - hit);

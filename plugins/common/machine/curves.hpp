@@ -20,7 +20,7 @@
 
 #include "plugins/common/machine/machine.hpp"
 
-#pragma GCC visibility push(hidden)  // as the SDK types inside
+#pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace machine {
 
 /// Seconds; eight of ten measured times are between `low` and `high`.
@@ -68,14 +68,15 @@ class Curves {
 
   struct Share {
     std::optional<double> value;
-    bool fitted = false;              // on this device
-    std::optional<double> low, high;  // its own band
+    bool fitted = false;              // fitted on this device
+    std::optional<double> low, high;  // the device's own band
   };
   static Share share_of(std::string_view units, const tmeter::Call& call);
 
   Share vector_, tensor_, convolution_;
-  std::optional<double> memory_;           // of peak.dram, fitted on this device
-  std::optional<double> cache_, threads_;  // B of L2; that the device holds at the same time
+  std::optional<double> memory_;  // share of peak.dram, fitted on this device
+  std::optional<double> cache_,
+      threads_;  // bytes of the L2; threads that the device holds at a time
   std::string missing_;
 };
 

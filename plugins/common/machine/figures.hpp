@@ -19,7 +19,7 @@
 #include <tuple>
 #include <vector>
 
-#pragma GCC visibility push(hidden)  // as the SDK types inside
+#pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace machine {
 
 using tmeter::DType;
@@ -34,7 +34,7 @@ using Lookup = std::function<std::optional<double>(const std::string& key)>;
 /// operator.
 struct Layout {
   double outputs = 0;     ///< elements of the result
-  double columns = 0;     ///< rows or columns of a product, whichever are fewer; output channels
+  double columns = 0;     ///< the smaller number of rows and columns of a product; output channels
   double channels = 0;    ///< input channels of a convolution
   double unread = 0;      ///< bytes of the input that a kernel smaller than its stride leaves out
   bool winograd = false;  ///< a 3 × 3 convolution of stride 1
@@ -44,9 +44,9 @@ struct Layout {
 struct Work {
   double macs = 0, ops = 0, bytes = 0;
   OpClass kind = OpClass::kOther;
-  DType type;          ///< of the arithmetic
+  DType type;          ///< element type of the arithmetic
   double row = 0;      ///< bytes of a row that is read again: softmax, layer norm
-  Layout layout = {};  ///< of a product or a convolution
+  Layout layout = {};  ///< layout of a product or a convolution
   bool operator==(const Work&) const = default;
 };
 
@@ -99,7 +99,7 @@ struct Figure {
   DType type;  ///< the type it was given for
 };
 
-/// Reads figures and remembers them. `FAMILY.CLASS.DTYPE` goes before `FAMILY.DTYPE`.
+/// Reads figures and caches them. `FAMILY.CLASS.DTYPE` takes precedence over `FAMILY.DTYPE`.
 class Profile {
  public:
   void forget() { figures_.clear(); }
@@ -137,8 +137,8 @@ class Profile {
 
 // --- the roofline ---
 
-/// Rates in 1/s; a missing rate bounds nothing. `efficiency`: the share of peak arithmetic that
-/// operators of the class reach.
+/// Rates in 1/s; a missing rate does not limit the time. `efficiency`: the share of peak arithmetic
+/// that operators of the class reach.
 struct Rates {
   std::optional<double> mac, op, byte;
   double efficiency = 1;

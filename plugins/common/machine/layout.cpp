@@ -10,7 +10,7 @@ using tmeter::Value;
 
 double elements(const Value& v) { return static_cast<double>(v.shape().numel().value()); }
 
-/// Entry `axis` of a list of sizes, whose last entry stands for the ones it lacks.
+/// Entry `axis` of a list of sizes; the last entry replaces missing ones.
 int64_t entry(const Value& list, int64_t axis) {
   const auto last = static_cast<int64_t>(list.size()) - 1;
   return last < 0 ? list.as_int(1) : list[static_cast<size_t>(std::min(axis, last))].as_int(1);

@@ -1,11 +1,11 @@
-// How a matrix product or a convolution is laid out: what of its shape a kernel's time depends on
-// beside its MACs and bytes.
+// The layout of a matrix product or a convolution: the parts of its shape that a kernel's time
+// depends on beside its MACs and bytes.
 #pragma once
 #include <tmeter/cpp/plugin.hpp>
 
 #include "plugins/common/machine/figures.hpp"
 
-#pragma GCC visibility push(hidden)  // as the SDK types inside
+#pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace machine {
 
 /// Empty for operators of other kinds. Unknown parts are 0.

@@ -72,7 +72,8 @@ tmeter::Value first_tensor(const Node& n) {
   return input.is_tensor() ? input : n.arg("self");
 }
 
-/// Of a softmax or a norm of rows, whose kernels read a row more than once; 0 of others.
+/// Bytes of a row of a softmax or norm, whose kernels read it more than once; 0 for other
+/// operators.
 double row_bytes(const Node& n, OpClass kind) {
   const auto x = first_tensor(n);
   if (!x.is_tensor() || x.shape().rank() == 0) return 0;
@@ -169,13 +170,13 @@ std::optional<std::vector<Work>> Machine::work_of(const tmeter::ModuleCall& m, c
     if (!rest.type.known() || (!multiplies(rest.kind) && multiplies(kind)))
       rest.kind = kind, rest.type = type;
     const auto amounts = amounts_inside(node, call);
-    if (!amounts) continue;  // its known amounts stay in `rest`
+    if (!amounts) continue;  // its known amounts are counted in `rest`
     parts.push_back({(*amounts)[0], (*amounts)[1], (*amounts)[2],
                      class_of(node, (*amounts)[0], call), type, row_bytes(node, kind),
                      layout_of(node, kind)});
     rest.macs -= (*amounts)[0], rest.ops -= (*amounts)[1], rest.bytes -= (*amounts)[2];
   }
-  if (rest.kind == OpClass::kOther && rest.macs > 0) rest.kind = OpClass::kMatmul;  // as class_of
+  if (rest.kind == OpClass::kOther && rest.macs > 0) rest.kind = OpClass::kMatmul;  // like class_of
   parts.push_back(rest);
   return parts;
 }

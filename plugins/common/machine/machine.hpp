@@ -45,12 +45,12 @@ class Machine {
   std::optional<std::vector<Work>> work_of(const tmeter::ModuleCall& m, const tmeter::Call& call,
                                            bool& partial);
 
-  /// Of the work's class and element type, or a stand-in. Empty if the profile lacks it.
+  /// The rate for the work's class and element type, or a replacement. Empty: the profile has none.
   std::optional<double> figure(Family family, const Work& work, const tmeter::Call& call);
-  /// Of the operator's class if the profile states its bandwidth with caches; else of memory.
+  /// The bandwidth of the operator's class if the profile has it (with caches), else of memory.
   std::optional<double> bandwidth_of(OpClass kind, const tmeter::Call& call);
-  /// Times of all parts run as one: arithmetic adds up, and traffic overlaps it. Work without a
-  /// rate takes no time. Empty if the profile has rates, but none for this element type.
+  /// Times of all parts as one operator: arithmetic is summed, and traffic overlaps it. Work
+  /// without a rate takes no time. Empty if the profile has rates, but none for this element type.
   std::optional<Times> times_of(std::span<const Work> parts, const tmeter::Call& call);
 
  private:

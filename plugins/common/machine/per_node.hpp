@@ -13,13 +13,13 @@ class PerNode {
   /// Call it at each `configure`, when the inputs of the values may have changed.
   void forget() { kept_.clear(); }
 
-  /// `make()` of this work, which is called once for each node.
+  /// The result of `make()`, which is called once for each node.
   template <class Node, class Make>
   T of(const Node& node, const Work& work, Make make) {
     const size_t i = node.index();
     if (i < kept_.size() && kept_[i].node == node.handle() && kept_[i].work == work)
       return kept_[i].value;
-    T value = make();  // may ask for other nodes' values
+    T value = make();  // may request other nodes' values
     if (i >= kept_.size()) kept_.resize(i + 1);
     kept_[i] = {node.handle(), work, value};
     return value;

@@ -24,7 +24,7 @@ constexpr std::array<CacheType, 12> kTypes{{{"f32", 4, 1},
 
 int64_t up_to_multiple(int64_t n, int64_t of) { return (n + of - 1) / of * of; }
 
-/// Rows of `width` elements are whole blocks: a row that a block does not divide takes one more.
+/// Bytes of rows of `width` elements, rounded up to whole blocks.
 Count row_bytes(int64_t width, const CacheType& t) {
   return Count((width + t.elements - 1) / t.elements) * t.bytes;
 }
@@ -37,7 +37,7 @@ void add(CacheBytes& out, Count keys_values, Count states) {
 
 // ---- llama.cpp --------------------------------------------------------------------------------
 
-constexpr int64_t kLlamaPadding = 256;  // of the cells of a cache
+constexpr int64_t kLlamaPadding = 256;  // alignment of the cells of a cache
 constexpr int64_t kLlamaBatch = 512;    // --ubatch-size
 constexpr int64_t kStateBytes = 4;      // recurrent and convolution states are float32
 
@@ -80,7 +80,7 @@ Count vllm_state_bytes(const LayerCache& l) {
   return Count(l.conv_elements + l.state_elements) * kStateBytes;
 }
 
-/// Pages of one sequence. `tokens` of a page.
+/// Pages of one sequence. `tokens`: tokens of a page.
 int64_t vllm_pages(const LayerCache& l, const Load& load, int64_t tokens) {
   const auto pages = [tokens](int64_t n) { return (n + tokens - 1) / tokens; };
   const auto batch = load.batch > 0 ? load.batch : kVllmBatch;
@@ -100,7 +100,8 @@ int64_t vllm_pages(const LayerCache& l, const Load& load, int64_t tokens) {
 
 /// A device's part of the heads and states (tensor parallelism): a head of keys and values is on as
 /// many devices as there are too many for the heads, and a latent vector on all of them
-/// (get_num_kv_heads of vllm/config/model.py). Empty, or why vLLM does not take this number.
+/// (get_num_kv_heads of vllm/config/model.py). Returns the reason why vLLM refuses this number, or
+/// an empty text.
 std::string share(std::vector<LayerCache>& layers, int64_t devices) {
   for (auto& l : layers) {
     const auto part = [devices](int64_t n) { return (n + devices - 1) / devices; };
@@ -116,8 +117,8 @@ std::string share(std::vector<LayerCache>& layers, int64_t devices) {
   return {};
 }
 
-/// All pages have one size. Attention takes as many tokens into a page as the largest one needs; a
-/// state fills one page.
+/// All pages have the size of the largest page. Attention puts more tokens into a page to fill it;
+/// a state fills one page.
 CacheBytes vllm_on_one(const std::vector<LayerCache>& layers, const Load& load) {
   CacheBytes out;
   Count largest_token = 0, largest_state = 0, smallest_token = 0;
@@ -178,7 +179,7 @@ CacheBytes vllm(const std::vector<LayerCache>& layers, const Load& load) {
 
 // ---- transformers -----------------------------------------------------------------------------
 
-/// DynamicCache: as many tokens as there are; a sliding layer keeps window - 1 of them.
+/// DynamicCache: all tokens; a sliding layer keeps window - 1 of them.
 int64_t transformers_tokens(const LayerCache& l, const Load& load) {
   switch (l.kind) {
     case CacheKind::kSliding:

@@ -5,8 +5,8 @@
 
 namespace serving {
 
-/// The largest n of least … most for which `fits`, which holds for all smaller ones then; least - 1
-/// if none does. Small sizes are tried first, as large ones may cost more to try.
+/// The largest n from least to most for which `fits` holds (and then for all smaller ones); least -
+/// 1 if there is none. Small sizes are tried first, because trials of large sizes may be slower.
 template <class Fits>
 int64_t largest(int64_t least, int64_t most, Fits&& fits) {
   int64_t good = least - 1, bad = most + 1;

@@ -3,7 +3,7 @@
 #include "plugins/common/decoder/decoder.hpp"
 #include "plugins/common/serving/engine.hpp"
 
-#pragma GCC visibility push(hidden)  // as the SDK types inside
+#pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace serving {
 
 /// One for each attention, in order of execution.

@@ -15,11 +15,11 @@ constexpr int64_t kMaxLength = int64_t{1} << 40;  // a larger number is not a le
 
 /// A model with an image tower has its language model's settings one level deeper.
 constexpr std::array<std::string_view, 2> kLevels{"text_config.", ""};
-/// The first one counts.
+/// Keys of which the first existing one counts.
 constexpr std::array<std::string_view, 5> kLengths{"max_position_embeddings", "n_positions",
                                                    "n_ctx", "max_seq_len", "seq_length"};
-/// The smallest one counts, but `model_max_length` before all: _get_and_verify_max_len of vLLM's
-/// vllm/config/model.py.
+/// Keys of which the smallest value counts, except that `model_max_length` takes precedence:
+/// _get_and_verify_max_len of vLLM's vllm/config/model.py.
 constexpr std::array<std::string_view, 9> kVllmLengths{"max_position_embeddings",
                                                        "n_positions",
                                                        "max_seq_len",
@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 9> kVllmLengths{"max_position_embeddings"
                                                        "max_seq_length",
                                                        "seq_len"};
 constexpr std::string_view kBeforeAll = "model_max_length";
-/// transformers 5 has one for each type of layer; they stretch alike.
+/// transformers 5 has one scaling for each type of layer, with equal factors.
 constexpr std::array<std::string_view, 3> kScalings{"rope_scaling.", "rope_parameters.",
                                                     "rope_parameters.full_attention."};
 
@@ -46,7 +46,7 @@ int64_t length_of(const std::optional<Metadata>& fact) {
 /// Positions that are stretched: as vLLM derives its longest context.
 struct Stretch {
   double factor = 1;
-  int64_t original = 0;  // the length it refers to; 0: the stated one
+  int64_t original = 0;  // the original length; 0: the stated length
 };
 
 std::optional<Stretch> stretch_of(const Graph& graph, std::string_view level,

@@ -5,7 +5,7 @@
 #include <string>
 #include <tmeter/cpp/plugin.hpp>
 
-#pragma GCC visibility push(hidden)  // as the SDK types inside
+#pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace serving {
 
 struct ModelLength {
@@ -13,8 +13,8 @@ struct ModelLength {
   std::string source;  // "max_position_embeddings of config.json"
 };
 
-/// Nothing where the file states none, as exported graphs do not. `engine`: whose rule picks one of
-/// several statements; "" for none.
+/// Nothing if the file states none, such as an exported graph. `engine`: its rule selects one of
+/// several statements; "" for no engine.
 std::optional<ModelLength> model_length(const tmeter::Graph& graph, std::string_view engine = {});
 
 }  // namespace serving

@@ -10,7 +10,7 @@
 #include "plugins/common/serving/engine.hpp"
 #include "plugins/common/wording.hpp"
 
-#pragma GCC visibility push(hidden)  // as the SDK types inside
+#pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace serving {
 
 // Bytes written by a person: "24GiB", "80 GB".
@@ -26,22 +26,22 @@ inline constexpr int64_t kLongest = int64_t{1} << 30;  // tokens, and sequences,
 struct Request {
   const Engine* engine = nullptr;
   Load load;
-  tmeter::Count memory = 0;  // that the engine takes of all devices; 0: not given
-  double memory_share = 1;   // that the engine takes of a device's memory
-  bool own_context = false;  // the recorded one, as none is given
+  tmeter::Count memory = 0;  // bytes of all devices that the engine uses; 0: not given
+  double memory_share = 1;   // share of a device's memory that the engine uses
+  bool own_context = false;  // the recorded context, because none is given
 
   /// The bytes of one device's memory that the engine takes.
   tmeter::Count usable(tmeter::Count each) const;
 };
 
-/// `prefix`: "serving." in other plugins, whose options have no such name. `recorded`: tokens.
+/// `prefix`: "serving." in other plugins, which read the options of serving. `recorded`: tokens.
 Request request_of(const tmeter::Call& call, std::string_view prefix, int64_t recorded);
 
-/// Of the option `key`, "" when it is not given. Throws Error(TMETER_BAD_USAGE) beginning with
+/// The text of the option `key`; "": not given. Throws Error(TMETER_BAD_USAGE) beginning with
 /// `name` ("fit.memory") for text that is not a size above 0.
 std::optional<tmeter::Count> memory_option(const tmeter::Call& call, std::string_view key,
                                            std::string_view name);
-/// 0 … `most` of an option without a default; nothing when it is not given. Throws
+/// The value, 0 to `most`, of an option without a default; nothing: not given. Throws
 /// Error(TMETER_BAD_USAGE) for other text.
 std::optional<double> number_option(const tmeter::Call& call, std::string_view key, double most);
 /// `capacity.dram` of the hardware profile.
@@ -58,7 +58,7 @@ class Serving {
       : layers_(std::move(layers)), request_(std::move(request)), weights_(weights) {}
 
   CacheBytes caches(const Load& load) const { return request_.engine->bytes(layers_, load); }
-  /// For the requested load. Throws Error(TMETER_BAD_USAGE) if its bytes exceed 2^63.
+  /// Bytes for the requested load. Throws Error(TMETER_BAD_USAGE) if its bytes exceed 2^63.
   CacheBytes caches() const;
   tmeter::Count all(const Load& load) const { return weights_ + caches(load).all(); }
   const Request& request() const { return request_; }
@@ -67,11 +67,11 @@ class Serving {
   /// The cache of one token, in the layers that keep the whole context.
   tmeter::Count token_bytes() const;
 
-  /// With which all is within `memory`, the rest of `load` as it is; at most kLongest, 0: none.
+  /// The longest context with which `load` fits into `memory`; at most kLongest; 0: none.
   int64_t longest_context(const Load& load, tmeter::Count memory) const;
   int64_t most_sequences(const Load& load, tmeter::Count memory) const;
-  /// Of `each` byte, for the load that is asked for; nothing where not even kMostDevices suffice or
-  /// the engine does not share this model.
+  /// The number of devices of `each` bytes for the requested load; nothing: not even kMostDevices
+  /// suffice, or the engine does not share this model.
   std::optional<int64_t> fewest_devices(tmeter::Count each) const;
   /// False for sizes beyond 2^63, too.
   bool fits(const Load& load, tmeter::Count memory) const;

@@ -1,4 +1,4 @@
-// Floats of four to eight bits and int8, times scales that lie in other tensors.
+// Floats of four to eight bits and int8, times scales in other tensors.
 //
 //   mxfp4, mxfp8, f6_…          OCP Microscaling Formats 1.0: E2M1 with a power of two for 32; two
 //   numbers a byte, the
@@ -19,7 +19,7 @@ namespace {
 constexpr std::array<float, 16> kE2m1{0,    .5f,  1,  1.5f,  2,  3,  4,  6,
                                       -0.f, -.5f, -1, -1.5f, -2, -3, -4, -6};
 
-/// Of six bits: OCP Microscaling Formats 1.0, table 5.
+/// Floats of six bits: OCP Microscaling Formats 1.0, table 5.
 std::array<float, 64> six_bits(int exponent_bits) {
   const int mantissa_bits = 5 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
   std::array<float, 64> out{};
@@ -63,7 +63,7 @@ class Float4 final : public Rows {
   }
 
  private:
-  /// In MLX and gpt-oss they are plain bytes.
+  /// The scales are plain bytes in MLX and gpt-oss.
   static Numbers scales_of(const tmeter::StoredTensor& t) {
     const auto part = need(t, "scales");
     auto type = part.about.dtype();

@@ -50,7 +50,7 @@ class Groups {
   Bytes order_;
 };
 
-/// Both lie as [in, out], words along `in`.
+/// Both are stored as [in, out], with words along `in`.
 class Gptq final : public tmeter::Decoding {
  public:
   explicit Gptq(const tmeter::StoredTensor& t)
@@ -117,7 +117,7 @@ class Gptq final : public tmeter::Decoding {
     return zeros_.subspan(static_cast<size_t>(g * zero_words_ * 4),
                           static_cast<size_t>(zero_words_ * 4));
   }
-  /// Symmetric weights have the middle as zero point everywhere, which tells the format.
+  /// Symmetric weights have the middle as zero point everywhere, which reveals the format.
   int64_t told_by_zeros() const {
     const unsigned middle = 1u << (bits_ - 1), first = code_at(zero_row(0), 0, bits_);
     for (int64_t g = 0; g < group_count_; ++g)
@@ -187,7 +187,7 @@ class Awq final : public tmeter::Decoding {
   int64_t row_words_ = 0;
 };
 
-/// Rows of words, each beginning with a word of its own.
+/// Rows of words; each row begins with a new word.
 class Compressed final : public Rows {
  public:
   explicit Compressed(const tmeter::StoredTensor& t)

@@ -28,7 +28,7 @@ std::optional<Found> parts_of(const Reader& r, const Stored& t) {
   return f;
 }
 
-/// Micro-scaled floats have no biases and scales of a byte; their sizes tell them apart.
+/// Micro-scaled floats have no biases and scales of one byte; their sizes distinguish them.
 struct Mode {
   const char* encoding;
   int64_t bits, group;
@@ -101,12 +101,12 @@ bool mlx(Reader& r, const Stored& t) {
     return true;
   }
   const auto possible = readings(t, *f->scales);
-  if (possible.size() != 1) return false;  // settle_mlx may tell
+  if (possible.size() != 1) return false;  // settle_mlx may determine it
   add(r, t, *f, possible[0].first, possible[0].second);
   return true;
 }
 
-/// Weights whose rows are as wide as the vectors that norms scale.
+/// Weights with rows of the width of the norms' vectors.
 bool is_of_hidden_size(std::string_view name) {
   constexpr std::array<std::string_view, 8> kNames{
       "embed_tokens.weight", "lm_head.weight",   "q_proj.weight",  "k_proj.weight",
@@ -114,7 +114,7 @@ bool is_of_hidden_size(std::string_view name) {
   return std::any_of(kNames.begin(), kNames.end(), [&](auto end) { return name.ends_with(end); });
 }
 
-/// Bits and groups are one for all, and rows as wide as a norm tell them.
+/// All weights have the same bits and groups, which rows of a norm's width determine.
 void settle_mlx(Reader& r, const std::vector<Stored>& stored) {
   std::vector<std::pair<const Stored*, Found>> open;
   std::set<int64_t> widths;

@@ -5,7 +5,7 @@
 namespace packed {
 namespace {
 
-/// The place behind the set that begins at `i`; npos if it has no end. A ']' in front is a member.
+/// The position after the set that begins at `i`; npos: it has no end. A leading ']' is a member.
 size_t behind_set(std::string_view p, size_t i) {
   ++i;
   if (i < p.size() && p[i] == '^') ++i;
@@ -22,7 +22,7 @@ bool is_repeat(char c) { return c == '*' || c == '+' || c == '?'; }
 
 std::string_view fault_of_pattern(std::string_view p) {
   size_t open = 0;
-  bool repeatable = false;  // what is before `i`
+  bool repeatable = false;  // whether the item before `i` can be repeated
   for (size_t i = 0; i < p.size();) {
     const char c = p[i];
     if (is_repeat(c)) {

@@ -11,7 +11,7 @@ namespace packed {
 
 inline constexpr int64_t kWord = 32;  // bits of the words that integers are packed into
 
-/// The product; nothing when it has more than 63 bits.
+/// The product; nothing: more than 63 bits.
 std::optional<int64_t> product(int64_t a, int64_t b);
 /// a·b/c where that is a whole number.
 std::optional<int64_t> share(int64_t a, int64_t b, int64_t c);
@@ -19,7 +19,7 @@ int64_t ceil_div(int64_t a, int64_t b);
 int64_t numel(const Stored& t);
 bool is_float8(int32_t dtype);
 bool is_float(int32_t dtype);  // one by one, of 16 bits or more
-/// Whether all dims but the last are equal.
+/// Whether all dims except the last are equal.
 bool same_rows(const Stored& a, const Stored& b);
 
 class Reader {
@@ -75,11 +75,11 @@ class Reader {
   std::unordered_map<std::string_view, const Stored*> by_name_;
   std::unordered_set<const Stored*> taken_, left_;
   std::string why_left_;
-  std::unordered_set<std::string> names_;  // of weights
+  std::unordered_set<std::string> names_;  // names of weights
   Recognised out_;
 };
 
-// A way to pack weights each: true when `t` is the tensor with the numbers of one, which is then
+// One way to pack weights each: true if `t` is a tensor of packed elements, which is then
 // added.
 bool integers_in_words(Reader& r, const Stored& t);  // GPTQ, AWQ: words.cpp
 bool compressed_words(Reader& r, const Stored& t);   // compressed-tensors, pack-quantized
@@ -94,7 +94,7 @@ bool small_floats(Reader& r, const Stored& t);       // F6 alone
 /// are one, or do not.
 std::string grid_parameters(const Reader& r, const Stored& t, const Stored& scales);
 
-/// MLX: bits and groups of layers without a configuration, from tensors whose width others tell.
+/// MLX: bits and groups of layers without a configuration, from tensors of known width.
 void settle_mlx(Reader& r, const std::vector<Stored>& stored);
 
 }  // namespace packed

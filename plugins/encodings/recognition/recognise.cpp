@@ -44,7 +44,7 @@ bool same_rows(const Stored& a, const Stored& b) {
 namespace {
 
 using Way = bool (*)(Reader&, const Stored&);
-// In this order: the later ones fit more.
+// In this order, because later methods match more tensors.
 constexpr std::array<Way, 8> kWays{
     integers_in_words, compressed_words, torchao,     bitsandbytes, mlx,
     float4_blocks,     scaled_bytes,     small_floats};
@@ -67,7 +67,7 @@ bool may_hold_packed(const Stored& t) {
 }
 
 /// Matrices of integers without an explanation, and packings of unknown form: the parameters are
-/// then counted as they are stored.
+/// then counted as stored.
 void note_left(Reader& r, const std::vector<Stored>& stored) {
   size_t left = 0;
   const Stored* first = nullptr;

@@ -9,7 +9,7 @@
 namespace packed {
 namespace {
 
-constexpr int64_t kUsualBlock = 128;  // of fp8: DeepSeek-V3, Qwen3, MiniMax
+constexpr int64_t kUsualBlock = 128;  // block size of fp8: DeepSeek-V3, Qwen3, MiniMax
 
 bool is_exponent(const Stored& t) {
   return t.dtype == TMETER_DTYPE_FLOAT8_E8M0FNU || t.dtype == TMETER_DTYPE_UINT8;
@@ -52,7 +52,7 @@ const Stored* scale_of(const Reader& r, const std::string& name) {
   return nullptr;
 }
 
-/// Rows or columns that share a scale; nothing when two readings are possible.
+/// Rows or columns that share a scale; nothing: ambiguous.
 std::optional<int64_t> block_of(int64_t all, int64_t scales, std::optional<int64_t> told) {
   if (scales == all) return 1;
   if (scales == 1) return all;

@@ -16,7 +16,7 @@ struct Stored {
   std::string_view name;
   int32_t dtype = TMETER_DTYPE_UNDEFINED;  // TMETER_DTYPE_…
   std::string_view element;   // the file's own word for a type that torch lacks: "F4", "F6_E2M3"
-  std::vector<int64_t> dims;  // as the file counts them
+  std::vector<int64_t> dims;  // dims in the file
   int64_t offset = 0, bytes = 0;
   const tmeter_source* file = nullptr;  // null: the model file
   std::string_view data;                // its bytes; empty in weightless files
@@ -33,7 +33,7 @@ struct Part {
 /// A weight of the model that several stored tensors make up.
 struct Packed {
   std::string name;
-  std::vector<int64_t> dims;  // of the weight
+  std::vector<int64_t> dims;  // dims of the weight
   const Stored* values = nullptr;
   std::string encoding, parameters;
   int64_t block_elements = 0, block_bytes = 0;
@@ -43,7 +43,7 @@ struct Packed {
 struct Recognised {
   std::vector<Packed> packed;
   std::vector<const Stored*> plain;  // the others, in their order
-  std::vector<std::string> notes;    // for users: ambiguities
+  std::vector<std::string> notes;    // messages for users about ambiguities
 };
 
 }  // namespace packed

@@ -31,7 +31,7 @@ enum class Form {
 
 struct Class {
   std::string_view type;     // "_type" in the metadata
-  std::string_view numbers;  // where the class has several forms: how its "elem_dtype" begins
+  std::string_view numbers;  // start of "elem_dtype", if the class has several forms
   int32_t data;              // TMETER_DTYPE_… of its elements; FLOAT8_E4M3FN: any float8
   int64_t per_item;          // numbers in an element of the data, along K
   std::string_view scales;   // the end of their name
@@ -74,7 +74,7 @@ constexpr std::array<Class, 16> kClasses{{
 /// The entry of a weight in the file's metadata.
 struct Told {
   std::string type, numbers;
-  std::vector<int64_t> dims;  // empty: they are those of the data
+  std::vector<int64_t> dims;  // empty: the dims of the data
 };
 
 /// The text of {"_type": "torch.dtype", "_data": "float8_e4m3fn"}, or of a plain text.
@@ -143,7 +143,7 @@ std::optional<std::vector<int64_t>> dims_of_tiles(const Stored& t, const Stored&
   return dims;
 }
 
-/// The dims of the weight, where types and shapes are those of the class.
+/// The dims of the weight, if types and shapes match the class.
 std::optional<std::vector<int64_t>> dims_in(const Class& c, const Stored& t, const Stored& scales,
                                             const Stored* zeros) {
   if (!has_type(t, c.data) || !has_type(scales, c.scale_type)) return std::nullopt;

@@ -26,8 +26,8 @@ void set_block(Packed& p, int64_t bits) {
 
 bool is_power_of_two(int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
-/// Weights that share a scale: as the configuration says, else as the number of groups tells.
-/// Nothing when two readings are possible.
+/// Weights that share a scale: from the configuration, else from the number of groups.
+/// Nothing: ambiguous.
 std::optional<int64_t> group_of(const Reader& r, const Stored& scales, int64_t width,
                                 int64_t groups) {
   const auto told = r.config().all.group;
@@ -54,7 +54,7 @@ bool is_matrix(const Stored* t, int32_t dtype) {
   return t && t->dtype == dtype && t->dims.size() == 2;
 }
 
-/// Of GPTQ: zero points are stored less one, but in its second format.
+/// GPTQ stores zero points minus one, except in its second format.
 std::string zero_of(const Config& c) {
   if (!c.given) return {};
   return c.format == "gptq_v2" ? " zero=0" : " zero=1";
@@ -103,7 +103,7 @@ bool awq(Reader& r, const Stored& t, const std::string& module, const Stored& ze
   return true;
 }
 
-/// Words that `width` weights of these bits take: one after the other, or none across words.
+/// Words of `width` weights of these bits: packed continuously, or without weights across words.
 bool fits(int64_t words, int64_t width, int64_t bits, bool dense) {
   const auto all = product(width, bits);
   return all && words == (dense ? ceil_div(*all, kWord) : ceil_div(width, kWord / bits));
@@ -130,7 +130,7 @@ struct Width {
   bool dense;
 };
 
-/// Bits and width of rows of words. The shape tells them, or the configuration.
+/// Bits and width of rows of words, from the shape or the configuration.
 std::optional<Width> width_of(const Reader& r, const Stored& t,
                               const std::optional<std::vector<int64_t>>& shape) {
   const auto words = t.dims.back();

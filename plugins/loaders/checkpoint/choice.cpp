@@ -22,8 +22,8 @@ constexpr size_t kMaxVisited = 20'000;  // containers looked into
 constexpr size_t kListed = 20;          // keys named in a message
 constexpr size_t kMaxKeyBytes = 256;    // bytes
 
-// In this order. PyTorch's tutorial; Lightning; DeepSpeed; MMCV; timm; Ultralytics; EMA copies
-// last.
+// Keys in order of preference. PyTorch's tutorial; Lightning; DeepSpeed; MMCV; timm; Ultralytics;
+// EMA copies last.
 constexpr std::array<std::string_view, 14> kModelKeys{
     "model_state_dict", "state_dict", "model_state", "model_dict", "model",
     "module",           "net",        "network",     "weights",    "params",

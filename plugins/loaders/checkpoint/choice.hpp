@@ -1,6 +1,6 @@
 // Chooses the part of a saved object that is the model.
 //
-// torch.save takes anything: a state_dict, a module, or a dict in which the model lies beside the
+// torch.save accepts any object: a state_dict, a module, or a dict with the model beside the
 // optimizer and the number of the epoch. The rule, first hit wins:
 //   1. a module, or a dict that holds tensors itself, unless a part named below holds more
 //   2. the part under a key that trainers use for the model: model_state_dict, state_dict, model, …

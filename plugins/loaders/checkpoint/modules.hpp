@@ -18,7 +18,7 @@ class ModulePusher {
 
   void push(const Value& root);
   size_t tensor_count() const { return tensor_count_; }
-  /// Modules with tensors in a form of their own, which are not shown.
+  /// Modules whose tensors have an unsupported form, which are not shown.
   const std::vector<std::string>& left_out() const { return left_out_; }
 
  private:

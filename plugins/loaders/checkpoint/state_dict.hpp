@@ -27,8 +27,8 @@ class Describer {
 };
 
 struct StateDict {
-  std::vector<std::string> names;     // of the tensors
-  std::vector<std::string> left_out;  // objects that hold tensors in a form of their own
+  std::vector<std::string> names;     // names of the tensors
+  std::vector<std::string> left_out;  // objects with tensors of unsupported form
 };
 
 /// Adds the tensors of a dict and of the dicts inside it; state of optimizers only if `everything`.

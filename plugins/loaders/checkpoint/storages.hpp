@@ -1,6 +1,6 @@
 // Places of the storages of tensors in the file.
 //
-//   zip      each storage is a record of its own, NAME/data/KEY
+//   zip      each storage is a separate record, NAME/data/KEY
 //   legacy   all of them follow the pickles: the number of elements, then the elements
 #pragma once
 #include <string>
@@ -16,9 +16,9 @@ namespace checkpoint {
 /// The storage of a tensor, as declared in the pickle and found in the file.
 struct Storage {
   std::string key;           // equal for tensors that share memory
-  tmeter::DType dtype;       // of the elements `numel` counts
-  int64_t bytes = 0;         // as declared; the file has at least as many
-  int64_t file_offset = -1;  // of the first byte; -1 if the bytes are compressed or missing
+  tmeter::DType dtype;       // type of the declared elements
+  int64_t bytes = 0;         // declared size; the file has at least this
+  int64_t file_offset = -1;  // offset of the first byte; -1: compressed or missing
   bool in_file = false;
 };
 

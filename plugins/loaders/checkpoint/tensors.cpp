@@ -14,7 +14,7 @@ using loading::in_quotes;
 
 constexpr size_t kMaxRank = 64;
 constexpr size_t kMaxNesting = 16;       // a parameter of a subclass of a wrapper of …
-constexpr size_t kMaxParts = 1'000'000;  // of all tensors together
+constexpr size_t kMaxParts = 1'000'000;  // limit for all tensors
 
 std::vector<int64_t> sizes(const Value& value, const char* what) {
   if (!value.is(Kind::kTuple) && !value.is(Kind::kList))

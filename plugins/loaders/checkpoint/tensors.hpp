@@ -22,7 +22,7 @@ struct Tensor {
   std::optional<Storage> storage;  // none: saved without storage, as on the meta device
   int64_t storage_offset = 0;      // elements
   bool requires_grad = false;
-  bool is_parameter = false;  // false: it may still be one
+  bool is_parameter = false;  // false: it may still be a parameter
 };
 
 class Tensors {
@@ -67,7 +67,7 @@ class Tensors {
 };
 
 // Objects in the place of weights. The unpickler turns calls of unknown classes into placeholders.
-// They are harmless among the settings of a model. In the place of a tensor or module one could
+// They are harmless among the settings of a model. In place of a tensor or module one could
 // hide any number of parameters, and a report without them would be wrong.
 
 /// Throws BadFile: `what` ("parameter 'fc.weight'") is made by calling a class.

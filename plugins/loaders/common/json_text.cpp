@@ -42,7 +42,7 @@ uint64_t bit_of(std::string_view key) {
 template <size_t N>
 class FewKeys {
  public:
-  /// False if the key was there before.
+  /// False for a duplicate key.
   bool add(std::string_view key) {
     const auto bit = bit_of(key);
     if (bits_ & bit)
@@ -58,7 +58,7 @@ class FewKeys {
     const char* text;
     size_t size;
   };
-  Key seen_[N];  // not cleared: most objects are small, and there is one for every argument
+  Key seen_[N];  // not cleared, because most objects are small and each argument has one
   size_t count_ = 0;
   uint64_t bits_ = 0;
 };

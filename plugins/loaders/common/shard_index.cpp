@@ -9,7 +9,7 @@
 namespace loading {
 namespace {
 
-constexpr size_t kMaxIndexBytes = 100'000'000;  // as for the header of a safetensors file
+constexpr size_t kMaxIndexBytes = 100'000'000;  // the limit of a safetensors header
 constexpr size_t kMaxFiles = 10'000;            // of a source
 
 bool is_number(std::string_view text) {

@@ -13,7 +13,7 @@
 namespace loading {
 
 struct Shard {
-  std::string_view file;                  // as in the index
+  std::string_view file;                  // name in the index
   std::vector<std::string_view> tensors;  // in the order of the index
 };
 
@@ -23,7 +23,7 @@ class ShardIndex {
   /// weight_map. The bytes need not outlive the index.
   static std::unique_ptr<ShardIndex> read(std::string_view bytes);
 
-  /// By file name.
+  /// Shards by file name.
   const std::vector<Shard>& shards() const { return shards_; }
 
  private:

@@ -29,7 +29,7 @@ class WeightTree {
   /// The same for a known buffer.
   void add_buffer(tmeter_tensor_desc tensor);
   /// The module of this path, made with its ancestors if it is new. A tensor with an owner is added
-  /// to that, whatever its name.
+  /// to that, regardless of its name.
   tmeter_id module(std::string_view path) {
     return path.empty() ? root_ : owner_of(std::string(path) + ".");
   }

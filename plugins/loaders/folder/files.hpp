@@ -17,7 +17,7 @@ using loading::in_quotes;
 using loading::listed;
 
 struct File {
-  std::string name;  // from the folder on
+  std::string name;  // relative to the folder
   uint64_t size = 0;
 };
 
@@ -25,7 +25,7 @@ class Files {
  public:
   Files(tmeter_call* call, const tmeter_request* request, const tmeter_source* source);
 
-  /// By name; of `subfolder` ("unet") or, when that is empty, of the folder itself.
+  /// Files by name, in `subfolder` ("unet") or, if that is empty, in the folder itself.
   const std::vector<File>& in(std::string_view subfolder) const;
   /// Folders in it that have files, also further down.
   std::vector<std::string> subfolders() const;

@@ -23,7 +23,7 @@ bool is_beside(std::string_view name) {
                      [&](auto b) { return name.starts_with(b); });
 }
 
-/// Formats in the order in which they are preferred. Formats of one rank hold the same weights when
+/// Formats in order of preference. Formats of one rank hold the same weights if
 /// both exist.
 struct Format {
   std::string_view ending;
@@ -79,7 +79,7 @@ Choice choose(const Found& found) {
       if (sets.size() > 1) refuse_several(sets);
       choice.file = sets.front();
     } else if (rank <= 3) {  // the Hub's folders have both formats; loose files beside an index are
-                             // not its model
+                             // not the folder's model
       choice.also.insert(choice.also.end(), sets.begin(), sets.end());
     } else if (rank <= 5) {
       others.insert(others.end(), sets.begin(), sets.end());

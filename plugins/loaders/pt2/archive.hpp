@@ -15,7 +15,7 @@ struct Archive {
   tmeter::Entry program;  // the JSON with graph and signature
   std::string model;      // NAME; empty in the flat layout
   std::optional<tmeter::Entry> weights_config, constants_config;
-  std::string weights_folder, constants_folder;  // of the raw records, with '/' at the end
+  std::string weights_folder, constants_folder;  // folders of the raw records, with a trailing '/'
   std::vector<std::string> other_models;         // further NAMEs in the archive
 };
 

@@ -51,7 +51,7 @@ class Document {
   Document(const Document&) = delete;  // elements point into the document
   Document& operator=(const Document&) = delete;
   json::object root() const { return root_; }
-  /// The list or table at one of the paths; `found` is the element there in `root`.
+  /// The list or table at one of the paths; `found`: its element in `root`.
   ChunkedArray array(std::string_view path, json::element found) const;
 
  private:

@@ -81,13 +81,13 @@ class GraphReader {
   std::vector<tmeter_arg> args_;                       // reused
   std::vector<tmeter_id> results_;                     // reused
   Ids items_;                                          // reused
-  json::parser node_, argument_;                       // of recorded JSON
+  json::parser node_, argument_;                       // parsers of recorded JSON
   std::deque<std::string> arg_names_;                  // "arg0", … of arguments without a name
   bool branches_ = false;                              // nodes have sub-graphs
   std::unordered_map<tmeter_id, std::string> places_;  // only then: "n12.0", "n12.0.3", "i1"
   std::string regions_;
   size_t emitted_ = 0;
-  int depth_ = 0;  // of sub-graphs
+  int depth_ = 0;  // nesting of sub-graphs
   size_t nodes_ = 0;
 };
 

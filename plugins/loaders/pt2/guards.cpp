@@ -32,7 +32,7 @@ std::optional<size_t> take_digits(std::string_view& text) {
   return value;
 }
 
-/// As torch names the inputs of a graph: the path to a tensor in its argument, joined by "_".
+/// torch's name of a graph input: the path to a tensor in its argument, joined by "_".
 std::string graph_name(std::string_view path) {
   std::string out;
   for (const char c : path) {
@@ -156,7 +156,7 @@ class GuardReader {
       const auto dim = source->dim ? ".size()[" + std::to_string(*source->dim) + "]" : "";
       if (shown.size() <= kMaxShownGuard) shown = with_name(shown, name, source->input + dim);
     }
-    // An input taken for another one shows here.
+    // This detects an input that was mistaken for another.
     const auto then = expr.evaluate(recorded);
     if (!then || then->num != then->den) return false;
     if (std::ranges::all_of(sizes, [](const tmeter_dim& d) { return d.expr == 0; })) return true;

@@ -30,7 +30,7 @@ std::vector<json::element> positional(json::array inputs) {
 }
 
 /// The names that outputs bind, lists flattened; "" for an output that is a constant or Python's
-/// None.
+/// The value none.
 std::vector<std::string_view> flat_names(json::array outputs) {
   std::vector<std::string_view> names;
   const auto name_of = [](json::element e) -> std::string_view {

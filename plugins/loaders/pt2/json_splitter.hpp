@@ -32,7 +32,7 @@ bool find_extent(std::string_view text, size_t at, const ScanOptions& options, E
 bool find_extent_portable(std::string_view text, size_t at, const ScanOptions& options,
                           Extent& out);
 
-/// Which lists and tables to split off, by path ("graph_module.graph.nodes"), and from which size.
+/// The lists and tables to split off, by path ("graph_module.graph.nodes"), and their least size.
 struct SplitOptions {
   std::vector<std::string_view> paths{};
   size_t text = size_t{1} << 16;  // bytes of the whole text

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kMaxModuleDepth = 500;  // levels of the module tree, and of a stack
 constexpr size_t kMaxPathBytes = 4'096;  // bytes
-// Of all modules together, as in the host: each path repeats the names above it.
+// Limit for all modules, as in the host: each path repeats the names above it.
 constexpr size_t kMaxTotalPathBytes = size_t{128} << 20;
 // Calls of modules. Real graphs have fewer than they have operators.
 constexpr size_t kMaxStacks = 2'000'000;

@@ -16,7 +16,7 @@ namespace pt2 {
 
 class Modules {
  public:
-  using Index = uint32_t;  // of a module; 0 is the root
+  using Index = uint32_t;  // index of a module; 0 is the root
 
   explicit Modules(Building& building);
 
@@ -51,7 +51,7 @@ class Modules {
  private:
   struct Known {
     Index module;
-    size_t rest;  // where the remaining names begin; beyond the path after the last one
+    size_t rest;  // start of the remaining names; beyond the path after the last one
   };
   struct Module {
     std::string_view name, type;
@@ -59,7 +59,7 @@ class Modules {
     uint32_t depth = 0;
     tmeter_id id = 0;
   };
-  /// A distinct module stack. Its outer part is a stack of its own, so that each entry is parsed
+  /// A distinct module stack. Its outer part is a separate stack, so that each entry is parsed
   /// once however many nodes share it.
   struct Stack {
     uint32_t outer = 0;  // index of the enclosing stack; 0: none
@@ -79,7 +79,7 @@ class Modules {
   std::vector<Module> tree_;  // [0] is the root; parents stand before their children
   NameMap<Index> by_path_;
   size_t path_bytes_ = 0;
-  uint32_t last_path_ = 0;  // as in NameMap::find_next
+  uint32_t last_path_ = 0;  // see NameMap::find_next
   /// The latest stack: of its text up to `end`. Most stacks share a prefix with their predecessor.
   struct Reached {
     size_t end;
@@ -87,9 +87,9 @@ class Modules {
   };
   std::string last_text_;
   std::vector<Reached> last_;
-  NameMap<uint32_t> stack_index_;  // by outer and entry
+  NameMap<uint32_t> stack_index_;  // key: outer stack and entry
   std::vector<Stack> stacks_;      // [0] means no stack
-  NameMap<tmeter_id> calls_;       // by caller, key and module
+  NameMap<tmeter_id> calls_;       // key: caller, key and module
   std::string key_;                // reused
   tmeter_id root_call_ = 0;
 };

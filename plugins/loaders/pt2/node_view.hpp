@@ -41,7 +41,7 @@ std::string at_line(std::string_view stack_trace);
 // Views point into the text that was parsed.
 
 struct StackEntry {
-  std::string_view key;   // of the call
+  std::string_view key;   // key of the call
   std::string path;       // "layer1.0.conv1"; "" for the root
   std::string_view type;  // "torch.nn.modules.conv.Conv2d"
   bool is_module = true;  // false: no particular module
@@ -69,7 +69,7 @@ struct NodeView {
   std::string_view stack;   // nn_module_stack; may be empty
   std::string_view trace;   // stack_trace
   json::array inputs, outputs;
-  uint32_t stack_index = 0;  // of Modules; 0: no stack
+  uint32_t stack_index = 0;  // stack of Modules; 0: none
 };
 
 /// "nodes[12] 'torch.ops.aten.conv2d.default'", for messages.

@@ -16,7 +16,7 @@ class Uses;
 
 struct RecordedValue {
   enum class Kind : uint16_t { kTensor, kTensors, kConstant, kJson };
-  uint16_t name = 0;  // of the argument, in Recording::names
+  uint16_t name = 0;  // name of the argument, in Recording::names
   Kind kind = Kind::kConstant;
   uint32_t at = 0;  // a number of the scope, or in Recording::lists, constants or texts
 };
@@ -24,7 +24,7 @@ struct RecordedValue {
 struct RecordedNode {
   static constexpr uint32_t kJson = ~uint32_t{0};
   uint32_t target = 0;  // in Recording::targets; kJson: the node is the JSON in texts[first]
-  uint32_t stack = 0;   // of Modules
+  uint32_t stack = 0;   // stack of Modules
   uint32_t location = 0;
   uint32_t first = 0;  // argument in Recording::values; the results follow the arguments
   uint16_t arguments = 0, results = 0;
@@ -90,7 +90,7 @@ class Recording {
   Modules& modules_;
   const Scope& scope_;
   size_t inputs_;
-  uint32_t last_result_ = 0, last_input_ = 0;  // as in NameMap::find_next
+  uint32_t last_result_ = 0, last_input_ = 0;  // see NameMap::find_next
   NameMap<uint32_t> target_index_, name_index_, constant_index_, location_index_, json_index_;
   Constant constant_;  // reused
   std::string key_;    // reused

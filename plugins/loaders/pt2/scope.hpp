@@ -47,7 +47,7 @@ class Scope {
   /// The recorded description of a tensor under the present sizes. Valid until the next call.
   struct Recorded {
     tmeter::DType dtype;
-    std::span<const int64_t> sizes, strides;  // as in the file, which may hold unequally many
+    std::span<const int64_t> sizes, strides;  // as in the file, which may have different numbers
   };
   /// `last` as in NameMap::find_next. Throws if the file has none.
   Recorded recorded(std::string_view name, uint32_t& last) const;
@@ -91,7 +91,7 @@ class Scope {
   NameMap<Slot> slots_;
   std::vector<json::element> elements_;
   std::vector<Type> types_;
-  NameMap<uint32_t> type_index_;  // by their numbers as bytes
+  NameMap<uint32_t> type_index_;  // key: their numbers as bytes
   std::vector<std::string_view> texts_;
   mutable json::parser parser_;            // for texts_
   mutable std::vector<int64_t> recorded_;  // the latest result of `recorded`

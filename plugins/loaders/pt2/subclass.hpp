@@ -9,7 +9,7 @@ namespace pt2 {
 
 struct Subclass {
   const char* encoding;  // "torchao.int8"; "torch.subclass" for classes that are not known
-  int64_t bytes = 0;     // of all inner tensors; 0: unknown
+  int64_t bytes = 0;     // bytes of all inner tensors; 0: unknown
 };
 
 /// The subclass in a record; an empty or damaged record has no bytes.

@@ -63,7 +63,7 @@ class Symbols {
   struct Entry {
     std::optional<Expr> expr;  // none: see `problem`
     std::string problem;
-    std::vector<size_t> symbols;  // of expr, as indices
+    std::vector<size_t> symbols;  // symbols of expr, as indices
     std::optional<int64_t> hint;
     tmeter_id id = 0;  // once pushed
     int64_t constant = 0;

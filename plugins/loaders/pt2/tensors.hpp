@@ -19,9 +19,9 @@ struct StoredTensor {
   uint32_t first_size = 0, rank = 0;  // in Tensors: sizes, then strides
   bool trainable = false;
   int64_t storage_offset = 0;    // elements
-  std::string_view storage_key;  // empty: a storage of its own
+  std::string_view storage_key;  // empty: a separate storage
   int64_t file_offset = -1, storage_bytes = 0;
-  const char* encoding = nullptr;  // of a tensor subclass, whose parts are inside a pickle
+  const char* encoding = nullptr;  // a tensor subclass, whose parts are inside a pickle
   Modules::Index owner = 0;
 };
 
@@ -87,9 +87,9 @@ class Tensors {
   std::vector<StoredTensor> by_spec_;  // only if names repeat: tensors as in the configs
   bool names_repeat_ = false;
   bool has_weights_ = false, has_constants_ = false;  // the archive has these configs
-  uint32_t last_wanted_ = 0, last_argument_ = 0;      // as in NameMap::find_next
+  uint32_t last_wanted_ = 0, last_argument_ = 0;      // see NameMap::find_next
   FixedTensorMeta meta_;                              // reused
-  std::string record_path_;                           // of the latest record, which is record_
+  std::string record_path_;                           // path of the latest record, record_
   std::optional<tmeter::Entry> record_;
 };
 

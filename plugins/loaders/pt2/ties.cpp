@@ -14,7 +14,7 @@ class Unread {
     by_name_[name].push_back(tensor);
   }
 
-  /// The only one left, or else the first of this name.
+  /// The only remaining tensor, or else the first with this name.
   std::optional<size_t> take(std::string_view name) {
     if (left_.size() == 1) return remove(*left_.begin());
     const auto it = by_name_.find(name);
@@ -115,10 +115,10 @@ class Search {
   std::vector<StoredTensor>& tensors_;
   std::deque<std::string>& keys_;
   std::vector<bool> used_;
-  std::vector<uint32_t> tensor_of_;  // by index in the signature
+  std::vector<uint32_t> tensor_of_;  // key: index in the signature
   bool has_candidates_ = false;
-  std::set<std::pair<Modules::Index, size_t>> foreign_uses_;  // of a tensor by a module
-  std::map<std::string, Unread> unread_;                      // by description
+  std::set<std::pair<Modules::Index, size_t>> foreign_uses_;  // a module's reads of a tensor
+  std::map<std::string, Unread> unread_;                      // key: description
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ using loading::in_quotes;
 namespace json = loading::json;
 
 constexpr size_t kLengthBytes = 8;
-constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // as in the reference implementation
+constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // the limit of the reference implementation
 
 uint64_t length_of(std::string_view file) {
   uint64_t length = 0;

@@ -19,7 +19,7 @@ namespace safetensors {
 struct ElementType {
   std::string_view name;
   int32_t dtype;  // TMETER_DTYPE_…; UNDEFINED if torch lacks the type
-  int bits;       // of one element as the shape counts them
+  int bits;       // of one element of the shape
   int per_item;   // elements in one element of `dtype` (F4: two in a byte)
 };
 
@@ -81,7 +81,7 @@ class Header {
   Header(const Header&) = delete;  // the texts live in the document
   Header& operator=(const Header&) = delete;
 
-  /// In the order of the file.
+  /// Tensors in the order of the file.
   const std::vector<StoredTensor>& tensors() const { return tensors_; }
   /// "pt" if PyTorch wrote the file; empty if unknown.
   std::string_view format() const { return format_; }

@@ -89,7 +89,7 @@ class Load {
   tmeter::GraphBuilder& graph_;
   tmeter::Call& call_;
   size_t files_ = 0;
-  std::string format_;  // of the first file
+  std::string format_;  // format of the first file
   std::pmr::monotonic_buffer_resource texts_;
   std::vector<packed::Stored> stored_;
   packed::Metadata metadata_;

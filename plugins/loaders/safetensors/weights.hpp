@@ -1,5 +1,5 @@
-// The tensors of a model's files become those of its weights: plain ones as they are, packed ones
-// as the weights that they represent (plugins/encodings/recognition).
+// Turns the tensors of a model's files into its weights: plain tensors are unchanged, packed ones
+// become the weights that they represent (plugins/encodings/recognition).
 #pragma once
 #include <tmeter/cpp/plugin.hpp>
 #include <vector>

@@ -28,7 +28,7 @@ constexpr size_t kMaxOperators = 20'000;  // up to this size a trial takes milli
 struct Size {
   std::string_view name;  // "batch"
   std::vector<size_t> symbols;
-  int64_t least = 1, most = 0;  // values of the symbols
+  int64_t least = 1, most = 0;  // range of the symbols
   int64_t factor = 1;           // the dim, by a symbol
 
   std::string text(int64_t n) const { return std::to_string(n * factor); }

@@ -31,7 +31,7 @@ constexpr uint32_t kNone = ~uint32_t{0};
 /// A value that owns memory, or shares it.
 struct Known {
   uint32_t storage = kNone;
-  uint32_t call = kNone;  // node that created it
+  uint32_t call = kNone;  // the call that created it
 };
 
 /// A table by value. The values of a graph are adjacent in memory, and so are their entries here:
@@ -58,7 +58,7 @@ class ByValue {
     Known known;
   };
   size_t place_of(const tmeter_value* value) const {
-    constexpr uintptr_t kMinDistance = 64;  // distance of two values in memory
+    constexpr uintptr_t kMinDistance = 64;  // least distance of two values in memory
     const size_t mask = slots_.size() - 1;
     for (size_t i = reinterpret_cast<uintptr_t>(value) / kMinDistance & mask;; i = (i + 1) & mask)
       if (!slots_[i].value || slots_[i].value == value) return i;

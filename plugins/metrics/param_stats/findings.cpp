@@ -8,7 +8,7 @@ namespace {
 
 using tmeter::Tensor;
 
-constexpr size_t kMaxNamedTensors = 5;     // names in the text; all are targets
+constexpr size_t kMaxNamedTensors = 5;     // in the text; all tensors are targets
 constexpr double kExtremeDeviations = 50;  // |x| / std of an extreme element
 constexpr double kLargestFloat16 = 65504;
 /// The dtype of smaller tensors does not matter.

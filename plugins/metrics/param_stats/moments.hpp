@@ -23,7 +23,7 @@ struct Moments {
 
   uint64_t n = 0;
   double shift = 0;
-  double mean = 0;  // sums of powers of x - shift
+  double mean = 0;  // mean of x - shift
   double m2 = 0, m3 = 0, m4 = 0;
 
   static Moments about(double center, uint64_t n, const PowerSums& s) {

@@ -15,7 +15,7 @@ namespace param_stats {
 
 struct BucketCount {
   uint16_t bucket;
-  KeyRange keys;  // number of values in it
+  KeyRange keys;  // keys of the values in it
   uint64_t count;
 };
 
@@ -85,7 +85,7 @@ class RankSelection {
   void open_or_found(const Interval& interval, const std::vector<uint64_t>& ranks);
 
   std::vector<Interval> open_;
-  std::vector<std::vector<uint64_t>> ranks_;  // keys of each open interval
+  std::vector<std::vector<uint64_t>> ranks_;  // ranks in each open interval
   std::map<uint64_t, int64_t> found_;         // rank → key
 };
 

@@ -76,7 +76,7 @@ std::vector<std::optional<tmeter::Node>> operators_of_layers(const Graph& graph,
   return out;
 }
 
-using Sums = std::map<size_t, Count>;  // work of an operator
+using Sums = std::map<size_t, Count>;  // by index of an operator
 
 void add(Sums& sums, size_t node, Count n) { sums.try_emplace(node, 0).first->second += n; }
 

@@ -207,7 +207,7 @@ class Timed {
  private:
   const serving::Speeds& speeds_;
   const serving::Load& load_;
-  double written_, read_;  // bits of the caches
+  double written_, read_;  // of the caches
 };
 
 /// Sequences · tokens / seconds; the longest time gives the lowest rate.

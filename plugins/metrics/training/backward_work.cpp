@@ -141,7 +141,7 @@ Matrices matrices_of(const Node& node, const Value& params, const Gradients& gra
   Matrices out;
   const int64_t directions = node.arg("bidirectional").as_bool() ? 2 : 1;
   const int64_t groups = std::max<int64_t>(1, node.arg("num_layers").as_int(1) * directions);
-  int64_t number = 0;  // position of a matrix in its group
+  int64_t number = 0;  // number of the matrix in its group
   const auto per_group = static_cast<int64_t>(params.size()) / groups;
   for (size_t i = 0; i < params.size() && per_group > 0; ++i) {
     const auto group = static_cast<int64_t>(i) / per_group;

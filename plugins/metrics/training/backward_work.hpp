@@ -16,7 +16,7 @@ namespace training {
 /// its FLOPs).
 struct Work {
   tmeter::Cell backward, torch_forward, torch_backward;
-  tmeter::Count adapter = 0;  // recomputed in the backward, besides the operator's own
+  tmeter::Count adapter = 0;  // MACs of the adapter, besides the operator's own
 };
 
 /// `macs` is the node's value of that metric.

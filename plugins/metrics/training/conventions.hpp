@@ -17,7 +17,7 @@ std::string_view text_of(Convention convention);
 
 struct Flops {
   tmeter::Cell backward, step;  // forward and backward together
-  tmeter::Cell forward;  // FLOPs of an operator that runs again; not defined by the rules for
+  tmeter::Cell forward;  // the forward of an operator that runs again; not defined by the rules for
                          // language models
 };
 

@@ -67,7 +67,7 @@ std::optional<Dims> view_strides(DimSpan from, DimSpan strides, DimSpan to) {
   Dims out(to.size());
   auto view_dim = static_cast<int64_t>(to.size()) - 1;
   int64_t base = strides.back(), elements = 1,
-          in_view = 1;  // stride of the current chunk of contiguous dims
+          in_view = 1;  // elements of the current chunk of contiguous dims
   for (size_t i = from.size(); i-- > 0;) {
     elements *= from[i];
     const bool chunk_ends = i == 0 || (from[i - 1] != 1 && strides[i - 1] != elements * base);

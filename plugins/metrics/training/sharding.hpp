@@ -18,7 +18,7 @@ struct Replica {
   std::vector<tmeter::Count> weights, gradients, states;  // by tensor
   std::vector<tmeter::Count> saved;                       // by node
   std::vector<tmeter::Count> macs;                        // by node
-  tmeter::Count buffers = 0, trained_weights = 0;         // element type of the weights
+  tmeter::Count buffers = 0, trained_weights = 0;         // bytes of the weights
   const Tape* tape = nullptr;
 };
 

@@ -43,7 +43,7 @@ class Simulation {
 
  private:
   struct Life {
-    bool in_use = false;  // number of results that are still to be read
+    bool in_use = false;  // needed by results that are still to be read
     uint32_t kept = 0;    // the number of operators that keep it
     bool alive() const { return in_use || kept > 0; }
   };

@@ -14,7 +14,7 @@ using text_report::Text;
 
 constexpr size_t kRows = 60;
 constexpr size_t kGap = 2;
-constexpr size_t kNameWidth = 60;  // width of a module's name, without a terminal's width
+constexpr size_t kNameWidth = 60;  // columns of a module's name, without a terminal's width
 
 Style style_of(const Change& change, const tmeter::Metric& metric) {
   const auto d = change.difference();

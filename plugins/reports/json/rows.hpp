@@ -83,7 +83,7 @@ class RowWriter {
   };
   std::vector<Level> branch_;             // from the root to the module being written
   std::vector<std::string_view> used_;    // names of the arguments or attributes written so far
-  std::set<std::string_view> many_used_;  // the same index for many items
+  std::set<std::string_view> many_used_;  // used names, once there are many
   std::string numbered_;                  // a key that differs from them
   std::unique_ptr<Makers> makers_;        // used for many rows
 };

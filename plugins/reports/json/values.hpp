@@ -49,7 +49,7 @@ class Values {
   std::vector<tmeter::Metric> metrics_;
   std::vector<std::string> keys_;                   // their ids as keys
   std::array<std::vector<size_t>, kAxes> of_axis_;  // metrics that may have values there
-  std::vector<tmeter_number> cells_;                // statuses of the current row
+  std::vector<tmeter_number> cells_;                // cells of the current row
   Stream scratch_;
   /// The metrics with each status in the current row.
   std::array<std::vector<size_t>, tmeter::vocabulary::kCellStatuses.words.size()> marked_;

@@ -5,14 +5,14 @@
 # Why not find_package(Torch)? The config file in PyPI's wheels fails on a machine without the CUDA
 # toolkit, and its target drags in libtorch_cuda and so gigabytes of NVIDIA libraries.
 #
-# Where it looks, first hit wins:
+# Searches these places; the first hit wins:
 #   1. TMETER_TORCH_DIR, CMake variable or environment variable: a folder with include/ and lib/,
-#      e.g. …/site-packages/torch or an unpacked libtorch archive; nothing else is tried then
+#      e.g. …/site-packages/torch or an unpacked libtorch archive; no other place is tried then
 #   2. CMAKE_PREFIX_PATH, CMake variable or environment variable: such a folder, its parent, or
-#      what torch.utils.cmake_prefix_path prints (…/torch/share/cmake)
-#   3. the active Python: the first python3 on PATH that has a new enough torch (which is located, not
+#      the output of torch.utils.cmake_prefix_path (…/torch/share/cmake)
+#   3. the active Python: the first python3 on PATH with a recent torch (which is located, not
 #      imported, as importing takes seconds)
-#   4. what `./dev setup` downloaded: ${XDG_CACHE_HOME:-~/.cache}/tmeter/libtorch-*/torch, newest first
+#   4. the download of `./dev setup`: ${XDG_CACHE_HOME:-~/.cache}/tmeter/libtorch-*/torch, newest first
 #
 # Result variables
 #   LibTorch_FOUND, LibTorch_VERSION (2.15.0), LibTorch_ROOT (the folder with include/ and lib/),
@@ -34,7 +34,7 @@ if(NOT _LibTorch_minimum)
   set(_LibTorch_minimum 2.6)
 endif()
 
-# out ← the folder with include/ and lib/libtorch_cpu.so that `path` means, or "".
+# Sets `out`: the folder with include/ and lib/libtorch_cpu.so for `path`, or "".
 function(_LibTorch_folder path out)
   set(${out} "" PARENT_SCOPE)
   foreach(candidate IN ITEMS "${path}" "${path}/torch" "${path}/../..")

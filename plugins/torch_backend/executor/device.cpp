@@ -66,7 +66,7 @@ std::string device_name(at::Device device) {
     return name.empty() ? line_of("/proc/cpuinfo", "Hardware") : name;
   }
   // CUDA's runtime has a plain C interface. The first field of a device's properties is its name,
-  // of 256 bytes.
+  // blocks of 256 bytes.
   using Properties = int (*)(void*, int);
   auto* const query = reinterpret_cast<Properties>(dlsym(RTLD_DEFAULT, "cudaGetDeviceProperties"));
   std::array<char, 1 << 16> properties{};

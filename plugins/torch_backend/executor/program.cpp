@@ -340,7 +340,7 @@ class ProgramBuilder {
     return to_argument(value, type, length, environment_);
   }
 
-  /// For outputs and for arguments of unknown type.
+  /// The operand for outputs and for arguments of unknown type.
   IValue of_any_type(const Value& value) {
     if (value.is_list()) {
       c10::impl::GenericList list(c10::AnyType::get());
@@ -378,7 +378,7 @@ class ProgramBuilder {
   std::vector<StepRange> loops_;  // inner ones first
   Program program_;
   Environment environment_;                                    // parameters, buffers and constants
-  std::vector<std::optional<c10::OperatorHandle>> operators_;  // by node
+  std::vector<std::optional<c10::OperatorHandle>> operators_;  // index: node
   std::unordered_set<const tmeter_tensor*> mutated_;
   std::unordered_map<const tmeter_value*, uint32_t> slot_of_;
   uint32_t slots_ = 0;

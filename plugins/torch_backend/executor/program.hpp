@@ -14,13 +14,13 @@ struct Operand {
   enum class Kind : uint8_t {
     kConstant,
     kSlot,
-    kTensorOfNumber,  // the slot has a number, but the operator takes a tensor
-    kList             // of other operands
+    kTensorOfNumber,  // the slot has a number, but the operator needs a tensor
+    kList             // a list of other operands
   };
   Kind kind = Kind::kConstant;
   uint32_t slot = 0;
   c10::IValue constant{};
-  c10::TypePtr element{};  // of a list
+  c10::TypePtr element{};  // type of a list's items
   std::vector<Operand> items{};
 };
 
@@ -42,7 +42,7 @@ struct Step {
     kRequire,  // the operand must equal `taken`: the graph has only that branch
     kMove,     // operands into results, simultaneously
     kLeave,    // continue at step `to` unless the operand is true
-    kGoBack    // to step `to`
+    kGoBack    // a jump to step `to`
   };
   Kind kind = Kind::kOperator;
   bool taken = true;
@@ -54,7 +54,7 @@ struct Step {
   std::vector<Result> results;
   std::vector<uint32_t> last_uses;  // slots that are free after this step
   std::optional<std::vector<int64_t>>
-      required_sizes;  // of the result, as numbers of the program depend on them
+      required_sizes;  // sizes of the result, because numbers of the program depend on them
   std::string place;   // "aten::conv2d of layer1.0", "torch.cond at net.py:3"
 };
 
@@ -98,10 +98,10 @@ std::string place_of(const Node& node);
 struct Region {
   bool is_loop = false;
   size_t begin = 0;          // its first node
-  size_t body = 0, end = 0;  // of a loop
-  bool taken = true;         // of a condition: the branch that the graph has
+  size_t body = 0, end = 0;  // for a loop
+  bool taken = true;         // for a condition: the recorded branch
   Value condition;
-  std::vector<Value> carried;  // from one iteration to the next: the first values
+  std::vector<Value> carried;  // carried between iterations: the first values
   std::vector<Value> results;  // their values for the next iteration
   std::string place;           // "torch.cond at net.py:12"
 };

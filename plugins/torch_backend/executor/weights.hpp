@@ -14,7 +14,7 @@ class Weights {
   Weights(const LoadedModelState& state, const ExecutorCall& call, at::Device device, uint64_t seed)
       : state_(state), call_(call), device_(device), seed_(seed) {}
 
-  /// One tensor for all tied ones, in memory of its own if the model changes it. Throws
+  /// One tensor for all tied ones, in separate memory if the model changes it. Throws
   /// TMETER_CANNOT_RUN for a tensor that LibTorch cannot represent.
   at::Tensor of(const Tensor& tensor, bool mutated);
 

@@ -52,7 +52,7 @@ c10::IValue to_ivalue(const Value& value, const c10::TypePtr& type, Environment&
 /// type is returned.
 c10::TypePtr type_of_argument(const c10::Argument& argument);
 
-/// As to_ivalue, but one number given for an int[2] becomes a list of `length` numbers.
+/// Like to_ivalue, but a single number for an int[2] becomes a list of `length` numbers.
 c10::IValue to_argument(const Value& value, const c10::TypePtr& type, int32_t length,
                         Environment& environment);
 

@@ -17,8 +17,8 @@ using torch::jit::Stack;
 /// Larger tensors become meta: values that steer a program are small.
 constexpr int64_t kMaxRealNumel = 1 << 18;
 
-constexpr uint64_t kMaxParts = 100'000;        // tensors that one operator splits its argument into
-constexpr double kOperationsPerSecond = 2e10;  // of one processor, at most
+constexpr uint64_t kMaxParts = 100'000;  // most tensors into which one operator splits its argument
+constexpr double kOperationsPerSecond = 2e10;  // upper bound for one processor
 
 /// Throws if the operator would take more than the remaining time.
 void require_time(double work) {

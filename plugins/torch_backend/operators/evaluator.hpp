@@ -21,7 +21,7 @@ class DataDependent : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What a kernel assumed because the size or existence of its result depends on values.
+/// A kernel's assumption, because the size or existence of its result depends on values.
 enum class Assumption { kNone, kLargest, kOneValue, kNumberOne, kZeros };
 
 /// State that the evaluator shares with the kernels it calls through LibTorch's dispatcher, per
@@ -65,7 +65,7 @@ class MissingOperators {
 class TensorValues {
  public:
   virtual ~TensorValues() = default;
-  /// The tensor itself if it has values, else one with the values that it stands for.
+  /// The tensor itself if it has values, else a tensor with the values that it represents.
   virtual at::Tensor of(const at::Tensor& tensor) = 0;
 };
 

@@ -30,7 +30,7 @@ int memory_file() {
   return file;
 }
 
-/// Appends as much of `part` as there is room for.
+/// Appends as much of `part` as fits.
 template <size_t N>
 size_t put(std::array<char, N>& text, size_t at, std::string_view part) {
   const auto size = std::min(part.size(), N - at);
@@ -124,7 +124,7 @@ void Limits::stop_calls() {
 }
 
 void Limits::at(std::string_view op, std::string_view module) const {
-  std::array<char, 200> text;  // as much as the host keeps
+  std::array<char, 200> text;  // the host's limit
   size_t size = put(text, 0, op);
   if (!module.empty()) size = put(text, put(text, size, " of "), module);
   call_.at({text.data(), size});

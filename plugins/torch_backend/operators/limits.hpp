@@ -94,8 +94,8 @@ uint64_t own_memory();
 /// How many bytes the program may use: `wanted`, or fewer if the limits of the process leave fewer.
 uint64_t memory_allowed(uint64_t wanted);
 
-/// How many of `wanted` threads can run at once, this one included. Starts them and joins them,
-/// because LibTorch's runtime ends the process if a thread does not start.
+/// The number of `wanted` threads that can run at once, including this one. Starts them and joins
+/// them, because LibTorch's runtime ends the process if a thread does not start.
 int threads_that_start(unsigned wanted);
 
 }  // namespace tmeter::torch_backend

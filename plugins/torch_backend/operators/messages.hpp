@@ -1,4 +1,4 @@
-// What went wrong, in one sentence.
+// Descriptions of failures in one sentence.
 #pragma once
 #include <exception>
 #include <string>
@@ -28,9 +28,9 @@ auto while_reading(std::string_view record, F&& step) {
   }
 }
 
-// Where and why a run of operators ended.
+// The place and reason of a failed run of operators.
 
-/// The first thing that went wrong. LibTorch's interpreter turns exceptions into text, so the
+/// The first failure. LibTorch's interpreter turns exceptions into text, so the
 /// exception is kept here.
 struct Failure {
   std::string module;  // path; empty in the root or when unknown

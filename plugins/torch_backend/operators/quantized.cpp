@@ -187,7 +187,7 @@ void QuantizedArguments::restore(const OperatorInfo& info, torch::jit::Stack& re
   for (auto& result : results) {
     result = map_tensors(result, [&](const at::Tensor& t) {
       for (const auto& [quantized, floats] : replaced_) {
-        if (t.is_same(floats)) return quantized;  // in place
+        if (t.is_same(floats)) return quantized;  // in-place operators
       }
       if (t.scalar_type() != at::kFloat) return t;
       return at::Tensor(at::detail::empty_strided_meta(t.sizes(), t.strides(), type));

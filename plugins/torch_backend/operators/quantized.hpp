@@ -17,7 +17,7 @@ namespace tmeter::torch_backend {
 struct Packed {
   at::Tensor weight;  // [out, in], or [out, in / groups, kernel…]
   at::Tensor bias;    // may be undefined
-  std::vector<int64_t> stride, padding, dilation, output_padding;  // of a convolution
+  std::vector<int64_t> stride, padding, dilation, output_padding;  // parameters of a convolution
   int64_t groups = 1;
   bool transposed = false;
 };

@@ -1,4 +1,4 @@
-// Which LibTorch tmeter was built with, and whether the process has the same one.
+// The version of LibTorch at build time, and whether the process has the same one.
 #pragma once
 #include <algorithm>
 #include <array>

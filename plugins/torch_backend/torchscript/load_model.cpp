@@ -82,7 +82,8 @@ struct Loading {
   Limits& limits;
   MemoryLimit& memory;
   LoadedModelState& state;
-  int64_t value_threads;  // of a run with values, where sizes follow data; 0: no such run
+  int64_t
+      value_threads;  // threads of a run with values, for sizes that depend on data; 0: no such run
 
   void run(const std::vector<InputSet>& sets, bool needs_values) const {
     ForeignOperators foreign(file.declarations(), call);
@@ -103,7 +104,7 @@ struct Loading {
     }
   }
 
-  /// Other inputs may lead the program another way than the recorded one.
+  /// Notes that other inputs may take another path than the recorded one.
   void keep_inputs(const InputSet& inputs, RealValues& values) const {
     for (const auto& i : inputs) {
       for_each_tensor(i.value,

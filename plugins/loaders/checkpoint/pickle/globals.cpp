@@ -13,7 +13,7 @@ bool has(Names names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Modules no part of which a checkpoint may name: they reach files, processes, the network, other
+// Refused modules: no part of them may be named. They reach files, processes, the network, other
 // code or the interpreter itself.
 constexpr std::string_view kRefusedModules =
     "os posix nt posixpath ntpath genericpath sys subprocess popen2 shutil socket ssl "
@@ -201,7 +201,7 @@ bool reaches_refused_module(std::string_view global) {
   return false;
 }
 
-/// By Python's style guide, class names begin with a capital letter and function names do not.
+/// Python's style guide: class names begin with a capital letter, function names do not.
 bool is_class_name(std::string_view global) {
   auto name = global.substr(global.rfind('.') + 1);
   name.remove_prefix(std::min(name.find_first_not_of('_'), name.size()));

@@ -4,7 +4,7 @@
 
 namespace checkpoint {
 
-/// How an opcode's operand is laid out. Numbers are little-endian but for kDouble.
+/// The layout of an opcode's operand. Numbers are little-endian except kDouble.
 enum class Unpickler::Form : uint8_t {
   kNone,
   kU1,

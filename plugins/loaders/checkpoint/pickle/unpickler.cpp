@@ -204,7 +204,7 @@ void Unpickler::op_float(const Operand& o) {
 void Unpickler::op_text(const Operand& o) { push_text(Kind::kText, o.bytes); }
 void Unpickler::op_bytes(const Operand& o) { push_text(Kind::kBytes, o.bytes); }
 
-/// Two's complement, little-endian, as many bytes as it takes.
+/// Two's complement, little-endian, with the least number of bytes.
 void Unpickler::op_long(const Operand& o) {
   if (o.bytes.size() > sizeof(int64_t)) return push_text(Kind::kBigInt, o.bytes);
   const bool negative = !o.bytes.empty() && (o.bytes.back() & 0x80) != 0;

@@ -1,4 +1,4 @@
-// Reads one pickle into plain data. Never calls anything and never looks a name up.
+// Reads one pickle into plain data. Never calls a function and never looks a name up.
 //
 // Knows the opcodes that torch.save writes with protocols 1 to 5, and refuses the others by name.
 // Bounded: values, references, memo and texts have limits, nothing recurses, and every opcode
@@ -19,10 +19,10 @@
 namespace checkpoint {
 
 namespace limits {
-inline constexpr size_t kValues = 10'000'000;      // of one file
-inline constexpr size_t kReferences = 60'000'000;  // pushes onto the stack, of one pickle
+inline constexpr size_t kValues = 10'000'000;      // limit of one file
+inline constexpr size_t kReferences = 60'000'000;  // pushes onto the stack of one pickle
 inline constexpr size_t kCopied = 10'000'000;      // by OrderedDict(dict), set(list)
-inline constexpr size_t kNames = 100'000;          // of classes and functions, different ones
+inline constexpr size_t kNames = 100'000;          // distinct classes and functions
 inline constexpr size_t kMemoGap = 256;            // how far memo numbers may run ahead
 inline constexpr size_t kMaxLineBytes = 4'096;     // names of classes, integers in decimal
 }  // namespace limits
@@ -32,7 +32,7 @@ using Calls = std::map<std::string_view, size_t>;
 
 struct Pickle {
   const Value* root;
-  size_t end;                          // of the pickle in `data`
+  size_t end;                          // end of the pickle in `data`
   std::vector<const Value*> storages;  // every reference to a tensor's memory, in order
   Calls called;                        // classes whose objects are placeholders
 };

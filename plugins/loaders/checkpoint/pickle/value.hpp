@@ -23,12 +23,12 @@ using KeyIndex = std::unordered_map<std::string_view, const Value*, tmeter::Text
 struct Items {
   const Value* find_indexed(std::string_view key);
 
-  std::vector<const Value*> list;                            // of a list, tuple or set
-  std::vector<std::pair<const Value*, const Value*>> pairs;  // of a dict, in order
-  const Value* callable = nullptr;                           // of an object: class or function
+  std::vector<const Value*> list;                            // items of a list, tuple or set
+  std::vector<std::pair<const Value*, const Value*>> pairs;  // entries of a dict, in order
+  const Value* callable = nullptr;                           // class or function of an object
   const Value* arguments = nullptr;                          // … its arguments, a tuple
   const Value* state = nullptr;    // … and the state set by BUILD, or null
-  std::unique_ptr<KeyIndex> keys;  // of a dict once it was searched
+  std::unique_ptr<KeyIndex> keys;  // index of a dict, made by the first search
 };
 
 enum class Kind : uint8_t {
@@ -50,7 +50,7 @@ enum class Kind : uint8_t {
 
 struct Value {
   Kind kind = Kind::kNone;
-  bool is_placeholder = false;  // of an object: Python would call an unknown class
+  bool is_placeholder = false;  // an object that a call of an unknown class would make
   uint64_t at = 0;              // byte of the pickle
   union {
     int64_t integer = 0;  // bool, int; of a global how far it is trusted
@@ -62,7 +62,7 @@ struct Value {
   bool is(Kind k) const { return kind == k; }
   bool is_text(std::string_view t) const { return kind == Kind::kText && text == t; }
   bool is_global(std::string_view name) const { return kind == Kind::kGlobal && text == name; }
-  /// Whether it is what the class or function `name` returns.
+  /// Whether it is a result of the class or function `name`.
   bool is_object_of(std::string_view name) const {
     return kind == Kind::kObject && items->callable->text == name;
   }

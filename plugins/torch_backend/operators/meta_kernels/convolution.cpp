@@ -6,7 +6,7 @@ namespace {
 
 // out = floor((in + 2 * padding - dilation * (kernel - 1) - 1) / stride) + 1; transposed:
 // out = (in - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1.
-// As torch.nn.Conv2d and ConvTranspose2d document them.
+// Output sizes as documented for torch.nn.Conv2d and ConvTranspose2d.
 void convolution(KernelCall& call) {
   const auto x = call.tensor("input"), w = call.tensor("weight");
   TORCH_CHECK(x.scalar_type() == w.scalar_type(), "the input is of type ", x.scalar_type(),
@@ -45,7 +45,8 @@ void adaptive_avg_pool(KernelCall& call) {
       x.dim() == kSpatial + 2 ? x.suggest_memory_format() : at::MemoryFormat::Contiguous));
 }
 
-// As torch.nn.MaxPool3d documents it; with ceil_mode the last window must start inside the input.
+// Output sizes as documented for torch.nn.MaxPool3d; with ceil_mode the last window must start
+// inside the input.
 int64_t pooled(int64_t in, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation,
                bool ceil) {
   TORCH_CHECK(kernel > 0 && stride > 0 && dilation > 0 && padding >= 0,
@@ -127,7 +128,7 @@ void roi_pool_with_argmax(KernelCall& call) {
   call.give(same(call.result(0), at::kInt));
 }
 
-// Position-sensitive: each bin has channels of its own.
+// Position-sensitive: each bin has its own channels.
 void ps_roi_pooling(KernelCall& call) {
   const auto x = call.tensor("input"), rois = call.tensor("rois");
   const int64_t height = call.integer("pooled_height"), width = call.integer("pooled_width");

@@ -86,7 +86,7 @@ void masked_select(KernelCall& call) {
   call.give(like(x, {c10::multiply_integers(dims)}));
 }
 
-/// (unique values, inverse, counts), of one value
+/// (unique values, inverse, counts) for one value
 void give_unique(KernelCall& call, const Dims& values, const Dims& inverse) {
   const auto x = call.tensor("self");
   evaluation_state().assumed = Assumption::kOneValue;

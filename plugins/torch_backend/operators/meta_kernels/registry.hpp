@@ -75,7 +75,7 @@ std::span<const KernelEntry> elementwise_kernels();
 std::span<const KernelEntry> indexing_kernels();
 std::span<const KernelEntry> linear_algebra_kernels();
 std::span<const KernelEntry> reduction_kernels();
-/// Of matrices in compressed rows.
+/// Kernels of matrices in compressed rows.
 std::span<const KernelEntry> sparse_kernels();
 
 // Helpers of the kernels.
@@ -85,7 +85,7 @@ inline at::Tensor like(const at::Tensor& t, at::IntArrayRef dims) {
 inline at::Tensor like(const at::Tensor& t, at::IntArrayRef dims, at::ScalarType dtype) {
   return at::empty(dims, t.options().dtype(dtype));
 }
-/// The same dims and memory format, another type.
+/// A tensor with the same dims and memory format, and another type.
 at::Tensor same(const at::Tensor& t, at::ScalarType dtype);
 /// The type of real results: integers and bools become the default float type.
 at::ScalarType float_type(const at::Tensor& t);

@@ -10,10 +10,10 @@ namespace tmeter::torch_backend {
 namespace {
 
 constexpr size_t kMaxBrackets = 200;
-constexpr size_t kMaxChain = 1000;    // operators of one expression, parts of one name
-constexpr int kMaxIndent = 400;       // columns; a block is indented by two
-constexpr int kMaxElif = 200;         // of one function
-constexpr int kMaxLines = 20'000;     // of one function: LibTorch recurses along its statements
+constexpr size_t kMaxChain = 1000;  // operators of one expression, parts of one name
+constexpr int kMaxIndent = 400;     // columns; a block is indented by two
+constexpr int kMaxElif = 200;       // branches of one function
+constexpr int kMaxLines = 20'000;   // lines of one function: LibTorch recurses along its statements
 constexpr int kMaxEmptyLines = 1000;  // consecutive
 
 constexpr std::array<std::string_view, 8> kOperatorWords{"not", "and", "or",   "is",
@@ -38,7 +38,7 @@ constexpr std::string_view kComputes =
 enum class Place {
   kCode,
   kHeader,   // between the brackets of "def f(…)"
-  kLiteral,  // behind "=" in a header or at class level
+  kLiteral,  // after "=" in a header or at class level
 };
 
 /// Splits tokens like LibTorch's Lexer (torch/csrc/jit/frontend/lexer.h).

@@ -24,7 +24,7 @@ struct Clip {
   int64_t frames, size;
 };
 constexpr std::array<Clip, 5> kClips{{{16, 112}, {16, 224}, {32, 224}, {16, 16}, {32, 32}}};
-constexpr int64_t kSteps = 100;  // of a recurrent layer
+constexpr int64_t kSteps = 100;  // steps of a recurrent layer
 /// Detection models resize their images; their documentation uses this size.
 constexpr int64_t kDetectionSize = 800;
 

@@ -24,7 +24,7 @@ struct WeightRule {
   std::string_view op;
   size_t input, weight;
   Constraint::Kind kind;
-  int64_t dim;          // of the weight, which has the size; -1: the last
+  int64_t dim;          // dim of the weight that has the size; -1: the last
   int64_t spatial = 0;  // kChannels
   size_t groups = 0;    // index of the argument that multiplies the size; 0: no such argument
 };
@@ -236,7 +236,7 @@ class Follower {
       returned_ = true;
       return {};
     }
-    const size_t skip = owner->kind() == prim::Loop ? 1 : 0;  // its condition
+    const size_t skip = owner->kind() == prim::Loop ? 1 : 0;  // the node's condition
     if (use.offset < skip || use.offset - skip >= owner->outputs().size()) return {};
     return run(owner->outputs()[use.offset - skip], frame);
   }

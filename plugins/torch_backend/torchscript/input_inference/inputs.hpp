@@ -9,9 +9,9 @@
 namespace tmeter::torch_backend {
 
 struct ModelInput {
-  std::string name;    // as in forward's signature
+  std::string name;    // name in forward's signature
   std::string origin;  // "given", "recorded", "inferred", "default"
-  std::string text;    // as the user wrote it, for messages
+  std::string text;    // the user's text, for messages
   c10::IValue value;
 };
 

@@ -13,7 +13,7 @@ std::vector<c10::IValue> values_of(const InputSet& inputs);
 
 struct AcceptedInputs {
   const InputSet& inputs;
-  std::optional<Failure> undecided;  // where a run without values ends early
+  std::optional<Failure> undecided;  // the end of a run without values that ends early
   std::string
       assumed;  // the first operator whose result has an assumed size: "aten::nonzero in rpn"
 };

@@ -23,8 +23,8 @@ class Declarations {
   /// Declares the unknown operators that the code of the archive calls. Must precede its import.
   Declarations(const Archive& archive, const Call& call);
 
-  /// Whether the operator "acme::gated_mlp" was declared here. It has no implementation, so it does
-  /// nothing.
+  /// Whether the operator "acme::gated_mlp" was declared here. It has no implementation, so calling
+  /// it has no effect.
   bool contains(std::string_view op) const { return all_.contains(op); }
   /// Operators without a shape rule, each with the length of the list it returns (0: it returns
   /// tensors).

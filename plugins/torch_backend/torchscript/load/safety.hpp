@@ -24,8 +24,8 @@ void check_source(std::string_view text, const std::string& path);
 void check_tuples(const torch::jit::CompilationUnit& code);
 
 /// Throws TMETER_REFUSED if a function of the file uses an operator that a file may not use
-/// (torchscript/review/review.hpp). Operators that were only declared do nothing. Must be called
-/// before anything of the file runs.
+/// (torchscript/review/review.hpp). Operators that were only declared have no effect. Must be
+/// called before anything of the file runs.
 void check_operators(const ModelFile& file);
 
 }  // namespace tmeter::torch_backend

@@ -43,7 +43,7 @@ constexpr RefusedOperator kRefused[] = {
     {"mkldnn::_get_mkldnn_serialized_md", kMemory},
     {"onnx::Reshape", kMemory},
     {"onnx::Shape", kMemory},
-    // These crash where others report an error (tests/torchscript/operator_review.cpp --call), in
+    // These crash instead of reporting an error (tests/torchscript/operator_review.cpp --call), in
     // every LibTorch; no layer calls them.
     {"_quantized::wrapped_fbgemm_linear_fp16_weight", kUnchecked},
     {"aten::_nnpack_spatial_convolution", kUnchecked},

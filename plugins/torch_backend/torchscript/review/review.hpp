@@ -22,8 +22,8 @@ enum class OperatorKind {
   kPrimitive,   // only TorchScript has it
 };
 
-/// Why a file may not use the operator, a text to follow "which": "reads or writes files". Empty if
-/// it may.
+/// The reason why a file may not use the operator, a text after "which": "reads or writes files".
+/// Empty if it may.
 std::string_view refusal(const c10::FunctionSchema& schema, OperatorKind kind);
 
 /// The same for a construct of the language, which has no schema: prim::If, prim::PythonOp.

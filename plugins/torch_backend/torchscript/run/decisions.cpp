@@ -198,7 +198,7 @@ class Decisions {
 
   bool of_devices_ = false;
   std::vector<torch::jit::Graph*> graphs_;
-  std::unordered_set<const torch::jit::Graph*> of_torch_;  // of the modules of torch itself
+  std::unordered_set<const torch::jit::Graph*> of_torch_;  // graphs of torch's own modules
   std::unordered_map<const torch::jit::Graph*, std::vector<const Node*>> callers_;
   std::unordered_set<const Value*> deciding_, harmless_;      // results so far
   std::unordered_map<const Value*, const Value*> came_from_;  // the path of the current search

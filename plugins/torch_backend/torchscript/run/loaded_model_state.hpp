@@ -1,5 +1,5 @@
-// Facts about a program that the TorchScript loader learns by running it, and that no file holds. A
-// later run of the recorded graph in the same process needs them (executor/).
+// Facts about a program that the TorchScript loader learns by running it, because no file has them.
+// A later run of the recorded graph in the same process needs them (executor/).
 #pragma once
 #include <map>
 #include <string>
@@ -19,7 +19,7 @@ struct LoadedModelState {
   std::vector<at::Tensor> inputs;
 };
 
-/// State of the model that was loaded last. The plugin interface gives loader and executor no
+/// State of the last loaded model. The plugin interface gives loader and executor no
 /// common context, so the process holds it: load_model() writes it, prepare() of the executor reads
 /// it.
 inline LoadedModelState& last_loaded_model() {

@@ -9,7 +9,7 @@
 namespace tmeter::torch_backend {
 namespace {
 
-constexpr size_t kMaxListDepth = 64;  // as in the graph
+constexpr size_t kMaxListDepth = 64;  // the graph's limit
 constexpr uint64_t kUnitsPerItem = 20;
 
 std::vector<tmeter_dim> dims_of(const at::Tensor& t) {

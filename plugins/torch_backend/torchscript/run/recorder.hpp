@@ -49,7 +49,7 @@ class Values {
 
   std::vector<c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>> kept_;
   size_t constants_ = 0;
-  size_t depth_ = 0;  // of nested lists
+  size_t depth_ = 0;  // depth of nested lists
 };
 
 class Recorder {

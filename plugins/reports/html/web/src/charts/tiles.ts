@@ -27,7 +27,7 @@ export interface Picture {
   isFolded: (first: number) => boolean;
 }
 
-export const titleHeight = 20;  // title height of a module with others inside
+export const titleHeight = 20;  // height of the title of a module with others inside
 const legible = 44;  // pixels of a tile with room for a title and its content
 const smallest = 1.5;  // pixels; narrower tiles are left out
 const mostTiles = 3000;
