@@ -142,7 +142,7 @@ class ModuleGraph {
   const size_t most_;
   const bool fold_;
   const Look look_;
-  const std::vector<Metric> metrics_;  // those of the attributes in order, then that of the colour
+  const std::vector<Metric> metrics_;  // of the attributes in order, then of the colour
   const std::vector<bool> chosen_;
   const std::vector<size_t> sizes_;
   reports::Buffer& out_;
