@@ -51,6 +51,13 @@ class Folder(CliTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("consolidated.safetensors, pytorch_model.bin", " ".join((done.stdout + done.stderr).split()))
 
+    def test_the_file_of_an_index_is_not_unread(self):
+        """mlx-lm writes an index of one file."""
+        write_safetensors(self.folder / "model.safetensors", WEIGHTS)
+        self.file("model.safetensors.index.json", json.dumps({"weight_map": dict.fromkeys(WEIGHTS, "model.safetensors")}))
+        self.params(self.folder)
+        self.assertNotIn("not read", tmeter(self.folder).stdout)
+
     def test_several_sets(self):
         write_safetensors(self.folder / "model.safetensors", WEIGHTS)
         write_safetensors(self.folder / "model.fp16.safetensors", WEIGHTS)

@@ -295,6 +295,64 @@ class Packed(CliTest):
         self.write(weights, {k.replace("norm", "other"): v for k, v in header.items()}, data)
         self.assertIn("fit several bits and groups", self.warnings(self.read(weights)))
 
+    def mlx_file(self, packed):
+        """`packed`: name → rows, words and scales of a row. Norms have 128 elements."""
+        header, at = {}, 0
+        for name, dtype, shape, size in [("model.norm.weight", "BF16", [128], 256)] + [
+            (f"{name}.{end}", dtype, [rows, n], rows * n * size) for name, (rows, words, groups) in packed.items()
+            for end, dtype, n, size in (("weight", "U32", words, 4), ("scales", "BF16", groups, 2), ("biases", "BF16", groups, 2))]:  # fmt: skip
+            header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + size]}
+            at += size
+        return self.file("model.safetensors", safetensors(header, bytes(at)))
+
+    def test_mlx_of_several_bits_without_a_configuration(self):
+        """128 columns of 4 bits in groups of 64 are 16 words and 2 scales; 256 of 8 bits in groups of 32, 64 and 8: the ratio is the same.
+        mlx-lm 0.32 packs routers so."""
+        document = self.read(self.mlx_file({"l.mlp.up_proj": (256, 16, 2), "l.mlp.down_proj": (128, 64, 8), "l.mlp.gate": (4, 32, 2)}))
+        self.assertEqual({t["name"]: t["shape"] for t in document["tensors"] if "encoding" in t},
+                         {"l.mlp.up_proj.weight": [256, 128], "l.mlp.down_proj.weight": [128, 256], "l.mlp.gate.weight": [4, 128]})
+        self.assertEqual([w for w in document["warnings"] if "MLX" in str(w)], [])
+        document = self.read(self.mlx_file({"l.mlp.up_proj": (256, 16, 2), "l.other": (8, 16, 2)}))
+        self.assertIn("1 weights, such as 'l.other.weight', are taken to have 4 bits in groups of 64, as the others of MLX", self.warnings(document))
+
+    def test_blocks_of_compressed_tensors(self):
+        """200 rows with 2 scales are blocks of 128 or of 100."""
+        header = {"fc.weight": {"dtype": "F8_E4M3", "shape": [200, 96], "data_offsets": [0, 19_200]},
+                  "fc.weight_scale": {"dtype": "F32", "shape": [2, 1], "data_offsets": [19_200, 19_208]}}  # fmt: skip
+        path = self.file("model.safetensors", safetensors(header, bytes(19_208)))
+        self.assertIn("blocks of several sizes", self.warnings(self.read(path)))
+        weights = {"num_bits": 8, "type": "float", "strategy": "block", "block_structure": [128, 128]}
+        self.file("config.json", json.dumps({"quantization_config": {"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": weights}}}}))
+        document = self.read(path)
+        self.assertEqual((document["tensors"][0]["encoding"]["parameters"], document["warnings"]), ("rows=128 columns=96", []))
+
+    def test_blocks_of_modelopt(self):
+        """modelopt 0.47 writes the scales of blocks as [2, 1, 1, 1]."""
+        header = {"fc.weight": {"dtype": "F8_E4M3", "shape": [256, 128], "data_offsets": [0, 32_768]},
+                  "fc.weight_scale": {"dtype": "F32", "shape": [2, 1, 1, 1], "data_offsets": [32_768, 32_776]}}  # fmt: skip
+        document = self.read(self.file("model.safetensors", safetensors(header, bytes(32_776))))
+        self.assertEqual((document["totals"]["params"], document["tensors"][0]["encoding"]["id"]), (32_768, "fp8.block"))
+
+    def test_weights_of_quanto_whose_rows_are_known(self):
+        """Groups of 32: 128 × 96 numbers of 4 bits are 384 rows of groups. Norms of 96 tell the width of q_proj and the height of o_proj."""
+        header, at = {"norm.weight": {"dtype": "BF16", "shape": [96], "data_offsets": [0, 192]}}, 192
+        for name in ("q_proj", "o_proj", "x"):
+            for end, dtype, shape, size in (("_data._data", "U8", [192, 32], 6144), ("_scale", "BF16", [384, 1], 768), ("_shift", "BF16", [384, 1], 768)):
+                header[f"{name}.weight.{end}"] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + size]}
+                at += size
+        document = self.read(self.file("model.safetensors", safetensors(header, bytes(at))))
+        self.assertEqual([t["shape"] for t in document["tensors"]], [[96], [96, 128], [128, 96], [384, 32]])
+        self.assertIn("1 weights of optimum-quanto, such as 'x.weight', are shown as rows of groups", self.warnings(document))
+
+    def test_hostile_shapes_of_hqq(self):
+        path = self.copy("hqq-4") / "model.safetensors"
+        header, data = self.header_of(path)
+        begin, end = next(v for k, v in header.items() if k.endswith("down_proj.shape"))["data_offsets"]
+        for dims in ((-1, -6144), (0, 96), (1 << 62, 4), (64, 97), (1, 1)):
+            with self.subTest(dims):
+                document = self.read(self.write(path, header, data[:begin] + struct.pack("<2q", *dims) + data[end:]))
+                self.assertIn("they are HQQ's, and their shape contradicts", self.warnings(document))
+
     def test_gptq_zero_points_that_nothing_tells(self):
         document = self.read(self.alone("gptq-4"))
         self.assertIn("whether its zero points are stored less one", self.warnings(document))
@@ -334,7 +392,7 @@ class Packed(CliTest):
 
     def test_shapes_at_random(self):
         """Every dim of every tensor changed where the bytes allow it: a clear answer, and no crash."""
-        for name in ("gptq-3", "awq", "compressed-asymmetric", "fp8-block", "gpt-oss", "bnb-nf4-nested", "mlx-3", "native"):
+        for name in ("gptq-3", "awq", "compressed-asymmetric", "fp8-block", "gpt-oss", "bnb-nf4-nested", "mlx-3", "native", "hqq-3", "quanto-qint4", "modelopt-int4"):
             folder = self.copy(name)
             path = folder / "model.safetensors"
             header, data = self.header_of(path)

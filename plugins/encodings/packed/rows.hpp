@@ -151,5 +151,6 @@ std::unique_ptr<tmeter::Decoding> make_decoding(const tmeter::StoredTensor& t, t
 void add_words(tmeter::Registrar& r);
 void add_scaled(tmeter::Registrar& r);
 void add_bitsandbytes(tmeter::Registrar& r);
+void add_planes(tmeter::Registrar& r);
 
 }  // namespace packed

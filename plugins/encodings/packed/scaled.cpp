@@ -172,6 +172,39 @@ class Int8 final : public Rows {
   Numbers values_, scales_;
 };
 
+/// modelopt's int4: a byte has a number of row 2i in its low half and one of row 2i + 1 in its high
+/// half; a scale for each group of columns.
+class Int4Rows final : public Rows {
+ public:
+  explicit Int4Rows(const tmeter::StoredTensor& t)
+      : Rows(t.tensor()),
+        group_(number_of<int64_t>(t.tensor(), "group").value_or(0)),
+        bytes_(t.bytes()),
+        scales_(numbers(need(t, "scales"))) {
+    if (group_ < 1 || extent_.columns % group_ != 0 || extent_.rows % 2 != 0)
+      unavailable("its shape is not a multiple of its groups");
+    if (count_of(need(t, "scales")) < extent_.rows * (extent_.columns / group_))
+      unavailable("it has too few scales");
+    need_bytes(bytes_, extent_.rows / 2 * extent_.columns);
+  }
+
+ protected:
+  void decode_row(int64_t row, int64_t begin, std::span<float> out) const override {
+    for (size_t i = 0; i < out.size(); ++i) {
+      const auto c = begin + static_cast<int64_t>(i);
+      const auto byte = bytes_[static_cast<size_t>(row / 2 * extent_.columns + c)];
+      const int code = row % 2 ? byte >> 4 : byte & 15;
+      out[i] = static_cast<float>(code < 8 ? code : code - 16) *
+               scales_[row * (extent_.columns / group_) + c / group_];
+    }
+  }
+
+ private:
+  int64_t group_;
+  Bytes bytes_;
+  Numbers scales_;
+};
+
 /// Codes of four or six bits alone.
 class Small final : public tmeter::Decoding {
  public:
@@ -211,8 +244,9 @@ void add_scaled(tmeter::Registrar& r) {
   tmeter::decoder(r,
                   "fp8.tensor fp8.channel fp8.group fp8.block int8.tensor int8.channel int8.group "
                   "int8.block mxfp8 "
-                  "torchao.int8 torchao.float8",
+                  "torchao.int8 torchao.float8 quanto.int8 quanto.float8",
                   make_decoding<Scaled>, TMETER_DECODER_IN_ORDER);
+  tmeter::decoder(r, "modelopt.int4", make_decoding<Int4Rows>);
   tmeter::decoder(r, "bnb.int8", make_decoding<Int8>, TMETER_DECODER_IN_ORDER);
   tmeter::decoder(r, "f6_e2m3", small(6, six_bits(2)), TMETER_DECODER_IN_ORDER);
   tmeter::decoder(r, "f6_e3m2", small(6, six_bits(3)), TMETER_DECODER_IN_ORDER);

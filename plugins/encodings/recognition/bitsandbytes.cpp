@@ -44,38 +44,42 @@ void check(const State& s, const Stored& t) {
     possible = possible && d >= 0 && n;
     all = n.value_or(0);
   }
-  if (!possible || ceil_div(all, 2) != t.bytes)
+  constexpr int64_t kLargest = 8;  // bytes of a stored element, which may be padded
+  if (!possible || t.bytes < ceil_div(all, 2) || t.bytes >= ceil_div(all, 2) + kLargest)
     throw loading::BadFile("the quant_state of " + loading::in_quotes(t.name) +
                            " has a shape or blocks that do not fit its " + std::to_string(t.bytes) +
                            " bytes");
 }
 
-bool four_bits(Reader& r, const Stored& t, const std::string& name) {
-  for (const auto& [kind, id] : {std::pair("nf4", "bnb.nf4"), std::pair("fp4", "bnb.fp4")}) {
-    const auto* told = r.find(name + ".quant_state.bitsandbytes__" + kind);
-    const auto* scales = r.find(name + ".absmax");
-    if (!told || !scales || told->data.empty()) continue;
-    const auto state = parse_state(*told);
-    check(state, t);
-    Packed p{name, state.shape,         &t, id, "block=" + std::to_string(state.block), 0,
-             0,    {{"scales", scales}}};
-    if (state.nested_block > 0) {
-      std::array<char, 40> offset{};
-      std::snprintf(offset.data(), offset.size(), "%.9g", state.nested_offset);
-      p.parameters +=
-          " nested_block=" + std::to_string(state.nested_block) + " nested_offset=" + offset.data();
-    }
-    constexpr std::array<std::pair<const char*, const char*>, 3> kMore{
-        {{".quant_map", "codes"},
-         {".nested_absmax", "nested_scales"},
-         {".nested_quant_map", "nested_codes"}}};
-    for (const auto& [end, role] : kMore)
-      if (const auto* more = r.find(name + end)) p.parts.push_back({role, more});
-    p.parts.push_back({"state", told});
-    r.add(std::move(p));
-    return true;
+/// Found by the state: the codes may be stored as any type (`bnb_4bit_quant_storage`).
+bool four_bits(Reader& r, const Stored& told) {
+  constexpr std::string_view kState = ".quant_state.bitsandbytes__";
+  const auto end = told.name.rfind(kState);
+  if (end == told.name.npos || told.data.empty()) return false;
+  const auto kind = told.name.substr(end + kState.size());
+  const std::string name(told.name.substr(0, end));
+  const auto* codes = r.find(name);
+  const auto* scales = r.find(name + ".absmax");
+  if (!codes || !scales || (kind != "nf4" && kind != "fp4")) return false;
+  const auto state = parse_state(told);
+  check(state, *codes);
+  Packed p{
+      name, state.shape,         codes, "bnb." + std::string(kind), number("block", state.block), 0,
+      0,    {{"scales", scales}}};
+  if (state.nested_block > 0) {
+    std::array<char, 40> offset{};
+    std::snprintf(offset.data(), offset.size(), "%.9g", state.nested_offset);
+    p.parameters += number(" nested_block", state.nested_block) + " nested_offset=" + offset.data();
   }
-  return false;
+  constexpr std::array<std::pair<const char*, const char*>, 3> kMore{
+      {{".quant_map", "codes"},
+       {".nested_absmax", "nested_scales"},
+       {".nested_quant_map", "nested_codes"}}};
+  for (const auto& [more_end, role] : kMore)
+    if (const auto* more = r.find(name + more_end)) p.parts.push_back({role, more});
+  p.parts.push_back({"state", &told});
+  r.add(std::move(p));
+  return true;
 }
 
 bool eight_bits(Reader& r, const Stored& t, const std::string& name) {
@@ -92,8 +96,7 @@ bool eight_bits(Reader& r, const Stored& t, const std::string& name) {
 }  // namespace
 
 bool bitsandbytes(Reader& r, const Stored& t) {
-  const std::string name(t.name);
-  return (t.dtype == TMETER_DTYPE_UINT8 && four_bits(r, t, name)) || eight_bits(r, t, name);
+  return four_bits(r, t) || eight_bits(r, t, std::string(t.name));
 }
 
 }  // namespace packed

@@ -65,6 +65,18 @@ void check_patterns(json::object o, const char* key, Config& c) {
     for (const auto field : by_pattern) check_pattern(key, field.key, c);
 }
 
+/// Rows and columns that share a scale: "weight_block_size" of fp8, "block_structure" of
+/// compressed-tensors.
+void read_block(json::object o, const char* key, Config& c) {
+  const auto value = find_set(o, std::string_view(key));
+  if (!value || !value->is_array()) return;
+  c.block.clear();
+  for (const auto n : loading::as_array(*value)) c.block.push_back(loading::as_integer(n));
+  for (const auto n : c.block)
+    if (n < 1)
+      throw loading::BadFile(std::string(key) + " in quantization_config has " + std::to_string(n));
+}
+
 /// compressed-tensors: bits and groups of the weights, where all groups of layers agree.
 void read_groups(json::object groups, Config& c) {
   bool first = true;
@@ -74,6 +86,7 @@ void read_groups(json::object groups, Config& c) {
     const auto weights = object(group, "weights");
     if (!weights) continue;
     check_patterns(group, "targets", c);
+    read_block(*weights, "block_structure", c);
     auto found = grouping(*weights, "num_bits", "group_size");
     c.varies |= !first && (found.bits != c.all.bits || found.group != c.all.group);
     c.all = c.varies ? Grouping() : found;
@@ -89,15 +102,6 @@ void read_mlx(json::object o, Config& c) {
     if (field.value.get(layer) == simdjson::SUCCESS)
       c.layers[std::string(field.key)] = grouping(layer, "bits", "group_size");
   }
-}
-
-void read_block(json::object o, Config& c) {
-  const auto value = find_set(o, std::string_view("weight_block_size"));
-  if (!value) return;
-  for (const auto n : loading::as_array(*value)) c.block.push_back(loading::as_integer(n));
-  for (const auto n : c.block)
-    if (n < 1)
-      throw loading::BadFile("weight_block_size in quantization_config has " + std::to_string(n));
 }
 
 }  // namespace
@@ -128,7 +132,7 @@ Config parse_config(std::string_view bytes) {
   for (const char* key : {"ignore", "modules_to_not_convert", "dynamic"})
     check_patterns(*told, key, c);
   if (const auto groups = object(*told, "config_groups")) read_groups(*groups, c);
-  read_block(*told, c);
+  read_block(*told, "weight_block_size", c);
   return c;
 }
 

@@ -78,6 +78,29 @@ std::vector<std::pair<int64_t, int64_t>> readings(const Stored& t, const Stored&
   return out;
 }
 
+/// The weight whose rows feed this one: as many rows as this has columns. Empty: unknown.
+std::string feeder_of(const std::string& module) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kPairs{
+      {{"down_proj", "up_proj"},
+       {"o_proj", "q_proj"},
+       {"w2", "w1"},
+       {"fc2", "fc1"},
+       {"c_proj", "c_fc"}}};
+  for (const auto& [end, other] : kPairs)
+    if (module.ends_with(end))
+      return module.substr(0, module.size() - end.size()) + std::string(other);
+  return {};
+}
+
+/// Whether norms or the weight in front tell that the rows are this wide.
+bool is_width(const Reader& all, const Stored& t, const Found& f, const std::set<int64_t>& hidden,
+              int64_t width) {
+  if (is_of_hidden_size(t.name)) return hidden.contains(width);
+  const auto feeder = feeder_of(f.module);
+  const auto* rows = feeder.empty() ? nullptr : all.find_any(feeder + std::string(kWeight));
+  return rows && rows->dims.size() >= 2 && rows->dims[rows->dims.size() - 2] == width;
+}
+
 }  // namespace
 
 bool mlx(Reader& r, const Stored& t) {
@@ -106,47 +129,50 @@ bool mlx(Reader& r, const Stored& t) {
   return true;
 }
 
-/// Weights with rows of the width of the norms' vectors.
-bool is_of_hidden_size(std::string_view name) {
-  constexpr std::array<std::string_view, 8> kNames{
-      "embed_tokens.weight", "lm_head.weight",   "q_proj.weight",  "k_proj.weight",
-      "v_proj.weight",       "gate_proj.weight", "up_proj.weight", "wte.weight"};
-  return std::any_of(kNames.begin(), kNames.end(), [&](auto end) { return name.ends_with(end); });
-}
-
-/// All weights have the same bits and groups, which rows of a norm's width determine.
+/// Bits and groups of weights whose width follows from the model. The others share those that all of
+/// them have.
 void settle_mlx(Reader& r, const std::vector<Stored>& stored) {
   std::vector<std::pair<const Stored*, Found>> open;
-  std::set<int64_t> widths;
   for (const auto& t : stored) {
-    if (t.dims.size() == 1 && t.name.find("norm") != t.name.npos && is_float(t.dtype))
-      widths.insert(t.dims[0]);
     if (r.is_taken(t)) continue;
     if (auto f = parts_of(r, t); f && f->biases) open.emplace_back(&t, std::move(*f));
   }
   if (open.empty()) return;
-  std::optional<std::pair<int64_t, int64_t>> settled;
-  bool one = true;
-  for (const auto& [t, f] : open) {
-    if (!is_of_hidden_size(t->name)) continue;
-    for (const auto& reading : readings(*t, *f.scales)) {
-      if (!widths.contains(f.scales->dims.back() * reading.second)) continue;
-      one = one && (!settled || *settled == reading);
-      settled = reading;
+  const auto hidden = hidden_sizes(stored);
+  std::set<std::pair<int64_t, int64_t>> settled;
+  std::vector<std::pair<const Stored*, Found>> left;
+  for (auto& [t, f] : open) {
+    std::vector<std::pair<int64_t, int64_t>> fit;
+    for (const auto& reading : readings(*t, *f.scales))
+      if (is_width(r, *t, f, hidden, f.scales->dims.back() * reading.second))
+        fit.push_back(reading);
+    if (fit.size() == 1) {
+      settled.insert(fit[0]);
+      add(r, *t, f, fit[0].first, fit[0].second);
+    } else {
+      left.emplace_back(t, std::move(f));
     }
   }
-  size_t left = 0;
-  for (const auto& [t, f] : open) {
-    if (settled && one && is_one(*t, *f.scales, settled->first, settled->second))
-      add(r, *t, f, settled->first, settled->second);
-    else
-      ++left;
+  if (settled.size() == 1) {
+    const auto [bits, group] = *settled.begin();
+    std::vector<std::pair<const Stored*, Found>> others;
+    for (auto& item : left)
+      if (is_one(*item.first, *item.second.scales, bits, group)) others.push_back(item);
+    std::erase_if(left, [&, bits = bits, group = group](const auto& item) {
+      return is_one(*item.first, *item.second.scales, bits, group);
+    });
+    for (const auto& [t, f] : others) add(r, *t, f, bits, group);
+    if (!others.empty())
+      r.note(std::to_string(others.size()) + " weights, such as " +
+             loading::in_quotes(others[0].first->name) + ", are taken to have " +
+             std::to_string(bits) + " bits in groups of " + std::to_string(group) +
+             ", as the others of MLX: their shapes fit several");
   }
-  if (left > 0)
-    r.note(std::to_string(left) + " weights, such as " + loading::in_quotes(open[0].first->name) +
+  if (!left.empty())
+    r.note(std::to_string(left.size()) + " weights, such as " +
+           loading::in_quotes(left[0].first->name) +
            ", are packed as MLX does, and their shapes fit several bits and groups; config.json "
-           "beside the file "
-           "would tell which");
+           "beside the file would tell which");
 }
 
 }  // namespace packed

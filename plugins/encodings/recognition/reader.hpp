@@ -1,6 +1,7 @@
 // The tools of recognition: tensors by name, tensors already taken, and the arithmetic of shapes.
 #pragma once
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -19,6 +20,8 @@ int64_t ceil_div(int64_t a, int64_t b);
 int64_t numel(const Stored& t);
 bool is_float8(int32_t dtype);
 bool is_float(int32_t dtype);  // one by one, of 16 bits or more
+/// A parameter of an encoding: "bits=4".
+std::string number(const char* key, int64_t value);
 /// Whether all dims except the last are equal.
 bool same_rows(const Stored& a, const Stored& b);
 
@@ -40,6 +43,11 @@ class Reader {
     const auto it = by_name_.find(name);
     return it == by_name_.end() || is_taken(*it->second) ? nullptr : it->second;
   }
+  /// Also one that is part of a weight; null when it is absent.
+  const Stored* find_any(const std::string& name) const {
+    const auto it = by_name_.find(name);
+    return it == by_name_.end() ? nullptr : it->second;
+  }
   bool is_taken(const Stored& t) const { return taken_.contains(&t); }
   /// Adds a weight; no other weight gets its tensors. Where another tensor has its name, it keeps
   /// that of its values.
@@ -56,6 +64,7 @@ class Reader {
   }
   bool is_left(const Stored& t) const { return left_.contains(&t); }
   const std::string& why_left() const { return why_left_; }
+  std::vector<Packed>& packed() { return out_.packed; }
   void note(std::string text) { out_.notes.push_back(std::move(text)); }
   [[noreturn]] void contradict(const std::string& key, const Stored& t,
                                const std::string& why) const {
@@ -87,14 +96,23 @@ bool bitsandbytes(Reader& r, const Stored& t);       // 4 and 8 bit: bitsandbyte
 bool mlx(Reader& r, const Stored& t);                // mlx.cpp
 bool float4_blocks(Reader& r, const Stored& t);      // MXFP4, NVFP4: scaled.cpp
 bool scaled_bytes(Reader& r, const Stored& t);       // fp8 and int8 with scales
+bool int4_rows(Reader& r, const Stored& t);          // modelopt: two rows in a byte
 bool torchao(Reader& r, const Stored& t);            // torchao.cpp
+bool planes(Reader& r, const Stored& t);             // HQQ, optimum-quanto: planes.cpp
 bool small_floats(Reader& r, const Stored& t);       // F6 alone
 
 /// The parameters "rows=… columns=…" of scales that lie over the weight as a grid; empty when they
 /// are one, or do not.
 std::string grid_parameters(const Reader& r, const Stored& t, const Stored& scales);
 
-/// MLX: bits and groups of layers without a configuration, from tensors of known width.
+/// Whether the rows of a weight of this name are as wide as the vectors that norms scale.
+bool is_of_hidden_size(std::string_view name);
+/// The sizes of norms.
+std::set<int64_t> hidden_sizes(const std::vector<Stored>& stored);
+
+/// MLX: bits and groups of layers without a configuration, from tensors whose width follows from others.
 void settle_mlx(Reader& r, const std::vector<Stored>& stored);
+/// optimum-quanto: the rows of weights that are stored as rows of groups.
+void settle_planes(Reader& r, const std::vector<Stored>& stored);
 
 }  // namespace packed

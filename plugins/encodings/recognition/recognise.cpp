@@ -36,24 +36,44 @@ bool is_float(int32_t dtype) {
          dtype == TMETER_DTYPE_BFLOAT16;
 }
 
+std::string number(const char* key, int64_t value) {
+  return std::string(key) + "=" + std::to_string(value);
+}
+
 bool same_rows(const Stored& a, const Stored& b) {
   return !a.dims.empty() && a.dims.size() == b.dims.size() &&
          std::equal(a.dims.begin(), a.dims.end() - 1, b.dims.begin());
+}
+
+bool is_of_hidden_size(std::string_view name) {
+  constexpr std::array<std::string_view, 9> kNames{
+      "embed_tokens.weight", "lm_head.weight", "q_proj.weight", "k_proj.weight", "v_proj.weight",
+      "gate_proj.weight",    "up_proj.weight", "wte.weight",    ".gate.weight"};
+  return std::any_of(kNames.begin(), kNames.end(), [&](auto end) { return name.ends_with(end); });
+}
+
+std::set<int64_t> hidden_sizes(const std::vector<Stored>& stored) {
+  std::set<int64_t> sizes;
+  for (const auto& t : stored)
+    if (t.dims.size() == 1 && t.name.find("norm") != t.name.npos && is_float(t.dtype))
+      sizes.insert(t.dims[0]);
+  return sizes;
 }
 
 namespace {
 
 using Way = bool (*)(Reader&, const Stored&);
 // In this order, because later methods match more tensors.
-constexpr std::array<Way, 8> kWays{
-    integers_in_words, compressed_words, torchao,     bitsandbytes, mlx,
-    float4_blocks,     scaled_bytes,     small_floats};
+constexpr std::array<Way, 10> kWays{
+    integers_in_words, compressed_words, torchao,   bitsandbytes, mlx, planes,
+    float4_blocks,     scaled_bytes,     int4_rows, small_floats};
 
 // Methods that are recognised; others are named when integers are left over.
-constexpr std::array<std::string_view, 12> kMethods{
+constexpr std::array<std::string_view, 14> kMethods{
     "gptq",       "awq",     "compressed-tensors", "fp8",
     "fbgemm_fp8", "mxfp4",   "modelopt",           "bitsandbytes",
-    "mlx",        "torchao", "auto-round",         "intel/auto-round"};
+    "mlx",        "torchao", "auto-round",         "intel/auto-round",
+    "hqq",        "quanto"};
 
 bool is_integer(int32_t dtype) {
   return dtype == TMETER_DTYPE_UINT8 || dtype == TMETER_DTYPE_INT8 || dtype == TMETER_DTYPE_INT16 ||
@@ -103,6 +123,7 @@ Recognised recognise(const std::vector<Stored>& stored, const Config& config,
     std::any_of(kWays.begin(), kWays.end(), [&](Way way) { return way(r, t); });
   }
   settle_mlx(r, stored);
+  settle_planes(r, stored);
   note_left(r, stored);
   return r.take(stored);
 }

@@ -1,6 +1,6 @@
-// Floats of four and eight bits, and int8, whose scales are other tensors: MXFP4 (gpt-oss,
-// modelopt, DeepSeek), NVFP4 (modelopt, compressed-tensors), fp8 and int8 by tensor, channel, group
-// or block.
+// Floats of four and eight bits, int8 and modelopt's int4, whose scales are other tensors: MXFP4
+// (gpt-oss, modelopt, DeepSeek), NVFP4 (modelopt, compressed-tensors), fp8 and int8 by tensor,
+// channel, group or block.
 #include <algorithm>
 #include <array>
 
@@ -26,8 +26,9 @@ void add_others(const Reader& r, Packed& p, const std::string& name) {
        {"_global_scale", "global_divisor"},
        {"_zero_point", "zeros"},
        {"_shape", "shape"}}};
-  constexpr std::array<std::pair<const char*, const char*>, 4> kOfModule{
+  constexpr std::array<std::pair<const char*, const char*>, 5> kOfModule{
       {{"input_scale", "input_scale"},
+       {"pre_quant_scale", "input_factor"},
        {"input_global_scale", "input_scale"},
        {"input_scale_ub", "input_bound"},
        {"input_zero_point", "input_zero"}}};
@@ -81,19 +82,21 @@ std::optional<Grid> grid_of(const Reader& r, const Stored& t, const Stored& scal
   if (numel(scales) == 1) return Grid{"tensor", ""};
   auto over = scales.dims;
   if (over.size() == 1 && rank == 2 && over[0] == rows) over = {rows, 1};
+  if (over.size() == 4 && rank == 2 && over[1] == 1 && over[3] == 1)  // modelopt, of blocks
+    over = {over[0], over[2]};
   if (over.size() == 1 && rank == 3 && over[0] == dims[0]) over = {dims[0], 1, 1};
   if (over.size() == 2 && rank == 3 && over[0] == dims[0] && over[1] == rows)
     over = {dims[0], rows, 1};
   if (over.size() != rank || rank < 2 || !std::equal(dims.begin(), dims.end() - 2, over.begin()))
     return std::nullopt;
   const auto& told = r.config().block;
-  const bool has_block = told.size() == 2 && over[rank - 1] > 1;
+  const bool by_channel = over[rank - 1] == 1 && over[rank - 2] == rows;
+  const bool has_block = told.size() == 2 && !by_channel;
   const auto height =
       block_of(rows, over[rank - 2], has_block ? std::optional(told[0]) : std::nullopt);
   const auto width =
       block_of(columns, over[rank - 1], has_block ? std::optional(told[1]) : std::nullopt);
   if (over[rank - 2] > rows || over[rank - 1] > columns) return std::nullopt;
-  const bool by_channel = over[rank - 1] == 1 && over[rank - 2] == rows;
   if (has_block &&
       (ceil_div(rows, told[0]) != over[rank - 2] || ceil_div(columns, told[1]) != over[rank - 1]) &&
       over[rank - 2] != rows)
@@ -150,6 +153,32 @@ bool float4_blocks(Reader& r, const Stored& t) {
   } else {
     return false;
   }
+  add_others(r, p, name);
+  r.add(std::move(p));
+  return true;
+}
+
+bool int4_rows(Reader& r, const Stored& t) {
+  const std::string name(t.name);
+  const auto* scales = t.dtype == TMETER_DTYPE_UINT8 ? r.find(name + "_scale") : nullptr;
+  const auto rank = t.dims.size();
+  if (!scales || !is_float(scales->dtype) || rank < 2 || scales->dims.size() != rank) return false;
+  auto dims = t.dims;
+  const auto rows = product(dims[rank - 2], 2);
+  if (!rows || *rows == 0 || dims[rank - 1] == 0) return false;
+  dims[rank - 2] = *rows;
+  const auto groups = scales->dims[rank - 1];
+  if (groups < 1 || dims[rank - 1] % groups != 0 ||
+      !std::equal(dims.begin(), dims.end() - 1, scales->dims.begin()))
+    return false;
+  Packed p{name,
+           dims,
+           &t,
+           "modelopt.int4",
+           number("group", dims[rank - 1] / groups),
+           2,
+           1,
+           {{"scales", scales}}};
   add_others(r, p, name);
   r.add(std::move(p));
   return true;

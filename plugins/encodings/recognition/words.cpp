@@ -9,10 +9,6 @@
 namespace packed {
 namespace {
 
-std::string number(const char* key, int64_t value) {
-  return std::string(key) + "=" + std::to_string(value);
-}
-
 /// Elements and bytes of the smallest whole number of words, where that divides all elements.
 void set_block(Packed& p, int64_t bits) {
   const auto common = std::gcd(kWord, bits);

@@ -90,8 +90,9 @@ Choice choose(const Found& found) {
   refuse_several(others);
 }
 
-/// Checks that each file of the index exists and is not a Git LFS pointer.
-void check_index(const Files& files, const std::string& index_name) {
+/// Checks that each file of the index exists and is not a Git LFS pointer, and takes them from the
+/// files that are not read.
+void check_index(const Files& files, const std::string& index_name, Names& also) {
   const auto folder = index_name.substr(0, index_name.rfind('/') + 1);
   const auto index = loading::ShardIndex::read(files.open(index_name).bytes());
   if (!index) throw BadFile("it has no weight_map");
@@ -102,20 +103,21 @@ void check_index(const Files& files, const std::string& index_name) {
     return files.is_lfs_pointer(*file) ? loading::ShardState::kLfsPointer
                                        : loading::ShardState::kThere;
   });
+  for (const auto& shard : index->shards()) std::erase(also, folder + std::string(shard.file));
 }
 
 }  // namespace
 
 Choice choose_weights(const Files& files, std::string_view subfolder) {
   const auto found = find_sets(files, subfolder);
-  const auto choice = choose(found);
+  auto choice = choose(found);
   const auto& shards = found.shards;
   if (choice.file.empty() && !shards.empty())
     throw BadFile("the folder has shards without their index: " + listed(shards),
                   "download the index, such as model.safetensors.index.json, or give one shard");
   if (choice.file.ends_with(".index.json"))
     loading::within([&] { return loading::shown(choice.file); },
-                    [&] { check_index(files, choice.file); });
+                    [&] { check_index(files, choice.file, choice.also); });
   else if (const auto* file = choice.file.empty() ? nullptr : files.find(choice.file);
            file && files.is_lfs_pointer(*file))
     throw BadFile(
