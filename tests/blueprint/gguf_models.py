@@ -24,9 +24,9 @@ STATED = {
     "t5": {"decoder_start_token_id": 0},
 }  # fmt: skip
 # Of these the converter leaves out a head, or a tower: MODELS has the part that it keeps.
-NOT_AS_IT_IS = {"bert", "bitnet", "distilbert"}
+NOT_AS_IT_IS = {"bert", "bitnet", "distilbert", "nemotron_h"}
 # Names of layers in published config.json files.
-EARLIER_NAMES = dict.fromkeys(("bamba", "granitemoehybrid", "nemotron_h"), {"full_attention": "attention", "linear_attention": "mamba"})
+EARLIER_NAMES = dict.fromkeys(("bamba", "granitemoehybrid"), {"full_attention": "attention", "linear_attention": "mamba"})
 # Checkpoints have experts as [experts, in, out], the class of transformers has them the other way.
 EXPERTS_BY_COLUMN = {"qwen3_vl_moe"}
 
@@ -95,6 +95,10 @@ MIXTURE = LLAMA | {"head_dim": 32, "n_routed_experts": 8, "n_shared_experts": 2,
                    "use_qk_norm": False, "n_group": 1, "topk_group": 1}  # fmt: skip
 MISTRAL4 = {k: v for k, v in MIXTURE.items() if k not in ("head_dim", "use_qk_norm")} | {"num_key_value_heads": 8, "q_lora_rank": 96, "kv_lora_rank": 64,
             "qk_rope_head_dim": 16, "qk_nope_head_dim": 32, "v_head_dim": 32}  # fmt: skip
+NEMOTRON_H = {"vocab_size": 1000, "hidden_size": 256, "intermediate_size": 768, "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 32,
+              "max_position_embeddings": 512, "mamba_num_heads": 16, "mamba_head_dim": 32, "n_groups": 2, "ssm_state_size": 64, "n_routed_experts": 4,
+              "num_experts_per_tok": 2, "moe_intermediate_size": 96, "moe_shared_expert_intermediate_size": 160, "n_shared_experts": 1}  # fmt: skip
+WINDOW = LLAMA | {"head_dim": 32, "sliding_window": 64}
 ALL_HEADS = {"num_key_value_heads": 8}
 BERT = {"vocab_size": 1000, "hidden_size": 256, "intermediate_size": 640, "num_hidden_layers": 3, "num_attention_heads": 8, "max_position_embeddings": 512}
 NO_POOLER = {"add_pooling_layer": False}
@@ -159,6 +163,25 @@ MODELS = [
     Model("mpt", "mpt", {"d_model": 256, "n_heads": 8, "n_layers": 3, "expansion_ratio": 4, "max_seq_len": 512, "vocab_size": 1000, "use_cache": True}, converter="MPTForCausalLM"),
     of_code("plamo", "cohere", {"vocab_size": 1000, "hidden_size": 5120, "intermediate_size": 768, "num_hidden_layers": 2, "num_attention_heads": 40, "num_key_value_heads": 5,
                                 "tie_word_embeddings": False}, "PlamoForCausalLM", renamed((r"^model\.layers", "model.layers.layers"), ("input_layernorm", "norm")), stated={"rms_norm_eps": 1e-6}),
+    # Windows that sequences fill.
+    Model("gemma2-window", "gemma2", WINDOW | {"num_hidden_layers": 5}),
+    Model("gemma3-window", "gemma3_text", WINDOW | {"num_hidden_layers": 8}),
+    Model("cohere2-window", "cohere2", WINDOW | {"num_hidden_layers": 6}, stated={"rotary_pct": 1.0}),
+    Model("cohere2moe-window", "cohere2_moe", WINDOW | {"num_hidden_layers": 6, "num_experts": 4, "num_experts_per_tok": 2}),
+    Model("gpt-oss-window", "gpt_oss", WINDOW | {"num_local_experts": 4, "num_experts_per_tok": 2}),
+    Model("exaone4-window", "exaone4", WINDOW | {"num_hidden_layers": 6}),
+    Model("exaone-moe-window", "exaone_moe", WINDOW | {"num_hidden_layers": 6, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 96, "n_group": 1, "topk_group": 1}),
+    Model("olmo3-window", "olmo3", WINDOW | {"num_hidden_layers": 6}),
+    Model("afmoe-window", "afmoe", WINDOW | {"num_hidden_layers": 6, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 96, "num_dense_layers": 1}),
+    Model("mellum-window", "mellum", WINDOW | {"num_hidden_layers": 6, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 96}),
+    Model("granite-window", "granite_swa", WINDOW | {"num_hidden_layers": 6}),
+    Model("phi3-window", "phi3", WINDOW | {"num_hidden_layers": 4, "pad_token_id": 0}),
+    # Layers of one part, whose letters published config.json files have.
+    Model("nemotron_h", "nemotron_h", NEMOTRON_H | {"layers_block_type": ["linear_attention", "mlp", "full_attention", "mlp"]},
+          stated={"hybrid_override_pattern": "M-*-", "n_routed_experts": NOT_STATED, "num_experts_per_tok": NOT_STATED}),
+    Model("nemotron_h_moe", "nemotron_h", NEMOTRON_H | {"layers_block_type": ["linear_attention", "moe", "full_attention", "moe"]}, stated={"hybrid_override_pattern": "ME*E"}),
+    Model("nemotron_h_moe-latent", "nemotron_h", NEMOTRON_H | {"layers_block_type": ["linear_attention", "moe", "full_attention", "moe"], "moe_latent_size": 128},
+          stated={"hybrid_override_pattern": "ME*E"}),
     # Every token attends to every other.
     of_code("llada-moe", "qwen3_moe", LLAMA | {"head_dim": 32, "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 96}, "LLaDAMoEModelLM",
             stated={"expert_intermediate_size": 96}, has_cache=False),

@@ -77,8 +77,6 @@ def of_folder(config, tensors, arch=None):
 def of_row(row):
     config = whole_config(row["type"], row["config"], gguf_models.STATED.get(row["type"], {}))
     tensors = tensors_of(row.get("saved_tensors", row["tensors"]))
-    if not any(".experts." in name for name in tensors):  # then checkpoints state none
-        config = {k: v for k, v in config.items() if k not in ("n_routed_experts", "num_experts_per_tok")}
     if row["type"] in gguf_models.EXPERTS_BY_COLUMN:
         tensors = {name: (dtype, [shape[0], shape[2], shape[1]] if ".experts." in name else shape) for name, (dtype, shape) in tensors.items()}
     return of_folder(config, tensors)

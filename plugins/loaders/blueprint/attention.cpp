@@ -382,9 +382,10 @@ Reach reach_of_layer(Model& model, size_t layer) {
     if (static_cast<int64_t>(layer) < *first) return {};
     return {"sliding", *window};
   }
+  const auto stated = s.integer({"sliding_window_pattern"});
   for (const auto& [trait, usual] : kPatterns) {
-    if (!model.is(trait)) continue;
-    const auto period = s.integer({"sliding_window_pattern"}).value_or(usual);
+    if (!model.is(trait) && !stated) continue;
+    const auto period = stated.value_or(usual);
     model.assume(s.source() + " has no layer_types: every layer but each " +
                  std::to_string(period) + "th has a window");
     if (period > 0 && (static_cast<int64_t>(layer) + 1) % period == 0) return {};
@@ -438,7 +439,15 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
     if (!model.family && model.settings.has({key}))
       throw NotUnderstood(model.settings.source() + " has " + std::string(key) +
                           ": not every token attends to every other");
+  if (const Keys shared{"num_kv_shared_layers"};
+      !model.family && model.settings.integer(shared).value_or(0) > 0)
+    throw NotUnderstood(model.settings.source() + " has " + std::string(shared.front()) +
+                        ": layers use the keys and values of others");
   if (find_child(m, "kv_a_proj_with_mqa")) return latent(model, m, x, layer);
+  const Keys narrow{"kv_lora_rank"};
+  if (const auto rank = model.settings.integer(narrow).value_or(0);
+      rank > 0 && m.child_count() > 0 && find_tensor(m.child(0), "weight"))
+    contradict(model, model.settings.statement(narrow, rank), find_tensor(m.child(0), "weight"));
   const auto h = heads_of(model, m, layer);
   const auto& s = model.settings;
   const auto heads = s.statement(model.heads, h.query);

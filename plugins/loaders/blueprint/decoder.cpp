@@ -2,7 +2,20 @@
 #include "stack.hpp"
 
 namespace blueprint {
+namespace {
+
 using tmeter::DType;
+
+/// GGUF's key; config.json states experts of models that have none.
+void expect_mixtures(const Model& model) {
+  const Keys key{"expert_count"};
+  const auto said = model.settings.integer(key).value_or(0);
+  if (model.family && model.mixtures == 0 && said > 1)
+    throw Contradiction(model.settings.source() + ": " + model.settings.statement(key, said) +
+                        ", but no layer has experts");
+}
+
+}  // namespace
 
 void write_decoder(Model& model, const Module& root, const Module& stack, bool text_alone) {
   auto& p = model.program;
@@ -18,6 +31,7 @@ void write_decoder(Model& model, const Module& root, const Module& stack, bool t
     const Program::Calling calling(p, base, "");
     x = in_whole_windows(model, embed(model, owner, base, ids));
     for (size_t i = 0; i < count; ++i) x = write_layer(model, stack.child(i), i, x);
+    expect_mixtures(model);
     x = final_norm(model, base, without_filling(model, x, ids.dims[1]));
     if (const auto narrow = find_child(base, "project_out")) x = project(model, narrow, x);
     // MPNet's table of distances, which all layers share.

@@ -271,6 +271,7 @@ Value feed_forward(Model& model, const Module& m, const Value& x, size_t layer, 
   const auto stack = find_tensor(find_child(m, "input_linear"), "weight");
   const auto experts = stack && stack.shape().rank() == 3 ? m : find_child(m, "experts");
   if (experts) {
+    ++model.mixtures;
     mixture(model, m, experts, x, out, layer);
     return out;
   }

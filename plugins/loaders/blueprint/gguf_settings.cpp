@@ -39,6 +39,7 @@ constexpr Key kKeys[] = {
     {"leading_dense_block_count", "first_k_dense_replace"},
     {"expert_shared_count", "n_shared_experts"},
     {"expert_count", "num_experts"},
+    {"expert_count", "expert_count"},
     {"expert_used_count", "num_experts_per_tok"},
     {"nextn_predict_layers", "num_nextn_predict_layers"},
     {"moe_latent_size", "moe_latent_size"},
@@ -78,7 +79,7 @@ constexpr Architecture kArchitectures[] = {
     {"baichuan", {"llama"}},
     {"bailingmoe", {"deepseek_v3"}},
     {"bailingmoe2", {"deepseek_v3"}},
-    {"bert", {"bert"}, "gelu"},
+    {"bert", {"bert", "encoder"}, "gelu"},
     {"bitnet", {"bitnet"}, "relu2"},
     {"bloom", {"bloom"}, "gelu"},
     {"chatglm", {"glm"}},
@@ -92,7 +93,7 @@ constexpr Architecture kArchitectures[] = {
     {"dream", {"qwen2", "writes-text"}},
     {"ernie4_5", {"ernie4_5"}},
     {"ernie4_5-moe", {"ernie4_5_moe"}},
-    {"eurobert", {"eurobert"}},
+    {"eurobert", {"eurobert", "encoder"}},
     {"exaone", {"llama"}},
     {"exaone-moe", {"exaone_moe", "full-each-4"}},
     {"exaone4", {"exaone4", "full-each-4"}},
@@ -199,6 +200,55 @@ std::vector<std::string> layer_types(const tmeter::Metadata& windows, int64_t la
   return types;
 }
 
+// Keys of what no part writes down: layers that use the keys and values of others, heads of two
+// widths, attention to chosen tokens, tables of each layer, other kinds of state.
+constexpr std::string_view kUnknownKeys[] = {"attention.shared_kv_layers",
+                                             "attention.indexer.head_count",
+                                             "attention.indexer.top_k",
+                                             "attention.key_length_mla_swa",
+                                             "attention.kv_lora_rank_swa",
+                                             "attention.chunk_size",
+                                             "attention.compress_ratios",
+                                             "embedding_length_per_layer_input",
+                                             "altup.num_inputs",
+                                             "wkv.head_size",
+                                             "kda.head_dim",
+                                             "token_shift_count",
+                                             "expert_chunk_feed_forward_length"};
+constexpr std::pair<std::string_view, std::string_view> kWidthsOfWindows[] = {
+    {"attention.key_length_swa", "attention.key_length"},
+    {"attention.value_length_swa", "attention.value_length"}};
+
+bool says_something(const tmeter::Metadata& m) {
+  if (m.type() != TMETER_METADATA_INT) return true;
+  for (uint32_t i = 0; i < m.size(); ++i)
+    if (m.as_int(0, i) != 0) return true;
+  return false;
+}
+
+/// A lower bound needs operators that are there at least, which these keys leave open.
+void refuse_unknown_keys(const tmeter::Graph& weights, const std::string& prefix) {
+  for (const auto key : kUnknownKeys)
+    if (const auto m = find(weights, prefix + std::string(key)); m && says_something(*m))
+      throw NotUnderstood("what " + std::string(m->key()) + " means is not known");
+  for (const auto& [own, usual] : kWidthsOfWindows) {
+    const auto m = find(weights, prefix + std::string(own)),
+               other = find(weights, prefix + std::string(usual));
+    if (m && other && m->as_int() != other->as_int())
+      throw NotUnderstood("layers with a window have heads of another width, " +
+                          std::string(m->key()));
+  }
+}
+
+/// llama.cpp, too, wants an array to have an item for each layer.
+void expect_whole_arrays(const tmeter::Graph& weights, const std::string& prefix, int64_t layers) {
+  for (const auto key : {"attention.head_count", "attention.head_count_kv", "feed_forward_length"})
+    if (const auto m = find(weights, prefix + key);
+        m && m->is_array() && static_cast<int64_t>(m->size()) < layers)
+      throw Contradiction("metadata: " + std::string(m->key()) + " is for " +
+                          std::to_string(m->size()) + " of " + std::to_string(layers) + " layers");
+}
+
 /// Of latent attention, files before key_length_mla state a head's widths as other models do.
 void set_head_widths(const tmeter::Graph& weights, const std::string& prefix, Settings& settings) {
   const auto keys = find(weights, prefix + "attention.key_length"),
@@ -213,7 +263,9 @@ void set_head_widths(const tmeter::Graph& weights, const std::string& prefix, Se
     return;
   }
   // No other attention has values of another width than its keys.
-  const auto width = settings.integer({"head_dim"});
+  auto width = settings.integer({"head_dim"});
+  const auto hidden = settings.integer(kHidden), heads = settings.integer(kHeads);
+  if (!width && hidden && heads && *heads > 0) width = *hidden / *heads;  // llama.cpp's default
   if (values && width && values->as_int(0) != *width)
     throw NotUnderstood(std::string(values->key()) + " is not the width of the keys, " +
                         std::to_string(*width));
@@ -273,6 +325,8 @@ GgufModel read_gguf(const tmeter::Graph& weights) {
   // Only a table of positions ends what a sequence may have.
   if (!has_tensor(weights, "position_embd.weight")) settings.forget("max_position_embeddings");
   if (shared && !has_experts) settings.set("intermediate_size", *shared);
+  refuse_unknown_keys(weights, prefix);
+  expect_whole_arrays(weights, prefix, settings.integer(kLayers).value_or(1));
   set_head_widths(weights, prefix, settings);
   if (is_known) set_state_sizes(*known, model);
   settings.set("model_type", {is_known ? std::string(known->family.type) : architecture});

@@ -21,6 +21,7 @@ struct Model {
   Value tokens{};                       // their embeddings
   std::vector<Module> shared_blocks{};  // used by several layers, in the order of their weights
   size_t shared_uses = 0;               // number of layers so far that use one
+  size_t mixtures = 0;                  // number of layers so far that have experts
   int64_t window = 0;                   // tokens in a window of Longformer
   Size windows{};                       // number of windows
 

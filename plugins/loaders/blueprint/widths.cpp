@@ -117,6 +117,16 @@ std::string says_otherwise(const Settings& s, size_t layer, bool is_mixture) {
 
 void expect_width(const Model& model, const Tensor& t, int64_t width, size_t layer, Role role) {
   if (!model.family) return;
+  const auto none = [&](const Keys& keys) {
+    const auto n = model.settings.length(keys) > layer
+                       ? model.settings.integer_of_layer(keys, layer)
+                       : std::nullopt;
+    return n && *n == 0;
+  };
+  // By layer, 0 says that the layer has none.
+  if (const Keys dense{"intermediate_size"}; role == Role::kDense && none(dense))
+    contradict(model, model.settings.statement(dense, 0) + " for layer " + std::to_string(layer),
+               t);
   const auto stated = stated_width(model, role, layer);
   if (stated.width > 0 && width != stated.width) contradict(model, stated.said, t);
   if (role == Role::kShared) return;
