@@ -375,6 +375,15 @@ class Plan(CliTest):
     def test_a_packed_file_has_none(self):
         self.assertEqual(self.plan(HERE / "split-00001-of-00003.gguf")[0], [])
 
+    def test_what_llama_quantize_keeps(self):
+        """tensor_allows_quantization in llama-quant.cpp of llama.cpp, commit 007dbbf."""
+        kept = ["blk.0.time_mix_w1.weight", "blk.0.time_mix_lerp_fused.weight", "blk.0.indexer.k_proj.weight", "v.patch_embd.weight", "a.rvq.codebook.0.weight"]
+        made = ["blk.0.time_mix_key.weight", "blk.0.time_mix_output.weight", "blk.0.indexer.attn_q_b.weight"]
+        row = struct.pack("<256f", *[((i * 37) % 101 - 50) / 50 for i in range(256)])
+        path = self.file("m.gguf", model({name: ([1, 256], 0, row) for name in kept + made}, [("general.architecture", TEXT, "rwkv7")]))
+        patterns = [words.split("=")[0] for f in self.plan(path)[0] for words in shlex.split(f["action"]) if "=" in words]
+        self.assertEqual({name for name in kept + made for p in patterns if re.search(p, name)}, set(made))
+
     def test_many_blocks_fit_into_several_findings(self):
         rows = struct.pack("<256f", *[((i * 37) % 101 - 50) / 50 for i in range(256)])
         odd = struct.pack("<256f", *[1.0 if i == 3 else 0.001 * ((i * 37) % 101) for i in range(256)])

@@ -33,19 +33,44 @@ constexpr GgmlType kOfShortRows[] = {{"q4_0", 32, 18, "int4_group32", 0},
                                      {"q8_0", 32, 34, "int8_group32", 0}};
 constexpr int64_t kLeastSensitiveBits = 6;  // q6_K in llama.cpp's own mixtures
 
-/// Tensors that llama-quantize keeps unchanged (llama-quant.cpp, tensor_allows_quantization).
+/// Tensors that llama-quantize keeps unchanged (llama-quant.cpp of commit 007dbbf,
+/// tensor_allows_quantization).
 constexpr std::string_view kKept[] = {"_norm.weight",
                                       "ffn_gate_inp.weight",
                                       "ffn_gate_tid2eid.weight",
                                       "altup",
                                       "laurel",
                                       "per_layer_model_proj",
-                                      "position_embd.weight",
+                                      "position_embd",
                                       "token_types.weight",
                                       "ssm_conv1d",
                                       "shortconv.conv.weight",
-                                      "time_mix_",
-                                      "attn_rel_b.weight"};
+                                      "indexer.k_proj.weight",
+                                      "indexer.q_proj.weight",
+                                      "time_mix_first.weight",
+                                      "time_mix_w0.weight",
+                                      "time_mix_w1.weight",
+                                      "time_mix_w2.weight",
+                                      "time_mix_v0.weight",
+                                      "time_mix_v1.weight",
+                                      "time_mix_v2.weight",
+                                      "time_mix_a0.weight",
+                                      "time_mix_a1.weight",
+                                      "time_mix_a2.weight",
+                                      "time_mix_g1.weight",
+                                      "time_mix_g2.weight",
+                                      "time_mix_decay_w1.weight",
+                                      "time_mix_decay_w2.weight",
+                                      "time_mix_lerp_fused.weight",
+                                      "attn_rel_b.weight",
+                                      "sam.pos_embd",
+                                      "sam.neck.",
+                                      "sam.net_",
+                                      ".rel_pos",
+                                      ".patch_embd",
+                                      ".patch_merger",
+                                      "a.rvq.codebook",
+                                      "mm.a.code_embd"};
 
 bool is_quantized(std::string_view name) {
   return name.ends_with("weight") &&
