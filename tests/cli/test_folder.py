@@ -174,6 +174,15 @@ class Folder(CliTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("an adapter (LORA) of acme/base", " ".join((done.stdout + done.stderr).split()))
 
+    def test_an_adapter_adds_what_it_trains(self):
+        """peft 0.21: get_nb_trainable_parameters() of a VeRA adapter of rank 8 on a 128 × 128 weight is 8 + 128, of RandLoRA's bases none."""
+        (self.folder / "adapter_config.json").write_text(json.dumps({"peft_type": "VERA", "r": 8}))
+        write_safetensors(self.folder / "adapter_model.safetensors", {
+            "base_model.vera_A": ("float32", [8, 128]), "base_model.vera_B": ("float32", [128, 8]), "base_model.model.q.randlora_A": ("float32", [8, 4, 128]),
+            "base_model.model.q.vera_lambda_b": ("float32", [128]), "base_model.model.q.vera_lambda_d": ("float32", [8])})  # fmt: skip
+        totals = report(self.folder, "--plugins", "params")["totals"]
+        self.assertEqual((totals["params"], totals["buffers"]), (136, 2 * 8 * 128 + 8 * 4 * 128))
+
     def test_no_model(self):
         self.assert_refused(4, ["the folder has no model file"], self.folder)
         self.file("config.json", "{}")
