@@ -20,7 +20,7 @@ from survey_reference import one_expert_after_the_other, reference
 
 SECONDS = 150  # of the processor
 WAYS = ("live", "exported", "traced")
-COLUMNS = ("name", "params", "flops", *(f"{way}{part}" for way in WAYS for part in ("", "_flops", "_status")), "said")
+COLUMNS = ("name", "params", "flops", *(f"{way}{part}" for way in WAYS for part in ("", "_flops", "_status")), "messages")
 
 
 def files(model, inputs, folder):
@@ -62,10 +62,10 @@ def with_tensors_alone(model, names, fixed):
 
 
 def verdict(result, flops, params, own):
-    """exact; said: with a status; another program: the figure is FlopCounterMode's for the program in the file; WRONG"""
+    """exact; warned: with a status; another program: the figure is FlopCounterMode's for the program in the file; WRONG"""
     right = (result.total("flops"), result.total("params")) == (flops, params)
     if result.status("flops"):
-        return "exact, with a status" if right else "said"
+        return "exact, with a status" if right else "warned"
     if right:
         return "exact"
     return "another program" if result.total("params") == params and result.total("flops") == tried(own) else "WRONG"
@@ -80,10 +80,10 @@ def tried(own):
 
 def remarks(result):
     unknown = sorted({u["op"] for u in result.coverage["unknown_ops"]})
-    said = [*result.warnings] + ([f"unknown: {', '.join(unknown)}"] if unknown else [])
-    if result.status("other_flops") == "lower_bound" and not said:
-        said.append("other_flops is a lower bound, and nothing says why")
-    return said
+    messages = [*result.warnings] + ([f"unknown: {', '.join(unknown)}"] if unknown else [])
+    if result.status("other_flops") == "lower_bound" and not messages:
+        messages.append("other_flops is a lower bound, without a reason")
+    return messages
 
 
 def row(name):
@@ -98,10 +98,10 @@ def row(name):
         model.eval()
         flops = reference(one_expert_after_the_other(model), inputs)
     except Exception as error:
-        return found | {"said": f"does not run: {type(error).__name__}: {error}"[:300]}
+        return found | {"messages": f"does not run: {type(error).__name__}: {error}"[:300]}
     params = sum(p.numel() for p in model.parameters())
     found |= {"params": params, "flops": flops}
-    said = []
+    messages = []
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ways = {"live": lambda: (tmeter.analyze(model, inputs=inputs), lambda: None)}
@@ -112,18 +112,18 @@ def row(name):
                 result, own = result_of()
             except NotMade as error:
                 found[way] = "torch refuses"
-                said.append(f"{way}: {error}")
+                messages.append(f"{way}: {error}")
                 continue
             except tmeter.Error as error:
                 found[way] = "refused"
-                said.append(f"{way}: {type(error).__name__}: {error}")
+                messages.append(f"{way}: {type(error).__name__}: {error}")
                 continue
             found[way] = verdict(result, flops, params, own)
             found[f"{way}_flops"], found[f"{way}_status"] = result.total("flops"), result.status("flops") or ""
             if way == "live" and result.export.way != "dispatch on fake tensors":
-                said.append(f"live: by {result.export.way}; " + "; ".join(f"{w}: {t}" for w, t in result.export.failed))
-            said += [f"{way}: {text}" for text in remarks(result)]
-    return found | {"said": " | ".join(" ".join(s.split())[:600] for s in said)}
+                messages.append(f"live: by {result.export.way}; " + "; ".join(f"{w}: {t}" for w, t in result.export.failed))
+            messages += [f"{way}: {text}" for text in remarks(result)]
+    return found | {"messages": " | ".join(" ".join(s.split())[:600] for s in messages)}
 
 
 class NotMade(Exception):
@@ -150,7 +150,7 @@ def apart(name):
         try:
             found = row(name)
         except BaseException as error:  # noqa: BLE001  every error is a finding
-            found = {"name": name, "live": "CRASH", "said": repr(error)[:400]}
+            found = {"name": name, "live": "CRASH", "messages": repr(error)[:400]}
         with os.fdopen(writer, "w") as out:
             json.dump(found, out)
         os._exit(0)
@@ -158,7 +158,7 @@ def apart(name):
     with os.fdopen(reader) as pipe:
         text = pipe.read()
     os.waitpid(pid, 0)
-    return json.loads(text) if text else {"name": name, "live": "CRASH", "said": f"ended, after at most {SECONDS} s"}
+    return json.loads(text) if text else {"name": name, "live": "CRASH", "messages": f"ended, after at most {SECONDS} s"}
 
 
 def main():
