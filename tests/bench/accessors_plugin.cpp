@@ -1,4 +1,4 @@
-// What a plugin pays for a look at the graph: nanoseconds of one call of an accessor, as findings.
+// The time of a plugin's access to the graph: nanoseconds of one call of an accessor, as findings.
 //
 //   c++ -std=c++20 -O2 -shared -fPIC -fvisibility=hidden -I sdk/include
 //   tests/bench/accessors_plugin.cpp \

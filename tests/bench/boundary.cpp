@@ -1,4 +1,4 @@
-// What the process boundary costs.
+// The time taken by the process boundary.
 //
 //   boundary                      from the call of `supervise` to its return, with a worker that enters
 //                                 the sandbox, sends a report of 4 kB and ends: all of a .pt2's share
@@ -8,7 +8,7 @@
 //                                 files through Landlock and pages that are copied are in it
 //
 // Pages that the worker writes to later and are copied then are not in it. TMETER_SANDBOX=off shows
-// what the sandbox takes of it.
+// the sandbox's part of it.
 #include <dlfcn.h>
 #include <spawn.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// What running a model operator by operator costs beside LibTorch's own forward: the same TorchScript
+// The time of a run operator by operator, beside LibTorch's own forward: the same TorchScript
 // file, process, threads and input, runs in turn.
 //
 //   executor_bench THREADS ROUNDS MODEL.pt INPUT.pt [OPERATORS.so]
@@ -73,7 +73,7 @@ double seconds_of(auto&& work) {
 
 int compare(unsigned threads, int rounds, const std::string& model, const char* input,
             const char* operators) {
-  // LibTorch's, first: what the plugin registers for its loader is not there yet. Where operators are in
+  // LibTorch's, first: the plugin's registrations for its loader are missing then. Where operators are in
   // a library the plugin opens it.
   torch::jit::Module module;
   if (!operators) module = torch::jit::load(model);

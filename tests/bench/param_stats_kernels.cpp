@@ -3,8 +3,8 @@
 //   build/release/tests/param_stats_kernels [THREADS]
 //
 // Normal weights, the same with nine in ten set to zero, and all zeros; 16 MiB parts fed in 256 KiB
-// chunks, as the host does. In processor time: what else the machine does counts little. Not a
-// test: built by name only (ninja param_stats_kernels).
+// chunks, as the host does. In processor time, which other work on the machine changes little. Not
+// a test: built by name only (ninja param_stats_kernels).
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -80,7 +80,7 @@ def record(model_type, classes):
         forms = [told(listed(state, is_parameter))]
         try:
             saved = revert_weight_conversion(model, dict(state))
-            # What is put together from several is made of parameters.
+            # A tensor put together from several consists of parameters.
             forms.append(told(listed(saved, is_parameter)))
         except Exception as e:
             print(f"{model_type} {name}: {type(e).__name__}: {str(e)[:150]}", file=sys.stderr)

@@ -41,7 +41,7 @@ def check(row, rows):
             size = r["size"] if isinstance(r["size"], list) else [r["size"]]
             report, refused = run(folder, list(zip(NAMES.get(row["kind"], ("batch",)), size)))
             if refused:
-                # A folder whose weights alone are known has no symbols to bind.
+                # A folder reported as weights alone has no symbols to bind.
                 return "said", refused
             said = said_of(report)
             if said:

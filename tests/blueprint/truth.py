@@ -41,7 +41,7 @@ ENCODERS = {"bert", "roberta", "electra", "xlm-roberta", "xlm-roberta-xl", "came
 PAIRS = {"bart", "mbart", "marian", "pegasus", "blenderbot", "blenderbot-small", "mvp", "plbart", "bigbird_pegasus", "prophetnet", "whisper",
          "t5", "speech_to_text", "m2m_100"}  # fmt: skip
 
-# Other configurations than the default one, where that cannot run (layers of one kind alone, no chosen experts) or leaves parts out.
+# Configurations for types whose default cannot run (layers of one kind alone, no chosen experts) or leaves parts out.
 CHANGES = {
     "ctrl": [{"n_positions": 512}],
     "bamba": [{"attn_layer_indices": [9, 18, 27]}],  # Bamba-9B
@@ -75,7 +75,7 @@ CHANGES = {
     ],
 }  # fmt: skip
 
-# Further classes of a type, with few and narrow layers: other things behind the layers, other forms of layers.
+# Further classes of a type, with few and narrow layers: other heads, and other forms of layers.
 SMALL = {"num_hidden_layers": 2, "hidden_size": 256, "intermediate_size": 512, "num_attention_heads": 8, "vocab_size": 1000}
 DISTIL = {"n_layers": 2, "dim": 256, "hidden_dim": 512, "n_heads": 8, "vocab_size": 1000}
 FALCON = {k: v for k, v in SMALL.items() if k != "intermediate_size"}
@@ -223,7 +223,7 @@ def measure(model_type, change, further=None, made=None):
     class_name = further or class_name
     if class_name.endswith("EncoderModel"):  # half of a pair
         kind = "encoder"
-    if model_type in ("led", "longformer"):  # they ask whether any token has global attention
+    if model_type in ("led", "longformer"):  # they test whether any token has global attention
         torch.Tensor.item = lambda t: False
     config = transformers.CONFIG_MAPPING[model_type](**change)
     cls = getattr(transformers, class_name)
@@ -311,7 +311,7 @@ def main():
     target, *wanted = (a for a in sys.argv[1:] if a != "--further")
     for name in ("modeling_utils", "cache_utils", "masking_utils"):
         __import__(f"transformers.{name}")
-    # A mask of ones, which some models make for themselves, has no values to look at on meta tensors.
+    # Some models build a mask of ones, whose values they cannot read on meta tensors.
     transformers.masking_utils.fast_all = lambda mask: True
     types = wanted or sorted(transformers.CONFIG_MAPPING.keys())
     with open(target, "a") as f:

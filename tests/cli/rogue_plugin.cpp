@@ -58,7 +58,7 @@ void share_memory() {
   }
 }
 
-/// Keeps all memory that there is, and says nothing.
+/// Keeps all available memory without a message.
 void keep_memory() {
   static std::vector<char*> kept;
   kept.reserve(size_t{1} << 20);

@@ -78,7 +78,7 @@ def _build_library(compiler, source, output, flags, include):
 
 
 class CliTest(unittest.TestCase):
-    """A test with a folder of its own, and the check that every mistake must pass."""
+    """A test with a separate folder, and the check that every mistake must pass."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="tmeter-test-")

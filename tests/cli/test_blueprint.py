@@ -116,7 +116,7 @@ class Blueprint(CliTest):
                 self.assert_refused(4, [key if key in words else "config.json", words, "but tensor", ".mlp."], self.folder / model_type)
 
     def test_shared_experts_are_as_stated(self):
-        """There where a width or a number says so, or the family; nowhere else."""
+        """A part exists if a width, a number or the family says so."""
         for model_type, change, is_there, words in (
             ("granitemoeshared", {}, False, ["shared_intermediate_size is 1024", "experts.down_proj"]),
             ("granitemoeshared", {"shared_intermediate_size": 0}, True, ["shared_intermediate_size is 0", "experts.down_proj"]),
@@ -290,7 +290,7 @@ class Blueprint(CliTest):
         self.assertEqual(done["coverage"]["unknown"], 0)
 
     def test_sizes_of_nothing(self):
-        """Empty tensors where a size is read off: the weights are reported alone, or one line says what is wrong."""
+        """Empty tensors that should give a size: the weights alone are reported, or one line names the fault."""
         for model_type, name in (("mamba2", "backbone.layers.0.mixer.A_log"), ("mamba", "backbone.layers.0.mixer.A_log"), ("mamba", "backbone.layers.0.mixer.conv1d.weight"),
                                  ("wav2vec2", "wav2vec2.feature_extractor.conv_layers.0.conv.weight"), ("whisper", "model.encoder.conv1.weight"),
                                  ("qwen3_next", "model.layers.0.linear_attn.conv1d.weight"), ("t5", "encoder.block.0.layer.0.SelfAttention.q.weight")):  # fmt: skip

@@ -60,7 +60,7 @@ class Pairs(CliTest):
                 self.assert_refused(4, words, folder)
 
     def test_an_encoder_alone(self):
-        """As diffusers has T5: of the products above, those of the encoder. Of a decoder alone nothing says what the run is."""
+        """As diffusers has T5: the encoder's products above. A decoder alone does not define a run."""
         config, tensors = small_t5(architectures=["T5EncoderModel"])
         for side in ("encoder", "decoder"):
             write_folder(self.folder / side, config, {n: t for n, t in tensors.items() if n.startswith((side, "shared"))})
@@ -73,7 +73,7 @@ class Pairs(CliTest):
         self.assertIn("of encoder and decoder there is only decoder.block", str(done["warnings"]))
 
     def test_the_length_of_the_encoder_of_whisper(self):
-        """Its convolutions halve the frames, so twice as many bins go in; beyond its table of positions there is nothing."""
+        """Its convolutions halve the frames, so twice as many bins go in; its table of positions ends the range."""
         row = ROWS["whisper"]
         write_folder(self.folder, row["config"], tensors_of(row["tensors"]))
         done = report(self.folder, PLUGINS)

@@ -1,4 +1,4 @@
-"""`tmeter FOLDER` of well-known models, weightless: what papers and model cards say of them.
+"""`tmeter FOLDER` of well-known models without weights, against papers and model cards.
 
 A folder is that of transformers' default configuration of the type with other sizes.
 """

@@ -76,7 +76,7 @@ IN_AN_ANALYSIS = {
 GIVEN_BACK = "it uses a builder for shape rules that it has given back, or gives one back that is not its own"
 
 # Misuse by a loader that has pushed a good model and returns success → (status, words). No other loader reads the file.
-# 5: it went on after a refusal; 0: nothing was wrong.
+# 5: it continued after a refusal; 0: no fault.
 IN_A_LOADER = {
     "": (0, ""),
     "no-root": (5, "it succeeds but has pushed no model, not even a root module"),

@@ -258,7 +258,7 @@ class Ownerless(ForgerTest):
                     self.assertEqual(json.loads(done.stdout)["totals"]["macs"], MACS)
 
     def test_a_plugin_that_writes_over_shared_memory_costs_itself_alone(self):
-        """The page that states what the worker is at: no status, blame or message comes from it once it is damaged."""
+        """The page with the worker's present step: once it is damaged, no status, blame or message comes from it."""
         for deed in ("page-of-ones", "page-of-zeros", "page-of-letters", "page-of-noise", "page-and-sleep"):
             for place in ("metric", "analysis", "writer"):
                 with self.subTest(deed=deed, place=place):

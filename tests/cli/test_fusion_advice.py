@@ -111,7 +111,7 @@ class FusionAdvice(CliTest):
         self.assertIn("1 × 8 from mul to mul in Chains 8.00 KiB", chain["evidence"])
 
     def test_linear_layers_of_one_input(self):
-        """Not the one of another parent."""
+        """A batch norm of another parent is not folded."""
         linear = self.only("linears", "merge-linear")["merge-linear"]
         self.assertEqual(saved(linear), 3_072)
         self.assertIn("1 × q, k, v in Linears", linear["evidence"])
@@ -179,7 +179,7 @@ class RealModels(CliTest):
         return found[rule]["text"].split()[0] if rule in found else "0"
 
     def test_batch_norms(self):
-        """ResNet-50 has 53, each after its convolution. In a DenseNet-121 those of the 58 layers that stand between two
+        """ResNet-50 has 53, each after its convolution. In a DenseNet-121 those of the 58 layers between two
         convolutions can be folded, and that of the stem: the others normalise a concatenation."""
         self.assertEqual(self.count(MODELS / "resnet50.pt2", "fold-batch-norm"), "53")
         self.assertEqual(self.count(MODELS / "densenet121.pt2", "fold-batch-norm"), str(6 + 12 + 24 + 16 + 1))

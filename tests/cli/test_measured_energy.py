@@ -54,7 +54,7 @@ class MeasuredEnergy(CliTest):
         totals = document["totals"]
         self.assertAlmostEqual(totals["measured_energy"], 9, delta=1e-6)
         self.assertAlmostEqual(totals["measured_power"], 150, delta=1e-4)
-        self.assertEqual(totals["idle_power"], 0)  # nothing burns while nothing runs
+        self.assertEqual(totals["idle_power"], 0)  # no energy between runs
         for i, node in enumerate(document["nodes"]):
             self.assertAlmostEqual(node["values"]["measured_energy"], 1.5 * (i + 1), delta=1e-6)
         self.assertAlmostEqual(totals["measured_flops_per_joule"], (2 * totals["macs"] + totals["other_flops"]) / 9, delta=1e-3)

@@ -117,7 +117,7 @@ class Shards(MergeTest):
                 self.assertIn(metric, told["evidence"])
         for f in merged["findings"]:
             self.assertRegex(f["text"] if f["rule"] != "merged" else "in 5 files: ", r"^(model-0000\d|in [2-5] files: )")
-        # Without changes, what several shards say stands there once.
+        # Without changes, a message of several shards appears once.
         self.assertEqual(len({f["text"] for f in merged["findings"] if not f["changes"]}), len([f for f in merged["findings"] if not f["changes"]]))
         names = {t["name"] for t in merged["tensors"]}
         self.assertTrue(all(t.get("tensor", "conv.weight") in names for f in merged["findings"] for t in f["targets"]))

@@ -322,7 +322,7 @@ class NamedTest(CliTest):
 
 
 class Names(NamedTest):
-    """Two plugins of one name: the message names both and says what to do; a full id selects either."""
+    """Two plugins of one name: the message names both and the remedy; a full id selects either."""
 
     def test_a_short_name_that_two_have_is_refused_and_a_full_id_is_not(self):
         self.named("com.evil.flops", metric="evil")

@@ -1,4 +1,4 @@
-"""--only trainable: the modules that hold something to train, in every table of modules and in drawings."""
+"""--only trainable: the modules with trainable parameters, in every table of modules and in drawings."""
 import csv
 import io
 import json

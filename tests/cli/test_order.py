@@ -73,7 +73,7 @@ class Order(CliTest):
                 with self.subTest(pair=pair):
                     self.assertEqual(a, b)
                     reports += a[2].startswith("{")
-        # Few pairs are refused, and those in both orders: for instance a mean whose weights no plugin provides.
+        # A refused pair is refused in both orders: for instance a mean whose weights no plugin provides.
         self.assertGreater(reports, 0.9 * len(pairs))
 
     def test_all_pairs_on_a_language_model(self):

@@ -14,7 +14,7 @@ RESNET, VIT, SWIN = (MODELS / f"{n}.pt2" for n in ("resnet50", "vit_b_16", "swin
 # Inputs that such a file does not support, and the words of the refusal: by model and first input.
 REFUSED = {
     ("vit_b_16", "1x3x256x256"): ["encoder (aten::add)", "257", "197"],  # the network refuses it too
-    ("detr_like", "1x3x192x128"): ["aten::add", "96", "64"],  # likewise
+    ("detr_like", "1x3x192x128"): ["aten::add", "96", "64"],  # for the same reason
 }
 
 

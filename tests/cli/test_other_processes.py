@@ -46,7 +46,7 @@ def is_idle():
 @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
 class OtherProcesses(CliTest):
     def measured(self):
-        """What the text, the JSON and the page say."""
+        """The sentences of the text, the JSON and the page."""
         files = [self.folder / f"report.{kind}" for kind in ("txt", "json", "html")]
         reports = [f"--report={kind}={file}" for kind, file in zip(("text", "json", "html"), files)]
         done = tmeter(MODELS / "lstm.pt2", "--inference", "--run-for=3s", *reports)

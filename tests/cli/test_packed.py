@@ -43,7 +43,7 @@ class Int4OfTorchao(CliTest):
     """Classes that torchao 0.18 makes on a GPU alone or does not write to safetensors yet; shapes by their documentation (workflows/int4)."""
 
     def stored(self, tensors, told=None):
-        """The path of a file with these parts of `fc.weight`: name → (type, shape, bytes of an element). `told`: what its metadata say."""
+        """The path of a file with these parts of `fc.weight`: name → (type, shape, bytes of an element). `told`: its metadata."""
         header, at = {} if told is None else {"__metadata__": {"fc.weight": told if isinstance(told, str) else json.dumps(told)}}, 0
         for name, (dtype, dims, bytes_each) in tensors.items():
             count = bytes_each
@@ -72,7 +72,7 @@ class Int4OfTorchao(CliTest):
                             [32, 512], 8192 + 512 + 128)
 
     def test_one_group_for_each_row(self):
-        """64 groups for 64 rows: scales are square. Zeros that are floats fit two classes, which is said; integers fit int8 alone."""
+        """64 groups for 64 rows: scales are square. Zeros that are floats fit two classes, with a warning; integers fit int8 alone."""
         square = [64, 64]
         self.assert_counted({"qdata": ("I8", [64, 1024], 1), "scale": ("BF16", square, 2), "zero_point": ("BF16", square, 2)}, [64, 2048], 65_536 + 2 * 8_192,
                             warnings=1)

@@ -17,7 +17,7 @@ TOOLS = pathlib.Path(os.environ["BUILD"]) / "tools"
 
 
 def program(name, install):
-    """The program of PATH, or else one that is installed into the build folder, once. Skips the test where neither can be had."""
+    """The program of PATH, or else one that is installed into the build folder, once. Skips the test if neither is available."""
     found = shutil.which(name, path=f"{os.environ['PATH']}:{TOOLS}/bin")
     if found:
         return found
@@ -95,7 +95,7 @@ git commit -qam larger 2>&1"""
         self.assertEqual(self.sh("git log --format=%s", repository), "first\n")
 
     def comment(self, pulls):
-        """What the workflow that posts comments does, with a `gh` that knows these pull requests and notes its calls."""
+        """The steps of the workflow that posts comments, with a `gh` that knows these pull requests and notes its calls."""
         workflow = (SOURCE / ".github" / "workflows" / "budget-comment.yml").read_text()
         script = textwrap.dedent(workflow.split("run: |\n", 1)[1])
         program = self.programs / "gh"

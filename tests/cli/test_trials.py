@@ -1,4 +1,4 @@
-"""Trials (abi/draft/trials.h): what a figure would be under other sizes and options, and that nothing of it stays."""
+"""Trials (abi/draft/trials.h): figures under other sizes and options, and that a trial leaves no trace."""
 import json
 import tempfile
 import unittest
@@ -41,7 +41,7 @@ class Trials(unittest.TestCase):
         self.assertEqual(self.totals("0=8 flops.convention=fvcore", metric="flops")["totals"]["trial"], 8 * MACS)
 
     def test_a_plugin_that_remembers(self):
-        """memory keeps what it knows of a graph until it is configured again."""
+        """memory keeps its tables of a graph until it is configured again."""
         alone = self.totals("0=4", plugins="flops,memory")
         for rows in (1, 1024):
             document = self.totals(f"0={rows}", metric="peak_activation_bytes", plugins="flops,memory")

@@ -208,7 +208,7 @@ class Reports(CliTest):
         self.assertIn("├─", tmeter(RESNET, "--set", "text.ascii=false", env={"LC_ALL": "C"}).stdout)
 
     def test_every_text_is_of_the_environment(self):
-        """Whichever writer makes it: the one decision on characters and width holds for all."""
+        """One decision on characters and width holds for every writer."""
         mlp = MODELS / "dynamic_mlp.pt2"
         texts = {"text": (RESNET, "--depth=1"), "full-text": (RESNET, "--report=full-text"), "diff": ("diff", RESNET, mlp)}
         for plugin, command in texts.items():

@@ -1,4 +1,4 @@
-"""--report xlsx=FILE: a workbook with a sheet for each table, what is in it, and what it must not do.
+"""--report xlsx=FILE: a workbook with a sheet for each table, its content, and its safety.
 
 The file is read with zipfile and an XML parser. openpyxl, of the venv of the Python tests, and LibreOffice open it, too.
 """

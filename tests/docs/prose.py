@@ -22,7 +22,7 @@ CPP = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^()\\ ]{0,16})\(.*?\)(?P=d)"|"(?:
 TYPESCRIPT = re.compile(r'//[^\n]*|/\*.*?\*/|`(?:\\.|[^`\\])*`|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 HASH = re.compile(r'(?:^|(?<=\s))#[^\n]*|"(?:\\.|[^"\\])*"|\'[^\']*\'', re.MULTILINE)
 QUOTED = re.compile(r"^( *)(```|~~~).*?^\1\2[^\n]*$|`[^`\n]+`|https?://\S+|\]\([^)\s]+\)", re.DOTALL | re.MULTILINE)
-# What stands between two lines of one sentence: the line break, and the mark of a comment or a literal that goes on.
+# The text between two lines of one sentence: the line break, and the mark of a comment or a literal that goes on.
 JOINT = re.compile(r'"[ \t]*\n\s*"|[ \t]*\n[ \t]*(?:(?://+|\*|#)[ \t]*)?')
 # The start of a sentence or clause: "^" in a phrase.
 START = r"""(?:(?<=[.:;–—(/*#|> ] )|(?<=["'(`]))"""
@@ -66,7 +66,7 @@ def blanked(text, span):
 
 
 def python_pieces(text):
-    """Comments that follow each other are one piece."""
+    """Adjacent comments are one piece."""
     kinds = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1)}
     starts = [0]
     for line in text.splitlines(keepends=True):
@@ -80,7 +80,7 @@ def python_pieces(text):
 
 
 def prose_of(path, text):
-    """`text` with everything but its prose made blank, so that places stay places."""
+    """`text` with blanks in place of everything but prose, so that positions do not change."""
     if path.suffix == ".md":
         for quoted in reversed(list(QUOTED.finditer(text))):
             text = blanked(text, quoted.span())
@@ -124,7 +124,7 @@ def findings_in(path, name, known):
 
 
 def files(paths):
-    """What git knows or would add below the paths."""
+    """The files below the paths that git tracks or would add."""
     listed = subprocess.run(["git", "-C", SOURCE, "ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", *paths],
                             capture_output=True, text=True, check=True).stdout.split("\n")
     for name in sorted(set(listed)):

@@ -1,4 +1,4 @@
-"""docs/from-other-tools.md: each feature of the four older tools has its call here and a test that exists; none is left for later.
+"""docs/from-other-tools.md: each feature of the four older tools has its call here and a test that exists; no row is open.
 
 Every option and command of a row is run as it stands there, every attribute of `Meter` and `result` looked up.
 """
@@ -15,7 +15,7 @@ PAGE = (SOURCE / "docs" / "from-other-tools.md").read_text(encoding="utf-8")
 #: The four, and the number of features, options, columns and outputs that were found in their sources.
 FOUR = {"torchstat": 29, "torchmeter": 72, "Comprehensive PyTorch Model Analyzer": 91, "torch_profiling_utils": 44}
 PACKAGE = SOURCE / "apps/python/tmeter"
-#: What `Meter.…` and `result.…` of the page are, and where it is defined.
+#: The classes behind `Meter.…` and `result.…` of the page, and the files that define them.
 OBJECTS = {"Meter": PACKAGE / "compat/torchmeter/meter.py", "result": PACKAGE / "result.py"}
 
 
@@ -85,7 +85,7 @@ class FromOtherTools(CliTest):
         self.assertNotIn("not yet", PAGE.lower())
 
     def test_metrics_and_plugins_are_there(self):
-        """What rows ask for by --columns and --plugins."""
+        """The columns and plugins that rows request by --columns and --plugins."""
         known = tmeter("completion", "bash").stdout
         for words in re.findall(r"--(?:columns|plugins)[= ]\n?([\w,-]+)", PAGE):
             for word in words.split(","):

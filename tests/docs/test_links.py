@@ -1,4 +1,4 @@
-"""Pages cite what is in the repository: links, their anchors, and paths in `code`."""
+"""Pages cite existing files: links, their anchors, and paths in `code`."""
 import pathlib
 import re
 import subprocess

@@ -91,7 +91,7 @@ def missing(quoted, written):
 
 
 class Checker(unittest.TestCase):
-    """What would make the test of the page worth nothing."""
+    """Changes of the page that the test must notice."""
     WRITTEN = ["head", "a 1", "b 2", "tail"]
 
     def test_what_is_written_is_found(self):
@@ -123,7 +123,7 @@ class Page(unittest.TestCase):
         cls.folder = pathlib.Path(folder.name)
         (cls.folder / "tests").mkdir()
         (cls.folder / "tests" / "fixtures").symlink_to(FIXTURES.resolve())
-        # What the page sends the reader to another page for.
+        # Topics for which the page links to another page.
         build_plugin(SOURCE.resolve() / "docs/examples/in-house-layers/acme_layers.cpp", cls.folder / "acme_layers.tmeter")
         cls.page = PAGE.read_text(encoding="utf-8")
 

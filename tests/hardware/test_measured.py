@@ -221,7 +221,7 @@ class Measured(CliTest):
         self.assertIn("rates come out low and are not kept", done.stderr)
         self.assertFalse(self.kept.exists())
         self.assertRegex(done.stdout, r"warning: the rates of hardware profile 'auto' are low,")
-        done = self.auto_with(FIGURES)  # as nothing was kept
+        done = self.auto_with(FIGURES)  # as no measurement was kept
         self.assertIn("measuring this machine", done.stderr)
         self.assertNotIn("are low", done.stdout)
         self.assertTrue(self.kept.exists())

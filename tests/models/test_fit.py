@@ -138,7 +138,7 @@ class Remedies(unittest.TestCase):
         self.assertIn("4 such devices at least", devices["text"])
 
     def test_the_plan_of_quantization_advice(self):
-        """The bytes that the plan says, instead of those of the weights; nothing where no weight can be read."""
+        """The bytes of the plan, instead of those of the weights; no remedy if no weight can be read."""
         trained = FIXTURES / "trained" / "model.pt2"
         document = fitted(trained, "300KB", plugins="fit,quantization-advice")
         totals = document["totals"]
@@ -235,7 +235,7 @@ class Largest(unittest.TestCase):
             self.assertEqual(fitted(at, "1TB")["totals"]["fit_max_context"], 1 << 30)
 
     def test_a_peak_that_leaves_something_out(self):
-        """saved_bytes of an LSTM has no rule: nothing is said to fit."""
+        """saved_bytes of an LSTM has no rule: no size is reported as fitting."""
         document = fitted(MODELS / "lstm.pt2", "1TB", plugins="fit,training")
         self.assertIsNone(document["totals"]["fits_training"])
         self.assertEqual(document["totals"]["fits"], 1)
@@ -383,7 +383,7 @@ class BadInput(unittest.TestCase):
         self.assertIn("2^63", done.stderr)
 
     def test_an_unknown_operator_is_no_figure(self):
-        """Nothing is said to fit whose peak is not known."""
+        """A model with an unknown peak is not reported as fitting."""
         with tempfile.TemporaryDirectory() as at:
             config, tensors = small_llama()
             write_folder(at, {**config, "model_type": "acme_llm"}, tensors)

@@ -216,7 +216,7 @@ class AsTransformersKeepsThem(unittest.TestCase):
 
 
 class ContextBeyondTheModels(unittest.TestCase):
-    """Sources of what the engines do: docs/serving.md."""
+    """docs/serving.md has the sources of the engines' rules."""
 
     SAID = {"transformers": "warns once", "llama.cpp": "gives a slot no more", "vllm": "does not start"}
 

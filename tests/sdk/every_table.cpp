@@ -1,4 +1,4 @@
-// A plugin with every existing capability. $CUT makes one of its structs too small: "entry",
+// A plugin with every capability of the contract. $CUT makes one of its structs too small: "entry",
 // "info", "tmeter.metrics/1" (the table) or "tmeter.metrics/1 item" (an item of it).
 #include <cstdlib>
 #include <cstring>

@@ -1,4 +1,4 @@
-"""tmeter.backward-rule/0.1: what a training step takes for an operator of a third-party plugin."""
+"""tmeter.backward-rule/0.1: work and memory of a training step for an operator of a third-party plugin."""
 import json
 import os
 import pathlib

@@ -1,4 +1,4 @@
-// The page of a comparison: what is searched, sorted and hidden, and that nothing else runs in it.
+// The page of a comparison: search, order, hidden rows, and its policy against other scripts.
 import assert from "node:assert/strict";
 import { writeFileSync, readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// What fits: on a phone the table is on the first screen, its names are readable, nothing covers it. (shows.test.ts: nothing is cut.)
+// Fit to the screen: on a phone the table is on the first screen, its names are readable, nothing covers it. (shows.test.ts: nothing is cut.)
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -26,7 +26,7 @@ test("on a wide screen the totals are not folded", () =>
     assert.equal(await page.locator("details.totals").count(), 0);
   }));
 
-/** Of each row: pixels for the name, and what twelve of its characters take. Runs in the page. */
+/** For each row: pixels for the name, and the width of twelve of its characters. Runs in the page. */
 function roomForNames(): [room: number, twelve: number][] {
   const context = document.createElement("canvas").getContext("2d")!;
   return [...document.querySelectorAll<HTMLElement>(".grid-row > .cell:first-child")].map((cell) => {

@@ -63,7 +63,7 @@ function clipped(): string[] {
     if (textOverflow === "ellipsis" && element.closest("[title], [data-tip]") && !element.closest(".figure, .card")) continue;
     found.push(`${element.tagName}.${element.className}: ${element.scrollWidth} in ${element.clientWidth}, ${element.innerText.slice(0, 60)}`);
   }
-  // What stands at the right end of a cell is cut at its left, where nothing counts as scrolled.
+  // Text at the right end of a cell is cut at its left, which does not count as scrolled.
   for (const number of document.body.querySelectorAll<HTMLElement>(".cell .number")) {
     const cut = number.closest(".cell")!.getBoundingClientRect().left - number.getBoundingClientRect().left;
     if (cut > 0) found.push(`${number.innerText}: ${cut} pixels of it`);

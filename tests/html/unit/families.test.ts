@@ -1,4 +1,4 @@
-// Figures that are read side by side, whichever plugin gives them.
+// Figures that are read side by side, of any plugins.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Aggregation, Provenance, UnitKind } from "page/data/codes";

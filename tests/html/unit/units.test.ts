@@ -1,4 +1,4 @@
-// Numbers in people's units: the cases of tests/unit/sdk/units_test.cpp, calculated by hand there.
+// Numbers in readable units: the cases of tests/unit/sdk/units_test.cpp, calculated by hand there.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UnitKind } from "page/data/codes";
