@@ -63,7 +63,7 @@ std::vector<int64_t> numbers_of(const c10::IValue& value) {
   return out;
 }
 
-/// Stands in for every factory of quantized tensors: the result has neither values nor scales.
+/// Replaces every factory of quantized tensors: the result has neither values nor scales.
 void empty_quantized(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const auto& schema = op.schema();
   const auto args = torch::jit::pop(*stack, schema.arguments().size());
