@@ -36,7 +36,7 @@ struct Options {
       run{"Running the model", 96}, show{"Reports", 96}, other{"Other", 96};
   Options() {
     what.add_options()("plugins,p", list("A,B,..."),
-                       "default: params,flops,memory; or all; '-NAME': without it")(
+                       "default: params,flops,memory; or all; '-NAME' omits it")(
         "full", "every plugin that applies to the file and the run")(
         "set,s", list("NAME.KEY=VALUE"), "an option of a plugin, as in flops.convention=fvcore")(
         "hardware", text("NAME|FILE"), "machine for estimates, or auto (default: horowitz-45nm)")(
@@ -52,7 +52,7 @@ struct Options {
     input.add_options()("input,i", list("[NAME=]SHAPE[:DTYPE]"),
                         "8x3x224x224, ids=1x128:i64, [3x800x800,3x600x800]")(
         "bind,b", list("SYMBOL=N"), "size of a dynamic dimension, as in s77=8 or x.0=8")(
-        "sweep", list("SYMBOL=N,N,..."), "totals at s77=1,8,64 or x.0=128..1024:128; also twice")(
+        "sweep", list("SYMBOL=N,N,..."), "totals at s77=1,8,64 or x.0=64..512:64; may occur twice")(
         "root", text("PATH"), "report of one module, by path (layer1.0) or id (5.1)")(
         "trust", "allow a TorchScript file to run code while it loads");
     show.add_options()("report,r", list("FORMAT[=FILE]"),
@@ -66,12 +66,12 @@ struct Options {
         "no-fold", "show every repetition of identical modules")(
         "color", text("WHEN"), "auto, always or never")("open",
                                                         "the report as a page in the browser");
-    other.add_options()("plugin", list("FILE"), "load this plugin file too")(
+    other.add_options()("plugin", list("FILE"), "also load this plugin file")(
         "plugin-path", list("DIR"), "search this folder for plugins first")(
         "timeout", text("TIME"), "60, 500ms, 2min (default: none; for code in a file 60)")(
         "max-memory", text("SIZE"), "memory (default: half the machine's, at most 8GiB)")(
         "config", text("FILE"), "read options from a TOML file")(
-        "quiet,q", "errors only; no report unless --report asks")(
+        "quiet,q", "errors only; no report without --report")(
         "verbose,v", list("")->zero_tokens(), "print progress notes; reports explain each figure")(
         "version,V", "print the version")("help,h", "print this text");
   }
