@@ -8,8 +8,9 @@
 // is shown to the user. Registered objects live until `deinit`. Handlers are called by one
 // thread at a time.
 #pragma once
-#include <deque>
 #include <functional>
+#include <list>
+#include <memory>
 
 #include "loader.hpp"
 #include "report.hpp"
@@ -180,7 +181,10 @@ class Registrar {
     static Registrar registrar;
     return registrar;
   }
-  void reset() { *this = Registrar(); }
+  void reset() {
+    std::destroy_at(this);
+    std::construct_at(this);
+  }
   const void* capability(std::string_view id);
   static tmeter_status TMETER_ABI call_configure(tmeter_call* call, void* user) {
     return detail::guarded(call, [&]() -> tmeter_status {
@@ -315,15 +319,16 @@ class Registrar {
   }
 
   Configure configure_;
-  std::deque<Handler> op_functions_;
-  std::deque<ModuleHandler> module_functions_;
-  std::deque<Analysis> analysis_functions_;
-  std::deque<TensorAnalysisMaker> tensor_analysis_makers_;
-  std::deque<Load> loader_functions_;
-  std::deque<Propagate> propagate_functions_;
-  std::deque<Write> write_functions_;
-  std::deque<std::vector<tmeter_match>> matches_;
-  std::deque<ShapeFunction> shape_functions_;
+  // Lists, because tables point to the functions; each plugin compiles their code.
+  std::list<Handler> op_functions_;
+  std::list<ModuleHandler> module_functions_;
+  std::list<Analysis> analysis_functions_;
+  std::list<TensorAnalysisMaker> tensor_analysis_makers_;
+  std::list<Load> loader_functions_;
+  std::list<Propagate> propagate_functions_;
+  std::list<Write> write_functions_;
+  std::list<std::vector<tmeter_match>> matches_;
+  std::list<ShapeFunction> shape_functions_;
   std::vector<tmeter_shape_rule> shape_rules_;
   std::vector<tmeter_op_class> op_classes_;
   std::vector<tmeter_op_handler> op_handlers_;
