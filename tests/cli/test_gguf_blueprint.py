@@ -273,7 +273,7 @@ class Costs(CliTest):
     def test_without_key_heads_there_are_as_many_as_heads(self):
         """llama.cpp's default; the message names the key that is there."""
         done = tmeter(self.small(drop=["attention.head_count_kv"]), PLUGINS)
-        self.assertIn("llama.attention.head_count is 4, which makes 64 rows, but tensor 'blk.0.attn_k.weight'", done.stderr)
+        self.assertIn("llama.attention.head_count is 4 and keys and values have no number of their own, which makes 64 rows, but tensor 'blk.0.attn_k.weight'", done.stderr)
 
     def test_layers_for_further_tokens_may_be_left_out(self):
         """block_count has them all the same, as files without them are published."""
