@@ -252,6 +252,44 @@ class Costs(CliTest):
             self.assertEqual((done["nodes"], done["totals"]["params"]), ([], 2 * 36_864 + 2 * 6_400 + 5 * 64))
             self.assertIn(words, " ".join(map(str, done["warnings"])))
 
+    def pair(self, change=(), without="none", arch="t5"):
+        """A T5 of 2 and 2 layers of 64, 4 heads, MLP of 128, vocabulary of 100."""
+        shapes = {"token_embd.weight": [100, 64]}
+        for stack in ("enc", "dec"):
+            shapes[f"{stack}.output_norm.weight"] = [64]
+            parts = {"attn_norm": [64], **dict.fromkeys(("attn_q", "attn_k", "attn_v", "attn_o"), [64, 64]), "ffn_norm": [64], "ffn_up": [128, 64], "ffn_down": [64, 128]}
+            if stack == "dec":
+                parts |= {"cross_attn_norm": [64], **dict.fromkeys(("cross_attn_q", "cross_attn_k", "cross_attn_v", "cross_attn_o"), [64, 64])}
+            shapes |= {f"{stack}.blk.{i}.{name}.weight": shape for name, shape in parts.items() for i in range(2)}
+        numbers = {"block_count": 2, "decoder_block_count": 2, "embedding_length": 64, "feed_forward_length": 128, "attention.head_count": 4, "attention.key_length": 16, **dict(change)}
+        return self.write({n: s for n, s in shapes.items() if without not in n}, [("general.architecture", TEXT, arch)] + [(f"{arch}.{k}", U32, v) for k, v in numbers.items()])
+
+    def test_an_encoder_and_a_decoder(self):
+        """7 tokens are read, 10 written. Encoder, 2 layers: 7·(4·64² + 2·64·128) + 2·64·7². Decoder, 2 layers: 10·(6·64² + 2·64·128) + 7·2·64² +
+        2·64·10² + 2·64·10·7. Head: 10·100·64. Cache: 2·2·(10 + 7)·64 elements of 2 bytes."""
+        done = report(self.pair(), PLUGINS, "--bind", "sequence=10", "--bind", "encoder_sequence=7")
+        encoder = 2 * (7 * (4 * 64**2 + 2 * 64 * 128) + 2 * 64 * 7**2)
+        decoder = 2 * (10 * (6 * 64**2 + 2 * 64 * 128) + 7 * 2 * 64**2 + 2 * 64 * 10**2 + 2 * 64 * 10 * 7)
+        self.assertEqual((done["totals"]["macs"], done["coverage"]["unknown"]), (encoder + decoder + 10 * 100 * 64, 0))
+        self.assertEqual(done["totals"]["kv_cache_bytes"], 2 * 2 * (10 + 7) * 64 * 2)
+        alone = report(self.pair(without="dec.", arch="t5encoder"), PLUGINS, "--bind", "sequence=7")
+        self.assertEqual((alone["totals"]["macs"], alone["totals"].get("kv_cache_bytes")), (encoder, None))
+
+    def test_damaged_pairs(self):
+        for change, without, words in (({"decoder_block_count": 1}, "none", "t5.decoder_block_count is 1"), ({"block_count": 3}, "none", "t5.block_count is 3"),
+                                       ({"attention.head_count": 8}, "none", "t5.attention.head_count is 8"), ({}, "cross_attn", "has no attention to the encoder"),
+                                       ({}, "dec.", "of encoder and decoder there is only encoder.block"), ({}, "enc.", "of encoder and decoder there is only decoder.block")):  # fmt: skip
+            with self.subTest(change, without=without):
+                done = tmeter(self.pair(change, without), PLUGINS)
+                self.assertIn(words, done.stderr + done.stdout)
+                self.assertNotIn("GMAC", done.stdout)
+
+    def test_a_file_that_is_no_model_says_so(self):
+        for kind in ("mmproj", "adapter"):
+            done = report(self.write({"v.blk.0.attn_q.weight": [64, 64]}, [("general.architecture", TEXT, "clip"), ("general.type", TEXT, kind)]), PLUGINS)
+            self.assertEqual((done["nodes"], done["totals"]["params"]), ([], 64 * 64))
+            self.assertIn(f"general.type is '{kind}'", " ".join(map(str, done["warnings"])))
+
     def test_keys_that_no_part_writes_down(self):
         """Layers that share keys and values, an indexer, heads of two widths: the weights alone, of any architecture."""
         for key, value in (("attention.shared_kv_layers", 1), ("attention.indexer.head_count", 4), ("embedding_length_per_layer_input", 32),

@@ -298,6 +298,9 @@ GgufModel read_gguf(const tmeter::Graph& weights) {
   const auto named = find(weights, "general.architecture");
   const std::string architecture(named ? named->text() : std::string_view());
   if (architecture.empty()) throw NotUnderstood("the metadata have no general.architecture");
+  if (const auto type = find(weights, "general.type"); type && type->text() != "model")
+    throw NotUnderstood("general.type is '" + std::string(type->text()) +
+                        "', which has no program of its own");
   const auto* known = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
                                    [&](const Architecture& a) { return a.name == architecture; });
   const bool is_known = known != std::end(kArchitectures);

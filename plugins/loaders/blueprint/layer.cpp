@@ -87,9 +87,16 @@ Value bert_layer(Model& model, const Module& m, const Module& attention, size_t 
   return p.binary("aten::add", feed_forward(model, find_child(m, "output"), wide, i), attended);
 }
 
+/// A decoder's layer without it would not see what the encoder made.
+void expect_cross(const Module& layer, const Module& cross, const Value* memory) {
+  if (memory && !cross)
+    throw NotUnderstood("'" + std::string(layer.path()) + "' has no attention to the encoder");
+}
+
 /// T5's: a list of parts, each with its norm.
 Value listed_layer(Model& model, const Module& parts, size_t i, Value x, const Value* memory) {
   auto& p = model.program;
+  Module crossed;
   for (size_t k = 0; k < parts.child_count(); ++k) {
     const auto part = parts.child(k);
     const Program::Calling calling(p, part, "Part");
@@ -97,6 +104,7 @@ Value listed_layer(Model& model, const Module& parts, size_t i, Value x, const V
     const auto self = find_child(part, "SelfAttention"),
                cross = find_child(part, "EncDecAttention"),
                ffn = find_child(part, "DenseReluDense");
+    if (cross) crossed = cross;
     if (!self && !ffn && !(cross && memory))
       throw NotUnderstood("'" + std::string(part.path()) + "' is not a known part of a layer");
     const auto y = self    ? write_attention(model, self, inner, i, nullptr)
@@ -104,6 +112,7 @@ Value listed_layer(Model& model, const Module& parts, size_t i, Value x, const V
                            : feed_forward(model, ffn, inner, i);
     x = p.binary("aten::add", x, y);
   }
+  expect_cross(parts, crossed, memory);
   return x;
 }
 
@@ -184,7 +193,9 @@ Value write_layer(Model& model, const Module& m, size_t i, const Value& x, const
     attended = p.binary("aten::add", attended, mix_tokens(model, mixer, inner));
   const bool parallel = !norms.before_ffn && !norms.behind_ffn && !norms.behind_attention;
   auto between = parallel ? inner : p.binary("aten::add", x, attended);
-  if (const auto cross = first_child(m, kCrossAttention); cross && memory) {
+  const auto cross = first_child(m, kCrossAttention);
+  expect_cross(m, cross, memory);
+  if (cross && memory) {
     const auto norm = find_child(m, std::string(cross.name()) + "_layer_norm");
     between = p.binary("aten::add", between,
                        write_attention(model, cross, normed(p, norm, between), i, memory));

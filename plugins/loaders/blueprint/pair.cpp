@@ -71,7 +71,8 @@ void use_idle_table(Model& model, const Module& base) {
 }  // namespace
 
 void write_half(Model& model, const Module& root, const Module& stack) {
-  if (stack.parent().name() != "encoder")
+  // A class that makes text needs both.
+  if (stack.parent().name() != "encoder" || is_generator(model))
     throw NotUnderstood("of encoder and decoder there is only " + std::string(stack.path()));
   model.bidirectional = true;
   model.heads = before(kEncoderHeads, kHeads);
