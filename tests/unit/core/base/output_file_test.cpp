@@ -114,14 +114,25 @@ TEST(OutputFile, NothingIsLeftBehindOrOpenWithoutCommit) {
   }
   EXPECT_EQ(folder.files(), 0u);
   EXPECT_EQ(open_files(), before);
-  {
-    OutputFile f(folder.file("a"));
-    f.write("all");
-    f.commit();
-    EXPECT_EQ(open_files(), before);
-  }
-  EXPECT_EQ(open_files(), before);  // nothing else is closed
+  OutputFile f(folder.file("a"));
+  f.write("all");
+  f.commit();
+  EXPECT_EQ(open_files(), before);
   EXPECT_EQ(folder.files(), 1u);
+}
+
+TEST(OutputFile, NothingElseIsClosed) {
+  const Folder folder;
+  const auto done = testing::in_child([&] {
+    const int input = open("/dev/null", O_RDONLY);
+    if (dup2(input, STDIN_FILENO) != STDIN_FILENO) return 1;
+    {
+      OutputFile f(folder.file("a"));
+      f.commit();
+    }
+    return fcntl(STDIN_FILENO, F_GETFD) == -1 ? 2 : 0;
+  });
+  EXPECT_EQ(done.status(), 0);
 }
 
 TEST(OutputFile, ProgramsThatAreStartedDoNotGetIt) {
