@@ -515,6 +515,19 @@ TEST(Rollup, SumOfNothingIsZero) {
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 0);
 }
 
+TEST(Rollup, AFileOfWeightsHasTheSumOfNothing) {
+  GraphBuilder b;
+  b.module(b.module(0, "", "Net"), "a", "A");
+  const auto g = b.finish();
+  auto c = node_column({});
+  roll_up_nodes(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).kind, TMETER_NUMBER_INT);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 0);
+  EXPECT_EQ(c.cells[TMETER_AXIS_MODULE].size(), 2u);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 1).kind, TMETER_NUMBER_NONE);
+  EXPECT_EQ(c.cells[TMETER_AXIS_MODULE_CALL].size(), g->calls().size());
+}
+
 TEST(Rollup, SumBeyond63BitsIsAnErrorNamingTheMetric) {
   const auto g = tree();
   auto c = node_column({number(INT64_MAX), number(int64_t{1}), {}, {}});
