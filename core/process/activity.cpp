@@ -1,3 +1,4 @@
+#include "core/process/activity.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
