@@ -2,13 +2,17 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <thread>
 #include <vector>
 
+#include "tests/support/answer_call.hpp"
+#include "tests/support/in_child.hpp"
 #include "tests/support/interrupted.hpp"
 
 namespace tmeter::core {
@@ -156,6 +160,20 @@ TEST_F(Channel, AnEmptyReportIsOneFrame) {
 
 TEST_F(Channel, WhoIsGoneIsPassedOver) {
   FrameWriter(-1).send(FrameKind::kReport, 0, 0, std::string(3 << 20, 'x'));
+}
+
+int calls_of_writev = 0;
+
+TEST_F(Channel, AfterAFailureTheRestOfAReportIsNotTried) {
+  const auto done = testing::in_child([&] {
+    testing::answer_call(SYS_writev, [](const testing::CallArguments&) {
+      ++calls_of_writev;
+      return long{-EPIPE};
+    });
+    FrameWriter(out()).send(FrameKind::kReport, 0, 0, std::string(3 << 20, 'x'));
+    return calls_of_writev;
+  });
+  EXPECT_EQ(done.status(), 1);
 }
 
 TEST_F(Channel, SendingGoesOnAfterASignal) {
