@@ -8,7 +8,7 @@ import re
 import sys
 from functools import cache
 
-from gguf_writer import ARRAY, BOOL, F32, TEXT, U32, U64, Writer, padded
+from gguf_writer import ARRAY, BOOL, F32, TEXT, U32, U64, Writer, padded, split_pairs
 from support import FIXTURES, SOURCE, CliTest, main, report, tmeter
 
 sys.path.insert(0, str(SOURCE / "tests" / "blueprint"))
@@ -101,7 +101,7 @@ def macs_of(document, prefix=""):
 
 
 class Costs(CliTest):
-    def write(self, tensors, pairs, kind=FLOAT16, name="model.gguf"):
+    def write(self, tensors, pairs, kind=FLOAT16, name="model.gguf", order="<"):
         """A file whose elements are a hole."""
         table, at = [], 0
         for tensor, shape in tensors.items():
@@ -110,7 +110,7 @@ class Costs(CliTest):
                 size *= d
             table.append((tensor, shape, code, at))
             at += padded(size)
-        path = self.file(name, Writer().header(pairs, table))
+        path = self.file(name, Writer(order=order).header(pairs, table))
         with open(path, "r+b") as f:
             f.truncate(padded(path.stat().st_size) + at)
         return path
@@ -289,6 +289,23 @@ class Costs(CliTest):
             done = report(self.write({"v.blk.0.attn_q.weight": [64, 64]}, [("general.architecture", TEXT, "clip"), ("general.type", TEXT, kind)]), PLUGINS)
             self.assertEqual((done["nodes"], done["totals"]["params"]), ([], 64 * 64))
             self.assertIn(f"general.type is '{kind}'", " ".join(map(str, done["warnings"])))
+
+    def test_parts_of_a_split_file_and_big_endian_ones(self):
+        """The first part has the metadata, each a layer; figures are those of test_by_hand, for one sequence."""
+        def tensors(i):
+            return {f"blk.{i}.{n}.weight": s for n, s in {"attn_norm": [64], "attn_q": [64, 64], "attn_k": [32, 64], "attn_v": [32, 64], "attn_output": [64, 64],
+                                                          "ffn_norm": [64], "ffn_gate": [128, 64], "ffn_up": [128, 64], "ffn_down": [64, 128]}.items()}  # fmt: skip
+
+        ends = {"token_embd.weight": [100, 64], "output_norm.weight": [64], "output.weight": [100, 64]}
+        numbers = {"block_count": 2, "embedding_length": 64, "feed_forward_length": 128, "attention.head_count": 4, "attention.head_count_kv": 2}
+        pairs = [("general.architecture", TEXT, "llama")] + [(f"llama.{k}", U32, v) for k, v in numbers.items()]
+        parts = [ends | tensors(0), tensors(1)]
+        for order in "<>":
+            first, _ = (self.write(part, (pairs if i == 0 else []) + split_pairs(i, 2, 21), name=f"m-{i + 1:05}-of-00002.gguf", order=order) for i, part in enumerate(parts))
+            for path in (first, self.write(parts[0] | parts[1], pairs, order=order)):
+                with self.subTest(path.name, order=order):
+                    done = report(path, PLUGINS, "--bind", "sequence=10")
+                    self.assertEqual((done["totals"]["macs"], done["coverage"]["unknown"]), (2 * (10 * 36_864 + 2 * 64 * 10 * 10) + 10 * 6_400, 0))
 
     def test_keys_that_no_part_writes_down(self):
         """Layers that share keys and values, an indexer, heads of two widths: the weights alone, of any architecture."""
