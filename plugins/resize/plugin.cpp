@@ -11,17 +11,17 @@ TMETER_PLUGIN_INFO(
         .id = "org.tmeter.resize",
         .version = "1.0.0",
         .description =
-            "Works out the sizes of exported programs for inputs other than the recorded "
-            "ones, with LibTorch",
+            "Computes the sizes of exported programs for inputs other than the recorded ones, "
+            "with LibTorch",
     }),
     [](tmeter::Registrar& r) {
       tmeter::torch_backend::require_built_torch();
       r.option(plugins::real_option("timeout", "60", 0.1, 86400,
-                                    "seconds after which working out the sizes is given up"));
+                                    "seconds after which the computation of sizes stops"));
       r.option(plugins::integer_option("max-operators", "1000000", 1, 9e6,
-                                       "operators after which working out the sizes is given up"));
+                                       "operators after which the computation of sizes stops"));
       r.option(plugins::integer_option(
           "max-memory", "8192", 1, 1e9,
-          "MiB by which the process may grow while the sizes are worked out"));
+          "MiB by which the process may grow while the sizes are computed"));
       r.propagator("LibTorch", tmeter::resize::resize);
     })

@@ -21,15 +21,15 @@ constexpr std::string_view kStatic =
     "estimate: power.static × max((MACs / peak.mac + other operations / peak.op) / efficiency, "
     "bytes / peak.dram); the time is a lower bound without launch overheads";
 constexpr std::string_view kTime =
-    "roofline time that static power is drawn for: max((MACs / peak.mac + other operations / "
+    "roofline time during which static power is drawn: max((MACs / peak.mac + other operations / "
     "peak.op) / efficiency, bytes / peak.dram); a lower bound";
 constexpr std::string_view kLow =
-    "smallest estimate by the published tables, operator by operator, whatever the profile: the "
-    "spread of the tables shows how uncertain an estimate is";
+    "smallest estimate by the published tables, operator by operator, for any profile: the spread "
+    "of the tables shows the uncertainty of an estimate";
 constexpr std::string_view kHigh =
-    "largest estimate by the published tables, operator by operator, whatever the profile";
+    "largest estimate by the published tables, operator by operator, for any profile";
 constexpr std::string_view kPower =
-    "energy / energy_time; as the time is a lower bound, this is an upper one";
+    "energy / energy_time: an upper bound, because the time is a lower bound";
 constexpr std::string_view kPerJoule =
     "(2 × MACs + other operations) / energy; of a module: all its operations over all its energy";
 constexpr std::string_view kCarbon =

@@ -40,11 +40,10 @@ constexpr plugins::ModelFigure kFigures[] = {
     {"kv_cache_bytes", "KV cache", "B", TMETER_UNIT_BYTE,
      "the key/value cache of all sequences of the batch at the recorded length"},
     {"state_bytes", "states", "B", TMETER_UNIT_BYTE,
-     "what layers without keys and values keep for all sequences of the batch, whatever their "
-     "length: recurrent states in float32, the last inputs of convolutions in the type of the "
-     "model"},
+     "states of layers without keys and values, for all sequences of the batch and any length: "
+     "recurrent states in float32, the last inputs of convolutions in the type of the model"},
     {"active_params", "active params", "", TMETER_UNIT_COUNT,
-     "parameters one token meets: all but those of the experts its router does not choose"},
+     "parameters that one token uses: all except the experts that its router does not choose"},
 };
 
 std::string number_text(Count n) {
