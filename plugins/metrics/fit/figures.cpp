@@ -41,9 +41,8 @@ constexpr plugins::ModelFigure kFigures[] = {
     {"fit_memory_bytes", "memory", "B", TMETER_UNIT_BYTE, "memory of serving.devices devices",
      TMETER_BETTER_HIGHER, TMETER_METRIC_CAPACITY | TMETER_METRIC_DETAIL},
     {"fit_devices", "devices", "", TMETER_UNIT_COUNT,
-     "devices at least: the smallest number that the engine takes and that holds fit_bytes; "
-     "buffers "
-     "of each device come on top"},
+     "the smallest number of devices that the engine takes and that holds fit_bytes, without the "
+     "buffers of each device"},
     {"fit_max_batch", "largest batch", "", TMETER_UNIT_COUNT,
      "sequences of serving.context tokens, or batch of the inputs, with which the model fits",
      TMETER_BETTER_HIGHER},
@@ -142,12 +141,14 @@ std::vector<SmallerWeights> smaller_weights(const tmeter::Graph& graph, Count st
   // 0: no weight could be read
   const bool is_planned = plan.is_int() && !plan.partial() && plan.count() > Count(0);
   for (const int64_t bits : {16, 8, 4})
-    out.push_back(
-        {"weights in " + std::to_string(bits) + " bits",
-         std::to_string(elements.value()) + " parameters of " + std::to_string(bits) + " bits" +
-             (bits < 16 ? "; scales and layers that stay as they are come on top" : ""),
-         bits < 16 && !is_planned ? "--plugins=quantization-advice says which layers bear it" : "",
-         elements * bits / 8});
+    out.push_back({"weights in " + std::to_string(bits) + " bits",
+                   std::to_string(elements.value()) + " parameters of " + std::to_string(bits) +
+                       " bits" +
+                       (bits < 16 ? ", without scales and layers that keep their type" : ""),
+                   bits < 16 && !is_planned
+                       ? "--plugins=quantization-advice names the layers that tolerate it"
+                       : "",
+                   elements * bits / 8});
   if (is_planned)
     out.push_back({"weights by the plan of quantization-advice",
                    "quantized_bytes, with scales and zero points: every weight within "

@@ -235,7 +235,7 @@ void fit_inference(const Graph& graph, Count memory, const Call& call) {
                   {{"fit_weight_bytes", "weights", weights.count()},
                    {"fit_buffer_bytes", "buffers", buffers.count()},
                    {"fit_activation_bytes", "activations", peak.count()}},
-                  "workspaces of kernels come on top",
+                  "workspaces of kernels are not included",
                   std::max(Count(1), (fixed + peak.count() + (memory - 1)) / memory).value()};
   judge(need, {memory}, call);
   const auto all = need.all();

@@ -100,7 +100,7 @@ class Remedies {
     f.evidence = "by the rule of " + std::string(s_.request().engine->name) + " " +
                  bytes_text(all) + " together, " + bytes_text((all + (*needed - 1)) / *needed) +
                  " on each of " + bytes_text(each_) +
-                 "; what each device holds for itself comes on top";
+                 "; the separate memory of each device is not included";
     f.action = "--set serving.devices=" + std::to_string(*needed);
     call_.add(f);
   }
@@ -213,7 +213,7 @@ void fit_serving(const tmeter::Graph& graph, const Decoder& decoder, const Servi
   need.parts.push_back({"fit_cache_bytes", "cache (" + std::string(request.load.cache.name) + ")",
                         bytes.keys_values});
   if (bytes.states > Count(0)) need.parts.push_back({"fit_state_bytes", "states", bytes.states});
-  need.leaves_out = "compute buffers of " + std::string(request.engine->name) + " come on top";
+  need.leaves_out = "compute buffers of " + std::string(request.engine->name) + " are not included";
   const auto each = request.usable(whole);
   if (each != whole)
     need.leaves_out += "; it takes " + bytes_text(each) + " of " + bytes_text(whole) + " (" +
