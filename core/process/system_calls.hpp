@@ -138,7 +138,7 @@ inline constexpr int kStartOfPrograms[] = {SYS_arch_prctl};
 inline constexpr PermittedCalls kPermittedCalls[] = {
     {kEverybody, "reading open files", calls::kReading},
     {kEverybody, "messages to the supervisor, and printing, which becomes notes", calls::kTelling},
-    {kEverybody, "facts about files; names need what Landlock lets be read", calls::kFacts},
+    {kEverybody, "facts about files; names only where Landlock permits reading", calls::kFacts},
     {kEverybody, "descriptors of its own", calls::kDescriptors},
     {kEverybody, "waiting", calls::kWaiting},
     {kEverybody, "memory of its own", calls::kMemory},

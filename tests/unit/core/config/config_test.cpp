@@ -84,6 +84,14 @@ TEST(Toml, WhatIsNestedTooDeeplyIsRefusedBeforeItIsParsed) {
   }
 }
 
+/// Found by ./dev fuzz: undefined behaviour or a failed assertion in toml++ 3.3.
+TEST(Toml, LettersOutsideOfAsciiAndCommentsInThePlaceOfAKeyAreRefused) {
+  for (const char* text : {"p\uFEFBl = 1\n", "\u00E9 = 1\n", "a\u0100 = 1\n", "a\u2100 = 1\n",
+                           "a = \u00E9\n", "[a.#\n", "[#\n", "[\u00E9]\n"})
+    expect_error(ErrorKind::kUsage, {"odd.toml:1:"},
+                 [&] { read_settings(file_with("odd.toml", text)); });
+}
+
 TEST(Toml, DotsAndBracketsInTextsAndNumbersAreNoLevels) {
   const auto dots = times(".", 1000), brackets = times("[{", 1000);
   std::string keys;
