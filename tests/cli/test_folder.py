@@ -143,6 +143,11 @@ class Folder(CliTest):
             file.symlink_to(pathlib.Path("../../blobs") / str(i))
         self.params(snapshot)
 
+    def test_each_folder_with_a_model_is_named_once(self):
+        for name in ("a", "a-b", "a/b"):
+            write_folder(self.folder / name, None, WEIGHTS)
+        self.assert_refused(4, ["no model of its own; there are models in its folders a, a-b; give one of them"], self.folder)
+
     def test_components(self):
         (self.folder / "model_index.json").write_text(json.dumps({
             "_class_name": "Pipeline", "unet": ["diffusers", "UNet2DConditionModel"], "vae": ["diffusers", "AutoencoderKL"],

@@ -255,7 +255,7 @@ class Traced(Net):
 def test_what_only_the_traced_model_does_is_said():
     result = analyze(Traced())
     assert (result.export.way, result.status("macs")) == ("torch.jit.trace", "assumed")
-    assert any("otherwise when it is traced" in w for w in result.warnings), result.warnings
+    assert any("differently when it is traced" in w for w in result.warnings), result.warnings
 
 
 def test_a_debugger_goes_on():

@@ -1,6 +1,7 @@
 #include "files.hpp"
 
 #include <algorithm>
+#include <set>
 #include <tmeter/cpp/natural_order.hpp>
 
 #include "../common/shard_index.hpp"
@@ -42,12 +43,10 @@ const std::vector<File>& Files::in(std::string_view subfolder) const {
 }
 
 std::vector<std::string> Files::subfolders() const {
-  std::vector<std::string> found;
-  for (const auto& [folder, files] : folders_) {
-    auto name = folder.substr(0, folder.find('/'));
-    if (!name.empty() && (found.empty() || found.back() != name)) found.push_back(std::move(name));
-  }
-  return found;
+  std::set<std::string> found;
+  for (const auto& [folder, files] : folders_)
+    if (!folder.empty()) found.insert(folder.substr(0, folder.find('/')));
+  return {found.begin(), found.end()};
 }
 
 const File* Files::find(std::string_view name) const {
