@@ -293,7 +293,7 @@ inline constexpr CheckedCall kCheckedCalls[] = {
     {SYS_openat, kDevicesRight, "a GPU is opened to be written into", arguments::kOpenDeviceAt},
     {SYS_mmap, kEverybody, "memory, files and libraries; no huge pages, which no limit counts",
      arguments::kMmap},
-    {SYS_madvise, kEverybody, "what is to become of pages of its own", arguments::kMadvise},
+    {SYS_madvise, kEverybody, "advice on its own pages", arguments::kMadvise},
     {SYS_fcntl, kEverybody, "descriptors doubled, their flags", arguments::kFcntl},
     {SYS_fcntl, kEverybody, "descriptors that do not wait; none that sends signals",
      arguments::kFcntlFlags},
