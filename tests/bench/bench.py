@@ -130,7 +130,7 @@ def running_section(options) -> list[str]:
 
 REPEAT = """## How to repeat
 
-`./dev bench` measures this page (hours with the Python tools; `TMETER_BENCH_PYTHON` names an environment that has them),
+`./dev bench` measures this page (ten minutes with the Python tools; `TMETER_BENCH_PYTHON` names an environment that has them),
 `./dev budget` the budgets alone, `./dev build-time` the build ([dev/build.md](dev/build.md)). Leave the machine alone meanwhile.
 `tests/bench/README.md` lists the other programs. Experiments and their decisions: [dev/](dev/README.md)."""
 
