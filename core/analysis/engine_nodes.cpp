@@ -103,7 +103,7 @@ Engine::Answer Engine::call_handlers(size_t column, const Node& node) {
   return answer;
 }
 
-/// The shared value of a signature; null: there is none.
+/// The shared value of a signature, or null.
 const Engine::SharedValue* Engine::shared_value(size_t column, size_t node) const {
   const auto& shared = states_[column].shared;
   const auto signature = signatures_[node];

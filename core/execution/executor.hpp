@@ -24,7 +24,7 @@ struct RunOptions {
 /// Owns the plugin's state and releases it at the end of its life.
 class Executor {
  public:
-  /// The first plugin that can run the graph. Throws Error(kRun) if there is none, Error(kUsage)
+  /// The first plugin that can run the graph. Throws Error(kRun) if no plugin can, Error(kUsage)
   /// for options that cannot be met.
   Executor(Registry& registry, const Graph& graph, const RunOptions& options,
            const RunContext& context);

@@ -33,7 +33,7 @@ class Expressions {
  public:
   ExprId add_int(int64_t value);
   ExprId add_symbol(size_t symbol);
-  /// An expression of a saved report, of which only text and value are known: no symbol
+  /// An expression of a saved report. Only its text and value are known: no symbol
   /// changes it.
   ExprId add_text(std::string text, int64_t value);
   /// `op` is a TMETER_EXPR_…; throws Error(kModel) for unknown operators, operands or counts.

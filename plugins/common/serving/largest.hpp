@@ -5,8 +5,9 @@
 
 namespace serving {
 
-/// The largest n from least to most for which `fits` holds (and then for all smaller ones); least -
-/// 1 if there is none. Small sizes are tried first, because trials of large sizes may be slower.
+/// The largest n from least to most for which `fits` holds (and then for all smaller ones). Returns
+/// least - 1 if no n fits. Small sizes are tried first, because trials of large sizes may be
+/// slower.
 template <class Fits>
 int64_t largest(int64_t least, int64_t most, Fits&& fits) {
   int64_t good = least - 1, bad = most + 1;

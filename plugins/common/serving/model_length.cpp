@@ -15,10 +15,10 @@ constexpr int64_t kMaxLength = int64_t{1} << 40;  // a larger number is not a le
 
 /// A model with an image tower has its language model's settings one level deeper.
 constexpr std::array<std::string_view, 2> kLevels{"text_config.", ""};
-/// Keys of which the first existing one counts.
+/// The first of these keys that exists counts.
 constexpr std::array<std::string_view, 5> kLengths{"max_position_embeddings", "n_positions",
                                                    "n_ctx", "max_seq_len", "seq_length"};
-/// Keys of which the smallest value counts, except that `model_max_length` takes precedence:
+/// The smallest value of these keys counts, except that `model_max_length` takes precedence:
 /// _get_and_verify_max_len of vLLM's vllm/config/model.py.
 constexpr std::array<std::string_view, 9> kVllmLengths{"max_position_embeddings",
                                                        "n_positions",

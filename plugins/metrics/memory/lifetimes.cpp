@@ -45,7 +45,7 @@ class ByValue {
     if (!slot.value) ++count_;
     slot = {value, known};
   }
-  /// Null: there is none.
+  /// The noted facts of a value, or null.
   const Known* find(const tmeter_value* value) const {
     if (slots_.empty() || !value) return nullptr;
     const auto& slot = slots_[place_of(value)];
