@@ -44,11 +44,6 @@ int64_t rows(const Model& model, const Module& m) {
 /// Throws Contradiction beyond 2^63.
 int64_t product_of(int64_t a, int64_t b) { return (Size(a) * b).number; }
 
-/// [batch, sequence, n × width] → [batch, n, sequence, width]
-Value by_head(Program& p, const Value& x, int64_t n, int64_t width) {
-  return p.transpose(p.view(x, {x.dims[0], x.dims[1], n, width}), 1, 2);
-}
-
 /// Multiplications with cosine and sine.
 Value rotated(Program& p, const Value& x) {
   return p.binary("aten::add", p.unary("aten::mul", x), p.unary("aten::mul", x));
@@ -330,6 +325,10 @@ Value latent(Model& model, const Module& m, const Value& x, size_t layer) {
 }
 
 }  // namespace
+
+Value by_head(Program& p, const Value& x, int64_t n, int64_t width) {
+  return p.transpose(p.view(x, {x.dims[0], x.dims[1], n, width}), 1, 2);
+}
 
 void contradict(const Model& model, const std::string& said, const Tensor& t) {
   const auto what = model.settings.source() + ": " + said + ", but tensor " + in_file(t);

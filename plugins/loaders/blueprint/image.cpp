@@ -113,12 +113,11 @@ Value pool_by_attention(Model& model, const Module& m, const Value& x) {
                      {"bias", rows_of(p, bias, begin, end).id}},
                     dims, from.dtype);
     };
-    const auto by_head = [&](const Value& v) {
-      return p.transpose(p.view(v, {v.dims[0], v.dims[1], heads, hidden / heads}), 1, 2);
-    };
     const auto q = projected(query, 0, hidden);
     const auto kv = p.split(projected(x, hidden, 3 * hidden), {hidden, hidden});
-    y = p.attention(by_head(q), by_head(kv[0]), by_head(kv[1]), false);
+    const auto width = hidden / heads;
+    y = p.attention(by_head(p, q, heads, width), by_head(p, kv[0], heads, width),
+                    by_head(p, kv[1], heads, width), false);
     y = p.linear(out, p.view(p.transpose(y, 1, 2), q.dims));
   }
   return p.binary("aten::add", y, feed_forward(model, mlp, p.norm(norm, y), 0));

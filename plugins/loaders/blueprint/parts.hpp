@@ -52,6 +52,9 @@ Reach reach_of_layer(Model& model, size_t layer);
 Value write_attention(Model& model, const Module& m, const Value& x, size_t layer,
                       const Value* memory);
 
+/// [batch, sequence, n × width] → [batch, n, sequence, width]
+Value by_head(Program& p, const Value& x, int64_t n, int64_t width);
+
 /// Longformer's attention (sliding_chunks.cpp). Its layers need whole windows of tokens.
 bool slides_by_chunks(const Model& model, const Module& m);
 Value in_whole_windows(Model& model, const Value& x);
