@@ -36,7 +36,7 @@ std::map<std::string, Words> values(const Registry& registry) {
       if (!w.name.starts_with("diff-")) formats.insert(w.name);
   }
   const auto words = [](const std::set<std::string>& set) { return Words(set.begin(), set.end()); };
-  auto hardware = known_hardware({data_folder() + "/hardware"});
+  auto hardware = hardware_names({data_folder() + "/hardware"});
   if (std::find(hardware.begin(), hardware.end(), "auto") == hardware.end())
     hardware.emplace_back("auto");
   return {{"--plugins", words(plugins)},

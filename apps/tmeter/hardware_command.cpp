@@ -17,7 +17,7 @@ using namespace core;
 int list() {
   const auto folder = data_folder() + "/hardware";
   std::string out;
-  for (const auto& name : known_hardware({folder}))
+  for (const auto& name : hardware_names({folder}))
     out += name + "  " + load_hardware(name, {folder}).title + "\n";
   out += "auto  this machine, measured and kept in " + measured_hardware_file() + "\n";
   Terminal::output(out);

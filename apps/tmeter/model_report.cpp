@@ -167,7 +167,7 @@ void add_run_facts(Report& report, Session& session, const std::vector<Plugin*>&
   std::string facts;
   for (const auto& f : session.sandbox()) facts += (facts.empty() ? "" : "; ") + f;
   report.properties["run.sandbox"] = facts;
-  if (!sandbox_wanted()) report.warnings.push_back("the sandbox is " + facts);
+  if (!sandbox_requested()) report.warnings.push_back("the sandbox is " + facts);
   for (const auto& f : session.note_failures(plugins))
     report.warnings.push_back(f + "; the rest of this report is without it");
   const std::chrono::duration<double> elapsed = Session::Clock::now() - start;

@@ -96,9 +96,9 @@ class Check {
   }
 
   void start() {
-    const InsidePlugin inside(library_, kOpened, OpenedFor::kWanted);
+    const InsidePlugin inside(library_, kOpened, OpenedFor::kRequested);
     const auto begin = Clock::now();
-    started_ = start_plugin({plugin_->library, plugin_->file.get(), plugin_->known}, &log_);
+    started_ = start_plugin({plugin_->library, plugin_->file.get(), plugin_->has_manifest}, &log_);
     const auto offers = read_capabilities(*started_);
     const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
     const auto said = describe(*started_, offers);

@@ -57,7 +57,7 @@ void make_manifest(const std::string& library, std::ostream& out) {
   require_sanitizer(library);
   const PinnedLibrary file(library);
   const auto by_descriptor = file.path_by_descriptor();
-  auto manifest = describe_in_subprocess(library, &file, OpenedFor::kWanted);
+  auto manifest = describe_in_subprocess(library, &file, OpenedFor::kRequested);
   manifest.made_from = identity_of(by_descriptor);
   for (auto& folder : linked_folders(file.descriptor(), file.folder())) {
     if (folder != file.folder()) manifest.library_folders.push_back(std::move(folder));

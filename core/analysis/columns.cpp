@@ -151,13 +151,13 @@ std::string named(const Missing& missing) {
 
 std::vector<std::string> omissions(const std::vector<Column>& columns, const Graph& graph,
                                    const Coverage& coverage) {
-  Missing told;
-  for (const auto& u : coverage.unknown_ops) told[u.op] = u.nodes;
+  Missing reported;
+  for (const auto& u : coverage.unknown_ops) reported[u.op] = u.nodes;
   std::map<std::string, std::string> metrics;  // grouped by the omitted operators
   for (const auto& c : columns) {
     if (c.axis != TMETER_AXIS_NODE || !is_partial(c.cell(TMETER_AXIS_MODEL, 0))) continue;
     const auto missing = missing_in(c, graph);
-    if (missing.empty() || missing == told) continue;
+    if (missing.empty() || missing == reported) continue;
     auto& ids = metrics[named(missing)];
     ids += (ids.empty() ? "" : ", ") + c.id;
   }

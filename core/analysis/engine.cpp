@@ -229,7 +229,7 @@ Results Engine::run() {
   observe_runs();
   for (size_t i = 0; i < results_.columns.size(); ++i) require(i);
   for (auto& analysis : analyses_) run_analysis(analysis);
-  tell_modules();
+  log_modules();
   if (graph_.property("content") == "weights") {
     mark_without_graph(results_.columns);
   } else {
@@ -267,7 +267,7 @@ void Engine::forget_nodes() {
   signatures_ = signatures_of(graph_);
 }
 
-const Results& Engine::run_nodes(const std::function<bool(const Column&)>& wanted) {
+const Results& Engine::run_nodes(const std::function<bool(const Column&)>& selects) {
   configure();  // plugins drop their state for other sizes
   forget_nodes();
   for (size_t i = 0; i < results_.columns.size(); ++i) {
@@ -275,7 +275,7 @@ const Results& Engine::run_nodes(const std::function<bool(const Column&)>& wante
     const auto& state = states_[i];
     const bool left_out = c.failed || state.unrequested || state.streamed || state.observed ||
                           (is_node_metric(c) && state.is_produced());
-    if (!left_out && wanted(c)) require(i);
+    if (!left_out && selects(c)) require(i);
   }
   return results_;
 }

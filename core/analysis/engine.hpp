@@ -54,10 +54,10 @@ class Engine final : private ResultsAccess {
   /// Throws Error naming plugin, metric and node when something fails.
   Results run();
 
-  /// Computes the `wanted` metrics: operator handlers' figures, and figures that an analysis gives
-  /// for the whole model; no coverage. May be called again when the graph's sizes have changed, but
-  /// not together with `run`.
-  const Results& run_nodes(const std::function<bool(const Column&)>& wanted);
+  /// Computes the metrics that `selects` accepts: operator handlers' figures, and figures that an
+  /// analysis gives for the whole model; no coverage. May be called again when the graph's sizes
+  /// have changed, but not together with `run`.
+  const Results& run_nodes(const std::function<bool(const Column&)>& selects);
 
  private:
   enum class Stage : uint8_t { kWaiting, kRunning, kDone };
@@ -180,8 +180,8 @@ class Engine final : private ResultsAccess {
   void stream_tensors();
   void mark_unreadable(const TensorStream& stream);
   /// With -v: a line with the main figures, once they are known.
-  void tell_tensor(const Tensor& tensor);
-  void tell_modules();
+  void log_tensor(const Tensor& tensor);
+  void log_modules();
   std::string figures_of(int32_t axis, size_t index) const;
   void observe_runs();
   void mark_unmeasured(const ObserverUse& use);

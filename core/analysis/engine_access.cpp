@@ -6,7 +6,7 @@
 #include "core/analysis/findings.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
-#include "core/plugin_host/said_limits.hpp"
+#include "core/plugin_host/plugin_limits.hpp"
 #include "core/plugin_host/signature_escape.hpp"
 
 namespace tmeter::core {
@@ -107,7 +107,7 @@ void Engine::set_convention(std::string_view metric, std::string_view text,
   if (!c) return;
   if (text.empty())
     throw Error(ErrorKind::kPlugin, "metric '" + c->id + "' was given an empty convention");
-  c->convention = visible(text, said::kTextBytes);
+  c->convention = visible(text, plugin_limits::kTextBytes);
 }
 
 void Engine::set_provenance(std::string_view metric, int32_t provenance, std::string_view text,
@@ -116,7 +116,7 @@ void Engine::set_provenance(std::string_view metric, int32_t provenance, std::st
   if (!c) return;
   require_provenance(*c, provenance);
   c->provenance = provenance;
-  c->provenance_text = visible(text, said::kTextBytes);
+  c->provenance_text = visible(text, plugin_limits::kTextBytes);
 }
 
 std::string_view Engine::op_class(const Node& node) { return handlers_.class_of(node); }
@@ -135,20 +135,21 @@ void Engine::require_analysis(const char* what) const {
 void Engine::add_finding(const tmeter_finding& f, std::string_view plugin) {
   require_analysis("findings");
   auto& reported = reported_by(plugin);
-  require_room(++reported.findings, said::kFindings, "findings");
+  require_room(++reported.findings, plugin_limits::kFindings, "findings");
   auto finding = make_finding(f, plugin, graph_);
   reported.text_bytes += finding.text.size() + finding.evidence.size() + finding.action.size();
-  require_room(reported.text_bytes, said::kFindingBytes, "bytes of findings");
-  require_room(reported.targets += finding.targets.size(), said::kTargets, "targets of findings");
+  require_room(reported.text_bytes, plugin_limits::kFindingBytes, "bytes of findings");
+  require_room(reported.targets += finding.targets.size(), plugin_limits::kTargets,
+               "targets of findings");
   results_.findings.push_back(std::move(finding));
 }
 
 void Engine::add_distribution(const tmeter_distribution& d, std::string_view plugin) {
   require_analysis("distributions");
   auto& reported = reported_by(plugin);
-  require_room(++reported.distributions, said::kDistributions, "distributions");
+  require_room(++reported.distributions, plugin_limits::kDistributions, "distributions");
   auto made = make_distribution(d, plugin, graph_);
-  require_room(reported.elements += made.edges.size() + made.counts.size(), said::kNumbers,
+  require_room(reported.elements += made.edges.size() + made.counts.size(), plugin_limits::kNumbers,
                "values of distributions and series");
   results_.distributions.push_back(std::move(made));
 }
@@ -156,9 +157,9 @@ void Engine::add_distribution(const tmeter_distribution& d, std::string_view plu
 void Engine::add_series(const tmeter_series& s, std::string_view plugin) {
   require_analysis("series");
   auto& reported = reported_by(plugin);
-  require_room(++reported.series, said::kSeries, "series");
+  require_room(++reported.series, plugin_limits::kSeries, "series");
   auto made = make_series(s, plugin, graph_);
-  require_room(reported.elements += made.x.size() + made.y.size(), said::kNumbers,
+  require_room(reported.elements += made.x.size() + made.y.size(), plugin_limits::kNumbers,
                "values of distributions and series");
   results_.series.push_back(std::move(made));
 }

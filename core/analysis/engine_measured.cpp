@@ -53,7 +53,7 @@ std::string Engine::figures_of(int32_t axis, size_t index) const {
   return text;
 }
 
-void Engine::tell_tensor(const Tensor& tensor) {
+void Engine::log_tensor(const Tensor& tensor) {
   if (context_.log->verbosity() < 1) return;
   context_.log->add(
       TMETER_LOG_INFO, "tmeter",
@@ -61,7 +61,7 @@ void Engine::tell_tensor(const Tensor& tensor) {
 }
 
 /// A module right below the root is a group of operators.
-void Engine::tell_modules() {
+void Engine::log_modules() {
   if (context_.log->verbosity() < 1) return;
   std::vector<size_t> operators(graph_.modules().size());
   for (const auto& n : graph_.nodes()) {
@@ -91,7 +91,7 @@ void Engine::stream_tensors() {
         invoke(use.plugin->call, "in '" + str(a->name) + "'",
                [&](tmeter_call* c) { return a->emit(c, to_handle(&tensor), state, a->user); });
       },
-      [this](const Tensor& tensor) { tell_tensor(tensor); });
+      [this](const Tensor& tensor) { log_tensor(tensor); });
   streaming_ = false;
   mark_unreadable(stream);
 }

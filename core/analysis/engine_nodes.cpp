@@ -14,7 +14,7 @@ namespace tmeter::core {
 namespace {
 
 /// The largest plausible value of one operator; thousands of such values do not overflow.
-constexpr double kPlausibleMax = 1e15;
+constexpr double kMaxPlausibleValue = 1e15;
 /// A handler's value is shared after two calls agree. A handler that depends on its earlier calls
 /// would give other operators wrong values.
 constexpr uint8_t kCallsBeforeSharing = 2;
@@ -116,10 +116,10 @@ void Engine::share(size_t column, const Node& node, const Answer& answer) {
   if (signature == kNoSignature) return;
   auto& shared = states_[column].shared;
   if (shared.size() <= signature) shared.resize(signature + 1);
-  auto& known = shared[signature];
-  if (known.calls++ == 0) {
-    known.value = answer.value;
-  } else if (std::memcmp(&known.value, &answer.value, sizeof answer.value) != 0) {
+  auto& entry = shared[signature];
+  if (entry.calls++ == 0) {
+    entry.value = answer.value;
+  } else if (std::memcmp(&entry.value, &answer.value, sizeof answer.value) != 0) {
     throw PluginError(
         answer.by ? answer.by->manifest.id : results_.columns[column].plugin, states_[column].doing,
         "it gives two values to operators of the same signature, although it declares that its "
@@ -149,7 +149,7 @@ void Engine::blame_implausible_value(const Node* node, const Error& error) const
     const auto& cells = c.cells[TMETER_AXIS_NODE];
     if (node && node->index >= cells.size()) continue;
     const double given = node ? std::abs(real(cells[node->index])) : states_[i].largest;
-    if (given < kPlausibleMax) continue;
+    if (given < kMaxPlausibleValue) continue;
     throw PluginError(by->manifest.id, "on metric '" + c.id + "'",
                       "its value is too large to calculate with: " + reason);
   }

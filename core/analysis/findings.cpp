@@ -13,7 +13,7 @@
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/naming.hpp"
-#include "core/plugin_host/said_limits.hpp"
+#include "core/plugin_host/plugin_limits.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -25,17 +25,18 @@ namespace {
 void require_sound(const tmeter_finding& f) {
   if (f.severity < TMETER_SEVERITY_INFO || f.severity > TMETER_SEVERITY_ERROR)
     refuse(f, "has an unknown severity, " + std::to_string(f.severity));
-  const auto targets = items_of(f.targets, f.target_count, said::kTargets, "targets of a finding");
+  const auto targets =
+      items_of(f.targets, f.target_count, plugin_limits::kTargets, "targets of a finding");
   require_unreserved(targets, "a tmeter_target");
   for (const auto& c :
-       items_of(f.changes, f.change_count, said::kChanges, "changes of a finding")) {
+       items_of(f.changes, f.change_count, plugin_limits::kChanges, "changes of a finding")) {
     if (std::isfinite(c.from) && std::isfinite(c.to)) continue;
     refuse(f, "changes metric '" + printable(view(c.metric)) +
                   "' from or to a value that is not finite");
   }
 }
 
-std::string text_of(tmeter_str text) { return visible(view(text), said::kTextBytes); }
+std::string text_of(tmeter_str text) { return visible(view(text), plugin_limits::kTextBytes); }
 
 using Target = std::pair<int32_t, size_t>;
 
@@ -50,13 +51,13 @@ struct SharedRule {
                              [&](auto plugin) { return by_plugin.at(plugin).size(); });
   }
   /// Whether a plugin of higher rank reports all of its targets.
-  bool is_told_elsewhere(const Finding& f) const {
+  bool is_reported_elsewhere(const Finding& f) const {
     if (f.targets.empty()) return false;
     const auto own = std::ranges::find(plugins, std::string_view(f.plugin));
     return std::any_of(plugins.begin(), own, [&](auto plugin) {
-      const auto& told = by_plugin.at(plugin);
+      const auto& reported = by_plugin.at(plugin);
       return std::ranges::all_of(f.targets, [&](const tmeter_target& t) {
-        return told.contains({t.axis, t.index});
+        return reported.contains({t.axis, t.index});
       });
     });
   }
@@ -69,7 +70,7 @@ void require_rising(std::span<const double> values, const std::string& what) {
   }
 }
 
-std::string title_of(tmeter_str text) { return visible(view(text), said::kTitleBytes); }
+std::string title_of(tmeter_str text) { return visible(view(text), plugin_limits::kTitleBytes); }
 
 }  // namespace
 
@@ -82,14 +83,14 @@ Finding make_finding(const tmeter_finding& theirs, std::string_view plugin, cons
     require_target(graph, f.targets[i], "finding '" + printable(view(f.rule)) + "'");
   Finding out;
   out.severity = f.severity;
-  out.rule = visible(view(f.rule), said::kTitleBytes);
+  out.rule = visible(view(f.rule), plugin_limits::kTitleBytes);
   out.text = text_of(f.text);
   out.evidence = text_of(f.evidence);
   out.action = text_of(f.action);
   out.plugin = plugin;
   out.targets.assign(f.targets, f.targets + f.target_count);
   for (size_t i = 0; i < f.change_count; ++i)
-    out.change_metrics.push_back(visible(view(f.changes[i].metric), said::kTitleBytes));
+    out.change_metrics.push_back(visible(view(f.changes[i].metric), plugin_limits::kTitleBytes));
   for (size_t i = 0; i < f.change_count; ++i)
     out.changes.push_back({to_abi(out.change_metrics[i]), f.changes[i].from, f.changes[i].to});
   return out;
@@ -109,7 +110,7 @@ void drop_repeated(std::vector<Finding>& findings) {
   std::vector<bool> repeated;
   for (const auto& f : findings) {
     const auto rule = rules.find({family_of(f.plugin), f.rule});
-    repeated.push_back(rule != rules.end() && rule->second.is_told_elsewhere(f));
+    repeated.push_back(rule != rules.end() && rule->second.is_reported_elsewhere(f));
   }
   size_t i = 0;
   std::erase_if(findings, [&](const Finding&) { return repeated[i++]; });
@@ -127,8 +128,10 @@ Distribution make_distribution(const tmeter_distribution& theirs, std::string_vi
   require_unreserved(std::span(&d.of, 1), "a tmeter_target");
   require_target(graph, d.of, what);
   if (d.id.len == 0 || d.bin_count == 0) throw Error(ErrorKind::kPlugin, what + " is empty");
-  const auto counts = items_of(d.counts, d.bin_count, said::kNumbers, "bins of a distribution");
-  const auto edges = items_of(d.edges, d.bin_count + 1, said::kNumbers, "edges of a distribution");
+  const auto counts =
+      items_of(d.counts, d.bin_count, plugin_limits::kNumbers, "bins of a distribution");
+  const auto edges =
+      items_of(d.edges, d.bin_count + 1, plugin_limits::kNumbers, "edges of a distribution");
   require_rising(edges, what);
   return {.id = title_of(d.id),
           .title = title_of(d.title),
@@ -145,8 +148,8 @@ Series make_series(const tmeter_series& theirs, std::string_view plugin, const G
   require_unreserved(std::span(&s.of, 1), "a tmeter_target");
   require_target(graph, s.of, what);
   if (s.id.len == 0 || s.point_count == 0) throw Error(ErrorKind::kPlugin, what + " is empty");
-  const auto x = items_of(s.x, s.point_count, said::kNumbers, "points of a series");
-  const auto y = items_of(s.y, s.point_count, said::kNumbers, "points of a series");
+  const auto x = items_of(s.x, s.point_count, plugin_limits::kNumbers, "points of a series");
+  const auto y = items_of(s.y, s.point_count, plugin_limits::kNumbers, "points of a series");
   require_rising(x, what);
   if (!std::all_of(y.begin(), y.end(), [](double v) { return std::isfinite(v); }))
     throw Error(ErrorKind::kPlugin, what + " has a point that is not finite");

@@ -87,9 +87,9 @@ HandlerTable::HandlerTable(const std::vector<Plugin*>& plugins) {
   put_all_in_order(modules_);
 }
 
-const std::vector<OpCandidate>& HandlerTable::for_node(OfMetric& known, const std::string& metric,
+const std::vector<OpCandidate>& HandlerTable::for_node(OfMetric& cache, const std::string& metric,
                                                        const Node& node) {
-  auto [it, added] = known.try_emplace(CacheKey{node.op.data(), node.overload.data()});
+  auto [it, added] = cache.try_emplace(CacheKey{node.op.data(), node.overload.data()});
   if (added) {
     if (const auto ops = ops_.find(metric); ops != ops_.end()) {
       if (!node.overload.empty()) append(ops->second, node.full_name(), it->second);

@@ -47,7 +47,7 @@ class HandlerTable {
   OfMetric& of_metric(const std::string& metric) { return cache_[metric]; }
   /// For `ns::op.overload`, then `ns::op`, then `*`; each by falling priority. Cached per operator:
   /// the names of one graph are interned, so their addresses identify them.
-  const std::vector<OpCandidate>& for_node(OfMetric& known, const std::string& metric,
+  const std::vector<OpCandidate>& for_node(OfMetric& cache, const std::string& metric,
                                            const Node& node);
 
   /// Handlers for the qualified type, then for its last part, then for `*`.

@@ -143,15 +143,15 @@ std::vector<uint32_t> signatures_of(const Graph& graph) {
   size_t total_words = 0;
   for (const auto& node : graph.nodes()) {
     const auto words = encoder.encode(node);
-    auto known = numbers.find(words);
-    if (known == numbers.end() && !words.empty() && total_words + words.size() <= kMaxTotalWords) {
+    auto entry = numbers.find(words);
+    if (entry == numbers.end() && !words.empty() && total_words + words.size() <= kMaxTotalWords) {
       auto* copy = static_cast<uint64_t*>(memory.allocate(words.size_bytes(), alignof(uint64_t)));
       std::ranges::copy(words, copy);
       total_words += words.size();
       const auto number = static_cast<uint32_t>(numbers.size() + 1);
-      known = numbers.emplace(Words(copy, words.size()), number).first;
+      entry = numbers.emplace(Words(copy, words.size()), number).first;
     }
-    signatures.push_back(known == numbers.end() ? kNoSignature : known->second);
+    signatures.push_back(entry == numbers.end() ? kNoSignature : entry->second);
   }
   return signatures;
 }

@@ -36,7 +36,7 @@ std::string doing(const TensorUse& use, const Tensor& t) {
   return "in '" + str(use.analysis->name) + "' on tensor '" + std::string(t.name) + "'";
 }
 
-bool is_wanted(const TensorUse& use, const Tensor& t) {
+bool is_requested(const TensorUse& use, const Tensor& t) {
   const auto* a = use.analysis;
   if (!a->wants) return true;
   int32_t answer = 0;
@@ -80,27 +80,27 @@ TensorStream::TensorStream(const Graph& graph, std::vector<TensorUse> uses,
 }
 
 void TensorStream::add_job(const Tensor& t) {
-  std::vector<size_t> wanting;
+  std::vector<size_t> interested;
   for (size_t i = 0; i < uses_.size(); ++i) {
-    if (is_wanted(uses_[i], t)) wanting.push_back(i);
+    if (is_requested(uses_[i], t)) interested.push_back(i);
   }
-  if (wanting.empty()) return;
+  if (interested.empty()) return;
   auto why = tensors_.unavailable(t);
   if (why.empty() && !count_bytes(t)) why = kReadOften;
   if (!why.empty()) {
-    for (const auto i : wanting) unreadable_.push_back({&t, &uses_[i], why});
+    for (const auto i : interested) unreadable_.push_back({&t, &uses_[i], why});
     return;
   }
-  jobs_.emplace_back(t).active = std::move(wanting);
+  jobs_.emplace_back(t).active = std::move(interested);
   total_ += bytes_of(t);
 }
 
 /// Thousands of tensors may be windows of one storage: a small file would be read for hours.
 bool TensorStream::count_bytes(const Tensor& t) {
-  auto& wanted = wanted_[t.file];
+  auto& to_read = bytes_to_read_[t.file];
   const auto bytes = static_cast<uint64_t>(std::max<int64_t>(stored_bytes(t), 0));
-  if (wanted + bytes > kMaxReadsPerByte * tensors_.file_size(t) + kAlwaysReadBytes) return false;
-  wanted += bytes;
+  if (to_read + bytes > kMaxReadsPerByte * tensors_.file_size(t) + kAlwaysReadBytes) return false;
+  to_read += bytes;
   return true;
 }
 

@@ -148,7 +148,8 @@ class TensorStream {
   std::vector<Unreadable> unreadable_;
   size_t release_bytes_ = 0;  // bytes that a thread reads before it releases pages
   int64_t window_ = 0;        // parts of a tensor that may exist at a time
-  std::map<const MappedFile*, uint64_t> wanted_;  // bytes of its tensors; null: the model file
+  /// By file, the bytes of its tensors; null: the model file.
+  std::map<const MappedFile*, uint64_t> bytes_to_read_;
   uint64_t total_ = 0;
   std::atomic<uint64_t> streamed_{0};  // bytes
   std::atomic<bool> stop_{false};

@@ -33,44 +33,44 @@ class Error : public std::runtime_error {
 class PluginError : public Error {
  public:
   /// `plugin` is empty when the plugin at fault is unknown. `opened`: false when it failed before
-  /// its tables could be read. `asked`: false when the user did not request it, because it was only
-  /// found in a plugin folder.
+  /// its tables could be read. `requested`: false when the user did not request it, because it was
+  /// only found in a plugin folder.
   PluginError(std::string plugin, std::string doing, std::string text, bool opened = true,
-              bool asked = true)
+              bool requested = true)
       : Error(ErrorKind::kPlugin,
               (plugin.empty() ? "a plugin" : "plugin " + plugin) + " " + words(doing, text)),
         plugin_(std::move(plugin)),
         doing_(std::move(doing)),
         text_(std::move(text)),
         opened_(opened),
-        asked_(asked) {}
+        requested_(requested) {}
   /// A plugin whose code ended its process. `reason`: "crashed (abort) while it was opened".
-  static PluginError ended(std::string plugin, std::string reason, bool asked) {
-    return {Ended(), std::move(plugin), std::move(reason), asked};
+  static PluginError ended(std::string plugin, std::string reason, bool requested) {
+    return {Ended(), std::move(plugin), std::move(reason), requested};
   }
   const std::string& plugin() const { return plugin_; }
   bool opened() const { return opened_; }
-  bool asked() const { return asked_; }
+  bool requested() const { return requested_; }
   /// "failed on metric 'macs': no bias"
   std::string reason() const { return doing_.empty() ? text_ : words(doing_, text_); }
   /// The same error with a place added: " on node 3 (aten::conv2d)".
   PluginError placed(const std::string& where) const {
-    return {plugin_, doing_ + where, text_, opened_, asked_};
+    return {plugin_, doing_ + where, text_, opened_, requested_};
   }
 
  private:
   struct Ended {};
-  PluginError(Ended, std::string plugin, std::string reason, bool asked)
+  PluginError(Ended, std::string plugin, std::string reason, bool requested)
       : Error(ErrorKind::kPlugin, "plugin " + plugin + " " + reason),
         plugin_(std::move(plugin)),
         text_(std::move(reason)),
         opened_(false),
-        asked_(asked) {}
+        requested_(requested) {}
   static std::string words(const std::string& doing, const std::string& text) {
     return "failed " + doing + ": " + text;
   }
   std::string plugin_, doing_, text_;
-  bool opened_, asked_;
+  bool opened_, requested_;
 };
 
 }  // namespace tmeter::core

@@ -5,15 +5,15 @@
 namespace tmeter::core {
 namespace {
 
-std::atomic<bool> asked{false};
+std::atomic<bool> pending{false};
 static_assert(std::atomic<bool>::is_always_lock_free);  // read by a signal handler
 
-void on_interrupt(int) { asked = true; }
+void on_interrupt(int) { pending = true; }
 
 }  // namespace
 
 Interrupt::Interrupt() {
-  asked = false;
+  pending = false;
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   sigaction(SIGINT, &action, &before_);
@@ -23,10 +23,10 @@ Interrupt::Interrupt() {
 
 Interrupt::~Interrupt() {
   sigaction(SIGINT, &before_, nullptr);
-  asked = false;
+  pending = false;
 }
 
-bool Interrupt::requested() { return asked; }
-void Interrupt::answered() { asked = false; }
+bool Interrupt::requested() { return pending; }
+void Interrupt::answered() { pending = false; }
 
 }  // namespace tmeter::core

@@ -34,11 +34,11 @@ namespace {
 std::atomic<Guard*> guards{nullptr};
 struct sigaction before {};
 
-void tell(std::string_view message) {
+void write_to_stderr(std::string_view message) {
   const auto written = write(STDERR_FILENO, message.data(), message.size());
   static_cast<void>(written);
 }
-std::atomic<LostFile> on_lost_file{tell};
+std::atomic<LostFile> on_lost_file{write_to_stderr};
 
 /// Only async-signal-safe calls here: see signal-safety(7).
 void on_fault(int signal, siginfo_t* info, void*) {
@@ -46,8 +46,8 @@ void on_fault(int signal, siginfo_t* info, void*) {
   for (const Guard* g = guards.load(std::memory_order_acquire); g; g = g->next) {
     const auto begin = reinterpret_cast<uintptr_t>(g->data);
     if (at < begin || at - begin >= g->size.load(std::memory_order_relaxed)) continue;
-    static std::atomic_flag told = ATOMIC_FLAG_INIT;
-    while (told.test_and_set()) pause();  // another thread ends the program
+    static std::atomic_flag reported = ATOMIC_FLAG_INIT;
+    while (reported.test_and_set()) pause();  // another thread ends the program
     on_lost_file.load()(g->message);
     _exit(static_cast<int>(ErrorKind::kModel));
   }
@@ -94,7 +94,7 @@ constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
 
 }  // namespace
 
-void when_file_is_lost(LostFile tell) { on_lost_file = tell; }
+void when_file_is_lost(LostFile handler) { on_lost_file = handler; }
 
 Folder::Folder(const std::string& of_file) {
   const auto folder = std::filesystem::path(of_file).parent_path();

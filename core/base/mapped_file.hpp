@@ -17,7 +17,7 @@ struct Guard;  // the fault handler's record of a mapping
 /// status of an unreadable model. Runs in a signal handler: async-signal-safe calls only. By
 /// default it writes to standard error.
 using LostFile = void (*)(std::string_view message);
-void when_file_is_lost(LostFile tell);
+void when_file_is_lost(LostFile handler);
 
 /// The folder of a file, held open: files beside it are found even if the folder is renamed or
 /// replaced.

@@ -10,7 +10,7 @@
 namespace tmeter::core {
 namespace {
 
-constexpr auto kPatience = std::chrono::milliseconds(1000);  // shorter work shows nothing
+constexpr auto kShownAfter = std::chrono::milliseconds(1000);  // shorter work shows nothing
 constexpr std::string_view kClear = "\r\033[K";
 constexpr auto kInterval = std::chrono::milliseconds(100);
 
@@ -69,15 +69,15 @@ double Pace::seconds(uint64_t done, uint64_t total, std::string_view unit, Clock
   return std::chrono::duration<double>(now - start_).count();
 }
 
-Progress::Progress(bool wanted)
-    : shown_(wanted && isatty(STDERR_FILENO) == 1), start_(Clock::now()), last_(start_) {}
+Progress::Progress(bool enabled)
+    : shown_(enabled && isatty(STDERR_FILENO) == 1), start_(Clock::now()), last_(start_) {}
 
 std::optional<std::string> Progress::update(uint64_t done, uint64_t total,
                                             std::string_view unit) {
   if (!shown_) return std::nullopt;
   const auto now = Clock::now();
   const double seconds = pace_.seconds(done, total, unit, now);
-  if (now - start_ < kPatience || now - last_ < kInterval) return std::nullopt;
+  if (now - start_ < kShownAfter || now - last_ < kInterval) return std::nullopt;
   last_ = now;
   visible_ = true;
   return std::string(kClear) + progress_text(done, total, unit, seconds);

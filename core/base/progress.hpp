@@ -25,8 +25,8 @@ class Pace {
 /// Makes the text to send to a terminal; the caller writes it.
 class Progress {
  public:
-  /// `wanted`: false with --quiet. Nothing is shown unless standard error is a terminal.
-  explicit Progress(bool wanted);
+  /// `enabled`: false with --quiet. Nothing is shown unless standard error is a terminal.
+  explicit Progress(bool enabled);
 
   /// The line, now and then: `done` of `total` (0: unknown) in `unit`; "B" is scaled.
   std::optional<std::string> update(uint64_t done, uint64_t total, std::string_view unit);

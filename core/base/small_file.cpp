@@ -20,9 +20,9 @@ bool read_whole(int file, size_t most, std::string& text) {
   constexpr size_t kPiece = 64 << 10;
   while (text.size() <= most) {
     const auto before = text.size();
-    const auto wanted = std::min(kPiece, most + 1 - before);
-    text.resize(before + wanted);
-    const auto got = read(file, text.data() + before, wanted);
+    const auto requested = std::min(kPiece, most + 1 - before);
+    text.resize(before + requested);
+    const auto got = read(file, text.data() + before, requested);
     text.resize(before + static_cast<size_t>(std::max<ssize_t>(got, 0)));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return got == 0;

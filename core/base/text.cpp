@@ -133,9 +133,9 @@ std::string harmless_on_terminal(std::string_view text) {
 }
 
 size_t without_torn_end(std::string_view text) {
-  constexpr size_t kLongestColor = 32;  // the limit of color_length
+  constexpr size_t kMaxColorBytes = 32;  // the limit of color_length
   const auto escape = text.rfind('\x1b');
-  if (escape != text.npos && text.size() - escape < kLongestColor) {
+  if (escape != text.npos && text.size() - escape < kMaxColorBytes) {
     const auto begun = text.substr(escape);
     const bool torn = begun.size() == 1 ||
                       (begun[1] == '[' && begun.find_first_not_of("0123456789;", 2) == begun.npos);

@@ -156,12 +156,12 @@ std::vector<std::pair<const Tensor*, const Tensor*>> tensor_pairs(const Report& 
   std::vector<std::pair<const Tensor*, const Tensor*>> out;
   for (const auto& p : after.comparison.pairs) {
     if (p.before == kNoModule || p.after == kNoModule) continue;
-    std::map<std::string_view, const Tensor*> known;
+    std::map<std::string_view, const Tensor*> by_name;
     for (const auto* t : before.graph->modules()[p.before]->tensors)
-      if (t->canonical == t) known.emplace(local(*t), t);
+      if (t->canonical == t) by_name.emplace(local(*t), t);
     for (const auto* t : after.graph->modules()[p.after]->tensors) {
-      const auto at = known.find(local(*t));
-      if (t->canonical != t || at == known.end()) continue;
+      const auto at = by_name.find(local(*t));
+      if (t->canonical != t || at == by_name.end()) continue;
       if (std::equal(t->dims.begin(), t->dims.end(), at->second->dims.begin(),
                      at->second->dims.end()))
         out.emplace_back(at->second, t);

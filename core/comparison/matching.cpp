@@ -11,11 +11,11 @@ namespace {
 class Names {
  public:
   size_t operator[](std::string text) {
-    return known_.try_emplace(std::move(text), known_.size()).first->second;
+    return numbers_.try_emplace(std::move(text), numbers_.size()).first->second;
   }
 
  private:
-  std::unordered_map<std::string, size_t, TextHash> known_;
+  std::unordered_map<std::string, size_t, TextHash> numbers_;
 };
 
 /// A number for each module: equal for modules of equal structure.

@@ -87,7 +87,7 @@ std::string toml_list(const std::vector<std::string>& texts) {
 
 BudgetFile read_budgets(const std::string& path) {
   BudgetFile out;
-  out.text = read_small_file(ErrorKind::kUsage, path, kLongestToml);
+  out.text = read_small_file(ErrorKind::kUsage, path, kMaxTomlBytes);
   const auto doc = parse_toml(ErrorKind::kUsage, out.text, path);
   const auto* node = doc.get("budget");
   if (!node)

@@ -46,12 +46,12 @@ std::string find_profile(const std::string& name, const std::vector<std::string>
     std::error_code ignored;
     if (fs::is_regular_file(file, ignored)) return file.string();
   }
-  auto known = known_hardware(folders);
-  known.insert(known.begin(), "auto");
+  auto names = hardware_names(folders);
+  names.insert(names.begin(), "auto");
   const auto meant = name == "cpu" || name == "local" ? "; 'auto' measures this machine's processor"
-                                                      : did_you_mean(name, known);
+                                                      : did_you_mean(name, names);
   throw Error(ErrorKind::kUsage,
-              "unknown hardware profile '" + name + "'" + meant + "; known: " + joined(known));
+              "unknown hardware profile '" + name + "'" + meant + "; known: " + joined(names));
 }
 
 HardwareProfile profile_of(const toml::table& doc, const std::string& path) {
@@ -74,15 +74,15 @@ HardwareProfile parse_hardware(const std::string& text, const std::string& path)
   return profile_of(parse_toml(ErrorKind::kUsage, text, path), path);
 }
 
-std::vector<std::string> known_hardware(const std::vector<std::string>& folders) {
-  std::vector<std::string> known;
+std::vector<std::string> hardware_names(const std::vector<std::string>& folders) {
+  std::vector<std::string> names;
   for (const auto& folder : folders) {
     std::error_code ignored;
     for (const auto& file : fs::directory_iterator(folder, ignored))
-      if (file.path().extension() == ".toml") known.push_back(file.path().stem().string());
+      if (file.path().extension() == ".toml") names.push_back(file.path().stem().string());
   }
-  std::sort(known.begin(), known.end());
-  return known;
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace tmeter::core

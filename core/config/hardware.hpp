@@ -28,7 +28,7 @@ HardwareProfile load_hardware(const std::string& name_or_file,
 HardwareProfile parse_hardware(const std::string& text, const std::string& path);
 
 /// Names of the profiles in these folders, in order.
-std::vector<std::string> known_hardware(const std::vector<std::string>& folders);
+std::vector<std::string> hardware_names(const std::vector<std::string>& folders);
 
 /// The profile of this run, read on first use.
 class HardwareSource {

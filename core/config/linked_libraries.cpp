@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using Dynamic = ElfW(Dyn);
 
-constexpr size_t kMaxDynamic = 4096, kLongestText = 4096, kMaxLibraries = 64;
+constexpr size_t kMaxDynamic = 4096, kMaxTextBytes = 4096, kMaxLibraries = 64;
 constexpr const char* kConfiguration = "/etc/ld.so.conf";
 
 struct Links {
@@ -29,7 +29,7 @@ struct Links {
 };
 
 std::string text_at(int file, uint64_t offset) {
-  std::string text(kLongestText, '\0');
+  std::string text(kMaxTextBytes, '\0');
   const auto size = pread(file, text.data(), text.size(), static_cast<off_t>(offset));
   text.resize(size > 0 ? static_cast<size_t>(size) : 0);
   const auto end = text.find('\0');

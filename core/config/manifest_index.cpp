@@ -151,8 +151,7 @@ ManifestIndex read_index(const std::string& folder) {
     if (!fs::is_regular_file(status)) throw Error(ErrorKind::kPlugin, "it is not a regular file");
     const auto size = fs::file_size(file, none);
     if (size > kMaxIndexBytes) throw Error(ErrorKind::kPlugin, "it is longer than 8 MiB");
-    if (const auto why = who_else_may_write(file); !why.empty())
-      throw Error(ErrorKind::kPlugin, why);
+    if (const auto why = other_writers(file); !why.empty()) throw Error(ErrorKind::kPlugin, why);
     return parse_index(read_file(file, size));
   } catch (const Error& e) {
     throw Error(ErrorKind::kPlugin, "the index of plugins " + file + " is not used: " + e.what() +

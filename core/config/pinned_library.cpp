@@ -61,7 +61,7 @@ bool is_still(const LibraryIdentity& identity, const FileStamp& now, const std::
   return sha256_of_file(library) == identity.sha256;
 }
 
-std::string who_else_may_write(const struct stat& info) {
+std::string other_writers(const struct stat& info) {
   if ((info.st_mode & S_IWOTH) != 0)
     return "anybody on this machine can change it; `chmod o-w` mends that";
   if (info.st_uid == 0 || info.st_uid == geteuid() || info.st_uid == owner_of_tmeter()) return {};
@@ -69,9 +69,9 @@ std::string who_else_may_write(const struct stat& info) {
          "), who can change it; `chown` mends that";
 }
 
-std::string who_else_may_write(const std::string& path) {
+std::string other_writers(const std::string& path) {
   struct stat info {};
-  return stat(path.c_str(), &info) == 0 ? who_else_may_write(info) : std::string();
+  return stat(path.c_str(), &info) == 0 ? other_writers(info) : std::string();
 }
 
 namespace {
@@ -79,7 +79,7 @@ namespace fs = std::filesystem;
 
 constexpr int kMaxLinks = 40;  // the kernel's own limit
 /// A descriptor above the small numbers that careless code closes.
-constexpr int kFarAway = 512;
+constexpr int kMinDescriptor = 512;
 
 [[noreturn]] void refuse(const std::string& library, const std::string& why) {
   throw Error(ErrorKind::kPlugin, "plugin " + library + " " + why);
@@ -92,14 +92,14 @@ constexpr int kFarAway = 512;
 
 void require_trusted(const std::string& library, const struct stat& info,
                      const std::string& folder = {}) {
-  const auto why = who_else_may_write(info);
+  const auto why = other_writers(info);
   if (why.empty()) return;
   refuse(library, folder.empty() ? "is not used: " + why
                                  : "is not used: of its folder " + folder + ", " + why);
 }
 
 Descriptor moved_away(Descriptor file) {
-  const int moved = fcntl(file.get(), F_DUPFD_CLOEXEC, kFarAway);
+  const int moved = fcntl(file.get(), F_DUPFD_CLOEXEC, kMinDescriptor);
   return moved >= 0 ? Descriptor(moved) : std::move(file);
 }
 

@@ -39,8 +39,8 @@ bool is_still(const LibraryIdentity& identity, const FileStamp& now, const std::
 
 /// States who besides this user, root and the owner of tmeter may change a file or folder: "anybody
 /// on this machine can change it; …". Empty: only these may.
-std::string who_else_may_write(const std::string& path);
-std::string who_else_may_write(const struct stat& info);
+std::string other_writers(const std::string& path);
+std::string other_writers(const struct stat& info);
 
 // A plugin's library, opened once and pinned by its descriptor: the same file is checked, hashed,
 // described and loaded, even if another file takes its name in between.

@@ -111,8 +111,8 @@ std::string Setting::place(size_t offset) const {
 
 Settings read_settings(const std::string& path) {
   Settings s;
-  const std::vector<std::string> known{"plugins",       "plugin-path", "report", "hardware",
-                                       "plugin-sha256", "plugin",      "budget", "full"};
+  const std::vector<std::string> keys{"plugins",       "plugin-path", "report", "hardware",
+                                      "plugin-sha256", "plugin",      "budget", "full"};
   const auto doc = parse_toml_file(ErrorKind::kUsage, path);
   for (const auto& [key, node] : doc) {
     const auto k = key.str();
@@ -134,7 +134,7 @@ Settings read_settings(const std::string& path) {
       read_plugin_tables(path, node, s);
     } else if (k != "budget") {  // read by `tmeter budget` (budgets.hpp)
       toml_error(ErrorKind::kUsage, path, key.source(),
-                 "unknown key '" + std::string(k) + "'" + did_you_mean(k, known));
+                 "unknown key '" + std::string(k) + "'" + did_you_mean(k, keys));
     }
   }
   return s;

@@ -84,9 +84,9 @@ void toml_error(ErrorKind kind, const std::string& path, const toml::source_regi
 }
 
 toml::table parse_toml(ErrorKind kind, std::string_view text, const std::string& path) {
-  if (text.size() > kLongestToml)
+  if (text.size() > kMaxTomlBytes)
     throw Error(
-        kind, path + ": is longer than " + std::to_string(kLongestToml >> 10) + " KiB, the limit");
+        kind, path + ": is longer than " + std::to_string(kMaxTomlBytes >> 10) + " KiB, the limit");
   if (const auto line = Levels(text).first_line_too_deep(); line > 0)
     throw Error(kind, path + ":" + std::to_string(line) + ": tables and lists lie more than " +
                           std::to_string(kMaxLevels) + " deep in each other");
@@ -98,7 +98,7 @@ toml::table parse_toml(ErrorKind kind, std::string_view text, const std::string&
 }
 
 toml::table parse_toml_file(ErrorKind kind, const std::string& path) {
-  return parse_toml(kind, read_small_file(kind, path, kLongestToml), path);
+  return parse_toml(kind, read_small_file(kind, path, kMaxTomlBytes), path);
 }
 
 }  // namespace tmeter::core

@@ -10,7 +10,7 @@
 namespace tmeter::core {
 
 /// Bytes of the longest text that is parsed.
-inline constexpr size_t kLongestToml = 1 << 20;
+inline constexpr size_t kMaxTomlBytes = 1 << 20;
 
 /// "file.toml:3:7: …"
 [[noreturn]] void toml_error(ErrorKind kind, const std::string& path, const toml::source_region& where,

@@ -9,7 +9,7 @@
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/handles.hpp"
-#include "core/plugin_host/said_limits.hpp"
+#include "core/plugin_host/plugin_limits.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -85,7 +85,8 @@ ModelRuns::ModelRuns(Registry& registry, const TensorBytes& tensors, RunOptions 
 }
 
 bool ModelRuns::Watcher::wants(const Kind& kind) const {
-  return std::any_of(wanted.begin(), wanted.end(), [&](const Kind& k) { return k.is_like(kind); });
+  return std::any_of(requested.begin(), requested.end(),
+                     [&](const Kind& k) { return k.is_like(kind); });
 }
 
 /// Calls an observer. Sampling observers are never called by two threads at once.
@@ -104,9 +105,9 @@ void ModelRuns::want(int32_t run, int32_t threads, int32_t rounds) {
   if (threads < 0 || threads > kMaxRunThreads || rounds < 0)
     throw Error(ErrorKind::kPlugin, "runs on " + std::to_string(threads) + " threads in " +
                                         std::to_string(rounds) + " rounds cannot be made");
-  if (beginning_->wanted.size() >= kMaxRunKinds)
+  if (beginning_->requested.size() >= kMaxRunKinds)
     throw Error(ErrorKind::kPlugin, "it requests more than 1,000 kinds of runs, tmeter's limit");
-  beginning_->wanted.push_back(
+  beginning_->requested.push_back(
       {run, threads ? static_cast<unsigned>(threads) : options_.threads, rounds});
 }
 
@@ -131,15 +132,16 @@ void ModelRuns::set_fact(std::string_view key, std::string text) {
   fact = std::move(text);
 }
 
-void ModelRuns::tell_fact(std::string_view key, std::string_view text) {
+void ModelRuns::report_fact(std::string_view key, std::string_view text) {
   if (!preparing_)
     throw Error(ErrorKind::kPlugin, "facts of the runs are reported in `prepare` of an executor");
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789._-";
-  if (key.empty() || key.size() > said::kTitleBytes || key.find_first_not_of(kLetters) != key.npos)
+  if (key.empty() || key.size() > plugin_limits::kTitleBytes ||
+      key.find_first_not_of(kLetters) != key.npos)
     throw Error(ErrorKind::kPlugin, "'" + printable(key) + "' is not a key of a fact");
-  if (facts_.size() >= said::kFacts && !facts_.contains(key))
+  if (facts_.size() >= plugin_limits::kFacts && !facts_.contains(key))
     throw Error(ErrorKind::kPlugin, "it reports more than 1,000 facts of the runs, tmeter's limit");
-  set_fact(key, visible(text, said::kTitleBytes));
+  set_fact(key, visible(text, plugin_limits::kTitleBytes));
 }
 
 std::string_view ModelRuns::weights(const Tensor* tensor) const {
@@ -186,14 +188,14 @@ void ModelRuns::begin(const Graph& graph) {
 /// The kinds of run that observers want, each once.
 void ModelRuns::plan() {
   for (const auto& w : watchers_) {
-    for (const auto& wanted : w.wanted) {
+    for (const auto& request : w.requested) {
       const auto same = std::find_if(kinds_.begin(), kinds_.end(),
-                                     [&](const Kind& k) { return k.is_like(wanted); });
+                                     [&](const Kind& k) { return k.is_like(request); });
       if (same == kinds_.end()) {
-        kinds_.push_back(wanted);
+        kinds_.push_back(request);
       } else {
-        const bool always = same->rounds == 0 || wanted.rounds == 0;
-        same->rounds = always ? 0 : std::max(same->rounds, wanted.rounds);
+        const bool always = same->rounds == 0 || request.rounds == 0;
+        same->rounds = always ? 0 : std::max(same->rounds, request.rounds);
       }
     }
   }

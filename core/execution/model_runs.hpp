@@ -61,7 +61,7 @@ class ModelRuns final : public RunsAccess {
   void want_samples(uint64_t interval) override;
   std::string_view fact(std::string_view key) const override;
   void event(const tmeter_event& event) override;
-  void tell_fact(std::string_view key, std::string_view text) override;
+  void report_fact(std::string_view key, std::string_view text) override;
   std::string_view weights(const Tensor* tensor) const override;
 
  private:
@@ -75,7 +75,7 @@ class ModelRuns final : public RunsAccess {
   struct Watcher {
     explicit Watcher(const ObserverUse& u) : use(u) {}
     ObserverUse use;
-    std::vector<Kind> wanted;
+    std::vector<Kind> requested;
     uint64_t interval = 0;  // interval of samples, ns; 0: none
     tmeter_call sample_call;
     std::mutex mutex;  // guards calls while samples are taken

@@ -348,7 +348,7 @@ void GraphBuilder::want_input(std::string_view name, std::span<const int64_t> di
   if (it == inputs.end() || it->value->kind != TMETER_VALUE_TENSOR ||
       it->value->dims.size() != dims.size())
     refuse(what() + " is to have other sizes, but is not a tensor of that rank");
-  it->wanted = copy(dims);
+  it->requested = copy(dims);
 }
 
 void GraphBuilder::output(Id id) {

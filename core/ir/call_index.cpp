@@ -87,8 +87,8 @@ CallContents CallIndex::collect(const ModuleCall& call) const {
 
 const CallContents& CallIndex::of(const ModuleCall& call) const {
   const std::lock_guard lock(mutex_);
-  const auto known = contents_.find(&call);
-  return known != contents_.end() ? known->second
+  const auto entry = contents_.find(&call);
+  return entry != contents_.end() ? entry->second
                                   : contents_.emplace(&call, collect(call)).first->second;
 }
 

@@ -75,9 +75,9 @@ const CallContents& Graph::contents(const ModuleCall& call) const {
   return call_index_->of(call);
 }
 
-bool Graph::wants_other_inputs() const {
+bool Graph::has_input_requests() const {
   return std::any_of(inputs_.begin(), inputs_.end(),
-                     [](const Input& i) { return !i.wanted.empty(); });
+                     [](const Input& i) { return !i.requested.empty(); });
 }
 
 const Node* Graph::refusing_node() const {
@@ -107,17 +107,17 @@ size_t Graph::find_symbol(std::string_view name) const {
     if (symbols_[i].name == name || (!name.empty() && symbols_[i].place == name)) return i;
   }
   std::vector<std::string> names;
-  std::string known;
+  std::string listed;
   for (const auto& s : symbols_) {
     names.emplace_back(s.name);
-    known += (known.empty() ? "" : ", ") + names.back();
+    listed += (listed.empty() ? "" : ", ") + names.back();
     if (s.place.empty()) continue;
     names.emplace_back(s.place);
-    known += " (" + names.back() + ")";
+    listed += " (" + names.back() + ")";
   }
   throw Error(ErrorKind::kUsage,
               "the model has no symbol '" + std::string(name) + "'" + did_you_mean(name, names) +
-                  (known.empty() ? "; all its sizes are fixed" : "; it has: " + known));
+                  (listed.empty() ? "; all its sizes are fixed" : "; it has: " + listed));
 }
 
 void Graph::require_in_range(size_t symbol, int64_t value, std::string_view option) const {

@@ -132,7 +132,7 @@ struct ModuleCall {
 struct Input {
   std::string_view name, origin;
   Value* value;
-  std::span<int64_t> wanted;  // dims of the user's request that the loader could not provide
+  std::span<int64_t> requested;  // dims of the user's request that the loader could not provide
 };
 
 /// A condition on sizes under which the program was recorded.
@@ -186,7 +186,7 @@ class Graph {
   bool has(const Node* node) const { return is_in(nodes_, node); }
   bool has(const Tensor* tensor) const { return is_in(tensors_, tensor); }
   /// True when other dims are requested for an input: see propagator.h of the SDK.
-  bool wants_other_inputs() const;
+  bool has_input_requests() const;
 
   /// Index of a symbol by its name ("s77") or its place ("input_ids.0"). Throws Error(kUsage)
   /// listing the existing symbols.

@@ -105,16 +105,16 @@ class PartMaker {
 
   /// Tensors made by nodes of the part are known before their use; all others are from outside.
   PartId value(const Value& v) {
-    const auto known = made_.find(&v);
-    if (known != made_.end()) return known->second;
+    const auto copied = made_.find(&v);
+    if (copied != made_.end()) return copied->second;
     const PartId id = fresh(v, false);
     made_[&v] = id;
     return id;
   }
 
   PartId result(const Value& v) {
-    const auto known = made_.find(&v);
-    if (known != made_.end()) return known->second;
+    const auto copied = made_.find(&v);
+    if (copied != made_.end()) return copied->second;
     if (v.kind == TMETER_VALUE_LIST) {
       std::vector<PartId> items;
       for (const auto* item : v.items) items.push_back(result(*item));
@@ -221,10 +221,10 @@ class PartMaker {
 }  // namespace
 
 const Module& find_module(const Graph& graph, std::string_view path_or_id) {
-  const auto wanted = path_or_id.substr(path_or_id.starts_with('.') ? 1 : 0);
+  const auto relative = path_or_id.substr(path_or_id.starts_with('.') ? 1 : 0);
   for (const auto* m : graph.modules())
-    if (m->path == wanted) return *m;
-  if (const auto* m = module_of_id(graph, wanted)) return *m;
+    if (m->path == relative) return *m;
+  if (const auto* m = module_of_id(graph, relative)) return *m;
   std::vector<std::string> paths;
   for (const auto* m : graph.modules())
     if (!m->path.empty() && paths.size() < kMaxCompared) paths.emplace_back(m->path);

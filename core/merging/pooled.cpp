@@ -134,8 +134,8 @@ Cells Pool::figures() const {
   Cells out;
   out.fill(unavailable());
   if (!complete) return out;
-  const auto give = [&](Figure f, bool known, double value) {
-    if (known && !lost[f] && std::isfinite(value)) out[f] = number(value);
+  const auto give = [&](Figure f, bool available, double value) {
+    if (available && !lost[f] && std::isfinite(value)) out[f] = number(value);
   };
   const bool some = n > 0;
   const double variance = some ? m2 / n : 0, squares = m2 + n * mean * mean;

@@ -29,9 +29,9 @@ class Merge {
     report_.graph = whole_.graph.get();
     for (const auto& c : first().results.columns) take_column(c);
     roll_up();
-    for (size_t p = 0; p < parts_.size(); ++p) take_remarks(p);
+    for (size_t p = 0; p < parts_.size(); ++p) take_findings(p);
     name_files();
-    tell();
+    add_summary();
     describe();
     return {std::move(whole_.graph), std::move(report_)};
   }
@@ -119,24 +119,24 @@ class Merge {
 
   /// Combines equal findings of shards. A finding with changes stays separate, because it states
   /// the savings of its own shard.
-  void take_remarks(size_t p) {
+  void take_findings(size_t p) {
     auto& from = parts_[p].saved.report;
     for (auto& f : from.results.findings) {
       std::erase_if(f.targets, is_of_a_run);
       for (auto& t : f.targets) move_target(p, t);
       auto& all = results().findings;
       const auto own = f.changes.empty() ? std::string() : parts_[p].path;
-      const auto [said, is_new] = said_.try_emplace(
+      const auto [entry, is_new] = finding_places_.try_emplace(
           std::tuple(f.severity, f.rule, f.plugin, f.text, f.action, own), files_.size());
       if (is_new) {
         files_.emplace_back();
         all.push_back(std::move(f));
       } else {
-        auto& first = all[said->second];
+        auto& first = all[entry->second];
         first.targets.insert(first.targets.end(), f.targets.begin(), f.targets.end());
-        files_[said->second].same_evidence &= first.evidence == f.evidence;
+        files_[entry->second].same_evidence &= first.evidence == f.evidence;
       }
-      files_[said->second].add(parts_[p].model_file());
+      files_[entry->second].add(parts_[p].model_file());
     }
     for (auto& d : from.results.distributions) {
       if (!is_of_tensor(d.of)) continue;
@@ -152,9 +152,9 @@ class Merge {
       results().series.push_back(std::move(s));
     }
     for (const auto& w : from.warnings) {
-      const auto [said, is_new] = warned_.try_emplace(w, report_.warnings.size());
+      const auto [entry, is_new] = warning_places_.try_emplace(w, report_.warnings.size());
       if (is_new) report_.warnings.push_back(w), warning_files_.emplace_back();
-      warning_files_[said->second].add(parts_[p].model_file());
+      warning_files_[entry->second].add(parts_[p].model_file());
     }
   }
 
@@ -190,7 +190,7 @@ class Merge {
                                : text;
   }
 
-  void tell() {
+  void add_summary() {
     Finding f;
     f.rule = "merged";
     f.plugin = "tmeter";
@@ -234,10 +234,10 @@ class Merge {
     if (timed) p["analysis.seconds"] = std::to_string(seconds);
     report_.config = first().config;
     if (const auto machine = common_hardware(); !machine.empty()) p["hardware"] = machine;
-    std::set<std::pair<std::string, std::string>> known;
+    std::set<std::pair<std::string, std::string>> added;
     for (const auto& part : parts_)
       for (const auto& plugin : part.saved.report.plugins)
-        if (known.insert(plugin).second) report_.plugins.push_back(plugin);
+        if (added.insert(plugin).second) report_.plugins.push_back(plugin);
   }
 
   /// The hardware profile of all shards; empty if they differ.
@@ -269,8 +269,8 @@ class Merge {
   /// Content of a finding → its place among the findings.
   std::map<std::tuple<int32_t, std::string, std::string, std::string, std::string, std::string>,
            size_t>
-      said_;
-  std::map<std::string, size_t> warned_;
+      finding_places_;
+  std::map<std::string, size_t> warning_places_;
   std::vector<Files> files_, warning_files_;  // number of findings, of warnings
 };
 

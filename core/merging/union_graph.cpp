@@ -118,8 +118,8 @@ class Tree {
   explicit Tree(GraphBuilder& builder) : builder_(builder) {}
 
   GraphBuilder::Id of(const Module& m) {
-    const auto known = made_.find(m.path);
-    if (known != made_.end()) return known->second;
+    const auto entry = made_.find(m.path);
+    if (entry != made_.end()) return entry->second;
     const auto parent = m.parent ? of(*m.parent) : 0;
     return made_[m.path] = builder_.module(parent, m.name, m.type);
   }

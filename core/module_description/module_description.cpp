@@ -13,7 +13,7 @@
 namespace tmeter::core {
 namespace {
 
-constexpr size_t kLongestWindow = 32;
+constexpr size_t kMaxRepeatWindow = 32;
 
 /// A hash of a module's definition. TextHash has a secret of the process, so that no file can be
 /// made in which different modules have equal hashes.
@@ -59,7 +59,7 @@ size_t count_times(const std::vector<size_t>& items, size_t at, size_t window) {
 
 Repeat best_at(const std::vector<size_t>& items, size_t at) {
   Repeat best;
-  const size_t longest = std::min(kLongestWindow, (items.size() - at) / 2);
+  const size_t longest = std::min(kMaxRepeatWindow, (items.size() - at) / 2);
   for (size_t window = 1; window <= longest; ++window) {
     const size_t times = count_times(items, at, window);
     if (times > 1 && times * window > best.times * best.window) best = {window, times};

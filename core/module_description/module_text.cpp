@@ -266,7 +266,7 @@ constexpr std::array kRecipes{
 class Recipes {
  public:
   const std::vector<const Recipe*>& of(std::string_view type) {
-    const auto [it, is_new] = known_.try_emplace(type.data());
+    const auto [it, is_new] = cache_.try_emplace(type.data());
     if (is_new)
       for (const auto& recipe : kRecipes)
         if (recipe.type == type) it->second.push_back(&recipe);
@@ -275,7 +275,7 @@ class Recipes {
 
  private:
   std::unordered_map<const char*, std::vector<const Recipe*>>
-      known_;  // by address of the type's text
+      cache_;  // by address of the type's text
 };
 
 using Nodes = std::span<const Node* const>;
@@ -338,7 +338,7 @@ class WithKernel {
 
  private:
   bool is_one(std::string_view op) {
-    const auto [it, is_new] = known_.try_emplace(op.data());
+    const auto [it, is_new] = cache_.try_emplace(op.data());
     if (is_new) {
       const auto named = [op](const char* name) { return op.find(name) != op.npos; };
       it->second =
@@ -346,7 +346,7 @@ class WithKernel {
     }
     return it->second;
   }
-  std::unordered_map<const char*, bool> known_;  // by address of the name's text
+  std::unordered_map<const char*, bool> cache_;  // by address of the name's text
 };
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/node_memory.hpp"
+#include "core/plugin_host/plugin_limits.hpp"
 #include "core/plugin_host/registry.hpp"
-#include "core/plugin_host/said_limits.hpp"
 #include "core/plugin_host/signature_escape.hpp"
 
 namespace tmeter::core {
@@ -88,17 +88,17 @@ tmeter_str hardware_text(tmeter_call* call) {
 /// its graph; pages read again come from the page cache. Loaders check for interruption every
 /// millisecond or so, so this hook runs often enough.
 void release_what_was_read(tmeter_call& call) {
-  constexpr uint32_t kBetween = 32;
-  if (call.reading && ++call.asked % kBetween == 0)
+  constexpr uint32_t kCallsPerCheck = 32;
+  if (call.reading && ++call.interrupt_checks % kCallsPerCheck == 0)
     call.reading->release(0, call.reading->bytes().size());
 }
 
 /// Progress of a loader or an analysis; its caller in the host clears the line.
 void show_progress(tmeter_call* call, uint64_t done, uint64_t total, tmeter_str unit) {
-  constexpr size_t kLongestUnit = 24;
+  constexpr size_t kMaxUnitBytes = 24;
   guard_callback(call, [&]() -> tmeter_status {
     auto* sink = call->run.log ? call->run.log->sink() : nullptr;
-    if (sink) sink->progress(done, total, printable(view(unit), kLongestUnit));
+    if (sink) sink->progress(done, total, printable(view(unit), kMaxUnitBytes));
     return TMETER_OK;
   });
 }
@@ -114,7 +114,7 @@ const tmeter_call_api* call_interface() {
           // The SDK's words for std::bad_alloc: a plugin does not know the limit.
           c->frame.error = view(message) == "out of memory"
                                ? out_of_memory_text()
-                               : visible(view(message), said::kTextBytes);
+                               : visible(view(message), plugin_limits::kTextBytes);
           return TMETER_OK;
         });
       },

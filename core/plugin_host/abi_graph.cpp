@@ -37,9 +37,9 @@ tmeter_status symbol_at(const tmeter_graph* g, size_t i, tmeter_symbol_info* out
 }
 
 const tmeter_value* find_arg(const tmeter_node* n, tmeter_str name) {
-  const auto wanted = view(name);
+  const auto requested = view(name);
   for (const auto& a : from_handle(n)->args) {
-    if (a.name == wanted) return to_handle(static_cast<const Value*>(a.value));
+    if (a.name == requested) return to_handle(static_cast<const Value*>(a.value));
   }
   return nullptr;
 }
@@ -238,7 +238,7 @@ const tmeter_graph_api* graph_interface() {
 
       [](const tmeter_graph* g, size_t i) {
         const auto& inputs = from_handle(g)->inputs();
-        return i < inputs.size() ? span_to_abi(inputs[i].wanted) : tmeter_i64_span{};
+        return i < inputs.size() ? span_to_abi(inputs[i].requested) : tmeter_i64_span{};
       },
       [](const tmeter_node* n) { return beyond(to_abi(from_handle(n)->name)); },
 

@@ -9,8 +9,8 @@
 #include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/call.hpp"
 #include "core/plugin_host/interfaces.hpp"
+#include "core/plugin_host/plugin_limits.hpp"
 #include "core/plugin_host/registry.hpp"
-#include "core/plugin_host/said_limits.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -37,7 +37,7 @@ void fail_at(tmeter_call* call, size_t index, size_t offset, tmeter_str message)
   const auto& all = given_to(call);
   guard_callback(call, [&]() -> tmeter_status {
     const auto where = index < all.size() ? all[index].setting.place(offset) + ": " : std::string();
-    return call->frame.error = where + visible(view(message), said::kTextBytes), TMETER_OK;
+    return call->frame.error = where + visible(view(message), plugin_limits::kTextBytes), TMETER_OK;
   });
 }
 

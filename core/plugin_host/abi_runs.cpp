@@ -62,7 +62,7 @@ const void* events_interface() {
         return with_runs(call, [&](RunsAccess& r) { r.event(*event); });
       },
       [](tmeter_call* call, tmeter_str key, tmeter_str text) {
-        return with_runs(call, [&](RunsAccess& r) { r.tell_fact(view(key), view(text)); });
+        return with_runs(call, [&](RunsAccess& r) { r.report_fact(view(key), view(text)); });
       },
       [](tmeter_call* call, const tmeter_tensor* tensor, tmeter_bytes* out) {
         return guard_callback(call, [&]() -> tmeter_status {

@@ -4,35 +4,35 @@
 
 #include "core/base/interrupt.hpp"
 #include "core/base/text.hpp"
-#include "core/plugin_host/said_limits.hpp"
+#include "core/plugin_host/plugin_limits.hpp"
 
 namespace tmeter::core {
 
-void CallLog::add(int32_t level, std::string_view plugin, std::string_view said) {
+void CallLog::add(int32_t level, std::string_view plugin, std::string_view message) {
   const std::lock_guard lock(mutex_);
-  if (level >= TMETER_LOG_WARNING) return warn(plugin, visible(said, said::kTextBytes));
+  if (level >= TMETER_LOG_WARNING) return warn(plugin, visible(message, plugin_limits::kTextBytes));
   const bool shown = level == TMETER_LOG_INFO ? verbosity_ >= 1 : verbosity_ >= 2;
   if (!shown || !sink_) return;
   // The host's own messages begin with its name anyway.
-  const auto whose = plugin == "tmeter" ? std::string() : std::string(plugin) + ": ";
-  sink_->message(whose + visible(said, said::kTextBytes));
+  const auto prefix = plugin == "tmeter" ? std::string() : std::string(plugin) + ": ";
+  sink_->message(prefix + visible(message, plugin_limits::kTextBytes));
 }
 
 void CallLog::warn(std::string_view plugin, std::string text) {
-  if (known_.contains(text)) return;
-  auto& count = said_by_.try_emplace(std::string(plugin), 0).first->second;
-  if (count > said::kWarnings) return;
-  if (count++ == said::kWarnings)
+  if (logged_.contains(text)) return;
+  auto& count = warning_counts_.try_emplace(std::string(plugin), 0).first->second;
+  if (count > plugin_limits::kWarnings) return;
+  if (count++ == plugin_limits::kWarnings)
     text = "plugin " + std::string(plugin) +
            " sends more than 10,000 messages; the others are left out";
-  known_.insert(text);
+  logged_.insert(text);
   warnings_.push_back(std::move(text));
 }
 
 void CallLog::keep_warnings(size_t count) {
   warnings_.resize(std::min(count, warnings_.size()));
-  known_ = {warnings_.begin(), warnings_.end()};
-  said_by_.clear();
+  logged_ = {warnings_.begin(), warnings_.end()};
+  warning_counts_.clear();
 }
 
 void Watch::require_unchanged(std::string_view doing) const {
@@ -48,7 +48,7 @@ std::string escaped_exception() {
   } catch (const std::bad_alloc&) {
     return out_of_memory_text();
   } catch (const std::exception& e) {
-    return "it let an exception out: " + visible(e.what(), said::kTextBytes);
+    return "it let an exception out: " + visible(e.what(), plugin_limits::kTextBytes);
   } catch (...) {
     return "it let an exception of unknown type out";
   }
@@ -76,7 +76,7 @@ std::string signed_text(const tmeter_call& call) {
 
 }  // namespace
 
-void tell_misuse(tmeter_call& call, std::string_view doing) {
+void report_misuse(tmeter_call& call, std::string_view doing) {
   call.misused = false;
   throw PluginError(call.plugin_id, std::string(doing),
                     "it used a call on another thread than the one it was given to, or after the "

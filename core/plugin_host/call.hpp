@@ -87,8 +87,8 @@ class CallLog {
   HostSink* sink_;
   std::mutex mutex_;
   std::vector<std::string> warnings_;
-  std::unordered_set<std::string, TextHash> known_;            // of warnings_
-  std::unordered_map<std::string, size_t, TextHash> said_by_;  // plugin → warnings
+  std::unordered_set<std::string, TextHash> logged_;                  // of warnings_
+  std::unordered_map<std::string, size_t, TextHash> warning_counts_;  // plugin → warnings
 };
 
 /// Objects of the run that every call refers to.
@@ -130,7 +130,7 @@ struct tmeter_call {
   tmeter::core::CallFrame frame;
   int depth = 0;                                      // nested callbacks
   const tmeter::core::MappedFile* reading = nullptr;  // read by the running loader
-  uint32_t asked = 0;                                 // number of checks for Ctrl-C
+  uint32_t interrupt_checks = 0;                      // number of checks for Ctrl-C
   bool keeps_threads = false;  // may leave threads running, such as LibTorch's pool
   pthread_t thread{};          // thread of the running callback
   bool misused = false;        // on another thread, or after its callback; set from any thread
@@ -189,7 +189,7 @@ class FrameScope {
 };
 
 /// Throws PluginError if the call was used on another thread or after its callback.
-[[noreturn]] void tell_misuse(tmeter_call& call, std::string_view doing);
+[[noreturn]] void report_misuse(tmeter_call& call, std::string_view doing);
 
 /// Throws unless the callback succeeded and broke no rule. `doing` completes "plugin X failed …".
 void require_success(tmeter_call& call, tmeter_status status, std::string_view doing);
@@ -242,7 +242,7 @@ tmeter_status invoke(tmeter_call& call, std::string_view doing, F&& f) {
     throw PluginError(call.plugin_id, std::string(doing), escaped_exception());
   }
   watch.end(doing);
-  if (std::atomic_ref(call.misused).load(std::memory_order_relaxed)) tell_misuse(call, doing);
+  if (std::atomic_ref(call.misused).load(std::memory_order_relaxed)) report_misuse(call, doing);
   const bool well = (status == TMETER_OK || status == TMETER_UNSUPPORTED) && !call.frame.defect;
   if (!well) require_success(call, status, doing);
   return status;

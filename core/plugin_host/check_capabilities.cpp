@@ -9,13 +9,13 @@
 #include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/options.hpp"
 #include "core/plugin_host/plugin_capabilities.hpp"
-#include "core/plugin_host/said_limits.hpp"
+#include "core/plugin_host/plugin_limits.hpp"
 #include "core/process/sandbox.hpp"
 
 namespace tmeter::core {
 namespace {
 
-constexpr int32_t kLeastScore = 1, kGreatestScore = 100;
+constexpr int32_t kMinScore = 1, kMaxScore = 100;
 constexpr std::string_view kLower = "abcdefghijklmnopqrstuvwxyz", kDigits = "0123456789";
 
 /// The items of one table, one after the other.
@@ -48,14 +48,14 @@ class Check {
   }
   void word(std::string_view allowed) const {
     if (name_.empty()) refuse("has no name");
-    if (name_.size() > said::kTitleBytes) refuse("has a name of more than 1,000 bytes");
+    if (name_.size() > plugin_limits::kTitleBytes) refuse("has a name of more than 1,000 bytes");
     if (name_.find_first_not_of(allowed) != name_.npos)
       refuse("has a name with other characters than " + std::string(allowed));
   }
   /// Checks a text for reports and terminals: one line without control characters.
   void lines(std::initializer_list<tmeter_str> texts) const {
     for (const auto& text : texts) {
-      if (view(text).size() > said::kTextBytes)
+      if (view(text).size() > plugin_limits::kTextBytes)
         refuse("has a text of more than 8,192 bytes, beginning with " + printable(view(text), 60));
       if (visible(view(text), view(text).size()) != view(text))
         refuse("has a text with control characters or broken UTF-8: " + printable(view(text), 60));
@@ -198,7 +198,7 @@ void check_handlers(const PluginInstance& plugin, const PluginCapabilities& o) {
 
 /// An analysis may only produce metrics of its own plugin; other metrics would never be complete.
 void require_own(const Check& check, const PluginCapabilities& o, tmeter_str produced) {
-  if (produced.len > said::kListBytes) check.refuse("produces more than 1 MiB of names");
+  if (produced.len > plugin_limits::kListBytes) check.refuse("produces more than 1 MiB of names");
   std::unordered_set<std::string_view, TextHash> own(o.left_out.begin(), o.left_out.end());
   for (const auto& m : o.metrics) own.insert(view(m.id));
   for (const auto& id : split(view(produced), " ")) {
@@ -226,11 +226,11 @@ void check_analyses(const PluginInstance& plugin, const PluginCapabilities& o) {
 }
 
 void check_matches(const Check& check, const tmeter_loader& l) {
-  if (l.match_count > said::kMatches) check.refuse("has more than 1,000 matches");
+  if (l.match_count > plugin_limits::kMatches) check.refuse("has more than 1,000 matches");
   for (uint32_t i = 0; i < l.match_count; ++i) {
     const auto& m = l.matches[i];
     check.lines({m.conditions});
-    if (m.score < kLeastScore || m.score > kGreatestScore)
+    if (m.score < kMinScore || m.score > kMaxScore)
       check.refuse("has a match with a score of " + std::to_string(m.score) +
                    "; scores are 1 to 100");
     if (m.reserved != 0) check.refuse("has a match that" + std::string(kReservedSet));
@@ -261,7 +261,8 @@ void check_models(const PluginInstance& plugin, const PluginCapabilities& o) {
   for (const auto& d : o.decoders) {
     decoders.name(view(d.encodings));
     decoders.has(d.open, "open"), decoders.has(d.decode, "decode"), decoders.has(d.close, "close");
-    if (d.encodings.len > said::kListBytes) decoders.refuse("has more than 1 MiB of names");
+    if (d.encodings.len > plugin_limits::kListBytes)
+      decoders.refuse("has more than 1 MiB of names");
     const auto ids = split(view(d.encodings), " ");
     if (ids.empty()) decoders.refuse("has no encoding");
     for (const auto& id : ids) decoders.name(id), decoders.word(words_of("._-"));

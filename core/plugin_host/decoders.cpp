@@ -5,7 +5,7 @@
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/handles.hpp"
-#include "core/plugin_host/said_limits.hpp"
+#include "core/plugin_host/plugin_limits.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -34,21 +34,21 @@ const tmeter_decoder* decoder_of(const Plugin& plugin, std::string_view encoding
 Decoders::Decoders(Registry& registry, const Graph& graph, CallLog& log)
     : graph_(graph), log_(log) {
   for (const auto& t : graph.tensors())
-    if (t.encoding && !known_.contains(t.encoding->id)) find(registry, t.encoding->id);
+    if (t.encoding && !choices_.contains(t.encoding->id)) find(registry, t.encoding->id);
 }
 
 Decoders::~Decoders() {
   for (const auto& opened : opened_) {
     const auto& o = opened.second;  // clang 14 (./dev fuzz) captures no structured bindings
     if (!o.state) continue;
-    const auto& k = *o.known;
+    const auto& k = *o.choice;
     give_up(k.plugin->manifest.id, "while closing its decoder",
             [&] { k.decoder->close(o.state, k.decoder->user); });
   }
 }
 
 void Decoders::find(Registry& registry, std::string_view encoding) {
-  auto& known = known_[std::string(encoding)];
+  auto& choice = choices_[std::string(encoding)];
   Plugin* found = nullptr;
   for (const auto& p : registry.plugins()) {
     if (!has(p->manifest.decoders, encoding)) continue;
@@ -59,35 +59,35 @@ void Decoders::find(Registry& registry, std::string_view encoding) {
     found = p.get();
   }
   if (!found) {
-    known.why = "no plugin decodes '" + std::string(encoding) + "'";
+    choice.why = "no plugin decodes '" + std::string(encoding) + "'";
     return;
   }
   if (found->library.empty()) {
-    known.why = "plugin " + found->manifest.id + ", which decodes '" + std::string(encoding) +
-                "', is not available: " + found->manifest.unavailable;
+    choice.why = "plugin " + found->manifest.id + ", which decodes '" + std::string(encoding) +
+                 "', is not available: " + found->manifest.unavailable;
     return;
   }
   registry.open(*found);
-  known.plugin = found;
-  known.decoder = decoder_of(*found, encoding);
-  if (!known.decoder)
-    known.why = found->failure.empty() ? "its decoder is missing" : found->failure;
+  choice.plugin = found;
+  choice.decoder = decoder_of(*found, encoding);
+  if (!choice.decoder)
+    choice.why = found->failure.empty() ? "its decoder is missing" : found->failure;
 }
 
-tmeter_call Decoders::call_of(const Known& known) const {
+tmeter_call Decoders::call_of(const DecoderChoice& choice) const {
   tmeter_call call;
-  call.plugin_id = known.plugin->call.plugin_id;
-  call.options = known.plugin->call.options;
+  call.plugin_id = choice.plugin->call.plugin_id;
+  call.options = choice.plugin->call.options;
   call.run.log = &log_;
   call.run.graph = &graph_;
   return call;
 }
 
 void Decoders::open(const Tensor& t, const TensorBytes& bytes, Opened& out) {
-  out.known = &known_.find(t.encoding->id)->second;
-  const auto& known = *out.known;
-  if (!known.decoder) {
-    out.why = known.why;
+  out.choice = &choices_.find(t.encoding->id)->second;
+  const auto& choice = *out.choice;
+  if (!choice.decoder) {
+    out.why = choice.why;
     return;
   }
   for (const auto& p : t.encoding->parts) {
@@ -99,16 +99,16 @@ void Decoders::open(const Tensor& t, const TensorBytes& bytes, Opened& out) {
   }
   out.stored = {sizeof out.stored, static_cast<uint32_t>(out.parts.size()), to_handle(&t),
                 bytes_of(bytes.stored(t)), out.parts.data()};
-  auto call = call_of(known);
+  auto call = call_of(choice);
   const auto status = invoke(call, doing(t), [&](tmeter_call* c) -> tmeter_status {
-    const auto answer = known.decoder->open(c, &out.stored, &out.state, known.decoder->user);
+    const auto answer = choice.decoder->open(c, &out.stored, &out.state, choice.decoder->user);
     const bool at_fault = answer == TMETER_INTERNAL || answer == TMETER_INVALID_ARGUMENT;
     if (answer == TMETER_OK || at_fault || c->frame.error.empty()) return answer;
-    out.why = visible(c->frame.error, said::kTextBytes);
+    out.why = visible(c->frame.error, plugin_limits::kTextBytes);
     return TMETER_OK;
   });
   if (status == TMETER_UNSUPPORTED)
-    out.why = "plugin " + known.plugin->manifest.id + " does not decode it";
+    out.why = "plugin " + choice.plugin->manifest.id + " does not decode it";
 }
 
 const Decoders::Opened& Decoders::opened(const Tensor& t, const TensorBytes* bytes) {
@@ -124,10 +124,10 @@ std::string_view Decoders::unavailable(const Tensor& t, const TensorBytes& bytes
 
 void Decoders::decode(const Tensor& t, int64_t first, int64_t count, float* out) {
   const auto& o = opened(t, nullptr);
-  if (!o.known || !o.known->decoder || !o.why.empty())
+  if (!o.choice || !o.choice->decoder || !o.why.empty())
     throw Error(ErrorKind::kInternal, "tensor '" + std::string(t.name) + "' cannot be decoded");
-  auto call = call_of(*o.known);
-  const auto* d = o.known->decoder;
+  auto call = call_of(*o.choice);
+  const auto* d = o.choice->decoder;
   const auto status = invoke(call, doing(t), [&](tmeter_call* c) {
     return d->decode(c, o.state, first, count, out, d->user);
   });
@@ -137,7 +137,7 @@ void Decoders::decode(const Tensor& t, int64_t first, int64_t count, float* out)
 
 bool Decoders::in_order(const Tensor& t) {
   const auto& o = opened(t, nullptr);
-  return o.known && o.known->decoder && (o.known->decoder->flags & TMETER_DECODER_IN_ORDER) != 0;
+  return o.choice && o.choice->decoder && (o.choice->decoder->flags & TMETER_DECODER_IN_ORDER) != 0;
 }
 
 }  // namespace tmeter::core

@@ -26,14 +26,14 @@ class Decoders final : public ElementDecoder {
 
  private:
   /// An encoding of the graph.
-  struct Known {
+  struct DecoderChoice {
     const Plugin* plugin = nullptr;
     const tmeter_decoder* decoder = nullptr;
     std::string why;  // the reason for a missing decoder
   };
   /// A requested tensor.
   struct Opened {
-    const Known* known = nullptr;
+    const DecoderChoice* choice = nullptr;
     void* state = nullptr;
     std::string why;  // the reason why it cannot be decoded
     std::vector<tmeter_bytes> parts;
@@ -43,11 +43,11 @@ class Decoders final : public ElementDecoder {
   void find(Registry& registry, std::string_view encoding);
   const Opened& opened(const Tensor& tensor, const TensorBytes* bytes);
   void open(const Tensor& tensor, const TensorBytes& bytes, Opened& out);
-  tmeter_call call_of(const Known& known) const;
+  tmeter_call call_of(const DecoderChoice& choice) const;
 
   const Graph& graph_;
   CallLog& log_;
-  std::map<std::string, Known, std::less<>> known_;
+  std::map<std::string, DecoderChoice, std::less<>> choices_;
   std::mutex mutex_;  // guards the members below
   std::unordered_map<const Tensor*, Opened> opened_;
 };

@@ -48,12 +48,12 @@ class Handled {
  public:
   explicit Handled(Manifest& m) : list_(m.handles), own_(m.metrics.begin(), m.metrics.end()) {}
   void add(const std::string& metric, const std::string& what) {
-    if (what != "*" && !own_.contains(metric) && known_.insert(what).second) list_.push_back(what);
+    if (what != "*" && !own_.contains(metric) && listed_.insert(what).second) list_.push_back(what);
   }
 
  private:
   std::vector<std::string>& list_;
-  std::unordered_set<std::string, TextHash> own_, known_;
+  std::unordered_set<std::string, TextHash> own_, listed_;
 };
 
 void describe_handlers(const PluginCapabilities& offers, Manifest& m) {
@@ -77,15 +77,15 @@ void describe_handlers(const PluginCapabilities& offers, Manifest& m) {
 
 constexpr size_t kMaxBytes = size_t{1} << 20;
 constexpr double kMaxSeconds = 10;
-constexpr auto kLook = std::chrono::milliseconds(50);
-constexpr auto kPatience = std::chrono::seconds(1);
+constexpr auto kPollInterval = std::chrono::milliseconds(50);
+constexpr auto kMaxWait = std::chrono::seconds(1);
 
 /// The first byte of an answer.
 enum Answer : char { kDescribed = 'D', kUnusable = 'U', kFailed = 'F' };
 
 // --- the process that opens the library ---------------------------------------------------------
 
-void say(int out, char kind, const std::string& text) {
+void send_answer(int out, char kind, const std::string& text) {
   const auto answer = kind + text;
   size_t done = 0;
   while (done < answer.size()) {
@@ -138,13 +138,13 @@ Manifest described(const std::string& library, const PinnedLibrary* file, Opened
   enter_sandbox(rights_to_open(library, file));
   try {
     const auto manifest = described(library, file, opening);
-    say(out, kDescribed, write_index({{"plugin", {{}, manifest}}}));
+    send_answer(out, kDescribed, write_index({{"plugin", {{}, manifest}}}));
   } catch (const PluginError& e) {
-    say(out, kFailed, e.reason());
+    send_answer(out, kFailed, e.reason());
   } catch (const std::exception& e) {
-    say(out, kUnusable, e.what());
+    send_answer(out, kUnusable, e.what());
   } catch (...) {
-    say(out, kFailed, "failed " + std::string(kWhileOpened));
+    send_answer(out, kFailed, "failed " + std::string(kWhileOpened));
   }
   _exit(0);
 }
@@ -152,18 +152,18 @@ Manifest described(const std::string& library, const PinnedLibrary* file, Opened
 // --- the requesting worker -----------------------------------------------------------------------
 
 /// The process, ended with its owner.
-class Asked {
+class DescribingProcess {
  public:
-  Asked(const std::string& library, const PinnedLibrary* file, OpenedFor opening) {
+  DescribingProcess(const std::string& library, const PinnedLibrary* file, OpenedFor opening) {
     const auto out = pipe_into(in_), printed = pipe_into(printed_);
     fcntl(printed_.get(), F_SETFL, O_NONBLOCK);
     process_ = fork();
     if (process_ < 0) fail("fork");
     if (process_ == 0) core::answer(out.get(), printed.get(), library, file, opening);
   }
-  ~Asked() { end(); }
-  Asked(const Asked&) = delete;
-  Asked& operator=(const Asked&) = delete;
+  ~DescribingProcess() { end(); }
+  DescribingProcess(const DescribingProcess&) = delete;
+  DescribingProcess& operator=(const DescribingProcess&) = delete;
 
   /// The answer, up to the end of the pipe or a limit.
   std::string read() {
@@ -174,7 +174,8 @@ class Asked {
     std::array<char, 4096> piece;
     for (;;) {
       std::array<pollfd, 2> fds{{{in_.get(), POLLIN, 0}, {printed_.get(), POLLIN, 0}}};
-      const int any = poll(fds.data(), printed_ended_ ? 1 : 2, static_cast<int>(kLook.count()));
+      const int any =
+          poll(fds.data(), printed_ended_ ? 1 : 2, static_cast<int>(kPollInterval.count()));
       const bool ready = any > 0 && fds[0].revents != 0;
       if (any > 0 && fds[1].revents != 0) keep_printed();
       const auto n = ready ? ::read(in_.get(), piece.data(), piece.size()) : 0;
@@ -197,7 +198,7 @@ class Asked {
 
   /// Prints the plugin's output, which becomes notes of the worker. Only for unusable plugins: a
   /// usable one prints it again when it is opened for use.
-  void tell_printed() const {
+  void report_printed() const {
     size_t done = 0;
     while (done < text_printed_.size()) {
       const auto n = write(STDERR_FILENO, text_printed_.data() + done, text_printed_.size() - done);
@@ -207,7 +208,7 @@ class Asked {
   }
 
   /// "crashed (abort)"
-  std::string words() const { return what_happened(end_); }
+  std::string words() const { return describe_end(end_); }
   bool ended_well() const { return end_.by == EndedBy::kItself && end_.wait_status == 0; }
 
  private:
@@ -244,7 +245,7 @@ class Asked {
   }
 
   void wait_a_moment() {
-    for (const auto until = Clock::now() + kPatience; end_.by == EndedBy::kItself && !has_ended();
+    for (const auto until = Clock::now() + kMaxWait; end_.by == EndedBy::kItself && !has_ended();
          std::this_thread::sleep_for(std::chrono::microseconds(50))) {
       if (Clock::now() > until) end_.by = EndedBy::kBadFrame;
     }
@@ -344,16 +345,16 @@ Manifest describe_in_subprocess(const std::string& library, const PinnedLibrary*
   const auto failed = [&](const std::string& reason) {
     throw PluginError::ended(library, reason, opening != OpenedFor::kFound);
   };
-  Asked asked(library, file, opening);
-  const auto answer = asked.read();
-  const bool answered = asked.ended_well() && !answer.empty();
-  if (!answered || answer[0] != kDescribed) asked.tell_printed();
-  if (!answered) failed(asked.words() + " " + std::string(kWhileOpened));
+  DescribingProcess process(library, file, opening);
+  const auto answer = process.read();
+  const bool answered = process.ended_well() && !answer.empty();
+  if (!answered || answer[0] != kDescribed) process.report_printed();
+  if (!answered) failed(process.words() + " " + std::string(kWhileOpened));
   const auto text = answer.substr(1);
-  constexpr size_t kLongestWords = 2000;
+  constexpr size_t kMaxPrintedBytes = 2000;
   if (answer[0] == kDescribed) return parsed(text, library);
-  if (answer[0] == kFailed) failed(printable(text, kLongestWords));
-  throw Error(ErrorKind::kPlugin, printable(text, kLongestWords));
+  if (answer[0] == kFailed) failed(printable(text, kMaxPrintedBytes));
+  throw Error(ErrorKind::kPlugin, printable(text, kMaxPrintedBytes));
 }
 
 }  // namespace tmeter::core

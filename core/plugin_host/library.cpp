@@ -144,18 +144,18 @@ bool is_memory_failure(const std::exception& e) {
   return memory_limit() > 0 && (is_mapping || dynamic_cast<const std::bad_alloc*>(&e) != nullptr);
 }
 
-PluginLibrary open_library(const LibraryToOpen& wanted) {
-  const auto& [path, file, known] = wanted;
+PluginLibrary open_library(const LibraryToOpen& request) {
+  const auto& [path, file, has_manifest] = request;
   if (!in_sandbox())
     throw Error(ErrorKind::kInternal, "plugin " + path + " would be opened outside the sandbox");
   const auto name = file ? file->path_by_descriptor() : path;
-  if (!known) require_entry_symbol(path, name);
+  if (!has_manifest) require_entry_symbol(path, name);
   try {
     namespace dll = boost::dll;
     // A known library has been bound completely before, so lazy binding is safe. LibTorch has
     // 30,000 functions to bind; a run needs a few hundred. Our plugin is linked with -z
     // now, so its own references are bound at once.
-    const auto binding = known ? dll::load_mode::rtld_lazy : dll::load_mode::rtld_now;
+    const auto binding = has_manifest ? dll::load_mode::rtld_lazy : dll::load_mode::rtld_now;
     std::optional<LibrariesBeside> beside;
     if (file) beside.emplace(*file);
     auto& library = open_libraries().emplace_back(name, binding | dll::load_mode::rtld_local);

@@ -24,7 +24,7 @@ struct LibraryToOpen {
   const PinnedLibrary* file = nullptr;  ///< null: a library of tmeter's own folder
   /// A manifest made from this file confirms that it is a plugin, so its table of symbols need
   /// not be read before its constructors run.
-  bool known = false;
+  bool has_manifest = false;
 };
 
 /// Opens the library and returns its checked entry, before `init`. The library is never closed
@@ -32,7 +32,7 @@ struct LibraryToOpen {
 /// the entry symbol, cannot be opened (with the loader's reason), needs a newer ABI than ours, or
 /// its entry is malformed. No plugin is opened outside the sandbox: a call before it is entered is
 /// a defect of tmeter.
-PluginLibrary open_library(const LibraryToOpen& wanted);
+PluginLibrary open_library(const LibraryToOpen& request);
 
 /// Throws Error(kPlugin) when the plugin needs a newer minor of the ABI than ours.
 void require_minor(const std::string& path, uint32_t minor);

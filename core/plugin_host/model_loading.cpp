@@ -16,14 +16,14 @@ namespace tmeter::core {
 namespace {
 
 struct Candidate {
-  bool takes_anything;  // the match fits any file
+  bool is_catch_all;  // the match fits any file
   int32_t score;
   Plugin* plugin;
   size_t loader;  // index in the plugin's list
 };
 
 /// True if a condition holds for any file, any archive or any other file, or only excludes entries.
-bool says_nothing(std::string_view condition) {
+bool is_unselective(std::string_view condition) {
   const auto colon = std::min(condition.find(':'), condition.size() - 1);
   const auto kind = condition.substr(0, colon);
   auto what = condition.substr(colon + 1);
@@ -34,9 +34,9 @@ bool says_nothing(std::string_view condition) {
 
 /// Such a match comes after all others regardless of its score; otherwise it would outrank the
 /// loader that recognises the file.
-bool takes_anything(const std::string& conditions) {
+bool is_catch_all(const std::string& conditions) {
   const auto all = split(conditions, " ");
-  return std::all_of(all.begin(), all.end(), [](const auto& c) { return says_nothing(c); });
+  return std::all_of(all.begin(), all.end(), [](const auto& c) { return is_unselective(c); });
 }
 
 bool any_entry_matches(const tmeter_source& source, std::string_view pattern) {
@@ -104,12 +104,12 @@ std::vector<Candidate> candidates(Registry& registry, const tmeter_source& sourc
       for (const auto& m : p->manifest.loaders[i].matches) {
         const bool writes = m.conditions.find("metadata:") != std::string::npos;
         if (writes == (weights != nullptr) && all_hold(m.conditions, source, weights))
-          out.push_back({takes_anything(m.conditions), m.score, p.get(), i});
+          out.push_back({is_catch_all(m.conditions), m.score, p.get(), i});
       }
     }
   }
   std::stable_sort(out.begin(), out.end(), [](const Candidate& a, const Candidate& b) {
-    return a.takes_anything == b.takes_anything ? a.score > b.score : b.takes_anything;
+    return a.is_catch_all == b.is_catch_all ? a.score > b.score : b.is_catch_all;
   });
   return out;
 }
@@ -229,13 +229,13 @@ std::unique_ptr<Graph> finished(tmeter_builder& builder, const Plugin& plugin,
 /// The loader that read the model.
 struct Reader {
   Plugin* plugin = nullptr;
-  bool took_anything = false;  // chosen by a match that fits any file
+  bool by_catch_all = false;   // chosen by a match that fits any file
   std::string name;            // name of the loader
 };
 
 /// Warns in the report that no loader recognised the file.
-void tell_of_anything(const Reader& reader, const RunContext& run) {
-  if (!reader.took_anything || !run.log) return;
+void warn_of_catch_all(const Reader& reader, const RunContext& run) {
+  if (!reader.by_catch_all || !run.log) return;
   run.log->add(TMETER_LOG_WARNING, "tmeter",
                "the model was read by loader '" + reader.name + "' of plugin " +
                    reader.plugin->manifest.id +
@@ -261,7 +261,7 @@ Reader try_loaders(Registry& registry, const tmeter_request& request, const RunC
     const auto& loader = loaders[c.loader];
     const auto pushes = builder.pushes;
     if (run_loader(loader, *c.plugin, request, builder) == TMETER_OK)
-      return {c.plugin, c.takes_anything, str(loader.name)};
+      return {c.plugin, c.is_catch_all, str(loader.name)};
     if (builder.part && builder.pushes != pushes)
       throw PluginError(c.plugin->manifest.id, std::string(kReading),
                         "it declines the file after it has pushed");
@@ -347,9 +347,9 @@ LoadedModel load_model(Registry& registry, const tmeter_request& request, const 
     const auto read = read_model(registry, request, run, builder);
     if (source.archive && run.log) read_export_note(*source.archive, builder.builder, *run.log);
     LoadedModel model{finished(builder, *read.plugin, source.file.path()), read.plugin};
-    tell_of_anything(read, run);
+    warn_of_catch_all(read, run);
     if (model.graph->property("content") == "weights") write_program(registry, request, run, model);
-    if (model.graph->wants_other_inputs()) propagate(registry, model, run);
+    if (model.graph->has_input_requests()) propagate(registry, model, run);
     return model;
   } catch (const PluginError& e) {
     if (!e.opened()) throw;  // another loader may read it

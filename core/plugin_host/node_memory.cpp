@@ -78,14 +78,14 @@ std::optional<size_t> target_of(const Node& node) {
 
 /// A schema without alias letters may be hand-written and incomplete; a class of work then takes
 /// precedence.
-bool says_of_memory(const Schema& schema) {
-  const auto says = [](const SchemaItem& item) { return !item.memory.empty(); };
-  return std::any_of(schema.arguments.begin(), schema.arguments.end(), says) ||
-         std::any_of(schema.results.begin(), schema.results.end(), says);
+bool states_memory(const Schema& schema) {
+  const auto states = [](const SchemaItem& item) { return !item.memory.empty(); };
+  return std::any_of(schema.arguments.begin(), schema.arguments.end(), states) ||
+         std::any_of(schema.results.begin(), schema.results.end(), states);
 }
 
-bool goes_by(const Schema* schema, std::string_view given_class) {
-  return schema && (given_class.empty() || says_of_memory(*schema));
+bool decides(const Schema* schema, std::string_view given_class) {
+  return schema && (given_class.empty() || states_memory(*schema));
 }
 
 bool is_known(const Node& node, std::string_view given_class) {
@@ -101,7 +101,7 @@ bool makes_views(const Node& node, std::string_view given_class) {
 
 ResultMemory memory_of_result(const Node& node, size_t result, const Schema* schema,
                               std::string_view given_class) {
-  if (goes_by(schema, given_class)) return by_schema(node, result, *schema);
+  if (decides(schema, given_class)) return by_schema(node, result, *schema);
   if (!is_known(node, given_class)) return {};
   if (!holds_tensors(*node.results[result])) return {TMETER_MEMORY_OWN, 0};
   if (result == 0) {
@@ -114,7 +114,7 @@ ResultMemory memory_of_result(const Node& node, size_t result, const Schema* sch
 
 std::optional<bool> writes_argument(const Node& node, size_t argument, const Schema* schema,
                                     std::string_view given_class) {
-  if (!goes_by(schema, given_class)) {
+  if (!decides(schema, given_class)) {
     if (!is_known(node, given_class)) return std::nullopt;
     return target_of(node) == argument;
   }

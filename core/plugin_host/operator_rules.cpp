@@ -24,14 +24,14 @@ namespace tmeter::core {
 
 namespace {
 
-bool can_be_asked(const Plugin& p) { return !p.library.empty() && p.failure.empty(); }
+bool can_be_called(const Plugin& p) { return !p.library.empty() && p.failure.empty(); }
 
 /// `may_both(one, other)`: whether two plugins may have these schemas.
 template <class May>
 FoundRule find_exactly(const Registry& registry, std::string_view op, May may_both) {
   FoundRule found;
   for (const auto& plugin : registry.plugins()) {
-    if (!can_be_asked(*plugin)) continue;
+    if (!can_be_called(*plugin)) continue;
     const auto& schemas = plugin->manifest.shape_rules;
     const auto schema = std::find_if(schemas.begin(), schemas.end(),
                                      [&](const auto& s) { return op_of_schema(s) == op; });
@@ -61,10 +61,10 @@ FoundRule find_shape_rule(const Registry& registry, std::string_view op) {
 }
 
 const std::string* RuleSchemas::of(const Registry& registry, std::string_view op) {
-  auto at = known_.find(op);
-  if (at == known_.end()) {
+  auto at = schemas_.find(op);
+  if (at == schemas_.end()) {
     const auto found = find(registry, op, std::equal_to<std::string>());
-    at = known_.emplace(std::string(op), found.schema).first;
+    at = schemas_.emplace(std::string(op), found.schema).first;
   }
   return at->second;
 }
@@ -233,7 +233,7 @@ tmeter_builder* begin_builder(tmeter_call* call) {
   return begun;
 }
 
-void tell_wrong_builder() noexcept {
+void report_wrong_builder() noexcept {
   if (call_at_work)
     call_at_work->frame.defect =
         std::make_exception_ptr(Error(ErrorKind::kPlugin, kBuilderGivenBack));
@@ -242,7 +242,7 @@ void tell_wrong_builder() noexcept {
 void end_builder(tmeter_builder* builder) {
   if (!builder) return;
   auto* frame = call_at_work ? &call_at_work->frame : nullptr;
-  if (!frame || frame->rule_builders.erase(builder) == 0) return tell_wrong_builder();
+  if (!frame || frame->rule_builders.erase(builder) == 0) return report_wrong_builder();
   auto& ended = frame->ended_builders;
   constexpr size_t kRemembered = 64;
   if (ended.size() == kRemembered) ended.erase(ended.begin());
@@ -286,12 +286,12 @@ FoundBackwardRule backward_rule_for(const Registry& registry, const Node& node) 
 
 bool are_within(uint64_t bits, size_t count) { return count >= 64 || bits >> count == 0; }
 
-tmeter_status ask_backward_rule(tmeter_call* c, const tmeter_node* handle, tmeter_backward* out) {
+tmeter_status call_backward_rule(tmeter_call* c, const tmeter_node* handle, tmeter_backward* out) {
   return guard_callback(c, [&]() -> tmeter_status {
-    const auto* asked = from_handle(handle);
-    if (c->run.graph && !c->run.graph->has(asked))
+    const auto* called = from_handle(handle);
+    if (c->run.graph && !c->run.graph->has(called))
       throw Error(ErrorKind::kPlugin, "it asks about a node that the graph does not have");
-    const auto& node = *asked;
+    const auto& node = *called;
     const auto found = c->registry ? backward_rule_for(*c->registry, node) : FoundBackwardRule{};
     if (!found.rule) return TMETER_UNSUPPORTED;
     auto& plugin = *found.plugin;
@@ -324,7 +324,7 @@ tmeter_status ask_backward_rule(tmeter_call* c, const tmeter_node* handle, tmete
 void note_ended_builder(const tmeter_builder* builder) noexcept {
   if (!call_at_work) return;
   const auto& ended = call_at_work->frame.ended_builders;
-  if (std::ranges::find(ended, builder) != ended.end()) tell_wrong_builder();
+  if (std::ranges::find(ended, builder) != ended.end()) report_wrong_builder();
 }
 
 const tmeter_shape_rules_api* shape_rules_interface() {
@@ -340,7 +340,7 @@ const tmeter_shape_rules_api* shape_rules_interface() {
 
 const void* backward_rules_interface() {
   static const tmeter_backward_rules_api api{sizeof(tmeter_backward_rules_api), 0,
-                                             ask_backward_rule};
+                                             call_backward_rule};
   return &api;
 }
 

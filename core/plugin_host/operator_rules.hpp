@@ -35,7 +35,7 @@ class RuleSchemas {
   const std::string* of(const Registry& registry, std::string_view op);
 
  private:
-  std::map<std::string, const std::string*, std::less<>> known_;
+  std::map<std::string, const std::string*, std::less<>> schemas_;
 };
 
 }  // namespace tmeter::core

@@ -41,7 +41,7 @@ struct PluginCapabilities {
 };
 
 /// Throws Error(kPlugin), naming plugin, table and index, when a struct is smaller than in ABI 1.0
-/// or missing, or if there are more than said_limits.hpp permits.
+/// or missing, or if there are more than plugin_limits.hpp permits.
 PluginCapabilities read_capabilities(const PluginInstance& plugin);
 
 /// Checks the tables once, when the plugin is opened, for all their later users: missing callbacks,

@@ -51,9 +51,9 @@ PluginInstance::~PluginInstance() {
   if (!spared_) give_up(id(), "while it was shut down", [&] { entry().deinit(entry().user); });
 }
 
-std::shared_ptr<const PluginInstance> start_plugin(const LibraryToOpen& wanted, CallLog* log) {
-  const auto& path = wanted.path;
-  const auto library = open_library(wanted);
+std::shared_ptr<const PluginInstance> start_plugin(const LibraryToOpen& request, CallLog* log) {
+  const auto& path = request.path;
+  const auto library = open_library(request);
   const auto [at, added] = started_plugins().try_emplace(library.address);
   if (!added) {
     if (auto plugin = at->second.lock()) return plugin;

@@ -14,25 +14,25 @@ std::string joined(std::span<const int64_t> dims) {
 }
 
 /// "the file fixes input 'x' at 1x3x224x224; to work out the sizes for 8x3x224x224"
-std::string wish(const Graph& graph) {
+std::string requested_inputs(const Graph& graph) {
   for (const auto& i : graph.inputs()) {
-    if (i.wanted.empty()) continue;
+    if (i.requested.empty()) continue;
     return "the file fixes input '" + std::string(i.name) + "' at " + joined(i.value->dims) +
-           "; to work out the sizes for " + joined(i.wanted);
+           "; to work out the sizes for " + joined(i.requested);
   }
   return {};
 }
 
 /// "worked out for x=8x3x224x224, mask=8x1; the file records 1x3x224x224, 1x1"
 std::string sizes_note(const Graph& graph) {
-  std::string wanted, recorded;
+  std::string requested, recorded;
   for (const auto& i : graph.inputs()) {
-    if (i.wanted.empty()) continue;
-    const std::string_view comma = wanted.empty() ? "" : ", ";
-    wanted.append(comma).append(i.name).append("=").append(joined(i.wanted));
+    if (i.requested.empty()) continue;
+    const std::string_view comma = requested.empty() ? "" : ", ";
+    requested.append(comma).append(i.name).append("=").append(joined(i.requested));
     recorded.append(comma).append(joined(i.value->dims));
   }
-  return "worked out for " + wanted + "; the file records " + recorded;
+  return "worked out for " + requested + "; the file records " + recorded;
 }
 
 [[noreturn]] void refuse(const Registry& registry, const Graph& graph) {
@@ -42,7 +42,7 @@ std::string sizes_note(const Graph& graph) {
     missing = " the plugin '" + p->manifest.name +
               "' is needed, which is not available: " + p->manifest.unavailable;
   }
-  throw Error(ErrorKind::kRun, wish(graph) + missing +
+  throw Error(ErrorKind::kRun, requested_inputs(graph) + missing +
                                    ". Or export the model with dynamic_shapes, or with that input");
 }
 

@@ -92,7 +92,7 @@ Registry::Registry(const Settings& settings, std::vector<Excluded> excluded, Cal
   for (const auto& folder : settings.plugin_paths) {
     if (!fs::is_directory(folder))
       throw Error(ErrorKind::kUsage, "--plugin-path " + folder + ": no such folder");
-    if (const auto why = who_else_may_write(folder); !why.empty())
+    if (const auto why = other_writers(folder); !why.empty())
       throw Error(ErrorKind::kUsage, "--plugin-path " + folder + " is not used: " + why);
   }
   for (const auto& file : settings.plugin_files) add_file(file, true);
@@ -111,7 +111,7 @@ Registry::~Registry() {
 
 /// Every problem in the folder is reported as a note, not an error.
 void Registry::scan(const std::string& folder) {
-  if (const auto why = who_else_may_write(folder); !why.empty()) {
+  if (const auto why = other_writers(folder); !why.empty()) {
     problems_.push_back("plugin folder " + folder + " is not used: " + why);
     return;
   }
@@ -181,8 +181,7 @@ std::optional<Manifest> Registry::manifest_of(const Plugin& plugin, const struct
 /// which are opened by path.
 std::shared_ptr<const PinnedLibrary> Registry::opened(const std::string& library,
                                                       const struct stat& info) const {
-  if (is_own(library) && stamp_of(info).size > 0 && who_else_may_write(info).empty())
-    return nullptr;
+  if (is_own(library) && stamp_of(info).size > 0 && other_writers(info).empty()) return nullptr;
   auto file = std::make_shared<PinnedLibrary>(library);
   if (!settings_.allowed_plugins) return file;
   file->seal();
@@ -218,13 +217,13 @@ void Registry::add_file(const std::string& library, bool must_work, ManifestInde
     plugin->file = opened(plugin->library, info);
     if (is_found_again(info)) return;
     auto manifest = manifest_of(*plugin, info, index);
-    plugin->known = manifest.has_value();
+    plugin->has_manifest = manifest.has_value();
     if (!manifest && could_not_be_opened(*plugin))
       return add_unopened(std::move(plugin), must_work);
     plugin->manifest =
         manifest ? std::move(*manifest)
                  : describe_in_subprocess(plugin->library, plugin->file.get(),
-                                          must_work ? OpenedFor::kWanted : OpenedFor::kFound);
+                                          must_work ? OpenedFor::kRequested : OpenedFor::kFound);
     require_minor(plugin->library, plugin->manifest.abi_minor);
   } catch (const PluginError& e) {
     if (must_work) throw;
@@ -239,8 +238,8 @@ void Registry::add_file(const std::string& library, bool must_work, ManifestInde
 
 /// An unusable plugin found in a folder is reported as a note, not an error.
 void Registry::leave_unopened(std::unique_ptr<Plugin> plugin, const std::string& why,
-                              const std::string& told) {
-  problems_.push_back(told);
+                              const std::string& problem) {
+  problems_.push_back(problem);
   plugin->failure = why;
   add_unopened(std::move(plugin), false);
 }
@@ -344,7 +343,7 @@ Plugin& Registry::get(std::string_view name) {
 
 void Registry::start(Plugin& p) const {
   if (p.is_open()) return;
-  p.started = start_plugin({p.library, p.file.get(), p.known}, log_);
+  p.started = start_plugin({p.library, p.file.get(), p.has_manifest}, log_);
   if (!p.failure.empty()) p.started->spare_end();
   p.offered = read_capabilities(*p.started);
   check_capabilities(*p.started, p.offered);
@@ -373,7 +372,7 @@ void Registry::open(Plugin& p) {
       declared.threads || !p.manifest.propagators.empty() || !p.manifest.executors.empty();
   if (could_not_be_opened(p) || !p.described) return;
   note_code_of(p);
-  open_guarded(p.manifest.id, OpenedFor::kWanted, activity().watchful, [&] {
+  open_guarded(p.manifest.id, OpenedFor::kRequested, activity().watchful, [&] {
     try {
       start(p);
       require_described(p);
@@ -413,10 +412,10 @@ Plugin& Registry::needed(const std::string& need, const Plugin& by) const {
 }
 
 const ResolvedOptions* Registry::options_of_needed(std::string_view name, std::string_view by) {
-  const auto& asking = get(by);
-  const auto& needs = asking.manifest.needs;
+  const auto& dependent = get(by);
+  const auto& needs = dependent.manifest.needs;
   if (std::find(needs.begin(), needs.end(), name) == needs.end()) return nullptr;
-  return &needed(std::string(name), asking).options;
+  return &needed(std::string(name), dependent).options;
 }
 
 void Registry::visit(Plugin& p, std::vector<Plugin*>& order, std::vector<std::string>& path) {
@@ -462,11 +461,11 @@ void Registry::require_known_metrics(const Plugin& p) const {
                       "it " + what + " metric '" + printable(metric) + "', which no plugin has" +
                           did_you_mean(metric, all));
   };
-  std::vector<std::string_view> known;  // a few distinct metrics for hundreds of handlers
+  std::vector<std::string_view> checked;  // a few distinct metrics for hundreds of handlers
   const auto require_handled = [&](std::string_view metric) {
-    if (std::find(known.begin(), known.end(), metric) != known.end()) return;
+    if (std::find(checked.begin(), checked.end(), metric) != checked.end()) return;
     require(metric, "handles");
-    known.push_back(metric);
+    checked.push_back(metric);
   };
   for (const auto& h : p.offers().op_handlers) require_handled(view(h.metric));
   for (const auto& h : p.offers().module_handlers) require_handled(view(h.metric));

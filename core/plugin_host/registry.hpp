@@ -28,7 +28,7 @@ struct Plugin {
   std::string library;    // path; empty: only a manifest exists
   bool is_link = false;   // the path is a link to the library
   bool described = true;  // false: describing failed, and only its file name is known
-  bool known = false;     // a manifest made from this library describes it
+  bool has_manifest = false;                  // a manifest made from this library describes it
   std::shared_ptr<const PinnedLibrary> file;  // null: without a library, or in tmeter's own folder
   std::shared_ptr<const PluginInstance> started;  // once open
   ResolvedOptions options;
@@ -96,7 +96,7 @@ class Registry {
   std::shared_ptr<const PinnedLibrary> opened(const std::string& library,
                                               const struct stat& info) const;
   void leave_unopened(std::unique_ptr<Plugin> plugin, const std::string& why,
-                      const std::string& told);
+                      const std::string& problem);
   void add(std::unique_ptr<Plugin> plugin);
   bool is_found_again(const struct stat& info);
   void add_unopened(std::unique_ptr<Plugin> plugin, bool given);

@@ -20,7 +20,7 @@ class RunsAccess {
   virtual std::string_view stopped() const = 0;
   // For executors.
   virtual void event(const tmeter_event& event) = 0;
-  virtual void tell_fact(std::string_view key, std::string_view text) = 0;
+  virtual void report_fact(std::string_view key, std::string_view text) = 0;
   /// Empty if no file has the elements.
   virtual std::string_view weights(const Tensor* tensor) const = 0;
 };

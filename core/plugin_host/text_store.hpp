@@ -8,7 +8,7 @@
 #include <memory_resource>
 #include <span>
 
-#include "core/plugin_host/said_limits.hpp"
+#include "core/plugin_host/plugin_limits.hpp"
 
 namespace tmeter::core {
 
@@ -16,7 +16,7 @@ class TextStore {
  public:
   /// Replaces each text by a copy that lives as long as this object. A text beyond `most` bytes is
   /// not copied: check_capabilities refuses it.
-  void keep(std::initializer_list<tmeter_str*> texts, size_t most = said::kTextBytes) {
+  void keep(std::initializer_list<tmeter_str*> texts, size_t most = plugin_limits::kTextBytes) {
     for (auto* text : texts) {
       if (!text->ptr || text->len > most) continue;
       auto* copy = static_cast<char*>(memory_.allocate(text->len + 1, 1));

@@ -43,7 +43,7 @@ enum class Stage : int32_t { kStarting, kReading, kAnalysing, kWriting, kEnding 
 /// Why a plugin's code runs before its tables have been checked.
 enum class OpenedFor : int32_t {
   kNo,
-  kWanted,
+  kRequested,
   kFound,  ///< found in a plugin folder, not requested
 };
 

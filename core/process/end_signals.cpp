@@ -13,11 +13,11 @@
 namespace tmeter::core {
 namespace {
 
-constexpr int kAsked[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr int kEndRequests[] = {SIGINT, SIGTERM, SIGHUP};
 /// Other signals that end a process by default. Without fault signals, and without SIGPIPE and
 /// SIGXFSZ: there the write fails instead.
-constexpr int kOthers[] = {SIGQUIT, SIGUSR1,   SIGUSR2, SIGALRM,   SIGVTALRM,
-                           SIGPROF, SIGPOLL, SIGPWR,  SIGSTKFLT, SIGXCPU};
+constexpr int kOtherEndSignals[] = {SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM,   SIGVTALRM,
+                                    SIGPROF, SIGPOLL, SIGPWR,  SIGSTKFLT, SIGXCPU};
 
 volatile sig_atomic_t child_to_end = 0;
 
@@ -39,8 +39,8 @@ sigset_t taken_signals() {
     sigaction(number, nullptr, &action);
     if (action.sa_handler != SIG_IGN) sigaddset(&set, number);
   };
-  for (const int s : kAsked) sigaddset(&set, s);
-  for (const int s : kOthers) add_unless_ignored(s);
+  for (const int s : kEndRequests) sigaddset(&set, s);
+  for (const int s : kOtherEndSignals) add_unless_ignored(s);
   for (int s = SIGRTMIN + 1; s <= SIGRTMAX; ++s) add_unless_ignored(s);
   sigaddset(&set, SIGCHLD);
   return set;
@@ -56,7 +56,7 @@ struct sigaction set_handler(int number, void (*handler)(int)) {
 }  // namespace
 
 void end_at_signals() {
-  for (const int s : kAsked) {
+  for (const int s : kEndRequests) {
     const auto before = set_handler(s, end_now);
     if (before.sa_handler == SIG_IGN) sigaction(s, &before, nullptr);  // started with nohup
   }
@@ -90,7 +90,7 @@ std::optional<int> EndSignals::take() const {
 }
 
 void EndSignals::restore_in_child() const {
-  for (const int s : kAsked) set_handler(s, SIG_DFL);
+  for (const int s : kEndRequests) set_handler(s, SIG_DFL);
   set_handler(SIGRTMIN, SIG_DFL);
   sigaction(SIGPIPE, &pipe_before_, nullptr);
   sigaction(SIGCHLD, &child_before_, nullptr);

@@ -25,7 +25,7 @@ constexpr std::array<int, 6> kFileRights{0, 13, 14, 15, 15, 16};
 constexpr uint64_t kTcpBind = 1u << 0, kTcpConnect = 1u << 1;           // version 4
 constexpr uint64_t kAbstractSocket = 1u << 0, kSignalOthers = 1u << 1;  // version 6
 constexpr int kRulePathBeneath = 1;
-constexpr uint32_t kAskVersion = 1u << 0;
+constexpr uint32_t kQueryVersion = 1u << 0;
 
 struct __attribute__((packed)) PathBeneath {
   uint64_t allowed;
@@ -48,8 +48,8 @@ FileLimits does_not_hold(const char* why) {
 }  // namespace
 
 Ruleset ruleset_of(int version, const Rights& rights) {
-  const auto known = static_cast<size_t>(version);
-  const int bits = kFileRights[known < kFileRights.size() ? known : kFileRights.size() - 1];
+  const auto index = static_cast<size_t>(version);
+  const int bits = kFileRights[index < kFileRights.size() ? index : kFileRights.size() - 1];
   Ruleset out{(uint64_t{1} << bits) - 1, 0, 0};
   if (rights.write) out.files = 0;
   if (rights.processes) out.files &= ~kExecute;
@@ -64,15 +64,15 @@ size_t ruleset_size(int version) { return version >= 6 ? 24 : version >= 4 ? 16 
 
 FileLimits limit_files(const Rights& rights) {
   const auto version =
-      static_cast<int>(syscall(SYS_landlock_create_ruleset, nullptr, 0, kAskVersion));
+      static_cast<int>(syscall(SYS_landlock_create_ruleset, nullptr, 0, kQueryVersion));
   if (version < 1) return does_not_hold("this kernel has no Landlock");
-  const auto wanted = ruleset_of(version, rights);
-  if (wanted.files == 0) return does_not_hold("a plugin declares that it writes files");
-  const Descriptor ruleset(
-      static_cast<int>(syscall(SYS_landlock_create_ruleset, &wanted, ruleset_size(version), 0)));
+  const auto attributes = ruleset_of(version, rights);
+  if (attributes.files == 0) return does_not_hold("a plugin declares that it writes files");
+  const Descriptor ruleset(static_cast<int>(
+      syscall(SYS_landlock_create_ruleset, &attributes, ruleset_size(version), 0)));
   if (ruleset.get() < 0) return does_not_hold(std::strerror(errno));
   for (const auto& path : rights.read) allow(ruleset.get(), path, kReadFile);
-  const auto of_devices = (kReadFile | kWriteFile | kControlDevice) & wanted.files;
+  const auto of_devices = (kReadFile | kWriteFile | kControlDevice) & attributes.files;
   for (const auto& path : rights.devices) allow(ruleset.get(), path, of_devices);
   if (syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0)
     return does_not_hold(std::strerror(errno));

@@ -87,8 +87,8 @@ bool limit_memory(uint64_t bytes) {
 
 uint64_t memory_limit() {
   rlimit limit{};
-  const bool known = getrlimit(RLIMIT_DATA, &limit) == 0;
-  return known && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : 0;
+  const bool is_readable = getrlimit(RLIMIT_DATA, &limit) == 0;
+  return is_readable && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : 0;
 }
 
 std::string out_of_memory_text() noexcept {

@@ -205,8 +205,8 @@ ProcessStateSnapshot ProcessStateSnapshot::now() {
 
 /// A joined thread may take a while to leave the kernel on a busy machine.
 bool ProcessStateSnapshot::left_a_thread(const std::set<pid_t>& before) {
-  constexpr auto kPatience = std::chrono::seconds(1);
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+  constexpr auto kMaxWait = std::chrono::seconds(1);
+  const auto until = std::chrono::steady_clock::now() + kMaxWait;
   do {
     const auto now = threads_now();
     if (std::includes(before.begin(), before.end(), now.begin(), now.end())) return false;

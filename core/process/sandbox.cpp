@@ -63,19 +63,19 @@ bool add_rights(Rights& rights, std::string_view declared) {
   return true;
 }
 
-bool sandbox_wanted() {
-  static const bool wanted = [] {
+bool sandbox_requested() {
+  static const bool requested = [] {
     const char* value = std::getenv("TMETER_SANDBOX");
     return !value || std::string_view(value) != "off";
   }();
-  return wanted;
+  return requested;
 }
 
 bool in_sandbox() { return entered; }
 
 std::vector<std::string> enter_sandbox(const Rights& rights) {
   entered = true;
-  if (!sandbox_wanted())
+  if (!sandbox_requested())
     return {"off (TMETER_SANDBOX=off): plugins and the file can do what you can"};
   std::vector<std::string> lines;
   set_limits(rights);

@@ -29,7 +29,7 @@ bool add_rights(Rights& rights, std::string_view declared);
 
 /// False with TMETER_SANDBOX=off, for debugging and for tests that compare. The supervisor reads it
 /// once before it forks, so a plugin that sets it has no effect.
-bool sandbox_wanted();
+bool sandbox_requested();
 
 /// Permanent, for this thread and all threads it starts later: call it while there is one thread. Returns
 /// a line per mechanism: "no writing, no programs, … (seccomp)", or the missing protection and the reason.

@@ -33,9 +33,9 @@ Descriptor nameless_file_in(const std::string& folder) {
 }  // namespace
 
 Descriptor nameless_file() {
-  const char* wanted = std::getenv("TMPDIR");
-  if (wanted && *wanted == '/') {
-    auto file = nameless_file_in(wanted);
+  const char* tmpdir = std::getenv("TMPDIR");
+  if (tmpdir && *tmpdir == '/') {
+    auto file = nameless_file_in(tmpdir);
     if (file.get() >= 0) return file;
   }
   auto file = nameless_file_in("/tmp");

@@ -11,21 +11,21 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kPatience = std::chrono::milliseconds(200);
+constexpr auto kMaxAttributionWait = std::chrono::milliseconds(200);
 constexpr auto kPause = std::chrono::microseconds(50);
 
 std::mutex one_at_a_time;
 int printed_into = -1;
 
 /// The order matters: the supervisor sets its flag before it empties the pipe.
-bool is_told() {
+bool is_attributed() {
   int unread = 0;
   const bool is_empty = ioctl(printed_into, FIONREAD, &unread) != 0 || unread == 0;
   return is_empty && !activity().is_listening;
 }
 
-bool is_told_in_time() {
-  for (const auto until = Clock::now() + kPatience; !is_told();
+bool becomes_attributed() {
+  for (const auto until = Clock::now() + kMaxAttributionWait; !is_attributed();
        std::this_thread::sleep_for(kPause)) {
     if (Clock::now() > until) return false;
   }
@@ -41,7 +41,7 @@ void attribute_stdio_to(std::string_view plugin) {
   const std::lock_guard lock(one_at_a_time);
   auto& speaker = activity().speaker;
   if (speaker.is(plugin)) return;
-  if (printed_into >= 0 && !is_told_in_time()) printed_into = -1;
+  if (printed_into >= 0 && !becomes_attributed()) printed_into = -1;
   speaker.set(plugin);
 }
 

@@ -11,7 +11,7 @@
 namespace tmeter::core {
 namespace {
 
-constexpr size_t kMaxLines = 20, kLongestLine = 2000;
+constexpr size_t kMaxLines = 20, kMaxLineBytes = 2000;
 
 }  // namespace
 
@@ -27,7 +27,7 @@ ssize_t StrayOutput::take(int fd, Terminal& terminal) {
   if (n > 0) hear(activity().speaker.text(), terminal);
   for (ssize_t i = 0; i < n; ++i) {
     const char c = buffer[static_cast<size_t>(i)];
-    if (c == '\n' || pending_.size() >= kLongestLine) end_line(terminal);
+    if (c == '\n' || pending_.size() >= kMaxLineBytes) end_line(terminal);
     if (c != '\n') pending_ += c;
   }
   return n;

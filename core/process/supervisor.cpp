@@ -48,9 +48,9 @@ struct Course {
   bool is_over() const { return Clock::now() >= deadline; }
   /// Whether a signal came that ends the run. SIGCHLD only wakes the loop up.
   bool take_signals() {
-    bool asked = false;
-    while (const auto number = signals.take()) asked = asked || *number != SIGCHLD;
-    return asked;
+    bool end_requested = false;
+    while (const auto number = signals.take()) end_requested = end_requested || *number != SIGCHLD;
+    return end_requested;
   }
 };
 
@@ -102,15 +102,16 @@ class Attempt {
   Ending ending() {
     const bool exited = WIFEXITED(worker_.wait_status()) && WEXITSTATUS(worker_.wait_status()) == 0;
     const bool believed =
-        said_ && ended_by_ == EndedBy::kItself && exited && !is_inside_plugin(activity());
+        reported_ && ended_by_ == EndedBy::kItself && exited && !is_inside_plugin(activity());
     if (course_.interrupted) {
-      const bool answered = believed && said_->status == kInterruptedStatus;
-      if (answered && said_->reports_stand) return *said_;
-      const bool told = answered && !said_->message.empty();
-      return {kInterruptedStatus, told ? said_->message : kInterruptedWords, false, {}};
+      const bool answered = believed && reported_->status == kInterruptedStatus;
+      if (answered && reported_->reports_stand) return *reported_;
+      const bool has_message = answered && !reported_->message.empty();
+      return {kInterruptedStatus, has_message ? reported_->message : kInterruptedWords, false, {}};
     }
-    if (believed) return explain_failure(activity(), *said_, participants_);
-    if (said_ && ended_by_ == EndedBy::kItself) end_by(EndedBy::kContract, "it ended abnormally");
+    if (believed) return explain_failure(activity(), *reported_, participants_);
+    if (reported_ && ended_by_ == EndedBy::kItself)
+      end_by(EndedBy::kContract, "it ended abnormally");
     return explain_worker_exit(
         activity(), {ended_by_, worker_.wait_status(), limit_, job_.subject, engine_, participants_,
                      size_of_model(job_.subject) < size_});
@@ -134,7 +135,7 @@ class Attempt {
     if (frames_.read([&](const Frame& f) { on_frame(f); })) return;
     hung_up_ = true;
     if (frames_.broken()) return end_by(EndedBy::kBadFrame);
-    if (!said_) gone_by_ = in_seconds(kGraceOfHangUp);
+    if (!reported_) gone_by_ = in_seconds(kGraceOfHangUp);
   }
 
   /// Reads the frames sent just before the worker's end. Bounded, because a process it left behind
@@ -185,8 +186,8 @@ class Attempt {
         offender_ = offender_of(f);
         break;
       case FrameKind::kFinished:
-        said_ = Ending{static_cast<int>(f.numbers[0]), std::string(f.text), f.numbers[1] != 0,
-                       std::move(offender_)};
+        reported_ = Ending{static_cast<int>(f.numbers[0]), std::string(f.text), f.numbers[1] != 0,
+                           std::move(offender_)};
         gone_by_ = in_seconds(kLastLimit);
         outputs_.push();
         break;
@@ -209,9 +210,9 @@ class Attempt {
   void on_signal() {
     if (!course_.take_signals()) return;
     const bool again = std::exchange(course_.interrupted, true);
-    if (again || said_) return end_by(EndedBy::kTimeout);
+    if (again || reported_) return end_by(EndedBy::kTimeout);
     course_.deadline = std::min(course_.deadline, in_seconds(grace_));
-    worker_.ask_to_stop();
+    worker_.request_stop();
   }
 
   void check_limits() {
@@ -220,15 +221,15 @@ class Attempt {
     if (!ending_plugins) plugins_ended_by_ = kForever;
     if (ending_plugins && plugins_ended_by_ == kForever) plugins_ended_by_ = in_seconds(kLastLimit);
     if (now >= course_.deadline) {
-      const bool asked = job_.limits.timeout > 0;
+      const bool has_timeout = job_.limits.timeout > 0;
       end_by(EndedBy::kTimeout,
-             seconds_text(asked ? job_.limits.timeout : kLastLimit) + " (--timeout)");
+             seconds_text(has_timeout ? job_.limits.timeout : kLastLimit) + " (--timeout)");
     } else if (now >= file_until_) {
       end_by(EndedBy::kTimeout, seconds_text(job_.limits.running_file) + " (--timeout)");
     } else if (now >= plugins_ended_by_) {
       end_by(EndedBy::kTimeout, seconds_text(kLastLimit));
     } else if (now >= gone_by_) {
-      end_by(said_ ? EndedBy::kLingering : EndedBy::kBadFrame, seconds_text(kLastLimit));
+      end_by(reported_ ? EndedBy::kLingering : EndedBy::kBadFrame, seconds_text(kLastLimit));
     } else if (now >= next_look_) {
       next_look_ = now + kMemoryInterval;
       if (worker_.memory() > job_.limits.memory)
@@ -254,7 +255,7 @@ class Attempt {
   WorkerProcess worker_;
   FrameReader frames_;
   FrameValidator validator_;
-  std::optional<Ending> said_;
+  std::optional<Ending> reported_;
   std::optional<Excluded> offender_;
   std::vector<Participant> participants_;
   std::string engine_;  // runs code of the file or the model just now
@@ -308,7 +309,7 @@ class Supervisor {
       const auto left_out = excluded_.size();
       if (!unknown) leave_out(ending);
       if (excluded_.size() == left_out) return finish(ending);
-      tell(ending);
+      show_ending(ending);
       if (Clock::now() + std::chrono::milliseconds(100) > course_.deadline)
         course_.deadline = in_seconds(kSecondTry);
     }
@@ -334,7 +335,7 @@ class Supervisor {
     const bool stands = ending.status == 0 || ending.reports_stand;
     if (stands) outputs_->sync();
     const bool is_read = !stands || write_streams();
-    if (is_read) tell(ending);
+    if (is_read) show_ending(ending);
     if (stands && !(is_read && drain_messages())) return not_read();
     if (stands) outputs_->name_files();
     if (broken_pipe_) throw BrokenPipe();
@@ -355,7 +356,7 @@ class Supervisor {
 
   /// False if the reader has not taken them in time.
   bool drain_messages() {
-    terminal_.tell_unsaid();
+    terminal_.report_suppressed();
     const bool hurried = course_.interrupted || course_.is_over();
     const auto until = in_seconds(kGraceOfMessages);
     while (terminal_.pending()) {
@@ -373,9 +374,9 @@ class Supervisor {
 
   /// One turn. False when the run is to end.
   bool wait_for_readers() {
-    bool asked = false;
+    bool end_requested = false;
     std::vector<Watched> watched{
-        {course_.signals.fd(), POLLIN, [&] { asked = course_.take_signals(); }}};
+        {course_.signals.fd(), POLLIN, [&] { end_requested = course_.take_signals(); }}};
     if (terminal_.pending())
       watched.push_back({terminal_.fd(), POLLOUT, [this] { terminal_.flush(); }});
     auto until = course_.deadline;
@@ -386,8 +387,8 @@ class Supervisor {
       write_stream();
     }
     wait_for(watched, until);
-    course_.interrupted = course_.interrupted || asked;
-    return !asked && !course_.is_over();
+    course_.interrupted = course_.interrupted || end_requested;
+    return !end_requested && !course_.is_over();
   }
 
   void write_stream() {
@@ -416,15 +417,15 @@ class Supervisor {
 
   /// The exit status of the run: 5 when a requested plugin failed.
   int final_status(const Ending& last) const {
-    const bool failed =
-        std::any_of(excluded_.begin(), excluded_.end(), [](const Excluded& e) { return e.asked; });
+    const bool failed = std::any_of(excluded_.begin(), excluded_.end(),
+                                    [](const Excluded& e) { return e.requested; });
     return failed && last.status == 0 ? static_cast<int>(ErrorKind::kPlugin) : last.status;
   }
 
   /// One line; a note where the plugin was not requested.
-  void tell(const Ending& ending) {
+  void show_ending(const Ending& ending) {
     if (ending.message.empty()) return;
-    const auto found = [](const Excluded& e) { return !e.asked; };
+    const auto found = [](const Excluded& e) { return !e.requested; };
     const bool note = ending.offender
                           ? found(*ending.offender)
                           : !ending.suspects.empty() &&
@@ -448,7 +449,7 @@ class Supervisor {
 }  // namespace
 
 int supervise(const Job& job, const Work& work) {
-  sandbox_wanted();  // from the user's environment, not from one that a plugin has changed
+  sandbox_requested();  // from the user's environment, not from one that a plugin has changed
   try {
     return Supervisor(job, work).run();
   } catch (const Error& e) {  // signals could not be set up

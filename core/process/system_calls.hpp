@@ -79,7 +79,7 @@ namespace calls {
 inline constexpr int kReading[] = {
     SYS_read, SYS_readv, SYS_pread64, SYS_preadv, SYS_lseek, SYS_fadvise64, SYS_readahead,
     SYS_getdents64};
-inline constexpr int kTelling[] = {SYS_write, SYS_writev, SYS_pwrite64};
+inline constexpr int kWriting[] = {SYS_write, SYS_writev, SYS_pwrite64};
 inline constexpr int kFacts[] = {
     SYS_stat, SYS_fstat, SYS_lstat, SYS_newfstatat, SYS_statx, SYS_statfs, SYS_fstatfs, SYS_access,
     SYS_faccessat, SYS_faccessat2, SYS_readlink, SYS_readlinkat, SYS_getcwd};
@@ -137,7 +137,7 @@ inline constexpr int kStartOfPrograms[] = {SYS_arch_prctl};
 
 inline constexpr PermittedCalls kPermittedCalls[] = {
     {kEverybody, "reading open files", calls::kReading},
-    {kEverybody, "messages to the supervisor, and printing, which becomes notes", calls::kTelling},
+    {kEverybody, "messages to the supervisor, and printing, which becomes notes", calls::kWriting},
     {kEverybody, "facts about files; names only where Landlock permits reading", calls::kFacts},
     {kEverybody, "descriptors of its own", calls::kDescriptors},
     {kEverybody, "waiting", calls::kWaiting},

@@ -17,7 +17,7 @@ namespace tmeter::core {
 namespace {
 
 /// A message that is longer is cut: no user reads on, and the file may have made it.
-constexpr size_t kLongestMessage = 4000;
+constexpr size_t kMaxMessageBytes = 4000;
 constexpr size_t kMaxWaiting = size_t{1} << 20;
 
 }  // namespace
@@ -32,28 +32,28 @@ Terminal::~Terminal() {
 }
 
 void Terminal::message(std::string_view line) {
-  if (said_.contains(TextHash()(line))) return;
-  if (said_.size() >= kMaxMessages || waiting_.size() > kMaxWaiting) {
-    ++unsaid_;
+  if (shown_.contains(TextHash()(line))) return;
+  if (shown_.size() >= kMaxMessages || waiting_.size() > kMaxWaiting) {
+    ++suppressed_;
     return;
   }
-  said_.insert(TextHash()(line));
-  say(line);
+  shown_.insert(TextHash()(line));
+  show(line);
 }
 
 void Terminal::last_message(std::string_view line) {
-  tell_unsaid();
-  if (said_.insert(TextHash()(line)).second) say(line);
+  report_suppressed();
+  if (shown_.insert(TextHash()(line)).second) show(line);
 }
 
-void Terminal::tell_unsaid() {
-  if (const auto unsaid = std::exchange(unsaid_, 0))
-    say("note: " + std::to_string(unsaid) + " more messages are not shown");
+void Terminal::report_suppressed() {
+  if (const auto count = std::exchange(suppressed_, 0))
+    show("note: " + std::to_string(count) + " more messages are not shown");
 }
 
-void Terminal::say(std::string_view line) {
+void Terminal::show(std::string_view line) {
   clear_progress();
-  add("tmeter: " + visible(line, kLongestMessage) + "\n");
+  add("tmeter: " + visible(line, kMaxMessageBytes) + "\n");
 }
 
 void Terminal::progress(uint64_t done, uint64_t total, std::string_view unit) {

@@ -27,7 +27,7 @@ class Terminal {
   /// The outcome of a run: shown even after a flood.
   void last_message(std::string_view line);
   /// Says how much of a flood is not shown, if there was one.
-  void tell_unsaid();
+  void report_suppressed();
   void progress(uint64_t done, uint64_t total, std::string_view unit);
   void clear_progress();
 
@@ -43,12 +43,12 @@ class Terminal {
   static void output(std::string_view bytes);
 
  private:
-  void say(std::string_view line);
+  void show(std::string_view line);
   void add(std::string_view bytes);
 
   StreamWriter writer_;
-  std::set<size_t> said_;  // hashes
-  size_t unsaid_ = 0;
+  std::set<size_t> shown_;  // hashes
+  size_t suppressed_ = 0;
   std::string waiting_;  // for the writer
   Progress progress_;
 };

@@ -73,7 +73,7 @@ std::vector<std::string> Worker::enter_sandbox(const Rights& rights) {
 
 void Worker::finish(const Ending& ending) {
   if (const auto& o = ending.offender)
-    frames_.send(FrameKind::kOffender, o->opened, o->asked, o->plugin + '\0' + o->reason);
+    frames_.send(FrameKind::kOffender, o->opened, o->requested, o->plugin + '\0' + o->reason);
   frames_.send(FrameKind::kFinished, static_cast<uint64_t>(ending.status), ending.reports_stand,
                ending.message);
 }

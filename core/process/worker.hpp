@@ -21,7 +21,8 @@ struct Excluded {
   std::string plugin;  // id, or the library's path when it failed while being opened
   std::string reason;  // "crashed (segmentation fault) on metric 'macs'"
   bool opened = true;  // false: it failed before its tables could be read
-  bool asked = true;   // false: found in a plugin folder, not requested, so its failure is a note
+  /// False: found in a plugin folder, not requested, so its failure is a note.
+  bool requested = true;
   bool suspected = false;  // took part in a run that failed: tmeter's own plugins are not meant
 };
 

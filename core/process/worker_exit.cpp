@@ -33,9 +33,9 @@ constexpr std::array<SignalName, 15> kSignals{{{SIGSEGV, "segmentation fault"},
                                                {SIGPIPE, "write to a closed pipe"}}};
 
 std::string signal_words(int number) {
-  const auto* known = std::find_if(kSignals.begin(), kSignals.end(),
-                                   [&](const SignalName& s) { return s.number == number; });
-  return known != kSignals.end() ? known->words : "signal " + std::to_string(number);
+  const auto* row = std::find_if(kSignals.begin(), kSignals.end(),
+                                 [&](const SignalName& s) { return s.number == number; });
+  return row != kSignals.end() ? row->words : "signal " + std::to_string(number);
 }
 
 /// The thread that crashed; else, as for a thread that a plugin started, the first that is inside a
@@ -72,7 +72,7 @@ const char* words(Stage stage) {
 
 Ending model_end(const Activity& a, const WorkerEnd& end, const ActivitySlot& s) {
   const auto engine = a.engine.text();
-  std::string message = end.subject + ": " + engine + " " + what_happened(end);
+  std::string message = end.subject + ": " + engine + " " + describe_end(end);
   if (!s.at.empty()) message += " in " + s.at.text();
   message += end.by == EndedBy::kTimeout
                  ? "; the file may never end, or needs a longer --timeout"
@@ -85,10 +85,10 @@ Ending own_end(const std::string& stage, const WorkerEnd& end, bool ours) {
   const auto subject = end.subject.empty() ? std::string() : end.subject + ": ";
   if (end.by == EndedBy::kTimeout || end.by == EndedBy::kMemory) {
     return {
-        static_cast<int>(ErrorKind::kModel), subject + stage + " " + what_happened(end), false, {}};
+        static_cast<int>(ErrorKind::kModel), subject + stage + " " + describe_end(end), false, {}};
   }
   return {static_cast<int>(ErrorKind::kInternal),
-          subject + "tmeter " + what_happened(end) + " while " + stage +
+          subject + "tmeter " + describe_end(end) + " while " + stage +
               (ours ? "; this is a defect of tmeter, please report it" : ""),
           false,
           {}};
@@ -97,14 +97,14 @@ Ending own_end(const std::string& stage, const WorkerEnd& end, bool ours) {
 constexpr int kFileLost = static_cast<int>(ErrorKind::kModel);
 
 /// True where the worker ended itself as on a file that has become shorter (mapped_file.hpp).
-bool has_exited_as_told(const WorkerEnd& end) {
+bool has_exited_as_reported(const WorkerEnd& end) {
   return end.by == EndedBy::kItself && WIFEXITED(end.wait_status) &&
          WEXITSTATUS(end.wait_status) == kFileLost;
 }
 
 /// True for a signal from an earlier timer or from a resource limit: the plugin that is running
 /// when it arrives is not the cause.
-bool comes_late(const WorkerEnd& end) {
+bool is_late(const WorkerEnd& end) {
   if (end.by != EndedBy::kItself || !WIFSIGNALED(end.wait_status)) return false;
   switch (WTERMSIG(end.wait_status)) {
     case SIGSEGV:
@@ -162,7 +162,7 @@ Ending with_suspects(Ending ending, std::vector<Excluded> suspects) {
 Ending plugin_end(const Activity& a, const WorkerEnd& end, const ActivitySlot& s) {
   const bool limit = end.by == EndedBy::kTimeout || end.by == EndedBy::kMemory;
   const bool broken = end.by != EndedBy::kItself && !limit;
-  const auto reason = what_happened(end) + place(s);
+  const auto reason = describe_end(end) + place(s);
   const auto message = "plugin " + s.plugin.text() + (broken ? " or one before it " : " ") + reason;
   const bool opening = s.opening != OpenedFor::kNo;
   if (a.stage == Stage::kReading && !opening) {
@@ -177,7 +177,7 @@ Ending plugin_end(const Activity& a, const WorkerEnd& end, const ActivitySlot& s
 
 }  // namespace
 
-std::string what_happened(const WorkerEnd& end) {
+std::string describe_end(const WorkerEnd& end) {
   switch (end.by) {
     case EndedBy::kTimeout:
       return "did not finish within " + end.limit;
@@ -201,16 +201,16 @@ Ending explain_worker_exit(const Activity& a, const WorkerEnd& end) {
   const bool limit = end.by == EndedBy::kTimeout || end.by == EndedBy::kMemory;
   const bool broken = end.by != EndedBy::kItself && !limit;
   const bool ours = end.participants.empty();
-  auto all = suspects_of(end.participants, what_happened(end));
+  auto all = suspects_of(end.participants, describe_end(end));
   if (!a.is_sound()) return with_suspects(own_end("working", end, ours), std::move(all));
-  if (!a.last_words.empty() && has_exited_as_told(end)) {
+  if (!a.last_words.empty() && has_exited_as_reported(end)) {
     if (end.file_shrank) all.clear();
     return with_suspects({kFileLost, a.last_words.text(), false, {}}, std::move(all));
   }
   const auto& s = guilty_slot(a);
   const auto plugin = s.plugin.text();
   if (limit) all.clear();
-  const bool late = comes_late(end) && !all.empty();
+  const bool late = is_late(end) && !all.empty();
   if (!a.engine.empty() && a.engine.is(end.engine) && !broken && !late) return model_end(a, end, s);
   if (plugin.empty() || late) {
     auto ending = own_end(words(a.stage), end, all.empty());

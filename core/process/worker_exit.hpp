@@ -32,7 +32,7 @@ struct WorkerEnd {
 };
 
 /// "crashed (segmentation fault)"
-std::string what_happened(const WorkerEnd& end);
+std::string describe_end(const WorkerEnd& end);
 
 Ending explain_worker_exit(const Activity& activity, const WorkerEnd& end);
 

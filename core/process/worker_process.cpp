@@ -59,14 +59,14 @@ WorkerProcess::WorkerProcess(const Job& job, const Work& work, const EndSignals&
 
 /// A process that the kernel holds fast (a disk that does not answer) is left to end by itself.
 WorkerProcess::~WorkerProcess() {
-  constexpr double kPatience = 0.3;
+  constexpr double kMaxWait = 0.3;
   if (process_ < 0 || has_ended()) return;
   end();
-  const auto until = in_seconds(kPatience);
+  const auto until = in_seconds(kMaxWait);
   while (!has_ended() && Clock::now() < until) usleep(1000);
 }
 
-void WorkerProcess::ask_to_stop() const { kill(process_, SIGINT); }
+void WorkerProcess::request_stop() const { kill(process_, SIGINT); }
 
 void WorkerProcess::end() const {
   if (ended_) return;

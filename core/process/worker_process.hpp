@@ -26,7 +26,7 @@ class WorkerProcess {
   int stray_output() const { return stray_.get(); }   ///< not blocking
   ReportMemory& long_reports() { return long_reports_; }
 
-  void ask_to_stop() const;
+  void request_stop() const;
   /// Kills it and the rest of its process group.
   void end() const;
   /// Whether it has ended. Does not wait.

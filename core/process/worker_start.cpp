@@ -50,7 +50,7 @@ void explain_crashes() {
 /// Closes the terminal and all files of the user. Returns the new number of the pipe to the
 /// supervisor, above the small numbers that careless code closes or writes to.
 int let_go_of_files(const WorkerStart& start) {
-  constexpr int kFarAway = 900;
+  constexpr int kMinDescriptor = 900;
   std::array<int, 2> nothing{-1, -1};  // not /dev/null, which a small container lacks
   if (pipe2(nothing.data(), O_CLOEXEC) == 0) dup2(nothing[0], STDIN_FILENO);
   dup2(start.stray, STDOUT_FILENO);
@@ -58,7 +58,7 @@ int let_go_of_files(const WorkerStart& start) {
   set_stdio_pipe(STDERR_FILENO);
   // Unbuffered, because this process ends without flushing buffers.
   std::setvbuf(stdout, nullptr, _IONBF, 0);
-  const int moved = fcntl(start.frames, F_DUPFD_CLOEXEC, kFarAway);
+  const int moved = fcntl(start.frames, F_DUPFD_CLOEXEC, kMinDescriptor);
   const auto kept = static_cast<unsigned>(moved >= 0 ? moved : start.frames);
   if (kept > 3) close_range(3, kept - 1, 0);
   close_range(kept + 1, ~0U, 0);
@@ -71,7 +71,7 @@ Ending work_and_catch(Worker& worker, const Work& work) {
     return work(worker);
   } catch (const PluginError& e) {
     return {e.exit_status(), e.what(), false,
-            Excluded{e.plugin(), e.reason(), e.opened(), e.asked()}};
+            Excluded{e.plugin(), e.reason(), e.opened(), e.requested()}};
   } catch (const Error& e) {
     // Reports are complete although an assertion does not hold.
     return {e.exit_status(), e.what(), e.kind() == ErrorKind::kAssertion, {}};

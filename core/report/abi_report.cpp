@@ -123,8 +123,8 @@ tmeter_status sweep(const tmeter_report* r, tmeter_sweep* out) {
 
 tmeter_number sweep_total(const tmeter_report* r, size_t point, size_t metric) {
   const auto& totals = of(r).sweep.totals;
-  const bool known = point < totals.size() && metric < totals[point].size();
-  return known ? totals[point][metric] : tmeter_number{};
+  const bool available = point < totals.size() && metric < totals[point].size();
+  return available ? totals[point][metric] : tmeter_number{};
 }
 
 tmeter_status assertion_at(const tmeter_report* r, size_t i, tmeter_assertion* out) {

@@ -60,7 +60,7 @@ struct Report {
 
   /// May be called from several threads.
   const ModuleDescriptions& module_descriptions() const {
-    std::call_once(*descriptions_asked_, [this] {
+    std::call_once(*descriptions_once_, [this] {
       if (!descriptions_) descriptions_ = std::make_unique<ModuleDescriptions>(*graph);
     });
     return *descriptions_;
@@ -71,7 +71,7 @@ struct Report {
   }
 
  private:
-  std::unique_ptr<std::once_flag> descriptions_asked_ = std::make_unique<std::once_flag>();
+  std::unique_ptr<std::once_flag> descriptions_once_ = std::make_unique<std::once_flag>();
   mutable std::unique_ptr<ModuleDescriptions> descriptions_;
 };
 

@@ -49,14 +49,15 @@ std::string writer_for(const Registry& registry, const std::string& file,
                        std::string_view preferred) {
   const auto dotted = lower_case(std::filesystem::path(file).extension().string());
   const auto extension = dotted.substr(dotted.empty() ? 0 : 1);
-  std::vector<std::string> names, known;
+  std::vector<std::string> names, listed;
   const auto colon = file.find(':');
   for (const auto* w : all_writers(registry)) {
     if (colon != file.npos && w->name == file.substr(0, colon))
       throw Error(ErrorKind::kUsage, "--report " + printable(file) +
                                          ": '=' stands before the file, as in --report " +
                                          printable(w->name + "=" + file.substr(colon + 1)));
-    if (!w->name.starts_with(kOfComparisons)) known.push_back(w->name + " (." + w->extension + ")");
+    if (!w->name.starts_with(kOfComparisons))
+      listed.push_back(w->name + " (." + w->extension + ")");
     if (!extension.empty() && lower_case(w->extension) == extension) names.push_back(w->name);
   }
   if (std::find(names.begin(), names.end(), extension) != names.end()) return extension;
@@ -72,7 +73,7 @@ std::string writer_for(const Registry& registry, const std::string& file,
   throw Error(ErrorKind::kUsage, report +
                                      "no format has the extension of this file, and none is "
                                      "called so; known: " +
-                                     joined(known));
+                                     joined(listed));
 }
 
 [[noreturn]] void refuse_several(const std::string& format, const std::vector<Plugin*>& plugins) {
@@ -138,7 +139,7 @@ void choose_writers(const Registry& registry, std::vector<ReportTarget>& targets
 }
 
 Plugin& find_writer(const Registry& registry, const std::string& format) {
-  std::vector<std::string> known;
+  std::vector<std::string> listed;
   std::vector<Plugin*> found;
   std::string meant;
   const auto lower = lower_case(format);
@@ -146,7 +147,7 @@ Plugin& find_writer(const Registry& registry, const std::string& format) {
     for (const auto& w : p->manifest.writers) {
       if (w.name == format) found.push_back(p.get());
       if (w.name.starts_with(kOfComparisons)) continue;
-      known.push_back(w.name);
+      listed.push_back(w.name);
       if (w.name == lower || (meant.empty() && w.extension == lower)) meant = w.name;
     }
   }
@@ -156,8 +157,8 @@ Plugin& find_writer(const Registry& registry, const std::string& format) {
   if (found.size() > 1) refuse_several(format, found);
   if (found.size() == 1) return *found.front();
   throw Error(ErrorKind::kUsage, "unknown report format '" + format + "'" +
-                                     did_you_mean(meant.empty() ? lower : meant, known) +
-                                     "; known: " + joined(known));
+                                     did_you_mean(meant.empty() ? lower : meant, listed) +
+                                     "; known: " + joined(listed));
 }
 
 bool is_text(std::string_view media_type) {
@@ -198,7 +199,7 @@ bool run_writer(Registry& registry, const Report& report, const ReportTarget& ta
 }
 
 /// $COLUMNS, as a shell exports it; 0 if it is unset or invalid.
-int columns_asked_for() {
+int columns_from_environment() {
   constexpr int kMaxColumns = 10'000;
   const char* value = std::getenv("COLUMNS");
   const std::string_view text = value ? value : "";
@@ -220,15 +221,15 @@ Screen this_screen(ColorMode mode) {
   };
   const auto force = is_set("FORCE_COLOR") ? std::string_view(std::getenv("FORCE_COLOR")) : "";
   const bool forced = !force.empty() && force != "0" && force != "false";
-  const bool wanted = is_set("NO_COLOR") ? false : force.empty() ? terminal : forced;
-  screen.color = mode == ColorMode::kAlways || (mode == ColorMode::kAuto && wanted);
+  const bool in_color = is_set("NO_COLOR") ? false : force.empty() ? terminal : forced;
+  screen.color = mode == ColorMode::kAlways || (mode == ColorMode::kAuto && in_color);
   screen.color_in_files = mode == ColorMode::kAlways;
   winsize size{};
   if (terminal) {
     screen.columns =
         ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
   }
-  if (const int columns = columns_asked_for()) screen.columns = columns;
+  if (const int columns = columns_from_environment()) screen.columns = columns;
   screen.terminal = terminal;
   return screen;
 }

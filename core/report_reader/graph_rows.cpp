@@ -163,9 +163,9 @@ void GraphRows::texts(const Members& m) {
   for (size_t i = 0; i < kModuleTexts.size(); ++i)
     descriptions_.texts[i].emplace_back(m.text(kModuleTexts[i]));
   auto& repeat = descriptions_.repeats.emplace_back();
-  const auto told = m.find("repeat");
-  if (!told) return;
-  const auto r = told->members();
+  const auto stated = m.find("repeat");
+  if (!stated) return;
+  const auto r = stated->members();
   repeat.window = r.at("window").index(limits::kModules);
   repeat.times = r.at("times").index(limits::kModules);
   if (repeat.window < 1 || repeat.times < 2) refuse("'repeat' must have a window and times");
@@ -175,10 +175,10 @@ void GraphRows::attributes(Id module, const Members& m) {
   const auto list = m.find("attributes");
   if (!list) return;
   const auto details = m.find("attribute_details");
-  const auto known = details ? std::optional(details->members()) : std::nullopt;
+  const auto detail_members = details ? std::optional(details->members()) : std::nullopt;
   size_t i = 0;
   for (const auto field : list->members().object()) {
-    const Maybe detail(known ? known->find(field.key) : std::nullopt);
+    const Maybe detail(detail_members ? detail_members->find(field.key) : std::nullopt);
     const bool unnamed = field.key == "#" + std::to_string(i++);
     builder_.module_attribute(module, unnamed ? std::string_view() : field.key,
                               values_.fresh({field.value, field.key}, detail.get()));
@@ -268,7 +268,7 @@ void GraphRows::tensor(size_t index, const Members& m) {
   spec.dims = shape;
   spec.trainable = m.at("trainable").boolean();
   std::vector<std::vector<int64_t>> shapes;
-  if (const auto told = m.find("encoding")) encoding(told->members(), spec, shapes);
+  if (const auto stated = m.find("encoding")) encoding(stated->members(), spec, shapes);
   const auto id = builder_.tensor(spec);
   values_.add_tensor(spec.name, id);
   figures_.row(m, TMETER_AXIS_TENSOR, index);
@@ -303,10 +303,10 @@ GraphRows::Id GraphRows::call_of(const Members& m) {
 void GraphRows::node(size_t index, const Members& m) {
   if (m.at("index").natural() != index) refuse("'index' must be its place in the list");
   const auto details = m.find("details"), result_details = m.find("result_details");
-  const auto known = details ? std::optional(details->members()) : std::nullopt;
+  const auto detail_members = details ? std::optional(details->members()) : std::nullopt;
   std::vector<std::pair<std::string_view, Id>> arguments;
   for (const auto field : m.at("arguments").members().object()) {
-    const Maybe detail(known ? known->find(field.key) : std::nullopt);
+    const Maybe detail(detail_members ? detail_members->find(field.key) : std::nullopt);
     const bool unnamed = field.key == "#" + std::to_string(arguments.size());
     arguments.emplace_back(unnamed ? std::string_view() : field.key,
                            values_.used({field.value, field.key}, detail.get()));

@@ -134,8 +134,8 @@ bool Values::is_scalar(Id id, const Item& plain) const {
 Values::Id Values::made_by(const Members& from, const std::vector<DimSpec>* dims, int32_t dtype,
                            const Item& plain, std::string_view kind) {
   const auto node = from.at("node").index(limits::kNodes);
-  const auto said = from.find("result");
-  const size_t leaf = said ? said->index(limits::kValues) : kAnyLeaf;
+  const auto result_index = from.find("result");
+  const size_t leaf = result_index ? result_index->index(limits::kValues) : kAnyLeaf;
   const auto fits = [&](Id id) {
     return dims ? is_tensor(id, dtype, *dims) : is_scalar(id, plain);
   };
@@ -231,18 +231,18 @@ Values::Id Values::result(const Item& value, const Item* detail, size_t& leaf, s
       items.push_back(result(Item(e, value.name()), details.next(), leaf, depth + 1));
     return builder_.value_list(items);
   }
-  const auto known = to_be_made_.find({node_count() - 1, leaf++});
+  const auto entry = to_be_made_.find({node_count() - 1, leaf++});
   Id id = 0;
-  if (known == to_be_made_.end()) {
+  if (entry == to_be_made_.end()) {
     id = read(value, detail, false, depth);
   } else {
-    id = known->second;
+    id = entry->second;
     const bool same = value.is(Type::OBJECT)
                           ? is_tensor(id, DType::parse(value.members().at("dtype").text()).id(),
                                       dims(value.members()))
                           : is_scalar(id, value);
     if (!same) refuse("a use of one of its results contradicts it");
-    to_be_made_.erase(known);
+    to_be_made_.erase(entry);
   }
   leaves_.push_back(id);
   return id;

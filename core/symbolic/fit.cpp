@@ -235,7 +235,7 @@ class PieceFinder {
     if (pieces_.empty()) return {};
     for (const auto& corner : corners()) explain(corner);
     bool whole = true;
-    for (const auto& [p, value] : known_) {
+    for (const auto& [p, value] : cache_) {
       const auto most = maximum(p);
       if (value && most > value) return {};
       whole = whole && (!value || most == value);
@@ -287,12 +287,12 @@ class PieceFinder {
   }
 
   std::optional<int64_t> at(const Point& p) {
-    const auto known = known_.find(p);
-    if (known != known_.end()) return known->second;
+    const auto entry = cache_.find(p);
+    if (entry != cache_.end()) return entry->second;
     std::optional<int64_t> value;
     if (function_.possible(p))
       if (const auto values = function_.evaluate(p)) value = values->front();
-    return known_[p] = value;
+    return cache_[p] = value;
   }
   std::optional<int64_t> maximum(const Point& p) const {
     std::optional<int64_t> most;
@@ -342,7 +342,7 @@ class PieceFinder {
   const Fittable& function_;
   Point present_;
   int64_t step_ = 1;
-  std::map<Point, std::optional<int64_t>> known_;
+  std::map<Point, std::optional<int64_t>> cache_;
   std::vector<Polynomial> pieces_;
 };
 

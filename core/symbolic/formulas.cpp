@@ -40,17 +40,17 @@ tmeter_number cell_of(const Results& results, const OneSeries& s) {
   return s.module == 0 ? c.cell(TMETER_AXIS_MODEL, 0) : c.cell(TMETER_AXIS_MODULE, s.module);
 }
 
-std::vector<size_t> wanted_metrics(const FormulaRequest& request, bool (*kind)(const Column&)) {
+std::vector<size_t> requested_metrics(const FormulaRequest& request, bool (*kind)(const Column&)) {
   std::vector<size_t> out;
   for (size_t i = 0; i < request.results.columns.size(); ++i) {
     const auto& c = request.results.columns[i];
-    if (kind(c) && request.wanted(c)) out.push_back(i);
+    if (kind(c) && request.includes(c)) out.push_back(i);
   }
   return out;
 }
 
 std::vector<OneSeries> sums_of(const Graph& graph, const FormulaRequest& request) {
-  const auto metrics = wanted_metrics(request, is_sum);
+  const auto metrics = requested_metrics(request, is_sum);
   const bool all = metrics.size() * graph.modules().size() <= kMaxFormulas;
   std::vector<OneSeries> out;
   for (const auto metric : metrics)
@@ -60,7 +60,7 @@ std::vector<OneSeries> sums_of(const Graph& graph, const FormulaRequest& request
 
 std::vector<OneSeries> peaks_of(const FormulaRequest& request) {
   std::vector<OneSeries> out;
-  for (const auto metric : wanted_metrics(request, is_peak))
+  for (const auto metric : requested_metrics(request, is_peak))
     if (integer(cell_of(request.results, {metric, 0}))) out.push_back({metric, 0});
   return out;
 }
@@ -144,9 +144,9 @@ class OtherRuns {
   /// The pieces of each peak. One run at a point serves all of them.
   std::vector<Pieces> fit_pieces_of(const FittedSeries& peaks) {
     const auto together = function(peaks);
-    std::map<std::vector<int64_t>, Fittable::Values> known;
+    std::map<std::vector<int64_t>, Fittable::Values> cache;
     const auto values_at = [&](Fittable::Point point) -> const Fittable::Values& {
-      const auto [at, is_new] = known.try_emplace({point.begin(), point.end()});
+      const auto [at, is_new] = cache.try_emplace({point.begin(), point.end()});
       if (!is_new) return at->second;
       if (auto values = together.evaluate(point)) return at->second = std::move(*values);
       // A series that exceeds 63 bits does not affect the others.
@@ -226,11 +226,11 @@ Formulas find_formulas(Graph& graph, const FormulaRequest& request) {
   }
   OtherRuns runs(graph, symbols, request);
   auto fitted = runs.fit(series);
-  const auto known = series.values(request.results);
+  const auto recorded = series.values(request.results);
   for (size_t s = 0; s < fitted.size(); ++s) {
     const auto [metric, module] = series.list()[s];
     auto& p = fitted[s];
-    if (!p || p->terms.empty() || !known[s] || p->at(here) != known[s]) continue;
+    if (!p || p->terms.empty() || !recorded[s] || p->at(here) != recorded[s]) continue;
     auto text = p->text(names);
     const bool partial = is_partial(cell_of(request.results, series.list()[s]));
     out.list.push_back({metric, module, partial, std::move(*p), std::move(text)});

@@ -33,7 +33,7 @@ struct FormulaRequest {
   const HardwareSource* hardware;
   const Results& results;  // results under the present sizes, which every formula must reproduce
   const std::set<size_t>& fixed;              // symbols that are not free: bound by the user
-  std::function<bool(const Column&)> wanted;  // metrics
+  std::function<bool(const Column&)> includes;  // metrics
 };
 
 /// Metrics must be wanted, computed and integers: sums over nodes, or bytes of the model. The graph

@@ -40,7 +40,7 @@ class Unobserved final : public RunsAccess {
     if (e.kind == TMETER_EVENT_RUN_END) seconds = static_cast<double>(e.nanoseconds - e.since) * 1e-9;
     operators += e.kind == TMETER_EVENT_OP_END;
   }
-  void tell_fact(std::string_view, std::string_view) override {}
+  void report_fact(std::string_view, std::string_view) override {}
   std::string_view weights(const Tensor* tensor) const override { return tensors_.raw(*tensor); }
 
   double seconds = 0;

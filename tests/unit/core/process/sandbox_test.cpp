@@ -592,7 +592,7 @@ TEST(Sandbox, OffMeansOffAndSaysSo) {
   const auto with = [](const char* value) {
     return in_child([=] {
              setenv("TMETER_SANDBOX", value, 1);
-             const bool wanted = sandbox_wanted();
+             const bool wanted = sandbox_requested();
              const auto lines = enter_sandbox({});
              const bool limited = socket(AF_UNIX, SOCK_STREAM, 0) < 0;
              if (wanted != limited || wanted == lines.front().starts_with("off ")) return 2;
@@ -604,7 +604,7 @@ TEST(Sandbox, OffMeansOffAndSaysSo) {
   for (const auto* value : {"on", "", "Off", "0"}) EXPECT_EQ(with(value), 1) << value;
   EXPECT_EQ(in_child([] {
               unsetenv("TMETER_SANDBOX");
-              return sandbox_wanted() ? 0 : 1;
+              return sandbox_requested() ? 0 : 1;
             }).status(),
             0);
 }

@@ -439,7 +439,7 @@ Ended failing(const PluginError& error, bool asked, bool quiet = false) {
   return run(j, [=](Worker& w) -> Ending {
     for (const auto& e : w.excluded()) {
       const auto state = e.plugin + "; " + e.reason + (e.opened ? "; opened" : "; not opened");
-      w.report(0, state + (e.asked ? "; asked for" : "; found"));
+      w.report(0, state + (e.requested ? "; asked for" : "; found"));
     }
     if (!w.excluded().empty()) return {};
     if (asked) throw error;

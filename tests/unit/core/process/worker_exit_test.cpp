@@ -26,7 +26,7 @@ TEST(WorkerExit, APluginThatCrashesOnANodeIsTheOffender) {
   ASSERT_TRUE(v.offender);
   EXPECT_EQ(v.offender->plugin, "com.acme.layers");
   EXPECT_TRUE(v.offender->opened);
-  EXPECT_TRUE(v.offender->asked);
+  EXPECT_TRUE(v.offender->requested);
   EXPECT_FALSE(v.reports_stand);
 }
 
@@ -152,15 +152,15 @@ TEST(WorkerExit, APluginThatFailsWhileItIsOpenedIsLeftOutUnopened) {
     Activity a;
     a.stage = stage;
     a.slots[0].plugin.set("dir/p.tmeter");
-    a.slots[0].opening = OpenedFor::kWanted;
+    a.slots[0].opening = OpenedFor::kRequested;
     const auto v = explain_worker_exit(a, by_signal(SIGSEGV));
     EXPECT_EQ(v.status, 5);
     ASSERT_TRUE(v.offender);
     EXPECT_FALSE(v.offender->opened);
-    EXPECT_TRUE(v.offender->asked);
+    EXPECT_TRUE(v.offender->requested);
     a.slots[0].opening = OpenedFor::kFound;
     EXPECT_FALSE(explain_worker_exit(a, by_signal(SIGSEGV)).offender->opened);
-    EXPECT_FALSE(explain_worker_exit(a, by_signal(SIGSEGV)).offender->asked);
+    EXPECT_FALSE(explain_worker_exit(a, by_signal(SIGSEGV)).offender->requested);
   }
 }
 
@@ -222,7 +222,7 @@ TEST(WorkerExit, WithoutAPluginTheStageIsTold) {
 /// The plugins that are left out; an offender is marked "!NAME".
 std::string left_out(const Ending& e) {
   std::string names = e.offender ? "!" + e.offender->plugin : "";
-  for (const auto& s : e.suspects) names += s.plugin + (s.asked ? "" : "?") + ";";
+  for (const auto& s : e.suspects) names += s.plugin + (s.requested ? "" : "?") + ";";
   return names;
 }
 

@@ -4,7 +4,7 @@
 #pragma once
 #include <cstddef>
 
-namespace tmeter::core::said {
+namespace tmeter::core::plugin_limits {
 
 inline constexpr size_t kTextBytes = 8 << 10;  // messages, texts of findings, conventions
 inline constexpr size_t kTitleBytes = 1'000;   // names, titles, units
@@ -25,4 +25,4 @@ inline constexpr size_t kItems = 4'096;        // of the other tables
 inline constexpr size_t kMatches = 1'000;      // of a loader
 inline constexpr size_t kListBytes = 1 << 20;  // texts of a table's item: choices, metrics produced
 
-}  // namespace tmeter::core::said
+}  // namespace tmeter::core::plugin_limits
