@@ -16,7 +16,7 @@
 namespace {
 using namespace measure;
 
-constexpr unsigned kPatience = 120;  // s: above it the machine is too busy to be measured
+constexpr unsigned kMaxSeconds = 120;  // s: above it the machine is too busy to be measured
 constexpr size_t kMiB = size_t{1} << 20;
 
 class Machine {
@@ -74,37 +74,38 @@ void Machine::print_arithmetic() {
 
 void Machine::print_level(const std::string& name, size_t bytes_one, size_t bytes_all) {
   const auto one = bandwidth(bytes_one, 1), all = bandwidth(bytes_all, threads_);
-  const auto say = [&](const std::string& key, double rate, unsigned threads, size_t bytes,
-                       const std::string& what) {
+  const auto print_rate = [&](const std::string& key, double rate, unsigned threads, size_t bytes,
+                              const std::string& what) {
     if (rate > 0)
       print_figure(key, rate, "B/s",
                    source(threads, what + " over " + std::to_string(bytes / 1024) + " KiB"));
   };
   const std::string triad = "a = b + s*c, bytes read and written (STREAM triad)", sum = "sums";
-  say("single.peak." + name, one.triad, 1, bytes_one, triad);
-  say("single.read." + name, one.read, 1, bytes_one, sum);
-  say("peak." + name, std::max(one.triad, all.triad), threads_, bytes_all, triad);
-  say("read." + name, std::max(one.read, all.read), threads_, bytes_all, sum);
+  print_rate("single.peak." + name, one.triad, 1, bytes_one, triad);
+  print_rate("single.read." + name, one.read, 1, bytes_one, sum);
+  print_rate("peak." + name, std::max(one.triad, all.triad), threads_, bytes_all, triad);
+  print_rate("read." + name, std::max(one.read, all.read), threads_, bytes_all, sum);
 }
 
 void Machine::print_memory() {
   const auto memory = memory_of_machine();
-  const auto told = when_ + ": as Linux reports it (/proc/meminfo, /sys/devices/system/cpu)";
-  if (memory.total) print_figure("capacity.dram", static_cast<double>(memory.total), "B", told);
+  const auto provenance = when_ + ": as Linux reports it (/proc/meminfo, /sys/devices/system/cpu)";
+  if (memory.total)
+    print_figure("capacity.dram", static_cast<double>(memory.total), "B", provenance);
   size_t largest = 0;
   for (size_t level = 1; level <= 3; ++level) {
     const auto& cache = memory.caches[level];
     if (cache.total == 0) continue;
     const auto name = "l" + std::to_string(level);
-    print_figure("cache." + name, static_cast<double>(cache.total), "B", told);
+    print_figure("cache." + name, static_cast<double>(cache.total), "B", provenance);
     // Half of a cache; other programs use the rest. Threads share the caches that cores share.
     print_level(name, cache.each / 2, std::min(cache.each / 2 * threads_, cache.total / 2));
     largest = std::max(largest, cache.total);
   }
   // Like STREAM: four times the last cache, but at most a quarter of free memory.
-  const size_t wanted = std::max(4 * largest, 128 * kMiB);
+  const size_t preferred = std::max(4 * largest, 128 * kMiB);
   const size_t most = memory.available ? memory.available / 4 : 256 * kMiB;
-  const size_t bytes = std::min({wanted, most, 1024 * kMiB});
+  const size_t bytes = std::min({preferred, most, 1024 * kMiB});
   print_level("dram", bytes, bytes);
 }
 
@@ -112,7 +113,7 @@ void Machine::print_memory() {
 
 int main(int argc, char** argv) {
   if (argc != 2) return std::fputs("usage: measure-machine DATE\n", stderr), 2;
-  alarm(kPatience);
+  alarm(kMaxSeconds);
   Machine(argv[1]).print();
   return std::fflush(stdout) == 0 ? 0 : 1;
 }

@@ -44,7 +44,7 @@ bool start(const char* program, const std::string& file) {
     setsid();
     if (fork() == 0) {
       become(program, file);
-      [[maybe_unused]] const auto told = write(failed[1], "!", 1);
+      [[maybe_unused]] const auto written = write(failed[1], "!", 1);
     }
     _exit(0);
   }

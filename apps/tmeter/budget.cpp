@@ -99,7 +99,7 @@ std::string in_format(std::string_view format, const std::vector<BudgetRow>& row
   return format == kMarkdown ? as_markdown(rows) : as_text(rows);
 }
 
-constexpr size_t kModulesTold = 5;
+constexpr size_t kMaxListedModules = 5;
 constexpr char kDefaultFile[] = "tmeter.toml";
 
 /// A budget with its paths relative to the working directory.
@@ -116,21 +116,21 @@ std::string from_here(const std::string& file, const std::string& path) {
 /// The budgets of these models, or all.
 std::vector<BudgetCheck> checks_of(const BudgetFile& file, const CommandLine& line) {
   std::vector<BudgetCheck> out;
-  std::vector<std::string> known;
+  std::vector<std::string> models;
   for (const auto& b : file.budgets) {
-    known.push_back(b.model);
+    models.push_back(b.model);
     BudgetCheck c{b, from_here(line.config, b.model), from_here(line.config, b.report),
                   b.assertions};
     out.push_back(std::move(c));
   }
-  for (const auto& wanted : line.parts)
-    if (std::find(known.begin(), known.end(), wanted) == known.end())
+  for (const auto& part : line.parts)
+    if (std::find(models.begin(), models.end(), part) == models.end())
       throw Error(ErrorKind::kUsage, printable(line.config) + " has no budget of '" +
-                                         printable(wanted) + "'" + did_you_mean(wanted, known));
+                                         printable(part) + "'" + did_you_mean(part, models));
   return out;
 }
 
-bool is_wanted(const BudgetCheck& c, const CommandLine& line) {
+bool is_requested(const BudgetCheck& c, const CommandLine& line) {
   return line.parts.empty() ||
          std::find(line.parts.begin(), line.parts.end(), c.budget.model) != line.parts.end();
 }
@@ -150,10 +150,11 @@ std::string moved_bound(const AssertionResult& r, double slack) {
   if (exact) return a.text.substr(0, digits) + std::to_string(r.value.i);
   if (!upper && !lower) return a.text;
   const double in_unit = written == 0 ? real(r.value) : real(r.value) / (real(a.limit) / written);
-  const double wanted = in_unit + std::fabs(in_unit) * (upper ? slack : -slack);
-  if (wanted == 0) return a.text;
-  const double step = std::pow(10, std::floor(std::log10(std::fabs(wanted))) - 3);
-  const double bound = (upper ? std::ceil(wanted / step) : std::floor(wanted / step)) * step;
+  const double with_slack = in_unit + std::fabs(in_unit) * (upper ? slack : -slack);
+  if (with_slack == 0) return a.text;
+  const double step = std::pow(10, std::floor(std::log10(std::fabs(with_slack))) - 3);
+  const double bound =
+      (upper ? std::ceil(with_slack / step) : std::floor(with_slack / step)) * step;
   const auto tail = unit == a.text.npos || written == 0 ? std::string() : a.text.substr(unit);
   const auto op = a.op.size() == 1 ? a.op + "=" : a.op;  // the bound must permit the value itself
   return a.text.substr(0, begin - a.op.size()) + op + a.text.substr(begin, digits - begin) +
@@ -204,7 +205,7 @@ std::string modules_that_matter(const Report& after, const AssertionResult& boun
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     return std::fabs(a.value) > std::fabs(b.value);
   });
-  if (rows.size() > kModulesTold) rows.resize(kModulesTold);
+  if (rows.size() > kMaxListedModules) rows.resize(kMaxListedModules);
   std::string out;
   for (const auto& r : rows)
     out += (out.empty() ? "" : ", ") + printable(r.path.empty() ? "the root" : r.path) +
@@ -322,7 +323,7 @@ Ending check_budgets(Session& session, CommandLine& line, const BudgetFile& file
   BudgetOutcome outcome;
   auto target = static_cast<size_t>(first_saved);
   for (auto& c : checks) {
-    if (!is_wanted(c, line)) continue;
+    if (!is_requested(c, line)) continue;
     try {
       check_budget(session, line, c, target, plugins, outcome);
     } catch (const PluginError&) {
@@ -361,7 +362,7 @@ BudgetTargets targets_of(const CommandLine& line, const std::vector<BudgetCheck>
                   "--update writes " + line.config + "; --report goes without it");
     out.all = {{"text", ""}, {"", line.config}};
     for (const auto& c : checks)
-      if (is_wanted(c, line) && !c.report.empty()) {
+      if (is_requested(c, line) && !c.report.empty()) {
         out.all.push_back({"json", c.report});
       }
     for (const auto& c : checks) require_own_files(out.all, c.model);

@@ -23,7 +23,7 @@ using tmeter::OpClass;
 constexpr const char* kRunFor = "3s";
 constexpr std::string_view kCalls =
     "calls";                         // the module of operators without work beyond their call
-constexpr double kLeastShare = 0.2;  // least share of an operator's time that is not overhead
+constexpr double kMinShare = 0.2;    // least share of an operator's time that is not overhead
 
 /// Figures of one operator of the run.
 struct Sample {
@@ -72,7 +72,7 @@ struct Shares {
 void add(const Sample& s, OpClass kind, double overhead, const HardwareProfile& peaks,
          Shares& shares) {
   if (s.seconds <= 0 || s.bytes <= 0) return;
-  const double seconds = std::max(s.seconds - overhead, kLeastShare * s.seconds);
+  const double seconds = std::max(s.seconds - overhead, kMinShare * s.seconds);
   const double arithmetic =
       s.macs / peak(peaks, "peak.mac.float32") + s.ops / peak(peaks, "peak.op.float32");
   const bool bound = arithmetic > s.bytes / peak(peaks, "peak.dram");

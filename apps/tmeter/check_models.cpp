@@ -27,11 +27,11 @@ struct Ticking {
 };
 
 /// Reports events of one run until an observer fails.
-class Teller {
+class EventReporter {
  public:
-  Teller(tmeter_call* call, Ticking& clock) : call_(call), clock_(clock) {}
+  EventReporter(tmeter_call* call, Ticking& clock) : call_(call), clock_(clock) {}
   tmeter_status status() const { return status_; }
-  void tell(int32_t kind, const Node* node = nullptr, int64_t bytes = 0, uint64_t since = 0) {
+  void report(int32_t kind, const Node* node = nullptr, int64_t bytes = 0, uint64_t since = 0) {
     if (status_ != TMETER_OK) return;
     tmeter_event event{};
     event.struct_size = sizeof event;
@@ -58,27 +58,27 @@ tmeter_status prepare(tmeter_call* call, const tmeter_graph* graph, const tmeter
 
 tmeter_status run(tmeter_call* call, void* state, int32_t run, int32_t, void*) {
   auto& clock = *static_cast<Ticking*>(state);
-  const bool told = run == TMETER_RUN_OPERATORS || run == TMETER_RUN_MEMORY;
-  Teller teller(call, clock);
+  const bool reports_operators = run == TMETER_RUN_OPERATORS || run == TMETER_RUN_MEMORY;
+  EventReporter reporter(call, clock);
   const uint64_t begin = clock.now;
   int64_t taken = 0;
-  teller.tell(TMETER_EVENT_RUN_BEGIN);
+  reporter.report(TMETER_EVENT_RUN_BEGIN);
   for (const auto& node : clock.graph->nodes()) {
     const uint64_t since = clock.now;
-    if (told) teller.tell(TMETER_EVENT_OP_BEGIN, &node);
+    if (reports_operators) reporter.report(TMETER_EVENT_OP_BEGIN, &node);
     if (run == TMETER_RUN_MEMORY)
-      teller.tell(TMETER_EVENT_ALLOCATE, &node, kBytes), taken += kBytes;
+      reporter.report(TMETER_EVENT_ALLOCATE, &node, kBytes), taken += kBytes;
     clock.now += kOperator;
-    if (told) teller.tell(TMETER_EVENT_OP_END, &node, 0, since);
+    if (reports_operators) reporter.report(TMETER_EVENT_OP_END, &node, 0, since);
   }
-  if (taken > 0) teller.tell(TMETER_EVENT_FREE, nullptr, taken);
-  teller.tell(TMETER_EVENT_RUN_END, nullptr, 0, begin);
-  return teller.status();
+  if (taken > 0) reporter.report(TMETER_EVENT_FREE, nullptr, taken);
+  reporter.report(TMETER_EVENT_RUN_END, nullptr, 0, begin);
+  return reporter.status();
 }
 
 void release(void* state, void*) { delete static_cast<Ticking*>(state); }
 
-tmeter_status want_all(tmeter_call* call, const tmeter_graph*, void*) {
+tmeter_status request_all_runs(tmeter_call* call, const tmeter_graph*, void*) {
   const auto* api = static_cast<const tmeter_runs_api*>(runs_interface());
   for (const int32_t kind : {TMETER_RUN_WHOLE, TMETER_RUN_OPERATORS, TMETER_RUN_MEMORY}) {
     if (const auto status = api->want(call, kind, 0, 1); status != TMETER_OK) return status;
@@ -101,7 +101,7 @@ const tmeter_observer& idle_observer() {
       0,
       core::to_abi("tmeter"),
       {},
-      want_all,
+      request_all_runs,
       [](tmeter_call*, const tmeter_event*, void*) -> tmeter_status { return TMETER_OK; },
       nullptr,
       [](tmeter_call*, const tmeter_graph*, void*) -> tmeter_status { return TMETER_OK; },
@@ -125,15 +125,15 @@ std::string shown(const tmeter_number& n) {
 }
 
 /// An executor need not run this model.
-void tell_runs(const ModelRuns& runs, bool own_executor, const std::string& model,
-               CheckLines& lines) {
+void report_runs(const ModelRuns& runs, bool own_executor, const std::string& model,
+                 CheckLines& lines) {
   if (!runs.stopped().empty())
     return lines.note("does not run " + model + ": " + std::string(runs.stopped()));
   lines.fine(own_executor ? "runs " + model + ": runs of each kind, events in order"
                           : "observes runs of " + model + ", by a clock of 1 µs an operator");
 }
 
-void tell_results(const Results& results, const Plugin& plugin, CheckLines& lines) {
+void report_results(const Results& results, const Plugin& plugin, CheckLines& lines) {
   for (const auto& c : results.columns) {
     if (c.plugin == plugin.manifest.id)
       lines.note(c.id + " of it: " + shown(c.cell(TMETER_AXIS_MODEL, 0)) + " " + c.unit);
@@ -238,8 +238,8 @@ std::optional<Results> try_run(const CheckedPlugin& checked, const Graph& graph,
   try {
     auto results = engine.run();
     lines.fine("runs on " + model);
-    if (runs) tell_runs(*runs, own_executor, model, lines);
-    tell_results(results, checked.plugin, lines);
+    if (runs) report_runs(*runs, own_executor, model, lines);
+    report_results(results, checked.plugin, lines);
     return results;
   } catch (const PluginError& e) {
     lines.bad(e.what());

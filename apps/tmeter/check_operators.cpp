@@ -134,7 +134,7 @@ void OperatorCheck::try_one(const OperatorCall& call, bool by_user) {
   try {
     const auto trial = make(call, {"fc", 1});
     if (rule_of(call.op)) lines_.fine(name + " gives " + trial.given);
-    if (handles(call.op)) tell_figures(call, name);
+    if (handles(call.op)) report_values(call, name);
   } catch (const PluginError& e) {
     lines_.bad(e.what());
   } catch (const Error& e) {
@@ -143,7 +143,7 @@ void OperatorCheck::try_one(const OperatorCall& call, bool by_user) {
   }
 }
 
-void OperatorCheck::tell_figures(const OperatorCall& call, const std::string& name) {
+void OperatorCheck::report_values(const OperatorCall& call, const std::string& name) {
   static constexpr std::array<Place, 4> kPlaces{{{"fc", 1}, {"a.b", 5}, {"fc", 1}, {"last", 0}}};
   Figures first;
   for (const auto& place : kPlaces) {
@@ -153,7 +153,7 @@ void OperatorCheck::tell_figures(const OperatorCall& call, const std::string& na
       if (first[metric] == figure) continue;
       const auto words = name + ": " + metric + " is " + first[metric] + " and then " + figure +
                          " for the same call";
-      return goes_by_signature(call.op)
+      return has_signature_handlers(call.op)
                  ? lines_.bad(
                        words +
                        ", although the handler declares that it depends on the signature alone "
@@ -169,14 +169,14 @@ void OperatorCheck::tell_figures(const OperatorCall& call, const std::string& na
 
 void OperatorCheck::try_class(const tmeter_op_class& c) {
   const auto words = str(c.op) + " is declared as work of the class '" + str(c.name) + "'";
-  const bool known = name_of(op_class_named(view(c.name))) == view(c.name);
-  known ? lines_.fine(words) : lines_.bad(words + ", which tmeter does not know");
+  const bool is_known = name_of(op_class_named(view(c.name))) == view(c.name);
+  is_known ? lines_.fine(words) : lines_.bad(words + ", which tmeter does not know");
 }
 
 const tmeter_shape_rule* OperatorCheck::rule_of(const std::string& op) const {
-  for (const auto& wanted : {op, base_of(op)}) {
+  for (const auto& candidate : {op, base_of(op)}) {
     for (const auto& r : plugin_.offered.shape_rules) {
-      if (op_of_schema(view(r.schema)) == wanted) return &r;
+      if (op_of_schema(view(r.schema)) == candidate) return &r;
     }
   }
   return nullptr;
@@ -188,10 +188,10 @@ bool OperatorCheck::handles(const std::string& op) const {
   });
 }
 
-bool OperatorCheck::goes_by_signature(const std::string& op) const {
+bool OperatorCheck::has_signature_handlers(const std::string& op) const {
   return std::ranges::any_of(plugin_.offered.op_handlers, [&](const tmeter_op_handler& h) {
-    const bool asked = view(h.op) == op || view(h.op) == base_of(op) || view(h.op) == "*";
-    return asked && (h.flags & TMETER_HANDLER_BY_SIGNATURE);
+    const bool matches = view(h.op) == op || view(h.op) == base_of(op) || view(h.op) == "*";
+    return matches && (h.flags & TMETER_HANDLER_BY_SIGNATURE);
   });
 }
 
@@ -280,9 +280,9 @@ std::vector<Id> OperatorCheck::infer(const tmeter_shape_rule& rule, const Operat
       throw PluginError(plugin_.manifest.id, doing, "its shape rule does not give all results");
     const bool tensor = schema.results[i].type.starts_with("Tensor");
     const bool list = schema.results[i].type.ends_with(']');
-    const int32_t wanted = list ? TMETER_VALUE_LIST : TMETER_VALUE_TENSOR;
+    const int32_t expected_kind = list ? TMETER_VALUE_LIST : TMETER_VALUE_TENSOR;
     const bool none = schema.results[i].type.ends_with('?') && value->kind == TMETER_VALUE_NONE;
-    if (tensor && value->kind != wanted && !none)
+    if (tensor && value->kind != expected_kind && !none)
       throw PluginError(plugin_.manifest.id, doing,
                         "its shape rule gives " + value_text(*value) + " where its schema says " +
                             std::string(schema.results[i].type));

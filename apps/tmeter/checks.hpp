@@ -18,10 +18,10 @@ namespace tmeter::app {
 
 class CheckLines {
  public:
-  void say(const std::string& line) { text_ += line + "\n"; }
-  void fine(const std::string& line) { ++tried_, say("  ok    " + line); }
-  void bad(const std::string& line) { ++tried_, ++bad_, say("  BAD   " + line); }
-  void note(const std::string& line) { say("  note  " + line); }
+  void add_line(const std::string& line) { text_ += line + "\n"; }
+  void fine(const std::string& line) { ++tried_, add_line("  ok    " + line); }
+  void bad(const std::string& line) { ++tried_, ++bad_, add_line("  BAD   " + line); }
+  void note(const std::string& line) { add_line("  note  " + line); }
 
   int bad() const { return bad_; }
   /// All lines, and a summary.
@@ -61,13 +61,13 @@ class OperatorCheck {
   void try_class(const tmeter_op_class& c);
   const tmeter_shape_rule* rule_of(const std::string& op) const;
   bool handles(const std::string& op) const;
-  bool goes_by_signature(const std::string& op) const;
+  bool has_signature_handlers(const std::string& op) const;
   OperatorCall usual_call(const std::string& op) const;
   Trial make(const OperatorCall& call, const Place& place);
   std::vector<uint32_t> infer(const tmeter_shape_rule& rule, const OperatorCall& call,
                               tmeter_builder& builder, const std::vector<uint32_t>& arguments);
   Figures figures_of(const Trial& trial);
-  void tell_figures(const OperatorCall& call, const std::string& name);
+  void report_values(const OperatorCall& call, const std::string& name);
 
   core::Registry& registry_;
   core::Plugin& plugin_;

@@ -26,25 +26,26 @@ constexpr std::string_view kFormat = "diff-", kExtension = "diff.";
 
 /// "html" → "diff-html"; a file alone: the writer of its extension.
 void choose_diff_writers(const Registry& registry, std::vector<ReportTarget>& targets) {
-  std::vector<std::string> known;
+  std::vector<std::string> formats;
   for (auto& t : targets) {
     const auto dot = t.file.rfind('.');
     const auto extension = dot == t.file.npos ? std::string() : t.file.substr(dot + 1);
     std::string format;
-    known.clear();
+    formats.clear();
     for (const auto& p : registry.plugins()) {
       for (const auto& w : p->manifest.writers) {
         if (!w.name.starts_with(kFormat)) continue;
-        known.push_back(w.name.substr(kFormat.size()));
+        formats.push_back(w.name.substr(kFormat.size()));
         const bool meant = t.format.empty() ? w.extension == std::string(kExtension) + extension
-                                            : known.back() == t.format || w.name == t.format;
+                                            : formats.back() == t.format || w.name == t.format;
         if (meant) format = w.name;
       }
     }
     if (format.empty()) {
-      const auto asked = t.format.empty() ? extension : t.format;
-      throw Error(ErrorKind::kUsage, "no format '" + printable(asked) + "' for comparisons" +
-                                         did_you_mean(asked, known) + "; known: " + joined(known));
+      const auto requested = t.format.empty() ? extension : t.format;
+      throw Error(ErrorKind::kUsage, "no format '" + printable(requested) + "' for comparisons" +
+                                         did_you_mean(requested, formats) +
+                                         "; known: " + joined(formats));
     }
     t.format = format;
   }
@@ -104,7 +105,7 @@ Ending diff(Session& session, std::vector<ReportTarget> targets) {
   after.report.view = line.view;
   after.report.comparison = compare(before.report, after.report);
   compare_values(session, source_before, source_after, after.report);
-  if (wants_weight_errors(line) && !is_saved(line.other) && !is_saved(line.model))
+  if (requests_weight_errors(line) && !is_saved(line.other) && !is_saved(line.model))
     add_weight_errors(session, before.report, after.report);
   require_metrics_of_report(session, after.report.results);
   after.report.assertions.clear();

@@ -49,10 +49,10 @@ int hardware_command(const Arguments& arguments) {
   if (arguments == Arguments{"list"}) return list();
   if (arguments == Arguments{"measure"}) return measure();
   if (arguments.size() == 2 && arguments[0] == "info") return info(arguments[1]);
-  const auto& known = find_command("hardware")->words;
-  const auto meant = arguments.empty() || std::ranges::count(known, arguments[0])
+  const auto& subcommands = find_command("hardware")->words;
+  const auto meant = arguments.empty() || std::ranges::count(subcommands, arguments[0])
                          ? std::string()
-                         : did_you_mean(arguments[0], known);
+                         : did_you_mean(arguments[0], subcommands);
   throw Error(ErrorKind::kUsage,
               "`tmeter hardware list`, `tmeter hardware info NAME` or `tmeter hardware measure` is "
               "expected" +

@@ -125,10 +125,10 @@ class Parser {
       if (code == other) code = ours;
     const auto dtype = DType::parse(code);
     if (!dtype.known()) {
-      std::vector<std::string> known;
-      known.reserve(kDTypes.size());
-      for (const auto& d : kDTypes) known.emplace_back(d.code);
-      refuse(text_, "unknown dtype '" + code + "'" + did_you_mean(code, known));
+      std::vector<std::string> codes;
+      codes.reserve(kDTypes.size());
+      for (const auto& d : kDTypes) codes.emplace_back(d.code);
+      refuse(text_, "unknown dtype '" + code + "'" + did_you_mean(code, codes));
     }
     rest = rest.substr(0, colon);
     return dtype.id();

@@ -18,8 +18,8 @@ int run(int argc, char** argv) {
   using namespace tmeter::app;
   const std::string_view first = argc > 1 ? argv[1] : "", second = argc == 3 ? argv[2] : "";
   if (const auto* command = find_command(first)) {
-    const bool asks = second == "--help" || second == "-h";
-    if (asks && !command->has_options) return analyse_command({"--help"});
+    const bool requests_help = second == "--help" || second == "-h";
+    if (requests_help && !command->has_options) return analyse_command({"--help"});
     return command->run({argv + 2, argv + argc});
   }
   const bool is_word = argc >= 2 && access(argv[1], F_OK) != 0;  // and is not a file

@@ -93,7 +93,7 @@ std::string write_kept_file(const std::string& path, const std::string& text) {
   struct stat info {};
   const bool exists = fstatat(folder.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
   if (exists && !S_ISREG(info.st_mode)) return path + " is not a regular file";
-  const core::EndSignals nothing_is_left_half_done;
+  const core::EndSignals deferred_signals;
   unlinkat(folder.get(), unfinished.c_str(), 0);
   const Descriptor file(openat(folder.get(), unfinished.c_str(),
                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
@@ -110,7 +110,7 @@ constexpr std::string_view kLastLine = "# complete\n";
 constexpr size_t kMaxBytes = size_t{1} << 20;
 
 /// The values that a usable profile must have.
-constexpr const char* kWanted[] = {"peak.dram", "peak.mac.float32", "peak.op.float32"};
+constexpr const char* kRequiredRates[] = {"peak.dram", "peak.mac.float32", "peak.op.float32"};
 
 std::string read_at_most(const std::string& path, size_t most) {
   std::ifstream in(path, std::ios::binary);
@@ -192,7 +192,7 @@ std::optional<MeasuredHardware> parsed(std::string text, const std::string& firs
   if (!text.starts_with(first) || !text.ends_with(kLastLine)) return std::nullopt;
   try {
     MeasuredHardware out{text, parse_hardware(text, "the measured profile")};
-    for (const char* key : kWanted) {
+    for (const char* key : kRequiredRates) {
       const auto at = out.profile.numbers.find(key);
       if (at == out.profile.numbers.end() || at->second.value <= 0) return std::nullopt;
     }

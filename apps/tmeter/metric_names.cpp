@@ -18,12 +18,12 @@ using Names = std::vector<std::string>;
 /// The run or the saved report that lacks the metric.
 enum class Of { kRun, kReport };
 
-struct Asked {
+struct RequestedMetric {
   std::string name, option;  // "energy", "--sort"
 };
 
-std::vector<Asked> metrics_asked_for(const Session& session) {
-  std::vector<Asked> out;
+std::vector<RequestedMetric> requested_metrics_of(const Session& session) {
+  std::vector<RequestedMetric> out;
   const auto& view = session.line().view;
   for (const char* key : {"columns", "sort"}) {
     const auto at = view.find(key);
@@ -42,8 +42,9 @@ std::vector<Asked> metrics_asked_for(const Session& session) {
 }
 
 bool contains(const Names& names, std::string_view name) {
-  return std::any_of(names.begin(), names.end(), [&](const std::string& known) {
-    return known.size() == name.size() && strncasecmp(known.data(), name.data(), name.size()) == 0;
+  return std::any_of(names.begin(), names.end(), [&](const std::string& candidate) {
+    return candidate.size() == name.size() &&
+           strncasecmp(candidate.data(), name.data(), name.size()) == 0;
   });
 }
 
@@ -61,43 +62,47 @@ std::string options_that_add(const Plugin& plugin, bool measured, const Session&
 }
 
 /// Throws Error(kUsage) if a plugin has the metric or this name.
-void refuse_if_of(const Plugin& plugin, const Asked& asked, const Session& session, Of of) {
+void refuse_if_of(const Plugin& plugin, const RequestedMetric& requested, const Session& session,
+                  Of of) {
   const auto& m = plugin.manifest;
-  const bool is_metric = contains(m.metrics, asked.name);
-  if (is_metric ? plugin.is_open() && of == Of::kRun : m.metrics.empty() || m.name != asked.name)
+  const bool is_metric = contains(m.metrics, requested.name);
+  if (is_metric ? plugin.is_open() && of == Of::kRun
+                : m.metrics.empty() || m.name != requested.name)
     return;
-  const bool measured = contains(m.measured, asked.name) || m.measured.size() == m.metrics.size();
+  const bool measured =
+      contains(m.measured, requested.name) || m.measured.size() == m.metrics.size();
   const auto options = options_that_add(plugin, measured, session);
   const auto why = plugin.library.empty()    ? " is not available: " + m.unavailable
                    : !plugin.failure.empty() ? " failed: " + plugin.failure
                    : of == Of::kReport
                        ? " is not in the report; `tmeter MODEL " + options +
-                             (is_metric ? " --columns=" + asked.name : "") + "` has it"
+                             (is_metric ? " --columns=" + requested.name : "") + "` has it"
                    : plugin.is_open() ? ""
                                       : " is added by " + options;
   if (is_metric)
-    throw Error(ErrorKind::kUsage, asked.option + ": metric '" + printable(asked.name) +
+    throw Error(ErrorKind::kUsage, requested.option + ": metric '" + printable(requested.name) +
                                        "' is of plugin '" + m.name + "', which" + why);
-  throw Error(ErrorKind::kUsage, asked.option + ": '" + m.name + "' is a plugin, not a metric; " +
-                                     (why.empty() ? "" : "it" + why + "; ") +
-                                     "its metrics: " + joined(m.metrics));
+  throw Error(ErrorKind::kUsage,
+              requested.option + ": '" + m.name + "' is a plugin, not a metric; " +
+                  (why.empty() ? "" : "it" + why + "; ") + "its metrics: " + joined(m.metrics));
 }
 
-void require(const Session& session, const Names& known, Of of) {
-  for (const auto& asked : metrics_asked_for(session)) {
-    if (contains(known, asked.name)) continue;
+void require(const Session& session, const Names& available, Of of) {
+  for (const auto& requested : requested_metrics_of(session)) {
+    if (contains(available, requested.name)) continue;
     Names elsewhere;
     for (const auto& p : session.registry().plugins()) {
-      refuse_if_of(*p, asked, session, of);
+      refuse_if_of(*p, requested, session, of);
       elsewhere.insert(elsewhere.end(), p->manifest.metrics.begin(), p->manifest.metrics.end());
     }
-    if (!nearest(asked.name, known).empty()) continue;  // the report's or the bound's own message
-    const auto meant = nearest(asked.name, elsewhere);
+    if (!nearest(requested.name, available).empty())
+      continue;  // the report's or the bound's own message
+    const auto meant = nearest(requested.name, elsewhere);
     if (meant.empty()) continue;
     for (const auto& p : session.registry().plugins())
       if (contains(p->manifest.metrics, meant))
-        throw Error(ErrorKind::kUsage, asked.option + ": there is no metric '" +
-                                           printable(asked.name) + "' (did you mean '" + meant +
+        throw Error(ErrorKind::kUsage, requested.option + ": there is no metric '" +
+                                           printable(requested.name) + "' (did you mean '" + meant +
                                            "' of plugin '" + p->manifest.name + "'?)");
   }
 }
@@ -110,16 +115,17 @@ Names other_names() {
 }  // namespace
 
 void require_metrics_of_run(const Session& session, const std::vector<Plugin*>& plugins) {
-  auto known = other_names();
+  auto available = other_names();
   for (const auto* p : plugins)
-    for (const auto& m : p->offers().metrics) known.insert(known.end(), {str(m.id), str(m.title)});
-  require(session, known, Of::kRun);
+    for (const auto& m : p->offers().metrics)
+      available.insert(available.end(), {str(m.id), str(m.title)});
+  require(session, available, Of::kRun);
 }
 
 void require_metrics_of_report(const Session& session, const Results& results) {
-  auto known = other_names();
-  for (const auto& c : results.columns) known.insert(known.end(), {c.id, c.title});
-  require(session, known, Of::kReport);
+  auto available = other_names();
+  for (const auto& c : results.columns) available.insert(available.end(), {c.id, c.title});
+  require(session, available, Of::kReport);
 }
 
 }  // namespace tmeter::app

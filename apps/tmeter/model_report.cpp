@@ -232,7 +232,7 @@ SavedReport report_of_model(Session& session, const std::string& path,
   }
 
   activity().stage = Stage::kAnalysing;
-  append_unique(names, handlers_wanted(registry, *model.graph));
+  append_unique(names, plugins_with_handlers(registry, *model.graph));
   put_in_order(names);
   auto plugins = registry.open_with_needs(names);
   put_in_order(plugins);
@@ -263,7 +263,7 @@ SavedReport report_of_model(Session& session, const std::string& path,
   fill_report(report, line, model, plugins, hardware, source);
   add_run_facts(report, session, plugins, start);
   if (runs) add_measuring(report, session, *runs);
-  session.tell_unused_settings();
+  session.report_unused_settings();
   if (measured_part) {
     keep_part(report, *measured_part);
     model.graph = std::move(measured_part->graph);

@@ -15,7 +15,7 @@ namespace {
 using namespace core;
 
 constexpr size_t kMaxCallCharacters = 10'000;
-constexpr int kDeepest = 8;
+constexpr int kMaxListDepth = 8;
 constexpr size_t kMaxDims = 64;
 
 bool is_word(char c) {
@@ -91,7 +91,7 @@ class CallParser {
     return {{}, value(0)};
   }
   CallValue value(int depth) {
-    if (depth > kDeepest) refuse("lists are nested too deeply");
+    if (depth > kMaxListDepth) refuse("lists are nested too deeply");
     CallValue out;
     if (take('[')) {
       out.kind = TMETER_VALUE_LIST;

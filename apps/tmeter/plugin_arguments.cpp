@@ -153,14 +153,14 @@ PluginArguments plugin_arguments(const Arguments& arguments) {
                                          "`" + did_you_mean(name, options));
     set(out, name, value);
   }
-  const size_t wanted = s.operand.empty() ? 1 : 2;
-  if (std::max<size_t>(words.size(), 1) != wanted)
+  const size_t expected = s.operand.empty() ? 1 : 2;
+  if (std::max<size_t>(words.size(), 1) != expected)
     throw Error(ErrorKind::kUsage,
                 "`" + usage(s) + "` is expected" +
-                    (words.size() > wanted ? ", not more: " + printable(words[wanted]) : "") +
+                    (words.size() > expected ? ", not more: " + printable(words[expected]) : "") +
                     "; `tmeter plugin " + std::string(s.name) + " --help` explains it");
   out.what = s.name;
-  if (wanted == 2) out.operand = words[1];
+  if (expected == 2) out.operand = words[1];
   return out;
 }
 

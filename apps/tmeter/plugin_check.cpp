@@ -101,12 +101,12 @@ class Check {
     started_ = start_plugin({plugin_->library, plugin_->file.get(), plugin_->has_manifest}, &log_);
     const auto offers = read_capabilities(*started_);
     const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
-    const auto said = describe(*started_, offers);
-    lines_.say(said.id + " " + said.version + "  " + library_);
+    const auto described = describe(*started_, offers);
+    lines_.add_line(described.id + " " + described.version + "  " + library_);
     const auto words = "opened in " + milliseconds(took.count());
     took.count() <= kMaxToOpen ? lines_.fine(words)
                                : lines_.note(words + ", more than " + milliseconds(kMaxToOpen));
-    compare_manifest(said);
+    compare_manifest(described);
   }
 
   /// Enters the sandbox with the plugin's declared rights, as in a run.
@@ -120,7 +120,7 @@ class Check {
     before_ = ProcessStateSnapshot::now();  // from here on only plugins change the process
   }
 
-  void compare_manifest(const Manifest& said) {
+  void compare_manifest(const Manifest& described) {
     const auto path = library_ + ".toml";
     if (!std::filesystem::exists(path))
       return lines_.note(
@@ -129,8 +129,8 @@ class Check {
     const auto manifest = read_manifest(path);
     if (!is_still(manifest.made_from, library_))
       return lines_.bad("its manifest belongs to another build of the library");
-    same_offer(manifest, said) ? lines_.fine("its manifest agrees with it")
-                               : lines_.bad("its manifest differs from the library");
+    same_offer(manifest, described) ? lines_.fine("its manifest agrees with it")
+                                    : lines_.bad("its manifest differs from the library");
   }
 
   void describe_it() {

@@ -45,15 +45,15 @@ bool only_measures(const Manifest& m) {
 
 /// Whether all plugins that it needs, directly or not, are installed: without `energy` there is no
 /// advice on it.
-bool has_its_needs(Registry& registry, const Manifest& m, int depth = 0) {
-  constexpr int kDeepest = 8;  // plugins may need each other
+bool has_required_plugins(Registry& registry, const Manifest& m, int depth = 0) {
+  constexpr int kMaxNeedsDepth = 8;  // plugins may need each other
   const auto& all = registry.plugins();
-  return depth > kDeepest ||
+  return depth > kMaxNeedsDepth ||
          std::all_of(m.needs.begin(), m.needs.end(), [&](const std::string& need) {
            const auto at = std::find_if(all.begin(), all.end(), [&](const auto& p) {
              return p->manifest.name == need || p->manifest.id == need;
            });
-           return at != all.end() && has_its_needs(registry, (*at)->manifest, depth + 1);
+           return at != all.end() && has_required_plugins(registry, (*at)->manifest, depth + 1);
          });
 }
 
@@ -61,7 +61,8 @@ bool is_removal(const std::string& name) { return name.starts_with("-"); }
 
 }  // namespace
 
-std::vector<std::string> chosen_plugins(Registry& registry, const std::vector<std::string>& asked,
+std::vector<std::string> chosen_plugins(Registry& registry,
+                                        const std::vector<std::string>& requested,
                                         Running running) {
   std::vector<std::string> ids;
   const auto add = [&](std::string_view name) {
@@ -75,18 +76,18 @@ std::vector<std::string> chosen_plugins(Registry& registry, const std::vector<st
     const auto& all = registry.plugins();
     return std::any_of(all.begin(), all.end(), [&](const auto& p) { return p->manifest.id == id; });
   };
-  if (std::all_of(asked.begin(), asked.end(), is_removal)) {
+  if (std::all_of(requested.begin(), requested.end(), is_removal)) {
     for (const auto& id : kDefaultPlugins) {
-      if (asked.empty() || is_there(id)) add(id);
+      if (requested.empty() || is_there(id)) add(id);
     }
   }
-  for (const auto& name : asked) {
+  for (const auto& name : requested) {
     if (is_removal(name)) continue;  // the registry has removed it
     if (name != "all") add(name);
     for (const auto& p : registry.plugins()) {
       const bool idle = running == Running::kNo && only_measures(p->manifest);
       if (name == "all" && !p->manifest.metrics.empty() && !idle &&
-          has_its_needs(registry, p->manifest))
+          has_required_plugins(registry, p->manifest))
         ids.push_back(p->manifest.id);
     }
   }
@@ -127,21 +128,22 @@ void put_in_order(std::vector<Plugin*>& plugins) {
   });
 }
 
-std::vector<std::string> handlers_wanted(Registry& registry, const Graph& graph) {
-  std::set<std::string_view> things;
+std::vector<std::string> plugins_with_handlers(Registry& registry, const Graph& graph) {
+  std::set<std::string_view> handled_names;
   std::vector<std::string> names;
   const auto handles_something = [](const auto& p) {
     return !p->manifest.handles.empty() && !p->library.empty();
   };
   if (std::none_of(registry.plugins().begin(), registry.plugins().end(), handles_something))
     return names;
-  for (const auto& n : graph.nodes()) things.insert(n.op);
+  for (const auto& n : graph.nodes()) handled_names.insert(n.op);
   for (const auto* m : graph.modules())
-    if (things.insert(m->type).second) things.insert(m->type.substr(m->type.rfind('.') + 1));
+    if (handled_names.insert(m->type).second)
+      handled_names.insert(m->type.substr(m->type.rfind('.') + 1));
   for (const auto& p : registry.plugins()) {
     const auto& handles = p->manifest.handles;
     if (std::any_of(handles.begin(), handles.end(),
-                    [&](const auto& h) { return things.contains(h); })) {
+                    [&](const auto& h) { return handled_names.contains(h); })) {
       names.push_back(p->manifest.id);
     }
   }

@@ -14,7 +14,7 @@ enum class Running { kNo, kInference, kProfile };
 /// Ids from --plugins (the default set, "all", without omitted ones), from --plugin, and of
 /// plugins that measure runs. Throws Error(kUsage) for a measuring plugin without a run.
 std::vector<std::string> chosen_plugins(core::Registry& registry,
-                                        const std::vector<std::string>& asked, Running running);
+                                        const std::vector<std::string>& requested, Running running);
 
 /// "--inference" or "--profile" for a plugin that these add; else empty.
 std::string option_of_measuring(const core::Manifest& manifest);
@@ -27,7 +27,7 @@ void put_in_order(std::vector<core::Plugin*>& plugins);
 
 /// Ids of other plugins that handle an operator or module of this model. An in-house
 /// layer is counted once its plugin is in a plugin folder.
-std::vector<std::string> handlers_wanted(core::Registry& registry, const core::Graph& graph);
+std::vector<std::string> plugins_with_handlers(core::Registry& registry, const core::Graph& graph);
 
 void append_unique(std::vector<std::string>& names, const std::vector<std::string>& more);
 

@@ -40,12 +40,12 @@ void require_name(const std::string& name) {
 
 void require_kind(const std::string& kind) {
   if (std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end()) return;
-  std::string known;
-  for (const char* k : kKinds) known += (known.empty() ? "" : ", ") + std::string(k);
+  std::string kinds;
+  for (const char* k : kKinds) kinds += (kinds.empty() ? "" : ", ") + std::string(k);
   throw Error(ErrorKind::kUsage,
               (kind.empty() ? "`plugin new` needs --kind: "
                             : "--kind " + printable(kind) + ": no such kind; there are ") +
-                  known + did_you_mean(kind, {kKinds.begin(), kKinds.end()}));
+                  kinds + did_you_mean(kind, {kKinds.begin(), kKinds.end()}));
 }
 
 std::string content(const fs::path& path) {

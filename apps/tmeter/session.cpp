@@ -28,7 +28,7 @@ Session::Session(const CommandLine& line, Worker& worker, const Screen& screen)
       registry_(line.settings, worker.excluded(), &log_),
       warned_at_start_(log_.warnings().size()) {
   for (const auto& text : line.assertions) assertions_.push_back(parse_assertion(text));
-  tell_problems();
+  report_problems();
 }
 
 void Session::begin(std::vector<ReportTarget> targets, const std::vector<std::string>& files,
@@ -45,7 +45,7 @@ void Session::require_unchanged_at_failure() const {
   if (before_ && !activity().watchful) require_unchanged("before the run failed");
 }
 
-void Session::tell_problems() {
+void Session::report_problems() {
   for (const auto& problem : registry_.problems()) {
     if (line_.verbosity >= 0) worker_.message("note: " + problem);
   }
@@ -79,15 +79,15 @@ void Session::require_unchanged(const std::string& when) const {
 }
 
 const std::vector<std::string>& Session::note_failures(const std::vector<Plugin*>& plugins) {
-  auto asked = plugins;
-  for (const auto& t : targets_) asked.push_back(&find_writer(registry_, t.format));
-  for (const auto* p : asked) {
+  auto opened = plugins;
+  for (const auto& t : targets_) opened.push_back(&find_writer(registry_, t.format));
+  for (const auto* p : opened) {
     if (!p->failure.empty()) append_unique(failures_, {p->failure});
   }
   return failures_;
 }
 
-void Session::tell_unused_settings() {
+void Session::report_unused_settings() {
   if (line_.verbosity < 0) return;
   const auto& plugins = registry_.plugins();
   for (const auto& of_plugin : line_.settings.options) {

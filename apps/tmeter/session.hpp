@@ -53,7 +53,7 @@ class Session {
   const std::vector<std::string>& note_failures(const std::vector<core::Plugin*>& plugins);
 
   /// Notes each --set for a plugin that takes no part.
-  void tell_unused_settings();
+  void report_unused_settings();
 
   /// Records that the model's runs ended early: this run then ends early, too, after writing its
   /// reports.
@@ -68,7 +68,7 @@ class Session {
   core::Ending ending() const;
 
  private:
-  void tell_problems();
+  void report_problems();
   void enter_sandbox(const std::vector<std::string>& files,
                      const std::vector<std::string>& plugins);
 

@@ -14,12 +14,12 @@ using namespace core;
 
 /// Adds the user's assertions after those of the report. One that the report has is evaluated
 /// again.
-std::vector<AssertionResult> check(const std::vector<Assertion>& asked, const SavedReport& saved,
-                                   std::vector<AssertionResult>& all) {
+std::vector<AssertionResult> check(const std::vector<Assertion>& requested,
+                                   const SavedReport& saved, std::vector<AssertionResult>& all) {
   std::vector<AssertionResult> results;
-  for (const auto& a : asked) {
+  for (const auto& a : requested) {
     results.push_back(evaluate(a, *saved.graph, saved.report.results));
-    std::erase_if(all, [&](const auto& known) { return known.assertion.text == a.text; });
+    std::erase_if(all, [&](const auto& result) { return result.assertion.text == a.text; });
     all.push_back(results.back());
   }
   return results;
@@ -38,10 +38,10 @@ Ending show(Session& session, const std::vector<ReportTarget>& targets) {
     keep_part(saved.report, part);
     saved.graph = std::move(part.graph);
   }
-  const auto asked = check(session.assertions(), saved, saved.report.assertions);
+  const auto results = check(session.assertions(), saved, saved.report.assertions);
   session.note_failures({});
   session.write(saved.report);
-  require_all(asked);
+  require_all(results);
   return session.ending();
 }
 

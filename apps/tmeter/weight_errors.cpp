@@ -197,7 +197,7 @@ Cells& cells(Column& c, int32_t axis) { return c.cells[static_cast<size_t>(axis)
 
 }  // namespace
 
-bool wants_weight_errors(const CommandLine& line) {
+bool requests_weight_errors(const CommandLine& line) {
   const auto names = [](std::string_view text) { return text.find(kMetric) != text.npos; };
   const auto columns = line.view.find("columns");
   return (columns != line.view.end() && names(columns->second)) ||

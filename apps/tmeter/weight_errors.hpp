@@ -9,7 +9,7 @@
 namespace tmeter::app {
 
 /// Whether the command line requests it.
-bool wants_weight_errors(const CommandLine& line);
+bool requests_weight_errors(const CommandLine& line);
 
 /// Adds the metric "sqnr" to both reports of a finished comparison; AFTER's tensors,
 /// modules and model have values: 10 log10(Σ before² / Σ (before − after)²) in dB. Reads both
