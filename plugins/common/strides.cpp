@@ -174,9 +174,9 @@ Strided channels_last(Sizes sizes) {
 
 bool is_channels_last(const Strided& s) {
   if (s.sizes.size() < 4 || is_contiguous(s)) return false;
-  const auto wanted = channels_last(s.sizes).strides;
-  for (size_t i = 0; i < wanted.size(); ++i)
-    if (s.sizes[i] != 1 && s.strides[i] != wanted[i]) return false;
+  const auto expected = channels_last(s.sizes).strides;
+  for (size_t i = 0; i < expected.size(); ++i)
+    if (s.sizes[i] != 1 && s.strides[i] != expected[i]) return false;
   return true;
 }
 
@@ -229,12 +229,12 @@ Layouts::Layouts(const tmeter::Graph& graph) {
 }
 
 const Strided* Layouts::of(const Value& value) const {
-  const auto at = known_.find(value.handle());
-  return at == known_.end() ? nullptr : &at->second;
+  const auto at = strided_.find(value.handle());
+  return at == strided_.end() ? nullptr : &at->second;
 }
 
-void Layouts::set(const Value& value, Known known) {
-  if (known) known_.insert_or_assign(value.handle(), std::move(*known));
+void Layouts::set(const Value& value, MaybeStrided strided) {
+  if (strided) strided_.insert_or_assign(value.handle(), std::move(*strided));
 }
 
 void Layouts::step(const Node& node) {
@@ -250,7 +250,7 @@ void Layouts::step(const Node& node) {
     });
 }
 
-Layouts::Known Layouts::result_of(const Node& node, const Value& result) {
+Layouts::MaybeStrided Layouts::result_of(const Node& node, const Value& result) {
   const auto name = tmeter::base_name(node.op());
   const auto kind = tmeter::op_class(node.op());
   if (kind == OpClass::kView || plugins::is_identity(node)) {
@@ -271,7 +271,7 @@ Layouts::Known Layouts::result_of(const Node& node, const Value& result) {
   return std::nullopt;
 }
 
-Layouts::Known Layouts::view_of(const Node& node, const Strided& from, const Value& result) {
+Layouts::MaybeStrided Layouts::view_of(const Node& node, const Strided& from, const Value& result) {
   const auto name = tmeter::base_name(node.op());
   auto sizes = sizes_of(result.shape());
   std::optional<Sizes> strides;
@@ -297,7 +297,8 @@ Layouts::Known Layouts::view_of(const Node& node, const Strided& from, const Val
 }
 
 /// `view` never copies: it refuses shapes that would need a copy.
-Layouts::Known Layouts::reshaped(const Node& node, const Strided& from, const Value& result) {
+Layouts::MaybeStrided Layouts::reshaped(const Node& node, const Strided& from,
+                                        const Value& result) {
   auto sizes = sizes_of(result.shape());
   if (auto strides = view_strides(from, sizes))
     return Strided{std::move(sizes), std::move(*strides)};
@@ -310,7 +311,7 @@ Layouts::Known Layouts::reshaped(const Node& node, const Strided& from, const Va
 
 /// TensorIterator (reorder_dimensions) keeps the order of its first operand, unless that is
 /// broadcast; else that of all where it is the same.
-Layouts::Known Layouts::elementwise(const Node& node, const Value& result) const {
+Layouts::MaybeStrided Layouts::elementwise(const Node& node, const Value& result) const {
   const auto sizes = sizes_of(result.shape());
   const auto first = first_input(node);
   if (const auto* s = of(first); s && sizes_of(first.shape()) == sizes)

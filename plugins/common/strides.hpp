@@ -43,16 +43,16 @@ class Layouts {
   const std::vector<tmeter::Node>& copying_reshapes() const { return copying_; }
 
  private:
-  using Known = std::optional<Strided>;
+  using MaybeStrided = std::optional<Strided>;
   void step(const tmeter::Node& node);
-  Known result_of(const tmeter::Node& node, const tmeter::Value& result);
-  Known view_of(const tmeter::Node& node, const Strided& from, const tmeter::Value& result);
-  Known reshaped(const tmeter::Node& node, const Strided& from, const tmeter::Value& result);
-  Known elementwise(const tmeter::Node& node, const tmeter::Value& result) const;
+  MaybeStrided result_of(const tmeter::Node& node, const tmeter::Value& result);
+  MaybeStrided view_of(const tmeter::Node& node, const Strided& from, const tmeter::Value& result);
+  MaybeStrided reshaped(const tmeter::Node& node, const Strided& from, const tmeter::Value& result);
+  MaybeStrided elementwise(const tmeter::Node& node, const tmeter::Value& result) const;
   bool all_inputs_are_contiguous(const tmeter::Node& node) const;
-  void set(const tmeter::Value& value, Known known);
+  void set(const tmeter::Value& value, MaybeStrided strided);
 
-  std::unordered_map<const tmeter_value*, Strided> known_;
+  std::unordered_map<const tmeter_value*, Strided> strided_;
   std::vector<tmeter::Node> copying_;
 };
 

@@ -71,7 +71,7 @@ bool is_identity(const Node& node) {
          !node.arg("copy").as_bool() && node.arg("memory_format").is_none();
 }
 
-bool is_seen_through(const Node& node, Through through) {
+bool is_skipped(const Node& node, Through through) {
   if (is_identity(node)) return true;
   if (through == Through::kIdentity || !has_one_tensor(node)) return false;
   if (tmeter::op_class(node.op()) != OpClass::kView) return false;
@@ -83,25 +83,25 @@ bool is_seen_through(const Node& node, Through through) {
 Value origin(Value value, Through through) {
   for (int steps = 0; steps < kMaxViews; ++steps) {
     const auto maker = value.producer();
-    if (!maker || !is_seen_through(maker, through)) break;
+    if (!maker || !is_skipped(maker, through)) break;
     value = first_tensor(maker);
   }
   return value;
 }
 
-DependsOnInputs::DependsOnInputs(const tmeter::Graph& graph) : seen_(graph.nodes().size()) {
+DependsOnInputs::DependsOnInputs(const tmeter::Graph& graph) : depends_(graph.nodes().size()) {
   for (const auto& input : graph.inputs())
     for_each_tensor(input, [&](const Value& v) { inputs_.insert(v.handle()); });
   for (const auto& node : graph.nodes()) {
-    bool sees = false;
-    for_each_input(node, [&](const Value& v) { sees = sees || (*this)(v); });
-    seen_[node.index()] = sees;
+    bool depends = false;
+    for_each_input(node, [&](const Value& v) { depends = depends || (*this)(v); });
+    depends_[node.index()] = depends;
   }
 }
 
 bool DependsOnInputs::operator()(const Value& value) const {
   const auto maker = value.producer();
-  return inputs_.count(value.handle()) > 0 || (maker && seen_[maker.index()]);
+  return inputs_.count(value.handle()) > 0 || (maker && depends_[maker.index()]);
 }
 
 Uses::Uses(const tmeter::Graph& graph) {
@@ -132,7 +132,7 @@ Use Uses::sole(Value value, Through through) const {
     const auto* found = users(value);
     if (!found || found->returned || found->nodes.size() != 1) break;
     const auto node = found->nodes.front();
-    if (!is_seen_through(node, through)) return {node, value};
+    if (!is_skipped(node, through)) return {node, value};
     value = node.result(0);
   }
   return {Node(), Value()};

@@ -32,7 +32,7 @@ enum class Through {
 /// An operator whose result is its first tensor, unchanged.
 bool is_identity(const tmeter::Node& node);
 /// An operator of `through`: an identity, or such a view with one result.
-bool is_seen_through(const tmeter::Node& node, Through through);
+bool is_skipped(const tmeter::Node& node, Through through);
 
 /// The value that operators of `through` passed on.
 tmeter::Value origin(tmeter::Value value, Through through);
@@ -59,12 +59,12 @@ void for_each_input(const tmeter::Node& node, const F& f) {
 class DependsOnInputs {
  public:
   explicit DependsOnInputs(const tmeter::Graph& graph);
-  bool operator()(const tmeter::Node& node) const { return seen_[node.index()]; }
+  bool operator()(const tmeter::Node& node) const { return depends_[node.index()]; }
   bool operator()(const tmeter::Value& value) const;
 
  private:
   std::unordered_set<const tmeter_value*> inputs_;
-  std::vector<bool> seen_;  // index: node
+  std::vector<bool> depends_;  // index: node
 };
 
 struct Use {

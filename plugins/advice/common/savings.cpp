@@ -38,9 +38,9 @@ struct Kind {
 
 std::vector<Kind> kinds_of(std::span<const Saving> savings) {
   std::vector<Kind> kinds;
-  std::map<std::string_view, size_t> known;
+  std::map<std::string_view, size_t> kind_indices;
   for (const auto& g : savings) {
-    const auto [at, is_new] = known.try_emplace(g.kind, kinds.size());
+    const auto [at, is_new] = kind_indices.try_emplace(g.kind, kinds.size());
     if (is_new) kinds.push_back({g.kind});
     ++kinds[at->second].count;
     kinds[at->second].bytes += g.saved.all();
@@ -290,14 +290,14 @@ void SavingsEstimator::complete(Finding& f, std::span<const Saving> savings) con
 double fixed_bytes(const tmeter::Node& node, const plugins::DependsOnInputs& depends_on_inputs) {
   const auto kind = tmeter::op_class(node.op());
   if (kind == tmeter::OpClass::kEmbedding || kind == tmeter::OpClass::kGather) return 0;
-  std::set<const void*> known;
+  std::set<const void*> counted_ids;
   double bytes = 0;
   plugins::for_each_input(node, [&](const tmeter::Value& v) {
     if (depends_on_inputs(v)) return;
     const auto t = v.tensor();
     const void* id =
         t ? static_cast<const void*>(t.canonical().handle()) : static_cast<const void*>(v.handle());
-    if (known.insert(id).second) bytes += plugins::bytes_of(v);
+    if (counted_ids.insert(id).second) bytes += plugins::bytes_of(v);
   });
   return bytes;
 }

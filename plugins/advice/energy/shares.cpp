@@ -64,10 +64,10 @@ void report_devices(Model& model) {
   energy::PublishedTables tables;
   const auto here = std::string(model.call.hardware_name());
   std::map<std::string_view, double> sums;
-  std::map<std::string_view, bool> known;
+  std::map<std::string_view, bool> has_energy;
   for (const auto& o : model.operators())
     for (const auto& m : tables.machines({&o.work, 1})) {
-      known.try_emplace(m.name, true).first->second &= m.joules.has_value();
+      has_energy.try_emplace(m.name, true).first->second &= m.joules.has_value();
       sums[m.name] += m.joules.value_or(0);
     }
   std::string others;
@@ -75,7 +75,7 @@ void report_devices(Model& model) {
   std::pair<std::string_view, double> least{{}, model.joules()};
   for (const auto& [name, joules] : sums) {
     is_machine |= name == here;
-    if (!known[name] || name == here) continue;
+    if (!has_energy[name] || name == here) continue;
     others += (others.empty() ? "" : ", ") + joules_text(joules) + " on " + std::string(name);
     if (joules < least.second) least = {name, joules};
   }

@@ -78,12 +78,12 @@ class Groups {
 
 /// The traffic of one loop over a chain: each input once, and the last result.
 Traffic traffic_of_loop(const std::vector<Node>& nodes, const Traffic& last) {
-  std::set<const void*> known;
-  for (const auto& node : nodes) known.insert(memory_of(node.result(0)));
+  std::set<const void*> read_memories;
+  for (const auto& node : nodes) read_memories.insert(memory_of(node.result(0)));
   Traffic out{0, last.written};
   for (const auto& node : nodes)
     plugins::for_each_input(node, [&](const Value& v) {
-      if (known.insert(memory_of(v)).second) out.read += plugins::bytes_of(v);
+      if (read_memories.insert(memory_of(v)).second) out.read += plugins::bytes_of(v);
     });
   return out;
 }

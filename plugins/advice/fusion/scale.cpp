@@ -91,13 +91,13 @@ std::vector<Saving> scales(Model& model) {
     if (!folding.take(kFactors)) continue;
     const bool shifted = folding.take(kSummands);
     advice::Traffic saved;
-    bool known = true;
+    bool has_traffic = true;
     for (size_t i = 1; i < folding.nodes().size(); ++i) {
       const auto traffic = model.estimator.traffic_of(folding.nodes()[i]);
-      known = known && traffic;
+      has_traffic = has_traffic && traffic;
       if (traffic) saved += *traffic;
     }
-    if (!known) continue;
+    if (!has_traffic) continue;
     if (shifted && node.arg("bias").is_none()) saved.read -= folding.new_bias();
     auto saving = model.estimator.merged(folding.nodes(), saved, tmeter::op_class(node.op()),
                                          folding.nodes().size() - 1);

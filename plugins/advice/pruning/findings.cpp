@@ -78,9 +78,9 @@ using Picked = std::vector<const Weight*>;
 constexpr size_t kNamesListed = 5;
 
 template <class F>
-Picked pick(const Collection& seen, F f) {
+Picked pick(const Collection& collection, F f) {
   Picked out;
-  for (const auto& w : seen.weights)
+  for (const auto& w : collection.weights)
     if (f(w)) out.push_back(&w);
   return out;
 }
@@ -114,10 +114,10 @@ Totals totals_of(const tmeter::Graph& graph, const Call& call) {
   return t;
 }
 
-void report_magnitudes(const Collection& seen, const Curve& all, const Settings& settings,
+void report_magnitudes(const Collection& collection, const Curve& all, const Settings& settings,
                        Call& call) {
-  const auto [share, loss, threshold] = seen.all.within(settings.max_loss);
-  auto ranked = pick(seen, [](const Weight& w) { return w.finite && w.power > 0; });
+  const auto [share, loss, threshold] = collection.all.within(settings.max_loss);
+  auto ranked = pick(collection, [](const Weight& w) { return w.finite && w.power > 0; });
   if (ranked.empty()) return;
   const auto below = [limit = threshold](const Weight* w) { return share_below(w->curve, limit); };
   std::stable_sort(ranked.begin(), ranked.end(),
@@ -145,8 +145,8 @@ void report_magnitudes(const Collection& seen, const Curve& all, const Settings&
   call.add(f);
 }
 
-void report_dead(const Collection& seen, const Totals& totals, Call& call) {
-  const auto found = pick(seen, [](const Weight& w) {
+void report_dead(const Collection& collection, const Totals& totals, Call& call) {
+  const auto found = pick(collection, [](const Weight& w) {
     return !w.dead.empty() && static_cast<int64_t>(w.dead.size()) < w.filters();
   });
   if (found.empty()) return;
@@ -178,8 +178,8 @@ void report_dead(const Collection& seen, const Totals& totals, Call& call) {
   call.add(f);
 }
 
-void report_low(const Collection& seen, Call& call) {
-  auto found = pick(seen, [](const Weight& w) { return w.finite && w.low >= 0.05; });
+void report_low(const Collection& collection, Call& call) {
+  auto found = pick(collection, [](const Weight& w) { return w.finite && w.low >= 0.05; });
   if (found.empty()) return;
   std::stable_sort(found.begin(), found.end(),
                    [](const Weight* a, const Weight* b) { return a->low > b->low; });
@@ -212,8 +212,9 @@ bool has_sparse_kernels(const Weight& w) {
          w.shape.columns % 16 == 0;
 }
 
-void report_fours(const Collection& seen, const Totals& totals, Call& call) {
-  auto found = pick(seen, [](const Weight& w) { return w.kept_2_4 && has_sparse_kernels(w); });
+void report_fours(const Collection& collection, const Totals& totals, Call& call) {
+  auto found =
+      pick(collection, [](const Weight& w) { return w.kept_2_4 && has_sparse_kernels(w); });
   if (found.empty()) return;
   std::stable_sort(found.begin(), found.end(),
                    [](const Weight* a, const Weight* b) { return *a->kept_2_4 > *b->kept_2_4; });
@@ -243,8 +244,8 @@ void report_fours(const Collection& seen, const Totals& totals, Call& call) {
   call.add(f);
 }
 
-void report_broken(const Collection& seen, Call& call) {
-  const auto broken = pick(seen, [](const Weight& w) { return !w.finite; });
+void report_broken(const Collection& collection, Call& call) {
+  const auto broken = pick(collection, [](const Weight& w) { return !w.finite; });
   if (broken.empty()) return;
   Finding f;
   f.severity = TMETER_SEVERITY_ERROR;
@@ -269,19 +270,19 @@ void add_curve(const Curve& all, Call& call) {
 
 }  // namespace
 
-void report_findings(const Collection& seen, const Settings& settings, const tmeter::Graph& graph,
-                     Call& call) {
-  report_broken(seen, call);
-  if (seen.all.count() > 0 && seen.all.power() > 0) {
-    const auto all = seen.all.curve();
+void report_findings(const Collection& collection, const Settings& settings,
+                     const tmeter::Graph& graph, Call& call) {
+  report_broken(collection, call);
+  if (collection.all.count() > 0 && collection.all.power() > 0) {
+    const auto all = collection.all.curve();
     add_curve(all, call);
-    report_magnitudes(seen, all, settings, call);
+    report_magnitudes(collection, all, settings, call);
   }
   const auto totals = totals_of(graph, call);
-  report_dead(seen, totals, call);
-  report_low(seen, call);
-  report_heads(seen, settings.head_size, call);
-  report_fours(seen, totals, call);
+  report_dead(collection, totals, call);
+  report_low(collection, call);
+  report_heads(collection, settings.head_size, call);
+  report_fours(collection, totals, call);
 }
 
 namespace {
@@ -317,9 +318,9 @@ int64_t head_size_of(const Weight& query) {
 
 }  // namespace
 
-void report_heads(const Collection& seen, int64_t given, tmeter::Call& call) {
+void report_heads(const Collection& collection, int64_t given, tmeter::Call& call) {
   std::map<std::string, Attention> layers;
-  for (const auto& w : seen.weights) {
+  for (const auto& w : collection.weights) {
     char part = 0;
     const auto layer = attention_of(w.name, part);
     if (part == 'q') layers[layer].query = &w;

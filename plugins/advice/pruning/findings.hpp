@@ -28,13 +28,13 @@ struct Settings {
   int64_t head_size = 0;  // 0: determined from the file
 };
 
-void report_findings(const Collection& seen, const Settings& settings, const tmeter::Graph& graph,
-                     tmeter::Call& call);
+void report_findings(const Collection& collection, const Settings& settings,
+                     const tmeter::Graph& graph, tmeter::Call& call);
 
 // Reports attention heads with little weight.
 
 /// `head_size`: features of a head; 0: determined from the file (attributes `head_dim` and
 /// `num_heads` of the module, or the size of a norm of queries), else there is no finding.
-void report_heads(const Collection& seen, int64_t head_size, tmeter::Call& call);
+void report_heads(const Collection& collection, int64_t head_size, tmeter::Call& call);
 
 }  // namespace pruning

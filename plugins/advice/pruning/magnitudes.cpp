@@ -39,18 +39,18 @@ double Magnitudes::power() const {
 Curve Magnitudes::curve() const {
   Curve out{};
   const double all = power(), n = static_cast<double>(count());
-  double seen = 0, lost = 0;
+  double covered = 0, lost = 0;
   size_t at = 0;
   for (size_t i = 0; i < kBins && at < kShares.size(); ++i) {
     const double here = static_cast<double>(counts_[i]), value = value_of(i);
     for (; at < kShares.size(); ++at) {
-      const double wanted =
+      const double target =
           std::floor(kShares[at] * n + 0.5);  // the rounding of torch.nn.utils.prune
-      if (here == 0 || seen + here < wanted) break;
-      const double power_lost = lost + (wanted - seen) * value * value;
+      if (here == 0 || covered + here < target) break;
+      const double power_lost = lost + (target - covered) * value * value;
       out[at] = {kShares[at], all > 0 ? std::sqrt(std::min(power_lost / all, 1.0)) : 0, value};
     }
-    seen += here;
+    covered += here;
     lost += here * value * value;
   }
   return out;

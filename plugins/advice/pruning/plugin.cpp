@@ -9,12 +9,12 @@ using namespace pruning;
 
 struct Run {
   Settings settings;
-  Collection seen;
+  Collection collection;
 
   void start(tmeter::Call& call) {
     settings = {call.option_float("max-loss"), call.option_int("head-size")};
-    seen.weights.clear();
-    seen.all = Magnitudes(false);
+    collection.weights.clear();
+    collection.all = Magnitudes(false);
   }
 };
 
@@ -61,9 +61,12 @@ void register_all(tmeter::Registrar& r) {
   r.tensor_analysis(
       "pruning", "loss_at_50 loss_at_90 kept_2_4 dead_filters low_filters",
       [](const tmeter::Tensor& t, tmeter::Call&) { return is_weight(t); },
-      [run](const tmeter::TensorPart& part, tmeter::Call&) { return make_state(part, run->seen); });
+      [run](const tmeter::TensorPart& part, tmeter::Call&) {
+        return make_state(part, run->collection);
+      });
   r.analysis("pruning-advice", "macs", "", [run](const tmeter::Graph& graph, tmeter::Call& call) {
-    if (!run->seen.weights.empty()) report_findings(run->seen, run->settings, graph, call);
+    if (!run->collection.weights.empty())
+      report_findings(run->collection, run->settings, graph, call);
   });
 }
 

@@ -69,19 +69,19 @@ class State final : public tmeter::TensorAnalysis {
     const auto give = [&](std::string_view id, tmeter::Cell value) {
       call.emit(id, TMETER_AXIS_TENSOR, t.index(), value);
     };
-    const auto if_known = [&](bool known, double v) {
-      return known ? tmeter::Cell(v) : tmeter::Cell::unavailable();
+    const auto value_if = [&](bool available, double v) {
+      return available ? tmeter::Cell(v) : tmeter::Cell::unavailable();
     };
-    const bool known = weight_.finite && weight_.power > 0;
-    give("loss_at_50", if_known(known, loss_at(weight_.curve, 0.5)));
-    give("loss_at_90", if_known(known, loss_at(weight_.curve, 0.9)));
+    const bool available = weight_.finite && weight_.power > 0;
+    give("loss_at_50", value_if(available, loss_at(weight_.curve, 0.5)));
+    give("loss_at_90", value_if(available, loss_at(weight_.curve, 0.9)));
     give("kept_2_4", weight_.kept_2_4 ? tmeter::Cell(*weight_.kept_2_4)
-                     : known          ? tmeter::Cell()
+                     : available      ? tmeter::Cell()
                                       : tmeter::Cell::unavailable());
     give("dead_filters",
          weight_.finite ? tmeter::Cell(tmeter::Count(static_cast<int64_t>(weight_.dead.size())))
                         : tmeter::Cell::unavailable());
-    give("low_filters", if_known(weight_.finite, weight_.low));
+    give("low_filters", value_if(weight_.finite, weight_.low));
     finish(t, call);
   }
 

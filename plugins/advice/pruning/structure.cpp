@@ -111,8 +111,8 @@ std::vector<double> Structure::row_norms() const { return roots(rows_); }
 std::vector<double> Structure::column_norms() const { return roots(columns_); }
 
 std::optional<double> Structure::kept_by_two_of_four() const {
-  const bool seen = whole_rows_ || shape_.inner == 1;
-  if (!shape_.has_fours() || !seen || power_ == 0) return std::nullopt;
+  const bool has_rows = whole_rows_ || shape_.inner == 1;
+  if (!shape_.has_fours() || !has_rows || power_ == 0) return std::nullopt;
   return kept_ / power_;
 }
 

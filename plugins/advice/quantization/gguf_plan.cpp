@@ -10,7 +10,7 @@ namespace quantization {
 namespace {
 
 constexpr std::string_view kSpace = "gguf";
-constexpr size_t kMostBytesOfText = 7'000;  // limit for a finding of 8 KiB
+constexpr size_t kMaxTextBytes = 7'000;  // limit for a finding of 8 KiB
 
 /// A type of ggml. Its error is estimated from that of a scheme with the same or larger groups.
 struct GgmlType {
@@ -31,7 +31,7 @@ constexpr GgmlType kOfShortRows[] = {{"q4_0", 32, 18, "int4_group32", 0},
                                      {"q5_0", 32, 22, "int4_group32", kFiveBits},
                                      {"q5_1", 32, 24, "int4_group32_asym", kFiveBits},
                                      {"q8_0", 32, 34, "int8_group32", 0}};
-constexpr int64_t kLeastSensitiveBits = 6;  // q6_K in llama.cpp's own mixtures
+constexpr int64_t kMinSensitiveBits = 6;  // q6_K in llama.cpp's own mixtures
 
 /// Tensors that llama-quantize keeps unchanged (llama-quant.cpp of commit 007dbbf,
 /// tensor_allows_quantization).
@@ -155,7 +155,7 @@ class Planner {
     if (!w.figures.finite || w.figures.zero) return best;
     int64_t bytes = w.stored;
     for (const auto& type : types_for(w)) {
-      if (!w.sensitive.empty() && type.bytes * 8 / type.elements < kLeastSensitiveBits) continue;
+      if (!w.sensitive.empty() && type.bytes * 8 / type.elements < kMinSensitiveBits) continue;
       if (!(sqnr_of(type, w) >= least) || bytes_of(type, w) >= bytes) continue;
       best = &type;
       bytes = bytes_of(type, w);
@@ -252,7 +252,7 @@ void report_gguf_plan(const Collection& reports, const Settings& settings, int64
     text.clear();
   };
   for (const auto& argument : arguments(plan)) {
-    if (!text.empty() && text.size() + argument.size() > kMostBytesOfText) add();
+    if (!text.empty() && text.size() + argument.size() > kMaxTextBytes) add();
     text += " " + argument;
   }
   add();

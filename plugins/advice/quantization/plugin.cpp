@@ -21,10 +21,10 @@ std::vector<size_t> parse_schemes(std::string_view text) {
     if (word.empty()) continue;
     const auto found = scheme_at(word);
     if (!found) {
-      std::string known;
-      for (const auto& s : kSchemes) known += (known.empty() ? "" : ", ") + std::string(s.id);
+      std::string ids;
+      for (const auto& s : kSchemes) ids += (ids.empty() ? "" : ", ") + std::string(s.id);
       throw tmeter::Error(TMETER_BAD_USAGE, "quantization-advice.schemes: '" + std::string(word) +
-                                                "' is not a scheme; known: " + known);
+                                                "' is not a scheme; known: " + ids);
     }
     out.push_back(*found);
   }

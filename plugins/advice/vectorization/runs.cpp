@@ -41,8 +41,8 @@ std::optional<Run> batch_norm(const Node& node, const plugins::Layouts& layouts)
     return features(in.shape()[1], in);
   double pixels = 1;
   for (int64_t i = 2; i < in.shape().rank(); ++i) pixels *= static_cast<double>(in.shape()[i]);
-  constexpr double kMost = 1e15;
-  return features(static_cast<int64_t>(std::min(pixels, kMost)), in);
+  constexpr double kMaxRunElements = 1e15;
+  return features(static_cast<int64_t>(std::min(pixels, kMaxRunElements)), in);
 }
 
 /// Elements of the last dims of the result over which an operand advances with it, or does not
@@ -97,8 +97,8 @@ std::optional<Run> elementwise(const Node& node, const plugins::Layouts& layouts
     if (plugins::element_count(v.shape()) < all)
       run = std::min(run, even_tail(v.shape(), result.shape()));
   });
-  constexpr double kMost = 1e15;
-  return Run{static_cast<int64_t>(std::min(run, kMost)), result.dtype(),
+  constexpr double kMaxRunElements = 1e15;
+  return Run{static_cast<int64_t>(std::min(run, kMaxRunElements)), result.dtype(),
              run < all ? Cause::kBroadcast : Cause::kNone};
 }
 

@@ -25,13 +25,13 @@ std::optional<Count> tokens_of(const Node& n, const Decoder& d) {
 
 Cost cost_of(const tmeter::Graph& graph, const Decoder& d, tmeter::Call& call) {
   Cost cost;
-  for (const auto& s : d.states) cost.token_known &= s.recurrent == 0;
+  for (const auto& s : d.states) cost.is_token_complete &= s.recurrent == 0;
   for (const auto& n : graph.nodes()) {
     const auto macs = call.read("macs", n);
-    if (!macs.known()) cost.known = false;
+    if (!macs.known()) cost.is_complete = false;
     if (macs.count() == Count(0)) continue;
     cost.all += macs.count();
-    if (runs_once(n) || !cost.token_known) continue;
+    if (runs_once(n) || !cost.is_token_complete) continue;
     const auto attention =
         std::find_if(d.attentions.begin(), d.attentions.end(),
                      [&n](const Attention& a) { return a.node.handle() == n.handle(); });
@@ -39,7 +39,7 @@ Cost cost_of(const tmeter::Graph& graph, const Decoder& d, tmeter::Call& call) {
     // A single query meets every key once; all queries together met them tokens() times.
     const auto tokens = is_attention ? std::optional(d.tokens()) : tokens_of(n, d);
     if (!tokens) {
-      cost.known = false;
+      cost.is_complete = false;
       continue;
     }
     const auto of_token = macs.count() / *tokens;

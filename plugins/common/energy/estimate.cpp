@@ -7,7 +7,7 @@ using machine::Machine;
 using tmeter::Call;
 
 std::optional<double> Scope::total(const Terms& terms) const {
-  const auto lacks = [](bool wanted, const auto& term) { return wanted && !term; };
+  const auto lacks = [](bool needed, const auto& term) { return needed && !term; };
   if (!compute || lacks(compute, terms.compute) || lacks(memory, terms.memory) ||
       lacks(standing, terms.standing)) {
     return std::nullopt;

@@ -149,16 +149,16 @@ PublishedTables::PublishedTables() {
 
 std::optional<Band> PublishedTables::band(std::span<const Work> parts) {
   std::optional<Band> band;
-  int known = 0;
+  int count = 0;
   for (auto& reader : readers_) {
     const auto joules = reader.energy_of(parts);
     if (!joules) continue;
-    ++known;
+    ++count;
     if (!band) band = Band{*joules, *joules};
     band->low = std::min(band->low, *joules);
     band->high = std::max(band->high, *joules);
   }
-  return known >= 2 ? band : std::nullopt;
+  return count >= 2 ? band : std::nullopt;
 }
 
 std::vector<PublishedTables::OfMachine> PublishedTables::machines(std::span<const Work> parts) {

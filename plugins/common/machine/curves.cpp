@@ -35,7 +35,7 @@ struct Curve {
   double columns;  // columns (Layout::columns) that a kernel computes at once
   double block;    // least outputs for each thread that the device holds
   double narrow;   // share of peak.op of a convolution without tensor cores
-  Band known, foreign;
+  Band fitted, foreign;
 
   /// Multiples of the share of the device's units.
   bool has_multiple() const {
@@ -93,11 +93,11 @@ struct RowKernel {
 
 RowKernel row_kernel(const Work& work) {
   if (work.kind == OpClass::kNormalization) return {1, 128};
-  constexpr double kPersistent = 1024, kMostThreads = 1024, kVector = 16;
+  constexpr double kPersistent = 1024, kMaxThreads = 1024, kVector = 16;
   const double columns = work.row / std::max<double>(static_cast<double>(work.type.bytes()), 1);
   if (columns <= kPersistent) return {0, 32};
   double threads = 32;
-  while (threads < std::min(work.row / kVector, kMostThreads) / 2) threads *= 2;
+  while (threads < std::min(work.row / kVector, kMaxThreads) / 2) threads *= 2;
   return {2, threads};
 }
 
@@ -175,7 +175,7 @@ std::optional<Expected> Curves::of(const Work& work, Machine& machine,
                        (work.row > 0 && !mac ? read_again(work, curve.reuse) : 0);
   const double traffic = bytes / (*machine.bandwidth() * memory);
   const double seconds = curve.call + std::hypot(arithmetic, traffic);
-  auto band = (mac ? units.fitted : memory_.has_value()) ? curve.known : curve.foreign;
+  auto band = (mac ? units.fitted : memory_.has_value()) ? curve.fitted : curve.foreign;
   if (mac && units.low && units.high) band = {*units.low, *units.high};
   if (!std::isfinite(seconds)) return std::nullopt;
   return Expected{seconds, seconds * band.low, seconds * band.high};

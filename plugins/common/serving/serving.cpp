@@ -124,7 +124,7 @@ Count Serving::token_bytes() const {
 }
 
 int64_t Serving::largest_of(int64_t Load::*size, Load load, Count memory) const {
-  return largest(1, kLongest, [&](int64_t n) {
+  return largest(1, kMaxSearched, [&](int64_t n) {
     load.*size = n;
     return fits(load, memory);
   });
@@ -139,9 +139,9 @@ bool Serving::fits(const Load& load, Count memory) const {
   }
 }
 
-std::optional<int64_t> Serving::fewest_devices(Count each) const {
+std::optional<int64_t> Serving::min_devices(Count each) const {
   auto load = request_.load;
-  for (load.devices = 1; load.devices <= kMostDevices; ++load.devices) {
+  for (load.devices = 1; load.devices <= kMaxDevices; ++load.devices) {
     const bool is_countable = each.value() <= std::numeric_limits<int64_t>::max() / load.devices;
     if (fits(load, is_countable ? each * load.devices : std::numeric_limits<int64_t>::max()))
       return load.devices;
@@ -153,7 +153,7 @@ int64_t Serving::longest_context(const Load& load, Count memory) const {
   return largest_of(&Load::context, load, memory);
 }
 
-int64_t Serving::most_sequences(const Load& load, Count memory) const {
+int64_t Serving::max_sequences(const Load& load, Count memory) const {
   return largest_of(&Load::sequences, load, memory);
 }
 

@@ -19,8 +19,9 @@ namespace serving {
 /// other text, and for sizes above 2^62.
 std::optional<int64_t> bytes_of(std::string_view text);
 
-inline constexpr int64_t kMostDevices = 1024;
-inline constexpr int64_t kLongest = int64_t{1} << 30;  // tokens, and sequences, that are looked for
+inline constexpr int64_t kMaxDevices = 1024;
+/// The most tokens, and sequences, that a search tries.
+inline constexpr int64_t kMaxSearched = int64_t{1} << 30;
 
 /// The values of the options `serving.*`.
 struct Request {
@@ -67,12 +68,12 @@ class Serving {
   /// The cache of one token, in the layers that keep the whole context.
   tmeter::Count token_bytes() const;
 
-  /// The longest context with which `load` fits into `memory`; at most kLongest; 0: none.
+  /// The longest context with which `load` fits into `memory`; at most kMaxSearched; 0: none.
   int64_t longest_context(const Load& load, tmeter::Count memory) const;
-  int64_t most_sequences(const Load& load, tmeter::Count memory) const;
-  /// The number of devices of `each` bytes for the requested load; nothing: not even kMostDevices
+  int64_t max_sequences(const Load& load, tmeter::Count memory) const;
+  /// The number of devices of `each` bytes for the requested load; nothing: not even kMaxDevices
   /// suffice, or the engine does not share this model.
-  std::optional<int64_t> fewest_devices(tmeter::Count each) const;
+  std::optional<int64_t> min_devices(tmeter::Count each) const;
   /// False for sizes beyond 2^63, too.
   bool fits(const Load& load, tmeter::Count memory) const;
 

@@ -63,7 +63,7 @@ void add_dim(Size& size, const Graph& graph, std::optional<OpenDim> dim) {
   if (!dim || std::ranges::find(size.symbols, dim->symbol) != size.symbols.end()) return;
   if (!size.symbols.empty() && dim->factor != size.factor) return;
   const auto info = graph.symbols()[dim->symbol];
-  const auto most = std::min(info.max, serving::kLongest / dim->factor);
+  const auto most = std::min(info.max, serving::kMaxSearched / dim->factor);
   size.least = std::max(size.least, info.min);
   size.most = size.symbols.empty() ? most : std::min(size.most, most);
   size.factor = dim->factor;

@@ -44,7 +44,7 @@ std::string consequence(const Serving& s, Count memory) {
   const auto& load = s.request().load;
   const auto all = s.all(load);
   if (all > memory) return bytes_text(all - memory) + " are still too much";
-  return sequences_text(s.most_sequences(load, memory)) + " fit then";
+  return sequences_text(s.max_sequences(load, memory)) + " fit then";
 }
 
 class Remedies {
@@ -225,9 +225,9 @@ void fit_serving(const tmeter::Graph& graph, const Decoder& decoder, const Servi
         "some operators are not understood; at least " + bytes_text(need.all()) + " are needed");
   const Memory devices{each, request.load.devices};
   const auto memory = serving::memory_of_all(each, devices.devices, "fit.memory");
-  need.devices = served.fewest_devices(each);
+  need.devices = served.min_devices(each);
   judge(need, devices, call);
-  const auto batch = served.most_sequences(request.load, memory);
+  const auto batch = served.max_sequences(request.load, memory);
   const auto context = served.longest_context(request.load, memory);
   emit_total(call, "fit_max_batch", Count(batch));
   emit_total(call, "fit_max_context", Count(context));

@@ -70,7 +70,7 @@ std::string attentions_text(const Decoder& d) {
 void say_model(const Decoder& d, const Cost& cost, const Call& call) {
   emit_total(call, "tokens", d.tokens());
   emit_total(call, "macs_per_token",
-             cost.known ? quotient(cost.all, d.tokens()) : Cell::unsupported());
+             cost.is_complete ? quotient(cost.all, d.tokens()) : Cell::unsupported());
   Finding f;
   f.rule = "language-model";
   f.text = "a decoder language model: " + number_text(d.tokens()) + " tokens (" +
@@ -144,12 +144,12 @@ void say_states(const Decoder& d, const Call& call) {
 void say_decode(const Graph& graph, const Decoder& d, const Cost& cost,
                 const std::vector<Router>& routers, const Call& call) {
   emit_total(call, "decode_macs",
-             cost.token_known && cost.known ? Cell(cost.token) : Cell::unsupported());
+             cost.is_token_complete && cost.is_complete ? Cell(cost.token) : Cell::unsupported());
   const auto weights = bytes_read(graph, routers);
   emit_total(call, "decode_read_bytes",
              weights ? Cell(*weights + (d.cache_bytes() + d.state_bytes()) / d.batch)
                      : Cell::unsupported());
-  if (!cost.known || !cost.token_known || !weights) return;
+  if (!cost.is_complete || !cost.is_token_complete || !weights) return;
   const auto read = *weights + (d.cache_bytes() + d.state_bytes()) / d.batch;
   Finding f;
   f.rule = "decode";

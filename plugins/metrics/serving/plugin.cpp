@@ -95,7 +95,7 @@ std::optional<serving::Speeds> speeds_of(const Graph& graph, const Decoder& d,
                                          const Call& call) {
   const auto routers = std::make_shared<std::vector<plugins::Router>>(plugins::find_routers(graph));
   const auto read_by_one = plugins::bytes_read(graph, *routers);
-  if (!cost.known || !cost.token_known || !read_by_one) return std::nullopt;
+  if (!cost.is_complete || !cost.is_token_complete || !read_by_one) return std::nullopt;
   serving::Speeds out;
   const auto real = [](Count n) { return static_cast<double>(n.value()); };
   out.token_macs = real(cost.token - cost.token_attention);
@@ -147,7 +147,7 @@ void draw_rates(const serving::Speeds& speeds, const serving::Steps& steps, cons
     series.y_title = "expected rate", series.y_unit = "token/s";
     auto load = s.request().load;
     load.context = context;
-    const auto most = std::min(kMostSequences, s.most_sequences(load, memory));
+    const auto most = std::min(kMostSequences, s.max_sequences(load, memory));
     for (int64_t n = 1; n <= most; n *= 2) {
       load.sequences = n;
       const auto caches = s.caches(load);
@@ -370,8 +370,7 @@ void analyse(const Graph& graph, Call& call) {
   emit_total(call, "serving_token_bytes", s.token_bytes());
   if (request.memory > Count(0)) {
     emit_total(call, "serving_max_context", Count(s.longest_context(request.load, request.memory)));
-    emit_total(call, "serving_max_sequences",
-               Count(s.most_sequences(request.load, request.memory)));
+    emit_total(call, "serving_max_sequences", Count(s.max_sequences(request.load, request.memory)));
   }
   serving::say_kept(graph, *decoder, bytes, call);
   say(s, bytes, call);
@@ -389,8 +388,8 @@ void register_options(tmeter::Registrar& r) {
                                   "element type of keys and values", "f16"));
   const auto count = [&r](std::string_view key, std::string_view preset, double min,
                           std::string_view text) {
-    r.option(
-        plugins::integer_option(key, preset, min, static_cast<double>(serving::kLongest), text));
+    r.option(plugins::integer_option(key, preset, min, static_cast<double>(serving::kMaxSearched),
+                                     text));
   };
   count("context", "0", 0, "tokens of each sequence, prompt and answer (0: as many as recorded)");
   count("sequences", "1", 1, "sequences at the same time");
