@@ -23,9 +23,9 @@ class Planes final : public tmeter::Decoding {
     const auto rows = all / columns_;
     step_ = (rows + parts_ - 1) / parts_;
     need_bytes(bytes_, step_ * columns_ * word_bytes_);
-    const auto wanted = by_row_ ? rows : columns_;
-    if (count_of(need(t, "scales")) < wanted ||
-        count_of(need(t, is_hqq_ ? "zeros" : "shifts")) < wanted)
+    const auto needed = by_row_ ? rows : columns_;
+    if (count_of(need(t, "scales")) < needed ||
+        count_of(need(t, is_hqq_ ? "zeros" : "shifts")) < needed)
       unavailable("it has too few scales");
   }
   void decode(int64_t first, std::span<float> out, tmeter::Call&) const override {

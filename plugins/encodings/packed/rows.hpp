@@ -91,8 +91,8 @@ inline int64_t count_of(const tmeter::StoredTensor::Part& p) {
 inline Numbers numbers(const tmeter::StoredTensor::Part& p) {
   return {p.bytes, p.about.dtype(), count_of(p)};
 }
-inline void need_bytes(Bytes bytes, int64_t wanted) {
-  if (wanted < 0 || bytes.size() < static_cast<size_t>(wanted))
+inline void need_bytes(Bytes bytes, int64_t needed) {
+  if (needed < 0 || bytes.size() < static_cast<size_t>(needed))
     unavailable("its bytes are fewer than its shape needs");
 }
 

@@ -73,8 +73,8 @@ class Gptq final : public tmeter::Decoding {
     need_bytes(zeros_, group_count_ * zero_words_ * 4);
     if (count_of(need(t, "scales")) < group_count_ * extent_.rows)
       unavailable("it has too few scales");
-    const auto told = number_of<int64_t>(t.tensor(), "zero");
-    zero_ = static_cast<unsigned>(told ? *told : told_by_zeros());
+    const auto stored = number_of<int64_t>(t.tensor(), "zero");
+    zero_ = static_cast<unsigned>(stored ? *stored : offset_of_zeros());
   }
 
   void decode(int64_t first, std::span<float> out, tmeter::Call&) const override {
@@ -118,16 +118,16 @@ class Gptq final : public tmeter::Decoding {
                           static_cast<size_t>(zero_words_ * 4));
   }
   /// Symmetric weights have the middle as zero point everywhere, which reveals the format.
-  int64_t told_by_zeros() const {
+  int64_t offset_of_zeros() const {
     const unsigned middle = 1u << (bits_ - 1), first = code_at(zero_row(0), 0, bits_);
     for (int64_t g = 0; g < group_count_; ++g)
       for (int64_t r = 0; r < extent_.rows; ++r)
-        if (code_at(zero_row(g), r, bits_) != first) unavailable(kUntold);
-    if (first != middle && first + 1 != middle) unavailable(kUntold);
+        if (code_at(zero_row(g), r, bits_) != first) unavailable(kUnknownOffset);
+    if (first != middle && first + 1 != middle) unavailable(kUnknownOffset);
     return middle - first;
   }
 
-  static constexpr const char* kUntold =
+  static constexpr const char* kUnknownOffset =
       "it is unknown whether its zero points are stored less one; config.json beside the file "
       "would tell";
   Extent extent_;
@@ -289,8 +289,8 @@ class Mlx final : public Rows {
         biases_(numbers(need(t, "biases"))) {
     if (group_ < 1 || extent_.columns % group_ != 0)
       unavailable("its rows are not a multiple of its groups");
-    const auto wanted = extent_.rows * (extent_.columns / group_);
-    if (count_of(need(t, "scales")) < wanted || count_of(need(t, "biases")) < wanted)
+    const auto needed = extent_.rows * (extent_.columns / group_);
+    if (count_of(need(t, "scales")) < needed || count_of(need(t, "biases")) < needed)
       unavailable("it has too few scales or biases");
     row_bytes_ = extent_.columns * bits_ / 8;
     need_bytes(bytes_, extent_.rows * row_bytes_);

@@ -44,24 +44,24 @@ void check(const State& s, const Stored& t) {
     possible = possible && d >= 0 && n;
     all = n.value_or(0);
   }
-  constexpr int64_t kLargest = 8;  // bytes of a stored element, which may be padded
-  if (!possible || t.bytes < ceil_div(all, 2) || t.bytes >= ceil_div(all, 2) + kLargest)
+  constexpr int64_t kMaxElementBytes = 8;  // bytes of a stored element, which may be padded
+  if (!possible || t.bytes < ceil_div(all, 2) || t.bytes >= ceil_div(all, 2) + kMaxElementBytes)
     throw loading::BadFile("the quant_state of " + loading::in_quotes(t.name) +
                            " has a shape or blocks that do not fit its " + std::to_string(t.bytes) +
                            " bytes");
 }
 
 /// Found by the state: the codes may be stored as any type (`bnb_4bit_quant_storage`).
-bool four_bits(Reader& r, const Stored& told) {
+bool four_bits(Reader& r, const Stored& entry) {
   constexpr std::string_view kState = ".quant_state.bitsandbytes__";
-  const auto end = told.name.rfind(kState);
-  if (end == told.name.npos || told.data.empty()) return false;
-  const auto kind = told.name.substr(end + kState.size());
-  const std::string name(told.name.substr(0, end));
+  const auto end = entry.name.rfind(kState);
+  if (end == entry.name.npos || entry.data.empty()) return false;
+  const auto kind = entry.name.substr(end + kState.size());
+  const std::string name(entry.name.substr(0, end));
   const auto* codes = r.find(name);
   const auto* scales = r.find(name + ".absmax");
   if (!codes || !scales || (kind != "nf4" && kind != "fp4")) return false;
-  const auto state = parse_state(told);
+  const auto state = parse_state(entry);
   check(state, *codes);
   Packed p{
       name, state.shape,         codes, "bnb." + std::string(kind), number("block", state.block), 0,
@@ -77,7 +77,7 @@ bool four_bits(Reader& r, const Stored& told) {
        {".nested_quant_map", "nested_codes"}}};
   for (const auto& [more_end, role] : kMore)
     if (const auto* more = r.find(name + more_end)) p.parts.push_back({role, more});
-  p.parts.push_back({"state", &told});
+  p.parts.push_back({"state", &entry});
   r.add(std::move(p));
   return true;
 }

@@ -112,27 +112,27 @@ Config parse_config(std::string_view bytes) {
   const auto error = loading::parse_json(bytes, false, document);
   const auto root = loading::as_object(loading::require_json(error, document));
   Config c;
-  auto told = object(root, "quantization_config");
-  if (!told) told = object(root, "compression_config");
-  if (const auto inner = object(root, "text_config"); !told && inner)
-    told = object(*inner, "quantization_config");
-  if (told) c.method = text(*told, "quant_method");
+  auto section = object(root, "quantization_config");
+  if (!section) section = object(root, "compression_config");
+  if (const auto inner = object(root, "text_config"); !section && inner)
+    section = object(*inner, "quantization_config");
+  if (section) c.method = text(*section, "quant_method");
   const auto mlx = object(root, "quantization");
-  if (c.method.empty() && (mlx || told)) {
-    read_mlx(mlx ? *mlx : *told, c);
+  if (c.method.empty() && (mlx || section)) {
+    read_mlx(mlx ? *mlx : *section, c);
     c.given = true;
     return c;
   }
-  if (!told) return c;
+  if (!section) return c;
   c.given = true;
   for (const char* key : {"checkpoint_format", "format", "version"})
-    if (c.format.empty()) c.format = text(*told, key);
-  c.all = grouping(*told, "bits", "group_size");
-  c.varies = object(*told, "dynamic") || object(*told, "extra_config");
+    if (c.format.empty()) c.format = text(*section, key);
+  c.all = grouping(*section, "bits", "group_size");
+  c.varies = object(*section, "dynamic") || object(*section, "extra_config");
   for (const char* key : {"ignore", "modules_to_not_convert", "dynamic"})
-    check_patterns(*told, key, c);
-  if (const auto groups = object(*told, "config_groups")) read_groups(*groups, c);
-  read_block(*told, "weight_block_size", c);
+    check_patterns(*section, key, c);
+  if (const auto groups = object(*section, "config_groups")) read_groups(*groups, c);
+  read_block(*section, "weight_block_size", c);
   return c;
 }
 

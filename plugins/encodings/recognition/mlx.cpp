@@ -111,9 +111,9 @@ bool mlx(Reader& r, const Stored& t) {
   const auto& c = r.config();
   if (c.method == "mlx") {
     const auto it = c.layers.find(f->module);
-    const auto& told = it == c.layers.end() ? c.all : it->second;
-    const auto bits = told.bits.value_or(c.all.bits.value_or(4)),
-               group = told.group.value_or(c.all.group.value_or(64));
+    const auto& stated = it == c.layers.end() ? c.all : it->second;
+    const auto bits = stated.bits.value_or(c.all.bits.value_or(4)),
+               group = stated.group.value_or(c.all.group.value_or(64));
     if (group < 1 || bits > 8 || !is_one(t, *f->scales, bits, group))
       r.contradict("quantization has bits " + std::to_string(bits) + " and group_size " +
                        std::to_string(group),
@@ -124,14 +124,14 @@ bool mlx(Reader& r, const Stored& t) {
     return true;
   }
   const auto possible = readings(t, *f->scales);
-  if (possible.size() != 1) return false;  // settle_mlx may determine it
+  if (possible.size() != 1) return false;  // add_rest_of_mlx may determine it
   add(r, t, *f, possible[0].first, possible[0].second);
   return true;
 }
 
 /// Bits and groups of weights whose width follows from the model. The others share those that all of
 /// them have.
-void settle_mlx(Reader& r, const std::vector<Stored>& stored) {
+void add_rest_of_mlx(Reader& r, const std::vector<Stored>& stored) {
   std::vector<std::pair<const Stored*, Found>> open;
   for (const auto& t : stored) {
     if (r.is_taken(t)) continue;

@@ -154,7 +154,7 @@ bool planes(Reader& r, const Stored& t) {
   return hqq(r, t);
 }
 
-void settle_planes(Reader& r, const std::vector<Stored>& stored) {
+void correct_quanto_widths(Reader& r, const std::vector<Stored>& stored) {
   const bool any = std::any_of(r.packed().begin(), r.packed().end(),
                                [](const Packed& p) { return p.encoding == "quanto"; });
   if (!any) return;

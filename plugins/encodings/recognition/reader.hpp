@@ -111,8 +111,8 @@ bool is_of_hidden_size(std::string_view name);
 std::set<int64_t> hidden_sizes(const std::vector<Stored>& stored);
 
 /// MLX: bits and groups of layers without a configuration, from tensors whose width follows from others.
-void settle_mlx(Reader& r, const std::vector<Stored>& stored);
+void add_rest_of_mlx(Reader& r, const std::vector<Stored>& stored);
 /// optimum-quanto: the rows of weights that are stored as rows of groups.
-void settle_planes(Reader& r, const std::vector<Stored>& stored);
+void correct_quanto_widths(Reader& r, const std::vector<Stored>& stored);
 
 }  // namespace packed

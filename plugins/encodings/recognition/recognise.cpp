@@ -88,7 +88,7 @@ bool may_hold_packed(const Stored& t) {
 
 /// Matrices of integers without an explanation, and packings of unknown form: the parameters are
 /// then counted as stored.
-void note_left(Reader& r, const std::vector<Stored>& stored) {
+void note_unexplained(Reader& r, const std::vector<Stored>& stored) {
   size_t left = 0;
   const Stored* first = nullptr;
   for (const auto& t : stored) {
@@ -98,12 +98,13 @@ void note_left(Reader& r, const std::vector<Stored>& stored) {
   }
   if (left == 0) return;
   const auto& c = r.config();
-  const bool known = std::find(kMethods.begin(), kMethods.end(), c.method) != kMethods.end();
+  const bool is_known_method =
+      std::find(kMethods.begin(), kMethods.end(), c.method) != kMethods.end();
   const auto method =
       c.method.empty() ? std::string() : " (config.json says " + loading::in_quotes(c.method) + ")";
-  const auto why = r.is_left(*first)           ? r.why_left()
-                   : known || c.method.empty() ? "their shapes allow several ways"
-                                               : "tmeter does not know this packing";
+  const auto why = r.is_left(*first)                     ? r.why_left()
+                   : is_known_method || c.method.empty() ? "their shapes allow several ways"
+                                                         : "tmeter does not know this packing";
   r.note(std::to_string(left) + (left == 1 ? " tensor" : " tensors") + ", such as " +
          loading::in_quotes(first->name) + ", may be packed weights" + method + "; " + why +
          ", so their elements are counted as they are stored");
@@ -122,9 +123,9 @@ Recognised recognise(const std::vector<Stored>& stored, const Config& config,
     if (r.is_taken(t) || !may_hold_packed(t)) continue;
     std::any_of(kWays.begin(), kWays.end(), [&](Way way) { return way(r, t); });
   }
-  settle_mlx(r, stored);
-  settle_planes(r, stored);
-  note_left(r, stored);
+  add_rest_of_mlx(r, stored);
+  correct_quanto_widths(r, stored);
+  note_unexplained(r, stored);
   return r.take(stored);
 }
 

@@ -54,10 +54,10 @@ const Stored* scale_of(const Reader& r, const std::string& name) {
 }
 
 /// Rows or columns that share a scale; nothing: ambiguous.
-std::optional<int64_t> block_of(int64_t all, int64_t scales, std::optional<int64_t> told) {
+std::optional<int64_t> block_of(int64_t all, int64_t scales, std::optional<int64_t> stated) {
   if (scales == all) return 1;
   if (scales == 1) return all;
-  if (told && ceil_div(all, *told) == scales) return told;
+  if (stated && ceil_div(all, *stated) == scales) return stated;
   const bool usual = ceil_div(all, kUsualBlock) == scales;
   const auto even = share(all, 1, scales);
   if (usual && (!even || *even == kUsualBlock)) return kUsualBlock;
@@ -89,19 +89,21 @@ std::optional<Grid> grid_of(const Reader& r, const Stored& t, const Stored& scal
     over = {dims[0], rows, 1};
   if (over.size() != rank || rank < 2 || !std::equal(dims.begin(), dims.end() - 2, over.begin()))
     return std::nullopt;
-  const auto& told = r.config().block;
+  const auto& stated = r.config().block;
   const bool by_channel = over[rank - 1] == 1 && over[rank - 2] == rows;
-  const bool has_block = told.size() == 2 && !by_channel;
+  const bool has_block = stated.size() == 2 && !by_channel;
   const auto height =
-      block_of(rows, over[rank - 2], has_block ? std::optional(told[0]) : std::nullopt);
+      block_of(rows, over[rank - 2], has_block ? std::optional(stated[0]) : std::nullopt);
   const auto width =
-      block_of(columns, over[rank - 1], has_block ? std::optional(told[1]) : std::nullopt);
+      block_of(columns, over[rank - 1], has_block ? std::optional(stated[1]) : std::nullopt);
   if (over[rank - 2] > rows || over[rank - 1] > columns) return std::nullopt;
   if (has_block &&
-      (ceil_div(rows, told[0]) != over[rank - 2] || ceil_div(columns, told[1]) != over[rank - 1]) &&
+      (ceil_div(rows, stated[0]) != over[rank - 2] ||
+       ceil_div(columns, stated[1]) != over[rank - 1]) &&
       over[rank - 2] != rows)
     r.contradict(
-        "weight_block_size is " + std::to_string(told[0]) + " × " + std::to_string(told[1]), scales,
+        "weight_block_size is " + std::to_string(stated[0]) + " × " + std::to_string(stated[1]),
+        scales,
         "has " + std::to_string(over[rank - 2]) + " × " + std::to_string(over[rank - 1]) +
             " scales");
   const char* name = by_channel ? "channel" : over[rank - 2] == rows ? "group" : "block";

@@ -72,7 +72,7 @@ constexpr std::array<Class, 16> kClasses{{
 }};
 
 /// The entry of a weight in the file's metadata.
-struct Told {
+struct MetadataEntry {
   std::string type, numbers;
   std::vector<int64_t> dims;  // empty: the dims of the data
 };
@@ -85,20 +85,20 @@ std::string text_of(json::element e) {
 }
 
 /// nullopt if the entry is missing or belongs to another library.
-std::optional<Told> told_of(std::string_view text) {
+std::optional<MetadataEntry> parse_entry(std::string_view text) {
   if (!text.starts_with('{')) return std::nullopt;
   try {
     json::document document;
     const auto error = loading::parse_json(text, false, document);
     const auto root = loading::as_object(loading::require_json(error, document));
-    Told told{std::string(loading::text_member(root, "_type")), {}, {}};
+    MetadataEntry entry{std::string(loading::text_member(root, "_type")), {}, {}};
     const auto data = loading::find_set(root, "_data");
     json::object o;
-    if (!data || data->get(o) != simdjson::SUCCESS) return told;
-    if (const auto e = loading::find_set(o, "elem_dtype")) told.numbers = text_of(*e);
+    if (!data || data->get(o) != simdjson::SUCCESS) return entry;
+    if (const auto e = loading::find_set(o, "elem_dtype")) entry.numbers = text_of(*e);
     if (const auto dims = loading::find_set(o, "shape"))
-      for (const auto d : loading::as_array(*dims)) told.dims.push_back(loading::as_integer(d));
-    return told;
+      for (const auto d : loading::as_array(*dims)) entry.dims.push_back(loading::as_integer(d));
+    return entry;
   } catch (const loading::BadFile&) {
     return std::nullopt;
   }
@@ -173,28 +173,28 @@ std::optional<std::vector<int64_t>> dims_in(const Class& c, const Stored& t, con
 }
 
 /// Dims that the metadata state must be those of the data, less the padding of tiles.
-bool agree(const std::vector<int64_t>& told, const std::vector<int64_t>& found, const Class& c) {
-  return told.empty() || told == found ||
-         (c.form == Form::kTiles && told.size() == found.size() &&
-          std::equal(told.begin(), told.end(), found.begin(),
+bool agree(const std::vector<int64_t>& stated, const std::vector<int64_t>& found, const Class& c) {
+  return stated.empty() || stated == found ||
+         (c.form == Form::kTiles && stated.size() == found.size() &&
+          std::equal(stated.begin(), stated.end(), found.begin(),
                      [](int64_t a, int64_t b) { return a > 0 && a <= b; }));
 }
 
-/// Sets encoding and dims by the first class that fits. With `told` only that class may.
-bool describe(Reader& r, const Stored& t, const std::string& stem, const std::optional<Told>& told,
-              Packed& p) {
+/// Sets encoding and dims by the first class that fits. With `entry` only that class may.
+bool describe(Reader& r, const Stored& t, const std::string& stem,
+              const std::optional<MetadataEntry>& entry, Packed& p) {
   const auto* zeros = r.find(stem + "_zero_point");
   for (const auto& c : kClasses) {
-    if (told && (told->type != c.type || !told->numbers.starts_with(c.numbers))) continue;
+    if (entry && (entry->type != c.type || !entry->numbers.starts_with(c.numbers))) continue;
     const auto* scales = r.find(stem + std::string(c.scales));
     const auto dims = scales ? dims_in(c, t, *scales, zeros) : std::nullopt;
-    if (!dims || (told && !agree(told->dims, *dims, c))) continue;
-    p.dims = told && !told->dims.empty() ? told->dims : *dims;
+    if (!dims || (entry && !agree(entry->dims, *dims, c))) continue;
+    p.dims = entry && !entry->dims.empty() ? entry->dims : *dims;
     p.encoding = c.encoding, p.block_elements = c.block_elements, p.block_bytes = c.block_bytes;
     if (p.dims != *dims) p.block_elements = p.block_bytes = 0;  // some blocks are padding
     p.parts.push_back({"scales", scales});
     if (c.per_item == 1 && c.form != Form::kMoved) p.parameters = grid_parameters(r, t, *scales);
-    if (!told && c.form == Form::kAcross && c.data == kInt8 && same_rows(t, *scales) &&
+    if (!entry && c.form == Form::kAcross && c.data == kInt8 && same_rows(t, *scales) &&
         t.dims.back() % scales->dims.back() == 0)
       r.note(p.name + " of torchao has as many scales in a row as rows: counted as Int4Tensor, " +
              "two numbers in a byte; an IntxUnpackedToInt8Tensor of these shapes has half of them");
@@ -212,13 +212,13 @@ bool is_known(std::string_view type) {
 bool torchao(Reader& r, const Stored& t) {
   const auto names = names_of(t);
   if (!names) return false;
-  const auto told = told_of(r.metadata(names->second));
+  const auto entry = parse_entry(r.metadata(names->second));
   Packed p{names->second, {}, &t, "", "", 0, 0, {}};
-  if (!describe(r, t, names->first, told, p)) {
-    if (told)
-      r.leave(t, "the file says that it is torchao's " + loading::in_quotes(told->type) +
-                     (is_known(told->type) ? ", which has other shapes"
-                                           : ", a class that tmeter does not know"));
+  if (!describe(r, t, names->first, entry, p)) {
+    if (entry)
+      r.leave(t, "the file says that it is torchao's " + loading::in_quotes(entry->type) +
+                     (is_known(entry->type) ? ", which has other shapes"
+                                            : ", a class that tmeter does not know"));
     return false;
   }
   constexpr std::array<std::pair<const char*, const char*>, 9> kMore{

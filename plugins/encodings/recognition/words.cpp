@@ -26,12 +26,12 @@ bool is_power_of_two(int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 /// Nothing: ambiguous.
 std::optional<int64_t> group_of(const Reader& r, const Stored& scales, int64_t width,
                                 int64_t groups) {
-  const auto told = r.config().all.group;
-  if (told && *told > 0 && !r.config().varies) {
-    if (ceil_div(width, *told) == groups) return told;
+  const auto stated = r.config().all.group;
+  if (stated && *stated > 0 && !r.config().varies) {
+    if (ceil_div(width, *stated) == groups) return stated;
     if (groups > 1)
       r.contradict(
-          "group_size is " + std::to_string(*told), scales,
+          "group_size is " + std::to_string(*stated), scales,
           "has " + std::to_string(groups) + " groups of " + std::to_string(width) + " weights");
   }
   if (groups == 1) return width;
@@ -40,9 +40,9 @@ std::optional<int64_t> group_of(const Reader& r, const Stored& scales, int64_t w
 }
 
 void check_bits(const Reader& r, const Stored& t, int64_t bits) {
-  const auto told = r.config().all.bits;
-  if (told && !r.config().varies && *told != bits)
-    r.contradict("bits is " + std::to_string(*told), t,
+  const auto stated = r.config().all.bits;
+  if (stated && !r.config().varies && *stated != bits)
+    r.contradict("bits is " + std::to_string(*stated), t,
                  "has weights of " + std::to_string(bits) + " bits");
 }
 
@@ -106,7 +106,7 @@ bool fits(int64_t words, int64_t width, int64_t bits, bool dense) {
 }
 
 /// The shape that compressed-tensors stores beside the words; nothing when it does not fit them.
-std::optional<std::vector<int64_t>> told_shape(const Stored& words, const Stored* shape) {
+std::optional<std::vector<int64_t>> stated_shape(const Stored& words, const Stored* shape) {
   const auto rank = words.dims.size();
   if (!shape || (shape->dtype != TMETER_DTYPE_INT64 && shape->dtype != TMETER_DTYPE_INT32))
     return std::nullopt;
@@ -130,19 +130,21 @@ struct Width {
 std::optional<Width> width_of(const Reader& r, const Stored& t,
                               const std::optional<std::vector<int64_t>>& shape) {
   const auto words = t.dims.back();
-  const auto told = r.config().varies ? std::nullopt : r.config().all.bits;
+  const auto stated = r.config().varies ? std::nullopt : r.config().all.bits;
   if (!shape) {
-    const auto width = told ? share(words, kWord, *told) : std::nullopt;
-    return width && kWord % *told == 0 ? std::optional(Width{*told, *width, true}) : std::nullopt;
+    const auto width = stated ? share(words, kWord, *stated) : std::nullopt;
+    return width && kWord % *stated == 0 ? std::optional(Width{*stated, *width, true})
+                                         : std::nullopt;
   }
   const auto width = shape->back();
   constexpr std::array<int64_t, 8> kUsual{4, 8, 2, 3, 6, 5, 1, 7};
   for (const bool dense : {true, false}) {
-    if (told && *told <= 8 && fits(words, width, *told, dense)) return Width{*told, width, dense};
+    if (stated && *stated <= 8 && fits(words, width, *stated, dense))
+      return Width{*stated, width, dense};
   }
-  if (told)
+  if (stated)
     r.contradict(
-        "num_bits is " + std::to_string(*told), t,
+        "num_bits is " + std::to_string(*stated), t,
         "has " + std::to_string(words) + " words a row for " + std::to_string(width) + " weights");
   for (const auto bits : kUsual)
     for (const bool dense : {true, false})
@@ -172,7 +174,7 @@ bool compressed_words(Reader& r, const Stored& t) {
   const auto* scales = r.find(name + "_scale");
   if (!scales || !is_float(scales->dtype) || scales->dims.empty()) return false;
   const auto* shape = r.find(name + "_shape");
-  const auto width = width_of(r, t, told_shape(t, shape));
+  const auto width = width_of(r, t, stated_shape(t, shape));
   if (!width) return false;
   Packed p{name, t.dims, &t, "compressed.packed", number("bits", width->bits), 0, 0, {}};
   p.dims.back() = width->width;

@@ -113,9 +113,10 @@ Heads heads_of(Model& model, const Module& m, size_t layer) {
   return h;
 }
 
-void expect_rows(const Model& model, const Module& m, int64_t wanted, const std::string& said) {
-  if (rows(model, m) != wanted)
-    contradict(model, said + ", which makes " + std::to_string(wanted) + " rows",
+void expect_rows(const Model& model, const Module& m, int64_t expected,
+                 const std::string& statement) {
+  if (rows(model, m) != expected)
+    contradict(model, statement + ", which makes " + std::to_string(expected) + " rows",
                find_tensor(m, "weight"));
 }
 
@@ -239,13 +240,13 @@ std::pair<Value, Value> widened(Model& model, const Module& m, const LatentWidth
   const auto& s = model.settings;
   const auto up = find_child(m, "kv_b_proj"), keys = find_child(m, "k_b_proj"),
              values = find_child(m, "v_b_proj");
-  const auto said = std::string(s.name(kHeads)) + ", " + w.head + " and ";
+  const auto statement = std::string(s.name(kHeads)) + ", " + w.head + " and ";
   if (up) {
     const auto kv = project(model, up, narrow);
     const auto rows_of_both = product_of(w.heads, w.nope + w.value);
     if (kv.back() != Size(rows_of_both))
       contradict(model,
-                 said + std::string(s.name({"v_head_dim"})) + " make " +
+                 statement + std::string(s.name({"v_head_dim"})) + " make " +
                      std::to_string(rows_of_both) + " rows",
                  find_tensor(up, "weight"));
     for (const auto& half : {keys, values})
@@ -267,13 +268,14 @@ std::pair<Value, Value> widened(Model& model, const Module& m, const LatentWidth
   {
     const Program::Calling calling(p, keys, "");
     k = p.einsum("bsr,hrn->bhsn", narrow,
-                 matrices_of_heads(model, keys, w.heads, w.rank, w.nope, said + rank), to(w.nope));
+                 matrices_of_heads(model, keys, w.heads, w.rank, w.nope, statement + rank),
+                 to(w.nope));
   }
   {
     const Program::Calling calling(p, values, "");
     v = p.einsum("bsr,hvr->bhsv", narrow,
                  matrices_of_heads(model, values, w.heads, w.value, w.rank,
-                                   said + std::string(s.name({"v_head_dim"}))),
+                                   statement + std::string(s.name({"v_head_dim"}))),
                  to(w.value));
   }
   return {k, v};
@@ -330,8 +332,8 @@ Value by_head(Program& p, const Value& x, int64_t n, int64_t width) {
   return p.transpose(p.view(x, {x.dims[0], x.dims[1], n, width}), 1, 2);
 }
 
-void contradict(const Model& model, const std::string& said, const Tensor& t) {
-  const auto what = model.settings.source() + ": " + said + ", but tensor " + in_file(t);
+void contradict(const Model& model, const std::string& statement, const Tensor& t) {
+  const auto what = model.settings.source() + ": " + statement + ", but tensor " + in_file(t);
   if (model.family) throw Contradiction(what);
   throw NotUnderstood(what);
 }
@@ -456,8 +458,8 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
   Value q, k, v, gate;
   int64_t gated = 1;
   if (const auto fused = first_child(m, kFused)) {
-    const int64_t wanted = product_of(h.query + 2 * h.key, h.width);
-    expect_rows(model, fused, wanted, heads);
+    const int64_t expected = product_of(h.query + 2 * h.key, h.width);
+    expect_rows(model, fused, expected, heads);
     const auto parts =
         p.split(project(model, fused, x), {h.query * h.width, h.key * h.width, h.key * h.width});
     q = parts[0], k = parts[1], v = parts[2];
@@ -470,10 +472,10 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
     expect_rows(model, qm, product_of(h.query * gated, h.width), heads);
     expect_rows(model, km, product_of(h.key, h.width), key_heads);
     expect_rows(model, vm, product_of(h.key, h.width), key_heads);
-    const auto& seen = memory ? *memory : x;
+    const auto& attended = memory ? *memory : x;
     q = adapted(model, m, "linear_q_adapter_list", x, project(model, qm, x));
-    k = adapted(model, m, "linear_k_adapter_list", seen, project(model, km, seen));
-    v = adapted(model, m, "linear_v_adapter_list", seen, project(model, vm, seen));
+    k = adapted(model, m, "linear_k_adapter_list", attended, project(model, km, attended));
+    v = adapted(model, m, "linear_v_adapter_list", attended, project(model, vm, attended));
     if (memory)
       for (const auto& m : {km, vm}) p.attribute(m, "runs_once", 1);
   }

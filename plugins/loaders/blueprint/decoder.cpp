@@ -9,9 +9,9 @@ using tmeter::DType;
 /// GGUF's key; config.json states experts of models that have none.
 void expect_mixtures(const Model& model) {
   const Keys key{"expert_count"};
-  const auto said = model.settings.integer(key).value_or(0);
-  if (model.family && model.mixtures == 0 && said > 1)
-    throw Contradiction(model.settings.source() + ": " + model.settings.statement(key, said) +
+  const auto depth = model.settings.integer(key).value_or(0);
+  if (model.family && model.mixtures == 0 && depth > 1)
+    throw Contradiction(model.settings.source() + ": " + model.settings.statement(key, depth) +
                         ", but no layer has experts");
 }
 

@@ -179,8 +179,8 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
   if (narrow) expect_if_checked(model, {"moe_latent_size"}, in, find_tensor(narrow, "weight"));
   const bool one_each(find_child(experts, "0"));
   const auto e = one_each ? listed(experts, in) : stacked(experts, in);
-  if (const auto said = s.integer_of_layer(kExperts, layer); said && *said != e.number)
-    throw Contradiction(s.source() + ": " + s.statement(kExperts, *said) + ", but '" +
+  if (const auto stated = s.integer_of_layer(kExperts, layer); stated && *stated != e.number)
+    throw Contradiction(s.source() + ": " + s.statement(kExperts, *stated) + ", but '" +
                         std::string(experts.path()) + "' has " + std::to_string(e.number) +
                         " experts");
   if (*chosen > e.number)

@@ -190,10 +190,10 @@ bool has_tensor(const tmeter::Graph& weights, std::string_view name) {
 /// Newer files state for each layer whether it has a window; config.json has names for that.
 std::vector<std::string> layer_types(const tmeter::Metadata& windows, int64_t layers) {
   const bool held = windows.type() == TMETER_METADATA_BOOL || windows.type() == TMETER_METADATA_INT;
-  const int64_t known = held ? windows.size() : 0;
-  if (known < layers)
+  const int64_t count = held ? windows.size() : 0;
+  if (count < layers)
     throw Contradiction("metadata: " + std::string(windows.key()) + " is for " +
-                        std::to_string(known) + " of " + std::to_string(layers) + " layers");
+                        std::to_string(count) + " of " + std::to_string(layers) + " layers");
   std::vector<std::string> types;
   for (uint32_t i = 0; i < windows.size(); ++i)
     types.push_back(windows.as_int(0, i) != 0 ? "sliding_attention" : "full_attention");
@@ -219,7 +219,7 @@ constexpr std::pair<std::string_view, std::string_view> kWidthsOfWindows[] = {
     {"attention.key_length_swa", "attention.key_length"},
     {"attention.value_length_swa", "attention.value_length"}};
 
-bool says_something(const tmeter::Metadata& m) {
+bool is_set(const tmeter::Metadata& m) {
   if (m.type() != TMETER_METADATA_INT) return true;
   for (uint32_t i = 0; i < m.size(); ++i)
     if (m.as_int(0, i) != 0) return true;
@@ -229,7 +229,7 @@ bool says_something(const tmeter::Metadata& m) {
 /// A lower bound needs operators that are there at least, which these keys leave open.
 void refuse_unknown_keys(const tmeter::Graph& weights, const std::string& prefix) {
   for (const auto key : kUnknownKeys)
-    if (const auto m = find(weights, prefix + std::string(key)); m && says_something(*m))
+    if (const auto m = find(weights, prefix + std::string(key)); m && is_set(*m))
       throw NotUnderstood("what " + std::string(m->key()) + " means is not known");
   for (const auto& [own, usual] : kWidthsOfWindows) {
     const auto m = find(weights, prefix + std::string(own)),
@@ -301,10 +301,10 @@ GgufModel read_gguf(const tmeter::Graph& weights) {
   if (const auto type = find(weights, "general.type"); type && type->text() != "model")
     throw NotUnderstood("general.type is '" + std::string(type->text()) +
                         "', which has no program of its own");
-  const auto* known = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
-                                   [&](const Architecture& a) { return a.name == architecture; });
-  const bool is_known = known != std::end(kArchitectures);
-  GgufModel model{Settings("metadata"), is_known ? &known->family : nullptr, architecture, {}};
+  const auto* row = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
+                                 [&](const Architecture& a) { return a.name == architecture; });
+  const bool is_known = row != std::end(kArchitectures);
+  GgufModel model{Settings("metadata"), is_known ? &row->family : nullptr, architecture, {}};
   auto& settings = model.settings;
   const auto prefix = architecture + ".";
   // Early files of mixtures state one width, and not always that of the experts. Without experts,
@@ -318,7 +318,7 @@ GgufModel read_gguf(const tmeter::Graph& weights) {
     const auto key = m.key().substr(prefix.size());
     if (key == "feed_forward_length" && one_width) continue;
     for (const auto keys :
-         {std::span<const Key>(kKeys), is_known ? known->keys : std::span<const Key>()})
+         {std::span<const Key>(kKeys), is_known ? row->keys : std::span<const Key>()})
       for (const auto& k : keys)
         if (k.gguf == key) settings.set(k.config, m);
   }
@@ -331,9 +331,9 @@ GgufModel read_gguf(const tmeter::Graph& weights) {
   refuse_unknown_keys(weights, prefix);
   expect_whole_arrays(weights, prefix, settings.integer(kLayers).value_or(1));
   set_head_widths(weights, prefix, settings);
-  if (is_known) set_state_sizes(*known, model);
-  settings.set("model_type", {is_known ? std::string(known->family.type) : architecture});
-  settings.set("hidden_act", {std::string(is_known ? known->activation : "silu")});
+  if (is_known) set_state_sizes(*row, model);
+  settings.set("model_type", {is_known ? std::string(row->family.type) : architecture});
+  settings.set("hidden_act", {std::string(is_known ? row->activation : "silu")});
   // The converter writes causal language models under these names, and encoders with this key.
   const auto causal = find(weights, prefix + "attention.causal");
   const bool makes_text =

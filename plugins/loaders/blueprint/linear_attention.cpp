@@ -102,9 +102,9 @@ Value write_delta_rule(Model& model, const Module& m, const Value& x) {
   for (const auto& t : {first_tensor(m, {"A_log", "ssm_a"}), find_tensor(m, "dt_bias"),
                         find_tensor(find_child(m, "dt_proj"), "bias")})
     if (t) p.use(t);
-  const auto seen = p.split(causal_convolution(model, m, conv, mixed), {key, key, value});
+  const auto convolved = p.split(causal_convolution(model, m, conv, mixed), {key, key, value});
   p.attribute(m, "recurrent_state", h.values * h.key_width * h.value_width);
-  auto y = delta_rule(p, m, h, seen[0], seen[1], seen[2]);
+  auto y = delta_rule(p, m, h, convolved[0], convolved[1], convolved[2]);
   if (const auto norm = find_child(m, "norm")) y = p.norm(norm, y);
   y = p.binary("aten::mul", p.view(y, gate.dims), p.unary("aten::silu", gate));
   return project(model, find_child(m, "out_proj"), y);

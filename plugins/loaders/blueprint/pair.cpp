@@ -54,7 +54,7 @@ Value embed_text(Model& model, const Module& encoder) {
   auto& p = model.program;
   const auto most = model.settings.integer({"max_encoder_position_embeddings"});
   const auto batch = p.batch(),
-             length = p.symbol("encoder_sequence", most.value_or(p.most_tokens()), kUsualSequence);
+             length = p.symbol("encoder_sequence", most.value_or(p.max_tokens()), kUsualSequence);
   const auto ids = p.input("input_ids", DType(TMETER_DTYPE_INT64), {batch, length});
   return embed(model, encoder.parent(), encoder, ids);
 }

@@ -31,7 +31,7 @@ struct Model {
 
 /// Weights and configuration differ. Throws Contradiction for checked model types, whose weights
 /// are then damaged or of another model; NotUnderstood for other types.
-[[noreturn]] void contradict(const Model& model, const std::string& said, const Tensor& t);
+[[noreturn]] void contradict(const Model& model, const std::string& statement, const Tensor& t);
 
 /// Calls contradict() if one of the keys is set to another number.
 void expect_stated(const Model& model, const Keys& keys, int64_t found, const Tensor& t);

@@ -19,10 +19,10 @@ tmeter::DType dtype_of(const Settings& settings, const tmeter::Graph& weights, i
   constexpr Named kNamed[] = {{"float32", TMETER_DTYPE_FLOAT32},
                               {"bfloat16", TMETER_DTYPE_BFLOAT16},
                               {"float16", TMETER_DTYPE_FLOAT16}};
-  auto said = settings.text({"dtype", "torch_dtype"});
-  if (said.starts_with("torch.")) said.remove_prefix(6);
+  auto stated = settings.text({"dtype", "torch_dtype"});
+  if (stated.starts_with("torch.")) stated.remove_prefix(6);
   for (const auto& n : kNamed)
-    if (n.name == said) return tmeter::DType(n.id);
+    if (n.name == stated) return tmeter::DType(n.id);
   for (const auto& t : weights.tensors())
     for (const auto& n : kNamed)
       if (t.shape().rank() == 2 && !t.is_encoded() && t.dtype().id() == n.id) return t.dtype();
@@ -36,7 +36,7 @@ const tmeter::Graph weights_of(const tmeter::Request& request) {
 }
 
 /// Rows of a table of positions end what a sequence may have.
-int64_t most_tokens(const Settings& settings) {
+int64_t max_tokens(const Settings& settings) {
   if (settings.has({"rope_parameters.rope_theta", "rope_theta", "qk_rope_head_dim"})) return 0;
   return settings
       .integer({"max_position_embeddings", "n_positions", "n_ctx", "max_target_positions",
@@ -60,7 +60,7 @@ void write(const tmeter::Graph& weights, const Settings& settings, const Family*
            const std::string& type, tmeter::DType dtype, tmeter::GraphBuilder& graph,
            tmeter::Call& call) {
   try {
-    Program program(graph.handle(), dtype, most_tokens(settings));
+    Program program(graph.handle(), dtype, max_tokens(settings));
     Model model{program, settings, family};
     write_model(model, weights);
     graph.property("content", "blueprint");

@@ -64,8 +64,8 @@ bool is_matrix(const Module& m) {
   return weight && weight.shape().rank() == 2;
 }
 
-Program::Program(tmeter_builder* builder, DType dtype, int64_t most_tokens)
-    : builder_(builder), graph_(builder), dtype_(dtype), most_tokens_(most_tokens) {}
+Program::Program(tmeter_builder* builder, DType dtype, int64_t max_tokens)
+    : builder_(builder), graph_(builder), dtype_(dtype), max_tokens_(max_tokens) {}
 
 void Program::does_not_fit(const Tensor& t, const Value& x) const {
   throw Contradiction("tensor '" + std::string(t.name()) + "' of shape " + shape_text(t) +
@@ -85,7 +85,7 @@ Size Program::symbol(std::string_view name, int64_t most, int64_t usual, int64_t
   });
 }
 
-Size Program::sequence() { return symbol("sequence", most_tokens_, kUsualSequence); }
+Size Program::sequence() { return symbol("sequence", max_tokens_, kUsualSequence); }
 
 Size Program::derived(int32_t op, const Size& a, int64_t b) {
   const auto name = "(" + text(a) + ", " + std::to_string(op) + ", " + std::to_string(b) + ")";
@@ -94,11 +94,11 @@ Size Program::derived(int32_t op, const Size& a, int64_t b) {
 
 template <class F>
 Size Program::open(const std::string& name, const F& make) {
-  const auto known =
+  const auto entry =
       std::find_if(open_.begin(), open_.end(), [&](const Open& o) { return o.name == name; });
   Size s;
-  s.open.push_back(static_cast<size_t>(known - open_.begin()));
-  if (known == open_.end()) open_.push_back({name, make()});
+  s.open.push_back(static_cast<size_t>(entry - open_.begin()));
+  if (entry == open_.end()) open_.push_back({name, make()});
   return s;
 }
 

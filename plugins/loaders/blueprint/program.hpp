@@ -51,11 +51,11 @@ bool is_matrix(const Module& m);
 
 class Program {
  public:
-  Program(tmeter_builder* builder, tmeter::DType dtype, int64_t most_tokens);
+  Program(tmeter_builder* builder, tmeter::DType dtype, int64_t max_tokens);
 
   Size batch() { return symbol("batch", INT64_MAX, 1); }
   Size sequence();
-  int64_t most_tokens() const { return most_tokens_; }
+  int64_t max_tokens() const { return max_tokens_; }
   /// A size of its own, from `least` to `most` (0: no end); `usual` unless bound.
   Size symbol(std::string_view name, int64_t most, int64_t usual, int64_t least = 1);
   /// An operator of the ABI (TMETER_EXPR_…) over a size and a number.
@@ -141,7 +141,7 @@ class Program {
   template <class F>
   Size open(const std::string& name, const F& make);
   std::vector<Open> open_;
-  int64_t most_tokens_;
+  int64_t max_tokens_;
   std::map<Size, tmeter_id> expressions_;
   std::map<size_t, tmeter_id> used_;  // values of tensors
   std::vector<tmeter_id> calls_{1};   // the root has a call

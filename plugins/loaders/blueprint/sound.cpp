@@ -24,10 +24,10 @@ std::vector<Step> steps_of(const Model& model, const Module& stack) {
     if (!weight || weight.shape().rank() != 3 || weight.shape()[2] == 0 || !stride || *stride == 0)
       throw NotUnderstood("'" + std::string(stack.child(i).path()) +
                           "' is not a convolution with a stride in " + model.settings.source());
-    if (const auto said = model.settings.integer_of_layer({"conv_kernel"}, i);
-        said && *said != weight.shape()[2])
+    if (const auto stated = model.settings.integer_of_layer({"conv_kernel"}, i);
+        stated && *stated != weight.shape()[2])
       contradict(model,
-                 "conv_kernel of layer " + std::to_string(i) + " is " + std::to_string(*said),
+                 "conv_kernel of layer " + std::to_string(i) + " is " + std::to_string(*stated),
                  weight);
     steps.push_back({stack.child(i), weight, *stride});
   }

@@ -22,8 +22,7 @@ const Names kEmbeddingNorm{
 const Names kFinalNorm{"norm",           "ln_f",      "final_layernorm",  "final_layer_norm",
                        "norm_f",         "layernorm", "output_layernorm", "layer_norm",
                        "embedding_norm", "ln_out",    "post_layernorm"};
-const Keys kMostPositions{"max_position_embeddings", "n_positions", "n_ctx",
-                          "max_target_positions"};
+const Keys kMaxPositions{"max_position_embeddings", "n_positions", "n_ctx", "max_target_positions"};
 // What a layer has that predicts a further token from the last one (DeepSeek-V3, 2.2).
 const Names kPredictor{"eh_proj", "enorm", "hnorm"};
 
@@ -47,7 +46,7 @@ Value add_positions(Model& model, const Module& place, const Value& x) {
   auto& p = model.program;
   const auto rows = find_tensor(place, "weight");
   const auto offset = model.is("positions-from-2") ? 2 : 0;
-  expect_if_checked(model, kMostPositions, rows.shape()[0] - offset, rows);
+  expect_if_checked(model, kMaxPositions, rows.shape()[0] - offset, rows);
   expect_if_checked(
       model,
       {model.bidirectional ? "max_encoder_position_embeddings" : "max_decoder_position_embeddings"},
@@ -78,14 +77,14 @@ std::vector<Module> find_stacks(const Module& root) {
 
 size_t layer_count(Model& model, const Module& stack, const Keys& key) {
   const auto& s = model.settings;
-  auto said = s.integer(key);
+  auto stated = s.integer(key);
   // Nemotron-H names the layers and does not count them.
-  if (const auto listed = s.length({"layers_block_type"}); !said && listed > 0)
-    said = static_cast<int64_t>(listed);
+  if (const auto listed = s.length({"layers_block_type"}); !stated && listed > 0)
+    stated = static_cast<int64_t>(listed);
   for (const std::string_view list : {"layer_types", "layers_block_type", "mlp_layer_types"})
     if (const auto kinds = s.length({list});
-        model.family && said && kinds > 0 && static_cast<int64_t>(kinds) < *said)
-      throw Contradiction(s.source() + ": " + s.statement(key, *said) + ", but " +
+        model.family && stated && kinds > 0 && static_cast<int64_t>(kinds) < *stated)
+      throw Contradiction(s.source() + ": " + s.statement(key, *stated) + ", but " +
                           std::string(list) + " is for " + std::to_string(kinds) + " layers");
   const auto there = static_cast<int64_t>(stack.child_count());
   const auto next = s.integer({"num_nextn_predict_layers"}).value_or(0);
@@ -93,20 +92,20 @@ size_t layer_count(Model& model, const Module& stack, const Keys& key) {
     return bool(first_child(stack.child(static_cast<size_t>(i)), kPredictor));
   };
   // GGUF counts layers that predict further tokens, config.json does not; files may lack them.
-  if (said && next > 0 && *said - next == there && there > 0 && !is_predictor(there - 1))
-    said = there;
-  if (!said) throw NotUnderstood(s.source() + " does not say how many layers there are");
-  if (*said > there || *said == 0)
-    throw Contradiction(s.source() + ": " + s.statement(key, *said) + ", but the weights have " +
+  if (stated && next > 0 && *stated - next == there && there > 0 && !is_predictor(there - 1))
+    stated = there;
+  if (!stated) throw NotUnderstood(s.source() + " does not say how many layers there are");
+  if (*stated > there || *stated == 0)
+    throw Contradiction(s.source() + ": " + s.statement(key, *stated) + ", but the weights have " +
                         std::to_string(there) + " layers, " + std::string(stack.path()) + ".0 to " +
                         std::to_string(there - 1));
-  auto run = *said;
+  auto run = *stated;
   if (run == there && next > 0 && next < there && is_predictor(there - 1)) run -= next;
   if (run == there) return static_cast<size_t>(run);
   bool predict = run + next == there;
   for (auto i = run; predict && i < there; ++i) predict = is_predictor(i);
   if (!predict)
-    throw Contradiction(s.source() + ": " + s.statement(key, *said) + ", but the weights have " +
+    throw Contradiction(s.source() + ": " + s.statement(key, *stated) + ", but the weights have " +
                         std::to_string(there) + " layers");
   model.assume(std::string(s.name({"num_nextn_predict_layers"})) + ", " + std::to_string(next) +
                ": the last layers predict further tokens and are not run");

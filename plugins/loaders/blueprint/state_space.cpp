@@ -104,12 +104,13 @@ Value mamba2(Model& model, const Module& m, const Value& x) {
   if (s.text(head_width).empty())  // "auto" leaves it to the other sizes
     expect_if_checked(model, head_width, inner / heads, find_tensor(out, "weight"));
   const auto parts = p.split(project(model, find_child(m, "in_proj"), x), {inner, mixed, heads});
-  const auto seen = p.split(causal_convolution(model, m, conv, parts[1]), {inner, side, side});
+  const auto convolved = p.split(causal_convolution(model, m, conv, parts[1]), {inner, side, side});
   for (const auto& t : {decay, first_tensor(m, kThrough), find_tensor(m, "dt_bias"),
                         find_tensor(find_child(m, "dt_proj"), "bias")})
     if (t) p.use(t);
   p.attribute(m, "recurrent_state", inner * *state);
-  auto y = scan_in_chunks(model, m, seen[0], seen[1], seen[2], heads, *state, *chunk);
+  auto y =
+      scan_in_chunks(model, m, convolved[0], convolved[1], convolved[2], heads, *state, *chunk);
   y = p.binary("aten::mul", y, p.unary("aten::silu", parts[0]));
   if (const auto norm = find_child(m, "norm")) y = p.norm(norm, y);
   return project(model, out, y);
@@ -132,8 +133,8 @@ Value mamba(Model& model, const Module& m, const Value& x) {
   const auto rank = steps_weight.shape()[1];
   expect_if_checked(model, {"time_step_rank", "mamba_dt_rank"}, rank, steps_weight);
   const auto halves = p.split(project(model, in, x), {inner, inner});
-  const auto seen = causal_convolution(model, m, conv, halves[0]);
-  auto parts = p.split(project(model, narrow, seen), {rank, state, state});
+  const auto convolved = causal_convolution(model, m, conv, halves[0]);
+  auto parts = p.split(project(model, narrow, convolved), {rank, state, state});
   // Jamba's norms.
   const std::string_view norms[] = {"dt_layernorm", "b_layernorm", "c_layernorm"};
   for (size_t i = 0; i < std::size(norms); ++i)
@@ -145,13 +146,13 @@ Value mamba(Model& model, const Module& m, const Value& x) {
   Value y;
   {
     const Program::Calling calling(p, m, "scan", "Scan");
-    const auto states = p.node("aten::mul", {{"self", seen.id}},
+    const auto states = p.node("aten::mul", {{"self", convolved.id}},
                                {x.dims[0], x.dims[1], inner, state}, DType(TMETER_DTYPE_FLOAT32));
     const auto column = p.view(parts[2], {x.dims[0], x.dims[1], state, 1});
     y = p.node("aten::matmul", {{"self", states.id}, {"other", column.id}},
                {x.dims[0], x.dims[1], inner, 1}, x.dtype);
   }
-  y = p.view(y, seen.dims);
+  y = p.view(y, convolved.dims);
   y = p.binary("aten::mul", y, p.unary("aten::silu", halves[1]));
   return project(model, find_child(m, "out_proj"), y);
 }
@@ -165,9 +166,9 @@ Value short_convolution(Model& model, const Module& m, const Value& x) {
   if (all.back() != width * 3)
     throw NotUnderstood("'" + std::string(in.path()) + "' does not make three vectors of a token");
   const auto parts = p.split(all, {width, width, width});
-  const auto seen =
+  const auto convolved =
       causal_convolution(model, m, conv, p.binary("aten::mul", parts[0], parts[2]), false);
-  return project(model, find_child(m, "out_proj"), p.binary("aten::mul", parts[1], seen));
+  return project(model, find_child(m, "out_proj"), p.binary("aten::mul", parts[1], convolved));
 }
 
 bool is_short_convolution(const Module& m) {

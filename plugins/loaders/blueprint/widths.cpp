@@ -10,7 +10,7 @@ namespace {
 
 struct Stated {
   int64_t width = 0;  // 0: nothing is stated
-  std::string said;
+  std::string statement;
 };
 
 // The first that is set counts.
@@ -62,7 +62,7 @@ Stated adjusted(const Settings& s, Stated stated) {
   if (multiple == 0 || !(factor >= 0 && factor <= 1e6)) return {};
   const auto width = static_cast<int64_t>(factor * two_thirds);
   stated.width = (width + multiple - 1) / multiple * multiple;
-  stated.said += ", which block_auto_adjust_ff_dim makes " + std::to_string(stated.width);
+  stated.statement += ", which block_auto_adjust_ff_dim makes " + std::to_string(stated.width);
   return stated;
 }
 
@@ -71,7 +71,7 @@ Stated side_by_side(const Settings& s, size_t layer) {
   auto each = first_of(s, kExpertWidths, layer);
   const auto count = s.integer(kSharedExperts).value_or(0);
   if (each.width == 0 || count == 0) return {};
-  if (count > 1) each.said = s.statement(kSharedExperts, count) + " and " + each.said;
+  if (count > 1) each.statement = s.statement(kSharedExperts, count) + " and " + each.statement;
   if (__builtin_mul_overflow(each.width, count, &each.width)) each.width = INT64_MAX;
   return each;
 }
@@ -94,7 +94,7 @@ bool lists(const Settings& s, std::string_view key, int64_t layer) {
 }
 
 /// The statement of config.json that makes this layer the other kind; empty without one.
-std::string says_otherwise(const Settings& s, size_t layer, bool is_mixture) {
+std::string contradicting_statement(const Settings& s, size_t layer, bool is_mixture) {
   const auto index = static_cast<int64_t>(layer);
   if (const auto kind = s.text_of_layer({"mlp_layer_types"}, layer); !kind.empty()) {
     if (kind != (is_mixture ? "dense" : "sparse")) return {};
@@ -128,10 +128,10 @@ void expect_width(const Model& model, const Tensor& t, int64_t width, size_t lay
     contradict(model, model.settings.statement(dense, 0) + " for layer " + std::to_string(layer),
                t);
   const auto stated = stated_width(model, role, layer);
-  if (stated.width > 0 && width != stated.width) contradict(model, stated.said, t);
+  if (stated.width > 0 && width != stated.width) contradict(model, stated.statement, t);
   if (role == Role::kShared) return;
-  const auto said = says_otherwise(model.settings, layer, role == Role::kExpert);
-  if (!said.empty()) contradict(model, said, t);
+  const auto contradiction = contradicting_statement(model.settings, layer, role == Role::kExpert);
+  if (!contradiction.empty()) contradict(model, contradiction, t);
 }
 
 void expect_kind(const Model& model, Part part, const Module& m, size_t layer) {
@@ -142,9 +142,9 @@ void expect_kind(const Model& model, Part part, const Module& m, size_t layer) {
     if (layer >= pattern.size()) return;
     kind = pattern.substr(layer, 1), keys = {"hybrid_override_pattern"};
   }
-  const auto* known = std::find_if(std::begin(kKinds), std::end(kKinds),
-                                   [&](const auto& k) { return k.first == kind; });
-  if (known == std::end(kKinds) || known->second == part) return;
+  const auto* row = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                 [&](const auto& k) { return k.first == kind; });
+  if (row == std::end(kKinds) || row->second == part) return;
   auto shown = m;
   while (shown.tensor_count() == 0 && shown.child_count() > 0) shown = shown.child(0);
   if (shown.tensor_count() > 0)

@@ -172,7 +172,7 @@ bool step(Part& part, std::string_view& rest) {
   return true;
 }
 
-Part wanted(const Value& root, std::string_view key) {
+Part part_at(const Value& root, std::string_view key) {
   Part part{&root, "", 0, false};
   for (auto rest = key; !rest.empty();)
     if (!step(part, rest)) no_such_key(key, *part.value, part.path);
@@ -205,7 +205,7 @@ bool is_module(const Value& value) {
 
 Choice choose(const Value& root, std::string_view key) {
   if (key == ".") return {{&root, "", 0, is_module(root)}, {}};
-  if (!key.empty()) return {wanted(root, key), {}};
+  if (!key.empty()) return {part_at(root, key), {}};
   if (Tensors::is_tensor(root)) return {{&root, "", 1, false}, {}};
   const auto parts = Search().run(root);
   if (parts.empty())

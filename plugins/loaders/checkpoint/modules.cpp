@@ -15,7 +15,7 @@ constexpr size_t kMaxAttributes =
     10'000'000;                         // limit for all modules; real ones have some twenty each
 constexpr size_t kMaxItems = 16;        // items of an attribute that is a tuple or list
 constexpr size_t kMaxPacked = 3;        // tuples in tuples of packed weights
-constexpr size_t kLongestText = 1'024;  // length of an attribute that is a text
+constexpr size_t kMaxAttributeBytes = 1'024;  // length of an attribute that is a text
 
 bool is_sequence(const Value& v) { return v.is(Kind::kTuple) || v.is(Kind::kList); }
 
@@ -140,7 +140,8 @@ tmeter_id ModulePusher::new_scalar(const Value& v) {
     case Kind::kFloat:
       return graph_.real(v.real);
     case Kind::kText:
-      return v.text.size() <= kLongestText && loading::is_utf8(v.text) ? graph_.text(v.text) : 0;
+      return v.text.size() <= kMaxAttributeBytes && loading::is_utf8(v.text) ? graph_.text(v.text)
+                                                                             : 0;
     case Kind::kGlobal:
       if (const auto dtype = dtype_named(v.text); dtype.known()) return graph_.dtype(dtype);
       return loading::is_utf8(v.text) ? graph_.other(v.text) : 0;  // an activation function

@@ -47,9 +47,9 @@ class Load {
     if (const auto shard = loading::part_of_shards(source_.path()); !shard.empty())
       part += (part.empty() ? "" : ", ") + shard;
     if (!part.empty()) graph_.property("part", part);
-    say_choice(choice);
-    say_calls(saved->called);
-    say_notes(tensors, describer);
+    report_choice(choice);
+    report_calls(saved->called);
+    report_notes(tensors, describer);
   }
 
  private:
@@ -68,7 +68,7 @@ class Load {
   void push_module(const Value& module, Tensors& tensors, Describer& describer) {
     ModulePusher pusher(graph_, tensors, describer);
     pusher.push(module);
-    say_left_out(pusher.left_out());
+    report_left_out(pusher.left_out());
     const auto type = module.items->callable->text;
     graph_.property("name", type.substr(type.rfind('.') + 1));
   }
@@ -77,8 +77,8 @@ class Load {
     loading::WeightTree tree(graph_);
     loading::TensorKinds kinds(loading::model_types_beside(source_));
     const auto shown = push_state_dict(dict, !key_.empty(), tensors, describer, kinds, tree);
-    say_doubt(kinds);
-    say_left_out(shown.left_out);
+    report_doubt(kinds);
+    report_left_out(shown.left_out);
     if (!shown.names.empty()) return;
     if (key_.empty()) throw BadFile("its tensors are made of nothing");
     throw tmeter::Error(TMETER_BAD_USAGE, "--set checkpoint.key=" + std::string(key_) +
@@ -101,7 +101,7 @@ class Load {
                       [&] { format = read_shard(shard, kinds, tree); });
     }
     set_properties(format + ", " + std::to_string(index->shards().size()) + " files");
-    say_doubt(kinds);
+    report_doubt(kinds);
   }
 
   std::string read_shard(const loading::Shard& shard, loading::TensorKinds& kinds,
@@ -112,9 +112,9 @@ class Load {
     Describer describer(file.handle(), shard.file);
     const auto shown = push_state_dict(*saved->root, false, tensors, describer, kinds, tree);
     loading::check_shard(shard, {shown.names.begin(), shown.names.end()});
-    say_left_out(shown.left_out);
-    say_calls(saved->called);
-    say_notes(tensors, describer);
+    report_left_out(shown.left_out);
+    report_calls(saved->called);
+    report_notes(tensors, describer);
     return saved->format;
   }
 
@@ -123,18 +123,18 @@ class Load {
     graph_.property("content", "weights");
   }
 
-  void say_doubt(const loading::TensorKinds& kinds) {
+  void report_doubt(const loading::TensorKinds& kinds) {
     if (const auto doubt = kinds.doubt(); !doubt.empty()) call_.warn(doubt);
   }
 
-  void say_choice(const Choice& choice) {
+  void report_choice(const Choice& choice) {
     if (choice.others.empty()) return;
     call_.warn("the checkpoint holds several parts with tensors: shown is " +
                listed({choice.chosen.path}) + ", not " + listed(choice.others) +
                "; choose with --set checkpoint.key=…");
   }
 
-  void say_calls(const Calls& calls) {
+  void report_calls(const Calls& calls) {
     if (calls.empty()) return;
     std::vector<std::string> names;
     for (const auto& [name, count] : calls)
@@ -146,7 +146,7 @@ class Load {
         listed(names));
   }
 
-  void say_left_out(const std::vector<std::string>& objects) {
+  void report_left_out(const std::vector<std::string>& objects) {
     if (objects.empty()) return;
     call_.warn(
         "tensors inside these objects are not shown and not counted, as only their classes "
@@ -154,7 +154,7 @@ class Load {
         listed(objects));
   }
 
-  void say_notes(const Tensors& tensors, const Describer& describer) {
+  void report_notes(const Tensors& tensors, const Describer& describer) {
     if (!tensors.in_parts().empty())
       call_.warn("shown as the tensors they are made of: " + listed(tensors.in_parts()));
     if (describer.without_type() > 0)

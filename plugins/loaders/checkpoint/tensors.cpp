@@ -68,7 +68,7 @@ int64_t bytes_in(const Value& v) {
 
 /// The bytes of a NumPy array, the last of its state, hold its elements, of 1 to 16 bytes each.
 void require_bytes_of(const Tensor& t, const Value& state) {
-  constexpr int64_t kLargestElement = 16;
+  constexpr int64_t kMaxElementBytes = 16;
   const auto bytes = state.list().size() < 5 ? -1 : bytes_in(*state.list()[4]);
   if (bytes < 0) return;
   int64_t elements = 1;
@@ -76,7 +76,7 @@ void require_bytes_of(const Tensor& t, const Value& state) {
     if (__builtin_mul_overflow(elements, d, &elements)) elements = INT64_MAX;
   const bool fits = elements == 0 ? bytes == 0
                                   : bytes % elements == 0 && bytes / elements >= 1 &&
-                                        bytes / elements <= kLargestElement;
+                                        bytes / elements <= kMaxElementBytes;
   if (!fits)
     throw BadFile("its shape has " + std::to_string(elements) + " elements, its array " +
                   std::to_string(bytes) + " bytes");
@@ -332,11 +332,11 @@ void Tensors::from_array(const Call& call) {
 
 namespace {
 
-constexpr size_t kFewBytes = 64;  // a digest, a date, a random seed
+constexpr size_t kMaxMetadataBytes = 64;  // a digest, a date, a random seed
 
 bool is_weight(const Value& v) {
   return v.is(Kind::kStorage) || Tensors::is_tensor(v) ||
-         (v.is(Kind::kBytes) && v.text.size() > kFewBytes);
+         (v.is(Kind::kBytes) && v.text.size() > kMaxMetadataBytes);
 }
 
 bool has_items(const Value& v) { return v.kind >= Kind::kList && !v.is(Kind::kGlobal); }

@@ -29,10 +29,10 @@ class BadFile : public std::runtime_error {
 
 /// Text from the file for a message: shortened, with unprintable characters replaced.
 inline std::string shown(std::string_view text) {
-  constexpr size_t kLongest = 80;
+  constexpr size_t kMaxShownBytes = 80;
   std::string out;
   size_t at = 0;
-  while (at < text.size() && at < kLongest) {
+  while (at < text.size() && at < kMaxShownBytes) {
     const auto [code, bytes] = tmeter::decode_utf8(text.substr(at));
     const bool printable = code != tmeter::kInvalidUtf8 && !tmeter::is_control(code);
     out += printable ? text.substr(at, bytes) : "?";
@@ -45,19 +45,20 @@ inline std::string in_quotes(std::string_view text) { return "'" + shown(text) +
 
 /// "a, b, c and 7 more"
 inline std::string listed(const std::vector<std::string>& names) {
-  constexpr size_t kMost = 8;
+  constexpr size_t kMaxListedNames = 8;
   std::string text;
-  for (size_t i = 0; i < std::min(names.size(), kMost); ++i)
+  for (size_t i = 0; i < std::min(names.size(), kMaxListedNames); ++i)
     text += (i == 0 ? "" : ", ") + shown(names[i]);
-  if (names.size() > kMost) text += " and " + std::to_string(names.size() - kMost) + " more";
+  if (names.size() > kMaxListedNames)
+    text += " and " + std::to_string(names.size() - kMaxListedNames) + " more";
   return text;
 }
 
 /// A message with its place in front. The middle of a very long one is left out.
 inline std::string with_place(const std::string& place, std::string what) {
-  constexpr size_t kLongest = 500, kHead = 120, kTail = 300;
+  constexpr size_t kMaxMessageBytes = 500, kHead = 120, kTail = 300;
   what = place + ": " + what;
-  if (what.size() <= kLongest) return what;
+  if (what.size() <= kMaxMessageBytes) return what;
   const auto in_character = [&](size_t i) {
     return (static_cast<unsigned char>(what[i]) & 0xc0) == 0x80;
   };

@@ -21,15 +21,15 @@ constexpr Row kRows[] = {
 #include "buffers.inc"
 };
 // clang-format on
-constexpr std::string_view kOthers = "*";
+constexpr std::string_view kAllOthers = "*";
 // Norms of these types have statistics, weight and bias as buffers (FrozenBatchNorm).
 constexpr std::string_view kFrozen =
     "conditional_detr d_fine dab-detr deformable_detr deimv2 detr grounding-dino "
     "mm-grounding-dino pp_doclayout_v2 pp_doclayout_v3 pp_doclayout_v4 rt_detr rt_detr_v2 "
     "table-transformer";
-constexpr int kDeepest = 4;        // parts of composed models
-constexpr size_t kMostTypes = 64;  // real configurations have five
-constexpr size_t kLongestConfig = 16 << 20;
+constexpr int kMaxConfigDepth = 4;     // parts of composed models
+constexpr size_t kMaxModelTypes = 64;  // real configurations have five
+constexpr size_t kMaxConfigBytes = 16 << 20;
 
 std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
@@ -79,11 +79,11 @@ bool is_mask(const tmeter_tensor_desc& t) {
 
 void collect_types(json::object o, int depth, std::vector<std::string>& out) {
   for (const auto field : o) {
-    if (out.size() == kMostTypes) return;
+    if (out.size() == kMaxModelTypes) return;
     json::object part;
     std::string_view text;
     if (field.value.get(part) == simdjson::SUCCESS) {
-      if (depth < kDeepest) collect_types(part, depth + 1, out);
+      if (depth < kMaxConfigDepth) collect_types(part, depth + 1, out);
     } else if ((field.key == "model_type" || field.key == "_class_name" ||
                 field.key == "architecture") &&
                field.value.get(text) == simdjson::SUCCESS) {
@@ -99,7 +99,7 @@ std::vector<std::string> model_types_beside(const tmeter::Source& source) {
   try {
     const auto text = source.companion("config.json").bytes();
     json::document document;
-    if (text.size() <= kLongestConfig)
+    if (text.size() <= kMaxConfigBytes)
       collect_types(as_object(require_json(parse_json(text, false, document), document)), 0, types);
   } catch (const tmeter::Error&) {  // absent
   } catch (const BadFile&) {        // a malformed one names no type
@@ -109,12 +109,12 @@ std::vector<std::string> model_types_beside(const tmeter::Source& source) {
 
 TensorKinds::TensorKinds(const std::vector<std::string>& types) {
   for (const auto& row : kRows) {
-    const bool always = row.buffers == kOthers && row.parameters.empty();
-    const bool never = row.parameters == kOthers && row.buffers.empty();
+    const bool always = row.buffers == kAllOthers && row.parameters.empty();
+    const bool never = row.parameters == kAllOthers && row.buffers.empty();
     const bool in_buffers = lists_any(row.buffers, types),
                in_parameters = lists_any(row.parameters, types);
-    const bool buffers_usually = row.parameters != kOthers;
-    const bool others = row.buffers == kOthers || row.parameters == kOthers;
+    const bool buffers_usually = row.parameters != kAllOthers;
+    const bool others = row.buffers == kAllOthers || row.parameters == kAllOthers;
     if (in_buffers != in_parameters)
       verdicts_.push_back(in_buffers ? Verdict::kBuffer : Verdict::kParameter);
     else if (always || never || (others && (!types.empty() || row.ending.starts_with('^'))))

@@ -119,11 +119,11 @@ void require_shards(const ShardIndex& index, const tmeter::Source& index_file) {
 
 void check_shard(const Shard& shard, std::vector<std::string_view> found) {
   if (found == shard.tensors) return;  // most writers list both by name
-  auto wanted = shard.tensors;
-  for (auto* names : {&wanted, &found})  // mostly sorted already
+  auto expected = shard.tensors;
+  for (auto* names : {&expected, &found})  // mostly sorted already
     if (!std::is_sorted(names->begin(), names->end())) std::sort(names->begin(), names->end());
   auto at = found.begin();
-  for (const auto name : wanted) {
+  for (const auto name : expected) {
     while (at != found.end() && *at < name) ++at;
     if (at == found.end() || *at != name)
       throw BadFile("the index says that it holds " + in_quotes(name) + ", but it does not");

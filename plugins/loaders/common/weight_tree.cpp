@@ -8,12 +8,12 @@
 namespace loading {
 namespace {
 
-constexpr size_t kLongestName = 64 * 1024;
+constexpr size_t kMaxNameBytes = 64 * 1024;
 
 }  // namespace
 
 void check_name(std::string_view name) {
-  if (name.size() > kLongestName)
+  if (name.size() > kMaxNameBytes)
     throw BadFile("a tensor has a name of " + std::to_string(name.size()) + " bytes");
   if (!is_utf8(name)) throw BadFile("the name of a tensor is not UTF-8");
 }

@@ -28,7 +28,7 @@ class Load {
     if (files_.find("adapter_config.json"))
       call_.warn(
           "the folder has an adapter, too (adapter_config.json); it is not part of this report");
-    say_unread(weights);
+    report_unread(weights);
     files_.add_part(weights.file, 0, "");
   }
 
@@ -39,7 +39,7 @@ class Load {
            [&] { push_configuration(files_.open(name).bytes(), name, graph_); });
   }
 
-  void say_unread(const Choice& weights) {
+  void report_unread(const Choice& weights) {
     if (!weights.also.empty())
       call_.warn("read from " + weights.file +
                  "; also in the folder, and not read: " + listed(weights.also));
@@ -81,7 +81,7 @@ class Load {
     const auto root = graph_.module(0, "", "");
     for (const auto& c : components) {
       const auto module = graph_.module(root, c.name, c.type);
-      say_unread(c.weights);
+      report_unread(c.weights);
       files_.add_part(c.weights.file, module, c.name);
     }
     graph_.property("format", "diffusers (" + std::to_string(components.size()) + " components)");

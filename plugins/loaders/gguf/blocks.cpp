@@ -53,8 +53,8 @@ const BlockFormat* block_format(std::string_view encoding) {
 DecodeBlocks decoder_of(const BlockFormat& format) { return kernel_of(format.encoding); }
 
 void decode_big_endian(const BlockFormat& format, const uint8_t* blocks, size_t count, float* out) {
-  constexpr size_t kMostBytes = 292;  // Q8_K
-  uint8_t block[kMostBytes];
+  constexpr size_t kMaxBlockBytes = 292;  // Q8_K
+  uint8_t block[kMaxBlockBytes];
   const auto decode = decoder_of(format);
   for (size_t i = 0; i < count; ++i) {
     std::memcpy(block, blocks + i * format.bytes, format.bytes);

@@ -183,8 +183,8 @@ uint64_t Header::place(const Place& p, const StoredTensor* next, uint64_t expect
   if (p.begin % alignment != 0)
     throw BadFile("its offset " + std::to_string(p.begin) + " is not a multiple of the alignment " +
                   std::to_string(alignment));
-  const bool known = t.has_known_blocks();
-  t.bytes = known ? bytes_of(t, *t.type) : static_cast<int64_t>(p.space);
+  const bool has_size = t.has_known_blocks();
+  t.bytes = has_size ? bytes_of(t, *t.type) : static_cast<int64_t>(p.space);
   const auto bytes = static_cast<uint64_t>(t.bytes);
   if (next && bytes > p.space) throw BadFile("it overlaps " + in_quotes(next->name));
   if (p.begin > size || bytes > size - p.begin)
@@ -193,7 +193,7 @@ uint64_t Header::place(const Place& p, const StoredTensor* next, uint64_t expect
                   " behind its header (truncated?)");
   if (p.begin > expected)
     throw BadFile("it lies behind a gap of " + std::to_string(p.begin - expected) + " bytes");
-  return known ? padded(p.begin + bytes, alignment) : p.begin + p.space;
+  return has_size ? padded(p.begin + bytes, alignment) : p.begin + p.space;
 }
 
 namespace {

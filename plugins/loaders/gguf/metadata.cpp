@@ -174,15 +174,15 @@ namespace {
 
 constexpr std::string_view kSpace = "gguf";
 // Sizes per layer are kept whole; a vocabulary is not.
-constexpr uint64_t kMostNumbers = 2'000, kMostTexts = 100;
-constexpr uint64_t kOfLongOnes = 8;
-constexpr size_t kMostBytes = 64 * 1024;
+constexpr uint64_t kMaxWholeNumbers = 2'000, kMaxWholeTexts = 100;
+constexpr uint64_t kItemsOfLongArrays = 8;
+constexpr size_t kMaxTextBytes = 64 * 1024;
 
 /// At most 64 KiB of it, with U+FFFD for bytes that are not UTF-8.
 std::string clean(std::string_view text) {
   std::string out;
   size_t at = 0;
-  while (at < text.size() && out.size() < kMostBytes) {
+  while (at < text.size() && out.size() < kMaxTextBytes) {
     const auto [code, bytes] = tmeter::decode_utf8(text.substr(at));
     out += code == tmeter::kInvalidUtf8 ? "\uFFFD" : text.substr(at, bytes);
     at += bytes;
@@ -191,8 +191,8 @@ std::string clean(std::string_view text) {
 }
 
 uint64_t kept(const Value& value) {
-  const auto most = value.type == ValueType::kText ? kMostTexts : kMostNumbers;
-  return value.length <= most ? value.length : kOfLongOnes;
+  const auto most = value.type == ValueType::kText ? kMaxWholeTexts : kMaxWholeNumbers;
+  return value.length <= most ? value.length : kItemsOfLongArrays;
 }
 
 template <class T>

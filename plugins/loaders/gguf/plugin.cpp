@@ -96,9 +96,9 @@ class Load {
       for (const auto& t : part.header.tensors())
         if (!names.insert(t.name).second)
           throw BadFile("the tensor " + in_quotes(t.name) + " is in two files");
-    const auto wanted = split_of(parts_.front().header.metadata()).tensors;
-    if (wanted && *wanted != names.size())
-      throw BadFile("split.tensors.count is " + std::to_string(*wanted) + ", but the " +
+    const auto expected = split_of(parts_.front().header.metadata()).tensors;
+    if (expected && *expected != names.size())
+      throw BadFile("split.tensors.count is " + std::to_string(*expected) + ", but the " +
                     std::to_string(split.count) + " files have " + std::to_string(names.size()) +
                     " tensors");
   }

@@ -73,7 +73,7 @@ Archive archive_of(const tmeter::Source& source, const Found& model) {
 
 }  // namespace
 
-Archive locate(const tmeter::Source& source, std::string_view wanted) {
+Archive locate(const tmeter::Source& source, std::string_view model_name) {
   std::vector<Found> models;
   bool compiled = false, has_format = false;
   for (size_t i = 0; i < source.entry_count(); ++i) {
@@ -87,11 +87,11 @@ Archive locate(const tmeter::Source& source, std::string_view wanted) {
     refuse(compiled, has_format);
   }
   const auto chosen =
-      wanted.empty() ? models.begin() : std::ranges::find(models, wanted, &Found::name);
+      model_name.empty() ? models.begin() : std::ranges::find(models, model_name, &Found::name);
   std::string names;
   for (const auto& m : models) names += (names.empty() ? "" : ", ") + in_quotes(m.name);
   if (chosen == models.end())
-    throw tmeter::Error(TMETER_BAD_USAGE, "--set pt2.model=" + std::string(wanted) +
+    throw tmeter::Error(TMETER_BAD_USAGE, "--set pt2.model=" + std::string(model_name) +
                                               ": the archive has no such model; it holds " + names);
   Archive a = archive_of(source, *chosen);
   for (const auto& m : models)

@@ -19,8 +19,8 @@ struct Archive {
   std::vector<std::string> other_models;         // further NAMEs in the archive
 };
 
-/// `wanted` is the NAME to read; empty for the first. Throws BadFile if there is no graph, and
+/// `model_name` is the NAME to read; empty for the first. Throws BadFile if there is no graph, and
 /// tmeter::Error(TMETER_BAD_USAGE) if the archive lacks the wanted model.
-Archive locate(const tmeter::Source& source, std::string_view wanted);
+Archive locate(const tmeter::Source& source, std::string_view model_name);
 
 }  // namespace pt2

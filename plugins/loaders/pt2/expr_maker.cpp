@@ -106,14 +106,14 @@ Fraction ExprMaker::ratio(Ref num, Ref den) {
 
 Fraction ExprMaker::real(double value) {
   // Continued fraction: the convergents are the best approximations, smallest denominators first.
-  constexpr double kLargest = 1e12, kLargestDen = 65536;
+  constexpr double kMaxValue = 1e12, kMaxDenominator = 65536;
   const double target = std::fabs(value);
-  if (!(target <= kLargest)) throw ExprError("a number is out of range");
+  if (!(target <= kMaxValue)) throw ExprError("a number is out of range");
   double p0 = 0, q0 = 1, p1 = 1, q1 = 0, rest = target;
   for (int step = 0; step < 40; ++step) {
     const double whole = std::floor(rest);
     const double p = whole * p1 + p0, q = whole * q1 + q0;
-    if (!(p <= kLargest * kLargestDen) || q > kLargestDen) break;
+    if (!(p <= kMaxValue * kMaxDenominator) || q > kMaxDenominator) break;
     if (p / q == target) {
       const auto den = static_cast<int64_t>(q);
       if ((den & (den - 1)) != 0) expr_.rounded_ = true;  // binary floats hold halves exactly
@@ -234,14 +234,14 @@ Fraction logical_not(ExprMaker& m, Args a) {
   return m.whole(m.apply(TMETER_EXPR_EQ, {m.whole_ref(a[0]), m.integer(0)}));
 }
 
-constexpr size_t kMany = SIZE_MAX;
+constexpr size_t kUnlimited = SIZE_MAX;
 
 // Names as sympy.srepr writes them; the short ones as str() does, those with a dot as guards do.
 // Sorted.
 constexpr std::array<ExprFunctionRow, 56> kFunctions{{
     {"Abs", 1, 1, absolute},
-    {"Add", 1, kMany, add},
-    {"And", 1, kMany, logical_and},
+    {"Add", 1, kUnlimited, add},
+    {"And", 1, kUnlimited, logical_and},
     {"CeilDiv", 2, 2, ceil_divide},
     {"CeilToInt", 1, 1, ceiling},
     {"CleanDiv", 2, 2, floor_divide},
@@ -261,14 +261,14 @@ constexpr std::array<ExprFunctionRow, 56> kFunctions{{
     {"Le", 2, 2, compare<TMETER_EXPR_LE>},
     {"LessThan", 2, 2, compare<TMETER_EXPR_LE>},
     {"Lt", 2, 2, compare<TMETER_EXPR_LT>},
-    {"Max", 1, kMany, over_common<TMETER_EXPR_MAX>},
-    {"Min", 1, kMany, over_common<TMETER_EXPR_MIN>},
+    {"Max", 1, kUnlimited, over_common<TMETER_EXPR_MAX>},
+    {"Min", 1, kUnlimited, over_common<TMETER_EXPR_MIN>},
     {"Mod", 2, 2, modulo},
     {"ModularIndexing", 3, 3, modular_indexing},
-    {"Mul", 1, kMany, multiply},
+    {"Mul", 1, kUnlimited, multiply},
     {"Ne", 2, 2, compare<TMETER_EXPR_NE>},
     {"Not", 1, 1, logical_not},
-    {"Or", 1, kMany, logical_or},
+    {"Or", 1, kUnlimited, logical_or},
     {"Pow", 2, 2, power},
     {"PowByNatural", 2, 2, power},
     {"PythonMod", 2, 2, modulo},
@@ -288,12 +288,12 @@ constexpr std::array<ExprFunctionRow, 56> kFunctions{{
     {"math.ceil", 1, 1, ceiling},
     {"math.floor", 1, 1, floor},
     {"math.trunc", 1, 1, truncate},
-    {"max", 1, kMany, over_common<TMETER_EXPR_MAX>},
-    {"min", 1, kMany, over_common<TMETER_EXPR_MIN>},
+    {"max", 1, kUnlimited, over_common<TMETER_EXPR_MAX>},
+    {"min", 1, kUnlimited, over_common<TMETER_EXPR_MIN>},
     {"round", 1, 1, round_half_even},
     {"torch.sym_float", 1, 1, same},
-    {"torch.sym_max", 1, kMany, over_common<TMETER_EXPR_MAX>},
-    {"torch.sym_min", 1, kMany, over_common<TMETER_EXPR_MIN>},
+    {"torch.sym_max", 1, kUnlimited, over_common<TMETER_EXPR_MAX>},
+    {"torch.sym_min", 1, kUnlimited, over_common<TMETER_EXPR_MIN>},
     {"trunc", 1, 1, truncate},
 }};
 static_assert(std::ranges::is_sorted(kFunctions, {}, &ExprFunctionRow::name));

@@ -48,7 +48,7 @@ std::string_view GraphReader::unnamed(size_t position) {
 }
 
 const Target& GraphReader::target_of(std::string_view text) {
-  if (const auto* known = target_index_.find(text)) return targets_[*known];
+  if (const auto* target_index = target_index_.find(text)) return targets_[*target_index];
   text = building_.texts.keep(text);  // targets_ has a view into it
   target_index_.insert(text, targets_.size());
   return targets_.emplace_back(parse_target(text));

@@ -14,7 +14,7 @@
 namespace pt2 {
 namespace {
 
-constexpr int kDeepestSubgraph = 64;
+constexpr int kMaxSubgraphDepth = 64;
 constexpr std::string_view kAssumed = "assumed";  // the property (core/analysis/size_notes.hpp)
 
 size_t node_count(json::object graph) { return array_member(graph, "nodes").size(); }
@@ -108,7 +108,7 @@ GraphReader::Ids GraphReader::operands_from(std::span<const json::element> argum
 }
 
 GraphReader::Ids GraphReader::run_inner(json::object graph, const Ids& operands, tmeter_id call) {
-  if (depth_ >= kDeepestSubgraph) throw BadFile("sub-graphs are nested more than 64 deep");
+  if (depth_ >= kMaxSubgraphDepth) throw BadFile("sub-graphs are nested more than 64 deep");
   ++depth_;
   Scope scope(building_, graph);
   const auto names = flat_names(array_member(graph, "inputs"));
@@ -158,19 +158,19 @@ bool GraphReader::inline_once(const NodeView& node, Scope& scope, tmeter_id call
 bool GraphReader::inline_cond(const NodeView& node, Scope& scope, tmeter_id call) {
   const auto arguments = positional(node.inputs);
   if (arguments.size() < 3 || !is_graph(arguments[1]) || !is_graph(arguments[2])) return false;
-  const auto known = scope.known_condition(arguments[0]);
-  const bool taken = known.value_or(true);
+  const auto condition_value = scope.condition_value(arguments[0]);
+  const bool taken = condition_value.value_or(true);
   const auto inner = graph_of(arguments[taken ? 1 : 2]), other = graph_of(arguments[taken ? 2 : 1]);
   const Ids ids = operands_from(std::span(arguments).subspan(3), scope);
   if (!fits(inner, ids.size(), flat_names(node.outputs).size())) return false;
   const std::string branch = taken ? "true" : "false", rest = taken ? "false" : "true";
-  building_.notes.warn("conditions", "torch.cond" + at_line(node.trace) + ": the " + branch +
-                                         " branch (" + operators(node_count(inner)) +
-                                         ") is counted and the " + rest + " branch (" +
-                                         operators(node_count(other)) + ") is not; " +
-                                         (known ? "that is the one the recorded sizes lead to"
-                                                : "which of them runs depends on data"));
-  if (!known) {
+  building_.notes.warn("conditions",
+                       "torch.cond" + at_line(node.trace) + ": the " + branch + " branch (" +
+                           operators(node_count(inner)) + ") is counted and the " + rest +
+                           " branch (" + operators(node_count(other)) + ") is not; " +
+                           (condition_value ? "that is the one the recorded sizes lead to"
+                                            : "which of them runs depends on data"));
+  if (!condition_value) {
     building_.graph.property(kAssumed, "torch.cond" + at_line(node.trace));
     const auto condition = arguments_.value(arguments[0], scope);
     note_branch(node, condition, taken, emitted_);
@@ -308,16 +308,16 @@ void GraphReader::note_loop(const NodeView& node, const Ids& carried, const Ids&
     return place.starts_with('n') && std::stoul(place.substr(1)) >= body;
   };
   std::string carried_text, results_text;
-  bool known = once(carried) && once(results) && !place_of(condition).empty();
+  bool supported = once(carried) && once(results) && !place_of(condition).empty();
   for (const auto id : carried) {
-    known = known && !place_of(id).empty() && std::ranges::find(others, id) == others.end();
+    supported = supported && !place_of(id).empty() && std::ranges::find(others, id) == others.end();
     carried_text += " " + place_of(id);
   }
   for (const auto id : results) {
-    known = known && made_in_body(id);
+    supported = supported && made_in_body(id);
     results_text += " " + place_of(id);
   }
-  if (!known) return cannot_be_run("torch.while_loop", node);
+  if (!supported) return cannot_be_run("torch.while_loop", node);
   note_region("while " + std::to_string(begin) + " " + std::to_string(body) + " " +
                   std::to_string(emitted_) + " " + place_of(condition) + " :" + carried_text +
                   " :" + results_text,

@@ -61,11 +61,11 @@ bool apply_one(const Given& given, const InputSpec& input, const Scope& scope, S
   int64_t i = 0;
   bool another = false;
   for (const json::element size : sizes) {
-    const int64_t wanted = given.dims[i];
+    const int64_t requested = given.dims[i];
     const auto place = "size " + std::to_string(i) + " of " + shown;
     if (symbols.is_fixed(size)) {
-      another = another || symbols.value(size) != wanted;
-    } else if (const auto problem = symbols.fix(size, wanted, place); !problem.empty()) {
+      another = another || symbols.value(size) != requested;
+    } else if (const auto problem = symbols.fix(size, requested, place); !problem.empty()) {
       refuse(given, place + " " + problem);
     }
     ++i;
@@ -75,20 +75,20 @@ bool apply_one(const Given& given, const InputSpec& input, const Scope& scope, S
 
 }  // namespace
 
-InputWishes apply_given(const std::vector<Given>& given, const Signature& signature,
-                        const Scope& scope, Symbols& symbols) {
-  InputWishes wishes;
-  wishes.given.resize(signature.inputs.size());
-  wishes.other_dims.resize(signature.inputs.size());
+InputRequests apply_given(const std::vector<Given>& given, const Signature& signature,
+                          const Scope& scope, Symbols& symbols) {
+  InputRequests requests;
+  requests.given.resize(signature.inputs.size());
+  requests.other_dims.resize(signature.inputs.size());
   for (const auto& g : flattened(given)) {
-    const size_t i = choose(g, signature, wishes.given);
-    wishes.given[i] = true;
-    if (apply_one(g, signature.inputs[i], scope, symbols)) wishes.other_dims[i] = g.dims;
+    const size_t i = choose(g, signature, requests.given);
+    requests.given[i] = true;
+    if (apply_one(g, signature.inputs[i], scope, symbols)) requests.other_dims[i] = g.dims;
   }
-  return wishes;
+  return requests;
 }
 
-void build_inputs(const Signature& signature, const InputWishes& wishes, Building& building,
+void build_inputs(const Signature& signature, const InputRequests& requests, Building& building,
                   Scope& scope, Arguments& arguments) {
   auto& graph = building.graph;
   for (size_t i = 0; i < signature.inputs.size(); ++i) {
@@ -98,10 +98,10 @@ void build_inputs(const Signature& signature, const InputWishes& wishes, Buildin
            [&] {
              switch (input.kind) {
                case InputSpec::Kind::kUser:
-                 graph.input(input.name, wishes.given[i] ? "given" : "recorded",
+                 graph.input(input.name, requests.given[i] ? "given" : "recorded",
                              scope.make(input.name));
-                 if (!wishes.other_dims[i].empty())
-                   graph.want_input(input.name, wishes.other_dims[i]);
+                 if (!requests.other_dims[i].empty())
+                   graph.want_input(input.name, requests.other_dims[i]);
                  break;
                case InputSpec::Kind::kConstant:
                  scope.define(input.name, arguments.value(input.value, scope));

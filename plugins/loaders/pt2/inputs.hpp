@@ -7,7 +7,7 @@
 namespace pt2 {
 
 /// The --input options by input of the signature.
-struct InputWishes {
+struct InputRequests {
   std::vector<bool> given;
   std::vector<tmeter::Shape> other_dims;  // requested where the file fixes others; else empty
 };
@@ -15,11 +15,11 @@ struct InputWishes {
 /// Sets symbols so that the model's inputs have the sizes given with --input. Throws
 /// tmeter::Error(TMETER_BAD_USAGE) if name, type or rank differ from the file, or a symbol cannot
 /// have the value.
-InputWishes apply_given(const std::vector<tmeter::InputSpec>& given, const Signature& signature,
-                        const Scope& scope, Symbols& symbols);
+InputRequests apply_given(const std::vector<tmeter::InputSpec>& given, const Signature& signature,
+                          const Scope& scope, Symbols& symbols);
 
 /// Adds the inputs to the graph and defines their names.
-void build_inputs(const Signature& signature, const InputWishes& wishes, Building& building,
+void build_inputs(const Signature& signature, const InputRequests& requests, Building& building,
                   Scope& scope, Arguments& arguments);
 
 }  // namespace pt2

@@ -57,9 +57,9 @@ struct Portable {
 /// 32 bytes at a time.
 struct Avx2 {
   TMETER_IN_LOOP TMETER_WITH_AVX2 static uint64_t equal(__m256i low, __m256i high, char c) {
-    const auto wanted = _mm256_set1_epi8(c);
+    const auto pattern = _mm256_set1_epi8(c);
     const auto bits = [&](__m256i half) __attribute__((always_inline, target("avx2"))) {
-      return static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(half, wanted)));
+      return static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(half, pattern)));
     };
     return bits(low) | static_cast<uint64_t>(bits(high)) << 32;
   }
@@ -175,7 +175,7 @@ class PieceFinder {
 template <class Isa>
 TMETER_IN_LOOP bool find_extent_with(std::string_view text, size_t at, const ScanOptions& options,
                                      Extent& out) {
-  constexpr size_t kBetween = 1 << 21;
+  constexpr size_t kBytesBetweenChecks = 1 << 21;
   // The hardware prefetcher stops at page boundaries, which would cost a third of the time.
   constexpr size_t kPrefetchDistance = 2048;
   out.opening = text[at];
@@ -184,7 +184,7 @@ TMETER_IN_LOOP bool find_extent_with(std::string_view text, size_t at, const Sca
   PieceFinder finder(options.piece, out);
   StringMask strings;
   for (size_t offset = 0; offset < rest.size(); offset += kBlock) {
-    if (options.between && offset % kBetween == 0) options.between();
+    if (options.between && offset % kBytesBetweenChecks == 0) options.between();
     const char* const bytes = rest.data() + offset;
     __builtin_prefetch(bytes + kPrefetchDistance);
     const auto masks = Isa::masks(bytes);
@@ -269,8 +269,8 @@ class Splitter {
     Extent found;
     if (!find_extent(text_, at_, options_.scan, found)) return false;
     const size_t begin = at_ + 1, end = begin + found.text.size();
-    const bool wanted = std::ranges::find(options_.paths, path) != options_.paths.end();
-    if (wanted && found.text.size() >= options_.list) {
+    const bool is_listed = std::ranges::find(options_.paths, path) != options_.paths.end();
+    if (is_listed && found.text.size() >= options_.list) {
       rest_.append(text_.substr(copied_, begin - copied_));
       copied_ = end;
       if (!extents_.emplace(path, std::move(found)).second) return false;

@@ -37,7 +37,7 @@ Modules::Modules(Building& building) : building_(building) {
 
 /// The longest known prefix of a new path. Searches from the end: most new paths differ from a
 /// known one in their last name only.
-Modules::Known Modules::longest_known(std::string_view path) const {
+Modules::PathPrefix Modules::longest_prefix(std::string_view path) const {
   size_t end = path.rfind('.');
   while (end != 0 && end != std::string_view::npos) {
     if (const auto* index = by_path_.find(path.substr(0, end))) return {*index, end + 1};
@@ -52,7 +52,7 @@ Modules::Index Modules::add_path(std::string_view path) {
   if (last_path_ != 0 && by_path_.entries()[last_path_ - 1].name == path)
     return by_path_.at(last_path_ - 1);
   if (const auto entry = by_path_.find_next(path, last_path_)) return by_path_.at(entry - 1);
-  auto [index, start] = longest_known(path);
+  auto [index, start] = longest_prefix(path);
   const auto all = building_.texts.keep(path);
   while (start <= all.size()) {
     const size_t end = std::min(all.find('.', start), all.size());
@@ -130,8 +130,8 @@ uint32_t Modules::stack_inside(uint32_t outer, std::string_view text) {
   append(key_, outer);
   key_ += text;
   const auto keep = [&](std::string_view key) { return building_.texts.keep(key); };
-  const auto [known, added] = stack_index_.insert_kept(key_, next, keep);
-  if (!added) return *known;
+  const auto [position, added] = stack_index_.insert_kept(key_, next, keep);
+  if (!added) return *position;
   if (stacks_.size() >= kMaxStacks)
     throw BadFile("its nodes have more than 2,000,000 different module stacks, tmeter's limit");
   text = stack_index_.entries().back().name.substr(sizeof outer);

@@ -49,7 +49,7 @@ class Modules {
   std::string_view root_type() const { return tree_.front().type; }
 
  private:
-  struct Known {
+  struct PathPrefix {
     Index module;
     size_t rest;  // start of the remaining names; beyond the path after the last one
   };
@@ -72,7 +72,7 @@ class Modules {
   uint32_t stack_inside(uint32_t outer, std::string_view entry);
   tmeter_id call_of_stack(Stack& stack, tmeter_id otherwise);
   void read_node_stacks(NodeView& node);
-  Known longest_known(std::string_view path) const;
+  PathPrefix longest_prefix(std::string_view path) const;
   Index add_module(Index parent, std::string_view path, std::string_view name);
 
   Building& building_;

@@ -102,7 +102,7 @@ std::string at_line(std::string_view trace) {
 
 namespace {
 
-constexpr int kDeepestGetattr = 64;  // one per level of the module tree at most
+constexpr int kMaxGetattrDepth = 64;  // one per level of the module tree at most
 constexpr std::string_view kExportRoot = "_export_root";
 constexpr std::string_view kNoStack = "_empty_nn_module_stack_from_metadata_hook";
 
@@ -146,7 +146,7 @@ class SourcePath {
   }
 
   bool base(int depth) {
-    if (depth > kDeepestGetattr) return false;
+    if (depth > kMaxGetattrDepth) return false;
     if (take("getattr("))
       return base(depth + 1) && suffixes() && take(", ") && quoted_name() && take(")");
     if (take(kExportRoot)) return true;

@@ -200,22 +200,22 @@ uint32_t Recording::index_of(const Constant& constant) {
   append(key_, constant.real);
   for (const auto n : constant.numbers) append(key_, n);
   const auto keep = [&](std::string_view key) { return texts_.keep(key); };
-  const auto [known, added] = constant_index_.insert_kept(key_, index(constants.size()), keep);
+  const auto [position, added] = constant_index_.insert_kept(key_, index(constants.size()), keep);
   if (added) constants.push_back(constant);
-  return *known;
+  return *position;
 }
 
 uint32_t Recording::index_of_json(json::element value) {
   const auto keep = [&](std::string_view text) { return texts_.keep(text); };
-  const auto [known, added] =
+  const auto [position, added] =
       json_index_.insert_kept(simdjson::minify(value), index(texts.size()), keep);
   if (added) texts.push_back(json_index_.entries().back().name);
-  return *known;
+  return *position;
 }
 
 uint32_t Recording::index_of_location(std::string_view trace) {
   if (trace.empty()) return 0;
-  if (const auto* known = location_index_.find(trace)) return *known;
+  if (const auto* position = location_index_.find(trace)) return *position;
   const auto next = index(locations.size());
   locations.push_back(source_location(trace));
   if (location_index_.entries().size() < kMaxTraces && trace.size() <= kMaxTraceBytes)
@@ -224,7 +224,7 @@ uint32_t Recording::index_of_location(std::string_view trace) {
 }
 
 uint32_t Recording::index_of_target(std::string_view text) {
-  if (const auto* known = target_index_.find(text)) return *known;
+  if (const auto* position = target_index_.find(text)) return *position;
   text = texts_.keep(text);  // targets hold views into it
   const auto next = index(targets.size());
   target_index_.insert(text, next);
@@ -235,14 +235,14 @@ uint32_t Recording::index_of_target(std::string_view text) {
 bool Recording::index_of_name(std::string_view text, uint16_t& out) {
   out = 0;
   if (text.empty()) return true;
-  const auto* known = name_index_.find(text);
-  if (!known && names.size() > std::numeric_limits<uint16_t>::max()) return false;
-  if (!known) {
+  const auto* position = name_index_.find(text);
+  if (!position && names.size() > std::numeric_limits<uint16_t>::max()) return false;
+  if (!position) {
     text = texts_.keep(text);
-    known = name_index_.insert(text, index(names.size())).first;
+    position = name_index_.insert(text, index(names.size())).first;
     names.push_back(text);
   }
-  out = static_cast<uint16_t>(*known);
+  out = static_cast<uint16_t>(*position);
   return true;
 }
 

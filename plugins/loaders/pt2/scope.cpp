@@ -94,9 +94,9 @@ uint32_t Scope::type_of(const FixedTensorMeta& meta) {
   append(meta.strides);
   const auto next = static_cast<uint32_t>(types_.size());
   const auto keep = [&](std::string_view text) { return building_.texts.keep(text); };
-  const auto [known, added] = type_index_.insert_kept(key_, next, keep);
+  const auto [position, added] = type_index_.insert_kept(key_, next, keep);
   if (added) types_.push_back({meta, false});
-  return *known;
+  return *position;
 }
 
 /// The members of a TensorMeta that are read here, as in the file.
@@ -155,8 +155,9 @@ void Scope::define(std::string_view name, tmeter_id value) {
 }
 
 void Scope::define(std::string_view name, tmeter_id value, uint32_t& last) {
-  const auto known = slots_.find_next(name, last);
-  auto& slot = known ? slots_.at(known - 1) : *slots_.insert(building_.texts.keep(name), {}).first;
+  const auto position = slots_.find_next(name, last);
+  auto& slot =
+      position ? slots_.at(position - 1) : *slots_.insert(building_.texts.keep(name), {}).first;
   if (slot.value != 0) throw BadFile(in_quotes(name) + " is defined twice");
   slot.value = value;
 }
@@ -173,7 +174,7 @@ tmeter_id Scope::made(Slot* slot, std::string_view name) {
   return slot->value;
 }
 
-std::optional<bool> Scope::known_condition(json::element argument) const {
+std::optional<bool> Scope::condition_value(json::element argument) const {
   auto tagged = as_tagged(argument);
   if (tagged.kind == "as_sym_bool") tagged = as_tagged(tagged.value);
   if (tagged.kind == "as_bool") return as_bool(tagged.value);

@@ -43,7 +43,7 @@ class Scope {
 
   /// Whether a condition (as_bool or a SymBool) holds for the present sizes; none if it depends on
   /// data.
-  std::optional<bool> known_condition(json::element argument) const;
+  std::optional<bool> condition_value(json::element argument) const;
   /// The recorded description of a tensor under the present sizes. Valid until the next call.
   struct Recorded {
     tmeter::DType dtype;

@@ -27,7 +27,7 @@ constexpr size_t kPickleBytes = 64 << 10;  // the pickle comes first
 
 // https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.3.12 and 4.3.16
 constexpr std::string_view kEnd("PK\5\6", 4), kEntry("PK\1\2", 4);
-constexpr size_t kEndBytes = 22, kEntryBytes = 46, kMostBehindEnd = kEndBytes + 65'535;
+constexpr size_t kEndBytes = 22, kEntryBytes = 46, kMaxEndBytes = kEndBytes + 65'535;
 
 template <class T>
 T number(std::string_view bytes, size_t at) {
@@ -39,7 +39,7 @@ T number(std::string_view bytes, size_t at) {
 /// The sizes of the entries in the folder "data/"; nothing for a directory that is damaged or of 64
 /// bits.
 std::optional<int64_t> bytes_of_data(std::string_view zip) {
-  const auto tail = zip.substr(zip.size() - std::min(zip.size(), kMostBehindEnd));
+  const auto tail = zip.substr(zip.size() - std::min(zip.size(), kMaxEndBytes));
   const auto found = tail.rfind(kEnd);
   if (found == tail.npos || tail.size() - found < kEndBytes) return std::nullopt;
   const auto end = tail.substr(found);

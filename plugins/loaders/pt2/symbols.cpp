@@ -66,8 +66,8 @@ size_t Symbols::symbol_index(std::string_view name) {
 }
 
 Symbols::Entry& Symbols::entry_of_text(std::string_view text) {
-  const auto known = entries_.find(text);
-  if (known != entries_.end()) return known->second;
+  const auto at = entries_.find(text);
+  if (at != entries_.end()) return at->second;
   text = kept_.keep(text);
   Entry& entry = entries_[text];
   try {
@@ -242,9 +242,9 @@ std::optional<int64_t> Symbols::from_hints(size_t symbol) {
   return std::nullopt;
 }
 
-/// The value of `symbol` that makes the expression `wanted`. Bisects, since sizes grow with their
+/// The value of `symbol` that makes the expression `target`. Bisects, since sizes grow with their
 /// symbols. If that fails, tries the first few values.
-std::optional<int64_t> Symbols::solve(const Entry& entry, size_t symbol, int64_t wanted,
+std::optional<int64_t> Symbols::solve(const Entry& entry, size_t symbol, int64_t target,
                                       int64_t least) {
   std::vector<int64_t> values;
   size_t slot = 0;
@@ -259,13 +259,13 @@ std::optional<int64_t> Symbols::solve(const Entry& entry, size_t symbol, int64_t
   };
   const auto hits = [&](int64_t v) {
     const auto r = at(v);
-    return r && r->den == 1 && r->num == wanted;
+    return r && r->den == 1 && r->num == target;
   };
   int64_t low = least, high = std::min(symbols_[symbol].max, int64_t{1} << 40);
   while (low < high && budget_ > 0) {
     const int64_t middle = low + (high - low) / 2;
     const auto r = at(middle);  // none means overflow, so it is too large
-    if (r && r->num / r->den < wanted)
+    if (r && r->num / r->den < target)
       low = middle + 1;
     else
       high = middle;
@@ -277,17 +277,17 @@ std::optional<int64_t> Symbols::solve(const Entry& entry, size_t symbol, int64_t
   return std::nullopt;
 }
 
-std::string Symbols::fix(json::element size, int64_t wanted, const std::string& place) {
+std::string Symbols::fix(json::element size, int64_t target, const std::string& place) {
   Entry* entry = entry_of(size);
   if (!entry || !entry->expr || entry->symbols.size() != 1)
     return "cannot be set directly; use --bind with the symbols it is computed from";
   auto& s = symbols_[entry->symbols[0]];
   // Torch allows 0 and 1 at run time, unless the range begins above 2 (core/ir/expressions.hpp).
-  const auto solution = solve(*entry, entry->symbols[0], wanted, s.min > 2 ? s.min : 0);
+  const auto solution = solve(*entry, entry->symbols[0], target, s.min > 2 ? s.min : 0);
   if (!solution) {
     std::string range = std::to_string(s.min) + " … ";
     range += s.max == INT64_MAX ? "any" : std::to_string(s.max);
-    return "cannot be " + std::to_string(wanted) + ": it is " +
+    return "cannot be " + std::to_string(target) + ": it is " +
            std::string(entry->expr->is_symbol() ? "the symbol " : "computed from the symbol ") +
            shown(s.name) + ", which the file allows to be " + range;
   }
@@ -305,8 +305,8 @@ std::optional<double> Symbols::real(json::element number) {
   if (tagged.kind != "as_expr") return as<double>(tagged.value, "a number");
   const auto object = as_object(tagged.value);
   Entry& entry = entry_of_text(text_member(object, "expr_str"));
-  const auto known = [&](size_t s) { return symbols_[s].value.has_value(); };
-  if (entry.expr && std::ranges::all_of(entry.symbols, known)) {
+  const auto has_value = [&](size_t s) { return symbols_[s].value.has_value(); };
+  if (entry.expr && std::ranges::all_of(entry.symbols, has_value)) {
     if (const auto r = evaluate(entry))
       return static_cast<double>(r->num) / static_cast<double>(r->den);
   }

@@ -46,7 +46,7 @@ class Symbols {
   static bool is_fixed(json::element size) { return as_tagged(size).kind != "as_expr"; }
   /// Sets a symbolic size to a value from --input. `place` is "size 2 of input 'x'". Returns an
   /// error message, or "".
-  std::string fix(json::element size, int64_t wanted, const std::string& place);
+  std::string fix(json::element size, int64_t target, const std::string& place);
 
   /// Call once the graph is complete: reports the symbols with assumed values.
   void report();
@@ -75,7 +75,7 @@ class Symbols {
   size_t symbol_index(std::string_view name);
   int64_t value_of(size_t symbol);
   std::optional<int64_t> from_hints(size_t symbol);
-  std::optional<int64_t> solve(const Entry& entry, size_t symbol, int64_t wanted, int64_t least);
+  std::optional<int64_t> solve(const Entry& entry, size_t symbol, int64_t target, int64_t least);
   std::optional<Expr::Ratio> evaluate(Entry& entry);
   tmeter_id symbol_expr(size_t symbol);
   void push(std::string_view text, Entry& entry);

@@ -29,14 +29,14 @@ std::string_view owner_path(std::string_view name) {
 
 void Tensors::read_config(const ChunkedArray& table, bool of_weights, const Specs& specs,
                           const Scope& scope) {
-  const auto& wanted = wanted_of(of_weights);
+  const auto& names = names_of(of_weights);
   table.each([&](json::element piece) {
     building_.notes.check_cancelled();
     const auto fields = within([] { return "config"; }, [&] { return as_object(piece); });
     for (const auto field : fields) {
-      const auto entry = wanted.find_next(field.key, last_wanted_);
+      const auto entry = names.find_next(field.key, last_name_);
       if (entry == 0) continue;
-      const auto index = wanted.at(entry - 1);
+      const auto index = names.at(entry - 1);
       within([&] { return "tensor " + in_quotes(field.key); },
              [&] { keep(index, read_element(specs[index], field.value, scope)); });
     }
@@ -56,9 +56,9 @@ void Tensors::note_names(const Specs& specs) {
   const auto weights = static_cast<size_t>(std::ranges::count_if(specs, is_weight));
   weights_.reserve(weights);
   constants_.reserve(specs.size() - weights);
-  const auto wanted = [&](size_t i) -> auto& { return wanted_of(is_weight(specs[i])); };
+  const auto names = [&](size_t i) -> auto& { return names_of(is_weight(specs[i])); };
   for (size_t i = 0; i < specs.size(); ++i)
-    if (!wanted(i).insert(specs[i].name, static_cast<uint32_t>(i)).second) names_repeat_ = true;
+    if (!names(i).insert(specs[i].name, static_cast<uint32_t>(i)).second) names_repeat_ = true;
   for (const auto& constant : constants_.entries())
     if (weights_.find(constant.name)) names_repeat_ = true;
 }
@@ -117,8 +117,8 @@ void Tensors::add(const StoredTensor& tensor, uint32_t index, uint32_t first_ind
 
 StoredTensor Tensors::read_one(const Specs& specs, uint32_t index, const Scope& scope) {
   const auto& spec = specs[index];
-  const auto& wanted = wanted_of(is_weight(spec));
-  auto t = names_repeat_ ? by_spec_[*wanted.find(spec.name)] : tensors_[index];
+  const auto& names = names_of(is_weight(spec));
+  auto t = names_repeat_ ? by_spec_[*names.find(spec.name)] : tensors_[index];
   const bool is_known = t.spec && t.spec->kind == spec.kind && !spec.name.empty();
   t.spec = &spec;
   if (is_known) {

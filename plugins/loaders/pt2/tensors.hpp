@@ -54,7 +54,7 @@ class Tensors {
 
  private:
   using Specs = std::vector<TensorSpec>;
-  using Wanted = NameMap<uint32_t>;  // by name, the index of its first specification
+  using NameIndex = NameMap<uint32_t>;  // by name, the index of its first specification
   void read_config(const ChunkedArray& table, bool of_weights, const Specs& specs,
                    const Scope& scope);
   void keep(uint32_t index, const StoredTensor& tensor);
@@ -62,7 +62,7 @@ class Tensors {
   void require_agreement(const StoredTensor& tensor, const Scope& scope);
   uint32_t first_of_name(const Specs& specs, uint32_t index) const;
   StoredTensor read_element(const TensorSpec& spec, json::element element, const Scope& scope);
-  Wanted& wanted_of(bool weights) { return weights ? weights_ : constants_; }
+  NameIndex& names_of(bool weights) { return weights ? weights_ : constants_; }
   void add(const StoredTensor& tensor, uint32_t index, uint32_t first);
   StoredTensor read_one(const Specs& specs, uint32_t index, const Scope& scope);
   bool has_config_of(const TensorSpec& spec) const;
@@ -78,7 +78,7 @@ class Tensors {
   Building& building_;
   const tmeter::Source& source_;
   const Archive& archive_;
-  Wanted weights_, constants_;
+  NameIndex weights_, constants_;
   std::vector<StoredTensor> tensors_;  // while reading: by specification
   std::vector<uint32_t> tensor_of_;
   size_t count_ = 0;  // of distinct tensors so far
@@ -87,7 +87,7 @@ class Tensors {
   std::vector<StoredTensor> by_spec_;  // only if names repeat: tensors as in the configs
   bool names_repeat_ = false;
   bool has_weights_ = false, has_constants_ = false;  // the archive has these configs
-  uint32_t last_wanted_ = 0, last_argument_ = 0;      // see NameMap::find_next
+  uint32_t last_name_ = 0, last_argument_ = 0;        // see NameMap::find_next
   FixedTensorMeta meta_;                              // reused
   std::string record_path_;                           // path of the latest record, record_
   std::optional<tmeter::Entry> record_;

@@ -46,15 +46,15 @@ void Unpickler::push_global(std::string_view module, std::string_view name) {
 
 /// Names are few and mentioned often, so the verdict on each is cached.
 void Unpickler::set_name(Value& global, std::string name) {
-  auto known = names_.find(name);
-  if (known == names_.end()) {
+  auto entry = names_.find(name);
+  if (entry == names_.end()) {
     if (names_.size() >= limits::kNames)
       refuse("more than 100,000 different names of classes, tmeter's limit");
     const auto kept = arena_.keep(std::move(name));
-    known = names_.emplace(kept, trust(kept)).first;
+    entry = names_.emplace(kept, trust(kept)).first;
   }
-  global.text = known->first;
-  global.integer = static_cast<int64_t>(known->second);
+  global.text = entry->first;
+  global.integer = static_cast<int64_t>(entry->second);
 }
 
 Trust Unpickler::trust_of(const Value& global) { return static_cast<Trust>(global.integer); }
