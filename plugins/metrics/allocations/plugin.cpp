@@ -112,18 +112,19 @@ class Allocations final : public tmeter::Observer {
   void end(const Graph&, ObserverCall& call) override {
     if (!complete_) {
       const auto why = std::string(call.stopped());
-      tell(call, TMETER_PROVENANCE_UNAVAILABLE,
-           "no run that observes memory was completed" + (why.empty() ? why : "; " + why));
+      set_provenances(
+          call, TMETER_PROVENANCE_UNAVAILABLE,
+          "no run that observes memory was completed" + (why.empty() ? why : "; " + why));
       return;
     }
     for (size_t i = 0; i < uses_.size(); ++i) emit(uses_[i], i, call);
-    tell(call, TMETER_PROVENANCE_MEASURED,
-         "one run on " + std::string(call.fact("device")) + ", reported by the allocator of " +
-             std::string(call.fact("engine")));
+    set_provenances(call, TMETER_PROVENANCE_MEASURED,
+                    "one run on " + std::string(call.fact("device")) +
+                        ", reported by the allocator of " + std::string(call.fact("engine")));
   }
 
  private:
-  static void tell(const Call& call, int32_t provenance, const std::string& text) {
+  static void set_provenances(const Call& call, int32_t provenance, const std::string& text) {
     for (const auto& m : kMetrics) call.set_provenance(m.id, provenance, text);
   }
   static void emit(const Use& use, size_t node, const Call& call) {
@@ -159,16 +160,16 @@ std::string largest_workspace(const Graph& graph, const Call& call) {
 /// Compares the predicted peak with the measured one.
 void compare(const Graph& graph, Call& call) {
   const auto measured = call.read(kPeak, TMETER_AXIS_MODEL, 0);
-  const auto told = call.read("predicted_peak_bytes", TMETER_AXIS_MODEL, 0);
-  if (!measured.is_number() || !told.is_number() || told.real() <= 0) return;
-  const double error = measured.real() / told.real() - 1;
+  const auto predicted = call.read("predicted_peak_bytes", TMETER_AXIS_MODEL, 0);
+  if (!measured.is_number() || !predicted.is_number() || predicted.real() <= 0) return;
+  const double error = measured.real() / predicted.real() - 1;
   if (error > -kMinDifference && error < kMinDifference) return;
   tmeter::Finding f;
   f.rule = "peak-differs";
   f.text = "peak memory is " + plugins::percent(error < 0 ? -error : error) +
            (error < 0 ? " less" : " more") + " than predicted from the graph";
   f.evidence = "measured " + bytes_text(measured.real()) + ", predicted " +
-               bytes_text(told.real()) + "; " + largest_workspace(graph, call);
+               bytes_text(predicted.real()) + "; " + largest_workspace(graph, call);
   call.add(f);
 }
 

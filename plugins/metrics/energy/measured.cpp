@@ -93,7 +93,7 @@ class Measured final : public tmeter::Observer {
   void run_ends(const tmeter_event& e);
   void emit_energy(const ObserverCall& call) const;
   void emit_state(const ObserverCall& call) const;
-  void say_carbon(double joules, const ObserverCall& call) const;
+  void report_carbon(double joules, const ObserverCall& call) const;
   std::string words() const;
   std::string why_not() const;
 
@@ -231,7 +231,7 @@ std::string Measured::why_not() const {
   return text;
 }
 
-void Measured::say_carbon(double joules, const ObserverCall& call) const {
+void Measured::report_carbon(double joules, const ObserverCall& call) const {
   const auto grid = grid_of(call);
   if (grid.grams_per_kwh) {
     call.emit("measured_co2", TMETER_AXIS_MODEL, 0, grams_of(joules, *grid.grams_per_kwh));
@@ -260,19 +260,19 @@ void Measured::emit_energy(const ObserverCall& call) const {
   for (const auto* id :
        {"measured_energy", "measured_power", "idle_power", "measured_flops_per_joule"})
     call.set_provenance(id, TMETER_PROVENANCE_MEASURED, words());
-  say_carbon(joules, call);
+  report_carbon(joules, call);
 }
 
 void Measured::emit_state(const ObserverCall& call) const {
-  const auto say = [&](std::string_view id, std::optional<double> value, const std::string& from,
-                       const std::string& missing) {
+  const auto emit_reading = [&](std::string_view id, std::optional<double> value,
+                                const std::string& from, const std::string& missing) {
     if (value) call.emit(id, TMETER_AXIS_MODEL, 0, *value);
     call.set_provenance(id, value ? TMETER_PROVENANCE_MEASURED : TMETER_PROVENANCE_UNAVAILABLE,
                         value ? from : missing);
   };
-  say("temperature", hottest_,
-      "highest of " + std::to_string(probes_.size()) + " sensors, each 100 ms",
-      "no temperature was read (/sys/class/hwmon" + std::string(gpu_ ? ", NVML)" : ")"));
+  emit_reading("temperature", hottest_,
+               "highest of " + std::to_string(probes_.size()) + " sensors, each 100 ms",
+               "no temperature was read (/sys/class/hwmon" + std::string(gpu_ ? ", NVML)" : ")"));
   const auto last = sensors::throttle_events(places_.root);
   const bool counted = last && throttled_at_first_;
   std::string by;

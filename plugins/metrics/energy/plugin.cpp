@@ -30,22 +30,23 @@ class Energy {
   void start(Call& call);
   Cell at(const Column& column, const tmeter::Node& node, Call& call);
   Cell at(const Column& column, const tmeter::ModuleCall& m, Call& call);
-  void say_carbon(const Call& call) const;
+  void report_carbon(const Call& call) const;
 
  private:
   Cell value(const Column& column, const energy::Estimate& estimate) const;
   bool in_scope(const Column& column) const {
     return column.missing(estimator_.scope(), grid_).empty();
   }
-  void say_provenance(const Column& column, const std::string& profile, const Call& call) const;
+  void describe_provenance(const Column& column, const std::string& profile,
+                           const Call& call) const;
 
   energy::Estimator estimator_;
   Grid grid_;
 };
 
 constexpr std::string_view kSensor = "sensor";
-constexpr double kColdest = -55,
-                 kHottest = 150;  // °C: the specified range of silicon, and some more
+constexpr double kMinTemperature = -55,
+                 kMaxTemperature = 150;  // °C: the specified range of silicon, and some more
 
 std::optional<double> hottest_probe(const Call& call) {
   std::optional<double> hottest;
@@ -65,7 +66,8 @@ energy::Temperature temperature_of(const Call& call) {
   double celsius = 0;
   const auto* end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, celsius);
-  if (parsed.ec == std::errc() && parsed.ptr == end && celsius >= kColdest && celsius <= kHottest)
+  if (parsed.ec == std::errc() && parsed.ptr == end && celsius >= kMinTemperature &&
+      celsius <= kMaxTemperature)
     return {celsius, {}};
   throw tmeter::Error(TMETER_BAD_USAGE, "energy.temperature=" + std::string(text) +
                                             ": °C from -55 to 150, or sensor, are expected");
@@ -88,8 +90,8 @@ std::string particulars(const Column& column, const energy::Scope& scope, const 
   return {};
 }
 
-void Energy::say_provenance(const Column& column, const std::string& profile,
-                            const Call& call) const {
+void Energy::describe_provenance(const Column& column, const std::string& profile,
+                                 const Call& call) const {
   const auto missing = column.missing(estimator_.scope(), grid_);
   if (!missing.empty()) {
     call.set_provenance(column.spec.id, TMETER_PROVENANCE_UNAVAILABLE, missing);
@@ -118,7 +120,7 @@ void Energy::start(Call& call) {
   grid_ = energy::grid_of(call);
   const auto profile =
       std::string(call.hardware_name()) + ": " + std::string(call.hardware_title());
-  for (const auto& column : energy::columns()) say_provenance(column, profile, call);
+  for (const auto& column : energy::columns()) describe_provenance(column, profile, call);
 }
 
 Cell Energy::value(const Column& column, const energy::Estimate& estimate) const {
@@ -152,7 +154,7 @@ std::string mass(double grams) {
 }
 
 /// The metric is a detail; a finding shows it to users who chose a grid.
-void Energy::say_carbon(const Call& call) const {
+void Energy::report_carbon(const Call& call) const {
   if (!grid_.grams_per_kwh) return;
   const auto grams = call.read("co2", TMETER_AXIS_MODEL, 0);
   if (!grams.known()) return;
@@ -193,7 +195,7 @@ void register_all(tmeter::Registrar& r) {
     r.module_type("*", column.spec.id, of_call, 0, "macs other_flops read_bytes written_bytes");
   }
   r.analysis("co2", "co2", "",
-             [energy](const tmeter::Graph&, Call& call) { energy->say_carbon(call); });
+             [energy](const tmeter::Graph&, Call& call) { energy->report_carbon(call); });
   energy::register_measured(r);
 }
 

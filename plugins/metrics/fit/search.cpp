@@ -185,7 +185,7 @@ std::string layer_type(const Graph& graph) {
 }
 
 /// Findings on the peak of training under other options.
-void say_training_remedies(const Graph& graph, Count peak, Count memory, const Call& call) {
+void report_training_remedies(const Graph& graph, Count peak, Count memory, const Call& call) {
   if (graph.nodes().size() > kMaxOperators) return;
   const auto layer = layer_type(graph);
   struct Remedy {
@@ -274,7 +274,7 @@ void fit_training(const Graph& graph, Count memory, const Call& call) {
   find_largest(graph, {"step_peak_bytes", 0, memory},
                {"fit_max_training_batch", "fit_max_training_context", "fit_max_training_image"},
                "training", call);
-  say_training_remedies(graph, peak.count(), memory, call);
+  report_training_remedies(graph, peak.count(), memory, call);
 }
 
 }  // namespace fit

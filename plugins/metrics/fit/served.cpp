@@ -62,14 +62,15 @@ class Remedies {
       auto request = s_.request();
       request.load.cache = *serving::cache_type(name);
       const Serving other(s_.layers(), request, s_.weights());
-      say("a cache in " + std::string(name) + " takes", other,
-          "by the rule of " + std::string(engine), "--set serving.cache-type=" + std::string(name));
+      propose("a cache in " + std::string(name) + " takes", other,
+              "by the rule of " + std::string(engine),
+              "--set serving.cache-type=" + std::string(name));
     }
   }
 
   void weights(const tmeter::Graph& graph) const {
     for (const auto& w : smaller_weights(graph, s_.weights(), call_))
-      say(w.what + " take", Serving(s_.layers(), s_.request(), w.bytes), w.evidence, w.action);
+      propose(w.what + " take", Serving(s_.layers(), s_.request(), w.bytes), w.evidence, w.action);
   }
 
   /// Moves whole layers, beginning with the first.
@@ -106,8 +107,8 @@ class Remedies {
   }
 
  private:
-  void say(const std::string& what, const Serving& other, const std::string& evidence,
-           const std::string& action) const {
+  void propose(const std::string& what, const Serving& other, const std::string& evidence,
+               const std::string& action) const {
     const auto caches = other.caches();
     if (!caches.unavailable.empty()) return;
     const auto then = other.weights() + caches.all();
@@ -124,7 +125,7 @@ class Remedies {
 };
 
 /// The longest context for each number of sequences, until none fits.
-void say_table(const Serving& s, Count memory, const Call& call) {
+void report_table(const Serving& s, Count memory, const Call& call) {
   constexpr int64_t kMaxSequences = 1024;
   tmeter::Series series;
   series.id = "fit-context", series.title = "longest context that fits";
@@ -153,14 +154,14 @@ void say_table(const Serving& s, Count memory, const Call& call) {
 
 /// Bytes by context, one curve for each number of sequences.
 void draw_curves(const Serving& s, const Call& call) {
-  const auto& asked = s.request().load;
-  const std::set<int64_t> sequences{1, 8, 32, 128, asked.sequences};
-  constexpr int64_t kShortest = 1024, kDefaultLongest = 131072;
+  const auto& requested = s.request().load;
+  const std::set<int64_t> sequences{1, 8, 32, 128, requested.sequences};
+  constexpr int64_t kMinContext = 1024, kDefaultMaxContext = 131072;
   const auto length = serving::model_length(call.graph(), s.request().engine->name);
-  const auto longest = std::max(asked.context, length ? length->tokens : kDefaultLongest);
+  const auto longest = std::max(requested.context, length ? length->tokens : kDefaultMaxContext);
   std::set<int64_t> contexts;
-  for (auto context = kShortest; context <= longest; context *= 2) contexts.insert(context);
-  if (!s.request().own_context) contexts.insert(asked.context);
+  for (auto context = kMinContext; context <= longest; context *= 2) contexts.insert(context);
+  if (!s.request().own_context) contexts.insert(requested.context);
   for (const auto n : sequences) {
     tmeter::Series series;
     series.id = "fit-memory-" + std::to_string(n);
@@ -168,7 +169,7 @@ void draw_curves(const Serving& s, const Call& call) {
     series.x_title = "context", series.x_unit = "tokens";
     series.y_title = "memory", series.y_unit = "B";
     for (const auto context : contexts) {
-      auto load = asked;
+      auto load = requested;
       load.sequences = n, load.context = context;
       series.x.push_back(static_cast<double>(context));
       try {
@@ -182,7 +183,7 @@ void draw_curves(const Serving& s, const Call& call) {
   }
 }
 
-void say_largest(const Serving& s, int64_t batch, int64_t context, const Call& call) {
+void report_largest(const Serving& s, int64_t batch, int64_t context, const Call& call) {
   const auto& load = s.request().load;
   Finding f;
   f.rule = "fit-largest";
@@ -231,8 +232,8 @@ void fit_serving(const tmeter::Graph& graph, const Decoder& decoder, const Servi
   const auto context = served.longest_context(request.load, memory);
   emit_total(call, "fit_max_batch", Count(batch));
   emit_total(call, "fit_max_context", Count(context));
-  say_largest(served, batch, context, call);
-  say_table(served, memory, call);
+  report_largest(served, batch, context, call);
+  report_table(served, memory, call);
   draw_curves(served, call);
   const Remedies remedies(served, devices, call);
   remedies.caches();

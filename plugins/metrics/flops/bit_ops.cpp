@@ -102,8 +102,8 @@ bool any_dequantize = true;
 
 /// Operands dequantized just before are multiplied in their own width by a backend that quantizes.
 std::optional<int64_t> bits_of_tensor(Value v) {
-  constexpr int kFar = 8;
-  for (int i = 0; i < kFar && any_dequantize; ++i) {
+  constexpr int kMaxProducerSteps = 8;
+  for (int i = 0; i < kMaxProducerSteps && any_dequantize; ++i) {
     const auto made_by = v.producer();
     if (!made_by) break;
     if (is_dequantize(made_by)) {

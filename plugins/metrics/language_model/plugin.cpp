@@ -67,7 +67,7 @@ std::string attentions_text(const Decoder& d) {
   return d.attentions.empty() ? states : text + " and " + states;
 }
 
-void say_model(const Decoder& d, const Cost& cost, const Call& call) {
+void report_model(const Decoder& d, const Cost& cost, const Call& call) {
   emit_total(call, "tokens", d.tokens());
   emit_total(call, "macs_per_token",
              cost.is_complete ? quotient(cost.all, d.tokens()) : Cell::unsupported());
@@ -111,7 +111,7 @@ std::string cache_evidence(const Decoder& d) {
          " query heads)";
 }
 
-void say_cache(const Decoder& d, const Call& call) {
+void report_cache(const Decoder& d, const Call& call) {
   const auto bytes = d.cache_bytes(), growing = d.growing_cache_bytes();
   const auto per_token = growing / d.tokens(), per_sequence = bytes / d.batch;
   emit_total(call, "kv_cache_bytes", bytes);
@@ -128,7 +128,7 @@ void say_cache(const Decoder& d, const Call& call) {
   call.add(f);
 }
 
-void say_states(const Decoder& d, const Call& call) {
+void report_states(const Decoder& d, const Call& call) {
   emit_total(call, "state_bytes", d.state_bytes());
   if (d.states.empty()) return;
   Finding f;
@@ -141,8 +141,8 @@ void say_states(const Decoder& d, const Call& call) {
   call.add(f);
 }
 
-void say_decode(const Graph& graph, const Decoder& d, const Cost& cost,
-                const std::vector<Router>& routers, const Call& call) {
+void report_decode(const Graph& graph, const Decoder& d, const Cost& cost,
+                   const std::vector<Router>& routers, const Call& call) {
   emit_total(call, "decode_macs",
              cost.is_token_complete && cost.is_complete ? Cell(cost.token) : Cell::unsupported());
   const auto weights = bytes_read(graph, routers);
@@ -160,7 +160,7 @@ void say_decode(const Graph& graph, const Decoder& d, const Cost& cost,
   call.add(f);
 }
 
-void say_experts(const Graph& graph, const std::vector<Router>& routers, const Call& call) {
+void report_experts(const Graph& graph, const std::vector<Router>& routers, const Call& call) {
   if (routers.empty()) return;
   const auto params = count_parameters(graph, routers);
   emit_total(call, "active_params", params.active);
@@ -183,11 +183,11 @@ void analyse(const Graph& graph, Call& call) {
   if (!decoder) return;
   const auto cost = plugins::cost_of(graph, *decoder, call);
   const auto routers = plugins::find_routers(graph);
-  say_model(*decoder, cost, call);
-  say_cache(*decoder, call);
-  say_states(*decoder, call);
-  say_decode(graph, *decoder, cost, routers, call);
-  say_experts(graph, routers, call);
+  report_model(*decoder, cost, call);
+  report_cache(*decoder, call);
+  report_states(*decoder, call);
+  report_decode(graph, *decoder, cost, routers, call);
+  report_experts(graph, routers, call);
 }
 
 void register_all(tmeter::Registrar& r) {

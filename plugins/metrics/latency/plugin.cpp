@@ -20,7 +20,7 @@ using tmeter::ObserverCall;
 
 // Least time of all whole runs, like min_run_time of torch.utils.benchmark's blocked_autorange.
 // Percentiles of a dozen short runs would be decided by a single slow one.
-constexpr double kLeastSeconds = 0.2;
+constexpr double kMinTotalSeconds = 0.2;
 constexpr size_t kMaxSamples = size_t{1} << 22;  // for all operators: 32 MiB
 
 const std::array<tmeter::MetricSpec, 9> kMetrics{{
@@ -137,7 +137,7 @@ class Latency final : public tmeter::Observer {
   }
 
   bool enough(ObserverCall&) override {
-    return whole_.count() >= least_ && measured_ >= kLeastSeconds &&
+    return whole_.count() >= least_ && measured_ >= kMinTotalSeconds &&
            whole_.uncertainty() <= precision_;
   }
 

@@ -44,12 +44,12 @@ double Samples::uncertainty() const {
 
 namespace {
 
-constexpr size_t kFewRuns = 10;
-constexpr double kSpread = 1.3;              // p95 / p5
-constexpr double kFarFromWhole = 1.5;        // operators / run, or the other way round
+constexpr size_t kMinTrustedRuns = 10;
+constexpr double kMaxSpread = 1.3;           // p95 / p5
+constexpr double kMaxOperatorRatio = 1.5;    // operators / run, or the other way round
 constexpr double kTooShortToCompare = 1e-3;  // s; the events of an operator take a part of it
 constexpr double kSpare = 0.25;              // processors: the load of an idle machine
-constexpr double kLeastSeconds = 0.3;        // the machine counts in ticks of 10 ms
+constexpr double kMinObservedSeconds = 0.3;  // the machine counts in ticks of 10 ms
 
 std::string number(double value) {
   char text[32];
@@ -80,17 +80,17 @@ double busy_seconds(double& processors) {
 
 std::vector<std::string> doubts(const Circumstances& c) {
   std::vector<std::string> out;
-  if (c.runs < kFewRuns)
+  if (c.runs < kMinTrustedRuns)
     out.push_back(c.runs == 1 ? "only one run was measured"
                               : "only " + std::to_string(c.runs) + " runs were measured");
-  if (c.p5 > 0 && c.p95 > kSpread * c.p5)
+  if (c.p5 > 0 && c.p95 > kMaxSpread * c.p5)
     out.push_back("the times vary: p95 is " + number(c.p95 / c.p5) + " times p5");
   if (c.others > kSpare && c.others + c.threads > c.processors + kSpare)
     out.push_back("other processes kept " + number(c.others) + " of " + number(c.processors) +
                   " processors busy");
   const bool compares = c.operators > 0 && c.median > kTooShortToCompare;
   if (compares &&
-      (c.operators > kFarFromWhole * c.median || c.median > kFarFromWhole * c.operators))
+      (c.operators > kMaxOperatorRatio * c.median || c.median > kMaxOperatorRatio * c.operators))
     out.push_back("the operators' times add up to " + time(c.operators) + ", a whole run takes " +
                   time(c.median));
   return out;
@@ -105,7 +105,8 @@ std::optional<double> OtherProcesses::busy() const {
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - since_;
   double processors = 0;
   const auto all = busy_seconds(processors) - all_;
-  if (processors == 0 || processors_ == 0 || passed.count() < kLeastSeconds) return std::nullopt;
+  if (processors == 0 || processors_ == 0 || passed.count() < kMinObservedSeconds)
+    return std::nullopt;
   return std::max(0.0, (all - (own_seconds() - own_)) / passed.count());
 }
 

@@ -29,7 +29,7 @@ void for_each_activation(const Value& value, const F& f) {
 constexpr uint32_t kNone = ~uint32_t{0};
 
 /// A value that owns memory, or shares it.
-struct Known {
+struct ValueStorage {
   uint32_t storage = kNone;
   uint32_t call = kNone;  // the call that created it
 };
@@ -39,23 +39,23 @@ struct Known {
 class ByValue {
  public:
   void reserve(size_t values) { resize(std::bit_ceil(2 * values + 64)); }
-  void set(const tmeter_value* value, Known known) {
+  void set(const tmeter_value* value, ValueStorage entry) {
     if (2 * (count_ + 1) > slots_.size()) resize(std::max<size_t>(64, 2 * slots_.size()));
     auto& slot = slots_[place_of(value)];
     if (!slot.value) ++count_;
-    slot = {value, known};
+    slot = {value, entry};
   }
   /// The noted facts of a value, or null.
-  const Known* find(const tmeter_value* value) const {
+  const ValueStorage* find(const tmeter_value* value) const {
     if (slots_.empty() || !value) return nullptr;
     const auto& slot = slots_[place_of(value)];
-    return slot.value ? &slot.known : nullptr;
+    return slot.value ? &slot.entry : nullptr;
   }
 
  private:
   struct Slot {
     const tmeter_value* value = nullptr;
-    Known known;
+    ValueStorage entry;
   };
   size_t place_of(const tmeter_value* value) const {
     constexpr uintptr_t kMinDistance = 64;  // least distance of two values in memory
@@ -140,7 +140,7 @@ class Tracker {
   }
   Lifetimes run() {
     const size_t n = graph_.nodes().size();
-    known_.reserve(n);
+    values_.reserve(n);
     out_.storages.reserve(n + graph_.inputs().size());
     end_ = n == 0 ? 0 : static_cast<uint32_t>(n - 1);
     add_inputs();
@@ -148,7 +148,7 @@ class Tracker {
     for (const auto& node : graph_.nodes()) step(node, i++);
     for (const auto& value : graph_.outputs())
       for_each_activation(value, [&](const Value& v) {
-        if (const auto* known = known_.find(v.handle())) use(*known, end_);
+        if (const auto* entry = values_.find(v.handle())) use(*entry, end_);
       });
     sum_up(n);
     return std::move(out_);
@@ -187,7 +187,7 @@ class Tracker {
       }
       for_each_activation(node.result(k), [&](const Value& v) {
         if (shares) return share(v, base, node, call);
-        if (known_.find(v.handle())) return;
+        if (values_.find(v.handle())) return;
         auto& s = reserve(v, node, call);
         s.first = s.last = i;
         fresh_.push_back(v);
@@ -202,9 +202,9 @@ class Tracker {
 
   /// Entries own memory or share it; for other values the graph is consulted.
   void use_argument(const Value& v, uint32_t node, uint32_t call, Value& base) {
-    if (const auto* known = known_.find(v.handle())) {
+    if (const auto* entry = values_.find(v.handle())) {
       if (!base.handle()) base = v;
-      use(*known, calls_ ? calls_->end_of_use(node, call, known->call) : node);
+      use(*entry, calls_ ? calls_->end_of_use(node, call, entry->call) : node);
     } else if (v.is_list()) {
       for (size_t i = 0; i < v.size(); ++i) use_argument(v[i], node, call, base);
     } else if (!base.handle() && v.is_tensor() && !v.tensor()) {
@@ -245,7 +245,7 @@ class Tracker {
 
   Storage& reserve(const Value& v, const Node& maker, uint32_t call) {
     const auto storage = static_cast<uint32_t>(out_.storages.size());
-    known_.set(v.handle(), {storage, maker_of(v, maker, call)});
+    values_.set(v.handle(), {storage, maker_of(v, maker, call)});
     auto& s = out_.storages.emplace_back();
     s.maker = maker;
     return s;
@@ -253,8 +253,8 @@ class Tracker {
 
   /// A view of a parameter has no memory of its own either.
   void share(const Value& v, const Value& base, const Node& node, uint32_t call) {
-    if (const auto* known = known_.find(base.handle()))
-      known_.set(v.handle(), {known->storage, maker_of(v, node, call)});
+    if (const auto* entry = values_.find(base.handle()))
+      values_.set(v.handle(), {entry->storage, maker_of(v, node, call)});
   }
 
   /// A list shares item by item with one of equal length, else each item with the first of `with`.
@@ -264,8 +264,8 @@ class Tracker {
     for (size_t i = 0; i < v.size(); ++i) share_all(v[i], by_item ? with[i] : with, node, call);
   }
 
-  void use(const Known& known, uint32_t at) {
-    auto& last = out_.storages[known.storage].last;
+  void use(const ValueStorage& entry, uint32_t at) {
+    auto& last = out_.storages[entry.storage].last;
     last = std::max(last, at);
   }
 
@@ -291,7 +291,7 @@ class Tracker {
   std::optional<Calls> calls_;  // empty if callers do not hold arguments
   Lifetimes out_;
   uint32_t end_ = 0;
-  ByValue known_;
+  ByValue values_;
   std::vector<Value> fresh_;  // results of the node at hand
 };
 

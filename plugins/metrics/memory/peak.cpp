@@ -119,22 +119,22 @@ class MadeInARun {
 /// other figures.
 int64_t threads_of(const Graph& graph, const tmeter::Call& call) {
   constexpr size_t kMaxOperators = 10'000;
-  const auto asked = call.option_int("threads");
-  if (asked >= 0) return asked;
+  const auto requested = call.option_int("threads");
+  if (requested >= 0) return requested;
   return graph.nodes().size() <= kMaxOperators ? 1 : 0;
 }
 
 }  // namespace
 
 void predict_peak(const Graph& graph, tmeter::Call& call) {
-  const auto tell = [&call](int32_t provenance, std::string_view text) {
+  const auto set_provenances = [&call](int32_t provenance, std::string_view text) {
     for (const auto id : {kPredictedPeak, kPredictedWorkspace})
       call.set_provenance(id, provenance, text);
   };
   const auto threads = threads_of(graph, call);
   if (threads == 0) {
-    return tell(TMETER_PROVENANCE_UNAVAILABLE,
-                "predicted on request: --inference, or --set memory.threads=1");
+    return set_provenances(TMETER_PROVENANCE_UNAVAILABLE,
+                           "predicted on request: --inference, or --set memory.threads=1");
   }
   const Layouts layouts(graph);
   const MadeInARun made(layouts, call);
@@ -149,9 +149,9 @@ void predict_peak(const Graph& graph, tmeter::Call& call) {
     call.emit(kPredictedPeak, TMETER_AXIS_NODE, i,
               l.complete ? Cell(l.alive[i] + workspace) : Cell::unsupported());
   }
-  tell(TMETER_PROVENANCE_ESTIMATED, "by the allocations of LibTorch's kernels on " +
-                                        std::to_string(threads) +
-                                        (threads == 1 ? " thread" : " threads"));
+  set_provenances(TMETER_PROVENANCE_ESTIMATED, "by the allocations of LibTorch's kernels on " +
+                                                   std::to_string(threads) +
+                                                   (threads == 1 ? " thread" : " threads"));
 }
 
 }  // namespace memory

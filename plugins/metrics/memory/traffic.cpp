@@ -275,7 +275,7 @@ std::optional<Traffic> by_schema(const Site& site, const tmeter::Call& call) {
   return t;
 }
 
-struct KnownTraffic {
+struct CachedTraffic {
   const tmeter_node* node = nullptr;
   Traffic traffic;
 };
@@ -284,9 +284,9 @@ struct KnownTraffic {
 /// other.
 constexpr size_t kCachedNodes = 4096;  // a power of 2
 
-std::vector<KnownTraffic>& known_traffic() {
-  static std::vector<KnownTraffic> known;  // by node index
-  return known;
+std::vector<CachedTraffic>& traffic_cache() {
+  static std::vector<CachedTraffic> cache;  // by node index
+  return cache;
 }
 
 /// `call`: null without a host.
@@ -311,16 +311,16 @@ Traffic work_out(const Node& node, OpClass kind, const tmeter::Call* call) {
 
 }  // namespace
 
-void forget_traffic() { known_traffic().clear(); }
+void forget_traffic() { traffic_cache().clear(); }
 
 namespace {
 
 template <class WorkOut>
-const Traffic& known_or(const Node& node, WorkOut work_out) {
-  auto& known = known_traffic();
+const Traffic& cached_traffic(const Node& node, WorkOut work_out) {
+  auto& cache = traffic_cache();
   const size_t place = node.index() & (kCachedNodes - 1);
-  if (known.size() <= place) known.resize(std::min(place * 2 + 64, kCachedNodes));
-  auto& entry = known[place];
+  if (cache.size() <= place) cache.resize(std::min(place * 2 + 64, kCachedNodes));
+  auto& entry = cache[place];
   if (entry.node != node.handle()) entry = {node.handle(), work_out()};
   return entry.traffic;
 }
@@ -328,11 +328,11 @@ const Traffic& known_or(const Node& node, WorkOut work_out) {
 }  // namespace
 
 const Traffic& traffic_of(const Node& node, OpClass kind) {
-  return known_or(node, [&] { return work_out(node, kind, nullptr); });
+  return cached_traffic(node, [&] { return work_out(node, kind, nullptr); });
 }
 
 const Traffic& traffic_of(const Node& node, const tmeter::Call& call) {
-  return known_or(node, [&] { return work_out(node, tmeter::op_class(node, call), &call); });
+  return cached_traffic(node, [&] { return work_out(node, tmeter::op_class(node, call), &call); });
 }
 
 }  // namespace memory

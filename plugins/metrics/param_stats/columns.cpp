@@ -53,8 +53,7 @@ Cell deviation(const PooledStatistics& p) {
   return real(p.moments.deviation());
 }
 Cell near_zero(const PooledStatistics& p) {
-  if (p.moments.n == 0 || !p.near_zeros_known || !p.moments.has_squares())
-    return Cell::unavailable();
+  if (p.moments.n == 0 || !p.has_near_zeros || !p.moments.has_squares()) return Cell::unavailable();
   return share(p.near_zeros, p.elements());
 }
 Cell coded_bytes(const PooledStatistics& p) {

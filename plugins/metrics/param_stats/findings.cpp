@@ -14,7 +14,7 @@ constexpr double kLargestFloat16 = 65504;
 /// The dtype of smaller tensors does not matter.
 constexpr int64_t kMinWideBytes = 1024;
 
-struct Seen {
+struct MeasuredTensor {
   Tensor tensor;
   const Statistics* statistics;
 };
@@ -104,7 +104,7 @@ constexpr std::array<Rule, 7> kRules{{
      "leave such biases out (bias=False) if they are not to be trained"},
 }};
 
-void add_finding(const Rule& rule, const std::vector<Seen>& found, tmeter::Call& call) {
+void add_finding(const Rule& rule, const std::vector<MeasuredTensor>& found, tmeter::Call& call) {
   tmeter::Finding finding;
   finding.severity = rule.severity;
   finding.rule = rule.name;
@@ -127,14 +127,14 @@ void add_finding(const Rule& rule, const std::vector<Seen>& found, tmeter::Call&
 
 void add_findings(const tmeter::Graph& graph, tmeter::Call& call) {
   const auto& statistics = run_results().statistics;
-  std::vector<Seen> seen;
+  std::vector<MeasuredTensor> measured;
   for (const auto& t : graph.tensors()) {
     const auto found = statistics.find(t.index());
-    if (found != statistics.end()) seen.push_back({t, &found->second});
+    if (found != statistics.end()) measured.push_back({t, &found->second});
   }
   for (const auto& rule : kRules) {
-    std::vector<Seen> found;
-    for (const auto& s : seen)
+    std::vector<MeasuredTensor> found;
+    for (const auto& s : measured)
       if (rule.holds(s.tensor, *s.statistics)) found.push_back(s);
     if (!found.empty()) add_finding(rule, found, call);
   }

@@ -14,7 +14,7 @@ bool has_statistics(const tmeter::Tensor& tensor, tmeter::Call&) {
   return tmeter::decodable(tensor.dtype()) && tensor.numel() > tmeter::Count(0);
 }
 
-bool wants_spectrum(const tmeter::Tensor& tensor, tmeter::Call& call) {
+bool needs_spectrum(const tmeter::Tensor& tensor, tmeter::Call& call) {
   return has_statistics(tensor, call) && is_matrix(tensor) && call.option_bool("spectral");
 }
 
@@ -45,7 +45,7 @@ void summarise_run(const tmeter::Graph& graph, tmeter::Call& call) {
   warn_of_undecodable(graph, call);
   if (run_results().statistics.empty()) return;
   const auto& all = run_results().statistics;
-  if (std::any_of(all.begin(), all.end(), [](auto& s) { return !s.second.near_zeros_known; }))
+  if (std::any_of(all.begin(), all.end(), [](auto& s) { return !s.second.has_near_zeros; }))
     call.info(
         "quantiles, entropy, near zero and histograms of packed weights take twice the time: "
         "param-stats.packed-quantiles=true works them out");
@@ -87,7 +87,7 @@ void register_all(tmeter::Registrar& r) {
   r.analysis("param-stats-summary", "", pooled, summarise_run);
   // All their metrics are on request; the host leaves the analyses out otherwise.
   r.tensor_analysis(
-      "param-stats-spectrum", spectral, wants_spectrum,
+      "param-stats-spectrum", spectral, needs_spectrum,
       [](const tmeter::TensorPart&, tmeter::Call&) { return std::make_unique<TensorSpectrum>(); });
   r.analysis("param-stats-spectrum-summary", "", "spectral_norm", roll_up_norms);
 }

@@ -92,7 +92,7 @@ void PooledStatistics::merge(const PooledStatistics& o) {
   inf += o.inf;
   zeros += o.zeros;
   near_zeros += o.near_zeros;
-  near_zeros_known = near_zeros_known && o.near_zeros_known;
+  has_near_zeros = has_near_zeros && o.has_near_zeros;
   l1 += o.l1;
   raw_bits += o.raw_bits;
   coded_bits += o.coded_bits;

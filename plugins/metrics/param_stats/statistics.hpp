@@ -18,7 +18,7 @@ struct PooledStatistics {
   Moments moments;
   uint64_t nan = 0, inf = 0, zeros = 0, near_zeros = 0;
   double min = 0, max = 0, l1 = 0;
-  bool near_zeros_known = true;
+  bool has_near_zeros = true;
   double raw_bits = 0, coded_bits = 0;  // NaN: decoded elements, whose stored bytes are unknown
 
   void merge(const PooledStatistics& o);
@@ -38,7 +38,7 @@ struct Statistics : PooledStatistics {
 
   /// Without values that only a second pass selects.
   void leave_selected() {
-    near_zeros_known = false;
+    has_near_zeros = false;
     quantiles.fill(std::numeric_limits<double>::quiet_NaN());
   }
   bool constant() const { return moments.n > 0 && min == max; }

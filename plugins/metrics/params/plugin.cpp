@@ -103,7 +103,7 @@ bool any_encoded(const tmeter::Graph& graph) {
 
 /// Reports types only if there are several or an encoding; otherwise the dtype of any tensor
 /// suffices.
-void tell_types(const tmeter::Graph& graph, tmeter::Call& call, const Counted& counted) {
+void report_types(const tmeter::Graph& graph, tmeter::Call& call, const Counted& counted) {
   if (counted.graph == graph.handle() && counted.one_type) return;
   const auto types = bytes_by_type(graph);
   const bool encoded = any_encoded(graph);
@@ -173,6 +173,6 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                      r.analysis("bits per weight", "", "bits_per_weight", measure_bits);
                      r.analysis("dtypes", "", "",
                                 [counted](const tmeter::Graph& graph, tmeter::Call& call) {
-                                  tell_types(graph, call, *counted);
+                                  report_types(graph, call, *counted);
                                 });
                    })

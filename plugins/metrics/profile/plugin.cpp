@@ -144,7 +144,7 @@ class Profile final : public tmeter::Observer {
     if (!call.option_bool("scaling")) return;
     for (const auto n : profile::Scaling::counts(threads_of(call)))
       call.want(TMETER_RUN_WHOLE, n, kScalingRounds);
-    scaling_wanted_ = true;
+    measures_scaling_ = true;
   }
 
   void event(const tmeter_event& e, ObserverCall&) override {
@@ -160,13 +160,13 @@ class Profile final : public tmeter::Observer {
   }
 
   bool enough(ObserverCall&) override {
-    return runs_ >= (scaling_wanted_ ? std::max(kMinRuns, kScalingRounds) : kMinRuns);
+    return runs_ >= (measures_scaling_ ? std::max(kMinRuns, kScalingRounds) : kMinRuns);
   }
 
   void end(const Graph&, ObserverCall& call) override {
     for (size_t i = 0; i < operators_.size(); ++i) emit(operators_[i], i, call);
     emit_scaling(call);
-    tell(call);
+    set_provenances(call);
   }
 
  private:
@@ -213,7 +213,7 @@ class Profile final : public tmeter::Observer {
     call.add(series);
   }
 
-  void tell(const ObserverCall& call) const {
+  void set_provenances(const ObserverCall& call) const {
     const auto stopped = std::string(call.stopped());
     const auto runs = plugins::count_of(static_cast<size_t>(runs_), "run") + " on " +
                       std::string(call.fact("threads")) + " threads" +
@@ -226,7 +226,7 @@ class Profile final : public tmeter::Observer {
     for (const auto& c : kCounted) measured(c.spec.id, counters_.missing(c.event));
     for (const auto& m : kRates) measured(m.id, missing_for(m.id));
     for (const auto& m : kScaled)
-      measured(m.id, scaling_wanted_
+      measured(m.id, measures_scaling_
                          ? ""
                          : "--set profile.scaling=true runs the model on 1, 2, 4, … threads");
   }
@@ -242,7 +242,7 @@ class Profile final : public tmeter::Observer {
   std::vector<Deltas> operators_;
   profile::Scaling scaling_;
   int runs_ = 0;
-  bool scaling_wanted_ = false;
+  bool measures_scaling_ = false;
 };
 
 /// The values computed from counts, for one operator.

@@ -205,7 +205,7 @@ class Roofline {
     return (column.needs_machine && !missing_.empty()) ||
            (column.needs_curve() && !curves_.missing().empty());
   }
-  void say_where_from(const Column& column, const std::string& profile, Call& call) const;
+  void describe_provenance(const Column& column, const std::string& profile, Call& call) const;
   Cell value(const Column& column, const Point& point) const;
 
   machine::Machine machine_{"predicted time"};
@@ -229,10 +229,11 @@ void Roofline::start(Call& call) {
   curves_.start(machine_, call);
   const auto profile =
       std::string(call.hardware_name()) + ": " + std::string(call.hardware_title());
-  for (const auto& column : columns()) say_where_from(column, profile, call);
+  for (const auto& column : columns()) describe_provenance(column, profile, call);
 }
 
-void Roofline::say_where_from(const Column& column, const std::string& profile, Call& call) const {
+void Roofline::describe_provenance(const Column& column, const std::string& profile,
+                                   Call& call) const {
   const auto no_overhead = "the profile has no time for an operator's call (overhead.operator)"s;
   const auto launch = launch_ ? ", whose launch alone takes " +
                                     tmeter::scaled(*launch_, TMETER_UNIT_SECOND, "s").text()
@@ -277,9 +278,10 @@ Point Roofline::point_of(std::span<const Work> parts, double calls, const Call& 
 Cell Roofline::value(const Column& column, const Point& point) const {
   if (column.needs_overhead && !overhead_ && !launch_) return Cell::unavailable();
   if (point.nothing()) return Cell::zero_by_rule();  // a view takes no time
-  const bool known = column.needs_curve() ? point.expected.has_value() : point.times.has_value();
-  return known || !(column.needs_machine || column.needs_curve()) ? column.of(point)
-                                                                  : Cell::unavailable();
+  const bool available =
+      column.needs_curve() ? point.expected.has_value() : point.times.has_value();
+  return available || !(column.needs_machine || column.needs_curve()) ? column.of(point)
+                                                                      : Cell::unavailable();
 }
 
 void register_all(tmeter::Registrar& r) {

@@ -149,10 +149,10 @@ std::vector<Probe> probes(const std::string& root, const std::string& beginning,
     const auto chip_name = read_line(path + "/name");
     for (const auto& file : names_in(path, beginning)) {
       const auto underscore = file.find('_');
-      bool wanted = false;
+      bool matches = false;
       for (const auto& e : endings)
-        wanted = wanted || file.substr(std::min(underscore, file.size())) == e;
-      if (!wanted) continue;
+        matches = matches || file.substr(std::min(underscore, file.size())) == e;
+      if (!matches) continue;
       const auto label = read_line(path + "/" + file.substr(0, underscore) + "_label");
       Probe probe{(chip_name.empty() ? chip : chip_name) + ": " +
                       (label.empty() ? file.substr(0, underscore) : label),

@@ -102,7 +102,7 @@ void register_layers(tmeter::Registrar& r) {
 
 std::string layer_ids() { return plugins::ids_of(kColumns); }
 
-void say_no_layers(const Call& call, const std::string& why) {
+void report_no_layers(const Call& call, const std::string& why) {
   for (const auto& c : kColumns) {
     call.set_provenance(c.id, TMETER_PROVENANCE_UNAVAILABLE, why);
     if (call.graph().nodes().size() > 0)
@@ -110,15 +110,16 @@ void say_no_layers(const Call& call, const std::string& why) {
   }
 }
 
-void say_kept(const Graph& graph, const Decoder& d, const CacheBytes& bytes, const Call& call) {
+void report_kept(const Graph& graph, const Decoder& d, const CacheBytes& bytes, const Call& call) {
   emit(kept_by(graph, d, bytes), kKept, call);
 }
 
-void say_steps(const Graph& graph, const Decoder& d, const plugins::Cost& cost, const Load& load,
-               const CacheBytes& kept, const Call& call) {
+void report_steps(const Graph& graph, const Decoder& d, const plugins::Cost& cost, const Load& load,
+                  const CacheBytes& kept, const Call& call) {
   const auto routers = plugins::find_routers(graph);
   std::optional<std::vector<plugins::ReadBytes>> reads;  // without experts they are constant
-  const auto say = [&](size_t macs_column, size_t bytes_column, int64_t tokens, int64_t times) {
+  const auto emit_phase = [&](size_t macs_column, size_t bytes_column, int64_t tokens,
+                              int64_t times) {
     if (!reads || !routers.empty()) reads = plugins::reads_of(graph, routers, tokens);
     Sums macs, bytes = kept_by(graph, d, kept, times);
     for (const auto& o : cost.operators) {
@@ -132,8 +133,8 @@ void say_steps(const Graph& graph, const Decoder& d, const plugins::Cost& cost, 
     emit(macs, macs_column, call);
     emit(bytes, bytes_column, call);
   };
-  say(kPrefillMacs, kPrefillBytes, (Count(load.context) * load.sequences).value(), 1);
-  say(kStepMacs, kStepBytes, load.sequences, kept.reads);
+  emit_phase(kPrefillMacs, kPrefillBytes, (Count(load.context) * load.sequences).value(), 1);
+  emit_phase(kStepMacs, kStepBytes, load.sequences, kept.reads);
 }
 
 }  // namespace serving

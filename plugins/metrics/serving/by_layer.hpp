@@ -12,13 +12,13 @@ void register_layers(tmeter::Registrar& r);
 std::string layer_ids();
 
 /// All columns are missing.
-void say_no_layers(const tmeter::Call& call, const std::string& why);
+void report_no_layers(const tmeter::Call& call, const std::string& why);
 /// Keys, values and states.
-void say_kept(const tmeter::Graph& graph, const plugins::Decoder& d, const CacheBytes& bytes,
-              const tmeter::Call& call);
+void report_kept(const tmeter::Graph& graph, const plugins::Decoder& d, const CacheBytes& bytes,
+                 const tmeter::Call& call);
 /// MACs and bytes of the prefill and of one more token of every sequence.
-void say_steps(const tmeter::Graph& graph, const plugins::Decoder& d, const plugins::Cost& cost,
-               const Load& load, const CacheBytes& kept, const tmeter::Call& call);
+void report_steps(const tmeter::Graph& graph, const plugins::Decoder& d, const plugins::Cost& cost,
+                  const Load& load, const CacheBytes& kept, const tmeter::Call& call);
 
 }  // namespace serving
 #pragma GCC visibility pop

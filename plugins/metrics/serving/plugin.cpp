@@ -30,7 +30,7 @@ using tmeter::Count;
 using tmeter::Finding;
 using tmeter::Graph;
 
-void say(const Serving& s, const CacheBytes& bytes, const Call& call) {
+void report_bytes(const Serving& s, const CacheBytes& bytes, const Call& call) {
   const auto& load = s.request().load;
   Finding f;
   f.rule = "serving";
@@ -48,8 +48,8 @@ void say(const Serving& s, const CacheBytes& bytes, const Call& call) {
 
 /// The bytes as a polynomial in context and sequences, for contexts that the engine does not round
 /// up.
-void say_formula(const Serving& s, const Call& call) {
-  constexpr int64_t kFar = int64_t{1} << 28;
+void report_formula(const Serving& s, const Call& call) {
+  constexpr int64_t kProbeContext = int64_t{1} << 28;
   auto load = s.request().load;
   load.sequences = 1;
   const auto at = [&](int64_t context) {
@@ -57,11 +57,11 @@ void say_formula(const Serving& s, const Call& call) {
     return s.caches(load).all();
   };
   try {
-    const auto per_token = (at(2 * kFar) - at(kFar)) / kFar;
-    const auto constant = at(kFar) - per_token * kFar;
+    const auto per_token = (at(2 * kProbeContext) - at(kProbeContext)) / kProbeContext;
+    const auto constant = at(kProbeContext) - per_token * kProbeContext;
     const auto is_on_it = [&](int64_t n) { return at(n) == constant + per_token * n; };
-    if (!is_on_it(4 * kFar)) return;  // pages of another size than a power of two
-    auto from = kFar;
+    if (!is_on_it(4 * kProbeContext)) return;  // pages of another size than a power of two
+    auto from = kProbeContext;
     while (from > 1 && is_on_it(from / 2)) from /= 2;
     Finding f;
     f.rule = "serving-formula";
@@ -76,7 +76,7 @@ void say_formula(const Serving& s, const Call& call) {
 }
 
 /// The engine's treatment of a context that is longer than the model's.
-void say_length(const Graph& graph, const Serving& s, const Call& call) {
+void report_length(const Graph& graph, const Serving& s, const Call& call) {
   const auto length = serving::model_length(graph, s.request().engine->name);
   const auto context = s.request().load.context;
   if (!length || context <= length->tokens) return;
@@ -107,10 +107,10 @@ std::optional<serving::Speeds> speeds_of(const Graph& graph, const Decoder& d,
   const auto table = d.embedding.arg("weight").shape();
   if (table.rank() == 2) out.width = static_cast<double>(table[1]);
   // For a model without experts they do not depend on the number of sequences.
-  const auto known = std::make_shared<std::map<int64_t, double>>(
+  const auto bytes_by_sequences = std::make_shared<std::map<int64_t, double>>(
       std::map{std::pair{int64_t{1}, real(*read_by_one)}});
-  out.weights_read = [graph, routers, known, real](int64_t sequences) {
-    const auto [at, is_new] = known->try_emplace(routers->empty() ? 1 : sequences);
+  out.weights_read = [graph, routers, bytes_by_sequences, real](int64_t sequences) {
+    const auto [at, is_new] = bytes_by_sequences->try_emplace(routers->empty() ? 1 : sequences);
     if (is_new) at->second = real(*plugins::bytes_read(graph, *routers, at->first));
     return at->second;
   };
@@ -134,7 +134,7 @@ std::optional<serving::Rates> rates_of(const Decoder& d, machine::Machine& machi
 void draw_rates(const serving::Speeds& speeds, const serving::Steps& steps, const Serving& s,
                 const Call& call) {
   constexpr std::array<int64_t, 4> kContexts{1024, 8192, 32768, 131072};
-  constexpr int64_t kMostSequences = 1024;
+  constexpr int64_t kMaxDrawnSequences = 1024;
   const auto memory = s.request().memory > Count(0) ? s.request().memory
                                                     : Count(std::numeric_limits<int64_t>::max());
   const auto length = serving::model_length(call.graph(), s.request().engine->name);
@@ -147,7 +147,7 @@ void draw_rates(const serving::Speeds& speeds, const serving::Steps& steps, cons
     series.y_title = "expected rate", series.y_unit = "token/s";
     auto load = s.request().load;
     load.context = context;
-    const auto most = std::min(kMostSequences, s.max_sequences(load, memory));
+    const auto most = std::min(kMaxDrawnSequences, s.max_sequences(load, memory));
     for (int64_t n = 1; n <= most; n *= 2) {
       load.sequences = n;
       const auto caches = s.caches(load);
@@ -176,9 +176,9 @@ struct Draft {
 };
 
 Draft draft_of(const Call& call) {
-  constexpr double kMostCost = 10;
+  constexpr double kMaxDraftCost = 10;
   Draft out{call.option_int("draft-tokens"), 0,
-            serving::number_option(call, "draft-cost", kMostCost)};
+            serving::number_option(call, "draft-cost", kMaxDraftCost)};
   const auto acceptance = serving::number_option(call, "acceptance", 1);
   if (out.tokens == 0) return out;
   if (!acceptance)
@@ -219,9 +219,9 @@ machine::Expected times(const machine::Expected& e, double n) {
   return {e.seconds * n, e.low * n, e.high * n};
 }
 
-void say_expected(const serving::Speeds& speeds, const serving::Steps& steps, const Serving& s,
-                  const Timed& timed, const machine::Curves& curves, const Draft& draft,
-                  Call& call) {
+void report_expected(const serving::Speeds& speeds, const serving::Steps& steps, const Serving& s,
+                     const Timed& timed, const machine::Curves& curves, const Draft& draft,
+                     Call& call) {
   const auto name = "hardware profile '" + std::string(call.hardware_name()) + "'";
   auto ids = serving::ids_with_ends(serving::kExpected);
   const bool is_drafted = draft.tokens > 0 && draft.cost;
@@ -250,9 +250,9 @@ void say_expected(const serving::Speeds& speeds, const serving::Steps& steps, co
 }
 
 /// The same with parameters of 8 and 4 bits, if that saves at least a tenth.
-void say_quantized(const Graph& graph, const serving::Speeds& speeds, const serving::Rates& rates,
-                   const serving::Steps& steps, const Serving& s, const CacheBytes& bytes,
-                   Call& call) {
+void report_quantized(const Graph& graph, const serving::Speeds& speeds,
+                      const serving::Rates& rates, const serving::Steps& steps, const Serving& s,
+                      const CacheBytes& bytes, Call& call) {
   const auto load = s.request().load;
   const auto n = static_cast<double>(load.sequences);
   for (const auto bits : serving::kWeightBits) {
@@ -277,8 +277,8 @@ void say_quantized(const Graph& graph, const serving::Speeds& speeds, const serv
   }
 }
 
-void say_speculative(const serving::Rates& rates, const Timed& timed, const Draft& draft,
-                     double devices, const Call& call) {
+void report_speculative(const serving::Rates& rates, const Timed& timed, const Draft& draft,
+                        double devices, const Call& call) {
   if (draft.tokens == 0) return;
   emit_total(call, "serving_accepted_tokens", Cell(draft.accepted()));
   if (!draft.cost)
@@ -293,15 +293,15 @@ void say_speculative(const serving::Rates& rates, const Timed& timed, const Draf
                Cell(timed.sequences() * draft.accepted() / round));
 }
 
-void say_compute(const Graph& graph, const Decoder& d, const plugins::Cost& cost, const Serving& s,
-                 const Call& call) {
+void report_compute(const Graph& graph, const Decoder& d, const plugins::Cost& cost,
+                    const Serving& s, const Call& call) {
   const auto buffer = serving::compute_buffer(graph, d, cost, s);
   if (buffer.unavailable.empty()) return emit_total(call, "serving_compute_bytes", buffer.bytes);
   call.set_provenance("serving_compute_bytes", TMETER_PROVENANCE_UNAVAILABLE, buffer.unavailable);
 }
 
-void say_speed(const Graph& graph, const Decoder& d, const plugins::Cost& cost, const Serving& s,
-               const CacheBytes& bytes, const Draft& draft, Call& call) {
+void report_speed(const Graph& graph, const Decoder& d, const plugins::Cost& cost, const Serving& s,
+                  const CacheBytes& bytes, const Draft& draft, Call& call) {
   const auto name = "hardware profile '" + std::string(call.hardware_name()) + "'";
   machine::Machine machine("speed of serving");
   machine.start(call);
@@ -311,7 +311,7 @@ void say_speed(const Graph& graph, const Decoder& d, const plugins::Cost& cost, 
   };
   const auto speeds = speeds_of(graph, d, cost, s.weights(), call);
   if (!speeds) return none("MACs of some operators are not known");
-  serving::say_steps(graph, d, cost, s.request().load, bytes, call);
+  serving::report_steps(graph, d, cost, s.request().load, bytes, call);
   const Timed timed(*speeds, s, bytes);
   const auto rounded = [](double n) { return Count(std::llround(n)); };
   if (const auto prefill = timed.prefill().macs; prefill < 0x1p62) {
@@ -329,37 +329,37 @@ void say_speed(const Graph& graph, const Decoder& d, const plugins::Cost& cost, 
   emit_total(call, "serving_prefill_time", Cell(rates->seconds(timed.prefill(), devices)));
   emit_total(call, "serving_step_time", Cell(step));
   if (step > 0) emit_total(call, "serving_rate", Cell(timed.sequences() / step));
-  say_speculative(*rates, timed, draft, devices, call);
+  report_speculative(*rates, timed, draft, devices, call);
   machine::Curves curves;
   curves.start(machine, call);
   const serving::Steps steps(machine, curves, call, type_of(d), devices,
                              s.request().engine->sequence_seconds);
-  say_expected(*speeds, steps, s, timed, curves, draft, call);
-  say_quantized(graph, *speeds, *rates, steps, s, bytes, call);
+  report_expected(*speeds, steps, s, timed, curves, draft, call);
+  report_quantized(graph, *speeds, *rates, steps, s, bytes, call);
 }
 
 /// Every figure is missing for the same reason.
-void say_none(const Call& call, const std::string& why) {
+void report_none(const Call& call, const std::string& why) {
   for (const auto& f : serving::figures())
     call.set_provenance(f.id, TMETER_PROVENANCE_UNAVAILABLE, why);
   emit_unavailable(call, {"serving_bytes", "serving_cache_bytes", "serving_state_bytes"}, why);
-  serving::say_no_layers(call, why);
+  serving::report_no_layers(call, why);
 }
 
 void analyse(const Graph& graph, Call& call) {
   const auto decoder = plugins::recognise(graph);
   if (!decoder)
-    return say_none(
+    return report_none(
         call,
         "this is not a decoder language model, which takes token ids and has causal attention");
   const auto request = serving::request_of(call, "", decoder->length);
   const auto weights = call.read("param_bytes", TMETER_AXIS_MODULE, 0);
-  if (!weights.known()) return say_none(call, "the bytes of its weights are not known");
+  if (!weights.known()) return report_none(call, "the bytes of its weights are not known");
   const Serving s(serving::layers_of(*decoder), request, weights.count());
   const auto draft = draft_of(call);
   const auto bytes = s.caches();
   if (!bytes.unavailable.empty()) {
-    say_none(call, bytes.unavailable);
+    report_none(call, bytes.unavailable);
     call.set_provenance("serving_weight_bytes", TMETER_PROVENANCE_COMPUTED, "");
     return emit_total(call, "serving_weight_bytes", s.weights());
   }
@@ -372,13 +372,13 @@ void analyse(const Graph& graph, Call& call) {
     emit_total(call, "serving_max_context", Count(s.longest_context(request.load, request.memory)));
     emit_total(call, "serving_max_sequences", Count(s.max_sequences(request.load, request.memory)));
   }
-  serving::say_kept(graph, *decoder, bytes, call);
-  say(s, bytes, call);
-  say_formula(s, call);
-  say_length(graph, s, call);
+  serving::report_kept(graph, *decoder, bytes, call);
+  report_bytes(s, bytes, call);
+  report_formula(s, call);
+  report_length(graph, s, call);
   const auto cost = plugins::cost_of(graph, *decoder, call);
-  say_compute(graph, *decoder, cost, s, call);
-  say_speed(graph, *decoder, cost, s, bytes, draft, call);
+  report_compute(graph, *decoder, cost, s, call);
+  report_speed(graph, *decoder, cost, s, bytes, draft, call);
 }
 
 void register_options(tmeter::Registrar& r) {

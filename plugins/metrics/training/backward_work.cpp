@@ -62,14 +62,15 @@ const Product* product_of(std::string_view base) {
 }
 
 /// The number of factors that need a gradient; each item of a list is one.
-Count wanted_factors(const Node& node, std::string_view factors, const Gradients& gradients) {
-  Count wanted = 0;
+Count factors_with_gradient(const Node& node, std::string_view factors,
+                            const Gradients& gradients) {
+  Count gradient_count = 0;
   for_each_word(factors, [&](std::string_view name) {
     const auto value = node.arg(name);
-    if (value.is_tensor()) wanted += gradients.of(value) ? 1 : 0;
-    for (size_t i = 0; i < value.size(); ++i) wanted += gradients.of(value[i]) ? 1 : 0;
+    if (value.is_tensor()) gradient_count += gradients.of(value) ? 1 : 0;
+    for (size_t i = 0; i < value.size(); ++i) gradient_count += gradients.of(value[i]) ? 1 : 0;
   });
-  return wanted;
+  return gradient_count;
 }
 
 Count groups_of(const Node& node) { return std::max<int64_t>(1, node.arg("groups").as_int(1)); }
@@ -86,8 +87,9 @@ Work product_work(const Node& node, const Product& product, Count macs,
   const auto base = tmeter::base_name(node.op());
   const bool in_torch =
       product.in_torch && !runs_as_vector_product(node, base) && !tmeter::is_in_place(node.op());
-  const auto wanted = wanted_factors(node, product.factors, gradients);
-  Work work{macs * wanted, in_torch ? macs : Count(0), in_torch ? macs * wanted : Count(0)};
+  const auto gradient_count = factors_with_gradient(node, product.factors, gradients);
+  Work work{macs * gradient_count, in_torch ? macs : Count(0),
+            in_torch ? macs * gradient_count : Count(0)};
   // conv_backward_flop passes the gradient as a filter of all channels: the weight's gradient is
   // counted times the groups.
   if (in_torch && tmeter::op_class(node.op()) == tmeter::OpClass::kConvolution &&
@@ -101,9 +103,9 @@ Work product_work(const Node& node, const Product& product, Count macs,
 std::optional<Work> einsum_work(const Node& node, Count macs, const Gradients& gradients) {
   const auto operands = node.arg("tensors");
   if (operands.size() <= 2) return std::nullopt;
-  const auto wanted = wanted_factors(node, "tensors", gradients);
-  if (wanted == Count(0)) return Work{Count(0), macs, Count(0)};
-  if (wanted != Count(static_cast<int64_t>(operands.size())))
+  const auto gradient_count = factors_with_gradient(node, "tensors", gradients);
+  if (gradient_count == Count(0)) return Work{Count(0), macs, Count(0)};
+  if (gradient_count != Count(static_cast<int64_t>(operands.size())))
     return Work{Cell::unsupported(), macs, Cell::unsupported()};
   return Work{macs * 2, macs, macs * 2};
 }
@@ -124,9 +126,11 @@ Work attention_work(const Node& node, Count macs, const Gradients& gradients,
     if (gradients.through(node)) backward = per_width * (3 * e + 2 * ev);
   } else {
     const bool scores = gradients.of(query) || gradients.of(key);
-    const auto wanted = [&](const Value& v) { return gradients.of(v) ? Count(1) : Count(0); };
-    backward = per_width * e * (wanted(query) + wanted(key)) +
-               per_width * ev * (wanted(value) + (scores ? 1 : 0));
+    const auto needs_gradient = [&](const Value& v) {
+      return gradients.of(v) ? Count(1) : Count(0);
+    };
+    backward = per_width * e * (needs_gradient(query) + needs_gradient(key)) +
+               per_width * ev * (needs_gradient(value) + (scores ? 1 : 0));
   }
   return {backward, macs, backward};
 }
@@ -184,11 +188,14 @@ Work cell_work(const Node& node, Count macs, const Gradients& gradients) {
   const auto all = w_ih.numel() + w_hh.numel();
   if (all == Count(0)) return {Cell::unsupported(), macs, Cell::unsupported()};
   const auto rows = macs / all;
-  const auto wanted = [&](const Value& v) { return gradients.of_any(v) ? Count(1) : Count(0); };
+  const auto needs_gradient = [&](const Value& v) {
+    return gradients.of_any(v) ? Count(1) : Count(0);
+  };
   const auto state = node.arg("hx");
   const auto backward =
-      rows * w_ih.numel() * (wanted(node.arg("input")) + wanted(w_ih)) +
-      rows * w_hh.numel() * (wanted(state.is_list() ? state[0] : state) + wanted(w_hh));
+      rows * w_ih.numel() * (needs_gradient(node.arg("input")) + needs_gradient(w_ih)) +
+      rows * w_hh.numel() *
+          (needs_gradient(state.is_list() ? state[0] : state) + needs_gradient(w_hh));
   return {backward, macs, backward};
 }
 
@@ -322,7 +329,7 @@ Count backward_temporaries(const Node& node, const Gradients& gradients, const S
   // A broadcast argument has a gradient of the result's size, which is then summed up.
   const auto kind = tmeter::op_class(node.op());
   if (kind != OpClass::kElementwise || base == "add" || base == "sub") return out;
-  gradients.for_each_wanted(node, [&](const Value& value, std::string_view) {
+  gradients.for_each_gradient(node, [&](const Value& value, std::string_view) {
     if (value.numel() < node.result(0).numel()) out += size;
   });
   return out;

@@ -110,7 +110,7 @@ std::vector<std::optional<Count>> saved_bytes(const Tape& tape, const Regions& r
       continue;
     }
     std::ranges::for_each(tape.kept_by(node), keep);
-    by_node.push_back(tape.known[node] ? std::optional(sum) : std::nullopt);
+    by_node.push_back(tape.has_rule[node] ? std::optional(sum) : std::nullopt);
   }
   return by_node;
 }
@@ -154,7 +154,7 @@ double work_of(const tmeter::Graph& graph, const Regions& regions, const std::ve
 
 std::vector<Choice> checkpoint_choices(const tmeter::Graph& graph, const Tape& tape,
                                        const std::vector<Count>& macs, Count saved, size_t most) {
-  constexpr int64_t kLeast = 20;  // a twentieth of the kept bytes
+  constexpr int64_t kMinSavingDivisor = 20;  // a twentieth of the kept bytes
   struct Rated {
     Choice choice;
     double bytes_for_work;
@@ -166,7 +166,7 @@ std::vector<Choice> checkpoint_choices(const tmeter::Graph& graph, const Tape& t
     if (++types > kMaxTypes) break;
     Choice choice{type, calls.size(), Regions(graph, tape, calls), 0, 0};
     choice.saved = sum_of(saved_bytes(tape, choice.regions));
-    if (choice.saved + saved / kLeast > saved) continue;
+    if (choice.saved + saved / kMinSavingDivisor > saved) continue;
     for (uint32_t node = 0; node < tape.nodes(); ++node)
       if (choice.regions.recomputes(node)) choice.recomputed_macs += macs[node];
     const auto gained = static_cast<double>((saved - choice.saved).value());

@@ -33,10 +33,10 @@ void for_each_word(std::string_view words, const F& f, char separator = ' ') {
   }
 }
 
-inline bool has_word(std::string_view words, std::string_view wanted, char separator = ' ') {
+inline bool has_word(std::string_view words, std::string_view searched, char separator = ' ') {
   bool found = false;
   for_each_word(
-      words, [&](std::string_view word) { found = found || word == wanted; }, separator);
+      words, [&](std::string_view word) { found = found || word == searched; }, separator);
   return found;
 }
 

@@ -56,7 +56,7 @@ Gradients::Gradients(const tmeter::Graph& graph, const tmeter::Call& call)
   for (const auto& node : graph.nodes()) {
     const bool needs = flows_into(node);
     passes_.push_back(needs);
-    if (needs && !node.op().starts_with("aten::")) ask_rule(node, call);
+    if (needs && !node.op().starts_with("aten::")) call_rule(node, call);
     mark_results(node, needs);
   }
   find_reached(graph);
@@ -64,29 +64,29 @@ Gradients::Gradients(const tmeter::Graph& graph, const tmeter::Call& call)
 
 /// Goes backwards from the outputs. Views and writes into them count for their base.
 void Gradients::find_reached(const tmeter::Graph& graph) {
-  std::unordered_set<const tmeter_value*> wanted;
-  const auto want = [&](const auto& self, const Value& value) -> void {
-    if (value.is_tensor()) wanted.insert(root_of(value));
+  std::unordered_set<const tmeter_value*> required;
+  const auto require = [&](const auto& self, const Value& value) -> void {
+    if (value.is_tensor()) required.insert(root_of(value));
     for (size_t i = 0; i < value.size(); ++i) self(self, value[i]);
   };
-  const auto is_wanted = [&](const auto& self, const Value& value) -> bool {
-    if (value.is_tensor() && wanted.contains(root_of(value))) return true;
+  const auto is_required = [&](const auto& self, const Value& value) -> bool {
+    if (value.is_tensor() && required.contains(root_of(value))) return true;
     for (size_t i = 0; i < value.size(); ++i)
       if (self(self, value[i])) return true;
     return false;
   };
-  for (const auto& output : graph.outputs()) want(want, output);
+  for (const auto& output : graph.outputs()) require(require, output);
   const auto nodes = graph.nodes();
   reached_.resize(nodes.size());
   for (size_t i = nodes.size(); i-- > 0;) {
     const auto node = nodes[i];
     bool leads = tmeter::is_in_place(node.op()) && node.arg_count() > 0 &&
-                 is_wanted(is_wanted, node.arg(size_t{0}));
+                 is_required(is_required, node.arg(size_t{0}));
     for (size_t k = 0; k < node.result_count() && !leads; ++k)
-      leads = is_wanted(is_wanted, node.result(k));
+      leads = is_required(is_required, node.result(k));
     if (!leads || !passes_[i]) continue;
     reached_[i] = true;
-    for (size_t k = 0; k < node.arg_count(); ++k) want(want, node.arg(k));
+    for (size_t k = 0; k < node.arg_count(); ++k) require(require, node.arg(k));
   }
 }
 
@@ -147,12 +147,12 @@ bool Gradients::flows_into(const Node& node) const {
   return any;
 }
 
-void Gradients::ask_rule(const Node& node, const tmeter::Call& call) {
+void Gradients::call_rule(const Node& node, const tmeter::Call& call) {
   constexpr size_t kBits = 64;
-  uint64_t wanted = 0;
+  uint64_t arguments = 0;
   for (size_t i = 0; i < std::min(node.arg_count(), kBits); ++i)
-    if (of_any(node.arg(i))) wanted |= uint64_t{1} << i;
-  if (const auto given = tmeter::backward_of(call, node, wanted)) rules_[node.index()] = *given;
+    if (of_any(node.arg(i))) arguments |= uint64_t{1} << i;
+  if (const auto given = tmeter::backward_of(call, node, arguments)) rules_[node.index()] = *given;
 }
 
 void Gradients::mark_results(const Node& node, bool needs) {

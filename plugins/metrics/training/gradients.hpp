@@ -35,7 +35,7 @@ class Gradients {
   /// Calls `f(value, argument_name)` for each tensor, also in a list, that has a derivative here
   /// and needs a gradient.
   template <class F>
-  void for_each_wanted(const tmeter::Node& node, const F& f) const {
+  void for_each_gradient(const tmeter::Node& node, const F& f) const {
     const auto* row = derivative_of(node);
     for (size_t i = 0; i < node.arg_count(); ++i) {
       const auto name = node.arg_name(i);
@@ -58,7 +58,7 @@ class Gradients {
   static bool is_differentiable(const Derivative* row, std::string_view argument) {
     return !row || has_word(row->inputs, argument) || argument.empty();
   }
-  void ask_rule(const tmeter::Node& node, const tmeter::Call& call);
+  void call_rule(const tmeter::Node& node, const tmeter::Call& call);
   void mark_results(const tmeter::Node& node, bool needs);
   /// The results are views of an argument.
   void follow(const tmeter::Node& node, const tmeter::Value& base);

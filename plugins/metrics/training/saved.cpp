@@ -34,13 +34,13 @@ class Keeper {
   Tape run() {
     for (const auto& node : graph_.nodes()) {
       node_ = static_cast<uint32_t>(node.index());
-      known_ = true;
+      has_rule_ = true;
       placement_.step(node);
       for (size_t i = 0; i < node.arg_count(); ++i) use(node.arg(i));
       for (size_t i = 0; i < node.result_count(); ++i) use(node.result(i));
       if (gradients_.through(node)) record(node);
       if (const auto adapter = gradients_.adapters().of(node)) keep_adapter(*adapter);
-      tape_.end_node(known_);
+      tape_.end_node(has_rule_);
     }
     for (const auto& output : graph_.outputs()) list_output(output);
     tape_.storages = placement_.take_storages();
@@ -64,7 +64,8 @@ class Keeper {
     if (row) keep_by_rule(node, *row);
     if (composite) keep_extra(node, composite->extra);
     const auto kind = tmeter::op_class(node.op());
-    known_ = row || kind == OpClass::kView || kind == OpClass::kCopy || kind == OpClass::kControl;
+    has_rule_ =
+        row || kind == OpClass::kView || kind == OpClass::kCopy || kind == OpClass::kControl;
   }
 
   void use(const Value& value) {
@@ -115,7 +116,7 @@ class Keeper {
 
   // --- by the rows of derivatives.yaml ---
 
-  bool wanted(const Node& node, std::string_view guards) const {
+  bool is_needed(const Node& node, std::string_view guards) const {
     if (guards.empty()) return true;
     bool any = false;
     for_each_word(
@@ -128,7 +129,7 @@ class Keeper {
     for_each_word(row.kept, [&](std::string_view entry) {
       const auto split = entry.find('<');
       const auto name = entry.substr(0, split);
-      if (!wanted(node, entry.substr(split + 1))) return;
+      if (!is_needed(node, entry.substr(split + 1))) return;
       if (name.starts_with('#')) {
         const auto number = static_cast<size_t>(name[1] - '0');
         if (number < node.result_count()) keep(node.result(number));
@@ -224,7 +225,7 @@ class Keeper {
         return;
       }
     }
-    known_ = factors.size() <= 2;
+    has_rule_ = factors.size() <= 2;
     keep_factors(factors);
   }
 
@@ -328,7 +329,7 @@ class Keeper {
       dims.insert(left ? dims.begin() : dims.end(), 1);
       strides.insert(left ? strides.begin() : strides.end(), 0);
     }
-    if (dims.size() < 2 || dims.size() - 2 > batch.size()) return void(known_ = false);
+    if (dims.size() < 2 || dims.size() - 2 > batch.size()) return void(has_rule_ = false);
     Dims to(batch), wide(batch.size(), 0);
     const size_t own = dims.size() - 2;
     for (size_t i = 0; i < own; ++i)
@@ -345,7 +346,7 @@ class Keeper {
     const auto query = node.arg("query"), key = node.arg("key"), value = node.arg("value");
     const auto mask = node.arg("attn_mask");
     if (std::min({query.shape().rank(), key.shape().rank(), value.shape().rank()}) < 2)
-      return void(known_ = false);
+      return void(has_rule_ = false);
     const auto rows = query.shape().product(0, query.shape().rank() - 1);
     if (runs_fused(node, gradients_, settings_)) {
       keep(query), keep(key), keep(value), keep(node.result(0));
@@ -389,7 +390,7 @@ class Keeper {
   Placement placement_;
   Tape tape_;
   uint32_t node_ = 0;
-  bool known_ = true;
+  bool has_rule_ = true;
 };
 
 }  // namespace

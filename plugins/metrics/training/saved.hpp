@@ -14,13 +14,13 @@ struct Tape {
   std::vector<uint32_t> last_use;  // by storage: the last node that reads or makes it, or kNone
   std::vector<uint32_t> outputs;   // storages of the model's results
   std::unordered_map<const tmeter_value*, Place> places;
-  std::vector<bool> known;       // by node: whether its rule is known
+  std::vector<bool> has_rule;    // by node: whether its rule is known
   std::vector<uint32_t> kept;    // by node, one after the other; parameters and buffers left out
   std::vector<size_t> kept_end;  // by node: end of its part of `kept`
 
   size_t nodes() const { return kept_end.size(); }
   void end_node(bool is_known) {
-    known.push_back(is_known);
+    has_rule.push_back(is_known);
     kept_end.push_back(kept.size());
   }
   /// Storages, some more than once; other nodes may keep them as well.

@@ -240,7 +240,7 @@ class Simulation {
     if (tmeter::is_in_place(node.op()) && node.arg_count() > 0) take(node.arg(size_t{0}), arriving);
     std::vector<std::pair<Value, uint32_t>> leaving;
     if (!arriving.empty())
-      gradients_.for_each_wanted(node, [&](const Value& value, std::string_view argument) {
+      gradients_.for_each_gradient(node, [&](const Value& value, std::string_view argument) {
         const bool shared = shares_gradient(node, argument, value);
         leaving.emplace_back(value, shared ? arriving.front() : fresh(gradient_bytes(value)));
       });

@@ -128,10 +128,10 @@ std::vector<Kept> kept_tensors(const Tape& tape, const Regions& regions) {
 
 /// The largest kept tensors, each with its role and the operator that keeps it.
 void report_kept(const Graph& graph, const Tape& tape, const Regions& regions, Call& call) {
-  constexpr size_t kMost = 10;
+  constexpr size_t kMaxListedTensors = 10;
   auto kept = kept_tensors(tape, regions);
   if (kept.empty()) return;
-  const auto shown = std::min(kMost, kept.size());
+  const auto shown = std::min(kMaxListedTensors, kept.size());
   std::partial_sort(kept.begin(), kept.begin() + static_cast<ptrdiff_t>(shown), kept.end(),
                     [&](const Kept& a, const Kept& b) {
                       const auto x = tape.storages[a.storage].bytes,

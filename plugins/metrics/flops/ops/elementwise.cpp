@@ -152,7 +152,7 @@ static_assert(std::is_sorted(kCosts.begin(), kCosts.end(),
 const PerElement* find(std::string_view name) {
   const auto at =
       std::lower_bound(kCosts.begin(), kCosts.end(), name,
-                       [](const auto& row, std::string_view wanted) { return row.name < wanted; });
+                       [](const auto& row, std::string_view key) { return row.name < key; });
   return at != kCosts.end() && at->name == name ? &*at : nullptr;
 }
 
