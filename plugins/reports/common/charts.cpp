@@ -17,7 +17,7 @@ using tmeter::to_view;
 
 constexpr double kExactBelow = 10;  // above it, decimals are meaningless
 
-constexpr size_t kMostMembers = 24, kMostRows = 64;  // of a readable table
+constexpr size_t kMaxMembers = 24, kMaxRows = 64;  // of a readable table
 
 struct Member {
   tmeter_series curve;
@@ -29,11 +29,11 @@ using Key = std::tuple<std::string_view, std::string_view, std::string_view, std
 
 /// The digits that end an id, after its last "-"; empty without digits.
 std::string_view number_of(std::string_view id) {
-  constexpr size_t kMostDigits = 18;
+  constexpr size_t kMaxNumberDigits = 18;
   const auto dash = id.rfind('-');
   if (dash == id.npos || dash == 0) return {};
   const auto digits = id.substr(dash + 1);
-  const bool is_number = !digits.empty() && digits.size() <= kMostDigits &&
+  const bool is_number = !digits.empty() && digits.size() <= kMaxNumberDigits &&
                          digits.find_first_not_of("0123456789") == digits.npos;
   return is_number ? digits : std::string_view();
 }
@@ -91,8 +91,8 @@ std::vector<CurveFamily> curve_families(const Report& report) {
   }
   std::vector<CurveFamily> out;
   for (const auto& [key, members] : all) {
-    if (members.size() < 2 || members.size() > kMostMembers) continue;
-    if (auto family = family_of(report, members); family.rows.size() <= kMostRows)
+    if (members.size() < 2 || members.size() > kMaxMembers) continue;
+    if (auto family = family_of(report, members); family.rows.size() <= kMaxRows)
       out.push_back(std::move(family));
   }
   return out;

@@ -63,16 +63,16 @@ std::optional<Metric> metric_named(const Report& report, std::string_view name) 
 
 Metric find_metric(const Report& report, std::string_view id, std::string_view option) {
   if (const auto named = metric_named(report, id)) return *named;
-  std::string known;
+  std::string known_ids;
   std::vector<std::string_view> ids;
   for (const auto& m : report.metrics()) {
-    known += (known.empty() ? "" : ", ") + std::string(m.id());
+    known_ids += (known_ids.empty() ? "" : ", ") + std::string(m.id());
     ids.push_back(m.id());
   }
   const auto meant = tmeter::did_you_mean(id, ids);
   throw tmeter::Error(TMETER_BAD_USAGE,
                       std::string(option) + ": this report has no metric '" + std::string(id) +
-                          "'" + meant + "; it has " + known +
+                          "'" + meant + "; it has " + known_ids +
                           "; modules also have kernel_size, input_size, output_size" +
                           (meant.empty() ? how_to_get(id) : ""));
 }

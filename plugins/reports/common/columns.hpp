@@ -26,8 +26,8 @@ tmeter::Metric find_metric(const tmeter::Report& report, std::string_view id,
 
 /// The metrics that --columns names, without facts of modules such as "kernel_size"; without
 /// --columns every metric for which `by_default` holds. "all" is every metric, "none" none.
-template <class Wanted>
-std::vector<tmeter::Metric> chosen_metrics(const tmeter::Report& report, Wanted&& by_default);
+template <class IsDefault>
+std::vector<tmeter::Metric> chosen_metrics(const tmeter::Report& report, IsDefault&& by_default);
 
 /// "kernel_size", "input_size", "output_size": facts of modules, which are texts.
 bool is_fact(std::string_view id);
@@ -43,8 +43,8 @@ std::optional<tmeter::Metric> main_metric(const std::vector<tmeter::Metric>& met
 /// without a total.
 bool is_readable(const tmeter::Report& report, const tmeter::Metric& metric);
 
-template <class Wanted>
-std::vector<tmeter::Metric> chosen_metrics(const tmeter::Report& report, Wanted&& by_default) {
+template <class IsDefault>
+std::vector<tmeter::Metric> chosen_metrics(const tmeter::Report& report, IsDefault&& by_default) {
   const auto ids = split(report.view("columns"));
   std::vector<tmeter::Metric> chosen;
   if (ids.empty())

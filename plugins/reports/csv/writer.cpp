@@ -37,10 +37,10 @@ std::string escaped(std::string_view text) {
 
 // Characters that a spreadsheet ignores before a formula: spaces, controls, characters without
 // width.
-constexpr std::string_view kUnseen[] = {" ",      "\u00a0", "\u2000", "\u2001", "\u2002", "\u2003",
-                                        "\u2004", "\u2005", "\u2006", "\u2007", "\u2008", "\u2009",
-                                        "\u200a", "\u200b", "\u200c", "\u200d", "\u200e", "\u200f",
-                                        "\u202f", "\u205f", "\u2060", "\u3000", "\ufeff"};
+constexpr std::string_view kInvisible[] = {
+    " ",      "\u00a0", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005",
+    "\u2006", "\u2007", "\u2008", "\u2009", "\u200a", "\u200b", "\u200c", "\u200d",
+    "\u200e", "\u200f", "\u202f", "\u205f", "\u2060", "\u3000", "\ufeff"};
 // The first characters of a formula in Excel, LibreOffice and Google Sheets; the last four are
 // full-width, as in East Asian input.
 constexpr std::string_view kFormula[] = {"=", "+", "-", "@", "＝", "＋", "－", "＠"};
@@ -49,11 +49,11 @@ bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x
 
 // Skips what a spreadsheet may strip. A control character alone counts as the beginning of a
 // formula.
-std::string_view without_unseen(std::string_view text) {
+std::string_view without_invisible(std::string_view text) {
   const auto leads = [&](std::string_view s) { return text.starts_with(s); };
   for (;;) {
-    const auto* found = std::find_if(std::begin(kUnseen), std::end(kUnseen), leads);
-    if (found == std::end(kUnseen)) return text;
+    const auto* found = std::find_if(std::begin(kInvisible), std::end(kInvisible), leads);
+    if (found == std::end(kInvisible)) return text;
     text.remove_prefix(found->size());
   }
 }
@@ -69,7 +69,7 @@ bool is_decimal(std::string_view text) {
 
 bool is_formula(std::string_view text) {
   if (is_decimal(text)) return false;
-  text = without_unseen(text);
+  text = without_invisible(text);
   if (text.empty()) return false;
   return is_control(text[0]) ||
          std::any_of(std::begin(kFormula), std::end(kFormula),

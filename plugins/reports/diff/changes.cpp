@@ -27,14 +27,14 @@ std::string with_sign(std::string text, bool negative, bool zero) {
 }
 
 /// By default, metrics that are not details; of tensors, too, whose totals are compared.
-bool is_shown_unasked(const Report& report, const Metric& metric) {
+bool is_shown_by_default(const Report& report, const Metric& metric) {
   return reports::is_readable(report, metric) ||
          (metric.of_tensors() && !metric.detail() && report.total(metric).known());
 }
 
-bool is_wanted(const Report& report, const Metric& metric) {
+bool is_shown(const Report& report, const Metric& metric) {
   const auto ids = reports::split(report.view("columns"));
-  if (ids.empty()) return is_shown_unasked(report, metric);
+  if (ids.empty()) return is_shown_by_default(report, metric);
   return std::any_of(ids.begin(), ids.end(),
                      [&](auto id) { return id == metric.id() || id == "all"; });
 }
@@ -43,12 +43,12 @@ std::vector<Column> common_columns(const Report& before, const Report& after) {
   for (const auto id : reports::split(after.view("columns")))
     if (id != "all" && id != "none" && !reports::is_fact(id))
       reports::find_metric(after, id, "--columns");
-  std::map<std::string_view, Metric> known;
-  for (const auto& m : before.metrics()) known.emplace(m.id(), m);
+  std::map<std::string_view, Metric> before_metrics;
+  for (const auto& m : before.metrics()) before_metrics.emplace(m.id(), m);
   std::vector<Column> columns;
   for (const auto& m : after.metrics()) {
-    const auto it = known.find(m.id());
-    if (it != known.end() && is_wanted(after, m)) columns.push_back({it->second, m});
+    const auto it = before_metrics.find(m.id());
+    if (it != before_metrics.end() && is_shown(after, m)) columns.push_back({it->second, m});
   }
   // Operators of files of weights: not a figure in sight.
   const auto is_nowhere = [&](const Column& c) {

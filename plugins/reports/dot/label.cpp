@@ -63,8 +63,8 @@ Look::Look(const Report& report, const Options& options, const std::vector<std::
            const std::vector<std::string_view>& usual)
     : color_(chosen_color(report, options)) {
   if (color_) whole_ = report.total(*color_).real();
-  const auto wanted = options.attributes.empty() ? usual : reports::split(options.attributes);
-  for (const auto id : wanted) {
+  const auto ids = options.attributes.empty() ? usual : reports::split(options.attributes);
+  for (const auto id : ids) {
     if (std::find(words.begin(), words.end(), id) != words.end())
       attributes_.emplace_back(std::string(id));
     else

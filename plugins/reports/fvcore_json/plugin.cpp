@@ -112,13 +112,13 @@ Json chosen(const Json& document, const std::string& what) {
     const auto end = std::min(what.find('.', at), what.size());
     const auto key = what.substr(at, end - at);
     if (!found->is_object() || !found->contains(key)) {
-      std::string known;
+      std::string names;
       if (found->is_object())
         for (const auto& [name, value] : found->items())
-          known += (known.empty() ? "; there are " : ", ") + what.substr(0, at) + name;
+          names += (names.empty() ? "; there are " : ", ") + what.substr(0, at) + name;
       throw tmeter::Error(TMETER_BAD_USAGE,
                           "--set fvcore-json.what=" + what + ": there is no such dictionary" +
-                              known +
+                              names +
                               (at == 0 ? "; with another plugin, as in --plugins=flops,"
                                          "activations, there are more"
                                        : ""));

@@ -57,7 +57,7 @@ Json& cell(Json& json, const tmeter::Cell& cell);
 class Dictionary {
  public:
   size_t index_of(std::string_view text) {
-    if (const auto known = index_.find(text); known != index_.end()) return known->second;
+    if (const auto entry = index_.find(text); entry != index_.end()) return entry->second;
     const auto it = index_.emplace(text, texts_.size()).first;
     texts_.push_back(it->first);  // keys of a node-based map do not move
     return it->second;

@@ -243,8 +243,8 @@ void RowWriter::module_row(size_t i, const Module& module) {
 
 // Most operators have a few arguments, which are compared faster than hashed.
 bool RowWriter::is_new(std::string_view name) {
-  constexpr size_t kFewNames = 32;
-  if (many_used_.empty() && used_.size() < kFewNames) {
+  constexpr size_t kMaxScannedNames = 32;
+  if (many_used_.empty() && used_.size() < kMaxScannedNames) {
     if (std::find(used_.begin(), used_.end(), name) != used_.end()) return false;
     used_.push_back(name);
     return true;
@@ -339,9 +339,9 @@ void RowWriter::encoding(const Tensor& tensor) {
   if (s.encoding.len == 0) return;
   stream_.key("encoding").open('{').key("id").text(tmeter::to_view(s.encoding));
   stream_.key("parameters").text_or_null(tmeter::to_view(s.parameters));
-  const auto known = [&](int64_t n) { n > 0 ? stream_.integer(n) : stream_.null(); };
-  stream_.key("block_elements"), known(s.block_elements);
-  stream_.key("block_bytes"), known(s.block_bytes);
+  const auto write_positive = [&](int64_t n) { n > 0 ? stream_.integer(n) : stream_.null(); };
+  stream_.key("block_elements"), write_positive(s.block_elements);
+  stream_.key("block_bytes"), write_positive(s.block_bytes);
   stream_.key("stored_dtype").text(tmeter::DType(s.stored_dtype).name());
   stream_.key("stored_bytes");
   s.stored_bytes >= 0 ? stream_.integer(s.stored_bytes) : stream_.null();

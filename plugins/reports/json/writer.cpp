@@ -260,14 +260,14 @@ void coverage(Stream& stream, const tmeter::Report& report) {
     stream.null();
     return;
   }
-  const uint64_t known = c.counted + c.zero_by_rule, all = known + c.unknown;
+  const uint64_t covered = c.counted + c.zero_by_rule, all = covered + c.unknown;
   stream.open('{').key("metric").text(to_view(c.metric)).key("counted").natural(c.counted);
   stream.key("zero_by_rule").natural(c.zero_by_rule).key("unknown").natural(c.unknown);
   stream.key("unknown_ops").open('[');
   for (const auto& op : report.unknown_ops())
     stream.open('{').key("op").text(op.op).key("count").natural(op.nodes).close('}');
   stream.close(']').key("ratio");
-  all ? stream.real(static_cast<double>(known) / static_cast<double>(all)) : stream.null();
+  all ? stream.real(static_cast<double>(covered) / static_cast<double>(all)) : stream.null();
   stream.close('}');
 }
 

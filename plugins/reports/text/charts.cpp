@@ -39,13 +39,13 @@ Table curve_table(const CurveFamily& family) {
 }  // namespace
 
 std::vector<Text> stack_lines(const Report& report, size_t width) {
-  constexpr size_t kIndent = 2, kMostWide = 76;
+  constexpr size_t kIndent = 2, kMaxStackWidth = 76;
   std::vector<Text> lines;
   for (const auto& stack : reports::stacks_of(report)) {
     Text head =
         Text("  " + reports::heading_of(stack), stack.is_above() ? Style::kWarning : Style::kPlain);
     lines.push_back(std::move(head));
-    const auto room = width > kIndent ? std::min(kMostWide, width - kIndent) : kMostWide;
+    const auto room = width > kIndent ? std::min(kMaxStackWidth, width - kIndent) : kMaxStackWidth;
     lines.push_back(Text("  ").add(reports::drawn(stack, room), Style::kBar));
     std::vector<Text> items;
     for (const auto& item : reports::legend_of(stack)) items.emplace_back(item, Style::kQuiet);

@@ -117,17 +117,18 @@ std::vector<std::string> brief_plugins(const Report& report) {
   return plugins;
 }
 
-std::vector<Metric> wanted_metrics(const Report& report, const View& view, const Defaults& defaults,
-                                   const std::vector<std::string>& brief) {
-  std::vector<Metric> wanted;
+std::vector<Metric> selected_metrics(const Report& report, const View& view,
+                                     const Defaults& defaults,
+                                     const std::vector<std::string>& brief) {
+  std::vector<Metric> selected;
   const bool listed = !view.columns && defaults.apply && !view.summary;
-  if (listed) wanted = defaults.columns;
+  if (listed) selected = defaults.columns;
   const auto is_brief = [&](const Metric& m) {
     return listed && std::find(brief.begin(), brief.end(), m.plugin()) != brief.end();
   };
   const auto add = [&](bool details) {
     for (const auto& m : report.metrics())
-      if ((details || !m.detail()) && !is_brief(m)) wanted.push_back(m);
+      if ((details || !m.detail()) && !is_brief(m)) selected.push_back(m);
   };
   if (!view.columns) add(false);
   for (const auto& id : view.columns.value_or(std::vector<std::string>{})) {
@@ -135,9 +136,9 @@ std::vector<Metric> wanted_metrics(const Report& report, const View& view, const
     if (id == "all")
       add(true);
     else
-      wanted.push_back(reports::find_metric(report, id, "--columns"));
+      selected.push_back(reports::find_metric(report, id, "--columns"));
   }
-  return wanted;
+  return selected;
 }
 
 // The first metric of operators that adds up, else the first of parameters.
@@ -172,13 +173,14 @@ void choose_sort(const Report& report, const View& view, Columns& columns) {
 void keep_first_of_each_plugin(const Report& report, std::vector<Metric>& metrics,
                                std::optional<size_t>& sort) {
   const auto sorted = sort ? std::string(metrics[*sort].id()) : std::string();
-  std::vector<std::string_view> seen;
+  std::vector<std::string_view> covered_plugins;
   std::vector<Metric> kept;
   for (const auto& m : metrics) {
-    const bool first = std::find(seen.begin(), seen.end(), m.plugin()) == seen.end();
+    const bool first = std::find(covered_plugins.begin(), covered_plugins.end(), m.plugin()) ==
+                       covered_plugins.end();
     const bool empty = report.total(m).empty() && !m.of_tensors();
     if (m.id() != sorted && (!first || empty)) continue;
-    seen.push_back(m.plugin());
+    covered_plugins.push_back(m.plugin());
     kept.push_back(m);
   }
   metrics = std::move(kept);
@@ -200,7 +202,7 @@ Columns choose_columns(const Report& report, const View& view, const Look& look)
   if (listed && view.by == By::kModule)
     for (const auto& id : look.columns_by_default.ids)
       if (reports::is_fact(id)) columns.facts_of_modules.push_back(id);
-  for (const auto& m : wanted_metrics(report, view, defaults, columns.brief_plugins)) {
+  for (const auto& m : selected_metrics(report, view, defaults, columns.brief_plugins)) {
     if (m.axis() == TMETER_AXIS_MODEL && report.total(m).empty()) continue;  // without a value
     const bool none = m.provenance() == TMETER_PROVENANCE_UNAVAILABLE;
     if (!none && !view.columns && m.of_tensors() && !has_tensor_figures(report, m)) continue;

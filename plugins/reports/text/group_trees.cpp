@@ -72,7 +72,7 @@ Tree make_tree(const Report& report, const Columns& columns, const View& view, G
   return tree;
 }
 
-bool wants_members(const View& view) { return view.depth.value_or(1) >= 2; }
+bool shows_members(const View& view) { return view.depth.value_or(1) >= 2; }
 
 std::string_view path_of(const tmeter::ModuleCall& call) {
   const bool root = !call || call.module().index() == 0;
@@ -99,7 +99,7 @@ Tree operator_tree(const Report& report, const Columns& columns, const View& vie
     auto& group = groups[node.op()];
     ++group.count;
     reports::add_node(report, columns.cells, node, group.sums);
-    if (!wants_members(view)) continue;
+    if (!shows_members(view)) continue;
     Sums own = reports::empty_sums(columns.cells);
     reports::add_node(report, columns.cells, node, own);
     const auto path = path_of(node.call());
@@ -111,7 +111,7 @@ Tree operator_tree(const Report& report, const Columns& columns, const View& vie
     auto& group = groups[call.module().qualified_type()];
     ++group.count;
     for (size_t c = 0; c < given.size(); ++c) group.sums[c].add(given[c].result());
-    if (!wants_members(view)) return;
+    if (!shows_members(view)) return;
     group.members.push_back({"", std::string(path_of(call)), "", "", cells_of(given), {}});
   };
   reports::for_each_answer(report, columns.cells, add_answer);
@@ -128,7 +128,7 @@ Tree type_tree(const Report& report, const Columns& columns, const View& view) {
     const bool counts = !families || reports::is_layer(m);
     group.count += counts;
     for (size_t c = 0; c < columns.cells.size(); ++c) group.sums[c].add(own[m.index()][c].result());
-    if (!counts || !wants_members(view)) continue;
+    if (!counts || !shows_members(view)) continue;
     const auto path = m.index() == 0 ? std::string_view("(root)") : m.path();
     group.members.push_back(
         {ids[m.index()], std::string(path), "", "", cells_of(own[m.index()]), {}});

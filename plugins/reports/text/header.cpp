@@ -10,7 +10,7 @@ namespace {
 using tmeter::Report;
 
 constexpr size_t kInputsShown = 6;
-constexpr size_t kWidestIndent = 16;
+constexpr size_t kMaxValueIndent = 16;
 
 // "resnet50.pt2 (97.80 MiB)"
 Text file_item(const Report& report) {
@@ -48,7 +48,7 @@ std::vector<Text> input_items(const tmeter::Graph& graph) {
 std::vector<Text> header(const Report& report, size_t width) {
   Text first(model_name(report), Style::kStrong);
   first.add("   ");
-  const size_t indent = std::min(first.width(), kWidestIndent);
+  const size_t indent = std::min(first.width(), kMaxValueIndent);
   std::vector<Text> items{first.append(file_item(report))};
   if (const auto format = reports::format_of(report); !format.empty()) items.emplace_back(format);
   if (const auto part = report.graph().property("part"); !part.empty())

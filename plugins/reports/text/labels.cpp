@@ -151,9 +151,9 @@ Labels::Labels(const tmeter::Report& report, const Columns& columns, const Look&
 void Labels::resolve(Written& written) const {
   for (auto& part : written.text.parts) {
     if (!part.placeholder) continue;
-    const auto* known = find_placeholder(part.text);
-    if (known != kPlaceholders.end()) {
-      part.number = static_cast<size_t>(known - kPlaceholders.begin());
+    const auto* row = find_placeholder(part.text);
+    if (row != kPlaceholders.end()) {
+      part.number = static_cast<size_t>(row - kPlaceholders.begin());
     } else if (const auto metric = find_metric(columns_.cells, part.text)) {
       part.number = kMetrics + *metric;
     } else if (look_.is_metric(part.text)) {

@@ -41,8 +41,8 @@ bool has_figures(const Report& report, const Tree& tree, const Columns& columns,
 
 // A column with a total only is left out, as totals are in the footer: operators have no
 // parameters.
-std::vector<size_t> worth_showing(const Report& report, const Tree& tree, const Columns& columns,
-                                  const View& view) {
+std::vector<size_t> rows_to_show(const Report& report, const Tree& tree, const Columns& columns,
+                                 const View& view) {
   std::vector<size_t> kept;
   for (size_t c = 0; c < columns.shown.size(); ++c) {
     const bool fits = view.by != By::kOperator || columns.shown[c].axis() == TMETER_AXIS_NODE;
@@ -153,7 +153,7 @@ struct Shown {
 Shown show_tree(const Report& report, const Columns& columns, const View& view, const Look& look,
                 size_t terminal) {
   Shown out{{}, make_tree(report, columns, view), {{}, {}, terminal}};
-  const auto kept = worth_showing(report, out.tree, columns, view);
+  const auto kept = rows_to_show(report, out.tree, columns, view);
   const bool bare = kept.empty() && columns.facts_of_modules.empty();
   if (bare && has_tensor_table(report, columns, view)) return {{}, {}, {{}, {}, terminal}};
   if (bare && !view.columns && !columns.unavailable.empty()) {

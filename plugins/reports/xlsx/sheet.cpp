@@ -67,10 +67,10 @@ std::string cell_text(std::string_view text) {
 
 }  // namespace
 
-std::string sheet_name(std::string_view wanted) {
+std::string sheet_name(std::string_view title) {
   std::string out;
   size_t characters = 0;
-  plugins::for_each_character(wanted, [&](uint32_t code, std::string_view bytes) {
+  plugins::for_each_character(title, [&](uint32_t code, std::string_view bytes) {
     characters += code > 0xFFFF ? 2 : 1;
     if (characters > kMaxSheetName) return;
     const bool forbidden = code < 0x20 || code == plugins::kInvalidUtf8 ||

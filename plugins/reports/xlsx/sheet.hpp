@@ -17,7 +17,7 @@ inline constexpr size_t kMaxRows = 1'048'576, kMaxColumns = 16'384, kMaxText = 3
 inline constexpr size_t kMaxSheetName = 31;
 
 /// A valid name: without []:*?/\ and apostrophes at its ends, at most 31 characters, not "History".
-std::string sheet_name(std::string_view wanted);
+std::string sheet_name(std::string_view title);
 
 class Workbook {
  public:

@@ -78,7 +78,7 @@ constexpr std::array<Name, 235> kNames{{
 std::optional<uint8_t> color_number(std::string_view name) {
   const auto it =
       std::lower_bound(kNames.begin(), kNames.end(), name,
-                       [](const Name& n, std::string_view wanted) { return n.name < wanted; });
+                       [](const Name& n, std::string_view key) { return n.name < key; });
   if (it == kNames.end() || it->name != name) return std::nullopt;
   return it->number;
 }

@@ -277,20 +277,20 @@ class TableDrawer {
 
 }  // namespace
 
-DrawnTable draw(const Table& wanted, size_t width, const Look& look) {
+DrawnTable draw(const Table& source, size_t width, const Look& look) {
   DrawnTable drawn;
-  auto slots = arrange(wanted, look.table, look, width);
+  auto slots = arrange(source, look.table, look, width);
   const auto* name = slots.find(Kind::kName);
   size_t natural = 0;
   if (name)
-    for (const auto& row : wanted.rows) natural = std::max(natural, row.name.width());
-  const bool refit = name && wanted.refit_names && (name->width < natural || look.repeat.expand);
+    for (const auto& row : source.rows) natural = std::max(natural, row.name.width());
+  const bool refit = name && source.refit_names && (name->width < natural || look.repeat.expand);
   Table table;
   if (refit) {
-    table = wanted;
+    table = source;
     table.refit_names(table.rows, name->width);
   }
-  auto lines = TableDrawer(refit ? table : wanted, look, slots).run();
+  auto lines = TableDrawer(refit ? table : source, look, slots).run();
   for (auto& line : lines) drawn.lines.push_back(width ? line.cut(width) : std::move(line));
   for (const auto& s : slots.all)
     if (s.kind == Kind::kFigure && !s.shown && s.look.show != Show::kNever)
@@ -302,8 +302,8 @@ std::string bar(double share, size_t width) {
   static constexpr std::array<std::string_view, 9> kEighths{"",  "▏", "▎", "▍", "▌",
                                                             "▋", "▊", "▉", "█"};
   if (!(share > 0)) return {};
-  const double wanted = std::min(share, 1.0) * 8.0 * static_cast<double>(width);
-  const auto eighths = std::max<size_t>(1, static_cast<size_t>(std::lround(wanted)));
+  const double exact = std::min(share, 1.0) * 8.0 * static_cast<double>(width);
+  const auto eighths = std::max<size_t>(1, static_cast<size_t>(std::lround(exact)));
   std::string out;
   for (size_t i = 0; i < eighths / 8; ++i) out += kEighths[8];
   return out.append(kEighths[eighths % 8]);

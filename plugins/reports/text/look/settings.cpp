@@ -85,10 +85,10 @@ void Look::set(const GivenText& option, size_t given) {
   o->set({*this, name, given}, option.text);
 }
 
-Look Look::make(const std::vector<GivenText>& given, Fail fail, IsMetric known) {
+Look Look::make(const std::vector<GivenText>& given, Fail fail, IsMetric is_known) {
   Look look;
   look.fail_ = std::move(fail);
-  look.known_ = std::move(known);
+  look.is_known_metric_ = std::move(is_known);
   // The theme first, as templates depend on it.
   for (const bool theme : {true, false}) {
     for (const auto& o : all_options()) {

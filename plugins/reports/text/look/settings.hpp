@@ -146,7 +146,8 @@ class Look {
   using IsMetric = std::function<bool(std::string_view id)>;
 
   /// Without `given`: the defaults. Errors in texts go to `fail`.
-  static Look make(const std::vector<GivenText>& given = {}, Fail fail = {}, IsMetric known = {});
+  static Look make(const std::vector<GivenText>& given = {}, Fail fail = {},
+                   IsMetric is_known = {});
 
   bool ascii = false, fold = true;
   const TreeStyle* tree = kTreeStyles.data();
@@ -166,7 +167,7 @@ class Look {
   std::vector<const Written*> labels() const;
 
   [[noreturn]] void fail(size_t given, size_t at, const std::string& what) const;
-  bool is_metric(std::string_view id) const { return known_ && known_(id); }
+  bool is_metric(std::string_view id) const { return is_known_metric_ && is_known_metric_(id); }
   /// Columns that the user has set, with the index of the option.
   const std::map<std::string, size_t, std::less<>>& named_columns() const { return named_; }
 
@@ -176,7 +177,7 @@ class Look {
  private:
   void set(const GivenText& option, size_t given);
   Fail fail_;
-  IsMetric known_;
+  IsMetric is_known_metric_;
   std::map<std::string, size_t, std::less<>> named_;
   ColumnSettings built_in_;  // settings of all other columns
 };

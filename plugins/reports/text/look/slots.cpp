@@ -13,7 +13,7 @@ using Kind = Slot::Kind;
 constexpr size_t kGap = 2;  // between the columns of the tree
 // Names and types keep at least this width: columns are dropped first.
 constexpr size_t kLegibleName = 20, kLegibleType = 10;
-constexpr size_t kShortestName = 8;
+constexpr size_t kMinNameWidth = 8;
 constexpr size_t kMinCellWidth = 5;  // least width of a column that may be wrapped or cut
 
 size_t short_share_width(const Table& table) {
@@ -48,16 +48,16 @@ void add_names(const Table& table, const Look& look, Slots& out) {
   type.look = look.column("type");
   const auto& root = look.level(0).label.text;
   const auto label = look.level(1).label.text;
-  const auto said = [&](std::initializer_list<std::string_view> names) {
+  const auto is_in_label = [&](std::initializer_list<std::string_view> names) {
     return label.names(names) || root.names(names);
   };
-  const auto wanted = [](const Slot& s, bool in_label) {
+  const auto is_shown = [](const Slot& s, bool in_label) {
     return s.width > 0 &&
            (s.look.show == Show::kAlways || (s.look.show == Show::kAuto && !in_label));
   };
-  if (wanted(id, said({"id", "node_id"}))) out.all.push_back(id);
-  if (wanted(name, false)) out.all.push_back(name);
-  if (wanted(type, said({"type", "full_type", "text", "module_repr", "operation"})))
+  if (is_shown(id, is_in_label({"id", "node_id"}))) out.all.push_back(id);
+  if (is_shown(name, false)) out.all.push_back(name);
+  if (is_shown(type, is_in_label({"type", "full_type", "text", "module_repr", "operation"})))
     out.all.push_back(type);
 }
 
@@ -153,7 +153,7 @@ class Fitter {
       slot->shown = false;
     }
     shrink(Kind::kType, 0);
-    shrink(Kind::kName, kShortestName);
+    shrink(Kind::kName, kMinNameWidth);
     // Types may grow into the room of a dropped column.
     grow(Kind::kType, full_type);
     grow(Kind::kName, full_name);
@@ -176,12 +176,12 @@ class Fitter {
   void shrink(Kind kind, size_t least) {
     if (auto* slot = slots_.find(kind)) shrink(*slot, least);
   }
-  void grow(Kind kind, size_t wanted) {
+  void grow(Kind kind, size_t target) {
     auto* slot = slots_.find(kind);
     if (!slot || slot->width == 0 || slot->look.width) return;
     place(slots_, look_);
     const size_t spare = width_ > slots_.end ? width_ - slots_.end : 0;
-    slot->width = std::min(wanted, slot->width + spare);
+    slot->width = std::min(target, slot->width + spare);
   }
   void shrink_shares() {
     auto* share = slots_.find(Kind::kShare);
@@ -260,9 +260,9 @@ Slots arrange(const Table& table, const TableLook& look, const Look& columns, si
   auto slots = measure(table, columns);
   const auto limit = look.width && (!width || look.width < width) ? look.width : width;
   if (limit) Fitter(table, look, slots, limit).run();
-  auto wanted = look.width ? limit : look.expand ? width : look.min_width;
-  if (width) wanted = std::min(wanted, width);
-  if (wanted) stretch(slots, look, wanted);
+  auto target = look.width ? limit : look.expand ? width : look.min_width;
+  if (width) target = std::min(target, width);
+  if (target) stretch(slots, look, target);
   place(slots, look);
   return slots;
 }

@@ -69,14 +69,14 @@ class Codes {
  public:
   explicit Codes(const Theme& theme) : theme_(theme) {}
   const std::string& of(const Style& style) {
-    for (const auto& [known, codes] : known_)
-      if (known == style) return codes;
-    return known_.emplace_back(style, codes_of(style, theme_)).second;
+    for (const auto& [cached, codes] : cache_)
+      if (cached == style) return codes;
+    return cache_.emplace_back(style, codes_of(style, theme_)).second;
   }
 
  private:
   const Theme& theme_;
-  std::vector<std::pair<Style, std::string>> known_;
+  std::vector<std::pair<Style, std::string>> cache_;
 };
 
 // Whether a space in this style is visible.
