@@ -222,12 +222,12 @@ std::optional<Repadding> ConvPoolPadding::repadded(const Node& node, const Sizes
     const size_t rank = w.dims.size();
     if (operand.size() < rank) return std::nullopt;
     for (size_t i = 0; i < rank; ++i) w.dims[i].size = operand[operand.size() - rank + i];
-    const auto wanted = same_pads(w.dims);
+    const auto same = same_pads(w.dims);
     const bool surely_fixed = out.judged.reading == PadReading::kFixed && out.judged.sure;
     // One operator cannot serve windows that need different pads.
-    if (surely_fixed || (!pads.empty() && pads != wanted)) return std::nullopt;
-    pads = wanted;
-    out.count = differing(w.pads, wanted);
+    if (surely_fixed || (!pads.empty() && pads != same)) return std::nullopt;
+    pads = same;
+    out.count = differing(w.pads, same);
   }
   if (out.count == 0) return std::nullopt;
   if (out.judged.reading == PadReading::kFixed) return out;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "known.hpp"
+#include "replayed_sizes.hpp"
 #include "same_padding.hpp"
 
 namespace tmeter::resize {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "known.hpp"
+#include "replayed_sizes.hpp"
 
 namespace tmeter::resize {
 namespace {
@@ -9,8 +9,8 @@ using Id = GraphBuilder::Id;
 
 class Emitter {
  public:
-  Emitter(const Graph& recorded, const Known& known, GraphBuilder& builder)
-      : recorded_(recorded), known_(known), builder_(builder) {}
+  Emitter(const Graph& recorded, const ReplayedSizes& replayed, GraphBuilder& builder)
+      : recorded_(recorded), replayed_(replayed), builder_(builder) {}
 
   void run() {
     for (size_t i = 0; i < recorded_.inputs().size(); ++i) {
@@ -24,21 +24,21 @@ class Emitter {
 
  private:
   void emit_node(const Node& node) {
-    const auto replaced = known_.literals.find(node.index());
+    const auto replaced = replayed_.literals.find(node.index());
     const auto literal_for = [&](std::string_view name) -> const Literal* {
-      if (replaced == known_.literals.end()) return nullptr;
+      if (replaced == replayed_.literals.end()) return nullptr;
       const auto at = std::ranges::find(replaced->second, name, &Literal::argument);
       return at == replaced->second.end() ? nullptr : &*at;
     };
-    const auto pads = known_.pads.find(node.index());
+    const auto pads = replayed_.pads.find(node.index());
     std::vector<tmeter_arg> args;
     for (size_t i = 0; i < node.arg_count(); ++i) {
       const auto name = node.arg_name(i);
       const auto value = node.arg(i);
       const auto* literal = literal_for(name);
       const Id id = literal ? integers(literal->sizes, value.is_list())
-                    : i == 0 && pads != known_.pads.end() ? padded(node, pads->second)
-                                                          : use(value);
+                    : i == 0 && pads != replayed_.pads.end() ? padded(node, pads->second)
+                                                             : use(value);
       args.push_back(GraphBuilder::arg(name, id));
     }
     std::vector<Id> results;
@@ -51,7 +51,7 @@ class Emitter {
   /// node.
   Id padded(const Node& node, const Sizes& pads) {
     const auto operand = node.arg(size_t{0});
-    auto sizes = dims_in(known_, operand);
+    auto sizes = dims_in(replayed_, operand);
     for (size_t i = 0; i < pads.size() / 2 && i < sizes.size(); ++i)
       sizes[sizes.size() - 1 - i] += pads[2 * i] + pads[2 * i + 1];
     std::vector<tmeter_dim> dims;
@@ -72,7 +72,7 @@ class Emitter {
 
   Id tensor(const Value& v) {
     std::vector<tmeter_dim> dims;
-    for (const auto d : dims_in(known_, v)) dims.push_back(GraphBuilder::dim(d));
+    for (const auto d : dims_in(replayed_, v)) dims.push_back(GraphBuilder::dim(d));
     return builder_.tensor_value(v.dtype(), dims);
   }
 
@@ -108,7 +108,7 @@ class Emitter {
   }
 
   Id constant(const Value& v) {
-    if (const auto it = known_.numbers.find(v.handle()); it != known_.numbers.end())
+    if (const auto it = replayed_.numbers.find(v.handle()); it != replayed_.numbers.end())
       return computed(it->second);
     switch (v.kind()) {
       case TMETER_VALUE_INT:
@@ -135,15 +135,15 @@ class Emitter {
   }
 
   const Graph& recorded_;
-  const Known& known_;
+  const ReplayedSizes& replayed_;
   GraphBuilder& builder_;
   std::unordered_map<const tmeter_value*, Id> ids_;
 };
 
 }  // namespace
 
-void emit(const Graph& recorded, const Known& known, GraphBuilder& builder) {
-  Emitter(recorded, known, builder).run();
+void emit(const Graph& recorded, const ReplayedSizes& replayed, GraphBuilder& builder) {
+  Emitter(recorded, replayed, builder).run();
 }
 
 }  // namespace tmeter::resize

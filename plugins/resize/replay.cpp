@@ -295,8 +295,8 @@ void Replay::fail(const Node& node, std::string reason) {
   failure_.reason = std::move(reason);
 }
 
-Known Replay::result() const {
-  Known out;
+ReplayedSizes Replay::result() const {
+  ReplayedSizes out;
   for (const auto& node : graph_.nodes()) {
     for (size_t i = 0; i < node.result_count(); ++i) {
       const auto result = node.result(i);

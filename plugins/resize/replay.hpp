@@ -21,7 +21,7 @@ class Replay {
  public:
   /// `base` has sizes of an earlier pass; the recorded ones stand for the others. `rules` has the
   /// operators that LibTorch lacks.
-  Replay(const Graph& graph, const Known& base, Limits& limits, Rules& rules)
+  Replay(const Graph& graph, const ReplayedSizes& base, Limits& limits, Rules& rules)
       : graph_(graph),
         base_(base),
         limits_(limits),
@@ -34,7 +34,7 @@ class Replay {
   bool run(const std::vector<Sizes>& inputs);
 
   /// All dims, numbers and replaced literals.
-  Known result() const;
+  ReplayedSizes result() const;
   const Failure& failure() const { return failure_; }
   /// Judged paddings, by node.
   const std::map<size_t, Repadding>& repaddings() const { return repaddings_; }
@@ -71,7 +71,7 @@ class Replay {
   void fail(const Node& node, std::string reason);
 
   const Graph& graph_;
-  const Known& base_;
+  const ReplayedSizes& base_;
   Limits& limits_;
   Rules& rules_;
   const ConvPoolPadding padding_;

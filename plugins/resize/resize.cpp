@@ -5,11 +5,11 @@
 #include <map>
 #include <numeric>
 
-#include "known.hpp"
 #include "operators/messages.hpp"
 #include "operators/meta_kernels/registry.hpp"
 #include "operators/torch_version.hpp"
 #include "replay.hpp"
+#include "replayed_sizes.hpp"
 #include "rules.hpp"
 #include "samples.hpp"
 
@@ -48,24 +48,24 @@ constexpr std::array<SizeLiteral, 25> kSizeLiterals{{
     {"aten::unfold", "size"},
 }};
 
-void add_changes(const Value& argument, const Known& known, SizeChanges& out) {
+void add_changes(const Value& argument, const ReplayedSizes& replayed, SizeChanges& out) {
   for_each_tensor_value(argument, [&](const Value& v) {
-    const auto before = sizes_of(v.shape()), after = dims_in(known, v);
+    const auto before = sizes_of(v.shape()), after = dims_in(replayed, v);
     for (size_t d = 0; d < before.size() && d < after.size(); ++d) {
       if (before[d] != after[d]) out.emplace(before[d], after[d]);
     }
   });
 }
 
-SizeChanges changes_at(const Node& node, const Known& known) {
+SizeChanges changes_at(const Node& node, const ReplayedSizes& replayed) {
   SizeChanges out;
-  for (size_t i = 0; i < node.arg_count(); ++i) add_changes(node.arg(i), known, out);
+  for (size_t i = 0; i < node.arg_count(); ++i) add_changes(node.arg(i), replayed, out);
   return out;
 }
 
-SizeChanges changes_of_inputs(const Graph& graph, const Known& known) {
+SizeChanges changes_of_inputs(const Graph& graph, const ReplayedSizes& replayed) {
   SizeChanges out;
-  for (const auto& input : graph.inputs()) add_changes(input, known, out);
+  for (const auto& input : graph.inputs()) add_changes(input, replayed, out);
   return out;
 }
 
@@ -82,7 +82,8 @@ size_t equal_to_changed(const Value& v, const SizeChanges& changes) {
 
 /// Both ends of a slice that is as long as the input, or a multiple of it, from a table that does
 /// not change: table[m - n : m + n], as DeBERTa takes its relative positions.
-size_t slice_left(const Node& node, const Known& known, const SizeChanges& inputs) {
+size_t unresolved_slice_ends(const Node& node, const ReplayedSizes& replayed,
+                             const SizeChanges& inputs) {
   const auto start = node.arg("start"), end = node.arg("end");
   const auto is_plain = [](const Value& v) {
     return v.kind() == TMETER_VALUE_INT && !v.producer() && v.as_int() > 0;
@@ -92,15 +93,15 @@ size_t slice_left(const Node& node, const Known& known, const SizeChanges& input
   const bool follows = std::any_of(inputs.begin(), inputs.end(), [&](const SizeChange& c) {
     return c.first > 1 && length > 0 && length % c.first == 0;
   });
-  return follows && changes_at(node, known).empty() ? 2 : 0;
+  return follows && changes_at(node, replayed).empty() ? 2 : 0;
 }
 
 /// Pads of changed dims before other operators than convolution and pooling. They cannot be judged.
 /// A pad of zeros counts too, because it was computed.
-size_t pads_left(const Node& node, const Known& known) {
+size_t unresolved_pads(const Node& node, const ReplayedSizes& replayed) {
   const auto pads = node.arg("pad");
   const auto before = sizes_of(node.arg(size_t{0}).shape());
-  const auto after = dims_in(known, node.arg(size_t{0}));
+  const auto after = dims_in(replayed, node.arg(size_t{0}));
   if (before.size() != after.size() || pads.size() > 2 * before.size()) return 0;
   size_t count = 0, zeros = 0;
   for (size_t i = 0; i < pads.size(); ++i) {
@@ -112,8 +113,8 @@ size_t pads_left(const Node& node, const Known& known) {
 }
 
 /// Any number of an operator that LibTorch lacks may be a size.
-size_t literals_of_rule(const Node& node, const Known& known) {
-  const auto changes = changes_at(node, known);
+size_t literals_of_rule(const Node& node, const ReplayedSizes& replayed) {
+  const auto changes = changes_at(node, replayed);
   size_t count = 0;
   for (size_t i = 0; i < node.arg_count(); ++i) count += equal_to_changed(node.arg(i), changes);
   return count;
@@ -122,24 +123,26 @@ size_t literals_of_rule(const Node& node, const Known& known) {
 /// Counts them by operator: plain numbers in size arguments that equal a recorded size which has
 /// changed, of the operator's tensors or of an input; and pads of changed dims. Literals that were
 /// replaced do not count, nor do those that modules of torch.nn were constructed with.
-std::map<std::string, size_t> unresolved_literals(const Graph& recorded, const Known& known,
+std::map<std::string, size_t> unresolved_literals(const Graph& recorded,
+                                                  const ReplayedSizes& replayed,
                                                   const ConvPoolPadding& padding) {
   std::map<std::string, size_t> out;
-  const auto inputs = changes_of_inputs(recorded, known);
+  const auto inputs = changes_of_inputs(recorded, replayed);
   for (const auto& node : recorded.nodes()) {
-    if (known.literals.contains(node.index()) || is_of_torch_nn(node)) continue;
-    if (const auto count = is_of_libtorch(node) ? 0 : literals_of_rule(node, known))
+    if (replayed.literals.contains(node.index()) || is_of_torch_nn(node)) continue;
+    if (const auto count = is_of_libtorch(node) ? 0 : literals_of_rule(node, replayed))
       out[full_name(node)] += count;
     for (const auto& row : kSizeLiterals) {
       if (!node.op().starts_with(row.op)) continue;
-      auto changes = changes_at(node, known);
+      auto changes = changes_at(node, replayed);
       if (changes.empty()) changes = inputs;
       if (const auto count = equal_to_changed(node.arg(row.argument), changes))
         out[full_name(node)] += count;
     }
-    if (const auto count = slice_left(node, known, inputs)) out[full_name(node)] += count;
+    if (const auto count = unresolved_slice_ends(node, replayed, inputs))
+      out[full_name(node)] += count;
     if (!is_padding(node) || padding.padded_at(node)) continue;
-    if (const auto count = pads_left(node, known)) out[full_name(node)] += count;
+    if (const auto count = unresolved_pads(node, replayed)) out[full_name(node)] += count;
   }
   return out;
 }
@@ -168,26 +171,26 @@ Inputs recorded_inputs(const Graph& graph) {
   return out;
 }
 
-Inputs wanted_inputs(const Graph& graph) {
+Inputs requested_inputs(const Graph& graph) {
   auto out = recorded_inputs(graph);
   for (size_t i = 0; i < out.size(); ++i) {
-    const auto wanted = graph.input_wanted(i);
-    if (!wanted.empty()) out[i] = sizes_of(wanted);
+    const auto requested = graph.input_wanted(i);
+    if (!requested.empty()) out[i] = sizes_of(requested);
   }
   return out;
 }
 
 /// The wanted inputs with the recorded number of samples, if the number of samples and other sizes
 /// change. Two passes then apply the changes one after the other, which keeps them apart.
-std::optional<Inputs> halfway(const Inputs& recorded, const Inputs& wanted) {
-  auto same_samples = wanted;
+std::optional<Inputs> halfway(const Inputs& recorded, const Inputs& requested) {
+  auto same_samples = requested;
   std::vector<DimsChange> samples;
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted[i].empty()) continue;
+  for (size_t i = 0; i < requested.size(); ++i) {
+    if (requested[i].empty()) continue;
     same_samples[i][0] = recorded[i][0];
-    samples.push_back({same_samples[i], wanted[i]});
+    samples.push_back({same_samples[i], requested[i]});
   }
-  const bool both = same_samples != recorded && same_samples != wanted;
+  const bool both = same_samples != recorded && same_samples != requested;
   return both && change_of_samples(samples) ? std::optional(same_samples) : std::nullopt;
 }
 
@@ -198,13 +201,13 @@ std::string dims_text(const Sizes& dims) {
 }
 
 /// "--input x=8x3x224x224 (the file has 1x3x224x224)"
-std::string wish(const Graph& graph) {
+std::string requested_sizes(const Graph& graph) {
   std::string out;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
-    const auto wanted = graph.input_wanted(i);
-    if (wanted.empty()) continue;
+    const auto requested = graph.input_wanted(i);
+    if (requested.empty()) continue;
     out += (out.empty() ? "" : " ") + std::string("--input ") + std::string(graph.input_name(i)) +
-           "=" + dims_text(sizes_of(wanted)) + " (the file has " +
+           "=" + dims_text(sizes_of(requested)) + " (the file has " +
            dims_text(sizes_of(graph.inputs()[i].shape())) + ")";
   }
   return out;
@@ -215,13 +218,13 @@ constexpr std::string_view kAdvice = "; export the model with dynamic_shapes, or
 [[noreturn]] void refuse(const Graph& graph, const Replay& replay) {
   const auto [text, of_weights] = misfit(replay.failure());
   if (of_weights && !replay.replaced_any())
-    throw Error(TMETER_BAD_MODEL, text + " from " + wish(graph));
-  throw Error(TMETER_CANNOT_RUN, text + ", with " + wish(graph) + std::string(kAdvice));
+    throw Error(TMETER_BAD_MODEL, text + " from " + requested_sizes(graph));
+  throw Error(TMETER_CANNOT_RUN, text + ", with " + requested_sizes(graph) + std::string(kAdvice));
 }
 
 [[noreturn]] void refuse_doubtful(const Graph& graph, const std::string& op) {
   throw Error(TMETER_CANNOT_RUN, "sizes written into " + op + " can be read in several ways for " +
-                                     wish(graph) + std::string(kAdvice));
+                                     requested_sizes(graph) + std::string(kAdvice));
 }
 
 /// "36 × aten::view, 1 × aten::expand"
@@ -238,9 +241,9 @@ size_t sum(const std::map<std::string, size_t>& counts) {
 }
 
 /// The number of replaced literals.
-size_t replaced_numbers(const Graph& graph, const Known& known) {
+size_t replaced_numbers(const Graph& graph, const ReplayedSizes& replayed) {
   size_t count = 0;
-  for (const auto& [i, literals] : known.literals) {
+  for (const auto& [i, literals] : replayed.literals) {
     for (const auto& literal : literals) {
       const auto written = graph.nodes()[i].arg(literal.argument);
       if (!written.is_list()) ++count;
@@ -248,7 +251,7 @@ size_t replaced_numbers(const Graph& graph, const Known& known) {
         count += written[k].as_int() != literal.sizes[k] ? 1 : 0;
     }
   }
-  for (const auto& [i, pads] : known.pads)
+  for (const auto& [i, pads] : replayed.pads)
     count += pads.size() - static_cast<size_t>(std::count(pads.begin(), pads.end(), 0));
   return count;
 }
@@ -270,18 +273,19 @@ void report_paddings(const Graph& graph, const Paddings& paddings, const Call& c
   }
 }
 
-void report(const Graph& graph, const Known& known, const Paddings& paddings, GraphBuilder& builder,
-            const Call& call) {
+void report(const Graph& graph, const ReplayedSizes& replayed, const Paddings& paddings,
+            GraphBuilder& builder, const Call& call) {
   std::map<std::string, size_t> replaced;
-  for (const auto& [i, literals] : known.literals) ++replaced[std::string(graph.nodes()[i].op())];
-  for (const auto& [i, pads] : known.pads) ++replaced[std::string(graph.nodes()[i].op())];
+  for (const auto& [i, literals] : replayed.literals)
+    ++replaced[std::string(graph.nodes()[i].op())];
+  for (const auto& [i, pads] : replayed.pads) ++replaced[std::string(graph.nodes()[i].op())];
   if (!replaced.empty()) {
     call.warn(
         "the file fixes sizes inside the model for its recorded input; they were replaced to "
         "follow --input in " +
         counted(replaced));
   }
-  const auto left = unresolved_literals(graph, known, ConvPoolPadding(graph));
+  const auto left = unresolved_literals(graph, replayed, ConvPoolPadding(graph));
   if (!left.empty()) {
     call.warn("numbers that may follow from changed sizes were left as they are in the file: " +
               counted(left));
@@ -290,7 +294,7 @@ void report(const Graph& graph, const Known& known, const Paddings& paddings, Gr
   size_t kept = sum(left);
   for (const auto& [i, padding] : paddings)
     kept += padding.judged.reading == PadReading::kFixed ? padding.count : 0;
-  builder.property("literals.replaced", std::to_string(replaced_numbers(graph, known)));
+  builder.property("literals.replaced", std::to_string(replaced_numbers(graph, replayed)));
   builder.property("literals.kept", std::to_string(kept));
 }
 
@@ -302,23 +306,24 @@ void resize(const Graph& graph, GraphBuilder& builder, Call& call) {
   const MetaKernels kernels;
   const ReplayMode mode;
   Limits limits(call, "resize");
-  const auto wanted = wanted_inputs(graph);
-  std::vector<Inputs> passes{wanted};
-  if (auto first = halfway(recorded_inputs(graph), wanted)) passes.insert(passes.begin(), *first);
+  const auto requested = requested_inputs(graph);
+  std::vector<Inputs> passes{requested};
+  if (auto first = halfway(recorded_inputs(graph), requested))
+    passes.insert(passes.begin(), *first);
 
   Rules rules(call);
-  Known known;
+  ReplayedSizes replayed;
   Paddings paddings;
   for (const auto& inputs : passes) {
-    Replay replay(graph, known, limits, rules);
+    Replay replay(graph, replayed, limits, rules);
     if (!replay.run(inputs)) refuse(graph, replay);
     if (!replay.doubtful().empty()) refuse_doubtful(graph, replay.doubtful());
     auto result = replay.result();
     paddings = replay.repaddings();
-    known = std::move(result);
+    replayed = std::move(result);
   }
-  emit(graph, known, builder);
-  report(graph, known, paddings, builder, call);
+  emit(graph, replayed, builder);
+  report(graph, replayed, paddings, builder, call);
 }
 
 }  // namespace tmeter::resize

@@ -1,6 +1,6 @@
 #include "rules.hpp"
 
-#include "known.hpp"
+#include "replayed_sizes.hpp"
 
 namespace tmeter::resize {
 namespace {
@@ -123,9 +123,9 @@ void Rules::require_recorded(const Node& node, const Rule& rule) const {
     refuse("its schema has " + std::to_string(given.size()) + " results, the file " +
            std::to_string(node.result_count()));
   for (size_t i = 0; i < given.size(); ++i) {
-    const auto known = recorded(node.result(i));
-    const auto has = shape_text(known), gives = shape_text(given[i]);
-    if (!known.isNone() && has != gives)
+    const auto expected = recorded(node.result(i));
+    const auto has = shape_text(expected), gives = shape_text(given[i]);
+    if (!expected.isNone() && has != gives)
       refuse("it gives " + gives + " where the file records " + has);
   }
 }

@@ -3,9 +3,9 @@
 #include <map>
 #include <set>
 
-#include "known.hpp"
 #include "operators/arguments.hpp"
 #include "operators/missing_operators.hpp"
+#include "replayed_sizes.hpp"
 
 namespace tmeter::resize {
 

@@ -82,7 +82,7 @@ constexpr std::array<MixRow, 58> kMixRows{{
 }};
 
 /// Per dim, whether it has changed; all of them when the rank has.
-std::vector<bool> changed_dims(const Value& v, const Known& base, const Environment& now) {
+std::vector<bool> changed_dims(const Value& v, const ReplayedSizes& base, const Environment& now) {
   const auto* value = now.find(v);
   if (!value || !value->isTensor()) return {};
   const auto before = dims_in(base, v);
@@ -121,7 +121,7 @@ bool named_dims(const Node& node, const std::vector<bool>& changed, bool none_me
 }
 
 /// A product mixes samples if both operands have changed dims, one of them among the last two.
-bool product_mixes(const Node& node, const std::vector<bool>& left, const Known& base,
+bool product_mixes(const Node& node, const std::vector<bool>& left, const ReplayedSizes& base,
                    const Environment& now) {
   auto other = node.arg("other");
   if (!other.handle()) other = node.arg("mat2");
@@ -130,8 +130,8 @@ bool product_mixes(const Node& node, const std::vector<bool>& left, const Known&
          (last_two(left) || last_two(right));
 }
 
-bool breaks(Rule rule, const Node& node, const std::vector<bool>& changed, const Known& base,
-            const Environment& now) {
+bool breaks(Rule rule, const Node& node, const std::vector<bool>& changed,
+            const ReplayedSizes& base, const Environment& now) {
   switch (rule) {
     case Rule::kLastTwo:
       return last_two(changed);
@@ -166,7 +166,7 @@ std::optional<SizeChange> change_of_samples(const std::vector<DimsChange>& input
   return found;
 }
 
-void check_samples_stay_apart(const Node& node, const Known& base, const Environment& now) {
+void check_samples_stay_apart(const Node& node, const ReplayedSizes& base, const Environment& now) {
   const auto name = full_name(node);
   for (const auto& row : kMixRows) {
     if (!name.starts_with(row.op)) continue;
@@ -177,7 +177,7 @@ void check_samples_stay_apart(const Node& node, const Known& base, const Environ
   }
 }
 
-void check_equal_samples(const Node& node, const Known& base, const Environment& now,
+void check_equal_samples(const Node& node, const ReplayedSizes& base, const Environment& now,
                          const std::function<bool(const Value&)>& depends_on_literal) {
   struct Pair {
     std::string_view op, left, right;

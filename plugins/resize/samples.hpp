@@ -6,8 +6,8 @@
 #pragma once
 #include <functional>
 
-#include "known.hpp"
 #include "operators/arguments.hpp"
+#include "replayed_sizes.hpp"
 
 namespace tmeter::resize {
 
@@ -15,11 +15,11 @@ namespace tmeter::resize {
 std::optional<SizeChange> change_of_samples(const std::vector<DimsChange>& inputs);
 
 /// Throws std::runtime_error if the node works across changed dims.
-void check_samples_stay_apart(const Node& node, const Known& base, const Environment& now);
+void check_samples_stay_apart(const Node& node, const ReplayedSizes& base, const Environment& now);
 
 /// Throws std::runtime_error if a product pairs a tensor with the new batch size and one that a literal
 /// fixes at the recorded size: that literal should have followed the input.
-void check_equal_samples(const Node& node, const Known& base, const Environment& now,
+void check_equal_samples(const Node& node, const ReplayedSizes& base, const Environment& now,
                          const std::function<bool(const Value&)>& depends_on_literal);
 
 }  // namespace tmeter::resize

@@ -112,8 +112,8 @@ void reshape_versions(const Node& node, SizeKind kind, const Sizes& written,
         shapes.push_back(std::move(shape));
     }
   }
-  const auto known = [&](const Sizes& s) { return explained(recorded, s, context.known); };
-  const auto unknown = std::stable_partition(shapes.begin(), shapes.end(), known);
+  const auto is_explained = [&](const Sizes& s) { return explained(recorded, s, context.certain); };
+  const auto unknown = std::stable_partition(shapes.begin(), shapes.end(), is_explained);
   argument.sure = unknown - shapes.begin() == 1;
   auto& out = argument.versions;
   for (const auto& shape : shapes) {
@@ -149,11 +149,11 @@ void new_versions(SizeKind kind, const Node& node, const Sizes& written,
                   std::vector<Sizes>& versions) {
   versions = substituted(written, literal, context.changes);
   if (!context.samples) return;
-  const auto [recorded, wanted] = *context.samples;
+  const auto [recorded, requested] = *context.samples;
   if (const auto i =
           recorded == 1 ? likely_batch(kind, node, written, literal, context.now) : std::nullopt) {
     auto likely = written;
-    likely[*i] = wanted;
+    likely[*i] = requested;
     const auto at = std::find(versions.begin(), versions.end(), likely);
     if (at != versions.end()) std::rotate(versions.begin(), at, at + 1);
   }
@@ -161,7 +161,7 @@ void new_versions(SizeKind kind, const Node& node, const Sizes& written,
   const bool merged = kind == SizeKind::kExpand || kind == SizeKind::kRepeat;
   if (merged && literal[0] && written[0] > recorded && written[0] % recorded == 0) {
     versions.push_back(written);
-    versions.back()[0] = written[0] / recorded * wanted;
+    versions.back()[0] = written[0] / recorded * requested;
   }
 }
 
@@ -182,7 +182,7 @@ void spatial_versions(const Sizes& written, const SizeContext& context, SizeArgu
 }  // namespace
 
 Sizes written_sizes(const Node& node, const std::vector<std::string_view>& arguments,
-                    const Known& base, const Environment& now) {
+                    const ReplayedSizes& base, const Environment& now) {
   const auto replaced = base.literals.find(node.index());
   Sizes out;
   for (const auto& argument : arguments) {
@@ -193,8 +193,8 @@ Sizes written_sizes(const Node& node, const std::vector<std::string_view>& argum
     }
     size_t i = 0;
     for (const auto& item : items_of(node.arg(argument))) {
-      const bool known = earlier && i < earlier->size() && !is_computed(item);
-      out.push_back(known ? (*earlier)[i] : number(item, now).toScalar().toLong());
+      const bool is_constant = earlier && i < earlier->size() && !is_computed(item);
+      out.push_back(is_constant ? (*earlier)[i] : number(item, now).toScalar().toLong());
       ++i;
     }
   }
@@ -241,7 +241,7 @@ std::optional<SizeArgument> declared_sizes(const Node& node,
   const auto literal = literal_items(node, out.names);
   if (literal.empty()) return std::nullopt;
   const auto written = written_sizes(node, out.names, context.base, context.now);
-  out.versions = substituted(written, literal, context.known);
+  out.versions = substituted(written, literal, context.certain);
   std::ranges::reverse(out.versions);
   return out;
 }

@@ -2,8 +2,8 @@
 #pragma once
 #include <optional>
 
-#include "known.hpp"
 #include "operators/arguments.hpp"
+#include "replayed_sizes.hpp"
 
 namespace tmeter::resize {
 
@@ -17,10 +17,10 @@ struct SizeArgument {
 };
 
 struct SizeContext {
-  const Known& base;                         // the sizes before the change
+  const ReplayedSizes& base;                 // the sizes before the change
   const Environment& now;                    // values computed so far
   const SizeChanges& changes;                // of the inputs
-  const SizeChanges& known;                  // of inputs and of results without any choice
+  const SizeChanges& certain;                // of inputs and of results without any choice
   const ShapeChanges& shapes;                // of inputs and of results without any choice
   const std::optional<SizeChange>& samples;  // set if only the number of samples changes
 };
@@ -33,7 +33,7 @@ std::optional<SizeArgument> size_argument(const Node& node,
 
 /// The sizes in the program, -1 included, or those of an earlier pass.
 Sizes written_sizes(const Node& node, const std::vector<std::string_view>& arguments,
-                    const Known& base, const Environment& now);
+                    const ReplayedSizes& base, const Environment& now);
 
 /// Splits a version by argument.
 std::vector<Literal> literals_of(const Node& node, const SizeArgument& argument,

@@ -195,9 +195,9 @@ DimsChange with_samples_apart(const DimsChange& operand, const SizeChange& sampl
   return out;
 }
 
-bool explained(const Sizes& recorded, const Sizes& now, const SizeChanges& known) {
+bool explained(const Sizes& recorded, const Sizes& now, const SizeChanges& changes) {
   for (size_t i = 0; i < recorded.size() && i < now.size(); ++i) {
-    if (recorded[i] != now[i] && !known.contains({recorded[i], now[i]})) return false;
+    if (recorded[i] != now[i] && !changes.contains({recorded[i], now[i]})) return false;
   }
   return recorded.size() == now.size();
 }
@@ -211,11 +211,11 @@ std::vector<Sizes> substituted(const Sizes& sizes, const std::vector<bool>& lite
   std::vector<Version> out{{sizes, 0}};
   for (size_t i = 0; i < sizes.size(); ++i) {
     const size_t count = out.size();
-    for (const auto& [recorded, wanted] : changes) {
+    for (const auto& [recorded, requested] : changes) {
       if (!literal[i] || sizes[i] != recorded) continue;
       for (size_t k = 0; k < count && out.size() < kMaxShapes; ++k) {
         auto version = out[k];
-        version.sizes[i] = wanted;
+        version.sizes[i] = requested;
         ++version.replaced;
         out.push_back(std::move(version));
       }

@@ -35,7 +35,7 @@ std::vector<Sizes> reshaped(const DimsChange& operand, const Sizes& result);
 DimsChange with_samples_apart(const DimsChange& operand, const SizeChange& samples);
 
 /// Whether every changed size is among the known changes.
-bool explained(const Sizes& recorded, const Sizes& now, const SizeChanges& known);
+bool explained(const Sizes& recorded, const Sizes& now, const SizeChanges& changes);
 
 /// `sizes` unchanged, then with sizes that equal a recorded input size replaced by the wanted one:
 /// fewer replacements first, from the left. Sizes that are not `literal` stay.

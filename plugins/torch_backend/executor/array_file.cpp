@@ -116,8 +116,8 @@ std::vector<FileArray> read_npy(std::string_view content, const std::string& pat
   auto type = entry(header, "descr");
   type = type.starts_with('\'') ? type.substr(1, type.find('\'', 1) - 1) : std::string_view();
   const bool big_endian = type.starts_with('>');
-  const auto* known = type.size() > 1 ? find(kNumpy, type.substr(1)) : nullptr;
-  if (!known || (big_endian && known->bytes > 1))
+  const auto* element_type = type.size() > 1 ? find(kNumpy, type.substr(1)) : nullptr;
+  if (!element_type || (big_endian && element_type->bytes > 1))
     refuse(path, "holds elements of the type '" + std::string(type) +
                      "', which tensors do not have; they have little-endian numbers or booleans");
   if (entry(header, "fortran_order").starts_with("True"))
@@ -126,9 +126,9 @@ std::vector<FileArray> read_npy(std::string_view content, const std::string& pat
   const auto end = shape.find(')');
   if (!shape.starts_with('(') || end == std::string_view::npos)
     refuse(path, "is damaged: its header has no shape");
-  FileArray out{{}, known->dtype, numbers(shape.substr(1, end - 1), path), {}};
+  FileArray out{{}, element_type->dtype, numbers(shape.substr(1, end - 1), path), {}};
   const auto begin = static_cast<size_t>(header.data() - content.data()) + header.size();
-  const auto bytes = bytes_of(out.sizes, known->bytes);
+  const auto bytes = bytes_of(out.sizes, element_type->bytes);
   if (bytes < 0 || static_cast<uint64_t>(bytes) > content.size() - begin)
     refuse(path, "is damaged: it ends before its last element");
   out.data = content.substr(begin, static_cast<size_t>(bytes));
@@ -146,11 +146,11 @@ FileArray safetensors_array(std::string_view name, simdjson::dom::element e, std
   simdjson::dom::array shape, offsets;
   if (e["dtype"].get(type) || e["shape"].get(shape) || e["data_offsets"].get(offsets))
     damaged("the description");
-  const auto* known = find(kSafetensors, type);
-  if (!known)
+  const auto* element_type = find(kSafetensors, type);
+  if (!element_type)
     refuse(path, "holds '" + std::string(name) + "' of the type " + std::string(type) +
                      ", which is unknown");
-  FileArray out{std::string(name), known->dtype, {}, {}};
+  FileArray out{std::string(name), element_type->dtype, {}, {}};
   for (const auto dim : shape) {
     int64_t n = -1;
     if (dim.get(n) || n < 0) damaged("the shape");
@@ -158,7 +158,8 @@ FileArray safetensors_array(std::string_view name, simdjson::dom::element e, std
   }
   uint64_t begin = 0, end = 0;
   if (offsets.size() != 2 || offsets.at(0).get(begin) || offsets.at(1).get(end) || begin > end ||
-      end > data.size() || bytes_of(out.sizes, known->bytes) != static_cast<int64_t>(end - begin))
+      end > data.size() ||
+      bytes_of(out.sizes, element_type->bytes) != static_cast<int64_t>(end - begin))
     damaged("the place");
   out.data = data.substr(begin, end - begin);
   return out;

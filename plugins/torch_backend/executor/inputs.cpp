@@ -101,7 +101,7 @@ int64_t vocabulary_of(const Graph& graph, const Value& input) {
 [[noreturn]] void refuse_input(const std::string& what) { throw Error(TMETER_BAD_USAGE, what); }
 
 /// A tensor of the graph's inputs: "images", "images[1]".
-struct Wanted {
+struct InputTensor {
   std::string name;
   Value value;
 };
@@ -196,10 +196,11 @@ class Inputs {
       const auto value = graph.inputs()[i];
       size_t item = 0;
       for_each_tensor_value(value, [&](const Value& v) {
-        wanted_.push_back({value.is_list() ? name + "[" + std::to_string(item++) + "]" : name, v});
+        expected_.push_back(
+            {value.is_list() ? name + "[" + std::to_string(item++) + "]" : name, v});
       });
     }
-    tensors_.resize(wanted_.size());
+    tensors_.resize(expected_.size());
   }
 
   RunInputs run() {
@@ -207,7 +208,7 @@ class Inputs {
     const bool any_given = !described_.empty();
     size_t made = 0;
     const bool recorded = !any_given && same_as_recorded();
-    for (size_t i = 0; i < wanted_.size(); ++i) {
+    for (size_t i = 0; i < expected_.size(); ++i) {
       if (tensors_[i].defined()) continue;
       tensors_[i] = recorded ? state_of(graph_).inputs[i].clone() : made_up(i);
       ++made;
@@ -218,7 +219,7 @@ class Inputs {
 
  private:
   std::string text(size_t made, bool recorded) const {
-    if (wanted_.empty()) return "none";
+    if (expected_.empty()) return "none";
     if (recorded) return "made up, those with which the program was recorded";
     const auto made_text = "made up, seed " + std::to_string(request_.seed);
     if (made == 0) return described_;
@@ -227,7 +228,7 @@ class Inputs {
 
   std::string names() const {
     std::string out;
-    for (const auto& w : wanted_) out += (out.empty() ? "" : ", ") + w.name;
+    for (const auto& w : expected_) out += (out.empty() ? "" : ", ") + w.name;
     return out.empty() ? "none" : out;
   }
 
@@ -239,11 +240,11 @@ class Inputs {
       if (given.size() == 1) return set(name, given[0].tensor, path);
       return set(name, by_name(given, name, path), path);
     }
-    if (given.size() == 1 && (given[0].name.empty() || !is_wanted(given[0].name))) {
-      if (wanted_.size() != 1)
+    if (given.size() == 1 && (given[0].name.empty() || !is_input(given[0].name))) {
+      if (expected_.size() != 1)
         refuse_input("input file " + path + " holds one tensor, but the model has the inputs " +
                      names() + "; give its name: --input-file NAME=" + path);
-      return set(wanted_[0].name, given[0].tensor, path);
+      return set(expected_[0].name, given[0].tensor, path);
     }
     take_all(given, path);
   }
@@ -254,10 +255,10 @@ class Inputs {
       if (!given[i].name.empty()) {
         set(given[i].name, given[i].tensor, path);
       } else {
-        if (i >= wanted_.size())
+        if (i >= expected_.size())
           refuse_input("input file " + path + " holds " + std::to_string(given.size()) +
                        " tensors, and the model has the inputs " + names());
-        set(wanted_[i].name, given[i].tensor, path);
+        set(expected_[i].name, given[i].tensor, path);
       }
     }
   }
@@ -270,17 +271,17 @@ class Inputs {
     refuse_input("input file " + path + " holds several tensors, but none called '" + name + "'");
   }
 
-  bool is_wanted(const std::string& name) const {
-    for (const auto& w : wanted_) {
+  bool is_input(const std::string& name) const {
+    for (const auto& w : expected_) {
       if (w.name == name) return true;
     }
     return false;
   }
 
   void set(const std::string& name, const at::Tensor& tensor, const std::string& path) {
-    for (size_t i = 0; i < wanted_.size(); ++i) {
-      if (wanted_[i].name != name) continue;
-      check(wanted_[i], tensor, path);
+    for (size_t i = 0; i < expected_.size(); ++i) {
+      if (expected_[i].name != name) continue;
+      check(expected_[i], tensor, path);
       tensors_[i] = tensor.contiguous();
       return;
     }
@@ -288,29 +289,29 @@ class Inputs {
                  names());
   }
 
-  static void check(const Wanted& wanted, const at::Tensor& tensor, const std::string& path) {
-    const auto type = scalar_type_of(wanted.value.dtype(), wanted.name);
-    const auto sizes = vector_of(wanted.value.shape());
+  static void check(const InputTensor& target, const at::Tensor& tensor, const std::string& path) {
+    const auto type = scalar_type_of(target.value.dtype(), target.name);
+    const auto sizes = vector_of(target.value.shape());
     if (tensor.scalar_type() == type && tensor.sizes() == sizes) return;
     const bool only_sizes = tensor.scalar_type() == type;
     refuse_input("input file " + path + " has " + shape_text(tensor.scalar_type(), tensor.sizes()) +
-                 " for '" + wanted.name + "', which is to be " + shape_text(type, sizes) +
+                 " for '" + target.name + "', which is to be " + shape_text(type, sizes) +
                  (only_sizes ? " (--input or --bind gives it other sizes)" : ""));
   }
 
   bool same_as_recorded() const {
     const auto& recorded = state_of(graph_).inputs;
-    if (recorded.empty() || recorded.size() != wanted_.size()) return false;
-    for (size_t i = 0; i < wanted_.size(); ++i) {
-      if (recorded[i].sizes() != vector_of(wanted_[i].value.shape())) return false;
+    if (recorded.empty() || recorded.size() != expected_.size()) return false;
+    for (size_t i = 0; i < expected_.size(); ++i) {
+      if (recorded[i].sizes() != vector_of(expected_[i].value.shape())) return false;
     }
     return true;
   }
 
   at::Tensor made_up(size_t i) const {
-    const auto& wanted = wanted_[i];
-    const auto type = scalar_type_of(wanted.value.dtype(), wanted.name);
-    const auto sizes = vector_of(wanted.value.shape());
+    const auto& target = expected_[i];
+    const auto type = scalar_type_of(target.value.dtype(), target.name);
+    const auto sizes = vector_of(target.value.shape());
     const auto generator = at::detail::createCPUGenerator(request_.seed + i);
     const bool integral = at::isIntegralType(type, /*includeBool=*/false);
     if (type == at::kBool) return at::ones(sizes, at::dtype(type));
@@ -319,8 +320,8 @@ class Inputs {
       return at::randn(sizes, generator, at::dtype(small ? at::kFloat : type)).to(type);
     }
     // A mask of ones hides nothing. Bytes that select from no table are those of an image.
-    if (wanted.name.find("mask") != std::string::npos) return at::ones(sizes, at::dtype(type));
-    const auto rows = vocabulary_of(graph_, wanted.value);
+    if (target.name.find("mask") != std::string::npos) return at::ones(sizes, at::dtype(type));
+    const auto rows = vocabulary_of(graph_, target.value);
     const int64_t top = rows > 0 ? rows : type == at::kByte ? 256 : 2;
     return at::randint(0, top, sizes, generator, at::dtype(at::kLong)).to(type);
   }
@@ -328,7 +329,7 @@ class Inputs {
   const Graph& graph_;
   const tmeter_run_request& request_;
   at::Device device_;
-  std::vector<Wanted> wanted_;
+  std::vector<InputTensor> expected_;
   std::vector<at::Tensor> tensors_;
   std::string described_;
 };

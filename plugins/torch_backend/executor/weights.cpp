@@ -141,8 +141,8 @@ class Aliases {
     }
     if (viewed.empty()) return;
     for (size_t i = 0; i < node.result_count(); ++i) {
-      for_each_tensor_value(node.result(i),
-                            [&](const Value& v) { seen_.emplace(v.handle(), viewed.front()); });
+      for_each_tensor_value(
+          node.result(i), [&](const Value& v) { viewed_by_.emplace(v.handle(), viewed.front()); });
     }
   }
 
@@ -152,11 +152,11 @@ class Aliases {
   /// The parameter, buffer or constant that the value is or views.
   const tmeter_tensor* of(const Value& value) const {
     if (const auto tensor = value.tensor()) return tensor.canonical().handle();
-    const auto it = seen_.find(value.handle());
-    return it == seen_.end() ? nullptr : it->second;
+    const auto it = viewed_by_.find(value.handle());
+    return it == viewed_by_.end() ? nullptr : it->second;
   }
 
-  std::unordered_map<const tmeter_value*, const tmeter_tensor*> seen_;
+  std::unordered_map<const tmeter_value*, const tmeter_tensor*> viewed_by_;
 };
 
 }  // namespace

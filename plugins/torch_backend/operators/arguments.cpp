@@ -100,14 +100,14 @@ IValue to_argument(const Value& value, const c10::TypePtr& type, int32_t length,
 }
 
 at::Tensor Environment::tensor(const Value& value) {
-  if (const auto* known = find(value)) return known->toTensor();
+  if (const auto* found = find(value)) return found->toTensor();
   auto made = meta_tensor(value);
   if (value.tensor()) set(value, made);
   return made;
 }
 
 IValue number(const Value& value, const Environment& environment) {
-  if (const auto* known = environment.find(value)) return *known;
+  if (const auto* found = environment.find(value)) return *found;
   switch (value.kind()) {
     case TMETER_VALUE_INT:
       return value.as_int();

@@ -52,15 +52,15 @@ class Placeholders {
 }  // namespace
 
 bool execute_on_placeholders(const c10::OperatorHandle& op, const OperatorInfo& info, Stack& args) {
-  const auto* known = real_operator(info);
-  if (info.data_dependent || (!known && !is_of_operator_library(info.name))) return false;
+  const auto* listed = real_operator(info);
+  if (info.data_dependent || (!listed && !is_of_operator_library(info.name))) return false;
   Placeholders placeholders;
   Stack call;
   for (const auto& a : args) {
     call.push_back(map_tensors(a, [&](const at::Tensor& t) { return placeholders.make(t); }));
   }
   if (placeholders.too_large() || !plain_tensors(call)) return false;
-  if (known && known->check) known->check(info, call);
+  if (listed && listed->check) listed->check(info, call);
   for (size_t i = 0; i < call.size(); ++i) {
     if (info.args[i].kind == ArgKind::kDevice && call[i].isDevice()) call[i] = at::Device(at::kCPU);
   }

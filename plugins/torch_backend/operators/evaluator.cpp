@@ -182,11 +182,11 @@ void Evaluator::execute(const c10::OperatorHandle& op, Stack& stack) {
 /// False if the results are too large to be real, the operator may not run on values, or it has no
 /// kernel for real tensors.
 bool Evaluator::execute_real(const c10::OperatorHandle& op, OperatorInfo& info, Stack& args) {
-  const auto* known = real_operator(info);
-  if (!known || !plain_tensors(args)) return false;
+  const auto* listed = real_operator(info);
+  if (!listed || !plain_tensors(args)) return false;
   if (!fits(op, info, args)) return false;
-  if (known->check) known->check(info, args);
-  require_time(known->work_of(info, args, {}));
+  if (listed->check) listed->check(info, args);
+  require_time(listed->work_of(info, args, {}));
   Stack call = args;
   set_devices(info, call, at::kCPU);
   try {
@@ -258,14 +258,14 @@ void Evaluator::execute_meta(const c10::OperatorHandle& op, OperatorInfo& info, 
 void Evaluator::require_fit_for_values(const c10::OperatorHandle& op, const OperatorInfo& info,
                                        const Stack& args) {
   if (is_of_operator_library(info.name)) return;
-  const auto* known = real_operator(info);
-  if (!known || !plain_tensors(args)) {
+  const auto* listed = real_operator(info);
+  if (!listed || !plain_tensors(args)) {
     if (!op.hasKernelForDispatchKey(c10::DispatchKey::CPU) && !has_composite(op)) return;
     throw TooMuch(
         "is not among the operators that tmeter runs with values of a file, and where the program "
         "goes depends on values");
   }
-  if (known->check) known->check(info, args);
+  if (listed->check) listed->check(info, args);
   Stack results;
   if (!info.data_dependent) {
     try {
@@ -277,7 +277,7 @@ void Evaluator::require_fit_for_values(const c10::OperatorHandle& op, const Oper
       results.clear();
     }
   }
-  require_time(known->work_of(info, args, results));
+  require_time(listed->work_of(info, args, results));
 }
 
 /// The result of an operator without an implementation is assumed to be zeros.

@@ -56,16 +56,16 @@ uint64_t own_memory() {
   return pages[1] > pages[2] ? (pages[1] - pages[2]) * page : 0;
 }
 
-uint64_t memory_allowed(uint64_t wanted) {
+uint64_t memory_allowed(uint64_t requested) {
   const uint64_t used = own_memory();
   for (const auto resource : {RLIMIT_DATA, RLIMIT_AS}) {
     rlimit limit{};
     if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) continue;
     // An eighth is reserved for memory that the system counts and own_memory() does not.
     const uint64_t own = limit.rlim_cur / 8 * 7;
-    wanted = std::min(wanted, own > used ? own - used : 0);
+    requested = std::min(requested, own > used ? own - used : 0);
   }
-  return wanted;
+  return requested;
 }
 
 Limits::Limits(const Call& call, std::string plugin)
@@ -130,13 +130,13 @@ void Limits::at(std::string_view op, std::string_view module) const {
   call_.at({text.data(), size});
 }
 
-int threads_that_start(unsigned wanted) {
+int threads_that_start(unsigned requested) {
   std::vector<std::thread> threads;
   std::mutex all_started;
   {
     const std::lock_guard wait(all_started);
     try {
-      while (threads.size() + 1 < wanted)
+      while (threads.size() + 1 < requested)
         threads.emplace_back([&] { const std::lock_guard until(all_started); });
     } catch (const std::system_error&) {  // the limit is reached
     }

@@ -26,12 +26,12 @@ class Limits {
   static Limits* current();
 
   /// Operators are counted per run, time and memory over all runs.
-  void begin_run() { seen_ = 0; }
+  void begin_run() { operator_count_ = 0; }
 
   /// Throws if one more operator exceeds the limit. `items`: the number of its arguments, lists by
   /// items.
   void count_operator(size_t items = 0) {
-    if (++seen_ > operators_) stop_operators();
+    if (++operator_count_ > operators_) stop_operators();
     spend(kOperator + items);
   }
   void count_round() { spend(kRound); }
@@ -82,7 +82,7 @@ class Limits {
   int64_t operators_;
   uint64_t memory_;  // bytes that the process may grow by
   uint64_t memory_before_;
-  int64_t seen_ = 0, calls_ = 0;
+  int64_t operator_count_ = 0, calls_ = 0;
   uint64_t spent_ = 0;
   std::exception_ptr stopped_;
   Clock::time_point start_ = Clock::now();
@@ -91,11 +91,12 @@ class Limits {
 /// Resident bytes of this process without mapped files; 0 if the system does not report them.
 uint64_t own_memory();
 
-/// How many bytes the program may use: `wanted`, or fewer if the limits of the process leave fewer.
-uint64_t memory_allowed(uint64_t wanted);
+/// How many bytes the program may use: `requested`, or fewer if the limits of the process leave
+/// fewer.
+uint64_t memory_allowed(uint64_t requested);
 
-/// The number of `wanted` threads that can run at once, including this one. Starts them and joins
-/// them, because LibTorch's runtime ends the process if a thread does not start.
-int threads_that_start(unsigned wanted);
+/// The number of `requested` threads that can run at once, including this one. Starts them and
+/// joins them, because LibTorch's runtime ends the process if a thread does not start.
+int threads_that_start(unsigned requested);
 
 }  // namespace tmeter::torch_backend

@@ -63,10 +63,10 @@ std::string place_in_file(std::string_view text, std::string_view record) {
 
 /// Loading errors with a known cause: LibTorch's text, the text before the name in question, and
 /// the meaning.
-struct KnownCause {
-  std::string_view says, before_name, means;
+struct LoadErrorCause {
+  std::string_view pattern, before_name, means;
 };
-constexpr std::array<KnownCause, 3> kMissing{{
+constexpr std::array<LoadErrorCause, 3> kMissing{{
     {"Unknown builtin op: ", "Unknown builtin op: ", "the model uses the operator "},
     {"Unknown type name", "__torch__.torch.classes.", "the model needs the custom class "},
     {"cannot call a Class Namespace", "__torch__.torch.classes.",
@@ -78,10 +78,10 @@ bool part_of_name(char c) {
 }
 
 /// "the model uses the operator acme::gated, which …"; empty if the cause is not known.
-std::string known_cause(std::string_view text) {
+std::string load_error_cause(std::string_view text) {
   for (const auto& k : kMissing) {
     const auto at = text.find(k.before_name);
-    if (at == std::string_view::npos || text.find(k.says) == std::string_view::npos) continue;
+    if (at == std::string_view::npos || text.find(k.pattern) == std::string_view::npos) continue;
     auto name = text.substr(at + k.before_name.size());
     const auto end = std::find_if_not(name.begin(), name.end(), part_of_name);
     name = name.substr(0, static_cast<size_t>(end - name.begin()));
@@ -98,9 +98,9 @@ std::string_view without_plea(std::string_view reason) {
   constexpr std::string_view kPlea = "please report a bug to PyTorch.";
   const auto plea = reason.find(kPlea);
   if (plea == std::string_view::npos) return reason;
-  const auto said = trimmed(reason.substr(plea + kPlea.size()));
+  const auto rest = trimmed(reason.substr(plea + kPlea.size()));
   const auto failed = reason.substr(0, reason.find(" INTERNAL ASSERT FAILED"));
-  return said.empty() ? failed : said;
+  return rest.empty() ? failed : rest;
 }
 
 /// Cuts the advice that LibTorch adds for users of other parts of it.
@@ -159,8 +159,8 @@ void rethrow_as_bad_model(std::string_view record) {
     if (out_of_memory(text)) {
       throw Error(TMETER_BAD_MODEL, out_of_memory_text(" to read '" + std::string(record) + "'"));
     }
-    const auto known = known_cause(text);
-    if (!known.empty()) throw Error(TMETER_BAD_MODEL, known);
+    const auto cause = load_error_cause(text);
+    if (!cause.empty()) throw Error(TMETER_BAD_MODEL, cause);
     throw Error(TMETER_BAD_MODEL, place_in_file(text, record) +
                                       " cannot be read; the archive is damaged or of another "
                                       "version: " +

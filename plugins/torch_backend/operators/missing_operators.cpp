@@ -47,9 +47,9 @@ class Arguments {
   GraphBuilder builder_;
 };
 
-at::Tensor meta_tensor(const tmeter::Value& v, const std::string& whose) {
+at::Tensor meta_tensor(const tmeter::Value& v, const std::string& rule_name) {
   if (!v.is_tensor() || !v.dtype().known())
-    throw Error(TMETER_CANNOT_RUN, whose + " gives " +
+    throw Error(TMETER_CANNOT_RUN, rule_name + " gives " +
                                        (v.is_tensor() ? "a tensor of a type that LibTorch lacks"
                                                       : "a list with other items than tensors"));
   const auto shape = v.shape();
@@ -57,10 +57,10 @@ at::Tensor meta_tensor(const tmeter::Value& v, const std::string& whose) {
                    at::dtype(static_cast<at::ScalarType>(v.dtype().id())).device(at::kMeta));
 }
 
-c10::IValue from_rule(const tmeter::Value& v, const std::string& whose) {
+c10::IValue from_rule(const tmeter::Value& v, const std::string& rule_name) {
   switch (v.kind()) {
     case TMETER_VALUE_TENSOR:
-      return meta_tensor(v, whose);
+      return meta_tensor(v, rule_name);
     case TMETER_VALUE_INT:
       return v.as_int();
     case TMETER_VALUE_FLOAT:
@@ -69,7 +69,7 @@ c10::IValue from_rule(const tmeter::Value& v, const std::string& whose) {
       return v.as_bool();
     case TMETER_VALUE_LIST: {
       c10::List<at::Tensor> list;
-      for (size_t i = 0; i < v.size(); ++i) list.push_back(meta_tensor(v[i], whose));
+      for (size_t i = 0; i < v.size(); ++i) list.push_back(meta_tensor(v[i], rule_name));
       return list;
     }
     default:
@@ -91,10 +91,10 @@ int argument_returned(const c10::FunctionSchema& schema, size_t result) {
 }
 
 c10::IValue returned(const c10::IValue& argument, const c10::IValue& given,
-                     const std::string& whose, const std::string& name) {
+                     const std::string& rule_name, const std::string& name) {
   const auto has = shape_text(argument), gives = shape_text(given);
   if (has != gives)
-    throw Error(TMETER_CANNOT_RUN, whose + " gives " + gives +
+    throw Error(TMETER_CANNOT_RUN, rule_name + " gives " + gives +
                                        " as a result that its schema says is " + name +
                                        ", which is " + has);
   return argument;

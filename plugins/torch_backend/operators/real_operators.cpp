@@ -52,8 +52,8 @@ void check_scales(const OperatorInfo& info, const Stack& args) {
     if (info.args[i].name.rfind("scales", 0) != 0) continue;
     const auto d = std::min(dim++, out.size() - 1);
     if (!args[i].isDouble()) continue;
-    const double wanted = static_cast<double>(in[d + 2]) * args[i].toDouble();
-    TORCH_CHECK(std::abs(wanted - static_cast<double>(out[d])) <= 1,
+    const double expected = static_cast<double>(in[d + 2]) * args[i].toDouble();
+    TORCH_CHECK(std::abs(expected - static_cast<double>(out[d])) <= 1,
                 "has a scale that contradicts its sizes");
   }
 }
@@ -130,8 +130,8 @@ double windows(const OperatorInfo& info, const Stack& args, const Stack& results
 /// Every query is multiplied by every key: [batch…, queries, e] and [batch…, keys, e].
 double attention(const OperatorInfo& info, const Stack& args, const Stack& results) {
   const auto* key = argument_named(info, args, "key");
-  const bool known = key && key->isTensor() && key->toTensor().dim() >= 2;
-  const double keys = known ? static_cast<double>(key->toTensor().size(-2)) : 1;
+  const bool has_keys = key && key->isTensor() && key->toTensor().dim() >= 2;
+  const double keys = has_keys ? static_cast<double>(key->toTensor().size(-2)) : 1;
   return all_elements(args) + 2 * all_elements(results) * keys;
 }
 

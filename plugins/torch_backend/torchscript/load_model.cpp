@@ -130,9 +130,9 @@ struct Loading {
     const auto missing = values.missing_weight();
     if (!missing.empty()) report_undecided(*chosen.undecided, missing);
     // Sums round differently on another number of threads, and decisions may follow from them.
-    const auto wanted = value_threads > 0 ? static_cast<unsigned>(value_threads)
-                                          : std::thread::hardware_concurrency();
-    at::set_num_threads(threads_that_start(wanted));
+    const auto threads = value_threads > 0 ? static_cast<unsigned>(value_threads)
+                                           : std::thread::hardware_concurrency();
+    at::set_num_threads(threads_that_start(threads));
     at::manual_seed(0);  // the same file gives the same report
     memory.reset_peak();
     keep_inputs(chosen.inputs, values);

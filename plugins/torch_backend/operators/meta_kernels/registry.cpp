@@ -142,9 +142,9 @@ struct MetaKernels::Registrations {
   Registrations() {
     for (const char* schema : kVisionSchemas) {
       const std::string name(schema, std::string_view(schema).find('('));
-      const bool known =
+      const bool is_declared =
           c10::Dispatcher::singleton().findSchema({"torchvision::" + name, ""}).has_value();
-      if (!known) declarations.def(schema);
+      if (!is_declared) declarations.def(schema);
     }
     for (const auto table : {attention_kernels(), convolution_kernels(), elementwise_kernels(),
                              indexing_kernels(), linear_algebra_kernels(), reduction_kernels()}) {

@@ -13,7 +13,7 @@ at::TensorOptions dense_like(const at::Tensor& t, at::ScalarType dtype) {
 }
 
 /// Upper bound: each element of `a` meets each element of `b` at most once.
-int64_t most_elements(const at::Tensor& a, const at::Tensor& b) {
+int64_t max_elements(const at::Tensor& a, const at::Tensor& b) {
   int64_t all = 0, pairs = 0;
   const bool many = __builtin_mul_overflow(a.size(0), b.size(1), &all);
   if (__builtin_mul_overflow(a._nnz(), b._nnz(), &pairs)) pairs = all;
@@ -29,7 +29,7 @@ void sparse_product(KernelCall& call) {
   const Dims out{a.size(0), b.size(1)};
   if (a.layout() != at::kSparseCsr || b.layout() != at::kSparseCsr)
     return call.give(at::empty(out, dense_like(a, a.scalar_type())));
-  const auto count = most_elements(a, b);
+  const auto count = max_elements(a, b);
   evaluation_state().assumed = Assumption::kLargest;
   call.give(at::_sparse_csr_tensor_unsafe(at::empty({out[0] + 1}, dense_like(a, at::kLong)),
                                           at::empty({count}, dense_like(a, at::kLong)),

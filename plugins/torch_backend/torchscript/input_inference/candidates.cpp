@@ -115,15 +115,15 @@ std::vector<at::Tensor> companions(const at::Tensor& main) {
 
 class Combiner {
  public:
-  Combiner(const std::vector<UnknownInput>& unknowns, const at::Tensor& known,
+  Combiner(const std::vector<UnknownInput>& unknowns, const at::Tensor& given,
            const std::vector<int64_t>& sizes)
-      : unknowns_(unknowns), known_(known), sizes_(sizes) {}
+      : unknowns_(unknowns), given_(given), sizes_(sizes) {}
 
   std::vector<Candidate> run() {
     const auto leader = lead();
     const size_t rounds = leader ? tensors_for(leader->constraint, sizes_).size() : 1;
     for (size_t round = 0; round < rounds && out_.size() < kMaxCandidates; ++round) {
-      const auto main = leader ? tensors_for(leader->constraint, sizes_)[round] : known_;
+      const auto main = leader ? tensors_for(leader->constraint, sizes_)[round] : given_;
       std::vector<std::vector<c10::IValue>> options;
       for (const auto& u : unknowns_) {
         options.push_back(options_for(*u.type, u.constraint, main, leader, round));
@@ -177,8 +177,8 @@ class Combiner {
     if (leader && constraint.kind == leader->constraint.kind &&
         constraint.spatial == leader->constraint.spatial) {
       own = {own[round]};  // arguments of one kind have equal sizes: pairs of images, ids and types
-    } else if (known_.defined()) {
-      own.insert(own.begin(), companions(known_)[0]);
+    } else if (given_.defined()) {
+      own.insert(own.begin(), companions(given_)[0]);
     }
     return own;
   }
@@ -228,7 +228,7 @@ class Combiner {
   }
 
   const std::vector<UnknownInput>& unknowns_;
-  const at::Tensor& known_;
+  const at::Tensor& given_;
   const std::vector<int64_t>& sizes_;
   std::vector<Candidate> out_;
 };
@@ -244,9 +244,9 @@ std::string tensor_option(const at::Tensor& t) {
 }  // namespace
 
 std::vector<Candidate> input_candidates(const std::vector<UnknownInput>& unknowns,
-                                        const at::Tensor& known,
+                                        const at::Tensor& given,
                                         const std::vector<int64_t>& sizes) {
-  return Combiner(unknowns, known, sizes).run();
+  return Combiner(unknowns, given, sizes).run();
 }
 
 std::string as_option(const c10::IValue& value) {

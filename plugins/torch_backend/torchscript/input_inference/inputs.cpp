@@ -182,9 +182,9 @@ class InputResolver {
 
   void require_known_names() const {
     for (const auto& spec : named_) {
-      bool known = false;
-      for (const auto& a : arguments_) known = known || a.name() == spec.name;
-      if (!known) {
+      bool exists = false;
+      for (const auto& a : arguments_) exists = exists || a.name() == spec.name;
+      if (!exists) {
         refuse("--input " + std::string(spec.text) + ": there is no argument '" +
                std::string(spec.name) + "' in " + signature(schema_));
       }
@@ -235,7 +235,7 @@ class InputResolver {
   std::vector<InputSet> inferred(const InputSet& set, const std::vector<size_t>& missing) {
     const auto unknowns = describe(set, missing);
     const auto found =
-        input_candidates(unknowns, known_tensor(set), named_image_sizes(file_.root()));
+        input_candidates(unknowns, given_tensor(set), named_image_sizes(file_.root()));
     if (found.empty()) {
       refuse("the file does not describe the model's inputs: " + signature(schema_) +
              ". Give them, for example" + example(unknowns, arguments_.size() > 1));
@@ -254,7 +254,7 @@ class InputResolver {
   /// If no argument has a constraint, the first weights constrain the first one.
   std::vector<UnknownInput> describe(const InputSet& set, const std::vector<size_t>& missing) {
     std::vector<UnknownInput> out;
-    bool any = known_tensor(set).defined();
+    bool any = given_tensor(set).defined();
     for (const auto i : missing) {
       out.push_back({arguments_[i].name(), arguments_[i].type(), constraint(i)});
       any = any || out.back().constraint.kind != Constraint::Kind::kNone;
@@ -269,7 +269,7 @@ class InputResolver {
     return out;
   }
 
-  static at::Tensor known_tensor(const InputSet& set) {
+  static at::Tensor given_tensor(const InputSet& set) {
     for (const auto& input : set) {
       if (input.value.isTensor() && input.origin != "default") return input.value.toTensor();
     }

@@ -132,21 +132,22 @@ std::optional<Callee> callee_at(std::string_view text, size_t at, std::string_vi
 }
 
 void find_calls(std::string_view text, std::string_view prefix,
-                const std::function<bool(const std::string&)>& known, ForeignCalls& found) {
+                const std::function<bool(const std::string&)>& is_known, ForeignCalls& found) {
   for (size_t at = text.find(prefix); at != std::string_view::npos;
        at = text.find(prefix, at + 1)) {
     if (at > 0 && (in_name(text[at - 1]) || text[at - 1] == '.')) continue;
     const auto callee = callee_at(text, at, prefix);
-    if (callee && !known(callee->op)) add_call(text, at, callee->open, found[callee->op]);
+    if (callee && !is_known(callee->op)) add_call(text, at, callee->open, found[callee->op]);
   }
 }
 
 }  // namespace
 
-void find_foreign_calls(std::string_view text, const std::function<bool(const std::string&)>& known,
+void find_foreign_calls(std::string_view text,
+                        const std::function<bool(const std::string&)>& is_known,
                         ForeignCalls& found) {
-  find_calls(text, "ops.", known, found);
-  find_calls(text, "torch.", known, found);
+  find_calls(text, "ops.", is_known, found);
+  find_calls(text, "torch.", is_known, found);
 }
 
 }  // namespace tmeter::torch_backend

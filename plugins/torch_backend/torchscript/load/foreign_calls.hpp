@@ -21,8 +21,9 @@ struct ForeignCall {
 
 using ForeignCalls = std::map<std::string, ForeignCall>;  // by operator: "acme::gated_mlp"
 
-/// Adds every call in the text of an operator for which `known` is false.
-void find_foreign_calls(std::string_view text, const std::function<bool(const std::string&)>& known,
+/// Adds every call in the text of an operator for which `is_known` is false.
+void find_foreign_calls(std::string_view text,
+                        const std::function<bool(const std::string&)>& is_known,
                         ForeignCalls& found);
 
 }  // namespace tmeter::torch_backend

@@ -35,14 +35,14 @@ c10::FunctionSchema schema_of_calls(const std::string& op, const ForeignCall& ca
 
 Declarations::Declarations(const Archive& archive, const Call& call) {
   std::map<std::string, bool> seen;
-  const auto known = [&](const std::string& op) {
+  const auto is_known = [&](const std::string& op) {
     const auto [it, fresh] = seen.try_emplace(op, false);
     if (fresh) it->second = known_to_libtorch(op);
     return it->second;
   };
   ForeignCalls calls;
   for (const auto& [name, entry] : archive.folder("code/")) {
-    if (name.ends_with(".py")) find_foreign_calls(archive.read(entry), known, calls);
+    if (name.ends_with(".py")) find_foreign_calls(archive.read(entry), is_known, calls);
   }
   for (const auto& [op, written] : calls) {
     while_reading("code", [&] {

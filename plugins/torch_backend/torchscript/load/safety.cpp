@@ -50,7 +50,7 @@ class TupleSizes {
   /// The number of values in a tuple of this type. Throws if it is too large or nested too deeply.
   uint64_t of(const c10::TypePtr& type, int depth = 0) {
     if (type->kind() != c10::TypeKind::TupleType) return 1;
-    if (const auto it = known_.find(type.get()); it != known_.end()) return it->second;
+    if (const auto it = sizes_.find(type.get()); it != sizes_.end()) return it->second;
     uint64_t size = 1;
     for (const auto& item : type->containedTypes()) {
       if (depth < kMaxDepth) size += of(item, depth + 1);
@@ -60,7 +60,7 @@ class TupleSizes {
                                         std::to_string(kMaxSize) + " values, or nested more than " +
                                         std::to_string(kMaxDepth) + " deep");
     }
-    return known_[type.get()] = size;
+    return sizes_[type.get()] = size;
   }
 
   void check(torch::jit::Block* block) {
@@ -73,7 +73,7 @@ class TupleSizes {
  private:
   static constexpr uint64_t kMaxSize = 100'000;
   static constexpr int kMaxDepth = 100;
-  std::unordered_map<const c10::Type*, uint64_t> known_;  // the graphs keep the types
+  std::unordered_map<const c10::Type*, uint64_t> sizes_;  // the graphs keep the types
 };
 
 constexpr const char* kTrust = " Use --trust only if you would run this file as a program.";

@@ -19,8 +19,8 @@ class CallStack {
   CallStack(const ModuleTree& tree, GraphBuilder* builder) : tree_(tree), builder_(builder) {}
 
   void enter(const c10::ivalue::Object* self, std::string_view method) {
-    const bool known = self && tree_.modules.contains(self);
-    if (!known || (!frames_.empty() && calls_[frames_.back()].self == self)) {
+    const bool is_module = self && tree_.modules.contains(self);
+    if (!is_module || (!frames_.empty() && calls_[frames_.back()].self == self)) {
       frames_.push_back(frames_.empty() ? 0 : frames_.back());
       if (calls_.empty()) calls_.push_back({});
       return;

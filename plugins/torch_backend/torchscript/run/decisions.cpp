@@ -129,8 +129,8 @@ class Decisions {
   /// kept, so that each value is followed once.
   bool decides(const Value* start) {
     std::vector<const Value*> found{start};
-    came_from_.clear();
-    came_from_[start] = nullptr;
+    predecessor_.clear();
+    predecessor_[start] = nullptr;
     for (size_t i = 0; i < found.size(); ++i) {
       const auto* value = found[i];
       next_.clear();
@@ -138,11 +138,11 @@ class Decisions {
           deciding_.contains(value) || std::any_of(value->uses().begin(), value->uses().end(),
                                                    [&](const Use& use) { return follow(use); });
       if (here) {
-        for (; value; value = came_from_[value]) deciding_.insert(value);
+        for (; value; value = predecessor_[value]) deciding_.insert(value);
         return true;
       }
       for (const auto* n : next_) {
-        if (!harmless_.contains(n) && came_from_.emplace(n, value).second) found.push_back(n);
+        if (!harmless_.contains(n) && predecessor_.emplace(n, value).second) found.push_back(n);
       }
     }
     harmless_.insert(found.begin(), found.end());
@@ -201,7 +201,7 @@ class Decisions {
   std::unordered_set<const torch::jit::Graph*> of_torch_;  // graphs of torch's own modules
   std::unordered_map<const torch::jit::Graph*, std::vector<const Node*>> callers_;
   std::unordered_set<const Value*> deciding_, harmless_;      // results so far
-  std::unordered_map<const Value*, const Value*> came_from_;  // the path of the current search
+  std::unordered_map<const Value*, const Value*> predecessor_;  // the path of the current search
   std::vector<const Value*> next_;
 };
 

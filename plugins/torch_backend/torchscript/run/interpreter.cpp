@@ -74,13 +74,13 @@ void give_values(torch::jit::Graph& graph, torch::jit::Node* node) {
     new torch::jit::RegisterOperators({torch::jit::Operator(
         "tmeter::known(Tensor x) -> Tensor",
         [](Stack& stack) {
-          if (current_run()) stack.back() = current_run()->known(stack.back().toTensor());
+          if (current_run()) stack.back() = current_run()->with_values(stack.back().toTensor());
         },
         c10::AliasAnalysisKind::CONSERVATIVE)});
     return c10::Symbol::fromQualString("tmeter::known");
   }();
-  auto* known = graph.create(symbol, {node->input(0)}, 1)->insertBefore(node);
-  node->replaceInput(0, known->output());
+  auto* with_values = graph.create(symbol, {node->input(0)}, 1)->insertBefore(node);
+  node->replaceInput(0, with_values->output());
 }
 
 /// LibTorch applies autocast when it optimises a graph, which this interpreter does not.
@@ -173,7 +173,7 @@ class CurrentRun {
 }  // namespace
 
 void note_question(const std::string& what) {
-  if (current_run()) current_run()->asked(what);
+  if (current_run()) current_run()->note_query(what);
 }
 
 void watch_loops(const torch::jit::CompilationUnit& code) {
@@ -266,11 +266,11 @@ void Run::on_operator(const c10::OperatorHandle& op, Stack& stack) {
   }
 }
 
-void Run::asked(const std::string& what) {
-  if (recorder_) recorder_->asked(what);
+void Run::note_query(const std::string& what) {
+  if (recorder_) recorder_->note_query(what);
 }
 
-at::Tensor Run::known(const at::Tensor& tensor) {
+at::Tensor Run::with_values(const at::Tensor& tensor) {
   if (!tensor.is_meta()) return tensor;
   if (values_) return values_->of(tensor);
   fail(nullptr, {}, "needs values that depend on weights or inputs");
@@ -293,9 +293,9 @@ void Run::follow_random_numbers(const c10::OperatorHandle& op, const OperatorInf
   }
   if (!random) return;
   if (info.data_dependent || info.name == "aten::item" || info.name == "aten::is_nonzero") {
-    asked("random numbers are read (" + info.full_name() +
-          "), and the way of the program, or a "
-          "size, may follow from them; the figures are of one draw");
+    note_query("random numbers are read (" + info.full_name() +
+               "), and the way of the program, or a "
+               "size, may follow from them; the figures are of one draw");
   }
   const auto mark = [&](const at::Tensor& t) {
     if (auto* storage = storage_of(t)) {

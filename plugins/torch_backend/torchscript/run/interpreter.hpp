@@ -46,9 +46,9 @@ class Run final : private OperatorObserver {
 
   /// Records that the program queried a property of its environment, so its path may differ
   /// elsewhere.
-  void asked(const std::string& what);
+  void note_query(const std::string& what);
   /// The tensor with its values; throws in a run without.
-  at::Tensor known(const at::Tensor& tensor);
+  at::Tensor with_values(const at::Tensor& tensor);
 
  private:
   void on_operator(const c10::OperatorHandle& op, torch::jit::Stack& stack) override;

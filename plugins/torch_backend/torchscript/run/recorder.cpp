@@ -217,7 +217,7 @@ void Recorder::output(const c10::IValue& value) {
   }
 }
 
-void Recorder::asked(const std::string& what) {
+void Recorder::note_query(const std::string& what) {
   if (!warned_.insert(what).second) return;
   builder_.property("assumed", what);
   call_.warn(what);

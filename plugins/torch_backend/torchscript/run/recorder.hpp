@@ -68,7 +68,7 @@ class Recorder {
   /// Warns once per operator.
   void assumed(Assumption assumption, const OperatorInfo& op, const std::string& path);
   /// Warns once about a query whose answer may differ on another machine.
-  void asked(const std::string& what);
+  void note_query(const std::string& what);
 
  private:
   void keep_filled(const at::Tensor& tensor);

@@ -18,7 +18,7 @@ struct Literal {
   Sizes sizes;
 };
 
-struct Known {
+struct ReplayedSizes {
   std::unordered_map<const tmeter_value*, Sizes> dims;           // dims of tensors
   std::unordered_map<const tmeter_value*, c10::IValue> numbers;  // computed sizes and conditions
   std::unordered_map<size_t, std::vector<Literal>> literals;     // replaced literals, by node
@@ -26,10 +26,10 @@ struct Known {
       pads;  // inserted before a node's first operand, as constant_pad_nd
 };
 
-/// The dims of a tensor in `known`, else those of the graph.
-inline Sizes dims_in(const Known& known, const Value& value) {
-  const auto it = known.dims.find(value.handle());
-  return it != known.dims.end() ? it->second : sizes_of(value.shape());
+/// The dims of a tensor in `replayed`, else those of the graph.
+inline Sizes dims_in(const ReplayedSizes& replayed, const Value& value) {
+  const auto it = replayed.dims.find(value.handle());
+  return it != replayed.dims.end() ? it->second : sizes_of(value.shape());
 }
 
 /// A module of torch.nn keeps the numbers it was constructed with: none of them follows from sizes.
@@ -38,6 +38,6 @@ inline bool is_of_torch_nn(const Node& node) {
 }
 
 /// Writes the replayed graph: the recorded one with other sizes.
-void emit(const Graph& recorded, const Known& known, GraphBuilder& builder);
+void emit(const Graph& recorded, const ReplayedSizes& replayed, GraphBuilder& builder);
 
 }  // namespace tmeter::resize
