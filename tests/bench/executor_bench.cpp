@@ -109,10 +109,10 @@ int compare(unsigned threads, int rounds, const std::string& model, const char* 
   RunContext context{&log, nullptr, nullptr};
   context.graph = loaded.graph.get();
   context.runs = &runs;
-  RunWishes wishes;
-  wishes.threads = threads;
-  if (!image) wishes.inputs.emplace_back("", input);
-  Executor executor(registry, *loaded.graph, wishes, context);
+  RunOptions options;
+  options.threads = threads;
+  if (!image) options.inputs.emplace_back("", input);
+  Executor executor(registry, *loaded.graph, options, context);
 
   at::set_num_threads(static_cast<int>(threads));
   const c10::InferenceMode inference;

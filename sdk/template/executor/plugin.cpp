@@ -43,20 +43,20 @@ class Net final : public tmeter::Execution {
   }
 
   void run(int32_t run, int32_t, tmeter::ExecutorCall& call) override {
-    const bool told = run == TMETER_RUN_OPERATORS || run == TMETER_RUN_MEMORY;
+    const bool reports_operators = run == TMETER_RUN_OPERATORS || run == TMETER_RUN_MEMORY;
     int64_t made = 0;
-    const auto begin = tell(call, TMETER_EVENT_RUN_BEGIN);
+    const auto begin = report(call, TMETER_EVENT_RUN_BEGIN);
     for (const auto& node : graph_.nodes()) {
       if (call.cancelled()) throw tmeter::Error(TMETER_CANCELLED, "cancelled");
-      const auto since = told ? tell(call, TMETER_EVENT_OP_BEGIN, node) : 0;
+      const auto since = reports_operators ? report(call, TMETER_EVENT_OP_BEGIN, node) : 0;
       auto& result = values_[node.output().handle()] = compute(node);
       const auto bytes = static_cast<int64_t>(result.size() * sizeof(float));
-      if (run == TMETER_RUN_MEMORY) tell(call, TMETER_EVENT_ALLOCATE, node, bytes), made += bytes;
-      if (told) tell(call, TMETER_EVENT_OP_END, node, 0, since);
+      if (run == TMETER_RUN_MEMORY) report(call, TMETER_EVENT_ALLOCATE, node, bytes), made += bytes;
+      if (reports_operators) report(call, TMETER_EVENT_OP_END, node, 0, since);
     }
     // Results are kept until the end of the run.
-    if (made > 0) tell(call, TMETER_EVENT_FREE, Node(), made);
-    tell(call, TMETER_EVENT_RUN_END, Node(), 0, begin);
+    if (made > 0) report(call, TMETER_EVENT_FREE, Node(), made);
+    report(call, TMETER_EVENT_RUN_END, Node(), 0, begin);
   }
 
  private:
@@ -100,8 +100,8 @@ class Net final : public tmeter::Execution {
     return static_cast<size_t>(node.input(argument).shape().back());
   }
 
-  static uint64_t tell(tmeter::ExecutorCall& call, int32_t kind, const Node& node = Node(), int64_t bytes = 0,
-                       uint64_t since = 0) {
+  static uint64_t report(tmeter::ExecutorCall& call, int32_t kind, const Node& node = Node(), int64_t bytes = 0,
+                         uint64_t since = 0) {
     tmeter_event event{};
     event.struct_size = sizeof event;
     event.kind = kind;
