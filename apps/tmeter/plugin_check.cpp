@@ -96,7 +96,7 @@ class Check {
   }
 
   void start() {
-    const InsidePlugin inside(library_, kOpened, OpenedFor::kRequested);
+    const PluginScope inside(library_, kOpened, OpenedFor::kRequested);
     const auto begin = Clock::now();
     started_ = start_plugin({plugin_->library, plugin_->file.get(), plugin_->has_manifest}, &log_);
     const auto offers = read_capabilities(*started_);

@@ -61,11 +61,11 @@ struct NoPlaces {
   void elsewhere_at(uint32_t) {}
 };
 
-struct Weighed {
+struct WeightedSums {
   void add(double value, double weight) { sum += value * weight, weights += weight; }
   double sum = 0, weights = 0;
 };
-struct NotWeighed {
+struct Unweighted {
   void add(double, double) {}
 };
 
@@ -189,7 +189,7 @@ class Accumulator {
   bool unknown_ = false, unavailable_ = false;
   bool elsewhere_ = false;  // a value belongs to an answered module call
   [[no_unique_address]] std::conditional_t<kLast, Places, NoPlaces> places_;
-  [[no_unique_address]] std::conditional_t<kMean, Weighed, NotWeighed> weighed_;
+  [[no_unique_address]] std::conditional_t<kMean, WeightedSums, Unweighted> weighed_;
 };
 static_assert(sizeof(Accumulator<TMETER_AGGREGATE_SUM>) == 16);
 

@@ -62,7 +62,7 @@ tmeter_number Engine::evaluate(size_t column, size_t node) {
 }
 
 tmeter_number Engine::compute(size_t column, const Node& node) {
-  const AtNode at(static_cast<int64_t>(node.index), node.op, node.call->module->path);
+  const NodeScope at(static_cast<int64_t>(node.index), node.op, node.call->module->path);
   try {
     auto& c = results_.columns[column];
     Computing computing(*this, states_[column].nodes[node.index], {&c});

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/analysis/engine.hpp"
-#include "core/analysis/other_sizes.hpp"
 #include "core/analysis/size_notes.hpp"
+#include "core/analysis/size_overrides.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
@@ -13,12 +13,12 @@ namespace tmeter::core {
 namespace {
 
 /// Sets other values of plugins' options, and restores them at the end of its life.
-class OtherOptions {
+class OptionOverrides {
  public:
-  OtherOptions() = default;
-  OtherOptions(const OtherOptions&) = delete;
-  OtherOptions& operator=(const OtherOptions&) = delete;
-  ~OtherOptions() {
+  OptionOverrides() = default;
+  OptionOverrides(const OptionOverrides&) = delete;
+  OptionOverrides& operator=(const OptionOverrides&) = delete;
+  ~OptionOverrides() {
     for (auto i = changed_.rbegin(); i != changed_.rend(); ++i) std::swap(*i->at, i->value);
   }
 
@@ -35,7 +35,7 @@ class OtherOptions {
   }
 
  private:
-  struct Changed {
+  struct SavedValue {
     OptionValue* at;
     OptionValue value;
   };
@@ -44,18 +44,18 @@ class OtherOptions {
     changed_.push_back({&at, option_value(declared, text, name)});
     std::swap(*changed_.back().at, changed_.back().value);
   }
-  std::vector<Changed> changed_;
+  std::vector<SavedValue> changed_;
 };
 
 /// Marks sizes as given, like --bind, and restores the marks at the end of its life.
-class GivenSizes {
+class GivenMarks {
  public:
-  explicit GivenSizes(Graph& graph) : graph_(graph) {
+  explicit GivenMarks(Graph& graph) : graph_(graph) {
     for (const auto& s : graph.symbols()) before_.push_back(s.given);
   }
-  GivenSizes(const GivenSizes&) = delete;
-  GivenSizes& operator=(const GivenSizes&) = delete;
-  ~GivenSizes() {
+  GivenMarks(const GivenMarks&) = delete;
+  GivenMarks& operator=(const GivenMarks&) = delete;
+  ~GivenMarks() {
     for (size_t i = 0; i < before_.size(); ++i) graph_.mark_given(i, before_[i]);
   }
 
@@ -89,10 +89,10 @@ tmeter_status Engine::try_figure(const Trial& trial, tmeter_number& out) {
   }
   auto status = TMETER_OK;
   {
-    OtherOptions options;
+    OptionOverrides options;
     for (const auto& o : trial.options) options.set(plugins_, str(o.name), str(o.value));
-    OtherSizes sizes(graph);
-    const GivenSizes given(graph);
+    SizeOverrides sizes(graph);
+    const GivenMarks given(graph);
     for (const auto& size : trial.sizes) {
       sizes.set(size.symbol, size.value);
       graph.mark_given(size.symbol, true);

@@ -201,7 +201,7 @@ std::string escaped_exception();
 /// ends the worker, and the message names the plugin.
 template <class F>
 void give_up(std::string_view plugin, std::string_view doing, F&& f) noexcept {
-  const InsidePlugin inside(plugin, doing);
+  const PluginScope inside(plugin, doing);
   try {
     f();
   } catch (...) {
@@ -233,7 +233,7 @@ class Watch {
 template <class F>
 tmeter_status invoke(tmeter_call& call, std::string_view doing, F&& f) {
   const FrameScope frame(call);
-  const InsidePlugin inside(call.plugin_id, doing);
+  const PluginScope inside(call.plugin_id, doing);
   const Watch watch(call);
   tmeter_status status = TMETER_OK;
   try {

@@ -83,7 +83,7 @@ tmeter_call Decoders::call_of(const DecoderChoice& choice) const {
   return call;
 }
 
-void Decoders::open(const Tensor& t, const TensorBytes& bytes, Opened& out) {
+void Decoders::open(const Tensor& t, const TensorBytes& bytes, OpenedTensor& out) {
   out.choice = &choices_.find(t.encoding->id)->second;
   const auto& choice = *out.choice;
   if (!choice.decoder) {
@@ -111,7 +111,7 @@ void Decoders::open(const Tensor& t, const TensorBytes& bytes, Opened& out) {
     out.why = "plugin " + choice.plugin->manifest.id + " does not decode it";
 }
 
-const Decoders::Opened& Decoders::opened(const Tensor& t, const TensorBytes* bytes) {
+const Decoders::OpenedTensor& Decoders::opened(const Tensor& t, const TensorBytes* bytes) {
   const std::lock_guard lock(mutex_);
   const auto [it, added] = opened_.try_emplace(&t);
   if (added && bytes) open(t, *bytes, it->second);

@@ -32,7 +32,7 @@ class Decoders final : public ElementDecoder {
     std::string why;  // the reason for a missing decoder
   };
   /// A requested tensor.
-  struct Opened {
+  struct OpenedTensor {
     const DecoderChoice* choice = nullptr;
     void* state = nullptr;
     std::string why;  // the reason why it cannot be decoded
@@ -41,15 +41,15 @@ class Decoders final : public ElementDecoder {
   };
 
   void find(Registry& registry, std::string_view encoding);
-  const Opened& opened(const Tensor& tensor, const TensorBytes* bytes);
-  void open(const Tensor& tensor, const TensorBytes& bytes, Opened& out);
+  const OpenedTensor& opened(const Tensor& tensor, const TensorBytes* bytes);
+  void open(const Tensor& tensor, const TensorBytes& bytes, OpenedTensor& out);
   tmeter_call call_of(const DecoderChoice& choice) const;
 
   const Graph& graph_;
   CallLog& log_;
   std::map<std::string, DecoderChoice, std::less<>> choices_;
   std::mutex mutex_;  // guards the members below
-  std::unordered_map<const Tensor*, Opened> opened_;
+  std::unordered_map<const Tensor*, OpenedTensor> opened_;
 };
 
 }  // namespace tmeter::core

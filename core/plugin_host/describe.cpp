@@ -44,9 +44,9 @@ LoaderManifest describe_loader(const tmeter_loader& l) {
 }
 
 /// Operators and types handled for other plugins' metrics, each once.
-class Handled {
+class HandledNames {
  public:
-  explicit Handled(Manifest& m) : list_(m.handles), own_(m.metrics.begin(), m.metrics.end()) {}
+  explicit HandledNames(Manifest& m) : list_(m.handles), own_(m.metrics.begin(), m.metrics.end()) {}
   void add(const std::string& metric, const std::string& what) {
     if (what != "*" && !own_.contains(metric) && listed_.insert(what).second) list_.push_back(what);
   }
@@ -57,7 +57,7 @@ class Handled {
 };
 
 void describe_handlers(const PluginCapabilities& offers, Manifest& m) {
-  Handled handled(m);
+  HandledNames handled(m);
   for (const auto& h : offers.op_handlers) {
     const auto op = str(h.op);
     handled.add(str(h.metric), op.substr(0, op.find('.')));
@@ -341,7 +341,7 @@ Manifest describe(const PluginInstance& plugin, const PluginCapabilities& offers
 
 Manifest describe_in_subprocess(const std::string& library, const PinnedLibrary* file,
                                 OpenedFor opening) {
-  const InsidePlugin inside(library, kWhileOpened, opening);
+  const PluginScope inside(library, kWhileOpened, opening);
   const auto failed = [&](const std::string& reason) {
     throw PluginError::ended(library, reason, opening != OpenedFor::kFound);
   };

@@ -115,11 +115,11 @@ std::vector<Candidate> candidates(Registry& registry, const tmeter_source& sourc
 }
 
 /// Guesses the kind of a file without a loader, so that the message can name a remedy.
-struct Look {
+struct FileGuess {
   const char* conditions;
   const char* what;
 };
-constexpr std::array<Look, 28> kLooks{{
+constexpr std::array<FileGuess, 28> kFileGuesses{{
     {"magic:76657273696f6e2068747470733a2f2f6769742d6c66732e",  // "version https://git-lfs."
      "a Git LFS pointer and not the file it stands for; `git lfs pull` fetches that"},
     {"folder:*", "a folder without a model file that tmeter knows"},
@@ -167,7 +167,7 @@ std::string not_available(const Candidate& c) {
 }
 
 [[noreturn]] void refuse_unknown(const tmeter_source& source) {
-  for (const auto& look : kLooks) {
+  for (const auto& look : kFileGuesses) {
     if (!conditions_hold(look.conditions, source)) continue;
     throw Error(
         ErrorKind::kModel,
@@ -179,12 +179,14 @@ std::string not_available(const Candidate& c) {
 }
 
 /// While it lives, pages that the loader has read are released periodically.
-class Reading {
+class PageReleaseScope {
  public:
-  Reading(tmeter_call& call, const MappedFile& file) : call_(call) { call_.reading = &file; }
-  ~Reading() { call_.reading = nullptr; }
-  Reading(const Reading&) = delete;
-  Reading& operator=(const Reading&) = delete;
+  PageReleaseScope(tmeter_call& call, const MappedFile& file) : call_(call) {
+    call_.reading = &file;
+  }
+  ~PageReleaseScope() { call_.reading = nullptr; }
+  PageReleaseScope(const PageReleaseScope&) = delete;
+  PageReleaseScope& operator=(const PageReleaseScope&) = delete;
 
  private:
   tmeter_call& call_;
@@ -197,7 +199,7 @@ tmeter_status run_loader(const tmeter_loader& loader, Plugin& plugin, const tmet
   builder.call = &plugin.call;
   builder.source = request.source;
   const RunningFile running(plugin.call.run.log, view(loader.engine));
-  const Reading reading(plugin.call, request.source->file);
+  const PageReleaseScope reading(plugin.call, request.source->file);
   return invoke(plugin.call, kReading, [&](tmeter_call* call) {
     return loader.load(call, &request, &builder, loader.user);
   });
@@ -247,7 +249,7 @@ Reader try_loaders(Registry& registry, const tmeter_request& request, const RunC
                    tmeter_builder& builder) {
   const auto& source = *request.source;
   std::string missing;
-  if (conditions_hold(kLooks[0].conditions, source))
+  if (conditions_hold(kFileGuesses[0].conditions, source))
     refuse_unknown(source);  // a Git LFS pointer has a model's name
   for (const auto& c : candidates(registry, source)) {
     if (c.plugin->library.empty() || !c.plugin->failure.empty()) {

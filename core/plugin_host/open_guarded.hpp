@@ -17,7 +17,7 @@ inline constexpr std::string_view kWhileOpened = "while it was opened";
 /// must not use then. `closely`: checks the whole state, not only the floating-point environment.
 template <class F>
 void open_guarded(const std::string& who, OpenedFor opening, bool closely, F&& f) {
-  const InsidePlugin inside(who, kWhileOpened, opening);
+  const PluginScope inside(who, kWhileOpened, opening);
   const auto fail = [&](const std::string& why) {
     throw PluginError(who, std::string(kWhileOpened), why, false, opening != OpenedFor::kFound);
   };

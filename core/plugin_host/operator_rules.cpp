@@ -73,19 +73,19 @@ namespace {
 
 /// While it lives, the rule's plugin uses the caller's run, except its results. A crash inside is
 /// not blamed on the engine that runs the file.
-class Lent {
+class BorrowedRun {
  public:
-  Lent(tmeter_call& to, const tmeter_call& by)
+  BorrowedRun(tmeter_call& to, const tmeter_call& by)
       : to_(to), before_(std::exchange(to.run, by.run)), engine_(activity().engine) {
     to_.run.results = nullptr;
     activity().engine.clear();
   }
-  ~Lent() {
+  ~BorrowedRun() {
     to_.run = before_;
     activity().engine = engine_;
   }
-  Lent(const Lent&) = delete;
-  Lent& operator=(const Lent&) = delete;
+  BorrowedRun(const BorrowedRun&) = delete;
+  BorrowedRun& operator=(const BorrowedRun&) = delete;
 
  private:
   tmeter_call& to_;
@@ -107,17 +107,17 @@ const tmeter_shape_rule* rule_of(const Plugin& plugin, std::string_view schema) 
 }
 
 /// The running rules. A rule may call others, but not itself. Rules are [serial].
-class AtWork {
+class RuleScope {
  public:
-  explicit AtWork(const FoundRule& found) {
+  explicit RuleScope(const FoundRule& found) {
     if (std::find(rules().begin(), rules().end(), found.schema) != rules().end())
       throw PluginError(found.plugin->manifest.id, "while giving the shape of " + *found.schema,
                         "its shape rule calls itself");
     rules().push_back(found.schema);
   }
-  ~AtWork() { rules().pop_back(); }
-  AtWork(const AtWork&) = delete;
-  AtWork& operator=(const AtWork&) = delete;
+  ~RuleScope() { rules().pop_back(); }
+  RuleScope(const RuleScope&) = delete;
+  RuleScope& operator=(const RuleScope&) = delete;
 
  private:
   static std::vector<const std::string*>& rules() {
@@ -127,13 +127,13 @@ class AtWork {
 };
 
 /// While a rule builds, the builder reports errors in the rule's call.
-class Building {
+class RuleBuilderScope {
  public:
-  Building(tmeter_builder& builder, tmeter_call& call)
+  RuleBuilderScope(tmeter_builder& builder, tmeter_call& call)
       : builder_(builder), before_(std::exchange(builder.call, &call)) {}
-  ~Building() { builder_.call = before_; }
-  Building(const Building&) = delete;
-  Building& operator=(const Building&) = delete;
+  ~RuleBuilderScope() { builder_.call = before_; }
+  RuleBuilderScope(const RuleBuilderScope&) = delete;
+  RuleBuilderScope& operator=(const RuleBuilderScope&) = delete;
 
  private:
   tmeter_builder& builder_;
@@ -155,16 +155,16 @@ void infer_with(const FoundRule& found, const std::string& op, tmeter_builder& b
                 const std::vector<const tmeter_value*>& args, std::span<tmeter_id> results,
                 const tmeter_call& by) {
   auto& plugin = *found.plugin;
-  const AtWork at_work(found);
+  const RuleScope at_work(found);
   by.registry->open(plugin);
-  const Lent lent(plugin.call, by);
+  const BorrowedRun lent(plugin.call, by);
   const auto doing = "while giving the shape of " + op;
   const auto fail = [&](const std::string& why) {
     throw PluginError(plugin.manifest.id, doing, why);
   };
   const auto* rule = rule_of(plugin, *found.schema);
   if (!rule) fail("it offered a rule before and has none now");
-  const Building building(builder, plugin.call);
+  const RuleBuilderScope building(builder, plugin.call);
   const GuardedResults room(results.size());
   const auto status = invoke(plugin.call, doing, [&](auto* call) {
     return rule->infer(call, args.data(), args.size(), &builder, room.ids().data(), results.size(),
@@ -300,7 +300,7 @@ tmeter_status call_backward_rule(tmeter_call* c, const tmeter_node* handle, tmet
     given.struct_size = sizeof given;
     given.wanted = out->wanted;
     {
-      const Lent lent(plugin.call, *c);
+      const BorrowedRun lent(plugin.call, *c);
       const auto status = invoke(plugin.call, doing, [&](auto* call) {
         return found.rule->work(call, handle, &given, found.rule->user);
       });

@@ -104,7 +104,7 @@ Registry::Registry(const Settings& settings, std::vector<Excluded> excluded, Cal
 
 /// The supervisor limits the time of this call.
 Registry::~Registry() {
-  const AtStage stage(Stage::kEnding);
+  const StageScope stage(Stage::kEnding);
   left_out_.clear();
   plugins_.clear();
 }

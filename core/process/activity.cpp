@@ -68,7 +68,7 @@ ActivitySlot& activity_slot() {
   return *own_slot;
 }
 
-InsidePlugin::InsidePlugin(std::string_view plugin, std::string_view doing, OpenedFor opening)
+PluginScope::PluginScope(std::string_view plugin, std::string_view doing, OpenedFor opening)
     : slot_(activity_slot()), opening_(slot_.opening) {
   if (!slot_.plugin.empty() || !slot_.doing.empty())
     outer_.emplace(Words{slot_.plugin, slot_.doing});
@@ -79,7 +79,7 @@ InsidePlugin::InsidePlugin(std::string_view plugin, std::string_view doing, Open
   slot_.at.clear();
 }
 
-InsidePlugin::~InsidePlugin() {
+PluginScope::~PluginScope() {
   if (outer_) {
     slot_.plugin = outer_->plugin;
     slot_.doing = outer_->doing;
@@ -92,13 +92,13 @@ InsidePlugin::~InsidePlugin() {
   slot_.at.clear();
 }
 
-AtNode::AtNode(int64_t index, std::string_view op, std::string_view module)
+NodeScope::NodeScope(int64_t index, std::string_view op, std::string_view module)
     : slot_(activity_slot()), before_(slot_.node) {
   slot_.node = index;
   slot_.op.set(op);
   slot_.module.set(module);
 }
 
-AtNode::~AtNode() { slot_.node = before_; }
+NodeScope::~NodeScope() { slot_.node = before_; }
 
 }  // namespace tmeter::core

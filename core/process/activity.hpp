@@ -95,12 +95,12 @@ bool is_inside_plugin(const Activity& activity);
 void leave_activity();
 
 /// While it lives, the run is at this stage.
-class AtStage {
+class StageScope {
  public:
-  explicit AtStage(Stage stage) : before_(activity().stage.exchange(stage)) {}
-  ~AtStage() { activity().stage = before_; }
-  AtStage(const AtStage&) = delete;
-  AtStage& operator=(const AtStage&) = delete;
+  explicit StageScope(Stage stage) : before_(activity().stage.exchange(stage)) {}
+  ~StageScope() { activity().stage = before_; }
+  StageScope(const StageScope&) = delete;
+  StageScope& operator=(const StageScope&) = delete;
 
  private:
   Stage before_;
@@ -110,12 +110,12 @@ class AtStage {
 ActivitySlot& activity_slot();
 
 /// While it lives, this thread is inside a plugin. Nested: the outer one's words come back.
-class InsidePlugin {
+class PluginScope {
  public:
-  InsidePlugin(std::string_view plugin, std::string_view doing, OpenedFor opening = OpenedFor::kNo);
-  ~InsidePlugin();
-  InsidePlugin(const InsidePlugin&) = delete;
-  InsidePlugin& operator=(const InsidePlugin&) = delete;
+  PluginScope(std::string_view plugin, std::string_view doing, OpenedFor opening = OpenedFor::kNo);
+  ~PluginScope();
+  PluginScope(const PluginScope&) = delete;
+  PluginScope& operator=(const PluginScope&) = delete;
 
  private:
   ActivitySlot& slot_;
@@ -129,12 +129,12 @@ class InsidePlugin {
 };
 
 /// While it lives, this thread is at work on a node.
-class AtNode {
+class NodeScope {
  public:
-  AtNode(int64_t index, std::string_view op, std::string_view module);
-  ~AtNode();
-  AtNode(const AtNode&) = delete;
-  AtNode& operator=(const AtNode&) = delete;
+  NodeScope(int64_t index, std::string_view op, std::string_view module);
+  ~NodeScope();
+  NodeScope(const NodeScope&) = delete;
+  NodeScope& operator=(const NodeScope&) = delete;
 
  private:
   ActivitySlot& slot_;

@@ -6,7 +6,7 @@
 
 namespace tmeter::core {
 
-void wait_for(const std::vector<Watched>& watched, Clock::time_point until) {
+void wait_for(const std::vector<PolledDescriptor>& watched, Clock::time_point until) {
   constexpr auto kMaxWait = std::chrono::minutes(1);  // fits into poll's milliseconds
   std::vector<pollfd> fds;
   fds.reserve(watched.size());

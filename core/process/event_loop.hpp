@@ -9,7 +9,7 @@ namespace tmeter::core {
 
 using Clock = std::chrono::steady_clock;
 
-struct Watched {
+struct PolledDescriptor {
   int fd = -1;       ///< below 0: passed over
   short events = 0;  ///< as of poll
   std::function<void()> on_ready;
@@ -17,7 +17,7 @@ struct Watched {
 
 /// Calls `on_ready` of each descriptor that is ready, hung up or broken. Returns at `until`, after
 /// a signal, or as soon as something was ready.
-void wait_for(const std::vector<Watched>& watched, Clock::time_point until);
+void wait_for(const std::vector<PolledDescriptor>& watched, Clock::time_point until);
 
 /// `seconds` from now; now for 0 or less.
 Clock::time_point in_seconds(double seconds);

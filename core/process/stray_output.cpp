@@ -24,7 +24,7 @@ ssize_t StrayOutput::take(int fd, Terminal& terminal) {
   const StdioAttribution listening;
   std::array<char, 4096> buffer;
   const ssize_t n = ::read(fd, buffer.data(), buffer.size());
-  if (n > 0) hear(activity().speaker.text(), terminal);
+  if (n > 0) switch_speaker(activity().speaker.text(), terminal);
   for (ssize_t i = 0; i < n; ++i) {
     const char c = buffer[static_cast<size_t>(i)];
     if (c == '\n' || pending_.size() >= kMaxLineBytes) end_line(terminal);
@@ -43,7 +43,7 @@ void StrayOutput::finish(int fd, Terminal& terminal) {
   }
 }
 
-void StrayOutput::hear(const std::string& speaker, Terminal& terminal) {
+void StrayOutput::switch_speaker(const std::string& speaker, Terminal& terminal) {
   if (speaker == speaker_) return;
   end_line(terminal);
   speaker_ = speaker;

@@ -21,7 +21,7 @@ class StrayOutput {
   /// Bytes read now; 0: the other end is closed; below 0: no input, or an error (errno).
   ssize_t take(int fd, Terminal& terminal);
   /// An unterminated line ends when another plugin starts to print.
-  void hear(const std::string& speaker, Terminal& terminal);
+  void switch_speaker(const std::string& speaker, Terminal& terminal);
   void end_line(Terminal& terminal);
   bool quiet_;
   size_t lines_ = 0;

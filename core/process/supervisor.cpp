@@ -118,7 +118,7 @@ class Attempt {
   }
 
   void turn() {
-    std::vector<Watched> watched{
+    std::vector<PolledDescriptor> watched{
         {course_.signals.fd(), POLLIN, [this] { on_signal(); }},
         {stray_fd_ ? worker_.stray_output() : -1, POLLIN,
          [this] { stray_fd_ = stray_.read(worker_.stray_output(), terminal_); }},
@@ -375,7 +375,7 @@ class Supervisor {
   /// One turn. False when the run is to end.
   bool wait_for_readers() {
     bool end_requested = false;
-    std::vector<Watched> watched{
+    std::vector<PolledDescriptor> watched{
         {course_.signals.fd(), POLLIN, [&] { end_requested = course_.take_signals(); }}};
     if (terminal_.pending())
       watched.push_back({terminal_.fd(), POLLOUT, [this] { terminal_.flush(); }});

@@ -49,7 +49,7 @@ void explain_crashes() {
 
 /// Closes the terminal and all files of the user. Returns the new number of the pipe to the
 /// supervisor, above the small numbers that careless code closes or writes to.
-int let_go_of_files(const WorkerStart& start) {
+int replace_descriptors(const WorkerStart& start) {
   constexpr int kMinDescriptor = 900;
   std::array<int, 2> nothing{-1, -1};  // not /dev/null, which a small container lacks
   if (pipe2(nothing.data(), O_CLOEXEC) == 0) dup2(nothing[0], STDIN_FILENO);
@@ -90,7 +90,7 @@ void become_worker(const WorkerStart& start, const Work& work,
                    const std::vector<Excluded>& excluded) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setsid();  // no terminal to type into: Ctrl-C reaches the supervisor, which passes it on
-  const int frames = let_go_of_files(start);
+  const int frames = replace_descriptors(start);
   explain_crashes();
   Interrupt interrupt;
   Worker worker(frames, excluded, start.reports);

@@ -14,9 +14,9 @@ namespace tmeter::core::report_reader {
 namespace {
 
 /// A pointer to an optional item.
-class Maybe {
+class OptionalItem {
  public:
-  explicit Maybe(std::optional<Item> item) : item_(item) {}
+  explicit OptionalItem(std::optional<Item> item) : item_(item) {}
   const Item* get() const { return item_ ? &*item_ : nullptr; }
 
  private:
@@ -178,7 +178,7 @@ void GraphRows::attributes(Id module, const Members& m) {
   const auto detail_members = details ? std::optional(details->members()) : std::nullopt;
   size_t i = 0;
   for (const auto field : list->members().object()) {
-    const Maybe detail(detail_members ? detail_members->find(field.key) : std::nullopt);
+    const OptionalItem detail(detail_members ? detail_members->find(field.key) : std::nullopt);
     const bool unnamed = field.key == "#" + std::to_string(i++);
     builder_.module_attribute(module, unnamed ? std::string_view() : field.key,
                               values_.fresh({field.value, field.key}, detail.get()));
@@ -278,7 +278,7 @@ void GraphRows::inputs() {
   document_.rows("inputs", [&](size_t, const Item& row) {
     const auto m = row.members();
     const auto plain = m.get("value");  // null is a value, too
-    const Maybe detail(m.find("detail"));
+    const OptionalItem detail(m.find("detail"));
     const auto value = plain ? values_.fresh(*plain, detail.get()) : values_.fresh(row, nullptr);
     const auto name = m.at("name").text();
     builder_.input(name, m.text("origin"), value);
@@ -306,12 +306,12 @@ void GraphRows::node(size_t index, const Members& m) {
   const auto detail_members = details ? std::optional(details->members()) : std::nullopt;
   std::vector<std::pair<std::string_view, Id>> arguments;
   for (const auto field : m.at("arguments").members().object()) {
-    const Maybe detail(detail_members ? detail_members->find(field.key) : std::nullopt);
+    const OptionalItem detail(detail_members ? detail_members->find(field.key) : std::nullopt);
     const bool unnamed = field.key == "#" + std::to_string(arguments.size());
     arguments.emplace_back(unnamed ? std::string_view() : field.key,
                            values_.used({field.value, field.key}, detail.get()));
   }
-  const auto results = values_.results(m.at("results"), Maybe(result_details).get());
+  const auto results = values_.results(m.at("results"), OptionalItem(result_details).get());
   const auto id = builder_.node(m.at("op").text(), m.text("overload"), call_of(m), arguments,
                                 results, m.text("location"));
   if (const auto name = m.text("name"); !name.empty()) builder_.node_name(id, name);
@@ -322,7 +322,7 @@ void GraphRows::outputs() {
   document_.rows("outputs", [&](size_t, const Item& row) {
     const auto m = row.members();
     const auto plain = m.get("value");  // null is a value, too
-    const Maybe detail(m.find("detail"));
+    const OptionalItem detail(m.find("detail"));
     builder_.output(plain ? values_.used(*plain, detail.get()) : values_.used(row, nullptr));
   });
 }

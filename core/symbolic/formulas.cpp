@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/analysis/engine.hpp"
-#include "core/analysis/other_sizes.hpp"
+#include "core/analysis/size_overrides.hpp"
 #include "core/symbolic/fit.hpp"
 
 namespace tmeter::core {
@@ -194,7 +194,7 @@ class OtherRuns {
   std::vector<SizeRange> ranges_;
   CallLog log_;
   Engine engine_;
-  OtherSizes sizes_;
+  SizeOverrides sizes_;
 };
 
 }  // namespace

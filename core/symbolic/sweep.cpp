@@ -4,8 +4,8 @@
 #include <set>
 
 #include "core/analysis/engine.hpp"
-#include "core/analysis/other_sizes.hpp"
 #include "core/analysis/size_notes.hpp"
+#include "core/analysis/size_overrides.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -89,7 +89,7 @@ Sweep plan_sweep(const Graph& graph, const std::vector<SweepAxis>& axes,
 
 void run_sweep(Graph& graph, Sweep& sweep, const std::vector<Plugin*>& plugins,
                const HardwareSource* hardware) {
-  OtherSizes sizes(graph);
+  SizeOverrides sizes(graph);
   const auto mark_given = [&](bool given) {
     for (const auto s : sweep.symbols) graph.mark_given(static_cast<size_t>(s), given);
   };

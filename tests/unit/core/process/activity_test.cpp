@@ -17,13 +17,13 @@ void nest() {
   auto& slot = activity_slot();
   slot.at.set("before");
   {
-    const InsidePlugin outer("com.acme.outer", "on metric 'a'", OpenedFor::kFound);
+    const PluginScope outer("com.acme.outer", "on metric 'a'", OpenedFor::kFound);
     EXPECT_TRUE(slot.at.empty());
-    const AtNode node(3, "aten::relu", "layer1");
+    const NodeScope node(3, "aten::relu", "layer1");
     slot.at.set("somewhere");
     {
-      const InsidePlugin inner("com.acme.inner", "on metric 'b'");
-      const AtNode deeper(4, "aten::add", "layer2");
+      const PluginScope inner("com.acme.inner", "on metric 'b'");
+      const NodeScope deeper(4, "aten::add", "layer2");
       EXPECT_EQ(slot.plugin.text(), "com.acme.inner");
       EXPECT_EQ(slot.doing.text(), "on metric 'b'");
       EXPECT_EQ(slot.opening, OpenedFor::kNo);

@@ -212,7 +212,7 @@ TEST(Supervisor, WhoSaysMoreThanAWorkerMayHasBrokenItsContract) {
   };
   for (const auto& [defect, deed] : cases) {
     const auto done = run(job(), [&](Worker& w) -> Ending {
-      const InsidePlugin inside("com.acme.p", "on metric 'm'");
+      const PluginScope inside("com.acme.p", "on metric 'm'");
       deed(w);
       hang();
     });
@@ -227,7 +227,7 @@ TEST(Supervisor, WhoSaysMoreThanAWorkerMayHasBrokenItsContract) {
 TEST(Supervisor, WhoSaysThatItIsDoneAndStaysIsEnded) {
   const auto begin = std::chrono::steady_clock::now();
   const auto done = run(job(), [&](Worker& w) -> Ending {
-    const InsidePlugin inside("com.acme.p", "on metric 'm'");
+    const PluginScope inside("com.acme.p", "on metric 'm'");
     w.report(0, "whole");
     w.report_whole(0);
     w.finish({});
@@ -242,7 +242,7 @@ TEST(Supervisor, WhoSaysThatItIsDoneAndStaysIsEnded) {
 
 TEST(Supervisor, WhoEndsInAnotherWayThanItSaidIsNotBelieved) {
   const auto done = run(job(), [&](Worker& w) -> Ending {
-    const InsidePlugin inside("com.acme.p", "on metric 'm'");
+    const PluginScope inside("com.acme.p", "on metric 'm'");
     w.report_whole(0);
     w.finish({});
     _exit(3);
@@ -357,7 +357,7 @@ TEST(Supervisor, AWorkerIsGoneWithItsSupervisor) {
 Work once_in_plugin(const std::function<void(Worker&)>& deed) {
   return [=](Worker& w) -> Ending {
     if (w.excluded().empty()) {
-      const InsidePlugin inside("com.acme.p", "on metric 'm'");
+      const PluginScope inside("com.acme.p", "on metric 'm'");
       deed(w);
       hang();
     }
@@ -387,9 +387,9 @@ TEST(Supervisor, TheThreadThatCrashedIsBlamedNotTheMainOne) {
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS}) {
     const auto done = run(job(), [=](Worker& w) -> Ending {
       if (!w.excluded().empty()) return ended(0);
-      const InsidePlugin waiting("com.acme.waits", "on its threads");
+      const PluginScope waiting("com.acme.waits", "on its threads");
       std::thread([=] {
-        const InsidePlugin inside("com.acme.p", "on metric 'm'");
+        const PluginScope inside("com.acme.p", "on metric 'm'");
         raise(number);
       }).join();
       return {};
@@ -425,7 +425,7 @@ TEST(Supervisor, AnExitInAPluginIsItsFaultAndWithoutOneOurs) {
 TEST(Supervisor, WorkThatFailsWithoutThePluginKeepsItsOwnStatus) {
   const auto done = run(job(), [](Worker& w) -> Ending {
     if (!w.excluded().empty()) return ended(4, "the model is damaged");
-    const InsidePlugin inside("com.acme.p", "on metric 'm'");
+    const PluginScope inside("com.acme.p", "on metric 'm'");
     abort();
   });
   EXPECT_EQ(done.status(), 4);
@@ -482,7 +482,7 @@ TEST(Supervisor, SevenBadPluginsAreLeftOutTheEighthEndsTheRun) {
     return run(job(), [=](Worker& w) -> Ending {
       const auto left_out = w.excluded().size();
       if (left_out == count) return {};
-      const InsidePlugin inside("p" + std::to_string(left_out), "on metric 'm'");
+      const PluginScope inside("p" + std::to_string(left_out), "on metric 'm'");
       abort();
     });
   };
@@ -518,7 +518,7 @@ TEST(Supervisor, WhatTakesTooLongIsEndedAndTheRestIsDone) {
   // The second try has its own second: it would exceed the rest of the first.
   const Work work = [](Worker& w) -> Ending {
     if (w.excluded().empty()) {
-      const InsidePlugin inside("com.acme.p", "on metric 'm'");
+      const PluginScope inside("com.acme.p", "on metric 'm'");
       hang();
     }
     usleep(20'000);
@@ -611,7 +611,7 @@ TEST(Supervisor, AWorkerThatDoesNotListenIsEnded) {
 
 TEST(Supervisor, WhatPluginsPrintBecomesNotes) {
   const auto print = [](Worker&) -> Ending {
-    const InsidePlugin inside("com.acme.p", "");
+    const PluginScope inside("com.acme.p", "");
     const bool written = write(1, "to out\n\n", 8) == 8 && write(2, "to err", 6) == 6;
     return ended(written ? 0 : 1);
   };
@@ -627,7 +627,7 @@ TEST(Supervisor, WhatPluginsPrintOneAfterTheOtherIsToldWithTheNameOfEach) {
   const auto done = run(job(), [](Worker&) -> Ending {
     for (int round = 0; round < 5; ++round) {
       for (const char* name : {"com.acme.a", "com.acme.b"}) {
-        const InsidePlugin inside(name, "");
+        const PluginScope inside(name, "");
         std::printf("%s in round %d%s", name, round, round % 2 ? "\n" : "");
       }
     }
@@ -644,10 +644,10 @@ TEST(Supervisor, WhatPluginsPrintOneAfterTheOtherIsToldWithTheNameOfEach) {
 
 TEST(Supervisor, WhatAPluginPrintsAfterOneThatItCalledIsItsOwn) {
   const auto done = run(job(), [](Worker&) -> Ending {
-    const InsidePlugin outer("com.acme.outer", "");
+    const PluginScope outer("com.acme.outer", "");
     std::cout << "before\n";
     {
-      const InsidePlugin inner("com.acme.inner", "");
+      const PluginScope inner("com.acme.inner", "");
       std::cerr << "amidst\n";
     }
     std::cout << "after\n";
@@ -662,7 +662,7 @@ TEST(Supervisor, WhatAPluginPrintsAfterOneThatItCalledIsItsOwn) {
 TEST(Supervisor, WhatWasPrintedBeforeACrashIsTold) {
   const auto done = run(job(), [](Worker& w) -> Ending {
     if (!w.excluded().empty()) return ended(0);
-    const InsidePlugin inside("com.acme.p", "on metric 'm'");
+    const PluginScope inside("com.acme.p", "on metric 'm'");
     std::printf("not flushed");
     std::abort();
   });
@@ -675,7 +675,7 @@ TEST(Supervisor, ALineThatNobodyReadsHoldsTheWorkerUpOnce) {
   const auto done = run(job(), [](Worker&) -> Ending {
     activity().is_listening = true;  // emulates a supervisor that outlives it
     const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < 100; ++i) const InsidePlugin inside(i % 2 ? "a" : "b", "");
+    for (int i = 0; i < 100; ++i) const PluginScope inside(i % 2 ? "a" : "b", "");
     const auto took = std::chrono::steady_clock::now() - begin;
     return ended(took < std::chrono::seconds(2) ? 0 : 1);
   });

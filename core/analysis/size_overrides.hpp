@@ -9,15 +9,15 @@
 namespace tmeter::core {
 
 /// Restores the values of the symbols at the end of its life.
-class OtherSizes {
+class SizeOverrides {
  public:
-  explicit OtherSizes(Graph& graph) : graph_(graph) {
+  explicit SizeOverrides(Graph& graph) : graph_(graph) {
     for (const auto& s : graph.symbols()) values_.push_back(s.value);
     before_ = values_;
   }
-  OtherSizes(const OtherSizes&) = delete;
-  OtherSizes& operator=(const OtherSizes&) = delete;
-  ~OtherSizes() {
+  SizeOverrides(const SizeOverrides&) = delete;
+  SizeOverrides& operator=(const SizeOverrides&) = delete;
+  ~SizeOverrides() {
     if (values_ != before_) graph_.assign(before_);
   }
 
