@@ -158,19 +158,19 @@ std::vector<Plugin*> taking_part(const CheckedPlugin& checked) {
 }
 
 /// The outcome of a file whose loader had one push refused.
-struct Tried {
+struct PushOutcome {
   bool well = false;
   size_t pushes = 0;
   std::string failure;  // blamed on the plugin
 };
 
-Tried load_with(const CheckedPlugin& checked, const tmeter_loader& loader,
-                const tmeter_request& request, size_t refuse_at) {
+PushOutcome load_with(const CheckedPlugin& checked, const tmeter_loader& loader,
+                      const tmeter_request& request, size_t refuse_at) {
   tmeter_builder builder;
   builder.call = &checked.plugin.call;
   builder.source = request.source;
   builder.refuse_at = refuse_at;
-  Tried out;
+  PushOutcome out;
   try {
     out.well = invoke(checked.plugin.call, "while reading the model", [&](tmeter_call* call) {
                  return loader.load(call, &request, &builder, loader.user);

@@ -38,7 +38,7 @@ Width width_of(const Call& call) {
   return {kUsualWidth, "usual for AVX2; --set vectorization-advice.width=64 for AVX-512"};
 }
 
-struct Partly {
+struct PartlyFilled {
   Node node;
   vectorization::Run run;
   int64_t lanes = 0;
@@ -55,7 +55,7 @@ std::string measured_text(const Node& node, const Call& call) {
          " when measured";
 }
 
-std::string places_text(const std::vector<Partly>& all, const Call& call) {
+std::string places_text(const std::vector<PartlyFilled>& all, const Call& call) {
   return plugins::listed(all.size(), kNamed, [&](size_t i) {
     const auto& p = all[i];
     return plugins::place(p.node) + ": " + std::to_string(p.run.elements) + " " +
@@ -79,12 +79,12 @@ constexpr std::array kRules{
     Rule{Cause::kBroadcast, "vector-broadcast", "an operand repeats after a few elements",
          "put the dims that repeat first, or expand the operand once if it is a constant"}};
 
-void report(const Rule& rule, std::vector<Partly> found, double all, const Width& width,
+void report(const Rule& rule, std::vector<PartlyFilled> found, double all, const Width& width,
             Call& call) {
   double arithmetic = 0, lost = 0;
   for (const auto& p : found) arithmetic += p.arithmetic, lost += p.arithmetic * (1 - p.use);
   if (found.empty() || all <= 0 || lost < kMinShare * all) return;
-  std::stable_sort(found.begin(), found.end(), [](const Partly& a, const Partly& b) {
+  std::stable_sort(found.begin(), found.end(), [](const PartlyFilled& a, const PartlyFilled& b) {
     return a.arithmetic * (1 - a.use) > b.arithmetic * (1 - b.use);
   });
   tmeter::Finding f;
@@ -105,7 +105,7 @@ void run(const tmeter::Graph& graph, Call& call) {
   call.set_provenance(kVectorUse, TMETER_PROVENANCE_ESTIMATED,
                       "vectors of " + std::to_string(width.bytes) + " bytes (" + width.from + ")");
   const plugins::Layouts layouts(graph);
-  std::array<std::vector<Partly>, kRules.size()> found;
+  std::array<std::vector<PartlyFilled>, kRules.size()> found;
   double all = 0;
   for (const auto& node : graph.nodes()) {
     const double arithmetic =

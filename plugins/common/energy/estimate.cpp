@@ -31,8 +31,8 @@ void Estimator::start(const Call& call, const Temperature& temperature) {
   if (!per_byte) scope_.missing_memory = no("energy per byte (energy.dram)");
 
   const auto power = Machine::number(call, "power.static");
-  heat_ = heat_of([&call](const std::string& key) { return Machine::number(call, key); },
-                  temperature, machine_.quoted_name());
+  heat_ = thermal_effects([&call](const std::string& key) { return Machine::number(call, key); },
+                          temperature, machine_.quoted_name());
   power_ = power.value_or(0) + heat_.leakage;
   scope_.standing = power && (machine_.has_peak_mac() || machine_.bandwidth());
   if (!power) {

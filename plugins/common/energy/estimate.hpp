@@ -42,7 +42,7 @@ class Estimator {
   /// Reads the profile of this run and discards that of the run before.
   void start(const tmeter::Call& call, const Temperature& temperature = {});
   const Scope& scope() const { return scope_; }
-  const Heat& heat() const { return heat_; }
+  const ThermalEffects& heat() const { return heat_; }
   machine::Machine& machine() { return machine_; }
 
   Estimate of(const tmeter::Node& node, const tmeter::Call& call);
@@ -55,7 +55,7 @@ class Estimator {
 
   machine::Machine machine_;
   Scope scope_;
-  Heat heat_;
+  ThermalEffects heat_;
   PublishedTables tables_;
   double per_byte_ = 0, power_ = 0;
   machine::PerNode<Work, Estimate> nodes_;

@@ -24,7 +24,7 @@ struct Temperature {
   std::string missing = "no temperature is given";
 };
 
-struct Heat {
+struct ThermalEffects {
   double leakage = 0;        // W, on top of power.static
   double clock = 1;          // share of the peak rates of arithmetic
   bool lower_bound = false;  // the clock falls by an unknown amount
@@ -34,9 +34,9 @@ struct Heat {
 
 /// `name`: of the profile, for messages. A clock of 0: the machine does not run at this
 /// temperature.
-inline Heat heat_of(const machine::Lookup& lookup, const Temperature& temperature,
-                    const std::string& name) {
-  Heat heat;
+inline ThermalEffects thermal_effects(const machine::Lookup& lookup, const Temperature& temperature,
+                                      const std::string& name) {
+  ThermalEffects heat;
   heat.words = "without thermal effects: ";
   if (!temperature.celsius) return heat.words += temperature.missing, heat;
   const double t = *temperature.celsius;

@@ -206,9 +206,9 @@ class Int4Rows final : public Rows {
 };
 
 /// Codes of four or six bits alone.
-class Small final : public tmeter::Decoding {
+class SmallFloatCodes final : public tmeter::Decoding {
  public:
-  Small(const tmeter::StoredTensor& t, int64_t bits, std::vector<float> values)
+  SmallFloatCodes(const tmeter::StoredTensor& t, int64_t bits, std::vector<float> values)
       : bits_(bits), bytes_(t.bytes()), values_(std::move(values)) {
     need_bytes(bytes_, t.tensor().numel().value() * bits / 8);
   }
@@ -227,7 +227,7 @@ template <class Table>
 tmeter::MakeDecoding small(int64_t bits, const Table& table) {
   return [bits, values = std::vector<float>(table.begin(), table.end())](
              const tmeter::StoredTensor& t, tmeter::Call&) {
-    return std::make_unique<Small>(t, bits, values);
+    return std::make_unique<SmallFloatCodes>(t, bits, values);
   };
 }
 

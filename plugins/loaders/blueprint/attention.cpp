@@ -120,7 +120,7 @@ void expect_rows(const Model& model, const Module& m, int64_t expected,
                find_tensor(m, "weight"));
 }
 
-void note_cache(Model& model, const Module& m, std::string_view kind, const Reach& reach,
+void note_cache(Model& model, const Module& m, std::string_view kind, const AttentionSpan& reach,
                 int64_t width) {
   auto& p = model.program;
   if (model.bidirectional) return;
@@ -320,7 +320,7 @@ Value latent(Model& model, const Module& m, const Value& x, size_t layer) {
   wide[1] = w.heads;
   const auto spread = p.node("aten::expand", {{"self", shared.id}}, wide, shared.dtype);
   const auto k = p.concat(keys, spread);
-  const auto reach = reach_of_layer(model, layer);
+  const auto reach = span_of_layer(model, layer);
   note_cache(model, m, "latent", reach, w.rank + w.rope);
   const auto attended = p.attention(rotated(p, by_head(p, q, w.heads, q_width)), k, values, true);
   return finished(model, m, merged(p, attended), x);
@@ -347,7 +347,7 @@ void expect_if_checked(const Model& model, const Keys& keys, int64_t found, cons
   if (model.family) expect_stated(model, keys, found, t);
 }
 
-Reach reach_of_layer(Model& model, size_t layer) {
+AttentionSpan span_of_layer(Model& model, size_t layer) {
   const auto& s = model.settings;
   // The classes of transformers for scores of each token return no cache.
   if (model.bidirectional || model.is("no-cache") || is_for(model, "TokenClassification") ||
@@ -375,7 +375,7 @@ Reach reach_of_layer(Model& model, size_t layer) {
   // Llama 4 in GGUF: constants of llama.cpp, src/models/llama4.cpp.
   if (model.is("chunked-each-4")) {
     model.assume(s.source() + " has no layer_types: every layer but each 4th sees chunks of 8192");
-    return layer % 4 == 3 ? Reach{} : Reach{"chunked", 8192};
+    return layer % 4 == 3 ? AttentionSpan{} : AttentionSpan{"chunked", 8192};
   }
   if (!window || *window == 0) return {};
   if (!s.flag({"use_sliding_window"}, !model.is("sliding-if-said"))) return {};
@@ -490,7 +490,7 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
   if (has_rotary(model)) q = rotated(p, q), k = rotated(p, k);
   if (const auto bias = find_child(m, "relative_attention_bias"); bias && !memory)
     add_relative_positions(p, bias, x.dims[1]);
-  const auto reach = memory ? Reach{} : reach_of_layer(model, layer);
+  const auto reach = memory ? AttentionSpan{} : span_of_layer(model, layer);
   // Falcon-40B's keys and values are repeated for all heads before they are kept.
   const auto kept = model.settings.flag({"new_decoder_architecture"}, false) ? h.query : h.key;
   note_cache(model, m,

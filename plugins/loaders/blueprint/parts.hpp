@@ -42,11 +42,11 @@ void expect_if_checked(const Model& model, const Keys& keys, int64_t found, cons
 bool is_for(const Model& model, std::string_view task);
 
 /// How much of the past an attention sees and keeps.
-struct Reach {
+struct AttentionSpan {
   std::string_view kind = "full";  // full, sliding, chunked, none
   int64_t tokens = 0;              // in a window or chunk
 };
-Reach reach_of_layer(Model& model, size_t layer);
+AttentionSpan span_of_layer(Model& model, size_t layer);
 
 /// Attention of tokens x [batch, sequence, hidden] to themselves, or to `memory`.
 Value write_attention(Model& model, const Module& m, const Value& x, size_t layer,

@@ -33,16 +33,16 @@ using loading::type_name;
 using loading::wrong_type;
 
 /// A tagged union as torch writes it: an object with the one key that names the alternative.
-struct Tagged {
+struct TaggedUnion {
   std::string_view kind;
   json::element value;
 };
 
-inline Tagged as_tagged(json::element e) {
+inline TaggedUnion as_tagged(json::element e) {
   const auto object = as_object(e);
   auto it = object.begin();
   if (it == object.end()) throw BadFile("expected an object with one key, found an empty one");
-  const Tagged tagged{it.key(), it.value()};
+  const TaggedUnion tagged{it.key(), it.value()};
   if (++it != object.end())
     throw BadFile("expected an object with one key, found " + in_quotes(tagged.kind) + " and " +
                   in_quotes(it.key()));

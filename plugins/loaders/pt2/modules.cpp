@@ -96,7 +96,7 @@ void Modules::read_call_graph(const ChunkedArray& calls) {
 /// entries begin.
 size_t Modules::reuse_stack(std::string_view text) {
   const size_t same = common(text, last_text_);
-  const auto is_there = [&](const Reached& reached) {
+  const auto is_there = [&](const LatestStack& reached) {
     return reached.end <= same && (reached.end == text.size() || text[reached.end] == ';');
   };
   while (!last_.empty() && !is_there(last_.back())) last_.pop_back();

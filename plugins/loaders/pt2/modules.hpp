@@ -81,12 +81,12 @@ class Modules {
   size_t path_bytes_ = 0;
   uint32_t last_path_ = 0;  // see NameMap::find_next
   /// The latest stack: of its text up to `end`. Most stacks share a prefix with their predecessor.
-  struct Reached {
+  struct LatestStack {
     size_t end;
     uint32_t stack;
   };
   std::string last_text_;
-  std::vector<Reached> last_;
+  std::vector<LatestStack> last_;
   NameMap<uint32_t> stack_index_;  // key: outer stack and entry
   std::vector<Stack> stacks_;      // [0] means no stack
   NameMap<tmeter_id> calls_;       // key: caller, key and module

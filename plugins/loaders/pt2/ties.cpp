@@ -7,7 +7,7 @@ namespace pt2 {
 namespace {
 
 /// Unread parameters with the same description, in the order of the file.
-class Unread {
+class UnreadParameters {
  public:
   void add(size_t tensor, std::string_view name) {
     left_.insert(tensor);
@@ -103,7 +103,7 @@ class Search {
     return name.substr(name.rfind('.') + 1);
   }
 
-  void tie_one(Unread& unread, size_t used) {
+  void tie_one(UnreadParameters& unread, size_t used) {
     const auto chosen = unread.take(last_part(tensors_[used].spec->name));
     if (!chosen) return;
     auto& key = tensors_[used].storage_key;
@@ -118,7 +118,7 @@ class Search {
   std::vector<uint32_t> tensor_of_;  // key: index in the signature
   bool has_candidates_ = false;
   std::set<std::pair<Modules::Index, size_t>> foreign_uses_;  // a module's reads of a tensor
-  std::map<std::string, Unread> unread_;                      // key: description
+  std::map<std::string, UnreadParameters> unread_;            // key: description
 };
 
 }  // namespace

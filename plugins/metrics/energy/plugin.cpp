@@ -81,8 +81,8 @@ std::string left_out(const energy::Scope& scope) {
 }
 
 /// The suffix of the model's and the profile's name.
-std::string particulars(const Column& column, const energy::Scope& scope, const energy::Heat& heat,
-                        const Grid& grid) {
+std::string particulars(const Column& column, const energy::Scope& scope,
+                        const energy::ThermalEffects& heat, const Grid& grid) {
   if (column.spec.id == "energy") return left_out(scope) + "; " + heat.words;
   if (column.spec.id == "energy_static" || column.spec.id == "energy_time")
     return "; " + heat.words;

@@ -88,9 +88,9 @@ using tmeter::Graph;
 
 /// Bytes that nodes allocate, given strides: a reshape that is not a view allocates a tensor, and
 /// `contiguous` of a contiguous tensor does not.
-class MadeInARun {
+class AllocatedInRun {
  public:
-  MadeInARun(const Layouts& layouts, tmeter::Call& call) : layouts_(layouts), call_(call) {
+  AllocatedInRun(const Layouts& layouts, tmeter::Call& call) : layouts_(layouts), call_(call) {
     for (const auto& node : layouts.copying_reshapes()) copying_.insert(node.index());
   }
   std::optional<Count> operator()(const Node& node) const {
@@ -137,7 +137,7 @@ void predict_peak(const Graph& graph, tmeter::Call& call) {
                            "predicted on request: --inference, or --set memory.threads=1");
   }
   const Layouts layouts(graph);
-  const MadeInARun made(layouts, call);
+  const AllocatedInRun made(layouts, call);
   const auto shared = [&](const Node& n, size_t result) { return shared_by(n, result, call); };
   const auto l = lifetimes(graph, made, shared, Until::kLastUse);
   const Kernels kernels{threads, call.option_int("channel-block"), &layouts};

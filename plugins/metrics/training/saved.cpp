@@ -23,9 +23,9 @@ Count statistic_bytes(tmeter::DType dtype, const Settings& settings) {
   return std::max(Count(4), element_bytes(dtype, settings));
 }
 
-class Keeper {
+class TapeRecorder {
  public:
-  Keeper(const tmeter::Graph& graph, const Gradients& gradients, const Settings& settings)
+  TapeRecorder(const tmeter::Graph& graph, const Gradients& gradients, const Settings& settings)
       : graph_(graph),
         gradients_(gradients),
         settings_(settings),
@@ -396,7 +396,7 @@ class Keeper {
 }  // namespace
 
 Tape record_tape(const tmeter::Graph& graph, const Gradients& gradients, const Settings& settings) {
-  return Keeper(graph, gradients, settings).run();
+  return TapeRecorder(graph, gradients, settings).run();
 }
 
 }  // namespace training

@@ -311,7 +311,7 @@ class Simulation {
   std::unordered_map<const tmeter_value*, uint32_t> of_value_;
   std::vector<bool> recomputed_;
   std::vector<bool> has_adapter_gradients_;  // by tensor
-  Held held_;
+  MemoryContent held_;
   StepMemory out_;
 };
 

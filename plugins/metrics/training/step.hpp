@@ -18,7 +18,7 @@ namespace training {
 enum class Phase { kForward, kBackward, kOptimizer };
 
 /// The content of the memory at one time.
-struct Held {
+struct MemoryContent {
   tmeter::Count weights = 0;      // parameters and buffers
   tmeter::Count states = 0;       // states of the optimizer, with master weights
   tmeter::Count gradients = 0;    // gradients of parameters
@@ -28,7 +28,7 @@ struct Held {
 };
 
 struct StepMemory {
-  Held peak;
+  MemoryContent peak;
   Phase phase = Phase::kForward;
   uint32_t node = kNone;                           // node at the peak; kNone: in the optimizer
   std::vector<tmeter::Count> totals;               // at each event, in order

@@ -103,12 +103,12 @@ std::string place_of(const Graph& graph, const StepMemory& step) {
 }
 
 /// A storage, and the first operator that keeps it.
-struct Kept {
+struct KeptStorage {
   uint32_t storage, node;
 };
 
-std::vector<Kept> kept_tensors(const Tape& tape, const Regions& regions) {
-  std::vector<Kept> out;
+std::vector<KeptStorage> kept_tensors(const Tape& tape, const Regions& regions) {
+  std::vector<KeptStorage> out;
   std::vector<bool> seen(tape.storages.size());
   const auto add = [&](uint32_t storage, uint32_t node) {
     if (seen[storage]) return;
@@ -133,7 +133,7 @@ void report_kept(const Graph& graph, const Tape& tape, const Regions& regions, C
   if (kept.empty()) return;
   const auto shown = std::min(kMaxListedTensors, kept.size());
   std::partial_sort(kept.begin(), kept.begin() + static_cast<ptrdiff_t>(shown), kept.end(),
-                    [&](const Kept& a, const Kept& b) {
+                    [&](const KeptStorage& a, const KeptStorage& b) {
                       const auto x = tape.storages[a.storage].bytes,
                                  y = tape.storages[b.storage].bytes;
                       return x != y ? x > y : a.storage < b.storage;
@@ -156,7 +156,7 @@ void report_kept(const Graph& graph, const Tape& tape, const Regions& regions, C
   call.add(f);
 }
 
-std::string parts_of(const Held& held) {
+std::string parts_of(const MemoryContent& held) {
   return "weights " + bytes_text(held.weights) + ", optimizer " + bytes_text(held.states) +
          ", gradients " + bytes_text(held.gradients) + ", activations " +
          bytes_text(held.activations) + ", temporaries " + bytes_text(held.temporaries);
@@ -243,8 +243,8 @@ void report_peak(const Graph& graph, const StepMemory& step, bool whole, Call& c
 }
 
 /// A file of weights alone: no activations are known.
-Held without_graph(const StepCosts& costs) {
-  Held held;
+MemoryContent without_graph(const StepCosts& costs) {
+  MemoryContent held;
   held.weights = costs.weights;
   held.states = costs.states;
   for (const auto* list : {&costs.gradients, &costs.adapters})
@@ -252,7 +252,7 @@ Held without_graph(const StepCosts& costs) {
   return held;
 }
 
-void report_weights_alone(const Held& held, Call& call) {
+void report_weights_alone(const MemoryContent& held, Call& call) {
   Finding f;
   f.rule = "training-step";
   f.text = "a training step holds at least " + bytes_text(held.total()) + ", with " +

@@ -41,9 +41,9 @@ bool is_integer(const Value& value) {
   return value.dtype().known() && at::isIntegralType(type, /*includeBool=*/false);
 }
 
-class Reach {
+class IndexFlow {
  public:
-  explicit Reach(const Value& input) { reached_.insert(input.handle()); }
+  explicit IndexFlow(const Value& input) { reached_.insert(input.handle()); }
 
   void follow(const Node& node) {
     bool used = false;
@@ -93,7 +93,7 @@ class Reach {
 /// The number of rows of the smallest table from which integers of the input select; 0 if there is
 /// no table.
 int64_t vocabulary_of(const Graph& graph, const Value& input) {
-  Reach reach(input);
+  IndexFlow reach(input);
   for (const auto& node : graph.nodes()) reach.follow(node);
   return reach.rows();
 }

@@ -25,9 +25,10 @@ void require_time(double work) {
   auto* limits = Limits::current();
   if (!limits) return;
   if (work > std::max(limits->seconds_left(), 0.0) * kOperationsPerSecond) {
-    throw TooMuch("would take " + std::to_string(static_cast<int64_t>(work / 1e9)) +
-                  "e9 arithmetic operations, more than the time limit allows (raise it with " +
-                  limits->option("timeout") + "=N)");
+    throw WorkLimitExceeded(
+        "would take " + std::to_string(static_cast<int64_t>(work / 1e9)) +
+        "e9 arithmetic operations, more than the time limit allows (raise it with " +
+        limits->option("timeout") + "=N)");
   }
   limits->spend(static_cast<uint64_t>(work / 100));
 }
@@ -35,8 +36,8 @@ void require_time(double work) {
 void require_few_parts(const OperatorInfo& info, const Stack& args) {
   const auto parts = parts_of(info, args);
   if (parts <= kMaxParts) return;
-  throw TooMuch("splits a tensor into " + std::to_string(parts) + " parts; at most " +
-                std::to_string(kMaxParts) + " are allowed");
+  throw WorkLimitExceeded("splits a tensor into " + std::to_string(parts) + " parts; at most " +
+                          std::to_string(kMaxParts) + " are allowed");
 }
 
 at::Tensor meta_of(const at::Tensor& t) {
@@ -261,7 +262,7 @@ void Evaluator::require_fit_for_values(const c10::OperatorHandle& op, const Oper
   const auto* listed = real_operator(info);
   if (!listed || !plain_tensors(args)) {
     if (!op.hasKernelForDispatchKey(c10::DispatchKey::CPU) && !has_composite(op)) return;
-    throw TooMuch(
+    throw WorkLimitExceeded(
         "is not among the operators that tmeter runs with values of a file, and where the program "
         "goes depends on values");
   }

@@ -46,7 +46,7 @@ inline EvaluationState& evaluation_state() {
 
 /// Thrown when an operator is not run because of its work or its possible effects. The
 /// text follows the operator's name.
-class TooMuch : public std::runtime_error {
+class WorkLimitExceeded : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };

@@ -57,39 +57,39 @@ TEST(EnergyModel, AMissingFigureMakesTheTermMissingInsteadOfZero) {
   EXPECT_FALSE(energy::compute_energy({0, 1, 0, OpClass::kMatmul, kFloat32}, 4e-12, std::nullopt));
 }
 
-TEST(Heat, LeakageIsALineAndTheClockFallsAboveTheThrottlePoint) {
+TEST(ThermalEffects, LeakageIsALineAndTheClockFallsAboveTheThrottlePoint) {
   const auto lookup = profile_of({{"power.static", 54},
                                   {"thermal.leakage", 0.2},
                                   {"thermal.reference", 25},
                                   {"thermal.throttle", 85},
                                   {"thermal.slowdown", 0.02}});
   // 0.2 W/K · (65 − 25) K = 8 W; 85 °C is not yet above 85 °C
-  const auto warm = energy::heat_of(lookup, {65, {}}, "p");
+  const auto warm = energy::thermal_effects(lookup, {65, {}}, "p");
   EXPECT_DOUBLE_EQ(warm.leakage, 8);
   EXPECT_DOUBLE_EQ(warm.clock, 1);
   // 1 − 0.02/K · 10 K = 0.8
-  const auto hot = energy::heat_of(lookup, {95, {}}, "p");
+  const auto hot = energy::thermal_effects(lookup, {95, {}}, "p");
   EXPECT_DOUBLE_EQ(hot.leakage, 14);
   EXPECT_DOUBLE_EQ(hot.clock, 0.8);
   EXPECT_FALSE(hot.lower_bound);
-  EXPECT_DOUBLE_EQ(energy::heat_of(lookup, {145, {}}, "p").clock, 0);
+  EXPECT_DOUBLE_EQ(energy::thermal_effects(lookup, {145, {}}, "p").clock, 0);
   // Never less than no power at all.
   EXPECT_DOUBLE_EQ(
-      energy::heat_of(
+      energy::thermal_effects(
           profile_of({{"power.static", 1}, {"thermal.leakage", 0.2}, {"thermal.reference", 25}}),
           {-25, {}}, "p")
           .leakage,
       -1);
 }
 
-TEST(Heat, WhatTheProfileLacksIsSaid) {
+TEST(ThermalEffects, WhatTheProfileLacksIsSaid) {
   const auto throttles = profile_of({{"thermal.throttle", 80}});
-  EXPECT_TRUE(energy::heat_of(throttles, {90, {}}, "p").lower_bound);
-  EXPECT_FALSE(energy::heat_of(throttles, {80, {}}, "p").lower_bound);
-  EXPECT_NE(energy::heat_of(profile_of({}), {65, {}}, "p")
+  EXPECT_TRUE(energy::thermal_effects(throttles, {90, {}}, "p").lower_bound);
+  EXPECT_FALSE(energy::thermal_effects(throttles, {80, {}}, "p").lower_bound);
+  EXPECT_NE(energy::thermal_effects(profile_of({}), {65, {}}, "p")
                 .words.find("without thermal effects: p has neither"),
             std::string::npos);
-  EXPECT_NE(energy::heat_of(throttles, {}, "p").words.find("no temperature is given"),
+  EXPECT_NE(energy::thermal_effects(throttles, {}, "p").words.find("no temperature is given"),
             std::string::npos);
 }
 

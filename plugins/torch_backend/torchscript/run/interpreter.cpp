@@ -247,7 +247,7 @@ void Run::on_operator(const c10::OperatorHandle& op, Stack& stack) {
     if (!failed_) failure_.own = std::current_exception();
     failed_ = true;
     throw;
-  } catch (const TooMuch& e) {
+  } catch (const WorkLimitExceeded& e) {
     const auto& path = calls_.path();
     if (!failed_) {
       failure_.own = std::make_exception_ptr(
