@@ -231,9 +231,9 @@ std::optional<Results> try_run(const CheckedPlugin& checked, const Graph& graph,
   engine.read_tensors(tensors, kThreadsOfCheck);
   std::optional<ModelRuns> runs;
   if (!executors.empty()) {
-    RunOptions wishes;
-    wishes.seconds = kSecondsOfRuns;
-    engine.run_model(runs.emplace(checked.registry, tensors, wishes, checked.log));
+    RunOptions options;
+    options.seconds = kSecondsOfRuns;
+    engine.run_model(runs.emplace(checked.registry, tensors, options, checked.log));
   }
   try {
     auto results = engine.run();
