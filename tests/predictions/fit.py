@@ -544,7 +544,7 @@ def leaves(fit):
             source += f" and of {DEEPBENCH_SOURCE}"
         out.setdefault(name, {})["curve.fitted." + units] = (share, f"fitted by tests/predictions/fit.py on half of the {what} of {source}; {off[group, name]}")
         for end, value in zip(("low", "high"), fit.own_bands[name, group]):
-            out[name][f"curve.{end}.{units}"] = (value, f"fitted by tests/predictions/fit.py on the same {what} of {source}: of ten measured times one is {'shorter' if end == 'low' else 'longer'}")
+            out[name][f"curve.{end}.{units}"] = (value, f"fitted by tests/predictions/fit.py on the same {what} of {source}: one of ten measured times is {'shorter' if end == 'low' else 'longer'}")
     for name, share in fit.memory.items():
         out[name]["curve.memory"] = (share, f"fitted by tests/predictions/fit.py on half of the elementwise operators of {NEUSIGHT}; {off['other', name]}")
     for path in sorted(PROFILES.glob("nvidia-*.toml")):

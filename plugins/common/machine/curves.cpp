@@ -30,10 +30,10 @@ struct Curve {
   double memory;   // share of peak.dram; of kReduce, of link.bandwidth
   double call;     // s
   double reuse;    // share of a row's bytes that the L2 has to hold
-  double gain;     // times fewer MACs of a 3 × 3 convolution
-  double edge;     // MACs more of each output
+  double gain;     // the factor by which a 3 × 3 convolution has fewer MACs
+  double edge;     // additional MACs of each output
   double columns;  // columns (Layout::columns) that a kernel computes at once
-  double block;    // least outputs for each thread that the device holds
+  double block;    // fewest outputs for each thread that the device holds
   double narrow;   // share of peak.op of a convolution without tensor cores
   Band fitted, foreign;
 
@@ -87,7 +87,7 @@ double macs_in_time(const Curve& curve, const Work& work, double threads) {
 /// (layer_norm_kernel.cu), a softmax of more than 1,024 columns three times, with a thread for two
 /// vectors of 16 bytes, 512 at most (SoftMax.cu).
 struct RowKernel {
-  double again;    // times that it is read after the first
+  double again;    // reads after the first
   double threads;  // threads that work on a row
 };
 

@@ -29,9 +29,7 @@ using tmeter::OpClass;
 /// A number of the profile by dotted key; empty if the profile lacks it.
 using Lookup = std::function<std::optional<double>(const std::string& key)>;
 
-/// The work of one operator call.
-/// How a matrix product or a convolution is laid out (layout.hpp); 0: not known, or another
-/// operator.
+/// The layout of a matrix product or a convolution (layout.hpp); 0: unknown, or another operator.
 struct Layout {
   double outputs = 0;     ///< elements of the result
   double columns = 0;     ///< the smaller number of rows and columns of a product; output channels
@@ -41,6 +39,7 @@ struct Layout {
   bool operator==(const Layout&) const = default;
 };
 
+/// The work of one operator call.
 struct Work {
   double macs = 0, ops = 0, bytes = 0;
   OpClass kind = OpClass::kOther;
@@ -65,7 +64,7 @@ constexpr bool is_integral(DType type) {
 
 /// Types whose figures may be used for `type`, best first: itself; for integers the signed
 /// integers at least as wide; then the floats at least as wide (dearer, so the estimate errs
-/// upwards). Complex and raw-bit types have no stand-in.
+/// upwards). Complex and raw-bit types have no substitute.
 inline std::vector<DType> stand_ins(DType type) {
   std::vector<DType> out{type};
   const auto add_wider = [&](const auto& ids) {

@@ -165,12 +165,12 @@ std::span<const Column> columns() {
        .pooled = norm},
       {.spec = metric(
            "spectral_norm", "spectral", kOnRequest, kReal,
-           "largest singular value of the tensor as a matrix [dim 0, the others]; of a module "
-           "the largest inside. Shorter side above 64 (param-stats.effective-rank): by Lanczos' "
-           "method, to 1e-6 (param-stats.spectral-tolerance)"),
+           "largest singular value of the tensor as a matrix [dim 0, the other dims]; of a module "
+           "the largest inside. If the shorter side exceeds 64 (param-stats.effective-rank), by "
+           "Lanczos' method to 1e-6 (param-stats.spectral-tolerance)"),
        .spectral = [](const Spectrum& s) { return real(s.norm); }},
       {.spec = metric("coded_bytes", "coded", kDetail, kBytes,
-                      "size by an ideal order-0 entropy coder after byte shuffling: for each byte "
+                      "size after byte shuffling and an ideal order-0 entropy coder: for each byte "
                       "position, elements x entropy of the bytes there"),
        .pooled = coded_bytes},
       {.spec =
@@ -178,7 +178,7 @@ std::span<const Column> columns() {
        .pooled = coded_ratio},
       {.spec = metric(
            "entropy", "entropy", kDetail, kReal,
-           "bits: entropy of the finite values over 256 bins of equal width from min to max"),
+           "entropy of the finite values in bits, over 256 bins of equal width from min to max"),
        .of_tensor = entropy},
       {.spec = metric("q01", "1 %", kDetail, kReal, kQuantileText), .of_tensor = quantile<0>},
       {.spec = metric("q05", "5 %", kDetail, kReal, kQuantileText), .of_tensor = quantile<1>},
@@ -194,12 +194,11 @@ std::span<const Column> columns() {
            "effective_rank", "effective rank", kOnRequest, kReal,
            "exp of the entropy of the singular values divided by their sum (Roy & Vetterli 2007); "
            "only where the shorter side is at most 64 (param-stats.effective-rank). Singular "
-           "values that the Gram matrix cannot tell from 0 count as 0"),
+           "values that the Gram matrix cannot distinguish from 0 count as 0"),
        .spectral = effective_rank_of},
       {.spec = metric(
            "alignment", "alignment", kDetail, kBytes,
-           "largest power of two, at most 4,096, that divides the place of the first byte in the "
-           "file"),
+           "largest power of two, at most 4,096, that divides the file offset of the first byte"),
        .of_tensor = alignment},
       {.spec = metric(
            "cache_line_use", "line use", kDetail, kShare,

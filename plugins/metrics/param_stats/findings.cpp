@@ -23,7 +23,7 @@ struct Rule {
   std::string_view name;
   int32_t severity;
   bool (*holds)(const Tensor&, const Statistics&);
-  std::string_view what;  // after "3 tensors "
+  std::string_view what;  // after "3 tensors have "
   std::string (*evidence)(const Tensor&, const Statistics&);
   std::string_view action;
 };
@@ -47,8 +47,8 @@ constexpr std::array<Rule, 7> kRules{{
        return std::to_string(f.nan) + " NaN, " + std::to_string(f.inf) + " infinite of " +
               std::to_string(f.elements());
      },
-     "results will be NaN: go back to a checkpoint before training diverged; masks of -inf are "
-     "better left out of the file"},
+     "results will be NaN: go back to a checkpoint from before training diverged; leave masks of "
+     "-inf out of the file"},
     {"constant-weights", TMETER_SEVERITY_WARNING,
      [](const Tensor& t, const Statistics& f) { return is_weight_matrix(t) && f.constant(); },
      "the same value throughout",
@@ -58,16 +58,17 @@ constexpr std::array<Rule, 7> kRules{{
      [](const Tensor& t, const Statistics& f) {
        return is_float(t) && f.moments.n > 0 && f.largest_magnitude() > kLargestFloat16;
      },
-     "values beyond what float16 holds (65,504)",
+     "values beyond the range of float16 (65,504)",
      [](const Tensor&, const Statistics& f) { return "up to " + number(f.largest_magnitude()); },
-     "do not convert these to float16, they would become infinite; bfloat16 has the range"},
+     "do not convert these to float16: they would become infinite; bfloat16 has the range"},
     {"extreme-values", TMETER_SEVERITY_ADVICE,
      [](const Tensor& t, const Statistics& f) {
        return is_weight_matrix(t) && magnitude_in_deviations(f) > kExtremeDeviations;
      },
-     "values more than 50 standard deviations large",
+     "values larger than 50 standard deviations",
      [](const Tensor&, const Statistics& f) {
-       return number(f.largest_magnitude()) + " at a deviation of " + number(f.moments.deviation());
+       return number(f.largest_magnitude()) + " at a standard deviation of " +
+              number(f.moments.deviation());
      },
      "quantize these per channel or per group: one scale for all would round the rest away"},
     {"wide-dtype", TMETER_SEVERITY_ADVICE,
@@ -87,13 +88,13 @@ constexpr std::array<Rule, 7> kRules{{
        const int64_t at = t.file_offset(), size = t.dtype().bytes();
        return at >= 0 && size > 0 && at % size != 0;
      },
-     "their first byte at a place that is not a multiple of their element size",
+     "a file offset that is not a multiple of the element size",
      [](const Tensor& t, const Statistics&) {
        return "byte " + std::to_string(t.file_offset()) + ", " + std::to_string(t.dtype().bytes()) +
-              " bytes an element";
+              " bytes per element";
      },
-     "save the file again with padding (safetensors: a header padded with spaces): such tensors "
-     "cannot be used as mapped, they must be copied"},
+     "save the file again with padding (safetensors: a header padded with spaces): a misaligned "
+     "tensor cannot be used in the mapped file and must be copied"},
     {"zero-vectors", TMETER_SEVERITY_INFO,
      [](const Tensor& t, const Statistics& f) {
        return is_float(t) && t.is_parameter() && t.shape().rank() == 1 && f.constant() &&

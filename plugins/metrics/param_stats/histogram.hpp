@@ -126,8 +126,9 @@ void count_bytes(const uint8_t* at, size_t n, size_t step, Histogram8& to);
 /// Counts of a byte position of all elements.
 using BytePlane = std::array<uint64_t, 256>;
 
-/// The size of a plane by an ideal entropy coder of order 0: its length times its entropy. Huffman
-/// or ANS coders reach it after byte shuffling (Blosc's shuffle, ZipNN), their tables aside.
+/// The size of a plane under an ideal entropy coder of order 0: its length times its entropy.
+/// Huffman or ANS coders reach it after byte shuffling (Blosc's shuffle, ZipNN), their tables
+/// aside.
 inline double coded_bits(const BytePlane& plane) {
   double count = 0;
   for (const auto c : plane) count += static_cast<double>(c);

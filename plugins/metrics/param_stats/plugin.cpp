@@ -36,9 +36,10 @@ void warn_of_undecodable(const tmeter::Graph& graph, tmeter::Call& call) {
 
 void configure(tmeter::Call& call) {
   run_results() = {};
-  call.set_convention("effective_rank", std::to_string(call.option_int("effective-rank")) +
-                                            ": the longest shorter side of a matrix that has one "
-                                            "(param-stats.effective-rank=N for others)");
+  call.set_convention("effective_rank",
+                      std::to_string(call.option_int("effective-rank")) +
+                          ": the longest shorter side of a matrix with an effective rank "
+                          "(param-stats.effective-rank=N sets it)");
 }
 
 void summarise_run(const tmeter::Graph& graph, tmeter::Call& call) {
@@ -48,7 +49,7 @@ void summarise_run(const tmeter::Graph& graph, tmeter::Call& call) {
   if (std::any_of(all.begin(), all.end(), [](auto& s) { return !s.second.has_near_zeros; }))
     call.info(
         "quantiles, entropy, near zero and histograms of packed weights take twice the time: "
-        "param-stats.packed-quantiles=true works them out");
+        "param-stats.packed-quantiles=true computes them");
   roll_up(graph, call);
   add_findings(graph, call);
 }
@@ -57,12 +58,11 @@ void register_options(tmeter::Registrar& r) {
   r.option(
       plugins::real_option("threshold", "0.01", 0, 1,
                            "near zero is |x| up to this times the root mean square of its tensor"));
+  r.option(plugins::flag_option("packed-quantiles", false,
+                                "true: quantiles, entropy, near zero and histograms of packed "
+                                "weights as well, in twice the time"));
   r.option(plugins::flag_option(
-      "packed-quantiles", false,
-      "true: quantiles, entropy, near zero and histograms of packed weights, too, "
-      "which takes twice the time"));
-  r.option(plugins::flag_option(
-      "spectral", true, "false: no spectral norms and ranks, even where a column asks for them"));
+      "spectral", true, "false: no spectral norms or ranks, even if a column requests them"));
   r.option(plugins::real_option(
       "spectral-tolerance", "1e-6", 1e-8, 0.1,
       "relative error of spectral norms of matrices too large for an effective rank"));

@@ -31,7 +31,7 @@ class Panels {
 
   size_t m() const { return m_; }
   size_t stride() const { return stride_; }
-  /// f(panel, rows) until the matrix is through.
+  /// Calls f(panel, rows) for the whole matrix.
   template <class F>
   void each(F f) {
     for (int64_t at = 0; at < length_; at += most_) {

@@ -1,8 +1,9 @@
 // Singular values of a tensor as a matrix [dim 0, all others], in double throughout.
 //
 // All of them follow from the eigenvalues of the Gram matrix of the shorter side. Squaring costs
-// half of the digits of small ones: below sqrt(m * 2^-52) of the largest they count as 0. Of longer
-// sides only the largest is worked out, by Lanczos' method on A^T A, whose memory is a few vectors.
+// half of the digits of small ones: below sqrt(m * 2^-52) of the largest they count as 0. For
+// longer sides only the largest is computed, by Lanczos' method on A^T A, whose memory is a few
+// vectors.
 //
 // Sums are added in an order that does not depend on the processor, and without fused operations:
 // every processor gives the same digits.

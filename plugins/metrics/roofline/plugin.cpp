@@ -58,10 +58,9 @@ struct Column {
 };
 
 constexpr std::string_view kRoofline =
-    "roofline: max((MACs / peak.mac + other operations / peak.op) / efficiency, bytes read and "
-    "written / peak.dram, or what the profile has for caches) + overhead.operator, operator by "
-    "operator; a lower bound, for caches and "
-    "fusion are not in it";
+    "roofline: max((MACs / peak.mac + other operations / peak.op) / efficiency, (bytes read + "
+    "bytes written) / (bandwidth.CLASS, or else peak.dram)) + overhead.operator, operator by "
+    "operator; a lower bound: caches and fusion are not modelled";
 
 const std::array<Column, 8> kColumns{{
     {{.id = "predicted_time",
@@ -98,7 +97,7 @@ const std::array<Column, 8> kColumns{{
       .flags = TMETER_METRIC_DETAIL,
       .convention =
           "share of the predicted time in operators whose call (overhead.operator, or "
-          "else overhead.launch) is longer than their arithmetic and their memory traffic",
+          "else overhead.launch) takes longer than their arithmetic and their memory traffic",
       .weight = "predicted_time"},
      held_by_calls,
      true,
@@ -125,7 +124,7 @@ const std::array<Column, 8> kColumns{{
       .unit_kind = TMETER_UNIT_SECOND,
       .flags = TMETER_METRIC_DETAIL,
       .convention = "overhead.operator of the hardware profile, or else overhead.launch, once per "
-                    "operator call; the predicted time has the first alone"},
+                    "operator call; the predicted time includes only the former"},
      called,
      true,
      true},
@@ -148,11 +147,11 @@ constexpr std::array<std::string_view, 3> kExpectedIds{"expected_time", "expecte
                                                        "expected_time_high"},
     kExpectedTitles{"expected time", "expected at least", "expected at most"},
     kExpectedConventions{
-        "call + sqrt(arithmetic² + traffic²) by curves that were fitted on published measurements "
+        "call + sqrt(arithmetic² + traffic²) by curves fitted on published measurements "
         "(docs/predictions.md), operator by operator",
-        "of ten measured times one is shorter: expected_time times the band's factor; bands of "
+        "one of ten measured times is shorter: expected_time times the band's factor; bands of "
         "operators add up",
-        "of ten measured times one is longer: expected_time times the band's factor; bands of "
+        "one of ten measured times is longer: expected_time times the band's factor; bands of "
         "operators add up"};
 
 std::vector<Column> all_columns() {
@@ -243,7 +242,7 @@ void Roofline::describe_provenance(const Column& column, const std::string& prof
     if (curves_.missing().empty())
       call.set_provenance(id, TMETER_PROVENANCE_ESTIMATED,
                           "curves on hardware profile " + profile + ", " + curves_.origin() +
-                              "; of ten measured times eight are in the band");
+                              "; eight of ten measured times are in the band");
     else
       call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE, curves_.missing());
   } else if (!column.needs_machine) {
