@@ -63,8 +63,8 @@ constexpr Rule kScale{
 constexpr Rule kEpilogue{"fuse-activation", epilogue_text, kCompiled};
 constexpr Rule kAttention{
     "fuse-attention", attention_text,
-    "torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=…, scale=…); where no "
-    "fused kernel supports these sizes, it computes as now"};
+    "torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=…, scale=…); without a "
+    "fused kernel for these sizes, it computes in separate operators"};
 constexpr Rule kChain{"fuse-elementwise", chain_text,
                       "torch.compile(model) compiles each group to one kernel"};
 constexpr Rule kLinear{"merge-linear", linear_text,
@@ -147,7 +147,7 @@ void run(const tmeter::Graph& graph, tmeter::Call& call) {
 TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                        .id = "org.tmeter.fusion-advice",
                        .version = "1.0.0",
-                       .description = "Operators that can be fused, and what that saves",
+                       .description = "Operators that can be fused, and the savings",
                        .needs = "roofline",
                    }),
                    [](tmeter::Registrar& r) {
@@ -161,7 +161,7 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                                .unit_kind = TMETER_UNIT_BYTE,
                                .flags = TMETER_METRIC_DETAIL,
                                .convention =
-                                   "bytes that the fusions known to fusion-advice would neither "
-                                   "read nor write; a pattern's bytes are at its last operator"});
+                                   "bytes read and written that the fusions known to fusion-advice "
+                                   "would save; a pattern's bytes are at its last operator"});
                      r.analysis("fusion-advice", advice::kSavingsMetrics, kFusable, run);
                    })

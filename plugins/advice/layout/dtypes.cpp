@@ -97,7 +97,7 @@ void report_float64(Model& model) {
   add_with_totals(f, savings, model);
 }
 
-/// The rate of exactly this type; a stand-in for it would show no saving.
+/// The rate of exactly this type; a substitute would show no saving.
 std::optional<double> rate_of(const Model& model, machine::Profile& profile, OpClass kind,
                               DType type) {
   const auto lookup = [&](const std::string& key) -> std::optional<double> {

@@ -105,9 +105,9 @@ void report_features(Model& model) {
   f.evidence +=
       "; padding them adds " + tmeter::general(100 * padded / all, 2) + " % to the model's MACs";
   f.action =
-      "build the layers with a multiple of 4 (float32), 8 (16 bits) or 16 (int8) features, better "
-      "of "
-      "64, and keep the added ones at zero: matrix units and vectors process whole tiles";
+      "build the layers with a multiple of 4 (float32), 8 (16 bits) or 16 (int8) features, "
+      "preferably of 64, and keep the added ones at zero: matrix units and vectors process whole "
+      "tiles";
   for (const auto& l : uneven) f.about(l.node);
   model.call.add(f);
 }

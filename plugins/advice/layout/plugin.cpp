@@ -21,13 +21,13 @@ TMETER_PLUGIN_INFO(
     (tmeter::PluginInfo{
         .id = "org.tmeter.layout-advice",
         .version = "1.0.0",
-        .description = "Memory layout and element types of tensors, and what others would save",
+        .description = "Memory layout and element types of tensors, and the savings of others",
         .needs = "roofline",
     }),
     [](tmeter::Registrar& r) {
       r.option(plugins::real_option("min-share", "0.005", 0, 1,
                                     "smallest share of the model's predicted time, or of its "
-                                    "traffic if that is unknown, of reported copies and types"));
+                                    "traffic if that is unknown, that a reported finding saves"));
       r.metric({.id = layout::kReordered,
                 .title = "reordered",
                 .unit = "B",

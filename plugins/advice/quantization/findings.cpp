@@ -89,7 +89,7 @@ std::string steps(const Collection& reports, const Plan& plan) {
     out +=
         "; convolutions: torchao.quantization.pt2e, prepare_pt2e and convert_pt2e, int8 per "
         "channel";
-  return out + "; measure the accuracy afterwards, which SQNR does not predict";
+  return out + "; measure the accuracy afterwards: SQNR does not predict it";
 }
 
 void report_plan(const Collection& reports, const Plan& plan, const Settings& settings,

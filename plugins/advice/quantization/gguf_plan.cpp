@@ -240,7 +240,7 @@ void report_gguf_plan(const Collection& reports, const Settings& settings, int64
   if (most_bytes > 0 && plan.bytes > most_bytes)
     f.text += ", which is above gguf-bytes (" + std::to_string(most_bytes) +
               "): these types are the smallest";
-  f.evidence = std::to_string(plan.bytes) + " bytes behind the header, padding included; " +
+  f.evidence = std::to_string(plan.bytes) + " bytes after the header, padding included; " +
                types_text(plan) + "; lowest SQNR about " + decibels(plan.least_sqnr) +
                ", estimated from schemes of equal groups: K types have finer scales";
   std::string text;

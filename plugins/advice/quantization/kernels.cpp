@@ -78,7 +78,7 @@ double IntegerError(const float* x, size_t n, size_t group, const IntegerGroup* 
   return total(d, sum);
 }
 
-/// Rounds to `mantissa` bits, half to even: adding and taking away 1.5 · 2^(23 - mantissa) times
+/// Rounds to `mantissa` bits, half to even: adding and subtracting 1.5 · 2^(23 - mantissa) times
 /// the power of two below |t| leaves just those bits.
 double FloatError(const float* x, size_t n, size_t group, const LevelGroup* g,
                   const FloatFormat& format) {

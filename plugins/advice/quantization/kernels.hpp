@@ -14,7 +14,7 @@ inline constexpr size_t kAlign = 32;    // elements: the smallest group
 inline constexpr size_t kPiece = 4096;  // most elements of a call; a multiple of every group
 
 /// One group on an integer grid: error = (x/step - clamp(round(x/step), lo, hi))² · weight, where
-/// lo and hi have the zero point taken off.
+/// lo and hi are relative to the zero point.
 struct IntegerGroup {
   float inverse_step, lo, hi, weight;
 };
@@ -24,8 +24,8 @@ struct LevelGroup {
   float inverse, unit;
 };
 
-/// Smallest and largest of each 32 elements, with zero; the largest magnitude as bits, from which
-/// infinities and NaN are seen (0x7f800000 and above).
+/// Smallest and largest of each 32 elements, with zero; the largest magnitude as bits, which show
+/// infinities and NaN (0x7f800000 and above).
 uint32_t ranges(const float* x, size_t n, float* lo, float* hi);
 
 /// Σ (x · unit)²

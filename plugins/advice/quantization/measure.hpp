@@ -39,7 +39,7 @@ struct Layout {
 /// Rank at least 2 and no empty dim.
 Layout layout_of(tmeter::DType dtype, std::span<const int64_t> dims, int channel_axis);
 
-/// Numbers, scales and zero points; every row begins at a byte.
+/// Bytes of the elements, scales and zero points; every row begins at a byte.
 int64_t stored_bytes(const Scheme& scheme, const Layout& layout);
 
 // Reassembles groups of long rows, cut by the ends of chunks and parts.
@@ -52,7 +52,8 @@ class Fragments {
   /// `row`: elements of a row. Each row begins a new group.
   explicit Fragments(int64_t row) : row_(row) {}
 
-  /// Elements from `first` of the tensor on, in order. Calls `whole` with runs of whole groups.
+  /// Takes elements of the tensor from `first` on, in order. Calls `whole` with runs of whole
+  /// groups.
   void add(int64_t first, std::span<const float> x, const Whole& whole);
   /// `next` has the elements that follow.
   void merge(const Fragments& next, const Whole& whole);
@@ -119,7 +120,7 @@ class SecondPass {
   explicit SecondPass(const FirstPass& first) : first_(&first) {}
   void add(int64_t first, std::span<const uint8_t> bytes);
   void merge(const SecondPass& next) { sums_.add(next.sums_); }
-  /// Gives back memory.
+  /// Frees memory.
   void finish() { buffer_ = {}; }
   const Sums& sums() const { return sums_; }
 

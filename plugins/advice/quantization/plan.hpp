@@ -11,13 +11,13 @@
 
 namespace quantization {
 
-/// One weight, when all is measured.
+/// One weight after all measurements.
 struct Weight {
   std::string name;
   size_t tensor = 0;  // index in the graph
   Layout layout;
   Figures figures;
-  int64_t stored = 0;          // bytes as the file has them, parts included
+  int64_t stored = 0;          // bytes in the file, parts included
   std::string_view sensitive;  // why it gets at least 8 bits; empty: it need not
   bool matrix() const { return layout.dims.size() == 2; }
 };

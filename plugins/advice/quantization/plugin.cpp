@@ -139,11 +139,10 @@ void register_options(tmeter::Registrar& r) {
       "schemes", "schemes the plan may use, separated by spaces or commas", kDefaultSchemes));
   r.option(plugins::real_option(
       "outlier-ratio", "6", 1, 1e9,
-      "an outlier channel's largest weight is at least that many times the median channel's"));
+      "an outlier channel's largest weight is at least this many times the median channel's"));
   r.option(plugins::integer_option(
       "gguf-bytes", "0", 0, 1e15,
-      "of a GGUF file: bytes that its tensors may take after llama-quantize; 0: as min-sqnr "
-      "says"));
+      "most bytes of a GGUF file's tensors after llama-quantize; 0: by min-sqnr"));
   r.option(plugins::flag_option(
       "protect", true, "at least 8 bits for embeddings, first convolutions and output layers"));
 }

@@ -1,4 +1,4 @@
-// The tried ways of storing weights in fewer bits, as data. Formulas and sources:
+// The schemes for storing weights in fewer bits, as a table. Formulas and sources:
 // docs/conventions.md, "Quantization".
 #pragma once
 #include <array>
@@ -42,7 +42,7 @@ inline constexpr FloatFormat kE4m3{3, -6, 448.f}, kE5m2{2, -14, 57344.f}, kE2m1{
     kHalf{10, -14, 65504.f}, kBrain{7, -126, 0x1.fep127f};
 
 /// Scales take 32 bits per tensor and channel (like those of torchao's Int8Tensor), 16 per group;
-/// zero points those of an element.
+/// zero points take as many bits as an element.
 constexpr Scheme integer(std::string_view id, std::string_view title, int bits, Scope scope,
                          int group, bool symmetric, std::string_view column = {}) {
   const int scale_bits = (scope == Scope::kGroup ? 16 : 32) + (symmetric ? 0 : bits);

@@ -46,8 +46,8 @@ std::optional<Run> batch_norm(const Node& node, const plugins::Layouts& layouts)
 }
 
 /// Elements of the last dims of the result over which an operand advances with it, or does not
-/// move: the inner loop of TensorIterator has one stride for each operand, and 0 is one that
-/// vectors have.
+/// move: the inner loop of TensorIterator has one stride for each operand, and vectors can have
+/// stride 0.
 double even_tail(const tmeter::Shape& operand, const tmeter::Shape& result) {
   double run = 1;
   std::optional<bool> advances;
