@@ -87,7 +87,7 @@ class Verdict(unittest.TestCase):
                 document = fitted(LLAMA, need // 7 + 1, engine=engine, memory_share=1)
                 self.assertEqual(document["totals"]["fit_devices"], fewest)
                 remedy, = (f for f in said(document, "fit-remedy") if "devices" in f["text"])
-                self.assertEqual((remedy["text"], remedy["action"]), (f"it takes {fewest} such devices at least", f"--set serving.devices={fewest}"))
+                self.assertEqual((remedy["text"], remedy["action"]), (f"at least {fewest} such devices are needed", f"--set serving.devices={fewest}"))
                 self.assertEqual(fitted(LLAMA, need // 7 + 1, engine=engine, devices=fewest, memory_share=1)["totals"]["fits"], 1)
         document = fitted(LLAMA, 1000, engine="vllm")
         self.assertIsNone(document["totals"]["fit_devices"])
@@ -135,7 +135,7 @@ class Remedies(unittest.TestCase):
         self.assertIn("2 of 4 layers", host["text"])
         self.assertEqual(host["changes"][0]["to"], need - 2 * layer)
         devices, = (f for f in said(fitted(LLAMA, need // 3), "fit-remedy") if "devices" in f["text"])
-        self.assertIn("4 such devices at least", devices["text"])
+        self.assertIn("at least 4 such devices", devices["text"])
 
     def test_the_plan_of_quantization_advice(self):
         """The bytes of the plan, instead of those of the weights; no remedy if no weight can be read."""

@@ -98,8 +98,8 @@ int64_t vllm_pages(const LayerCache& l, const Load& load, int64_t tokens) {
   }
 }
 
-/// A device's part of the heads and states (tensor parallelism): a head of keys and values is on as
-/// many devices as there are too many for the heads, and a latent vector on all of them
+/// A device's part of the heads and states (tensor parallelism): if there are more devices than
+/// heads of keys and values, several devices hold the same head; all devices hold a latent vector
 /// (get_num_kv_heads of vllm/config/model.py). Returns the reason why vLLM refuses this number, or
 /// an empty text.
 std::string share(std::vector<LayerCache>& layers, int64_t devices) {
@@ -250,7 +250,7 @@ constexpr std::array<Engine, 4> kEngines{{
     {"transformers",
      "transformers' DynamicCache: every token of the context; a layer with a window keeps window - "
      "1 tokens",
-     "transformers warns once and goes on; it depends on the model whether that fails, reads worse "
+     "transformers warns once and continues; depending on the model, that fails, gives worse text "
      "or works",
      1, transformers},
     {"llama.cpp",
@@ -271,7 +271,7 @@ constexpr std::array<Engine, 4> kEngines{{
      "the rule of serving.own-padding, serving.own-window-extra and serving.own-state-bytes: the "
      "context "
      "padded; a layer with a window keeps window + extra tokens, padded",
-     "it is not known what an engine of your own does", 1, own},
+     "the treatment by an engine of your own is unknown", 1, own},
 }};
 
 }  // namespace

@@ -26,7 +26,7 @@ enum class CacheKind {
 struct LayerCache {
   CacheKind kind = CacheKind::kFull;
   int64_t heads = 0;        // heads of keys and values
-  int64_t queries = 0;      // heads of queries; 0: not known
+  int64_t queries = 0;      // heads of queries; 0: unknown
   int64_t key_width = 0;    // width of one head, or of the latent vector with its rotary part
   int64_t value_width = 0;  // 0 for kLatent
   int64_t window = 0;
@@ -54,10 +54,10 @@ std::string_view cache_type_names();
 
 /// The rule of an engine that is not in the table, from the options serving.own-*.
 struct OwnRule {
-  int64_t padding = 1;       // tokens are kept in multiples of it
+  int64_t padding = 1;       // the number of kept tokens is a multiple of this
   int64_t window_extra = 0;  // tokens kept in addition to a window's
   int64_t state_bytes = 0;   // of an element of a state; 0: as keys and values
-  int64_t reads = 1;         // times that a step reads a key or value
+  int64_t reads = 1;         // reads of a key or value in a step
 };
 
 /// The load under which the model is served.
@@ -75,7 +75,7 @@ struct CacheBytes {
   tmeter::Count keys_values = 0, states = 0;
   std::vector<tmeter::Count> layers;  // bytes of each layer, both kinds
   std::string unavailable;  // the reason why the engine's rule gives no figure; empty: it does
-  int64_t reads = 1;        // times that a step reads a key or value
+  int64_t reads = 1;        // reads of a key or value in a step
 
   tmeter::Count all() const { return keys_values + states; }
   tmeter::Count read_by_step() const { return keys_values * reads + states; }

@@ -43,7 +43,7 @@ int64_t length_of(const std::optional<Metadata>& fact) {
   return n > 0 && n < kMaxLength ? n : 0;
 }
 
-/// Positions that are stretched: as vLLM derives its longest context.
+/// The scaling of positions, from which vLLM derives its longest context.
 struct Stretch {
   double factor = 1;
   int64_t original = 0;  // the original length; 0: the stated length
@@ -56,7 +56,7 @@ std::optional<Stretch> stretch_of(const Graph& graph, std::string_view level,
   };
   const auto newer = fact("rope_type"), older = fact("type");
   const auto type = newer ? newer->text() : older ? older->text() : std::string_view();
-  // Gemma 3 states the length that its scaling leads to.
+  // Gemma 3 states the length after scaling.
   const auto model = graph.metadata(kConfig, joined(level, "model_type"));
   if (model && model->text().find("gemma3") != std::string_view::npos) return std::nullopt;
   const auto factor = fact("factor");

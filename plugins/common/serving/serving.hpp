@@ -20,7 +20,7 @@ namespace serving {
 std::optional<int64_t> bytes_of(std::string_view text);
 
 inline constexpr int64_t kMaxDevices = 1024;
-/// The most tokens, and sequences, that a search tries.
+/// The largest number of tokens or sequences in a search.
 inline constexpr int64_t kMaxSearched = int64_t{1} << 30;
 
 /// The values of the options `serving.*`.

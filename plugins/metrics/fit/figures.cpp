@@ -22,8 +22,8 @@ constexpr plugins::ModelFigure kFigures[] = {
      "1 when fit_bytes is within the memory of serving.devices devices, else 0",
      TMETER_BETTER_HIGHER},
     {"fit_bytes", "needed", "B", TMETER_UNIT_BYTE,
-     "of a decoder language model serving_bytes; of other models parameters, buffers and the peak "
-     "of activations"},
+     "decoder language models: serving_bytes; other models: parameters, buffers and the peak of "
+     "activations"},
     {"fit_free_bytes", "left", "B", TMETER_UNIT_BYTE,
      "memory of the devices that is left; 0 when it does not fit", TMETER_BETTER_HIGHER},
     {"fit_missing_bytes", "missing", "B", TMETER_UNIT_BYTE,
@@ -41,25 +41,27 @@ constexpr plugins::ModelFigure kFigures[] = {
     {"fit_memory_bytes", "memory", "B", TMETER_UNIT_BYTE, "memory of serving.devices devices",
      TMETER_BETTER_HIGHER, TMETER_METRIC_CAPACITY | TMETER_METRIC_DETAIL},
     {"fit_devices", "devices", "", TMETER_UNIT_COUNT,
-     "the smallest number of devices that the engine takes and that holds fit_bytes, without the "
-     "buffers of each device"},
+     "smallest number of devices that the engine supports and that hold fit_bytes; buffers of each "
+     "device are not included"},
     {"fit_max_batch", "largest batch", "", TMETER_UNIT_COUNT,
-     "sequences of serving.context tokens, or batch of the inputs, with which the model fits",
+     "largest number of sequences of serving.context tokens, or largest batch of the inputs, with "
+     "which the model fits",
      TMETER_BETTER_HIGHER},
     {"fit_max_context", "longest context", "", TMETER_UNIT_COUNT,
-     "tokens of each of serving.sequences with which the model fits, by memory alone",
-     TMETER_BETTER_HIGHER},
+     "largest serving.context with which the model fits, by memory alone", TMETER_BETTER_HIGHER},
     {"fit_max_image", "largest image", "px", TMETER_UNIT_OTHER,
-     "pixels of each side of a square image with which the model fits, the batch as it is",
+     "pixels of each side of the largest square image with which the model fits, the batch "
+     "unchanged",
      TMETER_BETTER_HIGHER},
     {"fits_training", "training fits", "yes/no", TMETER_UNIT_COUNT,
      "1 when step_peak_bytes is within the memory of the device, else 0", TMETER_BETTER_HIGHER},
     {"fit_max_training_batch", "largest training batch", "", TMETER_UNIT_COUNT,
-     "batch of the inputs with which step_peak_bytes fits", TMETER_BETTER_HIGHER},
+     "largest batch of the inputs with which step_peak_bytes fits", TMETER_BETTER_HIGHER},
     {"fit_max_training_context", "longest training context", "", TMETER_UNIT_COUNT,
-     "tokens of a sequence with which step_peak_bytes fits", TMETER_BETTER_HIGHER},
+     "most tokens of a sequence with which step_peak_bytes fits", TMETER_BETTER_HIGHER},
     {"fit_max_training_image", "largest training image", "px", TMETER_UNIT_OTHER,
-     "pixels of each side of a square image with which step_peak_bytes fits", TMETER_BETTER_HIGHER},
+     "pixels of each side of the largest square image with which step_peak_bytes fits",
+     TMETER_BETTER_HIGHER},
 };
 
 }  // namespace
@@ -97,7 +99,8 @@ void judge(const Need& need, const Memory& device, const Call& call) {
   if (need.devices)
     emit_total(call, "fit_devices", Count(*need.devices));
   else
-    emit_unavailable(call, {"fit_devices"}, "the engine shares it among no number of such devices");
+    emit_unavailable(call, {"fit_devices"},
+                     "the engine cannot divide it among any number of such devices");
   Finding f;
   f.rule = "fit";
   f.severity = fits ? TMETER_SEVERITY_INFO : TMETER_SEVERITY_WARNING;

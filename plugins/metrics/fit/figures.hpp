@@ -1,4 +1,4 @@
-// The figures of fit, and the verdict: whether the model fits, by how much, and its largest part.
+// The figures of fit, and the finding: whether the model fits, by how much, and its largest part.
 #pragma once
 #include <optional>
 #include <string>

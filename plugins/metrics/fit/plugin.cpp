@@ -39,21 +39,21 @@ void analyse(const tmeter::Graph& graph, Call& call) {
 }
 
 void register_all(tmeter::Registrar& r) {
-  r.option(plugins::text_option(
-      "memory",
-      "memory of the device, as 24GiB or 80GB; without it serving.memory, or capacity.dram "
-      "of the hardware profile"));
+  r.option(plugins::text_option("memory",
+                                "memory of the device, such as 24GiB or 80GB; default: "
+                                "serving.memory, or else capacity.dram of the hardware profile"));
   fit::register_figures(r);
   r.analysis("fit", "param_bytes buffer_bytes peak_activation_bytes", fit::figure_ids(), analyse);
 }
 
 }  // namespace
 
-TMETER_PLUGIN_INFO((tmeter::PluginInfo{
-                       .id = "org.tmeter.fit",
-                       .version = "1.0.0",
-                       .description = "Whether a model fits on a device, with which batch, context "
-                                      "and image, and what helps",
-                       .needs = "memory serving",
-                   }),
-                   [](tmeter::Registrar& r) { register_all(r); })
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{
+        .id = "org.tmeter.fit",
+        .version = "1.0.0",
+        .description =
+            "Whether a model fits on a device; the largest batch, context and image; remedies",
+        .needs = "memory serving",
+    }),
+    [](tmeter::Registrar& r) { register_all(r); })

@@ -155,8 +155,8 @@ void find_largest(const Graph& graph, const Limit& limit, std::array<std::string
                         size.text(found.size)
                   : size.with_article() + " of at most " + size.text(found.size);
   }
-  f.evidence = "each by itself, the other sizes as in this report; " + std::string(limit.metric) +
-               " was worked out there and for one more";
+  f.evidence = "each on its own, with the other sizes as in this report; " +
+               std::string(limit.metric) + " was computed at this size and the next";
   if (const auto length = serving::model_length(graph); length && !sizes[1].symbols.empty())
     f.evidence += "; the model's own longest context is " + std::to_string(length->tokens);
   if (!f.text.empty()) call.add(f);
@@ -202,7 +202,7 @@ void report_training_remedies(const Graph& graph, Count peak, Count memory, cons
     Finding f;
     f.rule = "fit-remedy";
     f.severity = peak <= memory ? TMETER_SEVERITY_INFO : TMETER_SEVERITY_ADVICE;
-    f.text = r.what + " takes " + bytes_text(peak - then->count()) + " from the peak of training";
+    f.text = r.what + " lowers the peak of training by " + bytes_text(peak - then->count());
     if (then->count() > memory)
       f.text += "; " + bytes_text(then->count() - memory) + " are still too much";
     else if (peak > memory)
@@ -269,7 +269,7 @@ void fit_training(const Graph& graph, Count memory, const Call& call) {
            (fits ? bytes_text(memory - peak.count()) + " are left"
                  : bytes_text(peak.count() - memory) + " too much");
   f.evidence = "step_peak_bytes, with the options of training";
-  if (!fits) f.action = "--set training.devices=8 says what each of 8 devices would hold";
+  if (!fits) f.action = "--set training.devices=8 shows the memory of each of 8 devices";
   call.add(f);
   find_largest(graph, {"step_peak_bytes", 0, memory},
                {"fit_max_training_batch", "fit_max_training_context", "fit_max_training_image"},

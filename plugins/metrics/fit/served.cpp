@@ -97,7 +97,7 @@ class Remedies {
     Finding f;
     f.rule = "fit-remedy";
     f.severity = TMETER_SEVERITY_ADVICE;
-    f.text = "it takes " + std::to_string(*needed) + " such devices at least";
+    f.text = "at least " + std::to_string(*needed) + " such devices are needed";
     f.evidence = "by the rule of " + std::string(s_.request().engine->name) + " " +
                  bytes_text(all) + " together, " + bytes_text((all + (*needed - 1)) / *needed) +
                  " on each of " + bytes_text(each_) +
@@ -194,7 +194,7 @@ void report_largest(const Serving& s, int64_t batch, int64_t context, const Call
                 ? ", nor any context of " + sequences_text(load.sequences)
                 : ", or " + sequences_text(load.sequences) + " of at most " + tokens_text(context);
   f.evidence = s.request().own_context
-                   ? "the context is the recorded one: --set serving.context= for another"
+                   ? "the context is the recorded one; --set serving.context= sets another"
                    : std::string(s.request().engine->rule);
   call.add(f);
 }

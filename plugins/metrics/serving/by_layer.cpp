@@ -30,7 +30,7 @@ constexpr tmeter::MetricSpec kColumns[] = {
      .unit_kind = TMETER_UNIT_OP,
      .flags = TMETER_METRIC_DETAIL,
      .convention =
-         "of all tokens of the prompts, attention in full; of experts, those that a token chooses"},
+         "MACs of all prompt tokens, attention in full; of experts, those that a token chooses"},
     {.id = "serving_layer_prefill_bytes",
      .title = "prefill moves",
      .unit = "B",
@@ -44,7 +44,8 @@ constexpr tmeter::MetricSpec kColumns[] = {
      .unit = "MAC",
      .unit_kind = TMETER_UNIT_OP,
      .flags = TMETER_METRIC_DETAIL,
-     .convention = "of one more token of every sequence; of experts, those that a token chooses"},
+     .convention =
+         "MACs of one more token of every sequence; of experts, those that a token chooses"},
     {.id = "serving_layer_step_bytes",
      .title = "step reads",
      .unit = "B",
@@ -80,7 +81,7 @@ using Sums = std::map<size_t, Count>;  // by index of an operator
 
 void add(Sums& sums, size_t node, Count n) { sums.try_emplace(node, 0).first->second += n; }
 
-/// `reads`: times that each key and value counts.
+/// `reads`: how often each key and value counts.
 Sums kept_by(const Graph& graph, const Decoder& d, const CacheBytes& bytes, int64_t reads = 1) {
   Sums sums;
   const auto operators = operators_of_layers(graph, d);

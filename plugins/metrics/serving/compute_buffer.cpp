@@ -31,9 +31,10 @@ ComputeBuffer compute_buffer(const tmeter::Graph& graph, const plugins::Decoder&
                              const plugins::Cost& cost, const Serving& served) {
   const auto& request = served.request();
   const auto name = request.engine->name;
-  if (name == "vllm") return {0, "vLLM measures it in a run at its start"};
-  if (name == "transformers") return {0, "transformers reserves none: tensors come and go"};
-  if (name != "llama.cpp") return {0, "the rule of an engine of your own is not known"};
+  if (name == "vllm") return {0, "vLLM measures it in a run at start-up"};
+  if (name == "transformers")
+    return {0, "transformers reserves none: it allocates each tensor as needed"};
+  if (name != "llama.cpp") return {0, "serving.engine=own has no rule for it"};
   const bool is_plain =
       d.states.empty() && std::ranges::all_of(served.layers(), [](const LayerCache& l) {
         return l.kind == CacheKind::kFull;
@@ -51,7 +52,7 @@ ComputeBuffer compute_buffer(const tmeter::Graph& graph, const plugins::Decoder&
                      Count(context) / 2;
   const auto output = Count(vocabulary) + Count(width);
   if (layer > output)
-    return {0, "a layer may take more than the logits, and ggml-alloc decides how much"};
+    return {0, "a layer may take more than the logits; ggml-alloc decides how much"};
   return {output * 4 * batch, {}};
 }
 

@@ -14,13 +14,13 @@ struct ComputeBuffer {
 };
 
 /// llama.cpp reserves the graph of a whole batch with all of its outputs (graph_reserve of
-/// llama-context.cpp). Of a dense model with a large vocabulary the largest moment is the last
-/// one: the float32 rows behind the last norm and their logits,
+/// llama-context.cpp). For a dense model with a large vocabulary, memory is largest at the end: the
+/// float32 rows after the last norm and their logits,
 ///
 ///   4 · batch · (vocabulary + width)
 ///
-/// tests/models/test_serving.py compares it with logs. If another moment may be larger, ggml-alloc
-/// decides, and there is no figure.
+/// tests/models/test_serving.py compares it with logs. If an earlier moment may be larger,
+/// ggml-alloc decides, and there is no figure.
 ComputeBuffer compute_buffer(const tmeter::Graph& graph, const plugins::Decoder& d,
                              const plugins::Cost& cost, const Serving& served);
 

@@ -10,13 +10,13 @@ using plugins::ModelFigure;
 constexpr ModelFigure kFixed[] = {
     {"serving_bytes", "serving", "B", TMETER_UNIT_BYTE,
      "weights + caches + states, by the rule of serving.engine; compute buffers of the engine are "
-     "not in it"},
+     "not included"},
     {"serving_weight_bytes", "weights", "B", TMETER_UNIT_BYTE,
      "parameters as stored, each storage once: `param_bytes`"},
     {"serving_cache_bytes", "cache", "B", TMETER_UNIT_BYTE,
-     "keys and values of all layers for serving.sequences of serving.context tokens"},
+     "keys and values of all layers for serving.sequences sequences of serving.context tokens"},
     {"serving_state_bytes", "states", "B", TMETER_UNIT_BYTE,
-     "recurrent and convolution states of all layers for serving.sequences"},
+     "recurrent and convolution states of all layers for serving.sequences sequences"},
     {"serving_compute_bytes", "compute buffer", "B", TMETER_UNIT_BYTE,
      "llama.cpp with flash attention: 4 · batch · (vocabulary + width), the logits of a whole "
      "batch "
@@ -24,32 +24,33 @@ constexpr ModelFigure kFixed[] = {
     {"serving_token_bytes", "cache per token", "B", TMETER_UNIT_BYTE,
      "keys and values of one token in all layers that keep the whole context, by element type"},
     {"serving_max_context", "longest context", "", TMETER_UNIT_COUNT,
-     "tokens of each of serving.sequences with which serving_bytes is within serving.memory",
+     "largest serving.context with which serving_bytes is within serving.memory",
      TMETER_BETTER_HIGHER},
     {"serving_max_sequences", "most sequences", "", TMETER_UNIT_COUNT,
-     "sequences of serving.context tokens with which serving_bytes is within serving.memory",
+     "largest serving.sequences with which serving_bytes is within serving.memory",
      TMETER_BETTER_HIGHER},
     {"serving_prefill_time", "first token", "s", TMETER_UNIT_SECOND,
-     "lower bound of the prefill of all prompts, serving.context tokens each: max(MACs / peak.mac, "
+     "lower bound of the time for all prompts, serving.context tokens each: max(MACs / peak.mac, "
      "(weights + caches) / peak.dram); attention in full"},
     {"serving_step_time", "decode step", "s", TMETER_UNIT_SECOND,
-     "lower bound of one more token of every sequence behind serving.context tokens: max(MACs / "
+     "lower bound of the time for one more token of every sequence after serving.context tokens: "
+     "max(MACs / "
      "peak.mac, (weights read + caches) / peak.dram); of E experts, E · (1 − (1 − k/E)^sequences) "
      "are read"},
     {"serving_rate", "decode rate", "token/s", TMETER_UNIT_OTHER,
      "upper bound: serving.sequences / serving_step_time", TMETER_BETTER_HIGHER},
     {"serving_prefill_macs", "prefill MACs", "MAC", TMETER_UNIT_OP,
-     "of all tokens of the prompts, attention in full", TMETER_BETTER_LOWER, TMETER_METRIC_DETAIL},
+     "MACs of all prompt tokens, attention in full", TMETER_BETTER_LOWER, TMETER_METRIC_DETAIL},
     {"serving_step_macs", "step MACs", "MAC", TMETER_UNIT_OP,
-     "of one more token of every sequence; of experts, those that a token chooses",
+     "MACs of one more token of every sequence; of experts, those that a token chooses",
      TMETER_BETTER_LOWER, TMETER_METRIC_DETAIL},
     {"serving_step_bytes", "step reads", "B", TMETER_UNIT_BYTE,
      "weights that one more token of every sequence reads, and all caches", TMETER_BETTER_LOWER,
      TMETER_METRIC_DETAIL},
     {"serving_accepted_tokens", "tokens per round", "", TMETER_UNIT_OTHER,
      "speculative decoding: (1 − α^(γ+1)) / (1 − α) tokens of a sequence for each run of the "
-     "model, "
-     "α serving.acceptance, γ serving.draft-tokens (Leviathan, Kalman, Matias, ICML 2023, eq. 1)",
+     "model, with α = serving.acceptance and γ = serving.draft-tokens (Leviathan, Kalman, Matias, "
+     "ICML 2023, eq. 1)",
      TMETER_BETTER_HIGHER},
     {"serving_speculative_rate", "speculative rate", "token/s", TMETER_UNIT_OTHER,
      "upper bound: serving.sequences · serving_accepted_tokens / (a step of γ + 1 tokens of every "
@@ -64,9 +65,8 @@ struct Expected {
 };
 
 constexpr std::string_view kShorter =
-    "of ten runs of an engine that were measured one is shorter: vLLM's and TensorRT-LLM's";
-constexpr std::string_view kLonger =
-    "of ten runs of an engine that were measured one is longer: vLLM's and TensorRT-LLM's";
+    "one of ten measured runs of vLLM and TensorRT-LLM is shorter";
+constexpr std::string_view kLonger = "one of ten measured runs of vLLM and TensorRT-LLM is longer";
 
 constexpr Expected kBands[] = {
     {kExpected[0],
@@ -74,16 +74,16 @@ constexpr Expected kBands[] = {
      "s",
      TMETER_UNIT_SECOND,
      TMETER_BETTER_LOWER,
-     {"the prefill by curves fitted on published measurements of products (docs/predictions.md), "
-      "all products alike, and the sums of serving.devices",
+     {"time of the prefill: its products by curves fitted on published measurements "
+      "(docs/predictions.md), one curve for all, and the sums over serving.devices",
       kShorter, kLonger}},
     {kExpected[1],
      "decode step",
      "s",
      TMETER_UNIT_SECOND,
      TMETER_BETTER_LOWER,
-     {"one more token of every sequence by curves fitted on published measurements of products "
-      "(docs/predictions.md), all products alike, and the sums of serving.devices",
+     {"time of one more token of every sequence: its products by curves fitted on published "
+      "measurements (docs/predictions.md), one curve for all, and the sums over serving.devices",
       kShorter, kLonger}},
     {kExpected[2],
      "decode rate",
@@ -97,22 +97,21 @@ constexpr Expected kBands[] = {
      "token/s",
      TMETER_UNIT_OTHER,
      TMETER_BETTER_HIGHER,
-     {"as serving_speculative_rate, by expected times",
-      "as serving_speculative_rate, by the "
-      "longest times of the band",
-      "as serving_speculative_rate, by the shortest times of the band"}},
+     {"serving_speculative_rate by expected times",
+      "serving_speculative_rate by the longest times of the band",
+      "serving_speculative_rate by the shortest times of the band"}},
 };
 
 constexpr ModelFigure kQuantized[] = {
     {"serving_bytes", "serving", "B", TMETER_UNIT_BYTE,
-     "serving_bytes with all parameters in 8 or 4 bits; scales and layers that stay as they are "
-     "come on top"},
+     "serving_bytes with all parameters in 8 or 4 bits; scales and layers that keep their type are "
+     "not included"},
     {"serving_rate", "decode rate", "token/s", TMETER_UNIT_OTHER,
      "serving_rate with weights of 8 or 4 bits, multiplied in the element type of the model",
      TMETER_BETTER_HIGHER},
     {"serving_rate_expected", "decode rate expected", "token/s", TMETER_UNIT_OTHER,
      "serving_rate_expected with weights of 8 or 4 bits, multiplied in the element type of the "
-     "model; the work of unpacking is not in it",
+     "model; the work of unpacking is not included",
      TMETER_BETTER_HIGHER},
 };
 

@@ -40,9 +40,9 @@ void report_bytes(const Serving& s, const CacheBytes& bytes, const Call& call) {
            std::to_string(load.context) + " tokens: " + bytes_text(s.weights()) + " of weights, " +
            bytes_text(bytes.keys_values) + " of cache (" + std::string(load.cache.name) + ")";
   if (bytes.states > Count(0)) f.text += ", " + bytes_text(bytes.states) + " of states";
-  f.evidence = std::string(s.request().engine->rule) + "; its compute buffers come on top";
+  f.evidence = std::string(s.request().engine->rule) + "; its compute buffers are not included";
   if (s.request().own_context)
-    f.evidence += "; the context is the recorded one: --set serving.context= for another";
+    f.evidence += "; the context is the recorded one; --set serving.context= sets another";
   call.add(f);
 }
 
@@ -283,8 +283,8 @@ void report_speculative(const serving::Rates& rates, const Timed& timed, const D
   emit_total(call, "serving_accepted_tokens", Cell(draft.accepted()));
   if (!draft.cost)
     return emit_unavailable(call, {"serving_speculative_rate"},
-                            "--set serving.draft-cost= states the time of a step of the draft, by "
-                            "that of the model (0 for drafts from the prompt)");
+                            "--set serving.draft-cost= sets the time of a draft step over that of "
+                            "a model step (0 for drafts from the prompt)");
   const double round =
       rates.seconds(timed.step(draft.tokens + 1), devices) +
       static_cast<double>(draft.tokens) * *draft.cost * rates.seconds(timed.step(), devices);
@@ -310,7 +310,7 @@ void report_speed(const Graph& graph, const Decoder& d, const plugins::Cost& cos
     emit_unavailable(call, serving::ids_with_ends(serving::kExpected), why);
   };
   const auto speeds = speeds_of(graph, d, cost, s.weights(), call);
-  if (!speeds) return none("MACs of some operators are not known");
+  if (!speeds) return none("the MACs of some operators are unknown");
   serving::report_steps(graph, d, cost, s.request().load, bytes, call);
   const Timed timed(*speeds, s, bytes);
   const auto rounded = [](double n) { return Count(std::llround(n)); };
@@ -349,12 +349,10 @@ void report_none(const Call& call, const std::string& why) {
 void analyse(const Graph& graph, Call& call) {
   const auto decoder = plugins::recognise(graph);
   if (!decoder)
-    return report_none(
-        call,
-        "this is not a decoder language model, which takes token ids and has causal attention");
+    return report_none(call, "not a decoder language model (token ids as input, causal attention)");
   const auto request = serving::request_of(call, "", decoder->length);
   const auto weights = call.read("param_bytes", TMETER_AXIS_MODULE, 0);
-  if (!weights.known()) return report_none(call, "the bytes of its weights are not known");
+  if (!weights.known()) return report_none(call, "the bytes of its weights are unknown");
   const Serving s(serving::layers_of(*decoder), request, weights.count());
   const auto draft = draft_of(call);
   const auto bytes = s.caches();
@@ -383,7 +381,7 @@ void analyse(const Graph& graph, Call& call) {
 
 void register_options(tmeter::Registrar& r) {
   r.option(plugins::choice_option("engine", serving::engine_names(),
-                                  "engine whose rules of memory hold", "transformers"));
+                                  "engine whose memory rules apply", "transformers"));
   r.option(plugins::choice_option("cache-type", serving::cache_type_names(),
                                   "element type of keys and values", "f16"));
   const auto count = [&r](std::string_view key, std::string_view preset, double min,
@@ -391,34 +389,34 @@ void register_options(tmeter::Registrar& r) {
     r.option(plugins::integer_option(key, preset, min, static_cast<double>(serving::kMaxSearched),
                                      text));
   };
-  count("context", "0", 0, "tokens of each sequence, prompt and answer (0: as many as recorded)");
-  count("sequences", "1", 1, "sequences at the same time");
+  count("context", "0", 0, "tokens of each sequence, prompt and answer (0: as recorded)");
+  count("sequences", "1", 1, "concurrent sequences");
   r.option(plugins::integer_option("devices", "1", 1, 1024,
                                    "devices that share weights, caches and products evenly"));
   count("own-window-extra", "0", 0,
-        "engine own: tokens that a layer with a window keeps beside it");
-  count("batch", "0", 0, "tokens of one step of prefill (0: 512 of llama.cpp, 8192 of vLLM)");
+        "engine own: tokens that a layer with a window keeps beyond the window");
+  count("batch", "0", 0, "tokens of one step of prefill (0: 512 for llama.cpp, 8192 for vLLM)");
   r.option(plugins::integer_option("own-padding", "1", 1, 1 << 20,
-                                   "engine own: tokens are kept in multiples of it"));
+                                   "engine own: the number of kept tokens is a multiple of this"));
   r.option(plugins::integer_option(
       "own-state-bytes", "0", 0, 8,
       "engine own: bytes of an element of a state (0: serving.cache-type)"));
-  r.option(plugins::integer_option(
-      "own-reads", "1", 1, 1024,
-      "engine own: times that a step reads each key and value, where query heads do not share"));
+  r.option(plugins::integer_option("own-reads", "1", 1, 1024,
+                                   "engine own: reads of each key and value in a step, if the "
+                                   "query heads of a group do not share them"));
   r.option(plugins::integer_option("draft-tokens", "0", 0, 1024,
                                    "speculative decoding: drafted tokens of each round (0: none)"));
   r.option(plugins::text_option(
       "acceptance",
       "speculative decoding: share of drafted tokens that the model accepts, 0 to 1"));
   r.option(plugins::text_option(
-      "draft-cost", "speculative decoding: time of a step of the draft, by that of the model"));
+      "draft-cost", "speculative decoding: time of a draft step over that of a model step"));
   r.option(plugins::real_option(
       "memory-share", "0", 0, 1,
-      "share of a device's memory that the engine takes (0: 0.92 of vLLM, else 1)"));
-  r.option(plugins::text_option(
-      "memory",
-      "memory of the device, as 24GiB or 80GB; without it capacity.dram of the hardware profile"));
+      "share of a device's memory that the engine takes (0: 0.92 for vLLM, else 1)"));
+  r.option(plugins::text_option("memory",
+                                "memory of the device, such as 24GiB or 80GB; default: "
+                                "capacity.dram of the hardware profile"));
 }
 
 void register_all(tmeter::Registrar& r) {
