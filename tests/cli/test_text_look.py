@@ -125,7 +125,7 @@ class Configuration(CliTest):
                 ("2:19", ["<nmae>", "did you mean 'name'"], head + 'label = "größer[b]<nmae>"\n'),
                 ("2:9, character 5: ", ["<nix>"], head + 'label = "\\u00fcber<nix>"\n'),
                 ("2:10", ["no ']'"], head + "label = '[b green <name>'\n"),
-                ("2:11", ["ends nothing"], head + "label = 'x[/]'\n"),
+                ("2:11", ["no opening tag"], head + "label = 'x[/]'\n"),
                 ("2:10", ["no option 'level.0.lable'", "did you mean 'level.0.label'"], head + 'lable = "x"\n'),
                 ("2:9", ["not a list"], head + 'label = ["a", "b"]\n'),
                 ("2:10", ["there is no level 'first'"], '[plugin.text.level.first]\nlabel = "x"\n'),

@@ -194,8 +194,8 @@ Columns choose_columns(const Report& report, const View& view, const Look& look)
   for (const auto& id : view.columns.value_or(std::vector<std::string>{}))
     if (reports::is_fact(id)) columns.facts_of_modules.push_back(id);
   if (!columns.facts_of_modules.empty() && view.by != By::kModule)
-    throw tmeter::Error(TMETER_BAD_USAGE,
-                        "--columns " + columns.facts_of_modules[0] + " goes with --by module only");
+    throw tmeter::Error(TMETER_BAD_USAGE, "--columns " + columns.facts_of_modules[0] +
+                                              " works with --by module only");
   const Defaults defaults(report, look);
   const bool listed = !view.columns && defaults.apply && !view.summary;
   if (listed) columns.brief_plugins = brief_plugins(report);

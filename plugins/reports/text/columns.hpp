@@ -43,7 +43,7 @@ struct Columns {
   std::vector<tmeter::Metric> cells;          // `shown`, then metrics that only labels use
   std::vector<tmeter::Metric> of_tensors;     // columns of the table of tensors
   std::vector<tmeter::Metric> facts;          // figures of the whole model, shown below the table
-  std::vector<tmeter::Metric> unavailable;    // asked for, but not available
+  std::vector<tmeter::Metric> unavailable;    // requested, but not available
   std::vector<std::string> brief_plugins;     // plugins whose metrics the built-in lists choose
   std::optional<size_t> bar;                  // index into `shown`
   std::optional<size_t> sort;                 // index into `shown`

@@ -327,8 +327,7 @@ std::vector<Text> footer(const Report& report, const Columns& columns, const Tre
   for (const auto& note : tree.legend) lines.put(Text(note));
   for (const auto& warning : report.warnings())
     lines.put(Text("warning: ", Style::kWarning).add(warning));
-  if (notes.hidden && !view.no_notes)
-    lines.put(Text("-v says what each figure counts", Style::kQuiet));
+  if (notes.hidden && !view.no_notes) lines.put(Text("-v explains each figure", Style::kQuiet));
   return lines.take();
 }
 

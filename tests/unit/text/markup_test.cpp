@@ -100,14 +100,12 @@ TEST(Templates, WhatTakesThePlaceOfAPlaceholderIsText) {
 
 TEST(Templates, MistakesNameTheirPlace) {
   EXPECT_EQ(wrong("x [b gren]y"), "5 there is no style or colour 'gren' (did you mean 'green'?)");
-  EXPECT_EQ(wrong("x[b green"),
-            "1 this tag has no ']'; a '[' that is meant as it stands is written \\[");
-  EXPECT_EQ(wrong("[b [i]x"),
-            "0 this tag has no ']'; a '[' that is meant as it stands is written \\[");
+  EXPECT_EQ(wrong("x[b green"), "1 this tag has no ']'; a '[' as a plain character is written \\[");
+  EXPECT_EQ(wrong("[b [i]x"), "0 this tag has no ']'; a '[' as a plain character is written \\[");
   EXPECT_EQ(wrong("ab<name"),
-            "2 this placeholder has no '>'; a '<' that is meant as it stands is written \\<");
-  EXPECT_EQ(wrong("[/]"), "0 [/] ends nothing that was begun");
-  EXPECT_EQ(wrong("[b]x[/i]"), "4 [/i] ends nothing that was begun");
+            "2 this placeholder has no '>'; a '<' as a plain character is written \\<");
+  EXPECT_EQ(wrong("[/]"), "0 [/] has no opening tag");
+  EXPECT_EQ(wrong("[b]x[/i]"), "4 [/i] has no opening tag");
   EXPECT_EQ(wrong("<na me>"), "0 'na me' is not the name of a placeholder");
 }
 

@@ -218,7 +218,7 @@ class Parser {
     const auto next = text_.find(text_[at_], at_ + 1);
     if (end == text_.npos || next < end)
       throw Mistake{at_, std::string("this ") + what + " has no '" + close + "'; a '" + text_[at_] +
-                             "' that is meant as it stands is written \\" + text_[at_]};
+                             "' as a plain character is written \\" + text_[at_]};
     return end;
   }
 
@@ -250,7 +250,7 @@ class Parser {
     if (!tag.empty())
       it = std::find_if(it, open_.rend(), [&](const Open& o) { return o.tag == tag; });
     if (it == open_.rend())
-      throw Mistake{at_, "[/" + plugins::readable(tag) + "] ends nothing that was begun"};
+      throw Mistake{at_, "[/" + plugins::readable(tag) + "] has no opening tag"};
     style_ = it->before;
     open_.erase(std::prev(it.base()), open_.end());
   }
