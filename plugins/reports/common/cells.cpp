@@ -26,7 +26,7 @@ std::string_view sign_of(const Cell& cell) {
   return cell.is_zero_by_rule() ? "0ʳ" : "";
 }
 
-/// The unit of a figure that is 1 or 0 and said in words (abi.md).
+/// The unit of a 1-or-0 value that reports show as a word (abi.md).
 bool is_yes_or_no(const Cell& cell, const Metric& metric) {
   return metric.unit() == "yes/no" && (cell.real() == 0 || cell.real() == 1);
 }

@@ -34,7 +34,7 @@ std::string shown_number(double value);
 /// "142.96 GiB ✕"; a number without a unit stands under the unit of `heading_of`.
 std::string shown_y(double value, const CurveFamily& family);
 
-/// Behind a value above the limit.
+/// Appended to a value above the limit.
 inline constexpr std::string_view kAboveLimit = "✕";
 
 // Parts of a sum, drawn as one bar: metrics with TMETER_METRIC_PART of one plugin, against its

@@ -9,7 +9,7 @@
 
 namespace reports {
 
-/// Class of the model, or the name it has in the file.
+/// Class of the model, or its name in the file.
 std::string_view model_name(const tmeter::Report& report);
 
 /// "torch.export (torch 2.15.0)"; empty if the file does not state it.

@@ -27,25 +27,26 @@ dot_report::Options options(const tmeter::Report& report, const Call& call) {
 
 void setup(tmeter::Registrar& r) {
   r.option(plugins::choice_option("of", "modules operators",
-                                  "what is drawn; --by operator chooses operators, too"));
+                                  "nodes of the drawing; --by operator also chooses operators"));
   r.option(plugins::text_option(
       "attributes",
-      "lines of a node, separated by commas: metric ids, and of modules type, text, "
-      "kernel_size, input_size, output_size; of operators module, result, location"));
+      "lines of a node, separated by commas: metric ids; for modules also type, text, kernel_size, "
+      "input_size, output_size; for operators module, result, location"));
   r.option(plugins::text_option(
-      "color", "metric whose share of the total is the colour, or none; empty: the cost"));
-  r.option(
-      plugins::choice_option("direction", "TB LR BT RL",
-                             "from top to bottom, from left to right, or the other way round"));
-  r.option(plugins::integer_option("nodes", "2000", 0, 10'000'000,
-                                   "most nodes to draw, as Graphviz takes long for more; 0: all"));
+      "color", "metric whose share of the total sets the colour, or none; empty: the cost metric"));
+  r.option(plugins::choice_option(
+      "direction", "TB LR BT RL",
+      "direction of the drawing: from top to bottom, from left to right, or the reverse"));
+  r.option(plugins::integer_option(
+      "nodes", "2000", 0, 10'000'000,
+      "largest number of nodes, since Graphviz takes long for more; 0: all"));
   r.option(plugins::flag_option("clusters", true, "a box around the operators of a module"));
   r.option(plugins::flag_option("arrows", true, "false: lines without arrow heads"));
   const auto look = [&r](std::string_view key, std::string_view value, std::string_view text) {
     r.option(plugins::text_option(key, text, value));
   };
-  look("background", "", "colour behind the drawing, as Graphviz names it; empty: none");
-  look("shape", "box", "shape of the nodes, as Graphviz names it");
+  look("background", "", "background colour, by its name in Graphviz; empty: none");
+  look("shape", "box", "shape of the nodes, by its name in Graphviz");
   look("node-color", "#ffffff", "colour of nodes without a share of the cost");
   look("edge-color", "#666666", "colour of the lines");
   r.writer("dot", "dot", "text/vnd.graphviz",
@@ -59,5 +60,5 @@ void setup(tmeter::Registrar& r) {
 TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                        .id = "org.tmeter.dot",
                        .version = "1.0.0",
-                       .description = "Module tree or operators for Graphviz, costs as colour"}),
+                       .description = "Module tree or operators for Graphviz, coloured by cost"}),
                    [](tmeter::Registrar& r) { setup(r); })

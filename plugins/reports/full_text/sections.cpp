@@ -148,7 +148,7 @@ void time_and_energy(Document& d) {
     d.line(1, std::string(m.title()) + ": " + reports::shown(total, m) + " (" + source_of(m) + ")");
   }
   if (!shown)
-    d.line(1, "None was asked for: --plugins=energy estimates energy from the operators.");
+    d.line(1, "Not requested: --plugins=energy estimates energy from the operators.");
   if (const auto hardware = d.report.property("hardware"); !hardware.empty())
     d.line(1, "hardware profile: " + std::string(hardware));
   if (const auto seconds = reports::analysis_seconds(d.report))

@@ -19,7 +19,7 @@ namespace html_report {
 
 class Block {
  public:
-  /// Opens <script id="tmeter-NAME">; the page finds it by that.
+  /// Opens <script id="tmeter-NAME">; the page finds it by this id.
   Block(tmeter::Output& out, std::string_view name);
   ~Block();
   Block(const Block&) = delete;

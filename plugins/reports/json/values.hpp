@@ -61,7 +61,7 @@ class Values {
 void write_shape(Stream& stream, const tmeter::Shape& shape);
 
 /// Arguments, results, attributes. Tensors become objects with "dtype", "shape", with symbols
-/// "symbolic_shape", and where they are from: "node" (index) and "result" (the index of its
+/// "symbolic_shape", and their origin: "node" (index) and "result" (the index of its
 /// result), "tensor" (name) or "input" (name). All other values become plain JSON values.
 class ValueWriter {
  public:

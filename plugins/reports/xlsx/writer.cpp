@@ -51,7 +51,7 @@ constexpr std::array kTables{
     TableOf{"Families", "family", "1"},  TableOf{"Operators", "operator", "1"},
     TableOf{"Calls", "operator", "2"},   TableOf{"Tensors", "tensor", "1"}};
 
-/// Words that are numbers, as "calls", are numbers in a sheet, too.
+/// Words that are numbers, such as "calls", are numbers in a sheet, too.
 bool is_count(std::string_view word) {
   return !word.empty() && word.size() < 16 && word.find_first_not_of("0123456789") == word.npos;
 }

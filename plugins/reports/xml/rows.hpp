@@ -22,8 +22,8 @@ void write_figure(Stream& stream, const tmeter::Metric& metric, const tmeter::Ce
 /// dtype="float32" shape="1 3 224 224" symbolic-shape="batch 3 224 224"
 void write_tensor_attributes(Stream& stream, const tmeter::Value& value);
 
-/// <tensor …/>, <int>5</int>, <list>…</list> and so on. With their origin tensors say where they
-/// are from: node (index), tensor (name) or input (name).
+/// <tensor …/>, <int>5</int>, <list>…</list> and so on. With `with_origin`, tensors state their
+/// origin: node (index), tensor (name) or input (name).
 class ValueWriter {
  public:
   explicit ValueWriter(const tmeter::Graph& graph);
