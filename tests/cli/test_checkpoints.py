@@ -96,7 +96,7 @@ class Choosing(CliTest):
         document = report(HERE / "training.pt", "--plugins=params")
         self.assertEqual(document["model"]["format"], "torch.save checkpoint (zip)")
         self.assertEqual(document["model"]["part"], "model_state_dict")
-        self.assertTrue(any("shown is model_state_dict, not extra.ema" in w for w in document["warnings"]),
+        self.assertTrue(any("the report shows model_state_dict, not extra.ema" in w for w in document["warnings"]),
                         document["warnings"])
         names = {t["name"] for t in document["tensors"]}
         self.assertEqual(names, set(EXPECTED["training.pt"]["tensors"]))

@@ -291,7 +291,7 @@ CHECKPOINTS = [
     ({"w": hostile.tensor(size=(-4,))}, ["'w'", "negative -4"]),
     ({"w": hostile.tensor(stride=(-1,))}, ["'w'", "negative -1"]),
     ({"a": storage_of("FloatStorage", 4, 4), "b": storage_of("HalfStorage", 8, 4)},
-     ["'b'", "storage '0' is said to have 4 elements of float32, and then 8 of float16"]),
+     ["'b'", "storage '0' is declared with 4 elements of float32, and then 8 of float16"]),
     ({"a": storage_of("FloatStorage", 4, 4), "b": storage_of("FloatStorage", 3, 3)}, ["'b'", "4 elements of float32, and then 3"]),
     ({"w": hostile.tensor(key="1")}, ["'w'", "no record"]),
     ({"w": array((72 * PETA,), bytes(16))}, ["'w'", "its array 16 bytes"]),

@@ -142,7 +142,7 @@ class Texts(CliTest):
                 self.assertEqual(self.status([guard], 6, 4), (None, []))
                 status, warnings = self.status([guard], 8, 4)
                 self.assertEqual((status, len(warnings)), ("assumed", 1))
-                self.assertIn("not understood, so taken to hold for the recorded sizes only", warnings[0])
+                self.assertIn("not understood; assumed to hold for the recorded sizes only", warnings[0])
                 self.assertLess(len(warnings[0]), 500)
                 self.assertTrue(warnings[0].isprintable())
 

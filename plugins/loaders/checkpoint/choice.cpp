@@ -18,7 +18,7 @@ using loading::BadFile;
 using loading::in_quotes;
 
 constexpr size_t kMaxSearchDepth = 8;
-constexpr size_t kMaxVisited = 20'000;  // containers looked into
+constexpr size_t kMaxVisited = 20'000;  // containers searched
 constexpr size_t kListed = 20;          // keys named in a message
 constexpr size_t kMaxKeyBytes = 256;    // bytes
 
@@ -153,8 +153,8 @@ const Part& best(const std::vector<Part>& parts) {
                                                           : " has no such key; it has " + keys));
 }
 
-/// Follows one key of `rest`, which moves behind it. Keys may contain dots; the longest match wins.
-/// Returns false if no key matches.
+/// Follows one key of `rest` and removes it from there. Keys may contain dots; the longest match
+/// wins. Returns false if no key matches.
 bool step(Part& part, std::string_view& rest) {
   const Value* found = nullptr;
   std::string name;

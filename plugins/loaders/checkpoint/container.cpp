@@ -25,7 +25,7 @@ std::optional<tmeter::Entry> find_pickle(const tmeter::Source& source) {
 }
 
 [[noreturn]] void refuse_big_endian() {
-  throw BadFile("it was saved on a big-endian machine, which reverses the bytes of each number",
+  throw BadFile("it was saved on a big-endian machine, with the bytes of each number reversed",
                 "load it with PyTorch on this machine and save it again");
 }
 
@@ -69,7 +69,7 @@ class Pickles {
 void check_machine(const Value& info) {
   const auto* little = info.find("little_endian");
   if (!little || !little->is(Kind::kBool))
-    throw BadFile("it does not say what kind of machine saved it");
+    throw BadFile("it does not state the byte order of the machine that saved it");
   if (little->integer == 0) refuse_big_endian();
 }
 

@@ -80,9 +80,9 @@ class Load {
     report_doubt(kinds);
     report_left_out(shown.left_out);
     if (!shown.names.empty()) return;
-    if (key_.empty()) throw BadFile("its tensors are made of nothing");
-    throw tmeter::Error(TMETER_BAD_USAGE, "--set checkpoint.key=" + std::string(key_) +
-                                              ": there are no tensors in that part");
+    if (key_.empty()) throw BadFile("its tensors have no parts");
+    throw tmeter::Error(TMETER_BAD_USAGE,
+                        "--set checkpoint.key=" + std::string(key_) + ": that part has no tensors");
   }
 
   void read_index() {
@@ -129,7 +129,7 @@ class Load {
 
   void report_choice(const Choice& choice) {
     if (choice.others.empty()) return;
-    call_.warn("the checkpoint holds several parts with tensors: shown is " +
+    call_.warn("several parts of the checkpoint hold tensors: the report shows " +
                listed({choice.chosen.path}) + ", not " + listed(choice.others) +
                "; choose with --set checkpoint.key=…");
   }
@@ -141,26 +141,26 @@ class Load {
       names.push_back(loading::shown(name) +
                       (count > 1 ? " (" + std::to_string(count) + "×)" : ""));
     call_.warn(
-        "objects of these classes are kept by their names alone, since making them means "
-        "calling the class; no parameter or buffer of the report is among them: " +
+        "objects of these classes are kept by name only, since creating one would call the class; "
+        "no parameter or buffer of the report is among them: " +
         listed(names));
   }
 
   void report_left_out(const std::vector<std::string>& objects) {
     if (objects.empty()) return;
     call_.warn(
-        "tensors inside these objects are not shown and not counted, as only their classes "
-        "know which are parameters: " +
+        "tensors inside these objects are neither shown nor counted, since only their classes know "
+        "which are parameters: " +
         listed(objects));
   }
 
   void report_notes(const Tensors& tensors, const Describer& describer) {
     if (!tensors.in_parts().empty())
-      call_.warn("shown as the tensors they are made of: " + listed(tensors.in_parts()));
+      call_.warn("tensors shown as their parts: " + listed(tensors.in_parts()));
     if (describer.without_type() > 0)
       call_.warn(std::to_string(describer.without_type()) +
-                 " tensors are of element types that tmeter does not know: their bytes are not "
-                 "counted and their numbers not looked at");
+                 " tensors have element types unknown to tmeter: their bytes are not counted and "
+                 "their elements not read");
   }
 
   tmeter::Source source_;
@@ -190,9 +190,9 @@ TMETER_PLUGIN_INFO(
         .description = "Reads files of torch.save without running their code or reading weights",
     }),
     [](tmeter::Registrar& r) {
-      r.option(plugins::text_option(
-          "key",
-          "which part of a checkpoint is the model: model.ema; default: by rule; . is everything"));
+      r.option(plugins::text_option("key",
+                                    "part of the checkpoint that is the model, such as model.ema; "
+                                    "default: by rule; . is everything"));
       // The pickle of protocols 2 to 5 begins with 0x80, that of protocol 1 with the digits of
       // torch.save's magic number.
       r.loader("checkpoint", "torch.save checkpoint",

@@ -30,7 +30,7 @@ int64_t view_offset(const std::vector<const Value*>& id) {
   if (id.size() < 6 || !id[5]->is(Kind::kTuple)) return 0;
   const auto& view = id[5]->list();
   if (view.size() != 3 || !view[1]->is(Kind::kInt) || view[1]->integer < 0)
-    throw BadFile("a storage is a view of another one, but not in a way torch.save writes");
+    throw BadFile("a storage is a view of another one in a form that torch.save does not write");
   return view[1]->integer;
 }
 
@@ -39,7 +39,7 @@ int64_t view_offset(const std::vector<const Value*>& id) {
 StorageId storage_id(const Value& reference) {
   const auto& id = reference.list();
   if (id.size() < 5 || !id[1]->is(Kind::kGlobal) || !id[4]->is(Kind::kInt))
-    throw BadFile("a storage is described in a way torch.save does not write");
+    throw BadFile("a storage is described in a form that torch.save does not write");
   const auto dtype = storage_dtype(id[1]->text);
   if (!dtype) throw BadFile("a storage is of the unknown type " + in_quotes(id[1]->text));
   return {key_text(*id[2]), *dtype, id[4]->integer, view_offset(id)};
@@ -53,7 +53,7 @@ Storage Storages::find(const Value& reference) {
   const auto& declared = declared_.try_emplace(id.key, Declared{id.dtype, id.numel}).first->second;
   const bool is_view = reference.list().size() > 5 && reference.list()[5]->is(Kind::kTuple);
   if (declared.dtype.id() != id.dtype.id() || (declared.numel != id.numel && !is_view))
-    throw BadFile("storage " + in_quotes(id.key) + " is said to have " +
+    throw BadFile("storage " + in_quotes(id.key) + " is declared with " +
                   std::to_string(declared.numel) + " elements of " +
                   std::string(declared.dtype.name()) + ", and then " + std::to_string(id.numel) +
                   " of " + std::string(id.dtype.name()));
@@ -61,9 +61,9 @@ Storage Storages::find(const Value& reference) {
   int64_t end = 0;
   // CVE-2026-24747: a declared size beyond the record reads foreign memory.
   if (__builtin_add_overflow(bytes, skipped, &end) || end > place.bytes)
-    throw BadFile("storage " + in_quotes(id.key) + " is said to have " + std::to_string(bytes) +
+    throw BadFile("storage " + in_quotes(id.key) + " is declared with " + std::to_string(bytes) +
                   " bytes, but the file has " + std::to_string(place.bytes) +
-                  " of it (truncated?)");
+                  " of them (truncated?)");
   const auto offset = place.file_offset < 0 ? -1 : place.file_offset + skipped;
   return {skipped ? id.key + "+" + std::to_string(skipped) : id.key, id.dtype, bytes, offset,
           place.bytes > 0};
@@ -99,7 +99,7 @@ void LegacyStorages::locate(const Value& keys, std::string_view file, size_t at)
                     " bytes, the file has " + std::to_string(file.size() - at) +
                     " left (truncated?)");
     if (!places_.try_emplace(name, Place{bytes, static_cast<int64_t>(at)}).second)
-      throw BadFile("storage " + in_quotes(name) + " is in the file twice");
+      throw BadFile("storage " + in_quotes(name) + " occurs twice in the file");
     at += static_cast<size_t>(bytes);
   }
 }

@@ -102,15 +102,15 @@ struct Tensors::Call {
 
   const Value& at(size_t i) const {
     if (i >= arguments.size())
-      throw BadFile(std::string(function) + " has " + std::to_string(arguments.size()) +
-                    " arguments, too few");
+      throw BadFile(std::string(function) + " has too few arguments (" +
+                    std::to_string(arguments.size()) + ")");
     return *arguments[i];
   }
   const Value& at(size_t i, Kind kind) const {
     const auto& value = at(i);
     if (!value.is(kind))
       throw BadFile("argument " + std::to_string(i + 1) + " of " + std::string(function) +
-                    " is of the wrong kind");
+                    " has the wrong type");
     return value;
   }
   bool flag(size_t i) const { return at(i, Kind::kBool).integer != 0; }
@@ -345,8 +345,8 @@ bool has_items(const Value& v) { return v.kind >= Kind::kList && !v.is(Kind::kGl
 
 void refuse_placeholder(const Value& placeholder, const std::string& what) {
   throw loading::BadFile(
-      what + " is what calling " + loading::shown(placeholder.items->callable->text) +
-          " returns (byte " + std::to_string(placeholder.at) +
+      what + " is the result of calling " + loading::shown(placeholder.items->callable->text) +
+          " (byte " + std::to_string(placeholder.at) +
           "), which tmeter does not do: its number of parameters is unknown",
       "if you trust the author of the file, load it in Python and save its state_dict() alone");
 }

@@ -66,7 +66,7 @@ class Tensors {
   size_t parts_ = 0;
 };
 
-// Objects in the place of weights. The unpickler turns calls of unknown classes into placeholders.
+// Objects in place of weights. The unpickler turns calls of unknown classes into placeholders.
 // They are harmless among the settings of a model. In place of a tensor or module one could
 // hide any number of parameters, and a report without them would be wrong.
 

@@ -123,7 +123,7 @@ std::string_view non_finite_at(std::string_view text) {
   return {};
 }
 
-/// The position behind the string that begins at `at`.
+/// The position after the string that begins at `at`.
 size_t skip_text(std::string_view text, size_t at) {
   for (++at; at < text.size() && text[at] != '"'; ++at)
     if (text[at] == '\\') ++at;

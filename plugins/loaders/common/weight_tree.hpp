@@ -53,11 +53,11 @@ class WeightTree {
 
   tmeter::GraphBuilder& graph_;
   tmeter_id root_;
-  // The modules of the last name, each with the place of the dot behind it.
+  // The modules of the last name, each with the place of the dot after it.
   std::string last_;
   std::vector<std::pair<size_t, tmeter_id>> last_modules_;
-  // While names come in natural order, a module that the last name is not in is complete. The first
-  // name that comes out of order makes the table.
+  // While names come in natural order, a module without the last name is complete. The first name
+  // out of order creates the table.
   bool in_order_ = true;
   std::pmr::monotonic_buffer_resource texts_;
   std::deque<std::pair<Child, tmeter_id>> made_;

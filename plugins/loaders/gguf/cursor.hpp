@@ -63,12 +63,12 @@ class Cursor {
       throw BadFile(std::to_string(items) + " items are claimed; " + the_rest());
     at_ += items * size;
   }
-  /// For messages: "the file has 12 bytes behind it".
+  /// For messages: "the file has 12 bytes after it".
   std::string the_rest() const {
     if (file_.size() > kMaxHeaderBytes)
       return "metadata and tensor table may take 256 MiB, of which " + std::to_string(left()) +
              " bytes are left";
-    return "the file has " + std::to_string(left()) + " bytes behind it (truncated?)";
+    return "the file has " + std::to_string(left()) + " bytes after it (truncated?)";
   }
 
  private:

@@ -4,7 +4,7 @@
 
 namespace gguf {
 
-/// Behind an encoding's id: the numbers in it are big-endian.
+/// Suffix of an encoding's id: its numbers are big-endian.
 inline constexpr const char* kBigEndian = ".be";
 
 void register_decoder(tmeter::Registrar& registrar);

@@ -12,7 +12,7 @@ namespace gguf {
 
 struct GgmlType {
   int32_t id;
-  std::string_view encoding;  // "ggml.q4_k"; the name behind the dot is ggml's
+  std::string_view encoding;  // "ggml.q4_k"; the name after the dot is ggml's
   int32_t dtype;              // of elements that are stored one by one; UNDEFINED: in blocks
   int64_t block_elements;     // 0: unknown
   int64_t block_bytes;
@@ -62,8 +62,8 @@ inline constexpr std::array<GgmlType, 43> kGgmlTypes{{
     {40, "ggml.nvfp4", kInBlocks, 64, 36},
     {41, "ggml.q1_0", kInBlocks, 128, 18},
     {42, "ggml.q2_0", kInBlocks, 64, 18},
-    // Removed from ggml. The sizes of blocks are not needed: the next tensor's offset tells the
-    // bytes.
+    // Removed from ggml. The sizes of blocks are not needed: the next tensor's offset determines
+    // the bytes.
     {4, "ggml.q4_2", kInBlocks, 0, 0},
     {5, "ggml.q4_3", kInBlocks, 0, 0},
     {31, "ggml.q4_0_4_4", kInBlocks, 0, 0},
@@ -74,11 +74,11 @@ inline constexpr std::array<GgmlType, 43> kGgmlTypes{{
     {38, "ggml.iq4_nl_8_8", kInBlocks, 0, 0},
 }};
 
-/// Other blocks under an id of ggml. The offsets in a file tell which ones it has.
+/// Other blocks under an id of ggml. The offsets in a file show which of them it has.
 inline constexpr std::array<GgmlType, 2> kOtherBlocks{{
-    // float32 scales, as ggml had in 2023 and gguf-py's table has to this day.
+    // float32 scales, as in ggml of 2023 and in gguf-py's table.
     {9, "ggml.q8_1_f32", kInBlocks, 32, 40},
-    // The fork of PrismML (Bonsai) had Q2_0 first, with 128 elements.
+    // Q2_0 of PrismML's fork (Bonsai) has 128 elements.
     {42, "prism.q2_0", kInBlocks, 128, 34},
 }};
 

@@ -15,7 +15,7 @@ constexpr uint8_t hex_digit(char c) {
   return static_cast<uint8_t>(c <= '9' ? c - '0' : c - 'a' + 10);
 }
 
-/// `Entries` × `Width` elements out of `Bits` each, every one replaced by what it stands for.
+/// `Entries` × `Width` elements out of `Bits` each, each one replaced by its value.
 template <size_t Entries, size_t Width, size_t Bits, class T, size_t Levels>
 constexpr std::array<std::array<T, Width>, Entries> unpacked(std::string_view hex,
                                                              const std::array<T, Levels>& levels) {

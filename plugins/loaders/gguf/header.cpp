@@ -136,8 +136,7 @@ StoredTensor Header::read_tensor(Cursor& cursor) const {
   return t;
 }
 
-/// Chooses the blocks that the offsets of all tensors of an id agree with, where there are two
-/// kinds.
+/// If an id has two kinds of blocks, chooses the one that matches the offsets of all its tensors.
 void Header::choose_blocks(const std::vector<Place>& places, uint64_t alignment) {
   for (const auto& other : kOtherBlocks) {
     const auto* usual = ggml_type(other.id);
@@ -190,9 +189,9 @@ uint64_t Header::place(const Place& p, const StoredTensor* next, uint64_t expect
   if (p.begin > size || bytes > size - p.begin)
     throw BadFile("its " + std::to_string(bytes) + " bytes at offset " + std::to_string(p.begin) +
                   " are not in the file, which has " + std::to_string(size) +
-                  " behind its header (truncated?)");
+                  " after its header (truncated?)");
   if (p.begin > expected)
-    throw BadFile("it lies behind a gap of " + std::to_string(p.begin - expected) + " bytes");
+    throw BadFile("it lies after a gap of " + std::to_string(p.begin - expected) + " bytes");
   return has_size ? padded(p.begin + bytes, alignment) : p.begin + p.space;
 }
 

@@ -58,7 +58,7 @@ class Header {
 
   struct Place {
     StoredTensor* tensor;
-    uint64_t begin;  // behind the header
+    uint64_t begin;  // after the header
     uint64_t space;  // to the next tensor
   };
   static void choose_blocks(const std::vector<Place>& places, uint64_t alignment);
@@ -85,8 +85,8 @@ struct Split {
 /// Of a file that is not split: one of one. Throws BadFile for impossible numbers.
 Split split_of(const Metadata& metadata);
 
-/// The names of all files, in order, by the name of one of them. Throws BadFile if it is not named
-/// as its place demands.
+/// The names of all files, in order, by the name of one of them. Throws BadFile if its name does
+/// not match its place.
 std::vector<std::string> shard_names(std::string_view name, const Split& split);
 
 /// "NAME-00002-of-00009.gguf and 3 others" and so on, for messages.

@@ -80,7 +80,7 @@ inline void q8_0(Bytes b, Floats out) {
   const float d = half(b);
   for (int j = 0; j < 32; ++j) out[j] = d * f(int8(b[2 + j]));
 }
-inline void q8_1(Bytes b, Floats out) {  // behind the scale: d × the sum of all codes
+inline void q8_1(Bytes b, Floats out) {  // after the scale: d × the sum of all codes
   const float d = half(b);
   for (int j = 0; j < 32; ++j) out[j] = d * f(int8(b[4 + j]));
 }
@@ -159,7 +159,7 @@ inline void q6_k(Bytes b, Floats out) {
     }
   }
 }
-inline void q8_k(Bytes b, Floats out) {  // behind the codes: their sums
+inline void q8_k(Bytes b, Floats out) {  // after the codes: their sums
   const float d = read<float>(b);
   for (int j = 0; j < 256; ++j) out[j] = d * f(int8(b[4 + j]));
 }

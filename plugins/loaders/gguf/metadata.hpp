@@ -49,7 +49,7 @@ class Metadata {
   /// In the order of the file.
   const std::vector<Value>& values() const { return values_; }
   const Value* find(std::string_view key) const;
-  /// An integer that is not negative. Nothing if the key is not there. Throws BadFile for another
+  /// An integer that is not negative. Nothing if the key is missing. Throws BadFile for another
   /// type.
   std::optional<uint64_t> find_size(std::string_view key) const;
   /// Empty if there is no such text.

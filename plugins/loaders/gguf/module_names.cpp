@@ -327,7 +327,7 @@ const Stack* stack_of(std::string_view name) {
   return it == std::end(kStacks) ? nullptr : it;
 }
 
-/// "7" of "blk.7.attn_q.weight"; empty for other names. `rest`: behind it.
+/// "7" of "blk.7.attn_q.weight"; empty for other names. `rest`: the text after it.
 std::string_view block_of(std::string_view name, std::string_view& rest) {
   const auto* stack = stack_of(name);
   if (!stack) return {};

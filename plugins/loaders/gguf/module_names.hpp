@@ -10,8 +10,8 @@
 
 namespace gguf {
 
-/// The path of the module. A tensor that no table has belongs to the module in its name, below its
-/// layer.
+/// The path of the module. A tensor that is in no table belongs to the module in its name, below
+/// its layer.
 std::string module_of(std::string_view tensor_name, std::string_view architecture);
 
 /// "3" of "blk.3.attn_q.weight"; empty for tensors of no layer.

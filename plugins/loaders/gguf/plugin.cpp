@@ -21,8 +21,9 @@ using loading::in_quotes;
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-/// Tables of factors for rotary embeddings, and indices: no weights. Nor is the bias of a router's
-/// choice, which training moves without gradients; where it is a weight, it has another module.
+/// Not weights: tables of factors for rotary embeddings, indices, and the bias of a router's
+/// choice, which training moves without gradients. In models where that bias is a weight, it has
+/// another module.
 bool is_buffer(const StoredTensor& t, std::string_view module) {
   return t.name.starts_with("rope_f") || t.name.ends_with(".attn_rot_embd") ||
          (t.name.find(".exp_probs_b") != t.name.npos && module.ends_with(".gate")) ||

@@ -32,7 +32,7 @@ std::optional<Found> as_model(const tmeter::Entry& entry) {
   return Found{entry, path.substr(0, root), name};
 }
 
-/// Configs have had two names; constants of torch 2.8 and older lie in a pickle instead.
+/// Configs have had two names; constants of torch 2.8 and older are in a pickle instead.
 std::optional<tmeter::Entry> find_config(const tmeter::Source& source, const std::string& folder,
                                          const std::string& model, std::string_view kind) {
   const std::string old_kind = kind == "weights" ? "param" : std::string(kind);
@@ -50,7 +50,7 @@ std::optional<tmeter::Entry> find_config(const tmeter::Source& source, const std
         "analyse the file that torch.export.save writes before compiling");
   if (empty)
     throw BadFile("the archive holds no model (no models/*.json): torch.export.save did not finish",
-                  "export it again and see what it complains of");
+                  "export it again and read its error message");
   throw BadFile("the archive holds no exported program");
 }
 

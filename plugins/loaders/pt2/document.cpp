@@ -9,7 +9,7 @@ bool is_empty(json::element list) {
   return list.is_array() ? as_array(list).size() == 0 : as_object(list).size() == 0;
 }
 
-/// Reserves the bytes that simdjson reads behind a text.
+/// Reserves the bytes that simdjson reads after a text.
 void pad(std::string& text) { text.reserve(text.size() + simdjson::SIMDJSON_PADDING); }
 
 }  // namespace

@@ -127,7 +127,7 @@ Fraction ExprMaker::real(double value) {
 }
 
 ExprMaker::Ref ExprMaker::whole_ref(Fraction f) const {
-  if (!is_one(f.den)) throw ExprError("a fraction stands where an integer is needed");
+  if (!is_one(f.den)) throw ExprError("a fraction instead of an integer");
   return f.num;
 }
 
@@ -152,7 +152,7 @@ Common common_denominator(ExprMaker& m, Args a) {
   Common c{{}, a[0].den};
   for (const Fraction f : a) c.nums.push_back(f.num);
   if (std::ranges::all_of(a, [&](Fraction f) { return f.den == c.den; })) return c;
-  // Each is multiplied by the denominators before it and by those behind it.
+  // Each is multiplied by the denominators before and after it.
   std::vector<Ref> behind(a.size(), m.integer(1));
   for (size_t i = a.size() - 1; i > 0; --i)
     behind[i - 1] = m.apply(TMETER_EXPR_MUL, {a[i].den, behind[i]});

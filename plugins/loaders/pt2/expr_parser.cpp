@@ -228,7 +228,7 @@ class Parser {
       }
     }
     const auto n = text_.substr(start, at_ - start);
-    if (n.size() > kMaxSourceBytes) fail("an input with too long a name");
+    if (n.size() > kMaxSourceBytes) fail("the name of an input is too long");
     return {.number = maker_.whole(maker_.symbol(n, n.find(".size()") != n.npos))};
   }
 

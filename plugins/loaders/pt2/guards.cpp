@@ -115,7 +115,7 @@ class GuardReader {
     if (first_unread_.size() > kShown) text += "…";
     if (unread_ > 1) text += " and " + std::to_string(unread_ - 1) + " more";
     building_.graph.condition(
-        condition, text + " (not understood, so taken to hold for the recorded sizes only)");
+        condition, text + " (not understood; assumed to hold for the recorded sizes only)");
   }
 
  private:

@@ -29,8 +29,7 @@ std::vector<json::element> positional(json::array inputs) {
   return arguments;
 }
 
-/// The names that outputs bind, lists flattened; "" for an output that is a constant or Python's
-/// The value none.
+/// The names that outputs bind, lists flattened; "" for an output that is a constant or None.
 std::vector<std::string_view> flat_names(json::array outputs) {
   std::vector<std::string_view> names;
   const auto name_of = [](json::element e) -> std::string_view {
@@ -164,12 +163,12 @@ bool GraphReader::inline_cond(const NodeView& node, Scope& scope, tmeter_id call
   const Ids ids = operands_from(std::span(arguments).subspan(3), scope);
   if (!fits(inner, ids.size(), flat_names(node.outputs).size())) return false;
   const std::string branch = taken ? "true" : "false", rest = taken ? "false" : "true";
-  building_.notes.warn("conditions",
-                       "torch.cond" + at_line(node.trace) + ": the " + branch + " branch (" +
-                           operators(node_count(inner)) + ") is counted and the " + rest +
-                           " branch (" + operators(node_count(other)) + ") is not; " +
-                           (condition_value ? "that is the one the recorded sizes lead to"
-                                            : "which of them runs depends on data"));
+  building_.notes.warn("conditions", "torch.cond" + at_line(node.trace) + ": the " + branch +
+                                         " branch (" + operators(node_count(inner)) +
+                                         ") is counted and the " + rest + " branch (" +
+                                         operators(node_count(other)) + ") is not; " +
+                                         (condition_value ? "the recorded sizes lead to the former"
+                                                          : "the choice depends on data"));
   if (!condition_value) {
     building_.graph.property(kAssumed, "torch.cond" + at_line(node.trace));
     const auto condition = arguments_.value(arguments[0], scope);

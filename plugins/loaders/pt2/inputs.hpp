@@ -1,5 +1,5 @@
 // Inputs of the model, with recorded sizes or sizes from --input. Sizes that depend on symbols are
-// set here. Other sizes than the file fixes are requested from the host.
+// set here. Sizes other than those fixed in the file are requested from the host.
 #pragma once
 #include "arguments.hpp"
 #include "signature.hpp"

@@ -99,9 +99,9 @@ class StringMask {
   }
 
  private:
-  /// Bytes behind an unescaped backslash, which is every second one in a run. Adding the first bit
-  /// of each run that starts at an odd position carries through it, which tells the two kinds
-  /// apart.
+  /// Bytes after an unescaped backslash, which is every second one in a run. Adding the first bit
+  /// of each run that starts at an odd position carries through it, which distinguishes the two
+  /// kinds.
   TMETER_IN_LOOP uint64_t escaped(uint64_t backslashes) {
     constexpr uint64_t kEven = 0x5555555555555555;
     if (backslashes == 0) return std::exchange(escape_first_, 0);
@@ -121,7 +121,8 @@ class PieceFinder {
  public:
   PieceFinder(size_t piece, Extent& out) : piece_(piece), out_(out) {}
 
-  /// Returns false once the closing bracket is found. `offset` counts from behind the opening one.
+  /// Returns false once the closing bracket is found. `offset` counts from the byte after the
+  /// opening one.
   template <class Isa>
   TMETER_IN_LOOP bool block(const Masks& m, uint64_t counted, size_t offset, Isa,
                             const char* bytes) {

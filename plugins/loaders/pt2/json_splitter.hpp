@@ -26,7 +26,7 @@ struct ScanOptions {
 };
 
 /// Finds the extent that begins with the opening bracket `text[at]`. Returns false if the text ends
-/// before the matching bracket. Reads up to 64 bytes behind `text`, which do not affect the result.
+/// before the matching bracket. Reads up to 64 bytes after `text`, which do not affect the result.
 bool find_extent(std::string_view text, size_t at, const ScanOptions& options, Extent& out);
 /// The same without vector instructions.
 bool find_extent_portable(std::string_view text, size_t at, const ScanOptions& options,

@@ -5,7 +5,7 @@
 //
 // With a million names every access is a cache miss. So slots hold half of the hash, which mostly
 // saves the access to the entry. torch writes all its tables in the same order; `find_next` uses
-// that and tries the entry behind the previous one without accessing a slot.
+// that and tries the entry after the previous one without accessing a slot.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -88,8 +88,8 @@ class NameMap {
   static uint32_t short_hash(std::string_view name) {
     return static_cast<uint32_t>(hash_of(name) >> 32);
   }
-  /// Prefetches for a name of this hash, which will soon be looked up. Inlined in any case: gcc 12
-  /// takes a function that does nothing else for one without effect, and leaves out the call.
+  /// Prefetches for a name of this hash, which will soon be looked up. Always inlined: gcc 12
+  /// considers a function that only prefetches free of effects, and drops the call.
   __attribute__((always_inline)) void expect(uint32_t hash) const {
     if (!slots_.empty()) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
   }

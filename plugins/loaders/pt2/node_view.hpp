@@ -1,4 +1,4 @@
-// One serialized node: its parts, and what their texts mean. The texts need no host.
+// One serialized node: its parts, and the meaning of their texts. The texts need no host.
 #pragma once
 #include <optional>
 #include <string>
@@ -22,7 +22,7 @@ inline constexpr std::string_view kHigherOrder = "higher_order::";
 /// registered extensions (`#NS:NAME`).
 Target parse_target(std::string_view text);
 
-// The line of user code behind a node, from the stack trace that torch.export attaches.
+// The line of user code of a node, from the stack trace that torch.export attaches.
 
 /// "resnet.py:285": the last frame outside PyTorch, or else the last frame; "" for a trace without
 /// frames.

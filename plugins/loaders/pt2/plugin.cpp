@@ -245,12 +245,13 @@ void load(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmeter::C
 
 TMETER_PLUGIN_INFO((tmeter::PluginInfo{"org.tmeter.pt2",
                                        "1.0.0",
-                                       "Reads torch.export archives (.pt2), weights left unread",
+                                       "Reads torch.export archives (.pt2) without reading weights",
                                        {},
                                        {}}),
                    [](tmeter::Registrar& r) {
                      r.option(plugins::text_option(
-                         "model", "which model of an archive with several; default: the first"));
+                         "model",
+                         "model to read from an archive with several; default: the first"));
                      r.loader("pt2", "torch.export archive",
                               {{"zip:*/models/*.json", 90},
                                {"zip:models/*.json", 90},

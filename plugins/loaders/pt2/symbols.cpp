@@ -145,7 +145,7 @@ void Symbols::push(std::string_view text, Entry& entry) {
     const bool agrees =
         !entry.expr->is_rounded() || !entry.hint || !at_hint || (exact && *entry.hint == now->num);
     if (!exact)
-      problem = "it is no 64-bit integer for these sizes";
+      problem = "it is not a 64-bit integer for these sizes";
     else if (!agrees)
       problem = "torch rounds in floating point";
     else
@@ -159,7 +159,7 @@ void Symbols::push(std::string_view text, Entry& entry) {
     notes_.warn("sizes kept at their recorded values",
                 "the size " + readable(text) + " cannot be computed (" + problem +
                     "): kept at its recorded value " + std::to_string(*entry.hint) +
-                    " whatever the symbols are bound to");
+                    " regardless of the values of symbols");
   }
   entry.is_constant = !problem.empty() || entry.symbols.empty();
   if (entry.is_constant) return;
@@ -320,7 +320,7 @@ void Symbols::report() {
   if (!rounded_.empty())
     notes_.warn("", "sizes like " + rounded_ +
                         " are computed with exact fractions; torch uses floating point, so for "
-                        "other sizes than the recorded ones they may differ by one");
+                        "sizes other than the recorded ones they may differ by one");
   std::string names;
   for (const auto& s : symbols_)
     if (s.guessed && s.expr) names.append(names.empty() ? "" : " ").append(s.name);

@@ -80,7 +80,7 @@ class Search {
         if (tensors_[i].spec->kind != TMETER_TENSOR_PARAMETER) continue;
         notes.warn("parameters that may be tied",
                    "no operator reads the parameter " + in_quotes(tensors_[i].spec->name) +
-                       ", and the file does not tell whether it is tied to another (" +
+                       ", and the file does not state whether it is tied to another (" +
                        in_quotes(tensors_[twin->second].spec->name) +
                        " has its type and sizes): it is counted");
       }

@@ -18,7 +18,7 @@ constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // the limit of the reference
 
 uint64_t length_of(std::string_view file) {
   uint64_t length = 0;
-  std::memcpy(&length, file.data(), kLengthBytes);  // little-endian, as we are
+  std::memcpy(&length, file.data(), kLengthBytes);  // little-endian, like this machine
   return length;
 }
 
@@ -30,7 +30,7 @@ std::string_view header_of(std::string_view file) {
   const auto rest = file.size() - kLengthBytes;
   if (length > kMaxHeaderBytes || length > rest)
     throw BadFile("it claims a header of " + std::to_string(length) + " bytes; " +
-                  (length > rest ? "the file has " + std::to_string(rest) + " behind it"
+                  (length > rest ? "the file has " + std::to_string(rest) + " after it"
                                  : "at most 100 MB are accepted") +
                   " (truncated?)");
   const auto header = file.substr(kLengthBytes, length);
@@ -110,7 +110,7 @@ StoredTensor Header::read_tensor(json::object fields, int64_t data, int64_t file
   if (t.end < t.begin || t.end > file_size - data)
     throw BadFile("its bytes " + std::to_string(t.begin) + " to " + std::to_string(t.end) +
                   " are not in the file, which has " + std::to_string(file_size - data) +
-                  " behind its header (truncated?)");
+                  " after its header (truncated?)");
   const int64_t bits = bits_of(t, *type);
   if (bits % 8 != 0 || bits / 8 != t.end - t.begin)
     throw BadFile("its shape needs " + std::to_string(bits / 8) + " bytes, its data_offsets hold " +
@@ -122,7 +122,7 @@ StoredTensor Header::read_tensor(json::object fields, int64_t data, int64_t file
   return t;
 }
 
-/// Each byte behind the header must belong to one tensor: readers disagree about files with bytes
+/// Each byte after the header must belong to one tensor: readers disagree about files with bytes
 /// between tensors or shared by two.
 void Header::check_layout(int64_t data, int64_t file_size) const {
   std::vector<const StoredTensor*> by_place;
@@ -136,7 +136,7 @@ void Header::check_layout(int64_t data, int64_t file_size) const {
       throw BadFile("tensor " + in_quotes(t->name) +
                     (t->begin < end
                          ? " overlaps another one"
-                         : " lies behind a gap of " + std::to_string(t->begin - end) + " bytes"));
+                         : " lies after a gap of " + std::to_string(t->begin - end) + " bytes"));
     end = t->end;
   }
   if (end != file_size)

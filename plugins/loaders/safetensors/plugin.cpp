@@ -113,10 +113,10 @@ TMETER_PLUGIN_INFO(
     (tmeter::PluginInfo{
         .id = "org.tmeter.safetensors",
         .version = "1.0.0",
-        .description = "Reads safetensors files, also sharded ones, weights left unread",
+        .description = "Reads safetensors files, also sharded ones, without reading weights",
     }),
     [](tmeter::Registrar& r) {
-      // "{" behind the length of the header; the index of shards.
+      // "{" after the length of the header; the index of shards.
       r.loader("safetensors", "safetensors file",
                {{"at:8:7b", 50}, {"name:*.safetensors", 40}, {"magic:7b name:*.index.json", 60}},
                safetensors::load);

@@ -45,8 +45,8 @@ std::string tensor(const std::string& dtype, const std::string& shape, const std
 TEST(SafetensorsRefusals, LengthOfTheHeader) {
   expect_complaint("", "it has 0 bytes, less than the length of a header");
   expect_complaint(length(0).substr(1), "it has 7 bytes");
-  expect_complaint(length(3) + "{}", "a header of 3 bytes; the file has 2 behind it");
-  expect_complaint(length(uint64_t{1} << 63) + "{}", "the file has 2 behind it");
+  expect_complaint(length(3) + "{}", "a header of 3 bytes; the file has 2 after it");
+  expect_complaint(length(uint64_t{1} << 63) + "{}", "the file has 2 after it");
   expect_complaint(length(0), "does not begin with '{'");
   expect_complaint(file("[]", 0), "does not begin with '{'");
   EXPECT_EQ(complaint(file("{}", 0)), "accepted");
@@ -99,7 +99,7 @@ TEST(SafetensorsRefusals, Offsets) {
   expect_complaint(tensor("U8", "[2]", "[0]", 2), "does not have two numbers");
   expect_complaint(tensor("U8", "[2]", "[0,1,2]", 2), "does not have two numbers");
   expect_complaint(tensor("U8", "[2]", "[2,0]", 2), "bytes 2 to 0 are not in the file");
-  expect_complaint(tensor("U8", "[3]", "[0,3]", 2), "which has 2 behind its header");
+  expect_complaint(tensor("U8", "[3]", "[0,3]", 2), "which has 2 after its header");
   expect_complaint(tensor("U8", "[2]", "[-1,1]", 2), "negative");
   expect_complaint(tensor("U8", "[0]", "[9223372036854775807,9223372036854775807]", 0),
                    "are not in the file");
@@ -118,9 +118,9 @@ TEST(SafetensorsRefusals, EachByteBelongsToOneTensor) {
   expect_complaint(two(a, R"([2],"data_offsets":[1,3])", 3), "overlaps another one");
   expect_complaint(two(R"([2],"data_offsets":[1,3])", a, 3), "overlaps another one");
   expect_complaint(two(a, R"([3],"data_offsets":[2,4])", 4), "its data_offsets hold 2");
-  expect_complaint(two(a, R"([2],"data_offsets":[5,7])", 7), "lies behind a gap of 3 bytes");
+  expect_complaint(two(a, R"([2],"data_offsets":[5,7])", 7), "lies after a gap of 3 bytes");
   expect_complaint(two(R"([2],"data_offsets":[1,3])", R"([1],"data_offsets":[3,4])", 4),
-                   "lies behind a gap of 1 bytes");
+                   "lies after a gap of 1 bytes");
   expect_complaint(two(a, R"([2],"data_offsets":[2,4])", 9), "5 bytes after the last tensor");
   expect_complaint(two(a, R"([2],"data_offsets":[2,4])", 5004), "5000 bytes after the last tensor");
 }

@@ -222,8 +222,8 @@ TEST(GgufHeader, EachByteBelongsToOneTensor) {
   EXPECT_EQ(complaint(two(32, 0, 68)), "accepted");  // in any order
   expect_complaint(two(0, 32, 68), "tensor 'a': it overlaps 'b'");
   expect_complaint(two(0, 0, 68), "overlaps");
-  expect_complaint(two(0, 96, 100), "tensor 'b': it lies behind a gap of 32 bytes");
-  expect_complaint(two(32, 96, 100), "tensor 'a': it lies behind a gap of 32 bytes");
+  expect_complaint(two(0, 96, 100), "tensor 'b': it lies after a gap of 32 bytes");
+  expect_complaint(two(32, 96, 100), "tensor 'a': it lies after a gap of 32 bytes");
   expect_complaint(two(0, 65, 100), "not a multiple of the alignment");
   expect_complaint(two(0, 64, 67),
                    "tensor 'b': its 4 bytes at offset 64 are not in the file, which has 67");

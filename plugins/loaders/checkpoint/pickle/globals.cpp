@@ -183,7 +183,7 @@ constexpr std::array<Renamed, 2> kRenamedModules{
 /// "torch.serialization" + "os.system" that newer protocols allow.
 bool reaches_refused_module(std::string_view global) {
   if (has_word(kRefusedModules, global.substr(0, global.find('.')))) return true;
-  // Behind a harmless first component only these reach the interpreter.
+  // After a harmless first component, only these reach the interpreter.
   constexpr std::array<std::string_view, 10> kAnywhere{"os",
                                                        "sys",
                                                        "posix",

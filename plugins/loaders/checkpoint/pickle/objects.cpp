@@ -32,7 +32,8 @@ void Unpickler::refuse_global(const Value& global, std::string_view what) const 
 }
 
 void Unpickler::push_global(std::string_view module, std::string_view name) {
-  if (module.size() + name.size() > limits::kMaxLineBytes) refuse("the name of a class is too long");
+  if (module.size() + name.size() > limits::kMaxLineBytes)
+    refuse("the name of a class is too long");
   if (!loading::is_utf8(module) || !loading::is_utf8(name))
     refuse("the name of a class is not UTF-8");
   auto* v = make(Kind::kGlobal);
@@ -125,8 +126,7 @@ const Value* Unpickler::dict_of(const Value& type, const Value& arguments) {
     if (!argument->is(Kind::kList)) continue;
     for (const auto* pair : argument->list()) {
       const bool sequence = pair->is(Kind::kList) || pair->is(Kind::kTuple);
-      if (!sequence || pair->list().size() != 2)
-        refuse("a dict is made of items that are not pairs");
+      if (!sequence || pair->list().size() != 2) refuse("the items of a dict are not pairs");
       set_items(*v->items, pair->list());
     }
   }

@@ -183,7 +183,7 @@ void Unpickler::op_put(const Operand& o) { put(o.number); }
 void Unpickler::op_memoize(const Operand&) { put(memo_.size()); }
 void Unpickler::op_get(const Operand& o) {
   if (o.number >= memo_.size() || !memo_[o.number])
-    refuse("memo entry " + std::to_string(o.number) + " is not there");
+    refuse("memo entry " + std::to_string(o.number) + " does not exist");
   push(memo_[o.number]);
 }
 

@@ -53,7 +53,7 @@ struct Value {
   bool is_placeholder = false;  // an object that a call of an unknown class would make
   uint64_t at = 0;              // byte of the pickle
   union {
-    int64_t integer = 0;  // bool, int; of a global how far it is trusted
+    int64_t integer = 0;  // bool, int; the trust in a global
     double real;
     Items* items;
   };
