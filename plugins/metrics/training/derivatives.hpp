@@ -2,7 +2,8 @@
 // it.
 //
 // The rows are torch's derivatives.yaml (derivatives_data.inc, written by generate_derivatives.py).
-// Operators that torch composes of others, as `aten::linear` of `aten::addmm`, have rows of our own
+// Operators that torch composes of others, such as `aten::linear` of `aten::addmm`, have rows of
+// our own
 // (`find_composite`), which come first.
 #pragma once
 #include <string_view>
@@ -13,7 +14,7 @@ struct Derivative {
   std::string_view op;      // "mul.Tensor", without namespace
   std::string_view inputs;  // arguments with a gradient, separated by spaces
   /// Separated by spaces: an argument or "#1", the second result; then "<" and the arguments
-  /// (separated by commas) of which one must want a gradient for it to be kept. None behind "<":
+  /// (separated by commas) of which one must need a gradient for it to be kept. None after "<":
   /// any.
   std::string_view kept;
 };

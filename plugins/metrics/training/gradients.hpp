@@ -17,7 +17,7 @@ namespace training {
 class Gradients {
  public:
   /// By `training.frozen` and `training.lora`: with adapters every parameter of the model is
-  /// frozen. Asks the rules of in-house operators. Throws Error(TMETER_BAD_USAGE) for a pattern
+  /// frozen. Calls the rules of in-house operators. Throws Error(TMETER_BAD_USAGE) for a pattern
   /// that matches no parameter.
   Gradients(const tmeter::Graph& graph, const tmeter::Call& call);
 

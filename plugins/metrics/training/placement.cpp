@@ -83,7 +83,7 @@ const Place& Placement::of(const Value& value) {
 }
 
 void Placement::place(const Value& value, uint32_t storage, Dims strides) {
-  // A shape that the operator cannot give: the file is wrong, and nothing is read beyond the
+  // The operator cannot give such a shape: the file is wrong, and nothing is read beyond the
   // strides.
   if (strides.size() != static_cast<size_t>(value.shape().rank()))
     strides = contiguous_strides(dims_of(value.shape()));

@@ -33,11 +33,10 @@ void add_options(tmeter::Registrar& r) {
   r.option(plugins::choice_option(
       "mode", "train recorded",
       "batch norms and dropout as in training, or as the file was recorded"));
-  r.option(plugins::choice_option("device", "cpu cuda",
-                                  "device whose kernels run: the CPU's or CUDA's"));
+  r.option(plugins::choice_option("device", "cpu cuda", "kernels that run: cpu or cuda"));
   r.option(plugins::choice_option(
       "attention", "fused math",
-      "attention by a fused kernel where there is one, or as products and a softmax"));
+      "attention by a fused kernel if one exists, or as products and a softmax"));
   r.option(plugins::choice_option("optimizer", training::kOptimizerNames,
                                   "optimizer whose states are counted"));
   r.option(plugins::choice_option(
@@ -53,16 +52,13 @@ void add_options(tmeter::Registrar& r) {
                            "measured seconds of a step on one device, for mfu and hfu; 0: none"));
   r.option(plugins::integer_option(
       "sequence", "0", 0, 1 << 30,
-      "tokens of a sequence for training_flops_per_token; 0: as the first integer "
-      "input has them"));
-  r.option(plugins::integer_option(
-      "devices", "0", 0, 1000000,
-      "above 0: the bytes that each of this many devices holds and sends under data, tensor and "
-      "pipeline parallelism"));
-  r.option(plugins::text_option(
-      "lora",
-      "LoRA adapters, beside which everything is frozen: their rank and the linear "
-      "layers, r:16,targets:q_proj|v_proj"));
+      "tokens of a sequence for training_flops_per_token; 0: from the first integer input"));
+  r.option(plugins::integer_option("devices", "0", 0, 1000000,
+                                   "above 0: report the bytes that each of this many devices holds "
+                                   "and sends under data, tensor and pipeline parallelism"));
+  r.option(plugins::text_option("lora",
+                                "LoRA adapters: rank and linear layers, such as "
+                                "r:16,targets:q_proj|v_proj; all other parameters are frozen"));
   r.option(plugins::text_option(
       "checkpoint",
       "modules whose forward runs again in the backward instead of being kept: types "
@@ -85,7 +81,7 @@ void add_metrics(tmeter::Registrar& r) {
   metric("training_flops", "training FLOPs", "FLOP", 0, exact);
   metric("recomputed_flops", "recomputed FLOPs", "FLOP", TMETER_METRIC_DETAIL,
          "forward FLOPs that training.checkpoint runs again in the backward; a part of "
-         "training_flops where that counts operators");
+         "training_flops if the convention counts operators");
   r.metric({.id = "saved_bytes",
             .title = "saved",
             .unit = "B",
@@ -172,7 +168,7 @@ bool has_backward(const Graph& graph, const Gradients& gradients, Call& call) {
   if (graph.nodes().size() == 0) return false;
   bool any = gradients.adapters().any();
   for (const auto& t : graph.tensors()) any = any || gradients.trainable(t);
-  if (!any) call.warn("training: no parameter is trainable, so nothing has a backward");
+  if (!any) call.warn("training: no parameter is trainable, so there is no backward");
   return true;
 }
 
@@ -220,10 +216,11 @@ void register_all(tmeter::Registrar& r) {
 
 }  // namespace
 
-TMETER_PLUGIN_INFO((tmeter::PluginInfo{
-                       .id = "org.tmeter.training",
-                       .version = "1.0.0",
-                       .description = "Training steps: work of the backward, what autograd keeps",
-                       .needs = "flops",
-                   }),
-                   [](tmeter::Registrar& r) { register_all(r); })
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{
+        .id = "org.tmeter.training",
+        .version = "1.0.0",
+        .description = "Training steps: work of the backward, memory that autograd keeps",
+        .needs = "flops",
+    }),
+    [](tmeter::Registrar& r) { register_all(r); })

@@ -126,8 +126,8 @@ Shard pipeline(const tmeter::Graph& graph, const Replica& r, int64_t n) {
       for (size_t k = 0; k < value.size(); ++k) use(value[k]);
     }
   }
-  // What is made in one stage and used in a later one goes through all between, and its gradient
-  // back.
+  // A value of one stage that a later one uses passes through all stages between, and its gradient
+  // passes back.
   for (size_t s = 0; s < r.tape->storages.size(); ++s) {
     const auto& storage = r.tape->storages[s];
     if (storage.persistent || storage.maker == kNone || r.tape->last_use[s] == kNone) continue;

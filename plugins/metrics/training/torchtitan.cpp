@@ -38,7 +38,7 @@ class Config {
   }
   int64_t number(Keys keys) const {
     const auto n = number(keys, -1);
-    if (n < 0) throw Unknown{"config.json does not say " + std::string(*keys.begin())};
+    if (n < 0) throw Unknown{"config.json lacks " + std::string(*keys.begin())};
     return n;
   }
   std::optional<tmeter::Metadata> list(std::string_view key) const {
@@ -87,12 +87,12 @@ int64_t compression_of(const Config& config, uint32_t layer) {
     return std::max<int64_t>(ratios->as_int(0, layer), 1);
   const auto types = config.list("layer_types");
   if (!types || layer >= types->size())
-    throw Unknown{"config.json says neither compress_ratios nor layer_types of layer " +
+    throw Unknown{"config.json has neither compress_ratios nor layer_types for layer " +
                   std::to_string(layer)};
   if (types->text(layer) == "sliding_attention") return 1;
   const auto rate = config.number({"compress_rates." + std::string(types->text(layer))}, 0);
   if (rate == 0)
-    throw Unknown{"config.json says no compress_rates of " + std::string(types->text(layer))};
+    throw Unknown{"config.json lacks compress_rates for " + std::string(types->text(layer))};
   return rate;
 }
 
@@ -197,7 +197,7 @@ Count active_parameters(const Parameters& p, const Config& config) {
   const auto all = config.number({"n_routed_experts", "num_local_experts", "num_experts"});
   const auto chosen = config.number({"num_experts_per_tok"});
   if (all == 0 || chosen > all || p.experts.value() % all != 0)
-    throw Unknown{"the experts of the weights are not those of config.json"};
+    throw Unknown{"the experts of the weights differ from those of config.json"};
   return active + p.experts / all * chosen;
 }
 
