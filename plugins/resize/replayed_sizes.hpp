@@ -1,4 +1,4 @@
-// Sizes and numbers that a replay worked out; they replace the recorded ones.
+// Sizes and numbers that a replay computed; they replace the recorded ones.
 #pragma once
 #include <string_view>
 #include <unordered_map>
@@ -32,7 +32,7 @@ inline Sizes dims_in(const ReplayedSizes& replayed, const Value& value) {
   return it != replayed.dims.end() ? it->second : sizes_of(value.shape());
 }
 
-/// A module of torch.nn keeps the numbers it was constructed with: none of them follows from sizes.
+/// A module of torch.nn keeps the numbers it was constructed with; these do not follow from sizes.
 inline bool is_of_torch_nn(const Node& node) {
   return node.call().module().qualified_type().starts_with("torch.nn.modules.");
 }

@@ -68,8 +68,8 @@ PadJudgement PadEvidence::judge(const PaddedWindow& w) const {
     return owner.unpadded ? kMaybeFixed : kMaybeSame;
   }
   if (is_named_same(w.owner) || owner.varies_with_size) return kSurelySame;
-  // A pad of zeros, or another pad for each kernel, was computed. A fixed pad with more behind than
-  // before is usually a layer of its own, not part of a convolution's module.
+  // A pad of zeros, or another pad for each kernel, was computed. A fixed pad that is larger at the
+  // end is usually a separate layer, not part of a convolution's module.
   const bool lopsided =
       std::any_of(w.pads.begin(), w.pads.end(), [](const Pad& p) { return p.before != p.after; });
   const bool computed =

@@ -1,4 +1,4 @@
-// Tells TensorFlow's "same" padding from fixed padding.
+// Distinguishes TensorFlow's "same" padding from fixed padding.
 //
 // Some networks compute padding from the size of the operand (timm's tf_*, Lukemelas' EfficientNet,
 // Keras on PyTorch). An exported program then has plain numbers: pad(x, [0, 1, 0, 1]) before a 3×3
@@ -33,8 +33,8 @@ struct PaddedWindow {
   bool in_one_module = false;  // that operator belongs to the same module call
 };
 
-/// The padding of tf.nn.convolution(padding="SAME"), for ⌈size / stride⌉ results; an odd one goes
-/// behind.
+/// The padding of tf.nn.convolution(padding="SAME"), for ⌈size / stride⌉ results; an odd element
+/// goes to the end.
 Pad same_pad(const WindowDim& dim);
 std::vector<Pad> same_pads(const std::vector<WindowDim>& dims);
 

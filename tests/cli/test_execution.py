@@ -157,8 +157,8 @@ class Execution(CliTest):
     def test_input_files_that_do_not_fit(self):
         good = tokens(1, 2, 3, 4, 5)
         cases = [
-            (npy("<i8", [4], good[:32]), ["int64[4] for 'tokens', which is to be int64[5]", "--input or --bind"]),
-            (npy("<f4", [5], good[:20]), ["float32[5] for 'tokens', which is to be int64[5]"]),
+            (npy("<i8", [4], good[:32]), ["int64[4] for 'tokens', which must be int64[5]", "--input or --bind"]),
+            (npy("<f4", [5], good[:20]), ["float32[5] for 'tokens', which must be int64[5]"]),
             (npy("<i8", [5], good[:30]), ["is damaged: it ends before its last element"]),
             (npy("<i8", [2**40, 2**40], good), ["is damaged: it ends before its last element"]),
             (npy("<i8", [5], good, order="True"), ["is in Fortran order"]),
@@ -179,7 +179,7 @@ class Execution(CliTest):
         cases = [
             (safetensors({"tokens": {**entry, "data_offsets": [0, 48]}}, data), ["is damaged: the place of 'tokens'"]),
             (safetensors({"tokens": {**entry, "shape": [-5]}}, data), ["is damaged: the shape of 'tokens'"]),
-            (safetensors({"tokens": {**entry, "dtype": "I3"}}, data), ["of the type I3, which is unknown"]),
+            (safetensors({"tokens": {**entry, "dtype": "I3"}}, data), ["of the unknown type I3"]),
             (safetensors({"tokens": 7}, data), ["is damaged: the description of 'tokens'"]),
             (safetensors({"a": entry, "b": entry}, data), ["the model has no input 'a'; it has tokens"]),
             (safetensors(b"{", data), ["its header is not JSON"]),
@@ -192,7 +192,7 @@ class Execution(CliTest):
                 self.refused(2, [str(path), *words], TIED, "--input-file", path)
 
     def test_other_input_files(self):
-        self.refused(2, ["x.txt ends in none of .pt, .npy and .safetensors"], TIED, "--input-file", self.file("x.txt", b"1"))
+        self.refused(2, ["x.txt does not end in .pt, .npy or .safetensors"], TIED, "--input-file", self.file("x.txt", b"1"))
         self.refused(2, ["x.pt does not hold tensors"], TIED, "--input-file", self.file("x.pt", b"PK\x03\x04"))
         for name, pickle in (("deep", b"\x80\x02" + b"]" * 200000 + b"a" * 199999 + b"."),
                              ("memo", b"\x80\x02]r\xf0\xff\xff\xff.")):

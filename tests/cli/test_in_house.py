@@ -117,7 +117,7 @@ class TheExample(WithBuilt):
     def test_torchscript(self):
         guessed = report(SCRIPTED, ALL, "--input", "4x16x24")
         self.assertEqual(guessed["coverage"]["unknown_ops"], [{"op": OP, "count": 3}])
-        self.assertIn(OP + " is of a library that is not loaded, and no plugin has a shape rule for it", guessed["warnings"][0])
+        self.assertIn(OP + " belongs to a library that is not loaded, and no plugin has a shape rule for it", guessed["warnings"][0])
         document = self.with_plugin(SCRIPTED, "--input", "4x16x24")
         self.assertEqual(document["coverage"]["unknown_ops"], [])
         self.assertEqual(document["warnings"], [])

@@ -119,7 +119,7 @@ std::vector<FileArray> read_npy(std::string_view content, const std::string& pat
   const auto* element_type = type.size() > 1 ? find(kNumpy, type.substr(1)) : nullptr;
   if (!element_type || (big_endian && element_type->bytes > 1))
     refuse(path, "holds elements of the type '" + std::string(type) +
-                     "', which tensors do not have; they have little-endian numbers or booleans");
+                     "', which tensors cannot have: only little-endian numbers and booleans");
   if (entry(header, "fortran_order").starts_with("True"))
     refuse(path, "is in Fortran order; save numpy.ascontiguousarray of it");
   const auto shape = entry(header, "shape");
@@ -148,8 +148,7 @@ FileArray safetensors_array(std::string_view name, simdjson::dom::element e, std
     damaged("the description");
   const auto* element_type = find(kSafetensors, type);
   if (!element_type)
-    refuse(path, "holds '" + std::string(name) + "' of the type " + std::string(type) +
-                     ", which is unknown");
+    refuse(path, "holds '" + std::string(name) + "' of the unknown type " + std::string(type));
   FileArray out{std::string(name), element_type->dtype, {}, {}};
   for (const auto dim : shape) {
     int64_t n = -1;
@@ -160,7 +159,7 @@ FileArray safetensors_array(std::string_view name, simdjson::dom::element e, std
   if (offsets.size() != 2 || offsets.at(0).get(begin) || offsets.at(1).get(end) || begin > end ||
       end > data.size() ||
       bytes_of(out.sizes, element_type->bytes) != static_cast<int64_t>(end - begin))
-    damaged("the place");
+    damaged("the offset");
   out.data = data.substr(begin, end - begin);
   return out;
 }

@@ -94,7 +94,7 @@ DeviceMemoryLimit memory_limit_of(at::Device device, uint64_t limit) {
   if (!query || query(&free, &total) != 0)
     return {
         limit,
-        "PYTORCH_CUDA_MEMORY_FRACTION does not limit the run: CUDA does not say how much memory " +
+        "PYTORCH_CUDA_MEMORY_FRACTION does not limit the run: CUDA does not report the memory of " +
             device.str() + " has; --max-memory limits it in bytes"};
   const auto allowed = static_cast<uint64_t>(share * static_cast<double>(total));
   return {limit == 0 ? allowed : std::min(limit, allowed)};
@@ -135,7 +135,7 @@ uint64_t DeviceClock::at(size_t mark) const {
   return started_ + static_cast<uint64_t>(ms * 1e6);
 }
 
-/// LibTorch's allocators report to this object in the place of its profiler.
+/// LibTorch's allocators report to this object instead of its profiler.
 class MemoryEvents::Reporter final : public c10::MemoryReportingInfoBase {
  public:
   Reporter(at::Device device, uint64_t limit) : device_(device), limit_(limit) {

@@ -182,7 +182,7 @@ std::vector<Given> read_file(const std::string& path) {
   else if (path.ends_with(".pt") || path.ends_with(".pth"))
     out = from_pt(content, path);
   else
-    refuse_input(shown + " ends in none of .pt, .npy and .safetensors");
+    refuse_input(shown + " does not end in .pt, .npy or .safetensors");
   if (out.empty()) refuse_input(shown + " holds no tensor");
   return out;
 }
@@ -220,7 +220,7 @@ class Inputs {
  private:
   std::string text(size_t made, bool recorded) const {
     if (expected_.empty()) return "none";
-    if (recorded) return "made up, those with which the program was recorded";
+    if (recorded) return "made up, as recorded with the program";
     const auto made_text = "made up, seed " + std::to_string(request_.seed);
     if (made == 0) return described_;
     return described_.empty() ? made_text : described_ + "; the others " + made_text;
@@ -257,7 +257,7 @@ class Inputs {
       } else {
         if (i >= expected_.size())
           refuse_input("input file " + path + " holds " + std::to_string(given.size()) +
-                       " tensors, and the model has the inputs " + names());
+                       " tensors, but the model has the inputs " + names());
         set(expected_[i].name, given[i].tensor, path);
       }
     }
@@ -295,7 +295,7 @@ class Inputs {
     if (tensor.scalar_type() == type && tensor.sizes() == sizes) return;
     const bool only_sizes = tensor.scalar_type() == type;
     refuse_input("input file " + path + " has " + shape_text(tensor.scalar_type(), tensor.sizes()) +
-                 " for '" + target.name + "', which is to be " + shape_text(type, sizes) +
+                 " for '" + target.name + "', which must be " + shape_text(type, sizes) +
                  (only_sizes ? " (--input or --bind gives it other sizes)" : ""));
   }
 

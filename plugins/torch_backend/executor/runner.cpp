@@ -187,7 +187,7 @@ size_t Runner::control(const Step& step, size_t at) try {
       if (is_true(value_of(step.operands[0])) == step.taken) break;
       throw Error(TMETER_CANNOT_RUN,
                   step.place + ": the " + (step.taken ? "true" : "false") +
-                      " branch is the one that the graph has, and these inputs lead to the other; "
+                      " branch is the only one in the graph, but these inputs lead to the other; "
                       "give others with --input-file or --seed");
     case Step::Kind::kMove:
       stack_.clear();
@@ -218,7 +218,7 @@ void require_sizes(const Step& step, const at::Tensor& result) {
                                      " for these inputs, but the recorded "
                                      "program depends on " +
                                      sizes_text(*step.required_sizes) +
-                                     "; sizes in a .pt2 file (torch.export) follow data");
+                                     "; in a .pt2 file (torch.export), sizes may depend on data");
 }
 
 }  // namespace

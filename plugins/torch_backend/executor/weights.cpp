@@ -59,7 +59,7 @@ at::ScalarType scalar_type_of(DType dtype, std::string_view of_what) {
   if (!dtype.known() || dtype.id() >= static_cast<int32_t>(at::ScalarType::NumOptions))
     refuse("is of a type that this LibTorch does not have");
   if (at::isQIntType(type))
-    refuse("is quantized (" + std::string(dtype.name()) + "); such tensors are not run yet");
+    refuse("is quantized (" + std::string(dtype.name()) + "); tmeter does not run such tensors");
   return type;
 }
 

@@ -21,7 +21,7 @@ at::Tensor meta_tensor(const Value& value) {
   return at::empty_strided(dims, at::IntArrayRef(strides.ptr, strides.len), options);
 }
 
-/// Operators take numbers in the place of tensors: x + 1.
+/// Operators accept numbers in place of tensors: x + 1.
 at::Tensor tensor_of_number(const IValue& n) {
   auto tensor = c10::scalar_to_tensor(n.toScalar());
   tensor.unsafeGetTensorImpl()->set_wrapped_number(true);

@@ -263,8 +263,8 @@ void Evaluator::require_fit_for_values(const c10::OperatorHandle& op, const Oper
   if (!listed || !plain_tensors(args)) {
     if (!op.hasKernelForDispatchKey(c10::DispatchKey::CPU) && !has_composite(op)) return;
     throw WorkLimitExceeded(
-        "is not among the operators that tmeter runs with values of a file, and where the program "
-        "goes depends on values");
+        "is not among the operators that tmeter runs with values of a file, and its control flow "
+        "depends on values");
   }
   if (listed->check) listed->check(info, args);
   Stack results;

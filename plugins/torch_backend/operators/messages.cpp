@@ -25,7 +25,7 @@ std::string_view first_line(std::string_view text) {
   return trimmed(text.substr(0, text.find('\n')));
 }
 
-/// The reason in a TorchScript error: the first line without indentation behind the program text.
+/// The reason in a TorchScript error: the first line without indentation after the program text.
 ///   …~~~~ <--- HERE
 ///     return x
 ///   builtins.ValueError: expected 4D input (got 3D input)

@@ -51,7 +51,7 @@ at::Tensor meta_tensor(const tmeter::Value& v, const std::string& rule_name) {
   if (!v.is_tensor() || !v.dtype().known())
     throw Error(TMETER_CANNOT_RUN, rule_name + " gives " +
                                        (v.is_tensor() ? "a tensor of a type that LibTorch lacks"
-                                                      : "a list with other items than tensors"));
+                                                      : "a list with items other than tensors"));
   const auto shape = v.shape();
   return at::empty(at::IntArrayRef(shape.begin(), shape.end()),
                    at::dtype(static_cast<at::ScalarType>(v.dtype().id())).device(at::kMeta));

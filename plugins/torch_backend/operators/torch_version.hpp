@@ -29,8 +29,8 @@ inline std::string untried_version(int major, int minor) {
   for (const auto& [a, b] : kTriedVersions)
     tried += (tried.empty() ? "" : ", ") + std::to_string(a) + "." + std::to_string(b);
   return "tmeter is built with LibTorch " + std::to_string(major) + "." + std::to_string(minor) +
-         ", with which its tests were not run (those it was tried with: " + tried +
-         "; docs/torch-versions.md); ./dev torch runs them";
+         ", an untested version (tested: " + tried +
+         "; docs/torch-versions.md); ./dev torch runs the tests";
 }
 
 }  // namespace tmeter::torch_backend

@@ -122,8 +122,8 @@ struct Loading {
     recorder.output(run.result());
   }
 
-  /// Runs the program once with the weights of the file, on the CPU, because data decides which way
-  /// it goes.
+  /// Runs the program once with the weights of the file, on the CPU, because its control flow
+  /// depends on data.
   void run_with_values(const AcceptedInputs& chosen, const std::string& why,
                        ForeignOperators& foreign) const {
     RealValues values(file);
@@ -140,7 +140,7 @@ struct Loading {
     builder.property("assumed", why);
     call.warn("the model was run once with its real weights and made-up inputs (random numbers, " +
               std::string("integers 0), because ") + why +
-              "; other inputs may take another way. Memory at most " +
+              "; other inputs may take another path. Memory at most " +
               std::to_string((memory.peak() >> 20) + 1) + " MiB");
   }
 };

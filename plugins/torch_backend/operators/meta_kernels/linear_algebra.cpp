@@ -15,13 +15,13 @@ void grouped_mm(KernelCall& call) {
   TORCH_CHECK((a.dim() == 2 || a.dim() == 3) && (b.dim() == 2 || b.dim() == 3),
               "takes matrices of 2 or 3 dims");
   const bool by_ends = a.dim() == 2 || b.dim() == 2;
-  TORCH_CHECK(by_ends == call.has("offs"), "takes offs if a matrix has 2 dims, and only then");
+  TORCH_CHECK(by_ends == call.has("offs"), "takes offs exactly if a matrix has 2 dims");
   TORCH_CHECK(a.dim() == 2 && b.dim() == 2 ? a.size(1) == b.size(0) : a.size(-1) == b.size(-2),
               "takes matrices whose inner sizes agree, got ", a.sizes(), " and ", b.sizes());
   Dims out{a.size(-2), b.size(-1)};
   if (a.dim() == 2 && b.dim() == 2) out.insert(out.begin(), call.tensor("offs").size(0));
   if (a.dim() == 3 && b.dim() == 3) {
-    TORCH_CHECK(a.size(0) == b.size(0), "takes as many matrices of each");
+    TORCH_CHECK(a.size(0) == b.size(0), "takes the same number of matrices from both");
     out.insert(out.begin(), a.size(0));
   }
   call.give(like(a, out, call.dtype("out_dtype").value_or(a.scalar_type())));

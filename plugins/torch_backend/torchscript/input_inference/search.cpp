@@ -25,7 +25,7 @@ std::string values_tried(const std::vector<InputSet>& tried, size_t argument) {
 void report_undecided(const Failure& f, const std::string& missing_weight) {
   throw Error(TMETER_CANNOT_RUN,
               undecided_text(f) +
-                  ", so the way of the program is known only after running the model, and the file "
+                  ", so the control flow is known only after running the model, and the file "
                   "has no weights to run it with ('" +
                   missing_weight + "' is empty)");
 }
@@ -34,7 +34,7 @@ void report_failure(const Failure& f, const InputSet& inputs) {
   if (f.own) std::rethrow_exception(f.own);
   if (f.data_dependent) {
     throw Error(TMETER_CANNOT_RUN, undecided_text(f) +
-                                       ", so the way of the program is known only after running "
+                                       ", so the control flow is known only after running "
                                        "the model on real data");
   }
   const auto given = given_text(inputs);

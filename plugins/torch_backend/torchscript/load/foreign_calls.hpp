@@ -1,7 +1,7 @@
 // Calls of unknown operators in the text of TorchScript files: ops.acme.gated_mlp(x, w_in, w_out),
 // and torch.name(…) for operators of a newer PyTorch.
 //
-// LibTorch refuses a program that calls an operator it does not have. The text of a call tells the
+// LibTorch refuses a program that calls an operator it does not have. The text of a call shows the
 // number of arguments and results, which is enough to declare the operator.
 #pragma once
 #include <functional>

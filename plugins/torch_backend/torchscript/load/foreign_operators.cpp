@@ -139,7 +139,7 @@ void ForeignOperators::note(const OperatorInfo& info) {
   const auto it = guess_.find(info.name);
   if (it == guess_.end() || !noted_.insert(info.name).second) return;
   call_.warn(info.name +
-             " is of a library that is not loaded, and no plugin has a shape rule for " +
+             " belongs to a library that is not loaded, and no plugin has a shape rule for " +
              "it: its result is assumed to have " + kGuesses[it->second].what);
 }
 

@@ -123,7 +123,7 @@ void check_classes(const c10::IValue& value, const c10::Type& type, const std::s
   }
   if (!fits) {
     throw Error(TMETER_BAD_MODEL,
-                "the archive is damaged: '" + name + "' is of another type than its class says");
+                "the archive is damaged: '" + name + "' has another type than in its class");
   }
 }
 

@@ -1,4 +1,4 @@
-// Storages without bytes, which the unpickler gets in the place of weights.
+// Storages without bytes, which the unpickler gets in place of weights.
 //
 // Every storage of the file becomes a meta storage. The context of its DataPtr points at its
 // record, so a tensor can be traced back to its place in the file. Bytes are copied only for small

@@ -11,8 +11,7 @@ constexpr std::string_view kPython = "runs Python";
 constexpr std::string_view kMemory = "accesses memory without bounds";
 constexpr std::string_view kUnchecked = "does not check its arguments";
 constexpr std::string_view kTraining = "runs backward";
-constexpr std::string_view kCompiler =
-    "LibTorch's optimiser puts into programs and no file needs to have";
+constexpr std::string_view kCompiler = "only LibTorch's optimiser puts into programs";
 constexpr std::string_view kProfiler = "belongs to LibTorch's profiler";
 
 constexpr RefusedOperator kRefused[] = {

@@ -222,8 +222,8 @@ c10::Symbol device_symbol() {
         "tmeter::asks_device() -> ()",
         [](torch::jit::Stack&) {
           note_question(
-              "the model branches on the device of a tensor; here tensors are on none, so the "
-              "branch may be another than on a CPU or GPU");
+              "the model branches on the device of a tensor; here tensors have no device, so a CPU "
+              "or GPU may take another branch");
         },
         c10::AliasAnalysisKind::CONSERVATIVE)});
     return c10::Symbol::fromQualString("tmeter::asks_device");

@@ -100,8 +100,8 @@ void note_autocast(torch::jit::Graph& graph, torch::jit::Node* node) {
                            !entered.toObjectRef().getSlot(*slot).toBool();
           if (!off) {
             note_question(
-                "the model enters an autocast region, in which the types of tensors stay here as "
-                "they are; FLOPs are not affected, bytes are");
+                "the model enters an autocast region, but tmeter leaves the types of its tensors "
+                "unchanged; bytes are affected, FLOPs are not");
           }
         },
         c10::AliasAnalysisKind::CONSERVATIVE)});
@@ -293,9 +293,8 @@ void Run::follow_random_numbers(const c10::OperatorHandle& op, const OperatorInf
   }
   if (!random) return;
   if (info.data_dependent || info.name == "aten::item" || info.name == "aten::is_nonzero") {
-    note_query("random numbers are read (" + info.full_name() +
-               "), and the way of the program, or a "
-               "size, may follow from them; the figures are of one draw");
+    note_query("the program reads random numbers (" + info.full_name() +
+               "), and its control flow or a size may depend on them; the figures are of one draw");
   }
   const auto mark = [&](const at::Tensor& t) {
     if (auto* storage = storage_of(t)) {

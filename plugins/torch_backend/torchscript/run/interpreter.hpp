@@ -82,7 +82,7 @@ void watch_loops(const torch::jit::CompilationUnit& code);
 //
 // x.item() of an unknown tensor has no value. If the value reaches only sizes or arithmetic, a
 // substitute serves, and the report says so. If it reaches a condition or the count of a loop,
-// guessing would invent a program. The analysis of the code tells the cases apart before the run,
+// guessing would invent a program. The analysis of the code distinguishes the cases before the run,
 // and inserts an operator as a mark before each reading that decides.
 
 /// Marks the readings that decide. Call it once per model, before its run. True if the program may

@@ -235,7 +235,7 @@ void Recorder::assumed(Assumption assumption, const OperatorInfo& op, const std:
       return call_.warn("the number of distinct values in " + place +
                         " depends on data; one was assumed");
     case Assumption::kZeros:
-      return call_.warn(place + " has no implementation here; its result is assumed to be zeros");
+      return call_.warn(place + " has no implementation here; its result is assumed to be zero");
     default:
       return call_.warn("the value " + place +
                         " reads depends on data and sets sizes; 1 was assumed");
