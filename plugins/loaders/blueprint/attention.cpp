@@ -57,8 +57,8 @@ bool has_rotary(const Model& model) {
                              "rope_parameters.full_attention.rope_theta", "rotary_embedding_base"});
 }
 
-/// Megatron's keys beside those that are read: as many key heads, and heads that are as wide as
-/// said or as make up the layer (Zamba 2, whose blocks are twice as wide).
+/// Compares Megatron's keys with those in use: the number of key heads, and the width of a head, or
+/// the width that makes up the layer (Zamba 2, whose blocks are twice as wide).
 void expect_same_heads(const Model& model, const Heads& h, size_t layer) {
   if (!model.family) return;
   const auto& s = model.settings;
@@ -142,7 +142,7 @@ Value maybe_norm(Program& p, const Module& m, const Names& names, const Value& x
   const auto weight = find_tensor(norm, "weight");
   if (!weight || weight.shape().rank() != 1 || Size(weight.shape()[0]) == x.back())
     return p.norm(norm, x);
-  // Over all heads, or with a weight for each of them.
+  // The norm covers all heads, or has one weight per head.
   const auto hidden = x.dims[1] * x.dims[3];
   if (Size(weight.shape()[0]) != hidden)
     throw Contradiction("tensor " + in_file(weight) +
@@ -218,7 +218,7 @@ LatentWidths latent_widths(const Settings& s) {
   return w;
 }
 
-/// A matrix of each head, [heads, a, b], which may lie as [heads × a, b].
+/// One matrix per head, [heads, a, b], which may be stored as [heads × a, b].
 Value matrices_of_heads(Model& model, const Module& m, int64_t heads, int64_t a, int64_t b,
                         const std::string& keys) {
   const auto t = find_tensor(m, "weight");
@@ -259,7 +259,7 @@ std::pair<Value, Value> widened(Model& model, const Module& m, const LatentWidth
   }
   if (!find_tensor(keys, "weight") || !find_tensor(values, "weight"))
     throw NotUnderstood("'" + std::string(m.path()) + "' lacks a projection of latent attention");
-  // llama.cpp keeps the two halves of kv_b apart, the one of keys transposed.
+  // llama.cpp stores the two halves of kv_b separately, that of the keys transposed.
   const auto rank = std::string(s.name({"kv_lora_rank"}));
   const auto to = [&](int64_t width) {
     return std::vector<Size>{narrow.dims[0], w.heads, narrow.dims[1], width};
@@ -435,7 +435,7 @@ Value write_attention(Model& model, const Module& outer, const Value& x, size_t 
     return out ? feed_forward(model, out, y, layer) : y;
   }
   const auto& m = outer;
-  // These attend to fewer tokens, so that attention between all is not a lower bound.
+  // These attend to fewer tokens, so attention between all of them would not be a lower bound.
   for (const std::string_view key : {"attention_window", "num_random_blocks", "num_landmarks"})
     if (!model.family && model.settings.has({key}))
       throw NotUnderstood(model.settings.source() + " has " + std::string(key) +

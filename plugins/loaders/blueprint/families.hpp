@@ -5,7 +5,7 @@
 
 namespace blueprint {
 
-/// A model type of transformers whose figures were held against the library's own
+/// A model type of transformers whose figures were compared with the library's own
 /// (docs/blueprint.md).
 struct Family {
   std::string_view type;         // model_type of config.json
@@ -16,8 +16,8 @@ struct Family {
 // Traits, separated by spaces:
 //   encoder          every token attends to every token: no cache, no causal mask
 //   transposed       weights of products are [in, out] (GPT-2's Conv1D)
-//   full-each-N      without `layer_types`, all layers but each Nth have the window
-//   chunked-each-4   all layers but each 4th see chunks of 8192 tokens
+//   full-each-N      without `layer_types`, all layers except every Nth have the window
+//   chunked-each-4   all layers except every 4th see chunks of 8192 tokens
 //   sliding-if-said  the window holds from layer `max_window_layers` on, if `use_sliding_window` is set
 //   multi-query      `multi_query` says that all heads share one key and value
 //   no-cache         causal, and the library keeps nothing of the past
@@ -27,7 +27,7 @@ struct Family {
 //   positions-from-2 the table of positions has two rows more than positions
 //   gated-queries    the projection of queries has a gate of the same width for each head
 //   shared-experts   every mixture has experts for all tokens, and no key says so
-//   any-expansion    `expand` does not say how wide state-space layers are
+//   any-expansion    `expand` is not the width of state-space layers
 //   writes-text      scores of the vocabulary, though every token attends to every token
 //   all-experts      every token goes through every expert
 //   two-experts      a token goes through two experts, whatever the configuration states

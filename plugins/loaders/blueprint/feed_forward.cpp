@@ -29,7 +29,8 @@ const Names kInnerNorm{"ffn_sub_norm", "ffn_layernorm"};
 bool mlp(Model& model, const Module& m, const Value& x, size_t layer, Role role, Value& out) {
   auto& p = model.program;
   const auto act = activation(model);
-  if (const auto own = find_child(m, "act_fn")) use_all(model, own);  // Apertus: numbers of a curve
+  if (const auto own = find_child(m, "act_fn"))
+    use_all(model, own);  // Apertus: parameters of a curve
   const auto inner = [&](const Value& v) {
     const auto norm = first_child(m, kInnerNorm);
     return norm ? p.norm(norm, v) : v;
@@ -71,7 +72,7 @@ bool mlp(Model& model, const Module& m, const Value& x, size_t layer, Role role,
 
 struct Experts {
   int64_t number = 0;
-  std::vector<std::vector<Tensor>> first;  // each a stack, or one of each expert
+  std::vector<std::vector<Tensor>> first;  // each a stack, or one tensor per expert
   std::vector<Tensor> last;
   std::vector<Tensor> biases;
   int64_t hidden = 0;  // between both
@@ -85,7 +86,7 @@ int64_t rows_of(const Module& m) {
   return w.shape()[0];
 }
 
-/// [experts, a, b] with `in` on one side: the other one.
+/// The other side of [experts, a, b], of which one is `in`.
 int64_t other_side(const Tensor& t, int64_t in) {
   const auto s = t.shape();
   if (s[2] == in) return s[1];
@@ -94,7 +95,7 @@ int64_t other_side(const Tensor& t, int64_t in) {
                       std::to_string(in));
 }
 
-/// A tensor of the experts, or the weight of a module below, as GGUF has it.
+/// A tensor of the experts, or the weight of a module below, as in GGUF.
 Tensor stack_of(const Module& m, const Names& names) {
   const auto t = first_tensor(m, names);
   return t ? t : find_tensor(first_child(m, names), "weight");
@@ -153,7 +154,7 @@ Experts listed(const Module& m, int64_t in) {
   return e;
 }
 
-/// A number for each expert that is added where experts are chosen; the last of them is GGUF's.
+/// One value per expert that is added to its score for the choice; the last name is GGUF's.
 bool is_of_choice(const Tensor& t) {
   const auto name = t.name();
   return name.ends_with("e_score_correction_bias") || name.ends_with("expert_bias") ||
@@ -243,7 +244,7 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
       p.unary("aten::sigmoid", project(model, gate, x));
     y = p.binary("aten::add", y, z);
   }
-  // Biases of the choice, which multiply nothing.
+  // Biases of the choice take part in no product.
   for (const auto& owner : {m, router, find_child(m, "moe_statics"),
                             find_child(first_child(m, kRouter), "moe_statics")})
     for (size_t i = 0; owner && i < owner.tensor_count(); ++i)

@@ -44,7 +44,7 @@ constexpr Key kKeys[] = {
     {"nextn_predict_layers", "num_nextn_predict_layers"},
     {"moe_latent_size", "moe_latent_size"},
 };
-// Of layers that keep a state, where one key of GGUF means different things.
+// Keys of layers with a state, for which one GGUF key has several meanings.
 constexpr Key kMambaKeys[] = {{"ssm.state_size", "state_size"},
                               {"ssm.conv_kernel", "conv_kernel"},
                               {"ssm.inner_size", "mamba_d_ssm"},
@@ -66,7 +66,7 @@ struct Architecture {
   std::string_view name;
   Family family;
   std::string_view activation = "silu";
-  std::span<const Key> keys = {};  // beside the common ones
+  std::span<const Key> keys = {};  // in addition to the common ones
   // Tokens that state-space layers of transformers work on at a time, by default: no key of GGUF
   // has it.
   int64_t chunk = 0;
@@ -200,8 +200,9 @@ std::vector<std::string> layer_types(const tmeter::Metadata& windows, int64_t la
   return types;
 }
 
-// Keys of what no part writes down: layers that use the keys and values of others, heads of two
-// widths, attention to chosen tokens, tables of each layer, other kinds of state.
+// Keys of structures that no part of this folder writes: layers that use the keys and values of
+// others, heads of two widths, attention to chosen tokens, tables of each layer, other kinds of
+// state.
 constexpr std::string_view kUnknownKeys[] = {"attention.shared_kv_layers",
                                              "attention.indexer.head_count",
                                              "attention.indexer.top_k",
@@ -226,7 +227,7 @@ bool is_set(const tmeter::Metadata& m) {
   return false;
 }
 
-/// A lower bound needs operators that are there at least, which these keys leave open.
+/// A lower bound needs a minimum of operators, which these keys leave open.
 void refuse_unknown_keys(const tmeter::Graph& weights, const std::string& prefix) {
   for (const auto key : kUnknownKeys)
     if (const auto m = find(weights, prefix + std::string(key)); m && is_set(*m))
@@ -240,7 +241,7 @@ void refuse_unknown_keys(const tmeter::Graph& weights, const std::string& prefix
   }
 }
 
-/// llama.cpp, too, wants an array to have an item for each layer.
+/// llama.cpp also requires an array to have one item per layer.
 void expect_whole_arrays(const tmeter::Graph& weights, const std::string& prefix, int64_t layers) {
   for (const auto key : {"attention.head_count", "attention.head_count_kv", "feed_forward_length"})
     if (const auto m = find(weights, prefix + key);
@@ -249,7 +250,7 @@ void expect_whole_arrays(const tmeter::Graph& weights, const std::string& prefix
                           std::to_string(m->size()) + " of " + std::to_string(layers) + " layers");
 }
 
-/// Of latent attention, files before key_length_mla state a head's widths as other models do.
+/// For latent attention, files without key_length_mla state the widths of a head like other models.
 void set_head_widths(const tmeter::Graph& weights, const std::string& prefix, Settings& settings) {
   const auto keys = find(weights, prefix + "attention.key_length"),
              values = find(weights, prefix + "attention.value_length");
@@ -262,7 +263,7 @@ void set_head_widths(const tmeter::Graph& weights, const std::string& prefix, Se
       settings.set("v_head_dim", *hidden / *heads);
     return;
   }
-  // No other attention has values of another width than its keys.
+  // In all other attention, values are as wide as keys.
   auto width = settings.integer({"head_dim"});
   const auto hidden = settings.integer(kHidden), heads = settings.integer(kHeads);
   if (!width && hidden && heads && *heads > 0) width = *hidden / *heads;  // llama.cpp's default
@@ -271,7 +272,7 @@ void set_head_widths(const tmeter::Graph& weights, const std::string& prefix, Se
                         std::to_string(*width));
 }
 
-/// Sizes that GGUF states by others or not at all.
+/// Sizes that GGUF implies by others or omits.
 void set_state_sizes(const Architecture& architecture, GgufModel& model) {
   auto& settings = model.settings;
   const auto inner = settings.integer({"linear_inner_size"}),
@@ -307,8 +308,8 @@ GgufModel read_gguf(const tmeter::Graph& weights) {
   GgufModel model{Settings("metadata"), is_known ? &row->family : nullptr, architecture, {}};
   auto& settings = model.settings;
   const auto prefix = architecture + ".";
-  // Early files of mixtures state one width, and not always that of the experts. Without experts,
-  // Granite's shared one is the MLP.
+  // Early files of mixtures state one width, which is not always that of the experts. Without
+  // experts, Granite's shared expert is the MLP.
   const auto shared = find(weights, prefix + "expert_shared_feed_forward_length");
   const bool has_experts(find(weights, prefix + "expert_count"));
   const bool one_width =
@@ -325,7 +326,7 @@ GgufModel read_gguf(const tmeter::Graph& weights) {
   if (const auto windows = find(weights, prefix + "attention.sliding_window_pattern");
       windows && windows->is_array())
     settings.set("layer_types", layer_types(*windows, settings.integer(kLayers).value_or(1)));
-  // Only a table of positions ends what a sequence may have.
+  // Only a table of positions limits the length of a sequence.
   if (!has_tensor(weights, "position_embd.weight")) settings.forget("max_position_embeddings");
   if (shared && !has_experts) settings.set("intermediate_size", *shared);
   refuse_unknown_keys(weights, prefix);

@@ -1,4 +1,4 @@
-// Behind the layers: scores of the vocabulary, or of classes.
+// The head after the layers: scores of the vocabulary, or of classes.
 #include <algorithm>
 #include <iterator>
 
@@ -21,8 +21,8 @@ Value first_token(Program& p, const Value& x) {
                 {x.dims[0], x.dims[2]}, x.dtype);
 }
 
-/// By a matrix of its own, or else by the table of embeddings. A bias of its own replaces the
-/// head's, which transformers keeps beside it and does not add.
+/// Multiplies by the module's matrix, or else by the table of embeddings. The module's bias
+/// replaces the head's, which transformers stores as well and does not add.
 Value by_table(Model& model, const Module& m, const Value& x, Tensor bias) {
   const auto own = m ? find_tensor(m, "weight") : Tensor();
   if (m && find_tensor(m, "bias")) {
@@ -34,7 +34,7 @@ Value by_table(Model& model, const Module& m, const Value& x, Tensor bias) {
   return model.program.linear(x, own, bias);
 }
 
-/// A product and a norm, then the embedding or a matrix of its own (BERT, RoBERTa).
+/// A product and a norm, then the embedding or another matrix (BERT, RoBERTa).
 Value masked_head(Model& model, const Module& m, const Value& x) {
   if (!m) throw NotUnderstood("'cls' has no predictions");
   auto& p = model.program;
@@ -88,7 +88,7 @@ Value head(Model& model, const Module& root, const Module& base, const Value& x)
   auto& p = model.program;
   const auto& s = model.settings;
   auto m = first_child(root, kHead);
-  // Of a model with several towers, beside the layers of text.
+  // In a model with several towers, the head is beside the layers of text.
   for (auto above = base; !m && above; above = above.parent()) m = first_child(above, kHead);
   if (m && is_matrix(m)) return p.linear(m, x);
   if (!is_generator(model) && !is_for(model, "MaskedLM") && !is_for(model, "PreTraining")) {
@@ -147,7 +147,7 @@ Value head_of_task(Model& model, const Module& root, const Module& base, const M
   if (!classifier) return head(model, root, base, x);
   if (is_for(model, "TokenClassification")) return classes(model, classifier, x);
   if (whole.id == 0) whole = first_token(p, x);
-  // DINOv2: beside the mean of all patches.
+  // DINOv2 concatenates the mean of all patches.
   if (const auto w = find_tensor(classifier, "weight");
       w && w.shape().rank() == 2 && w.shape()[1] == 2 * x.back().number)
     whole = p.concat(whole, p.node("aten::mean", {{"self", x.id}, {"dim", p.graph().integer(1)}},

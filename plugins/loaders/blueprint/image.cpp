@@ -6,7 +6,7 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-/// Behind x along the dim of tokens: a parameter of one or several tokens.
+/// Concatenates x and a parameter of one or several tokens.
 Value with_tokens(Program& p, const Value& x, const Tensor& tokens) {
   const auto rank = tokens.shape().rank();
   const int64_t count = rank == 3 ? tokens.shape()[1] : 1;
@@ -38,7 +38,7 @@ Value with_positions(Model& model, const Module& m, const Value& x) {
   return p.binary("aten::add", x, p.bound(rows));
 }
 
-/// Patches by a convolution, tokens beside them, positions.
+/// Patches by a convolution, additional tokens, positions.
 Value embed_image(Model& model, const Module& m) {
   auto& p = model.program;
   const auto patches = first_child(m, {"patch_embeddings", "patch_embedding"});
@@ -123,8 +123,8 @@ Value pool_by_attention(Model& model, const Module& m, const Value& x) {
   return p.binary("aten::add", y, feed_forward(model, mlp, p.norm(norm, y), 0));
 }
 
-/// The module with the patches. The layers are below it, or beside it as transformers 5 saves ViT
-/// MSN.
+/// The module with the patches. The layers are below it, or beside it, as in ViT MSN saved by
+/// transformers 5.
 Module tower_of(const Module& root, const Module& stack) {
   for (auto base = stack.parent(); base; base = base.parent())
     if (find_child(base, "embeddings")) return base;

@@ -1,4 +1,4 @@
-// A layer: norms, attention or what stands in its place, an MLP.
+// A layer: norms, attention or its replacement, an MLP.
 #include "stack.hpp"
 
 namespace blueprint {
@@ -14,7 +14,7 @@ const Names kProjections{"q_proj", "qkv_proj", "kv_a_proj_with_mqa"};
 const Names kSharedMlp{"shared_mlp"};
 const Names kCrossAttention{"encoder_attn"};
 const Names kFeedForward{"mlp", "feed_forward", "ffn", "block_sparse_moe", "moe"};
-// Norms of a layer, by the part before or behind them.
+// Norms of a layer, by the part before or after them.
 const Names kBeforeAttention{
     "input_layernorm", "ln_1",           "attention_layernorm",  "operator_norm",    "layernorm1",
     "ln_attn",         "attention_norm", "self_attn_layer_norm", "layernorm_before", "layer_norm1",
@@ -40,9 +40,9 @@ const Names kBehindAttention{"post_self_attn_layernorm", "post_operator_norm", "
 const Names kBehindFeedForward{"post_feedforward_layernorm", "post_mlp_layernorm", "post_ffn_norm",
                                "post_norm2", "output_layer_norm"};
 constexpr std::string_view kPostAttention =
-    "post_attention_layernorm";  // before the MLP, or behind the attention
+    "post_attention_layernorm";  // before the MLP, or after the attention
 
-/// At most one of them; the other norms decide which stand before and behind.
+/// At most one of each; the other norms decide which of them come before and after a part.
 struct LayerNorms {
   Module before_attention, behind_attention, before_ffn, behind_ffn;
 };
@@ -67,14 +67,14 @@ Value scaled(Program& p, const Module& layer, std::string_view name, const Value
   return factors ? p.binary("aten::mul", x, p.bound(factors)) : x;
 }
 
-/// Both matrices lie in the layer (OPT, BART).
+/// The layer itself has both matrices (OPT, BART).
 Value flat_mlp(Model& model, const Module& first, const Module& second, const Value& x, size_t i) {
   const auto wide = project(model, first, x);
   expect_width(model, find_tensor(first, "weight"), wide.back().number, i);
   return project(model, second, model.program.unary(activation(model), wide));
 }
 
-/// Of BERT, and of ViT's checkpoints and XLM-RoBERTa XL, whose norms come first.
+/// The layer of BERT, and of ViT's checkpoints and XLM-RoBERTa XL, whose norms come first.
 Value bert_layer(Model& model, const Module& m, const Module& attention, size_t i, const Value& x) {
   auto& p = model.program;
   auto norms = norms_of(m);
@@ -87,7 +87,7 @@ Value bert_layer(Model& model, const Module& m, const Module& attention, size_t 
   return p.binary("aten::add", feed_forward(model, find_child(m, "output"), wide, i), attended);
 }
 
-/// A decoder's layer without it would not see what the encoder made.
+/// Without this attention, a decoder's layer would not see the encoder's output.
 void expect_cross(const Module& layer, const Module& cross, const Value* memory) {
   if (memory && !cross)
     throw NotUnderstood("'" + std::string(layer.path()) + "' has no attention to the encoder");
@@ -116,7 +116,7 @@ Value listed_layer(Model& model, const Module& parts, size_t i, Value x, const V
   return x;
 }
 
-/// Attention, or what keeps a state in its place.
+/// Attention, or a mixer that keeps a state instead.
 Value attend(Model& model, const Module& m, const Value& x, size_t i) {
   const bool keeps_state = is_mixer(m);
   expect_kind(model, keeps_state ? Part::kMixer : Part::kAttention, m, i);
@@ -131,7 +131,7 @@ Value single_part(Model& model, const Module& part, const Value& x, size_t i) {
 }
 
 /// Zamba 2: blocks of attention and MLP, each used by several layers with adapters of their own,
-/// see the tokens beside what the layer before made. What they make is added to a mixer's input.
+/// see the tokens and the previous layer's output. Their output is added to a mixer's input.
 Value layer_with_shared_block(Model& model, const Module& m, const Module& mixer, size_t i,
                               const Value& x) {
   auto& p = model.program;
@@ -178,7 +178,7 @@ Value write_layer(Model& model, const Module& m, size_t i, const Value& x, const
   if (!attention) throw NotUnderstood("'" + std::string(m.path()) + "' has no attention");
   if (find_child(m, "intermediate") && find_child(m, "output"))
     return bert_layer(model, m, attention, i, x);
-  // Granite has shared experts beside the mixture, and without one they are the MLP.
+  // Granite has shared experts beside the mixture; without a mixture they are the MLP.
   const auto routed = first_child(m, kFeedForward), shared = first_child(m, kSharedMlp);
   const auto ffn = routed ? routed : shared;
   const auto first = find_child(m, "fc1"), second = find_child(m, "fc2");

@@ -21,8 +21,8 @@ Module stack_in(const std::vector<Module>& stacks, std::string_view parent) {
   return found;
 }
 
-/// Of a type that was not checked, a class with a task that makes no text: a cache is not claimed.
-/// Nor is it of BERT's layers, which keep one as decoders alone.
+/// Claims no cache for an unchecked type whose class has a task other than text, nor for BERT's
+/// layers, which keep one only as decoders.
 bool is_encoder(const Model& model, const Module& layer) {
   if (!model.settings.flag({"causal_attention"}, true)) return true;  // GGUF
   if (model.settings.flag({"is_decoder"}, false)) return false;
@@ -37,7 +37,7 @@ bool is_encoder(const Model& model, const Module& layer) {
 void write_model(Model& model, const tmeter::Graph& weights) {
   const auto root = weights.modules()[0];
   auto stacks = find_stacks(root);
-  // Beside the model, as checkpoints of Qwen3-Next have them.
+  // Checkpoints of Qwen3-Next have these layers beside the model.
   if (const auto predictor = find_child(root, "mtp")) {
     use_all(model, predictor);
     std::erase_if(stacks, [](const Module& s) { return s.path().starts_with("mtp."); });
@@ -58,7 +58,7 @@ void write_model(Model& model, const tmeter::Graph& weights) {
       layers = stack_in(stacks, "encoder");
       stacks.size() == 2 && frames && layers && layers.parent().parent())
     return write_sound(model, root, frames, layers);
-  // Of a model with a tower for images or sound, what a prompt of text alone runs.
+  // Of a model with towers for images or sound, only the part that a text prompt runs.
   std::vector<Module> text;
   for (const auto& s : stacks)
     if (has_tokens(s.parent()) ||

@@ -59,8 +59,8 @@ Value embed_text(Model& model, const Module& encoder) {
   return embed(model, encoder.parent(), encoder, ids);
 }
 
-/// A table for encoder and decoder that neither reads, since both have one of their own
-/// (tie_word_embeddings: false).
+/// A table for encoder and decoder that neither reads, since each has its own (tie_word_embeddings:
+/// false).
 void use_idle_table(Model& model, const Module& base) {
   const auto table = find_tensor(find_child(base, "shared"), "weight");
   if (!table || model.program.is_used(table)) return;
@@ -71,7 +71,7 @@ void use_idle_table(Model& model, const Module& base) {
 }  // namespace
 
 void write_half(Model& model, const Module& root, const Module& stack) {
-  // A class that makes text needs both.
+  // A class that generates text needs both.
   if (stack.parent().name() != "encoder" || is_generator(model))
     throw NotUnderstood("of encoder and decoder there is only " + std::string(stack.path()));
   model.bidirectional = true;

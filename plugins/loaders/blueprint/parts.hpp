@@ -14,7 +14,7 @@ struct Model {
   const Settings& settings;
   const Family* family;  // null: a model type outside the table of checked ones
   std::set<std::string> assumptions{}, warnings{};
-  // Of the current stack of layers.
+  // Properties of the current stack of layers.
   bool bidirectional = false;  // every token attends to every token: no cache, no causal mask
   Keys heads = kHeads;
   Tensor table{};                       // embeddings
@@ -38,10 +38,10 @@ void expect_stated(const Model& model, const Keys& keys, int64_t found, const Te
 /// The same for checked model types only: other types may use the key differently.
 void expect_if_checked(const Model& model, const Keys& keys, int64_t found, const Tensor& t);
 
-/// The class in the configuration is for this: "MaskedLM".
+/// Whether the class in the configuration is for this task: "MaskedLM".
 bool is_for(const Model& model, std::string_view task);
 
-/// How much of the past an attention sees and keeps.
+/// The part of the past that an attention sees and keeps.
 struct AttentionSpan {
   std::string_view kind = "full";  // full, sliding, chunked, none
   int64_t tokens = 0;              // in a window or chunk

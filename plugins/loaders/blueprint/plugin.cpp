@@ -9,8 +9,8 @@
 namespace blueprint {
 namespace {
 
-/// As the configuration says, else of the first matrix that is stored element by element, else
-/// `packed`.
+/// The type in the configuration, else that of the first matrix that is stored element by element,
+/// else `packed`.
 tmeter::DType dtype_of(const Settings& settings, const tmeter::Graph& weights, int32_t packed) {
   struct Named {
     std::string_view name;
@@ -35,7 +35,7 @@ const tmeter::Graph weights_of(const tmeter::Request& request) {
   return tmeter::Graph(api.weights(request.handle()));
 }
 
-/// Rows of a table of positions end what a sequence may have.
+/// The rows of a table of positions limit the length of a sequence.
 int64_t max_tokens(const Settings& settings) {
   if (settings.has({"rope_parameters.rope_theta", "rope_theta", "qk_rope_head_dim"})) return 0;
   return settings
@@ -95,7 +95,7 @@ void load_gguf(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmet
   try {
     const auto model = read_gguf(weights);
     for (const auto& w : model.warnings) call.warn(w);
-    // llama.cpp's cache has 16 bits unless told.
+    // llama.cpp's cache has 16 bits by default.
     const auto dtype = dtype_of(model.settings, weights, TMETER_DTYPE_FLOAT16);
     write(weights, model.settings, model.family, model.architecture, dtype, graph, call);
   } catch (const NotUnderstood& e) {
@@ -105,7 +105,7 @@ void load_gguf(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmet
   }
 }
 
-/// Each row by one expert's matrix.
+/// Multiplies each row by one expert's matrix.
 tmeter::Count experts_macs(const tmeter::Node& n) {
   return n.input("input").numel() * n.output().shape().back();
 }

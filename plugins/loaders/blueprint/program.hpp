@@ -1,5 +1,5 @@
-// Writes operators through the builder: each function is a few operators of torch over sizes that
-// are left open.
+// Writes operators through the builder: each function writes a few operators of torch over open
+// sizes.
 #pragma once
 #include <tmeter/abi/draft/blueprint.h>
 
@@ -21,7 +21,7 @@ constexpr int64_t kUsualSequence = 128;  // unless bound
 /// A number times open sizes: symbols, and sizes that follow from them.
 struct Size {
   int64_t number = 1;
-  std::vector<size_t> open{};  // by their place in the program, in order
+  std::vector<size_t> open{};  // indices in the program, in order
 
   Size(int64_t n = 1) : number(n) {}  // NOLINT: numbers are sizes
   Size operator*(const Size& o) const;
@@ -36,17 +36,17 @@ struct Value {
   const Size& back() const { return dims.back(); }
 };
 
-/// A parameter by its name in the module ("weight"); false when it is not there.
+/// A parameter by its name in the module ("weight"); false if it is missing.
 Tensor find_tensor(const Module& m, std::string_view name);
-/// A child by name; false when it is not there.
+/// A child by name; false if it is missing.
 Module find_child(const Module& m, std::string_view name);
-/// The first that is there.
+/// The first that exists.
 Module first_child(const Module& m, const std::vector<std::string_view>& names);
 Tensor first_tensor(const Module& m, const std::vector<std::string_view>& names);
 /// A norm's scale; checkpoints converted from TensorFlow have gamma and beta, and Falcon-H1's GGUF
 /// files a name without an ending.
 inline const std::vector<std::string_view> kNormWeight{"weight", "gamma", "ffn_norm"};
-/// A weight of a matrix product: any tensor of rank 2.
+/// Whether the module has a weight of a matrix product: a tensor of rank 2.
 bool is_matrix(const Module& m);
 
 class Program {
@@ -56,7 +56,7 @@ class Program {
   Size batch() { return symbol("batch", INT64_MAX, 1); }
   Size sequence();
   int64_t max_tokens() const { return max_tokens_; }
-  /// A size of its own, from `least` to `most` (0: no end); `usual` unless bound.
+  /// A new symbol from `least` to `most` (0: no limit); `usual` unless bound.
   Size symbol(std::string_view name, int64_t most, int64_t usual, int64_t least = 1);
   /// An operator of the ABI (TMETER_EXPR_…) over a size and a number.
   Size derived(int32_t op, const Size& a, int64_t b);
@@ -68,7 +68,7 @@ class Program {
   class Calling {
    public:
     Calling(Program& p, const Module& m, std::string_view type);
-    /// Of a module that has no tensors of its own, made here.
+    /// Creates a module without tensors.
     Calling(Program& p, const Module& parent, std::string_view name, std::string_view type);
     ~Calling() { p_.calls_.pop_back(); }
     Calling(const Calling&) = delete;
@@ -83,10 +83,10 @@ class Program {
   /// A tensor of the model. It counts as understood.
   Value bound(const Tensor& t);
 
-  // In a call of the module, whose tensors `weight` and `bias` are used. Throw Contradiction where
-  // sizes differ.
+  // Operators in a new call of the module, with its tensors `weight` and `bias`. They throw
+  // Contradiction if sizes differ.
   Value linear(const Module& m, const Value& x);
-  /// With the weight of GPT-2's Conv1D, [in, out].
+  /// The weight is that of GPT-2's Conv1D, [in, out].
   Value transposed_linear(const Module& m, const Value& x);
   Value embedding(const Module& m, const Value& ids);
   Value norm(const Module& m, const Value& x);
@@ -94,10 +94,10 @@ class Program {
   struct Sliding {
     int64_t stride = 1, padding = 0, groups = 1;
   };
-  /// Over as many dims as the weight has behind its first two; `dims` is what comes out.
+  /// A convolution over the dims of the weight after its first two; `dims`: the result has these.
   Value convolution(const Module& m, const Value& x, std::vector<Size> dims, const Sliding& how);
 
-  // In the present call.
+  // Operators in the present call.
   Value linear(const Value& x, const Tensor& weight, const Tensor& bias);
   Value unary(std::string_view op, const Value& x);
   Value binary(std::string_view op, const Value& a, const Value& b);
@@ -108,7 +108,7 @@ class Program {
   Value concat(const Value& a, const Value& b);  // the last dim
   Value einsum(std::string_view equation, const Value& a, const Value& b, std::vector<Size> to);
   Value topk(const Value& scores, int64_t k);
-  /// Every token by the weights of the experts it is sent to: x [T, in] → [T × k, out].
+  /// Multiplies every token by the weights of its experts: x [T, in] → [T × k, out].
   Value experts(const Value& x, const std::vector<Tensor>& weights, int64_t number,
                 const Size& rows, int64_t out);
   Value node(std::string_view op, std::vector<std::pair<std::string_view, tmeter_id>> args,

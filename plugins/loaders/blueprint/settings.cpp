@@ -10,7 +10,7 @@ constexpr std::string_view kSpace = "config.json";
 constexpr int64_t kMaxSetting = int64_t{1} << 40;
 /// The part of a composed configuration that is the language model; its keys come first.
 constexpr std::string_view kInner[] = {"text_config.", "llm_config."};
-/// Of the model as a whole, wherever else they stand.
+/// Keys of the whole model: those outside of the inner part come first.
 constexpr std::string_view kOfTheWhole[] = {"model_type", "architectures", "tie_word_embeddings"};
 
 }  // namespace

@@ -34,12 +34,12 @@ using Keys = std::vector<std::string_view>;
 
 class Settings {
  public:
-  /// Of config.json.
+  /// The settings in config.json.
   explicit Settings(const tmeter::Graph& weights);
-  /// Empty, for a configuration of another vocabulary; `source` is its name in messages.
+  /// Empty settings, to be filled from another vocabulary; `source` is its name in messages.
   explicit Settings(std::string source) : source_(std::move(source)) {}
   void set(std::string_view key, const tmeter::Metadata& value);
-  /// Texts of the layers, or one.
+  /// One text per layer, or one for all.
   void set(std::string_view key, std::vector<std::string> texts);
   /// A number that follows from others.
   void set(std::string_view key, int64_t number);
@@ -78,7 +78,7 @@ class Settings {
   std::map<std::string, int64_t, std::less<>> numbers_;
 };
 
-// The vocabulary: what transformers calls one thing in different models.
+// The vocabulary: the names of one thing in different models of transformers.
 inline const Keys kLayers{"num_hidden_layers", "n_layer", "num_layers", "n_layers"};
 inline const Keys kHidden{"hidden_size", "n_embd", "d_model", "dim", "n_embed"};
 inline const Keys kHeads{"num_attention_heads", "n_head", "num_heads", "n_heads",

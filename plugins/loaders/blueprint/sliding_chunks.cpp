@@ -1,6 +1,6 @@
-// Longformer's attention as transformers has it: tokens are filled up to whole windows, and chunks
-// of a window, each half of it behind the one before, see themselves and their neighbours. No token
-// has global attention: a caller says which do.
+// Longformer's attention as transformers has it: tokens are padded to whole windows. Chunks of a
+// window, each half a window after the previous one, see themselves and their neighbours. No token
+// has global attention, which is an argument of the caller.
 #include <algorithm>
 
 #include "parts.hpp"
@@ -63,7 +63,7 @@ Value attend_by_chunks(Model& model, const Module& m, const Value& q, const Valu
   };
   const auto scores = p.einsum("bcxd,bcyd->bcxy", cut(q, chunks, window), cut(k, chunks, window),
                                {rows, chunks, window, window});
-  // The mask goes the same way, as vectors of one number.
+  // The mask takes the same path, as vectors of one element.
   const auto mask = p.node("aten::ones", {}, {q.dims[0], chunks, window, 1}, q.dtype);
   p.einsum("bcxd,bcyd->bcxy", mask, mask, {q.dims[0], chunks, window, window});
   const auto shares =

@@ -1,5 +1,5 @@
-// Layers over sound (wav2vec 2.0, HuBERT): convolutions make frames of samples, one convolution
-// tells the frames their positions.
+// Layers over sound (wav2vec 2.0, HuBERT): convolutions turn samples into frames, and one
+// convolution adds positions to the frames.
 #include <algorithm>
 
 #include "stack.hpp"
@@ -34,7 +34,7 @@ std::vector<Step> steps_of(const Model& model, const Module& stack) {
   return steps;
 }
 
-/// Samples that make one frame.
+/// Samples per frame.
 int64_t samples_of_frame(const std::vector<Step>& steps) {
   Size samples = 1;  // multiplies with a check
   for (size_t i = steps.size(); i-- > 0;)
@@ -66,7 +66,7 @@ Value frames_of(Model& model, const Module& stack) {
   return p.transpose(x, 1, 2);
 }
 
-/// A convolution as wide as the neighbourhood that tells a position; its weight is a direction and
+/// The convolution that adds positions from the neighbouring frames; its weight is a direction and
 /// a length (weight_norm).
 Value add_positions_by_convolution(Model& model, const Module& m, const Value& x) {
   auto& p = model.program;
@@ -113,7 +113,7 @@ void write_sound(Model& model, const Module& root, const Module& convolutions,
     const auto projection = find_child(base, "feature_projection");
     if (const auto norm = find_child(projection, "layer_norm")) x = p.norm(norm, x);
     x = project(model, find_child(projection, "projection"), x);
-    // In place of frames that training hides.
+    // Replaces frames that training masks.
     if (const auto hidden = find_tensor(base, "masked_spec_embed")) p.use(hidden);
     const auto positions = find_child(encoder, "pos_conv_embed");
     if (!positions)

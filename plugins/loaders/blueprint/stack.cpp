@@ -1,4 +1,4 @@
-// Around the layers: which they are, the table of embeddings before them, the head behind.
+// The layers of a model, and the table of embeddings before them.
 #include "stack.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ const Names kEmbedding{"embed_tokens",    "wte",          "word_embeddings", "em
                        "tok_embeddings",  "embeddings",   "token_embedding", "w",
                        "input_embedding", "tokens_embed", "shared"};
 const Names kPositions{"wpe", "embed_positions", "position_embeddings", "positions_embed"};
-// Tables of what a token is, and the keys of their rows.
+// Tables of token types, and the keys of their rows.
 constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
     {"token_type_embeddings", "type_vocab_size"}, {"task_type_embeddings", "task_type_vocab_size"}};
 const Names kEmbeddingNorm{
@@ -23,7 +23,7 @@ const Names kFinalNorm{"norm",           "ln_f",      "final_layernorm",  "final
                        "norm_f",         "layernorm", "output_layernorm", "layer_norm",
                        "embedding_norm", "ln_out",    "post_layernorm"};
 const Keys kMaxPositions{"max_position_embeddings", "n_positions", "n_ctx", "max_target_positions"};
-// What a layer has that predicts a further token from the last one (DeepSeek-V3, 2.2).
+// Modules of a layer that predicts a further token from the last one (DeepSeek-V3, 2.2).
 const Names kPredictor{"eh_proj", "enorm", "hnorm"};
 
 /// Children 0, 1, 2, …, experts excepted: the layers.
@@ -124,7 +124,7 @@ Value embed(Model& model, const Module& owner, const Module& base, const Value& 
   const Keys own{"decoder_vocab_size"};  // Marian's decoder may have another vocabulary
   expect_stated(model, base.name() == "decoder" && model.settings.has(own) ? own : kVocabulary,
                 model.table.shape()[0], model.table);
-  // Narrower vectors of tokens, widened behind all tables (ELECTRA) or at once (OPT-350M).
+  // Narrower vectors of tokens, widened after all tables (ELECTRA) or at once (OPT-350M).
   const auto widened = find_child(owner, "embeddings_project"),
              widened_at_once = find_child(base, "project_in");
   if (!widened && !widened_at_once)
@@ -174,7 +174,7 @@ void finish(Model& model, const Module& within, const Value& x) {
     y = p.unknown("blueprint::not_understood", y, left);
   }
   if (!model.family)
-    // No operator has such a name, as aten::clip has that of a model type.
+    // The suffix avoids operators with the name of a model type, such as aten::clip.
     y = p.unknown("transformers::" + std::string(model.settings.text({"model_type"})) + "_model", y,
                   {});
   p.output(y);

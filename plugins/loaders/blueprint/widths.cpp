@@ -13,7 +13,7 @@ struct Stated {
   std::string statement;
 };
 
-// The first that is set counts.
+// The first key that is set counts.
 const Keys kDenseWidths{"intermediate_size_mlp",
                         "prefix_dense_intermediate_size",
                         "block_ff_dim",
@@ -53,7 +53,7 @@ Stated first_of(const Settings& s, const Keys& keys, size_t layer) {
   return {};
 }
 
-/// LFM2 works the width out from the one it states (Lfm2MLP of transformers).
+/// LFM2 computes the width from the stated one (Lfm2MLP of transformers).
 Stated adjusted(const Settings& s, Stated stated) {
   if (!s.flag({"block_auto_adjust_ff_dim"}, false)) return stated;
   const auto multiple = s.integer({"block_multiple_of"}).value_or(256);
@@ -123,7 +123,7 @@ void expect_width(const Model& model, const Tensor& t, int64_t width, size_t lay
                        : std::nullopt;
     return n && *n == 0;
   };
-  // By layer, 0 says that the layer has none.
+  // In a list by layer, 0 means that the layer has none.
   if (const Keys dense{"intermediate_size"}; role == Role::kDense && none(dense))
     contradict(model, model.settings.statement(dense, 0) + " for layer " + std::to_string(layer),
                t);
