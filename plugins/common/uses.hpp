@@ -68,7 +68,7 @@ class DependsOnInputs {
 };
 
 struct Use {
-  tmeter::Node node;    // the only user; none if there are several or none
+  tmeter::Node node;    // the user, if there is exactly one
   tmeter::Value value;  // its operand: the requested value or a view of it
   explicit operator bool() const { return static_cast<bool>(node); }
 };

@@ -1,4 +1,5 @@
-// The multiply-accumulates that depend on each weight: what quantizing or pruning it can affect.
+// The multiply-accumulates that depend on each weight: the work that quantizing or pruning it can
+// affect.
 #pragma once
 #include <tmeter/cpp/call.hpp>
 #include <tmeter/cpp/op_class.hpp>

@@ -18,7 +18,7 @@ struct Cost {
   tmeter::Count all = 0;              // of the recorded graph: the prefill
   tmeter::Count token = 0;            // of one more token of one sequence, at the recorded context
   tmeter::Count token_attention = 0;  // the part of `token` that grows with the context
-  /// False: layers with a recurrent state run otherwise token by token.
+  /// False: layers with a recurrent state run differently token by token.
   bool is_token_complete = true;
   bool is_complete = true;  // false: an operator has no rule, or none scales with the tokens
   std::vector<TokenCost> operators{};  // operators with MACs per token

@@ -212,7 +212,7 @@ std::optional<Decoder> recognise(const Graph& graph) {
   for (const auto& a : d.attentions) {
     const auto q = a.node.arg("query").shape();
     if (q[0] != d.batch || q[2] != d.length)
-      return std::nullopt;  // over something else than tokens
+      return std::nullopt;  // over something other than tokens
   }
   return d;
 }

@@ -46,7 +46,7 @@ Count elements_inside(const Module& m) {
   return sum;
 }
 
-/// One module for each expert: a list of as many children, alike in type and size.
+/// One module for each expert: a list of that many children of equal type and size.
 bool is_list_of_experts(const Module& list, int64_t experts) {
   if (list.type() != "ModuleList" || list.child_count() != static_cast<size_t>(experts))
     return false;

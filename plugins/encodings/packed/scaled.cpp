@@ -1,14 +1,13 @@
 // Floats of four to eight bits and int8, times scales in other tensors.
 //
-//   mxfp4, mxfp8, f6_…          OCP Microscaling Formats 1.0: E2M1 with a power of two for 32; two
-//   numbers a byte, the
-//                              first in the low half (gpt-oss; compressed-tensors; MLX)
-//   nvfp4                      E2M1 with an E4M3 scale for 16, times one for the tensor (modelopt:
-//   `weight_scale_2`), or
-//                              divided by it (compressed-tensors: `weight_global_scale`)
-//   fp8.…, int8.…              a scale for the tensor, each row, group of columns, or block of rows
-//   and columns bnb.int8                   bitsandbytes: a row's scale is its largest magnitude,
-//   127 steps
+//   mxfp4, mxfp8, f6_…  OCP Microscaling Formats 1.0: E2M1 with a power of two for 32; two numbers
+//                       per byte, the first in the low half (gpt-oss; compressed-tensors; MLX)
+//   nvfp4               E2M1 with an E4M3 scale for 16, times one for the tensor (modelopt:
+//                       `weight_scale_2`), or divided by it (compressed-tensors:
+//                       `weight_global_scale`)
+//   fp8.…, int8.…       a scale for the tensor, each row, group of columns, or block of rows and
+//                       columns
+//   bnb.int8            bitsandbytes: a row's scale is its largest magnitude, 127 steps
 #include <cmath>
 
 #include "rows.hpp"
@@ -138,7 +137,7 @@ class Scaled final : public Rows {
   }
 
  private:
-  /// MLX has them as words.
+  /// MLX stores them as words.
   static tmeter::DType type_of(const tmeter::Tensor& t) {
     const tmeter::DType type(t.storage().stored_dtype);
     return type.bytes() == 1 ? type : tmeter::DType(TMETER_DTYPE_FLOAT8_E4M3FN);
@@ -172,8 +171,8 @@ class Int8 final : public Rows {
   Numbers values_, scales_;
 };
 
-/// modelopt's int4: a byte has a number of row 2i in its low half and one of row 2i + 1 in its high
-/// half; a scale for each group of columns.
+/// modelopt's int4: the low half of a byte belongs to row 2i, the high half to row 2i + 1; a scale
+/// for each group of columns.
 class Int4Rows final : public Rows {
  public:
   explicit Int4Rows(const tmeter::StoredTensor& t)

@@ -1,12 +1,13 @@
 // Integers in 32-bit words.
 //
-//   gptq               w = scale·(q − z); words down the columns of [in, out]; z is stored less
-//   one, but in format v2
-//                      (AutoGPTQ 0.7, qlinear_cuda.py; GPTQModel, qlinear/__init__.py)
+//   gptq               w = scale·(q − z); words down the columns of [in, out]; z is stored minus
+//                      one, except in format v2 (AutoGPTQ 0.7, qlinear_cuda.py; GPTQModel,
+//                      qlinear/__init__.py)
 //   awq                w = scale·(q − z); eight columns in a word, in the order 0 2 4 6 1 3 5 7
-//   (AutoAWQ 0.2, gemm.py) compressed.packed  w = scale·(q − z), q and z stored plus 2^(bits−1)
-//   (compressed-tensors, pack_quantized) mlx                w = scale·q + bias (mlx,
-//   affine_quantize)
+//                      (AutoAWQ 0.2, gemm.py)
+//   compressed.packed  w = scale·(q − z), q and z stored plus 2^(bits−1) (compressed-tensors,
+//                      pack_quantized)
+//   mlx                w = scale·q + bias (mlx, affine_quantize)
 #include <numeric>
 
 #include "rows.hpp"

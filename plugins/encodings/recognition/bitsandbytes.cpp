@@ -1,5 +1,5 @@
 // bitsandbytes: 4-bit codes with a table (functional.py, QuantState.as_dict) and int8 with a scale
-// a row.
+// per row.
 #include <array>
 
 #include "json_text.hpp"

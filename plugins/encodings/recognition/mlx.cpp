@@ -1,4 +1,4 @@
-// MLX: rows of words with a scale and a bias a group (mlx/ops, affine_quantize), or micro-scaled
+// MLX: rows of words with a scale and a bias per group (mlx/ops, affine_quantize), or micro-scaled
 // floats.
 #include <algorithm>
 #include <array>
@@ -92,7 +92,7 @@ std::string feeder_of(const std::string& module) {
   return {};
 }
 
-/// Whether norms or the weight in front tell that the rows are this wide.
+/// Whether norms or the weight in front show that the rows have this width.
 bool is_width(const Reader& all, const Stored& t, const Found& f, const std::set<int64_t>& hidden,
               int64_t width) {
   if (is_of_hidden_size(t.name)) return hidden.contains(width);
@@ -129,8 +129,8 @@ bool mlx(Reader& r, const Stored& t) {
   return true;
 }
 
-/// Bits and groups of weights whose width follows from the model. The others share those that all of
-/// them have.
+/// Determines bits and groups of weights whose width follows from the model. If all of these agree,
+/// other weights get the same.
 void add_rest_of_mlx(Reader& r, const std::vector<Stored>& stored) {
   std::vector<std::pair<const Stored*, Found>> open;
   for (const auto& t : stored) {

@@ -49,8 +49,8 @@ class Reader {
     return it == by_name_.end() ? nullptr : it->second;
   }
   bool is_taken(const Stored& t) const { return taken_.contains(&t); }
-  /// Adds a weight; no other weight gets its tensors. Where another tensor has its name, it keeps
-  /// that of its values.
+  /// Adds a weight; no other weight gets its tensors. If another tensor has the weight's name, the
+  /// weight gets the name of its values.
   void add(Packed weight) {
     taken_.insert(weight.values);
     for (const auto& p : weight.parts) taken_.insert(p.stored);
@@ -88,7 +88,7 @@ class Reader {
   Recognised out_;
 };
 
-// One way to pack weights each: true if `t` is a tensor of packed elements, which is then
+// One function per method of packing: true if `t` is a tensor of packed elements, which is then
 // added.
 bool integers_in_words(Reader& r, const Stored& t);  // GPTQ, AWQ: words.cpp
 bool compressed_words(Reader& r, const Stored& t);   // compressed-tensors, pack-quantized
@@ -101,8 +101,8 @@ bool torchao(Reader& r, const Stored& t);            // torchao.cpp
 bool planes(Reader& r, const Stored& t);             // HQQ, optimum-quanto: planes.cpp
 bool small_floats(Reader& r, const Stored& t);       // F6 alone
 
-/// The parameters "rows=… columns=…" of scales that lie over the weight as a grid; empty when they
-/// are one, or do not.
+/// The parameters "rows=… columns=…" of scales that cover the weight as a grid; empty for a single
+/// scale and for other layouts.
 std::string grid_parameters(const Reader& r, const Stored& t, const Stored& scales);
 
 /// Whether the rows of a weight of this name are as wide as the vectors that norms scale.
@@ -110,7 +110,8 @@ bool is_of_hidden_size(std::string_view name);
 /// The sizes of norms.
 std::set<int64_t> hidden_sizes(const std::vector<Stored>& stored);
 
-/// MLX: bits and groups of layers without a configuration, from tensors whose width follows from others.
+/// MLX: bits and groups of layers without a configuration, from tensors whose width follows from
+/// others.
 void add_rest_of_mlx(Reader& r, const std::vector<Stored>& stored);
 /// optimum-quanto: the rows of weights that are stored as rows of groups.
 void correct_quanto_widths(Reader& r, const std::vector<Stored>& stored);

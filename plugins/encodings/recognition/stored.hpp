@@ -11,7 +11,7 @@
 
 namespace packed {
 
-/// A tensor as the file has it.
+/// A tensor as stored in the file.
 struct Stored {
   std::string_view name;
   int32_t dtype = TMETER_DTYPE_UNDEFINED;  // TMETER_DTYPE_…

@@ -4,7 +4,7 @@
 //
 //   "fc.weight": {"_type": "Int4Tensor", "_data": {"block_size": [1, 32], "shape": [32, 64]}, …}
 //
-// Without them, the first class decides whose shapes fit.
+// Without metadata, the first class whose shapes fit is chosen.
 #include <algorithm>
 #include <array>
 
@@ -21,7 +21,7 @@ constexpr std::string_view kData = "_qdata";
 /// The layout of the scales of a weight [N, K]. Dims before these two are the same in all parts.
 enum class Form {
   kAny,       // over the data as a grid
-  kMoved,     // in another order ("is_swizzled_scales"): counted, and not decoded
+  kMoved,     // in another order ("is_swizzled_scales"): counted, but not decoded
   kRows,      // [N, K / group]
   kAcross,    // [K / group, N], and as many zeros
   kShuffled,  // [K / group, N] or [K / group / 8, 8, N]
@@ -172,7 +172,7 @@ std::optional<std::vector<int64_t>> dims_in(const Class& c, const Stored& t, con
   return dims;
 }
 
-/// Dims that the metadata state must be those of the data, less the padding of tiles.
+/// Dims in the metadata must be those of the data without the padding of tiles.
 bool agree(const std::vector<int64_t>& stated, const std::vector<int64_t>& found, const Class& c) {
   return stated.empty() || stated == found ||
          (c.form == Form::kTiles && stated.size() == found.size() &&

@@ -15,8 +15,7 @@ struct Region {
 
 /// The source of all regions' values.
 inline constexpr std::string_view kGridSource =
-    "Ember, Yearly Electricity Data, CC BY 4.0 (life-cycle emissions of generation; imports, grid "
-    "losses and hours are not in it)";
+    "Ember, Yearly Electricity Data, CC BY 4.0 (life-cycle emissions of generation; imports, grid losses and hours are not included)";
 
 /// Null for an unknown code.
 const Region* region_of(std::string_view code);

@@ -8,7 +8,7 @@ namespace profile {
 
 class Scaling {
  public:
-  /// One, two, four, … threads up to `most`, and that.
+  /// 1, 2, 4, … threads up to `most`, and `most` itself.
   static std::vector<int32_t> counts(int32_t most);
 
   void add(int32_t threads, double seconds) { runs_[threads].push_back(seconds); }

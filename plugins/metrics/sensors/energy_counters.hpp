@@ -20,7 +20,7 @@ namespace sensors {
 class EnergyCounter {
  public:
   virtual ~EnergyCounter() = default;
-  /// Joules since it was opened; once it cannot be read, empty for ever.
+  /// Joules since it was opened; empty from the first failed reading on.
   virtual std::optional<double> joules() = 0;
   /// "package-0", "dram of package-0", "GPU 0 (NVIDIA H100)"
   const std::string& name() const { return name_; }

@@ -24,7 +24,7 @@ struct Point {
   double seconds, value;  // since the first reading
 };
 
-/// One curve. When it is full, every other point is dropped, and every other point to come.
+/// One curve. When it is full, every other point is dropped, and so is every other later point.
 class Curve {
  public:
   Curve(std::string id, std::string title, std::string unit)

@@ -33,7 +33,7 @@ std::vector<int64_t> transformed_dims(const Node& n, int64_t rank) {
   return dims;
 }
 
-// Lengths are those of the result, which has them all, padded or cut as asked.
+// Lengths are those of the result, which has them all, padded or cut as requested.
 template <bool real>
 Count to_full_result(const Node& n) {
   const auto out = output(n).shape();

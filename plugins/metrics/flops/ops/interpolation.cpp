@@ -59,7 +59,7 @@ Count grid_sample(const Node& n) {
 Count grid_sample_bilinear(const Node& n) { return output(n).numel() * 7; }
 
 // Per output: sampling_ratio² bilinear samples of 7 and their mean. A ratio of 0 means "as many as
-// the box is large", which only the data knows.
+// the box is large", which depends on data.
 Count roi_align(const Node& n) {
   const auto ratio = n.arg("sampling_ratio").as_int();
   if (ratio <= 0) throw Unsupported("roi_align with a sampling ratio that depends on the boxes");

@@ -1,5 +1,5 @@
-// Poolings: one comparison or addition per element of a window. An average's division takes the
-// place of the addition its first element does not need.
+// Poolings: one comparison or addition per element of a window. An average's division replaces the
+// addition that the first element does not need.
 #include "facts.hpp"
 
 namespace flops {
