@@ -17,7 +17,7 @@ namespace {
 constexpr uint32_t kLocalHeader = 0x04034b50, kCentralHeader = 0x02014b50, kEnd = 0x06054b50;
 constexpr uint32_t kEnd64 = 0x06064b50, kEnd64Locator = 0x07064b50;
 constexpr size_t kEndSize = 22, kCentralSize = 46, kLocalSize = 30, kMaxComment = 65535;
-constexpr size_t kPadding = 64;  // readable bytes behind an entry (simdjson)
+constexpr size_t kPadding = 64;  // readable bytes after an entry (simdjson)
 // A stored entry has them in the file: at least one header of the directory and the end record.
 static_assert(kCentralSize + kEndSize >= kPadding);
 // PyTorch stores without compression. Of repacked archives, only the entries that loaders read are
@@ -92,7 +92,7 @@ void check_sizes(const ZipEntry& e) {
   }
 }
 
-/// A local header may leave sizes to the descriptor behind the content (flag 3, or zero) or to its
+/// A local header may leave sizes to the descriptor after the content (flag 3, or zero) or to its
 /// ZIP64 field. If it states them, other readers use them.
 void check_local_sizes(std::string_view file, uint64_t header, const ZipEntry& e) {
   constexpr uint16_t kInDescriptor = 8;
@@ -106,7 +106,7 @@ void check_local_sizes(std::string_view file, uint64_t header, const ZipEntry& e
     damaged(entry_text(e) + " has another size in its local header");
 }
 
-/// Reads the central entry at `at`, checks it against its local header, and moves `at` behind it.
+/// Reads the central entry at `at`, checks it against its local header, and moves `at` past it.
 ZipEntry read_entry(std::string_view file, uint64_t& at, uint64_t end, uint64_t& header) {
   if (!range_fits(at, kCentralSize, end) || get<uint32_t>(file, at) != kCentralHeader) {
     damaged("an entry of its directory is broken");

@@ -19,7 +19,7 @@ constexpr std::string_view kHeader = "tmeter plugin index 4\n";
 constexpr uintmax_t kMaxIndexBytes = 8 << 20;
 constexpr std::string_view kManifestSuffix = ".tmeter.toml";
 
-/// Texts as `LENGTH:text`, numbers as `NUMBER:`, lists behind their length.
+/// Texts as `LENGTH:text`, numbers as `NUMBER:`, lists after their length.
 class Writer {
  public:
   void operator()(const std::string& text) { (*this)(text.size()), out += text; }

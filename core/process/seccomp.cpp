@@ -130,7 +130,7 @@ class Program {
     add(BPF_RET | BPF_K, opens ? kNoAccess : kUnknownCall);
   }
 
-  /// Allows the call if all conditions hold, else continues behind this code.
+  /// Allows the call if all conditions hold, else continues after this code.
   void check(std::span<const ArgumentCondition> row) {
     std::vector<size_t> to_end;
     for (const auto& c : row) {

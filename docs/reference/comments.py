@@ -2,7 +2,7 @@
 
     comments.py HEADER
 
-A comment before a declaration is about it, one behind it in the same line likewise, and one behind the
+A comment before a declaration is about it, one after it in the same line likewise, and one after the
 brace of a struct is about the struct. The comment at a file's beginning is about the file. Members that
 mean the same in every struct (USUAL) need none.
 """
@@ -45,7 +45,7 @@ def as_shown(words: str) -> str:
 
 
 def of_struct(match: re.Match) -> str:
-    """A comment behind the brace, as a sentence before the struct."""
+    """A comment after the brace, as a sentence before the struct."""
     words = match[2].strip().rstrip(".")
     return f"/* {words[0].upper()}{words[1:]}. */ {match[1]}"
 

@@ -231,7 +231,7 @@ class Folder(CliTest):
         self.assertEqual({t["name"]: t["kind"] for t in done["tensors"]}, {**dict.fromkeys(buffers, "buffer"), **dict.fromkeys(parameters, "parameter")})
 
     def test_sparse_terabytes(self):
-        """100 shards of 13 GB are headers with holes behind them."""
+        """100 shards of 13 GB are headers followed by holes."""
         weight_map = {}
         for i in range(100):
             name = f"model-{i + 1:05}-of-00100.safetensors"

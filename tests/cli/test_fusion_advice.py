@@ -200,7 +200,7 @@ class RealModels(CliTest):
         self.assertEqual(saved(found["fold-batch-norm"]), expected)
 
     def test_scales(self):
-        """DETR's ResNet-50 has 53 batch norms that are frozen and written out; ConvNeXt's layer scale stands behind a permute."""
+        """DETR's ResNet-50 has 53 batch norms that are frozen and written out; ConvNeXt's layer scale follows a permute."""
         self.assertEqual(self.count(FIXTURES / "zoo" / "transformers-detr.pt2", "fold-scale"), "53")
         self.assertEqual(self.count(FIXTURES / "zoo" / "timm-beit_base_patch16_224.pt2", "fold-scale"), "24")
         self.assertEqual(self.count(MODELS / "convnext_tiny.pt2", "fold-scale"), "0")

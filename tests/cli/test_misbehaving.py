@@ -473,7 +473,7 @@ class Folders(NamedTest):
         plugin, manifest, index = self.index_with_seven()
         index.write_bytes(index.read_bytes().replace(b"14:com.acme.seven", b"14:com.acme.eight"))
         listed = lambda: tmeter("plugin", "info", "com.acme.eight", "--plugin-path", self.folder)
-        self.assertEqual(listed().returncode, 5, "it is read, and what it says is held against the plugin")
+        self.assertEqual(listed().returncode, 5, "it is read and compared with the plugin")
         self.assertIn("contradicts it", listed().stderr)
         os.utime(manifest, ns=(0, 0))
         self.assertEqual(listed().returncode, 2, "an older one is not read")
