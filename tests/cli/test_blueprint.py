@@ -68,7 +68,7 @@ class Blueprint(CliTest):
             ({"num_attention_heads": 0}, ["num_attention_heads is 0", "'model.layers.0.self_attn' is attention"]),
             ({"num_key_value_heads": None}, ["num_attention_heads is 4 and keys and values have no number of their own", "64 rows", "k_proj.weight"]),
             ({"num_key_value_heads": 4}, ["num_key_value_heads is 4", "model.layers.0.self_attn.k_proj.weight", "[32, 64]"]),
-            ({"num_key_value_heads": 3}, ["num_attention_heads is 4", "no multiple of num_key_value_heads"]),
+            ({"num_key_value_heads": 3}, ["num_attention_heads is 4", "not a multiple of num_key_value_heads"]),
             ({"vocab_size": 99}, ["vocab_size is 99", "model.embed_tokens.weight", "[100, 64]"]),
             ({"hidden_size": 63}, ["hidden_size is 63", "model.embed_tokens.weight"]),
             ({"intermediate_size": 5}, ["intermediate_size is 5", "model.layers.0.mlp.gate_proj.weight", "[128, 64]"]),

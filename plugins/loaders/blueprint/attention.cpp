@@ -77,7 +77,7 @@ Heads heads_of(Model& model, const Module& m, size_t layer) {
   const auto& s = model.settings;
   Heads h;
   const auto query = s.integer_of_layer(model.heads, layer);
-  if (!query) throw NotUnderstood(s.source() + " does not say the number of attention heads");
+  if (!query) throw NotUnderstood(s.source() + " does not state the number of attention heads");
   if (*query == 0)
     throw Contradiction(s.source() + ": " + s.statement(model.heads, 0) + ", but '" +
                         std::string(m.path()) + "' is attention");
@@ -94,7 +94,7 @@ Heads heads_of(Model& model, const Module& m, size_t layer) {
   }
   if (h.key == 0 || h.query % h.key != 0)
     throw Contradiction(s.source() + ": " + s.statement(model.heads, h.query) +
-                        ", no multiple of " + std::string(s.name(kKeyHeads)) + ", " +
+                        ", not a multiple of " + std::string(s.name(kKeyHeads)) + ", " +
                         std::to_string(h.key));
   auto width = s.integer_of_layer(kHeadWidth, layer);
   if (!width) {
@@ -105,7 +105,7 @@ Heads heads_of(Model& model, const Module& m, size_t layer) {
     else if (hidden)
       width = *hidden / h.query;
     else
-      throw NotUnderstood(s.source() + " says neither head_dim nor hidden_size");
+      throw NotUnderstood(s.source() + " has neither head_dim nor hidden_size");
     model.assume(s.source() + " has no head_dim: the weights have " + std::to_string(*width));
   }
   h.width = h.value_width = *width;
@@ -189,7 +189,7 @@ LatentWidths latent_widths(const Settings& s) {
   const auto stated = [&](const Keys& keys) {
     const auto n = s.integer(keys);
     if (!n || *n == 0)
-      throw NotUnderstood(s.source() + " does not say " + std::string(keys.front()) +
+      throw NotUnderstood(s.source() + " lacks " + std::string(keys.front()) +
                           " of latent attention");
     return *n;
   };
@@ -374,7 +374,8 @@ AttentionSpan span_of_layer(Model& model, size_t layer) {
   if (!kind.empty()) throw NotUnderstood("layer_types has '" + std::string(kind) + "'");
   // Llama 4 in GGUF: constants of llama.cpp, src/models/llama4.cpp.
   if (model.is("chunked-each-4")) {
-    model.assume(s.source() + " has no layer_types: every layer but each 4th sees chunks of 8192");
+    model.assume(s.source() +
+                 " has no layer_types: every layer except each 4th sees chunks of 8192");
     return layer % 4 == 3 ? AttentionSpan{} : AttentionSpan{"chunked", 8192};
   }
   if (!window || *window == 0) return {};
@@ -387,7 +388,7 @@ AttentionSpan span_of_layer(Model& model, size_t layer) {
   for (const auto& [trait, usual] : kPatterns) {
     if (!model.is(trait) && !stated) continue;
     const auto period = stated.value_or(usual);
-    model.assume(s.source() + " has no layer_types: every layer but each " +
+    model.assume(s.source() + " has no layer_types: every layer except each " +
                  std::to_string(period) + "th has a window");
     if (period > 0 && (static_cast<int64_t>(layer) + 1) % period == 0) return {};
     return {"sliding", *window};

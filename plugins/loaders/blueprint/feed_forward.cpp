@@ -171,7 +171,7 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
     chosen = 2;
   }
   if (!chosen || *chosen == 0)
-    throw NotUnderstood(s.source() + " does not say how many experts a token is sent to");
+    throw NotUnderstood(s.source() + " does not state the number of experts per token");
   // Nemotron 3 sends tokens to its experts through a narrow vector.
   const auto narrow = find_child(m, "fc1_latent_proj"), wide = find_child(m, "fc2_latent_proj");
   if (bool(narrow) != bool(wide))

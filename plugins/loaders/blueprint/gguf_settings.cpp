@@ -231,7 +231,7 @@ bool is_set(const tmeter::Metadata& m) {
 void refuse_unknown_keys(const tmeter::Graph& weights, const std::string& prefix) {
   for (const auto key : kUnknownKeys)
     if (const auto m = find(weights, prefix + std::string(key)); m && is_set(*m))
-      throw NotUnderstood("what " + std::string(m->key()) + " means is not known");
+      throw NotUnderstood("the meaning of " + std::string(m->key()) + " is unknown");
   for (const auto& [own, usual] : kWidthsOfWindows) {
     const auto m = find(weights, prefix + std::string(own)),
                other = find(weights, prefix + std::string(usual));
@@ -280,14 +280,14 @@ void set_state_sizes(const Architecture& architecture, GgufModel& model) {
   if (inner && heads && *heads > 0) {
     if (*inner % *heads != 0)
       throw Contradiction("metadata: " + settings.statement({"linear_inner_size"}, *inner) +
-                          ", no multiple of " +
+                          ", not a multiple of " +
                           settings.statement({"linear_num_value_heads"}, *heads));
     settings.set("linear_value_head_dim", *inner / *heads);
   }
   if (architecture.chunk > 0) {
     settings.set("chunk_size", architecture.chunk);
     model.warnings.push_back(
-        "the metadata do not say how many tokens a state-space layer takes at a time: " +
+        "the metadata do not state how many tokens a state-space layer takes at a time: " +
         std::to_string(architecture.chunk) + ", the default of transformers' " +
         std::string(architecture.family.type));
   }

@@ -50,7 +50,7 @@ Value embed_image(Model& model, const Module& m) {
   const auto side = model.settings.integer({"image_size"}),
              patch = model.settings.integer({"patch_size"});
   if (!side || !patch || *patch == 0)
-    throw NotUnderstood(model.settings.source() + " does not say image_size and patch_size");
+    throw NotUnderstood(model.settings.source() + " lacks image_size or patch_size");
   const auto shape = weight.shape();
   if (shape[2] != *patch || shape[3] != *patch)
     contradict(model, "patch_size is " + std::to_string(*patch), weight);

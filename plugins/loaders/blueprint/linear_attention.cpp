@@ -17,14 +17,14 @@ struct LinearHeads {
 LinearHeads linear_heads(const Settings& s) {
   const auto number = [&](std::string_view key) {
     const auto n = s.integer({key});
-    if (!n || *n == 0) throw NotUnderstood(s.source() + " does not say " + std::string(key));
+    if (!n || *n == 0) throw NotUnderstood(s.source() + " lacks " + std::string(key));
     return *n;
   };
   const LinearHeads h{number("linear_num_key_heads"), number("linear_num_value_heads"),
                       number("linear_key_head_dim"), number("linear_value_head_dim")};
   if (h.values % h.keys != 0)
     throw Contradiction(s.source() + ": linear_num_value_heads is " + std::to_string(h.values) +
-                        ", no multiple of linear_num_key_heads, " + std::to_string(h.keys));
+                        ", not a multiple of linear_num_key_heads, " + std::to_string(h.keys));
   return h;
 }
 

@@ -32,9 +32,9 @@ Value embed_audio(Model& model, const Module& encoder) {
   for (const auto& w : {bins, narrow})
     if (!w || w.shape().rank() != 3 || w.shape()[2] != 3)
       throw NotUnderstood("'" + std::string(encoder.path()) +
-                          "' has no two convolutions of width 3");
+                          "' does not have two convolutions of width 3");
   const auto most = s.integer(kPositions);
-  if (!most || *most == 0) throw NotUnderstood(s.source() + " does not say max_source_positions");
+  if (!most || *most == 0) throw NotUnderstood(s.source() + " lacks max_source_positions");
   expect_stated(model, kBins, bins.shape()[1], bins);
   if (const auto table = find_tensor(find_child(encoder, "embed_positions"), "weight"))
     expect_stated(model, kPositions, table.shape()[0], table);

@@ -117,8 +117,7 @@ TMETER_PLUGIN_INFO(
     (tmeter::PluginInfo{
         .id = "org.tmeter.blueprint",
         .version = "1.0.0",
-        .description =
-            "Writes down the operators of a model whose files hold weights and a configuration",
+        .description = "Derives the operators of a model from its weights and configuration",
     }),
     [](tmeter::Registrar& r) {
       r.loader("blueprint", "weights with config.json", {{"metadata:config.json", 50}},

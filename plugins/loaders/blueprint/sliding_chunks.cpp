@@ -14,8 +14,7 @@ int64_t window_of(const Model& model, size_t layer) {
   const auto& s = model.settings;
   const auto window = s.integer_of_layer(kWindows, layer);
   if (!window)
-    throw NotUnderstood(s.source() + " does not say attention_window of layer " +
-                        std::to_string(layer));
+    throw NotUnderstood(s.source() + " lacks attention_window of layer " + std::to_string(layer));
   if (*window == 0 || *window % 2 != 0)
     throw Contradiction(s.source() + ": attention_window is " + std::to_string(*window) +
                         ", not an even number of tokens");

@@ -94,7 +94,7 @@ size_t layer_count(Model& model, const Module& stack, const Keys& key) {
   // GGUF counts layers that predict further tokens, config.json does not; files may lack them.
   if (stated && next > 0 && *stated - next == there && there > 0 && !is_predictor(there - 1))
     stated = there;
-  if (!stated) throw NotUnderstood(s.source() + " does not say how many layers there are");
+  if (!stated) throw NotUnderstood(s.source() + " does not state the number of layers");
   if (*stated > there || *stated == 0)
     throw Contradiction(s.source() + ": " + s.statement(key, *stated) + ", but the weights have " +
                         std::to_string(there) + " layers, " + std::string(stack.path()) + ".0 to " +

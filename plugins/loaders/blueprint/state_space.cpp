@@ -84,7 +84,7 @@ Value mamba2(Model& model, const Module& m, const Value& x) {
   const auto& s = model.settings;
   const auto state = s.integer(kStateSize), chunk = s.integer(kChunk);
   if (!state || *state == 0 || !chunk || *chunk == 0)
-    throw NotUnderstood(s.source() + " does not say state_size and chunk_size");
+    throw NotUnderstood(s.source() + " lacks state_size or chunk_size");
   const auto out = find_child(m, "out_proj"), conv = find_child(m, "conv1d");
   if (!out || !is_matrix(out) || !conv)
     throw NotUnderstood("'" + std::string(m.path()) + "' lacks a part of Mamba 2");
