@@ -24,7 +24,7 @@ TMETER_PLUGIN_INFO(
     (tmeter::PluginInfo{
         .id = "org.tmeter.energy-advice",
         .version = "1.0.0",
-        .description = "Where the energy goes, and what would save some of it",
+        .description = "The distribution of the energy, and changes that would save some of it",
         .needs = "energy",
     }),
     [](tmeter::Registrar& r) {

@@ -102,7 +102,7 @@ void require_shards(const ShardIndex& index,
                "download the rest of the model");
   require_none(pointers, all, "is a Git LFS pointer and not the file it stands for",
                "are Git LFS pointers and not the files they stand for",
-               "`git lfs pull` fetches what is missing");
+               "`git lfs pull` fetches the missing files");
 }
 
 void require_shards(const ShardIndex& index, const tmeter::Source& index_file) {

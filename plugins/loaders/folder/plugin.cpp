@@ -110,7 +110,7 @@ class Load {
           const auto base = loading::find_set(config.root(), "base_model_name_or_path");
           call_.warn("an adapter (" + std::string(kind ? loading::as_text(*kind) : "PEFT") + ")" +
                      (base ? " of " + loading::shown(loading::as_text(*base)) : std::string()) +
-                     ": the report is of what it adds to that model, which is not in the folder");
+                     ": the report covers what it adds to that model, which is not in the folder");
         });
     files_.add_part(weights->name, 0, "");
   }
