@@ -1,4 +1,4 @@
-"""Pages cite existing files: links, their anchors, and paths in `code`."""
+"""Pages cite existing files: links, their anchors, and paths in `code`. Their code blocks are closed."""
 import pathlib
 import re
 import subprocess
@@ -10,6 +10,7 @@ PAGES = [SOURCE / name for name in subprocess.run(["git", "-C", SOURCE, "ls-file
                                                   capture_output=True, text=True, check=True).stdout.split() if (SOURCE / name).exists() and not name.startswith(NOT_OURS)]
 LINK = re.compile(r"!?\[[^]]*\]\(([^)\s]+)\)")
 BLOCK = re.compile(r"^( *)```.*?^\1```", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^ *```(\w*)", re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+)`")
 ROOMS = ("apps/", "core/", "docs/", "plugins/", "sdk/", "tests/", ".ci/", ".dev/")
 HISTORY = ("CHANGELOG.md",)  # names files of its time
@@ -20,6 +21,15 @@ def anchors(page):
     text = BLOCK.sub("", page.read_text(encoding="utf-8"))
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+class Blocks(unittest.TestCase):
+    def test_each_block_is_closed_before_the_next_one(self):
+        for page in PAGES:
+            fences = FENCE.findall(page.read_text(encoding="utf-8"))
+            name = page.relative_to(SOURCE)
+            self.assertEqual(len(fences) % 2, 0, f"{name}: a ``` is missing")
+            self.assertEqual([language for language in fences[1::2] if language], [], f"{name}: a ``` is missing before a block")
 
 
 class Links(unittest.TestCase):
