@@ -23,6 +23,10 @@ TEST(Nearest, FindsSlipsButNotStrangers) {
   EXPECT_EQ(did_you_mean("quantization", known), "");
 }
 
+TEST(Nearest, TheWordItselfComesBeforeALongerName) {
+  EXPECT_EQ(nearest("json", Names{"json-lines", "json"}), "json");
+}
+
 TEST(Nearest, AllowsAThirdOfALongWordAndOneLetterOfAShortOne) {
   EXPECT_EQ(nearest("abcdefghi", Names{"xyzdefghi"}), "xyzdefghi");
   EXPECT_EQ(nearest("abcdefghi", Names{"wxyzefghi"}), "");

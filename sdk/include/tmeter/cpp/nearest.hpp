@@ -55,8 +55,8 @@ std::string only_one_around(std::string_view word, const Names& candidates) {
 
 }  // namespace detail
 
-/// The nearest of the candidates, a range of texts: one that begins with `word` (of at least three
-/// letters), else the one with the smallest edit distance, else the only one that contains it
+/// The nearest of the candidates, a range of texts: `word` itself, else one that begins with it (of
+/// at least three letters), else the one with the smallest edit distance, else the only one that contains it
 /// ("a100" in "nvidia-a100"). Empty if none is close enough.
 template <class Names = std::vector<std::string_view>>
 std::string nearest(std::string_view word, const Names& candidates) {
@@ -66,6 +66,7 @@ std::string nearest(std::string_view word, const Names& candidates) {
   std::string best;
   size_t best_distance = (is_short ? 1 : std::max<size_t>(2, word.size() / 3)) + 1;
   for (const std::string_view candidate : candidates) {
+    if (candidate == word) return std::string(word);
     const bool begins = !is_short && candidate.starts_with(word);
     const size_t longer = std::max(word.size(), candidate.size()),
                  shorter = std::min(word.size(), candidate.size());
