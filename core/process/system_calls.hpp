@@ -103,9 +103,9 @@ inline constexpr int kIdentity[] = {
     SYS_getpid, SYS_getppid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid};
 inline constexpr int kMachine[] = {
     SYS_uname, SYS_sysinfo, SYS_getcpu, SYS_getrandom, SYS_getrlimit};
-inline constexpr int kSurroundings[] = {SYS_umask, SYS_chdir, SYS_fchdir};
+inline constexpr int kFolderAndMask[] = {SYS_umask, SYS_chdir, SYS_fchdir};
 
-inline constexpr int kPlaces[] = {SYS_sched_setaffinity};
+inline constexpr int kAffinity[] = {SYS_sched_setaffinity};
 inline constexpr int kNuma[] = {SYS_get_mempolicy, SYS_set_mempolicy, SYS_mbind};
 inline constexpr int kCounters[] = {SYS_perf_event_open};
 inline constexpr int kConnections[] = {
@@ -145,12 +145,12 @@ inline constexpr PermittedCalls kPermittedCalls[] = {
     {kEverybody, "threads, and their end", calls::kThreads},
     {kEverybody, "handlers of signals, for crashes that are explained", calls::kSignals},
     {kEverybody, "the time", calls::kClocks},
-    {kEverybody, "who this is, for libraries that ask", calls::kIdentity},
-    {kEverybody, "how large the machine is, and random numbers", calls::kMachine},
-    {kEverybody, "its own folder and mask, which tmeter looks at after callbacks",
-     calls::kSurroundings},
-    {kThreadsRight | kInferenceRight, "places for the threads of OpenMP", calls::kPlaces},
-    {kInferenceRight, "the nodes of memory of large machines", calls::kNuma},
+    {kEverybody, "user and process ids, for libraries that read them", calls::kIdentity},
+    {kEverybody, "the size of the machine, and random numbers", calls::kMachine},
+    {kEverybody, "its own folder and mask, which tmeter checks after callbacks",
+     calls::kFolderAndMask},
+    {kThreadsRight | kInferenceRight, "processor affinity of OpenMP's threads", calls::kAffinity},
+    {kInferenceRight, "NUMA nodes of large machines", calls::kNuma},
     {kCountersRight, "the processor's counters for this process", calls::kCounters},
     {kNetworkRight, "connections", calls::kConnections},
     {kFilesRight, "opening for writing", calls::kOpening},
@@ -180,7 +180,7 @@ struct CheckedCall {
   std::span<const ArgumentCondition> conditions;
 };
 
-/// Stands for this process's id in `values`.
+/// Represents this process's id in `values`.
 inline constexpr uint32_t kThisProcess = 0xffff'ffff;
 
 namespace arguments {
@@ -289,18 +289,18 @@ inline constexpr ArgumentCondition kSocketRoutes[] = {{0, kAll, kNetlink}, {2, k
 inline constexpr CheckedCall kCheckedCalls[] = {
     {SYS_open, kEverybody, "files are opened to be read", arguments::kOpen},
     {SYS_openat, kEverybody, "files are opened to be read", arguments::kOpenAt},
-    {SYS_open, kDevicesRight, "a GPU is opened to be written into", arguments::kOpenDevice},
-    {SYS_openat, kDevicesRight, "a GPU is opened to be written into", arguments::kOpenDeviceAt},
+    {SYS_open, kDevicesRight, "a GPU is opened for writing", arguments::kOpenDevice},
+    {SYS_openat, kDevicesRight, "a GPU is opened for writing", arguments::kOpenDeviceAt},
     {SYS_mmap, kEverybody, "memory, files and libraries; no huge pages, which no limit counts",
      arguments::kMmap},
     {SYS_madvise, kEverybody, "advice on its own pages", arguments::kMadvise},
-    {SYS_fcntl, kEverybody, "descriptors doubled, their flags", arguments::kFcntl},
-    {SYS_fcntl, kEverybody, "descriptors that do not wait; none that sends signals",
+    {SYS_fcntl, kEverybody, "duplicating descriptors, and their flags", arguments::kFcntl},
+    {SYS_fcntl, kEverybody, "non-blocking descriptors; none that sends signals",
      arguments::kFcntlFlags},
     {SYS_fcntl, kFilesRight, "locks of files", arguments::kFcntlLocks},
     {SYS_ioctl, kEverybody, "whether it is a terminal, and how much can be read",
      arguments::kIoctl},
-    {SYS_ioctl, kCountersRight, "counters started and stopped", arguments::kIoctlCounters},
+    {SYS_ioctl, kCountersRight, "starting and stopping counters", arguments::kIoctlCounters},
     {SYS_ioctl, kDevicesRight, "NVIDIA's driver", arguments::kIoctlNvidia},
     {SYS_ioctl, kDevicesRight, "NVIDIA's unified memory", arguments::kIoctlUnified},
     {SYS_ioctl, kDevicesRight, "NVIDIA's unified memory, its start and end",
@@ -311,11 +311,11 @@ inline constexpr CheckedCall kCheckedCalls[] = {
     {SYS_arch_prctl, kEverybody, "matrix units of the processor (AMX)", arguments::kArchPrctl},
 #endif
     {SYS_clone, kEverybody, "threads, not processes", arguments::kClone},
-    {SYS_clone, kProcessesRight, "processes, in no namespace of their own",
+    {SYS_clone, kProcessesRight, "processes, without a namespace of their own",
      arguments::kCloneProcess},
     {SYS_kill, kEverybody, "itself alone", arguments::kOwnProcess},
     {SYS_tgkill, kEverybody, "threads of its own, as for abort()", arguments::kOwnProcess},
-    {SYS_prlimit64, kEverybody, "its own limits are read", arguments::kPrlimit},
+    {SYS_prlimit64, kEverybody, "reading its own limits", arguments::kPrlimit},
     {SYS_socket, kNetworkRight, "TCP and UDP", arguments::kSocket},
     {SYS_socket, kNetworkRight, "which addresses the machine has, for names of hosts",
      arguments::kSocketRoutes},
