@@ -22,7 +22,7 @@
 
 namespace {
 
-constexpr long kMostNumbers = 1024, kOtherTable = 0x4000'0000;
+constexpr long kMaxNumbers = 1024, kOtherTable = 0x4000'0000;
 // 335 and 336 are the kernel's own, for probes: they pass any filter and end the calling process.
 const std::set<long> kNotMade{SYS_exit, SYS_exit_group, SYS_rt_sigreturn, SYS_pause, 335, 336};
 
@@ -59,7 +59,7 @@ bool is_answered(long number) {
 
 std::string answered(long table) {
   std::string out;
-  for (long n = 0; n < kMostNumbers; ++n) {
+  for (long n = 0; n < kMaxNumbers; ++n) {
     if (kNotMade.contains(n)) continue;
     if (is_answered(table + n)) out += (out.empty() ? "" : " ") + std::to_string(n);
   }

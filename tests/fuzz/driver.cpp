@@ -22,9 +22,9 @@
 
 namespace {
 
-constexpr unsigned kMostSeconds = 20;  // for one input
-constexpr rlim_t kMostMemory = rlim_t{3} << 30;
-constexpr size_t kMostBytes = 1 << 16;
+constexpr unsigned kMaxSeconds = 20;  // for one input
+constexpr rlim_t kMaxMemory = rlim_t{3} << 30;
+constexpr size_t kMaxBytes = 1 << 16;
 
 std::string current;
 std::string kept_as;
@@ -44,7 +44,7 @@ class Mutator {
   std::string next() {
     std::string out = any();
     for (size_t n = 1 + below(4); n > 0; --n) change(out);
-    out.resize(std::min(out.size(), kMostBytes));
+    out.resize(std::min(out.size(), kMaxBytes));
     return out;
   }
 
@@ -90,7 +90,7 @@ class Mutator {
 
 void run(const tmeter::fuzz::Target& target, std::string input) {
   current = std::move(input);
-  alarm(kMostSeconds);
+  alarm(kMaxSeconds);
   tmeter::fuzz::run(target, current);
   alarm(0);
 }
@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
   if (!target) return std::fputs("fuzz NAME SECONDS FILES…\n", stderr), 2;
   kept_as = std::string(target->name) + ".crash";
   for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM}) signal(s, keep_input);
-  const rlimit memory{kMostMemory, kMostMemory};
+  const rlimit memory{kMaxMemory, kMaxMemory};
   if (tmeter::testing::kMemoryIsLimited) setrlimit(RLIMIT_DATA, &memory);
   std::vector<std::string> corpus{""};
   for (int i = 3; i < argc; ++i) {

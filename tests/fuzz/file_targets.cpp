@@ -47,7 +47,7 @@ void load(std::string_view content) {
 
 /// The tensors of a GGUF file, decoded.
 void gguf(std::string_view input) {
-  constexpr int64_t kMostElements = 1 << 20;
+  constexpr int64_t kMaxElements = 1 << 20;
   const app::SampleFile file(input);
   const tmeter_source source(file.path());
   const tmeter_request request{&source, false, {}};
@@ -57,7 +57,7 @@ void gguf(std::string_view input) {
   const core::TensorBytes bytes(source.file, &decoders);
   core::ElementBuffer buffer;
   for (const auto& t : model.graph->tensors())
-    if (t.numel > 0 && t.numel <= kMostElements && bytes.unavailable(t).empty())
+    if (t.numel > 0 && t.numel <= kMaxElements && bytes.unavailable(t).empty())
       bytes.view(t, 0, t.numel, buffer);
 }
 
