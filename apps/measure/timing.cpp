@@ -42,7 +42,7 @@ double one_rate(const Work& work, size_t times, unsigned threads) {
 }
 
 /// The repetitions of the work that take this time on one thread.
-size_t enough_times(const Work& work, double seconds) {
+size_t repetitions_for(const Work& work, double seconds) {
   constexpr size_t kMaxRepeats = size_t{1} << 40;
   for (size_t times = 1; times < kMaxRepeats; times *= 2) {
     const auto start = Clock::now();
@@ -58,7 +58,7 @@ size_t enough_times(const Work& work, double seconds) {
 }  // namespace
 
 double best_rate(const Work& work, unsigned threads, const Effort& effort) {
-  const size_t times = enough_times(work, effort.seconds);
+  const size_t times = repetitions_for(work, effort.seconds);
   double best = 0;
   for (int i = 0, since = 0; i < effort.most && since < effort.patience; ++i, ++since) {
     const double rate = one_rate(work, times, threads);

@@ -109,7 +109,7 @@ struct BudgetCheck {
   std::vector<std::string> assertions;  // like those that --update writes
 };
 
-std::string from_here(const std::string& file, const std::string& path) {
+std::string path_beside(const std::string& file, const std::string& path) {
   return path.empty() ? path : (fs::path(file).parent_path() / path).string();
 }
 
@@ -119,7 +119,7 @@ std::vector<BudgetCheck> checks_of(const BudgetFile& file, const CommandLine& li
   std::vector<std::string> models;
   for (const auto& b : file.budgets) {
     models.push_back(b.model);
-    BudgetCheck c{b, from_here(line.config, b.model), from_here(line.config, b.report),
+    BudgetCheck c{b, path_beside(line.config, b.model), path_beside(line.config, b.report),
                   b.assertions};
     out.push_back(std::move(c));
   }

@@ -62,7 +62,7 @@ SavedReport report_of(Session& session, const std::string& path,
   const auto start = Session::Clock::now();
   if (!is_saved(path)) return report_of_model(session, path, plugins, start, &source);
   auto saved = open_report(path);
-  session.look_again();
+  session.take_snapshot();
   return saved;
 }
 

@@ -34,7 +34,7 @@ int info(const std::string& name) {
   for (const auto& [key, number] : profile.numbers)
     out += "  " + key + std::string(width + 2 - key.size(), ' ') + short_number(number.value) +
            " " + number.unit + "  (" + number.source + ")\n";
-  Terminal::output(harmless_on_terminal(out));
+  Terminal::output(terminal_safe(out));
   return 0;
 }
 

@@ -71,7 +71,7 @@ Ending merge(Session& session, const std::vector<std::string>& files,
   const auto& line = session.line();
   session.begin(targets, files, session.registry().given_files());
   auto merged = line.index ? as_index(files) : as_one(files);
-  session.look_again();
+  session.take_snapshot();
   auto& report = merged.report;
   require_metrics_of_report(session, report.results);
   report.view = line.view;

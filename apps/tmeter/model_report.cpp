@@ -209,7 +209,7 @@ SavedReport report_of_model(Session& session, const std::string& path,
   if (keep) *keep = opened;
   const auto& source = *opened;
   require_model(source);
-  session.look_again();
+  session.take_snapshot();
   session.forget_warnings();
   const auto hardware = hardware_source(line.settings);
   const tmeter_request request{&source, line.trusted, line.inputs};

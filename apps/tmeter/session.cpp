@@ -39,7 +39,7 @@ void Session::begin(std::vector<ReportTarget> targets, const std::vector<std::st
   enter_sandbox(files, plugins);
 }
 
-void Session::look_again() { before_ = ProcessStateSnapshot::now(); }
+void Session::take_snapshot() { before_ = ProcessStateSnapshot::now(); }
 
 void Session::require_unchanged_at_failure() const {
   if (before_ && !activity().watchful) require_unchanged("before the run failed");

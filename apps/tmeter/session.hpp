@@ -40,7 +40,7 @@ class Session {
 
   /// Takes the reference snapshot of the process. Call it before plugins read anything, and after
   /// the sandbox and mapped files have installed their signal handlers.
-  void look_again();
+  void take_snapshot();
   /// Drops the warnings of the previous model and keeps those of the plugins' start.
   void forget_warnings() { log_.keep_warnings(warned_at_start_); }
   /// Throws PluginError if a plugin has left the process changed. Checked rarely, so the plugin is
@@ -76,7 +76,7 @@ class Session {
   core::Worker& worker_;
   core::Screen screen_;
   core::CallLog log_;
-  /// Set by look_again(). Before that, no plugin has been opened in this process.
+  /// Set by take_snapshot(). Before that, no plugin has been opened in this process.
   std::optional<core::ProcessStateSnapshot> before_;
   core::Registry registry_;
   size_t warned_at_start_;

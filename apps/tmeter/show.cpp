@@ -30,7 +30,7 @@ Ending show(Session& session, const std::vector<ReportTarget>& targets) {
   const auto& line = session.line();
   session.begin(targets, {line.model}, session.registry().given_files());
   auto saved = open_report(line.model);
-  session.look_again();
+  session.take_snapshot();
   require_metrics_of_report(session, saved.report.results);
   saved.report.view = line.view;
   if (!line.root.empty()) {

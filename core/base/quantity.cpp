@@ -58,7 +58,7 @@ const Unit* find_unit(std::string_view name, unsigned dimensions) {
   return nullptr;
 }
 
-Quantity not_one(std::string problem) { return {.problem = std::move(problem)}; }
+Quantity invalid_quantity(std::string problem) { return {.problem = std::move(problem)}; }
 
 }  // namespace
 
@@ -69,24 +69,25 @@ Quantity parse_quantity(std::string_view text, unsigned dimensions) {
   double value = 0;
   const auto* end = digits.data() + digits.size();
   const auto [stop, error] = std::from_chars(digits.data(), end, value);
-  if (error == std::errc::result_out_of_range) return not_one(shown + " is out of range");
-  if (error != std::errc() || !std::isfinite(value)) return not_one(shown + " is not a number");
+  if (error == std::errc::result_out_of_range) return invalid_quantity(shown + " is out of range");
+  if (error != std::errc() || !std::isfinite(value))
+    return invalid_quantity(shown + " is not a number");
   digits = digits.substr(0, static_cast<size_t>(stop - digits.data()));
   const std::string_view name(stop, static_cast<size_t>(end - stop));
   // A character that cannot begin a unit belongs to the number: "1,5", "1_000".
   if (!name.empty() && std::string_view("0123456789.,_+-'").find(name[0]) != std::string_view::npos)
-    return not_one(shown + " is not a number");
+    return invalid_quantity(shown + " is not a number");
   const auto* unit = find_unit(name, dimensions);
   if (!unit)
-    return not_one("unknown unit '" + printable(name, 60) +
-                   "'; known units: " + unit_names(dimensions));
+    return invalid_quantity("unknown unit '" + printable(name, 60) +
+                            "'; known units: " + unit_names(dimensions));
 
   Quantity q;
   q.value = value * static_cast<double>(unit->factor) / static_cast<double>(unit->divisor);
   q.unit = unit->name;
   q.scale = static_cast<double>(unit->factor) / static_cast<double>(unit->divisor);
   q.dimension = unit->dimension;
-  if (!std::isfinite(q.value)) return not_one(shown + " is out of range");
+  if (!std::isfinite(q.value)) return invalid_quantity(shown + " is out of range");
   int64_t whole = 0;
   const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), whole);
   const bool is_whole = parsed.ec == std::errc() && parsed.ptr == stop && unit->divisor == 1;

@@ -116,7 +116,7 @@ std::string visible(std::string_view text, size_t limit) {
   return out;
 }
 
-std::string harmless_on_terminal(std::string_view text) {
+std::string terminal_safe(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {

@@ -40,7 +40,7 @@ inline std::string printable(std::string_view text, size_t limit = 200) {
 
 /// Makes a report safe for a terminal like `visible`, but line ends, tabs and colours ("\x1b[…m")
 /// stay.
-std::string harmless_on_terminal(std::string_view text);
+std::string terminal_safe(std::string_view text);
 
 /// Length of the prefix of `text` that can be shown now: without an incomplete character or
 /// colour at its end.

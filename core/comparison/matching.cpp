@@ -83,10 +83,10 @@ class Matcher {
       const auto [a, b] = pending_.front();
       pending_.pop_front();
       match_by_name(before(a), after(b));
-      match_alike(left(before(a).children, matches_.of_before),
-                  left(after(b).children, matches_.of_after), definitions_, false);
-      match_alike(left(before(a).children, matches_.of_before),
-                  left(after(b).children, matches_.of_after), skeletons_, true);
+      match_similar(left(before(a).children, matches_.of_before),
+                    left(after(b).children, matches_.of_after), definitions_, false);
+      match_similar(left(before(a).children, matches_.of_before),
+                    left(after(b).children, matches_.of_after), skeletons_, true);
     }
   }
 
@@ -111,7 +111,7 @@ class Matcher {
   }
 
   /// Matches modules of one kind in order. `only`: only kinds with one module on either side.
-  void match_alike(const Modules& a, const Modules& b, const Sides& kinds, bool only) {
+  void match_similar(const Modules& a, const Modules& b, const Sides& kinds, bool only) {
     struct Group {
       std::deque<size_t> before, after;
     };
@@ -156,7 +156,7 @@ class Matcher {
   void match_without_tensors() {
     for (size_t p = 0; p < count(before_); ++p) {
       const auto gone = left(before(p).children, matches_.of_before);
-      const auto* there = gone.empty() ? nullptr : home_of(before(p).children);
+      const auto* there = gone.empty() ? nullptr : common_parent_of(before(p).children);
       if (!there) continue;
       std::unordered_map<std::string_view, size_t, TextHash> names;
       for (const auto* child : left(there->children, matches_.of_after))
@@ -173,7 +173,7 @@ class Matcher {
   }
 
   /// The common parent in B of all matched children, or null.
-  const Module* home_of(const std::vector<Module*>& children) const {
+  const Module* common_parent_of(const std::vector<Module*>& children) const {
     const Module* home = nullptr;
     for (const auto* child : children) {
       const auto b = matches_.of_before[child->index];

@@ -98,7 +98,7 @@ void require_trusted(const std::string& library, const struct stat& info,
                                  : "is not used: of its folder " + folder + ", " + why);
 }
 
-Descriptor moved_away(Descriptor file) {
+Descriptor at_high_descriptor(Descriptor file) {
   const int moved = fcntl(file.get(), F_DUPFD_CLOEXEC, kMinDescriptor);
   return moved >= 0 ? Descriptor(moved) : std::move(file);
 }
@@ -135,8 +135,8 @@ PinnedLibrary::PinnedLibrary(const std::string& library)
   require_regular(path_, info);
   const auto place = followed(path_, path_);
   const Descriptor folder(open(place.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  file_ = moved_away(Descriptor(openat(folder.get(), place.filename().c_str(),
-                                       O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)));
+  file_ = at_high_descriptor(Descriptor(openat(folder.get(), place.filename().c_str(),
+                                               O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)));
   if (file_.get() < 0) refuse_unread(path_, errno);
   struct stat of_folder {};
   if (fstat(file_.get(), &info) != 0 || fstat(folder.get(), &of_folder) != 0)
@@ -167,7 +167,7 @@ void PinnedLibrary::seal() {
   }
   const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
   if (fcntl(copy.get(), F_ADD_SEALS, seals) != 0) fail("seals");
-  file_ = moved_away(std::move(copy));
+  file_ = at_high_descriptor(std::move(copy));
   opened_ = stamp();
 }
 

@@ -37,7 +37,7 @@ int64_t checked_numel(std::span<const int64_t> dims, const What& what) {
 }
 
 /// The number of values that a walk through it visits: a nested list counts as often as it occurs.
-double values_shown_by(const Value& v) { return v.kind == TMETER_VALUE_LIST ? 1 + v.f : 1; }
+double shown_value_count(const Value& v) { return v.kind == TMETER_VALUE_LIST ? 1 + v.f : 1; }
 
 /// A key that is equal for tensors with the same memory and layout.
 std::string tie_key(const TensorSpec& s, std::span<const int64_t> strides) {
@@ -302,7 +302,7 @@ GraphBuilder::Id GraphBuilder::value_list(std::span<const Id> items) {
     pointers[i] = &value(items[i], "a list");
     defined = defined && pointers[i]->defined;
     depth = std::max(depth, pointers[i]->depth);
-    shown += values_shown_by(*pointers[i]);
+    shown += shown_value_count(*pointers[i]);
   }
   if (depth >= limits::kListDepth) refuse("lists are nested more than 64 deep");
   if (shown > limits::kListValues)

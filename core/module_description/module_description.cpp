@@ -57,7 +57,7 @@ size_t count_times(const std::vector<size_t>& items, size_t at, size_t window) {
   return times;
 }
 
-Repeat best_at(const std::vector<size_t>& items, size_t at) {
+Repeat best_repeat_at(const std::vector<size_t>& items, size_t at) {
   Repeat best;
   const size_t longest = std::min(kMaxRepeatWindow, (items.size() - at) / 2);
   for (size_t window = 1; window <= longest; ++window) {
@@ -79,7 +79,7 @@ std::vector<Repeat> find_repeats(const Graph& graph, const std::vector<std::stri
     std::vector<size_t> items;
     for (const auto* child : children) items.push_back(definitions[child->index]);
     for (size_t at = 0; at < items.size();) {
-      const auto best = best_at(items, at);
+      const auto best = best_repeat_at(items, at);
       repeats[children[at]->index] = best;
       at += std::max<size_t>(1, best.window * best.times);
     }

@@ -190,7 +190,7 @@ class DescribingProcess {
         end_.by = EndedBy::kMemory, end_.limit = bytes_text(memory.rlim_cur) + " (--max-memory)";
       if (end_.by != EndedBy::kItself) break;
     }
-    wait_a_moment();
+    wait_for_end();
     end();
     keep_printed();
     return text;
@@ -244,7 +244,7 @@ class DescribingProcess {
     return process_ < 0;
   }
 
-  void wait_a_moment() {
+  void wait_for_end() {
     for (const auto until = Clock::now() + kMaxWait; end_.by == EndedBy::kItself && !has_ended();
          std::this_thread::sleep_for(std::chrono::microseconds(50))) {
       if (Clock::now() > until) end_.by = EndedBy::kBadFrame;

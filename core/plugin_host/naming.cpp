@@ -32,7 +32,7 @@ Plugin* only_one(std::vector<Plugin*> found, std::string_view name) {
             [](const Plugin* a, const Plugin* b) { return a->manifest.id < b->manifest.id; });
   std::string list;
   for (const auto* p : found)
-    list += (list.empty() ? "" : ", ") + p->manifest.id + " (" + whereabouts(*p) + ")";
+    list += (list.empty() ? "" : ", ") + p->manifest.id + " (" + location_of(*p) + ")";
   throw Error(ErrorKind::kUsage,
               std::to_string(found.size()) + " plugins are called '" + std::string(name) +
                   "': " + list + "; say which by its full id, or leave one out with --plugins=-" +
@@ -61,7 +61,7 @@ Plugin* find_needed(const PluginList& plugins, std::string_view need, const Plug
   return only_one(std::move(found), need);
 }
 
-std::string whereabouts(const Plugin& p) {
+std::string location_of(const Plugin& p) {
   return p.library.empty() ? "whose library is missing" : p.library;
 }
 

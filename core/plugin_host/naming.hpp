@@ -24,6 +24,6 @@ Plugin* find_needed(const PluginList& plugins, std::string_view need, const Plug
 std::string_view family_of(std::string_view id);
 
 /// The path of a plugin's library, or another description of its origin.
-std::string whereabouts(const Plugin& plugin);
+std::string location_of(const Plugin& plugin);
 
 }  // namespace tmeter::core

@@ -218,8 +218,7 @@ void Registry::add_file(const std::string& library, bool must_work, ManifestInde
     if (is_found_again(info)) return;
     auto manifest = manifest_of(*plugin, info, index);
     plugin->has_manifest = manifest.has_value();
-    if (!manifest && could_not_be_opened(*plugin))
-      return add_unopened(std::move(plugin), must_work);
+    if (!manifest && failed_to_open(*plugin)) return add_unopened(std::move(plugin), must_work);
     plugin->manifest =
         manifest ? std::move(*manifest)
                  : describe_in_subprocess(plugin->library, plugin->file.get(),
@@ -252,7 +251,7 @@ const Excluded* Registry::exclusion(const Plugin& p) const {
   return it == excluded_.end() ? nullptr : &*it;
 }
 
-bool Registry::could_not_be_opened(const Plugin& p) const {
+bool Registry::failed_to_open(const Plugin& p) const {
   const auto* e = exclusion(p);
   return e && !e->opened;
 }
@@ -370,7 +369,7 @@ void Registry::open(Plugin& p) {
   add_rights(declared, p.manifest.rights);
   p.call.keeps_threads =
       declared.threads || !p.manifest.propagators.empty() || !p.manifest.executors.empty();
-  if (could_not_be_opened(p) || !p.described) return;
+  if (failed_to_open(p) || !p.described) return;
   note_code_of(p);
   open_guarded(p.manifest.id, OpenedFor::kRequested, activity().watchful, [&] {
     try {

@@ -110,7 +110,7 @@ class Registry {
   Plugin& needed(const std::string& need, const Plugin& by) const;
 
   void start(Plugin& plugin) const;
-  bool could_not_be_opened(const Plugin& plugin) const;
+  bool failed_to_open(const Plugin& plugin) const;
   const Excluded* exclusion(const Plugin& plugin) const;
 
   const Settings& settings_;

@@ -58,7 +58,7 @@ void set_control_word(uint64_t word) { std::fesetround(static_cast<int>(word)); 
 /// The C library sets this flag whenever a handler is set, including a restored one.
 constexpr int kRestorer = 0x04000000;
 
-bool has_c_numbers() {
+bool has_c_numeric_locale() {
   return std::strcmp(setlocale(LC_NUMERIC, nullptr), "C") == 0 &&
          std::locale() == std::locale::classic();
 }
@@ -164,13 +164,13 @@ mode_t mask_now() {
 }  // namespace
 
 Arithmetic Arithmetic::now() {
-  return {control_word(), static_cast<void*>(uselocale(nullptr)), has_c_numbers()};
+  return {control_word(), static_cast<void*>(uselocale(nullptr)), has_c_numeric_locale()};
 }
 
 void Arithmetic::restore() const {
   set_control_word(control);
   uselocale(static_cast<locale_t>(thread_locale));
-  if (c_numbers && !has_c_numbers()) {
+  if (c_numbers && !has_c_numeric_locale()) {
     setlocale(LC_ALL, "C");
     std::locale::global(std::locale::classic());
   }

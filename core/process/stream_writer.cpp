@@ -26,7 +26,7 @@ class WaitLimit {
   ~WaitLimit() { set(0); }
   WaitLimit(const WaitLimit&) = delete;
   WaitLimit& operator=(const WaitLimit&) = delete;
-  static bool works() { return owner() == getpid(); }
+  static bool is_available() { return owner() == getpid(); }
 
  private:
   static constexpr long kInterval = 10'000'000;  // ns
@@ -55,11 +55,11 @@ class WaitLimit {
   }
   static void set(long nanoseconds) {
     const itimerspec every{{0, nanoseconds}, {0, nanoseconds}};
-    if (works()) timer_settime(timer(), 0, &every, nullptr);
+    if (is_available()) timer_settime(timer(), 0, &every, nullptr);
   }
 };
 
-bool may_wait(int fd) {
+bool may_block(int fd) {
   struct stat info {};
   if (fstat(fd, &info) != 0 || S_ISREG(info.st_mode)) return false;
   return (fcntl(fd, F_GETFL) & O_NONBLOCK) == 0;
@@ -70,13 +70,13 @@ bool may_wait(int fd) {
 std::string TerminalText::pass(std::string_view bytes, bool last) {
   torn_ += bytes;
   const size_t whole = last ? torn_.size() : without_torn_end(torn_);
-  auto shown = harmless_on_terminal(std::string_view(torn_).substr(0, whole));
+  auto shown = terminal_safe(std::string_view(torn_).substr(0, whole));
   torn_.erase(0, whole);
   return shown;
 }
 
 StreamWriter::StreamWriter(int fd)
-    : fd_(fd), is_terminal_(isatty(fd) == 1), may_wait_(may_wait(fd)) {}
+    : fd_(fd), is_terminal_(isatty(fd) == 1), may_wait_(may_block(fd)) {}
 
 void StreamWriter::put(std::string bytes) {
   bytes_ = std::move(bytes);
@@ -92,7 +92,7 @@ bool StreamWriter::flush() {
     ssize_t n = 0;
     if (may_wait_) {
       const WaitLimit limit;
-      n = write_some(WaitLimit::works() ? bytes_.size() : kWithoutTimer);
+      n = write_some(WaitLimit::is_available() ? bytes_.size() : kWithoutTimer);
     } else {
       n = write_some(bytes_.size());
     }

@@ -87,7 +87,7 @@ void Terminal::give_up() {
 
 void Terminal::output(std::string_view bytes) {
   StreamWriter out(STDOUT_FILENO);
-  out.put(out.is_terminal() ? harmless_on_terminal(bytes) : std::string(bytes));
+  out.put(out.is_terminal() ? terminal_safe(bytes) : std::string(bytes));
   while (out.pending()) {
     bool fine = true;
     wait_for({{out.fd(), POLLOUT, [&] { fine = out.flush(); }}}, Clock::time_point::max());

@@ -20,10 +20,10 @@ Worker::~Worker() {
 }
 
 void note_participant(const Participant& plugin) {
-  if (the_worker) the_worker->takes_part(plugin);
+  if (the_worker) the_worker->add_participant(plugin);
 }
 
-void Worker::takes_part(const Participant& plugin) {
+void Worker::add_participant(const Participant& plugin) {
   frames_.send(FrameKind::kParticipant, 0, 0, plugin.library + '\0' + plugin.id);
 }
 

@@ -64,7 +64,7 @@ class Worker final : public HostSink {
   const std::vector<Excluded>& excluded() const { return excluded_; }
   /// Code of a third-party plugin is about to run. Said over the pipe, so that the plugin cannot
   /// take it back.
-  void takes_part(const Participant& plugin);
+  void add_participant(const Participant& plugin);
   void finish(const Ending& ending);
 
  private:
@@ -76,7 +76,7 @@ class Worker final : public HostSink {
   std::atomic<int64_t> last_progress_{0};  // steady clock, ns
 };
 
-/// `Worker::takes_part` of this process; does nothing where there is no worker.
+/// `Worker::add_participant` of this process; does nothing where there is no worker.
 void note_participant(const Participant& plugin);
 
 }  // namespace tmeter::core

@@ -40,7 +40,7 @@ std::string signal_words(int number) {
 
 /// The thread that crashed; else, as for a thread that a plugin started, the first that is inside a
 /// plugin; else the main one.
-const ActivitySlot& guilty_slot(const Activity& a) {
+const ActivitySlot& blamed_slot(const Activity& a) {
   const auto crashed = static_cast<size_t>(a.crashed_slot.load());
   if (crashed < Activity::kSlots && !a.slots[crashed].plugin.empty()) return a.slots[crashed];
   const auto busy = std::find_if(a.slots.begin(), a.slots.end(),
@@ -135,7 +135,7 @@ std::vector<Excluded> suspects_of(const std::vector<Participant>& participants,
 }
 
 /// `plugin` is what the shared page says: an id, or a library that is being opened.
-bool took_part(const std::vector<Participant>& participants, const std::string& plugin) {
+bool was_participant(const std::vector<Participant>& participants, const std::string& plugin) {
   const auto is = [&](const std::string& name) {
     decltype(ActivitySlot::plugin) cut;
     cut.set(name);
@@ -207,7 +207,7 @@ Ending explain_worker_exit(const Activity& a, const WorkerEnd& end) {
     if (end.file_shrank) all.clear();
     return with_suspects({kFileLost, a.last_words.text(), false, {}}, std::move(all));
   }
-  const auto& s = guilty_slot(a);
+  const auto& s = blamed_slot(a);
   const auto plugin = s.plugin.text();
   if (limit) all.clear();
   const bool late = is_late(end) && !all.empty();
@@ -217,14 +217,14 @@ Ending explain_worker_exit(const Activity& a, const WorkerEnd& end) {
     return with_suspects(std::move(ending), std::move(all));
   }
   auto ending = plugin_end(a, end, s);
-  if (!broken && took_part(end.participants, plugin)) return ending;
+  if (!broken && was_participant(end.participants, plugin)) return ending;
   return with_suspects(std::move(ending), std::move(all));
 }
 
 Ending explain_failure(const Activity& a, const Ending& ending,
                        const std::vector<Participant>& participants) {
   if (!a.is_sound() || !a.no_memory_left) return ending;
-  if (ending.offender && took_part(participants, ending.offender->plugin)) return ending;
+  if (ending.offender && was_participant(participants, ending.offender->plugin)) return ending;
   return with_suspects(ending, suspects_of(participants, "left no memory"));
 }
 

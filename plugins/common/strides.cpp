@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 8> kParts{
 
 Sizes sizes_of(const tmeter::Shape& shape) { return {shape.begin(), shape.end()}; }
 
-bool is_sane(const Sizes& sizes) {
+bool are_valid_sizes(const Sizes& sizes) {
   constexpr int64_t kMaxElements = int64_t{1} << 60;
   int64_t n = 1;
   for (const auto s : sizes) {
@@ -223,7 +223,7 @@ std::optional<Sizes> view_strides(const Strided& s, const Sizes& sizes) {
 Layouts::Layouts(const tmeter::Graph& graph) {
   for (const auto& input : graph.inputs())
     for_each_tensor(input, [&](const Value& v) {
-      if (is_sane(sizes_of(v.shape()))) set(v, contiguous(sizes_of(v.shape())));
+      if (are_valid_sizes(sizes_of(v.shape()))) set(v, contiguous(sizes_of(v.shape())));
     });
   for (const auto& node : graph.nodes()) step(node);
 }
@@ -242,11 +242,11 @@ void Layouts::step(const Node& node) {
     const auto t = v.tensor();
     if (!t || of(v)) return;
     Strided s{sizes_of(t.shape()), sizes_of(t.strides())};
-    if (s.sizes.size() == s.strides.size() && is_sane(s.sizes)) set(v, std::move(s));
+    if (s.sizes.size() == s.strides.size() && are_valid_sizes(s.sizes)) set(v, std::move(s));
   });
   for (size_t i = 0; i < node.result_count(); ++i)
     for_each_tensor(node.result(i), [&](const Value& v) {
-      if (is_sane(sizes_of(v.shape()))) set(v, result_of(node, v));
+      if (are_valid_sizes(sizes_of(v.shape()))) set(v, result_of(node, v));
     });
 }
 

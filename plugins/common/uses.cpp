@@ -127,7 +127,7 @@ const Uses::Users* Uses::users(const Value& value) const {
   return at == users_.end() ? nullptr : &at->second;
 }
 
-Use Uses::sole(Value value, Through through) const {
+Use Uses::sole_use(Value value, Through through) const {
   for (int steps = 0; steps < kMaxViews; ++steps) {
     const auto* found = users(value);
     if (!found || found->returned || found->nodes.size() != 1) break;

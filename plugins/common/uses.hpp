@@ -2,7 +2,7 @@
 // between them.
 //
 //   const plugins::Uses uses(graph);
-//   if (const auto next = uses.sole(conv.result(0), plugins::Through::kIdentity))
+//   if (const auto next = uses.sole_use(conv.result(0), plugins::Through::kIdentity))
 //     … next.node takes it as next.value, and no other operator does …
 #pragma once
 #include <algorithm>
@@ -79,7 +79,7 @@ class Uses {
 
   /// The only node that uses the value, in one or several arguments. None if several nodes use it,
   /// none does, or the model returns it.
-  Use sole(tmeter::Value value, Through through) const;
+  Use sole_use(tmeter::Value value, Through through) const;
   /// The nodes that use it, identities skipped, in graph order. Empty if the model returns it.
   std::vector<tmeter::Node> all(const tmeter::Value& value) const;
   /// How many nodes use a parameter or buffer, under any of its names.

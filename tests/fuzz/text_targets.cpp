@@ -45,7 +45,7 @@ void terminal(std::string_view input) {
   for (const unsigned char c : line) {
     if (c < 0x20 || c == 0x7F) std::abort();
   }
-  const auto report = core::harmless_on_terminal(input);
+  const auto report = core::terminal_safe(input);
   for (size_t i = 0; i < report.size(); ++i) {
     const auto c = static_cast<unsigned char>(report[i]);
     if (c >= 0x20 || c == '\n' || c == '\t') continue;

@@ -131,7 +131,8 @@ void report_fusion(Model& model) {
     if (o.work.macs > 0 || !is_fusable(o.work.kind)) continue;
     double most = 0;  // one operand comes straight from the operator that computes it
     plugins::for_each_input(o.node, [&](const tmeter::Value& v) {
-      const auto use = v.producer() ? uses.sole(v, plugins::Through::kIdentity) : plugins::Use();
+      const auto use =
+          v.producer() ? uses.sole_use(v, plugins::Through::kIdentity) : plugins::Use();
       if (use && use.node.index() == o.node.index()) most = std::max(most, plugins::bytes_of(v));
     });
     if (most <= 0) continue;

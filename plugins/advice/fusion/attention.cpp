@@ -75,10 +75,10 @@ class Path {
  public:
   Path(const Node& first, const plugins::Uses& uses) : uses_(uses), nodes_{first} {}
 
-  bool reaches_the_values() {
+  bool reaches_values() {
     for (;;) {
       const auto before = nodes_.back().result(0);
-      const auto use = uses_.sole(before, Through::kReshape);
+      const auto use = uses_.sole_use(before, Through::kReshape);
       if (!use || !keeps_matrix(before, use.value)) return false;
       if (softmax_ && is_product_of_activations(use.node)) {
         nodes_.push_back(use.node);
@@ -119,7 +119,7 @@ Node scaling_of(const Value& operand, const Node& product, const plugins::Uses& 
   if (!maker || !is(maker, kScales) || !maker.arg("self").is_tensor()) return Node();
   const auto factor = maker.arg("other");
   const bool number = !factor.is_tensor() || plugins::element_count(factor.shape()) == 1;
-  const auto use = uses.sole(maker.result(0), Through::kView);
+  const auto use = uses.sole_use(maker.result(0), Through::kView);
   return number && use && use.node.handle() == product.handle() ? maker : Node();
 }
 
@@ -135,7 +135,7 @@ std::vector<Saving> attentions(std::span<const Saving> taken, Model& model) {
   for (const auto& node : model.graph.nodes()) {
     if (!is_product_of_activations(node)) continue;
     Path path(node, model.uses);
-    if (!path.reaches_the_values()) continue;
+    if (!path.reaches_values()) continue;
     auto nodes = std::move(path).nodes();
     const auto product = nodes.front();
     for (const auto& operand : {left_of(product), right_of(product)}) {

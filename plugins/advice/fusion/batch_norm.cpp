@@ -72,7 +72,7 @@ std::optional<Foldable> fold_after(const Node& product, const Model& model) {
   const bool linear = is_linear(product);
   if (!linear && !is_convolution(product)) return std::nullopt;
   const auto through = linear ? plugins::Through::kReshape : plugins::Through::kIdentity;
-  const auto use = model.uses.sole(product.result(0), through);
+  const auto use = model.uses.sole_use(product.result(0), through);
   if (!use || !is_fixed_batch_norm(use.node) ||
       use.node.arg("input").handle() != use.value.handle())
     return std::nullopt;

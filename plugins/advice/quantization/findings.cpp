@@ -83,7 +83,7 @@ std::string steps(const Collection& reports, const Plan& plan) {
   }
   std::string out = "with torchao, per layer by FqnToConfig: ";
   out += listed(used.size(), used.size(), [&](size_t i) {
-    return std::string(kSchemes[used[i]].id) + " is " + how_to(kSchemes[used[i]]);
+    return std::string(kSchemes[used[i]].id) + " is " + advice_for(kSchemes[used[i]]);
   });
   if (others)
     out +=

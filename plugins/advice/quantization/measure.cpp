@@ -156,7 +156,7 @@ void FirstPass::add(int64_t first, std::span<const uint8_t> bytes) {
 
 void FirstPass::add_row(std::span<const uint8_t> bytes) {
   const auto x = decoded(layout_.dtype, bytes, buffer_);
-  finite_ = meter_.look_at(x.data(), x.size());
+  finite_ = meter_.observe(x.data(), x.size());
   if (!finite_) return;
   range_.take(meter_.range());
   rows_.push_back(meter_.range().largest());
@@ -181,7 +181,7 @@ void FirstPass::add_split(int64_t first, std::span<const uint8_t> bytes) {
 void FirstPass::add_whole(std::span<const float> x) {
   buffer_.assign(padded(x.size()), 0.f);
   std::copy(x.begin(), x.end(), buffer_.begin());
-  if (!finite_ || !(finite_ = meter_.look_at(buffer_.data(), x.size()))) return;
+  if (!finite_ || !(finite_ = meter_.observe(buffer_.data(), x.size()))) return;
   range_.take(meter_.range());
   meter_.groups(sums_);
 }

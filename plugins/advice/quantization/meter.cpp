@@ -25,7 +25,7 @@ void join(const std::vector<float>& from, size_t n, std::vector<float>& to,
 
 }  // namespace
 
-bool Meter::look_at(const float* x, size_t n) {
+bool Meter::observe(const float* x, size_t n) {
   x_ = x;
   n_ = padded(n);
   size_t groups = n_ / kAlign;

@@ -23,7 +23,7 @@ class Meter {
  public:
   /// Computes the ranges of x[0, n), which begins a group and is followed by zeros up to padded(n).
   /// False if an element is not finite; then nothing below may be called.
-  bool look_at(const float* x, size_t n);
+  bool observe(const float* x, size_t n);
   const Range& range() const { return range_; }
   /// Sets x without its ranges, for `scaled` alone.
   void view(const float* x, size_t n) { x_ = x, n_ = padded(n); }

@@ -19,7 +19,7 @@ inline std::string percent(double part, double whole) {
 // The call that stores weights under a scheme. Names as in torchao 0.18 and bitsandbytes 0.50.
 
 /// The call for linear layers (torchao.quantization.quantize_ selects them by default).
-inline std::string how_to(const Scheme& s) {
+inline std::string advice_for(const Scheme& s) {
   const auto call = [](const std::string& config) { return "quantize_(model, " + config + ")"; };
   const std::string group = std::to_string(s.group);
   const std::string mapping = s.symmetric ? "" : ", mapping_type=MappingType.ASYMMETRIC";

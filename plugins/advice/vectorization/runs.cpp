@@ -74,7 +74,7 @@ bool is_dense(const plugins::Strided& s) {
 
 /// Whether the operands of the result's size have one order in memory. Unknown layouts are assumed
 /// to be contiguous.
-bool lie_alike(const Node& node, double all, const plugins::Layouts& layouts) {
+bool have_equal_layouts(const Node& node, double all, const plugins::Layouts& layouts) {
   const plugins::Strided* first = nullptr;
   bool alike = true;
   plugins::for_each_input(node, [&](const Value& v) {
@@ -91,7 +91,7 @@ std::optional<Run> elementwise(const Node& node, const plugins::Layouts& layouts
   const auto result = node.result(0);
   const double all = plugins::element_count(result.shape());
   if (all <= 0) return std::nullopt;
-  if (!lie_alike(node, all, layouts)) return Run{1, result.dtype(), Cause::kStrides};
+  if (!have_equal_layouts(node, all, layouts)) return Run{1, result.dtype(), Cause::kStrides};
   double run = all;
   plugins::for_each_input(node, [&](const Value& v) {
     if (plugins::element_count(v.shape()) < all)

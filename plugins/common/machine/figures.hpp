@@ -64,8 +64,8 @@ constexpr bool is_integral(DType type) {
 
 /// Types whose figures may be used for `type`, best first: itself; for integers the signed
 /// integers at least as wide; then the floats at least as wide (dearer, so the estimate errs
-/// upwards). Complex and raw-bit types have no substitute.
-inline std::vector<DType> stand_ins(DType type) {
+/// upwards). Complex and raw-bit types have none.
+inline std::vector<DType> fallback_types(DType type) {
   std::vector<DType> out{type};
   const auto add_wider = [&](const auto& ids) {
     for (const int32_t id : ids) {
@@ -122,7 +122,7 @@ class Profile {
   }
   static std::optional<Figure> find(const Lookup& lookup, Family family, OpClass kind, DType type) {
     const auto in_class = join(key_of(family), tmeter::name_of(kind));
-    for (const auto candidate : stand_ins(type)) {
+    for (const auto candidate : fallback_types(type)) {
       if (const auto v = lookup(join(in_class, candidate.name()))) return Figure{*v, candidate};
       if (const auto v = lookup(join(key_of(family), candidate.name()))) {
         return Figure{*v, candidate};

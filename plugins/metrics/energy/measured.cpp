@@ -95,7 +95,7 @@ class Measured final : public tmeter::Observer {
   void emit_state(const ObserverCall& call) const;
   void report_carbon(double joules, const ObserverCall& call) const;
   std::string words() const;
-  std::string why_not() const;
+  std::string missing_reason() const;
 
   sensors::Places places_;
   std::unique_ptr<sensors::Nvml> nvml_;  // outlives its counters
@@ -221,7 +221,7 @@ std::string Measured::words() const {
   return text;
 }
 
-std::string Measured::why_not() const {
+std::string Measured::missing_reason() const {
   if (!lost_.empty()) return "the counter " + lost_ + " became unreadable";
   if (meter_ && meter_->runs() == 0) return "no whole run was completed";
   if (meter_) return "the energy counters did not change during the runs";
@@ -293,7 +293,7 @@ void Measured::end(const Graph&, ObserverCall& call) {
   if (meter_ && lost_.empty() && meter_->joules()) {
     emit_energy(call);
   } else {
-    const auto why = why_not();
+    const auto why = missing_reason();
     for (const auto* id : {"measured_energy", "measured_power", "idle_power",
                            "measured_flops_per_joule", "measured_co2"})
       call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE, why);

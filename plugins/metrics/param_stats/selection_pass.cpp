@@ -81,12 +81,12 @@ void SelectionPass<T>::add(std::span<const uint8_t> elements) {
   const BucketFilter filter(*plan_);
   blocks_.each(elements, [&](std::span<const T> block, const uint8_t*) {
     const size_t n = filter.filter(block, filtered_.data());
-    for (size_t i = 0; i < n; ++i) look_at(filtered_[i]);
+    for (size_t i = 0; i < n; ++i) observe(filtered_[i]);
   });
 }
 
 template <class T>
-void SelectionPass<T>::look_at(T x) {
+void SelectionPass<T>::observe(T x) {
   const uint16_t code = OrderKeys<T>::bucket(x);
   const auto bucket = (*plan_->buckets)[code];
   // Buckets of float32 that are not finite have no tasks.

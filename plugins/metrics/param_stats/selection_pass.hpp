@@ -81,7 +81,7 @@ class SelectionPass final : public Collector {
   }
 
  private:
-  void look_at(T x);
+  void observe(T x);
   void select(T x, uint16_t bucket);
 
   tmeter::DType type_;

@@ -40,11 +40,11 @@ Cell attainable(const Point& p) {
   return std::isfinite(rate) ? Cell(rate) : Cell::unavailable();
 }
 Cell called(const Point& p) { return Cell(p.call); }
-Cell held_by_memory(const Point& p) {
+Cell memory_bound(const Point& p) {
   const bool yes = p.times->memory > p.times->arithmetic && p.times->memory >= p.overhead;
   return Cell(yes ? 1.0 : 0.0);
 }
-Cell held_by_calls(const Point& p) { return Cell(p.call > p.times->longer() ? 1.0 : 0.0); }
+Cell overhead_bound(const Point& p) { return Cell(p.call > p.times->longer() ? 1.0 : 0.0); }
 
 struct Column {
   tmeter::MetricSpec spec;
@@ -88,7 +88,7 @@ const std::array<Column, 8> kColumns{{
       .convention = "share of the predicted time in operators that wait for memory: their bytes / "
                     "peak.dram take longer than their arithmetic and than overhead.operator",
       .weight = "predicted_time"},
-     held_by_memory,
+     memory_bound,
      true},
     {{.id = "overhead_bound",
       .title = "overhead-bound",
@@ -99,7 +99,7 @@ const std::array<Column, 8> kColumns{{
           "share of the predicted time in operators whose call (overhead.operator, or "
           "else overhead.launch) takes longer than their arithmetic and their memory traffic",
       .weight = "predicted_time"},
-     held_by_calls,
+     overhead_bound,
      true,
      true},
     {{.id = "arithmetic_time",

@@ -143,7 +143,7 @@ class System final : public tmeter::Observer {
   void emit(const Column& column, const ObserverCall& call) const {
     const auto& id = column.spec.id;
     const auto value = column.value(*recorder_);
-    if (!value) return call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE, why_not(id));
+    if (!value) return call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE, missing_reason(id));
     const bool whole =
         column.spec.unit_kind == TMETER_UNIT_BYTE || column.spec.unit_kind == TMETER_UNIT_COUNT;
     call.emit(id, TMETER_AXIS_MODEL, 0,
@@ -152,7 +152,7 @@ class System final : public tmeter::Observer {
                         std::to_string(recorder_->readings()) + " readings, each " +
                             std::string(call.option_text("interval")));
   }
-  std::string why_not(std::string_view id) const {
+  std::string missing_reason(std::string_view id) const {
     if (recorder_->readings() == 0) return "the model was not run";
     if (!id.starts_with("gpu_"))
       return "not available on this machine (/proc, /sys/devices/system/cpu)";

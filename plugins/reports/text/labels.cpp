@@ -22,7 +22,7 @@ struct Subject {
 };
 
 std::string number(size_t n) { return std::to_string(n); }
-std::string truth(bool b) { return b ? "True" : "False"; }
+std::string python_bool(bool b) { return b ? "True" : "False"; }
 std::string fact(const Subject& s, std::string_view key) {
   return s.module ? std::string(s.report.fact(s.module, key)) : std::string();
 }
@@ -94,7 +94,7 @@ constexpr std::array<Placeholder, 25> kPlaceholders{{
     {"children", [](const Subject& s) { return number(children(s)); }},
     {"childs", children_of},
     {"parent", parent_of},
-    {"is_leaf", [](const Subject& s) { return truth(children(s) == 0); }},
+    {"is_leaf", [](const Subject& s) { return python_bool(children(s) == 0); }},
     {"level", [](const Subject& s) { return number(s.depth); }},
     {"repeat_time", [](const Subject& s) { return number(s.branch.times); }},
     {"repeat_winsz", [](const Subject& s) { return number(s.branch.window); }},

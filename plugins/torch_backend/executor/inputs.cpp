@@ -210,7 +210,7 @@ class Inputs {
     const bool recorded = !any_given && same_as_recorded();
     for (size_t i = 0; i < expected_.size(); ++i) {
       if (tensors_[i].defined()) continue;
-      tensors_[i] = recorded ? state_of(graph_).inputs[i].clone() : made_up(i);
+      tensors_[i] = recorded ? state_of(graph_).inputs[i].clone() : generated_tensor(i);
       ++made;
     }
     for (auto& tensor : tensors_) tensor = tensor.to(device_);
@@ -308,7 +308,7 @@ class Inputs {
     return true;
   }
 
-  at::Tensor made_up(size_t i) const {
+  at::Tensor generated_tensor(size_t i) const {
     const auto& target = expected_[i];
     const auto type = scalar_type_of(target.value.dtype(), target.name);
     const auto sizes = vector_of(target.value.shape());

@@ -88,7 +88,7 @@ at::Tensor Weights::make(const Tensor& tensor, bool mutated) {
   const auto numel = tensor.numel().value();
   if (!bytes.ptr || numel == 0 || is_shared_element(strides, numel)) {
     random_ += numel != 0;
-    return made_up(tensor, type).to(device_);
+    return generated_tensor(tensor, type).to(device_);
   }
   const auto item = c10::elementSize(type);
   const auto reach = reach_of(sizes, strides);
@@ -105,7 +105,7 @@ at::Tensor Weights::make(const Tensor& tensor, bool mutated) {
   return flat.as_strided(sizes, strides).to(device_);
 }
 
-at::Tensor Weights::made_up(const Tensor& tensor, at::ScalarType type) const {
+at::Tensor Weights::generated_tensor(const Tensor& tensor, at::ScalarType type) const {
   const auto generator = at::detail::createCPUGenerator(seed_ + tensor.index());
   // float8 has no random number generator: values are drawn as float32.
   const bool small = c10::isFloat8Type(type);

@@ -23,7 +23,7 @@ class Weights {
 
  private:
   at::Tensor make(const Tensor& tensor, bool mutated);
-  at::Tensor made_up(const Tensor& tensor, at::ScalarType type) const;
+  at::Tensor generated_tensor(const Tensor& tensor, at::ScalarType type) const;
 
   const LoadedModelState& state_;
   const ExecutorCall& call_;

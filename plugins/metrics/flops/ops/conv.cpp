@@ -21,7 +21,9 @@ Count transposed(const Node& n) {
   return data(n).numel() * w.product(1, w.rank());
 }
 
-Count either(const Node& n) { return n.arg("transposed").as_bool() ? transposed(n) : forward(n); }
+Count forward_or_transposed(const Node& n) {
+  return n.arg("transposed").as_bool() ? transposed(n) : forward(n);
+}
 
 // Time-batch-channel layout: input [T, B, C_in], weight [kernel, C_in, C_out].
 Count time_batch_channel(const Node& n) { return output(n).numel() * weight(n).product(0, 2); }
@@ -56,8 +58,8 @@ void register_conv(tmeter::Registrar& r) {
          "aten::slow_conv3d_forward", "aten::slow_conv_dilated2d", "aten::slow_conv_dilated3d",
          "aten::_nnpack_spatial_convolution", "aten::_mps_convolution"},
         forward, bias_adds);
-  rules(r, {"aten::convolution", "aten::_convolution", "aten::convolution_overrideable"}, either,
-        bias_adds);
+  rules(r, {"aten::convolution", "aten::_convolution", "aten::convolution_overrideable"},
+        forward_or_transposed, bias_adds);
   rules(r,
         {"aten::conv_transpose1d", "aten::conv_transpose2d", "aten::conv_transpose3d",
          "aten::cudnn_convolution_transpose", "aten::miopen_convolution_transpose",

@@ -288,7 +288,7 @@ size_t length_of_number(std::string_view text) {
 }
 
 // The length and role of the highlighted token at the start of `text`.
-std::pair<size_t, Style> thing(std::string_view text) {
+std::pair<size_t, Style> token_at(std::string_view text) {
   if (is_digit(text[0])) return {length_of_number(text), {Role::kNumber}};
   if (text[0] == '\'' || text[0] == '"') {
     const auto end = text.find(text[0], 1);
@@ -323,7 +323,7 @@ Text highlighted(const Text& text, const Theme& theme) {
     size_t begin = 0;  // start of the text without highlights
     for (size_t i = 0; i < rest.size();) {
       const bool inside = i > 0 && in_name(rest[i - 1]);  // "conv1"
-      const auto [length, style] = inside ? std::pair<size_t, Style>{} : thing(rest.substr(i));
+      const auto [length, style] = inside ? std::pair<size_t, Style>{} : token_at(rest.substr(i));
       if (length == 0) {
         ++i;
         continue;

@@ -17,7 +17,7 @@ constexpr double kMaxWidth = 10'000, kMaxLines = 100;
 // --- texts into values; the host has checked whole numbers, truth values and choices
 // -------------------
 
-bool truth(std::string_view text) {
+bool parse_bool(std::string_view text) {
   return text == "true" || text == "1" || text == "yes" || text == "on";
 }
 
@@ -101,7 +101,7 @@ void set_role(Target t, Sv text) {
 
 const auto kOptions = std::to_array<Option>({
     {{"fold", kBool, "true", "draw identical siblings once"},
-     [](Target t, Sv x) { t.look.fold = truth(x); }},
+     [](Target t, Sv x) { t.look.fold = parse_bool(x); }},
     {{"fold-from",
       kInt,
       "2",
@@ -123,7 +123,7 @@ const auto kOptions = std::to_array<Option>({
      [](Target t, Sv x) { t.look.columns_by_default = ids(x, t.given); }},
     {{"totals", kText, kTableTotals, "totals below the table without --columns"},
      [](Target t, Sv x) { t.look.totals = ids(x, t.given); }},
-    {{"ascii", kBool, "false", "ASCII only"}, [](Target t, Sv x) { t.look.ascii = truth(x); }},
+    {{"ascii", kBool, "false", "ASCII only"}, [](Target t, Sv x) { t.look.ascii = parse_bool(x); }},
     {{"tree-style", kChoice, "short", "lines of the tree; all but short are styles of anytree",
       "short ascii cont cont-round cont-bold double"},
      [](Target t, Sv x) {
@@ -163,11 +163,11 @@ const auto kOptions = std::to_array<Option>({
     {{"level.*.guide-style", kText, "quiet", "style of the lines to the level below"},
      [](Target t, Sv x) { level(t).guide = parse_style(x); }},
     {{"level.*.highlight", kBool, "false", "colour numbers and quoted texts"},
-     [](Target t, Sv x) { level(t).highlight = truth(x); }},
+     [](Target t, Sv x) { level(t).highlight = parse_bool(x); }},
     {{"level.*.hide-root", kBool, "false", "of level 0: hide the row of the model"},
-     [](Target t, Sv x) { level(t).hide_root = truth(x); }},
+     [](Target t, Sv x) { level(t).hide_root = parse_bool(x); }},
     {{"level.*.expanded", kBool, "true", "show the levels below; --depth has precedence"},
-     [](Target t, Sv x) { level(t).expanded = truth(x); }},
+     [](Target t, Sv x) { level(t).expanded = parse_bool(x); }},
     {{"level.0.label", kText, "[strong]<name>[/][quiet]<marks>[/]",
       "row of the model; other levels likewise, all of them as 'all'"},
      [](Target t, Sv x) { level(t).label = written(t, x); }},
@@ -189,7 +189,7 @@ const auto kOptions = std::to_array<Option>({
     {{"repeat.style", kText, "none", "style of the content of the box"},
      [](Target t, Sv x) { t.look.repeat.style = parse_style(x); }},
     {{"repeat.highlight", kBool, "false", "colour numbers and quoted texts"},
-     [](Target t, Sv x) { t.look.repeat.highlight = truth(x); }},
+     [](Target t, Sv x) { t.look.repeat.highlight = parse_bool(x); }},
     {{"repeat.box", kText, "none",
       "none; or rounded, square, heavy, heavy-edge, double, double-edge, ascii, ascii2, "
       "horizontals, minimal, simple, "
@@ -211,7 +211,7 @@ const auto kOptions = std::to_array<Option>({
       "padding inside the box: lines, columns; or top, right, bottom, left", "list"},
      [](Target t, Sv x) { t.look.repeat.padding = padding(x); }},
     {{"repeat.expand", kBool, "false", "make the box as wide as the tree"},
-     [](Target t, Sv x) { t.look.repeat.expand = truth(x); }},
+     [](Target t, Sv x) { t.look.repeat.expand = parse_bool(x); }},
 
     {{"column.*.title", kText, "",
       "title of the column; empty: the metric's. Columns of figures inherit from 'default'; id, "
@@ -237,7 +237,7 @@ const auto kOptions = std::to_array<Option>({
        column(t).overflow = one_of<Overflow>(x, {"auto", "fold", "crop", "ellipsis"});
      }},
     {{"column.*.no-wrap", kBool, "false", "keep values on one line, regardless of overflow"},
-     [](Target t, Sv x) { column(t).no_wrap = truth(x); }},
+     [](Target t, Sv x) { column(t).no_wrap = parse_bool(x); }},
     {{"column.*.width",
       kInt,
       "0",
@@ -274,7 +274,7 @@ const auto kOptions = std::to_array<Option>({
     {{"table.style", kText, "none", "style of the table"},
      [](Target t, Sv x) { t.look.table.style = parse_style(x); }},
     {{"table.highlight", kBool, "false", "colour numbers and quoted texts"},
-     [](Target t, Sv x) { t.look.table.highlight = truth(x); }},
+     [](Target t, Sv x) { t.look.table.highlight = parse_bool(x); }},
     {{"table.box", kText, "none", "box around the table; see repeat.box"},
      [](Target t, Sv x) { t.look.table.box = box(x); }},
     {{"table.border-style", kText, "quiet", "style of the box"},
@@ -303,31 +303,31 @@ const auto kOptions = std::to_array<Option>({
     {{"table.min-width", kInt, "0", "smallest width of tree and table", {}, 0, kMaxWidth},
      [](Target t, Sv x) { t.look.table.min_width = number(x); }},
     {{"table.expand", kBool, "false", "make the table as wide as the terminal"},
-     [](Target t, Sv x) { t.look.table.expand = truth(x); }},
+     [](Target t, Sv x) { t.look.table.expand = parse_bool(x); }},
     {{"table.padding", kText, "0, 1",
       "padding of a cell: lines, columns; or top, right, bottom, left", "list"},
      [](Target t, Sv x) { t.look.table.padding = padding(x); }},
     {{"table.collapse-padding", kBool, "false", "keep only the wider padding between two cells"},
-     [](Target t, Sv x) { t.look.table.collapse_padding = truth(x); }},
+     [](Target t, Sv x) { t.look.table.collapse_padding = parse_bool(x); }},
     {{"table.pad-edge", kBool, "true", "add padding at the outer lines of the box as well"},
-     [](Target t, Sv x) { t.look.table.pad_edge = truth(x); }},
+     [](Target t, Sv x) { t.look.table.pad_edge = parse_bool(x); }},
     {{"table.leading", kInt, "0", "empty lines between rows", {}, 0, kMaxLines},
      [](Target t, Sv x) { t.look.table.leading = number(x); }},
     {{"table.show-header", kBool, "true", "show the titles of columns"},
-     [](Target t, Sv x) { t.look.table.show_header = truth(x); }},
+     [](Target t, Sv x) { t.look.table.show_header = parse_bool(x); }},
     {{"table.header-style", kText, "none",
       "style of the titles; column.*.header-style has precedence"},
      [](Target t, Sv x) { t.look.table.header = parse_style(x); }},
     {{"table.show-footer", kBool, "false", "repeat the totals as the last row"},
-     [](Target t, Sv x) { t.look.table.show_footer = truth(x); }},
+     [](Target t, Sv x) { t.look.table.show_footer = parse_bool(x); }},
     {{"table.footer-style", kText, "italic", "style of the last row"},
      [](Target t, Sv x) { t.look.table.footer = parse_style(x); }},
     {{"table.show-lines", kBool, "false", "draw lines of the box between rows"},
-     [](Target t, Sv x) { t.look.table.show_lines = truth(x); }},
+     [](Target t, Sv x) { t.look.table.show_lines = parse_bool(x); }},
     {{"table.row-styles", kText, "", "styles of rows in turn, such as \"none, dim\"", "list"},
      [](Target t, Sv x) { t.look.table.rows = parse_styles(x); }},
     {{"table.show-edge", kBool, "true", "draw the outer lines of the box"},
-     [](Target t, Sv x) { t.look.table.show_edge = truth(x); }},
+     [](Target t, Sv x) { t.look.table.show_edge = parse_bool(x); }},
 });
 
 }  // namespace

@@ -32,10 +32,10 @@ TEST(Text, PrintableTextHasNoControlCharacters) {
 }
 
 TEST(Text, AReportOnATerminalKeepsItsColoursAndNothingElse) {
-  EXPECT_EQ(harmless_on_terminal("\x1b[1;31mred\x1b[0m\n\ttab"), "\x1b[1;31mred\x1b[0m\n\ttab");
-  EXPECT_EQ(harmless_on_terminal("\x1b]0;title\x07\x1b[2J\r"), "\\x1b]0;title\\x07\\x1b[2J\\r");
-  EXPECT_EQ(harmless_on_terminal("\x1b[31"), "\\x1b[31");
-  EXPECT_EQ(harmless_on_terminal("\xf0\x9f\x98\x80 \xe4\xb8\xad"), "\xf0\x9f\x98\x80 \xe4\xb8\xad");
+  EXPECT_EQ(terminal_safe("\x1b[1;31mred\x1b[0m\n\ttab"), "\x1b[1;31mred\x1b[0m\n\ttab");
+  EXPECT_EQ(terminal_safe("\x1b]0;title\x07\x1b[2J\r"), "\\x1b]0;title\\x07\\x1b[2J\\r");
+  EXPECT_EQ(terminal_safe("\x1b[31"), "\\x1b[31");
+  EXPECT_EQ(terminal_safe("\xf0\x9f\x98\x80 \xe4\xb8\xad"), "\xf0\x9f\x98\x80 \xe4\xb8\xad");
 }
 
 TEST(Text, BytesOfHexAreWholeOrNone) {
