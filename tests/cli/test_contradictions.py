@@ -286,7 +286,7 @@ CHECKPOINTS = [
     ({"w": hostile.tensor(size=(72 * PETA,))}, ["'w'", "reach beyond its storage"]),
     ({"w": hostile.tensor(size=(2, 2), stride=(3, 1))}, ["'w'", "reach beyond its storage"]),
     ({"w": hostile.tensor(offset=1)}, ["'w'", "reach beyond its storage"]),
-    ({"w": hostile.tensor(numel=5)}, ["'w'", "said to have 20 bytes"]),
+    ({"w": hostile.tensor(numel=5)}, ["'w'", "declared with 20 bytes"]),
     ({"w": hostile.tensor(size=(2, 2), stride=(1,))}, ["'w'", "different number of sizes and strides"]),
     ({"w": hostile.tensor(size=(-4,))}, ["'w'", "negative -4"]),
     ({"w": hostile.tensor(stride=(-1,))}, ["'w'", "negative -1"]),

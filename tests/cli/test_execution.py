@@ -177,7 +177,7 @@ class Execution(CliTest):
         entry = {"dtype": "I64", "shape": [5], "data_offsets": [0, 40]}
         data = tokens(1, 2, 3, 4, 5)
         cases = [
-            (safetensors({"tokens": {**entry, "data_offsets": [0, 48]}}, data), ["is damaged: the place of 'tokens'"]),
+            (safetensors({"tokens": {**entry, "data_offsets": [0, 48]}}, data), ["is damaged: the offset of 'tokens'"]),
             (safetensors({"tokens": {**entry, "shape": [-5]}}, data), ["is damaged: the shape of 'tokens'"]),
             (safetensors({"tokens": {**entry, "dtype": "I3"}}, data), ["of the unknown type I3"]),
             (safetensors({"tokens": 7}, data), ["is damaged: the description of 'tokens'"]),

@@ -136,7 +136,7 @@ class Configuration(CliTest):
                 ("2:10", ["whole number"], '[plugin.text.table]\nwidth = "a"\n'),
                 ("2:14", ["true or false"], "[plugin.text.table]\nshow-lines = 7\n"),
                 ("2:8", ["'roundd'", "did you mean 'rounded'"], '[plugin.text.table]\nbox = "roundd"\n'),
-                ("2:11", ["padding is"], "[plugin.text.table]\npadding = [0, 1, 2]\n"),
+                ("2:11", ["padding takes"], "[plugin.text.table]\npadding = [0, 1, 2]\n"),
                 ("2:14", ["'dmi'", "did you mean 'dim'"], '[plugin.text.table]\nrow-styles = ["none", "dmi"]\n'),
                 ("2:10", ["there is no column 'mcas'", "did you mean 'macs'"], '[plugin.text.column.mcas]\nstyle = "red"\n'),
                 ("2:12", ["auto left center right"], '[plugin.text.column.macs]\njustify = "middle"\n'),

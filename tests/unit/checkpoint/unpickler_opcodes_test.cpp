@@ -178,8 +178,8 @@ TEST(Opcodes, MemoNumbersMayRunALittleAhead) {
   EXPECT_EQ(complaint("N" + put(256) + get(256) + "."), "accepted");
   EXPECT_EQ(complaint("N" + put(256) + put(513) + "."), "accepted");
   expect_refused("N" + put(257) + ".", "memo entry 257 is out of order");
-  expect_refused("N" + put(5) + get(3) + ".", "memo entry 3 is not there");
-  expect_refused("N" + put(5) + get(6) + ".", "memo entry 6 is not there");
+  expect_refused("N" + put(5) + get(3) + ".", "memo entry 3 does not exist");
+  expect_refused("N" + put(5) + get(6) + ".", "memo entry 6 does not exist");
 }
 
 TEST(Opcodes, FramesEndInThePickle) {

@@ -215,7 +215,7 @@ TEST(Unpickler, EmptyStackMissingMarkAndMemoAreRefused) {
   expect_refused("(K\x01\x85.", "inside a container");
   expect_refused("K\x01(a.", "stack is empty");
   expect_refused("t.", "mark is missing");
-  expect_refused("h\x00."s, "memo entry 0 is not there");
+  expect_refused("h\x00."s, "memo entry 0 does not exist");
   expect_refused("}(K\x01u.", "key without a value");
   expect_refused("}]K\x01s.", "cannot be a key");
   expect_refused("K\x01Q.", "is not a storage");

@@ -195,7 +195,7 @@ TEST_F(TextReport, ConventionsAndProvenanceAreSaid) {
   r.views["verbose"] = "1";
   EXPECT_NE(write().find("\nparams: stored once\n"), std::string::npos);
   EXPECT_NE(write().find("\nenergy: estimated by a model on profile x\n"), std::string::npos);
-  EXPECT_EQ(write().find("-v says"), std::string::npos);
+  EXPECT_EQ(write().find("-v explains"), std::string::npos);
 }
 
 TEST_F(TextReport, WhatAFigureAlwaysCountsIsToldOnRequestAloneAndWhatWasChosenAlways) {
