@@ -48,9 +48,9 @@ std::string escaped_exception() {
   } catch (const std::bad_alloc&) {
     return out_of_memory_text();
   } catch (const std::exception& e) {
-    return "it let an exception out: " + visible(e.what(), plugin_limits::kTextBytes);
+    return "an exception escaped: " + visible(e.what(), plugin_limits::kTextBytes);
   } catch (...) {
-    return "it let an exception of unknown type out";
+    return "an exception of unknown type escaped";
   }
 }
 

@@ -13,8 +13,9 @@ namespace tmeter::core {
 inline constexpr std::string_view kWhileOpened = "while it was opened";
 
 /// Runs `f`, which opens the plugin `who` and returns whether threads may stay. Throws PluginError
-/// when the plugin lets an exception out or changes the state of the process, which other plugins
-/// must not use then. `closely`: checks the whole state, not only the floating-point environment.
+/// if an exception escapes from the plugin, or if it changes the state of the process, which other
+/// plugins must not use then. `closely`: checks the whole state, not only the floating-point
+/// environment.
 template <class F>
 void open_guarded(const std::string& who, OpenedFor opening, bool closely, F&& f) {
   const PluginScope inside(who, kWhileOpened, opening);

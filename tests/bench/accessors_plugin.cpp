@@ -49,7 +49,7 @@ void measure(const tmeter::Graph& graph, tmeter::Call& call) {
            [](const tmeter::Node& n) { return n.call().module().path().size(); });
   of_nodes("read of a metric",
            [&](const tmeter::Node& n) { return size_t(call.read("macs", n).count().value()); });
-  if (sum == 0) throw tmeter::Error("nothing was looked at");
+  if (sum == 0) throw tmeter::Error("nothing was read");
 }
 
 }  // namespace

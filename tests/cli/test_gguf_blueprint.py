@@ -331,7 +331,7 @@ class Costs(CliTest):
         self.assertIn("llama.attention.head_count is 4 and keys and values have no number of their own, which makes 64 rows, but tensor 'blk.0.attn_k.weight'", done.stderr)
 
     def test_layers_for_further_tokens_may_be_left_out(self):
-        """block_count has them all the same, as files without them are published."""
+        """block_count includes them nevertheless, because files without them are published."""
         done = report(self.small({"block_count": 3, "nextn_predict_layers": 1}), PLUGINS, "--bind", "sequence=10")
         self.assertEqual((done["totals"]["macs"], done["coverage"]["unknown"]), (10 * 2 * 36_864 + 2 * 2 * 64 * 10 * 10 + 10 * 6_400, 0))
 

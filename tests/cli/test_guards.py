@@ -68,7 +68,7 @@ class Sizes(CliTest):
                 self.assertIn(words, report(GUARDS / name, *inputs(name, sizes))["warnings"][0])
 
     def test_a_batch_of_one_is_below_the_range_of_the_file(self):
-        """torch.export leaves 0 and 1 out of the range of an open size; the exported module runs with both all the same,
+        """torch.export leaves 0 and 1 out of the range of an open size; the exported module nevertheless runs with both,
         here with another layer than the model. By hand: 2·4·2 FLOPs for each row."""
         self.assertTrue(all(row["accepted"] for row in EXPECTED["single.pt2"]["rows"]))
         for size, status in ((0, "assumed"), (1, "assumed"), (2, None)):

@@ -17,8 +17,8 @@ HANDLER = "on metric 'outer' on node 0 (aten::conv2d in conv1"
 PASS = "in analysis 'pass'"
 DEEDS = {  # misuse → words of the message
     "nested-error": [HANDLER, "the reason of the outer one"],
-    "throw-std": [HANDLER, "it let an exception out: raw"],
-    "throw-int": [HANDLER, "it let an exception of unknown type out"],
+    "throw-std": [HANDLER, "an exception escaped: raw"],
+    "throw-int": [HANDLER, "an exception of unknown type escaped"],
     "no-value": [HANDLER, "it succeeds but gives no value"],
     "no-reason": [HANDLER, "it does not say why (status 3)"],
     "odd-status": [HANDLER, "it does not say why (status 4711)"],
@@ -40,9 +40,9 @@ DEEDS = {  # misuse → words of the message
     "severity": [PASS, "finding 'rule' has an unknown severity, 99"],
     "wrapper:argument": [HANDLER, "aten::conv2d has no argument 'wieght'; it has input, weight, bias, stride"],
     "wrapper:result": [HANDLER, "aten::conv2d has no result 7"],
-    "deinit-throws": ["crashed (abort) while it was shut down: it let an exception of unknown type out"],
-    "analysis-throws": [PASS, "it let an exception out: raw"],
-    "analysis-throws-int": [PASS, "it let an exception of unknown type out"],
+    "deinit-throws": ["crashed (abort) while it was shut down: an exception of unknown type escaped"],
+    "analysis-throws": [PASS, "an exception escaped: raw"],
+    "analysis-throws-int": [PASS, "an exception of unknown type escaped"],
 }
 
 
@@ -157,7 +157,7 @@ class Calls(ContractTest):
         done = tmeter("--plugins=params,releases", "--plugin", plugin, "--report", "json", FIXTURES / "checkpoints" / "net.safetensors")
         self.assertEqual(done.returncode, 5)
         self.assertEqual(done.stderr, "tmeter: plugin com.rogue.releases crashed (abort) while releasing what it counted: "
-                                      "it let an exception out: raw\n")
+                                      "an exception escaped: raw\n")
         self.assertEqual(json.loads(done.stdout)["totals"]["params"], 1041)  # 4,356 bytes of float32, without 48 running means and variances
 
     def test_a_writer_that_fails_costs_its_own_report_only(self):
@@ -166,7 +166,7 @@ class Calls(ContractTest):
                 out = self.folder / "out.txt"
                 done = self.run_mode(mode, "--report", "json", "--report", f"contract={out}")
                 done.stderr, _ = done.stderr.rsplit("tmeter: report contract is not written", 1)
-                self.assert_report_without_it(done, ["while writing report 'contract'", "it let an exception"])
+                self.assert_report_without_it(done, ["while writing report 'contract'", "an exception escaped"])
                 self.assertFalse(out.exists())
 
 
@@ -243,8 +243,8 @@ TABLES = {  # fault in a table → words of the message
     "null-write": "report writer 'contract' has no `write`",
     "null-get": "its table tmeter.metrics/1 has no `get`",
     "no-size": "item 0 is too small: struct_size is 0",
-    "capability-throws": "its table tmeter.metrics/1: it let an exception out: raw",
-    "get-throws": "its table tmeter.metrics/1, item 0: it let an exception of unknown type out",
+    "capability-throws": "its table tmeter.metrics/1: an exception escaped: raw",
+    "get-throws": "its table tmeter.metrics/1, item 0: an exception of unknown type escaped",
     "reserved": "its table tmeter.analysis/1, item 0 has `reserved` set, which must be 0",
     "reserved-handler": "its table tmeter.op-handler/1, item 0 has `reserved` set, which must be 0",
     "reserved-writer": "its table tmeter.report-writer/1, item 0 has `reserved` set, which must be 0",

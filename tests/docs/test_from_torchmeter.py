@@ -53,7 +53,7 @@ def widest(width):
     return check
 
 
-# Their key: ours with a value, what else is set (in both runs), and the effect. Colours are looked at where `color` is set.
+# Their key: ours with a value, what else is set (in both runs), and the effect. Colours are compared where `color` is set.
 EFFECTS = {
     "tree_fold_repeat": ("fold=false", (), lacks("repeat 3 ×")),
     "tree_repeat_block_args.title": ("repeat.title=<repeat_time> of them", (), has("└─ 3 of them")),

@@ -225,7 +225,7 @@ class Check(CliTest):
     def test_what_breaks_the_contract_is_told(self):
         plugin = self.folder / "contract.tmeter"
         build_plugin("contract_plugin.cpp", plugin)
-        for deed, words in (("throw-int", "it let an exception of unknown type out"), ("nan", "was given NaN"),
+        for deed, words in (("throw-int", "an exception of unknown type escaped"), ("nan", "was given NaN"),
                             ("negative", "was given a value below 0"), ("no-value", "gives no value"),
                             ("foreign-axis", "for another table"), ("severity", "unknown severity, 99")):
             with self.subTest(deed=deed):

@@ -257,7 +257,7 @@ constexpr std::array<Engine, 4> kEngines{{
      "llama.cpp's cells: the context of each sequence padded to 256; a layer with a window has "
      "window + "
      "ubatch (512) cells, padded; states are float32",
-     "llama.cpp warns and allocates it all the same; llama-server gives a slot no more than the "
+     "llama.cpp warns and allocates it; llama-server gives a slot no more than the "
      "model's",
      1, llama},
     {"vllm",
