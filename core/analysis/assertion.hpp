@@ -46,7 +46,7 @@ struct AssertionResult {
   bool holds = false;
 };
 
-/// Looks its value up. Throws Error(kUsage) for an unknown metric or module, naming the nearest:
+/// Looks up its value. Throws Error(kUsage) for an unknown metric or module, naming the nearest:
 /// a mistake of the user, reported before anything is written.
 AssertionResult evaluate(const Assertion& assertion, const Graph& graph, const Results& results);
 

@@ -138,8 +138,8 @@ ManifestIndex Registry::index_in(const std::string& folder) {
   }
 }
 
-/// Adds a plugin that has only a manifest. A build without LibTorch explains missing plugins in
-/// this way.
+/// Adds a plugin that has only a manifest. A build without LibTorch installs such manifests, which
+/// state why the plugins are missing.
 void Registry::add_manifest(const std::string& file) {
   auto plugin = std::make_unique<Plugin>();
   try {

@@ -1,5 +1,4 @@
-// Which files may be read. The numbers are the kernel's; Debian 12's headers do not have the later
-// ones yet.
+// Which files may be read. The numbers are the kernel's: Debian 12's headers lack the later ones.
 #include "core/process/landlock.hpp"
 
 #include <fcntl.h>

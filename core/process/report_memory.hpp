@@ -1,7 +1,7 @@
-// Memory that a worker shares with its supervisor, for long pieces of reports. A short frame announces
-// each piece. It is copied once; through the pipe it would be copied twice, page by page. The worker
-// fills slots in turn and waits for one that the supervisor has released. Like pipe traffic, this
-// memory is untrusted.
+// Memory that a worker shares with its supervisor, for long pieces of reports. A short frame
+// announces each piece. It is copied once; through the pipe it would be copied twice, page by page.
+// The worker fills slots in turn and waits for one that the supervisor has released. Like pipe
+// traffic, this memory is untrusted.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -23,8 +23,8 @@ class ReportMemory {
   ReportMemory& operator=(const ReportMemory&) = delete;
   bool there() const { return shared_ != nullptr; }
 
-  /// The worker, one thread at a time: waits for a slot; at most kSlotBytes. Returns where they
-  /// are.
+  /// The worker, one thread at a time: waits for a slot and copies at most kSlotBytes into it.
+  /// Returns their location.
   uint64_t put(std::string_view bytes);
 
   /// Supervisor: the bytes at a location from a frame, valid until released. Nothing if the

@@ -206,7 +206,7 @@ class Attempt {
     return {std::string(name), std::string(reason), f.numbers[0] != 0, f.numbers[1] != 0};
   }
 
-  /// The first one asks the worker to stop; another, or too long a wait, makes it.
+  /// The first signal asks the worker to stop; a second one, or too long a wait, ends it.
   void on_signal() {
     if (!course_.take_signals()) return;
     const bool again = std::exchange(course_.interrupted, true);

@@ -29,7 +29,7 @@ std::pair<Descriptor, Descriptor> make_pipe() {
 /// Enlarges a pipe, so that a report of a gigabyte takes fewer switches between the processes.
 /// Keeps the size if that is not permitted.
 void make_roomy(const Descriptor& pipe) {
-  constexpr int kBytes = 1 << 20;  // what everybody may have
+  constexpr int kBytes = 1 << 20;  // the kernel's limit for unprivileged users
   fcntl(pipe.get(), F_SETPIPE_SZ, kBytes);
 }
 
@@ -57,7 +57,7 @@ WorkerProcess::WorkerProcess(const Job& job, const Work& work, const EndSignals&
   for (const auto* end : {&frames_, &stray_}) fcntl(end->get(), F_SETFL, O_NONBLOCK);
 }
 
-/// A process that the kernel holds fast (a disk that does not answer) is left to end by itself.
+/// A process that the kernel cannot end (a disk does not answer) is not waited for any further.
 WorkerProcess::~WorkerProcess() {
   constexpr double kMaxWait = 0.3;
   if (process_ < 0 || has_ended()) return;

@@ -46,7 +46,7 @@ Rational operator+(const Rational& a, const Rational& b) {
 
 Rational operator*(const Rational& a, const Rational& b) {
   if (!a.valid() || !b.valid()) return Rational::none();
-  // Crosswise reduction first: what would overflow only before it is reduced does not.
+  // Reduced crosswise first: the products overflow only if those of the result do.
   const Rational x(a.num_, b.den_), y(b.num_, a.den_);
   Int128 num = 0, den = 0;
   const bool overflow =

@@ -33,7 +33,7 @@ TMETER_PLUGIN("com.acme.words", "1.0.0", [](tmeter::Registrar& r) {
   r.option({.key = "missing",
             .type = TMETER_OPTION_BOOL,
             .default_value = "false",
-            .text = "reads a missing option"});
+            .text = "reads a missing argument"});
   r.metric({.id = "words",
             .title = "words",
             .axis = TMETER_AXIS_NODE,

@@ -185,8 +185,7 @@ class Operators(CliTest):
                 self.assertEqual(document["coverage"]["unknown_ops"], [])
 
     def test_triangular_systems(self):
-        # In each of 5 columns, three rows of 0 + 1 + 2 products with earlier rows; fourteen systems; three rows of 0 + 1 + 2 + 3
-        # + 4.
+        # By hand: 5 columns of 0 + 1 + 2 products with earlier rows; fourteen such systems; from the right, 3 rows of 0 + 1 + 2 + 3 + 4.
         for a, b, left, shape, macs in (("3x3", "3x5", "True", [3, 5], 15), ("7x1x3x3", "2x3x5", "True", [7, 2, 3, 5], 14 * 15),
                                         ("5x5", "3x5", "False", [3, 5], 30)):
             with self.subTest(a=a, b=b):

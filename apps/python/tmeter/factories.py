@@ -42,7 +42,7 @@ def _without_weights(make: Callable[[], torch.nn.Module]) -> torch.nn.Module:
             return make()
     except (UsageError, InputError):
         raise
-    except Exception:  # some read values while they are built (rates, anchors)
+    except Exception:  # some models read values while they are built (rates, anchors)
         return make()
 
 
@@ -107,7 +107,7 @@ def _from_module(module: str) -> Callable[[str], tuple[torch.nn.Module, Any]]:
             function = getattr(function, part)
         made = function() if callable(function) and not _is_model(function) else function
         if not _is_model(made):
-            raise UsageError(f"{module}:{factory} gives a {type(made).__name__}, not a Module")
+            raise UsageError(f"{module}:{factory} returns a {type(made).__name__}, not a Module")
         return made, getattr(made, "example_inputs", None)
 
     return make

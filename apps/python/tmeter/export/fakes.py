@@ -112,7 +112,7 @@ def _fake_weight(tensor: torch.Tensor, fakes: FakeTensors, device: torch.device)
 
 
 def _is_special(tensor: torch.Tensor) -> bool:
-    """A DTensor (FSDP2, tensor parallel) stands for the whole tensor."""
+    """A DTensor (FSDP2, tensor parallel) represents the whole tensor."""
     return type(tensor).__name__ == "DTensor" or type(tensor.data).__name__ == "DTensor"
 
 

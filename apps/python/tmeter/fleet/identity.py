@@ -36,7 +36,7 @@ class Identity:
 
     Attributes:
         text: version and arguments, without the names of files.
-        files: folders of plugins and profiles, and files that options name; their content matters, not their name.
+        files: folders of plugins and profiles, and files that options name. Their content matters, their names do not.
         reads_weights: whether a plugin reads elements of tensors.
         metrics: the reports' metrics, as far as they are known before the first report.
     """
@@ -47,7 +47,7 @@ class Identity:
     metrics: tuple[dict[str, Any], ...] = ()
 
     def fingerprint(self) -> str:
-        """A fingerprint of the content on this machine at this moment (2 ms)."""
+        """A fingerprint of the content on this machine. Files are examined every 2 ms at most."""
         global _last
         if time.monotonic() - _last[0] > _MOMENT or _last[1] != self.files:
             _last = time.monotonic(), self.files, _listed(self.files)
@@ -155,7 +155,7 @@ def _listed(files: Iterable[str]) -> _Listed:
                 facts = os.stat(path)
                 found.append((path, facts.st_size, facts.st_mtime_ns, facts.st_ino))
         except OSError:
-            continue  # a missing file counts as missing
+            continue  # a missing file has no entry
     return tuple(found)
 
 

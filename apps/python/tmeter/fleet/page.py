@@ -21,7 +21,7 @@ th button{font:inherit;border:0;background:none;cursor:pointer;font-weight:bold;
 .weak{opacity:.6}nav{margin:.6em 0}nav button,nav input{font:inherit}
 """
 
-#: Rows that are shown at a time, and in total, which a browser opens at once.
+#: Rows shown at a time, and rows of the page: as many as a browser opens without delay.
 _EACH, MOST = 100, 2_000
 
 #: A click on a column sorts all rows (numbers by `data-v`, other cells last). The filter keeps rows whose text has
@@ -39,7 +39,7 @@ const show = () => {
   said.textContent = found.length ? `${at * each + 1}\u2013${end} of ${found.length}` : "none";
 };
 document.querySelector("#back").addEventListener("click", () => { at -= 1; show(); });
-document.querySelector("#on").addEventListener("click", () => { at += 1; show(); });
+document.querySelector("#next").addEventListener("click", () => { at += 1; show(); });
 words.addEventListener("input", () => { at = 0; show(); });
 for (const button of document.querySelectorAll("th button")) button.addEventListener("click", () => {
   const column = button.parentElement.cellIndex, down = button.dataset.down !== "1";
@@ -99,7 +99,7 @@ def page(
 <meta name="referrer" content="no-referrer"><title>{said}</title><style>{_STYLE}</style></head>
 <body><h1>{said}</h1>{more}
 <nav><input id="words" placeholder="filter" aria-label="filter"> <button id="back">back</button>
-<span id="at"></span> <button id="on">on</button></nav>
+<span id="at"></span> <button id="next">next</button></nav>
 <table><thead><tr><th><button>model</button></th>{heads}
 <th><button>bytes</button></th><th><button>seconds</button></th></tr></thead>
 <tbody data-each="{_EACH}">
@@ -119,7 +119,7 @@ def _more(shown: int, count: int) -> str:
     if count > ROWS_EACH:
         query = query.replace("models.parquet", "models.parquet/*.parquet")
     return (
-        f"<p>The first {shown:,} are here. All are in <a href='models.parquet'>models.parquet</a>; "
+        f"<p>The first {shown:,} models are shown. All are in <a href='models.parquet'>models.parquet</a>; "
         f'in this folder: <code>duckdb -c "{text(query)}"</code></p>'
     )
 
