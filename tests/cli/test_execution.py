@@ -242,7 +242,7 @@ class Execution(CliTest):
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertIn("acme::gated_mlp of mlp: acme::gated_mlp does not take 7 samples", done.stderr)
 
-    def test_libraries_that_are_none(self):
+    def test_files_that_are_not_libraries(self):
         text = self.file("libacme.so", b"no library")
         self.refused(2, [f"operator library {text} cannot be opened"], TIED, "--op-library", text)
         self.refused(2, ["missing.so"], TIED, "--op-library", self.folder / "missing.so")
@@ -259,7 +259,7 @@ class Execution(CliTest):
 
     # Devices, threads, memory.
 
-    def test_devices_that_are_not_there(self):
+    def test_missing_devices(self):
         self.refused(2, ["no CUDA device"], TIED, "--device", "cuda:99")
         self.refused(2, ["'tpu' is not a device; give cpu, cuda or cuda:N"], TIED, "--device", "tpu")
         self.refused(2, ["'cuda:x' is not a device"], TIED, "--device", "cuda:x")

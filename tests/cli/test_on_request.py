@@ -23,14 +23,14 @@ class OnRequest(CliTest):
         done = report(model, "--plugin", self.plugin, *arguments)
         return {m["id"] for m in done["metrics"]}, done
 
-    def test_nobody_asks_and_nothing_is_worked_out(self):
+    def test_without_a_request_nothing_is_computed(self):
         ids, done = self.run_with()
         self.assertIn("cheap", ids)
         self.assertFalse({"dear_model", "dear_nodes"} & ids)
         self.assertEqual(done["totals"]["cheap"], 1)
         self.assertNotIn(WORKED_OUT, done["warnings"])
 
-    def test_each_way_to_ask(self):
+    def test_each_way_to_request(self):
         for metric, arguments in (("dear_model", ["--columns", "macs,dear_model"]), ("dear_nodes", ["--sort", "dear_nodes"]),
                                   ("dear_model", ["--assert", "dear_model == 7"]), ("dear_nodes", ["--assert", "dear_nodes>0"])):
             ids, done = self.run_with(*arguments)
@@ -40,17 +40,17 @@ class OnRequest(CliTest):
         ids, _ = self.run_with("--columns", "all")
         self.assertLessEqual({"dear_model", "dear_nodes"}, ids)
 
-    def test_a_part_of_a_name_does_not_ask(self):
+    def test_a_part_of_a_name_is_no_request(self):
         ids, _ = self.run_with("--set", "memory.threads=1", "--assert", "cheap >= 0")
         self.assertFalse({"dear_model", "dear_nodes"} & ids)
 
-    def test_an_analysis_that_requires_it_asks(self):
+    def test_an_analysis_that_requires_it_requests_it(self):
         with mock.patch.dict(os.environ, DEAR_NEEDED="1"):
             ids, done = self.run_with()
         self.assertEqual({"dear_model", "dear_nodes"} & ids, {"dear_model"})
         self.assertEqual(done["totals"]["cheap"], 2)
 
-    def test_formulas_belong_to_their_columns_whoever_is_left_out(self):
+    def test_formulas_belong_to_their_columns_when_others_are_left_out(self):
         # The report omits dear_nodes, and no later column may shift.
         _, alone = self.run_with("--plugins=flops,activations", model=DYNAMIC)
         expected = report(DYNAMIC, "--plugins=flops,activations")

@@ -74,7 +74,7 @@ class Formulas(CliTest):
                 with self.subTest(metric=f["metric"], module=f["module"], sizes=sizes):
                     self.assertEqual(value(f, sizes), figures[f["module"]][f["metric"]])
 
-    def test_what_is_no_polynomial_has_no_formula(self):
+    def test_other_functions_than_polynomials_have_no_formula(self):
         # an embedding reads each row of its table at most once: min(ids, rows)
         document = report(BERT, "--columns=all")
         self.assertIn("read_bytes", document["totals"])

@@ -133,7 +133,7 @@ class PerToken(unittest.TestCase):
         config, tensors = llama(model_type="mistral")
         self.assertNotIn(METRIC, {k: v for k, v in self.totals(config, tensors, 64)[0].items() if v is not None})
 
-    def test_a_sequence_that_is_none(self):
+    def test_an_invalid_sequence(self):
         write_folder(self.folder, *llama())
         for value in ("-1", "many"):
             done = tmeter(self.folder, "--plugins=training", "--set", f"training.sequence={value}")

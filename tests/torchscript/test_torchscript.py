@@ -64,7 +64,7 @@ class Counts(unittest.TestCase):
                 self.assertEqual(document["coverage"]["unknown_ops"], [])
                 self.assertTrue(all(i["origin"] == "inferred" for i in document["inputs"]))
 
-    def test_upper_bounds_are_said_with_the_operator(self):
+    def test_upper_bounds_are_reported_with_the_operator(self):
         warnings = " ".join(analysed("faster_rcnn")["warnings"])
         self.assertIn("torchvision::nms in rpn", warnings)
         self.assertIn("the largest possible one was used", warnings)
@@ -233,7 +233,7 @@ class Operators(CliTest):
 
 @unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
 class Versions(CliTest):
-    def test_a_version_that_nobody_tried_is_said(self):
+    def test_an_untested_version_is_reported(self):
         row = re.search(rf"^\| {LIBTORCH[0]}\.{LIBTORCH[1]}\.\d+ \|", (SOURCE / "docs" / "torch-versions.md").read_text(), re.M)
         said = any("an untested version" in w for w in analysed("sized")["warnings"])
         self.assertEqual(said, row is None)

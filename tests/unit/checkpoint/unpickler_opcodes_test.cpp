@@ -138,7 +138,7 @@ TEST(Opcodes, DictsGrow) {
   EXPECT_EQ(r.root().find("d"), nullptr);
 }
 
-TEST(Opcodes, WhatPythonCannotHashIsNoKey) {
+TEST(Opcodes, UnhashableValuesAreNotKeys) {
   for (const auto& key : {"]"s, "}"s, "\x8f"s})
     expect_refused("}" + key + "K\x01s.", "a list, dict or set cannot be a key");
   for (const auto& key : {")"s, "N"s, "K\x01"s, "G\x00\x00\x00\x00\x00\x00\x00\x00"s})

@@ -77,7 +77,7 @@ TEST(Fvcore, TextPaddingIsNotKnownToIt) {
   EXPECT_EQ(n.count("flops", "fvcore"), 0);
 }
 
-TEST(Fvcore, WhatItLeavesOutIsNamedInAWarning) {
+TEST(Fvcore, OmittedOperatorsAreNamedInAWarning) {
   auto n = op("aten::baddbmm")
                .tensor("self", {1})
                .tensor("batch1", {2, 3, 4})

@@ -121,7 +121,7 @@ TEST(Merging, DoesNotDependOnTheOrderOfTheReports) {
     EXPECT_EQ(one.graph->tensors()[i].name, other.graph->tensors()[i].name);
 }
 
-TEST(Merging, RefusesWhatIsNoWhole) {
+TEST(Merging, RefusesAnIncompleteCheckpoint) {
   const auto refused = [](const std::vector<std::string>& words, Part a, Part b) {
     expect_error(ErrorKind::kModel, words,
                  [&] { merge_shards(parts(std::move(a), std::move(b))); });
@@ -163,7 +163,7 @@ TEST(ModelIndex, HasARowForEachModelAndTheirSum) {
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 7);
 }
 
-TEST(ModelIndex, TellsModelsOfOneNameApartAndLeavesOutOtherConventions) {
+TEST(ModelIndex, NumbersModelsOfOneNameAndLeavesOutOtherConventions) {
   ModelIndex index;
   index.add(shard("a.safetensors", {{"a", "w", 3}}));
   auto other = shard("a.safetensors", {{"a", "w", 4}});

@@ -54,7 +54,7 @@ void allow_no_files() {
   setrlimit(RLIMIT_FSIZE, &none);
 }
 
-TEST(Spool, WhatFitsInMemoryNeedsNoFileAndMoreSaysWhyItFails) {
+TEST(Spool, DataThatFitsInMemoryNeedsNoFileAndMoreReportsItsFailure) {
   const auto done = in_child([] {
     allow_no_files();
     Spool s;
@@ -76,7 +76,7 @@ TEST(Spool, ItsFileIsClosedWithIt) {
   EXPECT_EQ(done.status(), 0);
 }
 
-TEST(Spool, ATemporaryFolderThatIsOfNoUseIsPassedOver) {
+TEST(Spool, AnUnusableTemporaryFolderIsSkipped) {
   for (const char* folder : {"/nonexistent", "relative", "", "/proc", "/dev/null"}) {
     for (const bool named : {false, true}) {
       const auto done = in_child([&] {
@@ -207,7 +207,7 @@ TEST(Streams, AFifoIsWrittenOnceAndAfterItsReaderHasCome) {
   std::filesystem::remove(path);
 }
 
-TEST(Streams, AReaderThatStopsHoldsNobodyUpAndKeepsItsDescriptorAsItIs) {
+TEST(Streams, AReaderThatStopsBlocksNothingAndKeepsItsDescriptorFlags) {
   const auto done = in_child([] {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) return 1;
@@ -267,7 +267,7 @@ int written_files(const std::function<void(Outputs&)>& commit) {
   return whole;
 }
 
-TEST(Outputs, FilesAreSyncedAtOnceOrWhereNoThreadCanBeHadOneAfterTheOther) {
+TEST(Outputs, FilesAreSyncedAtOnceOrWithoutThreadsOneAfterTheOther) {
   EXPECT_EQ(written_files([](Outputs& outputs) { outputs.sync(), outputs.name_files(); }), 3);
   const auto alone = [](Outputs& outputs) {
     for (const long call : {SYS_clone, SYS_clone3}) testing::fail_call(call, EAGAIN);
@@ -320,7 +320,7 @@ TEST(Terminal, OutputGoesOnAfterASignal) {
   EXPECT_EQ(done.status(), 0);
 }
 
-TEST(Terminal, MessagesNobodyHearsAreNoError) {
+TEST(Terminal, MessagesWithoutAReaderAreNotAnError) {
   const auto done = in_child([] {
     close(STDERR_FILENO);
     Terminal(false).message("hello");
@@ -341,7 +341,7 @@ TEST(Terminal, AFloodOfMessagesIsCutAndItsLastWordIsHeard) {
       done.err.ends_with("tmeter: note: 99000 more messages are not shown\ntmeter: the end\n"));
 }
 
-TEST(Terminal, AReaderThatStopsHoldsNobodyUp) {
+TEST(Terminal, AReaderThatStopsBlocksNothing) {
   const auto done = in_child([] {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) return 1;
@@ -386,7 +386,7 @@ std::string on_terminal(const std::function<void()>& f) {
   return done.err;
 }
 
-TEST(Terminal, WhatCouldHarmATerminalIsMadeVisibleOnOneAndPassedOnElsewhere) {
+TEST(Terminal, ControlCharactersAreVisibleOnATerminalAndUnchangedElsewhere) {
   const auto output = [] { Terminal::output("\x1b]0;title\x07 \x1b[1mbold\x1b[0m\n"); };
   EXPECT_EQ(on_terminal(output), "\\x1b]0;title\\x07 \x1b[1mbold\x1b[0m\n");
   const auto piped = in_child([&] {
