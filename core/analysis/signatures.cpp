@@ -88,7 +88,7 @@ class Encoder {
     put(t.dims);
     put(t.strides);
     if (t.encoding)
-      put(static_cast<uint64_t>(stored_bytes(t)));  // dims and dtype tell it of others
+      put(static_cast<uint64_t>(stored_bytes(t)));  // of others it follows from dims and dtype
   }
   void put_tensor(const Value& v) {
     put(v.dims);

@@ -26,7 +26,7 @@ struct WorkerEnd {
   int wait_status = 0;  ///< of waitpid
   std::string limit;    ///< that was reached, in words: "60 s (--timeout)"; of kContract the defect
   std::string subject;  ///< the model's path
-  std::string engine = {};  ///< runs code of the file or the model, as the worker has told
+  std::string engine = {};  ///< runs code of the file or the model, as reported by the worker
   std::vector<Participant> participants = {};
   bool file_shrank = false;  ///< the model's files are shorter than at the worker's start
 };
