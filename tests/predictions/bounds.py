@@ -45,7 +45,7 @@ def table(groups):
     text = ["## The bounds", "",
             "| bound | of | cases | all together % | groups that keep it | the others |", "|---|---|--:|--:|--:|---|"]
     promises = [(f"median error at most {MEDIAN[False]} % where nothing was fitted on the device", lambda g: not g.fitted, True),
-                (f"at most {MEDIAN[True]} % on the others, of what the fit left out", lambda g: g.fitted, True),
+                (f"median error at most {MEDIAN[True]} % on the other devices, in cases that the fit left out", lambda g: g.fitted, True),
                 (f"at most {100 * OUTSIDE:.0f} % outside the band", lambda g: True, False)]
     for promise, is_of, of_medians in promises:
         for part in dict.fromkeys(g.part for g in groups if is_of(g)):
@@ -57,5 +57,5 @@ def table(groups):
             names = "; ".join(f"{g.name} {g.marked()[0 if of_medians else 1].strip('*')}" for g in missed)
             text.append(f"| {promise} | {part} | {len(errors)} | {together:.{1 if of_medians else 0}f} | {len(judged) - len(missed)} of {len(judged)} | {names} |")
     return [*text, "",
-            "A group is what one lab measured of one kind on one GPU. Tables below have a missed bound in bold. Of a group of *n* ≥ 20 cases 0.2 · *n* + 2 · sqrt(0.16 · *n*) may be",
+            "A group is one lab's measurements of one kind on one GPU. The tables below have missed bounds in bold. In a group of *n* ≥ 20 cases 0.2 · *n* + 2 · sqrt(0.16 · *n*) may be",
             "outside a band of 80 %: two standard deviations of chance, which an honest band exceeds in two of a hundred groups."]

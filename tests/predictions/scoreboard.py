@@ -97,46 +97,46 @@ hit           = max(0, 1 − reuse · rows in flight / cache.l2)
 
 | constant | belongs to | |
 |---|---|---|
-| `share` | a device's vector units or tensor cores | `curve.fitted.*` of its profile where the device was measured. Else `curve.transferred.*`: on vector units min({most:g}, {rise:g} · sqrt(TDP / peak)), W per TFLOP/s, as a board that is short of power lowers its clock; on tensor cores the share of the fitted devices. Convolutions where they were not measured, and float8, have a multiple of it: {multiples} |
-| `memory` | a kind of operator | of operators without MACs the device's own, `curve.memory`, or that of the fitted devices |
+| `share` | a device's vector units or tensor cores | `curve.fitted.*` of its profile where the device was measured. Else `curve.transferred.*`: on vector units min({most:g}, {rise:g} · sqrt(TDP / peak)), W per TFLOP/s, because a board with little power lowers its clock; on tensor cores the share of the fitted devices. Float8, and convolutions where they were not measured, have a multiple of it: {multiples} |
+| `memory` | a kind of operator | share of `peak.dram`; operators without MACs use that of the device (`curve.memory`), or else that of the fitted devices |
 | `fill`, `call` | a kind of operator | MACs until a device is busy; time of a call |
-| `edge` | products on vector units | {edge:g} MACs more for each output: a tile is loaded, begun and stored |
-| `columns` | a kind of operator | rows or columns of a product, whichever are fewer, and output channels: a kernel computes {columns} at once |
-| `block` | convolutions | {block:g} outputs (float16: {block16:g}) of each thread that the device holds: an output's MACs come one after the other, so that a few outputs take as long as that many |
-| narrow channels | convolutions in float16 | cuDNN 7 has tensor cores for multiples of 8 channels alone; others take {narrow:g} of `peak.op`, rounded up to 4 |
+| `edge` | products on vector units | {edge:g} additional MACs for each output: a tile is loaded, begun and stored |
+| `columns` | a kind of operator | rows or columns of a product, whichever are fewer, or output channels of a convolution: a kernel computes {columns} at once |
+| `block` | convolutions | a convolution takes at least the time of {block:g} outputs (float16: {block16:g}) for each thread that the device holds, because the MACs of an output run one after the other |
+| narrow channels | convolutions in float16 | cuDNN 7 uses tensor cores only for multiples of 8 channels; others reach {narrow:g} of `peak.op`, with channels rounded up to 4 |
 | strides | convolutions | a kernel smaller than its stride reads a part of its input |
-| `gain` | 3 × 3 convolutions of stride 1 on vector units | {gain:g} times fewer MACs, by Winograd's algorithm |
-| `reuse` | softmax, layer norm | a layer norm reads a row twice, a softmax of more than 1,024 columns three times. The rows that `threads.resident` threads work on at the same time are in the L2 when it is read again, as far as they fit |
+| `gain` | 3 × 3 convolutions of stride 1 on vector units | {gain:g} times fewer MACs by Winograd's algorithm |
+| `reuse` | softmax, layer norm | a layer norm reads a row twice, a softmax of more than 1,024 columns three times. The later reads hit the L2 to the extent that the rows of all `threads.resident` threads fit there |
 
-`tests/predictions/fit.py` fits them: on half of the shapes of {vector} (float32, NeuSight), of P100 and T4 (float32 products, DeepBench), of {tensor} (float16, Vidur), of V100-SXM2, P100 and T4 (float32
-convolutions, DeepBench), of V100-SXM2 (float16 convolutions, DeepBench) and of the H800 (float8, DeepGEMM). Everything else was left out: H100, L4, A100-80GB, the GeForce
-and TITAN boards, T4 and V100-SXM2 in float16, T4's convolutions in float16, but for the share of the M40. The shape of each law was chosen with all devices in view; its
-numbers were fitted on those that are named. The law of rows that are read again follows from the kernels' sources.
+`tests/predictions/fit.py` fits them on half of the shapes of {vector} (float32, NeuSight), of P100 and T4 (float32 products, DeepBench), of {tensor} (float16, Vidur), of V100-SXM2, P100 and T4 (float32
+convolutions, DeepBench), of V100-SXM2 (float16 convolutions, DeepBench) and of the H800 (float8, DeepGEMM). Everything else but the share of the M40 was left out: H100, L4, A100-80GB, the GeForce
+and TITAN boards, T4 and V100-SXM2 in float16, T4's convolutions in float16. The form of each law was chosen with all devices in view; its
+constants were fitted on the devices named above. The law of rows that are read again follows from the kernels' sources.
 
-NeuSight's times are of a loop in PyTorch, which takes {eager:.0f} µs more for a call than DeepBench's of bare library calls; that is fitted, and in NeuSight's rows alone.
+NeuSight measured a loop in PyTorch, which takes {eager:.0f} µs more for a call than DeepBench's bare library calls; this constant is fitted, and applies to NeuSight's rows alone.
 DeepBench's workbooks name CUDA 7.5 for M40 and TitanX-Maxwell and the first release of CUDA 8.0 for TitanX-Pascal. These libraries compute {old} columns at once: 16, 32 and
-64 columns take the same time there. The other tables are of CUDA 8.0.88 to 12, whose tiles tmeter expects.
+64 columns take the same time there. The other tables are of CUDA 8.0.88 to 12; tmeter assumes their tiles.
 """
 
 
 def band_rule(rules, fit):
     kinds = [g for g in KINDS if any(at[1] == g for at in rules.known)]
     text = ["## The band", "",
-            "On a device that was measured, the band of products and of float32 convolutions is the scatter of its own shapes that were fitted (`curve.low.*`, `curve.high.*`);",
-            "of other kinds it is that of all devices. On another device it is the scatter of the lab that scatters most, with older libraries, and of every second float16 product",
+            "On a device that was measured, the band of products and of float32 convolutions is the scatter of its own fitted shapes (`curve.low.*`, `curve.high.*`);",
+            "of other kinds it is that of all devices. On another device it is the scatter of the lab that scatters most, older libraries included, and of every second float16 product",
             "of V100-SXM2 (DeepBench), on which no point was fitted.", "",
-            "The scatter of devices is added there. Three rules were tried on the five fitted devices of NeuSight: each device was predicted from the other four,",
-            "its own shapes alone gave the share inside. The first rule with 80 % inside for each kind was taken. The figures of devices never seen do not enter it.", "",
+            "On another device the scatter between devices is added. Three rules were tried on the five fitted devices of NeuSight: each device was predicted from the other four,",
+            "and the share inside is that of its own shapes. The first rule with 80 % inside for each kind was taken. Devices never seen do not affect it.", "",
             f"| rule: scatter of | {' | '.join(f'{KINDS[g]} %' for g in kinds)} | chosen | the same on devices never seen % |", "|---" + "|--:" * len(kinds) + "|---|---|"]
     for rule in fitting.RULES:
         known = " | ".join(f"{rules.known[rule, g]:.0f}" for g in kinds)
         unseen = ", ".join(f"{rules.unseen[rule, g]:.0f}" for g in kinds)
         text.append(f"| {rule} | {known} | {'yes' if rule == rules.chosen else ''} | {unseen} |")
     text += ["", "### A blind test", "",
-             "DeepBench's float32 products of five boards were recorded after all constants of products, the rule and its band of that time were fixed (0.67 to 1.53). They are boards",
-             "of other years, with other libraries, from another lab. Error and share inside are those of the first and only run. The law of products has been changed since, with these",
-             "boards in view, and half of the M40's shapes give its share now: the last column is not blind.", "",
-             "| board | cases | median error % | inside the band of that time % | inside the present one % |", "|---|--:|--:|--:|--:|"]
+             "DeepBench's float32 products of five boards were recorded after all constants of products, the rule and its band (0.67 to 1.53 at that time) had been fixed. They are boards",
+             "of other years, with other libraries, from another lab. Error and share inside are those of the first and only run. The law of products was changed afterwards, with these",
+             "boards in view, and the share of the M40 is fitted on half of its shapes: the last column is not blind.", "",
+             "| board | cases | median error % | inside the band at that time % | inside the present band % |", "|---|--:|--:|--:|--:|"]
     inside = []
     for board, cases_then, median, then in BLIND:
         ratios = [r for (g, column, _, _), its in left_out(fit).items() if (g, column) == ("product", board) for r in its]
@@ -173,7 +173,7 @@ def groups_of(found, runs, steps, trainings, fit):
 
 def operators(fit):
     text = ["## Operators", "",
-            "Shapes that no fit and no band saw. NeuSight (sitar-lab/NeuSight, MIT, commit 6945927, `dataset/test`): float32, TF32 off. Vidur (microsoft/vidur,",
+            "Shapes that neither a fit nor a band used. NeuSight (sitar-lab/NeuSight, MIT, commit 6945927, `dataset/test`): float32, TF32 off. Vidur (microsoft/vidur,",
             "MIT, commit 7d47513, `profiling/compute`): projections of Llama-2, CodeLlama, InternLM, Qwen and phi-2 in float16, 1 to 4,096 tokens, shared",
             "by 1 to 8 devices. DeepBench (baidu-research/DeepBench, Apache-2.0, commit da81ba7, `results/train`): products and forward convolutions. DeepGEMM",
             "(deepseek-ai/DeepGEMM, MIT, commit 55ab91f, README): products in float8. Samples of the first two and all of the others are recorded in `tests/predictions`.", "",
@@ -227,8 +227,8 @@ def summary(name, its):
 
 def training(found, trained):
     text = ["## Training", "",
-            "NeuSight's times of a forward and a backward pass without an optimizer, in float32. tmeter has no column of them: `expected_time` is of the",
-            "operators in the file. Expected here is three times the forward pass, as each product has two in the backward. No GPU of these was fitted.", "",
+            "NeuSight's times of a forward and a backward pass without an optimizer, in float32. tmeter has no column for them: `expected_time` is of the",
+            "operators in the file. The expected time is three times the forward pass, because each product has two in the backward. None of these GPUs was fitted.", "",
             "| model | batch | GPU | measured ms | expected ms | error % | band ms | |", "|---|--:|---|--:|--:|--:|---|---|"]
     for c in found:
         text.append(f"| {c.model} | {c.batch} | {c.gpu} | {c.measured:.1f} | {c.expected:.1f} | {c.error:+.1f} | {c.low:.1f} … {c.high:.1f} |"
@@ -237,10 +237,10 @@ def training(found, trained):
     for gpu in dict.fromkeys(c.gpu for c in found):
         its = [c for c in found if c.gpu == gpu]
         text.append(f"| {gpu} | {len(its)} | {median_of(its):.1f} | {max(abs(c.error) for c in its):.1f} | {sum(not c.inside for c in its)} |")
-    text += ["", "torchtitan (pytorch/torchtitan, BSD-3-Clause, its page on performance of 2024): Llama 3 in bfloat16 on 64 A100 with 80 GB. Expected is",
-             "`serving_prefill_expected` of 8,192 tokens times the passes of a step; gathering the shards, the optimizer and the loss are not in it, so that",
+    text += ["", "torchtitan (pytorch/torchtitan, BSD-3-Clause, its performance page of 2024): Llama 3 in bfloat16 on 64 A100 with 80 GB. The expected time is",
+             "`serving_prefill_expected` of 8,192 tokens times the passes of a step. It leaves out gathering the shards, the optimizer and the loss, so that",
              "these rates are upper bounds. MFU is the measured rate times `training_flops_per_token` / 312 TFLOP/s: torchtitan's rule leaves the",
-             "embedding out; the one behind these MFU had it in.", "",
+             "embedding out; the rule of the published MFU included it.", "",
              "| model | checkpointing | passes | measured token/s | expected | error % | MFU % published | of tmeter | with the embedding |",
              "|---|---|--:|--:|--:|--:|--:|--:|--:|"]
     for r in trained:
@@ -267,7 +267,7 @@ def served_groups(runs, steps):
     """(engine, GPU, whether its steps took part in the fit, cases, the same in words)"""
     return [("vLLM", "H100", True, [r for r in unseen(runs, steps) if r in steps and r.gpu == "H100"], "the other half"),
             ("vLLM", "B200", False, [r for r in steps if r.gpu == "B200"], "never seen"),
-            *(("TensorRT-LLM", gpu, False, [r for r in runs if r.gpu == gpu], f"{kind}, never seen but for the band")
+            *(("TensorRT-LLM", gpu, False, [r for r in runs if r.gpu == gpu], f"{kind}, used by the band alone")
               for gpu, kind in (("A100", "float16"), ("H100", "fp8")))]
 
 
@@ -277,21 +277,21 @@ def serving(runs, steps, reduce):
     low, high = band_of(runs, steps)
     others = unseen(runs, steps)
     text = ["## Serving", "",
-            "`serving_prefill_expected` and `serving_step_expected` of `--plugins=serving`: a step is its products, all alike, and for several GPUs",
+            "`serving_prefill_expected` and `serving_step_expected` of `--plugins=serving`: a step is its products, all on one curve, and on several GPUs",
             "two all-reduces a layer, call + 2 · (n − 1) / n · bytes / (`link.bandwidth` · share). The all-reduce is fitted on half of Vidur's sizes for",
             f"the H100 (`profiling/network/h100_dgx`); the {len(off)} others: median {statistics.median(off):.1f} %, worst {max(off):.0f} %, {outside} outside their band.", "",
             f"`serving.engine=vllm` takes {1e6 * served.sequence_seconds(steps):.0f} µs more for each sequence in a step: scheduling, sampling, output. It is fitted on every second step of the H100 below.",
             f"The band, {low:g} to {high:g} times the expected time, is the scatter of these and of every second run of TensorRT-LLM; of the {len(others)} others"
             f" {sum(not r.inside for r in others)} are outside.", "",
             "### vLLM", "",
-            "Medians between two tokens of Llama 3.1 in bfloat16 and fp8 by The ML.ENERGY Leaderboard (ml-energy/leaderboard, commit 0cd52da, task lm-arena-chat, to 128 sequences). Prompt",
+            "Median times between two tokens of Llama 3.1 in bfloat16 and fp8 by The ML.ENERGY Leaderboard (ml-energy/leaderboard, commit 0cd52da, task lm-arena-chat, to 128 sequences). Prompt",
             "lengths are not published; the context is taken as the mean length of an answer. Nothing is fitted on the B200.", "",
             "| GPU | model | | measured ms | bound ms | expected ms | error % | band ms | |", "|---|---|---|--:|--:|--:|--:|---|---|"]
     text += [f"| {r.gpu} | {r.model} | {r.what} | {run_row(r, 1e3)}" for r in steps]
     text += ["", "### TensorRT-LLM", "",
-             "TensorRT-LLM 0.6.1 (NVIDIA/TensorRT-LLM, Apache-2.0, commit 138f96d, its page on performance), LLaMA-2 in float16 on the A100 80 GB and",
-             "in fp8 on the H100. A whole run is the prefill and as many steps as the answer has tokens, at the context of its middle. No point is fitted on these. Query heads of a group began to share what they read of the cache",
-             "with the XQA kernel of 0.8 (its docs/source/blogs/XQA-kernel.md: 1.9 to 2.4 times the rate), so that a step of 0.6.1 reads it once for each of the 8 heads of a",
+             "TensorRT-LLM 0.6.1 (NVIDIA/TensorRT-LLM, Apache-2.0, commit 138f96d, its performance page), LLaMA-2 in float16 on the A100 80 GB and",
+             "in fp8 on the H100. A whole run is the prefill and a step for each token of the answer, at the context of the answer's middle. No point is fitted on these. The query heads of a group share one reading of the cache",
+             "since the XQA kernel of 0.8 (its docs/source/blogs/XQA-kernel.md: 1.9 to 2.4 times the rate), so that a step of 0.6.1 reads it once for each of the 8 heads of a",
              "group of the 70B model (`serving.own-reads`).", "",
              "| GPU | model | | | measured s | bound s | expected s | error % | band s | |", "|---|---|---|---|--:|--:|--:|--:|---|---|"]
     text += [f"| {r.gpu} | {r.model} | {r.kind} | {r.what} | {run_row(r)}" for r in runs]
@@ -314,22 +314,22 @@ OTHERS = """## Other predictors
 ## Where it is wrong
 
 * The P4's whole models were measured up to 1.7 times slower than its own operators: the card throttles when it is hot.
-* Products of one to eight tokens in float16 are about 15 % faster on the H100 than the two Ampere cards let expect.
+* Products of one to eight tokens in float16 are about 15 % faster on the H100 than the two Ampere cards suggest.
 * Products with more than about 4,000 output columns reach 0.25 to 0.6 of the peak on P100 and P4 in NeuSight's tables, and 0.75 with fewer; no other device shows it. No
-  constant stands for it, so that P100 and P4 miss the bound of 12 %, and the P100's own band is wide. Its share is between NeuSight's and DeepBench's, whose products of
+  constant represents it, so that P100 and P4 miss the bound of 12 %, and the P100's own band is wide. Its share is between NeuSight's and DeepBench's, whose products of
   2017 reach 0.95 of the peak; NeuSight's whole models took a seventh longer on it.
-* Softmax on the P4: 18 shapes, 13 % in the median; its short rows are faster than the law of rows has them.
-* Winograd's gain is one number. 3 × 3 convolutions of 7 × 7 outputs are up to twice as slow as expected, those of 128 and more channels and 16 images up to 1.7 times as fast.
-* No fused attention and no sparse product took part. They get the curve of products.
+* Softmax on the P4: 18 shapes, 13 % in the median; its short rows are faster than the law of rows predicts.
+* Winograd's gain is one constant. 3 × 3 convolutions of 7 × 7 outputs are up to twice as slow as expected, those of 128 and more channels and 16 images up to 1.7 times as fast.
+* Fused attention and sparse products were not measured. They use the curve of products.
 * TensorRT-LLM of 2023 took 1.4 to 2.1 times the expected time of first tokens in fp8 on the H100: its products were not yet as fast as DeepGEMM's of 2025, and its own
-  work between products is not known. vLLM of 2026 in fp8 takes 1.1 to 1.2 times the expected time there.
-* vLLM on the H100 is 1 % over the bound of 12 %: sums over devices are expected by NCCL's times, and vLLM has a kernel of its own for small ones (70B: 12 to 27 % too long);
-  its kernels that quantize activations are not known (405B in fp8: 13 to 15 % too short).
-* NVIDIA's cards alone have curves. Without `curve.*` in the profile, `expected_time` is unavailable.
-* The L4's whole models ran about a sixth faster than the sum of its operators, each timed alone, lets expect: their products reach 0.48 of its peak there,
-  alone 0.30. Its board has 72 W, and while operators wait for memory it saves power for the next product. An expected time is of one operator
-  and does not see that.
-* AMD's cards have no curves. NeuSight's rows of several GPUs are not predicted, as a model's file does not say how it is split.
+  work between products is unknown. vLLM of 2026 in fp8 takes 1.1 to 1.2 times the expected time there.
+* vLLM on the H100 is 1 % over the bound of 12 %: all-reduces are predicted from NCCL's times, and vLLM has a kernel of its own for small ones (70B: 12 to 27 % too long);
+  its kernels that quantize activations are unknown (405B in fp8: 13 to 15 % too short).
+* Only NVIDIA's cards have curves; AMD's have none. Without `curve.*` in the profile, `expected_time` is unavailable.
+* The L4's whole models ran about a sixth faster than the sum of its operators, each timed alone, suggests: products reach 0.48 of its peak in the models and
+  0.30 alone. The board has 72 W, and saves power for the next product while operators wait for memory. An expected time is of one operator
+  and ignores that.
+* NeuSight's rows of several GPUs are not predicted, as a model's file does not say how it is split.
 
 ## Published tables that are not here
 
@@ -337,8 +337,8 @@ OTHERS = """## Other predictors
 |---|---|
 | ML.ENERGY's joules, AI Energy Score | no energy per operation is published for H100 and B200, so that `energy` is unavailable on their profiles |
 | ML.ENERGY's mixtures of experts, other tasks and more than 128 sequences | expert parallelism is not modelled; prompts of the other tasks are long and their lengths are not published; above 128 sequences a step has parts of new prompts |
-| MLPerf Inference | rates of whole systems under a latency bound; a file does not say how requests arrive. Its parameters and FLOPs of models (mlcommons/inference#2090) are counts, which `flops` is held to elsewhere |
-| LLMCompass | float16 products, softmax, layer norm and GELU on an A100 (12288 wide): kinds and a card that NeuSight and Vidur have here with more shapes. MI210 has no curve |
+| MLPerf Inference | rates of whole systems under a latency bound; a file does not say how requests arrive. Its parameters and FLOPs of models (mlcommons/inference#2090) are counts; other tests compare `flops` with such counts |
+| LLMCompass | float16 products, softmax, layer norm and GELU on an A100 (12288 wide): operators and a card for which NeuSight and Vidur have more shapes. MI210 has no curve |
 | ColossalAI's forward memory (#1587) | memory, not time |
 | TensorRT-LLM after 0.6.1 | rates of a server with batches that change from step to step, which `serving` does not model |
 | fused attention | published speeds are of a kernel, not of a card: FlashAttention-2 reaches 0.37 of the H100's peak and 0.55 of the H20's, cuDNN 0.62 and 0.87, FlashAttention-3 0.65 (FlashAttention-3, arXiv:2407.08608, figure 5; Dao-AILab/flash-attention#1310). A file does not say which one will run |
