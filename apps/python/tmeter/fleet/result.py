@@ -44,6 +44,7 @@ class FleetResult:
 
     @property
     def failed(self) -> tuple[dict[str, Any], ...]:
+        """The rows of failed models."""
         return tuple(row for row in self.models if row["status"] != "ok")
 
     @property
