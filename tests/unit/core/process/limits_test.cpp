@@ -1,8 +1,10 @@
 #include "core/process/limits.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <fstream>
 
@@ -120,6 +122,49 @@ TEST(Limits, MemoryIsRefusedBeyondTheLimitAndALimitBelowWhatIsTakenIsNone) {
                      MAP_FAILED;
             }).status(),
             0);
+}
+
+/// A limit on private memory, also where the process has more already.
+void set_data_limit(uint64_t bytes) {
+  const rlimit limit{bytes, bytes};
+  EXPECT_EQ(setrlimit(RLIMIT_DATA, &limit), 0);
+}
+
+TEST(Limits, WhatIsInForceIsToldWhereAnAllocationFails) {
+  const auto done = testing::in_child([] {
+    EXPECT_EQ(memory_limit(), 0u);
+    EXPECT_EQ(out_of_memory_text(), "out of memory");
+    set_data_limit(uint64_t{3} << 30);
+    EXPECT_EQ(memory_limit(), uint64_t{3} << 30);
+    EXPECT_EQ(out_of_memory_text(), "out of memory: more than 3.0 GiB (--max-memory) is needed");
+    return ::testing::Test::HasFailure() ? 1 : 0;
+  });
+  EXPECT_EQ(done.status(), 0) << done.out;
+}
+
+TEST(Limits, MemoryIsLeftWhileASixteenthOfItCanBeHad) {
+  if (!testing::kMemoryIsLimited) GTEST_SKIP();
+  EXPECT_TRUE(has_memory_left());  // without a limit
+  const auto done = testing::in_child([] {
+    constexpr size_t kLimit = size_t{512} << 20, kPiece = size_t{4} << 20;
+    if (!limit_memory(kLimit) || !has_memory_left()) return 2;
+    std::array<void*, kLimit / kPiece> pieces{};
+    size_t count = 0;
+    for (; count < pieces.size(); ++count) {
+      pieces[count] = mmap(nullptr, kPiece, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (pieces[count] == MAP_FAILED) break;
+    }
+    const auto give_back = [&](size_t n) {
+      for (; n > 0; --n) munmap(pieces[--count], kPiece);
+    };
+    if (has_memory_left()) return 3;
+    give_back(5);  // less than 24 MiB of 32
+    if (has_memory_left()) return 4;
+    give_back(4);  // at least 36 MiB
+    return has_memory_left() && has_memory_left() ? 0 : 5;
+  });
+  EXPECT_EQ(done.status(), 0);
 }
 
 }  // namespace

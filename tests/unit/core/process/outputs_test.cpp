@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <termios.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -13,10 +14,12 @@
 
 #include "core/process/stray_output.hpp"
 #include "core/process/terminal.hpp"
+#include "tests/support/answer_call.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/fail_call.hpp"
 #include "tests/support/in_child.hpp"
 #include "tests/support/interrupted.hpp"
+#include "tests/support/new_folder.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -64,6 +67,29 @@ TEST(Spool, DataThatFitsInMemoryNeedsNoFileAndMoreReportsItsFailure) {
     return ::testing::Test::HasFailure() ? 1 : 0;
   });
   EXPECT_EQ(done.status(), 0) << done.out;
+}
+
+TEST(Spool, AFileThatCannotBeReadIsAnError) {
+  const auto done = in_child([] {
+    Spool s;
+    s.write(std::string(kInMemory + 1, 'x'));
+    testing::fail_call(SYS_pread64, EIO);
+    testing::expect_error(ErrorKind::kModel,
+                          {"cannot be kept in a temporary file: Input/output error"},
+                          [&] { s.read(); });
+    return ::testing::Test::HasFailure() ? 1 : 0;
+  });
+  EXPECT_EQ(done.status(), 0) << done.out;
+}
+
+TEST(Spool, ItsFileMayBeDescriptorZero) {
+  const auto done = in_child([] {
+    close(STDIN_FILENO);
+    Spool s;
+    for (const char c : {'x', 'y'}) s.write(std::string(kInMemory + 1, c));
+    return all_of(s) == std::string(kInMemory + 1, 'x') + std::string(kInMemory + 1, 'y') ? 0 : 1;
+  });
+  EXPECT_EQ(done.status(), 0);
 }
 
 TEST(Spool, ItsFileIsClosedWithIt) {
@@ -137,6 +163,79 @@ TEST(Destination, TheFileOfStandardOutputIsStandardOutputByEveryName) {
   });
   EXPECT_EQ(done.status(), 0) << done.out;
   for (const char* end : {"", "-hard", "-soft"}) std::filesystem::remove(path + end);
+}
+
+TEST(Destination, NamesOfDescriptorsAreWholeNumbers) {
+  const auto task = "/proc/" + std::to_string(getpid()) + "/task/" + std::to_string(getpid());
+  EXPECT_EQ(find_destination(task + "/fd/1").descriptor, STDOUT_FILENO);
+  EXPECT_EQ(find_destination("/dev/stdin").descriptor, STDIN_FILENO);
+  EXPECT_EQ(find_destination("/dev/fd/0").descriptor, STDIN_FILENO);
+  for (const char* name : {"", "-1", "1x", " 1", "99999999999999999999"}) {
+    const auto d = find_destination(std::string("/dev/fd/") + name);
+    EXPECT_EQ(d.kind, Kind::kDevice) << name;
+    EXPECT_EQ(d.descriptor, -1) << name;
+  }
+}
+
+TEST(Destination, OfOtherProcessesDescriptorsAreNone) {
+  const auto done = in_child([] {
+    return find_destination("/proc/" + std::to_string(getppid()) + "/fd/1").kind ==
+                   Kind::kDescriptor
+               ? 1
+               : 0;
+  });
+  EXPECT_EQ(done.status(), 0);
+}
+
+TEST(Destination, LinksAreFollowedFromTheirOwnFolders) {
+  const testing::NewFolder folder;
+  std::filesystem::create_directory(folder / "far");
+  std::filesystem::create_symlink("near", folder / "far/link");
+  std::filesystem::create_symlink(
+      "../../" + folder.path.substr(folder.path.rfind('/') + 1) + "/out", folder / "far/near");
+  std::filesystem::create_symlink("/dev/stderr", folder / "out");
+  std::filesystem::create_directory_symlink("far", folder / "short");
+  for (const char* name : {"out", "far/near", "far/link", "short/link", "short/../out"})
+    EXPECT_EQ(find_destination(folder / name).descriptor, STDERR_FILENO) << name;
+  const auto done = in_child([&] {
+    EXPECT_EQ(chdir((folder / "far").c_str()), 0);
+    EXPECT_EQ(find_destination("link").descriptor, STDERR_FILENO);
+    EXPECT_EQ(find_destination("../out").descriptor, STDERR_FILENO);
+    EXPECT_EQ(find_destination("nothing").kind, Kind::kFile);
+    return ::testing::Test::HasFailure() ? 1 : 0;
+  });
+  EXPECT_EQ(done.status(), 0) << done.out;
+}
+
+TEST(Destination, LinksThatGoRoundLeadNowhere) {
+  const testing::NewFolder folder;
+  std::filesystem::create_symlink("b", folder / "a");
+  std::filesystem::create_symlink("a", folder / "b");
+  EXPECT_EQ(find_destination(folder / "a").kind, Kind::kFile);
+}
+
+TEST(Destination, WhatIsNoRegularFileIsADeviceAndAFifoIsKnown) {
+  const testing::NewFolder folder;
+  ASSERT_EQ(mkfifo((folder / "fifo").c_str(), 0600), 0);
+  const auto fifo = find_destination(folder / "fifo");
+  EXPECT_EQ(fifo.kind, Kind::kDevice);
+  EXPECT_TRUE(fifo.is_fifo);
+  EXPECT_FALSE(find_destination("/dev/null").is_fifo);
+  EXPECT_EQ(find_destination(folder.path).kind, Kind::kDevice);
+  EXPECT_EQ(find_destination(folder / "new").kind, Kind::kFile);
+  EXPECT_EQ(find_destination("/dev/shm/tmeter-not-there").kind, Kind::kFile);
+}
+
+TEST(Destination, TheFileOfStandardErrorIsStandardError) {
+  const testing::NewFolder folder;
+  const auto done = in_child([&] {
+    dup2(open((folder / "log").c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
+    const auto d = find_destination(folder / "log");
+    std::ofstream(folder / "other") << "other";
+    EXPECT_EQ(find_destination(folder / "other").kind, Kind::kFile);
+    return d.kind == Kind::kDescriptor && d.descriptor == STDERR_FILENO ? 0 : 1;
+  });
+  EXPECT_EQ(done.status(), 0);
 }
 
 // --- streams
@@ -225,6 +324,85 @@ TEST(Streams, AReaderThatStopsBlocksNothingAndKeepsItsDescriptorFlags) {
   EXPECT_EQ(done.status(), 0);
 }
 
+/// Writes to a pipe whose reader is gone, through this descriptor.
+void expect_broken_pipe(int fd, const std::string& path, const std::function<void(Outputs&)>& f) {
+  const auto done = in_child([&] {
+    signal(SIGPIPE, SIG_IGN);
+    std::array<int, 2> ends{};
+    if (pipe(ends.data()) != 0) return 1;
+    dup2(ends[1], fd);
+    close(ends[0]);
+    Outputs outputs({path});
+    f(outputs);
+    return ::testing::Test::HasFailure() ? 1 : 0;
+  });
+  EXPECT_EQ(done.status(), 0) << done.out;
+}
+
+TEST(Streams, AReaderThatIsGoneIsAnErrorExceptForStandardOutput) {
+  expect_broken_pipe(STDOUT_FILENO, "", [](Outputs& outputs) {
+    EXPECT_THROW(write_out(outputs, "report"), BrokenPipe);
+    auto* stream = outputs.streams().at(0);
+    EXPECT_FALSE(stream->done());
+    stream->give_up();
+    EXPECT_TRUE(stream->done());
+  });
+  expect_broken_pipe(9, "/dev/fd/9", [](Outputs& outputs) {
+    testing::expect_error(ErrorKind::kUsage,
+                          {"report file /dev/fd/9 cannot be written completely: Broken pipe"},
+                          [&] { write_out(outputs, "report"); });
+  });
+}
+
+TEST(Streams, ADescriptorIsWrittenIfItWasOpenedForThat) {
+  constexpr int kOwn = 9;
+  for (const int mode : {O_RDONLY, O_WRONLY, O_RDWR}) {
+    const auto done = in_child([&] {
+      dup2(open("/dev/null", mode), kOwn);
+      try {
+        Outputs outputs({"/dev/fd/9"});
+        EXPECT_EQ(outputs.streams().size(), 0u);  // nothing has been written
+        write_out(outputs, "report");
+        EXPECT_EQ(outputs.streams().at(0)->fd(), kOwn);
+        EXPECT_EQ(outputs.streams().at(0)->name(), "report file /dev/fd/9");
+      } catch (const Error& e) {
+        EXPECT_STREQ(e.what(), "report file /dev/fd/9 cannot be written: Bad file descriptor");
+        return 2;
+      }
+      return ::testing::Test::HasFailure() ? 1 : 0;
+    });
+    EXPECT_EQ(done.status(), mode == O_RDONLY ? 2 : 0) << done.out;
+  }
+}
+
+TEST(Streams, WithoutATimerOnlyWhatHasRoomIsWritten) {
+  const auto done = in_child([] {
+    testing::fail_call(SYS_timer_create, EAGAIN);
+    std::array<int, 2> ends{};
+    if (pipe(ends.data()) != 0) return 1;
+    const auto has_room = [&] {
+      pollfd ready{ends[1], POLLOUT, 0};
+      return poll(&ready, 1, 0) == 1;
+    };
+    const std::string much(300'000, 'x');
+    StreamWriter writer(ends[1]);
+    writer.put(much);
+    std::string seen;
+    std::array<char, 65536> buffer;
+    while (writer.pending()) {
+      while (writer.pending() && has_room())
+        if (!writer.flush()) return 2;
+      const auto n = read(ends[0], buffer.data(), buffer.size());
+      if (n > 0) seen.append(buffer.data(), static_cast<size_t>(n));
+    }
+    close(ends[1]);
+    for (ssize_t n; (n = read(ends[0], buffer.data(), buffer.size())) > 0;)
+      seen.append(buffer.data(), static_cast<size_t>(n));
+    return seen == much ? 0 : 3;
+  });
+  EXPECT_EQ(done.status(), 0);
+}
+
 TEST(TerminalText, WhatIsTornBetweenPiecesIsPutTogether) {
   const std::string text = "ab\u00e9\u20ac\U0001f600\x1b[1;31mred\x1b[0m\xff\x1b]0;t\x07\n";
   const std::string whole = "ab\u00e9\u20ac\U0001f600\x1b[1;31mred\x1b[0m\\xff\\x1b]0;t\\x07\n";
@@ -277,12 +455,65 @@ TEST(Outputs, FilesAreSyncedAtOnceOrWithoutThreadsOneAfterTheOther) {
   EXPECT_EQ(written_files(alone), 3);
 }
 
+TEST(Outputs, AllAreSyncedBeforeOneAppears) {
+  static std::atomic<int> synced{0};
+  for (const bool alone : {false, true}) {
+    const auto sync = [=](Outputs& outputs) {
+      if (alone)
+        for (const long call : {SYS_clone, SYS_clone3}) testing::fail_call(call, EAGAIN);
+      testing::answer_call(SYS_fsync, [](const testing::CallArguments&) {
+        ++synced;
+        return 0L;
+      });
+      outputs.sync();
+      EXPECT_EQ(synced, 3);
+    };
+    EXPECT_EQ(written_files(sync), 0);  // without names
+  }
+}
+
 TEST(Outputs, WhenOneCannotBeSyncedNoneAppears) {
   const auto full = [](Outputs& outputs) {
     testing::fail_call(SYS_fsync, ENOSPC);
     testing::expect_error(ErrorKind::kModel, {"report0", "No space left"}, [&] { outputs.sync(); });
   };
   EXPECT_EQ(written_files(full), 0);
+}
+
+TEST(Outputs, AFileHasTheWordsOfTheLastAttempt) {
+  const testing::NewFolder folder;
+  {
+    Outputs outputs({folder / "whole", folder / "half", folder / "untouched", folder / "empty"});
+    EXPECT_EQ(outputs.size(), 4u);
+    for (const std::string_view text : {"a first attempt", "the second"}) {
+      outputs.begin();
+      for (const size_t i : {0u, 1u, 2u}) EXPECT_FALSE(outputs.is_whole(i));
+      outputs.write(0, text);
+      outputs.write(1, text);
+      outputs.write(3, "");
+      EXPECT_EQ(outputs.written(0), text.size());
+      for (const size_t i : {0u, 2u, 3u}) outputs.set_whole(i);
+    }
+    outputs.push();
+    outputs.sync();
+    EXPECT_FALSE(std::filesystem::exists(folder / "whole"));
+    outputs.name_files();
+  }
+  std::ifstream whole(folder / "whole");
+  EXPECT_EQ((std::string{std::istreambuf_iterator<char>(whole), {}}), "the second");
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "empty"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "half"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "untouched"));
+}
+
+TEST(Outputs, StreamsComeInTheOrderOfTheTargets) {
+  Outputs outputs({"/dev/null", "", "/dev/full"});
+  for (const size_t i : {0u, 1u, 2u}) outputs.write(i, "x"), outputs.set_whole(i);
+  std::string names;
+  for (const auto* stream : outputs.streams()) names += stream->name() + ";";
+  EXPECT_EQ(names, "report file /dev/null;standard output;report file /dev/full;");
+  outputs.begin();
+  EXPECT_TRUE(outputs.streams().empty());
 }
 
 // --- the terminal -------------------------------------------------------------------------------
@@ -364,8 +595,9 @@ TEST(Terminal, LongMessagesAreCut) {
   EXPECT_LT(done.err.size(), 4100u);
 }
 
-/// The output of `f` as a terminal shows it.
-std::string on_terminal(const std::function<void()>& f) {
+/// The output of `f`, or what it writes to standard error, as a terminal shows it.
+std::string on_terminal(const std::function<void()>& f, int shown = STDOUT_FILENO) {
+  const int other = shown == STDOUT_FILENO ? STDERR_FILENO : STDOUT_FILENO;
   const int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   EXPECT_EQ(grantpt(master) | unlockpt(master), 0);
   const std::string slave = ptsname(master);
@@ -375,15 +607,21 @@ std::string on_terminal(const std::function<void()>& f) {
     tcgetattr(terminal, &raw);
     cfmakeraw(&raw);
     tcsetattr(terminal, TCSANOW, &raw);
-    dup2(terminal, STDOUT_FILENO);
+    dup2(terminal, shown);
     f();
-    std::array<char, 256> seen{};
-    const auto n = read(master, seen.data(), seen.size());
-    return write(STDERR_FILENO, seen.data(), static_cast<size_t>(n)) == n ? 0 : 1;
+    if (write(shown, "$", 1) != 1) return 1;  // what it shows may come in pieces
+    std::string seen;
+    for (std::array<char, 256> piece; !seen.ends_with('$');) {
+      const auto n = read(master, piece.data(), piece.size());
+      if (n <= 0) return 1;
+      seen.append(piece.data(), static_cast<size_t>(n));
+    }
+    seen.pop_back();
+    return write(other, seen.data(), seen.size()) == static_cast<ssize_t>(seen.size()) ? 0 : 1;
   });
   close(master);
   EXPECT_EQ(done.status(), 0);
-  return done.err;
+  return other == STDOUT_FILENO ? done.out : done.err;
 }
 
 TEST(Terminal, ControlCharactersAreVisibleOnATerminalAndUnchangedElsewhere) {
@@ -394,6 +632,23 @@ TEST(Terminal, ControlCharactersAreVisibleOnATerminalAndUnchangedElsewhere) {
     return 0;
   });
   EXPECT_EQ(piped.out, "\x1b]0;title\x07 \x1b[1mbold\x1b[0m\n");
+}
+
+TEST(Terminal, AMessageTakesTheLineOfTheProgressAndSoDoesTheEnd) {
+  const auto shown = on_terminal(
+      [] {
+        Terminal terminal(true);
+        usleep(1'050'000);  // shorter work shows none
+        terminal.progress(1, 2, "nodes");
+        terminal.message("hello");
+        terminal.message("again");
+        usleep(150'000);  // it is shown now and then
+        terminal.progress(1, 3, "files");
+      },
+      STDERR_FILENO);
+  const std::string clear = "\r\x1b[K";
+  EXPECT_EQ(shown, clear + "1 of 2 nodes" + clear + "tmeter: hello\ntmeter: again\n" + clear +
+                       "1 of 3 files" + clear);
 }
 
 // --- output of plugins -------------------------------------------------------------------------

@@ -100,6 +100,11 @@ TEST(WorkerExit, SignalsAreToldInWords) {
       {SIGKILL, "killed, perhaps for want of memory"},
       {SIGTERM, "terminated"},
       {SIGXCPU, "limit of processor time"},
+      {SIGALRM, "timer"},
+      {SIGVTALRM, "timer"},
+      {SIGPROF, "timer"},
+      {SIGXFSZ, "limit of file size"},
+      {SIGPIPE, "write to a closed pipe"},
       {SIGUSR1, "signal 10"}};
   for (const auto& [number, words] : signals)
     EXPECT_EQ(explain_worker_exit(a, by_signal(number)).message,
