@@ -9,6 +9,9 @@
 #include <functional>
 
 #include "core/process/activity.hpp"
+#include "tests/support/fail_call.hpp"
+#include "tests/support/in_child.hpp"
+#include "tests/support/interrupted.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -105,6 +108,27 @@ TEST(Worker, LongReportsGoByWayOfSharedMemory) {
   close(ends[0]);
   EXPECT_EQ(text, "short" + longer + "last");
   EXPECT_EQ(long_ones, 4u);
+}
+
+TEST(Worker, WithoutSharedMemoryLongReportsGoThroughThePipe) {
+  if (!testing::kMemoryIsLimited) GTEST_SKIP();
+  const auto done = testing::in_child([] {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) return 1;
+    testing::LateReader late(ends[0]);
+    testing::fail_call(SYS_mmap, ENOMEM);
+    ReportMemory memory;
+    if (memory.there()) return 2;
+    const std::string bytes(ReportMemory::kLong, 'x');
+    {
+      Worker worker(ends[1], {}, &memory);
+      worker.report(0, bytes);
+    }
+    close(ends[1]);
+    const auto seen = late.text();
+    return seen.size() > bytes.size() && seen.ends_with(bytes) ? 0 : 3;
+  });
+  EXPECT_EQ(done.status(), 0);
 }
 
 }  // namespace
