@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/process/stdio_attribution.hpp"
 #include "core/process/stray_output.hpp"
 #include "core/process/terminal.hpp"
 #include "tests/support/answer_call.hpp"
@@ -678,6 +679,29 @@ TEST(StrayOutput, EachLineIsANoteAndTheLastNeedsNoEnd) {
   EXPECT_EQ(notes("one\n\ntwo\nthree"), by + "one\n" + by + "two\n" + by + "three\n");
   EXPECT_EQ(notes("one\ntwo\n"), by + "one\n" + by + "two\n");
   EXPECT_EQ(notes("one\ntwo", true), "");
+}
+
+TEST(StrayOutput, WhatCannotBeReadIsAtItsEnd) {
+  const auto done = in_child([] {
+    Terminal terminal(false);
+    return StrayOutput(false).read(-1, terminal) ? 1 : 0;
+  });
+  EXPECT_EQ(done.status(), 0);
+}
+
+TEST(StrayOutput, WithoutASupervisorNoPluginWaitsForAReader) {
+  int status = -1;
+  for (int i = 0; i < 3 && status != 0; ++i) {  // a busy machine may take as long
+    status = in_child([] {
+               std::array<int, 2> ends{};
+               if (pipe(ends.data()) != 0 || write(ends[1], "unread", 6) != 6) return 1;
+               dup2(ends[1], STDOUT_FILENO);
+               const auto begin = Clock::now();
+               attribute_stdio_to("com.acme.p");
+               return Clock::now() - begin < std::chrono::milliseconds(150) ? 0 : 2;
+             }).status();
+  }
+  EXPECT_EQ(status, 0);
 }
 
 std::string numbered(int count) {

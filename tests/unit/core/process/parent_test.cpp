@@ -1,4 +1,4 @@
-// Programs whose parent is gone, and those whose variable names something else.
+// Programs with a parent that is gone, and with variables that name something else.
 #include "core/process/parent.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Runs of the supervisor whose output is not taken, and those whose model becomes shorter.
+// Runs of the supervisor with output that is not read, and with models that become shorter.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -299,6 +299,24 @@ TEST(WorkerExit, TheLastWordsOfTheWorkerStand) {
   EXPECT_EQ(left_out(explain_worker_exit(a, shrank)), "");
 }
 
+TEST(WorkerExit, WhereNoMemoryIsLeftTheWorkIsDoneWithoutPluginsOfOthers) {
+  Activity a;
+  const Ending failed{4, "out of memory", false, {}};
+  EXPECT_EQ(left_out(explain_failure(a, failed, kBoth)), "");
+  a.no_memory_left = true;
+  EXPECT_EQ(explain_failure(a, failed, {}).status, 4);
+  const auto v = explain_failure(a, failed, kBoth);
+  EXPECT_EQ(v.status, 5);
+  EXPECT_EQ(left_out(v), "com.acme.a;/x/b.tmeter;");
+  EXPECT_EQ(v.suspects[0].reason, "took part in a run that left no memory");
+  auto own = failed;
+  own.offender = Excluded{"org.tmeter.flops", "failed", true, true};
+  EXPECT_EQ(left_out(explain_failure(a, own, kBoth)), "com.acme.a;/x/b.tmeter;");
+  auto theirs = failed;
+  theirs.offender = Excluded{"com.acme.a", "failed", true, true};
+  EXPECT_EQ(left_out(explain_failure(a, theirs, kBoth)), "!com.acme.a");
+}
+
 TEST(WorkerExit, AnEngineThatTheWorkerHasNotToldIsNone) {
   Activity a;
   a.stage = Stage::kAnalysing;

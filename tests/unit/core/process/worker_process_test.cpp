@@ -86,7 +86,7 @@ TEST(WorkerProcess, IsGoneWithItsObject) {
         ASSERT_TRUE(started.has_begun());
         EXPECT_FALSE(is_over(told_by_worker().worker));
       }
-      gone = waitpid(told_by_worker().worker, nullptr, WNOHANG) == -1;  // nobody has to wait for it
+      gone = waitpid(told_by_worker().worker, nullptr, WNOHANG) == -1;  // it has been waited for
     }
     EXPECT_TRUE(gone);
   });
