@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -21,7 +20,8 @@
 namespace tmeter::core {
 namespace {
 
-/// Notes the thread, then lets the signal end the process. Only async-signal-safe calls.
+/// Notes the thread, then lets the signal end the process, on return. Only async-signal-safe calls.
+/// Where the stack has overflowed it cannot run, and the signal ends the process at once.
 void on_crash(int number) {
   auto& a = activity();
   const auto offset = &activity_slot() - a.slots.data();
@@ -35,14 +35,8 @@ void keep_last_words(std::string_view message) { activity().last_words.set(messa
 
 void explain_crashes() {
   when_file_is_lost(keep_last_words);
-  constexpr size_t kStack = 64 << 10;  // a stack that has overflowed cannot run the handler
-  stack_t stack{};
-  stack.ss_sp = mmap(nullptr, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  stack.ss_size = kStack;
-  if (stack.ss_sp != MAP_FAILED) sigaltstack(&stack, nullptr);
   struct sigaction action {};
   action.sa_handler = on_crash;
-  action.sa_flags = SA_ONSTACK | static_cast<int>(SA_NODEFER);
   for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS})
     sigaction(s, &action, nullptr);
 }
