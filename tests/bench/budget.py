@@ -77,7 +77,7 @@ def slowness():
     """How much slower than the reference machine this one is at the moment; at least 1.
 
     Compression stays within the first caches. A compiler waits for memory, faults pages in and starts processes, like tmeter.
-    A machine may be slow at the second task alone: docs/dev/large-graphs.md, "The speed of a machine".
+    A machine may be slow at the second task alone: docs/dev/large-graphs.md, "the speed of a machine".
     """
     with tempfile.TemporaryDirectory() as folder:
         compilation = compile_fixed_file(Path(folder))

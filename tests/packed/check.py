@@ -118,11 +118,11 @@ INTRODUCTION = """# Packed weights of the libraries
 `tests/packed/quantize.py` packs five small language models with each library on a processor, as its users do, and saves them. `tests/packed/check.py
 --page docs/dev/packed.md FOLDER…` holds `tmeter FOLDER` against the library's own account: parameters of the model before it was packed, bytes of all
 tensors in the files, shape and mean, deviation, minimum and maximum of each weight as the library unpacks it. *Exact* is all of that, with config.json
-and without, within 2·10⁻⁶ of a weight's largest value (4·10⁻³ for auto-round and modelopt, which tell the numbers before scales are rounded).
+and without, within 2·10⁻⁶ of a weight's largest value (4·10⁻³ for auto-round and modelopt, whose accounts have the weights before scales are rounded).
 
 Models: `llama` (128 wide, untied), `tied`, `odd` (96 and 200 wide: groups of 64 and 128 do not divide the rows), `mixtral`, `qwen3_moe`. A library that
-refuses a model says why. modelopt gives q, k and v one scale and folds the factors of AWQ into the weights when it saves; the numbers of those weights are
-not those of its account, which is from before.
+refuses a model says why. When modelopt saves, it gives q, k and v one scale and folds the factors of AWQ into the weights; the numbers of those weights
+differ from its account, which is made before.
 
 Not compared: gptqmodel 7.7.0 ends with `Tensor.item() cannot be called on meta tensors` on a processor, autoawq 0.2.7.post3 needs Triton (its packing is in
 `tests/fixtures/make_packed.py`), amd-quark 0.13 is not tried yet.
