@@ -71,7 +71,7 @@ def tools_section(options) -> list[str]:
     lines += [
         "",
         "The Python tools build the model from its source with random weights and run it; tmeter "
-        "reads a file. Their values are printed as they print them.",
+        "reads a file. Their values are printed as the tools print them.",
     ]
     if options.python:
         lines.append(f"Versions: {peer_versions(options.python)}.")
@@ -81,8 +81,8 @@ def tools_section(options) -> list[str]:
 def budget_section(options) -> list[str]:
     """The table of `./dev budget`, including a million operators."""
     lines = ["## Budgets", "",
-             "`./dev budget --all`: the best of several runs counts, as other work on a machine only adds; throughput is 2 × size / processor "
-             "time. The tests check the same limits.", "", *budget.HEAD]
+             "`./dev budget --all`: the best of several runs counts, as other work on a machine only adds time; throughput is 2 × size / "
+             "processor time. The tests check the same limits.", "", *budget.HEAD]
     return lines + [budget.row(one, budget.run(one, options.tmeter, options.work)) for one in budget.BUDGETS]
 
 
