@@ -21,7 +21,7 @@ struct Pipe {
 };
 
 /// How long `wait_for` takes.
-Clock::duration waited(const std::vector<Watched>& watched, Clock::time_point until) {
+Clock::duration waited(const std::vector<PolledDescriptor>& watched, Clock::time_point until) {
   const auto begin = Clock::now();
   wait_for(watched, until);
   return Clock::now() - begin;
@@ -53,7 +53,7 @@ TEST(EventLoop, AnEndIsAnEventAndSoIsADescriptorThatIsNone) {
 
 TEST(EventLoop, WaitsUntilTheTimeIsReachedAndNotAMomentLess) {
   const Pipe empty;
-  const std::vector<Watched> watched{{empty.ends[0], POLLIN, [] { ADD_FAILURE(); }}};
+  const std::vector<PolledDescriptor> watched{{empty.ends[0], POLLIN, [] { ADD_FAILURE(); }}};
   const auto until = Clock::now() + std::chrono::microseconds(20'300);
   wait_for(watched, until);
   EXPECT_GE(Clock::now(), until);

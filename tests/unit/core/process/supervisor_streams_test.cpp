@@ -115,7 +115,7 @@ testing::Ended after_change(const std::string& subject, const std::string& chang
         w.report_whole(0);
         return {};
       }
-      w.takes_part({"/x/p.tmeter", "com.acme.p"});
+      w.add_participant({"/x/p.tmeter", "com.acme.p"});
       std::filesystem::resize_file(changed, size);
       activity().last_words.set("the file was changed");
       _exit(4);

@@ -123,7 +123,7 @@ TEST(WorkerProcess, IsAskedToStop) {
       return {};
     });
     ASSERT_TRUE(started.has_begun());
-    started.process.ask_to_stop();
+    started.process.request_stop();
     ASSERT_TRUE(started.ends());
     EXPECT_EQ(started.process.wait_status(), 0);
   });
