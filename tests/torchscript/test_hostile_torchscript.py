@@ -10,7 +10,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 from archives import Archive  # noqa: E402
 from attacks import ATTACKS, LIMITS, measured, run  # noqa: E402
-from support import HAVE_TORCH, TMETER, CliTest, main, report, tmeter  # noqa: E402
+from support import HAVE_TORCH, SANITIZED, TMETER, CliTest, main, report, tmeter  # noqa: E402
 
 SECONDS = 20  # of the processor, including the timeout of 5
 MIB = 1800  # LibTorch itself takes 200 to 300
@@ -31,8 +31,9 @@ class Attacks(CliTest):
                 self.assertIn(word, words, seen)
         self.assertNotIn("report a bug", words)
         self.assertFalse([c for c in words if ord(c) < 32 and c != "\n"], seen)
-        self.assertLess(peak, MIB, seen)
-        self.assertLess(seconds, SECONDS, seen)
+        if not SANITIZED:
+            self.assertLess(peak, MIB, seen)
+            self.assertLess(seconds, SECONDS, seen)
 
 
 def add_tests():
