@@ -91,7 +91,8 @@ class Rogue(RogueTest):
                 self.assertEqual(json.loads(done.stdout)["totals"]["macs"], MACS)
 
     def test_memory_is_bounded_however_it_is_taken(self):
-        for deed in ("metric:memory", "metric:shared-memory", "init:shared-memory"):
+        # An opening process knows the limit by its RLIMIT_DATA, which a sanitizer exceeds from the start.
+        for deed in ("metric:memory", "metric:shared-memory", *[] if SANITIZED else ["init:shared-memory"]):
             with self.subTest(deed=deed):
                 peak = self.folder / "peak"
                 done = subprocess.run(

@@ -70,7 +70,7 @@ WRONG = [
     (["torchvision:resnet99"], 2, "no model 'resnet99'"),
     (["hf:nowhere/at/all"], 2, "hf:nowhere/at/all"),
     (["nets:made", "-i", "5x3"], 2, "nets has no made"),
-    (["nets:number", "-i", "5x3"], 2, "gives a int"),
+    (["nets:number", "-i", "5x3"], 2, "returns a value of type int"),
     (["nothere:make"], 2, "nothere cannot be imported"),
     (["nets"], 2, "LIBRARY:NAME is expected"),
     (["nets:make"], 2, "does not define its inputs"),

@@ -107,7 +107,7 @@ def _from_module(module: str) -> Callable[[str], tuple[torch.nn.Module, Any]]:
             function = getattr(function, part)
         made = function() if callable(function) and not _is_model(function) else function
         if not _is_model(made):
-            raise UsageError(f"{module}:{factory} returns a {type(made).__name__}, not a Module")
+            raise UsageError(f"{module}:{factory} returns a value of type {type(made).__name__}, not a Module")
         return made, getattr(made, "example_inputs", None)
 
     return make
