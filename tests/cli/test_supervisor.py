@@ -92,7 +92,7 @@ class Rogue(RogueTest):
 
     def test_memory_is_bounded_however_it_is_taken(self):
         # An opening process knows the limit by its RLIMIT_DATA, which a sanitizer exceeds from the start.
-        for deed in ("metric:memory", "metric:shared-memory", *[] if SANITIZED else ["init:shared-memory"]):
+        for deed in ("metric:memory", "metric:shared-memory", *([] if SANITIZED else ["init:shared-memory"])):
             with self.subTest(deed=deed):
                 peak = self.folder / "peak"
                 done = subprocess.run(
