@@ -73,4 +73,13 @@ inline Ended in_child(const std::function<int()>& f, unsigned seconds = 20) {
   return ended;
 }
 
+/// Runs expectations in a child process; they fail as those of the test do.
+inline void expect_in_child(const std::function<void()>& f) {
+  const auto done = in_child([&] {
+    f();
+    return ::testing::Test::HasFailure() ? 1 : 0;
+  });
+  EXPECT_EQ(done.status(), 0) << done.out;
+}
+
 }  // namespace tmeter::testing

@@ -406,15 +406,13 @@ TEST(OutputFile, EachMiBGoesToTheDiskWhileTheRestIsWritten) {
 
 TEST(OutputFile, UntilItIsNamedNobodyElseReadsIt) {
   const Folder folder;
-  const auto done = testing::in_child([&] {
+  testing::expect_in_child([&] {
     testing::fail_call(SYS_openat, EOPNOTSUPP, O_TMPFILE);
     OutputFile f(folder.file("a"));
     f.write("secret");
     for (const auto& e : fs::directory_iterator(folder.file(".")))
       EXPECT_EQ(mode_of(e.path()), 0600u);
-    return ::testing::Test::HasFailure() ? 1 : 0;
   });
-  EXPECT_EQ(done.status(), 0) << done.out;
 }
 
 TEST(OutputFile, WhatAFirstAttemptWroteIsForgotten) {
@@ -479,7 +477,7 @@ TEST(OutputFile, NamesThatAreTakenAreLeftAlone) {
 TEST(OutputFile, WithATemporaryNameItIsTheSame) {
   const Folder folder;
   const auto path = folder.file("a");
-  const auto done = testing::in_child([&] {
+  testing::expect_in_child([&] {
     testing::fail_call(SYS_openat, EOPNOTSUPP, O_TMPFILE);
     umask(027);
     const auto before = open_files();
@@ -499,9 +497,7 @@ TEST(OutputFile, WithATemporaryNameItIsTheSame) {
         ErrorKind::kUsage,
         {"report file /nonexistent/x.json cannot be written: No such file or directory"},
         [] { OutputFile("/nonexistent/x.json"); });
-    return ::testing::Test::HasFailure() ? 1 : 0;
   });
-  EXPECT_EQ(done.status(), 0) << done.out;
   EXPECT_EQ(content(path), "all");
   EXPECT_EQ(fs::status(path).permissions(), static_cast<fs::perms>(0640));
   EXPECT_EQ(folder.files(), 1u);

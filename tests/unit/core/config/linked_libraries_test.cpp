@@ -10,6 +10,7 @@
 
 #include "core/base/descriptor.hpp"
 #include "core/config/elf_file.hpp"
+#include "tests/support/new_folder.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -71,13 +72,6 @@ std::string library_with(const Wish& wish) {
 
 class LinkedLibraries : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = ::testing::TempDir() + "linkedXXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::string write(const std::string& name, const std::string& content) {
     std::ofstream(folder_ / name, std::ios::binary) << content;
     return (folder_ / name).string();
@@ -86,7 +80,8 @@ class LinkedLibraries : public ::testing::Test {
     const Descriptor file(open(write("it.so", content).c_str(), O_RDONLY | O_CLOEXEC));
     return linked_libraries(file.get(), folder_.string());
   }
-  fs::path folder_;
+  const testing::NewFolder new_folder_{};
+  const fs::path folder_ = new_folder_.path;
 };
 
 TEST_F(LinkedLibraries, AreThoseBesideAndWhatTheyNeedInTurn) {

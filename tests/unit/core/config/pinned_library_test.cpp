@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "core/base/error.hpp"
+#include "tests/support/new_folder.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -17,16 +18,8 @@ namespace fs = std::filesystem;
 
 class Pinned : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = ::testing::TempDir() + "pinnedXXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    library_ = write("lib.tmeter", "first");
-  }
-  void TearDown() override {
-    fs::permissions(folder_, fs::perms::owner_all);
-    fs::remove_all(folder_);
-  }
+  void SetUp() override { library_ = write("lib.tmeter", "first"); }
+  void TearDown() override { fs::permissions(folder_, fs::perms::owner_all); }
 
   std::string write(const std::string& name, const std::string& content) {
     std::ofstream(folder_ / name, std::ios::binary) << content;
@@ -45,7 +38,8 @@ class Pinned : public ::testing::Test {
     }
     return {};
   }
-  fs::path folder_;
+  const testing::NewFolder new_folder_{};
+  const fs::path folder_ = new_folder_.path;
   std::string library_;
 };
 

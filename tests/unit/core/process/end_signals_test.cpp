@@ -38,14 +38,6 @@ void block_signal(int number) {
   sigprocmask(SIG_BLOCK, &set, nullptr);
 }
 
-void expect_in_child(const std::function<void()>& f) {
-  const auto done = testing::in_child([&] {
-    f();
-    return ::testing::Test::HasFailure() ? 1 : 0;
-  });
-  EXPECT_EQ(done.status(), 0) << done.out;
-}
-
 TEST(EndSignals, BeforeThereIsASupervisorTheyEndTheProgramAtOnce) {
   for (const int number : kAskToEnd) {
     const auto done = testing::in_child([&] {
@@ -112,7 +104,7 @@ TEST(EndSignals, WhileItLivesTheyWaitToBeTaken) {
   std::vector<int> numbers{SIGCHLD, SIGQUIT, SIGUSR1, SIGUSR2,   SIGALRM,      SIGVTALRM, SIGPROF,
                            SIGPOLL, SIGPWR,  SIGXCPU, SIGSTKFLT, SIGRTMIN + 1, SIGRTMAX};
   numbers.insert(numbers.end(), kAskToEnd.begin(), kAskToEnd.end());
-  expect_in_child([&] {
+  testing::expect_in_child([&] {
     const EndSignals signals;
     EXPECT_EQ(fcntl(signals.fd(), F_GETFD), FD_CLOEXEC);
     EXPECT_EQ(signals.take(), std::nullopt);
@@ -130,7 +122,7 @@ TEST(EndSignals, WhileItLivesTheyWaitToBeTaken) {
 }
 
 TEST(EndSignals, WhatIsIgnoredIsNotTakenUnlessItAsksToEnd) {
-  expect_in_child([] {
+  testing::expect_in_child([] {
     for (const int number : {SIGUSR1, SIGXCPU, SIGRTMAX, SIGHUP}) signal(number, SIG_IGN);
     const EndSignals signals;
     for (const int number : {SIGUSR1, SIGXCPU, SIGRTMAX}) {
@@ -143,7 +135,7 @@ TEST(EndSignals, WhatIsIgnoredIsNotTakenUnlessItAsksToEnd) {
 }
 
 TEST(EndSignals, AfterItEverythingIsAsBefore) {
-  expect_in_child([] {
+  testing::expect_in_child([] {
     block_signal(SIGUSR2);
     signal(SIGCHLD, SIG_IGN);
     {
@@ -161,7 +153,7 @@ TEST(EndSignals, AfterItEverythingIsAsBefore) {
 }
 
 TEST(EndSignals, AWorkerHasThemAsTheyWereAndEndsAtThoseThatAsk) {
-  expect_in_child([] {
+  testing::expect_in_child([] {
     end_at_signals();
     signal(SIGRTMIN, [](int) {});
     signal(SIGCHLD, SIG_IGN);
@@ -193,7 +185,7 @@ TEST(EndSignals, ABrokenPipeEndsTheProgramUnlessItsSignalIsIgnored) {
 }
 
 TEST(EndSignals, WhereTheyCannotBeTakenNoneIsHeldBack) {
-  expect_in_child([] {
+  testing::expect_in_child([] {
     testing::fail_call(SYS_signalfd4, EMFILE);
     testing::expect_error(ErrorKind::kRun, {"cannot start: signalfd: Too many open files"},
                           [] { EndSignals(); });

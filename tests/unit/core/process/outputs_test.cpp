@@ -59,28 +59,24 @@ void allow_no_files() {
 }
 
 TEST(Spool, DataThatFitsInMemoryNeedsNoFileAndMoreReportsItsFailure) {
-  const auto done = in_child([] {
+  testing::expect_in_child([] {
     allow_no_files();
     Spool s;
     s.write(std::string(kInMemory, 'x'));
     testing::expect_error(ErrorKind::kModel, {"cannot be kept in a temporary file: File too large"},
                           [&] { s.write("y"); });
-    return ::testing::Test::HasFailure() ? 1 : 0;
   });
-  EXPECT_EQ(done.status(), 0) << done.out;
 }
 
 TEST(Spool, AFileThatCannotBeReadIsAnError) {
-  const auto done = in_child([] {
+  testing::expect_in_child([] {
     Spool s;
     s.write(std::string(kInMemory + 1, 'x'));
     testing::fail_call(SYS_pread64, EIO);
     testing::expect_error(ErrorKind::kModel,
                           {"cannot be kept in a temporary file: Input/output error"},
                           [&] { s.read(); });
-    return ::testing::Test::HasFailure() ? 1 : 0;
   });
-  EXPECT_EQ(done.status(), 0) << done.out;
 }
 
 TEST(Spool, ItsFileMayBeDescriptorZero) {
@@ -154,15 +150,13 @@ TEST(Destination, TheFileOfStandardOutputIsStandardOutputByEveryName) {
   std::ofstream(path) << "log";
   std::filesystem::create_hard_link(path, path + "-hard");
   std::filesystem::create_symlink(path, path + "-soft");
-  const auto done = in_child([&] {
+  testing::expect_in_child([&] {
     EXPECT_EQ(find_destination(path).kind, Kind::kFile);
     dup2(open(path.c_str(), O_WRONLY | O_APPEND), STDOUT_FILENO);
     for (const char* end : {"", "-hard", "-soft"})
       EXPECT_TRUE(is_standard_output(path + end)) << end;
     EXPECT_FALSE(is_standard_output(path + "-other"));
-    return ::testing::Test::HasFailure() ? 1 : 0;
   });
-  EXPECT_EQ(done.status(), 0) << done.out;
   for (const char* end : {"", "-hard", "-soft"}) std::filesystem::remove(path + end);
 }
 
@@ -198,14 +192,12 @@ TEST(Destination, LinksAreFollowedFromTheirOwnFolders) {
   std::filesystem::create_directory_symlink("far", folder / "short");
   for (const char* name : {"out", "far/near", "far/link", "short/link", "short/../out"})
     EXPECT_EQ(find_destination(folder / name).descriptor, STDERR_FILENO) << name;
-  const auto done = in_child([&] {
+  testing::expect_in_child([&] {
     EXPECT_EQ(chdir((folder / "far").c_str()), 0);
     EXPECT_EQ(find_destination("link").descriptor, STDERR_FILENO);
     EXPECT_EQ(find_destination("../out").descriptor, STDERR_FILENO);
     EXPECT_EQ(find_destination("nothing").kind, Kind::kFile);
-    return ::testing::Test::HasFailure() ? 1 : 0;
   });
-  EXPECT_EQ(done.status(), 0) << done.out;
 }
 
 TEST(Destination, LinksThatGoRoundLeadNowhere) {
@@ -424,25 +416,21 @@ TEST(TerminalText, WhatIsTornBetweenPiecesIsPutTogether) {
 
 /// Writes three reports; returns how many of them exist at the end with their text.
 int written_files(const std::function<void(Outputs&)>& commit) {
-  std::string folder = ::testing::TempDir() + "outputs-XXXXXX";
-  if (!mkdtemp(folder.data())) return -1;
-  const auto path = [&](int i) { return folder + "/report" + std::to_string(i); };
-  const auto done = in_child([&] {
+  const testing::NewFolder folder;
+  const auto path = [&](int i) { return folder / ("report" + std::to_string(i)); };
+  testing::expect_in_child([&] {
     Outputs outputs({path(0), path(1), path(2), path(3)});
     for (size_t i = 0; i < 3; ++i)
       outputs.write(i, "text " + std::to_string(i));  // nothing is written to 3
     for (size_t i = 0; i < 4; ++i) outputs.set_whole(i);
     commit(outputs);
-    return ::testing::Test::HasFailure() ? 1 : 0;
   });
-  EXPECT_EQ(done.status(), 0) << done.out;
   int whole = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path)) {
     std::ifstream file(entry.path());
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     whole += text == "text " + entry.path().string().substr(path(0).size() - 1) ? 1 : 100;
   }
-  std::filesystem::remove_all(folder);
   return whole;
 }
 
@@ -520,7 +508,7 @@ TEST(Outputs, StreamsComeInTheOrderOfTheTargets) {
 // --- the terminal -------------------------------------------------------------------------------
 
 TEST(Terminal, OutputThatCannotBeWrittenIsAnErrorWithItsReason) {
-  const auto done = in_child([] {
+  testing::expect_in_child([] {
     to_file();
     allow_no_files();
     testing::expect_error(ErrorKind::kModel, {"standard output cannot be written: File too large"},
@@ -529,9 +517,7 @@ TEST(Terminal, OutputThatCannotBeWrittenIsAnErrorWithItsReason) {
     testing::expect_error(ErrorKind::kUsage,
                           {"standard output cannot be written: Bad file descriptor"},
                           [] { Terminal::output("report"); });
-    return ::testing::Test::HasFailure() ? 1 : 0;
   });
-  EXPECT_EQ(done.status(), 0) << done.out;
 }
 
 TEST(Terminal, OutputGoesOnAfterASignal) {

@@ -69,11 +69,7 @@ Ending begin_and_wait(Worker&) {
 
 void expect_of_worker(const std::function<void()>& f) {
   new (&told_by_worker()) ToldByWorker;  // before any fork
-  const auto done = testing::in_child([&] {
-    f();
-    return ::testing::Test::HasFailure() ? 1 : 0;
-  });
-  EXPECT_EQ(done.status(), 0) << done.out;
+  testing::expect_in_child([&] { f(); });
 }
 
 TEST(WorkerProcess, IsGoneWithItsObject) {
