@@ -86,7 +86,7 @@ int64_t rows_of(const Module& m) {
   return w.shape()[0];
 }
 
-/// The other side of [experts, a, b], of which one is `in`.
+/// `t` is [experts, a, b]. One of a and b is `in`; returns the other one.
 int64_t other_side(const Tensor& t, int64_t in) {
   const auto s = t.shape();
   if (s[2] == in) return s[1];

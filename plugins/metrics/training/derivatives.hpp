@@ -13,9 +13,9 @@ namespace training {
 struct Derivative {
   std::string_view op;      // "mul.Tensor", without namespace
   std::string_view inputs;  // arguments with a gradient, separated by spaces
-  /// Separated by spaces: an argument or "#1", the second result; then "<" and the arguments
-  /// (separated by commas) of which one must need a gradient for it to be kept. None after "<":
-  /// any.
+  /// Items separated by spaces: an argument, or "#1", the second result; then "<" and a list of
+  /// arguments, separated by commas. An item is kept if one argument of its list needs a gradient,
+  /// and always with an empty list. Without "<" the argument itself is the list.
   std::string_view kept;
 };
 
