@@ -68,9 +68,9 @@ def differences(rows: list[Row]) -> list[str]:
         if not r.works or not r.runs or (r.params_exact and r.macs_exact):
             continue
         ours, theirs = r.ours["macs"], r.reference["macs"]
-        known = [e for form in ("pt2", "scripted") for e in verdict.reasons_for(r.id, form, entries)]
+        explaining = [e for form in ("pt2", "scripted") for e in verdict.reasons_for(r.id, form, entries)]
         gap = "" if ours is None else f"{ours - theirs:+,}"
-        why = known[0]["why"] if known else "not explained yet"
+        why = explaining[0]["why"] if explaining else "not explained yet"
         shown = f"{ours:,}" if ours is not None else f"– ({r.ours['status']['macs']})"
         lines.append(f"| {r.id} | {r.ours['way']} | {shown} | {theirs:,} | {gap} | {plain(why, 400)} |")
     if not lines:
@@ -119,14 +119,14 @@ def write(answers: dict[str, dict], earlier: dict[str, dict], path: Path) -> Non
     text = [
         "# The zoo, live", "",
         "Written by `tests/zoo/live.py --page`; do not edit.", "",
-        f"`tmeter.analyze(model, inputs=…)` on {len(rows)} live models of torchvision, timm and transformers (from config), each in a "
-        "process of its own that has the libraries and tools imported, one thread, on a machine with other work. The reference is "
-        f"FlopCounterMode in gradient mode and `sum(p.numel())`: of {taken} models as `./dev zoo` has recorded it in "
-        f"`zoo.csv` for the same versions, of {len(runs) - taken} counted in this run.", "",
-        *([f"Of {before} models the answers are those of an earlier run, and no times.", ""] if before else []),
+        f"`tmeter.analyze(model, inputs=…)` analyses {len(rows)} live models of torchvision, timm and transformers (from config). "
+        "Each has a process of its own with the libraries and tools imported, and one thread. Other work ran on the machine. The "
+        f"reference is FlopCounterMode in gradient mode and `sum(p.numel())`: for {taken} models `./dev zoo` had recorded it in "
+        f"`zoo.csv` with the same versions, for {len(runs) - taken} it was counted in this run.", "",
+        *([f"The answers for {before} models are those of an earlier run, without times.", ""] if before else []),
         "Versions: " + ", ".join(f"{k} {v}" for k, v in versions.items()) + ".", "",
         f"`analyze` succeeds on {share(len(works), len(runs))} models whose forward runs. Parameters are exact on "
-        f"{share(sum(r.params_exact for r in works), len(works))} that are analysed, MACs to the digit on "
+        f"{share(sum(r.params_exact for r in works), len(works))} analysed models, MACs on "
         f"{share(sum(r.macs_exact for r in works), len(runs))}.",
         "", *summary(runs), "",
         "## Failures", "",
@@ -135,19 +135,17 @@ def write(answers: dict[str, dict], earlier: dict[str, dict], path: Path) -> Non
         "## Left out", "",
         *([f"* {r.id}: {r.why_not}" for r in left_out] or ["Nothing."]), "",
         "## Time", "", *times([r for r in works if r.id in fresh]), "",
-        "Processor seconds, one thread, libraries imported beforehand, each call in a process of its own that is forked after the model "
-        "was built. *forward* is one call of the model in evaluation mode, which every tool makes, and *forward on meta* the same without data: "
-        "what torch itself takes to work out the sizes of all results. The tools run the model once with hooks. tmeter records the "
-        "operators of one call on fake tensors, without weights (`docs/python.md`): about a tenth of a millisecond per operator, "
-        "independent of its size, plus 10 ms for the native program. Small networks therefore take longer than their own forward, "
-        "large ones less. Where torch.export is needed it takes most of the time, as it traces every operator several times. In "
-        "return, every operator is counted, not only the modules a tool knows:", "",
+        "Times are processor seconds of one thread. Each call runs in a process of its own, forked after the libraries were imported "
+        "and the model was built. *forward* is one call of the model in evaluation mode, which every tool makes. *forward on meta* is "
+        "the same call without data, in which torch only computes the sizes of all results. The tools run the model once with hooks. "
+        "tmeter records the operators of one call on fake tensors, without weights (`docs/python.md`). This takes about a tenth of a "
+        "millisecond per operator, whatever its size, plus 10 ms for the native program. An analysis of a small network therefore takes "
+        "longer than its forward, and one of a large network less. Where torch.export is needed, it takes most of the time, because it "
+        "traces every operator several times. In return, tmeter counts every operator, not only the modules a tool knows:", "",
         *[f"* {tool}: FlopCounterMode's MACs on {same} of {ran} models" for tool in TOOLS for ran, same in [counted(works, tool)]], "",
-        "(their own conventions count biases, norms or activations; `docs/conventions.md`). A file that is there, or a second "
-        "analysis of an exported one, takes the native program's milliseconds.", "",
-        "Before the operators were recorded on fake tensors (torch.export for every model), the medians were 4.5 × torchinfo's and 1.8 × "
-        "fvcore's; before sizes were worked out by rules (28 November 2026), 1.4 × and 0.6 ×.", "",
-        "[zoo-live.csv](zoo-live.csv) has every model that is analysed.",
+        "The conventions of the tools count biases, norms or activations (`docs/conventions.md`). An existing file takes only the native "
+        "program's milliseconds, as does the second analysis of an exported model.", "",
+        "[zoo-live.csv](zoo-live.csv) lists every analysed model.",
     ]  # fmt: skip
     path.write_text("\n".join(text) + "\n")
     with path.with_suffix(".csv").open("w", newline="") as file:

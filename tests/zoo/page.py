@@ -71,25 +71,25 @@ def header(zoo: Zoo) -> list[str]:
     versions = collections.Counter(
         tuple(sorted(r["versions"].items())) for r in zoo.records.values() if "versions" in r
     )
-    said = "; ".join(", ".join(f"{k} {v}" for k, v in key) for key, _ in versions.most_common())
+    version_text = "; ".join(", ".join(f"{k} {v}" for k, v in key) for key, _ in versions.most_common())
     counts = ", ".join(f"{n} of {lib}" for lib, n in per_library(zoo).items())
     return [
         "# The zoo",
         "",
         "Written by `./dev zoo` (`tests/zoo/zoo.py`); do not edit.",
         "",
-        f"{len(zoo.records)} models ({counts}), each exported and, where the library's code is made for "
-        "it, scripted; tmeter reads the files. The reference is `sum(p.numel() for p in "
-        "model.parameters())`, which counts tied parameters once, and half of FlopCounterMode's FLOPs in "
-        "gradient mode, on meta tensors, plain or under FakeTensorMode, or (marked *cpu*) by a real run.",
+        f"{len(zoo.records)} models ({counts}) are exported, and scripted where the library supports it. tmeter reads the "
+        "files. The reference for parameters is `sum(p.numel() for p in model.parameters())`, which counts tied parameters once. "
+        "The reference for MACs is half of FlopCounterMode's FLOPs in gradient mode. Its runs use meta tensors or "
+        "FakeTensorMode; those marked *cpu* in the table use data.",
         "",
-        f"Versions: {zoo.tmeter}, {said}. Measured {datetime.date.today()} on {os.cpu_count()} × {cpu()}. Times are "
-        "of one whole process (`--plugins=params,flops --report=json`); other work on the machine adds to them.",
+        f"Versions: {zoo.tmeter}, {version_text}. Measured {datetime.date.today()} on {os.cpu_count()} × {cpu()}. Times are "
+        "of a whole process (`--plugins=params,flops --report=json`) and grow with other work on the machine.",
         "",
-        "[zoo.csv](zoo.csv) has every file: inputs, values, reference, unknown operators, time, and the inputs tmeter finds without "
-        "`--input`.",
+        "[zoo.csv](zoo.csv) lists for each file its inputs, values, reference, unknown operators, time, and the inputs that tmeter "
+        "infers without `--input`.",
         "",
-        "![MACs of tmeter over the reference: on the diagonal but for the files explained below](zoo.svg)",
+        "![MACs of tmeter over the reference: on the diagonal except for the files explained below](zoo.svg)",
     ]
 
 
@@ -107,7 +107,7 @@ def summary(zoo: Zoo) -> list[str]:
     lines = [
         "## Summary",
         "",
-        "| files | loaded | params exact | MACs exact | within 0.1 % | different | of both explained | failed | no reference |",
+        "| files | loaded | params exact | MACs exact | within 0.1 % | different | of these explained | failed | no reference |",
         "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     groups = [(f"{lib}, {FORMS[f]}", [v for v in zoo.verdicts if v.form == f and v.id.startswith(lib + "/")])
@@ -119,8 +119,8 @@ def summary(zoo: Zoo) -> list[str]:
     compared = ok - len(zoo.of(NO_REFERENCE))
     lines += [
         "",
-        f"tmeter loads {share(ok, all_)} of the files PyTorch can make; parameters are exact in "
-        f"{share(sum(v.params_exact for v in zoo.verdicts), compared)}, MACs to the digit in "
+        f"tmeter loads {share(ok, all_)} files that PyTorch can make. Parameters are exact in "
+        f"{share(sum(v.params_exact for v in zoo.verdicts), compared)}, MACs in "
         f"{share(len(zoo.of(EXACT)), compared)}.",
     ]
     unexplained = [v for v in zoo.of(CLOSE) + zoo.of(DIFFERENT) if not v.explained]
@@ -157,8 +157,8 @@ def published(zoo: Zoo) -> list[str]:
         return []
     matched = sum(p.equal for _, p in figures)
     lines = ["## torchvision's published `_ops`", "",
-             "Equal within the rounding of three decimals (weights × file form): "
-             f"{share(matched, len(figures))}."]  # fmt: skip
+             "tmeter's MACs, rounded to three decimals, equal torchvision's figure for "
+             f"{share(matched, len(figures))} pairs of weights and file form."]  # fmt: skip
     if matched < len(figures):
         lines += ["", "| weights | form | published, G | tmeter, G | why |", "|---|---|--:|--:|---|"]
     return lines + [
@@ -169,13 +169,13 @@ def published(zoo: Zoo) -> list[str]:
 
 
 def inference(zoo: Zoo) -> list[str]:
-    asked = [v for v in zoo.verdicts if "without_input" in v.answer]
-    found = [v for v in asked if v.answer["without_input"].get("status") == 0]
-    if not asked:
+    scripted = [v for v in zoo.verdicts if "without_input" in v.answer]
+    found = [v for v in scripted if v.answer["without_input"].get("status") == 0]
+    if not scripted:
         return []
-    return ["## Inputs found by tmeter", "",
+    return ["## Inferred inputs", "",
             "A scripted file does not record its inputs. tmeter infers them for "
-            f"{share(len(found), len(asked))}; their sizes, and so the MACs, may differ from the row's."]  # fmt: skip
+            f"{share(len(found), len(scripted))}. The inferred sizes may differ from those of the row, and then the MACs differ, too."]  # fmt: skip
 
 
 def differences(zoo: Zoo) -> list[str]:
@@ -260,7 +260,7 @@ def row(v: verdict.Verdict) -> list:
 
 
 def alone(answer: dict) -> str:
-    """The inputs that tmeter finds without `--input`."""
+    """The inputs that tmeter infers without `--input`."""
     if "without_input" not in answer:
         return "recorded"
     found = answer["without_input"]
