@@ -534,7 +534,7 @@ def leaves(fit):
     for group, column, lab, known, _, median, most, _ in errors(fit):
         if lab == DEEPBENCH and group != "convolution":
             continue
-        off[group, (TENSOR if group == "tensor" else VECTOR).get(column)] = f"median error of the other shapes {median:.1f} %, of nine in ten at most {most:.0f} %"
+        off[group, (TENSOR if group == "tensor" else VECTOR).get(column)] = f"median error on the other shapes {median:.1f} %, at most {most:.0f} % on nine in ten"
     product, tensor, out = fit.curves["product"], fit.curves["tensor"], {}
     for (name, group), share in fit.shares.items():
         if name in BOARDS:
@@ -555,7 +555,7 @@ def leaves(fit):
         if "curve.fitted.vector" not in at:
             at["curve.transferred.vector"] = (float(f"{product.share(Device(name, 'float32')):.3g}"),
                                               f"carried over by tests/predictions/fit.py from {len(VECTOR_FITTED)} devices of {NEUSIGHT}: "
-                                              "what the board's power permits")
+                                              "the share that the board's power permits")
         if "curve.fitted.tensor" not in at and name not in ("nvidia-p100-pcie", "nvidia-p4"):  # no tensor cores
             at["curve.transferred.tensor"] = (tensor.values["share"], f"carried over by tests/predictions/fit.py from {len(TENSOR_FITTED)} devices of {VIDUR}")
     return out
