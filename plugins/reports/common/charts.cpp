@@ -102,7 +102,7 @@ std::string heading_of(const CurveFamily& family) {
   std::string out = family.title;
   if (family.y_kind != TMETER_UNIT_BYTE && !family.y_unit.empty())
     out += " [" + family.y_unit + "]";
-  if (family.limit > 0) out.append("; ").append(kAboveLimit).append(": more than there is");
+  if (family.limit > 0) out.append("; ").append(kAboveLimit).append(": more than available");
   return out;
 }
 

@@ -26,7 +26,7 @@ struct CurveFamily {
 /// whose axes are the same.
 std::vector<CurveFamily> curve_families(const tmeter::Report& report);
 
-/// "memory for … sequences; ✕: more than there is"
+/// "memory for … sequences; ✕: more than available"
 std::string heading_of(const CurveFamily& family);
 
 /// "1,024"

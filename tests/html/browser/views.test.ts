@@ -191,7 +191,7 @@ test("operators lie below the ceilings of the machine", () => {
                   ["Roofline: attainable arithmetic/s against intensity", "Over the operators, in the order they run"]);
     const legend = page.locator(".chart").first().locator(".u-legend");
     await eventually(async () => assert.match(await legend.innerText(), /roofline of float32 and memory/));
-    await page.locator(".chart").first().getByLabel("Up").selectOption({ label: "T arithmetic" });
+    await page.locator(".chart").first().getByLabel("y axis").selectOption({ label: "T arithmetic" });
     await eventually(async () => assert.doesNotMatch(await legend.innerText(), /roofline/));
   });
 });

@@ -1,4 +1,4 @@
-// Figures beside each other, one bar each from 0 on, or a range with its middle.
+// A bar for each figure: from 0 to the figure, or a range with its middle.
 import { shortened } from "../format/text";
 
 export interface Bar {

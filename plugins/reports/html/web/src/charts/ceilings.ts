@@ -8,7 +8,7 @@ export const isCeiling = (series: Series, across: Metric, up: Metric): boolean =
   series.of[0] === Axis.model && series.x_title === across.title && series.x_unit === across.unit &&
   up.unit !== "" && series.y_unit === up.unit;
 
-/** y at x, on a straight line between neighbours; of logarithms where all is above 0. Beyond both ends: null. */
+/** y at x by interpolation between neighbours, of logarithms if all values are above 0; null beyond both ends. */
 export function valueAt({ x, y }: Points, at: number): number | null {
   const next = Math.max(1, x.findIndex((v) => v >= at));
   const [x0, x1, y0, y1] = [x[next - 1]!, x[next], y[next - 1]!, y[next]];
@@ -18,7 +18,7 @@ export function valueAt({ x, y }: Points, at: number): number | null {
   return y0 + ((at - x0) / (x1 - x0)) * (y1 - y0);
 }
 
-/** Corners of the curves, and some room around them and the points: where curves are drawn, too. Rising. */
+/** Additional x, in rising order, at which curves are drawn: their corners, and a margin around curves and points. */
 export function cornersAround(curves: readonly Points[], points: readonly number[]): number[] {
   if (curves.length === 0 || points.length === 0) return [];
   const corners = curves.flatMap((curve) => curve.x.slice(1, -1));

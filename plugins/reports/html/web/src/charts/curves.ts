@@ -5,7 +5,7 @@ export interface Points {
   y: readonly number[];
 }
 
-/** All x in rising order, and each curve's value at each; null: it has no value. */
+/** All x in rising order, and each curve's value at each of them; null: no value. */
 export function aligned(curves: readonly Points[]): { x: number[]; y: (number | null)[][] } {
   const x = [...new Set(curves.flatMap((curve) => [...curve.x]))].sort((a, b) => a - b);
   const at = new Map(x.map((value, i) => [value, i]));

@@ -1,6 +1,7 @@
 // The operators of a module as a graph: its own operators one by one, each call of a module inside as a
-// box. (A call, not a module: a ReLU that is used three times would tie the graph into knots.) Modules that
-// hold nearly everything are opened, repeats (repeats.ts) are drawn once. Laid out by dagre.
+// box. (Calls, not modules, because a ReLU that is used three times would connect distant parts of the graph.)
+// A module that contains most of the operators is opened; repeats (repeats.ts) are drawn once. dagre computes
+// the layout.
 import { Graph, layout } from "@dagrejs/dagre";
 import type { ModuleTree } from "../data/modules";
 import type { Operators } from "../data/raw";
@@ -8,13 +9,13 @@ import { withRepeats, withStretches, type Picture, type Repeat } from "./repeats
 
 export interface Box {
   id: string;
-  /** A stretch: operators in a row. */
+  /** A stretch: consecutive operators. */
   kind: "operator" | "stretch" | "module" | "outside" | "input" | "output";
   /** index of the operator, module, input or output; 0 for outside */
   index: number;
-  /** operators it stands for */
+  /** operators it represents */
   operators: number[];
-  /** calls of modules it stands for, as a whole */
+  /** calls of modules it represents as a whole */
   calls: number[];
   x: number;
   y: number;
@@ -41,12 +42,12 @@ export interface Edge {
   to: string;
   /** Operators whose results the edge carries. */
   operators: Set<number>;
-  /** Inputs of the model that do. */
+  /** Inputs of the model that the edge carries. */
   inputs: Set<number>;
 }
 
 export const mostBoxes = 400;
-const boxWidth = 214, boxHeight = 44, letter = 6.2;  // pixels; the last of a label
+const boxWidth = 214, boxHeight = 44, letter = 6.2;  // pixels; `letter`: a character of a label
 
 export const isEnd = ({ kind }: Pick<Box, "kind">): boolean => kind === "outside" || kind === "input" || kind === "output";
 
@@ -63,7 +64,7 @@ function callInside(tree: ModuleTree, { call, calls }: Operators, module: number
 
 const nothing: ReadonlySet<number> = new Set();
 
-/** Boxes and edges, without places. `opened`: modules inside whose operators are drawn one by one, too. */
+/** Boxes and edges, without positions. `opened`: modules inside whose operators are drawn one by one, too. */
 export function draftOf(tree: ModuleTree, operators: Operators, module: number, opened = nothing): Draft {
   const draft: Draft = { boxes: new Map(), edges: new Map() };
   const idOf = (operator: number): string | undefined => {
@@ -112,7 +113,7 @@ export function draftOf(tree: ModuleTree, operators: Operators, module: number, 
 
 const fewBoxes = 12, manyBoxes = 40;
 
-/** The picture of a module. While it has few boxes, the inner module with most operators is opened. */
+/** The picture of a module. While it has few boxes, the inner module with the most operators is opened. */
 export function pictured(tree: ModuleTree, operators: Operators, module: number, fold: boolean): Picture {
   const opened = new Set<number>();
   const draw = () => {

@@ -31,7 +31,7 @@ export function Spark({ distribution }: { distribution: Distribution }) {
 
 const edge = (v: number): string => String(Number(v.toPrecision(4)));
 
-/** How many elements lie beside a pointer. */
+/** The bin at `share` of the width, from the left. */
 function binAt(d: Distribution, share: number): number {
   const low = d.edges[0]!, high = d.edges[d.edges.length - 1]!;
   const value = low + share * (high - low);

@@ -1,4 +1,4 @@
-// A chart by uPlot, in the colours of the page, as wide as there is room.
+// A chart by uPlot, in the colours of the page, as wide as its container.
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { UnitKind } from "../data/codes";
@@ -15,7 +15,7 @@ export interface Curve {
   /** CSS colour */
   color: string;
   kind?: "line" | "points" | "steps" | "ceiling";
-  /** Lengths of strokes and gaps; a ceiling, which nothing measured, is always dashed. */
+  /** Lengths of strokes and gaps. A ceiling is always dashed, because it is not measured. */
   dash?: number[];
 }
 
@@ -28,7 +28,7 @@ export interface PlotProps {
   height: number;
   logX?: boolean;
   logY?: boolean;
-  /** As axes and legend write numbers; `bytes`: steps are powers of two. */
+  /** Format numbers for axes and legend; with `bytes`, steps are powers of two. */
   formatX?: (v: number) => string;
   formatY?: (v: number) => string;
   bytesX?: boolean;
@@ -38,7 +38,7 @@ export interface PlotProps {
   /** Vertical marks. */
   marks?: { x: number; title: string }[];
   legend?: boolean;
-  /** false: without a button that saves it */
+  /** false: without buttons that save it */
   saved?: boolean;
 }
 
@@ -55,7 +55,7 @@ function resolved(color: string): string {
 
 export const dashOf = ({ kind, dash = [] }: Pick<Curve, "kind" | "dash">): number[] => (kind === "ceiling" ? [6, 4] : dash);
 
-/** A line needs two places; one alone would not be seen. */
+/** A single point is drawn as a dot, because a line through it is invisible. */
 const isDot = ({ y }: Curve): boolean => y.reduce((n: number, v) => n + Number(v !== null), 0) < 2;
 
 function seriesOf(curve: Curve, format: (v: number) => string): uPlot.Series {
@@ -88,17 +88,17 @@ function drawMarks(marks: NonNullable<PlotProps["marks"]>, color: string) {
   };
 }
 
-/** Pixels for what stands beside an axis, and its title. */
+/** Pixels for the values beside an axis and its title. */
 const roomFor = (values: (string | null)[] | null) => 34 + 6 * Math.max(6, ...(values ?? []).map((v) => v?.length ?? 0));
 
-/** Pixels right of the axis: half of the last word below it. */
+/** Pixels right of the axis: half of the last label below it. */
 function endOf({ x, formatX = plainNumber, logX, bytesX }: PlotProps): number {
   const base = bytesX ? 2 : 10, most = x.reduce((a, b) => Math.max(a, b), 1);
   const last = logX ? base ** Math.ceil(Math.log(most) / Math.log(base)) : most;
   return 10 + 3.3 * Math.max(6, formatX(last).length);
 }
 
-/** Words below the axis; one that would run into that before it is left out. */
+/** Labels below the axis, without those that would overlap the previous one. */
 function apart(plot: uPlot, splits: (number | null)[], format: (v: number) => string): string[] {
   let end = -Infinity;
   return splits.map((v) => {
@@ -110,8 +110,8 @@ function apart(plot: uPlot, splits: (number | null)[], format: (v: number) => st
   });
 }
 
-const mostWithValues = 10;  // curves; of more, the legend has the names alone and the pointer tells which is which
-/** As CSS names the border of a legend's mark. */
+const mostWithValues = 10;  // curves; with more, the legend has only names, and the one under the pointer is named below
+/** The CSS border style of a mark in the legend. */
 const markOf = (dash: number[]): string => (dash.length === 0 ? "solid" : dash[0]! > 3 ? "dashed" : "dotted");
 
 function optionsOf(props: PlotProps, width: number, onFocus: (title: string | undefined) => void): uPlot.Options {
@@ -177,9 +177,9 @@ export function Plot(props: PlotProps) {
     <>
       {props.saved === false ? null
         : <p class="chart-tools">
-            <SaveButton what={props.label} ending="svg" content={() => svgText(props)} tip="The chart as a drawing" />{" "}
+            <SaveButton what={props.label} ending="svg" content={() => svgText(props)} tip="The chart as a vector drawing" />{" "}
             <SaveButton what={props.label} ending="png" content={() => pngOf({ ...colorsOf(props), canvas: box.current!.querySelector("canvas")!, title: props.label })}
-                        tip="The chart as a picture" />
+                        tip="The chart as an image" />
           </p>}
       <div class={props.curves.length > mostWithValues ? "plot many" : "plot"} ref={box} role="img" aria-label={props.label} />
       {props.curves.length > mostWithValues

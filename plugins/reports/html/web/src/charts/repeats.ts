@@ -1,5 +1,5 @@
-// Repeated boxes of the operator graph are drawn once: twelve equal layers are one. Boxes are in execution order, so boxes
-// of one stretch can share a place without a circle.
+// Repeated boxes of the operator graph are drawn once: twelve equal layers become one. Boxes are in execution order, so
+// merging the boxes of a stretch creates no cycle.
 import type { ModuleTree } from "../data/modules";
 import { textOf, type Operators } from "../data/raw";
 import { isEnd, type Draft, type Edge } from "./flow";
@@ -13,7 +13,7 @@ export interface Repeat {
 }
 
 const longestWindow = 32;  // boxes that repeat together
-const fewestParallel = 4;  // repetitions that do not follow from each other, as experts do; query, key and value stay apart
+const fewestParallel = 4;  // repetitions without data flow between them, such as experts; query, key and value stay apart
 
 export interface Picture {
   draft: Draft;
@@ -26,7 +26,7 @@ interface Stretch {
   times: number;
 }
 
-/** The longest repeat that begins at a place. As in the table of modules, two repetitions of one box do not count. */
+/** The longest repeat that begins at a box. As in the table of modules, two repetitions of one box do not count. */
 function stretchAt(kinds: readonly string[], start: number): Stretch | undefined {
   let best: Stretch | undefined;
   for (let window = 1; window <= Math.min(longestWindow, (kinds.length - start) / 2); ++window) {
@@ -40,7 +40,7 @@ function stretchAt(kinds: readonly string[], start: number): Stretch | undefined
 
 const structures = new WeakMap<ModuleTree, Int32Array>();
 
-/** Modules of one number have the same type, settings and contents. */
+/** Modules with the same number have the same type, settings and contents. */
 function structureOf(tree: ModuleTree): Int32Array {
   let ids = structures.get(tree);
   if (ids) return ids;
@@ -55,7 +55,7 @@ function structureOf(tree: ModuleTree): Int32Array {
   return ids;
 }
 
-/** The draft with each repeat drawn once. Its boxes stand for the operators of all repetitions. */
+/** The draft with each repeat drawn once. Its boxes represent the operators of all repetitions. */
 export function withRepeats(draft: Draft, tree: ModuleTree, operators: Operators): Picture {
   const structure = structureOf(tree);
   const order = [...draft.boxes.values()].filter((box) => !isEnd(box));
@@ -91,7 +91,7 @@ interface Place {
   repetition: number;
 }
 
-/** Merges boxes of one place, and leaves out edges between repetitions. */
+/** Merges boxes with the same place, and leaves out edges between repetitions. */
 function redrawn(draft: Draft, places: ReadonlyMap<string, Place>): Draft {
   const out: Draft = { boxes: new Map(), edges: new Map() };
   for (const box of draft.boxes.values()) {
@@ -113,7 +113,7 @@ function redrawn(draft: Draft, places: ReadonlyMap<string, Place>): Draft {
 
 const shortestStretch = 5;
 
-/** Draws operators between two modules as one box, because a mask takes dozens. */
+/** Draws the operators between two modules as one box, because a mask alone takes dozens. */
 export function withStretches({ draft, repeats }: Picture): Picture {
   const order = [...draft.boxes.values()].filter((box) => !isEnd(box)), repeated = new Set(repeats.flatMap((repeat) => repeat.boxes));
   const isPlain = (i: number) => order[i]?.kind === "operator" && !repeated.has(order[i].id);

@@ -1,8 +1,8 @@
-// Decides which series share a chart, and which charts form a group that opens.
+// Decides which series share a chart, and which charts form a collapsible group.
 import type { Series } from "../data/raw";
 import { Axis } from "../data/codes";
 
-/** Something can be seen of it. */
+/** Whether the series has a point that can be drawn. */
 export const hasPoints = (s: Pick<Series, "x" | "y">): boolean =>
   s.x.some((x, i) => Number.isFinite(x) && typeof s.y[i] === "number" && Number.isFinite(s.y[i]));
 
@@ -35,7 +35,7 @@ export function byMeaning(all: readonly Series[]): Series[][] {
 const fewestFolded = 4;
 
 export interface Folded {
-  /** The quantity of their x axis, as "time". */
+  /** The quantity of their x axis, such as "time". */
   over: string;
   charts: Series[][];
 }

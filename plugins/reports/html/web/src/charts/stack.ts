@@ -1,4 +1,4 @@
-// Parts of a sum as one bar: metrics that are parts, against the capacity of their plugin.
+// Parts of a sum as one bar: the metrics that are parts, compared with the capacity that the same plugin gives.
 import type { Metric } from "../data/raw";
 import { valueOf } from "../data/cell";
 

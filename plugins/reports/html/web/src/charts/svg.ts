@@ -32,7 +32,7 @@ export interface SvgCurve {
   title: string;
   color: string;
   kind: "line" | "points" | "steps" | "ceiling";
-  /** Lengths of strokes and gaps; empty: one line. */
+  /** Lengths of strokes and gaps; empty: a solid line. */
   dash: readonly number[];
   y: readonly (number | null)[];
 }
@@ -54,7 +54,7 @@ export interface SvgChart {
   paper: string;
 }
 
-const plotWidth = 674, plotHeight = 400, top = 36, below = 54, legendLine = 18, letter = 7;  // pixels; a letter of a mark
+const plotWidth = 674, plotHeight = 400, top = 36, below = 54, legendLine = 18, letter = 7;  // pixels; `letter`: a character of a tick label
 
 const escaped = (text: string): string =>
   text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]!)
@@ -94,7 +94,7 @@ export function svgOf(chart: SvgChart): string {
   const across = chart.logX ? logarithmic(x0, x1, plotWidth, 8, chart.bytesX ? 2 : 10) : linear(x0, x1, plotWidth, 8, chart.bytesX);
   const up = chart.logY ? logarithmic(y0, y1, plotHeight, 8, chart.bytesY ? 2 : 10)
     : linear(Math.min(0, y0), y1, plotHeight, 8, chart.bytesY);
-  // Room for the marks left of the plot with the title of the axis, and for half of the last mark below.
+  // Room for the tick labels and the axis title on the left, and for half of the last tick label below.
   const left = Math.ceil(40 + letter * Math.max(0, ...up.ticks.map((v) => chart.formatY(v).length)));
   const width = Math.ceil(left + plotWidth + 16 + (letter / 2) * Math.max(0, ...across.ticks.map((v) => chart.formatX(v).length)));
   const atX = (v: number) => left + across.at(v), atY = (v: number) => top + plotHeight - up.at(v);

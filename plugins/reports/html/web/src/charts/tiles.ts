@@ -1,5 +1,5 @@
-// Areas in proportion to a metric, by d3-hierarchy: an icicle or a treemap of a part of the module tree. A tile stands for a row
-// as in the table (grid/tree_rows.ts): a module, or a run of identical siblings that is drawn once.
+// Areas in proportion to a metric, by d3-hierarchy: an icicle or a treemap of a part of the module tree. A tile represents a row
+// of the table (grid/tree_rows.ts): a module, or a run of identical siblings that is drawn once.
 import { hierarchy, partition, treemap, treemapSquarify, type HierarchyNode, type HierarchyRectangularNode } from "d3-hierarchy";
 import type { ModuleTree } from "../data/modules";
 import { foldedRows, isRun, moduleOf, runMembers } from "../grid/tree_rows";
@@ -48,7 +48,7 @@ export function weights(tree: ModuleTree, values: Float64Array): Float64Array {
 
 interface Part {
   row: number;
-  /** How many times its own weight the area is: parts of a run stand for all its repetitions. */
+  /** The area as a multiple of the part's own weight: a part of a run represents all repetitions. */
   scale: number;
   level: number;
 }
@@ -87,7 +87,7 @@ class Parts {
     return parts.filter((part) => this.area(part) >= this.least);
   }
 
-  /** The first repetition of a run, as large as all of them. It stands on the level of the run. */
+  /** The first repetition of a run, as large as all of them and on the level of the run. */
   private once(row: number, scale: number, level: number): Part[] {
     const members = this.members(row), first = members.slice(0, this.tree.runs.get(moduleOf(row))!.window);
     const times = sum(this.weight, members) / (sum(this.weight, first) || 1);

@@ -1,5 +1,5 @@
-// Figures that plugins give for module calls as a whole. Operators inside have no own values ("^"), so where
-// operators are added up these are added, too.
+// Figures that plugins give for module calls as a whole. Operators inside have no values of their own ("^"), so
+// sums over operators include these figures.
 import type { RawCell } from "./cell";
 import type { Operators } from "./raw";
 
@@ -14,7 +14,7 @@ export class Answers {
     }
   }
 
-  /** The calls that have such figures, in order. */
+  /** The calls with such figures, in order. */
   get calls(): number[] {
     return [...this.cells.keys()];
   }

@@ -33,7 +33,7 @@ export class Blocks {
     const element = this.page.getElementById(`tmeter-${name}`);
     if (!element?.textContent) throw new Error(`this file has no data of ${name}: it was cut short`);
     const text = element.textContent;
-    element.remove();  // the page would keep it twice
+    element.remove();  // otherwise the page would hold the data twice
     return decode(text);
   }
 }

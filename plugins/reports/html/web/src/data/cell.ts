@@ -1,4 +1,4 @@
-// One figure as the writer put it: a number, or why it is missing. Counts beyond 2^53 keep their digits.
+// One figure as the writer encodes it: a number, or the reason why it is missing. Counts beyond 2^53 keep their digits.
 
 /** number; null: no value; "?" unknown; "-" unavailable; "^" in a module's figure; "0" zero by rule; "i…" digits; "nan", "inf", "-inf". */
 export type RawCell = number | string | null;
@@ -18,7 +18,7 @@ export const isKnown = (cell: RawCell | undefined): boolean => {
   return kind === "number" || kind === "zero by rule";
 };
 
-/** The number for sorting, shares and areas; NaN: there is no figure. */
+/** The number for sorting, shares and areas; NaN: no figure. */
 export function valueOf(cell: RawCell | undefined): number {
   if (typeof cell === "number") return cell;
   if (!isKnown(cell)) return NaN;
@@ -45,7 +45,7 @@ function plus(a: RawCell, b: RawCell): RawCell {
   return x !== undefined && y !== undefined ? `i${x + y}` : valueOf(a) + valueOf(b);
 }
 
-/** Combines the cells of a group by their metric's aggregation; null: there is no rule. */
+/** Combines the cells of a group by their metric's aggregation; null: no rule. */
 export function aggregate(cells: readonly RawCell[], aggregation: number): RawCell {
   const known = cells.filter(isKnown);
   if (known.length === 0) return cells.find((cell) => cell !== null) ?? null;

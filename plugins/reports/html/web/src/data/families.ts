@@ -1,5 +1,5 @@
 // Figures that are compared with each other: many of one plugin, in a unit that is neither a count nor bytes, such as the
-// signal-to-noise ratios of a tensor under different schemes of quantization.
+// signal-to-noise ratios of a tensor under different quantization schemes.
 import { Provenance, UnitKind } from "./codes";
 import type { Figures } from "./figures";
 import type { Metric } from "./raw";
@@ -12,7 +12,7 @@ export interface Family {
 
 const fewest = 4;
 
-/** The common start of all their names: "sqnr" of sqnr_int8 and sqnr_nf4. */
+/** The common beginning of all ids: "sqnr" of sqnr_int8 and sqnr_nf4. */
 function commonWord(ids: readonly string[]): string {
   const words = ids.map((id) => id.split("_"));
   let n = 0;
@@ -42,7 +42,7 @@ export interface Spread {
   high: number;
 }
 
-/** 5 %, median and 95 % of the finite values, each one of them; undefined without any. */
+/** The 5 %, 50 % and 95 % quantiles of the finite values, without interpolation; undefined: there are none. */
 export function spread(figures: Figures, metric: number): Spread | undefined {
   const values = figures.values(metric).filter(Number.isFinite).sort();
   if (values.length === 0) return undefined;

@@ -10,7 +10,7 @@ export class Figures {
     for (const { metric, cells } of raw) this.columns.set(metric, cells);
   }
 
-  /** Indices of the metrics that have any figure here. */
+  /** Indices of the metrics with a column. */
   get metrics(): number[] {
     return [...this.columns.keys()];
   }

@@ -37,7 +37,7 @@ export class ModuleTree {
     this.types = raw.type.texts.map((type) => type.slice(type.lastIndexOf(".") + 1));
   }
 
-  /** Missing in a file of weights. */
+  /** False for a file of weights, which has no types. */
   get hasTypes(): boolean {
     return this.types.some(Boolean);
   }

@@ -1,4 +1,4 @@
-// A report as the views read it. Only the summary is there at once; the rest is decoded when needed.
+// A report as the views read it. Only the summary is decoded at the start; the rest is decoded when needed.
 import { Blocks } from "./blocks";
 import { Figures } from "./figures";
 import { ModuleTree } from "./modules";

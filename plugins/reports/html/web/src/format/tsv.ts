@@ -4,7 +4,7 @@
 export const harmless = (text: string): string =>
   (/^[=+@\t\r]/.test(text) || /^-(?![\d.])/.test(text) ? `'${text}` : text);
 
-/** Nor may it break its row. */
+/** A field without tabs and line breaks, which would break its row. */
 const field = (text: string): string => harmless(text.replace(/[\t\r\n]+/g, " "));
 
 export const tsv = (rows: readonly (readonly string[])[]): string =>

@@ -61,7 +61,7 @@ const numerator = (unit: string) => unit.split("/")[0] ?? "";
 const isRate = (unit: string) =>
   unit === "IPS" || (unit.length > 2 && unit.endsWith("/s")) || (unit.includes("/") && counted.has(numerator(unit)));
 
-/** The unit of a figure that is 1 or 0 and said in words (abi.md). */
+/** The unit of a figure that is 1 or 0 and written in words (abi.md). */
 export const yesNo = "yes/no";
 const inWords = (v: number, unit: string): string | undefined =>
   unit !== yesNo || (v !== 0 && v !== 1) ? undefined : v === 1 ? "yes" : "no";
@@ -141,7 +141,7 @@ export function exact(cell: RawCell | undefined, metric: Metric, doubt: Doubt = 
   return `${word[doubt]}${text}${note}`;
 }
 
-/** The number without separators and unit, for spreadsheets; empty: there is no figure. */
+/** The number without separators and unit, for spreadsheets; empty: no figure. */
 export function plain(cell: RawCell | undefined): string {
   const digits = integerOf(cell);
   if (digits !== undefined) return digits.toString();

@@ -24,7 +24,7 @@ export interface Sort {
   descending: boolean;
 }
 
-/** What makes it a tree grid; positions are those of `rows`. */
+/** The tree of a tree grid; positions are those of `rows`. */
 export interface Tree {
   level: (position: number) => number;
   /** undefined: nothing inside */
@@ -51,7 +51,7 @@ export function Grid(props: GridProps) {
   const box = useRef<HTMLDivElement>(null);
   const [scroll, setScroll] = useState({ top: 0, height: 600 });
   const active = props.selected === undefined ? -1 : rows.indexOf(props.selected);
-  const header = rowHeight, fewest = 4, scrollBar = 18;  // at most as high as the rows, with room for the text without any
+  const header = rowHeight, fewest = 4, scrollBar = 18;  // as high as the rows at most, and at least as the text of an empty table
 
   useLayoutEffect(() => {
     const element = box.current!;
@@ -80,7 +80,7 @@ export function Grid(props: GridProps) {
     if (gridKeys(event, { ...props, active, page })) event.preventDefault();
   };
   const onCopy = (event: ClipboardEvent) => {
-    if (String(getSelection())) return;  // a marked text is what is wanted
+    if (String(getSelection())) return;  // the browser copies a selected text
     event.clipboardData?.setData("text/plain", asTsv(props));
     event.preventDefault();
   };
@@ -125,7 +125,7 @@ export function Grid(props: GridProps) {
   );
 }
 
-/** Figures stay near the names that they belong to, on however wide a screen. */
+/** The width, in rem, at which figures are still near their names on a wide screen. */
 function widest(columns: Column[]): number {
   const forTexts = 46;  // rem, of all columns without a width of their own
   return columns.reduce((sum, { width }) => sum + (/^[\d.]+rem$/.test(width) ? parseFloat(width) : 0), forTexts);
@@ -161,7 +161,7 @@ function Twist({ tree, row, level }: { tree: Tree; row: number; level: number })
   );
 }
 
-/** The selected row and what is around it is little use: the whole table as it stands. */
+/** The whole table as shown, because the selected row alone is of little use. */
 export const asTsv = (table: Table): string => tsv(textsOf(table));
 export const asCsv = (table: Table): string => csv(textsOf(table));
 

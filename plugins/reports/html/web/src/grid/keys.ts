@@ -50,7 +50,7 @@ const actions: Record<string, Action> = {
   },
 };
 
-/** Returns whether the key meant something here. */
+/** Returns whether the key was handled. */
 export function gridKeys(event: KeyboardEvent, context: Context): boolean {
   const action = actions[event.key];
   if (!action || event.ctrlKey || event.metaKey || event.altKey) return false;

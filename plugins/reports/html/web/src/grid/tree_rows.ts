@@ -15,9 +15,9 @@ export interface TreeOptions {
   fold: boolean;
   /** First modules of runs of which all repetitions are shown. */
   unfolded: ReadonlySet<number>;
-  /** Modules to show with all that is around them; undefined: all. */
+  /** Modules to show, with their ancestors; undefined: all. */
   matches?: Uint8Array | undefined;
-  /** Compares siblings; undefined: as the model has them. */
+  /** Compares siblings; undefined: the model's order. */
   compare?: ((a: number, b: number) => number) | undefined;
   /** One list without a tree. */
   flat: boolean;
@@ -114,7 +114,7 @@ export function runMembers(tree: ModuleTree, first: number): readonly number[] {
   return run ? siblings.slice(at, at + run.window * run.times) : [first];
 }
 
-/** Opens levels from the root on while the rows fit a screen. */
+/** Opens levels, beginning at the root, while the rows fit a screen. */
 export function firstOpen(tree: ModuleTree, most: number): Set<number> {
   const open = new Set<number>();
   const options = { open, fold: true, unfolded: new Set<number>(), flat: false };

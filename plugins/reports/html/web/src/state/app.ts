@@ -29,7 +29,7 @@ export interface App extends State {
   figures: Figures;  // of modules
   tensors: Tensors;
   update: (change: Partial<State>) => void;
-  /** Selects a row and shows it, in another view if need be. */
+  /** Selects a row and shows it, if necessary in another view. */
   jump: (selection: Selection, view?: View) => void;
 }
 
@@ -100,7 +100,7 @@ function routeOf({ report, tree, tensors }: Data, state: State): Route {
 }
 
 const home: Record<Kind, View> = { module: "modules", operator: "operators", tensor: "tensors" };
-/** Views that show the selection of a kind, so that a jump need not leave them. */
+/** Views that show a selection of each kind: a jump does not leave them. */
 const shows: Record<Kind, View[]> = {
   module: ["modules", "map", "graph"], operator: ["operators", "graph"], tensor: ["tensors"],
 };
@@ -110,7 +110,7 @@ function record(method: "replaceState" | "pushState", hash: string): void {
   try {
     history[method](null, "", hash);
   } catch {
-    // shown all the same
+    // the view changes nevertheless
   }
 }
 
@@ -121,11 +121,11 @@ export function useAppState(data: Data & { figures: Figures }): App {
   useEffect(() => {
     const hash = formatRoute(routeOf(data, state));
     if (hash === location.hash) return;
-    // Going to another view is a step that "back" undoes; moving along rows is not.
+    // "Back" undoes a change of the view, but not of the row.
     const method = parseRoute(location.hash).view === state.view ? "replaceState" : "pushState";
     if (location.hash || hash !== "#modules") record(method, hash);
   }, [state]);
-  // Before the first painting, so that no change of the address is missed.
+  // Before the first paint, so that no change of the address is missed.
   useLayoutEffect(() => {
     const follow = () => update(resolve(data, parseRoute(location.hash)));
     addEventListener("hashchange", follow);

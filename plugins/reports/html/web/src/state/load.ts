@@ -1,4 +1,4 @@
-// Data that comes later: undefined until it is there. Failures are shown by the whole page (main.tsx).
+// Data that is loaded later and undefined until then. A failure replaces the whole page (main.tsx).
 import { useEffect, useState } from "preact/hooks";
 
 export const failed = "tmeter-failed";

@@ -1,6 +1,6 @@
 // The part of the page's address after "#": the view, the selected row, the metric, the zoom.
 //   #modules?at=layer1.0.conv1&metric=macs     #operators?operator=17     #tensors?tensor=fc.weight
-// Rows are named, not numbered, so that a link still means the same after the model was changed.
+// Rows are named, not numbered, so that a link stays valid after a change of the model.
 
 export const views = [
   "modules", "map", "graph", "operators", "tensors", "charts", "findings", "about",

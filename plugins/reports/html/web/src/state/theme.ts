@@ -1,4 +1,4 @@
-// Light, dark or the system's theme; stored if the browser permits a file to store it.
+// Light, dark or the system's theme; stored if the browser offers storage to pages from disk.
 import { useLayoutEffect, useState } from "preact/hooks";
 
 export type Theme = "system" | "light" | "dark";
@@ -17,7 +17,7 @@ function remember(theme: Theme): void {
   try {
     localStorage.setItem(key, theme);
   } catch {
-    // shown all the same
+    // the theme applies nevertheless
   }
 }
 
@@ -28,7 +28,7 @@ export function isDark(): boolean {
 
 export function useTheme(): [theme: Theme, next: () => void] {
   const [theme, setTheme] = useState(remembered);
-  // Before the first painting, so that the other colours never flash and a press of the button acts at once.
+  // Before the first paint, so that the other colours never flash and a press of the button acts at once.
   useLayoutEffect(() => {
     if (theme === "system") delete document.documentElement.dataset["theme"];
     else document.documentElement.dataset["theme"] = theme;
@@ -38,7 +38,7 @@ export function useTheme(): [theme: Theme, next: () => void] {
   return [theme, () => setTheme(isDark() ? "light" : "dark")];
 }
 
-/** Changes when colours do: for drawings on a canvas. */
+/** Whether the colours are dark; redraws a component with a canvas when they change. */
 export function useColors(): boolean {
   const [dark, setDark] = useState(isDark);
   useLayoutEffect(() => {

@@ -1,4 +1,4 @@
-// What the figures mean and how they came about: metrics, inputs, options, plugins.
+// The meaning and origin of the figures: metrics, inputs, options, plugins.
 import { Axis, axisName } from "../data/codes";
 import { bounded, shortened, visible } from "../format/text";
 import { figure, joined } from "../format/units";
@@ -33,7 +33,7 @@ export function About() {
           </tbody>
         </table>
         <p class="quiet">– does not apply · ? unknown: an operator without a rule · n/a unavailable: see its provenance ·
-          ≥ a lower bound: something inside is unknown · ~ rests on an assumption, which a warning names · 0 zero, by measure or by rule (hover says which)</p>
+          ≥ a lower bound: something inside is unknown · ~ rests on an assumption that a warning names · 0 zero, measured or by rule (hovering shows which)</p>
       </section>
       {formulas.length > 0
         ? <section><h2>As functions of the sizes</h2>

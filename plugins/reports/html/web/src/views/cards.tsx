@@ -12,7 +12,7 @@ import { useNarrow } from "./size";
 
 const cardWidth = 150, others = 3;  // coverage, findings, "more"
 
-/** Cards of metrics that fit one row beside the others, but no fewer than four; more on demand. */
+/** The number of metrics whose cards fit one row beside the others, at least four; the rest is shown on demand. */
 const atFirst = (): number => Math.max(4, Math.floor((innerWidth - 50) / cardWidth) - others);
 
 export function Cards({ report, app }: { report: Report; app?: App }) {
@@ -53,7 +53,7 @@ export function Cards({ report, app }: { report: Report; app?: App }) {
   );
 }
 
-/** In the order of the report; our own plugins by their short names, as options name them. */
+/** In the order of the report. Plugins of tmeter have the short names that options use. */
 function byPlugin<T extends { metric: Metric }>(all: T[]): [plugin: string, own: T[]][] {
   const groups = new Map<string, T[]>();
   for (const each of all) {
@@ -63,7 +63,7 @@ function byPlugin<T extends { metric: Metric }>(all: T[]): [plugin: string, own:
   return [...groups];
 }
 
-/** "0: buffers, missing": a card each would say no more. */
+/** "0: buffers, missing": a card for each would add nothing. */
 function Zeros({ metrics }: { metrics: Metric[] }) {
   if (metrics.length === 0) return null;
   return (
@@ -110,7 +110,7 @@ function MetricCard({ report, metric, index, app }: CardProps) {
 
 const fits = 18;  // characters in a card
 
-/** All digits, where they are not what the card says anyway; rather without a unit than cut. */
+/** All digits, unless the card shows them already; without the unit if the text does not fit. */
 function exactNote(metric: Metric, shown: string): string {
   const text = exact(metric.total, metric);
   if (metric.unit === yesNo) return "";
@@ -127,7 +127,7 @@ function Trust({ report, app }: { report: Report; app: App | undefined }) {
   return (
     <>
       {coverage ? <CoverageCard {...{ coverage }} onClick={show("operators")} /> : null}
-      <Card onClick={show("findings")} tip="What analyses have to say in words, with evidence and what to do">
+      <Card onClick={show("findings")} tip="Statements of analyses about the model, with evidence and advice">
         <span class="label">Findings</span>
         <span class="value chips">
           {severities.length === 0 ? <span class="quiet">none</span> : null}
@@ -148,8 +148,8 @@ function CoverageCard({ coverage, onClick }: {
   const all = counted + zero + unknown;
   const width = (n: number) => ({ width: `${(100 * n) / Math.max(1, all)}%` });
   const missing = coverage.unknown_operators.map(([op, n]) => `${op} × ${n}`).slice(0, 12).join("\n");
-  const tip = `Of ${countOf(all, "operator call")} the metric ${coverage.metric} is counted for ${counted}, ` +
-    `${zero} cost nothing by rule, ${unknown} have no rule${missing ? `:\n${missing}` : ""}`;
+  const tip = `Metric ${coverage.metric}, ${countOf(all, "operator call")}: ${counted} counted, ` +
+    `${zero} zero by rule, ${unknown} without a rule${missing ? `:\n${missing}` : ""}`;
   return (
     <Card onClick={onClick} tip={tip}>
       <span class="label">Coverage</span>

@@ -1,6 +1,6 @@
-// Charts for what the report has: cost against size, curves of plugins, figures over the operators in
-// the order they run, and one figure of operators against another (scatter.tsx). Without data there is
-// no box.
+// Charts of the report's data: cost against size, curves of plugins, figures over the operators in the
+// order they run, and one figure of operators against another (scatter.tsx). A chart without data is left
+// out.
 import { useMemo, useState } from "preact/hooks";
 import { isCeiling } from "../charts/ceilings";
 import { aligned, spansDecades } from "../charts/curves";
@@ -36,7 +36,7 @@ function TensorFamilies({ app }: { app: App }) {
 
 const lineColors = 8, dashes = [[], [8, 4], [2, 3]];
 
-/** 24 lines that differ: by colour, then by dashes. */
+/** 24 different lines: they differ in colour, then in dashes. */
 const lineStyle = (i: number): Pick<Curve, "color" | "dash"> => (
   { color: `var(--kind-${i % lineColors})`, dash: dashes[Math.floor(i / lineColors) % dashes.length]! });
 
@@ -67,7 +67,7 @@ const hasFigures = (data: OperatorData): boolean => data.figures.metrics.some(ha
 
 const numberOf = (count: RawCount): number => Number(integerOf(count) ?? 0n);
 
-/** Totals under other sizes. With two symbols the first is x, and each value of the second a curve. */
+/** Totals for other sizes. With two symbols, the first is x, and each value of the second is a curve. */
 function SweepChart({ app: { report } }: { app: App }) {
   const sweep = report.summary.sweep!;
   const possible = report.metrics.map((_, i) => i)
@@ -103,7 +103,7 @@ function SweepChart({ app: { report } }: { app: App }) {
   );
 }
 
-/** Series of one meaning share a chart; those behind figures of operators have none of their own. */
+/** Series with the same meaning share a chart. Ceilings of figures of operators have no chart of their own. */
 function SeriesCharts({ app, all }: { app: App; all: Series[] }) {
   const { single, folded } = useMemo(() => {
     const figures = app.report.metrics.filter(({ axis }) => axis === Axis.operator);
@@ -129,14 +129,14 @@ function FoldedCharts({ app, over, charts }: { app: App } & Folded) {
   );
 }
 
-/** The capacity that y is held against. */
+/** The capacity that y is compared with. */
 function limitOf({ report }: App, { y_title, y_unit }: Series): { title: string; value: number } | undefined {
   const metric = report.metrics.find((m) => m.bar === "capacity" && m.title === y_title && m.unit === y_unit);
   const value = valueOf(metric?.total);
-  return metric && value > 0 ? { title: `${metric.title} there is`, value } : undefined;
+  return metric && value > 0 ? { title: `available ${metric.title}`, value } : undefined;
 }
 
-/** The same in figures; what is above the limit has a mark. */
+/** The same as a table, in which values above the limit are marked. */
 function FamilyTable({ group, limit }: { group: Series[]; limit?: number }) {
   const { x, y } = aligned(group), first = group[0]!;
   const text = takesPrefix(first.y_unit) ? textWith(first.y_unit) : (v: number) => (v < 10 ? v.toPrecision(3) : Math.round(v).toLocaleString("en"));
@@ -144,7 +144,7 @@ function FamilyTable({ group, limit }: { group: Series[]; limit?: number }) {
     (v === null ? <td>–</td> : limit !== undefined && v > limit ? <td class="uncertain">{text(v)} ✕</td> : <td>{text(v)}</td>);
   return (
     <details class="curve-table">
-      <summary>as a table{limit === undefined ? "" : "; ✕: more than there is"}</summary>
+      <summary>as a table{limit === undefined ? "" : "; ✕: more than available"}</summary>
       <table>
         <thead><tr><th scope="col">{titleWith(first.x_title, first.x_unit)}</th>
           {group.map((s) => <th key={s.id} scope="col">{Number(/\d+$/.exec(s.id)![0]).toLocaleString("en")}</th>)}</tr></thead>
@@ -158,7 +158,7 @@ function FamilyTable({ group, limit }: { group: Series[]; limit?: number }) {
 
 const mostCurves = 24, mostRows = 64;
 
-/** Of the whole model there is one curve, which says nothing by that name. */
+/** A curve of the whole model has the name of its y axis, because "model" would add nothing. */
 const curveName = (app: App, { of, y_title }: Series, operators: Operators | undefined): string =>
   (of[0] === Axis.model ? y_title : nameOf(app, of, operators));
 
@@ -189,7 +189,7 @@ function SeriesGroup({ app, group }: { app: App; group: Series[] }) {
   );
 }
 
-/** Units that take prefixes are written as everywhere; others stand beside the title. */
+/** Units that take prefixes are written beside each value, others beside the title. */
 const titleWith = (title: string, unit: string) => (unit && !takesPrefix(unit) ? `${title} [${unit}]` : title);
 const textWith = (unit: string) => (v: number) => joined(scaled(v, kindOfUnit(unit), unit));
 
@@ -205,7 +205,7 @@ export function SeriesPlot({ series, chart, height, isFamily }: {
                {...(takesPrefix(series.y_unit) ? { formatY: textWith(series.y_unit), bytesY: series.y_unit === "B" } : {})} />;
 }
 
-/** Peaks say most over time, so a figure whose roll-up is the largest is the first choice. */
+/** The first choice is a metric that is rolled up by its maximum, because a peak is best seen in its course. */
 function OverOperators({ app, operators, figures }: OperatorData & { app: App }) {
   const { report } = app;
   const usable = useMemo(() => figures.metrics.filter(hasValues({ operators, figures })), [figures]);

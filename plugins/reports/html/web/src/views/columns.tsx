@@ -10,7 +10,7 @@ import { FigureCell, unitWidth } from "./figure";
 import { Check, Menu } from "./menu";
 import { aboutMetric } from "./metric_text";
 
-/** Metrics that a table of these figures shows unless asked otherwise. */
+/** Metrics that a table of these figures shows by default. */
 export function usualMetrics(report: Report, figures: Figures, ofTensors: boolean): number[] {
   const usual = figures.metrics.filter((i) => {
     const metric = report.metrics[i]!;

@@ -1,4 +1,4 @@
-// Copies text where the browser allows it: pages from disk may not have the clipboard API.
+// Copies text. Pages from disk may lack the clipboard API, so there is a second way.
 import { useState } from "preact/hooks";
 
 async function copy(text: string): Promise<void> {

@@ -1,4 +1,4 @@
-// Everything known of the selected module, operator or tensor: facts, figures, findings, curves.
+// Everything about the selected module, operator or tensor: facts, figures, findings, curves.
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Axis, Provenance, tensorKindName } from "../data/codes";
@@ -24,7 +24,7 @@ export function Details() {
   const selection = app.selection!;
   const Content = { module: ModuleDetails, operator: OperatorDetails, tensor: TensorDetails }[selection.kind];
   const box = useRef<HTMLElement>(null);
-  // Below the table on a narrow screen: brought onto it, with the table above. Elsewhere it is there already.
+  // On a narrow screen the details are below the table and have to be scrolled into view.
   useEffect(() => box.current!.scrollIntoView({ block: "nearest" }), []);
   return (
     <aside class="details" ref={box} aria-label={`selected ${selection.kind}`}>
@@ -47,7 +47,7 @@ function Heading({ kind, name }: { kind: string; name: string }) {
       <p class="kind">{kind}</p>
       <h2 class="long-name">{visible(bounded(name || "(no name)"))}</h2>
       <CopyButton label="Copy name" text={() => name} />
-      <CopyButton label="Copy link" text={() => location.href} tip="The address of this file with this row" />
+      <CopyButton label="Copy link" text={() => location.href} tip="The address of this file with this row selected" />
     </header>
   );
 }

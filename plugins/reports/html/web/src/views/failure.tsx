@@ -1,4 +1,4 @@
-// What is said when a file cannot be shown: cut short, or a browser too old for it.
+// The message for a file that cannot be shown: it was cut short, or the browser is too old.
 import { render } from "preact";
 
 export function showFailure(place: Element, error: unknown): void {
@@ -7,7 +7,7 @@ export function showFailure(place: Element, error: unknown): void {
     <div class="failure" role="alert">
       <h1>This report cannot be shown</h1>
       <p>{reason}</p>
-      <p>A browser of 2023 or newer is needed (DecompressionStream), and the whole file.</p>
+      <p>It needs a browser of 2023 or newer (DecompressionStream) and the whole file.</p>
     </div>,
     place,
   );

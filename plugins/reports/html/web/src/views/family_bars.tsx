@@ -1,4 +1,4 @@
-// Families of figures (data/families.ts) as bars: of one row, or how they spread over all rows.
+// Families of figures (data/families.ts) as bars: those of one row, or their spread over all rows.
 import { valueOf } from "../data/cell";
 import { families, labelOf, spread, type Family } from "../data/families";
 import type { Figures } from "../data/figures";
@@ -41,7 +41,7 @@ export function FamilyCharts({ app: { report }, figures, things }: { app: App; f
       {shown.map(({ family, bars }) => (
         <section class="chart" key={titleOf(family)}>
           <h2>{titleOf(family)} over all {things}</h2>
-          <p class="quiet">bars from 5 % to 95 % of the {things}, their median marked and written</p>
+          <p class="quiet">bars extend from 5 % to 95 % of the {things}; the median is marked and written beside them</p>
           <Bars label={titleOf(family)} bars={bars} />
         </section>))}
     </>

@@ -1,4 +1,4 @@
-// One figure in a table or a list, and the small marks that tell kinds of "no figure" apart.
+// One figure in a table or a list, with the small marks that distinguish the kinds of "no figure".
 import { integerOf, kindOf, valueOf, type RawCell } from "../data/cell";
 import { Aggregation, UnitKind } from "../data/codes";
 import type { Metric } from "../data/raw";
@@ -28,7 +28,7 @@ export function FigureCell({ cell, metric, doubt = "none", bar = false }: Props)
   );
 }
 
-/** In rem, with a prefix: so that the numbers of a column end at one place. */
+/** In rem, with a prefix. The fixed width aligns the numbers of a column. */
 export const unitWidth = (unit: string, kind: number): number =>
   (kind !== UnitKind.other ? 1.8 : unit ? 0.53 * (unit.length + 1) : 0);
 

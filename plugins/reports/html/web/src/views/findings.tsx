@@ -1,4 +1,4 @@
-// Findings with evidence, gain, what to do and where; then the warnings.
+// Findings with evidence, gain, action and targets; then the warnings.
 import { useState } from "preact/hooks";
 import { severityName } from "../data/codes";
 import { valueOf } from "../data/cell";

@@ -1,4 +1,4 @@
-// Whose report it is, and under which input.
+// The model of the report and its inputs.
 import type { Report } from "../data/report";
 import { UnitKind } from "../data/codes";
 import { joined, scaled } from "../format/units";

@@ -1,4 +1,4 @@
-// The strip above the table: where the cost is, at a glance. What the table's search finds keeps its colour.
+// The strip above the table, which shows where the cost is. Modules found by the table's search keep their colour.
 import { useRef } from "preact/hooks";
 import { useApp } from "../state/app";
 import { useSize } from "./size";

@@ -1,4 +1,4 @@
-// A button that opens a list of things to tick.
+// A button that opens a list of check boxes.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 

@@ -29,7 +29,7 @@ export function aboutMetric(metric: Metric): string {
 export function aboutFigure(cell: RawCell, metric: Metric, doubt: Doubt): string {
   const bound = {
     none: "",
-    bound: "\nA lower bound: operators without a rule are not in it",
+    bound: "\nA lower bound: operators without a rule are not included",
     assumed: "\nIt rests on an assumption that a warning names",
   }[doubt];
   const missing = metric.provenance === Provenance.unavailable ? `\n${metric.provenance_text}` : "";

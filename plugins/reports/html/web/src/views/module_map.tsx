@@ -49,7 +49,7 @@ export function ModuleMap() {
       </div>
       <p class="legend">
         {heatOf === undefined ? <Types /> : <Heat app={app} metric={heatOf} />}
-        <span class="quiet">click: select · double click or Enter: zoom · Backspace: out · arrows: walk</span>
+        <span class="quiet">click: select · double click or Enter: zoom in · Backspace: zoom out · arrows: move</span>
       </p>
     </>
   );

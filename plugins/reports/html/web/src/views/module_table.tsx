@@ -15,7 +15,7 @@ import { SaveButton } from "./save";
 
 const rowsAtFirst = 60;
 
-/** What the table remembers while another view is shown. */
+/** The state of the table, kept while another view is shown. */
 class TableState {
   open: Set<number>;
   unfolded = new Set<number>();
@@ -82,8 +82,8 @@ export function ModuleTable() {
         <button type="button" class="plain" onClick={() => update({ open: allOpen(tree) })}>Expand all</button>
         <button type="button" class="plain" onClick={() => update({ open: new Set([0]), unfolded: new Set() })}>Collapse</button>
         <CopyButton label="Copy as TSV" text={() => asTsv({ columns, rows })}
-                    tip="All rows of the table as it stands; Ctrl+C in the table does the same" />
-        <SaveButton what="modules" ending="csv" content={() => asCsv({ columns, rows })} tip="All rows of the table as it stands, as a file" />
+                    tip="All rows of the table as shown; Ctrl+C in the table does the same" />
+        <SaveButton what="modules" ending="csv" content={() => asCsv({ columns, rows })} tip="All rows of the table as shown, as a file" />
       </div>
       <Grid id="modules" label="modules" columns={columns} rows={rows} selected={selected} onSelect={select}
             onEnter={(row) => app.update({ zoom: moduleOf(row), view: "map" })}
@@ -99,7 +99,7 @@ export function ModuleTable() {
   );
 }
 
-/** Opens what is around a module; nothing happens when its row can be seen already. */
+/** Opens the modules around a module, unless its row is visible already. */
 function show(tree: ModuleTree, state: TableState, m: number): void {
   const open = new Set(state.open), unfolded = new Set(state.unfolded);
   reveal(tree, m, open, unfolded);
@@ -146,7 +146,7 @@ function runTitle(tree: ModuleTree, row: number): string {
 function RunName({ tree, row }: { tree: ModuleTree; row: number }) {
   const { repeat, names } = runText(tree, row);
   return (
-    <span class="name run" title="identical modules, drawn once; figures are of all of them">
+    <span class="name run" title="identical modules, drawn once; figures are for all of them">
       <span class="badge">{repeat}</span>{" "}{shortened(names, 81)}
     </span>
   );
@@ -184,7 +184,7 @@ function allOpen(tree: ModuleTree): Set<number> {
   return open;
 }
 
-/** A first click sorts the largest first, names from a to z; a second the other way; a third ends it. */
+/** A first click sorts the largest first, names from a to z; a second reverses the order; a third ends sorting. */
 export function nextSort(sort: Sort | undefined, key: string): Sort | undefined {
   const downFirst = key !== "name" && key !== "type";
   if (sort?.key !== key) return { key, descending: downFirst };
@@ -202,7 +202,7 @@ function comparison({ tree, report, figures }: App, sort: Sort | undefined) {
 
 const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** What has no figure comes last, whichever way. */
+/** Rows without a figure come last in both directions. */
 export function byNumber(values: ArrayLike<number>, sign: number) {
   return (a: number, b: number): number => {
     const x = values[a]!, y = values[b]!;

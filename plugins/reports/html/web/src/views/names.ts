@@ -4,7 +4,7 @@ import { textOf, type Operators, type Target } from "../data/raw";
 import { useApp, type App, type Selection } from "../state/app";
 import { useLoaded } from "../state/load";
 
-/** "layer1.0.conv1 · conv2d #4", as the tables of modules and operators have it. Without `operators` the number alone. */
+/** "layer1.0.conv1 · conv2d #4", as in the tables of modules and operators; without `operators` only the number. */
 export function nameOf({ tree, tensors }: App, [axis, index]: Target, operators?: Operators): string {
   if (axis === Axis.module) return tree.title(index);
   if (axis === Axis.tensor) return tensors.name[index] ?? "";
@@ -21,7 +21,7 @@ export const shortOp = (operators: Operators, index: number): string => textOf(o
 
 const fromOperators = new Set<number>([Axis.operator, Axis.moduleCall]);
 
-/** The operators, read only if a target's name is that of an operator. */
+/** The operators, read only if the name of a target depends on them. */
 export function useNamesOf(targets: readonly Target[]): Operators | undefined {
   const { report } = useApp();
   const isWanted = targets.some(([axis]) => fromOperators.has(axis));

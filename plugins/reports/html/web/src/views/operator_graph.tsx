@@ -1,5 +1,5 @@
 // The operator graph of the selected module. Boxes are coloured by a metric; a double click on a module
-// opens it. Laid out only when it is looked at.
+// opens it. The layout is computed only when the view is shown.
 import { useMemo, useRef, useState } from "preact/hooks";
 import { drawingOf } from "../charts/drawing";
 import { edgeText } from "../charts/edge_text";
@@ -26,7 +26,7 @@ export function OperatorGraph() {
   const [shown, setShown] = useState(() => (app.selection?.kind === "module" ? app.selection.index : app.zoom));
   const [metric, setMetric] = useState(app.metric);
   const [fold, setFold] = useState(true);
-  // The module whose graph it is stays while boxes are selected in it.
+  // Selecting a box inside the module does not change the graph.
   useMemo(() => {
     const m = app.selection?.kind === "module" ? app.selection.index : undefined;
     if (m !== undefined && !app.tree.contains(shown, m)) setShown(m);
@@ -37,7 +37,7 @@ export function OperatorGraph() {
     <>
       <div class="toolbar">
         <Choice label="Colour" value={metric} options={options} onChange={setMetric} />
-        <Check label="Fold repeats" checked={fold} onChange={setFold} tip="Draw equal boxes in a row once" />
+        <Check label="Fold repeats" checked={fold} onChange={setFold} tip="Draw consecutive equal boxes once" />
         <nav class="crumbs" aria-label="module of the graph">
           {app.tree.ancestors(shown).map((m) => (
             <button key={m} type="button" class="plain" aria-current={m === shown ? "location" : undefined}
@@ -67,7 +67,7 @@ function Drawing(props: DrawingProps) {
   if (!flow) {
     return (
       <p class="empty">
-        {draft.boxes.size.toLocaleString("en-US")} boxes are too many to be read{fold ? "" : "; fold repeats"}; or open one of the modules inside:{" "}
+        {draft.boxes.size.toLocaleString("en-US")} boxes are too many to read. {fold ? "Open" : "Fold repeats, or open"} one of the modules inside:{" "}
         {app.tree.children(module).slice(0, 30).map((m) => (
           <button key={m} type="button" class="link" onClick={() => props.onOpen(m)}>{shortened(app.tree.label(m), 40)}</button>))}
       </p>
@@ -77,7 +77,7 @@ function Drawing(props: DrawingProps) {
   return <Picture {...props} flow={flow} repeats={repeats} />;
 }
 
-const smallest = 0.6;  // at which boxes can still be read
+const smallest = 0.6;  // the zoom at which boxes are still legible
 
 function Picture({ app, operators, figures, module, metric, flow, repeats, onOpen }: DrawingProps & { flow: Flow; repeats: Repeat[] }) {
   const [chosen, setZoom] = useState<number>();
@@ -104,7 +104,7 @@ function Picture({ app, operators, figures, module, metric, flow, repeats, onOpe
         <button type="button" class="plain" aria-label="smaller" onClick={() => setZoom(Math.max(0.2, zoom / 1.25))}>−</button>
         <button type="button" class="plain" onClick={() => setZoom(1)}>1:1</button>
         <button type="button" class="plain" onClick={() => setZoom(undefined)}>fit</button>
-        <SaveButton what={title} ending="svg" content={() => drawingOf(drawing.current!, title)} tip="The graph as a drawing" />
+        <SaveButton what={title} ending="svg" content={() => drawingOf(drawing.current!, title)} tip="The graph as a vector drawing" />
       </div>
       <svg class="graph" ref={drawing} width={flow.width * zoom} height={flow.height * zoom}
            viewBox={`0 0 ${flow.width} ${flow.height}`} role="group" aria-label={`${flow.boxes.length} boxes`}>
@@ -134,7 +134,7 @@ function Picture({ app, operators, figures, module, metric, flow, repeats, onOpe
   );
 }
 
-/** Through the middles of dagre's points, so that it bends softly. */
+/** A smooth curve through the midpoints of dagre's points. */
 function curve(points: { x: number; y: number }[]): string {
   const [first, ...rest] = points;
   if (!first) return "";
@@ -152,7 +152,7 @@ interface BoxProps {
   operators: Operators;
   module: number;
   box: Box;
-  /** Of a box that is drawn once: how many it stands for, and the last of them. */
+  /** For a repeated box, which is drawn once: the number of repetitions, and its box in the last one. */
   repeat: { times: number; last: string } | undefined;
   text: string;
   fill: string;
@@ -177,7 +177,7 @@ function BoxShape({ app, operators, module, box, repeat, text, fill, loud, onSel
       </g>
     );
   }
-  const tip = [title, repeat && `repeat ${repeat.times} ×, drawn once; the figure is of all`, location && `source ${location}`,
+  const tip = [title, repeat && `repeat ${repeat.times} ×, drawn once; the figure is for all`, location && `source ${location}`,
     whatIs(operators, box), text];
   return (
     <g class={`box ${box.kind}${isSelected ? " selected" : ""}${loud ? " loud" : ""}`} tabIndex={0} role="button"
@@ -191,13 +191,13 @@ function BoxShape({ app, operators, module, box, repeat, text, fill, loud, onSel
   );
 }
 
-/** "h.0" of "transformer.h.0": the last word that says more than a number, and what follows it, below the module of the graph. */
+/** "h.0" of "transformer.h.0": below the module of the graph, the last name that is not a number, and the numbers after it. */
 function nameIn(tree: App["tree"], m: number, module: number): string {
   const names = tree.ancestors(m).slice(tree.ancestors(module).length).map((at) => tree.name(at));
   return names.slice(Math.max(0, names.map((name) => !/^\d*$/.test(name)).lastIndexOf(true))).join(".");
 }
 
-/** `last`: the box of the last repetition, of a box that is drawn once. */
+/** `last`: for a repeated box, which is drawn once, its box in the last repetition. */
 function titleOf({ tree, report }: App, operators: Operators, box: Box, module: number, last?: string): string {
   if (box.kind === "operator") return shortOp(operators, box.index);
   if (box.kind === "stretch") return `${box.operators.length} operators`;

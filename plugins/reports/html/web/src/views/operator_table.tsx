@@ -66,7 +66,7 @@ function Loaded({ operators, figures }: OperatorData) {
           ? <Check label={`Only in ${shortened(app.tree.path(scope), 40)}`} checked={inside} onChange={setInside} />
           : null}
         <CopyButton label="Copy as TSV" text={() => asTsv({ columns: table.columns, rows })} />
-        <SaveButton what="operators" ending="csv" content={() => asCsv({ columns: table.columns, rows })} tip="All rows of the table as it stands, as a file" />
+        <SaveButton what="operators" ending="csv" content={() => asCsv({ columns: table.columns, rows })} tip="All rows of the table as shown, as a file" />
         <span class="quiet">{countOf(calls.length, "call")}</span>
       </div>
       <Grid id="operators" label={byName ? "operators" : "operator calls"} columns={table.columns} rows={rows}

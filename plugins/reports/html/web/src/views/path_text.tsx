@@ -1,4 +1,4 @@
-// A path in a narrow column: what is too long is cut at its beginning, which many have in common.
+// A path in a narrow column. A long path is cut at its beginning, which many paths share.
 import { shortened } from "../format/text";
 
 export function PathText({ text }: { text: string }) {

@@ -1,4 +1,4 @@
-// What a printer gets instead of the views: the map, the first rows of the table, all findings.
+// The printed page, which replaces the views: the map, the first rows of the table, all findings.
 import { useLayoutEffect, useState } from "preact/hooks";
 import { firstOpen, isRun, moduleOf, runText, treeRows } from "../grid/tree_rows";
 import { shortened } from "../format/text";
@@ -12,7 +12,7 @@ import { TileView } from "./tile_view";
 const rowsAtMost = 120, columnsAtMost = 6;
 const pageWidth = 700;  // CSS pixels of an A4 page between its margins
 
-/** Only while it is printed is the sheet there. */
+/** Whether the page is being printed; the sheet exists only then. */
 function usePrinting(): boolean {
   const [printing, setPrinting] = useState(false);
   useLayoutEffect(() => {

@@ -5,7 +5,7 @@ import { isRun, moduleOf, runMembers } from "../grid/tree_rows";
 import type { App } from "../state/app";
 import { matcher } from "./filters";
 
-/** Figures of a run are of all its modules. */
+/** The figure of a run covers all its modules. */
 export const cellOfRow = ({ tree, figures, report }: Pick<App, "tree" | "figures" | "report">, metric: number, row: number): RawCell => (isRun(row)
   ? aggregate(runMembers(tree, moduleOf(row)).map((m) => figures.cell(metric, m)), report.metrics[metric]!.aggregation)
   : figures.cell(metric, row));

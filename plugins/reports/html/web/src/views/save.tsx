@@ -1,4 +1,4 @@
-// Files made in the page: the browser saves them where its downloads go.
+// Files made in the page. The browser saves them with its downloads.
 
 function save(name: string, content: Blob): void {
   const link = document.createElement("a");
@@ -14,7 +14,7 @@ const fileName = (what: string, ending: string): string =>
 
 const types = { csv: "text/csv;charset=utf-8", svg: "image/svg+xml;charset=utf-8", png: "image/png" };
 
-/** `content`: what is in the file; null: it cannot be made. */
+/** `content`: the content of the file; null: it cannot be made. */
 export function SaveButton({ what, ending, content, tip }: {
   what: string; ending: keyof typeof types; content: () => string | Promise<Blob | null>; tip?: string;
 }) {

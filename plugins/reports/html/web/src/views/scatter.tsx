@@ -1,4 +1,4 @@
-// One figure of operators against another: with an intensity and a rate it is the roofline's picture.
+// One figure of operators against another: an intensity and a rate make a roofline plot.
 import { useMemo, useState } from "preact/hooks";
 import { cornersAround, isCeiling, valueAt } from "../charts/ceilings";
 import { Plot, type Curve } from "../charts/plot";
@@ -14,13 +14,13 @@ import { namesOf, type OperatorData } from "./operator_table";
 export interface Axes {
   x: number;
   y: number;
-  /** Curves of a plugin lie behind the points. */
+  /** Curves of a plugin are drawn behind the points. */
   isRoofline: boolean;
 }
 
 /**
- * What the picture opens with: a pair of figures that operators have, rather one with ceilings, then an intensity with a rate,
- * a measured rate first. Undefined: no operator has two figures above 0.
+ * The initial pair of figures of operators: preferably one with ceilings, then an intensity with a rate, measured rates first.
+ * Undefined: no operator has two figures above 0.
  */
 export function usualAxes({ report: { metrics } }: App, { figures }: OperatorData, series: Series[]): Axes | undefined {
   const all = figures.metrics;
@@ -39,7 +39,7 @@ export function usualAxes({ report: { metrics } }: App, { figures }: OperatorDat
 
 const hasBoth = (across: Float64Array, up: Float64Array): boolean => across.some((v, i) => v > 0 && up[i]! > 0);
 
-/** Each operator call as a point, and the curves of plugins that its figures are held against as lines. */
+/** Each operator call as a point, and the ceilings of its figures as lines. */
 export function Scatter({ app, operators, figures, series, axes }: OperatorData & { app: App; series: Series[]; axes: Axes }) {
   const { metrics } = app.report;
   const [x, setX] = useState(axes.x);
@@ -55,8 +55,8 @@ export function Scatter({ app, operators, figures, series, axes }: OperatorData 
   return (
     <section class="chart">
       <h2>{ceilings.length > 0 ? `Roofline: ${up.title} against ${across.title}` : "Operator calls, one figure against another"}</h2>
-      <Choice label="Across" value={x} options={options} onChange={setX} />
-      <Choice label="Up" value={y} options={options} onChange={setY} />
+      <Choice label="x axis" value={x} options={options} onChange={setX} />
+      <Choice label="y axis" value={y} options={options} onChange={setY} />
       {chart.x.length > 0
         ? <Plot label={`${up.title} against ${across.title} of each operator call`} x={chart.x} curves={chart.curves}
                 xTitle={across.title} yTitle={up.title} height={340} logX logY

@@ -1,10 +1,10 @@
-// How wide and high an element is, as it changes.
+// The current width and height of an element.
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 
 const phone = matchMedia("(max-width: 600px)");
 
-/** Whether the screen is a phone's; false for paper. */
+/** Whether the screen is a phone's; false while printing. */
 export function useNarrow(): boolean {
   const [narrow, setNarrow] = useState(phone.matches);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// The first stop of the keyboard: past the totals and tabs to what the view shows.
+// A link for keyboard users, the first on the page: it skips the totals and tabs.
 
 /** The address keeps its view and row, so the link does not follow itself. */
 function toView(event: Event): void {

@@ -1,4 +1,4 @@
-// Below the totals: what a device has to hold, by kind, against what it has.
+// Below the totals: the memory that a device needs, by kind, and the memory that it has.
 import { stacksOf, type Stack } from "../charts/stack";
 import type { Report } from "../data/report";
 import { percent } from "../format/units";

@@ -1,4 +1,4 @@
-// Parameters, buffers and constants, each with its histogram as a small picture where there is one.
+// Parameters, buffers and constants, each with a small picture of its histogram if it has one.
 import { useMemo, useState } from "preact/hooks";
 import { Axis, tensorKindName } from "../data/codes";
 import type { Figures } from "../data/figures";
@@ -40,7 +40,7 @@ function histograms({ distributions }: Curves): Map<number, Distribution> {
   return byTensor;
 }
 
-/** Figures about tensors as such; without any, those that add up over modules. */
+/** Two figures that add up over modules, then the figures about tensors as such. */
 function usualTensorMetrics(app: App, figures: Figures): number[] {
   return [...usualMetrics(app.report, figures, false).slice(0, 2), ...usualMetrics(app.report, figures, true)];
 }
@@ -79,7 +79,7 @@ function Loaded({ figures, curves }: Data) {
           ? <Check label={`Only in ${shortened(tree.path(scope), 40)}`} checked={inside} onChange={setInside} />
           : null}
         <CopyButton label="Copy as TSV" text={() => asTsv({ columns, rows })} />
-        <SaveButton what="tensors" ending="csv" content={() => asCsv({ columns, rows })} tip="All rows of the table as it stands, as a file" />
+        <SaveButton what="tensors" ending="csv" content={() => asCsv({ columns, rows })} tip="All rows of the table as shown, as a file" />
         <span class="quiet">{countOf(rows.length, "tensor")}</span>
       </div>
       <Grid id="tensors" label="tensors" columns={columns} rows={rows} selected={selected} sort={sort}

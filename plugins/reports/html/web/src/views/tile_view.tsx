@@ -1,5 +1,5 @@
-// Tiles of the module tree. A click selects, a double click or Enter zooms, arrows walk the tiles; a run of identical modules is
-// one tile, which a click draws one by one.
+// Tiles of the module tree. A click selects, a double click or Enter zooms, arrows move between tiles. A run of identical modules
+// is one tile; a click on it draws its modules one by one.
 import { useMemo } from "preact/hooks";
 import { tiles, weights, type Picture, type Tile } from "../charts/tiles";
 import { isRun, moduleOf, reveal, runText } from "../grid/tree_rows";
@@ -18,7 +18,7 @@ interface Props {
   label: string;
   /** Modules found by a search; all others are grey. */
   matches?: Uint8Array | undefined;
-  /** The metric whose heat the tiles have; without, the colour of their type. */
+  /** The metric whose heat colours the tiles; undefined: the type colours them. */
   heatOf?: number | undefined;
   /** Runs that are drawn one by one; true: all. */
   unfolded?: ReadonlySet<number> | true;
@@ -57,7 +57,7 @@ export function TileView({ picture, label, matches, heatOf, unfolded = none, onU
   );
 }
 
-/** Runs are folded but for those the user opened, and those around the selection, unless it stands in what is drawn of them. */
+/** Runs are folded except those the user opened and those around the selection. A selection in the drawn repetition opens none. */
 function foldingOf({ tree, zoom }: App, selected: number | undefined, unfolded: ReadonlySet<number> | true, isSearched: boolean) {
   if (unfolded === true || isSearched) return () => false;
   const open = new Set(unfolded);
@@ -65,7 +65,7 @@ function foldingOf({ tree, zoom }: App, selected: number | undefined, unfolded: 
   return (first: number) => !open.has(first);
 }
 
-/** Colours of the tiles. Names are only written on what a search has found. */
+/** Colours of the tiles. Modules that a search did not find are grey. */
 function looks({ tree, figures }: App, drawn: Tile[], matches: Uint8Array | undefined, heatOf: number | undefined): Drawn["look"] {
   const values = heatOf === undefined ? undefined : figures.values(heatOf);
   const leaves = drawn.filter((tile) => tile.isLeaf);
@@ -90,7 +90,7 @@ function TileButton({ app, tile, selected, focusable, look, onUnfold }: Drawn & 
   const isBelow = isLeaf && height > high && width > 2 * legible;
   const before = isBelow ? 0 : name.length + (run ? run.repeat.length + 3 : 1);
   const texts = [tileText(app, row), tileText(app, row, false)].map((text) => `${text}${tile.isEach ? " each" : ""}`);
-  const text = texts.find((each) => letter * (before + each.length) < width - 10);  // what there is room for
+  const text = texts.find((each) => letter * (before + each.length) < width - 10);  // the longest that fits
   return (
     <button type="button" tabIndex={row === focusable ? 0 : -1} data-row={row} data-tip={tipOf(app, row)}
             aria-label={`${shortened(run ? `${run.repeat} ${run.names}` : tree.title(m), 80)} ${text ?? texts[0]}, ${metric}${text === texts[1] ? `, ${texts[0]}` : ""}`}
@@ -129,7 +129,7 @@ function tipOf(app: App, row: number): string {
   return [shortened(tree.title(m), 200), shortened(tree.text(m), 200), tileFigure(app, row)].filter(Boolean).join("\n");
 }
 
-/** The neighbour of a tile that an arrow leads to. */
+/** The neighbour of a tile in the direction of an arrow key. */
 function neighbour(all: Tile[], row: number, key: string): number | undefined {
   if (key === "ArrowDown") return all.find((tile) => tile.inside === row)?.row;
   const { inside } = all.find((tile) => tile.row === row) ?? {};

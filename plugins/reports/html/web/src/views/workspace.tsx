@@ -1,4 +1,4 @@
-// The views as tabs, and beside them what is known of the selected row.
+// The views as tabs, and the details of the selected row beside them.
 import type { FunctionComponent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useApp, type App } from "../state/app";
@@ -18,7 +18,7 @@ interface Tab {
   view: View;
   title: string;
   content: FunctionComponent;
-  /** Without it a tab is there always. */
+  /** Undefined: the tab is always shown. */
   isThere?: (app: App) => boolean;
   count?: (app: App) => number;
 }
@@ -41,8 +41,8 @@ const tabs: Tab[] = [
 const doubleClick = 400;  // milliseconds
 
 /**
- * Whether details are there. What is beside them moves when they come, so they wait until the second click
- * of a double click has hit what the first did. A link that selects something shows them at once.
+ * Whether details are shown. Their appearance moves the content beside them, so they wait until the second click
+ * of a double click has hit the same place as the first. A link that selects something shows them at once.
  */
 function useDetails({ selection }: App): boolean {
   const wanted = selection !== undefined;
