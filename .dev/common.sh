@@ -1,9 +1,9 @@
 # Used by every part of ./dev.
 
-# Where downloads are kept.
+# The folder for downloads.
 cache=${XDG_CACHE_HOME:-${HOME:?}/.cache}/tmeter
 
-# One line per step, on stderr: a report on stdout stays clean.
+# One line per step, on stderr, because reports go to stdout.
 say() { printf '==> %s\n' "$*" >&2; }
 
 die() {
@@ -11,7 +11,7 @@ die() {
   exit 1
 }
 
-# The distribution's Python if there is one: its modules come with the Debian packages.
+# Prefers the distribution's Python, because its modules come with the Debian packages.
 system_python() {
   [[ -x /usr/bin/python3 ]] && echo /usr/bin/python3 || command -v python3
 }

@@ -1,4 +1,4 @@
-"""Hooks of mkdocs.yml: the README as the first page, the Python API by mkdocstrings, links that leave docs/ as text."""
+"""Hooks of mkdocs.yml: README.md becomes the first page, mkdocstrings makes the Python API, and links out of docs/ become text."""
 
 import posixpath
 import re
@@ -12,8 +12,8 @@ ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"(!?)\[([^]]*)\]\(([^)\s]+)\)")  # or an image
 REFERENCE = """# Reference of the C headers
 
-<a href="html/index.html">The reference</a> is made from the headers of the SDK by Doxygen: every struct and function with its units,
-errors, ownership and threads. The headers themselves lie in `include/tmeter` of an installed SDK ([install-sdk.md](install-sdk.md)).
+Doxygen makes <a href="html/index.html">the reference</a> from the headers of the SDK: every struct and function with its units,
+errors, ownership and threads. The headers are in `include/tmeter` of an installed SDK ([install-sdk.md](install-sdk.md)).
 """
 
 

@@ -1,6 +1,6 @@
-# Node.js and npm packages for ./dev: they bundle the page of the html report and test it. node and npm on PATH if they are new
-# enough, else those in PyPI's wheel; the packages by the lock file, which has their hashes. Both are kept, so that a second build
-# needs no network.
+# Node.js and npm packages for ./dev: they bundle the page of the html report and test it. Uses node and npm on PATH if they are
+# new enough, else those in PyPI's wheel; the lock file has the hashes of the packages. Both are kept, so that a second build needs
+# no network.
 
 node_version=24.19.0  # of the wheel
 node_minimum=20
@@ -36,7 +36,7 @@ download_node() {
   (
     flock 9
     [[ -x $target/bin/node ]] && exit
-    rm -rf "$target" "$target".part-*  # of a run that was killed
+    rm -rf "$target" "$target".part-*  # left by a killed run
     work=$(mktemp -d "$target.part-XXXXXX")
     trap 'rm -rf "$work"' EXIT
     say "downloading Node.js $node_version from PyPI (61 MB)"
@@ -60,7 +60,7 @@ download_packages() {
     trap 'rm -rf "$work"' EXIT
     cp "$page_sources"/{package.json,package-lock.json,.npmrc} "$work"
     say "downloading npm packages that bundle and test the page of the html report (66 MB unpacked)"
-    # Certificates of the system: a company's proxy has its own.
+    # The system's certificates include those of a company's proxy.
     (cd "$work" && NODE_USE_SYSTEM_CA=1 "$@" ci --ignore-scripts --loglevel=error >&2) ||
       die "npm could not fetch them; the first build needs the network"
     mv -T "$work" "$target"

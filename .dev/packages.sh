@@ -1,21 +1,21 @@
-# Debian packages for ./dev: only missing ones are installed, and root is needed only then.
+# Debian packages for ./dev. Only missing ones are installed, and only then root is needed.
 
 # For building and testing. LibTorch and Node.js come from PyPI, see libtorch.sh and node.sh.
 build_packages=(
   build-essential cmake ninja-build ccache git ca-certificates python3 unzip
   libgtest-dev python3-jsonschema
 )
-# The libraries: names of Debian 12, which come first.
+# The libraries. The first name of each is that of Debian 12.
 mapfile -t -O ${#build_packages[@]} build_packages < <(sed -En 's/^[^# ]+ +([^|]+).*/\1/p' apps/python/libraries.txt)
 
-# For testing alone: the browser that shows the html report (124 MB), and third-party parsers for the report formats.
+# Only for testing: the browser that shows the html report (124 MB), and third-party parsers for the report formats.
 # Doxygen and abidiff read the SDK's headers; clang and libc++ build plugins against them.
 test_packages=(
   chromium libxml2-utils python3-markdown-it graphviz
   doxygen abigail-tools clang libc++-dev libc++abi-dev
 )
 
-# For ./dev fuzz alone.
+# Only for ./dev fuzz.
 fuzz_packages=(clang libclang-rt-14-dev)
 
 is_installed() {
@@ -25,7 +25,7 @@ is_installed() {
 # need_packages NAME…
 need_packages() {
   if ! command -v dpkg-query >/dev/null; then
-    say "not a Debian system, so please provide what these packages hold: $*"
+    say "not a Debian system; install the equivalents of these packages yourself: $*"
     return
   fi
   local package missing=()
@@ -45,7 +45,7 @@ install_packages() {
   fi
   say "installing Debian packages: $*"
   "${apt[@]}" update >&2
-  # The names are those of Debian 12; apt names the one it does not know.
+  # The names are those of Debian 12; apt reports an unknown one.
   "${apt[@]}" install --yes --no-install-recommends "$@" >/dev/null ||
-    die "apt-get could not install them (tested on Debian 12; other releases may name them otherwise)"
+    die "apt-get could not install them (tested on Debian 12; other releases may use other names)"
 }

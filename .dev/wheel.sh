@@ -1,4 +1,4 @@
-# The Python wheel for ./dev: made from the current build; and the venv that makes and tests it.
+# The Python wheel for ./dev, made from the current build, and the venv that makes and tests it.
 
 # Sets python_tests: the Python of that venv.
 need_python_tests() {
@@ -19,7 +19,7 @@ make_wheel() {
     --wheel-dir "$work" \
     --config-settings="cmake.define.TMETER_INSTALLED=$work/installed" \
     --config-settings="build-dir=$work/cmake"
-  # LibTorch is the environment's. Anything else that a manylinux machine lacks is an error.
+  # LibTorch is that of the environment. Any other library that a manylinux machine lacks is an error.
   "$python_tests" -m auditwheel repair --plat auto \
     --exclude 'libtorch*' --exclude 'libc10*' --wheel-dir "$work/repaired" "$work"/tmeter-*.whl 2>"$work/auditwheel.log" ||
     die "auditwheel refuses the wheel: $(cat "$work/auditwheel.log")"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# What action.yml runs: the budgets of a repository, with annotations, a step summary and the text of a comment.
+# Run by action.yml: checks the budgets of a repository and writes annotations, a step summary and the text of a comment.
 #
 #   CONFIG     the budget file (default: tmeter.toml)
-#   REQUIREMENT  what pip installs where there is no tmeter: "tmeter", "tmeter==1.0.0", a wheel
+#   REQUIREMENT  the requirement for pip if tmeter is missing: "tmeter", "tmeter==1.0.0", a wheel
 #   COMMENT    folder for comment.md and status, which a second workflow posts; empty: none
 set -euo pipefail
 
