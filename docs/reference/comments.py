@@ -1,10 +1,10 @@
-"""Doxygen's input filter: the C headers' plain comments as documentation.
+"""Doxygen's input filter, which turns the plain comments of the C headers into documentation.
 
     comments.py HEADER
 
-A comment before a declaration is about it, one after it in the same line likewise, and one after the
-brace of a struct is about the struct. The comment at a file's beginning is about the file. Members that
-mean the same in every struct (USUAL) need none.
+A comment before a declaration, or after it on the same line, describes the declaration. One after the brace
+of a struct describes the struct, and the one at the beginning of a file the file. Members with the same
+meaning in every struct (USUAL) need none.
 """
 
 import re
@@ -15,17 +15,17 @@ BANNER = re.compile(r"/\* (?P<name>[\w ]+) -{4,} \*/")
 OF_STRUCT = re.compile(r"^(typedef struct \w+ \{) /\*(.*?)\*/", re.DOTALL | re.MULTILINE)
 SEVERAL = re.compile(r"(\s+)(const )?(\w+) (\*?\w+(?:, \*?\w+)+);(\s*/\*\*<.*)?")
 TABLE = re.compile(r"(?:^ \*   +\S.*\n)+", re.MULTILINE)  # lines that are aligned by hand
-OPTION = re.compile(r"(?<![`\w-])--[a-z][\w-]*")  # Doxygen would make a dash of it
-USUAL = [  # what is the same wherever it is: a declaration, its comment
-    (r"\s+uint32_t struct_size;", "Bytes of the struct as its maker knows it (docs/abi.md)."),
+OPTION = re.compile(r"(?<![`\w-])--[a-z][\w-]*")  # Doxygen would turn it into a dash
+USUAL = [  # declarations that mean the same everywhere, and their comments
+    (r"\s+uint32_t struct_size;", "Bytes of the struct in the version of its maker (docs/abi.md)."),
     (r"\s+u?int32_t reserved;", "0; a later minor may give it a meaning."),
-    (r"\s+uint32_t count;", "Of what `get` gives; may be 0."),
-    (r"\s+void \*user;", "Handed back to the functions of this struct."),
-    (r"\s+const [\w ]+\*(const )?\*?ptr;", "The first; may be null when `len` is 0."),
-    (r"\s+size_t len;", "How many."),
+    (r"\s+uint32_t count;", "The number of items that `get` gives; may be 0."),
+    (r"\s+void \*user;", "Passed to the functions of this struct."),
+    (r"\s+const [\w ]+\*(const )?\*?ptr;", "The first item; may be null when `len` is 0."),
+    (r"\s+size_t len;", "The number of items."),
     (r"#define TMETER_CAP_\w+ .*", "An id for `get_capability` of a plugin."),
     (r"#define TMETER_HOST_\w+ .*", "An id for `get_interface` of the host."),
-    (r"\s+const \w+ \*\(TMETER_ABI \*get\)\(uint32_t index, void \*user\);", "[any] An item: index < count. It lives until `deinit`."),
+    (r"\s+const \w+ \*\(TMETER_ABI \*get\)\(uint32_t index, void \*user\);", "[any] An item: index < count. It is valid until `deinit`."),
 ]
 
 

@@ -3,9 +3,9 @@
 
 usage: make_samples.py [--check]
 
-Below every line "<!-- sample: tmeter ARGUMENTS -->" or "… ARGUMENTS | N lines -->" stands a block of
-code with what that command writes to standard output (its first N lines). Rewrites these blocks;
---check only compares, and exits 1 if one differs. TMETER is the binary, as in the tests.
+Below every line "<!-- sample: tmeter ARGUMENTS -->" or "… ARGUMENTS | N lines -->" is a code block with
+the standard output of that command (its first N lines). Rewrites these blocks; --check only compares, and
+exits 1 if one differs. TMETER is the binary, as in the tests.
 """
 import os
 import pathlib
@@ -53,7 +53,7 @@ def main(check):
         new, count = SAMPLE.subn(renewed, old)
         samples += count
         if count != old.count("<!-- sample:"):
-            sys.exit(f"{page}: a sample has no block of code below it")
+            sys.exit(f"{page}: a sample has no code block below it")
         if new == old:
             continue
         stale.append(page.name)

@@ -1,8 +1,8 @@
 # tmeter_add_plugin(NAME SOURCES… [LIBRARIES lib…])
 #
 # Builds NAME.tmeter: a module with hidden visibility and exactly one exported symbol. All other
-# symbols are resolved at link time. Also writes NAME.tmeter.toml, the manifest that tells tmeter
-# the plugin's capabilities without opening it. Works in the same way in tmeter and in other projects.
+# symbols are resolved at link time. Also writes NAME.tmeter.toml, the manifest from which tmeter reads the
+# plugin's capabilities without opening it. Works in the same way in tmeter and in other projects.
 # With -fsanitize in the flags, symbols of the sanitizer's runtime stay undefined: clang links them into the program.
 function(tmeter_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBRARIES")

@@ -7,5 +7,5 @@ execute_process(COMMAND "${TOOL}" plugin manifest "${LIBRARY}" --output "${LIBRA
 if(NOT status EQUAL 0)
   file(REMOVE "${LIBRARY}.toml")
   string(STRIP "${said}" said)
-  message(WARNING "no manifest for ${LIBRARY}, so tmeter will open it at every start to see what is inside: ${said}")
+  message(WARNING "no manifest for ${LIBRARY}, so tmeter will open it at every start to read its capabilities: ${said}")
 endif()

@@ -80,7 +80,7 @@ def test_another_system(machine, tmp_path):
         (tmp_path / "bin").mkdir(exist_ok=True)
         (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
     done = machine(":", "libnew-dev", path=str(tmp_path / "bin"))
-    assert (done.returncode, done.stderr) == (1, "this is no Debian system (apt-get is missing)\n")
+    assert (done.returncode, done.stderr) == (1, "not a Debian system (apt-get is missing)\n")
 
 
 def test_a_build_without_libraries_names_them(tmp_path):

@@ -1,6 +1,6 @@
 /*
- * A metric for tmeter in plain C, against the ABI headers alone: how many numbers each operator makes.
- * Modules and the model get the sum.
+ * A metric for tmeter in plain C, with only the ABI headers: the number of elements that each
+ * operator produces. Modules and the model get the sum.
  */
 #include <string.h>
 #include <tmeter/abi/tmeter.h>
@@ -30,7 +30,7 @@ static int64_t elements(tmeter_i64_span dims) {
   return n;
 }
 
-/* Adds those of a tensor, or of all tensors in a list; 0 when they are more than an int64 holds. */
+/* Adds the elements of a tensor, or of all tensors in a list; 0 when an int64 cannot hold them. */
 static int add_elements(const state *s, const tmeter_value *value, int64_t *sum) {
   const size_t items = s->graph->value_size(value);
   for (size_t i = 0; i < items; ++i) {
@@ -46,7 +46,7 @@ static tmeter_status TMETER_ABI eval(tmeter_call *call, const tmeter_node *node,
   tmeter_number number = {TMETER_NUMBER_INT, 0, 0, 0};
   for (size_t i = 0; i < s->graph->node_result_count(node); ++i) {
     if (!add_elements(s, s->graph->node_result(node, i), &number.i))
-      return fail(s, call, "an operator makes more than 2^63 - 1 numbers");
+      return fail(s, call, "an operator produces more than 2^63 - 1 elements");
   }
   return s->results->emit(call, number);
 }
@@ -59,8 +59,8 @@ static const tmeter_metric_desc metric = {
     .unit_kind = TMETER_UNIT_COUNT,
     .axis = TMETER_AXIS_NODE,
     .aggregation = TMETER_AGGREGATE_SUM,
-    .convention = TEXT("elements of all tensors an operator gives"),
-    .description = TEXT("how many numbers the operators make")};
+    .convention = TEXT("elements of all result tensors of an operator"),
+    .description = TEXT("elements that the operators produce")};
 static const tmeter_op_handler handler = {.struct_size = sizeof(tmeter_op_handler),
                                           .metric = TEXT("c_elements"),
                                           .op = TEXT("*"),

@@ -1,4 +1,4 @@
-// All that tmeter needs to know of an in-house operator: acme::gated_mlp.
+// Everything that tmeter needs about an in-house operator: acme::gated_mlp.
 #include <tmeter/cpp/plugin.hpp>
 
 // acme::gated_mlp(Tensor x, Tensor w_in, Tensor w_out) -> Tensor

@@ -1,4 +1,4 @@
-// What a kernel that does all of acme.nn.FusedBlock costs: it leaves half of the hidden values out.
+// The cost of a kernel for the whole of acme.nn.FusedBlock, which skips half of the hidden values.
 #include <tmeter/cpp/plugin.hpp>
 
 // Inside the call the metric has the cost of the separate operators.

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes derivatives_data.inc: which arguments of an operator have a gradient, and which tensors autograd keeps for it.
 
-Usage: generate_derivatives.py, with a Python whose torch is the version wanted. The source is derivatives.yaml as
+Usage: generate_derivatives.py, with a Python that has the required version of torch. The source is derivatives.yaml as
 torch's own code generator reads it (torchgen/packaged/autograd), so attributes such as `self.sym_sizes()` are not
-tensors here either. The guards are those of gen_variable_type.py (`guard_for`): a tensor that one gradient alone
+tensors here either. The guards are those of gen_variable_type.py (`guard_for`): a tensor that only one gradient
 needs is kept only if that gradient is required.
 """
 import pathlib
@@ -30,7 +30,7 @@ def variable(attribute) -> str:
 
 
 def guard(info, attribute) -> list[str]:
-    """The arguments of which one must want a gradient for this input to be kept; empty: any."""
+    """The input is kept if one of these arguments requires a gradient; empty: if any argument does."""
     args = info.args_with_derivatives
     has_list = any("List" in str(a.type) or "TensorList" in str(a.type) for a in args)
     if has_list or "backward" in info.name or len(args) <= 1 or attribute.nctype.type != BaseCType(tensorT):

@@ -1,17 +1,17 @@
 # FindLibTorch
 # ------------
-# Finds the CPU half of LibTorch: libtorch_cpu and libc10, nothing else.
+# Finds the CPU half of LibTorch: only libtorch_cpu and libc10.
 #
 # Why not find_package(Torch)? The config file in PyPI's wheels fails on a machine without the CUDA
-# toolkit, and its target drags in libtorch_cuda and so gigabytes of NVIDIA libraries.
+# toolkit, and its target needs libtorch_cuda and with it gigabytes of NVIDIA libraries.
 #
 # Searches these places; the first hit wins:
 #   1. TMETER_TORCH_DIR, CMake variable or environment variable: a folder with include/ and lib/,
 #      e.g. …/site-packages/torch or an unpacked libtorch archive; no other place is tried then
 #   2. CMAKE_PREFIX_PATH, CMake variable or environment variable: such a folder, its parent, or
 #      the output of torch.utils.cmake_prefix_path (…/torch/share/cmake)
-#   3. the active Python: the first python3 on PATH with a recent torch (which is located, not
-#      imported, as importing takes seconds)
+#   3. the active Python: the first python3 on PATH, if it has a recent torch (which is located, not
+#      imported, because importing takes seconds)
 #   4. the download of `./dev setup`: ${XDG_CACHE_HOME:-~/.cache}/tmeter/libtorch-*/torch, newest first
 #
 # Result variables
@@ -20,8 +20,8 @@
 #   LibTorch_RUNTIME_DIRS (the folders whose libraries are needed at run time)
 #
 # Imported targets
-#   LibTorch::c10         libc10, the headers, and the definitions every user has to share with it
-#   LibTorch::torch_cpu   libtorch_cpu; pulls LibTorch::c10
+#   LibTorch::c10         libc10, the headers, and the definitions that every user has to share with it
+#   LibTorch::torch_cpu   libtorch_cpu; includes LibTorch::c10
 #
 # The build tree gets its RPATH from the imported location. An installed plugin needs
 # INSTALL_RPATH_USE_LINK_PATH or an INSTALL_RPATH from LibTorch_RUNTIME_DIRS. The CUDA runtime is found
@@ -46,7 +46,7 @@ function(_LibTorch_folder path out)
   endforeach()
 endfunction()
 
-# out ← "2.15.0" as the headers have it (their place moved in 2.9), or "".
+# out ← "2.15.0" from the headers (the first since torch 2.9, the second before), or "".
 function(_LibTorch_version root out)
   set(${out} "" PARENT_SCOPE)
   foreach(header IN ITEMS torch/headeronly/version.h torch/csrc/api/include/torch/version.h)
@@ -63,7 +63,7 @@ function(_LibTorch_version root out)
   endforeach()
 endfunction()
 
-# out ← the folder of the torch package the active Python would import, or "".
+# out ← the folder of the torch package that the active Python would import, or "".
 function(_LibTorch_from_python out)
   set(${out} "" PARENT_SCOPE)
   find_program(_LibTorch_python NAMES python3 python NO_CACHE)
@@ -77,7 +77,7 @@ function(_LibTorch_from_python out)
   set(${out} "${folder}" PARENT_SCOPE)
 endfunction()
 
-# out ← the folders `./dev setup` made, newest version first.
+# out ← the folders made by `./dev setup`, newest version first.
 function(_LibTorch_from_cache out)
   set(cache "$ENV{XDG_CACHE_HOME}")
   if(NOT cache)
@@ -124,7 +124,7 @@ find_package_handle_standard_args(
   REQUIRED_VARS LibTorch_ROOT
   VERSION_VAR LibTorch_VERSION
   REASON_FAILURE_MESSAGE
-    "Looked at: ${_LibTorch_looked_at}. Run `./dev setup`, or pass -DTMETER_TORCH_DIR=<folder with include/ \
+    "Searched: ${_LibTorch_looked_at}. Run `./dev setup`, or pass -DTMETER_TORCH_DIR=<folder with include/ \
 and lib/libtorch_cpu.so>")
 
 if(NOT LibTorch_FOUND OR TARGET LibTorch::torch_cpu)
@@ -132,7 +132,7 @@ if(NOT LibTorch_FOUND OR TARGET LibTorch::torch_cpu)
 endif()
 
 # Wheels up to 2.6 may be built with the old std::string; a mismatch shows only as unresolved
-# symbols at the final link, or worse. The constructor of c10::Error tells which it is.
+# symbols at the final link, or worse. The symbol of c10::Error's constructor distinguishes the two.
 file(STRINGS "${LibTorch_ROOT}/lib/libc10.so" _LibTorch_symbol LIMIT_COUNT 1
      REGEX "^_ZN3c105ErrorC[12]ENS_14SourceLocationENSt7__cxx1112basic_string")
 if(_LibTorch_symbol)
@@ -154,7 +154,7 @@ endforeach()
 list(REMOVE_DUPLICATES LibTorch_RUNTIME_DIRS)
 
 # -rpath-link lets the linker see the libraries that libtorch_cpu needs in turn;
-# --allow-shlib-undefined keeps a missing CUDA from failing the link: only running needs it.
+# --allow-shlib-undefined permits linking without CUDA, which is only needed at run time.
 set(_LibTorch_link_options "LINKER:--allow-shlib-undefined")
 foreach(_LibTorch_dir IN LISTS LibTorch_RUNTIME_DIRS)
   list(APPEND _LibTorch_link_options "LINKER:-rpath-link,${_LibTorch_dir}")

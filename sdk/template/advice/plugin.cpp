@@ -1,4 +1,4 @@
-// Advice in words: findings, in every report.
+// Advice as findings, which every report shows.
 #include <tmeter/cpp/plugin.hpp>
 
 static void look(const tmeter::Graph& graph, tmeter::Call& call) {
@@ -21,7 +21,7 @@ TMETER_PLUGIN("com.example.@name@", "1.0.0", [](tmeter::Registrar& r) {
   r.option({.key = "multiple",
             .type = TMETER_OPTION_INT,
             .default_value = "64",
-            .text = "what the widths of linear layers should be a multiple of",
+            .text = "the widths of linear layers should be multiples of this",
             .min = 1,
             .max = 4096});
   r.analysis("@name@", "", "", look);

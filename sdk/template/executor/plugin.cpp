@@ -1,4 +1,4 @@
-// Runs a model (`--inference`) by a custom engine: linear, relu and acme::gated_mlp on float32.
+// Runs a model (`--inference`) with a custom engine: linear, relu and acme::gated_mlp on float32.
 #include <tmeter/cpp/executor.hpp>
 
 #include <algorithm>
@@ -120,12 +120,12 @@ class Net final : public tmeter::Execution {
 /// UNSUPPORTED leaves the model to another executor.
 std::unique_ptr<tmeter::Execution> prepare(const tmeter::Graph& graph, const tmeter_run_request& request,
                                            tmeter::ExecutorCall& call) {
-  if (tmeter::to_view(request.device) != "cpu") throw tmeter::Error(TMETER_UNSUPPORTED, "it runs on the CPU alone");
+  if (tmeter::to_view(request.device) != "cpu") throw tmeter::Error(TMETER_UNSUPPORTED, "it runs only on the CPU");
   for (const auto& node : graph.nodes()) {
     const auto op = node.op();
     const bool known = op == "aten::linear" || op == "aten::relu" || op == "acme::gated_mlp";
     if (!known || node.output().dtype().id() != TMETER_DTYPE_FLOAT32)
-      throw tmeter::Error(TMETER_UNSUPPORTED, "it does not have " + std::string(op));
+      throw tmeter::Error(TMETER_UNSUPPORTED, "it does not support " + std::string(op));
   }
   call.fact("engine", "@name@ 1.0.0");
   call.fact("inputs", "ones");

@@ -14,7 +14,7 @@ TMETER_PLUGIN("com.example.@name@", "1.0.0", [](tmeter::Registrar& r) {
             .unit = "elements",
             .axis = TMETER_AXIS_NODE,
             .aggregation = TMETER_AGGREGATE_SUM,
-            .convention = "elements of all tensors an operator gives",
-            .description = "how many numbers the operators make"});
+            .convention = "elements of all result tensors of an operator",
+            .description = "elements that the operators produce"});
   r.op("*").handle("@name@", elements);
 });

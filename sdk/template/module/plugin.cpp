@@ -19,6 +19,6 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = "com.example.@name@",
                                        .description = "linear layers with two of four weights",
                                        .needs = "flops"}),
                    [](tmeter::Registrar& r) {
-                     // The type's last part; "acme.nn.SparseLinear" would mean one type alone.
+                     // The type's last part; "acme.nn.SparseLinear" would mean only that type.
                      r.module_type("Linear", "macs", macs);
                    })

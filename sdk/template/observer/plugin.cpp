@@ -42,7 +42,7 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = "com.example.@name@", .version = "1
             .unit = "s",
             .unit_kind = TMETER_UNIT_SECOND,
             .axis = TMETER_AXIS_NODE,
-            .convention = "time from an operator's begin to its end, in its fastest run",
-            .description = "what the operators take at best"});
+            .convention = "time from an operator's start to its end, in its fastest run",
+            .description = "shortest times of the operators"});
   tmeter::observer<Fastest>(r, "@name@", "@name@");
 });

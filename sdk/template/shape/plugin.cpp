@@ -1,5 +1,5 @@
-// The shape of an in-house operator's result, with which tmeter can run a program that calls it on
-// other sizes, or a TorchScript file, without the library that implements it.
+// The shape of an in-house operator's result. With it, tmeter handles other input sizes and
+// TorchScript files without the library that implements the operator.
 #include <tmeter/cpp/plugin.hpp>
 
 // x: [..., d], w_in: [2h, d], w_out: [d, h]. The result is like x.

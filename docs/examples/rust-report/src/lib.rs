@@ -1,8 +1,8 @@
 //! A report writer for tmeter in Rust: `--report totals`, one line for each metric.
 //!
-//! No crate and no generated bindings: the contract is C (include/tmeter/abi), and what a plugin uses
-//! of it fits on a page. Tables only grow at their end, so those of the host are declared up to the
-//! last function that is called. State lives behind the `user` pointer that every callback is given.
+//! It needs no crate and no generated bindings: the contract is C (include/tmeter/abi), and the part that
+//! a plugin uses fits on a page. Tables only grow at their end, so those of the host are declared up to
+//! the last function that is called. Every callback receives the state through its `user` pointer.
 //!
 //!     cargo build --release
 //!     cp target/release/librust_report.so totals.tmeter
@@ -30,7 +30,7 @@ impl Str {
         Str { ptr: text.as_ptr(), len: text.len() }
     }
 
-    /// Texts of the host are UTF-8; those from a file may be anything.
+    /// Texts of the host are UTF-8; texts from a file may contain any bytes.
     unsafe fn text(&self) -> String {
         if self.len == 0 {
             return String::new();
@@ -162,7 +162,7 @@ pub struct Writers {
 
 // The plugin
 
-/// Made by `tmeter_plugin_v1`, filled by `init`, given back to every callback.
+/// Made by `tmeter_plugin_v1`, filled by `init`, passed to every callback.
 struct Plugin {
     entry: PluginEntry,
     info: PluginInfo,
@@ -173,7 +173,7 @@ struct Plugin {
     output: *const OutputApi,
 }
 
-/// What the cell says: where there is no number, never a 0.
+/// The text of a cell; a missing number is never written as 0.
 fn value(number: &Number) -> String {
     let text = match number.kind {
         NUMBER_INT => number.i.to_string(),
@@ -184,7 +184,7 @@ fn value(number: &Number) -> String {
         NUMBER_IN_MODULE => return "in_module".into(),
         _ => return "unknown".into(),
     };
-    // A figure that leaves something out.
+    // The value leaves a part out.
     if number.flags & NUMBER_PARTIAL != 0 { text + " (partial)" } else { text }
 }
 
