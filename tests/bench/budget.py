@@ -97,24 +97,24 @@ def compression_seconds():
 
 def model(budget, work):
     """The file, made on the first call."""
-    what, _, kind = budget.model.partition(" ")
+    prefix, _, kind = budget.model.partition(" ")
     if not kind:
-        return MODELS / what
+        return MODELS / prefix
     if kind == "layers":
-        path = work / f"llama_{what}"
+        path = work / f"llama_{prefix}"
         if not path.exists():
             path.mkdir()
-            shape = {"layers": int(what), "hidden": 16384, "feed-forward": 53248, "key-heads": 8, "vocabulary": 128256}
+            shape = {"layers": int(prefix), "hidden": 16384, "feed-forward": 53248, "key-heads": 8, "vocabulary": 128256}
             write_llama(path, shape, "bfloat16")
         return path
     if kind == "operators":
-        path, command = work / f"large_{what}.pt2", [str(HERE / "make_large.py"), what]
+        path, command = work / f"large_{prefix}.pt2", [str(HERE / "make_large.py"), prefix]
     elif kind == "tensors":
-        path, command = work / f"index_{what}" / "model.safetensors.index.json", [str(HERE / "make_index.py"), what]
+        path, command = work / f"index_{prefix}" / "model.safetensors.index.json", [str(HERE / "make_index.py"), prefix]
     elif kind == "blocks":
-        path, command = work / f"{what}.gguf", [str(HERE / "make_blocks.py"), what]
+        path, command = work / f"{prefix}.gguf", [str(HERE / "make_blocks.py"), prefix]
     else:
-        path, command = work / f"weights_{what}.safetensors", [str(HERE / "make_weights.py"), "--gb", str(SIZE), "--dtype", what]
+        path, command = work / f"weights_{prefix}.safetensors", [str(HERE / "make_weights.py"), "--gb", str(SIZE), "--dtype", prefix]
     if not path.exists():
         subprocess.run([sys.executable, *command, str(path)], check=True, stdout=subprocess.DEVNULL)
     return path

@@ -139,14 +139,14 @@ def main():
         driver = subprocess.Popen([*words, "-o", str(output)], stderr=subprocess.PIPE, text=True)
         time.sleep(chance.uniform(0.1, quiet_seconds * 0.8))
         processes = family(driver.pid)
-        whom = victims(processes, driver.pid)
-        kind = chance.choice(sorted(whom))
-        which = chance.choice((signal.SIGKILL, signal.SIGTERM))
+        candidates = victims(processes, driver.pid)
+        kind = chance.choice(sorted(candidates))
+        signal_number = chance.choice((signal.SIGKILL, signal.SIGTERM))
         try:
-            os.kill(chance.choice(whom[kind]), which)
+            os.kill(chance.choice(candidates[kind]), signal_number)
         except ProcessLookupError:
             pass
-        said = driver.communicate()[1]
+        message = driver.communicate()[1]
         runs = 1
         while True:
             done = subprocess.run([*words, "-o", str(output)], capture_output=True, text=True)
@@ -164,8 +164,8 @@ def main():
         left = [*temporary.iterdir(), *cache.iterdir(), *output.glob(".part"), *output.glob("lock")]
         good = same and not alive and not left and done.returncode == 0
         failures += not good
-        print(f"{number + 1:3}: {which.name} to the {kind}, status {driver.returncode}; {runs} runs; "
-              + (f"equal, nothing left after {waited:.1f} s; {said.strip()[-200:]}" if good else f"same={same} alive={alive} left={left} {done.stderr} {said}"), flush=True)
+        print(f"{number + 1:3}: {signal_number.name} to the {kind}, status {driver.returncode}; {runs} runs; "
+              + (f"equal, nothing left after {waited:.1f} s; {message.strip()[-200:]}" if good else f"same={same} alive={alive} left={left} {done.stderr} {message}"), flush=True)
         shutil.rmtree(output)
     shutil.rmtree(root, ignore_errors=True)
     print(f"{options.times - failures} of {options.times} equal a quiet run and leave nothing")

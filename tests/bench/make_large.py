@@ -31,11 +31,11 @@ class Block:
         self.entry = own[0]["inputs"][0]["arg"]["as_tensor"]["name"]
         self.exit = own[-1]["outputs"][0]["as_tensor"]["name"]
         self.values = {name for node in own for name in output_names(node)}
-        known = "|".join(sorted(self.values, key=len, reverse=True))
+        names = "|".join(sorted(self.values, key=len, reverse=True))
         self._replacements = [
             (rf'"name": "{self.entry}"', f'"name": "{self.ENTRY}"'),
-            (rf'"name": "({known})"', rf'"name": "\1__{self.LAYER}"'),
-            (rf'"({known})": \{{', rf'"\1__{self.LAYER}": {{'),  # of a table
+            (rf'"name": "({names})"', rf'"name": "\1__{self.LAYER}"'),
+            (rf'"({names})": \{{', rf'"\1__{self.LAYER}": {{'),  # of a table
             (r"\bh\.0\b", f"h.{self.LAYER}"),
             (r"L__self__h\.0", f"L__self__h.{self.LAYER}"),
             (r'"p_h_0_', f'"p_h_{self.LAYER}_'),

@@ -57,8 +57,8 @@ def run_once(command: list[str]) -> tuple[float, int, float, str]:
 def failure_of(command: list[str]) -> str:
     """Runs a failed command again to get its message."""
     again = subprocess.run(command, capture_output=True, text=True, errors="replace")
-    said = again.stderr.strip().splitlines() or ["and no message"]
-    return f"status {again.returncode}, {said[-1][:300]}"
+    messages = again.stderr.strip().splitlines() or ["and no message"]
+    return f"status {again.returncode}, {messages[-1][:300]}"
 
 
 def measure(cases: list[Case], warm_up: int = 1) -> None:

@@ -28,10 +28,10 @@ IMAGE = "faster_rcnn"  # both sides generate the same list of images: random, se
 
 def tmeter_times(options, model):
     file = pathlib.Path(options.folder) / f"{model}.pt"
-    given = ["--input=[3x320x320]", "--op-library", options.op_library] if model == IMAGE else ["--input-file", f"{file.with_suffix('')}.input.pt"]
+    inputs = ["--input=[3x320x320]", "--op-library", options.op_library] if model == IMAGE else ["--input-file", f"{file.with_suffix('')}.input.pt"]
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
         command = [options.tmeter, file, "--inference", "--threads", options.threads, "--run-for", options.run_for,
-                   "--plugins=latency", *given, "--report", f"json={out.name}"]
+                   "--plugins=latency", *inputs, "--report", f"json={out.name}"]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
         if done.returncode != 0:
             raise SystemExit(f"{model}: {done.stderr.strip()}")
@@ -63,14 +63,14 @@ def profiled_times(folder, model, threads):
     torch.set_num_threads(threads)
     module = torch.jit.load(f"{folder}/{model}.pt").eval()
     torch.manual_seed(0)
-    given = [torch.rand(3, 320, 320)] if model == IMAGE else torch.load(f"{folder}/{model}.input.pt")
+    inputs = [torch.rand(3, 320, 320)] if model == IMAGE else torch.load(f"{folder}/{model}.input.pt")
     runs = []
     with torch.inference_mode():
         for _ in range(WARM_UP):
-            module(given)
+            module(inputs)
         for _ in range(PROFILED):
             with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
-                module(given)
+                module(inputs)
             calls = collections.defaultdict(list)
             for event in profile.events():
                 if is_operator(event) and called_by_program(event):
@@ -110,16 +110,16 @@ def compare(options, model):
     return of_each(ours, min), (min(sums)[1], statistics.median(off for _, off in sums)), of_each(theirs, min)
 
 
-def tell(model, ours, off, theirs):
-    wanted, found = heaviest(theirs), heaviest(ours)
+def print_comparison(model, ours, off, theirs):
+    expected, found = heaviest(theirs), heaviest(ours)
     print(f"\n### {model}: operators add up to the whole {off[0]:+.1%} (median round {off[1]:+.1%})\n")
     print("| torch.profiler | ms | tmeter | ms |\n|---|--:|---|--:|")
-    for a, b in itertools.zip_longest(wanted, found):
+    for a, b in itertools.zip_longest(expected, found):
         left = f"{a} | {1e3 * theirs[a]:.3g}" if a else " | "
         right = f"{b} | {1e3 * ours[b]:.3g}" if b else " | "
         print(f"| {left} | {right} |")
     pairs = list(out_of_order(ours, theirs))
-    print(f"\n{len(set(wanted) & set(found))} of {len(wanted)} in both, {sum(a == b for a, b in zip(wanted, found))} at the same place; "
+    print(f"\n{len(set(expected) & set(found))} of {len(expected)} in both, {sum(a == b for a, b in zip(expected, found))} at the same place; "
           f"out of order: " + (", ".join(f"{a} and {b} (torch.profiler {x:.2f} : 1, tmeter 1 : {y:.2f})" for a, b, x, y in pairs) or "none"), flush=True)
 
 
@@ -142,7 +142,7 @@ def main():
     for model in models:
         ours, off, theirs = compare(options, model)
         within += abs(off[0]) <= ALLOWED
-        tell(model, ours, off, theirs)
+        print_comparison(model, ours, off, theirs)
     print(f"\noperators add up to within {ALLOWED:.0%} of the whole for {within} of {len(models)}")
 
 

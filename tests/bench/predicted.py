@@ -33,11 +33,11 @@ def run(options, model):
 def row(model, report):
     totals = report["totals"]
     measured, predicted = totals["infer_time"], totals["predicted_time"]
-    peak, told = totals["measured_peak_bytes"], totals["predicted_peak_bytes"]
+    peak, predicted_peak = totals["measured_peak_bytes"], totals["predicted_peak_bytes"]
     operators = totals["op_time"] / measured - 1
     return {"model": pathlib.Path(model).name, "operators": len(report["nodes"]), "measured": measured,
             "predicted": predicted, "error": predicted / measured - 1, "sum": operators,
-            "peak": peak, "memory": told / peak - 1 if peak else 0.0}
+            "peak": peak, "memory": predicted_peak / peak - 1 if peak else 0.0}
 
 
 def compare_memory(options, models):

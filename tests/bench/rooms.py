@@ -29,11 +29,11 @@ def sources(commit: str) -> dict[str, int]:
         ["git", "ls-tree", "-r", "--name-only", commit, "core", "plugins", "sdk", "apps", "tests"],
         capture_output=True, text=True, check=True,
     ).stdout.splitlines()
-    wanted = [n for n in names if n.endswith(_SOURCES) and not n.startswith("tests/fixtures")]
-    asked = "".join(f"{commit}:{n}\n" for n in wanted).encode()
-    out = subprocess.run(["git", "cat-file", "--batch"], input=asked, capture_output=True, check=True).stdout
+    paths = [n for n in names if n.endswith(_SOURCES) and not n.startswith("tests/fixtures")]
+    requests = "".join(f"{commit}:{n}\n" for n in paths).encode()
+    out = subprocess.run(["git", "cat-file", "--batch"], input=requests, capture_output=True, check=True).stdout
     lines = {}
-    for name in wanted:
+    for name in paths:
         header, out = out.split(b"\n", 1)
         size = int(header.split()[-1])
         text, out = out[:size], out[size + 1 :]

@@ -39,7 +39,7 @@ def types_in(config):
     return {k: v for k, v in out.items() if v} | {k: config[k] for k in ("model_type",) if k in config}
 
 
-def told(tensors):
+def representatives(tensors):
     """`tensors`: [name, type, shape, is a parameter]. One of each kind: of a norm with statistics, all that it has."""
     norms, counting = {n.rpartition(".")[0] for n, *_ in tensors if n.endswith("running_mean")}, {n.rpartition(".")[0] for n, *_ in tensors if n.endswith("num_batches_tracked")}
     seen, shown, out = set(), {}, []
@@ -77,11 +77,11 @@ def record(model_type, classes):
         tied = getattr(model, "all_tied_weights_keys", None) or {}
         state = {n: t for n, t in model.state_dict(keep_vars=True).items() if n not in tied}
         is_parameter = {id(t): isinstance(t, torch.nn.Parameter) for t in state.values()}
-        forms = [told(listed(state, is_parameter))]
+        forms = [representatives(listed(state, is_parameter))]
         try:
             saved = revert_weight_conversion(model, dict(state))
             # A tensor put together from several consists of parameters.
-            forms.append(told(listed(saved, is_parameter)))
+            forms.append(representatives(listed(saved, is_parameter)))
         except Exception as e:
             print(f"{model_type} {name}: {type(e).__name__}: {str(e)[:150]}", file=sys.stderr)
         for form in forms if len(forms) == 2 and forms[0] != forms[1] else forms[:1]:
@@ -120,7 +120,7 @@ def record_others(library):
         except Exception as e:
             print(f"{name}: {type(e).__name__}: {str(e)[:150]}", file=sys.stderr)
             continue
-        form = told(listed(state, {id(t): isinstance(t, torch.nn.Parameter) for t in state.values()}))
+        form = representatives(listed(state, {id(t): isinstance(t, torch.nn.Parameter) for t in state.values()}))
         if form:
             rows.append({"type": name, "class": library, "config": config, "tensors": form})
     return rows
@@ -130,18 +130,18 @@ def main():
     import torch
     import transformers
 
-    wanted = sys.argv[2:] or sorted(transformers.CONFIG_MAPPING.keys())
+    model_types = sys.argv[2:] or sorted(transformers.CONFIG_MAPPING.keys())
     seen = set()
     with open(sys.argv[1], "w") as f:
         print(json.dumps({"torch": torch.__version__, "transformers": transformers.__version__}), file=f)
-        for model_type in wanted:
+        for model_type in model_types:
             read, write = os.pipe()
             pid = os.fork()
             if pid == 0:
-                others = model_type in ("diffusers", "timm")
-                signal.alarm(SECONDS * (10 if others else 1))
+                is_library = model_type in ("diffusers", "timm")
+                signal.alarm(SECONDS * (10 if is_library else 1))
                 with os.fdopen(write, "w") as out:
-                    json.dump(record_others(model_type) if others else record(model_type, classes_of(model_type)), out)
+                    json.dump(record_others(model_type) if is_library else record(model_type, classes_of(model_type)), out)
                 os._exit(0)
             os.close(write)
             with os.fdopen(read) as out:

@@ -43,21 +43,21 @@ def check(row, rows):
             if refused:
                 # A folder reported as weights alone has no symbols to bind.
                 return "said", refused
-            said = said_of(report)
-            if said:
-                return "said", said
+            unknown_part = unknown_part_of(report)
+            if unknown_part:
+                return "said", unknown_part
             got = {"params": figure(report, "params"), "macs": figure(report, "macs")}
-            want = {"params": row["params"], "macs": r["flops"] / 2}
+            expected = {"params": row["params"], "macs": r["flops"] / 2}
             if row["kind"] in ("decoder", "pair", "speech") or r.get("cache"):
                 got["kv"], got["state"] = figure(report, "kv_cache_bytes") or 0, figure(report, "state_bytes") or 0
-                want["kv"], want["state"] = (r.get("cache") or [0, 0])[:2]
-            wrong += [f"{size} {k}: {got[k]} instead of {want[k]}" for k in want if got[k] != want[k]]
+                expected["kv"], expected["state"] = (r.get("cache") or [0, 0])[:2]
+            wrong += [f"{size} {k}: {got[k]} instead of {expected[k]}" for k in expected if got[k] != expected[k]]
         return ("WRONG", "; ".join(wrong[:3])) if wrong else ("exact", "")
     finally:
         shutil.rmtree(folder)
 
 
-def said_of(report):
+def unknown_part_of(report):
     if not report["nodes"]:
         return "weights alone: " + " ".join(map(str, report["warnings"]))
     if report["coverage"]["unknown"]:
@@ -66,10 +66,10 @@ def said_of(report):
 
 
 def main():
-    wanted = sys.argv[2:]
+    types = sys.argv[2:]
     counts = {}
     for row in rows_of(sys.argv[1]):
-        if "runs" not in row or wanted and row["type"] not in wanted:
+        if "runs" not in row or types and row["type"] not in types:
             continue
         for key in ("tensors", "saved_tensors"):
             if key in row:
@@ -81,7 +81,7 @@ def main():
     not_so = {t for k, v in counts.items() if not k.startswith("exact") for t in v}
     with open(os.environ.get("CHECKED", "/dev/null"), "w") as f:
         json.dump(counts, f)
-    return 1 if not_so and not wanted else 0
+    return 1 if not_so and not types else 0
 
 
 if __name__ == "__main__":

@@ -114,7 +114,7 @@ def guarded(make, of):
 
 
 def main():
-    source, target, *wanted = sys.argv[1:]
+    source, target, *selected = sys.argv[1:]
     sys.path[:0] = [source, os.path.join(source, "gguf-py")]
     logging.disable(logging.CRITICAL)
     import conversion
@@ -134,7 +134,7 @@ def main():
         versions = {"torch": torch.__version__, "transformers": transformers.__version__, "llama-cpp-python": gguf_models.SOURCE}
         print(json.dumps({**versions, "architectures": sorted(gguf.MODEL_ARCH_NAMES.values())}), file=f)
         for label, make, of in jobs:
-            if wanted and not {label["type"], label.get("model")} & set(wanted):
+            if selected and not {label["type"], label.get("model")} & set(selected):
                 continue
             out = guarded(make, of)
             if "failed" not in out:

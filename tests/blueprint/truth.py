@@ -201,10 +201,10 @@ def inputs_of(kind, config, main, size):
     if kind == "pair":
         return {"input_ids": ids(size[0], size[2]), "decoder_input_ids": ids(size[0], size[1])}
     if kind == "image" or (kind == "base" and main == "pixel_values" and "input_ids" not in config.__class__.__name__):
-        given = {"pixel_values": pixels(size)}
+        inputs = {"pixel_values": pixels(size)}
         if getattr(config, "text_config", None) is not None:
-            given["input_ids"] = ids(size, 16)
-        return given
+            inputs["input_ids"] = ids(size, 16)
+        return inputs
     if kind == "speech":
         frames = 2 * config.max_source_positions
         return {"input_features": torch.zeros((size[0], config.num_mel_bins, frames), device="meta"), "decoder_input_ids": ids(*size)}
@@ -257,14 +257,14 @@ def measure(model_type, change, further=None, made=None):
     sizes = {"pair": PAIR_SIZES, "image": BATCHES, "audio": AUDIO_SIZES, "speech": SPEECH_SIZES}.get(kind, TEXT_SIZES)
     out["runs"] = []
     for size in sizes:
-        given = inputs_of(kind, model.config, main, size)
+        inputs = inputs_of(kind, model.config, main, size)
         for implementation in ("batched_mm", "eager"):
             counter = FlopCounterMode(display=False, custom_mapping=formulas())
             try:
                 if hasattr(model, "set_experts_implementation"):
                     model.set_experts_implementation(implementation)
                 with torch.no_grad(), counter:
-                    result = model(**given)
+                    result = model(**inputs)
                 break
             except Exception:
                 if implementation == "eager":
@@ -308,12 +308,12 @@ def main():
     import transformers.models.auto.modeling_auto
 
     further = "--further" in sys.argv
-    target, *wanted = (a for a in sys.argv[1:] if a != "--further")
+    target, *selected = (a for a in sys.argv[1:] if a != "--further")
     for name in ("modeling_utils", "cache_utils", "masking_utils"):
         __import__(f"transformers.{name}")
     # Some models build a mask of ones, whose values they cannot read on meta tensors.
     transformers.masking_utils.fast_all = lambda mask: True
-    types = wanted or sorted(transformers.CONFIG_MAPPING.keys())
+    types = selected or sorted(transformers.CONFIG_MAPPING.keys())
     with open(target, "a") as f:
         if not f.tell():
             print(json.dumps({"torch": torch.__version__, "transformers": transformers.__version__}), file=f)

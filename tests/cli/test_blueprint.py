@@ -173,11 +173,11 @@ class Blueprint(CliTest):
         """12 layers, each 2 · 768 numbers of 4 bytes for 8 tokens, if the configuration says is_decoder: so transformers' BertLMHeadModel does."""
         row = ROWS["bert"]
         for model_type in ("bert", "newbert"):
-            for change, kept in (({}, None), ({"is_decoder": False}, None), ({"is_decoder": True}, 12 * 2 * 768 * 4 * 8)):
+            for change, cache_bytes in (({}, None), ({"is_decoder": False}, None), ({"is_decoder": True}, 12 * 2 * 768 * 4 * 8)):
                 folder = self.folder / f"{model_type}{change}"
                 write_folder(folder, {**row["config"], "model_type": model_type, "architectures": ["BertForCausalLM"], **change}, tensors_of(row["tensors"]))
                 with self.subTest(model_type, change=change):
-                    self.assertEqual(report(folder, PLUGINS, "--bind", "sequence=8")["totals"].get("kv_cache_bytes"), kept)
+                    self.assertEqual(report(folder, PLUGINS, "--bind", "sequence=8")["totals"].get("kv_cache_bytes"), cache_bytes)
 
     def test_sparse_attention_of_an_unchecked_type_is_not_written_down(self):
         row = ROWS["roberta"]

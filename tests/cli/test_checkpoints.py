@@ -30,13 +30,13 @@ class Reading(CliTest):
     def assert_tensors(self, document, expected):
         found = {t["name"]: t for t in document["tensors"]}
         self.assertEqual(sorted(found), sorted(expected))
-        for name, wanted in expected.items():
+        for name, reference in expected.items():
             with self.subTest(tensor=name):
                 t = found[name]
                 for key in ("shape", "dtype", "numel", "kind", "trainable"):
-                    self.assertEqual(t[key], wanted[key], key)
+                    self.assertEqual(t[key], reference[key], key)
                 if "tied_to" not in t:
-                    self.assertEqual(t["values"].get("digest"), wanted["digest"])
+                    self.assertEqual(t["values"].get("digest"), reference["digest"])
 
     def test_every_tensor_of_every_file_is_what_pytorch_loads(self):
         for name, expected in EXPECTED.items():

@@ -21,7 +21,7 @@ class Bash(CliTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.script = self.file("tmeter.bash", done.stdout)
 
-    def ask(self, *words):
+    def complete(self, *words):
         done = subprocess.run(["bash", "--norc", "-c", ASK, "bash", self.script, "tmeter", *words], capture_output=True, text=True,
                               cwd=self.folder, timeout=20)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -29,33 +29,33 @@ class Bash(CliTest):
 
     def test_options_commands_and_files(self):
         self.file("model.pt2")
-        self.assertEqual(self.ask("--inp"), ["--input", "--input-file"])
-        self.assertEqual(self.ask("sh"), ["show"])
-        self.assertEqual(self.ask("mod"), ["model.pt2"])
-        self.assertEqual(self.ask("show", "mod"), ["model.pt2"])
-        self.assertEqual(self.ask("plugin", "l"), ["list"])
-        self.assertEqual(self.ask("hardware", ""), ["list", "info", "measure"])
+        self.assertEqual(self.complete("--inp"), ["--input", "--input-file"])
+        self.assertEqual(self.complete("sh"), ["show"])
+        self.assertEqual(self.complete("mod"), ["model.pt2"])
+        self.assertEqual(self.complete("show", "mod"), ["model.pt2"])
+        self.assertEqual(self.complete("plugin", "l"), ["list"])
+        self.assertEqual(self.complete("hardware", ""), ["list", "info", "measure"])
 
     def test_commands_are_those_of_the_help(self):
         for line in tmeter("--help").stdout.splitlines():
             if match := re.match(r"  tmeter ([a-z, ]+?)(?= \[|  | [a-z]+\|)", line):
                 for command in match[1].split(", "):
-                    self.assertIn(command, self.ask(command[:3]), line)
+                    self.assertIn(command, self.complete(command[:3]), line)
         listed = re.findall(r"^  ([a-z]+)", tmeter("plugin", "--help").stdout, re.MULTILINE)
-        self.assertEqual(self.ask("plugin", ""), listed)
+        self.assertEqual(self.complete("plugin", ""), listed)
         for command in ("hardware", "completion"):
-            for word in self.ask(command, ""):
+            for word in self.complete(command, ""):
                 self.assertIn(word, tmeter(command).stderr)
 
     def test_what_an_option_takes(self):
-        self.assertEqual(self.ask("--by", "t"), ["type", "tensor"])
-        self.assertEqual(self.ask("--by", "=", "t"), ["type", "tensor"])  # bash cuts words at '='
-        self.assertEqual(self.ask("-p", "flo"), ["flops"])
-        self.assertEqual(self.ask("-p", "params,mem"), ["params,memory"])
-        self.assertEqual(self.ask("--hardware", "nvidia-a"), ["nvidia-a100", "nvidia-a100-80gb", "nvidia-a100-80gb-pcie", "nvidia-a100-pcie", "nvidia-a40"])
-        self.assertIn("json", self.ask("--report", ""))
-        self.assertEqual(self.ask("--sort", "backward_m"), ["backward_macs"])
-        self.assertEqual(self.ask("--set", "flops.conv"), ["flops.convention="])
+        self.assertEqual(self.complete("--by", "t"), ["type", "tensor"])
+        self.assertEqual(self.complete("--by", "=", "t"), ["type", "tensor"])  # bash cuts words at '='
+        self.assertEqual(self.complete("-p", "flo"), ["flops"])
+        self.assertEqual(self.complete("-p", "params,mem"), ["params,memory"])
+        self.assertEqual(self.complete("--hardware", "nvidia-a"), ["nvidia-a100", "nvidia-a100-80gb", "nvidia-a100-80gb-pcie", "nvidia-a100-pcie", "nvidia-a40"])
+        self.assertIn("json", self.complete("--report", ""))
+        self.assertEqual(self.complete("--sort", "backward_m"), ["backward_macs"])
+        self.assertEqual(self.complete("--set", "flops.conv"), ["flops.convention="])
 
     def test_plugins_of_the_user_are_there_and_cannot_inject(self):
         (self.folder / "evil.toml").write_text('[plugin]\nname = "x$(touch pwned)"\n')

@@ -186,7 +186,7 @@ class Contract(CliTest):
     def assert_others_are_unharmed(self, document, reference):
         self.assertEqual(figures(document, self.id), figures(reference, self.id))
 
-    def assert_ended(self, done, status, words, told):
+    def assert_ended(self, done, status, words, messages):
         self.assertEqual(done.returncode, status, done.stderr[:2000])
         self.assertNotRegex(done.stderr + done.stdout, "[\x00-\x08\x0b-\x1f\x7f]")
         if status:
@@ -196,7 +196,7 @@ class Contract(CliTest):
             self.assertLess(len(done.stderr), 1000)
         else:
             self.assertEqual(done.stderr, "")
-            self.assertTrue(any(words in w for w in told), told[-3:])
+            self.assertTrue(any(words in w for w in messages), messages[-3:])
 
 
 class Headers(CliTest):
@@ -247,11 +247,11 @@ class Calls(Contract):
                 self.assert_others_are_unharmed(document, reference)
 
     def test_texts_are_cut_and_spelled_out(self):
-        told = lambda mode: next(f for f in self.report_of(mode)["findings"] if f["plugin"] == CALLS)
-        self.assertEqual(told("findings-control")["rule"], r"ru\x1b[2Jle")
-        self.assertEqual(told("findings-control")["text"], r"a\nb \xff\x80 c")
-        self.assertEqual(told("findings-long")["text"], "x" * 8192 + "…")
-        self.assertEqual(told("findings-nowhere").get("evidence", ""), "")
+        finding = lambda mode: next(f for f in self.report_of(mode)["findings"] if f["plugin"] == CALLS)
+        self.assertEqual(finding("findings-control")["rule"], r"ru\x1b[2Jle")
+        self.assertEqual(finding("findings-control")["text"], r"a\nb \xff\x80 c")
+        self.assertEqual(finding("findings-long")["text"], "x" * 8192 + "…")
+        self.assertEqual(finding("findings-nowhere").get("evidence", ""), "")
         self.assertIn("x" * 8192 + "…", self.report_of("warning-long")["warnings"])
 
     def test_counts(self):

@@ -35,8 +35,8 @@ def network(tree, name="Net", kind="Sequential"):
     """A saved report of nested dicts of layers; a layer is a dict with "type"."""
     modules, tensors = [], []
 
-    def total(node, what):
-        return node[what] if "type" in node else sum(total(c, what) for c in node.values())
+    def total(node, figure):
+        return node[figure] if "type" in node else sum(total(c, figure) for c in node.values())
 
     def add(node, ids, path, parent):
         index = len(modules)

@@ -57,8 +57,8 @@ def is_set_up(process):
         return True
     bits = {key: int(value, 16) for key, value in (line.split(":\t") for line in status.splitlines()
                                                      if line.startswith(("SigBlk", "SigCgt")))}
-    wanted = sum(1 << (number - 1) for number in SIGNALS.values())
-    return (bits["SigBlk"] | bits["SigCgt"]) & wanted == wanted
+    handled = sum(1 << (number - 1) for number in SIGNALS.values())
+    return (bits["SigBlk"] | bits["SigCgt"]) & handled == handled
 
 
 class Situation:

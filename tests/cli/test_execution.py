@@ -84,11 +84,11 @@ class Execution(CliTest):
         self.assertRegex(facts["output.0"], r"^float32\[5, 12\] sha256 [0-9a-f]{64}$")
 
     def test_threads_follow_openmp_where_none_are_given(self):
-        for variables, wanted in (({"OMP_NUM_THREADS": "1"}, "1"), ({"OMP_NUM_THREADS": "2,1", "MKL_NUM_THREADS": "1"}, "2"),
-                                  ({"MKL_NUM_THREADS": "1"}, "1")):
+        for variables, threads in (({"OMP_NUM_THREADS": "1"}, "1"), ({"OMP_NUM_THREADS": "2,1", "MKL_NUM_THREADS": "1"}, "2"),
+                                   ({"MKL_NUM_THREADS": "1"}, "1")):
             with self.subTest(**variables):
                 done = tmeter(TIED, "--inference", "--run-for", "0.1", "--report", "json", env=variables)
-                self.assertEqual(json.loads(done.stdout)["run"]["threads"], wanted, done.stderr)
+                self.assertEqual(json.loads(done.stdout)["run"]["threads"], threads, done.stderr)
         done = tmeter(TIED, "--inference", "--threads", "2", "--run-for", "0.1", "--report", "json", env={"OMP_NUM_THREADS": "1"})
         self.assertEqual(json.loads(done.stdout)["run"]["threads"], "2")
         for value in ("two", "0", "1.5", "99999999999"):
@@ -205,8 +205,8 @@ class Execution(CliTest):
         linked.symlink_to("/dev/zero")
         for path, why in ((self.folder, "is a folder"), (fifo, "is not a regular file"), (linked, "is not a regular file"),
                           ("/dev/zero", "is not a regular file")):
-            for given in (path, f"tokens={path}"):
-                self.refused(2, [str(path), why], TIED, "--input-file", given)
+            for value in (path, f"tokens={path}"):
+                self.refused(2, [str(path), why], TIED, "--input-file", value)
         self.refused(2, ["missing.npy"], TIED, "--input-file", self.folder / "missing.npy")
         good = self.file("x.npy", npy("<i8", [5], tokens(1, 2, 3, 4, 5)))
         self.refused(2, ["the model has no input 'images'; it has tokens"], TIED, "--input-file", f"images={good}")

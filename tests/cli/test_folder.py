@@ -35,12 +35,12 @@ class Folder(CliTest):
 
     def test_layers_of_all_shards_are_in_numeric_order(self):
         names = [f"layers.{layer}.{part}" for layer in (10, 0, 2, 11, 9, 1, 100) for part in ("weight", "bias")]
-        wanted = [f"layers.{layer}.{part}" for layer in (0, 1, 2, 9, 10, 11, 100) for part in ("bias", "weight")]
+        expected = [f"layers.{layer}.{part}" for layer in (0, 1, 2, 9, 10, 11, 100) for part in ("bias", "weight")]
         for shards in range(1, len(names) + 1):
             folder = self.folder / str(shards)
             write_folder(folder, None, {name: ("float32", [2]) for name in names}, shards=shards)
             found = report(folder, "--plugins", "params")["tensors"]
-            self.assertEqual([tensor["name"] for tensor in found], wanted, shards)
+            self.assertEqual([tensor["name"] for tensor in found], expected, shards)
 
     def test_the_index_decides(self):
         folder = self.folder / "both"

@@ -77,10 +77,10 @@ class Full(CliTest):
         for table in ("modules", "nodes", "tensors"):
             for i, row in enumerate(document[table]):
                 key = {"modules": "module", "nodes": "node", "tensors": "tensor"}[table]
-                told = [n for n, f in enumerate(document["findings"]) if any(t.get(key) in (i, row.get("path"), row.get("name"))
+                expected = [n for n, f in enumerate(document["findings"]) if any(t.get(key) in (i, row.get("path"), row.get("name"))
                         for t in f["targets"] if key in t)]
                 if table == "nodes":
-                    self.assertEqual(row.get("findings", []), told, row["op"])
+                    self.assertEqual(row.get("findings", []), expected, row["op"])
                 named += len(row.get("findings", []))
         self.assertGreater(named, 50)
         conv = next(n for n in document["nodes"] if n["op"] == "aten::conv2d")
@@ -93,12 +93,12 @@ class Full(CliTest):
     def test_verbose_says_what_is_done(self):
         model = sorted((FIXTURES / "checkpoints").glob("*.safetensors"))[0]
         names = [t["name"] for t in self.document(model, "--plugins=param-stats")["tensors"]]
-        told = tmeter(model, "-v", "--plugins=param-stats", "--report", "json").stderr
+        messages = tmeter(model, "-v", "--plugins=param-stats", "--report", "json").stderr
         for name in names:
-            self.assertRegex(told, rf"(?m)^tmeter: read {re.escape(name)}: mean ")
-        told = tmeter(MODELS / "lstm.pt2", "-v", "--report", "json").stderr
-        self.assertRegex(told, r"(?m)^tmeter: done rnn: 3 operators, params 921.60 K, MACs 36.70 M")
-        self.assertRegex(told, r"(?m)^tmeter: done .*: 1 operator[,\n]")
+            self.assertRegex(messages, rf"(?m)^tmeter: read {re.escape(name)}: mean ")
+        messages = tmeter(MODELS / "lstm.pt2", "-v", "--report", "json").stderr
+        self.assertRegex(messages, r"(?m)^tmeter: done rnn: 3 operators, params 921.60 K, MACs 36.70 M")
+        self.assertRegex(messages, r"(?m)^tmeter: done .*: 1 operator[,\n]")
         self.assertNotIn("done ", tmeter(MODELS / "lstm.pt2", "--report", "json").stderr)
 
     @unittest.skipIf(SANITIZED, "a sanitizer takes memory of its own")
@@ -112,8 +112,8 @@ class Full(CliTest):
                             SCRIPTED, "--max-memory=64MiB", "--inference")
 
     def test_one_dictionary_of_fvcore_alone(self):
-        def written(what, status=0):
-            done = tmeter(RESNET, "--set", "flops.convention=fvcore", "--set", f"fvcore-json.what={what}", "--report", "fvcore-json")
+        def written(dictionary, status=0):
+            done = tmeter(RESNET, "--set", "flops.convention=fvcore", "--set", f"fvcore-json.what={dictionary}", "--report", "fvcore-json")
             self.assertEqual(done.returncode, status, done.stderr)
             return done
         self.assertEqual(json.loads(written("flops.by_operator").stdout),

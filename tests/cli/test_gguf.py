@@ -22,11 +22,11 @@ def names(document):
 
 
 class Reading(CliTest):
-    def assert_tensors(self, path, wanted):
+    def assert_tensors(self, path, tensors):
         document = report(path, "--plugins=params,memory,param-stats")
         found = {t["name"]: t for t in document["tensors"]}
-        self.assertEqual(set(found), set(wanted))
-        for name, w in wanted.items():
+        self.assertEqual(set(found), set(tensors))
+        for name, w in tensors.items():
             with self.subTest(tensor=name):
                 t, values = found[name], found[name]["values"]
                 self.assertEqual((t["shape"], t["numel"]), (w["shape"], w["shape"][0] * (w["shape"] + [1])[1]))
@@ -39,10 +39,10 @@ class Reading(CliTest):
     def test_every_type_has_the_numbers_that_gguf_and_numpy_give(self):
         document = self.assert_tensors(HERE / "all_types.gguf", EXPECTED["all_types.gguf"]["tensors"])
         integers = {"i8", "i16", "i32", "i64"}
-        wanted = [t for t in EXPECTED["all_types.gguf"]["tensors"].values() if t["type"] not in integers]
-        self.assertEqual(document["totals"]["params"], 768 * len(wanted))
+        expected = [t for t in EXPECTED["all_types.gguf"]["tensors"].values() if t["type"] not in integers]
+        self.assertEqual(document["totals"]["params"], 768 * len(expected))
         self.assertEqual(document["totals"]["buffers"], 768 * 4)
-        self.assertEqual(document["totals"]["param_bytes"], sum(t["bytes"] for t in wanted))
+        self.assertEqual(document["totals"]["param_bytes"], sum(t["bytes"] for t in expected))
 
     def test_big_endian_ones_too(self):
         document = self.assert_tensors(HERE / "big_endian.gguf", EXPECTED["big_endian.gguf"]["tensors"])
@@ -50,9 +50,9 @@ class Reading(CliTest):
         self.assertEqual(document["totals"]["param_bytes"], sum(t["bytes"] for t in EXPECTED["big_endian.gguf"]["tensors"].values()))
 
     def test_every_part_of_a_split_model_leads_to_the_whole(self):
-        wanted = EXPECTED["split-00001-of-00003.gguf"]["tensors"]
+        expected = EXPECTED["split-00001-of-00003.gguf"]["tensors"]
         for number in (1, 2, 3):
-            document = self.assert_tensors(HERE / f"split-0000{number}-of-00003.gguf", wanted)
+            document = self.assert_tensors(HERE / f"split-0000{number}-of-00003.gguf", expected)
             self.assertEqual(document["model"]["format"], "GGUF v3 (3 files)")
 
     def test_factors_of_rotary_embeddings_are_no_parameters(self):
@@ -133,17 +133,17 @@ class Reading(CliTest):
             place = q * (len(values) - 1)
             low = int(place)
             return values[low] + (values[min(low + 1, len(values) - 1)] - values[low]) * (place - low)
-        wanted = {"q01": quantile(.01), "q25": quantile(.25), "median": quantile(.5), "q99": quantile(.99),
-                  "near_zero": sum(abs(v) <= .01 * root for v in values) / len(values)}
+        expected = {"q01": quantile(.01), "q25": quantile(.25), "median": quantile(.5), "q99": quantile(.99),
+                    "near_zero": sum(abs(v) <= .01 * root for v in values) / len(values)}
         (without,) = report(path, "--plugins=param-stats")["tensors"]
-        (asked,) = report(path, "--plugins=param-stats", "--set", "param-stats.packed-quantiles=true")["tensors"]
-        for key, value in asked["values"].items():
-            if key in wanted or key in ("q05", "q75", "q95", "entropy"):
+        (requested,) = report(path, "--plugins=param-stats", "--set", "param-stats.packed-quantiles=true")["tensors"]
+        for key, value in requested["values"].items():
+            if key in expected or key in ("q05", "q75", "q95", "entropy"):
                 self.assertIsNone(without["values"][key], key)
             else:
                 self.assertEqual(without["values"][key], value, key)
-        for key, value in wanted.items():
-            self.assertAlmostEqual(asked["values"][key], value, places=12, msg=key)
+        for key, value in expected.items():
+            self.assertAlmostEqual(requested["values"][key], value, places=12, msg=key)
         done = tmeter(path, "--plugins=param-stats", "-v")
         self.assertIn("param-stats.packed-quantiles=true", done.stdout + done.stderr)
 
@@ -377,12 +377,12 @@ class Plan(CliTest):
 
     def test_what_llama_quantize_keeps(self):
         """tensor_allows_quantization in llama-quant.cpp of llama.cpp, commit 007dbbf."""
-        kept = ["blk.0.time_mix_w1.weight", "blk.0.time_mix_lerp_fused.weight", "blk.0.indexer.k_proj.weight", "v.patch_embd.weight", "a.rvq.codebook.0.weight"]
-        made = ["blk.0.time_mix_key.weight", "blk.0.time_mix_output.weight", "blk.0.indexer.attn_q_b.weight"]
+        unquantized = ["blk.0.time_mix_w1.weight", "blk.0.time_mix_lerp_fused.weight", "blk.0.indexer.k_proj.weight", "v.patch_embd.weight", "a.rvq.codebook.0.weight"]
+        quantized = ["blk.0.time_mix_key.weight", "blk.0.time_mix_output.weight", "blk.0.indexer.attn_q_b.weight"]
         row = struct.pack("<256f", *[((i * 37) % 101 - 50) / 50 for i in range(256)])
-        path = self.file("m.gguf", model({name: ([1, 256], 0, row) for name in kept + made}, [("general.architecture", TEXT, "rwkv7")]))
+        path = self.file("m.gguf", model({name: ([1, 256], 0, row) for name in unquantized + quantized}, [("general.architecture", TEXT, "rwkv7")]))
         patterns = [words.split("=")[0] for f in self.plan(path)[0] for words in shlex.split(f["action"]) if "=" in words]
-        self.assertEqual({name for name in kept + made for p in patterns if re.search(p, name)}, set(made))
+        self.assertEqual({name for name in unquantized + quantized for p in patterns if re.search(p, name)}, set(quantized))
 
     def test_many_blocks_fit_into_several_findings(self):
         rows = struct.pack("<256f", *[((i * 37) % 101 - 50) / 50 for i in range(256)])

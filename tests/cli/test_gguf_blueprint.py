@@ -151,16 +151,16 @@ class Costs(CliTest):
             row = {"config": config, "tensors": [[t["name"].removeprefix("model."), "float32", t["shape"], ""] for t in parameters]}
             write_folder(self.folder / model_type, config, tensors_of(row["tensors"]))
             files = self.folder / model_type, self.write(converted(arch, row), metadata(arch, config), FLOAT32)
-            wanted = macs_of(program, "model.")
+            expected = macs_of(program, "model.")
             for path in files:
                 with self.subTest(path=path):
                     done = report(path, PLUGINS, "--bind", "batch=2", "--bind", "sequence=16")
                     for metric in ("params", "macs", "kv_cache_bytes", "kv_bytes_per_token", "decode_macs", "active_params"):
                         self.assertEqual(done["totals"][metric], program["totals"][metric], metric)
                     found = macs_of(done)
-                    both = {m for m in wanted if m in found}
+                    both = {m for m in expected if m in found}
                     self.assertGreaterEqual(both, {f"model.layers.1.{m}" for m in ("self_attn", "self_attn.q_proj", "self_attn.k_proj", "mlp", "mlp.gate", "mlp.experts")} | {"lm_head"})
-                    self.assertEqual({m: found[m] for m in both}, {m: wanted[m] for m in both})
+                    self.assertEqual({m: found[m] for m in both}, {m: expected[m] for m in both})
 
     def test_by_hand(self):
         """Per layer and token 2·64² + 2·32·64 + 3·64·128 = 36,864; attention 2·4·16·n² for n tokens; head 100·64."""
@@ -360,10 +360,10 @@ class Costs(CliTest):
         ):
             with self.subTest(change):
                 done = tmeter(self.small(change), PLUGINS)
-                said = done.stderr + done.stdout
+                output = done.stderr + done.stdout
                 for word in words:
-                    self.assertIn(word, said)
-                self.assertNotIn("config.json", said)
+                    self.assertIn(word, output)
+                self.assertNotIn("config.json", output)
 
 
 if __name__ == "__main__":

@@ -175,13 +175,13 @@ class LessThanThat(WithBuilt):
         cls.plugin = cls.built / "shapes.tmeter"
         build_plugin("shape_plugin.cpp", cls.plugin)
 
-    def given(self, gives, *arguments, model=NET):
-        done = tmeter(model, ALL, "--plugin", self.plugin, *arguments, "--report", "json", env={"GIVES": gives})
+    def document_of(self, capabilities, *arguments, model=NET):
+        done = tmeter(model, ALL, "--plugin", self.plugin, *arguments, "--report", "json", env={"GIVES": capabilities})
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
     def test_macs_alone_make_it_counted(self):
-        document = self.given("macs")
+        document = self.document_of("macs")
         self.assertEqual(document["coverage"]["unknown_ops"], [])
         node = in_house_nodes(document)[0]["values"]
         self.assertEqual((node["macs"], node["flops"], node["other_flops"]), (1000, 2000, 0))
@@ -191,24 +191,24 @@ class LessThanThat(WithBuilt):
         self.assertAlmostEqual(node["energy"] * 1e12, 4.6 * 1000 + 162.5 * bytes_moved, delta=1)
 
     def test_macs_and_other_flops(self):
-        document = self.given("macs other")
+        document = self.document_of("macs other")
         self.assertEqual(document["warnings"], [])
         self.assertEqual(in_house_nodes(document)[0]["values"]["other_flops"], 10)
-        full = self.given("macs other", "--set", "flops.convention=full")
+        full = self.document_of("macs other", "--set", "flops.convention=full")
         self.assertEqual(in_house_nodes(full)[0]["values"]["flops"], 2 * 1000 + 10)
 
     def test_every_convention_takes_the_macs(self):
         for convention in ("torch", "fvcore", "torchvision", "full", "thop", "ptflops", "torchinfo", "torchmeter", "torchstat"):
             with self.subTest(convention):
-                document = self.given("macs other", "--set", f"flops.convention={convention}")
+                document = self.document_of("macs other", "--set", f"flops.convention={convention}")
                 self.assertEqual(document["coverage"]["unknown_ops"], [])
                 expected = {"torch": 2000, "full": 2010, "fvcore": 0}.get(convention, 1000)
                 self.assertEqual(in_house_nodes(document)[0]["values"]["flops"], expected)
-                told = any(w.startswith("fvcore does not count acme::gated_mlp") for w in document["warnings"])
-                self.assertEqual(told, convention == "fvcore")
+                is_reported = any(w.startswith("fvcore does not count acme::gated_mlp") for w in document["warnings"])
+                self.assertEqual(is_reported, convention == "fvcore")
 
     def test_other_flops_without_macs_leave_it_unknown(self):
-        self.assertEqual(self.given("other")["coverage"]["unknown_ops"], [{"op": OP, "count": 3}])
+        self.assertEqual(self.document_of("other")["coverage"]["unknown_ops"], [{"op": OP, "count": 3}])
 
     def profile(self):
         text = 'name = "classes"\ntitle = "a figure for each class"\n'
@@ -219,8 +219,8 @@ class LessThanThat(WithBuilt):
         text += '[energy.op.float32]\nvalue = 100.0\nunit = "J"\nsource = "this test"\n'
         return self.file("classes.toml", text)
 
-    def energy(self, gives):
-        return in_house_nodes(self.given(gives, "--hardware", self.profile()))[0]["values"]["energy_compute"]
+    def energy(self, capabilities):
+        return in_house_nodes(self.document_of(capabilities, "--hardware", self.profile()))[0]["values"]["energy_compute"]
 
     def test_the_class_of_work_picks_the_figures_of_the_profile(self):
         self.assertEqual(self.energy("macs other class=attention"), 3 * 1010)
@@ -229,13 +229,13 @@ class LessThanThat(WithBuilt):
         self.assertEqual(self.energy("macs other class=nonsense"), 1010)
 
     def test_an_elementwise_operator_needs_no_more(self):
-        document = self.given("class=elementwise")
+        document = self.document_of("class=elementwise")
         self.assertEqual(document["coverage"]["unknown_ops"], [])
         node = in_house_nodes(document)[0]["values"]
         self.assertEqual((node["macs"], node["flops"], node["other_flops"]), (0, 0, ROWS * 32))
 
     def test_a_view_needs_no_more(self):
-        document = self.given("class=view")
+        document = self.document_of("class=view")
         self.assertEqual(document["coverage"]["unknown_ops"], [])
         node = in_house_nodes(document)[0]["values"]
         self.assertEqual([node[m] for m in ("macs", "flops", "other_flops", "read_bytes", "written_bytes", "output_bytes", "energy")], [0] * 7)
@@ -248,13 +248,13 @@ class LessThanThat(WithBuilt):
     def test_the_peak_follows_what_the_plugin_says_of_its_result(self):
         # The operator's result is in the memory of its first argument: at the sum in a block there are the input, the
         # block's argument, the norm's result (and in it the operator's) and the sum.
-        self.assertEqual(self.given("output=0")["totals"]["peak_activation_bytes"], 1536 + 3 * 2048)
+        self.assertEqual(self.document_of("output=0")["totals"]["peak_activation_bytes"], 1536 + 3 * 2048)
         # Padded to 10,000 bytes: input, the operator's result before the block, the norm's, the operator's.
-        self.assertEqual(self.given("output=10000")["totals"]["peak_activation_bytes"], 1536 + 10_000 + 2048 + 10_000)
-        self.assertEqual(self.given("output=10000")["totals"]["output_bytes"], 5 * 2048 + 640 + 3 * 10_000)
+        self.assertEqual(self.document_of("output=10000")["totals"]["peak_activation_bytes"], 1536 + 10_000 + 2048 + 10_000)
+        self.assertEqual(self.document_of("output=10000")["totals"]["output_bytes"], 5 * 2048 + 640 + 3 * 10_000)
 
     def test_the_peak_of_a_module_that_is_given_as_a_whole_is_that_of_its_operators(self):
-        totals = self.given("block")["totals"]
+        totals = self.document_of("block")["totals"]
         self.assertEqual(totals["output_bytes"], 2 * 2048 + 640 + 2 * 5)
         self.assertEqual(totals["peak_activation_bytes"], 1536 + 3 * 2048)
 
@@ -316,20 +316,20 @@ class Sharing(WithBuilt):
         self.assertEqual(moved["acme::store"], (4096, 0, 0))
         self.assertEqual(moved["acme::window"], (2048, 1024, 1024))
 
-    def told(self, model, *arguments, **env):
+    def sharing_of(self, model, *arguments, **env):
         return [f["text"] for f in self.report_of(model, *arguments, TELL="1", **env)["findings"] if f["rule"].endswith("sharing")]
 
     def test_plugins_are_told(self):
-        self.assertEqual(self.told(SHARING), [
+        self.assertEqual(self.sharing_of(SHARING), [
             "aten::linear own", "acme::scale_ x written argument of x", "aten::add own", "acme::store x written",
             "acme::window view of x", "acme::resize own", "acme::pool own"])
-        silent = self.told(SHARING, SHARING="silent")
+        silent = self.sharing_of(SHARING, SHARING="silent")
         self.assertEqual(silent[1], "acme::scale_ x written argument of x")  # by its name
         self.assertEqual(silent[3], "acme::store x unknown y unknown")
         self.assertEqual(silent[4], "acme::window x unknown rows unknown unknown")
 
     def test_what_is_functionalized_changes_its_argument_all_the_same(self):
-        self.assertIn("acme::store x written argument of x", [t.replace(" own", "") for t in self.told(STORING)])
+        self.assertIn("acme::store x written argument of x", [t.replace(" own", "") for t in self.sharing_of(STORING)])
         moved = self.bytes_of(self.report_of(STORING))
         self.assertEqual(moved["acme::store"], (128, 64, 0))  # x, y: [2, 8]
 
@@ -397,13 +397,13 @@ class WrongRules(WithBuilt):
         self.refused("overload", 6, "no plugin has a shape rule for it")
 
     def test_values_that_cannot_be_are_the_plugins_failure(self):
-        who = "plugin com.acme.shapes failed while giving the shape of acme::gated_mlp"
+        failure = "plugin com.acme.shapes failed while giving the shape of acme::gated_mlp"
         for rule, word in {"negative": "impossible shape", "absurd": "impossible shape", "rank": "100 dims of a tensor; at most 64", "nothing": "0 of 1 results",
                            "twice": "more results than", "argument": "the schema has no argument 'nosuch'",
                            "throw": "no such table", "itself": "calls itself"}.items():
             for model in (NET, SCRIPTED):
                 with self.subTest(rule=rule, model=model.name):
-                    self.refused(rule, 5, who, word, model=model)
+                    self.refused(rule, 5, failure, word, model=model)
 
     def test_one_that_writes_beyond_its_room_is_named(self):
         """In plain C, without a check between the rule and its buffer."""

@@ -190,9 +190,9 @@ class ManyLayers(CliTest):
         compared = 0
         for node in large["nodes"]:
             _, layer, part = ((node["module"] or "").split(".", 2) + ["", ""])[:3]
-            if layer and (wanted := of_layer.get((node["op"], "." + part))) and node["op"] == "aten::linear":
+            if layer and (expected := of_layer.get((node["op"], "." + part))) and node["op"] == "aten::linear":
                 predicted = {"predicted_peak_bytes", "predicted_workspace_bytes"}  # beyond 10,000 operators on request
-                self.assertEqual(node["values"], {k: v for k, v in wanted.items() if k not in predicted}, node["module"])
+                self.assertEqual(node["values"], {k: v for k, v in expected.items() if k not in predicted}, node["module"])
                 compared += 1
         self.assertGreater(compared, 1000)
         weights = {t["name"].split(".", 2)[2]: t["values"] for t in small["tensors"] if t["name"].startswith("h.1.")}
@@ -212,7 +212,7 @@ class ManyLayers(CliTest):
         eight of them exceed 2^63 = 9.2e18. Of 1,660 layers the FLOPs do, too: 2 x 786,432 x 32 x 2e8 = 1.0e16 each.
         """
         batch = 200_000_000
-        told = set()
+        messages = set()
         for nodes in (6000, 40000):
             _, path = self.graph(nodes)
             huge = self.file(f"huge{nodes}.pt2", rewritten(path, lambda _, text: text.replace(
@@ -221,8 +221,8 @@ class ManyLayers(CliTest):
                 for plugins in ("flops", "params,flops,memory"):
                     done = self.assert_refused(4, ["the sum of metric '", "' exceeds 2^63"], huge,
                                                f"--plugins={plugins}", env=environment)
-                    told.add((nodes, done.stderr))
-        self.assertEqual(len(told), 2, told)  # the same line of each file, from either thread
+                    messages.add((nodes, done.stderr))
+        self.assertEqual(len(messages), 2, messages)  # the same line of each file, from either thread
 
     @unittest.skipIf(SANITIZED, "a library must be loaded first, and so must the sanitizer's")
     def test_where_no_thread_can_be_had_one_does_it_all(self):
@@ -257,8 +257,8 @@ class ManyLayers(CliTest):
             "a node that is not an object": (
                 lambda text: text.replace('"nodes": [{', '"nodes": [5, {', 1), ["nodes[0]", "an object"]),
         }
-        for what, (damage, words) in cases.items():
-            with self.subTest(what):
+        for case, (damage, words) in cases.items():
+            with self.subTest(case):
                 changed = []
 
                 def change(name, text):

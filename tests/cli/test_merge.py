@@ -109,12 +109,12 @@ class Shards(MergeTest):
         merged = self.merged(*reports)
         self.assertEqual(whole["totals"]["params"], merged["totals"]["params"])
         self.assertEqual(len(whole["distributions"]), len(merged["distributions"]))
-        told = next(f for f in merged["findings"] if f["rule"] == "merged")
+        finding = next(f for f in merged["findings"] if f["rule"] == "merged")
         # Totals of one run that the merged report lacks are named; nothing else is missing.
         for metric, value in whole["totals"].items():
             if value is not None and merged["totals"][metric] is None:
                 self.assertEqual(merged["totals_status"][metric], "unavailable")
-                self.assertIn(metric, told["evidence"])
+                self.assertIn(metric, finding["evidence"])
         for f in merged["findings"]:
             self.assertRegex(f["text"] if f["rule"] != "merged" else "in 5 files: ", r"^(model-0000\d|in [2-5] files: )")
         # Without changes, a message of several shards appears once.

@@ -274,21 +274,21 @@ NOT_KNOWN = {
 
 class Tables(ContractTest):
     def test_what_is_not_known_costs_itself_alone(self):
-        for what, (words, totals) in NOT_KNOWN.items():
-            with self.subTest(what=what):
-                done = self.run_mode(f"table:{what}", "--report", "json")
-                self.assertEqual((done.returncode, done.stderr), (0, "") if what != "right" else (0, done.stderr))
+        for fault, (words, totals) in NOT_KNOWN.items():
+            with self.subTest(fault=fault):
+                done = self.run_mode(f"table:{fault}", "--report", "json")
+                self.assertEqual((done.returncode, done.stderr), (0, "") if fault != "right" else (0, done.stderr))
                 document = json.loads(done.stdout)
                 self.assertIn(f"plugin {ID}: {words}", document["warnings"])
                 own = {k: v for k, v in document["totals"].items() if k in ("outer", "inner") and v is not None}
                 self.assertEqual(own, totals)
-                self.assertEqual("outer" in {m["id"] for m in document["metrics"]}, what != "axis")
+                self.assertEqual("outer" in {m["id"] for m in document["metrics"]}, fault != "axis")
                 self.assertEqual(document["totals"]["macs"], MACS)
 
     def test_a_table_that_cannot_be_is_refused_when_the_plugin_is_opened(self):
-        for what, words in TABLES.items():
-            with self.subTest(what=what):
-                self.assert_refused(5, [f"plugin {ID}: ", words], RESNET, "--plugin", self.plugin, env={"CONTRACT": f"table:{what}"})
+        for fault, words in TABLES.items():
+            with self.subTest(fault=fault):
+                self.assert_refused(5, [f"plugin {ID}: ", words], RESNET, "--plugin", self.plugin, env={"CONTRACT": f"table:{fault}"})
 
     def test_an_entry_with_reserved_set_is_refused(self):
         self.assert_refused(5, [str(self.plugin), "its tmeter_plugin_info has `reserved` set"], RESNET, "--plugin", self.plugin,
@@ -299,9 +299,9 @@ class Tables(ContractTest):
                                       ["in analysis 'pass': metric 'mac' is required but no loaded plugin has it"])
 
     def test_it_is_refused_in_a_folder_too_and_costs_a_note(self):
-        for what in ("null-eval", "no-size", "escape"):
-            with self.subTest(what=what):
-                done = tmeter(RESNET, "--plugin-path", self.plugin.parent, "--report", "json", env={"CONTRACT": f"table:{what}"})
+        for fault in ("null-eval", "no-size", "escape"):
+            with self.subTest(fault=fault):
+                done = tmeter(RESNET, "--plugin-path", self.plugin.parent, "--report", "json", env={"CONTRACT": f"table:{fault}"})
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertRegex(done.stderr, rf"\Atmeter: note: plugin {ID}: [^\n]*\n\Z")
                 self.assertNotIn("\x1b", done.stderr)

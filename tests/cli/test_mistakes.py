@@ -66,8 +66,8 @@ class Mistakes(CliTest):
         for typed, status, line in rows():
             with self.subTest(typed=typed):
                 done = tmeter(*shlex.split(typed), cwd=self.folder, timeout=20)
-                told = done.stderr.replace(str(self.folder), "FOLDER")
-                self.assertEqual((done.returncode, told, done.stdout), (status, line + "\n", ""))
+                message = done.stderr.replace(str(self.folder), "FOLDER")
+                self.assertEqual((done.returncode, message, done.stdout), (status, line + "\n", ""))
             count += 1
         self.assertGreaterEqual(count, 205)
         self.assertEqual(set(os.listdir(self.folder)), before)  # nothing was written

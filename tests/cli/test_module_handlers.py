@@ -175,8 +175,8 @@ class Figures(ModuleHandlers):
 
 
 class Contents(ModuleHandlers):
-    def figures(self, what, *paths):
-        modules = {m["path"]: m["values"]["macs"] for m in self.report_with({"one": f"Bottleneck macs {what}"})["modules"]}
+    def figures(self, rule, *paths):
+        modules = {m["path"]: m["values"]["macs"] for m in self.report_with({"one": f"Bottleneck macs {rule}"})["modules"]}
         return [modules[path] for path in paths]
 
     def test_a_call_gives_its_operators_inputs_and_outputs(self):
@@ -362,12 +362,12 @@ class Order(ModuleHandlers):
         document = self.same_whatever_the_order(rules)
         self.assertEqual(document["totals"]["macs"], MACS - block + 7)
         self.assertEqual(document["totals"]["alpha"], MACS - block)
-        known = {}
+        has_value = {}
         for node in document["nodes"]:
             block_of = node["module"][:8]
-            known.setdefault(block_of, []).append(node["values"].get("alpha") is not None)
-        self.assertEqual(set(known["layer1.1"]), {False})
-        self.assertEqual(set(known["layer1.2"]), {True})
+            has_value.setdefault(block_of, []).append(node["values"].get("alpha") is not None)
+        self.assertEqual(set(has_value["layer1.1"]), {False})
+        self.assertEqual(set(has_value["layer1.2"]), {True})
 
 
 class Mistakes(ModuleHandlers):

@@ -38,8 +38,8 @@ class Only(CliTest):
 
     def test_text_has_them_alone_and_says_so(self):
         text = tmeter(RESNET, "--only", "trainable", "--depth", "all", "--no-fold").stdout
-        for gone in ("ReLU", "MaxPool2d", "AdaptiveAvgPool2d"):
-            self.assertNotIn(gone, text)
+        for hidden in ("ReLU", "MaxPool2d", "AdaptiveAvgPool2d"):
+            self.assertNotIn(hidden, text)
         # The model, 53 convolutions + 53 norms, 1 linear layer + 4 stages + 16 blocks + 4 sequences of the shortcuts.
         self.assertEqual(len(self.ids(text)), 132)
         self.assertIn("19 modules are without trainable parameters and left out (--only trainable)", text)

@@ -66,10 +66,10 @@ class Order(CliTest):
     def assert_same_in_both_orders(self, names, model):
         pairs = list(itertools.combinations(names, 2))
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            there = pool.map(lambda pair: self.outcome(pair, model), pairs)
+            forwards = pool.map(lambda pair: self.outcome(pair, model), pairs)
             back = pool.map(lambda pair: self.outcome(pair[::-1], model), pairs)
             reports = 0
-            for pair, a, b in zip(pairs, there, back):
+            for pair, a, b in zip(pairs, forwards, back):
                 with self.subTest(pair=pair):
                     self.assertEqual(a, b)
                     reports += a[2].startswith("{")

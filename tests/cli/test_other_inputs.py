@@ -211,8 +211,8 @@ class SizesThatAreNotTheFilesAreMarked(CliTest):
         for inputs in ([], [[1, 3, 64, 64]]):
             document = report(self.MODEL, *options(inputs))
             self.assertIsNone(document["model"]["sizes"])
-            told = [m["provenance"]["text"] for m in document["metrics"]]
-            self.assertEqual([text for text in told if "sizes" in text or "the file records" in text], [])
+            texts = [m["provenance"]["text"] for m in document["metrics"]]
+            self.assertEqual([text for text in texts if "sizes" in text or "the file records" in text], [])
 
 
 class Usage(CliTest):

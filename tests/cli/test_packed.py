@@ -42,9 +42,9 @@ class FourBitFloats(CliTest):
 class Int4OfTorchao(CliTest):
     """Classes that torchao 0.18 makes on a GPU alone or does not write to safetensors yet; shapes by their documentation (workflows/int4)."""
 
-    def stored(self, tensors, told=None):
+    def stored(self, tensors, metadata=None):
         """The path of a file with these parts of `fc.weight`: name → (type, shape, bytes of an element). `told`: its metadata."""
-        header, at = {} if told is None else {"__metadata__": {"fc.weight": told if isinstance(told, str) else json.dumps(told)}}, 0
+        header, at = {} if metadata is None else {"__metadata__": {"fc.weight": metadata if isinstance(metadata, str) else json.dumps(metadata)}}, 0
         for name, (dtype, dims, bytes_each) in tensors.items():
             count = bytes_each
             for d in dims:
@@ -95,20 +95,20 @@ class Int4OfTorchao(CliTest):
 
     def test_classes_that_do_not_fit_are_said(self):
         pairs = {"qdata": ("I8", [32, 32], 1), "scale": ("BF16", [2, 32], 2), "zero_point": ("BF16", [2, 32], 2)}
-        for told, words in (({"_type": "Int4Tensor", "_data": {"shape": [32, 65]}}, "torchao's 'Int4Tensor', which has other shapes"),
-                            ({"_type": "Int4Tensor", "_data": {"shape": [-32, -64]}}, "other shapes"),
-                            ({"_type": "Int4TilePackedTo4dTensor", "_data": {"shape": [32, 64]}}, "other shapes"),
-                            ({"_type": "MXTensor"}, "other shapes"),
-                            ({"_type": "Int3Tensor", "_data": None}, "'Int3Tensor', a class that tmeter does not know")):
-            with self.subTest(told):
-                document = report(self.stored(pairs, told), "--plugins=params")
+        for metadata, words in (({"_type": "Int4Tensor", "_data": {"shape": [32, 65]}}, "torchao's 'Int4Tensor', which has other shapes"),
+                                ({"_type": "Int4Tensor", "_data": {"shape": [-32, -64]}}, "other shapes"),
+                                ({"_type": "Int4TilePackedTo4dTensor", "_data": {"shape": [32, 64]}}, "other shapes"),
+                                ({"_type": "MXTensor"}, "other shapes"),
+                                ({"_type": "Int3Tensor", "_data": None}, "'Int3Tensor', a class that tmeter does not know")):
+            with self.subTest(metadata):
+                document = report(self.stored(pairs, metadata), "--plugins=params")
                 self.assertEqual(document["totals"]["params"], 32 * 32 + 2 * 64)
                 (warning,) = document["warnings"]
                 self.assertIn("such as 'fc._weight_qdata', may be packed weights", warning)
                 self.assertIn(words, warning)
-        for told in ("{", "[]", "{}", '{"_type": 4}', '{"_type": "Int4Tensor", "_data": {"shape": [1e9]}}', "anything", "{" * 2000):
-            with self.subTest(told):  # another library's: shapes decide
-                document = report(self.stored(pairs, told), "--plugins=params")
+        for metadata in ("{", "[]", "{}", '{"_type": 4}', '{"_type": "Int4Tensor", "_data": {"shape": [1e9]}}', "anything", "{" * 2000):
+            with self.subTest(metadata):  # another library's: shapes decide
+                document = report(self.stored(pairs, metadata), "--plugins=params")
                 self.assertEqual((document["totals"]["params"], document["warnings"]), (32 * 64, []))
 
     def test_bytes_with_scales_by_rows_are_int8(self):
@@ -160,12 +160,12 @@ class Packed(CliTest):
         self.assertEqual(document["totals"]["params"], expected["params"])
         self.assertEqual(document["totals"]["param_bytes"] + document["totals"]["buffer_bytes"], expected["param_bytes"])
         found = {t["name"]: t for t in document["tensors"]}
-        for name, wanted in expected["weights"].items():
+        for name, reference in expected["weights"].items():
             t = found.get(name)
             self.assertIsNotNone(t, f"{name} is not among {sorted(found)}")
-            self.assertEqual(t["shape"], wanted["shape"], name)
+            self.assertEqual(t["shape"], reference["shape"], name)
             stored = t["encoding"]["stored_bytes"] if "encoding" in t else t["values"]["param_bytes"]
-            self.assertEqual(stored, wanted["bytes"], name)
+            self.assertEqual(stored, reference["bytes"], name)
 
     def test_every_packing(self):
         for name, expected in EXPECTED.items():

@@ -40,14 +40,14 @@ class Figures(unittest.TestCase):
         self.assertLessEqual(abs(actual - expected), 1e-6 * max(abs(expected), scale), f"{actual} is not {expected}")
 
     def check(self, values, expected, name):
-        for metric, wanted in expected.items():
+        for metric, recorded in expected.items():
             if metric in NOT_METRICS or (name in WITHOUT_SQUARES and metric in FROM_SQUARES):
                 continue
             with self.subTest(of=name, metric=metric):
                 rms = (expected.get("l2_norm") or 0) / math.sqrt(max(expected["finite"], 1))
                 # A mean of 0, and the skewness of a symmetric distribution, are sums of rounding errors.
                 scale = {"mean": 1e-9 * rms, "skewness": 1e-6, "kurtosis": 1e-6}.get(metric, 0)
-                self.close(values.get(metric), wanted, scale)
+                self.close(values.get(metric), recorded, scale)
         if "coded_bits" in expected:
             self.assertEqual(values["coded_bytes"], math.ceil(round(expected["coded_bits"] / 8, 6)), name)
 

@@ -19,14 +19,14 @@ class Curves(unittest.TestCase):
         self.document = report(MODEL, ADVICE)
         self.curves = {s["of"].get("tensor"): s["points"] for s in self.document["series"] if s["id"] == "pruning"}
 
-    def assert_curve(self, points, losses, what):
+    def assert_curve(self, points, losses, name):
         self.assertEqual([x for x, _ in points], EXPECTED["shares"])
-        for (share, loss), wanted in zip(points, losses):
-            self.assertAlmostEqual(loss, wanted, delta=TOLERANCE * wanted + 1e-9, msg=f"{what} {share}")
+        for (share, loss), recorded in zip(points, losses):
+            self.assertAlmostEqual(loss, recorded, delta=TOLERANCE * recorded + 1e-9, msg=f"{name} {share}")
 
     def test_loss_of_every_weight_is_that_of_pytorchs_sort(self):
-        for name, wanted in EXPECTED["tensors"].items():
-            self.assert_curve(self.curves[name], wanted["pruning"]["lost_norm"], name)
+        for name, recorded in EXPECTED["tensors"].items():
+            self.assert_curve(self.curves[name], recorded["pruning"]["lost_norm"], name)
 
     def test_loss_of_the_model_ranks_all_weights_together(self):
         whole = [points for name, points in self.curves.items() if name is None]
@@ -36,16 +36,16 @@ class Curves(unittest.TestCase):
     def test_figures_of_the_table(self):
         at = EXPECTED["shares"].index(0.5)
         tensors = by_name(self.document)
-        for name, wanted in EXPECTED["tensors"].items():
-            loss = wanted["pruning"]["lost_norm"][at]
+        for name, recorded in EXPECTED["tensors"].items():
+            loss = recorded["pruning"]["lost_norm"][at]
             self.assertAlmostEqual(tensors[name]["values"]["loss_at_50"], loss, delta=TOLERANCE * loss)
 
     def test_two_of_four_keeps_what_pytorchs_sparsifier_keeps(self):
         tensors = by_name(self.document)
-        for name, wanted in EXPECTED["tensors"].items():
+        for name, recorded in EXPECTED["tensors"].items():
             if name == AMBIGUOUS:
                 continue
-            kept, found = wanted["pruning"]["kept_2_4"], tensors[name]["values"].get("kept_2_4")
+            kept, found = recorded["pruning"]["kept_2_4"], tensors[name]["values"].get("kept_2_4")
             if kept is None:
                 self.assertIsNone(found, name)
             else:

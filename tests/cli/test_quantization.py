@@ -45,10 +45,10 @@ class Sqnr(unittest.TestCase):
     def test_every_figure_is_within_a_hundredth_of_a_decibel_of_pytorch(self):
         tensors = by_name(report(MODEL, ADVICE))
         checked = 0
-        for name, wanted in EXPECTED["tensors"].items():
+        for name, recorded in EXPECTED["tensors"].items():
             if name == AMBIGUOUS:
                 continue
-            for scheme, sqnr in wanted["sqnr"].items():
+            for scheme, sqnr in recorded["sqnr"].items():
                 found = tensors[name]["values"].get(f"sqnr_{scheme}")
                 if sqnr is None:  # no error: the SQNR has no finite value
                     self.assertIsNone(found, f"{name} {scheme}")
@@ -60,13 +60,13 @@ class Sqnr(unittest.TestCase):
     def test_a_file_with_operators_gives_the_same_figures_and_knows_transposed_convolutions(self):
         """model.pt2 is all in float32; its module types say that the outputs of `up` are dim 1."""
         alone, exported = by_name(report(MODEL, ADVICE)), by_name(report(TRAINED / "model.pt2", ADVICE))
-        for name, wanted in EXPECTED["tensors"].items():
+        for name, recorded in EXPECTED["tensors"].items():
             figures = exported[name]["values"]
             if name == AMBIGUOUS:
-                for scheme, sqnr in wanted["sqnr"].items():
+                for scheme, sqnr in recorded["sqnr"].items():
                     self.assertAlmostEqual(figures[f"sqnr_{scheme}"], sqnr, delta=0.01, msg=scheme)
             elif exported[name]["dtype"] == alone[name]["dtype"]:
-                for scheme in wanted["sqnr"]:
+                for scheme in recorded["sqnr"]:
                     metric = f"sqnr_{scheme}"
                     self.assertEqual(figures[metric], alone[name]["values"][metric], f"{name} {scheme}")
 
@@ -105,8 +105,8 @@ class Plan(unittest.TestCase):
                 if name == AMBIGUOUS or t["kind"] != "parameter":
                     continue
                 numel, width = t["numel"], {"float32": 4, "float16": 2, "bfloat16": 2}[t["dtype"]]
-                wanted = EXPECTED["tensors"].get(name)
-                small = wanted and wanted["sqnr"]["int8_channel"] >= budget
+                recorded = EXPECTED["tensors"].get(name)
+                small = recorded and recorded["sqnr"]["int8_channel"] >= budget
                 size = numel + 4 * t["shape"][0] if small else numel * width
                 self.assertEqual(t["values"]["quantized_bytes"], min(size, numel * width), f"{name} at {budget}")
 

@@ -65,8 +65,8 @@ class RepositoryTest(CliTest):
         self.sh("git commit -qam larger", fork)
         summary, comment = self.folder / "summary.md", self.folder / "comment"
         # No token and no network: the script has only the checkout.
-        said = self.sh(str(SCRIPT), fork, status=3, GITHUB_STEP_SUMMARY=str(summary), COMMENT=str(comment))
-        annotation = next(line for line in said.splitlines() if line.startswith("::"))
+        output = self.sh(str(SCRIPT), fork, status=3, GITHUB_STEP_SUMMARY=str(summary), COMMENT=str(comment))
+        annotation = next(line for line in output.splitlines() if line.startswith("::"))
         self.assertRegex(annotation, r"^::error file=tmeter\.toml,line=1,title=net\.pt2::params <= 3\.483M: params is 86\.57 M; moved most: encoder.layers.encoder_layer_0.mlp.0 \+2.362 M, ")
         self.assertIn("### tmeter: over budget", summary.read_text())
         self.assertIn("| ❌ | net.pt2 | params &#60;= 3.483M |", summary.read_text())
@@ -77,21 +77,21 @@ class RepositoryTest(CliTest):
         self.assertIn("### tmeter: within budget", summary.read_text())
 
     def test_from_nothing_to_a_failing_budget_in_eight_lines(self):
-        repository, kept = self.folder / "new", pathlib.Path(f"{self.folder}/.pre-commit-config.yaml")
-        kept.write_text("repos: [{repo: https://github.com/OWNER/tmeter, rev: v1.0.0, hooks: [{id: tmeter-budget}]}]\n")
+        repository, configuration = self.folder / "new", pathlib.Path(f"{self.folder}/.pre-commit-config.yaml")
+        configuration.write_text("repos: [{repo: https://github.com/OWNER/tmeter, rev: v1.0.0, hooks: [{id: tmeter-budget}]}]\n")
         hook = next(line.split(": ", 1)[1] for line in (SOURCE / ".pre-commit-hooks.yaml").read_text().splitlines() if "entry:" in line)
         lines = f"""git init -q -b main new && cd new
 cp {MODELS / "gpt2_like.pt2"} net.pt2
 printf '[[budget]]\\nmodel = "net.pt2"\\nassert = ["params <= 3.5M"]\\n' >tmeter.toml
-cp {kept} . && mkdir -p .github/workflows && cp {SOURCE}/.github/workflows/budget.yml .github/workflows/
+cp {configuration} . && mkdir -p .github/workflows && cp {SOURCE}/.github/workflows/budget.yml .github/workflows/
 printf '#!/bin/sh\\nexec {hook}\\n' >.git/hooks/pre-commit && chmod +x .git/hooks/pre-commit
 git add -A && git commit -qm first
 cp {MODELS / "vit_b_16.pt2"} net.pt2
 git commit -qam larger 2>&1"""
         self.assertEqual(lines.count("\n"), 7)
-        said = self.sh(lines, self.folder, status=1)
+        output = self.sh(lines, self.folder, status=1)
         # 86,567,656 parameters: torchvision's published figure of vit_b_16.
-        self.assertIn("FAIL  net.pt2  params <= 3.5M  (params is 86.57 M)", said)
+        self.assertIn("FAIL  net.pt2  params <= 3.5M  (params is 86.57 M)", output)
         self.assertEqual(self.sh("git log --format=%s", repository), "first\n")
 
     def comment(self, pulls):
@@ -107,9 +107,9 @@ git commit -qam larger 2>&1"""
         return (self.folder / "calls").read_text().splitlines()
 
     def test_the_comment_goes_to_the_pull_request_of_the_fork(self):
-        asked, posted = self.comment("17")
-        self.assertIn("|repos/base/repository/pulls|-f|state=open|-f|head=fork$(touch x):a b|", asked)
-        self.assertIn('select(.head.sha == "0123abc")', asked)
+        request, posted = self.comment("17")
+        self.assertIn("|repos/base/repository/pulls|-f|state=open|-f|head=fork$(touch x):a b|", request)
+        self.assertIn('select(.head.sha == "0123abc")', request)
         self.assertIn("pr|comment|17|--repo|base/repository|--body-file|body.md|", posted)
         self.assertEqual((self.folder / "body.md").read_text(), "### tmeter: over budget\n")
 
@@ -122,8 +122,8 @@ git commit -qam larger 2>&1"""
         (self.folder / "tmeter.toml").write_text(
             '[[budget]]\nmodel = "a%0A::warning,b:<img src=x>|`@all`.pt2"\nassert = ["params <= 1"]\n')
         summary = self.folder / "summary.md"
-        said = self.sh(str(SCRIPT), self.folder, status=3, GITHUB_STEP_SUMMARY=str(summary))
-        commands = [line for line in said.splitlines() if line.startswith("::")]
+        output = self.sh(str(SCRIPT), self.folder, status=3, GITHUB_STEP_SUMMARY=str(summary))
+        commands = [line for line in output.splitlines() if line.startswith("::")]
         self.assertEqual(len(commands), 1)
         self.assertIn("title=a%250A%3A%3Awarning%2Cb%3A<img src=x>|`@all`.pt2::params", commands[0])
         row = summary.read_text().splitlines()[-1]
@@ -154,8 +154,8 @@ git commit -qam larger 2>&1"""
         shutil.copy(MODELS / "lstm.pt2", self.folder / "net.pt2")
         (self.folder / "tmeter.toml").write_text('[[budget]]\nmodel = "net.pt2"\nassert = ["params <= 1"]\n')
         self.sh("git init -q && git add tmeter.toml net.pt2", self.folder)
-        said = self.sh(f"{pre_commit} try-repo {SOURCE} tmeter-budget --all-files || true", self.folder, PRE_COMMIT_HOME=str(self.folder / "c"))
-        self.assertIn("FAIL  net.pt2  params <= 1", said)
+        output = self.sh(f"{pre_commit} try-repo {SOURCE} tmeter-budget --all-files || true", self.folder, PRE_COMMIT_HOME=str(self.folder / "c"))
+        self.assertIn("FAIL  net.pt2  params <= 1", output)
 
 
 if __name__ == "__main__":

@@ -48,22 +48,22 @@ class Roofline(CliTest):
     def test_without_the_time_of_a_call_it_is_a_lower_bound_and_says_so(self):
         rates = {"peak_mac_float32": 1e9, "peak_op_float32": 1e9, "peak_dram": 1e9}
         document, _ = self.run_on(**rates)
-        told = {m["id"]: m["provenance"] for m in document["metrics"]}
-        self.assertIn("a lower bound: the profile has no time for an operator's call", told["predicted_time"]["text"])
+        provenance = {m["id"]: m["provenance"] for m in document["metrics"]}
+        self.assertIn("a lower bound: the profile has no time for an operator's call", provenance["predicted_time"]["text"])
         for metric in ("overhead_time", "overhead_bound"):
-            self.assertEqual(told[metric]["kind"], "unavailable")
+            self.assertEqual(provenance[metric]["kind"], "unavailable")
             self.assertIsNone(document["totals"][metric])
         text = tmeter(MLP, PLUGINS, "--hardware", self.machine(**rates)).stdout
         self.assertIn("a lower bound", " ".join(text.split()))
         bound = document["totals"]["predicted_time"]
         document, _ = self.run_on(overhead_launch=4e-6, **rates)
-        told = {m["id"]: m["provenance"] for m in document["metrics"]}
-        self.assertIn("(overhead.operator), whose launch alone takes 4.00 us", told["predicted_time"]["text"])
+        provenance = {m["id"]: m["provenance"] for m in document["metrics"]}
+        self.assertIn("(overhead.operator), whose launch alone takes 4.00 us", provenance["predicted_time"]["text"])
         self.assert_close(document["totals"]["overhead_time"], 3 * 4e-6)
         self.assertEqual(document["totals"]["predicted_time"], bound)
         document, _ = self.run_on(overhead_operator=0, overhead_launch=4e-6, **rates)
-        told = {m["id"]: m["provenance"] for m in document["metrics"]}
-        self.assertNotIn("lower bound", told["predicted_time"]["text"])
+        provenance = {m["id"]: m["provenance"] for m in document["metrics"]}
+        self.assertNotIn("lower bound", provenance["predicted_time"]["text"])
         self.assertEqual(document["totals"]["overhead_bound"], 0)
 
     def test_a_module_takes_as_long_as_its_operators_and_its_shares_are_weighted_by_time(self):

@@ -62,11 +62,11 @@ class Root(CliTest):
         label = "<node_id>|<parent>|<childs>|<children>|<repeat_winsz>|<repeat_time>|"
         text = tmeter(RESNET, "--no-fold", "--depth", "all", "--columns", "none",
                       "--set", f"text.level.all.label={label}").stdout
-        told = {parts[0].split()[-1]: parts for parts in (line.split("|")[-7:] for line in text.splitlines()) if len(parts) == 7}
+        printed = {parts[0].split()[-1]: parts for parts in (line.split("|")[-7:] for line in text.splitlines()) if len(parts) == 7}
         for key in ("1", "5", "5.1", "5.1.8", "5.1.8.1"):
             parent = rows[rows[key]["parent"]]
-            self.assertEqual(told[key][1:4], [f"{parent['id']} {parent['name'] or 'ResNet'}", ", ".join(rows[key]["children"]),
-                                              str(len(rows[key]["children"]))], key)
+            self.assertEqual(printed[key][1:4], [f"{parent['id']} {parent['name'] or 'ResNet'}", ", ".join(rows[key]["children"]),
+                                                 str(len(rows[key]["children"]))], key)
 
     def test_every_format_has_it(self):
         for writer in WRITERS:

@@ -71,9 +71,9 @@ class Runs(CliTest):
         self.assertEqual([v["workspace_bytes"] for v in values], [1000, 1000, 1000])
         totals = document["totals"]
         self.assertEqual((totals["measured_peak_bytes"], totals["allocated_bytes"], totals["freed_bytes"]), (1540, 3600, 3300))
-        told = [f for f in document["findings"] if f["rule"] == "peak-differs"]
-        self.assertEqual(len(told), 1)
-        self.assertIn("250.0 % more", told[0]["text"])  # the graph alone gives 440 B: 1540 / 440 = 3.5
+        findings = [f for f in document["findings"] if f["rule"] == "peak-differs"]
+        self.assertEqual(len(findings), 1)
+        self.assertIn("250.0 % more", findings[0]["text"])  # the graph alone gives 440 B: 1540 / 440 = 3.5
 
     def profiled(self, *more):
         done = tmeter(TIED, "--profile", *self.plugins, "--plugins=-torch-backend", "--report", "json", *more)

@@ -70,7 +70,7 @@ class Sandbox(CliTest):
 
     def outcomes(self, attempts, plugin=None, env=None):
         """The outcome of each action, from the findings of a complete report."""
-        wishes = ";".join(f"{what} {argument}" for what, argument in attempts.items())
+        wishes = ";".join(f"{action} {argument}" for action, argument in attempts.items())
         done = tmeter("--plugins=params,flops,rogue", "--plugin", plugin or self.plugin, "--report", "json", RESNET,
                       env={"ROGUE_TRY": wishes, **(env or {})})
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -82,8 +82,8 @@ class Sandbox(CliTest):
     def test_nothing_but_computing_is_possible(self):
         outcomes = self.outcomes(self.attempts())
         self.assertEqual(set(outcomes), set(self.attempts()))
-        for what, outcome in outcomes.items():
-            self.assertIn(outcome, REFUSED, what)
+        for action, outcome in outcomes.items():
+            self.assertIn(outcome, REFUSED, action)
         self.assertEqual(self.victim.read_text(), "as it was\n")
         self.assertEqual(self.victim.stat().st_mode & 0o777, 0o644 & ~self.umask())
         self.assertFalse(any((self.folder / name).exists() for name in ("new", "made", "link", "moves.moved")))
@@ -98,11 +98,11 @@ class Sandbox(CliTest):
         attempts = self.attempts()
         del attempts["execve"], attempts["signal"], attempts["unshare"]  # no such program; harmless in either case
         # Actions that this kernel or file system may lack, that leave something behind, or that need a terminal.
-        for what in ("setxattrat", "removexattrat", "file_setattr", "set-flags", "shared-memory", "queue", "posix-queue", "type",
-                     "outlive", "setuid"):
-            del attempts[what]
+        for action in ("setxattrat", "removexattrat", "file_setattr", "set-flags", "shared-memory", "queue", "posix-queue", "type",
+                       "outlive", "setuid"):
+            del attempts[action]
         outcomes = self.outcomes(attempts, env={"TMETER_SANDBOX": "off"})
-        self.assertEqual(outcomes, {what: "done" for what in attempts})
+        self.assertEqual(outcomes, {action: "done" for action in attempts})
         self.assertTrue(any("the sandbox is off" in w for w in self.document["warnings"]), self.document["warnings"])
 
     def test_execve_is_refused_and_not_just_missing(self):
@@ -145,14 +145,14 @@ class Sandbox(CliTest):
         source = self.file("hangs.cpp", '#include "%s/tests/cli/digest_plugin.cpp"\n#include <unistd.h>\n'
                            '__attribute__((constructor)) static void hang() { for (;;) pause(); }\n' % SOURCE.resolve())
         build_plugin(source, folder / "hangs.tmeter")
-        wanted = report("--plugins=params,flops", RESNET)["totals"]
+        expected = report("--plugins=params,flops", RESNET)["totals"]
         start = time.monotonic()
         found = tmeter("--plugin-path", folder, "--plugins=params,flops", "--report", "json", RESNET)
         self.assertLess(time.monotonic() - start, 25)
-        self.assertEqual(json.loads(found.stdout)["totals"], wanted)
+        self.assertEqual(json.loads(found.stdout)["totals"], expected)
         self.assertIn("did not finish within 10 s", found.stderr)
         named = tmeter("--plugin", folder / "hangs.tmeter", "--plugins=params,flops", "--report", "json", RESNET)
-        self.assertEqual((named.returncode, json.loads(named.stdout)["totals"]), (5, wanted), named.stderr)
+        self.assertEqual((named.returncode, json.loads(named.stdout)["totals"]), (5, expected), named.stderr)
         self.assertIn("hangs.tmeter did not finish within 10 s", named.stderr)
 
     def test_unknown_rights_are_the_plugins_error(self):
@@ -160,12 +160,12 @@ class Sandbox(CliTest):
         build_plugin("rogue_plugin.cpp", odd, '-DROGUE_RIGHTS="everything"')
         self.assert_refused(5, ["com.rogue.all", "'everything'", "network, files, processes and threads"], "--plugin", odd, RESNET)
 
-    def without(self, what, attempts):
+    def without(self, feature, attempts):
         """Outcomes, and what --verbose says, on a kernel without `what`."""
         wrapper = self.folder / "kernel_without"
         subprocess.run(["cc", "-O1", "-Wall", "-Werror", "-o", wrapper, SOURCE / "tests" / "cli" / "kernel_without.c"], check=True)
         wishes = ";".join(f"{a} {argument}" for a, argument in attempts.items())
-        done = subprocess.run([wrapper, what, TMETER, "-v", "--plugins=params,flops,rogue", "--plugin", self.plugin, "--report", "json",
+        done = subprocess.run([wrapper, feature, TMETER, "-v", "--plugins=params,flops,rogue", "--plugin", self.plugin, "--report", "json",
                                RESNET], capture_output=True, text=True, env={**os.environ, "ROGUE_TRY": wishes})
         self.assertEqual(done.returncode, 0, done.stderr)
         document = json.loads(done.stdout)
@@ -177,8 +177,8 @@ class Sandbox(CliTest):
         del attempts["read"]
         outcomes, words = self.without("landlock", {**attempts, "read": self.secret})
         self.assertEqual(outcomes.pop("read"), "done")
-        for what, outcome in outcomes.items():
-            self.assertIn(outcome, REFUSED, what)
+        for action, outcome in outcomes.items():
+            self.assertIn(outcome, REFUSED, action)
         self.assertIn("any file this user can read can be read (this kernel has no Landlock)", words)
         self.assertIn("(seccomp)", words)
 
@@ -186,8 +186,8 @@ class Sandbox(CliTest):
         outcomes, words = self.without("seccomp", {"read": self.secret, "write": self.folder / "new", "append": self.victim,
                                                    "truncate": self.victim, "execve": "/bin/true", "socket": ""})
         self.assertEqual(outcomes.pop("socket"), "done")
-        for what, outcome in outcomes.items():
-            self.assertIn(outcome, REFUSED, what)
+        for action, outcome in outcomes.items():
+            self.assertIn(outcome, REFUSED, action)
         self.assertIn("system calls are not limited (no seccomp here)", words)
 
     def test_a_kernel_without_both_still_works(self):
@@ -298,18 +298,18 @@ class Early(CliTest):
         return {path.name.removeprefix("evidence-") for path in self.evidence.glob("evidence-*")}
 
     def commands(self):
-        given = ("--plugin", self.plugin)
+        plugin_options = ("--plugin", self.plugin)
         saved = self.saved
         return {
-            "analyse": (*given, RESNET),
+            "analyse": (*plugin_options, RESNET),
             "in a folder": ("--plugin-path", self.plugins, RESNET),
-            "show": ("show", *given, saved),
-            "its report": (*given, "--report", "early", RESNET),
-            "diff": ("diff", *given, saved, saved),
-            "merge": ("merge", *given, saved, saved, "--index"),
+            "show": ("show", *plugin_options, saved),
+            "its report": (*plugin_options, "--report", "early", RESNET),
+            "diff": ("diff", *plugin_options, saved, saved),
+            "merge": ("merge", *plugin_options, saved, saved, "--index"),
             "config": ("config",),
-            "list": ("plugin", "list", *given),
-            "info": ("plugin", "info", "early", *given),
+            "list": ("plugin", "list", *plugin_options),
+            "info": ("plugin", "info", "early", *plugin_options),
             "manifest": ("plugin", "manifest", self.plugin),
             "check": ("plugin", "check", self.plugin),
         }

@@ -81,12 +81,12 @@ class Damage(Saved):
     def first(report, section):
         return report[section][0] if isinstance(report[section], list) else report[section]
 
-    def try_one(self, change, what):
+    def try_one(self, change, label):
         path = self.written(self.changed(change))
         done = tmeter("show", path, "--report", "xml=" + str(self.folder / "x.xml"), "--report", "json=" + str(self.folder / "x.json"), "-q")
-        self.assertIn(done.returncode, (0, 4), f"{what}: {done.stderr}")
+        self.assertIn(done.returncode, (0, 4), f"{label}: {done.stderr}")
         if done.returncode == 4:
-            self.assertEqual(len(done.stderr.strip().splitlines()), 1, what)
+            self.assertEqual(len(done.stderr.strip().splitlines()), 1, label)
             self.assertTrue(done.stderr.startswith(f"tmeter: {path}: "), done.stderr)
 
     def test_told_with_the_place(self):
@@ -201,8 +201,8 @@ class Absurd(Saved):
     def test_memory_has_an_end(self):
         def change(report):
             report["warnings"] = ["x" * (1 << 20)] * 200
-        told = "took more memory" if SANITIZED else "takes more memory"  # where no allocation fails, the supervisor notices
-        self.assertIn(told, self.limited(self.changed(change), memory=64 << 20))
+        message = "took more memory" if SANITIZED else "takes more memory"  # where no allocation fails, the supervisor notices
+        self.assertIn(message, self.limited(self.changed(change), memory=64 << 20))
 
     def test_many_metrics(self):
         def change(report):

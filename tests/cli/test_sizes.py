@@ -131,9 +131,9 @@ class Sweep(CliTest):
         sweep = document["sweep"]
         self.assertEqual(sweep["symbols"], [names(document)[BATCH], names(document)[SEQUENCE]])
         self.assertEqual(sweep["points"], [[1, 128], [1, 512], [8, 128], [8, 512]])
-        known = {tuple(shape): by_module[""] for shape, by_module in recorded("dynamic_bert")}
+        flops = {tuple(shape): by_module[""] for shape, by_module in recorded("dynamic_bert")}
         totals = dict(zip(map(tuple, sweep["points"]), sweep["totals"]["flops"]))
-        self.assertEqual((totals[1, 128], totals[8, 512]), (known[1, 128], known[8, 512]))
+        self.assertEqual((totals[1, 128], totals[8, 512]), (flops[1, 128], flops[8, 512]))
 
     def test_ranges_and_lists_mix(self):
         points = report(MLP, "--sweep", f"{report(MLP)['symbols'][0]['name']}=1..3,10..30:10,7")["sweep"]["points"]
@@ -141,14 +141,14 @@ class Sweep(CliTest):
 
     def test_with_another_symbol_bound(self):
         document = report(BERT, "--bind", f"{BATCH}=8", "--sweep", f"{SEQUENCE}=512")
-        known = {tuple(shape): by_module[""] for shape, by_module in recorded("dynamic_bert")}
-        self.assertEqual(document["sweep"]["totals"]["flops"], [known[8, 512]])
+        flops = {tuple(shape): by_module[""] for shape, by_module in recorded("dynamic_bert")}
+        self.assertEqual(document["sweep"]["totals"]["flops"], [flops[8, 512]])
 
     def test_text_has_a_row_per_point(self):
         text = tmeter(BERT, "--sweep", f"{SEQUENCE}=128,512", "--bind", f"{BATCH}=1", "--raw", "--columns=flops").stdout
         rows = [line.split() for line in text.splitlines()]
-        known = {tuple(shape): by_module[""] for shape, by_module in recorded("dynamic_bert")}
-        self.assertIn(["128", str(known[1, 128])], rows)
+        flops = {tuple(shape): by_module[""] for shape, by_module in recorded("dynamic_bert")}
+        self.assertIn(["128", str(flops[1, 128])], rows)
 
     def test_csv_has_a_row_per_point_with_every_total(self):
         document = report(BERT, "--sweep", f"{BATCH}=1,2")

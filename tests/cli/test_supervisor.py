@@ -61,24 +61,24 @@ class Rogue(RogueTest):
 
     def test_every_way_to_die_in_every_callback(self):
         for place, where in PLACES.items():
-            for deed, what in CRASHES.items():
+            for deed, crash in CRASHES.items():
                 with self.subTest(place=place, deed=deed):
                     out = self.folder / "rogue.txt"
                     reports = ["--report", "json"] if place != "writer" else ["--report", "json", "--report", f"rogue={out}"]
                     done = self.run_rogue(f"{place}:{deed}", *reports)
                     if place == "writer":
-                        done.stderr, told = done.stderr.rsplit("tmeter: report rogue is not written", 1)
+                        done.stderr, _ = done.stderr.rsplit("tmeter: report rogue is not written", 1)
                         self.assertFalse(out.exists())
-                    document = self.assert_report_without_rogue(done, [what, where])
+                    document = self.assert_report_without_rogue(done, [crash, where])
                     column = next(m for m in document["metrics"] if m["id"] == "rogue")
                     self.assertEqual(column["provenance"]["kind"], "unavailable")
-                    self.assertIn(what, column["provenance"]["text"])
+                    self.assertIn(crash, column["provenance"]["text"])
 
     def test_a_plugin_that_dies_while_it_is_opened(self):
-        for deed, what in CRASHES.items():
+        for deed, crash in CRASHES.items():
             with self.subTest(deed=deed):
                 done = self.run_rogue(f"init:{deed}", "--report", "json")
-                self.assert_report_without_rogue(done, [what, "while it was opened"], plugin=str(self.plugin))
+                self.assert_report_without_rogue(done, [crash, "while it was opened"], plugin=str(self.plugin))
 
     def test_a_plugin_that_stalls_costs_no_more_than_the_timeout(self):
         for deed in ("metric:hang", "metric:spin", "init:hang", "writer:spin"):

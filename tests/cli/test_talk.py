@@ -22,12 +22,12 @@ class Talk(CliTest):
             # The text report has more explanations with --verbose.
             for form, amounts in (("text", [(), ("-q",)]), ("json", [(), ("-q",), ("-v",)])):
                 with self.subTest(run=name, format=form):
-                    said = [tmeter(*arguments, "--report", form, *more) for more in amounts]
-                    self.assertEqual(len({done.returncode for done in said}), 1)
-                    self.assertEqual(len({TIMES.sub("", done.stdout) for done in said}), 1)
-                    self.assertNotEqual(said[0].stdout, "")
+                    runs = [tmeter(*arguments, "--report", form, *more) for more in amounts]
+                    self.assertEqual(len({done.returncode for done in runs}), 1)
+                    self.assertEqual(len({TIMES.sub("", done.stdout) for done in runs}), 1)
+                    self.assertNotEqual(runs[0].stdout, "")
                     if form == "json":
-                        json.loads(said[0].stdout)
+                        json.loads(runs[0].stdout)
 
     def test_reports_to_files_leave_standard_output_empty(self):
         for name, arguments in RUNS.items():

@@ -152,8 +152,8 @@ class Xlsx(CliTest):
         for sheet, rows in book.items():
             made = list(csv.reader(io.StringIO((self.folder / f"out-{sheet}.csv").read_text())))
             self.assertEqual(len(made), len(rows), sheet)
-            for there, here in zip(made, rows):
-                for (kind, text), other in zip(here, there):
+            for expected, found in zip(made, rows):
+                for (kind, text), other in zip(found, expected):
                     if kind == "n":
                         self.assertAlmostEqual(float(other.replace(",", "")), float(text), delta=abs(float(text)) * 1e-9 + 1e-12)
                     else:

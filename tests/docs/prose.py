@@ -90,11 +90,11 @@ def prose_of(path, text):
     else:
         grammar = CPP if path.suffix in CPP_SUFFIXES else TYPESCRIPT if path.suffix in (".ts", ".js") else HASH
         spans = [match.span() for match in grammar.finditer(text)]
-    kept, place = [], 0
+    pieces, place = [], 0
     for start, end in spans:
-        kept += [re.sub(r"\S", "\0", text[place:start]), text[start:end]]
+        pieces += [re.sub(r"\S", "\0", text[place:start]), text[start:end]]
         place = end
-    return "".join([*kept, re.sub(r"\S", "\0", text[place:])])
+    return "".join([*pieces, re.sub(r"\S", "\0", text[place:])])
 
 
 CPP_SUFFIXES = {".h", ".hpp", ".c", ".cc", ".cpp"}
@@ -113,11 +113,11 @@ def joined(prose):
     return "".join([*text, prose[place:]]), [*places, *range(place, len(prose))]
 
 
-def findings_in(path, name, known):
+def findings_in(path, name, phrases):
     text = path.read_text(encoding="utf-8", errors="replace")
     line, places = joined(prose_of(path, text))
     starts = [m.start() for m in re.finditer("^", text, re.MULTILINE)]
-    for pattern in known:
+    for pattern in phrases:
         for match in pattern.found.finditer(line):
             found = " ".join(match[0].split())
             yield Finding(name, bisect.bisect_right(starts, places[match.start()]), found, pattern.instead)
@@ -129,16 +129,16 @@ def files(paths):
                             capture_output=True, text=True, check=True).stdout.split("\n")
     for name in sorted(set(listed)):
         path = SOURCE / name
-        known = path.suffix in SUFFIXES or path.name in ("dev", "run")
-        if name and known and path.is_file() and not name.startswith(NOT_OURS):
+        is_searched = path.suffix in SUFFIXES or path.name in ("dev", "run")
+        if name and is_searched and path.is_file() and not name.startswith(NOT_OURS):
             yield name, path
 
 
 def findings(paths=None):
-    known = patterns()
+    phrases = patterns()
     allowed = {(file, phrase.lower()) for file, phrase, _ in rows("prose_allowed.txt")}
     for name, path in files(paths or [room for [room] in rows("prose_rooms.txt")]):
-        found = [f for f in findings_in(path, name, known) if (name, f.found.lower()) not in allowed]
+        found = [f for f in findings_in(path, name, phrases) if (name, f.found.lower()) not in allowed]
         yield from sorted(found, key=lambda f: f.line)
 
 

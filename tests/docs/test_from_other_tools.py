@@ -54,7 +54,7 @@ class FromOtherTools(CliTest):
                         self.assertTrue(path.exists(), path)
 
     def test_every_call_runs(self):
-        known, ran = {}, 0
+        finished, ran = {}, 0
         for tool in re.findall(r"^## (.+)$", PAGE, re.M)[1:]:
             for row in rows(tool):
                 for arguments in called(row[1]):
@@ -67,10 +67,10 @@ class FromOtherTools(CliTest):
                     line = [str(self.folder / word) if re.fullmatch(r"(analysis|model|report)\.\w+", word) else word for word in line]
                     if runs and "--run-for" not in line:
                         line += ["--run-for", "0.02"]
-                    if tuple(line) not in known:
-                        known[tuple(line)] = tmeter(*line)
+                    if tuple(line) not in finished:
+                        finished[tuple(line)] = tmeter(*line)
                         ran += 1
-                    done = known[tuple(line)]
+                    done = finished[tuple(line)]
                     with self.subTest(tool=tool, row=row[0]):
                         self.assertEqual(done.returncode, 0, f"{' '.join(arguments)}: {done.stderr}")
         self.assertGreaterEqual(ran, 90 if HAVE_TORCH else 70)
@@ -86,10 +86,10 @@ class FromOtherTools(CliTest):
 
     def test_metrics_and_plugins_are_there(self):
         """The columns and plugins that rows request by --columns and --plugins."""
-        known = tmeter("completion", "bash").stdout
+        script = tmeter("completion", "bash").stdout
         for words in re.findall(r"--(?:columns|plugins)[= ]\n?([\w,-]+)", PAGE):
             for word in words.split(","):
-                self.assertIn(word, known + " kernel_size input_size output_size")
+                self.assertIn(word, script + " kernel_size input_size output_size")
 
 
 if __name__ == "__main__":

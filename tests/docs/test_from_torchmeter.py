@@ -147,10 +147,10 @@ class Keys(CliTest):
         return done.stdout
 
     def test_every_key_has_a_row_and_an_effect_or_a_reason(self):
-        wanted = {f"{group}.{key}" if key else group for group, keys in KEYS.items() for key in (keys.split() or [""])}
+        their_keys = {f"{group}.{key}" if key else group for group, keys in KEYS.items() for key in (keys.split() or [""])}
         rows = {key.strip("`"): (ours.strip("`"), remark) for key, ours, remark in self.rows("key | here |")}
-        self.assertEqual(set(rows), wanted)
-        self.assertEqual(set(EFFECTS) | WHY_NOT, wanted)
+        self.assertEqual(set(rows), their_keys)
+        self.assertEqual(set(EFFECTS) | WHY_NOT, their_keys)
         for key, (ours, remark) in rows.items():
             if key in WHY_NOT:
                 self.assertIn("why not", remark, key)
@@ -176,8 +176,8 @@ class Keys(CliTest):
 
     def test_the_mistake_of_the_page(self):
         path = self.file("tmeter.toml", '[plugin.text.level.0]\nlabel = "[b gren]<name>[/]"\n')
-        told = self.assert_refused(2, [], MODEL, "--config", path).stderr.strip().removeprefix(f"tmeter: {self.folder}/")
-        self.assertIn("tmeter: " + told, self.page)
+        message = self.assert_refused(2, [], MODEL, "--config", path).stderr.strip().removeprefix(f"tmeter: {self.folder}/")
+        self.assertIn("tmeter: " + message, self.page)
 
 
 if __name__ == "__main__":

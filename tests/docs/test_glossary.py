@@ -28,16 +28,16 @@ def rows():
 
 class Glossary(unittest.TestCase):
     def test_metrics(self):
-        known, listed = metrics(), {}
+        declared, listed = metrics(), {}
         for names, unit, axis, meaning in rows():
             self.assertTrue(meaning, names)
             for name in re.findall(r"`([^`]+)`", names):
-                ids = [i for i in known if i.startswith(name[:-1])] if name.endswith("*") else [name]
+                ids = [i for i in declared if i.startswith(name[:-1])] if name.endswith("*") else [name]
                 for one in ids:
                     self.assertNotIn(one, listed)
                     listed[one] = (unit.replace("–", ""), axis)
-        self.assertGreater(len(known), 100)
-        self.assertEqual(listed, known)
+        self.assertGreater(len(declared), 100)
+        self.assertEqual(listed, declared)
 
 
 if __name__ == "__main__":

@@ -32,12 +32,12 @@ class Phrases(unittest.TestCase):
             self.assertEqual(self.found(sentence + "\n"), [], sentence)
 
     def test_where_it_looks(self):
-        told = [(2, "somebody")]
-        self.assertEqual(self.found("int a;\n// for somebody\nint somebody;\n", ".cpp"), told)
-        self.assertEqual(self.found('f();\nauto s = "x somebody";\n', ".hpp"), told)
-        self.assertEqual(self.found('somebody = 1\n"""For somebody."""\n', ".py"), told)
-        self.assertEqual(self.found("let somebody = 1;\n/* of somebody */\n", ".ts"), told)
-        self.assertEqual(self.found("set(somebody 1)\n# of somebody\n", ".cmake"), told)
+        expected = [(2, "somebody")]
+        self.assertEqual(self.found("int a;\n// for somebody\nint somebody;\n", ".cpp"), expected)
+        self.assertEqual(self.found('f();\nauto s = "x somebody";\n', ".hpp"), expected)
+        self.assertEqual(self.found('somebody = 1\n"""For somebody."""\n', ".py"), expected)
+        self.assertEqual(self.found("let somebody = 1;\n/* of somebody */\n", ".ts"), expected)
+        self.assertEqual(self.found("set(somebody 1)\n# of somebody\n", ".cmake"), expected)
         self.assertEqual(self.found("```\nsomebody\n```\n`somebody`\n", ".md"), [])
 
     def test_a_phrase_may_be_cut_by_the_end_of_a_line(self):
@@ -48,11 +48,11 @@ class Phrases(unittest.TestCase):
         self.assertEqual(self.found("on so\n\nmany threads\n"), [])
 
     def test_exceptions_name_places_that_are_there(self):
-        known = prose.patterns()
+        phrases = prose.patterns()
         for name, phrase, why in prose.rows("prose_allowed.txt"):
             self.assertTrue(why)
-            there = [f.found.lower() for f in prose.findings_in(prose.SOURCE / name, name, known)]
-            self.assertIn(phrase.lower(), there, f"{name}: remove the exception")
+            found = [f.found.lower() for f in prose.findings_in(prose.SOURCE / name, name, phrases)]
+            self.assertIn(phrase.lower(), found, f"{name}: remove the exception")
 
     def test_the_clean_rooms(self):
         self.assertEqual([str(finding) for finding in prose.findings()], [])

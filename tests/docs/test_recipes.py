@@ -183,19 +183,19 @@ class OtherTools(unittest.TestCase):
                   "torch": recorded["flop_counter"]["total_flops"], "fvcore": recorded["fvcore"]["total"]}
         rows = self.rows("convention")
         self.assertEqual(len(rows), 9)
-        for name, here, there, why in rows:
+        for name, tmeter_figure, their_figure, why in rows:
             name = name.strip("`")
             totals = report(FIXTURES / "models" / "resnet50.pt2", "--plugins=flops", "--set", f"flops.convention={name}")["totals"]
-            self.assertEqual(f"{totals['flops']:,}", here, name)
+            self.assertEqual(f"{totals['flops']:,}", tmeter_figure, name)
             if name in theirs:
-                self.assertEqual(f"{theirs[name]:,}", there.split(" ")[0], name)
-            self.assertEqual(bool(why), here != there.split(" ")[0] and name != "torchvision", name)
+                self.assertEqual(f"{theirs[name]:,}", their_figure.split(" ")[0], name)
+            self.assertEqual(bool(why), tmeter_figure != their_figure.split(" ")[0] and name != "torchvision", name)
 
     def test_what_it_names_is_there(self):
         """Options of the commands and cells; test_from_other_tools.py runs them."""
-        known = tmeter("--help").stdout
+        help_text = tmeter("--help").stdout
         for option in set(re.findall(r"(--[a-z][a-z-]*)", re.sub(r"python -m tmeter[^`]*|gh pr[^`]*", "", self.page))):
-            self.assertIn(option, known)
+            self.assertIn(option, help_text)
 
     def test_links(self):
         for target in re.findall(r"\]\(([^)]+)\)", self.page):

@@ -31,16 +31,16 @@ def tables():
 
 class Reliability(unittest.TestCase):
     def test_rows_name_their_tests(self):
-        seen = 0
+        count = 0
         for head, rows in tables():
             if head[-1] != "test":
                 continue
-            seen += 1
+            count += 1
             for row in rows:
                 with self.subTest(row[0]):
                     self.assertEqual(len(row), len(head), row)
                     self.assertTrue(IN_PYTHON.search(row[-1]) or IN_CPP.search(row[-1]), row[-1])
-        self.assertEqual(seen, WITH_TESTS)
+        self.assertEqual(count, WITH_TESTS)
 
     def test_the_tests_are_there(self):
         unit = "".join(file.read_text(encoding="utf-8") for file in (TESTS / "unit").rglob("*_test.cpp"))

@@ -183,9 +183,9 @@ def by_threads(reports):
     return changes(first, others, ["json/config/*"])
 
 
-def tell(found):
-    for (place, what), runs in sorted(found.items()):
-        print(f"{place}: {what} in {len(runs)} of the reports")
+def print_places(found):
+    for (place, kind), runs in sorted(found.items()):
+        print(f"{place}: {kind} in {len(runs)} of the reports")
         for run in runs[:3]:
             print(f"    {run}")
         if len(runs) > 3:
@@ -194,9 +194,9 @@ def tell(found):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--record", metavar="FILE")
-    what.add_argument("--compare", metavar="FILE")
+    mode = parser.add_mutually_exclusive_group(required=True)
+    mode.add_argument("--record", metavar="FILE")
+    mode.add_argument("--compare", metavar="FILE")
     parser.add_argument("--binary", default=str(SOURCE / "build/release/bin/tmeter"))
     parser.add_argument("--only", default="*", metavar="PATTERN", help="fixtures to take, as 'checkpoints/*'")
     parser.add_argument("--ignore", action="append", default=[], metavar="PLACE", help="as 'json/tensors/mean'; may be repeated")
@@ -208,7 +208,7 @@ def main():
     unequal = by_threads(found["reports"])
     if unequal:
         print("the number of threads changes reports:")
-        tell(unequal)
+        print_places(unequal)
     found["reports"] = {run: r for run, r in found["reports"].items() if run.endswith(f" --threads {THREADS[0]}")}
     if options.record:
         pathlib.Path(options.record).write_text(json.dumps(found, indent=0, sort_keys=True))
@@ -221,7 +221,7 @@ def main():
     skipped = [f"{f}*" for f in FORMATS if f not in both]
     old = {run: r for run, r in before["reports"].items() if fnmatch.fnmatch(run.rpartition(" --threads ")[0], options.only)}
     changed = changes(old, found["reports"], [*options.ignore, *skipped])
-    tell(changed)
+    print_places(changed)
     print(f"{len(found['reports'])} runs compared: " + ("no difference" if not changed else f"{len(changed)} places differ"))
     return 1 if changed or unequal else 0
 

@@ -186,10 +186,10 @@ class Measured(CliTest):
         document = json.loads(first.stdout)
         self.assertGreater(document["totals"]["predicted_time"], 0)
         self.assertIn("measured 20", {m["id"]: m for m in document["metrics"]}["predicted_time"]["provenance"]["text"])
-        kept = self.kept.stat()
+        before = self.kept.stat()
         second = self.auto("--report=json")
         self.assertEqual((second.returncode, second.stderr), (0, ""))
-        self.assertEqual(self.kept.stat().st_mtime_ns, kept.st_mtime_ns)
+        self.assertEqual(self.kept.stat().st_mtime_ns, before.st_mtime_ns)
         self.assertEqual(json.loads(second.stdout)["totals"]["predicted_time"], document["totals"]["predicted_time"])
         kept_figures = leaves(tomllib.loads(self.kept.read_text()))
         if HAVE_TORCH:
@@ -205,7 +205,7 @@ class Measured(CliTest):
                               env={**os.environ, "XDG_CACHE_HOME": str(self.cache), "TMETER_LOADAVG": str(self.idle)})
         self.assertEqual(anew.returncode, 0)
         self.assertEqual(anew.stdout, self.kept.read_text())
-        self.assertNotEqual(self.kept.stat().st_mtime_ns, kept.st_mtime_ns)
+        self.assertNotEqual(self.kept.stat().st_mtime_ns, before.st_mtime_ns)
 
     def test_of_a_busy_machine_nothing_is_kept_and_the_report_warns(self):
         busy = self.file("busy", "999.00 0.00 0.00 9/100 1\n")

@@ -129,8 +129,8 @@ def unit_of(key):
     if family in BY_CLASS:
         return BY_CLASS[family] if rest in CLASSES else None
     second, *names = rest.split(".")
-    known = names[-1:] and names[-1] in TYPES and set(names[:-1]) <= CLASSES and len(names) <= 2
-    return BY_TYPE.get(f"{family}.{second}") if known else None
+    is_defined = names[-1:] and names[-1] in TYPES and set(names[:-1]) <= CLASSES and len(names) <= 2
+    return BY_TYPE.get(f"{family}.{second}") if is_defined else None
 
 
 class Shipped(unittest.TestCase):

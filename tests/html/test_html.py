@@ -143,9 +143,9 @@ class Html(CliTest):
             columns = {metrics[c["metric"]]: c["cells"] for c in page.blocks[block]}
             for i, row in enumerate(document[rows]):
                 for metric in metrics:
-                    wanted = raw(row, metric)
-                    self.assertEqual(columns[metric][i] if metric in columns else None, wanted, (block, i, metric))
-                    kinds.add(wanted if isinstance(wanted, str) else type(wanted).__name__)
+                    expected = raw(row, metric)
+                    self.assertEqual(columns[metric][i] if metric in columns else None, expected, (block, i, metric))
+                    kinds.add(expected if isinstance(expected, str) else type(expected).__name__)
         self.assertGreaterEqual(kinds, {"?", "-", "0", "inf", "nan", "i9007199254740993", "int", "float", "NoneType"})
         self.assertEqual(page.blocks["modules"]["name"], [m["name"] for m in document["modules"]])
 

@@ -118,8 +118,8 @@ class Predicted(unittest.TestCase):
 
     def test_one_thread_unless_told(self):
         document = report(MODELS / "tied.pt2", "--plugins=memory")
-        told = report(MODELS / "tied.pt2", "--plugins=memory", "--set", "memory.threads=1")
-        self.assertEqual(document["totals"]["predicted_peak_bytes"], told["totals"]["predicted_peak_bytes"])
+        of_one_thread = report(MODELS / "tied.pt2", "--plugins=memory", "--set", "memory.threads=1")
+        self.assertEqual(document["totals"]["predicted_peak_bytes"], of_one_thread["totals"]["predicted_peak_bytes"])
 
     def test_not_without_threads(self):
         document = report(MODELS / "tied.pt2", "--plugins=memory", "--set", "memory.threads=0")

@@ -24,7 +24,7 @@ def fitted(model, memory, *arguments, plugins="fit", **serving):
     return report(model, f"--plugins={plugins}", f"--set=fit.memory={memory}", *sets, *arguments)
 
 
-def said(document, rule):
+def findings_of(document, rule):
     return [f for f in document["findings"] if f["rule"] == rule]
 
 
@@ -38,10 +38,10 @@ class Verdict(unittest.TestCase):
                                  (fits, need, free, missing))
 
     def test_what_is_in_the_way(self):
-        text, = (f["text"] for f in said(fitted(LLAMA, "14MB", context=256, sequences=4096), "fit"))
+        text, = (f["text"] for f in findings_of(fitted(LLAMA, "14MB", context=256, sequences=4096), "fit"))
         self.assertIn("serving 4096 sequences of 256 tokens does not fit into 13.35 MiB", text)
         self.assertIn("most of it is cache (f16)", text)
-        text, = (f["text"] for f in said(fitted(LLAMA, "1MB"), "fit"))
+        text, = (f["text"] for f in findings_of(fitted(LLAMA, "1MB"), "fit"))
         self.assertIn("most of it is weights", text)
         texts = [f["text"] for f in fitted(LLAMA, "14MB", context=1)["findings"]]
         self.assertTrue(any("serving 1 sequence of 1 token fits" in t for t in texts), texts)
@@ -72,7 +72,7 @@ class Verdict(unittest.TestCase):
                 totals = document["totals"]
                 self.assertEqual((totals["fits"], totals["fit_free_bytes"]), (fits, max(0, memory * devices - need)))
                 if devices > 1:
-                    self.assertIn(f"into {devices} × ", said(document, "fit")[0]["text"])
+                    self.assertIn(f"into {devices} × ", findings_of(document, "fit")[0]["text"])
         one, two = (fitted(LLAMA, memory, devices=n)["totals"] for n, memory in ((1, 28_000_000), (2, 14_000_000)))
         self.assertEqual((one["fit_max_batch"], one["fit_max_context"]), (two["fit_max_batch"], two["fit_max_context"]))
         done = tmeter(LLAMA, "--plugins=fit", "--set=fit.memory=4000000TiB", "--set=serving.devices=1024")
@@ -86,7 +86,7 @@ class Verdict(unittest.TestCase):
             with self.subTest(engine):
                 document = fitted(LLAMA, need // 7 + 1, engine=engine, memory_share=1)
                 self.assertEqual(document["totals"]["fit_devices"], fewest)
-                remedy, = (f for f in said(document, "fit-remedy") if "devices" in f["text"])
+                remedy, = (f for f in findings_of(document, "fit-remedy") if "devices" in f["text"])
                 self.assertEqual((remedy["text"], remedy["action"]), (f"at least {fewest} such devices are needed", f"--set serving.devices={fewest}"))
                 self.assertEqual(fitted(LLAMA, need // 7 + 1, engine=engine, devices=fewest, memory_share=1)["totals"]["fits"], 1)
         document = fitted(LLAMA, 1000, engine="vllm")
@@ -95,7 +95,7 @@ class Verdict(unittest.TestCase):
     def test_what_an_engine_takes_of_the_memory(self):
         document = fitted(LLAMA, 20_000_000, engine="vllm")
         self.assertEqual(document["totals"]["fit_memory_bytes"], 18_400_000)
-        self.assertIn("it takes 17.55 MiB of 19.07 MiB (serving.memory-share)", said(document, "fit")[0]["evidence"])
+        self.assertIn("it takes 17.55 MiB of 19.07 MiB (serving.memory-share)", findings_of(document, "fit")[0]["evidence"])
         self.assertEqual(fitted(LLAMA, 20_000_000, engine="vllm", memory_share=1)["totals"]["fit_memory_bytes"], 20_000_000)
 
     def test_assertions(self):
@@ -108,18 +108,18 @@ class Verdict(unittest.TestCase):
 
 class Remedies(unittest.TestCase):
     def remedies(self, document):
-        return {f["text"].split(" take")[0]: f for f in said(document, "fit-remedy")}
+        return {f["text"].split(" take")[0]: f for f in findings_of(document, "fit-remedy")}
 
     def test_by_hand(self):
         """1,000 tokens of llama.cpp are 1,024 cells; a row of 64 elements is 128 bytes of f16, 68 of q8_0, 36 of q4_0."""
         found = self.remedies(fitted(LLAMA, "14MB", engine="llama.cpp", context=1000, sequences=2))
         need = WEIGHTS + 2 * 1024 * TOKEN
-        for what, then in (
+        for remedy, then in (
             ("a cache in q8_0", WEIGHTS + 2 * 1024 * 4 * 2 * 68), ("a cache in q4_0", WEIGHTS + 2 * 1024 * 4 * 2 * 36),
             ("weights in 16 bits", WEIGHTS // 2 + 2 * 1024 * TOKEN), ("weights in 8 bits", WEIGHTS // 4 + 2 * 1024 * TOKEN),
         ):  # fmt: skip
-            with self.subTest(what):
-                change, = found[what]["changes"]
+            with self.subTest(remedy):
+                change, = found[remedy]["changes"]
                 self.assertEqual((change["metric"], change["from"], change["to"]), ("fit_bytes", need, then))
 
     def test_what_an_engine_does_not_have_is_not_advised(self):
@@ -131,10 +131,10 @@ class Remedies(unittest.TestCase):
         layer = 4 * (2 * 256 * 256 + 2 * 256 * 64 + 3 * 256 * 688 + 2 * 256) + 32 * TOKEN // 4
         need = WEIGHTS + 32 * TOKEN
         document = fitted(LLAMA, need - layer - 1)
-        host, = (f for f in said(document, "fit-remedy") if "host's memory" in f["text"])
+        host, = (f for f in findings_of(document, "fit-remedy") if "host's memory" in f["text"])
         self.assertIn("2 of 4 layers", host["text"])
         self.assertEqual(host["changes"][0]["to"], need - 2 * layer)
-        devices, = (f for f in said(fitted(LLAMA, need // 3), "fit-remedy") if "devices" in f["text"])
+        devices, = (f for f in findings_of(fitted(LLAMA, need // 3), "fit-remedy") if "devices" in f["text"])
         self.assertIn("at least 4 such devices", devices["text"])
 
     def test_the_plan_of_quantization_advice(self):
@@ -154,7 +154,7 @@ class Remedies(unittest.TestCase):
 
     def test_training_by_trial(self):
         bert = MODELS / "dynamic_bert.pt2"
-        for finding in said(fitted(bert, "20MB", plugins="fit,training"), "fit-remedy"):
+        for finding in findings_of(fitted(bert, "20MB", plugins="fit,training"), "fit-remedy"):
             if "--set training." not in finding["action"]:
                 continue
             with self.subTest(finding["text"]):
@@ -181,13 +181,13 @@ class Largest(unittest.TestCase):
                 models.append((f"{at}/{name}", None))
             for i, (model, memory) in enumerate(models):
                 engine = ("transformers", "llama.cpp", "vllm")[i % 3]
-                asked = {"engine": engine, "context": 1000, "sequences": 2, "cache_type": "bf16", "memory_share": 1}
+                load = {"engine": engine, "context": 1000, "sequences": 2, "cache_type": "bf16", "memory_share": 1}
                 weights = report(model, "--plugins=serving")["totals"]["serving_weight_bytes"]
                 memory = memory or weights + 12_345_678_901
-                totals = fitted(model, memory, **asked)["totals"]
+                totals = fitted(model, memory, **load)["totals"]
                 for key, most in (("sequences", totals["fit_max_batch"]), ("context", totals["fit_max_context"])):
                     def figure(n):
-                        sets = [f"--set=serving.{k.replace('_', '-')}={v}" for k, v in {**asked, key: n}.items()]
+                        sets = [f"--set=serving.{k.replace('_', '-')}={v}" for k, v in {**load, key: n}.items()]
                         return report(model, "--plugins=serving", *sets)["totals"]["serving_bytes"]
                     self.holds(memory, figure, most, name=f"{model} {key}")
 
@@ -255,7 +255,7 @@ class Largest(unittest.TestCase):
         document = fitted(MODELS / "dynamic_bert.pt2", "24GiB", plugins="fit,training")
         totals = document["totals"]
         self.assertEqual((totals["fit_max_batch"], totals["fit_max_context"], totals["fit_max_training_batch"]), (64, 512, 64))
-        self.assertIn("every batch that the file allows, to 64", str(said(document, "fit-largest")))
+        self.assertIn("every batch that the file allows, to 64", str(findings_of(document, "fit-largest")))
 
     def test_not_even_one(self):
         totals = fitted(MODELS / "dynamic_bert.pt2", "1MB", plugins="fit,training")["totals"]
@@ -268,7 +268,7 @@ class Largest(unittest.TestCase):
         document = fitted(LLAMA, "14MB")
         series = next(s for s in document["series"] if s["id"] == "fit-context")
         self.assertEqual(series["points"], [[n, 846 // n] for n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)])
-        self.assertIn("1 × 846, 2 × 423, 4 × 211", said(document, "fit-table")[0]["text"])
+        self.assertIn("1 × 846, 2 × 423, 4 × 211", findings_of(document, "fit-table")[0]["text"])
         curve = next(s for s in document["series"] if s["id"] == "fit-memory-8")
         self.assertEqual(curve["points"], [[n, WEIGHTS + 8 * n * TOKEN] for n in (1024 << i for i in range(8))])
 
@@ -335,12 +335,12 @@ class Folder(unittest.TestCase):
             totals = document["totals"]
             need = 811_706_777_600 + 32 * 32_768 * 516_096
             self.assertEqual((totals["fits"], totals["fit_bytes"], totals["fit_devices"]), (0, need, -(-need // 80_000_000_000)))
-            self.assertIn("most of it is weights", said(document, "fit")[0]["text"])
+            self.assertIn("most of it is weights", findings_of(document, "fit")[0]["text"])
 
     def test_the_models_own_context_is_told_beside_the_table(self):
         with tempfile.TemporaryDirectory() as at:
             write_folder(at, *small_llama(max_position_embeddings=512))
-            self.assertIn("the model's own longest context is 512", said(fitted(at, "24GiB"), "fit-table")[0]["evidence"])
+            self.assertIn("the model's own longest context is 512", findings_of(fitted(at, "24GiB"), "fit-table")[0]["evidence"])
 
 
 class BadInput(unittest.TestCase):

@@ -30,9 +30,9 @@ class Formulas(unittest.TestCase):
         if entry is None:
             return self.recorded(name, tool)
         facts = json.loads((FIXTURES / "expected" / f"{name}.json").read_text())
-        known = {"T": self.recorded(name, tool), "M": facts["flop_counter"]["total_flops"] // 2}
-        value = eval(entry[0], {"__builtins__": {}}, known | RECORDED[name])  # our own file
-        self.assertNotEqual(value, known["T"], "formulas.toml corrects what is right")
+        names = {"T": self.recorded(name, tool), "M": facts["flop_counter"]["total_flops"] // 2}
+        value = eval(entry[0], {"__builtins__": {}}, names | RECORDED[name])  # our own file
+        self.assertNotEqual(value, names["T"], "formulas.toml corrects what is right")
         return value
 
     def test_totals(self):

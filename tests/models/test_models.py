@@ -83,7 +83,7 @@ class Fixture(unittest.TestCase):
 
     def compare(self, form, tool, actual, expected):
         """Module by module, to the digit, except for the entries of differences.toml."""
-        known = explained(self.name, form, tool)
+        explanations = explained(self.name, form, tool)
         wrong, needed = {}, set()
         for path, value in expected.items():
             if path not in actual:
@@ -91,13 +91,13 @@ class Fixture(unittest.TestCase):
             if is_fused(self.name, form, path):
                 self.assertEqual(actual[path], 0, f"{path} is not fused in {self.name}.{form}")
                 continue
-            wanted = known[path]["value"] if path in known else value
-            if path in known and value != wanted:
+            correct = explanations[path]["value"] if path in explanations else value
+            if path in explanations and value != correct:
                 needed.add(path)
-            if actual[path] != wanted:
+            if actual[path] != correct:
                 wrong[path] = f"tmeter {actual[path]}, {tool} {value}"
         self.assertEqual(wrong, {}, f"{self.name} {form} differs from {tool}")
-        self.assertEqual(set(known) - needed, set(), "differences.toml has unneeded entries")
+        self.assertEqual(set(explanations) - needed, set(), "differences.toml has unneeded entries")
 
     def test_macs_equal_flop_counter(self):
         if "flop_counter" not in EXPECTED[self.name]:

@@ -26,12 +26,12 @@ class Memory(unittest.TestCase):
         # 1,000 tokens are 1,024 cells of llama.cpp and 63 pages of vLLM.
         tokens = {"transformers": 1000, "llama.cpp": 1024, "vllm": 63 * 16}
         for name in TOKEN:
-            for engine, kept in tokens.items():
+            for engine, cells in tokens.items():
                 with self.subTest(model=name, engine=engine):
                     totals = served(name, engine=engine, context=1000, sequences=3)["totals"]
-                    self.assertEqual(totals["serving_cache_bytes"], 3 * kept * TOKEN[name] * 2)
+                    self.assertEqual(totals["serving_cache_bytes"], 3 * cells * TOKEN[name] * 2)
                     self.assertEqual(totals["serving_weight_bytes"], WEIGHTS[name])
-                    self.assertEqual(totals["serving_bytes"], WEIGHTS[name] + 3 * kept * TOKEN[name] * 2)
+                    self.assertEqual(totals["serving_bytes"], WEIGHTS[name] + 3 * cells * TOKEN[name] * 2)
                     self.assertEqual(totals["serving_token_bytes"], TOKEN[name] * 2)
                     self.assertEqual(totals["serving_state_bytes"], 0)
 
@@ -56,8 +56,8 @@ class Memory(unittest.TestCase):
             with self.subTest(devices=devices):
                 document = served("llama_like", engine="vllm", devices=devices)
                 self.assertIsNone(document["totals"].get("serving_bytes"))
-                said = next(m for m in document["metrics"] if m["id"] == "serving_bytes")["provenance"]["text"]
-                self.assertIn(f"vLLM does not share 8 heads with 2 of keys and values among {devices} devices", said)
+                reason = next(m for m in document["metrics"] if m["id"] == "serving_bytes")["provenance"]["text"]
+                self.assertIn(f"vLLM does not share 8 heads with 2 of keys and values among {devices} devices", reason)
 
     def test_a_latent_vector_is_on_every_device(self):
         rows = {r.get("type"): r for r in rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl")}
@@ -69,9 +69,9 @@ class Memory(unittest.TestCase):
 
     def test_what_an_engine_takes_of_the_memory(self):
         """vLLM 0.92 (gpu_memory_utilization of vllm/config/cache.py), the others all of it."""
-        for engine, share, given in (("vllm", 0.92, {}), ("vllm", 0.5, {"memory_share": 0.5}), ("transformers", 1, {}), ("llama.cpp", 1, {})):
+        for engine, share, options in (("vllm", 0.92, {}), ("vllm", 0.5, {"memory_share": 0.5}), ("transformers", 1, {}), ("llama.cpp", 1, {})):
             with self.subTest(engine, share=share):
-                totals = served("llama_like", engine=engine, context=256, memory="64MiB", **given)["totals"]
+                totals = served("llama_like", engine=engine, context=256, memory="64MiB", **options)["totals"]
                 self.assertEqual(totals["serving_max_sequences"], (int((64 << 20) * share) - WEIGHTS["llama_like"]) // (256 * TOKEN["llama_like"] * 2))
 
     def test_each_layer(self):
@@ -118,10 +118,10 @@ class Memory(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             write_folder(folder, rows["gpt_oss"]["config"], tensors_of(rows["gpt_oss"]["tensors"]))
             document = report(folder, "--plugins=serving", "--set=serving.engine=llama.cpp")
-        said, = (f for f in document["findings"] if f["rule"] == "serving-formula")
+        formula, = (f for f in document["findings"] if f["rule"] == "serving-formula")
         weights = document["totals"]["serving_weight_bytes"]
-        self.assertEqual(said["text"], f"serving_bytes = {weights:,} + sequences · ({18 * 768 * 2048:,} + {18 * 2048:,} · context)")
-        self.assertIn("for contexts of 1,024, 2,048, 4,096 …", said["evidence"])
+        self.assertEqual(formula["text"], f"serving_bytes = {weights:,} + sequences · ({18 * 768 * 2048:,} + {18 * 2048:,} · context)")
+        self.assertIn("for contexts of 1,024, 2,048, 4,096 …", formula["evidence"])
 
     def test_an_engine_of_ones_own(self):
         """A context of 1,000 padded to 64 is 1,024; window 128 with 100 beside it is 228, padded 256."""
@@ -155,11 +155,11 @@ class Memory(unittest.TestCase):
     def test_the_largest_that_fits(self):
         for engine in ("transformers", "llama.cpp", "vllm"):
             with self.subTest(engine):
-                asked = {"engine": engine, "context": 500, "sequences": 2, "memory": "64MiB", "memory_share": 1}
-                totals = served("llama_like", **asked)["totals"]
+                load = {"engine": engine, "context": 500, "sequences": 2, "memory": "64MiB", "memory_share": 1}
+                totals = served("llama_like", **load)["totals"]
                 context, sequences = totals["serving_max_context"], totals["serving_max_sequences"]
                 for key, most in (("context", context), ("sequences", sequences)):
-                    at, above = (served("llama_like", **{**asked, key: most + more})["totals"]["serving_bytes"] for more in (0, 1))
+                    at, above = (served("llama_like", **{**load, key: most + more})["totals"]["serving_bytes"] for more in (0, 1))
                     self.assertLessEqual(at, 64 << 20)
                     self.assertGreater(above, 64 << 20)
 
@@ -218,9 +218,9 @@ class AsTransformersKeepsThem(unittest.TestCase):
 class ContextBeyondTheModels(unittest.TestCase):
     """docs/serving.md has the sources of the engines' rules."""
 
-    SAID = {"transformers": "warns once", "llama.cpp": "gives a slot no more", "vllm": "does not start"}
+    WORDS = {"transformers": "warns once", "llama.cpp": "gives a slot no more", "vllm": "does not start"}
 
-    def said(self, folder, context, engine="vllm"):
+    def findings(self, folder, context, engine="vllm"):
         document = report(folder, "--plugins=serving", f"--set=serving.context={context}", f"--set=serving.engine={engine}")
         return [f for f in document["findings"] if f["rule"] == "serving-context"]
 
@@ -232,10 +232,10 @@ class ContextBeyondTheModels(unittest.TestCase):
     def test_each_engine(self):
         with tempfile.TemporaryDirectory() as at:
             self.folder(at, max_position_embeddings=512)
-            for engine, words in self.SAID.items():
+            for engine, words in self.WORDS.items():
                 with self.subTest(engine):
-                    self.assertEqual(self.said(at, 512, engine), [])
-                    finding, = self.said(at, 513, engine)
+                    self.assertEqual(self.findings(at, 512, engine), [])
+                    finding, = self.findings(at, 513, engine)
                     self.assertEqual(finding["severity"], "warning")
                     self.assertIn("513 tokens is longer than the model's 512", finding["text"])
                     self.assertIn("max_position_embeddings of config.json", finding["evidence"])
@@ -248,8 +248,8 @@ class ContextBeyondTheModels(unittest.TestCase):
                                  ({"type": "linear", "factor": 1e30}, 512), ({"type": "linear", "factor": "x"}, 512)):
             with self.subTest(scaling), tempfile.TemporaryDirectory() as at:
                 self.folder(at, max_position_embeddings=512, rope_scaling=scaling)
-                self.assertEqual(self.said(at, longest), [])
-                self.assertEqual(len(self.said(at, longest + 1)), 1)
+                self.assertEqual(self.findings(at, longest), [])
+                self.assertEqual(len(self.findings(at, longest + 1)), 1)
 
     def test_gemma_3_states_its_stretched_length(self):
         """As `_get_and_verify_max_len` of vLLM says of every model type with "gemma3"."""
@@ -257,8 +257,8 @@ class ContextBeyondTheModels(unittest.TestCase):
         with tempfile.TemporaryDirectory() as at:
             scaling = {"rope_type": "linear", "factor": 8.0}
             write_folder(at, row["config"] | {"max_position_embeddings": 512, "rope_scaling": scaling}, tensors_of(row["tensors"]))
-            self.assertEqual(self.said(at, 512), [])
-            finding, = self.said(at, 513)
+            self.assertEqual(self.findings(at, 512), [])
+            finding, = self.findings(at, 513)
             self.assertIn("longer than the model's 512", finding["text"])
 
     def test_one_of_several_statements(self):
@@ -270,14 +270,14 @@ class ContextBeyondTheModels(unittest.TestCase):
             with self.subTest(stated), tempfile.TemporaryDirectory() as at:
                 self.folder(at, **stated)
                 for engine, longest in (("vllm", vllm), ("transformers", others), ("llama.cpp", others)):
-                    self.assertEqual(self.said(at, longest, engine), [])
-                    self.assertEqual(len(self.said(at, longest + 1, engine)), 1)
+                    self.assertEqual(self.findings(at, longest, engine), [])
+                    self.assertEqual(len(self.findings(at, longest + 1, engine)), 1)
 
     def test_nothing_stated(self):
         for stated in ({}, {"max_position_embeddings": -1}, {"max_position_embeddings": "many"}):
             with self.subTest(stated), tempfile.TemporaryDirectory() as at:
-                self.assertEqual(self.said(self.folder(at, **stated), 1 << 20), [])
-        self.assertEqual(self.said(MODELS / "llama_like.pt2", 1 << 20), [])
+                self.assertEqual(self.findings(self.folder(at, **stated), 1 << 20), [])
+        self.assertEqual(self.findings(MODELS / "llama_like.pt2", 1 << 20), [])
 
 
 class Speed(unittest.TestCase):
@@ -382,15 +382,15 @@ source = "made up"
 
     def test_speculative_decoding(self):
         """α = 0.8, γ = 5: (1 − 0.8^6) / 0.2 = 3.68928 tokens a round (Leviathan et al. 2023, eq. 1). Bound: a step of 6 tokens, and 5 of the draft."""
-        asked = {"context": 4096, "sequences": 3}
-        _, step, _ = self.speeds("llama_like", **asked)
+        load = {"context": 4096, "sequences": 3}
+        _, step, _ = self.speeds("llama_like", **load)
         token = 4 * (2 * 256 * 256 + 2 * 256 * 64 + 3 * 256 * 688) + 256 * 1000
         read = 4 * (3_283_200 - 1000 * 256) + 3 * 4096 * TOKEN["llama_like"] * 2
         verify = max(6 * 3 * (token + 4 * 8 * 32 * 2 * 4096) / 1e12, read / 1e9)
         with tempfile.TemporaryDirectory() as folder:
             profile = pathlib.Path(folder) / "round.toml"
             profile.write_text(self.PROFILE, encoding="utf-8")
-            common = ["--plugins=serving", "--hardware", profile, *(f"--set=serving.{k}={v}" for k, v in asked.items()),
+            common = ["--plugins=serving", "--hardware", profile, *(f"--set=serving.{k}={v}" for k, v in load.items()),
                       "--set=serving.draft-tokens=5", "--set=serving.acceptance=0.8"]
             totals = report(MODELS / "llama_like.pt2", *common, "--set=serving.draft-cost=0.1")["totals"]
             self.assertAlmostEqual(totals["serving_accepted_tokens"], 3.68928, delta=1e-9)

@@ -41,9 +41,9 @@ class Place:
     def check(self, row: dict) -> Check:
         """Makes a check from a row of areas.toml."""
         if "program" in row:
-            program, wanted = f"tests/{row['program']}", row.get("filter", "*")
-            command = (str(self.build / program), f"--gtest_filter={wanted}", "--gtest_fail_fast", "--gtest_brief=1")
-            return Check((program,), command, f"{row['program']} {wanted}")
+            program, pattern = f"tests/{row['program']}", row.get("filter", "*")
+            command = (str(self.build / program), f"--gtest_filter={pattern}", "--gtest_fail_fast", "--gtest_brief=1")
+            return Check((program,), command, f"{row['program']} {pattern}")
         script = self.source / "tests" / row["script"]
         command = (self.python, "-B", str(script), "-f", *row.get("arguments", []))
         return Check(tuple(row["needs"]), command, " ".join([row["script"], *row.get("arguments", [])]))
@@ -62,7 +62,7 @@ class Outcome(Enum):
     STALLED = auto()  # the test waits, or the machine is busy
 
 
-def ask(check: Check, place: Place, seconds: int) -> Outcome:
+def run_check(check: Check, place: Place, seconds: int) -> Outcome:
     """Runs a check with a limit of processor seconds."""
     scratch = Path(tempfile.mkdtemp(prefix="tmeter-mutate-"))
     user = {}
@@ -86,15 +86,15 @@ def ask(check: Check, place: Place, seconds: int) -> Outcome:
 
 
 def limit(seconds: int) -> None:
-    for what, value in (*LIMITS.items(), (resource.RLIMIT_CPU, seconds)):
-        resource.setrlimit(what, (value, value))
+    for resource_id, value in (*LIMITS.items(), (resource.RLIMIT_CPU, seconds)):
+        resource.setrlimit(resource_id, (value, value))
 
 
 def seconds_of(check: Check, place: Place) -> int:
     """The time limit of a check: ten times its time with the unchanged file."""
     for _ in range(2):  # a check that waits may fail on a busy machine
         before = processor_seconds()
-        if ask(check, place, 600) is Outcome.PASSED:
+        if run_check(check, place, 600) is Outcome.PASSED:
             return int(2 + 10 * (processor_seconds() - before))
     raise SystemExit(f"mutate: {check.name} fails before anything is changed")
 

@@ -46,11 +46,11 @@ def try_file(file: str, options: argparse.Namespace, build: Build) -> Result:
     trial = Trial(build, place, Path(file), [place.check(row) for row in area_of(file)["tests"]])
     result = Result(file)
     steps = trial.again(Result.load(folder, file)) if options.again else trial.run(options.seed, options.sample)
-    told = 0
+    printed = 0
     for result in steps:
-        for mutant in result.survivors[told:]:
+        for mutant in result.survivors[printed:]:
             print(f"survived: {file}:{mutant.line}\n{mutant.diff(trial.lines)}", flush=True)
-        told = len(result.survivors)
+        printed = len(result.survivors)
     result.save(folder)
     return result
 

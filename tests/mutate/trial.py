@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from building import Build, DoesNotBuild, Workbench
-from checks import Check, Outcome, Place, ask, seconds_of
+from checks import Check, Outcome, Place, run_check, seconds_of
 from mutants import Mutant, mutants_of
 
 OPTIMISED = "-O3"
@@ -68,7 +68,7 @@ class Trial:
         if not self.bench.objects:
             raise SystemExit(f"mutate: no test of {source} is linked with it; see tests/mutate/areas.toml")
 
-    def run(self, seed: int, wanted: int | None) -> Iterator[Result]:
+    def run(self, seed: int, sample: int | None) -> Iterator[Result]:
         """Yields at each result, until `wanted` mutants are counted."""
         mutants = mutants_of(self.lines, seed)
         result = Result(str(self.source), len(mutants))
@@ -76,7 +76,7 @@ class Trial:
             text = "".join(self.lines)
             seen = {digest(self.bench.compiled(text))}
             for tried, mutant in enumerate(mutants):
-                if wanted is not None and result.counted >= wanted:
+                if sample is not None and result.counted >= sample:
                     return
                 progress(result, tried)
                 self.judge(mutant, result, seen)
@@ -126,7 +126,7 @@ class Trial:
                 if artefact not in linked:
                     self.bench.put(text, artefact)
                     linked.add(artefact)
-            outcome = ask(check, self.place, seconds)
+            outcome = run_check(check, self.place, seconds)
             result.stalled += outcome is Outcome.STALLED
             if outcome is not Outcome.PASSED:
                 return False

@@ -40,11 +40,11 @@ def run(path):
 TOLERANCES = {"auto-round": 4e-3, "nvidia-modelopt": 4e-3}
 
 
-def deviations(t, wanted, tolerance):
+def deviations(t, expected, tolerance):
     if t["values"].get("mean") is None:
         return ["no statistics"]
-    scale = max(abs(wanted["min"]), abs(wanted["max"]), 1e-30)
-    return [f"{k} {t['values'][k]:.6g}, not {wanted[k]:.6g}" for k in ("mean", "std", "min", "max") if not abs(t["values"][k] - wanted[k]) <= tolerance * scale]
+    scale = max(abs(expected["min"]), abs(expected["max"]), 1e-30)
+    return [f"{k} {t['values'][k]:.6g}, not {expected[k]:.6g}" for k in ("mean", "std", "min", "max") if not abs(t["values"][k] - expected[k]) <= tolerance * scale]
 
 
 def differences(truth, stored, path):
@@ -61,20 +61,20 @@ def differences(truth, stored, path):
     wrong = {}
     others = [t for t in report["tensors"] if "encoding" in t and t["name"] not in truth["weights"]]
     tolerance = TOLERANCES.get(truth["library"], 2e-6)
-    for name, wanted in truth["weights"].items():
+    for name, expected in truth["weights"].items():
         t = found.get(name)
         if t is None:  # saved under another name
-            t = next((o for o in others if o["shape"] == wanted["shape"] and not deviations(o, wanted, tolerance)), None)
+            t = next((o for o in others if o["shape"] == expected["shape"] and not deviations(o, expected, tolerance)), None)
         if t is None:
             wrong.setdefault("missing", []).append(name)
-        elif t["shape"] != wanted["shape"]:
-            wrong.setdefault(f"shape {t['shape']}, not {wanted['shape']}", []).append(name)
+        elif t["shape"] != expected["shape"]:
+            wrong.setdefault(f"shape {t['shape']}, not {expected['shape']}", []).append(name)
         elif t["values"].get("mean") is None:
             wrong.setdefault("no statistics", []).append(name)
         else:
-            if bad := deviations(t, wanted, tolerance):
+            if bad := deviations(t, expected, tolerance):
                 wrong.setdefault("values", []).append(f"{name} ({bad[0]})")
-    out += [f"{len(names)} × {what}: {names[0]}" for what, names in wrong.items()]
+    out += [f"{len(names)} × {deviation}: {names[0]}" for deviation, names in wrong.items()]
     encodings = {}
     for t in report["tensors"]:
         if "encoding" in t:
@@ -107,8 +107,8 @@ def outcome(truth, with_config, without):
     if with_config is None:
         return "not made: " + truth["error"].split(". ")[0][:90].replace("|", "/"), ""
     if with_config[0]:
-        said = re.sub(r": [a-z].*", "", with_config[0][0])
-        return re.sub(r"^([0-9]+) × values$", r"counts exact; numbers of \1 weights differ", said), names(with_config)
+        difference = re.sub(r": [a-z].*", "", with_config[0][0])
+        return re.sub(r"^([0-9]+) × values$", r"counts exact; numbers of \1 weights differ", difference), names(with_config)
     unlike = without[0] if without else []
     return ("exact" if not unlike else "exact; without config.json: " + re.sub(r": [a-z].*", "", unlike[0])), names(with_config)
 
@@ -138,8 +138,8 @@ def main():
     page = INTRODUCTION
     for top in options.folders:
         rows, version = {}, None
-        for told in sorted(top.glob("*/truth.json")):
-            truth, with_config, without = check(told.parent)
+        for path in sorted(top.glob("*/truth.json")):
+            truth, with_config, without = check(path.parent)
             version = f"{truth['library']} {truth['version']}"
             text, packed = outcome(truth, with_config, without)
             rows.setdefault((truth["scheme"], text), [packed, []])[1].append(truth["model"])

@@ -82,7 +82,7 @@ def bitsandbytes(**how):
 
         model = loaded(plain, transformers.BitsAndBytesConfig(**how))
         model.save_pretrained(out)
-        told = {}
+        weights = {}
         for path, module in model.named_modules():
             if isinstance(module, bitsandbytes.nn.Linear4bit):
                 # In float32 by the reference; the kernel for processors is wrong where rows are not a multiple of the blocks.
@@ -90,10 +90,10 @@ def bitsandbytes(**how):
 
                 s, functional = module.weight.quant_state, bitsandbytes.functional
                 scales = functional.dequantize_blockwise(s.absmax, s.state2) + s.offset if s.nested else s.absmax
-                told[path + ".weight"] = moments(_dequantize_4bit_compute(module.weight.data.view(torch.uint8).reshape(-1), scales.float(), s.code, s.blocksize, s.shape, torch.float32))
+                weights[path + ".weight"] = moments(_dequantize_4bit_compute(module.weight.data.view(torch.uint8).reshape(-1), scales.float(), s.code, s.blocksize, s.shape, torch.float32))
             elif isinstance(module, bitsandbytes.nn.Linear8bitLt):
-                told[path + ".weight"] = moments(module.weight.data.float() * (module.weight.SCB.reshape(-1, 1) / 127))
-        return told
+                weights[path + ".weight"] = moments(module.weight.data.float() * (module.weight.SCB.reshape(-1, 1) / 127))
+        return weights
 
     return pack
 
@@ -119,13 +119,13 @@ def quanto(kind):
         q.quantize(model, weights=getattr(q, kind), exclude="lm_head")
         q.freeze(model)
         model.config.save_pretrained(out)
-        told = {n + ".weight": moments(m.weight.dequantize()) for n, m in model.named_modules() if isinstance(m, q.QModuleMixin)}
+        weights = {n + ".weight": moments(m.weight.dequantize()) for n, m in model.named_modules() if isinstance(m, q.QModuleMixin)}
         state = {k: v.contiguous().clone() for k, v in model.state_dict().items()}
         if model.config.tie_word_embeddings:
             state.pop("lm_head.weight", None)
         safetensors.torch.save_file(state, out / "model.safetensors", {"format": "pt"})
         (out / "quanto_qmap.json").write_text(json.dumps(q.quantization_map(model)))
-        return told
+        return weights
 
     return pack
 
@@ -142,18 +142,18 @@ def hqq(bits, axis=1, group=64):
 
         model = small_models.build(name, torch.float32)
         config = hqq.core.quantize.BaseQuantizeConfig(nbits=bits, group_size=group, axis=axis)
-        told, state = {}, {}
+        weights, state = {}, {}
         for path, module in list(model.named_modules()):
             if isinstance(module, torch.nn.Linear) and "lm_head" not in path:
                 packed = hqq.core.quantize.HQQLinear(module, config, compute_dtype=torch.float32, device="cpu")
-                told[path + ".weight"] = moments(packed.dequantize())
+                weights[path + ".weight"] = moments(packed.dequantize())
                 state |= {f"{path}.{k}": v for k, v in packed.state_dict().items() if torch.is_tensor(v)}
                 owner, _, last = path.rpartition(".")
                 setattr(model.get_submodule(owner), last, torch.nn.Identity())
         state |= {k: v for k, v in model.state_dict().items() if not (model.config.tie_word_embeddings and k == "lm_head.weight")}
         model.config.save_pretrained(out)
         safetensors.torch.save_file({k: v.contiguous().clone() for k, v in state.items()}, out / "model.safetensors", {"format": "pt"})
-        return told
+        return weights
 
     return pack
 
@@ -174,16 +174,16 @@ def compressor(scheme, **more):
         ignore = ["lm_head", "re:.*mlp.gate$"]
         recipe = QuantizationModifier(targets="Linear", scheme=scheme, ignore=ignore) if isinstance(scheme, str) else QuantizationModifier(config_groups=scheme, ignore=ignore)
         oneshot(model=model, recipe=recipe, **more)
-        told = {}
+        weights = {}
         for path, module in model.named_modules():
             how = getattr(module, "quantization_scheme", None)
             if how is None or how.weights is None or not hasattr(module, "weight_scale"):
                 continue
             values = fake_quantize(module.weight.float(), module.weight_scale.float(), getattr(module, "weight_zero_point", None), how.weights,
                                    global_scale=getattr(module, "weight_global_scale", None))
-            told[path + ".weight"] = moments(values)
+            weights[path + ".weight"] = moments(values)
         model.save_pretrained(out, save_compressed=True)
-        return told
+        return weights
 
     return pack
 
@@ -218,14 +218,14 @@ def mlx(bits, group, mode="affine", mixed=None):
         model, config = mlx_lm.utils.quantize_model(model, config, group, bits, mode=mode, **kwargs)
         mlx_lm.utils.save_model(out, model, donate_model=False)
         mlx_lm.utils.save_config(config, config_path=out / "config.json")
-        told = {}
+        weights = {}
         for path, m in model.named_modules():
             if "scales" in m:
                 affine = m.mode == "affine"
                 parts = (m.scales.astype(mx.float32), m.biases.astype(mx.float32)) if affine else (m.scales, None)
                 values = mx.dequantize(m.weight, *parts, group_size=m.group_size, bits=m.bits, mode=m.mode, dtype=mx.float32)
-                told[path + ".weight"] = moments(torch.tensor(numpy.array(values)))
-        return told
+                weights[path + ".weight"] = moments(torch.tensor(numpy.array(values)))
+        return weights
 
     return pack
 
@@ -248,13 +248,13 @@ def modelopt(config):
         model = transformers.AutoModelForCausalLM.from_pretrained(plain, dtype=torch.bfloat16)
         tokens = torch.randint(0, 320, (2, 16), generator=torch.Generator().manual_seed(1))
         mtq.quantize(model, getattr(mtq, config), lambda m: m(tokens))
-        told = {}
+        weights = {}
         for path, module in model.named_modules():
             quantizer = getattr(module, "weight_quantizer", None)
             if quantizer is not None and getattr(quantizer, "is_enabled", False) and getattr(module, "weight", None) is not None:
-                told[path + ".weight"] = moments(quantizer(module.weight.float()))
+                weights[path + ".weight"] = moments(quantizer(module.weight.float()))
         export.export_hf_checkpoint(model, export_dir=out)
-        return told
+        return weights
 
     return pack
 
@@ -282,9 +282,9 @@ def auto_round(form, **how):
         model = transformers.AutoModelForCausalLM.from_pretrained(plain, dtype=torch.float32)
         made = auto_round.AutoRound(model, tokenizer(), iters=0, disable_opt_rtn=True, device_map="cpu", **how)
         made.quantize()
-        told = {n + ".weight": moments(m.weight) for n, m in made.model.named_modules() if hasattr(m, "scale") and getattr(m, "weight", None) is not None and getattr(m, "bits", 16) < 16}
+        weights = {n + ".weight": moments(m.weight) for n, m in made.model.named_modules() if hasattr(m, "scale") and getattr(m, "weight", None) is not None and getattr(m, "bits", 16) < 16}
         made.save_quantized(str(out), format=form)
-        return told
+        return weights
 
     return pack
 
@@ -305,10 +305,10 @@ def gptqmodel(**how):
         tokenizer().save_pretrained(plain)
         model = gptqmodel.GPTQModel.load(str(plain), gptqmodel.QuantizeConfig(**how), device="cpu")
         model.quantize([{"input_ids": torch.randint(0, 320, (64,)).tolist(), "attention_mask": [1] * 64} for _ in range(4)], batch_size=1, backend=gptqmodel.BACKEND.TORCH)
-        told = {n.removeprefix("model.") if n.startswith("model.model") else n: m for n, m in model.named_modules() if hasattr(m, "dequantize_weight")}
-        told = {n + ".weight": moments(m.dequantize_weight().T) for n, m in told.items()}
+        weights = {n.removeprefix("model.") if n.startswith("model.model") else n: m for n, m in model.named_modules() if hasattr(m, "dequantize_weight")}
+        weights = {n + ".weight": moments(m.dequantize_weight().T) for n, m in weights.items()}
         model.save(str(out))
-        return told
+        return weights
 
     return pack
 

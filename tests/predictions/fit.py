@@ -454,12 +454,12 @@ class LeaveOneOut:
     GROUPS = ("product", "other", *ROWS)  # needs three or more devices
 
     def __init__(self, fit):
-        known = [(k, c, f) for k, c, f in fit.cases if f and c.group in self.GROUPS]
+        known_cases = [(k, c, f) for k, c, f in fit.cases if f and c.group in self.GROUPS]
         inside = {}
-        for left in dict.fromkeys(k for k, _, _ in known):
+        for left in dict.fromkeys(k for k, _, _ in known_cases):
             part = Fit.__new__(Fit)
-            part.fit([(k, c, k != left) for k, c, _ in known])
-            for group in {c.group for k, c, _ in known if k == left}:
+            part.fit([(k, c, k != left) for k, c, _ in known_cases])
+            for group in {c.group for k, c, _ in known_cases if k == left}:
                 for rule, band in zip(RULES, part.foreign_band(group, tuple(RULES))):
                     inside.setdefault((rule, group), []).extend(part.inside(group, band, left))
         self.known = {at: 100 * statistics.fmean(v) for at, v in inside.items()}
@@ -506,19 +506,19 @@ def left_out(fit):
     return found
 
 
-def is_outside(fit, group, column, known, ratio):
+def is_outside(fit, group, column, is_fitted, ratio):
     """`column`: the device, whose own band is used if it has one."""
     name = (TENSOR if group == "tensor" else VECTOR).get(column, column)
-    low, high = fit.own_bands.get((name, group), fit.bands[group][0 if known else 1])
+    low, high = fit.own_bands.get((name, group), fit.bands[group][0 if is_fitted else 1])
     return not low <= 1 / ratio <= high
 
 
 def errors(fit):
     """(group, device, lab, whether fitted, cases, median and 90 % quantile of |error|, share outside the band)"""
-    for (group, column, lab, known), ratios in left_out(fit).items():
+    for (group, column, lab, is_fitted), ratios in left_out(fit).items():
         off = [abs(r - 1) * 100 for r in ratios]
-        outside = statistics.fmean(is_outside(fit, group, column, known, r) for r in ratios)
-        yield group, column, lab, known, len(off), statistics.median(off), quantile(0.9, off), 100 * outside
+        outside = statistics.fmean(is_outside(fit, group, column, is_fitted, r) for r in ratios)
+        yield group, column, lab, is_fitted, len(off), statistics.median(off), quantile(0.9, off), 100 * outside
 
 
 NEUSIGHT = "sitar-lab/NeuSight (2025), commit 6945927, dataset/test"
@@ -531,7 +531,7 @@ SOURCES = {"product": ("products", NEUSIGHT), "tensor": ("products", VIDUR),
 def leaves(fit):
     """{profile: {key: (value, source)}} as the profiles state them"""
     off = {}
-    for group, column, lab, known, _, median, most, _ in errors(fit):
+    for group, column, lab, is_fitted, _, median, most, _ in errors(fit):
         if lab == DEEPBENCH and group != "convolution":
             continue
         off[group, (TENSOR if group == "tensor" else VECTOR).get(column)] = f"median error on the other shapes {median:.1f} %, at most {most:.0f} % on nine in ten"
@@ -539,12 +539,12 @@ def leaves(fit):
     for (name, group), share in fit.shares.items():
         if name in BOARDS:
             continue
-        units, (what, source) = UNITS[group], SOURCES[group]
+        units, (operators, source) = UNITS[group], SOURCES[group]
         if group == "product" and any(c.lab == DEEPBENCH for c in fit.of(group, True, True) if c.device.name == name):
             source += f" and of {DEEPBENCH_SOURCE}"
-        out.setdefault(name, {})["curve.fitted." + units] = (share, f"fitted by tests/predictions/fit.py on half of the {what} of {source}; {off[group, name]}")
+        out.setdefault(name, {})["curve.fitted." + units] = (share, f"fitted by tests/predictions/fit.py on half of the {operators} of {source}; {off[group, name]}")
         for end, value in zip(("low", "high"), fit.own_bands[name, group]):
-            out[name][f"curve.{end}.{units}"] = (value, f"fitted by tests/predictions/fit.py on the same {what} of {source}: one of ten measured times is {'shorter' if end == 'low' else 'longer'}")
+            out[name][f"curve.{end}.{units}"] = (value, f"fitted by tests/predictions/fit.py on the same {operators} of {source}: one of ten measured times is {'shorter' if end == 'low' else 'longer'}")
     for name, share in fit.memory.items():
         out[name]["curve.memory"] = (share, f"fitted by tests/predictions/fit.py on half of the elementwise operators of {NEUSIGHT}; {off['other', name]}")
     for path in sorted(PROFILES.glob("nvidia-*.toml")):

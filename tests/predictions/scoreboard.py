@@ -129,9 +129,9 @@ def band_rule(rules, fit):
             "and the share inside is that of its own shapes. The first rule with 80 % inside for each kind was taken. Devices never seen do not affect it.", "",
             f"| rule: scatter of | {' | '.join(f'{KINDS[g]} %' for g in kinds)} | chosen | the same on devices never seen % |", "|---" + "|--:" * len(kinds) + "|---|---|"]
     for rule in fitting.RULES:
-        known = " | ".join(f"{rules.known[rule, g]:.0f}" for g in kinds)
+        shares = " | ".join(f"{rules.known[rule, g]:.0f}" for g in kinds)
         unseen = ", ".join(f"{rules.unseen[rule, g]:.0f}" for g in kinds)
-        text.append(f"| {rule} | {known} | {'yes' if rule == rules.chosen else ''} | {unseen} |")
+        text.append(f"| {rule} | {shares} | {'yes' if rule == rules.chosen else ''} | {unseen} |")
     text += ["", "### A blind test", "",
              "DeepBench's float32 products of five boards were recorded after all constants of products, the rule and its band (0.67 to 1.53 at that time) had been fixed. They are boards",
              "of other years, with other libraries, from another lab. Error and share inside are those of the first and only run. The law of products was changed afterwards, with these",
@@ -155,10 +155,10 @@ LABS = {"tensor": "Vidur", "tensor8": "DeepGEMM"}
 
 def operator_groups(fit):
     """(key of left_out, its group)"""
-    for (group, column, lab, known), ratios in left_out(fit).items():
+    for (group, column, lab, is_fitted), ratios in left_out(fit).items():
         name = f"{KINDS[group]}, {column} ({lab or LABS.get(group, 'NeuSight')})"
-        outside = sum(is_outside(fit, group, column, known, r) for r in ratios)
-        yield (group, column, lab), bounds.Group("operators", name, known, [100 * abs(r - 1) for r in ratios], outside)
+        outside = sum(is_outside(fit, group, column, is_fitted, r) for r in ratios)
+        yield (group, column, lab), bounds.Group("operators", name, is_fitted, [100 * abs(r - 1) for r in ratios], outside)
 
 
 def groups_of(found, runs, steps, trainings, fit):
@@ -182,15 +182,15 @@ def operators(fit):
         role = "other GPUs" if not g.fitted else "half of its shapes: its share" if fitting.is_old_and_fitted(group, column) else "half of its shapes"
         median, outside = g.marked()
         text.append(f"| {KINDS[group]} | {column} | {lab or LABS.get(group, 'NeuSight')} | {role} | {len(g.errors)} | {median} | {quantile(0.9, g.errors):.0f} | {outside} |")
-    for known in (True, False):
-        off, outside, n = pooled(fit, known)
-        text.append(f"| all | {'fitted' if known else 'never seen'} | | | {n} | {statistics.median(off):.1f} | {quantile(0.9, off):.0f} | {outside:.0f} |")
+    for is_fitted in (True, False):
+        off, outside, n = pooled(fit, is_fitted)
+        text.append(f"| all | {'fitted' if is_fitted else 'never seen'} | | | {n} | {statistics.median(off):.1f} | {quantile(0.9, off):.0f} | {outside:.0f} |")
     return text
 
 
-def pooled(fit, known):
+def pooled(fit, is_fitted):
     """Errors of all left-out operators, on devices with a fit or without; the share outside the band, and their number."""
-    its = [g for _, g in operator_groups(fit) if g.fitted == known]
+    its = [g for _, g in operator_groups(fit) if g.fitted == is_fitted]
     off = [e for g in its for e in g.errors]
     return off, 100 * sum(g.outside for g in its) / len(off), len(off)
 
@@ -287,14 +287,14 @@ def serving(runs, steps, reduce):
             "Median times between two tokens of Llama 3.1 in bfloat16 and fp8 by The ML.ENERGY Leaderboard (ml-energy/leaderboard, commit 0cd52da, task lm-arena-chat, to 128 sequences). Prompt",
             "lengths are not published; the context is taken as the mean length of an answer. Nothing is fitted on the B200.", "",
             "| GPU | model | | measured ms | bound ms | expected ms | error % | band ms | |", "|---|---|---|--:|--:|--:|--:|---|---|"]
-    text += [f"| {r.gpu} | {r.model} | {r.what} | {run_row(r, 1e3)}" for r in steps]
+    text += [f"| {r.gpu} | {r.model} | {r.load} | {run_row(r, 1e3)}" for r in steps]
     text += ["", "### TensorRT-LLM", "",
              "TensorRT-LLM 0.6.1 (NVIDIA/TensorRT-LLM, Apache-2.0, commit 138f96d, its performance page), LLaMA-2 in float16 on the A100 80 GB and",
              "in fp8 on the H100. A whole run is the prefill and a step for each token of the answer, at the context of the answer's middle. No point is fitted on these. The query heads of a group share one reading of the cache",
              "since the XQA kernel of 0.8 (its docs/source/blogs/XQA-kernel.md: 1.9 to 2.4 times the rate), so that a step of 0.6.1 reads it once for each of the 8 heads of a",
              "group of the 70B model (`serving.own-reads`).", "",
              "| GPU | model | | | measured s | bound s | expected s | error % | band s | |", "|---|---|---|---|--:|--:|--:|--:|---|---|"]
-    text += [f"| {r.gpu} | {r.model} | {r.kind} | {r.what} | {run_row(r)}" for r in runs]
+    text += [f"| {r.gpu} | {r.model} | {r.kind} | {r.load} | {run_row(r)}" for r in runs]
     text += ["", "### All", "", "| engine | GPU | cases | | median % | worst % | outside the band |", "|---|---|--:|---|--:|--:|--:|"]
     for engine, gpu, fitted, its, role in served_groups(runs, steps):
         g = bounds.of_cases("serving", gpu, fitted, its)

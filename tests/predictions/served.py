@@ -34,7 +34,7 @@ def write_llama(folder, m, dtype):
     write_folder(folder, config, {f"{name}.weight": (dtype, shape) for name, shape in shapes.items()})
 
 
-def ask(folder, gpu, context, sequences, devices, engine="own", reads=1):
+def serving_totals(folder, gpu, context, sequences, devices, engine="own", reads=1):
     """The options of serving. TensorRT-LLM is not one of the known engines, and its work per sequence is unknown."""
     sets = {"context": context, "sequences": sequences, "devices": devices, "cache-type": gpu["cache"], "engine": engine, "own-reads": reads}
     done = subprocess.run([program(), folder, "--plugins=serving", "--hardware", gpu["profile"], "--report", "json",
@@ -45,8 +45,8 @@ def ask(folder, gpu, context, sequences, devices, engine="own", reads=1):
 class Run:
     """Seconds of a run."""
 
-    def __init__(self, gpu, kind, model, what, measured, bound, expected, low, high, sequences=0):
-        self.gpu, self.kind, self.model, self.what, self.measured, self.sequences = gpu, kind, model, what, measured, sequences
+    def __init__(self, gpu, kind, model, load, measured, bound, expected, low, high, sequences=0):
+        self.gpu, self.kind, self.model, self.load, self.measured, self.sequences = gpu, kind, model, load, measured, sequences
         self.bound, self.expected, self.low, self.high = bound, expected, low, high
 
     @property
@@ -71,13 +71,13 @@ def runs():
                 os.mkdir(folder[model])
                 write_llama(folder[model], m, gpu["type"])
             for model, devices, prompt, ms in gpu["first"]:
-                t = ask(folder[model], gpu, prompt, 1, devices)
+                t = serving_totals(folder[model], gpu, prompt, 1, devices)
                 yield Run(name, "first token", model, f"{devices} GPU, prompt {prompt}", ms / 1e3, *(t["serving_prefill" + k] for k in KEYS))
             for model, devices, batch, prompt, answer, rate in gpu["rate"]:
                 m = data["model"][model]
-                first = ask(folder[model], gpu, prompt, batch, devices)
+                first = serving_totals(folder[model], gpu, prompt, batch, devices)
                 group = m["hidden"] // HEAD // m["key-heads"]
-                step = ask(folder[model], gpu, prompt + answer // 2, batch, devices, reads=group)  # at the middle of the answer
+                step = serving_totals(folder[model], gpu, prompt + answer // 2, batch, devices, reads=group)  # at the middle of the answer
                 times = (first["serving_prefill" + k] + answer * step["serving_step" + k] for k in KEYS)
                 yield Run(name, "whole run", model, f"{devices} GPU, batch {batch}, {prompt} + {answer}", batch * answer / (rate * devices), *times)
 
@@ -89,7 +89,7 @@ def steps():
         with tempfile.TemporaryDirectory() as folder:
             write_llama(folder, m, m["type"])
             for gpu, devices, sequences, context, ms in m["steps"]:
-                t = ask(folder, {"profile": data["profile"][gpu], "cache": "bf16"}, context, sequences, devices, "vllm")
+                t = serving_totals(folder, {"profile": data["profile"][gpu], "cache": "bf16"}, context, sequences, devices, "vllm")
                 yield Run(gpu, "step", name, f"{devices} GPU, {sequences} sequences", ms / 1e3, *(t["serving_step" + k] for k in KEYS), sequences)
 
 
@@ -130,7 +130,7 @@ def trained():
         with tempfile.TemporaryDirectory() as folder:
             write_llama(folder, m, "bfloat16")
             gpu = {"profile": data["profile"], "cache": "bf16"}
-            prefill = ask(folder, gpu, data["tokens"], 1, 1)["serving_prefill_expected"]
+            prefill = serving_totals(folder, gpu, data["tokens"], 1, 1)["serving_prefill_expected"]
             done = subprocess.run([program(), folder, "--plugins=training", f"--set=training.sequence={data['tokens']}", "--report", "json"],
                                   capture_output=True, text=True, check=True)
             flops = json.loads(done.stdout)["totals"]["training_flops_per_token"]

@@ -95,7 +95,7 @@ class Predictions(unittest.TestCase):
         self.assertLessEqual(sum(not r.inside for r in others), 0.2 * len(others))
         low, high = scoreboard.band_of(self.runs, self.steps)
         for r in every:
-            with self.subTest(gpu=r.gpu, model=r.model, what=r.what):
+            with self.subTest(gpu=r.gpu, model=r.model, load=r.load):
                 self.assertLess(r.bound, r.measured)
                 self.assertAlmostEqual(r.low / r.expected, low, places=9)  # kEngineLow of plugins/metrics/serving/speed.cpp
                 self.assertAlmostEqual(r.high / r.expected, high, places=9)
@@ -113,9 +113,9 @@ class Predictions(unittest.TestCase):
         self.assertLess(statistics.median(100 * abs(r - 1) for r in reduce.left_out), 12)
 
     def test_operators_left_out(self):
-        for known, bound in ((True, 12), (False, 20)):
-            off, outside, _ = scoreboard.pooled(self.fit, known)
-            with self.subTest(fitted=known):
+        for is_fitted, bound in ((True, 12), (False, 20)):
+            off, outside, _ = scoreboard.pooled(self.fit, is_fitted)
+            with self.subTest(fitted=is_fitted):
                 self.assertLess(statistics.median(off), bound)
                 self.assertLessEqual(outside, 20)
 
@@ -131,8 +131,8 @@ class Predictions(unittest.TestCase):
     def test_kinds_on_devices_left_out(self):
         """Pooled over the GPUs without a fitted curve, for each kind."""
         off = {}
-        for (group, _, _, known), ratios in fitting.left_out(self.fit).items():
-            if not known:
+        for (group, _, _, is_fitted), ratios in fitting.left_out(self.fit).items():
+            if not is_fitted:
                 off.setdefault(group, []).extend(100 * abs(r - 1) for r in ratios)
         self.assertEqual(set(off), set(self.fit.groups) - {"tensor8"})
         for group, each in off.items():

@@ -70,20 +70,20 @@ def signature(value, name, indent=""):
     except (TypeError, ValueError):
         return indent + name
     empty = inspect.Parameter.empty
-    given = [
+    parameters = [
         p if p.annotation is empty else p.replace(annotation=Raw(p.annotation))
         for p in found.parameters.values()
         if p.name not in ("self", "cls")
     ]
     result = found.return_annotation
-    made = found.replace(parameters=given, return_annotation=result if result is empty else Raw(result))
+    made = found.replace(parameters=parameters, return_annotation=result if result is empty else Raw(result))
     line = indent + name + str(made)
     if len(line) <= 100:
         return line
     inside = indent + "    "
     parts, star = [], False
-    for p in given:
-        if p.kind is p.KEYWORD_ONLY and not star and not any(q.kind is q.VAR_POSITIONAL for q in given):
+    for p in parameters:
+        if p.kind is p.KEYWORD_ONLY and not star and not any(q.kind is q.VAR_POSITIONAL for q in parameters):
             parts.append(f"{inside}*,")
             star = True
         parts.append(f"{inside}{p},")
@@ -101,17 +101,17 @@ def section(name, value):
         bases = [b.__name__ for b in value.__bases__ if b is not object]
         lines = [f"class {name}" + (f"({', '.join(bases)})" if bases else ""), *described(value, "    ")]
         if not issubclass(value, (Exception, enum.Enum)):
-            for member, thing in vars(value).items():
-                lines += method(member, thing)
+            for member, attribute in vars(value).items():
+                lines += method(member, attribute)
     else:
         lines = [signature(value, f"def {name}"), *described(value, "    ")]
     return lines
 
 
-def method(name, thing):
+def method(name, attribute):
     if name.startswith("_") and name != "__call__":
         return []
-    inner = thing.__func__ if isinstance(thing, (classmethod, staticmethod)) else thing
+    inner = attribute.__func__ if isinstance(attribute, (classmethod, staticmethod)) else attribute
     if isinstance(inner, property):
         return ["", f"    {name}  (property)", *described(inner, "        ")]
     if inspect.isfunction(inner):

@@ -11,10 +11,10 @@ CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / "
 
 def installed(name):
     """The folder with the packages of this list, made once, or the reason of a failure (no network)."""
-    wanted = pathlib.Path(__file__).with_name(f"{name}.txt")
-    folder = CACHE / f"{name}-{hashlib.sha256(wanted.read_bytes()).hexdigest()[:12]}"
+    requirements = pathlib.Path(__file__).with_name(f"{name}.txt")
+    folder = CACHE / f"{name}-{hashlib.sha256(requirements.read_bytes()).hexdigest()[:12]}"
     if not (folder / "complete").exists():
-        done = subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", folder, "-r", wanted],
+        done = subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", folder, "-r", requirements],
                               capture_output=True, text=True)
         if done.returncode != 0:
             return None, done.stderr.strip()[-200:]

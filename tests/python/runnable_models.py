@@ -73,8 +73,8 @@ class Sizes(nn.Module):
         found = torch.nonzero(x > 0.5)
         n = found.shape[0]
         torch._check(n >= 1)
-        kept = x[x > 0.5]
-        return found.float().mean(dim=0), kept.sum() / n, torch.arange(n) * 2
+        selected = x[x > 0.5]
+        return found.float().mean(dim=0), selected.sum() / n, torch.arange(n) * 2
 
 
 class Types(nn.Module):

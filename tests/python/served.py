@@ -89,16 +89,16 @@ class Server:
             return
         size = self.size(name)
         begin, end = 0, size
-        said = handler.headers.get("Range") if self.ranges else None
-        if said:
-            first, _, last = said.removeprefix("bytes=").partition("-")
+        requested = handler.headers.get("Range") if self.ranges else None
+        if requested:
+            first, _, last = requested.removeprefix("bytes=").partition("-")
             begin, end = int(first), min(int(last) + 1 if last else size, size)
-        handler.send_response(206 if said else 200)
+        handler.send_response(206 if requested else 200)
         if self.lengths:
             handler.send_header("Content-Length", str(end - begin))
         else:
             handler.send_header("Connection", "close")
-        if said:
+        if requested:
             handler.send_header("Content-Range", f"bytes {begin}-{end - 1}/{size}")
         digest = hashlib.sha256(self.piece(name, 0, min(size, 1 << 20)))
         if self.etags:

@@ -44,8 +44,8 @@ def test_no_way_of_exporting_names_every_attempt():
         "torch.jit.script",
     ]
     assert all(why for _, why in failure.value.attempts)
-    said = str(failure.value)
-    assert all(way in said for way in ways) and "What helps" in said
+    message = str(failure.value)
+    assert all(way in message for way in ways) and "What helps" in message
 
 
 # Modules on other devices
@@ -194,9 +194,7 @@ def test_torch_too_old(version, monkeypatch, resnet50):
 
 def test_several_threads_and_models_at_once():
     """Some callers pass wrong inputs; each caller gets its own answer."""
-    wanted = {}
-
-    def ask(n):
+    def analyse(n):
         if n % 4 == 3:
             with pytest.raises(tmeter.InputError, match=f"{n + 10}"):
                 tmeter.analyze(nn.Linear(n + 10, 2), inputs=((1, 1),))
@@ -204,8 +202,8 @@ def test_several_threads_and_models_at_once():
         return tmeter.analyze(nn.Linear(n + 1, 2), inputs=((1, n + 1),)).total("macs")
 
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        wanted = list(pool.map(ask, range(8)))
-    assert wanted == [None if n % 4 == 3 else 2 * (n + 1) for n in range(8)]
+        totals = list(pool.map(analyse, range(8)))
+    assert totals == [None if n % 4 == 3 else 2 * (n + 1) for n in range(8)]
     assert threading.active_count() < 20
 
 

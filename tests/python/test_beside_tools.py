@@ -66,7 +66,7 @@ def lstm():
 MODELS = [resnet18, vit, gpt2, lstm]
 
 
-def known(counts):
+def with_cost(counts):
     """The entries of modules with a cost."""
     return {k: dict(v) if hasattr(v, "items") else v for k, v in counts.items() if v}
 
@@ -78,9 +78,9 @@ def test_the_three_dictionaries_of_fvcore(make):
     model, x = make()
     theirs, ours = fvcore.nn.FlopCountAnalysis(model, x), FlopCountAnalysis(model, x)
     theirs.unsupported_ops_warnings(False).uncalled_modules_warnings(False)
-    assert known(ours.by_operator()) == known(theirs.by_operator())
-    assert known(ours.by_module()) == known(theirs.by_module())
-    assert known(ours.by_module_and_operator()) == known(theirs.by_module_and_operator())
+    assert with_cost(ours.by_operator()) == with_cost(theirs.by_operator())
+    assert with_cost(ours.by_module()) == with_cost(theirs.by_module())
+    assert with_cost(ours.by_module_and_operator()) == with_cost(theirs.by_module_and_operator())
     assert ours.total() == theirs.total()
 
 
@@ -194,16 +194,16 @@ OTHERS = {
     "combine.horizon_gap"}  # fmt: skip
 
 
-def drawn(what, colour="truecolor"):
+def drawn(renderable, colour="truecolor"):
     """The text as on a terminal, colours included."""
     import rich.console
 
     console = rich.console.Console(file=io.StringIO(), width=160, color_system=colour, force_terminal=bool(colour))
-    console.print(what)
+    console.print(renderable)
     return console.file.getvalue()
 
 
-def seen(text):
+def styled(text):
     """Each character with its style, independent of the escape sequences; a blank has no style."""
     import rich.text
 
@@ -266,9 +266,9 @@ class Patterned(torch.nn.Module):
 
 def test_the_look_of_torchmeter():
     """Letters and colours of tree and table with torchmeter's default configuration."""
-    for model, said in ((resnet18()[0], "Repeat ["), (Patterned(), "Where")):
+    for model, title in ((resnet18()[0], "Repeat ["), (Patterned(), "Where")):
         theirs, plain = looks(model, {})
-        assert theirs == plain and said in plain[0]
+        assert theirs == plain and title in plain[0]
 
 
 def summaries(kind, make):
@@ -276,18 +276,18 @@ def summaries(kind, make):
     model, x = make()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         meter = kind(model)
-        said = [drawn(meter.model_info)]
+        texts = [drawn(meter.model_info)]
         meter.ittp_warmup, meter.ittp_benchmark_time = 0, 2
         meter(x)
         meter.ittp  # measured once
-    said += [drawn(meter.model_info), *(drawn(meter.stat_info(name, show_warning=False)) for name in ("param", "cal", "mem"))]
-    said.append(drawn(meter.overview("mem", "param", "cal", show_warning=False)))
-    said.append(re.sub(r"[\d.]+( (ns|us|ms|s|[KM]?IPS)\b)?", "_", meter.stat_info("ittp").plain))
+    texts += [drawn(meter.model_info), *(drawn(meter.stat_info(name, show_warning=False)) for name in ("param", "cal", "mem"))]
+    texts.append(drawn(meter.overview("mem", "param", "cal", show_warning=False)))
+    texts.append(re.sub(r"[\d.]+( (ns|us|ms|s|[KM]?IPS)\b)?", "_", meter.stat_info("ittp").plain))
     for arguments in ({}, {"no_tree": True}):
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             meter.profile("mem", **arguments)
-        said.append(printed.getvalue())
-    return said
+        texts.append(printed.getvalue())
+    return texts
 
 
 def test_the_summaries_of_torchmeter(monkeypatch):
@@ -303,7 +303,7 @@ def test_the_summaries_of_torchmeter(monkeypatch):
     torchmeter.get_config().render_interval = get_config().render_interval = 0
     theirs, ours = summaries(torchmeter.Meter, resnet18), summaries(Meter, resnet18)
     assert "s u m m a r y" in ours[-1] and "Mem INFO" in ours[5] and "Benchmark Times: _" in ours[6]
-    assert [seen(text) for text in ours] == [seen(text) for text in theirs]
+    assert [styled(text) for text in ours] == [styled(text) for text in theirs]
 
 
 class Anything(torch.nn.Module):
@@ -328,26 +328,26 @@ def test_inputs_of_every_kind_are_said_as_torchmeter_says_them():
         [[1, 2], [3, 4]], {"a": {"b": {"c": 1, "d": [True, None]}}}, list(range(12)), torch.nn.Linear(1, 1),
         {"long key": [1, 2], "z": 3.5}, slice(1, 2), len, [torch.ones(2), {"k": torch.ones(3), "t": (1, "x")}], "x" * 200]  # fmt: skip
     for value in values:
-        said = []
+        texts = []
         for kind in (torchmeter.Meter, Meter):
             with contextlib.redirect_stdout(io.StringIO()):
                 meter = kind(Anything())
             meter(torch.ones(1, 2), value, 5, scale=(1, value))
-            said.append(drawn(meter.model_info))
-        assert seen(said[1]) == seen(said[0]), value
+            texts.append(drawn(meter.model_info))
+        assert styled(texts[1]) == styled(texts[0]), value
 
 
 def test_the_look_of_torchmeter_key_by_key():
     """Letters and colours on a ResNet-18."""
     import torchmeter
 
-    known = {
+    their_keys = {
         f"{space}.{key}" if isinstance(keys, dict) else space
         for space, keys in torchmeter.get_config().asdict().items()
         for key in (keys if isinstance(keys, dict) else "-")
     }
     levels = {f"tree_levels_args.{level}" for level in ("default", "0")}
-    assert known - levels == {k for k in (*CHANGED, *OTHERS) if not k.startswith("tree_levels_args.")}
+    assert their_keys - levels == {k for k in (*CHANGED, *OTHERS) if not k.startswith("tree_levels_args.")}
     model, _ = resnet18()
     before = {}
     for key, (value, needed) in CHANGED.items():
@@ -378,9 +378,9 @@ def test_keys_whose_effect_is_another_one(monkeypatch):
         out = []
         for kind, configuration in ((torchmeter.Meter, torchmeter.get_config()), (Meter, get_config())):
             meter = configured(kind, configuration, model, settings)
-            with contextlib.redirect_stdout(io.StringIO()) as said:
+            with contextlib.redirect_stdout(io.StringIO()) as output:
                 meter.profile("param")
-            out.append(said.getvalue())
+            out.append(output.getvalue())
         return out
 
     # The tree beside the table, and the pauses between lines.
@@ -430,7 +430,7 @@ def test_what_torchmeter_does_not_take(make, macs):
     assert tables["param"] == measured_by(torchmeter.Meter, make, names=("param",))[1]["param"]
 
 
-def said_rows(text):
+def printed_rows(text):
     lines = text.split("=====")[0].splitlines()
     rows = [line.split() for line in lines if line.strip() and not line.startswith("[")]  # "[Flops]: … is not supported!"
     return rows[1:]
@@ -443,11 +443,11 @@ def test_the_table_of_torchstat_on_a_resnet():
     model, x = resnet18()
     with contextlib.redirect_stdout(io.StringIO()):
         nodes = torchstat.ModelStat(model, tuple(x.shape[1:]))._analyze_model()
-    with contextlib.redirect_stdout(io.StringIO()) as said:
+    with contextlib.redirect_stdout(io.StringIO()) as output:
         stat(model, tuple(x.shape[1:]))
     counted = tmeter.analyze(model, (x,), options={"memory.convention": "torchstat"})
     in_place = {node.path: node["output_bytes"] for node in counted.root.walk()}
-    rows = said_rows(said.getvalue())
+    rows = printed_rows(output.getvalue())
     by_name = {row[0]: row for row in rows}
     assert [row[0] for row in rows][:-1] == [n.name for n in nodes]
     for node in nodes:

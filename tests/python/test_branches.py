@@ -217,9 +217,9 @@ def test_ways_are_compared():
 
 def test_every_report_says_by_which_way_and_what_that_does_not_see():
     result = analyze(nn.Linear(4, 8), X)
-    said = "by dispatch on fake tensors, which sees one call at these sizes"
-    assert said in result.to_dict()["model"]["producer"]
-    assert said in result.to_text() and said in result.to_markdown()
+    way = "by dispatch on fake tensors, which sees one call at these sizes"
+    assert way in result.to_dict()["model"]["producer"]
+    assert way in result.to_text() and way in result.to_markdown()
     assert "which sees one call" in str(result.export)
     assert "which sees one call on these inputs" in analyze(Input(), X).to_dict()["model"]["producer"]
     trace = analyze(LargeBuffer(), X).to_dict()["model"]["producer"]

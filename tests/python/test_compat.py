@@ -39,12 +39,12 @@ def test_thop_s_example(model):
 def test_ptflops_s_example(model):
     from tmeter.compat.ptflops import get_model_complexity_info
 
-    said = io.StringIO()
+    output = io.StringIO()
     macs, params = get_model_complexity_info(
-        model, (3, 224, 224), as_strings=True, print_per_layer_stat=True, ost=said
+        model, (3, 224, 224), as_strings=True, print_per_layer_stat=True, ost=output
     )
     assert params == "25.56 M"
-    assert "layer1" in said.getvalue()
+    assert "layer1" in output.getvalue()
     assert macs == f"{RECORDED['ptflops_modules'] / 1e9:.2f} GMac"
     info = get_model_complexity_info(
         nn.Bilinear(2, 3, 4),
@@ -84,15 +84,15 @@ def test_fvcore_s_example(model):
 def test_torchinfo_s_example(model):
     from tmeter.compat.torchinfo import summary
 
-    with redirect_stdout(io.StringIO()) as said:
+    with redirect_stdout(io.StringIO()) as output:
         found = summary(model, input_size=(1, 3, 224, 224))
     assert found.total_mult_adds == RECORDED["torchinfo"]
     assert found.total_params == found.trainable_params == 25_557_032
     assert found.total_param_bytes == 25_557_032 * 4
-    assert "Total params: 25,557,032" in said.getvalue()
-    with redirect_stdout(io.StringIO()) as said:
+    assert "Total params: 25,557,032" in output.getvalue()
+    with redirect_stdout(io.StringIO()) as output:
         lstm = summary(nn.LSTM(16, 32), (5, 1, 16), verbose=0)
-    assert lstm.total_params == 4 * 32 * (16 + 32 + 2) and said.getvalue() == ""
+    assert lstm.total_params == 4 * 32 * (16 + 32 + 2) and output.getvalue() == ""
     batched = summary(nn.Linear(3, 4), (3,), batch_dim=0, dtypes=[torch.float32], verbose=0)
     assert batched.input_size == [[1, 3]]
     with pytest.raises(tmeter.UsageError, match="only one of"):
@@ -121,9 +121,9 @@ def test_calflops_s_example(model):
 def test_torchstat_s_example(model):
     from tmeter.compat.torchstat import stat
 
-    with redirect_stdout(io.StringIO()) as said:
+    with redirect_stdout(io.StringIO()) as output:
         assert stat(model, (3, 224, 224)) is None
-    text = said.getvalue()
+    text = output.getvalue()
     assert "layer4.2.conv3" in text or "conv3" in text
     assert f"{RECORDED['torchstat']:,}" in text
 

@@ -24,8 +24,8 @@ RECORDED = json.loads((FIXTURES / "compat.json").read_text())
 
 
 def quiet(call, *args, **kwargs):
-    with redirect_stdout(io.StringIO()) as said:
-        return call(*args, **kwargs), said.getvalue()
+    with redirect_stdout(io.StringIO()) as output:
+        return call(*args, **kwargs), output.getvalue()
 
 
 # torchinfo
@@ -66,13 +66,13 @@ def test_torchinfo(name):
     assert recorded["total_input"] - found.total_input == 64 * tensors
     wrong = 0
     for theirs, ours in zip(recorded["layers"], found.summary_list):
-        *who, macs = theirs
+        *attributes, macs = theirs
         keys = ("class_name", "var_name", "depth", "depth_index", "output_size", "num_params")
-        assert [getattr(ours, k) for k in keys] == who
+        assert [getattr(ours, k) for k in keys] == attributes
         if name == "LSTMNet" and ours.var_name in TORCHINFO_RULES:
             wrong += TORCHINFO_RULES[ours.var_name] - macs
         elif ours.is_leaf_layer:
-            assert ours.macs == macs, who  # torchinfo's figure for containers is meaningless and not printed
+            assert ours.macs == macs, attributes  # torchinfo's figure for containers is meaningless and not printed
     assert found.total_mult_adds == recorded["total_mult_adds"] + wrong
     assert len(found.summary_list) >= len(recorded["layers"])
 
@@ -92,7 +92,7 @@ def test_torchinfo_s_other_settings():
     """The LSTM example as in the README: names of variables, columns, weights."""
     from tmeter.compat.torchinfo import summary
 
-    found, said = quiet(
+    found, output = quiet(
         summary,
         nets.LSTMNet(),
         (1, 100),
@@ -102,8 +102,8 @@ def test_torchinfo_s_other_settings():
         col_names=["kernel_size", "output_size", "num_params", "mult_adds"],
         row_settings=["var_names"],
     )
-    assert str(found) + "\n" == said
-    rows = [line.split() for line in said.splitlines()]
+    assert str(found) + "\n" == output
+    rows = [line.split() for line in output.splitlines()]
     for row in (
         "LSTMNet (LSTMNet) -- [100, 20] -- --",
         "│ └─weight [300, 20] └─6,000",
@@ -157,7 +157,7 @@ def test_ptflops():
     recorded = RECORDED["ptflops"]
     with torch.device("meta"):
         model = torchvision.models.densenet161()
-    said = io.StringIO()
+    output = io.StringIO()
     found = get_model_complexity_info(
         model,
         (3, 224, 224),
@@ -166,9 +166,9 @@ def test_ptflops():
         backend="pytorch",
         print_per_layer_stat=True,
         verbose=True,
-        ost=said,
+        ost=output,
     )
-    assert found[1] == "28.681 M" and "denseblock4" in said.getvalue()
+    assert found[1] == "28.681 M" and "denseblock4" in output.getvalue()
     # "modules and the functions they call both counted": ptflops counts 7.85 GMac. Here: its modules, and the two functions of
     # DenseNet's forward once, relu and pooling of 2208 × 7 × 7.
     right = recorded["densenet161 modules alone"] + 2 * 2208 * 49
@@ -188,9 +188,9 @@ def test_torchstat():
     """torchstat 0.0.7 does not run with this pandas, so the figures are from its README."""
     from tmeter.compat.torchstat import stat
 
-    nothing, said = quiet(stat, nets.TorchstatNet(), (3, 224, 224))
+    nothing, output = quiet(stat, nets.TorchstatNet(), (3, 224, 224))
     assert nothing is None
-    assert "2,815,340" in said or "2.82 M" in said
+    assert "2,815,340" in output or "2.82 M" in output
     # Multiply-accumulates and biases, as its column Flops, per layer.
     result = tmeter.analyze(
         nets.TorchstatNet(), inputs=(1, 3, 224, 224), options={"flops.convention": "torchstat"}
@@ -198,10 +198,10 @@ def test_torchstat():
     flops = result.modules["flops"]
     assert flops["conv1"] == 36_784_000 and flops["conv2"] == 56_404_720
     assert flops["fc1"] == 2_809_000 and flops["fc2"] == 500
-    model, said = quiet(stat, torchvision.models.resnet18(), (3, 224, 224))
-    assert "Total params: 11,689,512" in said
+    model, output = quiet(stat, torchvision.models.resnet18(), (3, 224, 224))
+    assert "Total params: 11,689,512" in output
     # torchstat 0.0.7, its formulas on hooked modules: tests/python/test_torchstat.py.
-    assert "Total MAdd: 3.64GMAdd" in said and "Total Flops: 1.82GFlops" in said
+    assert "Total MAdd: 3.64GMAdd" in output and "Total Flops: 1.82GFlops" in output
 
 
 # calflops
@@ -212,8 +212,8 @@ def test_calflops():
     with torch.device("meta"):
         model = torchvision.models.alexnet()
     arguments = dict(model=model, input_shape=(1, 3, 224, 224), print_results=False)
-    said = calculate_flops(**arguments, output_as_string=True, output_precision=4)
-    assert list(said[1:]) == RECORDED["calflops"]["alexnet"][1:]
+    output = calculate_flops(**arguments, output_as_string=True, output_precision=4)
+    assert list(output[1:]) == RECORDED["calflops"]["alexnet"][1:]
     flops, macs, params = calculate_flops(**arguments, output_as_string=False)
     theirs = RECORDED["calflops"]["alexnet numbers"]
     assert [macs, params] == theirs[1:]

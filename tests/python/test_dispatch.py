@@ -183,13 +183,13 @@ def test_what_is_written_down_otherwise(kind):
 def test_other_threads_go_on():
     """This thread's temporary changes do not affect other threads' computations."""
     model, x, stop, failed = nn.Sequential(nn.Linear(4, 4), nn.ReLU()), torch.ones(1, 4), threading.Event(), []
-    want = model(x)
+    expected = model(x)
 
     def work():
         while not stop.is_set():
             with torch.autocast("cpu", dtype=torch.bfloat16), contextlib.suppress(AttributeError):
                 model(x)
-            if not torch.equal(model(x), want):
+            if not torch.equal(model(x), expected):
                 failed.append(1)
 
     thread = threading.Thread(target=work)
@@ -207,8 +207,8 @@ def test_when_it_is_not_taken():
     linear = nn.Linear(4, 4)
     assert tmeter.analyze(linear, inputs=(1, 4)).export.way == QUICK
     assert tmeter.analyze(linear, inputs=(2, 4)).export.way == QUICK
-    for asks in ({"bind": {"input.0": 3}}, {"plugins": "params,fit"}, {"dynamic_batch": True}):
-        assert "open batch" in tmeter.analyze(linear, inputs=(2, 4), **asks).export.way
+    for options in ({"bind": {"input.0": 3}}, {"plugins": "params,fit"}, {"dynamic_batch": True}):
+        assert "open batch" in tmeter.analyze(linear, inputs=(2, 4), **options).export.way
     assert tmeter.analyze(linear, inputs=(2, 4), plugins="params,fit", dynamic_batch=False).export.way == QUICK
     assert tmeter.analyze(linear, inputs=(1, 4), weights=True).export.way == FULL
     assert tmeter.analyze(linear, inputs=(1, 4), via="torch.export").export.way == FULL

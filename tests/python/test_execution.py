@@ -42,8 +42,8 @@ def facts(model, *arguments):
     return json.loads(done.stdout)["run"]
 
 
-def outputs_told(told):
-    return [told[f"output.{i}"] for i in range(sum(key.startswith("output.") for key in told))]
+def reported_outputs(run_facts):
+    return [run_facts[f"output.{i}"] for i in range(sum(key.startswith("output.") for key in run_facts))]
 
 
 def tensors_in(value):
@@ -112,13 +112,13 @@ def test_outputs_are_those_of_pytorch(name, form, tmp_path):
         assert done.returncode == 6, done.stderr
         assert "aten::nonzero gives" in done.stderr and "a .pt2 file (torch.export)" in done.stderr
         return
-    told = facts(path, "--input-file", values, *sizes)
+    run_facts = facts(path, "--input-file", values, *sizes)
     outputs = results_of(program, inputs)
-    assert outputs_told(told) == [digest(t) for t in outputs]
-    assert [told[f"output-values.{i}"] for i in range(len(outputs))] == [first_values(t) for t in outputs]
-    assert told["weights"] == "of the file"
-    assert told["inputs"] == f"of {values}"
-    assert told["engine"] == f"LibTorch {torch.__version__.split('+')[0]}"
+    assert reported_outputs(run_facts) == [digest(t) for t in outputs]
+    assert [run_facts[f"output-values.{i}"] for i in range(len(outputs))] == [first_values(t) for t in outputs]
+    assert run_facts["weights"] == "of the file"
+    assert run_facts["inputs"] == f"of {values}"
+    assert run_facts["engine"] == f"LibTorch {torch.__version__.split('+')[0]}"
 
 
 @pytest.mark.parametrize("name", ["turned", "frozen"])
@@ -152,19 +152,19 @@ def test_a_part_of_what_can_be_trained_can_be_trained(tmp_path):
 
 def test_a_recording_whose_sizes_follow_data_is_of_these_data(tmp_path):
     path, program, _ = saved("sizes", "scripted", tmp_path)
-    told = facts(path, "--input", "4x5:f32")
+    run_facts = facts(path, "--input", "4x5:f32")
     torch.manual_seed(0)
     x = torch.rand(4, 5)  # a recording with values needs its own data
-    assert outputs_told(told) == outputs_of(program, (x,))
-    assert told["inputs"] == "made up, as recorded with the program"
+    assert reported_outputs(run_facts) == outputs_of(program, (x,))
+    assert run_facts["inputs"] == "made up, as recorded with the program"
 
 
 def test_an_open_size_is_bound(tmp_path):
     path, program, _ = saved("growing", "exported", tmp_path)
     x = torch.randn(11, 4)
     numpy.save(tmp_path / "x.npy", x.numpy())
-    told = facts(path, "--input", "11x4", "--input-file", tmp_path / "x.npy")
-    assert outputs_told(told) == outputs_of(program, (x,))
+    run_facts = facts(path, "--input", "11x4", "--input-file", tmp_path / "x.npy")
+    assert reported_outputs(run_facts) == outputs_of(program, (x,))
 
 
 def test_every_kind_of_input_file_is_read(tmp_path):
@@ -175,14 +175,14 @@ def test_every_kind_of_input_file_is_read(tmp_path):
     torch.save([x], tmp_path / "list.pt")
     numpy.save(tmp_path / "x.npy", x.numpy())
     save_file({"x": x}, tmp_path / "x.safetensors")
-    for given in ("dictionary.pt", "list.pt", "x.npy", "x.safetensors"):
-        assert outputs_told(facts(path, "--input-file", tmp_path / given)) == expected, given
-        assert outputs_told(facts(path, "--input-file", f"x={tmp_path / given}")) == expected, given
+    for file in ("dictionary.pt", "list.pt", "x.npy", "x.safetensors"):
+        assert reported_outputs(facts(path, "--input-file", tmp_path / file)) == expected, file
+        assert reported_outputs(facts(path, "--input-file", f"x={tmp_path / file}")) == expected, file
 
 
 def test_the_same_seed_gives_the_same_outputs(tmp_path):
     path, _, _ = saved("attention", "exported", tmp_path)
-    first, again, other = (outputs_told(facts(path, "--seed", seed)) for seed in (3, 3, 4))
+    first, again, other = (reported_outputs(facts(path, "--seed", seed)) for seed in (3, 3, 4))
     assert first == again
     assert first != other
 
@@ -210,14 +210,14 @@ def test_a_loop_runs_as_often_as_its_data_say(tmp_path):
     for start in (1.0, 7.0, 1000.0):  # the last case never enters the loop
         x = torch.full((3, 4), start)
         torch.save(x, tmp_path / "x.pt")
-        assert outputs_told(facts(tmp_path / "net.pt2", "--input-file", tmp_path / "x.pt")) == outputs_of(program, (x,))
+        assert reported_outputs(facts(tmp_path / "net.pt2", "--input-file", tmp_path / "x.pt")) == outputs_of(program, (x,))
 
 
 def test_a_branch_is_run_when_data_lead_to_it(tmp_path):
     program = exported(Branching(), (torch.ones(3, 4),), tmp_path / "net.pt2")
     x = torch.ones(3, 4)
     torch.save(x, tmp_path / "x.pt")
-    assert outputs_told(facts(tmp_path / "net.pt2", "--input-file", tmp_path / "x.pt")) == outputs_of(program, (x,))
+    assert reported_outputs(facts(tmp_path / "net.pt2", "--input-file", tmp_path / "x.pt")) == outputs_of(program, (x,))
     torch.save(-x, tmp_path / "x.pt")
     done = run(tmp_path / "net.pt2", "--input-file", tmp_path / "x.pt")
     assert done.returncode == 6, done.stderr

@@ -21,7 +21,7 @@ CONFIG = {
 
 
 @pytest.fixture
-def here(tmp_path):
+def project(tmp_path):
     (tmp_path / "cfg").mkdir()
     (tmp_path / "cfg/config.json").write_text(json.dumps(CONFIG))
     (tmp_path / "nets.py").write_text(
@@ -30,7 +30,7 @@ def here(tmp_path):
     return tmp_path
 
 
-def here_and_now(*arguments):
+def in_this_process(*arguments):
     """Runs in this process, because torch is imported already."""
     from tmeter.export_command import export_command
 
@@ -56,13 +56,13 @@ CASES = [
 
 
 @pytest.mark.parametrize("arguments, params", CASES, ids=[c[0][0] for c in CASES])
-def test_a_file_without_weights(here, arguments, params, monkeypatch, capsys):
-    monkeypatch.chdir(here)
-    assert here_and_now(*arguments, "-o", "m.pt2") == 0
-    said = capsys.readouterr()
-    assert "exported by torch.export" in said.err and said.out == ""
-    assert tmeter.analyze(here / "m.pt2").total("params") == params
-    assert (here / "m.pt2").stat().st_size < 2_000_000
+def test_a_file_without_weights(project, arguments, params, monkeypatch, capsys):
+    monkeypatch.chdir(project)
+    assert in_this_process(*arguments, "-o", "m.pt2") == 0
+    output = capsys.readouterr()
+    assert "exported by torch.export" in output.err and output.out == ""
+    assert tmeter.analyze(project / "m.pt2").total("params") == params
+    assert (project / "m.pt2").stat().st_size < 2_000_000
 
 
 WRONG = [
@@ -78,23 +78,23 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("arguments, status, said", WRONG, ids=[w[2] for w in WRONG])
-def test_one_clear_line_and_no_file(here, arguments, status, said, monkeypatch, capsys):
-    monkeypatch.chdir(here)
+@pytest.mark.parametrize("arguments, status, message", WRONG, ids=[w[2] for w in WRONG])
+def test_one_clear_line_and_no_file(project, arguments, status, message, monkeypatch, capsys):
+    monkeypatch.chdir(project)
     sys.modules.pop("nets", None)
-    assert here_and_now(*arguments, "-o", "m.pt2") == status
+    assert in_this_process(*arguments, "-o", "m.pt2") == status
     err = capsys.readouterr().err
-    assert said in err and err.startswith("tmeter: ")
-    assert not list(here.glob("m.pt2*"))
+    assert message in err and err.startswith("tmeter: ")
+    assert not list(project.glob("m.pt2*"))
 
 
-def test_as_a_command(here):
-    done = export(here, "nets:make", "-i", "5x3", "-o", "m.pt2")
+def test_as_a_command(project):
+    done = export(project, "nets:make", "-i", "5x3", "-o", "m.pt2")
     assert done.returncode == 0, done.stderr
-    done = export(here, "nets:make", "-i", "5x4", "-o", "n.pt2")
+    done = export(project, "nets:make", "-i", "5x4", "-o", "n.pt2")
     assert done.returncode == 2 and "Traceback" not in done.stderr
 
 
-def test_a_folder_that_is_not_there(here):
-    done = export(here, "nets:make", "-i", "5x3", "-o", "no/m.pt2")
+def test_a_folder_that_is_not_there(project):
+    done = export(project, "nets:make", "-i", "5x3", "-o", "no/m.pt2")
     assert done.returncode == 2 and "there is no folder" in done.stderr

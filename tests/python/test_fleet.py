@@ -54,12 +54,12 @@ def ledger(output):
 
 
 def test_metrics_on_request(tmp_path, trained):
-    unasked = run({"weights": trained}, tmp_path / "out", plugins=STATS)
-    assert "spectral_norm" not in unasked.result("weights").metrics
-    asked = run({"weights": trained}, tmp_path / "asked", plugins=STATS, request=["spectral_norm"])
+    default = run({"weights": trained}, tmp_path / "out", plugins=STATS)
+    assert "spectral_norm" not in default.result("weights").metrics
+    requested = run({"weights": trained}, tmp_path / "asked", plugins=STATS, request=["spectral_norm"])
     alone = tmeter.analyze(trained, plugins=STATS, request="spectral_norm")
     of = lambda result: result.tensors["spectral_norm"].dropna().to_dict()  # noqa: E731
-    assert of(asked.result("weights")) == of(alone) != {}
+    assert of(requested.result("weights")) == of(alone) != {}
 
 
 def test_many_models(tmp_path, resnet50, trained):
@@ -161,9 +161,9 @@ def test_merged_reports_keep_their_hardware_and_say_once_what_all_shards_say(tmp
     assert len(shards) == 3 and {r["hardware"] for r in (*shards, merged)} == {"nvidia-a100"}
     texts = [[f["text"] for f in r["findings"]] for r in shards]
     common = set.intersection(*map(set, texts))
-    said = [f["text"] for f in merged["findings"]]
-    assert common and all(said.count(f"in 3 files: {text}") == 1 for text in common)
-    assert not [text for text in common for s in said if s.endswith(text) and not s.startswith("in 3 files: ")]
+    merged_texts = [f["text"] for f in merged["findings"]]
+    assert common and all(merged_texts.count(f"in 3 files: {text}") == 1 for text in common)
+    assert not [text for text in common for s in merged_texts if s.endswith(text) and not s.startswith("in 3 files: ")]
 
 
 def test_a_killed_worker_loses_nothing(tmp_path, trained, monkeypatch):
@@ -226,10 +226,10 @@ def test_who_is_killed_leaves_no_program_running(tmp_path, script):
 
 
 def test_a_program_whose_caller_is_gone_already():
-    gone = subprocess.Popen(["true"])
-    gone.wait()
+    caller = subprocess.Popen(["true"])
+    caller.wait()
     program = tmeter.program.program_path()
-    done = subprocess.run([program, "--version"], env={**os.environ, "TMETER_PARENT": str(gone.pid)})
+    done = subprocess.run([program, "--version"], env={**os.environ, "TMETER_PARENT": str(caller.pid)})
     assert done.returncode == -15
     for other in ("", "x", "-1", "99999999999999999999", str(os.getppid())):
         subprocess.run([program, "--version"], env={**os.environ, "TMETER_PARENT": other}, check=True, stdout=subprocess.DEVNULL)
@@ -331,11 +331,11 @@ BAD_INDEXES = {
 
 @pytest.mark.parametrize("case", BAD_INDEXES)
 def test_bad_indexes(tmp_path, case):
-    weights, said = BAD_INDEXES[case]
+    weights, message = BAD_INDEXES[case]
     index = with_index(tmp_path / "in", weights, a=A, b=B)
     (row,) = run([index], tmp_path / "out").models
     assert (row["status"], row["error_kind"]) == ("failed", "ModelError")
-    assert said in row["error"]
+    assert message in row["error"]
 
 
 def test_a_tensor_in_two_shards(tmp_path):

@@ -20,9 +20,9 @@ PROGRAM = Path(sys.prefix) / "bin/tmeter"
 ONE = {"a.weight": ([1], [1.0])}
 
 
-def fleet_of(*words, said=None, cwd="/", program=(sys.executable, "-m", "tmeter"), **environment):
+def fleet_of(*words, stdin=None, cwd="/", program=(sys.executable, "-m", "tmeter"), **environment):
     done = subprocess.run(
-        [*program, "fleet", *map(str, words)], capture_output=True, input=said, cwd=cwd, env={**os.environ, **environment}
+        [*program, "fleet", *map(str, words)], capture_output=True, input=stdin, cwd=cwd, env={**os.environ, **environment}
     )
     error = done.stderr.decode()
     assert "Traceback" not in error, error
@@ -43,8 +43,8 @@ def models(tmp_path):
 def test_globs_and_parquet(tmp_path, models):
     import pyarrow.parquet
 
-    status, output, said = fleet_of("models/**/*.pt2", "models/*.safetensors", "--report", "parquet=out", cwd=tmp_path)
-    assert (status, said) == (0, []) and "2 models" in output
+    status, output, messages = fleet_of("models/**/*.pt2", "models/*.safetensors", "--report", "parquet=out", cwd=tmp_path)
+    assert (status, messages) == (0, []) and "2 models" in output
     rows = pyarrow.parquet.read_table(tmp_path / "out/models.parquet").to_pylist()
     # torchvision's documentation: 25,557,032 parameters.
     assert [(r["model"], r["params"]) for r in rows] == [("models/deep/r.pt2", 25_557_032), ("models/a.safetensors", 1)]
@@ -70,11 +70,11 @@ def test_without_the_package_one_line_says_so(tmp_path, path):
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
         (tmp_path / "python/python3").symlink_to(tmp_path / "bare/bin/python3")
     libraries = Path(sys.prefix) / "lib/tmeter/libs"
-    status, output, said = fleet_of(
+    status, output, messages = fleet_of(
         "x", "-o", "out", program=[tmp_path / "bin/tmeter"], PATH=str(tmp_path / "python"), PYTHONPATH="", LD_LIBRARY_PATH=str(libraries)
     )
-    assert status == 2 and output == "" and len(said) == 1
-    assert said[0].startswith("tmeter: `tmeter fleet` needs ") and "pip install 'tmeter[fleet]'" in said[0]
+    assert status == 2 and output == "" and len(messages) == 1
+    assert messages[0].startswith("tmeter: `tmeter fleet` needs ") and "pip install 'tmeter[fleet]'" in messages[0]
 
 
 def test_a_folder_with_a_sharded_checkpoint(tmp_path, models):
@@ -85,7 +85,7 @@ def test_a_folder_with_a_sharded_checkpoint(tmp_path, models):
 
 
 @pytest.mark.parametrize(
-    "words, told",
+    "words, message",
     [
         (["nothing/**/*.pt2"], "nothing/**/*.pt2: no file matches"),
         (["empty"], "empty: no model file in this folder"),
@@ -104,30 +104,30 @@ def test_a_folder_with_a_sharded_checkpoint(tmp_path, models):
         (["models", "--ray", ""], "argument --ray: HOST:PORT"),
     ],
 )
-def test_wrong_usage_is_one_line_and_no_file(tmp_path, models, words, told):
+def test_wrong_usage_is_one_line_and_no_file(tmp_path, models, words, message):
     (tmp_path / "empty").mkdir()
-    status, output, said = fleet_of(*words, "-o", "out", cwd=tmp_path)
-    assert (status, output) == (2, "") and len(said) == 1 and said[0].startswith("tmeter: ") and told in said[0]
+    status, output, messages = fleet_of(*words, "-o", "out", cwd=tmp_path)
+    assert (status, output) == (2, "") and len(messages) == 1 and messages[0].startswith("tmeter: ") and message in messages[0]
     assert not (tmp_path / "out").exists()
 
 
 def test_no_output_is_told(tmp_path, models):
-    status, _, said = fleet_of("models", cwd=tmp_path)
-    assert status == 2 and "an output folder is missing" in said[0]
+    status, _, messages = fleet_of("models", cwd=tmp_path)
+    assert status == 2 and "an output folder is missing" in messages[0]
 
 
 def test_exit_statuses(tmp_path, models):
     bad = tmp_path / "bad.safetensors"
     bad.write_bytes(b"no model")
-    status, output, said = fleet_of(models, bad, tmp_path / "gone.pt2", "-o", tmp_path / "out")
+    status, output, messages = fleet_of(models, bad, tmp_path / "gone.pt2", "-o", tmp_path / "out")
     assert status == 4 and "6 models, 2 failed" in output
-    assert [line.split(": ")[1] for line in said] == [str(bad), str(tmp_path / "gone.pt2")]
+    assert [line.split(": ")[1] for line in messages] == [str(bad), str(tmp_path / "gone.pt2")]
     assert len(fleet.load(tmp_path / "out").failed) == 2
     program = tmp_path / "program"
     program.write_text(f'#!/bin/sh\ncase "$*" in *c.safe*) kill -SEGV $$;; esac\nexec "{PROGRAM}" "$@"\n')
     program.chmod(0o755)
-    status, _, said = fleet_of(models, bad, "-o", tmp_path / "out2", "--retries", 0, TMETER_PROGRAM=str(program))
-    assert status == 1 and "SIGSEGV" in said[0] + said[1]
+    status, _, messages = fleet_of(models, bad, "-o", tmp_path / "out2", "--retries", 0, TMETER_PROGRAM=str(program))
+    assert status == 1 and "SIGSEGV" in messages[0] + messages[1]
 
 
 def test_a_list_of_100_000_with_damaged_lines(tmp_path, models):
@@ -141,16 +141,16 @@ def test_a_list_of_100_000_with_damaged_lines(tmp_path, models):
     lines[7000] = os.fsencode(odd)
     lines[8000] = b"no/such/file.pt2"
     begin = time.process_time()
-    status, output, said = fleet_of("--list", "-", "-o", tmp_path / "out", said=b"\r\n".join(lines))
+    status, output, messages = fleet_of("--list", "-", "-o", tmp_path / "out", stdin=b"\r\n".join(lines))
     assert status == 4 and "3 models, 1 failed" in output
-    assert said[0] == "tmeter: standard input:18: a control character, so not a path"
-    assert said[1] == "tmeter: standard input:4001: 5,000 bytes, more than a path has"
-    assert "no/such/file.pt2: " in said[2] and len(said) == 3 and time.process_time() - begin < 60
+    assert messages[0] == "tmeter: standard input:18: a control character, so not a path"
+    assert messages[1] == "tmeter: standard input:4001: 5,000 bytes, more than a path has"
+    assert "no/such/file.pt2: " in messages[2] and len(messages) == 3 and time.process_time() - begin < 60
 
 
 def test_the_plan(tmp_path, models):
-    status, output, said = fleet_of(models, "-o", tmp_path / "out", "--dry-run")
-    assert (status, said) == (0, []) and "models: 4" in output and not (tmp_path / "out").exists()
+    status, output, messages = fleet_of(models, "-o", tmp_path / "out", "--dry-run")
+    assert (status, messages) == (0, []) and "models: 4" in output and not (tmp_path / "out").exists()
     assert f"bytes: {sum(p.stat().st_size for p in models.rglob('*.*') if p.suffix != '.txt'):,}" in output
     fleet_of(models, "-o", tmp_path / "out")
     assert "files: 4, 4 of them analysed already" in fleet_of(models, "-o", tmp_path / "out", "--dry-run")[1]
@@ -159,9 +159,9 @@ def test_the_plan(tmp_path, models):
 def test_progress_has_rate_failures_and_time_left():
     from tmeter.fleet.progress_line import words
 
-    said = words(fleet.Progress(30, 3, 100, 60_000_000, 10.0, 2, {"ModelError": 2, "WorkerLostError": 1}, 20))
+    messages = words(fleet.Progress(30, 3, 100, 60_000_000, 10.0, 2, {"ModelError": 2, "WorkerLostError": 1}, 20))
     # 20 files in 10 s are 2 a second; the remaining 70 take 35 s.
-    assert said == "30 of 100 files · 2.0 files/s, 6 MB/s · 3 failed (ModelError 2, WorkerLostError 1) · 2 retried · 35 s left"
+    assert messages == "30 of 100 files · 2.0 files/s, 6 MB/s · 3 failed (ModelError 2, WorkerLostError 1) · 2 retried · 35 s left"
 
 
 def test_rows_without_reports(tmp_path, models):

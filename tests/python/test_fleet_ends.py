@@ -82,9 +82,9 @@ def test_an_ended_run_leaves_table_and_page_of_what_is_done(tmp_path, temporary,
         python = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         wait_for(lambda: (tmp_path / "begun").exists())
         python.send_signal(number)
-        said = python.communicate(timeout=30)[1]
-    assert python.returncode == status and "Traceback" not in said
-    assert "the table is of the models done by then" in said.splitlines()[-1]
+        error = python.communicate(timeout=30)[1]
+    assert python.returncode == status and "Traceback" not in error
+    assert "the table is of the models done by then" in error.splitlines()[-1]
     found = fleet.load(tmp_path / "out")
     assert [(row["model"], row["params"]) for row in found.models] == [(str(models / "a.safetensors"), 1)]
     assert found.total == 2 and not found.is_complete
@@ -95,15 +95,15 @@ def test_an_ended_run_leaves_table_and_page_of_what_is_done(tmp_path, temporary,
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-@pytest.mark.parametrize("whom", ["driver", "worker"])
-def test_what_a_killed_process_left_is_swept(tmp_path, temporary, slow, number, whom):
+@pytest.mark.parametrize("victim", ["driver", "worker"])
+def test_what_a_killed_process_left_is_swept(tmp_path, temporary, slow, number, victim):
     with Server() as server:
         server.put("slow.safetensors", write(tmp_path / "s", ONE).read_bytes())
         words = [server.url("slow.safetensors"), "-o", tmp_path / "out", "--cache", tmp_path / "cache", "--workers", 1, "--retries", 0]
         python = subprocess.Popen(command(*words), stderr=subprocess.PIPE, text=True)
         wait_for(lambda: (tmp_path / "begun").exists())
         (worker,) = [p for p in processes_with(b"tmeter.fleet.worker") if f"\0{python.pid}\0" in Path(f"/proc/{p}/cmdline").read_text()]
-        os.kill(python.pid if whom == "driver" else worker, number)
+        os.kill(python.pid if victim == "driver" else worker, number)
         python.communicate(timeout=30)
         wait_for(lambda: not processes_with(slow) and not Path(f"/proc/{worker}").exists())
         (tmp_path / "program").write_text(f'#!/bin/sh\nexec "{tmeter.program.program_path()}" "$@"\n')
@@ -166,9 +166,9 @@ def test_two_drivers_on_one_folder(tmp_path, slow):
 def test_results_of_another_version_stay(tmp_path, name, content):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / name).write_text(content)
-    for ask in (lambda: run([FIXTURES / "models/resnet50.pt2"], tmp_path / "out"), lambda: fleet.load(tmp_path / "out")):
+    for call in (lambda: run([FIXTURES / "models/resnet50.pt2"], tmp_path / "out"), lambda: fleet.load(tmp_path / "out")):
         with pytest.raises(tmeter.UsageError, match="results of another version of tmeter") as raised:
-            ask()
+            call()
         assert "\n" not in str(raised.value)
     assert [p.name for p in (tmp_path / "out").iterdir()] == [name]
 
@@ -241,9 +241,9 @@ def test_a_server_that_stops_in_the_middle(tmp_path):
                     return
                 client.recv(65536)
                 client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nPK")
-                kept.append(client)
+                clients.append(client)
 
-        kept = []
+        clients = []
         threading.Thread(target=serve, daemon=True).start()
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/m.pt2"
         begin = time.monotonic()

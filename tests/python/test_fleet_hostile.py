@@ -318,8 +318,8 @@ def test_ctrl_c_at_any_moment_of_a_start_leaves_no_traceback(tmp_path, native):
         python.send_signal(signal.SIGINT)
         if step % 2:
             python.send_signal(signal.SIGINT)
-        said = python.communicate()[1]
-        assert python.returncode in (0, 130, -signal.SIGINT) and "Traceback" not in said and len(said.splitlines()) <= 1, said
+        error = python.communicate()[1]
+        assert python.returncode in (0, 130, -signal.SIGINT) and "Traceback" not in error and len(error.splitlines()) <= 1, error
 
 
 def test_a_run_in_the_background_ignores_ctrl_c_as_its_shell_says(tmp_path):

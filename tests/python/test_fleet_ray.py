@@ -59,13 +59,13 @@ def test_killed_workers_and_a_lost_node(cluster, tmp_path):
     )
     program.chmod(0o755)
     index = cut(FIXTURES / "trained/model.safetensors", tmp_path / "shards", 9)
-    gone, seen = [], []
+    removed, seen = [], []
 
     def watch(progress):
         seen.append(progress)
-        if progress.done == 4 and not gone:
-            gone.append(cluster.nodes.pop())
-            cluster.remove_node(gone[0], allow_graceful=False)
+        if progress.done == 4 and not removed:
+            removed.append(cluster.nodes.pop())
+            cluster.remove_node(removed[0], allow_graceful=False)
 
     found = fleet.analyze(
         {"trained": index, "resnet": FIXTURES / "models/resnet50.pt2", "gone": tmp_path / "gone.pt2"},
@@ -76,7 +76,7 @@ def test_killed_workers_and_a_lost_node(cluster, tmp_path):
         retries=3,
         progress=watch,
     )
-    assert (tmp_path / "once").is_dir() and gone and seen[-1].retried >= 1
+    assert (tmp_path / "once").is_dir() and removed and seen[-1].retried >= 1
     assert [row["status"] for row in found.models] == ["ok", "ok", "failed"]
     assert found.row("resnet")["macs"] == 4_089_184_256
     assert found.row("trained")["shards"] == 9 and found.row("trained")["tries"] >= 10
@@ -118,8 +118,8 @@ def test_a_cluster_of_its_own(tmp_path):
 IMPATIENT = "import sys; from tmeter.fleet import command, on_ray; on_ray._GONE = 5.0; sys.exit(command.fleet_command(sys.argv[1:]))"
 
 
-@pytest.mark.parametrize("whom", ["raylet", "gcs_server", "driver"])
-def test_a_cluster_that_dies_leaves_the_table_and_one_line(tmp_path, whom):
+@pytest.mark.parametrize("victim", ["raylet", "gcs_server", "driver"])
+def test_a_cluster_that_dies_leaves_the_table_and_one_line(tmp_path, victim):
     """Ray itself would print many lines on standard output and end its driver after a minute. This run prints one line and ends in order."""
     real = tmeter.program.program_path()
     program = tmp_path / "program"
@@ -138,17 +138,17 @@ def test_a_cluster_that_dies_leaves_the_table_and_one_line(tmp_path, whom):
             assert time.monotonic() < end and python.poll() is None
             time.sleep(0.1)
         time.sleep(1)  # until the driver has recorded the first model
-        if whom == "driver":
+        if victim == "driver":
             python.send_signal(signal.SIGINT)
         for entry in of_ray(folder):
             with contextlib.suppress(OSError):
-                if f"/{whom}" in entry.read_text().split("\0")[0]:
+                if f"/{victim}" in entry.read_text().split("\0")[0]:
                     os.kill(int(entry.parent.name), signal.SIGKILL)
         output, error = python.communicate(timeout=200)
-    told = {"raylet": "Ray's node of this machine died; ", "gcs_server": "Ray's head node gives no answer (", "driver": "interrupted; "}
-    assert (python.returncode, output) == (130 if whom == "driver" else 1, "")
+    beginning = {"raylet": "Ray's node of this machine died; ", "gcs_server": "Ray's head node gives no answer (", "driver": "interrupted; "}
+    assert (python.returncode, output) == (130 if victim == "driver" else 1, "")
     (line,) = error.splitlines()
-    assert line.startswith(f"tmeter: {told[whom]}") and "the table is of the models done by then" in line
+    assert line.startswith(f"tmeter: {beginning[victim]}") and "the table is of the models done by then" in line
     found = fleet.load(tmp_path / "out")
     assert [row["macs"] for row in found.models] == [4_089_184_256] and not found.is_complete
     assert not (tmp_path / "out/lock").exists()
@@ -164,15 +164,15 @@ def test_no_node_has_what_a_task_asks_for(cluster, tmp_path, monkeypatch):
             fleet.analyze([model], tmp_path / "out", **options)
 
 
-@pytest.mark.parametrize("server, said", [("silent", "timed out"), ("web", "the server there is another one")])
-def test_an_address_where_something_else_listens(tmp_path, monkeypatch, server, said):
+@pytest.mark.parametrize("server, message", [("silent", "timed out"), ("web", "the server there is another one")])
+def test_an_address_where_something_else_listens(tmp_path, monkeypatch, server, message):
     from tmeter.fleet import on_ray
 
     monkeypatch.setattr(on_ray, "_TO_CONNECT", 2.0)
     with Server() as web, socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1] if server == "silent" else web.server.server_port
         for prefix in ("", "ray://"):
-            with pytest.raises(tmeter.UsageError, match=f"127.0.0.1:{port}': no Ray there .{said}.") as raised:
+            with pytest.raises(tmeter.UsageError, match=f"127.0.0.1:{port}': no Ray there .{message}.") as raised:
                 on_ray._require_answer(f"{prefix}127.0.0.1:{port}")
             assert "\n" not in str(raised.value)
 

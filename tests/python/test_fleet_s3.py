@@ -102,8 +102,8 @@ def test_the_header_of_a_large_file(tmp_path, s3):
     head, size = large(2_000_000_000)
     url = put(s3, "big.safetensors", head)
     ((_, backend),) = [(k, b["aws"]) for k, b in s3_backends.items() if "models" in b["aws"].buckets]
-    kept = backend.buckets["models"].keys["big.safetensors"]
-    kept._value_buffer, kept.contentsize = Holed(head, size), size
+    stored = backend.buckets["models"].keys["big.safetensors"]
+    stored._value_buffer, stored.contentsize = Holed(head, size), size
     (row,) = run([url], tmp_path / "out").models
     assert (row["status"], row["params"], row["bytes"]) == ("ok", 500_000_000, size)
     assert len(head) < s3.sent[0] < 0.02 * size

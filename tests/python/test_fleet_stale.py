@@ -205,12 +205,12 @@ def test_a_folder_and_a_file_in_parts_by_all_that_is_read(tmp_path):
     parts = [folder / f"m-0000{n}-of-00002.gguf" for n in (1, 2)]
     for file in (*parts, folder / "config.json", folder / "unet/config.json", folder / "log.txt"):
         file.write_text("x")
-    for what, file, changes in (
+    for model, file, changes in (
         (folder, folder / "unet/config.json", True),
         (folder, folder / "log.txt", False),
         (parts[0], parts[1], True),
         (parts[0], folder / "config.json", False),
     ):
-        before = places.stamp(str(what))
+        before = places.stamp(str(model))
         file.write_text(file.read_text() + "y")
-        assert (places.stamp(str(what)) != before) == changes, file
+        assert (places.stamp(str(model)) != before) == changes, file

@@ -146,12 +146,12 @@ def test_attention(mode, dtype):
         with mode:
             masks = [None, torch.empty(length, other, dtype=dtype), torch.empty(2, 2, 2, 2, dtype=dtype)]
             masks += [torch.empty(1, 1, length, other, dtype=torch.bool), torch.empty(length, other, dtype=dtype).requires_grad_()]
-        given = zip(
+        operands = zip(
             heads(mode, batch, number, length, size, dtype),
             heads(mode, batch, number, other, size, dtype),
             heads(mode, batch, number, other, value_size, dtype),
         )
-        for (q, k, v), mask in itertools.product(given, masks):
+        for (q, k, v), mask in itertools.product(operands, masks):
             for causal in (False, True) if mask is None else (False,):
                 assert_as_torch(mode, own, operator, q, k, v, mask, 0.0, causal)
             assert_as_torch(mode, own, operator, q, k, v, mask, scale=0.5)

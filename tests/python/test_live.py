@@ -399,8 +399,8 @@ def test_nothing_works(capfd):
     with pytest.raises(tmeter.Error) as failure:
         tmeter.analyze(Hopeless(), inputs=(2, 3))
     assert isinstance(failure.value, (tmeter.ExportError, tmeter.InputError))
-    said = str(failure.value)
-    assert "Hopeless" in said
+    message = str(failure.value)
+    assert "Hopeless" in message
     assert "def forward" not in capfd.readouterr().err
 
 
@@ -425,9 +425,9 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("build, inputs, kind, said", WRONG, ids=[w[3] for w in WRONG])
-def test_wrong_input(build, inputs, kind, said):
-    with pytest.raises(kind, match=said):
+@pytest.mark.parametrize("build, inputs, kind, message", WRONG, ids=[w[3] for w in WRONG])
+def test_wrong_input(build, inputs, kind, message):
+    with pytest.raises(kind, match=message):
         tmeter.analyze(build(), inputs=inputs)
 
 

@@ -38,13 +38,13 @@ def test_a_model_without_weights_is_run_with_made_up_ones():
 
 def test_a_file_and_its_outputs():
     path = FIXTURES / "models/gpt2_like.pt2"
-    told = [
+    digests = [
         tmeter.analyze(
             path, inference=True, run_for=0.1, seed=seed, options={"torch-backend.output-digest": True}
         ).to_dict()["run"]["output.0"]
         for seed in (0, 0, 1)
     ]
-    assert told[0] == told[1] != told[2]  # the seed determines weights and inputs
+    assert digests[0] == digests[1] != digests[2]  # the seed determines weights and inputs
 
 
 def test_a_profile():
@@ -53,7 +53,7 @@ def test_a_profile():
 
 
 @pytest.mark.parametrize(
-    "said, words",
+    "arguments, words",
     [
         (dict(plugins="latency"), "add inference=True"),
         (dict(device="cpu"), "device= goes with inference=True"),
@@ -62,10 +62,10 @@ def test_a_profile():
         (dict(inference=True, run_for=-1), "run_for="),
     ],
 )
-def test_wrong_usage_in_words_of_python(said, words):
-    with pytest.raises(tmeter.Error, match=words) as told:
-        tmeter.analyze(FIXTURES / "models/gpt2_like.pt2", **said)
-    assert "--" not in str(told.value)
+def test_wrong_usage_in_words_of_python(arguments, words):
+    with pytest.raises(tmeter.Error, match=words) as raised:
+        tmeter.analyze(FIXTURES / "models/gpt2_like.pt2", **arguments)
+    assert "--" not in str(raised.value)
 
 
 def test_the_whole_report_of_a_scripted_resnet(tmp_path):
@@ -79,20 +79,20 @@ def test_the_whole_report_of_a_scripted_resnet(tmp_path):
         [program, model, "--full", "--inference", "--run-for", "1", *(f"--report={tmp_path / 'analysis'}.{kind}" for kind in kinds)],
         capture_output=True, text=True, timeout=500)  # fmt: skip
     assert done.returncode == 0, done.stderr
-    told = {kind: (tmp_path / f"analysis.{kind}").read_text() for kind in kinds}
-    sections = re.findall(r"^\d+  (.+)$", told["txt"], re.M)
+    texts = {kind: (tmp_path / f"analysis.{kind}").read_text() for kind in kinds}
+    sections = re.findall(r"^\d+  (.+)$", texts["txt"], re.M)
     assert sections == [
         "Summary", "Layers by family and class", "Architecture", "Parameters and buffers", "Operators in the order in which they run",
         "Time, power and energy", "Histograms and curves", "Findings and recommendations", "How it was counted"]  # fmt: skip
-    document = json.loads(told["json"])
+    document = json.loads(texts["json"])
     trades = {"graph_depth", "entropy", "macs", "infer_time", "measured_peak_bytes", "energy", "cpu_utilisation", "sqnr_int8_channel"}
     assert trades <= {m["id"] for m in document["metrics"]}
     assert document["totals"]["params"] == 11_689_512 and document["totals"]["infer_time"] > 0
     rules = {finding["rule"] for finding in document["findings"]}
     assert "fold-batch-norm" in rules and len(rules) > 8
     for part in (*trades, *rules, "layer4.1.conv2"):
-        assert part in told["xml"], part
-    assert told["html"].startswith("<!") and len(told["html"]) > 100_000
+        assert part in texts["xml"], part
+    assert texts["html"].startswith("<!") and len(texts["html"]) > 100_000
     # An operator's block contains its advice and its parameters.
-    block = told["txt"][told["txt"].index("\n5  ") :][:20_000]
+    block = texts["txt"][texts["txt"].index("\n5  ") :][:20_000]
     assert "parameters 9,408" in block and "advice: " in block

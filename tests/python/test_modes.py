@@ -110,10 +110,10 @@ def test_fvcore_counts_the_mode_the_module_is_in(tools, training):
     x = torch.zeros(SHAPE)
     theirs, ours = fvcore.nn.FlopCountAnalysis(other, x), FlopCountAnalysis(mine, x)
     theirs.unsupported_ops_warnings(False).uncalled_modules_warnings(False).tracer_warnings("none")
-    known = {k: v for k, v in theirs.by_module().items() if v}
-    assert {k: v for k, v in ours.by_module().items() if v} == known
-    assert known["norm"] == (5 if training else 2) * NORM
-    assert ("aux" in known) is training
+    counts = {k: v for k, v in theirs.by_module().items() if v}
+    assert {k: v for k, v in ours.by_module().items() if v} == counts
+    assert counts["norm"] == (5 if training else 2) * NORM
+    assert ("aux" in counts) is training
 
 
 @pytest.mark.parametrize("training", [True, False])

@@ -126,9 +126,9 @@ def test_in_a_fresh_venv_with_torch_alone(tmp_path):
     (site,) = (tmp_path / "fresh/lib").glob("python3*/site-packages")
     import torch
 
-    kept = Path(torch.__file__).parent.parent
+    packages = Path(torch.__file__).parent.parent
     for name in [*TORCH_ALONE, "typing_extensions.py"]:
-        (site / name).symlink_to((kept / name).resolve())
+        (site / name).symlink_to((packages / name).resolve())
     done = run(target, "-W", "ignore", "-c", FIVE_LINES)
     assert done.returncode == 0, done.stderr
     assert "MACs 266,400" in done.stdout and "by dispatch on fake tensors" in done.stdout
@@ -175,8 +175,8 @@ def test_the_page_of_calls_is_that_of_the_package():
 
 def test_a_missing_program_is_said():
     code = "import tmeter\ntry: tmeter.analyze('x.pt2')\nexcept tmeter.ProgramMissingError as e: print(e)"
-    said = python(code, TMETER_PROGRAM="/nowhere/tmeter")
-    assert "/nowhere/tmeter" in said and "install the wheel again" in said
+    message = python(code, TMETER_PROGRAM="/nowhere/tmeter")
+    assert "/nowhere/tmeter" in message and "install the wheel again" in message
 
 
 @pytest.mark.parametrize("seconds", [0.7])

@@ -51,22 +51,22 @@ def test_packages_are_fetched_once(machine):
     assert (machine.folder / "usr/include/new.h").read_text() == "// new\n"
     install = next(line for line in machine.log.read_text().splitlines() if " install " in line)
     assert " libnew-dev libnewer2-dev -o " in install and "--download-only" in install
-    said = machine.log.read_text()
-    assert machine("exit 1", "libnew-dev").returncode == 0 and machine.log.read_text() == said
+    calls = machine.log.read_text()
+    assert machine("exit 1", "libnew-dev").returncode == 0 and machine.log.read_text() == calls
     assert os.listdir(machine.folder.parent) == ["debian"]
 
 
 @pytest.mark.parametrize(
-    "deed, said",
+    "deed, message",
     [
         ('echo "E: no space" >&2; exit 100', "apt-get could not download"),
         ('head -c 100 {deb} >"$archives/new.deb"', "dpkg-deb: error"),
         (":", "nothing to download"),
     ],
 )
-def test_what_fails_leaves_nothing(machine, deed, said):
+def test_what_fails_leaves_nothing(machine, deed, message):
     done = machine(deed, "libnew-dev")
-    assert done.returncode != 0 and said in done.stderr
+    assert done.returncode != 0 and message in done.stderr
     assert os.listdir(machine.folder.parent) == []
 
 
@@ -90,7 +90,7 @@ def test_a_build_without_libraries_names_them(tmp_path):
     nowhere += [f"-DCMAKE_{name}={shutil.which(tool)}" for name, tool in tools.items()]
     command = ["cmake", "-S", PARTS, "-B", tmp_path, "-G", "Ninja", *nowhere]
     done = subprocess.run(command, capture_output=True, text=True)
-    said = " ".join(done.stderr.split())
-    assert done.returncode == 1, said
-    assert "boost/url.hpp, lib:boost_program_options, toml++/toml.h, " in said and "utf8proc.h cannot be found." in said
-    assert "apt-get install libboost1.81-dev libboost-program-options1.81-dev libtomlplusplus-dev " in said and "|" not in said
+    message = " ".join(done.stderr.split())
+    assert done.returncode == 1, message
+    assert "boost/url.hpp, lib:boost_program_options, toml++/toml.h, " in message and "utf8proc.h cannot be found." in message
+    assert "apt-get install libboost1.81-dev libboost-program-options1.81-dev libtomlplusplus-dev " in message and "|" not in message

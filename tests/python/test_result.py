@@ -263,11 +263,11 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("arguments, kind, said", ERRORS, ids=[e[2] for e in ERRORS])
-def test_errors_carry_the_native_message(arguments, kind, said, resnet50):
-    given = {"model": resnet50, **arguments}
-    with pytest.raises(kind, match=said):
-        tmeter.analyze(given.pop("model"), **given)
+@pytest.mark.parametrize("arguments, kind, message", ERRORS, ids=[e[2] for e in ERRORS])
+def test_errors_carry_the_native_message(arguments, kind, message, resnet50):
+    options = {"model": resnet50, **arguments}
+    with pytest.raises(kind, match=message):
+        tmeter.analyze(options.pop("model"), **options)
 
 
 def test_every_error_has_one_base():
@@ -432,7 +432,7 @@ def test_a_workbook(tmp_path):
 
 
 def test_names_near_to_the_one_given_are_suggested(result):
-    for ask, near in (
+    for call, near in (
         (lambda: result.total("MAC"), "macs"),
         (lambda: result.parms, "params"),
         (lambda: result.to_markdwn, "to_markdown"),
@@ -441,7 +441,7 @@ def test_names_near_to_the_one_given_are_suggested(result):
         (lambda: result.module("conv1")["flop"], "flops"),
     ):
         with pytest.raises((AttributeError, KeyError, tmeter.UsageError), match=f"did you mean '{near}'"):
-            ask()
+            call()
 
 
 def test_a_state_dict(tmp_path):

@@ -39,9 +39,9 @@ def model():
     get_config().restore()
 
 
-def drawn(what, width=120):
+def drawn(renderable, width=120):
     console = rich.console.Console(file=io.StringIO(), width=width, color_system=None)
-    console.print(what)
+    console.print(renderable)
     return console.file.getvalue()
 
 
@@ -132,11 +132,11 @@ def test_ittp_says_why_it_cannot():
     assert meter.cal.Macs.val == 12
     with pytest.raises(tmeter.UsageError, match="on meta"):
         meter.ittp  # noqa: B018
-    known = Meter(torch.nn.Linear(3, 4))
-    known(torch.zeros(1, 3))
-    known.ittp_benchmark_time = 0
+    meter = Meter(torch.nn.Linear(3, 4))
+    meter(torch.zeros(1, 3))
+    meter.ittp_benchmark_time = 0
     with pytest.raises(ValueError, match="ittp_benchmark_time"):
-        known.ittp  # noqa: B018
+        meter.ittp  # noqa: B018
 
 
 def test_a_node_has_its_figures(model):
@@ -226,17 +226,17 @@ def test_columns_and_files(model, tmp_path):
     )
     assert frame["Percentage"][0] == "100.00 %" and "Bias" not in frame.columns
     assert "Percentage" in model.table_cols("cal")
-    with redirect_stdout(io.StringIO()) as said:
+    with redirect_stdout(io.StringIO()) as output:
         model.profile("param", show=False, save_to=str(tmp_path / "params.csv"))
         model.profile("mem", show=False, save_to=str(tmp_path / "memory.xlsx"))
-    assert "Param data saved to" in said.getvalue()
+    assert "Param data saved to" in output.getvalue()
     lines = (tmp_path / "params.csv").read_text().splitlines()
     assert lines[0].startswith("Operation_Id,Operation_Name") and len(lines) == 51
     assert (tmp_path / "memory.xlsx").read_bytes()[:2] == b"PK"
-    with redirect_stdout(io.StringIO()) as said:
+    with redirect_stdout(io.StringIO()) as output:
         model.profile("param", no_tree=True)
         model.profile("param")
-    assert "classifier" in said.getvalue() and "s u m m a r y" in said.getvalue()
+    assert "classifier" in output.getvalue() and "s u m m a r y" in output.getvalue()
 
 
 def test_a_full_disk_leaves_no_file(model, tmp_path, monkeypatch):
@@ -272,9 +272,9 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("arguments, kind, said", WRONG, ids=[w[2] for w in WRONG])
-def test_wrong_arguments(model, arguments, kind, said):
-    with pytest.raises(kind, match=said):
+@pytest.mark.parametrize("arguments, kind, message", WRONG, ids=[w[2] for w in WRONG])
+def test_wrong_arguments(model, arguments, kind, message):
+    with pytest.raises(kind, match=message):
         model.profile("cal", show=False, **arguments)
 
 
@@ -397,15 +397,15 @@ def test_placeholders_have_what_json_has(model):
     result = tmeter.analyze(model.model, (1, 3, 32, 32))
     rows = {row["id"]: row for row in result.to_dict()["modules"]}
     assert lines[0] == "None|" + ", ".join(rows["0"]["children"]) + "|ExampleNet"
-    told = {line.split("|")[0].split()[-1]: line.split("|") for line in lines[1:]}
+    printed = {line.split("|")[0].split()[-1]: line.split("|") for line in lines[1:]}
     for key, row in rows.items():
         if key == "0":
             continue
         parent = rows[row["parent"]]
         repeat = row.get("repeat", {"window": 1, "times": 1})
         name = parent["name"] or "ExampleNet"
-        assert told[key] == [told[key][0], f"{row['parent']} {name}", ", ".join(row["children"]),
-                             str(repeat["window"]), str(repeat["times"]), str(not row["children"]), row["path"]]
+        assert printed[key] == [printed[key][0], f"{row['parent']} {name}", ", ".join(row["children"]),
+                                str(repeat["window"]), str(repeat["times"]), str(not row["children"]), row["path"]]
     model.tree_fold_repeat = True
     model.tree_repeat_block_args = {"title": "<repeat_time>x<repeat_winsz> in <parent>", "subtitle": "<name>"}
     assert "2x1 in 1.1 0" in drawn(model.structure, 200) or "2x1 in 0 ExampleNet" in drawn(model.structure, 200)
@@ -459,9 +459,9 @@ def test_keys_have_their_effect(model, monkeypatch):
     wide = [line for line in drawn(model.structure).splitlines() if "Repeat" in line]
     assert max(map(len, wide)) > max(len(line) for line in plain.splitlines() if "Repeat" in line)
 
-    def styled(what):
+    def styled(renderable):
         console = rich.console.Console(file=io.StringIO(), width=120, force_terminal=True, color_system="truecolor")
-        console.print(what)
+        console.print(renderable)
         return console.file.getvalue()
 
     model.tree_levels_args = {"default": {"label": "<name> 12 None"}}

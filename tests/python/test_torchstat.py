@@ -22,15 +22,15 @@ torch = pytest.importorskip("torch")
 torchvision = pytest.importorskip("torchvision")
 
 
-def said_by(model, size, granularity=1):
-    with contextlib.redirect_stdout(io.StringIO()) as said:
+def output_of(model, size, granularity=1):
+    with contextlib.redirect_stdout(io.StringIO()) as output:
         assert stat(model, size, granularity) is None
-    return said.getvalue()
+    return output.getvalue()
 
 
 @pytest.fixture(scope="module")
 def table():
-    return said_by(torchvision.models.resnet18(), (3, 224, 224))
+    return output_of(torchvision.models.resnet18(), (3, 224, 224))
 
 
 def rows(text):
@@ -70,8 +70,8 @@ def test_granularity():
     three = [n.path for n in collected(result.root, 3)]
     assert three[:5] == ["conv1", "bn1", "relu", "maxpool", "layer1"]
     assert "layer2.0" in three and "layer2.1" in three
-    said = said_by(model, (3, 224, 224), 3)
-    assert "Total params: 11,689,512" in said and "layer1.0.conv1" not in said
+    output = output_of(model, (3, 224, 224), 3)
+    assert "Total params: 11,689,512" in output and "layer1.0.conv1" not in output
 
 
 def test_the_command(tmp_path):
@@ -95,7 +95,7 @@ def test_the_command(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "value, base, said", [(999, 1000, "999"), (1500, 1000, "1.5K"), (4_121_823_744, 1000, "4.12G"), (2**31, 1024, "2.0G")]
+    "value, base, expected", [(999, 1000, "999"), (1500, 1000, "1.5K"), (4_121_823_744, 1000, "4.12G"), (2**31, 1024, "2.0G")]
 )
-def test_rounded(value, base, said):
-    assert rounded(value, base) == said
+def test_rounded(value, base, expected):
+    assert rounded(value, base) == expected

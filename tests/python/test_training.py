@@ -25,13 +25,13 @@ def bytes_kept(file, *options):
 
 @pytest.mark.parametrize("name", KEPT)
 def test_bytes_kept_on_meta_tensors(name, tmp_path):
-    kept, attention = KEPT[name]
+    expected, attention = KEPT[name]
     with torch.device("meta"):
         model = getattr(torchvision.models, name)().train()
         image = torch.empty(2, 3, 224, 224)
     file = tmp_path / "model.pt2"
     torch.export.save(torch.export.export(model, (image,), strict=False), file)
-    assert bytes_kept(file, "--set", f"training.attention={attention}") == kept
+    assert bytes_kept(file, "--set", f"training.attention={attention}") == expected
 
 
 @pytest.mark.parametrize("places", [1, 7])
@@ -40,15 +40,15 @@ def test_pooling_to_one_place_is_a_mean(places, tmp_path):
     model = torch.nn.Sequential(torch.nn.BatchNorm1d(8), torch.nn.AdaptiveAvgPool1d(places))
     file = tmp_path / "model.pt2"
     torch.export.save(torch.export.export(model, (torch.randn(2, 8, 49),), strict=False), file)
-    kept = {}
+    saved = {}
 
     def pack(tensor):
-        kept[tensor.untyped_storage()._cdata] = tensor
+        saved[tensor.untyped_storage()._cdata] = tensor
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
         result = model(torch.randn(2, 8, 49))
     own = {t.untyped_storage()._cdata for t in (*model.parameters(), *model.buffers())}
-    expected = sum(t.untyped_storage().nbytes() for key, t in kept.items() if key not in own)
+    expected = sum(t.untyped_storage().nbytes() for key, t in saved.items() if key not in own)
     assert result.requires_grad
     assert bytes_kept(file) == expected

@@ -50,9 +50,9 @@ class Formats(CliTest):
         # github writes lines only for assertions that fail.
         runs = [((MODELS / "tied.pt2", "--assert", "macs<1"), f) for f in self.formats_of_this_build()]
         runs += [(("diff", *pruned), f) for f in ("text", "json", "markdown", "html")]
-        for what, f in runs:
-            with self.subTest(run=what[0], format=f):
-                done = tmeter(*what, "--report", f"{f}=/dev/full", "--report", f"json={beside}")
+        for arguments, f in runs:
+            with self.subTest(run=arguments[0], format=f):
+                done = tmeter(*arguments, "--report", f"{f}=/dev/full", "--report", f"json={beside}")
                 self.assertEqual((done.returncode, done.stdout), (4, ""), done.stderr)
                 self.assertIn("/dev/full cannot be written completely: No space left on device", done.stderr)
                 self.assertFalse(beside.exists())

@@ -218,10 +218,10 @@ class FvcoreJson(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         counts = json.loads(done.stdout)
         for metric in ("macs", "bytes", "energy", "params"):
-            wanted = {m["path"]: m["values"].get(metric) for m in document["modules"]}
-            wanted[""] = document["totals"][metric]  # as in fvcore, the whole model
+            expected = {m["path"]: m["values"].get(metric) for m in document["modules"]}
+            expected[""] = document["totals"][metric]  # as in fvcore, the whole model
             self.assertEqual(counts[metric]["total"], document["totals"][metric])
-            self.assertEqual(counts[metric]["by_module"], wanted, metric)
+            self.assertEqual(counts[metric]["by_module"], expected, metric)
         self.assertEqual(counts["macs"]["by_operator"], {"conv": int(BEYOND_DOUBLE)})
         self.assertEqual(counts["unsupported_ops"], {"acme::fused": 1})
 

@@ -51,14 +51,14 @@ def tree_problems(report):
         yield "modules: an id is used twice"
     if modules and (ids[0] != "0" or modules[0]["parent"] is not None):
         yield "modules/0: not the root"
-    known = dict(zip(ids, modules))
+    by_id = dict(zip(ids, modules))
     for i, module in enumerate(modules):
         for n, child in enumerate(module["children"], 1):
-            if child not in known or known[child]["parent"] != module["id"]:
+            if child not in by_id or by_id[child]["parent"] != module["id"]:
                 yield f"modules/{i}: child {child} does not name it as its parent"
-            wanted = str(n) if module["id"] == "0" else f"{module['id']}.{n}"
-            if child != wanted:
-                yield f"modules/{i}: child {n} has id {child}, not {wanted}"
+            expected = str(n) if module["id"] == "0" else f"{module['id']}.{n}"
+            if child != expected:
+                yield f"modules/{i}: child {n} has id {child}, not {expected}"
 
 
 def reference_problems(report):

@@ -22,8 +22,8 @@ class BackwardRule(CliTest):
         build_plugin("backward_plugin.cpp", cls.other, '-DID="com.acme.other"', "-DRULE_ALONE")
 
     def run_with(self, rule="", plugins=None, *arguments):
-        given = [a for p in (plugins or [self.plugin]) for a in ("--plugin", p)]
-        return tmeter(NET, *given, "--plugins=training", "--columns=all", "--report", "json", *arguments, env={"RULE": rule})
+        plugin_options = [a for p in (plugins or [self.plugin]) for a in ("--plugin", p)]
+        return tmeter(NET, *plugin_options, "--plugins=training", "--columns=all", "--report", "json", *arguments, env={"RULE": rule})
 
     def report(self, rule="", *arguments):
         done = self.run_with(rule, None, *arguments)

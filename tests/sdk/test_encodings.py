@@ -147,8 +147,8 @@ class Encodings(CliTest):
         return self.file("m.acme", b"ACME1" + struct.pack("<2I", 2, 4) + values + struct.pack("<2f", *scales) + tail)
 
     def run_with(self, model, *arguments, plugins=2):
-        given = [a for p in self.plugins[:plugins] for a in ("--plugin", p)]
-        return tmeter(model, *given, *arguments)
+        plugin_options = [a for p in self.plugins[:plugins] for a in ("--plugin", p)]
+        return tmeter(model, *plugin_options, *arguments)
 
     def report(self, model, *arguments, plugins=2):
         done = self.run_with(model, "--report", "json", *arguments, plugins=plugins)

@@ -55,8 +55,8 @@ class New(unittest.TestCase):
 
     def make(self, kind):
         name = f"acme_{kind}"
-        told = self.done(self.tmeter, "plugin", "new", name, "--kind", kind, cwd=self.folder)
-        first, *lines = told.splitlines()
+        output = self.done(self.tmeter, "plugin", "new", name, "--kind", kind, cwd=self.folder)
+        first, *lines = output.splitlines()
         self.assertEqual(first, f"{name}: created. Next:")
         self.assertEqual(len(lines), 3)
         project = self.folder / name
@@ -84,9 +84,9 @@ class New(unittest.TestCase):
         plugin = build / "watched.tmeter"
         self.assertTrue(plugin.is_file())
         self.assertFalse((build / "watched.tmeter.toml").exists())
-        told = " ".join((built.stdout + built.stderr).split())
-        self.assertIn("no manifest for", told)
-        self.assertIn("is built with AddressSanitizer", told)
+        output = " ".join((built.stdout + built.stderr).split())
+        self.assertIn("no manifest for", output)
+        self.assertIn("is built with AddressSanitizer", output)
         refused = run(self.tmeter, "plugin", "check", plugin, env=self.env)
         self.assertEqual((refused.returncode, refused.stdout), (5, ""))
         self.assertEqual(len(refused.stderr.splitlines()), 1, refused.stderr)
@@ -146,11 +146,11 @@ class NewRefused(CliTest):
             self.refused(["a name begins with a small letter"], name, "--kind", "op")
 
     def test_what_is_there_stays(self):
-        kept = self.folder / "layers"
-        kept.mkdir()
-        (kept / "mine.txt").write_text("mine")
+        existing = self.folder / "layers"
+        existing.mkdir()
+        (existing / "mine.txt").write_text("mine")
         self.refused(["layers exists already"], "layers", "--kind", "op")
-        self.refused(["exists already"], "layers", "--kind", "op", "--output", kept / "mine.txt")
+        self.refused(["exists already"], "layers", "--kind", "op", "--output", existing / "mine.txt")
         (self.folder / "dangling").symlink_to("nowhere")
         self.refused(["exists already"], "dangling", "--kind", "op")
 
@@ -209,18 +209,18 @@ class Check(CliTest):
 
     def assert_not_fine(self, plugin, identifier, **environment):
         done = tmeter("plugin", "check", plugin, env=environment)
-        said = done.stdout + done.stderr
-        self.assertEqual(done.returncode, 5, said)
-        self.assertIn(identifier, said)
-        self.assertNotIn("\nfine: ", said)
-        return said
+        output = done.stdout + done.stderr
+        self.assertEqual(done.returncode, 5, output)
+        self.assertIn(identifier, output)
+        self.assertNotIn("\nfine: ", output)
+        return output
 
     def test_what_kills_the_process_is_told(self):
         for where in ("init", "configure", "metric", "analysis", "writer"):
-            for what, words in (("segv", "segmentation fault"), ("exit", "ended the process"), ("abort", "abort")):
-                with self.subTest(where=where, what=what):
-                    said = self.assert_not_fine(self.plugin, "rogue", ROGUE=f"{where}:{what}")
-                    self.assertIn(words, said)
+            for end, words in (("segv", "segmentation fault"), ("exit", "ended the process"), ("abort", "abort")):
+                with self.subTest(where=where, end=end):
+                    output = self.assert_not_fine(self.plugin, "rogue", ROGUE=f"{where}:{end}")
+                    self.assertIn(words, output)
 
     def test_what_breaks_the_contract_is_told(self):
         plugin = self.folder / "contract.tmeter"
@@ -245,8 +245,8 @@ class Check(CliTest):
                 self.assertIn("timer", self.assert_not_fine(self.built(does), "com.acme.checked", TMETER_SANDBOX="off"))
 
     def test_figures_that_do_not_go_by_the_signature_are_told(self):
-        said = self.assert_not_fine(self.built("counts"), "com.acme.checked")
-        self.assertIn("acme::same: checked is 1 and then 2 for the same call, although the handler declares that it depends on the signature alone", said)
+        output = self.assert_not_fine(self.built("counts"), "com.acme.checked")
+        self.assertIn("acme::same: checked is 1 and then 2 for the same call, although the handler declares that it depends on the signature alone", output)
         done = tmeter("plugin", "check", self.built("counts_unclaimed"))
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertIn("note  acme::same: checked is 1 and then 2 for the same call\n", done.stdout)

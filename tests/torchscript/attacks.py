@@ -23,7 +23,7 @@ SMALLEST = -2**63
 
 @dataclasses.dataclass(frozen=True)
 class Attack:
-    what: str
+    description: str
     build: object  # () → Archive
     words: tuple = ()  # all of them must stand in the refusal
     arguments: tuple = ("--input", "2x3")
@@ -271,8 +271,8 @@ def main():
             if only and name not in only:
                 continue
             status, words, seconds, peak = run(sys.argv[1], name, folder)
-            seen = words.strip().replace(folder + "/", "").replace("|", "\\|").replace("\n", " ⏎ ") or "a report"
-            print(f"| {attack.what} | {seen} | {status} | {peak:.0f} | {seconds:.1f} |", flush=True)
+            message = words.strip().replace(folder + "/", "").replace("|", "\\|").replace("\n", " ⏎ ") or "a report"
+            print(f"| {attack.description} | {message} | {status} | {peak:.0f} | {seconds:.1f} |", flush=True)
 
 
 if __name__ == "__main__":

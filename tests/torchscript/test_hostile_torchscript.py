@@ -21,19 +21,19 @@ class Attacks(CliTest):
     def attack(self, name):
         attack = ATTACKS[name]
         status, words, seconds, peak = run(TMETER, name, self.folder)
-        seen = f"{name}: status {status}, {seconds:.1f} s, {peak:.0f} MiB: {words!r}"
+        summary = f"{name}: status {status}, {seconds:.1f} s, {peak:.0f} MiB: {words!r}"
         lines = words.strip().splitlines()
         if not (attack.accepted and status == 0):
-            self.assertIn(status, attack.status, seen)
-            self.assertEqual(len(lines), 1, seen)
-            self.assertTrue(lines[0].startswith("tmeter: "), seen)
+            self.assertIn(status, attack.status, summary)
+            self.assertEqual(len(lines), 1, summary)
+            self.assertTrue(lines[0].startswith("tmeter: "), summary)
             for word in attack.words:
-                self.assertIn(word, words, seen)
+                self.assertIn(word, words, summary)
         self.assertNotIn("report a bug", words)
-        self.assertFalse([c for c in words if ord(c) < 32 and c != "\n"], seen)
+        self.assertFalse([c for c in words if ord(c) < 32 and c != "\n"], summary)
         if not SANITIZED:
-            self.assertLess(peak, MIB, seen)
-            self.assertLess(seconds, SECONDS, seen)
+            self.assertLess(peak, MIB, summary)
+            self.assertLess(seconds, SECONDS, summary)
 
 
 def add_tests():

@@ -14,7 +14,7 @@ FOLDER = FIXTURES / "quantized"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())["models"]
 
 
-def given(shape):
+def input_option(shape):
     return "--input", "x".join(map(str, shape))
 
 
@@ -23,19 +23,19 @@ class Figures(unittest.TestCase):
     def test_parameters_and_macs_are_those_of_the_network(self):
         for model, expected in EXPECTED.items():
             with self.subTest(model=model):
-                document = report(FOLDER / f"{model}.pt", *given(expected["input"]))
+                document = report(FOLDER / f"{model}.pt", *input_option(expected["input"]))
                 totals = document["totals"]
                 self.assertEqual((totals["params"], totals["macs"]), (expected["params"], expected["macs"]))
                 self.assertEqual(document["coverage"]["unknown_ops"], [])
 
     def test_weights_are_a_byte_each(self):
         # Linears: 16·32 + 32·8 weights of one byte, 32 biases of four: by hand.
-        document = report(FOLDER / "dynamic.pt", "--plugins=params,memory", *given((2, 16)))
+        document = report(FOLDER / "dynamic.pt", "--plugins=params,memory", *input_option((2, 16)))
         self.assertEqual(document["totals"]["param_bytes"], 16 * 32 + 32 * 8 + 4 * 32)
 
     def test_activations_are_a_byte_each(self):
         # Of Convolutions, 2 × 8 × 8 × 8 leave the first layer as bytes: by hand.
-        document = report(FOLDER / "static.pt", "--plugins=params,memory", *given((2, 3, 8, 8)))
+        document = report(FOLDER / "static.pt", "--plugins=params,memory", *input_option((2, 3, 8, 8)))
         first = next(m for m in document["modules"] if m["path"] == "first")
         self.assertEqual(first["values"]["output_bytes"], 2 * 8 * 8 * 8)
 

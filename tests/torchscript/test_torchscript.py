@@ -53,9 +53,9 @@ class Counts(unittest.TestCase):
             with self.subTest(model=name):
                 inputs = [i for i in analysed(name)["inputs"] if i["origin"] == "inferred"]
                 self.assertEqual(len(inputs), len(expected["inputs"]))
-                for got, wanted in zip(inputs, expected["inputs"]):
-                    shapes = [v["shape"] for v in got["value"]] if isinstance(wanted, list) else got["shape"]
-                    self.assertEqual(shapes, [v["shape"] for v in wanted] if isinstance(wanted, list) else wanted["shape"])
+                for got, reference in zip(inputs, expected["inputs"]):
+                    shapes = [v["shape"] for v in got["value"]] if isinstance(reference, list) else got["shape"]
+                    self.assertEqual(shapes, [v["shape"] for v in reference] if isinstance(reference, list) else reference["shape"])
 
     def test_the_usual_architectures_need_no_input(self):
         for name in ("bert_like", "gpt2_like", "llama_like", "detr_like", "lstm", "transformer", "vit_b_16"):
@@ -235,8 +235,8 @@ class Operators(CliTest):
 class Versions(CliTest):
     def test_an_untested_version_is_reported(self):
         row = re.search(rf"^\| {LIBTORCH[0]}\.{LIBTORCH[1]}\.\d+ \|", (SOURCE / "docs" / "torch-versions.md").read_text(), re.M)
-        said = any("an untested version" in w for w in analysed("sized")["warnings"])
-        self.assertEqual(said, row is None)
+        is_reported = any("an untested version" in w for w in analysed("sized")["warnings"])
+        self.assertEqual(is_reported, row is None)
 
     def test_newer_format(self):
         def change(name, data):

@@ -53,7 +53,7 @@ def in_fork(call, limit: int) -> int | None:
     return wait(child, limit)
 
 
-def in_child(entry: table.Entry, timed: bool, given: dict | None, folder: Path, limit: int) -> dict:
+def in_child(entry: table.Entry, timed: bool, recorded: dict | None, folder: Path, limit: int) -> dict:
     answer, log = folder / "answer.json", folder / "child.log"
     answer.unlink(missing_ok=True)
 
@@ -62,7 +62,7 @@ def in_child(entry: table.Entry, timed: bool, given: dict | None, folder: Path, 
         os.dup2(out, 1), os.dup2(out, 2)
         import live_steps
 
-        live_steps.run(entry, timed, given, answer)
+        live_steps.run(entry, timed, recorded, answer)
 
     status = in_fork(work, limit)
     facts = json.loads(answer.read_text()) if answer.exists() else {}
@@ -86,24 +86,24 @@ def run(options) -> None:
     import live_steps
 
     entries = chosen(options.only)
-    known = {} if options.again else done(options.results)
-    given = references(options.reference) if options.reference else {}
+    finished = {} if options.again else done(options.results)
+    recorded = references(options.reference) if options.reference else {}
     options.results.parent.mkdir(parents=True, exist_ok=True)
     live_steps.warm_up({e.library for e in entries})
     for number, entry in enumerate(entries):
-        if entry.id in known:
+        if entry.id in finished:
             continue
         start = time.monotonic()
         timed = number % options.every == 0
         if options.timing and not timed:
             continue
-        facts = in_child(entry, timed, given.get(entry.id), options.results.parent, options.limit)
+        facts = in_child(entry, timed, recorded.get(entry.id), options.results.parent, options.limit)
         row = {"id": entry.id, "versions": live_steps.versions(), **facts}
         with options.results.open("a") as file:
             file.write(json.dumps(row) + "\n")
         ours = facts.get("tmeter", {})
-        said = ours.get("error") or f"{ours.get('params')} {ours.get('macs')} of {facts.get('reference', {}).get('macs')}"
-        print(f"{number:4} {entry.id:48} {time.monotonic() - start:6.1f} s  {said}", flush=True)
+        outcome = ours.get("error") or f"{ours.get('params')} {ours.get('macs')} of {facts.get('reference', {}).get('macs')}"
+        print(f"{number:4} {entry.id:48} {time.monotonic() - start:6.1f} s  {outcome}", flush=True)
 
 
 def main() -> None:

@@ -83,7 +83,7 @@ def on_meta(model, args, kwargs):
 
 
 #: Calls of torch alone, and changes of their arguments before the clock starts.
-TORCH = {"forward": (forward, lambda *given: given), "forward on meta": (forward, on_meta)}
+TORCH = {"forward": (forward, lambda *args: args), "forward on meta": (forward, on_meta)}
 
 
 def versions() -> dict[str, str]:
@@ -126,12 +126,12 @@ def timed_call(call) -> dict:
     return facts | {"seconds": time.perf_counter() - start, "cpu_seconds": processor_seconds() - used}
 
 
-def timed_after(call, ready, given) -> dict:
+def timed_after(call, ready, args) -> dict:
     try:
-        given = ready(*given)
+        args = ready(*args)
     except Exception as error:
         return {"error": steps.one_line(error)}
-    return timed_call(lambda: call(*given))
+    return timed_call(lambda: call(*args))
 
 
 def apart(call, folder: Path) -> dict:
@@ -159,7 +159,7 @@ def by_tmeter(model, args, kwargs) -> dict:
     return facts | {"way": way.way, "failed": way.failed, "export_seconds": way.seconds, "program_seconds": program}
 
 
-def run(entry: Entry, timed: bool, given: dict | None, answer: Path) -> None:
+def run(entry: Entry, timed: bool, recorded: dict | None, answer: Path) -> None:
     """Writes the results after each step, so that a killed process loses only later steps."""
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, most))
@@ -169,7 +169,7 @@ def run(entry: Entry, timed: bool, given: dict | None, answer: Path) -> None:
         facts[key] = value
         answer.write_text(json.dumps(facts))
 
-    note("reference", given or reference(entry))
+    note("reference", recorded or reference(entry))
     params = facts["reference"].get("params", 0)
     timed = timed and params <= LARGEST_TIMED
     real = entry.on_cpu or timed

@@ -41,9 +41,9 @@ def read_record(cache: Path, id: str) -> dict:
 def measure_file(tmeter: Path, file: Path, record: dict) -> dict:
     """Scripted files do not record inputs, so they are analysed twice: with given inputs, and without."""
     if file.suffix == ".pt2":
-        return ask(tmeter, file, [])
-    answer = ask(tmeter, file, input_options(record))
-    alone = ask(tmeter, file, [])
+        return answer_of(tmeter, file, [])
+    answer = answer_of(tmeter, file, input_options(record))
+    alone = answer_of(tmeter, file, [])
     answer["without_input"] = {
         k: alone.get(k) for k in ("status", "macs", "inputs", "message") if alone.get(k) is not None
     }
@@ -58,7 +58,7 @@ def input_options(record: dict) -> list[str]:
     ]
 
 
-def ask(tmeter: Path, file: Path, options: list[str]) -> dict:
+def answer_of(tmeter: Path, file: Path, options: list[str]) -> dict:
     command = [str(tmeter), PLUGINS, "--report=json", *options, str(file)]
     start = time.perf_counter()
     try:

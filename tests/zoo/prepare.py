@@ -36,8 +36,8 @@ def prepare(entry: table.Entry, options) -> None:
         record["versions"] = versions()
         replace(path, json.dumps(record, indent=1))
         result = record[step]
-        said = result.get("error") or result.get("macs") or result.get("bytes")
-        print(f"{entry.id:48} {step:10} {result.get('seconds', 0):6.1f} s  {said}", flush=True)
+        outcome = result.get("error") or result.get("macs") or result.get("bytes")
+        print(f"{entry.id:48} {step:10} {result.get('seconds', 0):6.1f} s  {outcome}", flush=True)
 
 
 def in_child(step: str, entry: table.Entry, folder: Path, limit: int) -> dict:

@@ -122,5 +122,5 @@ def one_line(error: BaseException, limit: int = 300) -> str:
     """Type and message without this machine's folders and TorchScript's listing of code."""
     text = str(error).split('  File "')[0]
     lines = [line.strip() for line in text.splitlines()]
-    said = " ".join(line for line in lines if line)
-    return f"{type(error).__name__}: {FOLDERS.sub('', said)}"[:limit]
+    message = " ".join(line for line in lines if line)
+    return f"{type(error).__name__}: {FOLDERS.sub('', message)}"[:limit]

@@ -29,17 +29,17 @@ def files(model, inputs, folder):
 
     tensors = {name: value for name, value in inputs.items() if isinstance(value, torch.Tensor)}
     whole = with_tensors_alone(model, tensors, {k: v for k, v in inputs.items() if k not in tensors}).eval()
-    given = tuple(tensors.values())
+    args = tuple(tensors.values())
 
     def exported():
-        program = torch.export.export(whole, given, strict=False)
+        program = torch.export.export(whole, args, strict=False)
         torch.export.save(program, folder / "exported.pt2")
-        return folder / "exported.pt2", lambda: reference(program.module(), given)
+        return folder / "exported.pt2", lambda: reference(program.module(), args)
 
     def traced():
-        program = torch.jit.trace(whole, given, check_trace=False, strict=False)
+        program = torch.jit.trace(whole, args, check_trace=False, strict=False)
         program.save(str(folder / "traced.pt"))
-        return folder / "traced.pt", lambda: reference(program, given)
+        return folder / "traced.pt", lambda: reference(program, args)
 
     return {"exported": exported, "traced": traced}
 

@@ -23,8 +23,8 @@ EXPLANATIONS = verdict.explanations()
 @functools.cache
 def analysed(name):
     """The inputs of scripted files, which do not record them."""
-    told = input_options({"reference": EXPECTED[name]}) if EXPECTED[name]["form"] == "scripted" else []
-    return report(ZOO / name, "--plugins=params,flops", *told)
+    inputs = input_options({"reference": EXPECTED[name]}) if EXPECTED[name]["form"] == "scripted" else []
+    return report(ZOO / name, "--plugins=params,flops", *inputs)
 
 
 class Model(unittest.TestCase):
