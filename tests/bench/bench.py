@@ -1,4 +1,4 @@
-"""Measures the time and memory of tmeter beside other tools.
+"""Compares the time and memory of tmeter with those of other tools.
 
     /usr/bin/python3 bench.py --tmeter build/release/bin/tmeter --python VENV/bin/python \\
         --output docs/benchmarks.md
@@ -40,7 +40,7 @@ def tmeter_case(options, label: str, model: Path, repeat: int | None = None) -> 
 
 
 def tools_section(options) -> list[str]:
-    """tmeter on each form of a ResNet-50 beside the Python tools, one process each."""
+    """tmeter on each form of a ResNet-50, and the Python tools, one process each."""
     models = options.fixtures / "models"
     ours = [tmeter_case(options, f"tmeter, {f}", models / f) for f in RESNETS]
     theirs = []
@@ -160,8 +160,8 @@ def large_file(folder: Path, nodes: int) -> Path:
 
 
 def answer_of(options, case: Case) -> tuple[str, str]:
-    """Parameters and multiply-adds as the tool itself states them; tmeter in a separate run,
-    because the measured one prints for humans."""
+    """Parameters and multiply-adds as the tool itself states them. tmeter needs a separate run for them,
+    because the measured run prints a report for people."""
     if match := re.search(r"params=(\d+) macs=(\d+)", case.output):
         return f"{int(match[1]):,}", f"{int(match[2]):,}"
     if case.command[0] != str(options.tmeter):

@@ -76,7 +76,7 @@ class Measured:
 def slowness():
     """How much slower than the reference machine this one is at the moment; at least 1.
 
-    Compression stays within the first caches. A compiler waits for memory, faults pages in and starts processes, like tmeter.
+    Compression uses only the first caches. A compiler waits for memory, faults pages in and starts processes, like tmeter.
     A machine may be slow at the second task alone: docs/dev/large-graphs.md, "the speed of a machine".
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -171,7 +171,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tmeter", type=Path, default=Path("build/release/bin/tmeter"))
     parser.add_argument("--work", type=Path, help="folder that keeps the files (1.2 GB, with --all 2.8 GB)")
-    parser.add_argument("--all", action="store_true", help="a million operators, 500,000 tensors and a full report with runs, too")
+    parser.add_argument("--all", action="store_true", help="also a million operators, 500,000 tensors and a full report with runs")
     options = parser.parse_args()
     failed = False
     with tempfile.TemporaryDirectory() as scratch:

@@ -3,10 +3,10 @@
     /usr/bin/python3 build_time.py [--source DIR] [--torch DIR] [--jobs 2] \\
         [--output docs/dev/build.md]
 
-Builds DIR (any commit's working tree; default this one) from nothing in a temporary folder and without
-a compiler cache: first what `./dev demo` needs, then the unit tests on top. Wall time is unreliable
-on a shared machine. CPU time grows there, too, so a fixed file is compiled before and after, and its
-time is stated beside the others. Replaces the section "Current" at the end of the page.
+Builds DIR (any commit's working tree; default this one) from scratch in a temporary folder and without
+a compiler cache: first the targets of `./dev demo`, then the unit tests. Wall time is unreliable
+on a shared machine. CPU time also grows there, so a fixed file is compiled before and after, and its
+time is reported with the others. Replaces the section "Current" at the end of the page.
 """
 
 import argparse
@@ -25,7 +25,7 @@ REFERENCE = "#include <algorithm>\n#include <functional>\n#include <map>\n#inclu
 
 
 def cpu_seconds(command: list) -> float:
-    """User and system time of the command and all it starts."""
+    """User and system time of the command and of all processes it starts."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=sys.stderr, env=ENVIRONMENT)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,7 +1,7 @@
-"""The cost of fleets: models a second, and the share of distributing, recording and merging. For docs/fleet.md.
+"""The cost of fleets: models per second, and the share of distributing, recording and merging. For docs/fleet.md.
 
     VENV/bin/python fleet.py [--models N] [--weights FILE] [--ray]
-    VENV/bin/python fleet.py --small N      N small files: the cost of a fleet beyond the program, at most 6 ms each
+    VENV/bin/python fleet.py --small N      N small files: the cost that the fleet adds to the program, at most 6 ms each
 
 CPU seconds include this process and its children; other work on the machine hardly changes them.
 """
@@ -86,7 +86,7 @@ def main() -> None:
 
 
 def small(count: int) -> None:
-    """Files of 12 small tensors. Programs are children of workers, so both are in the time of children."""
+    """Files of 12 small tensors. Programs are children of workers, so the time of children includes both."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
     from shards import write
 

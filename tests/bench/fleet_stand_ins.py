@@ -36,7 +36,7 @@ def pretend(source, job):
     from tmeter.fleet import identity
     from tmeter.fleet.work import Made
 
-    identity._MOMENT = 1.0  # plugins are checked once a second only, because the driver is measured, not the workers
+    identity._MOMENT = 1.0  # plugins are checked only once a second, because the driver is measured, not the workers
     if seconds := float(source.rsplit("/", 1)[-1].split("-")[0]):
         time.sleep(seconds)
     return Made(template(), 1_000_000)

@@ -1,4 +1,4 @@
-"""A GGUF file of one type's blocks: `make_blocks.py TYPE FILE`. Eight matrices 4,096 × 4,096 with random codes and scales that are finite."""
+"""A GGUF file of one type's blocks: `make_blocks.py TYPE FILE`. Eight matrices 4,096 × 4,096 with random codes and finite scales."""
 import pathlib
 import random
 import struct

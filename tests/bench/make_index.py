@@ -1,6 +1,6 @@
-"""A weightless mixture of experts in 64 shards with an index, as the largest checkpoints have it: `make_index.py TENSORS INDEX`.
+"""A weightless mixture of experts in 64 shards with an index, like the largest checkpoints: `make_index.py TENSORS INDEX`.
 
-INDEX is the path of model.safetensors.index.json; its shards are beside it, their elements a hole.
+INDEX is the path of model.safetensors.index.json; its shards are in the same folder, and their elements are holes.
 """
 import pathlib
 import sys

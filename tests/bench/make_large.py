@@ -3,7 +3,7 @@
     python3 make_large.py NODES OUTPUT.pt2 [--template FILE.pt2]
 
 The template is a one-layer GPT-2 that torch.export wrote; its block is copied with new names and
-chained until the graph has about NODES nodes. So the file has the form of torch's own files:
+chained until the graph has about NODES nodes. The file therefore has the form of torch's own files:
 per-node metadata, parameter table, weightless records, stored entries aligned to 64 bytes.
 """
 

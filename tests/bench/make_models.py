@@ -9,7 +9,7 @@ unet            the UNet of Stable Diffusion 1.5 by its published config, one im
 pruned-resnet50 a ResNet-50 whose blocks' inner convolutions have lost a quarter of their filters
 language-model  a decoder of 40 blocks and 89 million parameters, with random weights of different widths
 
-All but the last are built on meta, and their files store no weights. Each takes a minute.
+All except the last are built on meta, and their files store no weights. Each takes a minute.
 """
 import argparse
 import pathlib

@@ -108,8 +108,8 @@ def main():
     parser.add_argument("output", type=pathlib.Path)
     parser.add_argument("--gb", type=float, default=2.6, help="10^9 bytes, roughly (default 2.6)")
     parser.add_argument("--dtype", choices=BYTES, default="bf16")
-    parser.add_argument("--sparse", action="store_true", help="a hole instead of numbers")
-    parser.add_argument("--zeros", type=float, default=0, help="share of the numbers that are 0, anywhere")
+    parser.add_argument("--sparse", action="store_true", help="a hole instead of elements")
+    parser.add_argument("--zeros", type=float, default=0, help="share of the elements that are 0, at random places")
     parser.add_argument("--small", action="store_true", help=small.__doc__)
     options = parser.parse_args()
     if options.small:

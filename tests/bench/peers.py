@@ -4,7 +4,7 @@
 
 The numbers are the tool's own, not corrected; only ``flop_counter``, which counts a multiply-add
 as two FLOPs, is halved. The model has random weights; nothing is downloaded. Imports
-stand inside the functions, so a process loads its own tool only.
+are inside the functions, so a process loads only its own tool.
 """
 
 import contextlib

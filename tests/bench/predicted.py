@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Errors of predictions against runs: time by the roofline, memory by the graph.
+"""Errors of predictions compared with runs: time by the roofline, memory by the graph.
 
 usage: predicted.py --tmeter TMETER [--hardware auto] [--threads N] [--run-for 10s] [--memory] [MODEL.pt2 …]
 
 Each model is run once by `tmeter --inference` (random weights where the file lacks them), which reports
-predictions and measurements side by side. Prints a row for each model, and the medians. Without models,
-those of tests/fixtures/models that are exported from well-known networks. --memory: only the peak of memory, from one
-run of each; other work on the machine does not change it.
+predictions and measurements side by side. Prints a row for each model, and the medians. The default
+models are those of tests/fixtures/models that are exported from well-known networks. --memory: only the peak of memory,
+from one run of each; other work on the machine does not change it.
 """
 import argparse
 import json

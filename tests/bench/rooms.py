@@ -1,4 +1,4 @@
-"""Lines and files of each room, at one commit beside another, as the table of docs/dev/rooms.md.
+"""Lines and files of each room at two commits, as the table of docs/dev/rooms.md.
 
 python tests/bench/rooms.py eeb74c3 HEAD
 """

@@ -1,4 +1,4 @@
-"""Spectral norms of the weights in all fixtures, beside NumPy's SVD in double precision.
+"""Spectral norms of the weights in all fixtures, compared with NumPy's SVD in double precision.
 
     build/release/python/venv/bin/python tests/bench/spectral_norms.py --before OLD/bin/tmeter \\
         --same 'qemu-x86_64 -cpu Haswell build/release/bin/tmeter'
@@ -51,7 +51,7 @@ class Errors:
 
 
 def norms_of(command: str, file: Path) -> Norms:
-    """The spectral norms of tensors that are not packed, by name; empty: there are none, or tmeter refuses the file."""
+    """The spectral norms of tensors that are not packed, by name; empty if there are none or tmeter refuses the file."""
     arguments = ["--plugins=param-stats", "--columns=spectral_norm", "--set", "checkpoint.key=.", "--report", "json", str(file)]
     done = subprocess.run([*shlex.split(command), *arguments], capture_output=True, text=True, timeout=600)
     if done.returncode:
@@ -62,7 +62,7 @@ def norms_of(command: str, file: Path) -> Norms:
 
 
 def add_stand_in() -> None:
-    """Lets torch read a program whose output is of a class of transformers."""
+    """Lets torch read a program that returns an object of a class of transformers."""
     name = "transformers.modeling_outputs.ImageClassifierOutput"
     _pytree.register_pytree_node(type("Output", (dict,), {}), lambda d: (list(d.values()), list(d)),
                                  lambda values, keys: dict(zip(keys, values)), serialized_type_name=name)  # fmt: skip

@@ -1,4 +1,4 @@
-"""The section of the page about weights: the statistics of every element of large files, beside a
+"""The page's section about weights: the statistics of every element of large files, compared with a
 PyTorch script that computes the same (``param_stats_torch.py``)."""
 
 import os

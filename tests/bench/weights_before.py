@@ -3,10 +3,10 @@
     /usr/bin/python3 tests/bench/weights_before.py --before OLD/bin/tmeter \\
         --tmeter build/release/bin/tmeter --work FOLDER
 
-Runs of both alternate with ``cat`` and ``dd`` of the same file. The files are read from disk first, so that they lie in
-the page cache in large folios, which map at once. Files marked "just written" lie there in single pages, whose mapping
-costs the kernel several times as much. Prints a table for an entry of docs/dev/weights.md with processor seconds beside
-wall time; on a busy machine they are the more reliable measure.
+Runs of both alternate with ``cat`` and ``dd`` of the same file. The files are read from disk first, so the page cache
+holds them in large folios, which are mapped at once. It holds files marked "just written" in single pages; mapping these
+costs the kernel several times as much. Prints a table for an entry of docs/dev/weights.md with wall time and processor
+seconds; on a busy machine the latter are more reliable.
 """
 
 import argparse
@@ -121,7 +121,7 @@ def section(options: argparse.Namespace) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--before", type=Path, required=True, help="the older tmeter")
-    parser.add_argument("--note", default="before", help="what the older one is")
+    parser.add_argument("--note", default="before", help="a name for the older one")
     parser.add_argument("--tmeter", type=Path, default=Path("build/release/bin/tmeter"))
     parser.add_argument("--work", type=Path, help="folder that keeps the files (5 GB)")
     options = parser.parse_args()

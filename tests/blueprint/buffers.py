@@ -1,8 +1,8 @@
-"""Which tensors of transformers' models are parameters, which buffers: `buffers.py OUT.jsonl [TYPE…]`, or `buffers.py OUT.jsonl diffusers timm`.
+"""Records which tensors of transformers' models are parameters and which are buffers: `buffers.py OUT.jsonl [TYPE…]`, or `buffers.py OUT.jsonl diffusers timm`.
 
-For each class of each type, its default configuration on meta tensors. Recorded are, of each kind of layer once, the buffers of floats, parameters whose last
-part of the name is that of some model's buffer (NAMES), and norms with statistics; names are those of the module and of its checkpoints. A configuration is
-cut to what names types.
+Each class of each type is built from its default configuration on meta tensors. Recorded once for each kind of layer are float buffers, parameters whose last
+name component is that of a buffer in some model (NAMES), and norms with statistics, under the names of the module and of its checkpoints. Of a configuration
+only the model types are recorded.
 """
 
 import json
@@ -40,7 +40,7 @@ def types_in(config):
 
 
 def representatives(tensors):
-    """`tensors`: [name, type, shape, is a parameter]. One of each kind: of a norm with statistics, all that it has."""
+    """`tensors`: [name, type, shape, is a parameter]. One of each kind; of a norm with statistics, all its tensors."""
     norms, counting = {n.rpartition(".")[0] for n, *_ in tensors if n.endswith("running_mean")}, {n.rpartition(".")[0] for n, *_ in tensors if n.endswith("num_batches_tracked")}
     seen, shown, out = set(), {}, []
     for name, dtype, shape, is_parameter in tensors:
@@ -56,7 +56,7 @@ def representatives(tensors):
 
 
 def ends(row):
-    """Endings with their kinds: a row is left out whose type has them all in earlier rows."""
+    """Endings with their kinds. A row is left out if earlier rows of its type have all of them."""
     return {(row["type"], ".".join(re.sub(r"\d+", "#", n).split(".")[-2:]), p) for n, _, _, p in row["tensors"]}
 
 
@@ -80,7 +80,7 @@ def record(model_type, classes):
         forms = [representatives(listed(state, is_parameter))]
         try:
             saved = revert_weight_conversion(model, dict(state))
-            # A tensor put together from several consists of parameters.
+            # A tensor assembled from several tensors consists of parameters.
             forms.append(representatives(listed(saved, is_parameter)))
         except Exception as e:
             print(f"{model_type} {name}: {type(e).__name__}: {str(e)[:150]}", file=sys.stderr)
@@ -95,7 +95,7 @@ def listed(tensors, is_parameter):
 
 
 def other_models(library):
-    """(name, config.json, how it is made)"""
+    """(name, config.json, constructor)"""
     if library == "timm":
         import timm
 

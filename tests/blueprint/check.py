@@ -1,8 +1,8 @@
 """Compares `tmeter FOLDER` with transformers' own figures for the same model: `check.py TRUTH.json [TYPE…]`.
 
-A type is exact if parameters, products at each size and the bytes of the cache equal the library's; "said" if the report names an
-unknown part; WRONG if it does not. Every type of the recorded file must be exact, with its module's names and with those of its
-checkpoints.
+A type is "said" if tmeter refuses the folder or its report names an unknown part. Otherwise it is exact if parameters, products
+at each size and the bytes of the cache equal the library's, and WRONG if they do not. Every type of the recorded file must be
+exact, with its module's names and with those of its checkpoints.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Weightless folders from recorded names and shapes: config.json and safetensors files whose elements are a hole.
+"""Weightless folders from recorded names and shapes: config.json and safetensors files whose elements are holes.
 
     folders.py TRUTH.json TYPE FOLDER [--saved]
 """

@@ -1,7 +1,7 @@
-"""Models that gguf_truth.py has llama.cpp's converter read, beside those of transformers.jsonl.
+"""Models that gguf_truth.py converts with llama.cpp's converter, in addition to those of transformers.jsonl.
 
-A model whose code is not in transformers is made from one with the same operators: its configuration and names of tensors are those of its
-published checkpoint, which the converter expects, and the products are those of the model of transformers.
+A model without code in transformers is made from one with the same operators. Its configuration and tensor names are those of its
+published checkpoint, which the converter expects; its products are those of the transformers model.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 SOURCE = "0.3.36"  # llama-cpp-python's source package, with llama.cpp of commit 0c1e570
 NOT_STATED = object()
 
-# Keys of published config.json files that the classes of transformers do not know, or do not have in that form.
+# Keys of published config.json files that the classes of transformers lack, or have in another form.
 STATED = {
     "cohere2": {"rotary_pct": 1.0},
     "falcon_h1": {"head_dim": 128},
@@ -23,11 +23,11 @@ STATED = {
     "minimax_m2": {"rotary_dim": 64},
     "t5": {"decoder_start_token_id": 0},
 }  # fmt: skip
-# Of these the converter leaves out a head, or a tower: MODELS has the part that it keeps.
+# The converter leaves out a head or a tower of these models: MODELS has the part that it keeps.
 NOT_AS_IT_IS = {"bert", "bitnet", "distilbert", "nemotron_h"}
 # Names of layers in published config.json files.
 EARLIER_NAMES = dict.fromkeys(("bamba", "granitemoehybrid"), {"full_attention": "attention", "linear_attention": "mamba"})
-# Checkpoints have experts as [experts, in, out], the class of transformers has them the other way.
+# Checkpoints store experts as [experts, in, out], the class of transformers as [experts, out, in].
 EXPERTS_BY_COLUMN = {"qwen3_vl_moe"}
 
 
@@ -39,8 +39,8 @@ class Model:
     cls: str = None  # of transformers, for the products
     converter: str = None  # the class in the checkpoint's config.json
     stated: dict = field(default_factory=dict)  # keys of the checkpoint's config.json
-    changes: tuple = ()  # of the tensors, to those of the checkpoint
-    made: dict = field(default_factory=dict)  # arguments beside the configuration
+    changes: tuple = ()  # functions that turn the tensors into those of the checkpoint
+    made: dict = field(default_factory=dict)  # arguments besides the configuration
     has_cache: bool = True
     is_of_transformers: bool = True
     extra_params: tuple = ()
@@ -48,7 +48,7 @@ class Model:
 
 
 def renamed(*pairs):
-    """By regular expressions, one after the other."""
+    """Renames tensors by regular expressions, one after the other."""
 
     def change(tensors):
         out = {}
@@ -62,7 +62,7 @@ def renamed(*pairs):
 
 
 def fused(parts, into):
-    """Rows of several matrices of a module in one."""
+    """Joins the rows of several matrices of a module into one."""
 
     def change(tensors):
         out = {}
@@ -83,7 +83,7 @@ def without(pattern):
 
 
 def added(layers, tensors):
-    """Of each layer, whose number is `#`."""
+    """Adds tensors to each layer; `#` is its number."""
     return lambda given: {**given, **{name.replace("#", str(i)): shape for name, shape in tensors.items() for i in range(layers)}}
 
 
@@ -112,7 +112,7 @@ def of_code(name, model_type, config, converter, *changes, **more):
 # Sources of the operators: src/models/ of llama.cpp, a file for each architecture.
 MODELS = [
     # Operators of Llama, by other names.
-    of_code("baichuan", "llama", LLAMA | ALL_HEADS, "XverseForCausalLM", arch="baichuan"),  # its own converter calls itself without end
+    of_code("baichuan", "llama", LLAMA | ALL_HEADS, "XverseForCausalLM", arch="baichuan"),  # its own converter recurses without end
     of_code("internlm2", "llama", LLAMA, "InternLM2ForCausalLM", fused(QKV, "wqkv"), renamed(
         ("self_attn.wqkv", "attention.wqkv"), ("self_attn.o_proj", "attention.wo"), ("input_layernorm", "attention_norm"), ("post_attention_layernorm", "ffn_norm"),
         ("mlp.gate_proj", "feed_forward.w1"), ("mlp.up_proj", "feed_forward.w3"), ("mlp.down_proj", "feed_forward.w2"), ("embed_tokens", "tok_embeddings"), ("^lm_head", "output"))),
@@ -163,7 +163,7 @@ MODELS = [
     Model("mpt", "mpt", {"d_model": 256, "n_heads": 8, "n_layers": 3, "expansion_ratio": 4, "max_seq_len": 512, "vocab_size": 1000, "use_cache": True}, converter="MPTForCausalLM"),
     of_code("plamo", "cohere", {"vocab_size": 1000, "hidden_size": 5120, "intermediate_size": 768, "num_hidden_layers": 2, "num_attention_heads": 40, "num_key_value_heads": 5,
                                 "tie_word_embeddings": False}, "PlamoForCausalLM", renamed((r"^model\.layers", "model.layers.layers"), ("input_layernorm", "norm")), stated={"rms_norm_eps": 1e-6}),
-    # Windows that sequences fill.
+    # Windows that the sequences fill.
     Model("gemma2-window", "gemma2", WINDOW | {"num_hidden_layers": 5}),
     Model("gemma3-window", "gemma3_text", WINDOW | {"num_hidden_layers": 8}),
     Model("cohere2-window", "cohere2", WINDOW | {"num_hidden_layers": 6}, stated={"rotary_pct": 1.0}),
@@ -176,7 +176,7 @@ MODELS = [
     Model("mellum-window", "mellum", WINDOW | {"num_hidden_layers": 6, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 96}),
     Model("granite-window", "granite_swa", WINDOW | {"num_hidden_layers": 6}),
     Model("phi3-window", "phi3", WINDOW | {"num_hidden_layers": 4, "pad_token_id": 0}),
-    # Layers of one part, whose letters published config.json files have.
+    # Layers of one part each; published config.json files have a letter for each layer.
     Model("nemotron_h", "nemotron_h", NEMOTRON_H | {"layers_block_type": ["linear_attention", "mlp", "full_attention", "mlp"]},
           stated={"hybrid_override_pattern": "M-*-", "n_routed_experts": NOT_STATED, "num_experts_per_tok": NOT_STATED}),
     Model("nemotron_h_moe", "nemotron_h", NEMOTRON_H | {"layers_block_type": ["linear_attention", "moe", "full_attention", "moe"]}, stated={"hybrid_override_pattern": "ME*E"}),

@@ -1,8 +1,8 @@
-"""What llama.cpp's converter makes of models: `gguf_truth.py LLAMA_CPP OUT.jsonl [ARCHITECTURE|TYPE…]`.
+"""Records the output of llama.cpp's converter for models: `gguf_truth.py LLAMA_CPP OUT.jsonl [ARCHITECTURE|TYPE…]`.
 
 LLAMA_CPP is a source tree of llama.cpp with `conversion/`. Each model of gguf_models.py, and each row of transformers.jsonl whose class the
-converter knows, becomes a weightless folder; recorded are the architecture, the metadata, and the names and shapes of tensors that the converter
-writes for it, without a vocabulary. Rows of gguf_models.py have what transformers says of the model too, by truth.py.
+converter supports, becomes a weightless folder. Recorded are the architecture, the metadata, and the names and shapes of tensors that the converter
+writes for it, without a vocabulary. Rows of gguf_models.py also have transformers' own figures for the model, by truth.py.
 """
 
 import json
@@ -30,7 +30,7 @@ class Shaped:
 
 
 def whole_config(model_type, config, stated):
-    """With the defaults, which published checkpoints state."""
+    """The configuration with its defaults, because published checkpoints state them."""
     from transformers import CONFIG_MAPPING
 
     config = {k: v for k, v in config.items() if k != "time_step_limit"}  # has an infinity
@@ -94,7 +94,7 @@ def of_model(model):
 
 
 def guarded(make, of):
-    """In a process of its own, as converter and library keep changes of their classes."""
+    """Runs in a process of its own, because changes to the classes of converter and library would remain."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -1,9 +1,9 @@
-"""The structure and costs of transformers' models by their own account: `truth.py OUT.json [TYPE…]`, or `truth.py --further OUT.json`.
+"""Records the structure and costs of transformers' models: `truth.py OUT.json [TYPE…]`, or `truth.py --further OUT.json`.
 
-For each model type its default configuration, or those of CHANGES, is built on meta tensors. Recorded are config.json, the names and shapes of its
+Each model type is built on meta tensors, from its default configuration or those of CHANGES. Recorded are config.json, the names and shapes of its
 weights (as in the module, and as written by `save_pretrained` where that differs), its parameters, the products that
 FlopCounterMode counts at three sizes, and the bytes of the cache after each. tests/blueprint/folders.py makes weightless folders
-from them. `--further`: the same of the classes in FURTHER.
+from them. `--further`: the same for the classes in FURTHER.
 """
 
 import json
@@ -35,7 +35,7 @@ KINDS = [
     ("towers", "MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES"),
     ("base", "MODEL_MAPPING_NAMES"),
 ]
-# Types that are in the mapping of causal models though they are encoders first.
+# Types that are in the mapping of causal models although they are mainly encoders.
 ENCODERS = {"bert", "roberta", "electra", "xlm-roberta", "xlm-roberta-xl", "camembert", "ernie", "megatron-bert", "rembert", "roformer",
             "data2vec-text", "roberta-prelayernorm", "big_bird", "convbert", "xmod", "xlm", "bert-generation"}  # fmt: skip
 PAIRS = {"bart", "mbart", "marian", "pegasus", "blenderbot", "blenderbot-small", "mvp", "plbart", "bigbird_pegasus", "prophetnet", "whisper",
@@ -94,12 +94,12 @@ FURTHER = [
     ("camembert", "CamembertForMaskedLM", SMALL | {"tie_word_embeddings": False}),  # two biases, one of which is not added
     ("mpnet", "MPNetForMaskedLM", SMALL | {"tie_word_embeddings": False}),
     ("mbart", "MBartForConditionalGeneration", {"d_model": 256, "encoder_layers": 2, "decoder_layers": 3, "vocab_size": 1000,
-                                                "tie_word_embeddings": False}),  # a third table, which nothing reads
+                                                "tie_word_embeddings": False}),  # a third table, which is never read
     ("mamba", "MambaForCausalLM", {"num_hidden_layers": 2, "hidden_size": 256, "intermediate_size": 384, "vocab_size": 1000}),  # not `expand` times
     ("nemotron_h", "NemotronHForCausalLM", {"vocab_size": 1000, "sliding_window": 4}),  # which transformers ignores
     ("dinov2", "Dinov2Model", {"num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 4, "image_size": 98, "use_swiglu_ffn": True}),  # as giant
     ("phimoe", "PhimoeForCausalLM", {"num_hidden_layers": 2, "hidden_size": 256, "num_attention_heads": 8, "num_key_value_heads": 2,
-                                     "num_local_experts": 4, "num_experts_per_tok": 1, "vocab_size": 1000}),  # two experts all the same
+                                     "num_local_experts": 4, "num_experts_per_tok": 1, "vocab_size": 1000}),  # runs two experts nevertheless
 ]  # fmt: skip
 
 

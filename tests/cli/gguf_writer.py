@@ -1,4 +1,4 @@
-"""Valid and damaged GGUF files for tests, by the format's description (docs/gguf.md of ggml)."""
+"""Valid and damaged GGUF files for tests, after the format's description (docs/gguf.md of ggml)."""
 import struct
 
 U8, I8, U16, I16, U32, I32, F32, BOOL, TEXT, ARRAY, U64, I64, F64 = range(13)

@@ -114,7 +114,7 @@ def many_deep_module_names(depth=500, siblings=80_000):
 
 
 def shared_state(objects=20_000):
-    """560 KB: a list of objects whose attributes are one dict, which holds all of the objects."""
+    """560 KB: objects that share one dict of attributes, which holds all of them."""
     cls = name("n", "N") + put(0) + b"0}" + put(1) + b"0"
     members = b"".join(text(f"{i}") + get(0) + b")\x81" + get(1) + b"b" for i in range(objects))
     return checkpoint(cls + get(1) + b"(" + members + b"u")
@@ -144,7 +144,7 @@ def copied_dicts(copies=100_000, keys=10_000):
 
 
 def windows(count=2_000, elements=4 * MIB):
-    """Tensors over all of one storage but its first elements; each begins at another offset."""
+    """Tensors that each cover half of one storage and begin at different offsets."""
     half = elements // 2
     items = [(text(f"w{i}"), tensor(size=(half,), offset=i, numel=elements)) for i in range(count)]
     return checkpoint(dict_of(items), _0=bytes(4 * elements))
@@ -245,7 +245,7 @@ def pickle_bomb(opcode=b"]", mebibytes=300):
 
 
 def tied_twins(count=20_000):
-    """Parameters that look alike and have no recorded memory location: each read of one could be tied to any other."""
+    """Parameters that look alike and have no recorded memory location: each one that is read could be tied to any other."""
     values, specs, made = {}, [], []
     for i in range(count):
         for kind in "ur":

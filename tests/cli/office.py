@@ -7,12 +7,12 @@ import subprocess
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "tmeter"
-RESTART = (79, 81)  # the status with which it asks to be started again
+RESTART = (79, 81)  # the status by which it requests a restart
 CSV = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1"  # all sheets, UTF-8
 
 
 def unpacked():
-    """The program's folder, or why there is none."""
+    """The program's folder, or the reason for its absence."""
     folder = CACHE / "libreoffice-1"
     done = subprocess.run([SOURCE / "apps/python/fetch_debian", folder, "libreoffice-calc-nogui"], capture_output=True, text=True)
     if done.returncode != 0:
@@ -29,7 +29,7 @@ def unpacked():
 
 
 def sheets_as_csv(workbook, folder):
-    """Writes FOLDER/WORKBOOK-SHEET.csv. The reason if there is no LibreOffice, else an empty text."""
+    """Writes FOLDER/WORKBOOK-SHEET.csv. Returns the reason if there is no LibreOffice, else an empty text."""
     found = shutil.which("soffice") or shutil.which("libreoffice")
     environment = dict(os.environ)
     if not found:

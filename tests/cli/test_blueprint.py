@@ -86,7 +86,7 @@ class Blueprint(CliTest):
             self.assert_refused(4, words, folder)
 
     def test_stated_sizes_are_those_of_the_weights(self):
-        """One changed key each, of configurations of transformers that are accepted unchanged (blueprint.families)."""
+        """Configurations of transformers with one changed key each. Unchanged they are accepted (blueprint.families)."""
         for model_type, key in (("bert", "type_vocab_size"), ("bert", "intermediate_size"), ("bert", "max_position_embeddings"), ("gpt2", "n_positions"),
                                 ("opt", "max_position_embeddings"), ("opt", "ffn_dim"), ("vit", "hidden_size"), ("vit", "num_channels"),
                                 ("falcon", "ffn_hidden_size"), ("deepseek_v3", "q_lora_rank"), ("deepseek_v3", "moe_intermediate_size"),
@@ -116,7 +116,7 @@ class Blueprint(CliTest):
                 self.assert_refused(4, [key if key in words else "config.json", words, "but tensor", ".mlp."], self.folder / model_type)
 
     def test_shared_experts_are_as_stated(self):
-        """A part exists if a width, a number or the family says so."""
+        """A width, a number or the family states that a part exists."""
         for model_type, change, is_there, words in (
             ("granitemoeshared", {}, False, ["shared_intermediate_size is 1024", "experts.down_proj"]),
             ("granitemoeshared", {"shared_intermediate_size": 0}, True, ["shared_intermediate_size is 0", "experts.down_proj"]),
@@ -131,7 +131,7 @@ class Blueprint(CliTest):
                 self.assert_refused(4, words, folder)
 
     def test_what_layers_are_is_as_stated(self):
-        """Hybrids: a list or a pattern names the kind of each layer, and their keys are those of one part each."""
+        """Hybrids: a list or a pattern names the kind of each layer, and each key describes one part."""
         kinds = ROWS["lfm2"]["config"]["layer_types"]
         for model_type, change, words in (
             ("lfm2", {"layer_types": ["conv"] * len(kinds)}, ["layer_types has 'conv' for layer 2", "model.layers.2.self_attn"]),
@@ -170,7 +170,7 @@ class Blueprint(CliTest):
                 self.assert_refused(4, words, folder)
 
     def test_layers_of_bert_keep_something_as_decoders_alone(self):
-        """12 layers, each 2 · 768 numbers of 4 bytes for 8 tokens, if the configuration says is_decoder: so transformers' BertLMHeadModel does."""
+        """12 layers, each 2 · 768 numbers of 4 bytes for 8 tokens, if the configuration has is_decoder, as in transformers' BertLMHeadModel."""
         row = ROWS["bert"]
         for model_type in ("bert", "newbert"):
             for change, cache_bytes in (({}, None), ({"is_decoder": False}, None), ({"is_decoder": True}, 12 * 2 * 768 * 4 * 8)):
@@ -216,14 +216,14 @@ class Blueprint(CliTest):
         self.assertEqual(macs[64] - macs[32], of[64] - of[32])
 
     def test_a_width_that_is_left_to_the_other_sizes(self):
-        """Published configurations of Bamba and Granite 4 have "auto" there."""
+        """Published configurations of Bamba and Granite 4 state "auto"."""
         row = ROWS["bamba"]
         write_folder(self.folder, {**row["config"], "mamba_d_head": "auto"}, tensors_of(row["tensors"]))
         done = report(self.folder, PLUGINS, "--bind", "sequence=8")
         self.assertEqual((done["totals"]["macs"], done["coverage"]["unknown"]), (row["runs"][0]["flops"] / 2, 0))
 
     def test_a_pattern_names_layers(self):
-        """As NVIDIA publishes Nemotron-H."""
+        """NVIDIA publishes Nemotron-H in this form."""
         row = ROWS["nemotron_h"]
         config = {k: v for k, v in row["config"].items() if k != "layers_block_type"}
         write_folder(self.folder, {**config, "num_hidden_layers": 4, "hybrid_override_pattern": "ME*-"}, tensors_of(row["tensors"]))
@@ -232,7 +232,7 @@ class Blueprint(CliTest):
             self.assertEqual((done["totals"]["macs"], done["coverage"]["unknown"]), (run["flops"] / 2, 0))
 
     def test_a_shared_block_without_weights(self):
-        """Zamba 2's layers share blocks; without any, the weights are reported alone."""
+        """Zamba 2's layers share blocks; without a block, the weights alone are reported."""
         row = ROWS["zamba2"]
         write_folder(self.folder, row["config"], {n: t for n, t in tensors_of(row["tensors"]).items() if "layers.2.shared_transformer" not in n})
         done = report(self.folder, PLUGINS)
@@ -268,7 +268,7 @@ class Blueprint(CliTest):
             tensors = tensors_of(row["tensors"])
             write_folder(self.folder / model_type, {**row["config"], "num_hidden_layers": layers - 1}, tensors)
             self.assert_refused(4, [f"num_hidden_layers is {layers - 1}", f"the weights have {layers} layers"], self.folder / model_type)
-            # A layer more, as checkpoints have it: counted as parameters, not run.
+            # One more layer, as in checkpoints: counted as parameters, not run.
             size = row["config"]["hidden_size"]
             last = {n.replace(f".{layers - 1}.", f".{layers}."): t for n, t in tensors.items() if f"layers.{layers - 1}." in n}
             last |= {f"model.layers.{layers}.eh_proj.weight": ("bfloat16", [size, 2 * size]), f"model.layers.{layers}.enorm.weight": ("bfloat16", [size])}
@@ -278,7 +278,7 @@ class Blueprint(CliTest):
             self.assertEqual(done["totals"]["macs"], run["flops"] / 2)
 
     def test_a_predictor_beside_the_model(self):
-        """As checkpoints of Qwen3-Next have it."""
+        """Checkpoints of Qwen3-Next have one."""
         row = ROWS["qwen3_next"]
         tensors = tensors_of(row["tensors"])
         size = row["config"]["hidden_size"]

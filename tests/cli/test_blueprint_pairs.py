@@ -1,4 +1,4 @@
-"""`tmeter FOLDER` of an encoder and a decoder, and of sound: their costs by hand, and the published figures of models."""
+"""`tmeter FOLDER` of encoder-decoder models and of audio models: their costs by hand, and published figures."""
 import sys
 
 from support import SOURCE, CliTest, main, report, tmeter
@@ -34,7 +34,7 @@ class Pairs(CliTest):
         self.assertEqual(totals["macs"], 3 * (6 * 512 + 16 * 36 + 5 * 640 + 6 * 128 + 16 * 25 + 16 * 30 + 5 * 80))
         self.assertEqual(totals["kv_cache_bytes"], 3 * (5 + 6) * 64)
         self.assertEqual(totals["kv_bytes_per_token"], 64)
-        # One more token: nothing of the encoder, and no new keys and values of it.
+        # One more token: no work of the encoder, and no new keys and values from it.
         self.assertEqual(totals["decode_macs"], 640 + 80 + 16 * 5 + 16 * 6)
         weights = 4 * 64 + 2 * 64 + 2 * 128 + 4 * 8 + 80
         self.assertEqual(totals["decode_read_bytes"], 4 * weights + (5 + 6) * 64)
@@ -60,7 +60,7 @@ class Pairs(CliTest):
                 self.assert_refused(4, words, folder)
 
     def test_an_encoder_alone(self):
-        """As diffusers has T5: the encoder's products above. A decoder alone does not define a run."""
+        """Like diffusers' T5: the encoder's products above. A decoder alone does not define a run."""
         config, tensors = small_t5(architectures=["T5EncoderModel"])
         for side in ("encoder", "decoder"):
             write_folder(self.folder / side, config, {n: t for n, t in tensors.items() if n.startswith((side, "shared"))})
@@ -73,7 +73,7 @@ class Pairs(CliTest):
         self.assertIn("of encoder and decoder there is only decoder.block", str(done["warnings"]))
 
     def test_the_length_of_the_encoder_of_whisper(self):
-        """Its convolutions halve the frames, so twice as many bins go in; its table of positions ends the range."""
+        """Its convolutions halve the number of frames, so the input has twice as many; the table of positions limits the range."""
         row = ROWS["whisper"]
         write_folder(self.folder, row["config"], tensors_of(row["tensors"]))
         done = report(self.folder, PLUGINS)

@@ -1,6 +1,6 @@
-"""`tmeter FOLDER` of well-known models without weights, against papers and model cards.
+"""`tmeter FOLDER` of well-known models without weights, compared with papers and model cards.
 
-A folder is that of transformers' default configuration of the type with other sizes.
+A folder is made from transformers' default configuration of the type, with other sizes.
 """
 import re
 import sys
@@ -14,7 +14,7 @@ ROWS = {r["type"]: r for r in rows_of(SOURCE / "tests" / "blueprint" / "transfor
 
 
 def published(model_type, layers, hidden, heads, key_heads, wide, vocabulary, width=None, experts=None, head_norms=False, biases=False):
-    """config.json, and names and shapes as transformers has them."""
+    """config.json, and the names and shapes of transformers."""
     width = width or hidden // heads
     config = {"model_type": model_type, "architectures": ["PublishedForCausalLM"], "num_hidden_layers": layers, "hidden_size": hidden, "vocab_size": vocabulary,
               "num_attention_heads": heads, "num_key_value_heads": key_heads, "head_dim": width, "intermediate_size": wide, "rope_theta": 10000.0,
@@ -37,7 +37,7 @@ def published(model_type, layers, hidden, heads, key_heads, wide, vocabulary, wi
             tensors |= {at + "mlp.experts.gate_up_proj": [experts[0], hidden, 2 * wide], at + "mlp.experts.gate_up_proj_bias": [experts[0], 2 * wide],
                         at + "mlp.experts.down_proj": [experts[0], wide, hidden], at + "mlp.experts.down_proj_bias": [experts[0], hidden],
                         at + "mlp.router.weight": [experts[0], hidden], at + "mlp.router.bias": [experts[0]]}  # fmt: skip
-        else:  # as the checkpoints have them: a module for each expert
+        else:  # as in the checkpoints: a module for each expert
             inside = "block_sparse_moe" if model_type == "mixtral" else "mlp"
             names = ("w1", "w3", "w2") if model_type == "mixtral" else ("gate_proj", "up_proj", "down_proj")
             tensors[f"{at}{inside}.gate.weight"] = [experts[0], hidden]
@@ -51,7 +51,7 @@ def published(model_type, layers, hidden, heads, key_heads, wide, vocabulary, wi
 
 class Published(CliTest):
     def totals(self, model_type, layers, sizes, config, *bindings, dtype="bfloat16", without=()):
-        """`sizes`: the value of each size of the default. `layers`: of default and model."""
+        """`sizes`: the model's value for each size of the default. `layers`: their numbers in the default and in the model."""
         row, (few, many) = ROWS[model_type], layers
         rows = [[name, dtype, [sizes.get(n, n) for n in shape], re.sub(rf"^0-{few - 1}\b", f"0-{many - 1}", numbers)]
                 for name, _, shape, numbers in row["tensors"] if name not in without]  # fmt: skip
@@ -62,7 +62,7 @@ class Published(CliTest):
         return done["totals"]
 
     def test_decoders(self):
-        """Parameters as the pages of the Hub state them, in sum over the headers of the files. Active parameters of mixtures as papers round them; gpt-oss
+        """Parameters as stated on the pages of the Hub, which sum over the headers of the files. Active parameters of mixtures are rounded as in papers; gpt-oss
         leaves out the table of embeddings. Bytes of a token's bf16 cache: 2 · layers · key heads · width · 2.
 
         Llama 3.1 405B: arXiv:2407.21783, table 3. Mixtral 8x7B: arXiv:2401.04088, 12.9 B active. Qwen3-30B-A3B: arXiv:2505.09388, table 2, 3.3 B (of 3.35).

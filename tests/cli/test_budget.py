@@ -175,7 +175,7 @@ class BudgetTest(CliTest):
             self.assertEqual((done.returncode, done.stderr), (2, f"tmeter: {option} goes with `tmeter budget`\n"))
 
     def test_a_list_behind_other_scripts_is_found(self):
-        """Columns of TOML count characters, the text is bytes."""
+        """TOML's columns count characters; the text consists of bytes."""
         self.file.write_text('[[budget]]\nmodel = "gpt2_like.pt2"\nassert = ["flops <= 500M"] # größer: 模型\nreport = "größe.json"\n'
                              '[[budget]] # ü\nmodel = "resnet50.pt2"\n"assert" = ["macs <= 9G"]   # é\n')
         self.budget("--update", status=0)

@@ -1,4 +1,4 @@
-"""Parameters and buffers of files that have names and tensors alone: the kinds are those of tests/blueprint/buffers.jsonl (transformers' own)."""
+"""Parameters and buffers of files that have only names and tensors. The expected kinds are transformers' own (tests/blueprint/buffers.jsonl)."""
 import json
 import sys
 
@@ -13,7 +13,7 @@ NORM = {n: ("float32", [4]) for n in ("weight", "bias", "running_mean", "running
 
 class Buffers(CliTest):
     def kinds(self, tensors, config=None):
-        """({name: it is a parameter}, warnings, parameters)"""
+        """({name: whether it is a parameter}, warnings, parameters)"""
         folder = self.folder / str(len(list(self.folder.iterdir())))
         write_folder(folder, config, tensors)
         done = report(folder / "model.safetensors", "--plugins=params")
@@ -35,7 +35,7 @@ class Buffers(CliTest):
                     self.assertIn("does not tell parameters from buffers", warnings[0])
 
     def test_the_doubt_names_tensors_and_both_counts(self):
-        """Of a router, of a frozen norm: 8 and 2 · 4 elements."""
+        """Tensors of a router and of a frozen norm: 8 and 2 · 4 elements."""
         tensors = {"layers.0.mlp.expert_bias": ("float32", [8]), "fc.weight": ("float32", [2, 3])}
         kinds, (warning,), params = self.kinds(tensors)
         self.assertEqual((kinds["layers.0.mlp.expert_bias"], params), (False, 6))
@@ -46,7 +46,7 @@ class Buffers(CliTest):
         self.assertEqual(self.kinds({"body.bn1." + n: t for n, t in NORM.items()}, {"model_type": "detr"})[1:], ([], 0))
 
     def test_the_bias_of_a_gate(self):
-        """A linear layer's, or the router's of DeepSeek's own files."""
+        """The bias of a linear layer, or of the router in DeepSeek's own files."""
         tensors = {"layers.0.ffn.gate.weight": ("float32", [8, 4]), "layers.0.ffn.gate.bias": ("float32", [8])}
         self.assertEqual(self.kinds(tensors, {"model_type": "acme"})[1:], ([], 40))
         self.assertEqual(self.kinds(tensors, {"model_type": "deepseek_v4"})[1:], ([], 32))

@@ -33,7 +33,7 @@ def archive(records, method=zipfile.ZIP_STORED):
 
 
 def repack(path, change):
-    """The archive with its records as modified by `change`: name without folder → bytes."""
+    """The archive with its records (name without folder → bytes) modified by `change`."""
     with zipfile.ZipFile(path) as z:
         records = {name.split("/", 1)[1]: z.read(name) for name in z.namelist()}
     change(records)
@@ -132,7 +132,7 @@ class Pickles(CliTest):
 
 
 class Storages(CliTest):
-    """A state_dict of one tensor whose description lies."""
+    """A state_dict of one tensor with a false description."""
 
     def checkpoint(self, numel=4, offset=0, size=(4,), stride=(1,), kind="FloatStorage", record=16, key="0", name=b"w"):
         def number(n):
@@ -302,7 +302,7 @@ class Legacy(CliTest):
 
 
 class Mutations(CliTest):
-    """Random damage, always the same: the file is either read or refused with one line."""
+    """Random damage from a fixed seed: the file is either read or refused with one line."""
 
     ROUNDS = int(os.environ.get("TMETER_MUTATIONS", "60"))
 

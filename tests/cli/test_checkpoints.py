@@ -123,7 +123,7 @@ class Choosing(CliTest):
 
 class Speed(CliTest):
     def test_weights_are_not_read(self):
-        """Ten gigabytes that are a hole in the file: mapped and never read."""
+        """Ten gigabytes, a hole in the file: mapped and never read."""
         header = json.dumps({"w": {"dtype": "U8", "shape": [10 << 30], "data_offsets": [0, 10 << 30]}}).encode()
         path = self.file("big.safetensors", struct.pack("<Q", len(header)) + header)
         with open(path, "r+b") as f:

@@ -12,8 +12,8 @@ MODEL = MODELS / "resnet50.pt2"
 OTHERS = "--plugins=params,flops,memory"
 CALLS, LOADER = "com.rogue.calls", "com.rogue.loader"
 
-# Misuse in an analysis → (status, words of the message). Status 5: the plugin is named and left out. Status 0: no harm
-# is done, and the report has a warning if there are words.
+# Misuse in an analysis → (status, words of the message). Status 5: the plugin is named and left out. Status 0: the misuse
+# is harmless, and the report has a warning if there are words.
 IN_AN_ANALYSIS = {
     "findings-40000": (0, ""),
     "findings-millions": (5, "it gives more than 100000 findings, tmeter's limit"),
@@ -154,7 +154,7 @@ MATCHES = {
     "count": ({"CONTRACT": "match-huge"}, "loader 'acme' has more than 1,000 matches"),
 }
 
-# Matches that hold for everything: with any score, the loader of the format reads the file.
+# Matches that fit every file: whatever their score, the loader of the format reads the file.
 ANYTHING = ["name:*", "zip:*", "name:*.*", "name:** zip:?*", "!zip:nothing", "at:0:", "magic:"]
 
 
@@ -235,7 +235,7 @@ class Calls(Contract):
                     self.assertEqual(own["provenance"]["kind"], "unavailable")
 
     def test_figures_that_others_fail_on_are_blamed_on_who_gave_them(self):
-        """One operator of 4·10^18 MACs or 10^308: values that our own plugins derive from it overflow or are infinite."""
+        """One operator of 4·10^18 MACs or 10^308: values that our own plugins derive from these overflow or are infinite."""
         arguments = ["--plugins=all", "--report", "json", MODEL]
         reference = json.loads(tmeter(*arguments).stdout)
         for mode in ("figure-macs", "real-macs", "real-energy"):

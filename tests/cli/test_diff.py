@@ -270,7 +270,7 @@ class Formats(Diff):
         self.assertEqual(sorted(set(columns)), [5])  # both tables have five columns here
 
     def test_modules_called_more_than_once_say_so(self):
-        """ResNet-50's blocks call their one ReLU three times."""
+        """ResNet-50's blocks each call one ReLU three times."""
         before = self.folder / "small.json"
         tmeter(MODELS / "resnet50.pt2", "-q", "--input", "1x3x192x192", "-r", before)
         options = (before, MODELS / "resnet50.pt2", "--depth", "all", "--columns", "output_bytes")

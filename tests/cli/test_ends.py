@@ -37,7 +37,7 @@ class ForgerTest(CliTest):
 
 
 def full_pipe():
-    """Both ends of a pipe that takes nothing more."""
+    """Both ends of a full pipe."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     try:
@@ -50,7 +50,7 @@ def full_pipe():
 
 
 def is_set_up(process):
-    """Waits until tmeter handles signals; before, the kernel ends it like any program that has just started."""
+    """Waits until tmeter handles signals. Before that, the kernel ends it like any program that has just started."""
     try:
         status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
     except OSError:
@@ -62,7 +62,7 @@ def is_set_up(process):
 
 
 class Situation:
-    """A run that waits for ever in a folder of its own, with a report to a file in it."""
+    """A run that waits forever in a folder of its own and writes a report to a file in it."""
 
     def __init__(self, plugin):
         self.plugin = plugin
@@ -173,8 +173,7 @@ class Ends(ForgerTest):
             if took > ENOUGH:
                 yield how, moment, f"took {took:.2f} s"
             status = INTERRUPTED if number else situation.at_timeout
-            # Reading the file costs status 4, running its code status 6 (docs/reliability.md): either may be in
-            # progress.
+            # A timeout while the file is read gives status 4, while its code runs status 6 (docs/reliability.md).
             if process.returncode != status and not (status == RUN and not number and process.returncode == NOT_READ):
                 yield how, moment, f"status {process.returncode} instead of {status}"
             files = {p.name for p in folder.iterdir()} - {"fifo"}
@@ -258,7 +257,7 @@ class Ownerless(ForgerTest):
                     self.assertEqual(json.loads(done.stdout)["totals"]["macs"], MACS)
 
     def test_a_plugin_that_writes_over_shared_memory_costs_itself_alone(self):
-        """The page with the worker's present step: once it is damaged, no status, blame or message comes from it."""
+        """The page records the worker's present step. Once it is damaged, it determines no status, blame or message."""
         for deed in ("page-of-ones", "page-of-zeros", "page-of-letters", "page-of-noise", "page-and-sleep"):
             for place in ("metric", "analysis", "writer"):
                 with self.subTest(deed=deed, place=place):

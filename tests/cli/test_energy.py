@@ -1,7 +1,7 @@
 """The energy plugin's other figures: the range of the published tables, power, operations per joule, and CO2e.
 
 docs/hardware-profiles.md derives the joules of a ResNet-50. The grams are copied from Our World in Data's table of 2024
-(ourworldindata.org/grapher/carbon-intensity-electricity), which also rests on Ember's figures.
+(ourworldindata.org/grapher/carbon-intensity-electricity), which is also based on Ember's figures.
 """
 import re
 
@@ -96,7 +96,7 @@ class Energy(CliTest):
         self.assert_refused(2, ["energy.co2"], PLUGINS, "--set", "energy.co2=nan", RESNET)
 
     def heated(self, name, extra):
-        """A profile of a hundred watts and a clock that a MAC a nanosecond stands for."""
+        """A profile of a hundred watts whose clock permits one MAC per nanosecond."""
         leaves = {"energy.mac.float32": (1e-12, "J"), "energy.op.float32": (1e-12, "J"), "power.static": (100, "W"),
                   "peak.mac.float32": (1e9, "MAC/s"), "peak.op.float32": (1e30, "op/s"), **extra}
         text = f'name = "{name}"\ntitle = "made up"\n'

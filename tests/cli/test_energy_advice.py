@@ -1,6 +1,6 @@
-"""energy-advice by hand: dynamic_mlp.pt2, float32, batch 4, of which test_parallelism_advice.py has the bytes.
+"""energy-advice by hand: dynamic_mlp.pt2, float32, batch 4. test_parallelism_advice.py has its bytes.
 
-At 1 nJ a byte, and nothing for arithmetic, its 94,408 bytes take 94.408 uJ: 76,840 nJ for weights, 8,192 nJ for gelu, whose 4,096
+At 1 nJ a byte and no energy for arithmetic, its 94,408 bytes take 94.408 uJ: 76,840 nJ for weights, 8,192 nJ for gelu, whose 4,096
 bytes of input are written and read.
 """
 from support import MODELS, CliTest, main, report, tmeter

@@ -114,13 +114,13 @@ class Execution(CliTest):
                 with self.subTest(row, figure=name):
                     self.assertIn(name, metrics)
                     if document["totals_status"].get(name) == "unavailable":
-                        self.assertTrue(metrics[name]["provenance"]["text"], "it does not say why")
+                        self.assertTrue(metrics[name]["provenance"]["text"], "the reason is missing")
         for name in MEASURED:
             self.assertIsNotNone(document["totals"][name], name)
         self.assertIn("architecture", {f["rule"] for f in document["findings"]})  # T5
 
     def test_tokens_stay_within_the_vocabulary(self):
-        for seed in range(5):  # of 12; LibTorch throws beyond
+        for seed in range(5):  # the vocabulary has 12 tokens; LibTorch throws beyond it
             self.facts(TIED, "--seed", str(seed))
 
     def test_torchscript_runs(self):
@@ -217,7 +217,7 @@ class Execution(CliTest):
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertIn("aten::embedding of embedding: index out of range", done.stderr)
 
-    # Operators of a company's own.
+    # A company's own operators.
 
     def test_an_operator_that_is_missing_is_named_with_its_module_and_what_to_do(self):
         for model in ("net.pt2", "scripted.pt"):

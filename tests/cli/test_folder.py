@@ -124,7 +124,7 @@ class Folder(CliTest):
         self.assert_refused(4, ["model.safetensors: is a link to nosuch, which does not exist"], self.folder / "model.safetensors")
 
     def test_more_shards_than_any_model_has(self):
-        """Each would be looked for: 500,000 took half a minute."""
+        """Each would be searched for: 500,000 took half a minute."""
         index = self.file("model.safetensors.index.json", json.dumps({"weight_map": {f"w{i}": f"{i}.safetensors" for i in range(500_000)}}))
         for source in (self.folder, index):
             self.assert_refused(4, ["weight_map names 500000 files; tmeter reads at most 10,000"], source, timeout=20)
@@ -204,13 +204,13 @@ class Folder(CliTest):
             self.assert_refused(4, ["config.json"], folder)
 
     def test_a_configuration_as_python_writes_it(self):
-        """json.dumps writes inf as Infinity, which Mamba 2's time_step_limit is, and integers of any size."""
+        """json.dumps writes inf as Infinity, as in Mamba 2's time_step_limit, and integers of any size."""
         write_folder(self.folder, {"time_step_limit": [0.0, float("inf")], "x": float("nan"), "max_length": int(1e30)}, WEIGHTS)
         self.assertIn("Infinity", (self.folder / "config.json").read_text())
         self.params(self.folder)
 
     def test_a_configuration_of_long_nested_keys(self):
-        """Each key is that of its object and more: 900 of 15 KB took 5 GB."""
+        """Each key begins with that of its object: 900 of 15 KB took 5 GB."""
         key = "k" * 15_000
         write_folder(self.folder, None, WEIGHTS)
         (self.folder / "config.json").write_text(f'{{"{key}":' * 900 + "1" + "}" * 900)
@@ -220,7 +220,7 @@ class Folder(CliTest):
             self.assertLess(done.memory, 1 << 29)
 
     def test_what_transformers_registers_as_buffers_is_no_parameter(self):
-        """By its modules: Apertus' activation, EnCodec's and Mimi's codes, Gemma 4, MiniMax, Mask2Former."""
+        """In its modules: Apertus' activation, EnCodec's and Mimi's codes, Gemma 4, MiniMax, Mask2Former."""
         buffers = ("model.layers.0.mlp.act_fn.beta", "model.layers.0.mlp.act_fn.eps", "quantizer.layers.0.codebook.embed", "quantizer.layers.0.codebook.embed_avg",
                    "quantizer.layers.0.codebook.cluster_size", "quantizer.layers.0.codebook.inited", "q.layers.0.codebook.embed_sum",
                    "q.layers.0.codebook.cluster_usage", "q.layers.0.codebook.initialized", "model.layers.0.layer_scalar", "model.layers.0.self_attn.slope_rate",

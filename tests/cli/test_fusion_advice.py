@@ -97,8 +97,8 @@ class FusionAdvice(CliTest):
             self.assertIn(f"1 × {kind}", attention["evidence"])
 
     def test_scales_are_folded(self):
-        """No product with an input, and no scale with one factor per row. Two of its linear layers and that scale take
-        the same input."""
+        """Neither a product with an input nor a scale with one factor per row is folded. Two of the linear layers and that
+        scale take the same input."""
         finding = self.only("scales", "fold-scale", "merge-linear")["fold-scale"]
         self.assertEqual(saved(finding), 2 * (2 * 1_024 + 16) - 16 + 2 * 192 + 16)
         self.assertIn("2 scales can be multiplied into the weights", finding["text"])
@@ -190,7 +190,7 @@ class RealModels(CliTest):
         self.assertEqual(self.count(FIXTURES / "zoo" / "timm-levit_128s.scripted.pt", "fold-batch-norm"), "50")
 
     def test_bytes_of_all_batch_norms(self):
-        """Each: its input read, its result written, three of four vectors of C, as no convolution has a bias."""
+        """For each: its input read, its result written, three of four vectors of C, because no convolution has a bias."""
         document, found = findings(MODELS / "resnet50.pt2")
         expected = 0
         for node in document["nodes"]:

@@ -83,7 +83,7 @@ class Reading(CliTest):
         done = tmeter("diff", path, HERE / "split-00001-of-00003.gguf", "--plugins=params,memory", "--report", "json")
         self.assertEqual(done.returncode, 0, done.stderr)
         counts = json.loads(done.stdout)["counts"]
-        # Added: the factors of rotary embeddings, and the head, which is the embedding; safetensors without a configuration have no program.
+        # Added: the factors of rotary embeddings, and the head, which is the embedding. Safetensors without a configuration have no program.
         self.assertEqual((counts["removed"], counts["added"], counts["renamed"]), (0, 2, 0))
         totals = json.loads(done.stdout)["totals"]
         self.assertEqual(totals["params"]["difference"], 0)
@@ -148,7 +148,7 @@ class Reading(CliTest):
         self.assertIn("param-stats.packed-quantiles=true", done.stdout + done.stderr)
 
     def test_no_weight_is_read_unless_a_plugin_wants_to(self):
-        """More than a terabyte in parts that are holes."""
+        """More than a terabyte in sparse parts."""
         rows = 100_000
         for i in range(100):
             name = f"blk.{i}.ffn_up.weight"
@@ -225,7 +225,7 @@ def q8_0(values):
 
 
 class Errors(CliTest):
-    """tmeter diff --columns sqnr: held against the same sums in Python."""
+    """tmeter diff --columns sqnr, compared with the same sums in Python."""
 
     ROWS, COLUMNS, HEADS = 64, 64, 4
 
@@ -273,7 +273,7 @@ class Errors(CliTest):
         self.assert_errors(self.before, self.gguf(self.q))
 
     def test_notes_know_the_order_of_rows(self):
-        """Of both ways to place the rows, the closer one counts; it is the one of the column."""
+        """Of the two orders of rows the closer one counts; the column uses it, too."""
         for after in (self.gguf(self.permuted(self.q)), self.gguf(self.q)):
             done = tmeter("diff", self.before, after, "--plugins=params")
             for name, values in (("blk.0.attn_q", self.q), ("blk.0.ffn_up", self.up)):

@@ -1,7 +1,7 @@
-"""`tmeter MODEL.gguf`: the derived program costs what transformers' model costs.
+"""`tmeter MODEL.gguf`: the costs of the derived program equal those of transformers' model.
 
-Damaged metadata, forms of earlier converters, figures by hand; files of the present converter are those of test_gguf_converted.py. Expected figures are
-those of tests/blueprint/transformers.jsonl, or are worked out; names of tensors come from gguf-py's tables (fixtures/gguf/names.json).
+Damaged metadata, forms of earlier converters, figures by hand. test_gguf_converted.py has files of the present converter. Expected figures are
+those of tests/blueprint/transformers.jsonl or calculated by hand. Tensor names come from gguf-py's tables (fixtures/gguf/names.json).
 """
 import json
 import re
@@ -36,7 +36,7 @@ def names_of(arch):
 
 
 def expert_tensors(block, name, shape, hidden):
-    """The converter writes a stack of experts with gate and up apart, each [experts, out, in]."""
+    """The converter writes stacked experts with separate gate and up, each [experts, out, in]."""
     wide = next((d for d in shape[1:] if d != hidden), hidden)
     if name.endswith("gate_up_proj"):
         return {f"{block}.ffn_{half}_exps.weight": [shape[0], wide // 2, hidden] for half in ("gate", "up")}
@@ -44,7 +44,7 @@ def expert_tensors(block, name, shape, hidden):
 
 
 def halves_of_latent(block, shape, config):
-    """The converter parts kv_b since 2025: for each head one matrix of keys, transposed, and one of values."""
+    """Since 2025 the converter splits kv_b: for each head one matrix of keys, transposed, and one of values."""
     heads, keys, values = (config[k] for k in ("num_attention_heads", "qk_nope_head_dim", "v_head_dim"))
     assert shape[0] == heads * (keys + values)
     return {f"{block}.attn_k_b.weight": [heads, shape[1], keys], f"{block}.attn_v_b.weight": [heads, values, shape[1]]}
@@ -64,14 +64,14 @@ def converted(arch, row, parted=True):
             tensors |= halves_of_latent(block, shape, row["config"])
         else:
             module, _, ending = re.sub(r"(?<=\.)\d+(?=\.)", "0", name, count=1).rpartition(".")
-            short = module.partition(".")[2]  # gguf-py knows some names without the model's
+            short = module.partition(".")[2]  # gguf-py has some names without the model's prefix
             tensor = "output" if module == "lm_head" else names[module if module in names else short]
             tensors[f"{tensor.replace('blk.0', block)}.{ending}"] = shape
     return tensors
 
 
 def latent_numbers(config, parted):
-    """conversion/deepseek.py of llama.cpp; files before it parted kv_b state the widths of a head."""
+    """conversion/deepseek.py of llama.cpp; files written before it split kv_b state the widths of a head."""
     rank, rope, nope, value = (config[k] for k in ("kv_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"))
     numbers = {"attention.kv_lora_rank": rank, "attention.q_lora_rank": config["q_lora_rank"], "rope.dimension_count": rope}
     if not parted:
@@ -102,7 +102,7 @@ def macs_of(document, prefix=""):
 
 class Costs(CliTest):
     def write(self, tensors, pairs, kind=FLOAT16, name="model.gguf", order="<"):
-        """A file whose elements are a hole."""
+        """A file whose elements are holes."""
         table, at = [], 0
         for tensor, shape in tensors.items():
             code, size = FLOAT32 if len(shape) == 1 else kind
@@ -140,7 +140,7 @@ class Costs(CliTest):
                     self.assertEqual((totals["kv_cache_bytes"], done["warnings"]), (run["cache"][0], []))
 
     def test_a_program_a_folder_and_a_gguf_file_of_one_model(self):
-        """Parameters, products of each module and the cache are equal. The programs are transformers' modules in a wrapper `model`, by torch.export."""
+        """Parameters, products of each module and the cache are equal. torch.export makes the programs from transformers' modules in a wrapper `model`."""
         sizes = {"vocab_size": 512, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
                  "num_experts_per_tok": 2, "rope_theta": 1e4, "max_position_embeddings": 64, "tie_word_embeddings": False}  # fmt: skip
         for model_type, arch, name, own in (("mixtral", "llama", "MixtralForCausalLM", {"num_local_experts": 8, "intermediate_size": 96}),
@@ -171,7 +171,7 @@ class Costs(CliTest):
 
     def test_latent_attention(self):
         """fixtures/gguf/latent*.gguf, written by gguf-py 0.19. Parameters, FLOPs of FlopCounterMode and bytes of the float32 cache are those of the DeepSeek-V3
-        that transformers 5.23 makes of latent.json (tests/blueprint/truth.py)."""
+        that transformers 5.23 builds from latent.json (tests/blueprint/truth.py)."""
         for file in ("latent.gguf", "latent-parted.gguf"):
             for (batch, sequence), flops, cache in (((1, 8), 356_352, 1_792), ((2, 33), 3_415_104, 14_784), ((1, 300), 38_592_000, 67_200)):
                 with self.subTest(file, batch=batch, sequence=sequence):
@@ -207,7 +207,7 @@ class Costs(CliTest):
                 self.assert_refused(4, words, path)
 
     def test_layers_that_predict_further_tokens_are_not_run(self):
-        """GGUF's block_count has them."""
+        """GGUF's block_count includes them."""
         row = truth()["glm4_moe"]
         tensors, layers, size = converted("glm4moe", row), row["config"]["num_hidden_layers"], row["config"]["hidden_size"]
         last = {n.replace(f"blk.{layers - 1}.", f"blk.{layers}."): s for n, s in tensors.items() if n.startswith(f"blk.{layers - 1}.")}
@@ -291,7 +291,7 @@ class Costs(CliTest):
             self.assertIn(f"general.type is '{kind}'", " ".join(map(str, done["warnings"])))
 
     def test_parts_of_a_split_file_and_big_endian_ones(self):
-        """The first part has the metadata, each a layer; figures are those of test_by_hand, for one sequence."""
+        """The first part has the metadata, each part has a layer. The figures are those of test_by_hand, for one sequence."""
         def tensors(i):
             return {f"blk.{i}.{n}.weight": s for n, s in {"attn_norm": [64], "attn_q": [64, 64], "attn_k": [32, 64], "attn_v": [32, 64], "attn_output": [64, 64],
                                                           "ffn_norm": [64], "ffn_gate": [128, 64], "ffn_up": [128, 64], "ffn_down": [64, 128]}.items()}  # fmt: skip
@@ -308,7 +308,7 @@ class Costs(CliTest):
                     self.assertEqual((done["totals"]["macs"], done["coverage"]["unknown"]), (2 * (10 * 36_864 + 2 * 64 * 10 * 10) + 10 * 6_400, 0))
 
     def test_keys_that_no_part_writes_down(self):
-        """Layers that share keys and values, an indexer, heads of two widths: the weights alone, of any architecture."""
+        """Layers that share keys and values, an indexer, heads of two widths: for every architecture, only the weights are reported."""
         for key, value in (("attention.shared_kv_layers", 1), ("attention.indexer.head_count", 4), ("embedding_length_per_layer_input", 32),
                            ("attention.shared_kv_layers", (ARRAY, (U32, [0, 1]))), ("wkv.head_size", 64), ("attention.compress_ratios", (ARRAY, (U32, [1, 4])))):  # fmt: skip
             for arch in ("llama", "newmodel"):
@@ -326,7 +326,7 @@ class Costs(CliTest):
         self.assertEqual(done["totals"]["kv_cache_bytes"], (5 + 10) * 2 * 32 * 2)
 
     def test_without_key_heads_there_are_as_many_as_heads(self):
-        """llama.cpp's default; the message names the key that is there."""
+        """llama.cpp's default; the message names the existing key."""
         done = tmeter(self.small(drop=["attention.head_count_kv"]), PLUGINS)
         self.assertIn("llama.attention.head_count is 4 and keys and values have no number of their own, which makes 64 rows, but tensor 'blk.0.attn_k.weight'", done.stderr)
 

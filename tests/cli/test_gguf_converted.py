@@ -1,4 +1,4 @@
-"""`tmeter MODEL.gguf` of files as llama.cpp's own converter writes them: they cost what transformers' models cost.
+"""`tmeter MODEL.gguf` of files that llama.cpp's own converter writes: their costs equal those of transformers' models.
 
 tests/blueprint/gguf.jsonl has metadata, names and shapes (tests/blueprint/gguf_truth.py); parameters, FLOPs of FlopCounterMode and bytes of the
 cache are those of tests/blueprint/transformers.jsonl.
@@ -19,9 +19,9 @@ sys.path.insert(0, str(BLUEPRINT))
 from folders import rows_of, tensors_of  # noqa: E402
 
 PLUGINS = "--plugins=params,flops,language-model"
-WANTED = os.environ.get("GGUF_ARCHITECTURES", "").split()
+ARCHITECTURES = os.environ.get("GGUF_ARCHITECTURES", "").split()
 
-# Parameters that the converter leaves out: two of the curve of each layer, which become metadata; the two rows before the first position.
+# Parameters that the converter leaves out: two of each layer's activation curve, which become metadata; the two rows before the first position.
 LEFT_OUT = {"apertus": 64, "roberta": 2 * 256, "xlm-roberta": 2 * 256}
 
 
@@ -39,7 +39,7 @@ def pairs_of(row):
 
 
 def params_of(row, whole):
-    """As transformers has them; where the file has one tower of several, as in the file."""
+    """The number in transformers; if the file has one tower of several, the number in the file."""
     if "runs" in row or "text_config" not in whole["config"]:
         return whole["params"] - LEFT_OUT.get(row["type"], 0)
     return sum(prod(shape) for _, shape in tensors_of(row["tensors"]).values())
@@ -47,7 +47,7 @@ def params_of(row, whole):
 
 class Converted(CliTest):
     def write(self, row):
-        """A file of float32 whose elements are a hole."""
+        """A float32 file whose elements are holes."""
         table, at = [], 0
         for name, (_, shape) in tensors_of(row["tensors"]).items():
             table.append((name, shape, 0, at))
@@ -59,7 +59,7 @@ class Converted(CliTest):
 
     def test_as_transformers_counts(self):
         for row in rows_of(BLUEPRINT / "gguf.jsonl")[1:]:
-            if WANTED and row["arch"] not in WANTED:
+            if ARCHITECTURES and row["arch"] not in ARCHITECTURES:
                 continue
             path, whole = self.write(row), row if "runs" in row else truth()[row["type"]][row["row"]]
             params = params_of(row, whole)
@@ -74,14 +74,14 @@ class Converted(CliTest):
             path.unlink()
 
     def test_an_architecture_that_is_not_exact_is_not_silently_so(self):
-        """Small files of Llama's tensors; docs/blueprint.md names those that are exact."""
+        """Small files of Llama's tensors; docs/blueprint.md names the exact architectures."""
         listed = re.search(r"^\| (`.*) \| exact \|$\n^\| (`.*) \| a lower bound", (SOURCE / "docs" / "blueprint.md").read_text(), re.M)
-        exact, others = (re.findall(r"`(.*?)`", part) for part in listed.groups())
+        exact, inexact = (re.findall(r"`(.*?)`", part) for part in listed.groups())
         head, *rows = rows_of(BLUEPRINT / "gguf.jsonl")
-        self.assertEqual(sorted(exact + others), head["architectures"])
+        self.assertEqual(sorted(exact + inexact), head["architectures"])
         self.assertEqual({row["arch"] for row in rows} - set(exact), set())
         llama = next(row for row in rows if row["type"] == "xverse" or row.get("model") == "xverse")
-        for arch in others:
+        for arch in inexact:
             row = {**llama, "arch": arch, "metadata": [[key.replace("xverse.", f"{arch}."), *rest] for key, *rest in llama["metadata"]]}
             with self.subTest(arch):
                 done = report(self.write(row), PLUGINS)

@@ -1,4 +1,4 @@
-"""A program that torch.export recorded for some sizes only: at others its figures prove nothing.
+"""A program that torch.export recorded for some sizes only: at other sizes its figures prove nothing.
 
 tests/fixtures/make_guards.py writes the models and `expected.json`: FlopCounterMode's figures of the eager model, and
 whether the exported module accepts the inputs.
@@ -69,7 +69,7 @@ class Sizes(CliTest):
 
     def test_a_batch_of_one_is_below_the_range_of_the_file(self):
         """torch.export leaves 0 and 1 out of the range of an open size; the exported module nevertheless runs with both,
-        here with another layer than the model. By hand: 2·4·2 FLOPs for each row."""
+        here with a different layer than the model. By hand: 2·4·2 FLOPs for each row."""
         self.assertTrue(all(row["accepted"] for row in EXPECTED["single.pt2"]["rows"]))
         for size, status in ((0, "assumed"), (1, "assumed"), (2, None)):
             for way in (["--input", f"x={size}x4"], ["--bind", f"x.0={size}"], ["--bind", f"s77={size}"]):
@@ -104,7 +104,7 @@ class Sizes(CliTest):
         self.assertEqual(report(ROWS, "--input", "x=4x8", "--root", "linear")["totals_status"]["macs"], "assumed")
 
     def test_formulas_hold_where_operators_take_the_sizes(self):
-        """By hand: 2 FLOPs for each of 8 outputs times 8 inputs, of x.0·x.1/8 rows: 16·x.0·x.1 where that is whole."""
+        """By hand: x.0·x.1/8 rows, each with 2 FLOPs for 8 outputs times 8 inputs: 16·x.0·x.1 if x.0·x.1/8 is an integer."""
         formulas = report(ROWS, "--bind", "x.1=4")["formulas"]
         self.assertEqual([f["text"] for f in formulas if f["metric"] == "flops" and f["module"] == ""], ["64·s77"])
 
@@ -115,7 +115,7 @@ class Sizes(CliTest):
 
 
 class Texts(CliTest):
-    """Guards as a file may have them that torch did not write."""
+    """Guards that a file may have if torch did not write it."""
 
     def with_guards(self, guards):
         path = self.folder / "changed.pt2"

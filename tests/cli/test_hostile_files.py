@@ -19,7 +19,7 @@ GIB = 1 << 30
 
 class HostileTest(CliTest):
     def bounded(self, file_name, content, *arguments, memory=GIB, seconds=20):
-        """Runs tmeter on the file and checks its cost; time is processor time, however busy the machine is."""
+        """Runs tmeter on the file and checks its cost. Time is processor time, because the machine may be busy."""
         done = measured(self.folder, self.file(file_name, content), *arguments)
         if not SANITIZED:
             self.assertLess(done.memory, memory, f"{done.memory >> 20} MiB")
@@ -177,11 +177,11 @@ class TwiceTheSameKey(HostileTest):
 
 
 NET, FORMAT = name("my.nets", "Net"), name("timm.layers.format", "Format")
-ENUM = hostile.call(FORMAT, text("NCHW"))  # as Python pickles a member of an enum
+ENUM = hostile.call(FORMAT, text("NCHW"))  # Python's pickle of an enum member
 
 
 class Placeholders(HostileTest):
-    """An object that only a call could make: accepted where it is harmless, refused where weights could hide in it."""
+    """An object that only a call could make: accepted where it is harmless, refused where it could contain weights."""
 
     def read(self, content):
         return report(self.file("m.pt", checkpoint(content, _0=bytes(16))), "--plugins=params")
@@ -292,10 +292,10 @@ class Words(HostileTest):
 
 
 class Changes(CliTest):
-    """A file keeps its content while it is read, whatever happens to its name."""
+    """A file that is being read keeps its content, whatever happens to its name."""
 
     def big(self, file_name="m.safetensors"):
-        """1 GiB of numbers that are a hole in the file."""
+        """1 GiB of elements, a hole in the file."""
         size = GIB
         path = self.file(file_name, safetensors({"w": {"dtype": "F32", "shape": [size // 4], "data_offsets": [0, size]}}))
         os.truncate(path, path.stat().st_size + size)

@@ -168,7 +168,7 @@ class TheBlock(WithBuilt):
 
 
 class LessThanThat(WithBuilt):
-    """Figures that follow from others (the table in docs/in-house-layers.md)."""
+    """Figures that are derived from others (the table in docs/in-house-layers.md)."""
 
     @classmethod
     def build(cls):
@@ -246,8 +246,8 @@ class LessThanThat(WithBuilt):
         self.assertIn("class 'matmull', which tmeter does not know", done.stdout)
 
     def test_the_peak_follows_what_the_plugin_says_of_its_result(self):
-        # The operator's result is in the memory of its first argument: at the sum in a block there are the input, the
-        # block's argument, the norm's result (and in it the operator's) and the sum.
+        # The operator's result is in the memory of its first argument: at the sum in a block the input, the
+        # block's argument, the norm's result (which holds the operator's) and the sum are alive.
         self.assertEqual(self.document_of("output=0")["totals"]["peak_activation_bytes"], 1536 + 3 * 2048)
         # Padded to 10,000 bytes: input, the operator's result before the block, the norm's, the operator's.
         self.assertEqual(self.document_of("output=10000")["totals"]["peak_activation_bytes"], 1536 + 10_000 + 2048 + 10_000)
@@ -406,7 +406,7 @@ class WrongRules(WithBuilt):
                     self.refused(rule, 5, failure, word, model=model)
 
     def test_one_that_writes_beyond_its_room_is_named(self):
-        """In plain C, without a check between the rule and its buffer."""
+        """In plain C, where nothing checks the rule's writes to its buffer."""
         plugin = self.built / "overrun.tmeter"
         build_c_plugin("overrun.c", plugin)
         for model in (NET, SCRIPTED):
@@ -493,7 +493,7 @@ class WrongRules(WithBuilt):
                 document = json.loads(done.stdout)
                 shapes = [r["shape"] for n in document["nodes"] if n["op"] == "acme::" + op for r in self.tensors(n["results"])]
                 self.assertEqual(shapes, [[4, 16, 32], [8]])
-                # 8 was the number of tokens, so a literal 8 may stand for it.
+                # 8 was the number of tokens, so a literal 8 may mean that number.
                 self.assertIn("numbers that may follow from changed sizes were left as they are in the file: 1 × acme::" + op,
                               document["warnings"])
 

@@ -83,7 +83,7 @@ class ReadInPieces(CliTest):
                 self.assertEqual(essence(report(self.large(path))), expected)
 
     def test_tables_in_any_order_are_the_same_file(self):
-        """Tables in another order than their readers mostly use: tensors, weights and parameters as torch writes them."""
+        """Readers mostly read tensors, weights and parameters in the order in which torch writes them. These tables have another order."""
         def reordered(document):
             for table in (document.get("graph_module", {}).get("graph", {}), document):
                 for name in ("tensor_values", "config"):
@@ -167,7 +167,7 @@ class ManyLayers(CliTest):
         modules = large["modules"]
         self.assertGreater(len(modules), 4096)  # smaller reports are written by one thread
 
-        # Ids follow from the paths, in pre-order: the n-th child of X is X.n, those of the root are n.
+        # Ids follow from the paths, in pre-order: the n-th child of X is X.n, the n-th of the root n.
         ids, children = {"": "0"}, {}
         for module in modules[1:]:
             parent = module["path"].rpartition(".")[0]
@@ -209,7 +209,7 @@ class ManyLayers(CliTest):
         """Sizes of a batch of 200 million: each operator's count fits 63 bits, their sum does not.
 
         A linear layer of 256 to 768 has 2e8 x 32 x 256 x 768 = 1.3e15 MACs, 1.3e18 bit operations of float32 (x 32 x 32);
-        eight of them exceed 2^63 = 9.2e18. Of 1,660 layers the FLOPs do, too: 2 x 786,432 x 32 x 2e8 = 1.0e16 each.
+        eight of them exceed 2^63 = 9.2e18. The FLOPs of 1,660 layers do, too: 2 x 786,432 x 32 x 2e8 = 1.0e16 each.
         """
         batch = 200_000_000
         messages = set()
@@ -222,7 +222,7 @@ class ManyLayers(CliTest):
                     done = self.assert_refused(4, ["the sum of metric '", "' exceeds 2^63"], huge,
                                                f"--plugins={plugins}", env=environment)
                     messages.add((nodes, done.stderr))
-        self.assertEqual(len(messages), 2, messages)  # the same line of each file, from either thread
+        self.assertEqual(len(messages), 2, messages)  # one line for each file, whichever thread reports it
 
     @unittest.skipIf(SANITIZED, "a library must be loaded first, and so must the sanitizer's")
     def test_where_no_thread_can_be_had_one_does_it_all(self):

@@ -2,9 +2,9 @@
 
 images   conv 3→8 on [1, 3, 8, 8]: 8·64·27 = 13,824 MACs; its input and result read and written: 2·4·(3·64 + 8·64) = 5,632. The
          other convolution (32 MACs) works on a single pixel. 3 channels are an image's
-uneven   float32, multiples of 4 wanted: 6→10 (120 MACs, 8·12/60 - 1 = 0.6 more), 10→8 (160, 0.2 more), 12→16 (384, even);
+uneven   float32, multiples of 4 advised: 6→10 (120 MACs, 8·12/60 - 1 = 0.6 more), 10→8 (160, 0.2 more), 12→16 (384, even);
          bfloat16, multiples of 8: 12→16 (384, a third more): 664 of 1,048 MACs, 72 + 32 + 128 more
-copies   contiguous() of a transposed [2, 6, 8]: 2·384 bytes; reshape of a permuted one: 2·384, which no figure counts
+copies   contiguous() of a transposed [2, 6, 8]: 2·384 bytes; reshape of a permuted one: 2·384, which is in no figure
 doubles  x [2, 4] float64 → linear → float → linear: float64 reads 64 + 160 (and 64 by float), writes 64: half is saved
 casts    bfloat16 [4, 16] to float32: reads 128, writes 256; back: reads 256, writes 128
 """
@@ -16,7 +16,7 @@ FOLDER = FIXTURES / "advice"
 ALL = ("--plugins=layout-advice", "--set=layout-advice.min-share=0")
 RULES = {"channels-last", "align-features", "layout-copies", "float64", "lower-precision", "allow-tf32", "mixed-dtypes"}
 MLP = MODELS / "dynamic_mlp.pt2"
-TEN = {"align-features"}  # its ten classes
+TEN = {"align-features"}  # advised for its ten classes
 
 
 def findings(model, *arguments):
@@ -35,7 +35,7 @@ class LayoutAdvice(CliTest):
         return found
 
     def machine(self, **rates):
-        """A profile with these peaks: `_` stands for `.`."""
+        """A profile with these peaks; `_` represents `.`."""
         return self.file("made-up.toml", 'name = "made-up"\ntitle = "Made up"\n' + "".join(
             f'[{key.replace("_", ".")}]\nvalue = {value}\nunit = "1/s"\nsource = "this test"\n' for key, value in rates.items()))
 
@@ -78,8 +78,8 @@ class LayoutAdvice(CliTest):
         self.assertEqual((saved(finding, "read_bytes"), saved(finding, "written_bytes")), (384, 384))
 
     def test_copies_of_real_models_are_those_of_pytorchs_strides(self):
-        """No other copies, and all of them where no attention precedes: its kernels write another order than
-        torch.export records."""
+        """No other copies are reported, and all of them if the model has no attention: its kernels write in another order
+        than torch.export records."""
         expected = json.loads((FOLDER / "expected.json").read_text())["copies"]
         for name, recorded in expected.items():
             document, found = findings(FIXTURES / f"{name}.pt2")

@@ -62,7 +62,7 @@ class MeasuredEnergy(CliTest):
         self.assertEqual(provenance["kind"], "measured")
         for word in ("RAPL by powercap", "package-0", "dram of package-0", "runs", "uncertain by"):
             self.assertIn(word, provenance["text"])
-        # the estimate stands beside it
+        # the estimate is reported as well
         self.assertEqual(self.provenance(document, "energy")["kind"], "estimated")
         self.assertGreater(totals["energy"], 0)
 
@@ -78,7 +78,7 @@ class MeasuredEnergy(CliTest):
 
     def test_two_packages_are_added(self):
         self.sensors()
-        self.zone("intel-rapl:1", "package-1", 77)  # which is idle
+        self.zone("intel-rapl:1", "package-1", 77)  # an idle package
         document = self.run_it()
         self.assertAlmostEqual(document["totals"]["measured_energy"], 9, delta=1e-6)
         self.assertIn("package-1", self.provenance(document, "measured_energy")["text"])
@@ -131,7 +131,7 @@ class MeasuredEnergy(CliTest):
         self.assertEqual((totals["throttled"], totals["temperature"]), (0, 61.5))
 
     def test_a_gpu_is_added_to_the_processors(self):
-        """9 J of the processors and 2 + 4 + 6 J of the GPU, whose counter steps each 100 ms as far as is known."""
+        """9 J of the processors and 2 + 4 + 6 J of the GPU, whose counter is assumed to step every 100 ms."""
         self.sensors()
         counter = self.write("gpu_energy_mj", "1000\n")
         document = self.run_it("--device=cuda:0", "--run-for=60s", wrong="gpu",

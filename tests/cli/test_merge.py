@@ -50,7 +50,7 @@ class MergeTest(CliTest):
         return index, [self.folder / n for n in names]
 
     def assert_same_figures(self, whole, merged, rounded=1e-12):
-        """Of all tensors, all modules and the model."""
+        """Compares the figures of all tensors, all modules and the model."""
         whole = json.loads(whole.read_text())
         for table, key in (("tensors", "name"), ("modules", "path")):
             self.assertEqual([r[key] for r in whole[table]], [r[key] for r in merged[table]])
@@ -110,7 +110,7 @@ class Shards(MergeTest):
         self.assertEqual(whole["totals"]["params"], merged["totals"]["params"])
         self.assertEqual(len(whole["distributions"]), len(merged["distributions"]))
         finding = next(f for f in merged["findings"] if f["rule"] == "merged")
-        # Totals of one run that the merged report lacks are named; nothing else is missing.
+        # The totals that the merged report lacks are named; nothing else is missing.
         for metric, value in whole["totals"].items():
             if value is not None and merged["totals"][metric] is None:
                 self.assertEqual(merged["totals_status"][metric], "unavailable")
@@ -160,7 +160,7 @@ class Shards(MergeTest):
             self.assertEqual(shown.stdout, (self.folder / f).read_text(), f)
 
     def test_merging_merged_reports(self):
-        """A tree of mergers, as on a cluster: the first step drops names, but no figures."""
+        """A tree of merges, as on a cluster: the first step drops names, but no figures."""
         shards = [{f"l.{i}.weight": ([4], [i, 1, 2, 3.5])} for i in range(4)]
         files = [self.file(f"part{i}.safetensors", safetensors(t)) for i, t in enumerate(shards)]
         parts = [self.analysed(f, f.stem, PLUGINS) for f in files]
@@ -211,7 +211,7 @@ class Index(MergeTest):
         self.assertEqual([next(n for n in ("dynamic_bert", "gpt2_like", "weights") if n in line) for line in lines],
                          ["dynamic_bert", "gpt2_like", "weights"])
         self.assertIn("94801", lines[2])
-        self.assertNotIn(" 0 ", lines[2])  # a missing figure is not 0
+        self.assertNotIn(" 0 ", lines[2])  # a missing figure is not printed as 0
         index = self.merged("--index", *parts)
         self.assertEqual(index["totals_status"]["macs"], "lower_bound")  # one model has none
         again = self.file("index.json", json.dumps(index))
@@ -295,7 +295,7 @@ class BadInput(MergeTest):
         return folder
 
     def test_reports_that_say_what_cannot_be(self):
-        """Numbers beyond all limits, and a finding about a call of a module that the merged report lacks."""
+        """Values beyond all limits, and a finding about a module call that the merged report lacks."""
         file = self.file("x.safetensors", safetensors({f"l{i}.weight": ([2], [1, 2]) for i in range(3)}))
         report = json.loads(self.analysed(file, "x", PLUGINS).read_text())
         for t in report["tensors"]:

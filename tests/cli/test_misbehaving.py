@@ -198,7 +198,7 @@ PLACES = {"metric": HANDLER, "analysis": PASS, "configure": "to configure itself
 
 
 class LeftBehind(ContractTest):
-    """Plugins share a process: one that changes it for others is named, and the figures are those of an unchanged
+    """Plugins share a process. A plugin that changes it for others is named, and the figures are those of an unchanged
     process."""
 
     def test_in_every_callback(self):
@@ -263,7 +263,7 @@ TABLES = {  # fault in a table → words of the message
 }
 
 
-# A value that a later minor version may define costs that item alone → the note in the report, the remaining totals.
+# A value that a later minor version may define: only that item is lost → the note in the report, the remaining totals.
 NOT_KNOWN = {
     "axis": ("metric 'outer' has an unknown axis, 99: the metric is left out", {"inner": 175}),
     "aggregation": ("metric 'outer' has an unknown aggregation, -1: modules and the model have no figure of it", {"inner": 175}),
@@ -337,7 +337,7 @@ class Names(NamedTest):
 
     def test_a_plugin_in_a_folder_does_not_take_the_name_of_one_of_the_default_set(self):
         self.named("com.evil.flops", metric="macs")
-        for arguments in ([], ["--plugins=energy"]):  # energy needs flops: the one of its own family
+        for arguments in ([], ["--plugins=energy"]):  # energy needs the flops plugin of its own family
             document = report(RESNET, "--plugin-path", self.folder, *arguments)
             self.assertEqual(document["totals"]["macs"], MACS)
 
@@ -353,7 +353,7 @@ class Names(NamedTest):
         self.named("com.acme.conv", op="aten::conv2d")
         folder = ["--plugin-path", self.folder]
         counted = report(RESNET, "--plugins=flops", *folder)
-        self.assertNotEqual(counted["totals"]["macs"], MACS)  # found by the operator it handles
+        self.assertNotEqual(counted["totals"]["macs"], MACS)  # the plugin is found by the operator it handles
         self.assertTrue(any(w == "plugin com.acme.conv gives 'macs' of aten::conv2d in place of org.tmeter.flops"
                             for w in counted["warnings"]), counted["warnings"])
         without = report(RESNET, "--plugins=flops,-com.acme.conv", *folder)
@@ -490,7 +490,7 @@ class Folders(NamedTest):
         manifest = self.manifest_of(plugin)
         plugin.unlink()
         self.assert_note([str(manifest), "has no library beside it"])
-        # It does not claim a file from the loader that can read it, either.
+        # Nor does it claim a file that another loader can read.
         manifest.write_text('id = "com.evil.all"\nname = "all"\n[[loader]]\nname = "all"\ntitle = "everything"\n'
                             '[[loader.match]]\nconditions = "name:*"\nscore = 100\n')
         self.assert_note([str(manifest), "has no library beside it"])
@@ -505,7 +505,7 @@ class Folders(NamedTest):
         self.assertIn("seven_b", {m["id"] for m in document["metrics"]})
 
     def test_a_manifest_outlives_a_copy_of_its_library(self):
-        """By the build ID as readelf prints it, or by the hash if the linker wrote no build ID."""
+        """Identified by the build ID that readelf prints, or by the hash if the linker wrote no build ID."""
         plugin = self.named("com.acme.seven", metric="seven")
         manifest = self.manifest_of(plugin)
         written = re.search(r"Build ID: ([0-9a-f]+)", subprocess.run(["readelf", "-n", plugin], capture_output=True, text=True).stdout)

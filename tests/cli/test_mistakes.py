@@ -1,7 +1,7 @@
 """Command lines with mistakes, their one line of output and exit status: `mistakes.txt` shows them as a user sees them.
 
-Each runs in a folder with the files that `Mistakes.setUp` writes. A line is all of stderr; stdout stays empty. The
-lines are written by hand, each change of them with a reason: no script updates them.
+Each runs in a folder with the files that `Mistakes.setUp` writes. The line is all of stderr; stdout stays empty. The
+lines are written by hand, and each change needs a reason: no script updates them.
 """
 import json
 import os
@@ -15,7 +15,7 @@ TABLE = pathlib.Path(__file__).with_name("mistakes.txt")
 
 
 def rows():
-    """(command line, status, line) of each three lines: "$ tmeter …", "STATUS", the line."""
+    """(command line, status, line) of each group of three lines: "$ tmeter …", "STATUS", the line."""
     lines = [line for line in TABLE.read_text().splitlines() if line and not line.startswith("#")]
     if len(lines) % 3:
         raise AssertionError(f"{TABLE}: three lines each are expected")

@@ -1,8 +1,8 @@
-"""The meaning of a module handler's figure: it does not depend on the order of reads, and every view adds up.
+"""The meaning of a module handler's figure: it does not depend on the order of reads, and the sums of every view agree.
 
-ResNet-50 at 224 × 224 by hand (torchvision/models/resnet.py): 16 Bottlenecks, of which the 4 that open a
-layer have 12 operators (3 convolutions, 3 norms, 3 activations, an addition, a convolution and a norm on
-the way round) and the others 10; around them conv1, bn1, relu, maxpool, avgpool, flatten, fc: 175.
+ResNet-50 at 224 × 224 by hand (torchvision/models/resnet.py): 16 Bottlenecks. The first Bottleneck of each of the 4
+layers has 12 operators (3 convolutions, 3 norms, 3 activations, an addition, a convolution and a norm of
+the shortcut), the others have 10. Around them conv1, bn1, relu, maxpool, avgpool, flatten, fc: 175.
 """
 import csv
 import io
@@ -22,7 +22,7 @@ MACS = 4089184256  # FlopCounterMode / 2: tests/fixtures/expected
 CONV1 = 112 * 112 * 64 * 3 * 7 * 7
 FC = 2048 * 1000
 BN1 = 2 * 64 * 112 * 112  # by fvcore: 2 for each element of its input
-AVGPOOL = 2048 * 7 * 7  # by fvcore: 1 for each
+AVGPOOL = 2048 * 7 * 7  # by fvcore: 1 for each element of its input
 GIVEN = 1_000_000
 TOTAL = CONV1 + FC + BLOCKS * GIVEN
 PER_MAC = 4.6e-12  # J, horowitz-45nm, float32
@@ -83,7 +83,7 @@ class Figures(ModuleHandlers):
         self.assertEqual(totals["bit_ops"], TOTAL * 32 * 32)
         for metric in ("macs", "flops", "bit_ops", "energy"):
             self.assertNotIn(metric, document["totals_status"])
-        # Other arithmetic and traffic are still the operators', so energy changes by the MACs alone.
+        # Other arithmetic and traffic remain those of the operators, so energy changes only by the MACs.
         before = self.report_with({})["totals"]
         self.assertEqual(before["macs"], MACS)
         for metric in ("other_flops", "read_bytes", "written_bytes", "energy_memory", "peak_activation_bytes"):
@@ -106,10 +106,10 @@ class Figures(ModuleHandlers):
                 self.assertEqual(document["totals_status"]["flops"], "lower_bound")
 
     def test_static_energy_is_that_of_the_call_as_one_operator(self):
-        # The traffic of a call takes longer than 1,000,000 MACs on an A100, so static energy is that of the bytes.
+        # The traffic of a call takes longer than 1,000,000 MACs on an A100, so its bytes determine the static energy.
         document = self.report_with(MACS_GIVEN, "--hardware", "nvidia-a100")
         module = next(m for m in document["modules"] if m["path"] == "layer1.0")["values"]
-        relu = next(m for m in document["modules"] if m["path"] == "relu")["values"]  # relu is all traffic
+        relu = next(m for m in document["modules"] if m["path"] == "relu")["values"]  # relu consists of traffic alone
         per_byte = relu["energy_static"] / (relu["read_bytes"] + relu["written_bytes"])
         self.assertAlmostEqual(module["energy_static"] / (per_byte * (module["read_bytes"] + module["written_bytes"])), 1, 6)
 
@@ -282,8 +282,8 @@ class Order(ModuleHandlers):
         documents = []
         for order in itertools.permutations(names):
             document = self.report_with({n: rules[n] for n in order}, *arguments)
-            for told_apart in ("timing", "command"):
-                document.pop(told_apart)
+            for key in ("timing", "command"):
+                document.pop(key)
             documents.append(document)
         for other in documents[1:]:
             self.assertEqual(other, documents[0])
@@ -306,7 +306,7 @@ class Order(ModuleHandlers):
         self.assertAlmostEqual(totals[0][3], OPERATORS * totals[0][2], 9)
 
     def test_of_nested_calls_the_outermost_counts(self):
-        # Sequential: layer1 … layer4 and, inside, the four ways round.
+        # Sequential: layer1 … layer4 and, inside them, the four shortcuts.
         for rules in ({"a": "Bottleneck macs 7", "z": "Sequential macs 5"}, {"a": "Sequential macs 5", "z": "Bottleneck macs 7"}):
             document = self.same_whatever_the_order(rules)
             self.assertEqual(document["totals"]["macs"], CONV1 + FC + 4 * 5)
@@ -326,7 +326,7 @@ class Order(ModuleHandlers):
         self.assertEqual(modules["layer1"]["values"]["flops"], 2 * 5 + 3 * 100)
         self.assertEqual(document["totals"]["flops"], 2 * document["totals"]["macs"] + document["totals"]["other_flops"])
         self.assertEqual(document["coverage"]["ratio"], 1)
-        # And the other way round.
+        # And with the roles exchanged.
         document = self.same_whatever_the_order({"a": "Bottleneck macs 5", "z": "Sequential other_flops 100"},
                                                 "--set", "flops.convention=full")
         modules = {m["path"]: m for m in document["modules"]}
@@ -388,7 +388,7 @@ class Mistakes(ModuleHandlers):
         both = ["circle", "'alpha' (plugin com.stranger.a)", "'omega' (plugin com.stranger.z)"]
         for a, z in (("Bottleneck alpha other:omega", "Bottleneck omega other:alpha"),  # roll-ups
                      ("Bottleneck alpha node:omega", "Bottleneck omega node:alpha"),  # operators
-                     ("Bottleneck alpha 7 omega", "Bottleneck omega 7 alpha"),  # each follows the other
+                     ("Bottleneck alpha 7 omega", "Bottleneck omega 7 alpha"),  # each declares that it follows the other
                      ("op alpha total:omega", "op omega total:alpha"),
                      ("op alpha other:omega", "op omega other:alpha")):
             for order in ("az", "za"):

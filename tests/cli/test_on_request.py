@@ -51,7 +51,7 @@ class OnRequest(CliTest):
         self.assertEqual(done["totals"]["cheap"], 2)
 
     def test_formulas_belong_to_their_columns_when_others_are_left_out(self):
-        # The report omits dear_nodes, and no later column may shift.
+        # The report omits dear_nodes, and later columns must not shift.
         _, alone = self.run_with("--plugins=flops,activations", model=DYNAMIC)
         expected = report(DYNAMIC, "--plugins=flops,activations")
         self.assertEqual(alone["formulas"], expected["formulas"])

@@ -12,10 +12,10 @@ from support import BUILD, FIXTURES, MODELS, CliTest, build_plugin, main, tmeter
 
 MODEL = MODELS / "gpt2_like.pt2"
 WITH_WEIGHTS = FIXTURES / "trained" / "model.pt2"
-TOLD_APART = re.compile(r'"analysis_seconds": ?[-+.e0-9]+|"command": ?"(?:[^"\\\\]|\\\\.)*"')
+TIME_AND_COMMAND = re.compile(r'"analysis_seconds": ?[-+.e0-9]+|"command": ?"(?:[^"\\\\]|\\\\.)*"')
 
-# Compile-time settings of the test plugins. alpha's and omega's figures are read from others' totals, of calls and
-# operators alike, and both give figures for modules of the models below.
+# Compile-time settings of the test plugins. The figures of alpha and omega come from totals of other metrics, of both calls
+# and operators, and both give figures for modules of the models below.
 BUILT = {
     "contract": ("contract_plugin.cpp",),
     "digest": ("digest_plugin.cpp",),
@@ -42,7 +42,7 @@ def own_plugins():
 
 
 def is_refused(name):
-    """A plugin that measures, without --inference, or a writer; the message names the first of them."""
+    """Whether the plugin is a writer, or measures and --inference is missing; the message names the first such plugin."""
     message = tmeter(MODEL, f"--plugins={name}").stderr
     return "add --inference" in message or "it writes reports" in message
 
@@ -61,7 +61,7 @@ class Order(CliTest):
         """Status, messages and report without the time and the command."""
         files = [x for name in names if name in self.files for x in ("--plugin", self.files[name])]
         done = tmeter(model, f"--plugins={','.join(names)}", *files, "--report", "json", env=ENVIRONMENT)
-        return done.returncode, done.stderr, TOLD_APART.sub("", done.stdout)
+        return done.returncode, done.stderr, TIME_AND_COMMAND.sub("", done.stdout)
 
     def assert_same_in_both_orders(self, names, model):
         pairs = list(itertools.combinations(names, 2))

@@ -1,4 +1,4 @@
-"""`--input` on .pt2 files whose sizes are fixed at those of the export: tmeter recomputes all of them.
+"""`--input` on .pt2 files with the fixed sizes of the export: tmeter recomputes all of them.
 
 The expected values were recorded from runs of the networks themselves on those inputs
 (tests/fixtures/record_other_inputs.py).
@@ -13,7 +13,7 @@ RESNET, VIT, SWIN = (MODELS / f"{n}.pt2" for n in ("resnet50", "vit_b_16", "swin
 
 # Inputs that such a file does not support, and the words of the refusal: by model and first input.
 REFUSED = {
-    ("vit_b_16", "1x3x256x256"): ["encoder (aten::add)", "257", "197"],  # the network refuses it too
+    ("vit_b_16", "1x3x256x256"): ["encoder (aten::add)", "257", "197"],  # the network itself also refuses it
     ("detr_like", "1x3x192x128"): ["aten::add", "96", "64"],  # for the same reason
 }
 
@@ -124,7 +124,7 @@ def same_report(model, *inputs):
 
 @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
 class PaddingThatFollowsTheSize(CliTest):
-    """Networks whose padding is computed from the size, and others; expectations as above
+    """Networks that compute their padding from the size, and others; expectations as above
     (tests/fixtures/make_same_padding.py)."""
 
     def test_macs_of_every_module_and_the_output_equal_the_network_itself(self):
@@ -162,7 +162,7 @@ class PaddingThatFollowsTheSize(CliTest):
 
 @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
 class SizesThatAreNotTheFilesAreMarked(CliTest):
-    """The recomputation is stated in the header and the provenance of every figure, in every format."""
+    """The recomputation is stated in the header and in the provenance of every figure, in every format."""
 
     WORDS = ("sizes worked out for x=1x3x65x65", "the file records 1x3x64x64")
     MODEL = SAME / "tf_efficientnet_like.pt2"

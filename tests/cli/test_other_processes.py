@@ -1,5 +1,5 @@
-"""--inference beside other processes, as with `stress-ng --cpu N`: text, JSON and HTML say that the times cannot be trusted; on an idle
-machine none does."""
+"""--inference while other processes run, as with `stress-ng --cpu N`: text, JSON and HTML report that the times cannot be trusted. On an idle
+machine none of them does."""
 import base64
 import contextlib
 import json
@@ -18,7 +18,7 @@ DOUBT = "the measured times cannot be trusted"
 
 @contextlib.contextmanager
 def burning(count):
-    """Processes that use a processor each; they end with this one."""
+    """Processes that each keep a processor busy; they end with this one."""
     code = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    sum(range(1_000_000))"
     processes = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(count)]
     try:
@@ -46,7 +46,7 @@ def is_idle():
 @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
 class OtherProcesses(CliTest):
     def measured(self):
-        """The sentences of the text, the JSON and the page."""
+        """The text report, the findings of the JSON report about times, and the data of the page."""
         files = [self.folder / f"report.{kind}" for kind in ("txt", "json", "html")]
         reports = [f"--report={kind}={file}" for kind, file in zip(("text", "json", "html"), files)]
         done = tmeter(MODELS / "lstm.pt2", "--inference", "--run-for=3s", *reports)

@@ -216,7 +216,7 @@ class WithoutProc(CliTest):
 
 
 class Again(CliTest):
-    """The plugin dies while it writes its report, after the report of another writer has been written."""
+    """The plugin dies while it writes its report, when another writer's report is already complete."""
 
     def written_twice(self, place):
         plugin = self.folder / "rogue.tmeter"

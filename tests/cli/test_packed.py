@@ -1,4 +1,4 @@
-"""Packed safetensors: logical parameters, stored bytes and decoded numbers, on every packing of fixtures/make_packed.py."""
+"""Packed safetensors: logical parameters, stored bytes and decoded elements, for every packing of fixtures/make_packed.py."""
 import json
 import re
 import shutil
@@ -40,10 +40,10 @@ class FourBitFloats(CliTest):
 
 
 class Int4OfTorchao(CliTest):
-    """Classes that torchao 0.18 makes on a GPU alone or does not write to safetensors yet; shapes by their documentation (workflows/int4)."""
+    """Classes that torchao 0.18 makes only on a GPU or does not write to safetensors; shapes by their documentation (workflows/int4)."""
 
     def stored(self, tensors, metadata=None):
-        """The path of a file with these parts of `fc.weight`: name → (type, shape, bytes of an element). `told`: its metadata."""
+        """The path of a file with these parts of `fc.weight`: name → (type, shape, bytes of an element). `metadata`: the file's entry for it."""
         header, at = {} if metadata is None else {"__metadata__": {"fc.weight": metadata if isinstance(metadata, str) else json.dumps(metadata)}}, 0
         for name, (dtype, dims, bytes_each) in tensors.items():
             count = bytes_each
@@ -72,22 +72,22 @@ class Int4OfTorchao(CliTest):
                             [32, 512], 8192 + 512 + 128)
 
     def test_one_group_for_each_row(self):
-        """64 groups for 64 rows: scales are square. Zeros that are floats fit two classes, with a warning; integers fit int8 alone."""
+        """64 groups for 64 rows: the scales are square. Float zero points fit two classes, with a warning; integer ones fit only int8."""
         square = [64, 64]
         self.assert_counted({"qdata": ("I8", [64, 1024], 1), "scale": ("BF16", square, 2), "zero_point": ("BF16", square, 2)}, [64, 2048], 65_536 + 2 * 8_192,
                             warnings=1)
         self.assert_counted({"qdata": ("I8", [64, 1024], 1), "scale": ("BF16", square, 2), "zero_point": ("I8", square, 1)}, [64, 1024], 65_536 + 8_192 + 4_096)
 
     def test_tiles_of_words(self):
-        """32 × 128, inner tiles of 8: 4 × 1 × 32 × 4 words of eight numbers; 4 × 32 scales with zeros."""
+        """32 × 128, inner tiles of 8: 4 × 1 × 32 × 4 words of eight elements; 4 × 32 scales with zeros."""
         self.assert_counted({"qdata": ("I32", [4, 1, 32, 4], 4), "scale_and_zero": ("BF16", [4, 32, 2], 2)}, [32, 128], 2048 + 512)
 
     def test_bytes_for_processors(self):
-        """64 × 256 in groups of 32: 8,192 bytes of pairs, 8 × 64 scales with zeros (shapes as Int4OpaqueTensor.from_hp makes them)."""
+        """64 × 256 in groups of 32: 8,192 bytes of pairs, 8 × 64 scales with zeros (the shapes of Int4OpaqueTensor.from_hp)."""
         self.assert_counted({"qdata": ("U8", [64, 128], 1), "scale_and_zero": ("BF16", [8, 64, 2], 2)}, [64, 256], 8192 + 2048)
 
     def test_unknown_forms_are_said(self):
-        """Bytes in tiles with scales in blocks: DA8W4 of Int4OpaqueTensor. And numbers without scales."""
+        """Bytes in tiles with scales in blocks: DA8W4 of Int4OpaqueTensor. Elements without scales."""
         for tensors in ({"qdata": ("U8", [2, 8, 32, 16], 1), "scale_and_zero": ("F32", [2, 8, 32], 4)}, {"qdata": ("U8", [64, 128], 1)}):
             with self.subTest(tensors):
                 document = report(self.stored(tensors), "--plugins=params")
@@ -107,7 +107,7 @@ class Int4OfTorchao(CliTest):
                 self.assertIn("such as 'fc._weight_qdata', may be packed weights", warning)
                 self.assertIn(words, warning)
         for metadata in ("{", "[]", "{}", '{"_type": 4}', '{"_type": "Int4Tensor", "_data": {"shape": [1e9]}}', "anything", "{" * 2000):
-            with self.subTest(metadata):  # another library's: shapes decide
+            with self.subTest(metadata):  # metadata of another library: shapes decide
                 document = report(self.stored(pairs, metadata), "--plugins=params")
                 self.assertEqual((document["totals"]["params"], document["warnings"]), (32 * 64, []))
 
@@ -116,10 +116,10 @@ class Int4OfTorchao(CliTest):
 
 
 class Traffic(CliTest):
-    """Bytes that operators read, of weights whose scales differ from layer to layer."""
+    """Bytes that operators read of weights with scales that differ from layer to layer."""
 
     def test_layers_of_one_shape_and_several_sizes(self):
-        """float8 of 64 × 64, with one scale of 4 bytes, or one for each of 64 rows; and the 64 bfloat16 numbers of a token."""
+        """float8 of 64 × 64, with one scale of 4 bytes, or one for each of 64 rows; and the 64 bfloat16 elements of a token."""
         tensors = {"model.embed_tokens.weight": ("bfloat16", [100, 64]), "model.norm.weight": ("bfloat16", [64]), "lm_head.weight": ("bfloat16", [100, 64])}
         for i in range(4):
             shapes = {"self_attn.q_proj": [64, 64], "self_attn.k_proj": [32, 64], "self_attn.v_proj": [32, 64], "self_attn.o_proj": [64, 64],
@@ -219,7 +219,7 @@ class Packed(CliTest):
 
     def test_a_damaged_record_of_a_subclass(self):
         content = (HERE / "int8.pt2").read_bytes()
-        end = content.rfind(b"PK\5\6", 0, content.find(b"model_weights_config.json"))  # of a record
+        end = content.rfind(b"PK\5\6", 0, content.find(b"model_weights_config.json"))  # the end of a record
         for at, value in ((end, b"xxxx"), (end + 10, b"\xff\xff"), (end + 16, b"\xff\xff\xff\x7f")):
             path = self.file("damaged.pt2", content[:at] + value + content[at + len(value):])
             done = tmeter(path, "--plugins=params,memory", "--report", "json")
@@ -263,7 +263,7 @@ class Packed(CliTest):
                 shutil.rmtree(weights.parent)
 
     def test_a_pattern_that_is_none_costs_a_warning(self):
-        """As Python's `re` sees it."""
+        """Judged by Python's `re`."""
         for pattern, fault in (("(", "'(' without ')'"), ("a)", "')' without '('"), ("[a-", "'[' without ']'"), ("[]a", "'[' without ']'"),
                                ("*a", "nothing to repeat"), ("a|+", "nothing to repeat"), ("(*a)", "nothing to repeat"), ("a**", "nothing to repeat"),
                                ("a\\", "a backslash at the end"), (r".*\.[0-9]+\.(q|k)_proj", ""), ("[]()*]+?", ""), ("(?:a|b)*$", ""), ("(a+)+$", ""),
@@ -334,7 +334,7 @@ class Packed(CliTest):
         self.assertEqual((document["totals"]["params"], document["tensors"][0]["encoding"]["id"]), (32_768, "fp8.block"))
 
     def test_weights_of_quanto_whose_rows_are_known(self):
-        """Groups of 32: 128 × 96 numbers of 4 bits are 384 rows of groups. Norms of 96 tell the width of q_proj and the height of o_proj."""
+        """Groups of 32: 128 × 96 elements of 4 bits are 384 rows of groups. Norms of 96 give the width of q_proj and the height of o_proj."""
         header, at = {"norm.weight": {"dtype": "BF16", "shape": [96], "data_offsets": [0, 192]}}, 192
         for name in ("q_proj", "o_proj", "x"):
             for end, dtype, shape, size in (("_data._data", "U8", [192, 32], 6144), ("_scale", "BF16", [384, 1], 768), ("_shift", "BF16", [384, 1], 768)):

@@ -7,8 +7,8 @@ down     4·(256·10 + 10) = 10,280     4·4·256 + 4·4·10             = 4,256
 all      76,840                                                     17,568           94,408
 
 With 1 GB/s and no time for arithmetic and calls, n times the batch takes 76,840 + 17,568 n ns, an infinite one 17,568
-n: 64 times the batch takes 1,201,192 ns, of which 1,124,352 are the infinite batch's (93.6 %); with 32 times they are
-88.0 %. 64 · 94,408 / 1,201,192 = 5.03 times the throughput. While gelu runs, 1,024 + 2 · 4,096 bytes of activations are
+n: 64 times the batch takes 1,201,192 ns; an infinite batch takes 1,124,352 for the same work (93.6 %); with 32 times it
+is 88.0 %. 64 · 94,408 / 1,201,192 = 5.03 times the throughput. While gelu runs, 1,024 + 2 · 4,096 bytes of activations are
 alive.
 """
 from support import CliTest, FIXTURES, MODELS, build_plugin, main, report, tmeter
@@ -59,7 +59,7 @@ class ParallelismAdvice(CliTest):
         self.assertNotIn("batch-headroom", self.findings(capacity_dram=76_840 + 9_216)[1])
 
     def test_a_machine_that_is_busy_already_hears_nothing(self):
-        """Arithmetic of 1 us a MAC: weights cost nothing beside it."""
+        """Arithmetic of 1 us a MAC: the time for weights is negligible."""
         self.assertEqual(self.findings(peak_mac_float32=1e6)[1], {})
 
     def test_without_a_batch_nothing_is_said_of_it(self):

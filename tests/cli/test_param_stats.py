@@ -1,4 +1,4 @@
-"""param-stats as users run it: every figure in the report against those recorded from NumPy.
+"""param-stats as users run it: every figure in the report is compared with NumPy's.
 
 Tensors and figures: tests/fixtures/make_tensor_stats.py.
 """
@@ -13,7 +13,7 @@ from support import FIXTURES, CliTest, main, report, tmeter
 FOLDER = FIXTURES / "tensor_stats"
 TENSORS = FOLDER / "tensors.safetensors"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())
-# float64 tensors whose squares overflow or underflow: figures derived from squares must be absent.
+# float64 tensors with squares that overflow or underflow: figures derived from squares must be absent.
 WITHOUT_SQUARES = {"denormal.f64", "extreme.f64", "matrix.huge", "matrix.tiny"}
 FROM_SQUARES = ["std", "l2_norm", "near_zero", "stable_rank"]
 NOT_METRICS = {"coded_bits", "counts", "edges"}
@@ -87,7 +87,7 @@ class Figures(unittest.TestCase):
         lacks("only_nan_few.f32", "mean", "std", "min", "max", "median", "l2_norm", "entropy")
         lacks("equal.f32", "skewness", "kurtosis")
         lacks("one.f32", "skewness", "kurtosis", "spectral_norm")
-        lacks("normal.f32", "spectral_norm", "effective_rank")  # no matrix
+        lacks("normal.f32", "spectral_norm", "effective_rank")  # not a matrix
         lacks("wide.i32", "spectral_norm")
         for name in WITHOUT_SQUARES:
             lacks(name, "std", "l2_norm")
@@ -174,7 +174,7 @@ class Options(CliTest):
         self.assertAlmostEqual(ranks("--set", "param-stats.effective-rank=100")[1], 100, delta=1e-4)
         self.assertEqual(ranks("--set", "param-stats.effective-rank=0"), [None, None, None])
         self.assert_refused(2, ["effective-rank"], "--plugins=param-stats", file, "--set", "param-stats.effective-rank=-1")
-        # A user who requests it reads the reason for its absence and the remedy.
+        # A user who requests it gets the reason for its absence and the remedy.
         shown = tmeter("--plugins=param-stats", "--columns", "effective_rank", "--by", "tensor", file)
         self.assertIn("n/a", shown.stdout)
         self.assertIn("param-stats.effective-rank=N", shown.stdout)
@@ -239,7 +239,7 @@ class Threads(CliTest):
     """More threads than cores and than parts of tensors."""
 
     def model(self):
-        """Two tensors of two parts, one of which has its norm from Lanczos' method, and small ones."""
+        """Two tensors of two parts, and small ones. Lanczos' method computes the norm of one of the two."""
         random = Random(1)
         bfloat16, float32 = bytearray(), bytearray()
         for _ in range(20000):

@@ -71,7 +71,7 @@ class Means(CliTest):
         done = self.run_with("macs")
         self.assertEqual(done.returncode, 0, done.stderr)
         document = json.loads(done.stdout)
-        # An operator of unknown weight is left out of the mean, which counts it as missing.
+        # An operator with an unknown weight is left out of the mean and counts as missing.
         self.assertAlmostEqual(document["totals"]["usage"], (EMBED * 0.5 + HEAD * 1.0) / (EMBED + HEAD), 12)
         self.assertEqual(document["totals_status"]["usage"], "partial")
         modules = {m["path"]: m for m in document["modules"]}

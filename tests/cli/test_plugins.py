@@ -125,7 +125,7 @@ const tmeter_plugin_entry_v1 *tmeter_plugin_v1(void) {
 
 
 class Isolation(CliTest):
-    """Only two plugins know LibTorch, and a .pt2 analysis opens neither."""
+    """Only two plugins link LibTorch, and a .pt2 analysis opens neither."""
 
     def needed(self, path):
         return subprocess.run(["ldd", path], capture_output=True, text=True, check=True).stdout
@@ -206,7 +206,7 @@ class StrangersPlugin(CliTest):
             self.check_shape_rule(run, plugin)
 
     def check_shape_rule(self, run, plugin):
-        """A TorchScript file that calls the operator: the plugin knows its schema and its shape."""
+        """A TorchScript file that calls the operator: the plugin provides its schema and its shape."""
         scripted = FIXTURES / "torchscript" / "acme.pt"
         done = subprocess.run([TMETER, scripted, "--plugins=flops", "--plugin", plugin, "--report", "json"],
                               capture_output=True, text=True)

@@ -56,7 +56,7 @@ class Curves(unittest.TestCase):
             text = finding(report(MODEL, ADVICE, f"--set=pruning-advice.max-loss={loss}"), "prunable-weights")["text"]
             return float(text.split("smallest ")[1].split(" %")[0])
         self.assertLess(share(0.01), share(0.1))
-        # by PyTorch: at which of the recorded shares the loss passes 0.1
+        # by PyTorch: the recorded share at which the loss exceeds 0.1
         losses = EXPECTED["global_lost_norm"]
         below = max(s for s, loss in zip(EXPECTED["shares"], losses) if loss <= 0.1)
         above = min(s for s, loss in zip(EXPECTED["shares"], losses) if loss > 0.1)

@@ -13,7 +13,7 @@ TRAINED = FIXTURES / "trained"
 MODEL = TRAINED / "model.safetensors"
 EXPECTED = json.loads((TRAINED / "expected.json").read_text())
 ADVICE = "--plugins=quantization-advice"
-# Without module types, a file does not say that the outputs of `up` are dim 1.
+# A file without module types does not state that dim 1 of `up` has the outputs.
 AMBIGUOUS = "up.weight"
 
 
@@ -58,7 +58,7 @@ class Sqnr(unittest.TestCase):
         self.assertEqual(checked, 12 * 28)
 
     def test_a_file_with_operators_gives_the_same_figures_and_knows_transposed_convolutions(self):
-        """model.pt2 is all in float32; its module types say that the outputs of `up` are dim 1."""
+        """model.pt2 is entirely in float32; its module types show that dim 1 of `up` has the outputs."""
         alone, exported = by_name(report(MODEL, ADVICE)), by_name(report(TRAINED / "model.pt2", ADVICE))
         for name, recorded in EXPECTED["tensors"].items():
             figures = exported[name]["values"]
@@ -77,8 +77,8 @@ class Sqnr(unittest.TestCase):
 
 class LongRows(CliTest):
     def test_rows_above_four_mebibytes_are_grouped_like_short_ones(self):
-        """The host cuts such rows anywhere. 128 elements in a row or 8,193 times as many: the groups are the same; a
-        tensor with one scale, and casts, do not depend on rows at all."""
+        """The host cuts such rows anywhere. With 128 elements in a row or 8,193 times as many the groups are the same. A tensor
+        with one scale, and casts, do not depend on rows."""
         random = Random(8)
         values = array("f", (random.random() - 0.3 for _ in range(2 * 8193 * 128)))
         figures = []
@@ -96,7 +96,7 @@ class LongRows(CliTest):
 
 class Plan(unittest.TestCase):
     def test_every_quantized_weight_keeps_the_budget_in_the_fewest_bytes(self):
-        """By the expected SQNR: int8 per channel takes rows · row + 4 rows bytes."""
+        """By the expected SQNR: int8 per channel takes rows · row length + 4 · rows bytes."""
         for budget in (20, 30, 45, 60, 150):
             document = report(MODEL, ADVICE, f"--set=quantization-advice.min-sqnr={budget}",
                               "--set=quantization-advice.schemes=int8_channel",
@@ -111,7 +111,7 @@ class Plan(unittest.TestCase):
                 self.assertEqual(t["values"]["quantized_bytes"], min(size, numel * width), f"{name} at {budget}")
 
     def test_small_groups_are_for_matrices_alone(self):
-        """No library has int4 kernels for convolutions: they stay float32 when no other scheme is allowed."""
+        """No library has int4 kernels for convolutions, so they stay float32 if no other scheme is allowed."""
         document = report(MODEL, ADVICE, "--set=quantization-advice.schemes=int4_group32_asym",
                           "--set=quantization-advice.min-sqnr=10")
         tensors = by_name(document)
@@ -190,7 +190,7 @@ class Findings(CliTest):
         self.assertIn(f"{change['from'] * 155.28e-12 * 1e6:.2f} uJ", found["evidence"])
 
     def test_multiply_accumulates_in_int8_are_told_by_the_profile_where_the_file_has_operators(self):
-        """All weights but the embedding's table in int8: products of 7 convolutions and linear layers. By hand for 2
+        """All weights except the embedding's table are in int8: products of 7 convolutions and linear layers. By hand for 2
         images of 16 · 16 and 2 · 12 tokens; horowitz' figures for float32 are 20 times those for int8."""
         macs = 2 * (256 * 16 * 27 + 256 * 16 * 9 + 256 * 40 * 16 + 64 * 32 * 40 * 9 + 64 * 32 * 24 * 4)
         macs += 2 * 12 * (4 * 96 * 96 + 2 * 9600) + 2 * 15840

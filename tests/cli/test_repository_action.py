@@ -17,7 +17,7 @@ TOOLS = pathlib.Path(os.environ["BUILD"]) / "tools"
 
 
 def program(name, install):
-    """The program of PATH, or else one that is installed into the build folder, once. Skips the test if neither is available."""
+    """The program in PATH, else one that is installed once into the build folder. Skips the test if neither is available."""
     found = shutil.which(name, path=f"{os.environ['PATH']}:{TOOLS}/bin")
     if found:
         return found
@@ -64,7 +64,7 @@ class RepositoryTest(CliTest):
         shutil.copy(MODELS / "vit_b_16.pt2", fork / "net.pt2")
         self.sh("git commit -qam larger", fork)
         summary, comment = self.folder / "summary.md", self.folder / "comment"
-        # No token and no network: the script has only the checkout.
+        # Without a token and a network: the script has only the checkout.
         output = self.sh(str(SCRIPT), fork, status=3, GITHUB_STEP_SUMMARY=str(summary), COMMENT=str(comment))
         annotation = next(line for line in output.splitlines() if line.startswith("::"))
         self.assertRegex(annotation, r"^::error file=tmeter\.toml,line=1,title=net\.pt2::params <= 3\.483M: params is 86\.57 M; moved most: encoder.layers.encoder_layer_0.mlp.0 \+2.362 M, ")
@@ -95,7 +95,7 @@ git commit -qam larger 2>&1"""
         self.assertEqual(self.sh("git log --format=%s", repository), "first\n")
 
     def comment(self, pulls):
-        """The steps of the workflow that posts comments, with a `gh` that knows these pull requests and notes its calls."""
+        """The steps of the workflow that posts comments, with a `gh` that returns these pull requests and records its calls."""
         workflow = (SOURCE / ".github" / "workflows" / "budget-comment.yml").read_text()
         script = textwrap.dedent(workflow.split("run: |\n", 1)[1])
         program = self.programs / "gh"

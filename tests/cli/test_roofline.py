@@ -1,4 +1,4 @@
-"""roofline against figures calculated by hand, on made-up machines.
+"""roofline compared with figures calculated by hand, on made-up machines.
 
 dynamic_mlp.pt2: x [4, 64] → up: Linear(64, 256) → gelu → down: Linear(256, 10), float32, 4 bytes each.
 
@@ -18,7 +18,7 @@ TIMES = ("predicted_time", "memory_bound", "overhead_bound", "arithmetic_time", 
 
 class Roofline(CliTest):
     def machine(self, **figures):
-        """A profile with these figures: `_` stands for `.`."""
+        """A profile with these figures; `_` represents `.`."""
         text = 'name = "made-up"\ntitle = "Made up"\n'
         for key, value in figures.items():
             text += f'[{key.replace("_", ".")}]\nvalue = {value}\nunit = "1/s"\nsource = "this test"\n'

@@ -1,4 +1,4 @@
-"""--root: the report of one module, as if it stood alone."""
+"""--root: the report of one module, as if it were the whole model."""
 import json
 import unittest
 
@@ -7,7 +7,7 @@ from support import FIXTURES, HAVE_TORCH, MODELS, CliTest, main, report, tmeter
 RESNET = MODELS / "resnet50.pt2"
 PLUGINS = "--plugins=params,flops,memory,energy,activations"
 WRITERS = ("text", "full-text", "json", "xml", "csv", "tsv", "markdown", "html", "dot", "netron", "fvcore-json", "junit", "github")
-# Work that a module's operators and tensors have, wherever the module stands.
+# Figures of a module's operators and tensors that do not depend on the module's place.
 OWN = ("params", "params_trainable", "buffers", "param_bytes", "macs", "flops", "activations", "output_bytes", "written_bytes")
 
 

@@ -1,8 +1,8 @@
 """--inference with an executor whose clock is known (clockwork_plugin.cpp) and a third-party observer
-(diary_plugin.cpp): the host's promises to both, and the messages when either breaks the contract.
+(diary_plugin.cpp): the host's promises to both, and its messages if either breaks the contract.
 
-Tied has three operators. The clock gives operator i i + 1 µs, so a run takes 1 + 2 + 3 = 6 µs. A run with events of
-operators takes another µs for each: 9 µs, half as long again.
+Tied has three operators. On the clock operator i takes i + 1 µs, so a run takes 1 + 2 + 3 = 6 µs. A run with events of
+operators takes another µs for each: 9 µs, 50 % more.
 """
 import json
 import os
@@ -33,7 +33,7 @@ class Runs(CliTest):
     def document(self, *more, status=0, **kwargs):
         done = self.run_it("--report", "json", "--plugins=-torch-backend", *more, **kwargs)
         self.assertEqual(done.returncode, status, done.stderr)
-        self.told = done.stderr
+        self.messages = done.stderr
         return json.loads(done.stdout)
 
     def totals(self, document):
@@ -82,7 +82,7 @@ class Runs(CliTest):
 
     def test_rates_are_work_by_time(self):
         """Time is 1, 2, 3 µs. Embedding: no arithmetic, 200 B + 160 B. Norm: 80 operations, 288 + 160 B. Linear: 2 × 480
-        and 60 for the bias, 592 + 240 B. Of the whole: 1100 operations and 1640 B in 6 µs."""
+        and 60 for the bias, 592 + 240 B. The whole run: 1100 operations and 1640 B in 6 µs."""
         document = self.profiled()
         values = [node["values"] for node in document["nodes"]]
         for value, flops, traffic in zip(values, (0, 80 / 2e-6, 1020 / 3e-6), (360 / 1e-6, 448 / 2e-6, 832 / 3e-6)):
@@ -115,7 +115,7 @@ class Runs(CliTest):
         self.assertIn("faster than the least time on hardware profile 'slow'", finding["text"])
 
     def test_scaling_with_threads(self):
-        """The clock runs equally fast on any number of threads: the efficiency of 5 is a fifth."""
+        """The clock runs equally fast on any number of threads: the efficiency of 5 threads is a fifth."""
         document = self.profiled("--set", "profile.scaling=true", "--threads", "5")
         self.assertAlmostEqual(document["totals"]["parallel_efficiency"], 1 / 5, delta=1e-9)
         self.assertEqual(document["totals"]["best_threads"], 1)
@@ -157,7 +157,7 @@ class Runs(CliTest):
 
     def test_an_operator_that_throws_keeps_what_was_measured(self):
         document = self.document(status=6, clockwork="throws")  # in the third run after warm-up
-        self.assertIn("aten::batch_norm of fc: it throws", self.told)
+        self.assertIn("aten::batch_norm of fc: it throws", self.messages)
         self.assertIn("aten::batch_norm of fc: it throws", document["run"]["stopped"])
         self.assertTrue(any("ended early" in w for w in document["warnings"]), document["warnings"])
         self.assertEqual(document["totals"]["params"], 124)
@@ -165,7 +165,7 @@ class Runs(CliTest):
 
     def test_ctrl_c_writes_what_was_measured(self):
         document = self.document(status=130, clockwork="interrupt")
-        self.assertIn("interrupted; the report has the figures until then", self.told)
+        self.assertIn("interrupted; the report has the figures until then", self.messages)
         self.assertEqual(document["run"]["stopped"], "interrupted")
         self.assertAlmostEqual(document["totals"]["infer_time"], 6e-6, delta=1e-12)
 
@@ -187,7 +187,7 @@ class Runs(CliTest):
     def test_none_can_run_it(self):
         for how, words in (("declines", "does not run this one"), ("cannot", "it has no such operator")):
             document = self.document(status=6, clockwork=how)
-            self.assertIn(words, self.told)
+            self.assertIn(words, self.messages)
             self.assertNotIn("infer_time", {m for m, v in document["totals"].items() if isinstance(v, (int, float))})
             self.assertEqual(document["totals"]["params"], 124)
         done = self.run_it("--plugins=-torch-backend", plugins=[])
@@ -214,8 +214,8 @@ class Runs(CliTest):
                            ("early", "events belong to runs of the model")):
             with self.subTest(how):
                 self.document(status=6, clockwork=how)
-                self.assertRegex(self.told, "com.acme.clockwork failed while .*: .*" + re.escape(words))
-                self.assertNotIn("com.acme.diary", self.told)
+                self.assertRegex(self.messages, "com.acme.clockwork failed while .*: .*" + re.escape(words))
+                self.assertNotIn("com.acme.diary", self.messages)
 
     def test_events_of_a_kind_that_is_not_known_are_passed_over(self):
         document, as_ever = self.document(clockwork="unknown-kind"), self.document()
@@ -227,11 +227,11 @@ class Runs(CliTest):
                            ("reads-early", "'op_time' has no figures before the model has been run")):
             with self.subTest(how):
                 document = self.document(status=5, diary=how)
-                self.assertIn("com.acme.diary", self.told)
-                self.assertIn(words, self.told)
+                self.assertIn("com.acme.diary", self.messages)
+                self.assertIn(words, self.messages)
                 self.assertAlmostEqual(document["totals"]["infer_time"], 6e-6, delta=1e-12)
         document = self.document("--run-for", "1s", status=5, diary="sample-throws", clockwork="slow")
-        self.assertIn("no ink", self.told)
+        self.assertIn("no ink", self.messages)
         self.assertIn("infer_time", document["totals"])
 
     def test_what_is_not_told_is_unavailable(self):

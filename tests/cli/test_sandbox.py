@@ -1,5 +1,5 @@
-"""The sandbox, tried from a plugin: forbidden actions fail, the report is complete nevertheless. With the sandbox off
-the same actions succeed, so these tests can fail."""
+"""The sandbox, tried from a plugin: forbidden actions fail, and the report is complete nevertheless. With the sandbox off
+the same actions succeed, so the tests are able to fail."""
 import contextlib
 import hashlib
 import json
@@ -161,7 +161,7 @@ class Sandbox(CliTest):
         self.assert_refused(5, ["com.rogue.all", "'everything'", "network, files, processes and threads"], "--plugin", odd, RESNET)
 
     def without(self, feature, attempts):
-        """Outcomes, and what --verbose says, on a kernel without `what`."""
+        """The outcomes and the output of --verbose on a kernel without `feature`."""
         wrapper = self.folder / "kernel_without"
         subprocess.run(["cc", "-O1", "-Wall", "-Werror", "-o", wrapper, SOURCE / "tests" / "cli" / "kernel_without.c"], check=True)
         wishes = ";".join(f"{a} {argument}" for a, argument in attempts.items())
@@ -206,7 +206,7 @@ class Sandbox(CliTest):
         self.assertEqual(json.loads(done.stdout)["totals"]["macs"], 4089184256)
 
     def test_what_a_manifest_says_lets_nothing_be_read(self):
-        """The sandbox grants the folders of libraries it finds itself, not those a manifest declares, except for
+        """The sandbox grants the library folders that it finds itself, not those that a manifest declares, except for
         tmeter's own plugins."""
         plugin = self.folder / "rogue.tmeter"
         shutil.copy(self.plugin, plugin)
@@ -218,7 +218,7 @@ class Sandbox(CliTest):
     def test_a_library_opened_by_descriptor_keeps_its_name(self):
         self.assertEqual(self.outcomes({"named": self.plugin}), {"named": "done"})
 
-    @unittest.skipUnless(shutil.which("gdb"), "gdb is not there")
+    @unittest.skipUnless(shutil.which("gdb"), "gdb is not installed")
     @unittest.skipIf(SANITIZED, "gdb takes minutes for a sanitized program")
     def test_a_debugger_finds_the_code_of_a_plugin(self):
         plugin = self.folder / "debugged.tmeter"
@@ -275,7 +275,7 @@ class Sandbox(CliTest):
 
 
 class Early(CliTest):
-    """Code of a library can run when the library is loaded. It runs in the sandbox, for every command."""
+    """Code of a library can run while the library is loaded. For every command it runs in the sandbox."""
 
     @classmethod
     def setUpClass(cls):
@@ -322,7 +322,7 @@ class Early(CliTest):
                 self.assertEqual(self.left(), set())
 
     def test_it_does_run_in_all_of_them(self):
-        """Without the sandbox each leaves evidence; otherwise the test above would prove nothing."""
+        """Without the sandbox each command leaves evidence; otherwise the test above would prove nothing."""
         for name, arguments in self.commands().items():
             with self.subTest(name):
                 self.setUp()
@@ -336,7 +336,7 @@ class Early(CliTest):
         self.assertEqual(json.loads(done.stdout)["totals"]["early"], 42 * 175)
 
     def test_what_is_described_is_what_it_says_and_no_more(self):
-        """The requesting process writes the manifest; the plugin, in another process, supplies only its own texts."""
+        """The requesting process writes the manifest. The plugin, in another process, supplies only its own texts."""
         manifest = self.folder / "early.tmeter.toml"
         done = tmeter("plugin", "manifest", self.plugin, "--output", manifest)
         self.assertEqual(done.returncode, 0, done.stderr)

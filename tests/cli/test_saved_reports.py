@@ -65,7 +65,7 @@ class Damage(Saved):
         self.assert_refused(4, ["a saved report", "`tmeter show"], self.written(self.good))
 
     def test_wrong_types_and_missing_members(self):
-        """Every member of the first row of each section, absent or of another type: the status is always 0 or 4."""
+        """Each member of the first row of each section is removed or has another type: the status is always 0 or 4."""
         for section, value in self.good.items():
             for wrong in (7, "x", [], {}, [1], {"a": 1}, True, None, 1e300, -1):
                 self.try_one(lambda r: r.__setitem__(section, wrong), (section, wrong))
@@ -188,7 +188,7 @@ class Absurd(Saved):
         self.assertIn("impossible shape", self.limited(self.changed(lambda r: r["tensors"][0].update(shape=[1 << 40, 1 << 40]))))
 
     def test_cells_that_nobody_wrote(self):
-        """A figure in the last of many rows needs all cells before it."""
+        """A figure in the last of many rows allocates all cells before it."""
         def change(report):
             metric = report["metrics"][0]
             report["metrics"] += [dict(metric, id=f"m{i}") for i in range(4_000)]
@@ -212,7 +212,7 @@ class Absurd(Saved):
 
 class Older(Saved):
     def older(self):
-        """Without the additions to tmeter-report/1 since its first version."""
+        """The report without the additions to tmeter-report/1 since its first version."""
         report = copy.deepcopy(self.good)
         for key in ("module_calls", "command"):
             report.pop(key)

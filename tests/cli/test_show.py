@@ -1,5 +1,5 @@
-"""tmeter show: a saved report is a document. Read and written again it is the same, byte for byte, and every other
-format made from it equals the one made from the model."""
+"""tmeter show: a saved report, read and written again, is the same byte for byte, and every other format made from it
+equals the one made from the model."""
 import unittest
 
 from support import FIXTURES, HAVE_TORCH, MODELS, SOURCE, CliTest, tmeter

@@ -1,4 +1,4 @@
-"""Models with dynamic shapes: formulas, --bind and --sweep, against FlopCounterMode's recorded figures."""
+"""Models with dynamic shapes: formulas, --bind and --sweep, compared with FlopCounterMode's recorded figures."""
 import csv
 import io
 import json
@@ -42,7 +42,7 @@ class Formulas(CliTest):
     def test_macs_of_a_bert_are_a_polynomial_in_batch_and_sequence(self):
         document = report(BERT)
         batch, sequence = (names(document)[place] for place in (BATCH, SEQUENCE))
-        # by hand: four layers of 256 wide, 12·256² per token and 2·256 per pair of tokens, the
+        # by hand: four layers, 256 wide: 12·256² per token and 2·256 per pair of tokens, the
         # pooler's 256² and the classifier's 2·256 once per sequence
         expected = {((batch, 1), (sequence, 2)): 4 * 2 * 256,
                     ((batch, 1), (sequence, 1)): 4 * 12 * 256**2,

@@ -1,4 +1,4 @@
-"""The supervisor: whatever a plugin does to its process, the user gets one sentence with the plugin's name, the status,
+"""The supervisor: whatever a plugin does to its process, the user gets one sentence that names the plugin, the status,
 and the report of all other plugins."""
 import json
 import os
@@ -91,7 +91,7 @@ class Rogue(RogueTest):
                 self.assertEqual(json.loads(done.stdout)["totals"]["macs"], MACS)
 
     def test_memory_is_bounded_however_it_is_taken(self):
-        # An opening process knows the limit by its RLIMIT_DATA, which a sanitizer exceeds from the start.
+        # RLIMIT_DATA enforces the limit in a process that opens a plugin; a sanitizer exceeds it from the start.
         for deed in ("metric:memory", "metric:shared-memory", *([] if SANITIZED else ["init:shared-memory"])):
             with self.subTest(deed=deed):
                 peak = self.folder / "peak"

@@ -1,5 +1,4 @@
-"""Standard output holds the report and nothing else; all messages go to standard error, fewer with --quiet, more with
---verbose."""
+"""Standard output has only the report. All messages go to standard error, fewer with --quiet, more with --verbose."""
 import json
 import re
 import unittest

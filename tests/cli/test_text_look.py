@@ -1,4 +1,4 @@
-"""The text report's look: the configuration's tables and their mistakes, terminals of 60, 100 and 200 columns, sinks that fail."""
+"""The text report's look: the configuration's tables and mistakes in them, terminals of 60, 100 and 200 columns, sinks that fail."""
 import fcntl
 import os
 import pty
@@ -73,7 +73,7 @@ class Terminals(CliTest):
         self.assertRegex(lines[88], r"\n5\.1 +│  ├─ 0 +Bottleneck +\[1, 256, 56, 56\] +75\.01 K +231\.21 M\n")
         self.assertNotIn("▋", lines[88])
         self.assertRegex(lines[60], r"\n5\.1 +│  ├─ 0 +Bottlene")
-        self.assertIn("… no room in 60 columns for: output shape (--columns", lines[60])  # the output shape goes first
+        self.assertIn("… no room in 60 columns for: output shape (--columns", lines[60])  # the output shape is left out first
         self.assertRegex(lines[60], r"\n10 +└─ fc +Linear +2\.05 M +2\.05 M\n")
         for columns in (88, 200):
             self.assertNotIn("no room", lines[columns])

@@ -41,7 +41,7 @@ class Trials(unittest.TestCase):
         self.assertEqual(self.totals("0=8 flops.convention=fvcore", metric="flops")["totals"]["trial"], 8 * MACS)
 
     def test_a_plugin_that_remembers(self):
-        """memory keeps its tables of a graph until it is configured again."""
+        """The plugin memory keeps its tables of a graph until it is configured again."""
         alone = self.totals("0=4", plugins="flops,memory")
         for rows in (1, 1024):
             document = self.totals(f"0={rows}", metric="peak_activation_bytes", plugins="flops,memory")

@@ -180,7 +180,7 @@ class Reports(CliTest):
         self.assertIn("param mem (param_bytes): ", tmeter(RESNET, "-v").stdout)
 
     def test_modules_without_operators_and_tensors_have_no_rows(self):
-        # VisionTransformer: out_proj's weight is read by the attention around it, which is no reason for ×0.
+        # VisionTransformer: the attention around out_proj reads its weight, so out_proj must not show ×0.
         text = tmeter(MODELS / "vit_b_16.pt2", "--depth", "all").stdout
         self.assertIn("out_proj", text)
         self.assertNotIn("×0", text)
@@ -208,7 +208,7 @@ class Reports(CliTest):
         self.assertIn("├─", tmeter(RESNET, "--set", "text.ascii=false", env={"LC_ALL": "C"}).stdout)
 
     def test_every_text_is_of_the_environment(self):
-        """One decision on characters and width holds for every writer."""
+        """One decision on characters and width applies to every writer."""
         mlp = MODELS / "dynamic_mlp.pt2"
         texts = {"text": (RESNET, "--depth=1"), "full-text": (RESNET, "--report=full-text"), "diff": ("diff", RESNET, mlp)}
         for plugin, command in texts.items():

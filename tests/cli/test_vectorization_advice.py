@@ -20,7 +20,7 @@ class VectorizationAdvice(CliTest):
         document, found = self.findings(MLP)
         self.assertEqual(self.use(document), [1.0, 1.0, 0.625])
         self.assertEqual(set(found), {"vector-features"})
-        # 2 · 4·256·10 MACs + 4·10 of the bias, of 2 · (4·64·256 + 4·256·10) + 4·266 and what gelu does
+        # 2 · 4·256·10 for MACs + 4·10 for the bias, of 2 · (4·64·256 + 4·256·10) + 4·266 and the operations of gelu
         whole = sum(2 * n["values"]["macs"] + n["values"]["other_flops"] for n in document["nodes"])
         text = found["vector-features"]["text"]
         self.assertIn(f"1 operator with {100 * (20_480 + 40) / whole:.1f} % of the arithmetic fills 62.5 % of vectors of 32 bytes", text)

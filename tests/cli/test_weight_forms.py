@@ -4,12 +4,12 @@ from support import FIXTURES, HAVE_TORCH, CliTest, main, report
 FORMS = FIXTURES / "weight_forms"
 WITHOUT_TORCH = ("net.safetensors", "state_dict.pt", "legacy.pt", "training.pt", "module.pt", "net.pt2")
 TORCHSCRIPT = ("scripted.pt", "traced.pt")
-# These depend on the place in the file, and differ.
+# These depend on the place in the file, so they differ.
 OF_THE_FILE = {"alignment", "cache_line_use"}
 
 
 def figures(name):
-    """tensor → metric → number, and the totals, with every detail."""
+    """tensor → metric → value; the totals; the histograms by tensor."""
     document = report(FORMS / name, "--plugins=param-stats,quantization-advice,pruning-advice")
     ids = {m["id"] for m in document["metrics"] if m["axis"] == "tensor"} - OF_THE_FILE
     tensors = {t["name"]: {k: v for k, v in t["values"].items() if k in ids} for t in document["tensors"]}

@@ -1,6 +1,6 @@
 """--report xlsx=FILE: a workbook with a sheet for each table, its content, and its safety.
 
-The file is read with zipfile and an XML parser. openpyxl, of the venv of the Python tests, and LibreOffice open it, too.
+The file is read with zipfile and an XML parser. openpyxl (in the venv of the Python tests) and LibreOffice also open it.
 """
 import csv
 import io
@@ -88,7 +88,7 @@ class Xlsx(CliTest):
         self.assertEqual(set(found.values()), {"s"})
         for name in names[:4] + names[6:8]:
             self.assertIn(name, found)
-        self.assertIn("_x005F_x0041_", found)  # what Excel shows as _x0041_
+        self.assertIn("_x005F_x0041_", found)  # Excel shows this as _x0041_
         self.assertEqual(max(map(len, found)), 32767)
 
     def test_control_characters_and_invalid_text_leave_the_file_readable(self):

@@ -1,9 +1,9 @@
-"""./dev prose: phrases of the project's comments, messages and pages that a native speaker would have written otherwise.
+"""./dev prose: phrases of the project's comments, messages and pages that a native speaker would not have written.
 
 python tests/docs/prose.py [PATHS…]   prints `path:line: found → instead`, exit status 1 if there is a line to print
 
-Without PATHS the rooms in prose_rooms.txt are read. prose_patterns.txt has the phrases, prose_allowed.txt the places where
-one of them is right. Sources are searched in comments and string literals, pages outside code blocks and `code`.
+Without PATHS the rooms in prose_rooms.txt are read. prose_patterns.txt has the phrases, prose_allowed.txt the correct uses of
+some of them. Sources are searched in comments and string literals, pages outside code blocks and `code`.
 """
 import bisect
 import io
@@ -22,7 +22,7 @@ CPP = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^()\\ ]{0,16})\(.*?\)(?P=d)"|"(?:
 TYPESCRIPT = re.compile(r'//[^\n]*|/\*.*?\*/|`(?:\\.|[^`\\])*`|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 HASH = re.compile(r'(?:^|(?<=\s))#[^\n]*|"(?:\\.|[^"\\])*"|\'[^\']*\'', re.MULTILINE)
 QUOTED = re.compile(r"^( *)(```|~~~).*?^\1\2[^\n]*$|`[^`\n]+`|https?://\S+|\]\([^)\s]+\)", re.DOTALL | re.MULTILINE)
-# The text between two lines of one sentence: the line break, and the mark of a comment or a literal that goes on.
+# The text between two lines of one sentence: the line break, and the mark of a comment or literal that continues.
 JOINT = re.compile(r'"[ \t]*\n\s*"|[ \t]*\n[ \t]*(?:(?://+|\*|#)[ \t]*)?')
 # The start of a sentence or clause: "^" in a phrase.
 START = r"""(?:(?<=[.:;–—(/*#|> ] )|(?<=["'(`]))"""
@@ -45,7 +45,7 @@ class Finding(NamedTuple):
 
 
 def rows(name):
-    """The lines of a table that are not remarks, cut at " → "."""
+    """The lines of a table without comments, split at " → "."""
     for line in (HERE / name).read_text(encoding="utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
             yield [part.strip() for part in line.split(" → ")]
@@ -60,7 +60,7 @@ def patterns():
 
 
 def blanked(text, span):
-    """`text` with the characters of `span` made blanks, lines kept."""
+    """`text` with blanks in place of the characters of `span`; line breaks stay."""
     start, end = span
     return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
 
@@ -103,7 +103,7 @@ NOT_OURS = ("tests/docs/prose", "tests/docs/test_prose", "tests/abi/1.0/", "test
 
 
 def joined(prose):
-    """The prose as one line, and the place in `prose` of each of its characters."""
+    """The prose as one line, and the position in `prose` of each of its characters."""
     text, places, place = [], [], 0
     for joint in JOINT.finditer(prose):
         blank = "" if joint[0].startswith('"') else " "

@@ -1,6 +1,6 @@
 """docs/from-other-tools.md: each feature of the four older tools has its call here and a test that exists; no row is open.
 
-Every option and command of a row is run as it stands there, every attribute of `Meter` and `result` looked up.
+Every option and command of a row is run unchanged, and every attribute of `Meter` and `result` is looked up.
 """
 import pathlib
 import re
@@ -26,7 +26,7 @@ def rows(tool):
 
 
 def called(cell):
-    """The arguments of the program in a cell, but for options without their value and inputs that ResNet-50 has not."""
+    """The program's arguments in a cell, except options without a value and inputs that ResNet-50 does not have."""
     for span in re.findall(r"`([^`]+)`", cell):
         words = shlex.split(span)
         if words[-1] in ("--bind", "--sweep", "--input") or "ids=" in span:

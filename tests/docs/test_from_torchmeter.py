@@ -1,6 +1,6 @@
-"""docs/from-torchmeter.md: every key of torchmeter's configuration has a row, and ours has the effect that the row promises.
+"""docs/from-torchmeter.md: every key of torchmeter's configuration has a row, and our key has the effect that the row promises.
 
-Effects are looked for in the text itself, on ResNet-50: expected values are written by hand, not taken from a run.
+Effects are searched in the text report on ResNet-50. Expected values are written by hand, not taken from a run.
 """
 import pathlib
 import re
@@ -14,7 +14,7 @@ from support import MODELS, SOURCE, CliTest, main, tmeter  # noqa: E402
 PAGE = SOURCE / "docs" / "from-torchmeter.md"
 MODEL = MODELS / "resnet50.pt2"
 
-# torchmeter 0.1.0, torchmeter/config.py, DEFAULT_CFG; "all" is of its cheat sheet.
+# torchmeter 0.1.0, torchmeter/config.py, DEFAULT_CFG; "all" is from its cheat sheet.
 KEYS = {
     "render_interval": "", "tree_fold_repeat": "", "combine": "horizon_gap",
     "tree_repeat_block_args": "title title_align subtitle subtitle_align style highlight box border_style width height padding expand",
@@ -31,7 +31,7 @@ FOLDED = ("column.macs.width=6", "column.macs.overflow=fold")
 
 
 def has(text):
-    """In the report with the key, not in the one without."""
+    """The text is in the report with the key and not in the one without."""
     return lambda case, before, after: (case.assertNotIn(text, before), case.assertIn(text, after))
 
 
@@ -44,7 +44,7 @@ def lacks(text):
 
 
 def widest(width):
-    """Of the lines of the table's box."""
+    """The lines of the table's box have this width."""
     def check(case, before, after):
         lines = [line for line in after.splitlines() if line.endswith(("│", "┐"))]
         case.assertTrue(lines)
@@ -53,7 +53,7 @@ def widest(width):
     return check
 
 
-# Their key: ours with a value, what else is set (in both runs), and the effect. Colours are compared where `color` is set.
+# Their key: our key with a value, other settings (in both runs), and the effect. Colours are compared where `color` is set.
 EFFECTS = {
     "tree_fold_repeat": ("fold=false", (), lacks("repeat 3 ×")),
     "tree_repeat_block_args.title": ("repeat.title=<repeat_time> of them", (), has("└─ 3 of them")),

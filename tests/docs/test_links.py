@@ -13,11 +13,11 @@ BLOCK = re.compile(r"^( *)```.*?^\1```", re.DOTALL | re.MULTILINE)
 FENCE = re.compile(r"^ *```(\w*)", re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+)`")
 ROOMS = ("apps/", "core/", "docs/", "plugins/", "sdk/", "tests/", ".ci/", ".dev/")
-HISTORY = ("CHANGELOG.md",)  # names files of its time
+HISTORY = ("CHANGELOG.md",)  # names files that existed at the time
 
 
 def anchors(page):
-    """As GitHub makes them from headings."""
+    """The anchors that GitHub makes from headings."""
     text = BLOCK.sub("", page.read_text(encoding="utf-8"))
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}

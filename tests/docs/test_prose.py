@@ -1,4 +1,4 @@
-"""./dev prose finds nothing in the rooms that are clean (prose_rooms.txt), and each of its phrases where it is written."""
+"""./dev prose finds nothing in the clean rooms (prose_rooms.txt), and finds each of its phrases in the phrase's example."""
 import pathlib
 import sys
 import tempfile

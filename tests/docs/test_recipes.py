@@ -1,10 +1,10 @@
-"""docs/cookbook.md and docs/from-other-tools.md are true.
+"""docs/cookbook.md and docs/from-other-tools.md are correct.
 
 docs/cookbook.md: runs every command in it, and compares its output with that of the page.
 
-A block of a recipe is "$ tmeter …" with the output below it. A line "…" stands for any lines; those between two of
-them follow each other. Without a line below it a command writes nothing. A remark behind the command says the exit
-status if it is not 0, and whether it needs LibTorch. Standard error comes after standard output.
+A block of a recipe is "$ tmeter …" with the output below it. A line "…" represents any lines; the lines between
+two of them are consecutive. Without a line below it a command writes nothing. A remark after the command gives the exit
+status if it is not 0, and states whether the command needs LibTorch. Standard error follows standard output.
 
 The network before and after pruning (tests/fixtures/make_pruned.py), by hand, on 1 × 3 × 32 × 32:
     conv1 3·16·9 = 432 weights · 32·32 places         =   442,368 MACs
@@ -69,7 +69,7 @@ def plain(text):
 
 
 def missing(quoted, written):
-    """None, or the first quoted lines that are not written where the page has them."""
+    """The first quoted lines that are not written at the place the page shows; None if all are."""
     place, anywhere, parts = 0, False, []
     for line in plain("\n".join(quoted)):
         if line == GAP:
@@ -123,12 +123,12 @@ class Page(unittest.TestCase):
         cls.folder = pathlib.Path(folder.name)
         (cls.folder / "tests").mkdir()
         (cls.folder / "tests" / "fixtures").symlink_to(FIXTURES.resolve())
-        # Topics for which the page links to another page.
+        # The page only links to the instructions for building this plugin.
         build_plugin(SOURCE.resolve() / "docs/examples/in-house-layers/acme_layers.cpp", cls.folder / "acme_layers.tmeter")
         cls.page = PAGE.read_text(encoding="utf-8")
 
     def test_every_command_does_what_the_page_says(self):
-        """In the page's order and in one folder, as a later recipe reads what an earlier one wrote."""
+        """In the page's order and in one folder, because later recipes read files of earlier ones."""
         for one in recipes(self.page):
             if one.needs_torch and not HAVE_TORCH:
                 continue
@@ -136,10 +136,10 @@ class Page(unittest.TestCase):
                 done = tmeter(*one.arguments, cwd=self.folder)
                 self.assertEqual(done.returncode, one.status, done.stderr)
                 lost = missing(one.quoted, plain(done.stdout + done.stderr))
-                self.assertIsNone(lost, f"{lost} is not what is written:\n{done.stdout}{done.stderr}")
+                self.assertIsNone(lost, f"{lost} differs from the output:\n{done.stdout}{done.stderr}")
 
     def test_no_command_is_passed_over(self):
-        """Each "$ tmeter" of the page is in a block that is run, and each kind of recipe is there."""
+        """Each "$ tmeter" of the page is in a block that is run, and each kind of recipe exists."""
         found = recipes(self.page)
         self.assertEqual(len(found), len(re.findall(r"^\$ ", self.page, re.MULTILINE)))
         text = " ".join(shlex.join(one.arguments) for one in found)

@@ -11,7 +11,7 @@ TESTS = SOURCE / "tests"
 PAGE = (SOURCE / "docs" / "reliability.md").read_text(encoding="utf-8")
 IN_PYTHON = re.compile(r"`([a-z_]+\.[a-z_.]+)\.(test_\w+)`")
 IN_CPP = re.compile(r"`([A-Z]\w+)\.([A-Z]\w+)`")
-# Tables of measurements name the test above them; the others describe rights and system calls.
+# Tables of measurements name their test above the table; the other tables describe rights and system calls.
 WITH_TESTS = 8
 
 

@@ -69,7 +69,7 @@ class Trial:
             raise SystemExit(f"mutate: no test of {source} is linked with it; see tests/mutate/areas.toml")
 
     def run(self, seed: int, sample: int | None) -> Iterator[Result]:
-        """Yields at each result, until `wanted` mutants are counted."""
+        """Yields after each result, until `sample` mutants are counted."""
         mutants = mutants_of(self.lines, seed)
         result = Result(str(self.source), len(mutants))
         with self.bench:
