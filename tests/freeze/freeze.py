@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Keeps digests of all reports on all fixtures, to show that a change of the code changes no value.
+"""Keeps digests of all reports on all fixtures, to show that a code change changes no value.
 
     freeze.py --record FILE                 before the change
     freeze.py --compare FILE                after it: lists differences; exit status 1 if there are any
@@ -10,12 +10,12 @@ Every model file below tests/fixtures is analysed by all plugins that need no ru
 and 64 threads. A run writes text, JSON, CSV and HTML. A failed run is recorded by its status and message.
 
 Times, the command line and the folder of the fixtures are removed before hashing. JSON is hashed by section, its
-tables by column ("tensors/mean"), HTML by data block and the page around it, so the list of changes says
-where to look. FILE holds digests only, about 4 MB; keep it outside of the repository. Recordings of builds with
+tables by column ("tensors/mean"), HTML by data block and the page around it, so the list of changes names
+the places. FILE holds digests only, about 4 MB; keep it outside of the repository. Recordings of builds with
 different plugins or from different processors cannot be compared: sums of floating-point numbers depend on the
 width of the vectors.
 
-Both also require equal reports for all numbers of threads, and keep the reports of the first number.
+Both also require equal reports for all numbers of threads, and record the reports of the first number.
 """
 import argparse
 import base64
@@ -198,8 +198,8 @@ def main():
     mode.add_argument("--record", metavar="FILE")
     mode.add_argument("--compare", metavar="FILE")
     parser.add_argument("--binary", default=str(SOURCE / "build/release/bin/tmeter"))
-    parser.add_argument("--only", default="*", metavar="PATTERN", help="fixtures to take, as 'checkpoints/*'")
-    parser.add_argument("--ignore", action="append", default=[], metavar="PLACE", help="as 'json/tensors/mean'; may be repeated")
+    parser.add_argument("--only", default="*", metavar="PATTERN", help="the fixtures to analyse, such as 'checkpoints/*'")
+    parser.add_argument("--ignore", action="append", default=[], metavar="PLACE", help="a place to ignore, such as 'json/tensors/mean'; may be repeated")
     parser.add_argument("--keep", metavar="FOLDER", help="keep the reports there")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()

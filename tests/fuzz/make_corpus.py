@@ -1,5 +1,5 @@
-"""make_corpus.py FOLDER: initial inputs, FOLDER/TARGET/…, from the fixtures and the repository. Saved reports are made by the
-tmeter of the environment variable TMETER, if it is set."""
+"""make_corpus.py FOLDER: initial inputs, FOLDER/TARGET/…, from the fixtures and the repository. If the environment
+variable TMETER names the program, it makes saved reports."""
 import json
 import os
 import pathlib
@@ -60,7 +60,7 @@ def files():
 
 
 def configurations():
-    """Configurations of model types with the sizes of the target's weights (file_targets.cpp), so that mutations get far."""
+    """Configurations of model types with the sizes of the target's weights (file_targets.cpp), so that mutations reach deep code."""
     sizes = {"num_hidden_layers": 1, "vocab_size": 100, "hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16}
     moe = {"num_experts": 4, "num_local_experts": 4, "n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32,
            "shared_expert_intermediate_size": 96, "first_k_dense_replace": 0, "num_dense_layers": 0, "mlp_only_layers": []}

@@ -1,5 +1,5 @@
-"""A short run of each target (targets.hpp): the corpus, then mutations of it from a fixed seed. `./dev fuzz` runs them for any
-time, with libFuzzer and sanitizers."""
+"""A short run of each target (targets.hpp): the corpus, then mutations of it from a fixed seed. `./dev fuzz` runs them for a
+given time, with libFuzzer and sanitizers."""
 import os
 import pathlib
 import subprocess

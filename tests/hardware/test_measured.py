@@ -1,6 +1,6 @@
-"""`--hardware auto`: this machine is measured, the result kept, and measured again if the kept one is unusable.
+"""`--hardware auto`: this machine is measured once, and again if the stored result is unusable.
 
-The machine's rates are unknown here; the impossible ones are known.
+The tests do not know the machine's rates, but they can exclude impossible ones.
 """
 import base64
 import json
@@ -34,7 +34,7 @@ def leaves(table, prefix=""):
 
 
 class Measured(CliTest):
-    """One real measurement for all tests of the class, as it takes seconds."""
+    """One real measurement for all tests of the class, because it takes seconds."""
 
     @classmethod
     def setUpClass(cls):
@@ -58,7 +58,7 @@ class Measured(CliTest):
             shutil.copy(TMETER, prefix / "bin" / "tmeter")
             (prefix / "lib" / "tmeter" / "programs").mkdir(parents=True)
             (prefix / "lib" / "tmeter" / "plugins").symlink_to((BUILD / "lib" / "tmeter" / "plugins").resolve())
-            (prefix / "share" / "tmeter").mkdir(parents=True)  # without the model that LibTorch would run
+            (prefix / "share" / "tmeter").mkdir(parents=True)  # without the model that LibTorch runs
             (prefix / "share" / "tmeter" / "hardware").symlink_to((BUILD / "share" / "tmeter" / "hardware").resolve())
             (self.folder / "figures").write_text(self.text)
         script = prefix / "lib" / "tmeter" / "programs" / "measure-machine"
@@ -137,8 +137,8 @@ class Measured(CliTest):
             self.assertTrue(0 < figures[f"bandwidth.{kind}"] < FAST)
 
     def test_shares_are_medians_by_class(self):
-        """With an executor whose clock is known: operator i of the graph takes i + 1 µs (tests/cli/clockwork_plugin.cpp). The
-        test calculates the shares independently, from the counts of the report."""
+        """With an executor of a known clock: operator i of the graph takes i + 1 µs (tests/cli/clockwork_plugin.cpp). The test
+        calculates the shares independently, from the counts of the report."""
         own = self.own_tmeter(FIGURES)
         peaks = {"peak.mac.float32": 1e11, "peak.op.float32": 1e11, "peak.dram": 1e10}
         (self.folder / "figures").write_text("".join(
@@ -221,7 +221,7 @@ class Measured(CliTest):
         self.assertIn("rates come out low and are not kept", done.stderr)
         self.assertFalse(self.kept.exists())
         self.assertRegex(done.stdout, r"warning: the rates of hardware profile 'auto' are low,")
-        done = self.auto_with(FIGURES)  # as no measurement was kept
+        done = self.auto_with(FIGURES)  # because no measurement was stored
         self.assertIn("measuring this machine", done.stderr)
         self.assertNotIn("are low", done.stdout)
         self.assertTrue(self.kept.exists())

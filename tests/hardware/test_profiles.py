@@ -1,7 +1,7 @@
-"""Every hardware profile that tmeter installs: it can be read, each figure has a unit and a document, and the figures are those
-of the data sheets.
+"""Every installed hardware profile can be read, each of its figures has a unit and a document, and the figures are those of the
+data sheets.
 
-FACTS was copied from the documents in their own units (FLOP/s of a data sheet, gigabytes, lanes). The profile's values are
+FACTS is copied from the documents in their own units (FLOP/s of a data sheet, gigabytes, lanes). The profile's values are
 computed from it here and must be equal.
 """
 import json
@@ -136,7 +136,7 @@ def unit_of(key):
 class Shipped(unittest.TestCase):
     def test_there_are_enough_of_every_kind(self):
         self.assertGreaterEqual(len(PROFILES), 12)
-        self.assertEqual(set(PROFILES), set(FACTS), "every profile needs facts from its data sheet, typed in here")
+        self.assertEqual(set(PROFILES), set(FACTS), "every profile needs facts from its data sheet in FACTS")
 
     def test_each_leaf_is_documented_and_cited(self):
         for name, profile in PROFILES.items():
@@ -175,7 +175,7 @@ class Shipped(unittest.TestCase):
                     self.assertAlmostEqual(found[key]["value"] / expected, 1, delta=ROUNDING)
 
     def test_rates_are_in_order(self):
-        """A narrower type is at least as fast; no rate includes sparsity; the cache is smaller than the memory."""
+        """A narrower type is at least as fast, no rate includes sparsity, and the cache is smaller than the memory."""
         chains = [("float64", "float32", "float16", "float8_e4m3fn"), ("float32", "bfloat16", "float8_e5m2")]
         for name, profile in PROFILES.items():
             found = {key: leaf["value"] for key, leaf in leaves(profile).items()}
@@ -189,7 +189,7 @@ class Shipped(unittest.TestCase):
                     self.assertLess(found["cache.l2"], found["capacity.dram"] / 100)
                 if "peak.dram" in found and "link.bandwidth" in found:
                     self.assertLess(found["link.bandwidth"], found["peak.dram"])
-                # any machine ever sold does 1 to 1000 multiply-adds in the time of a byte of memory
+                # every machine does 1 to 1000 multiply-adds in the time of one byte of memory traffic
                 best = max((v for k, v in found.items() if k.startswith("peak.mac.")), default=None)
                 if best:
                     self.assertTrue(1 < best / found["peak.dram"] < 1000)

@@ -1,4 +1,4 @@
-"""The file that `--report html` writes: complete, small, and models contribute nothing to it but data.
+"""The file that `--report html` writes: it is complete and small, and models contribute only data to it.
 
 browser/ tests its look and behaviour in a browser.
 """
@@ -164,7 +164,7 @@ class Html(CliTest):
         index = summary["metrics"].index(cost)
         cells = next(c["cells"] for c in page.blocks["operator-figures"] if c["metric"] == index)
         self.assertEqual(cells[:5], ["i9007199254740993", "0", "?", "-", 0])
-        # Operator 2 is the ReLU called `relu`: that module is unknown, the model is a lower bound, and no other module is.
+        # Operator 2 is the ReLU called `relu`: that module is unknown, the model is a lower bound, and all other modules are complete.
         relu = page.blocks["modules"]["name"].index("relu")
         figures = next(c["cells"] for c in page.blocks["module-figures"] if c["metric"] == index)
         self.assertEqual(figures[relu], "?")

@@ -45,8 +45,8 @@ TORCH = {
     "plugin.cpp": ["operators", "torchscript", "executor"],
     "../resize": ["operators", "operators/meta_kernels"],
 }
-# plugin (or a folder of several) → other folders of plugins/ it may include besides plugins/common. The longest prefix counts; a
-# plugin's inner includes are free, but must not form circles.
+# plugin (or a folder of several) → other folders of plugins/ it may include besides plugins/common. The longest prefix counts.
+# Includes within a plugin are free, but must not form circles.
 PLUGINS = {
     "plugins/common": [],
     "plugins/loaders/common": [],
@@ -70,9 +70,9 @@ PLUGINS = {
     "plugins/torch_backend": [],
     "plugins/resize": ["plugins/torch_backend"],
 }
-# the SDK's headers over the standard library alone
+# headers of the SDK that need only the standard library
 TEXT = tuple(f"tmeter/cpp/{name}.hpp" for name in ("natural_order", "nearest", "sha256", "text_hash", "utf8"))
-# rooms of the host that do not know plugins → what they may include of the SDK
+# rooms of the host that do not depend on plugins → headers of the SDK that they may include
 SDK = {"core/base": TEXT, "core/process": TEXT, "core/archive": TEXT, "core/config": TEXT, "core/ir": ("tmeter/abi/", *TEXT)}
 # a third-party header → the only folders that may use it
 ONLY_IN = {
@@ -218,7 +218,7 @@ def circles(edges: dict):
 
 
 def python_violations(repository: pathlib.Path):
-    """Types alone (under TYPE_CHECKING) may be imported anywhere: they are indented and cost nothing."""
+    """Imports for types only (under TYPE_CHECKING) are allowed anywhere: they are indented and cost nothing."""
     package = repository / "apps/python/tmeter"
     for file in sorted(package.glob("**/*.py")):
         path = file.relative_to(package).as_posix()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A qualified name is one type: two definitions of it in different files break the one definition rule.
+"""A qualified name is one type: definitions of two types in different files break the one definition rule.
 
-No compiler sees both, and the linker keeps one destructor for two types. Usage: check_types.py REPOSITORY. Prints every name that
+No compiler sees both, and the linker keeps one destructor for the two types. Usage: check_types.py REPOSITORY. Prints every name that
 is defined twice and exits 1 if there is one. Types of unnamed namespaces and of functions, and nested types, do not count.
 """
 import collections

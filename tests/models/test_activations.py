@@ -1,4 +1,4 @@
-"""Activation counts against fvcore, peak activation memory against PyTorch's allocator."""
+"""Activation counts compared with fvcore, peak activation memory with PyTorch's allocator."""
 import json
 import pathlib
 import sys
@@ -9,10 +9,10 @@ from support import FIXTURES, MODELS, report, tmeter  # noqa: E402
 
 PEAKS = json.loads((FIXTURES / "peak.json").read_text())["models"]
 
-# Without workspaces and kept names in these models, the figures are equal except for a few bytes of shape tensors.
+# These models have no workspaces and keep no names alive, so the figures are equal except for a few bytes of shape tensors.
 EXACT = ("vit_b_16", "convnext_tiny", "swin_t", "inception_v3", "transformer", "dynamic_mlp", "tied")
-# oneDNN packs weights of recurrent layers and of small convolutions into buffers of its own,
-# larger than the activations.
+# oneDNN packs weights of recurrent layers and of small convolutions into its own buffers,
+# which are larger than the activations.
 PACKED = ("lstm", "lstm_bidirectional", "gru", "no_grad_wrap")
 
 
@@ -89,14 +89,14 @@ class Traffic(unittest.TestCase):
         self.assertNotIn("traffic_bytes", report(MODELS / "resnet50.pt2")["totals"])
 
     def test_memory_as_torchstat_counts_it(self):
-        """torchstat 0.0.7 says 109.69 MB of torchvision's ResNet-50. It takes ReLU for called once in a block, and does not see
-        the additions of the 16 blocks, in place as well."""
+        """torchstat 0.0.7 gives 109.69 MB for torchvision's ResNet-50. It counts one ReLU call per block, and it does not see
+        the additions of the 16 blocks, which are also in place."""
         document, rows = self.figures("--set", "memory.convention=torchstat")
         relu = 4 * 64 * 112 * 112
         self.assertEqual(rows["relu"]["output_bytes"], relu)
         blocks = {256: (56, 3), 512: (28, 4), 1024: (14, 6), 2048: (7, 3)}
         added = sum(4 * width * side * side * count for width, (side, count) in blocks.items())
-        # The first two of three calls; of the first block of a stage the first is before the stride.
+        # The first two of three calls; in the first block of a stage the first call is before the stride.
         earlier = sum(4 * width // 4 * (2 * count * side * side + (3 * side * side if side < 56 else 0))
                       for width, (side, count) in blocks.items())
         self.assertEqual(round((document["totals"]["output_bytes"] - added - earlier) / 2**20, 2), 109.69)
@@ -108,8 +108,8 @@ class Traffic(unittest.TestCase):
 
 
 class Predicted(unittest.TestCase):
-    """The memory of a run by tmeter: arguments are released after their last use, and kernels take workspaces. By hand, and as
-    measured by runs on two threads (x86-64 with AVX-512, LibTorch 2.15). tests/cli/test_execution.py checks that runs agree."""
+    """The memory of a run by tmeter: arguments are released after their last use, and kernels take workspaces. By hand, and
+    measured in runs on two threads (x86-64 with AVX-512, LibTorch 2.15). tests/cli/test_execution.py checks that runs agree."""
 
     def nodes(self, name, threads=2):
         document = report(MODELS / f"{name}.pt2", "--plugins=memory", "--set", f"memory.threads={threads}")
@@ -141,7 +141,7 @@ class Predicted(unittest.TestCase):
 
     def test_workspaces_are_in_it(self):
         """no_grad_wrap's second convolution, 16 → 32 channels on 32 × 32: 16 · 1024 · 4 = 65,536 B in, 131,072 B out, columns of
-        16 · 9 · 1024 · 4 = 589,824 B; the model's input of 12,288 B. Measured: 798,720 B."""
+        16 · 9 · 1024 · 4 = 589,824 B, and the model's input of 12,288 B. Measured: 798,720 B."""
         self.assertEqual(self.nodes("no_grad_wrap")[0], 12288 + 65536 + 131072 + 589824)
 
     def test_copies_of_what_lies_in_another_order(self):
@@ -156,7 +156,7 @@ class Predicted(unittest.TestCase):
         measured = {"resnet50": 12365952, "vit_b_16": 6048768, "densenet121": 10752000, "mobilenet_v2": 11443584,
                     "efficientnet_b0": 11443584, "convnext_tiny": 11440128, "inception_v3": 14902572, "detr_like": 1703936,
                     "lstm": 2442552, "lstm_bidirectional": 3716248, "gru": 272704, "qwen2_moe": 1641984, "gpt2_like": 590336, "swin_t": 12108684}
-        # Of other networks, which the formulas were not fitted to.
+        # Other networks, to which the formulas were not fitted.
         measured |= {f"../zoo/{name}": bytes_ for name, bytes_ in
                      {"timm-swinv2_tiny_window8_256": 16515072, "timm-gcvit_xxtiny": 10352688, "torchvision-s3d": 138199040,
                       "torchvision-raft_large": 162676736, "torchvision-maxvit_t": 30315520, "timm-mobilevit_s": 19665408,

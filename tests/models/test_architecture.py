@@ -1,4 +1,4 @@
-"""The reported kind of network, against the papers that introduced each network."""
+"""The reported kind of network, compared with the papers that introduced each network."""
 import pathlib
 import sys
 import unittest
@@ -12,7 +12,7 @@ KINDS = {
     "mobilenet_v3_large": "convolutional network; small",
     "convnext_tiny": "convolutional network; medium",  # most MACs are in its linear layers
     "vit_b_16": "transformer; large",
-    "swin_t": "transformer; medium",  # attention written out: matmul, softmax, matmul
+    "swin_t": "transformer; medium",  # attention as separate operators: matmul, softmax, matmul
     "bert_like": "transformer",
     "llama_like": "transformer",
     "detr_like": "hybrid network of convolutions and attention",

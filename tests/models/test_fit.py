@@ -1,4 +1,4 @@
-"""The plugin fit: the verdict by hand, the largest sizes against runs at that size and one more, and bad input."""
+"""The plugin fit: the verdict by hand, the largest sizes compared with runs at that size and at one more, and bad input."""
 import json
 import pathlib
 import sys
@@ -48,7 +48,7 @@ class Verdict(unittest.TestCase):
         self.assertTrue(any("sequences of 1 token fit" in t for t in texts), texts)
 
     def test_inference_of_other_models(self):
-        """ResNet-50: parameters and buffers as torch has them, the peak as recorded (tests/fixtures/peak.json)."""
+        """ResNet-50: torch's parameters and buffers, and the recorded peak (tests/fixtures/peak.json)."""
         document = fitted(MODELS / "resnet50.pt2", "24GiB")
         peak = document["totals"]["peak_activation_bytes"]
         self.assertEqual(document["totals"]["fit_bytes"], 4 * 25_557_032 + 4 * 53_120 + 53 * 8 + peak)
@@ -64,7 +64,7 @@ class Verdict(unittest.TestCase):
         self.assertEqual(totals["fit_free_bytes"], 20_000_000 - WEIGHTS - 32 * TOKEN)
 
     def test_several_devices(self):
-        """`fit.memory` is that of each of serving.devices."""
+        """`fit.memory` is the memory of each of serving.devices."""
         need = WEIGHTS + 32 * TOKEN
         for memory, devices, fits in ((need // 2, 2, 1), (need // 2 - 1, 2, 0), (need, 1, 1), (1 << 20, 16, 1)):
             with self.subTest(memory=memory, devices=devices):
@@ -138,7 +138,7 @@ class Remedies(unittest.TestCase):
         self.assertIn("at least 4 such devices", devices["text"])
 
     def test_the_plan_of_quantization_advice(self):
-        """The bytes of the plan, instead of those of the weights; no remedy if no weight can be read."""
+        """The bytes of the plan replace those of the weights. Without readable weights there is no remedy."""
         trained = FIXTURES / "trained" / "model.pt2"
         document = fitted(trained, "300KB", plugins="fit,quantization-advice")
         totals = document["totals"]
@@ -163,7 +163,7 @@ class Remedies(unittest.TestCase):
 
 
 class Largest(unittest.TestCase):
-    """Ten and more models: at the largest size the analysed figure is within the memory, at one more it is above."""
+    """More than ten models: at the largest size the analysed figure is within the memory, at one more it is above."""
 
     def holds(self, memory, figure, most, step=1, name=""):
         with self.subTest(name, most=most):
@@ -172,7 +172,7 @@ class Largest(unittest.TestCase):
             self.assertGreater(figure(most + step), memory)
 
     def test_serving(self):
-        """The figure beside it is serving_bytes of a run with that load."""
+        """The figure for comparison is serving_bytes of a run with that load."""
         folders = ("gpt_oss", "deepseek_v3", "llama4_text", "gemma3_text", "qwen3_moe", "granite")
         with tempfile.TemporaryDirectory() as at:
             models = [(MODELS / f"{n}.pt2", 24_000_000) for n in ("llama_like", "gpt2_like", "mixtral", "qwen2_moe")]
@@ -241,12 +241,12 @@ class Largest(unittest.TestCase):
         self.assertEqual(document["totals"]["fits"], 1)
 
     def test_an_image_by_hand(self):
-        """The last relu: 2 · 32 · (n/2)² floats before and after, and the input of 2 · 3 · n²: 152 n² bytes beside 21,936. The relu of 499 is as large as of 500."""
+        """The last relu: 2 · 32 · (n/2)² floats before and after, and the input of 2 · 3 · n²: 152 n² bytes in addition to 21,936. The relu for 499 is as large as for 500."""
         self.assertEqual(fitted(FIT / "convnet.pt2", 21_936 + 152 * 500**2)["totals"]["fit_max_image"], 500)
         self.assertEqual(fitted(FIT / "convnet.pt2", 21_935 + 152 * 500**2)["totals"]["fit_max_image"], 499)
 
     def test_a_mask_is_not_an_image(self):
-        """The mask of a part of BERT, [batch, 1, 1, length], ends with an open dim as an image does."""
+        """The mask of a part of BERT, [batch, 1, 1, length], ends with an open dim like an image."""
         totals = fitted(MODELS / "dynamic_bert.pt2", "20MB", "--root", "layers.0")["totals"]
         self.assertIsNone(totals["fit_max_image"])
         self.assertGreater(totals["fit_max_batch"], 1)

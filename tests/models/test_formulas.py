@@ -1,7 +1,7 @@
-"""The conventions thop, ptflops, torchinfo, torchmeter, torchstat against the output of those tools.
+"""The conventions thop, ptflops, torchinfo, torchmeter and torchstat, compared with the output of those tools.
 
-tests/fixtures/formulas.json holds their totals, formulas.toml the totals without a tool's known error. Causal halving and bit
-operations against hand calculations.
+tests/fixtures/formulas.json has their totals, formulas.toml the totals without a tool's known error. Causal halving and bit
+operations are compared with hand calculations.
 """
 import json
 import pathlib
@@ -32,7 +32,7 @@ class Formulas(unittest.TestCase):
         facts = json.loads((FIXTURES / "expected" / f"{name}.json").read_text())
         names = {"T": self.recorded(name, tool), "M": facts["flop_counter"]["total_flops"] // 2}
         value = eval(entry[0], {"__builtins__": {}}, names | RECORDED[name])  # our own file
-        self.assertNotEqual(value, names["T"], "formulas.toml corrects what is right")
+        self.assertNotEqual(value, names["T"], "formulas.toml corrects a correct total")
         return value
 
     def test_totals(self):

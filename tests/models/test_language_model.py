@@ -1,4 +1,4 @@
-"""The plugin language-model against hand calculations on the decoder fixtures; no output for other models."""
+"""The plugin language-model, compared with hand calculations on the decoder fixtures; no output for other models."""
 import pathlib
 import sys
 import unittest
@@ -32,7 +32,7 @@ MIXTRAL = {  # 2 of 8 experts of 64 × 96, three matrices each; keys repeated fr
     "kv_cache_bytes": 2 * 16 * 2 * 2 * 2 * 16 * 4,
     "active_params": 386_368 - 2 * 6 * 3 * 64 * 96,
 }
-QWEN2 = {  # 2 of 8 experts of 64 × 48, and a shared one of 64 × 96 behind a gate
+QWEN2 = {  # 2 of 8 experts of 64 × 48, and a shared one of 64 × 96 with a gate
     "tokens": 2 * 16,
     "decode_macs": 2 * (3 * 64 * 64 + 8 * 64 + 2 * 3 * 64 * 48 + 3 * 64 * 96 + 64 + 4 * 16 * (16 + 16)) + 64 * 512,
     "kv_bytes_per_token": 2 * 2 * 2 * 16 * 4,
@@ -73,7 +73,7 @@ class Decoders(unittest.TestCase):
 
 
 class Others(unittest.TestCase):
-    """Encoders, encoder-decoders, vision models, recurrent nets: other kinds than decoder language models."""
+    """Encoders, encoder-decoders, vision models, recurrent nets: not decoder language models."""
 
     def test_silent(self):
         for name in ("bert_like", "transformer", "resnet50", "vit_b_16", "lstm", "swin_t", "detr_like", "tied"):

@@ -1,7 +1,7 @@
-"""Every fixture in every form against other tools' recorded figures (tests/fixtures/expected).
+"""Every fixture in every form, compared with other tools' recorded figures (tests/fixtures/expected).
 
-MACs are half of FlopCounterMode's FLOPs; `hand` figures are hand calculations of operators that tool misses. Where tmeter differs
-on purpose, differences.toml has the figure and the reason; an unneeded entry fails the test, too.
+MACs are half of FlopCounterMode's FLOPs; `hand` figures are hand calculations of operators that it misses. If tmeter differs
+on purpose, differences.toml has the figure and the reason; an unneeded entry also fails the test.
 """
 import fnmatch
 import functools
@@ -17,7 +17,7 @@ from support import FIXTURES, HAVE_TORCH, MODELS, report, tmeter  # noqa: E402
 DIFFERENCES = tomllib.loads((pathlib.Path(__file__).parent / "differences.toml").read_text())
 EXPECTED = {p.stem: json.loads(p.read_text()) for p in sorted((FIXTURES / "expected").glob("*.json"))}
 
-DATA_DEPENDENT = {"branch"}  # cannot be recorded without running it for real
+DATA_DEPENDENT = {"branch"}  # cannot be recorded without a real run
 
 
 def forms_of(name):
@@ -28,7 +28,7 @@ def forms_of(name):
 
 
 def input_options(name, form):
-    """Scripted files do not record their inputs, so those of the recording are given."""
+    """Scripted files do not record their inputs, so the options give those of the recording."""
     if form != "scripted.pt":
         return []
     return [o for i in EXPECTED[name]["inputs"]
@@ -122,7 +122,7 @@ class Fixture(unittest.TestCase):
         for form, _ in forms_of(self.name):
             with self.subTest(form=form):
                 if fused(self.name, form):
-                    continue  # fvcore counts no fused operators; its recording is of the unfused model
+                    continue  # fvcore counts no fused operators; its recording has the unfused model
                 document = analysed(self.name, form, "fvcore")
                 self.compare(form, "fvcore", by_module(document, "flops"), expected["by_module"])
 
@@ -166,7 +166,7 @@ class Totals(unittest.TestCase):
 
 @unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
 class DataDependent(unittest.TestCase):
-    """Unknown values decide the branch: the report says so instead of guessing."""
+    """Unknown values decide the branch: the report states this instead of guessing."""
 
     def test_refused_with_operator_and_place(self):
         for name in DATA_DEPENDENT:

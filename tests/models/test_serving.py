@@ -1,4 +1,4 @@
-"""The plugin serving against hand calculations on the decoder fixtures, and its bad input."""
+"""The plugin serving, compared with hand calculations on the decoder fixtures, and its bad input."""
 import pathlib
 import re
 import sys
@@ -46,7 +46,7 @@ class Memory(unittest.TestCase):
         self.assertEqual(served("llama_like")["totals"]["serving_cache_bytes"], 32 * TOKEN["llama_like"] * 2)
 
     def test_several_devices(self):
-        """8 heads with 2 of keys and values: vLLM has each head of keys and values on 4 / 2 of 4 devices; the others move layers."""
+        """8 heads, 2 of keys and values: with 4 devices vLLM has each head of keys and values on 4 / 2 of them; the others move layers."""
         for engine, devices, times in (("vllm", 2, 1), ("vllm", 4, 2), ("vllm", 8, 4), ("llama.cpp", 4, 1), ("transformers", 3, 1)):
             with self.subTest(engine=engine, devices=devices):
                 totals = served("llama_like", engine=engine, context=256, sequences=3, devices=devices)["totals"]
@@ -68,7 +68,7 @@ class Memory(unittest.TestCase):
         self.assertEqual((one, eight), (1024 * 70_272, 8 * 1024 * 70_272))
 
     def test_what_an_engine_takes_of_the_memory(self):
-        """vLLM 0.92 (gpu_memory_utilization of vllm/config/cache.py), the others all of it."""
+        """vLLM takes 0.92 (gpu_memory_utilization of vllm/config/cache.py), the others take all."""
         for engine, share, options in (("vllm", 0.92, {}), ("vllm", 0.5, {"memory_share": 0.5}), ("transformers", 1, {}), ("llama.cpp", 1, {})):
             with self.subTest(engine, share=share):
                 totals = served("llama_like", engine=engine, context=256, memory="64MiB", **options)["totals"]
@@ -91,7 +91,7 @@ class Memory(unittest.TestCase):
                     self.assertEqual(sorted(set(own)), [2 * 127 * 1024 * 2, 2 * 1000 * 1024 * 2])
 
     def test_compute_buffers_of_llama_cpp(self):
-        """As llama.cpp logs them ("CUDA0 compute buffer size", "Metal …", "Vulkan0 …", 2024 to 2026) with all layers on one device and flash attention."""
+        """The sizes that llama.cpp logs ("CUDA0 compute buffer size", "Metal …", "Vulkan0 …", 2024 to 2026) with all layers on one device and flash attention."""
         sys.path.insert(0, str(SOURCE / "tests" / "predictions"))
         from served import write_llama
         logged = {("Llama 3 8B", 4096, 14336, 8, 128256): {512: 258.50, 2048: 258.50}, ("Llama 3.2 1B", 2048, 8192, 4, 128256): {1024: 254.50},
@@ -124,7 +124,7 @@ class Memory(unittest.TestCase):
         self.assertIn("for contexts of 1,024, 2,048, 4,096 …", formula["evidence"])
 
     def test_an_engine_of_ones_own(self):
-        """A context of 1,000 padded to 64 is 1,024; window 128 with 100 beside it is 228, padded 256."""
+        """A context of 1,000, padded to a multiple of 64, is 1,024; a window of 128 and 100 extra are 228, padded 256."""
         rows = {r.get("type"): r for r in rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl")}
         with tempfile.TemporaryDirectory() as folder:
             write_folder(folder, rows["gpt_oss"]["config"], tensors_of(rows["gpt_oss"]["tensors"]))
@@ -146,7 +146,7 @@ class Memory(unittest.TestCase):
         self.assertEqual((2 * two, four), (llama, llama))
 
     def test_query_heads_that_do_not_share_what_they_read(self):
-        """A step reads the whole cache `own-reads` times, and keeps it once. Other engines do not know the option."""
+        """A step reads the whole cache `own-reads` times, and stores it once. Other engines ignore the option."""
         for engine, times in (("own", 8), ("llama.cpp", 1)):
             once, often = (served("mixtral", engine=engine, context=256, **{"own-reads": n})["totals"] for n in (1, 8))
             self.assertEqual(often["serving_bytes"], once["serving_bytes"])
@@ -199,7 +199,7 @@ class Folders(unittest.TestCase):
 
 class AsTransformersKeepsThem(unittest.TestCase):
     def test_every_decoder_type(self):
-        """The bytes of the cache after a run on meta tensors, keys and values apart from states (tests/blueprint/truth.py), for 300 tokens."""
+        """The bytes of the cache after a run on meta tensors, with keys and values separate from states (tests/blueprint/truth.py), for 300 tokens."""
         equal = 0
         for row in rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl"):
             run = row.get("runs", [{}])[-1]
@@ -216,7 +216,7 @@ class AsTransformersKeepsThem(unittest.TestCase):
 
 
 class ContextBeyondTheModels(unittest.TestCase):
-    """docs/serving.md has the sources of the engines' rules."""
+    """docs/serving.md lists the sources of the engines' rules."""
 
     WORDS = {"transformers": "warns once", "llama.cpp": "gives a slot no more", "vllm": "does not start"}
 
@@ -252,7 +252,7 @@ class ContextBeyondTheModels(unittest.TestCase):
                 self.assertEqual(len(self.findings(at, longest + 1)), 1)
 
     def test_gemma_3_states_its_stretched_length(self):
-        """As `_get_and_verify_max_len` of vLLM says of every model type with "gemma3"."""
+        """As in vLLM's `_get_and_verify_max_len` for every model type that contains "gemma3"."""
         row = next(r for r in rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl") if r.get("type") == "gemma3_text")
         with tempfile.TemporaryDirectory() as at:
             scaling = {"rope_type": "linear", "factor": 8.0}
@@ -262,7 +262,7 @@ class ContextBeyondTheModels(unittest.TestCase):
             self.assertIn("longer than the model's 512", finding["text"])
 
     def test_one_of_several_statements(self):
-        """vLLM takes the smallest, and `model_max_length` before all (_get_and_verify_max_len); the others the first."""
+        """vLLM takes the smallest, but `model_max_length` first (_get_and_verify_max_len); the others take the first."""
         for stated, vllm, others in (({"n_positions": 512, "max_position_embeddings": 2048}, 512, 2048),
                                      ({"max_position_embeddings": 512, "seq_length": 2048}, 512, 512),
                                      ({"max_position_embeddings": 512, "model_max_length": 2048}, 2048, 512),
@@ -313,7 +313,7 @@ source = "made up"
         self.assertAlmostEqual(rate, 3 / step, delta=1e-6 * rate)
 
     def test_experts_that_a_batch_reads(self):
-        # Mixtral's 2 layers of 8 experts, of which 2 are chosen; 4 sequences choose 8 · (1 − 0.75⁴) of them.
+        # Mixtral's 2 layers have 8 experts each; a token chooses 2, and 4 sequences choose 8 · (1 − 0.75⁴).
         experts = 2 * 8 * 3 * 64 * 96
         table = 512 * 64
         read = 4 * (386_368 - table - experts + experts * (1 - 0.75**4))
@@ -336,7 +336,7 @@ source = "made up"
                 self.assertEqual(own["serving_layer_prefill_bytes"], own["serving_layer_step_bytes"])
             for figure in ("step_macs", "prefill_macs", "step_bytes"):
                 self.assertEqual(document["totals"][f"serving_layer_{figure}"], document["totals"][f"serving_{figure}"])
-        # two sequences of 32 tokens were recorded: flops counts their prefill
+        # the file has two sequences of 32 tokens; flops counts their prefill
         totals = report(MODELS / "llama_like.pt2", "--plugins=serving,flops", "--set=serving.sequences=2")
         for m in totals["modules"]:
             self.assertEqual(m["values"].get("serving_layer_prefill_macs", 0), m["values"].get("macs") or 0, m["path"])
@@ -448,7 +448,7 @@ class BadInput(unittest.TestCase):
             self.assertIn(word, done.stderr)
 
     def test_a_model_that_no_engine_serves(self):
-        """Said once; no column has an invented 0."""
+        """The reason is printed once, and no column has an invented 0."""
         for name, more, why in (("resnet50", (), "not a decoder language model"), ("llama_like", ("--set=serving.cache-type=q8_0",), "transformers has no cache of q8_0")):
             with self.subTest(name):
                 document = report(MODELS / f"{name}.pt2", "--plugins=serving", *more)

@@ -1,7 +1,7 @@
 """Modules in PyTorch's own notation, and repeats, on the fixtures.
 
-structure.json holds repr() of every leaf module (tests/fixtures/record_structure.py). Our text may lack facts that the file
-lacks, but then it is the bare type, never a wrong figure.
+structure.json holds repr() of every leaf module (tests/fixtures/record_structure.py). Our text may omit facts that the file
+lacks. Then it is the bare type, never a wrong figure.
 """
 import json
 import pathlib
@@ -14,7 +14,7 @@ from support import FIXTURES, HAVE_TORCH, MODELS, report, tmeter  # noqa: E402
 
 LEAVES = json.loads((FIXTURES / "structure.json").read_text())["leaves"]
 
-# Types without a text of our own, and the reason.
+# Types without a text of ours, and the reason.
 NOT_WRITTEN = {
     "MultiheadAttention", "NonDynamicallyQuantizableLinear",  # run as one operator with packed weights
     "Permute", "StochasticDepth",  # torchvision's, not torch.nn's
@@ -22,7 +22,7 @@ NOT_WRITTEN = {
 
 
 def plain(text):
-    """A file has the size per dimension only, so `3` and `(3, 3)` are equal."""
+    """A file has only the size per dimension, so `3` and `(3, 3)` are equal."""
     return re.sub(r"\((\d+)(, \1)+\)", r"\1", text)
 
 

@@ -1,4 +1,4 @@
-"""The plugin training against torch: FlopCounterMode forward and backward, and hand calculations.
+"""The plugin training, compared with torch (FlopCounterMode forward and backward) and with hand calculations.
 
 tests/fixtures/record_training.py documents the recording of training.json.
 """
@@ -26,7 +26,7 @@ STOCHASTIC_DEPTH = {  # in training mode; absent from a file recorded in eval mo
     "convnext_tiny", "efficientnet_b0", "swin_t", "zoo/timm-focalnet_tiny_srf", "zoo/timm-swinv2_tiny_window8_256",
     "zoo/torchvision-efficientnet_b0", "zoo/torchvision-maxvit_t", "zoo/torchvision-mvit_v2_s", "zoo/torchvision-swin3d_t",
     "zoo/transformers-segformer"}
-# Workspaces of kernels, and Fourier transforms: listed, and the total is a lower bound.
+# Workspaces of kernels, and Fourier transforms: they are listed, and the total is a lower bound.
 UNKNOWN = {"gru", "lstm", "lstm_bidirectional", "ops_zoo", "zoo/timm-sequencer2d_s"}
 # Eager mode omits the attention mask that torch.export records.
 EXPORTED_MASK = {"zoo/transformers-albert", "zoo/transformers-bart", "zoo/transformers-clip", "zoo/transformers-t5",
@@ -125,7 +125,7 @@ class Exact(unittest.TestCase):
         self.assertEqual(step(MODELS / "gru.pt2")["totals"]["backward_flops"], expected["backward_flops"])
 
     def test_frozen_parts(self):
-        """A frozen trunk needs no backward; the last layer needs only its weight's, 2048 × 1000."""
+        """A frozen trunk needs no backward. The last layer needs only that of its weight, 2048 × 1000."""
         totals = step(MODELS / "resnet50.pt2", frozen="conv1,bn1,layer*")["totals"]
         self.assertEqual(totals["backward_macs"], 2048 * 1000)
 
@@ -156,7 +156,7 @@ class Step(unittest.TestCase):
         self.assertEqual(totals["optimizer_bytes"], 12 * self.PARAMETERS + 4 * self.TENSORS)
 
     def test_half_precision_halves_what_is_kept(self):
-        """ViT-B/16: all in bfloat16 but the statistics of 25 norms and the log-sum-exp of 12 × 12 heads, 197 rows each."""
+        """ViT-B/16: all in bfloat16 except the statistics of 25 norms and the log-sum-exp of 12 × 12 heads, 197 rows each."""
         statistics = 197 * 4 * (25 * 2 + 12 * 12)
         whole, half = [step(MODELS / "vit_b_16.pt2", precision=p)["totals"] for p in ("fp32", "bf16")]
         self.assertEqual(whole["saved_bytes"] - statistics, 2 * (half["saved_bytes"] - statistics))

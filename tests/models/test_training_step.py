@@ -1,4 +1,4 @@
-"""The memory of a training step over time, against torch's MemTracker.
+"""The memory of a training step over time, compared with torch's MemTracker.
 
 tests/fixtures/record_step_memory.py documents the recording of step_memory.json.
 """
@@ -86,7 +86,7 @@ class Sharding(unittest.TestCase):
 
     @staticmethod
     def mebibytes(text):
-        """Of "each holds at most 12.25 MiB and sends 32.93 MiB a step"."""
+        """The two numbers of "each holds at most 12.25 MiB and sends 32.93 MiB a step"."""
         words = text.split()
         return [float(words[i - 1]) for i, word in enumerate(words) if word == "MiB"]
 
@@ -107,7 +107,7 @@ class Sharding(unittest.TestCase):
                     self.assertAlmostEqual(shown, exact / 2**20, delta=0.006)
 
     def test_frozen_weights_are_not_gathered(self):
-        """Of ResNet-50 the last layer alone is trained."""
+        """Only the last layer of ResNet-50 is trained."""
         _, rows = self.rows(devices=8, frozen="conv1,bn1,layer*")
         trained = 4 * (2048 * 1000 + 1000)
         self.assertAlmostEqual(self.mebibytes(rows["zero-1"])[1], 2 * trained * 7 / 8 / 2**20, delta=0.006)

@@ -1,4 +1,4 @@
-"""Training steps under checkpointing and with LoRA adapters, against torch.utils.checkpoint and peft.
+"""Training steps under checkpointing and with LoRA adapters, compared with torch.utils.checkpoint and peft.
 
 tests/fixtures/record_training_variants.py documents the recording of training_variants.json.
 """
@@ -84,7 +84,7 @@ class Lora(unittest.TestCase):
         self.assertEqual(totals["optimizer_bytes"], 8 * elements + 16 * 4)
 
     def test_checkpointed_as_well(self):
-        """FLOPs of the base run again, and those of the adapters with them."""
+        """FLOPs of the base run again, together with those of the adapters."""
         totals = [step("bert_like", lora="r:8,targets:query|value", checkpoint=c)["totals"] for c in ("", "BertLayer")]
         self.assertLess(totals[1]["saved_bytes"], totals[0]["saved_bytes"])
         self.assertEqual(totals[1]["training_flops"] - totals[0]["training_flops"], totals[1]["recomputed_flops"])

@@ -1,5 +1,5 @@
-"""One translation unit at a time: compiles a mutant like CMake compiles the file, but without optimisation and with its headers
-precompiled, and links the artefacts that contain it. Nothing else is rebuilt. The build folder is restored after each file."""
+"""One translation unit at a time: compiles a mutant with CMake's command for the file, but without optimisation and with its
+headers precompiled, and links the artefacts that contain it. Nothing else is rebuilt. The build folder is restored after each file."""
 
 import json
 import os
@@ -50,7 +50,7 @@ class Build:
         self._links = {link.output: link for link in links}
 
     def make(self, artefacts: list[str]) -> None:
-        """The artefacts without a mutant, before any change."""
+        """Builds the artefacts without a mutant, before any change."""
         subprocess.run(["ninja", "-C", self.folder, *artefacts], check=True, stdout=sys.stderr)
 
     def objects_of(self, source: Path) -> list[Object]:
@@ -58,7 +58,7 @@ class Build:
         return [object_of(shlex.split(e["command"])) for e in entries]
 
     def links_to(self, artefact: str, object: Object) -> list[Link]:
-        """The commands that link the object into the artefact, in order; empty: the artefact does not contain it."""
+        """The commands that link the object into the artefact, in order; empty if the artefact does not contain it."""
         if artefact not in self._links:
             return []
         link = self._links[artefact]
@@ -106,7 +106,7 @@ def run(command: list[str], folder: Path) -> None:
 
 
 class Workbench:
-    """Compiles the mutants of one source. A context: restores the build at its end."""
+    """Compiles the mutants of one source. As a context manager it restores the build at its end."""
 
     def __init__(self, build: Build, source: Path, artefacts: list[str]):
         self.build, self.source = build, source.resolve()
@@ -132,7 +132,7 @@ class Workbench:
         shutil.rmtree(self.folder)
 
     def _precompile(self) -> None:
-        """The file's own #include lines, once for each compile command."""
+        """Precompiles the file's own #include lines, once for each compile command."""
         lines = self.source.read_text().splitlines(keepends=True)
         for n, object in enumerate(self.objects):
             header = self.folder / f"headers{n}.hpp"
@@ -162,7 +162,7 @@ class Workbench:
         return output.read_bytes()
 
     def check(self) -> None:
-        """Ends the command if the unchanged file does not compile, because a header was changed meanwhile."""
+        """Ends the program if the unchanged file does not compile because a header has changed meanwhile."""
         try:
             self._compiled(self.source.read_text(), self.objects[0], "-O0")
         except DoesNotBuild as error:

@@ -6,8 +6,8 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
-# Its rules for any language, for C and for C++, and our rules for missing ones. The library takes a path of one of its own files,
-# or of ours.
+# The library's rules for any language, for C and for C++, and our rules for faults that these lack. The library accepts paths
+# of its own files and of other files.
 RULES = ["universal.rules", "c_like.rules", "cpp.rules", str(Path(__file__).parent / "tmeter.rules")]
 
 
@@ -27,8 +27,8 @@ class Mutant:
 
 
 def mutants_of(source: list[str], seed: int) -> list[Mutant]:
-    """All of them, in an order that the seed decides. Words inside messages stay unchanged."""
-    from universalmutator import mutator  # imported only here: no other part needs a library
+    """All mutants, in an order that the seed determines. Words inside messages stay unchanged."""
+    from universalmutator import mutator  # imported here, because no other part needs a library
 
     with contextlib.redirect_stdout(io.StringIO()):
         made = mutator.mutants_regexp(

@@ -32,7 +32,7 @@ def area_of(file: str) -> dict:
 
 
 def chosen(patterns: list[str]) -> list[str]:
-    """Paths from the repository's root; without patterns all files of the table."""
+    """Paths relative to the repository's root; without patterns all files of the table."""
     patterns = patterns or [pattern for area in AREAS for pattern in area["files"]]
     files = [p for pattern in patterns for p in sorted(ROOT.glob(pattern)) if p.suffix == ".cpp"]
     if not files:
@@ -80,8 +80,8 @@ def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev mutate", description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", metavar="FILE", help="C++ files or globs (default: tests/mutate/areas.toml)")
     parser.add_argument("--sample", type=int, metavar="N", help="stop a file after N mutants that count")
-    parser.add_argument("--seed", type=int, default=1, help="which mutants those are (default 1)")
-    parser.add_argument("--again", action="store_true", help="try the survivors of the last run again, no others")
+    parser.add_argument("--seed", type=int, default=1, help="selects the mutants (default 1)")
+    parser.add_argument("--again", action="store_true", help="try only the survivors of the last run")
     parser.add_argument("--build", type=Path, required=True, help="a build with tests")
     parser.add_argument("--python", default=sys.executable, help="the interpreter of the Python tests")
     return parser.parse_args()

@@ -1,4 +1,4 @@
-"""Runs the tests on the mutants of one source and records which ones they catch."""
+"""Runs the tests on the mutants of one source and records the mutants that they catch."""
 
 import functools
 import hashlib
@@ -13,7 +13,7 @@ from checks import Check, Outcome, Place, run_check, seconds_of
 from mutants import Mutant, mutants_of
 
 OPTIMISED = "-O3"
-SUSPICIOUS = 50  # mutants in a row that do not compile: perhaps the file itself does not
+SUSPICIOUS = 50  # mutants in a row that do not compile: perhaps the file itself does not compile
 
 
 @dataclass

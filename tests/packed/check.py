@@ -1,6 +1,6 @@
-"""Compares `tmeter FOLDER` with what the libraries say of their packed models: `check.py FOLDER…`, each one of quantize.py's.
+"""Compares `tmeter FOLDER` with the libraries' own figures for their packed models: `check.py FOLDER…`, folders made by quantize.py.
 
-Per model: parameters, stored bytes, and shape and moments of each packed weight; with config.json and without. Prints the tables of docs/dev/packed.md, or
+Per model: parameters, stored bytes, and shape and moments of each packed weight, with config.json and without. Prints the tables of docs/dev/packed.md, or
 writes them with `--page`.
 """
 
@@ -36,7 +36,7 @@ def run(path):
     return json.loads(done.stdout), None
 
 
-# Of the largest value. These libraries tell their numbers before they round scales to 16 bits, or in 16 bits.
+# Relative to the largest value. These libraries give the elements before they round scales to 16 bits, or in 16 bits.
 TOLERANCES = {"auto-round": 4e-3, "nvidia-modelopt": 4e-3}
 
 
@@ -48,7 +48,7 @@ def deviations(t, expected, tolerance):
 
 
 def differences(truth, stored, path):
-    """(what differs, what tmeter says of it)."""
+    """(differences, tmeter's warnings, encodings, bits per weight)"""
     report, error = run(path)
     if not report:
         return [f"refused: {error}"], [error], {}, None
@@ -98,7 +98,7 @@ def check(folder):
 
 
 def names(found):
-    """How tmeter calls the packed weights."""
+    """tmeter's names of the encodings."""
     return ", ".join(f"`{e}`" for e in found[2]) or "none packed"
 
 

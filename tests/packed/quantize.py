@@ -1,7 +1,7 @@
 """Packs the small models with one library, as its users do: `quantize.py LIBRARY OUT [SCHEME…]`, with a Python that has the library.
 
-Writes OUT/SCHEME-MODEL/: what the library saves, and truth.json: the model's parameters, and of each packed weight its shape and the
-moments of its numbers as the library itself unpacks them. A scheme that fails leaves truth.json with its error.
+Writes the library's output and truth.json to OUT/SCHEME-MODEL/. truth.json has the model's parameters, and for each packed weight its
+shape and the moments of its elements as the library unpacks them. If a scheme fails, truth.json has its error.
 `check.py` compares tmeter with them.
 """
 
@@ -26,7 +26,7 @@ def moments(values):
 
 
 def unpacked_parameters(model):
-    """Of the parameters that are subclasses of Tensor, in float32 where the class can."""
+    """Moments of the parameters that are subclasses of Tensor, unpacked to float32 if the class supports it."""
 
     def unpacked(p):
         if type(p).__name__ == "IntxUnpackedToInt8Tensor":  # its own `dequantize` rounds to the model's type
@@ -85,7 +85,7 @@ def bitsandbytes(**how):
         weights = {}
         for path, module in model.named_modules():
             if isinstance(module, bitsandbytes.nn.Linear4bit):
-                # In float32 by the reference; the kernel for processors is wrong where rows are not a multiple of the blocks.
+                # In float32 by the reference, because the CPU kernel is wrong if rows are not a multiple of the blocks.
                 from bitsandbytes.backends.default.ops import _dequantize_4bit_compute
 
                 s, functional = module.weight.quant_state, bitsandbytes.functional
@@ -212,7 +212,7 @@ def mlx(bits, group, mode="affine", mixed=None):
         import mlx.nn
 
         out.rmdir()
-        rope = {"rope_theta": 10000.0, "num_experts": 4}  # which this version wants beside `rope_parameters` and `num_local_experts`
+        rope = {"rope_theta": 10000.0, "num_experts": 4}  # required by this version besides `rope_parameters` and `num_local_experts`
         model, config = mlx_lm.utils.load_model(plain, model_config=rope if name == "qwen3_moe" else {})
         kwargs = {"quant_predicate": mixed} if mixed else {}
         model, config = mlx_lm.utils.quantize_model(model, config, group, bits, mode=mode, **kwargs)
@@ -318,7 +318,7 @@ def gptqmodel_schemes():
             "asymmetric": gptqmodel(bits=4, group_size=32, sym=False), "channel": gptqmodel(bits=4, group_size=-1), "v2": gptqmodel(bits=4, group_size=32, format="gptq_v2")}  # fmt: skip
 
 
-LIBRARIES = {  # name → (what pip calls it, schemes)
+LIBRARIES = {  # name → (its name for pip, schemes)
     "torchao": ("torchao", torchao_schemes),
     "bitsandbytes": ("bitsandbytes", bitsandbytes_schemes),
     "optimum-quanto": ("optimum-quanto", quanto_schemes),

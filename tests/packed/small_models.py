@@ -1,4 +1,4 @@
-"""Small language models whose weights the libraries pack: shapes that divide into their groups and shapes that do not, tied and untied, and experts."""
+"""Small language models for the libraries to pack: shapes that are multiples of their groups and shapes that are not, tied and untied, and experts."""
 
 import os
 
@@ -26,5 +26,5 @@ def build(name, dtype=torch.bfloat16):
 
 
 def parameters(name):
-    """Elements of the model before it is packed; shared ones once."""
+    """Elements of the model before it is packed; shared tensors count once."""
     return sum(p.numel() for p in build(name).parameters())

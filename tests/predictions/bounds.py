@@ -1,8 +1,8 @@
-"""The bounds of the scoreboard and the groups of cases that keep them: the table at the top of docs/predictions.md.
+"""The bounds of the scoreboard, and the groups of cases that must keep them: the table at the top of docs/predictions.md.
 
 A group is one lab's measurements of one kind on one GPU. Its median error is at most 20 % if no curve was fitted on the device, and at most 12 %
-on the left-out cases of other devices. A band is to hold for eight of ten cases. In a group of 20 or more, at most 20 % and two standard
-deviations of a binomial draw are outside, 0.2 n + 2 · sqrt(0.16 n). An honest band exceeds that in two of a hundred groups.
+on the left-out cases of other devices. A band must hold for eight of ten cases: in a group of 20 or more, at most 20 % plus two
+standard deviations of a binomial draw are outside, 0.2 n + 2 · sqrt(0.16 n). An honest band exceeds that in two of a hundred groups.
 """
 import math
 import statistics
@@ -32,7 +32,7 @@ class Group:
 
     def marked(self, decimals=1):
         """(median, share outside in %); a missed bound is bold."""
-        return tuple(text if kept else f"**{text}**" for text, kept in
+        return tuple(text if is_kept else f"**{text}**" for text, is_kept in
                      ((f"{self.median:.{decimals}f}", self.keeps_median), (f"{100 * self.outside / len(self.errors):.0f}", self.keeps_band)))
 
 

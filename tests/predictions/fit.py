@@ -1,6 +1,6 @@
-"""Fits the curves of plugins/common/machine/curves.inc and the shares `curve.*` of the hardware profiles on recorded measurements.
+"""Fits the curves of plugins/common/machine/curves.inc and the shares `curve.*` of the hardware profiles to recorded measurements.
 
-    python tests/predictions/fit.py             prints both, and their errors on measurements that were left out
+    python tests/predictions/fit.py             prints both, and their errors on measurements that are left out
     python tests/predictions/fit.py --write     writes both
 
     time = call + sqrt(arithmetic² + traffic²)
@@ -15,7 +15,7 @@
 little power lowers its clock; on tensor cores the share of the fitted devices. `memory` of operators without MACs is fitted to a device, too
 (`curve.memory`). A layer norm reads a row twice, a softmax of more than 1,024 columns three times (PyTorch 2.1, SoftMax.cu and
 layer_norm_kernel.cu): `again` is the traffic after the first read. It hits the L2 if the rows that are processed at the same time
-fit there: threads.resident / threads of a row, times the row's bytes. `reuse` is fitted for each of the two. All other constants belong to a kind of operator and are equal on all devices.
+fit there: threads.resident / threads of a row, times the row's bytes. `reuse` is fitted for each of the two. All other constants belong to a kind of operator and are the same on all devices.
 
 Kinds of products: `product` on vector units and `tensor` on tensor cores each have a share. For `convolution`, `tensorConvolution`
 and `tensor8` (float8) the share is a multiple of that of the device's units. A 3 × 3 convolution of stride 1 on vector units has `gain` times
@@ -29,7 +29,7 @@ Recorded: operators.csv (sitar-lab/NeuSight, MIT, commit 6945927, scripts/asplos
 of repeats, a sample of the shapes) and products.csv (microsoft/vidur, MIT, commit 7d47513, data/profiling/compute: float16,
 time_stats.*.median of projections, a sample), deepbench.csv (baidu-research/DeepBench, Apache-2.0, commit da81ba7, results/train: products and
 forward convolutions by NVIDIA's libraries; one layout of each product), float8.csv (deepseek-ai/DeepGEMM, MIT, commit 55ab91f, README: dense
-products and, behind them, those of experts), all_reduce.csv (profiling/network/h100_dgx; its A100 tables show an eighth of NVLink's
+products, followed by those of experts), all_reduce.csv (profiling/network/h100_dgx; its A100 tables show an eighth of NVLink's
 rate and are left out).
 """
 import csv
@@ -49,18 +49,18 @@ CURVES = ROOT / "plugins" / "common" / "machine" / "curves.inc"
 VECTOR = {"P4": "nvidia-p4", "P100": "nvidia-p100-pcie", "T4": "nvidia-t4", "V100": "nvidia-v100-pcie", "A100-40": "nvidia-a100-pcie",
           "A100-80": "nvidia-a100-80gb-pcie", "L4": "nvidia-l4", "H100": "nvidia-h100-sxm"}
 TENSOR = {"A100": "nvidia-a100-80gb", "A40": "nvidia-a40", "H100": "nvidia-h100-sxm", "T4": "nvidia-t4"}
-# Boards without a profile, by NVIDIA's data: lanes and boost clock, memory, power; tensor cores of the V100: 640 · 64 MACs a clock.
+# Boards without a profile, from NVIDIA's data: lanes and boost clock, memory, power; tensor cores of the V100: 640 · 64 MACs a clock.
 # The H800 is an H100 SXM with fewer NVLinks and less float64. The last figure is multiprocessors, each with 2,048 threads.
 BOARDS = {"V100-SXM2": (5120 * 1.53e9, 900e9, 300, 80), "M40": (3072 * 1.114e9, 288e9, 250, 24), "1080Ti": (3584 * 1.582e9, 484e9, 250, 28),
           "TitanXp": (3840 * 1.582e9, 547.7e9, 250, 30), "TitanX-Pascal": (3584 * 1.531e9, 480e9, 250, 28), "TitanX-Maxwell": (3072 * 1.075e9, 336.5e9, 250, 24)}
 V100_TENSOR = 640 * 64 * 1.53e9
-# DeepBench's workbooks (sheet Specs) have CUDA 7.5 for both Maxwell boards and a driver of CUDA 8.0's first release for TitanX-Pascal; the others have
+# DeepBench's workbooks (sheet Specs) name CUDA 7.5 for both Maxwell boards and a driver of CUDA 8.0's first release for TitanX-Pascal; for the others
 # CUDA 8.0.88 and later. The older libraries compute OLD_COLUMNS at once. Of the three, only the M40 is fitted: its share also applies to TitanX-Maxwell.
 OLD, OLD_COLUMNS = ("M40", "TitanX-Maxwell", "TitanX-Pascal"), 128
 SHARE_OF = {"TitanX-Maxwell": "M40"}
 # The best of 1, 32, 64 and 128 for the fitted shapes; convolutions in float32 do not distinguish 1 from 32.
 COLUMNS = {"product": 32, "convolution": 32, "tensorConvolution": 64}
-# The columns that a fit may use, by kind.
+# The devices that a fit may use, by kind.
 VECTOR_FITTED = ("P4", "P100", "T4", "V100", "A100-40")
 TENSOR_FITTED = ("A100", "A40")
 FITTED = {"tensor": TENSOR_FITTED, "convolution": ("V100-SXM2", "P100", "T4"), "tensorConvolution": ("V100-SXM2",), "tensor8": ("H800",)}
@@ -75,22 +75,22 @@ def may_fit(group, column):
 
 
 def is_old_and_fitted(group, column):
-    """Whether only its share is fitted, and no curve uses it."""
+    """Whether only the device's share is fitted, and no curve uses its points."""
     return (group, column) == ("product", OLD[0])
 
 
 # 90 % quantile of Student's t by degrees of freedom: the scatter is known from few devices
 STUDENT = {1: 3.078, 2: 1.886, 3: 1.638, 4: 1.533, 5: 1.476, 6: 1.44}
 
-# The part of the scatter between devices in a band on another device, by the number of devices that it is known from. The first
-# rule whose bands hold is taken (LeaveOneOut).
+# The factor of the scatter between devices in a band on another device, by the number of devices from which it is known. LeaveOneOut
+# takes the first rule whose bands hold.
 RULES = {"shapes alone": lambda _: 0.0, "shapes and devices, normal": lambda _: 1.282, "shapes and devices, Student's t": STUDENT.get}
 RULE = "shapes and devices, Student's t"
 
 GROUPS = {"linear": "product", "bmm": "product", "softmax": "softmax", "ln": "normalization"}
-UNITS = {"product": "vector", "tensor": "tensor", "convolution": "convolution"}  # kinds with their own share → its name in profiles
+UNITS = {"product": "vector", "tensor": "tensor", "convolution": "convolution"}  # kinds with a share of their own → its name in profiles
 BASE = {"convolution": "product", "tensorConvolution": "tensor", "tensor8": "tensor"}  # kinds whose share is a multiple of another kind's
-SCATTER_OF = {"tensorConvolution": "convolution", "tensor8": "tensor"}  # kinds measured on one device → kind whose scatter between devices they use
+SCATTER_OF = {"tensorConvolution": "convolution", "tensor8": "tensor"}  # kinds measured on one device → the kind that provides their scatter between devices
 ROWS = ("softmax", "normalization")  # operators that read a row again
 OPERANDS = {"add": 3, "mul": 3, "div": 3}  # tensors read and written; 2 for other kinds
 
@@ -116,7 +116,7 @@ class Device:
 
 
 class Case:
-    """One operator on one device. `seen`: the fit may use it if it may use the device. `row`: bytes of a row that is read again.
+    """One operator on one device. `seen`: a fit that may use the device may use the case. `row`: bytes of a row that is read again.
     `winograd`: a 3 × 3 convolution of stride 1. `channels`: of a convolution. `lab`: source of the measurement; DeepBench's products on tensor cores affect only the band."""
 
     def __init__(self, group, device, macs, moved, seconds, seen, row=0, winograd=False, lab="", outputs=0, columns=0, channels=0):
@@ -140,7 +140,7 @@ DEEPBENCH = "DeepBench"
 
 
 def rounded_up(n, step):
-    """The factor of fewer MACs."""
+    """The factor by which rounding n up to a multiple of `step` increases the MACs."""
     return math.ceil(n / step) * step / n
 
 
@@ -426,7 +426,7 @@ class Fit:
     def foreign_band(self, group, rules=(RULE,)):
         """The band of an unmeasured device: the scatter of shapes on one device, and that of devices when each is predicted from the others.
         It is the prediction interval of one more device with both parts independent. With several rules, one band for each."""
-        source = group if len(self.columns(group)) > 1 else SCATTER_OF[group]  # one device says nothing about others
+        source = group if len(self.columns(group)) > 1 else SCATTER_OF[group]  # one device gives no scatter between devices
         cases = self.of(source, fit=True)
         names = list(dict.fromkeys(c.device.name for c in cases))
         off = []
@@ -449,28 +449,28 @@ class Fit:
 
 
 class LeaveOneOut:
-    """The rule of RULES for a band on another device: the first with 80 % of the measured times of every kind inside when each fitted
-    device is predicted from the others. The figures of devices left out do not affect it; `unseen` is their share."""
+    """The rule of RULES for a band on another device: the first with which, for every kind, 80 % of the measured times are inside when
+    each fitted device is predicted from the others. Devices that are left out do not affect it; `unseen` is their share inside, `fitted` that of fitted devices."""
     GROUPS = ("product", "other", *ROWS)  # needs three or more devices
 
     def __init__(self, fit):
-        known_cases = [(k, c, f) for k, c, f in fit.cases if f and c.group in self.GROUPS]
+        fitted_cases = [(k, c, f) for k, c, f in fit.cases if f and c.group in self.GROUPS]
         inside = {}
-        for left in dict.fromkeys(k for k, _, _ in known_cases):
+        for left in dict.fromkeys(k for k, _, _ in fitted_cases):
             part = Fit.__new__(Fit)
-            part.fit([(k, c, k != left) for k, c, _ in known_cases])
-            for group in {c.group for k, c, _ in known_cases if k == left}:
+            part.fit([(k, c, k != left) for k, c, _ in fitted_cases])
+            for group in {c.group for k, c, _ in fitted_cases if k == left}:
                 for rule, band in zip(RULES, part.foreign_band(group, tuple(RULES))):
                     inside.setdefault((rule, group), []).extend(part.inside(group, band, left))
-        self.known = {at: 100 * statistics.fmean(v) for at, v in inside.items()}
+        self.fitted = {at: 100 * statistics.fmean(v) for at, v in inside.items()}
         self.unseen = {}
         for group in fit.groups:
             if all(f for _, c, f in fit.cases if c.group == group):
                 continue
             for rule, band in zip(RULES, fit.foreign_band(group, tuple(RULES))):
                 self.unseen[rule, group] = 100 * statistics.fmean(fit.inside(group, band))
-        groups = {g for _, g in self.known}
-        self.chosen = next(r for r in RULES if all(self.known[r, g] >= 80 for g in groups))
+        groups = {g for _, g in self.fitted}
+        self.chosen = next(r for r in RULES if all(self.fitted[r, g] >= 80 for g in groups))
 
 
 def rows(fit):
@@ -497,7 +497,7 @@ def is_measured(group, column):
 
 
 def left_out(fit):
-    """(group, device, lab, whether points were fitted on the device) → predicted / measured of the cases that no fit and no band saw"""
+    """(group, device, lab, whether points were fitted on the device) → predicted / measured of the cases that no fit and no band used"""
     found = {}
     for group in fit.groups:
         for column, c, may in fit.cases:
@@ -507,7 +507,7 @@ def left_out(fit):
 
 
 def is_outside(fit, group, column, is_fitted, ratio):
-    """`column`: the device, whose own band is used if it has one."""
+    """`column`: the device; its own band is used if it has one."""
     name = (TENSOR if group == "tensor" else VECTOR).get(column, column)
     low, high = fit.own_bands.get((name, group), fit.bands[group][0 if is_fitted else 1])
     return not low <= 1 / ratio <= high
@@ -529,7 +529,7 @@ SOURCES = {"product": ("products", NEUSIGHT), "tensor": ("products", VIDUR),
 
 
 def leaves(fit):
-    """{profile: {key: (value, source)}} as the profiles state them"""
+    """{profile: {key: (value, source)}}, as stated in the profiles"""
     off = {}
     for group, column, lab, is_fitted, _, median, most, _ in errors(fit):
         if lab == DEEPBENCH and group != "convolution":

@@ -1,4 +1,4 @@
-"""docs/predictions.md: times that tmeter expects beside published measurements.
+"""docs/predictions.md: times that tmeter expects, compared with published measurements.
 
     python tests/predictions/scoreboard.py [--write]
 
@@ -39,7 +39,7 @@ class Case:
         report = json.loads(done.stdout)
         layer = next(m["values"] for m in report["modules"] if m["path"] == "layer")
 
-        def of(metric):  # NeuSight also multiplies the time of one layer by the layers
+        def of(metric):  # NeuSight also multiplies the time of one layer by the number of layers
             assert not report.get("totals_status", {}).get(metric), report["totals_status"]
             return passes * 1e3 * (report["totals"][metric] + (layers - 1) * layer[metric])
         self.bound, self.expected, self.low, self.high = (of(m) for m in ("predicted_time", "expected_time", "expected_time_low", "expected_time_high"))
@@ -120,7 +120,7 @@ DeepBench's workbooks name CUDA 7.5 for M40 and TitanX-Maxwell and the first rel
 
 
 def band_rule(rules, fit):
-    kinds = [g for g in KINDS if any(at[1] == g for at in rules.known)]
+    kinds = [g for g in KINDS if any(at[1] == g for at in rules.fitted)]
     text = ["## The band", "",
             "On a device that was measured, the band of products and of float32 convolutions is the scatter of its own fitted shapes (`curve.low.*`, `curve.high.*`);",
             "of other kinds it is that of all devices. On another device it is the scatter of the lab that scatters most, older libraries included, and of every second float16 product",
@@ -129,7 +129,7 @@ def band_rule(rules, fit):
             "and the share inside is that of its own shapes. The first rule with 80 % inside for each kind was taken. Devices never seen do not affect it.", "",
             f"| rule: scatter of | {' | '.join(f'{KINDS[g]} %' for g in kinds)} | chosen | the same on devices never seen % |", "|---" + "|--:" * len(kinds) + "|---|---|"]
     for rule in fitting.RULES:
-        shares = " | ".join(f"{rules.known[rule, g]:.0f}" for g in kinds)
+        shares = " | ".join(f"{rules.fitted[rule, g]:.0f}" for g in kinds)
         unseen = ", ".join(f"{rules.unseen[rule, g]:.0f}" for g in kinds)
         text.append(f"| {rule} | {shares} | {'yes' if rule == rules.chosen else ''} | {unseen} |")
     text += ["", "### A blind test", "",
@@ -146,7 +146,7 @@ def band_rule(rules, fit):
     return [*text, f"| all | 797 | 17.7 | 79 | {100 * statistics.fmean(inside):.0f} |"]
 
 
-# Of the blind run: board, cases, median error and share inside the band, in %.
+# Results of the blind run: board, cases, median error and share inside the band, in %.
 BLIND = (("M40", 160, 18.7, 82), ("1080Ti", 160, 18.2, 72), ("TitanXp", 160, 12.7, 74), ("TitanX-Pascal", 160, 14.7, 82), ("TitanX-Maxwell", 157, 17.5, 83))
 
 
@@ -189,7 +189,7 @@ def operators(fit):
 
 
 def pooled(fit, is_fitted):
-    """Errors of all left-out operators, on devices with a fit or without; the share outside the band, and their number."""
+    """Errors of all left-out operators on devices with or without a fit, the share outside the band, and their number."""
     its = [g for _, g in operator_groups(fit) if g.fitted == is_fitted]
     off = [e for g in its for e in g.errors]
     return off, 100 * sum(g.outside for g in its) / len(off), len(off)
@@ -264,7 +264,7 @@ def run_row(r, unit=1):
 
 
 def served_groups(runs, steps):
-    """(engine, GPU, whether its steps took part in the fit, cases, the same in words)"""
+    """(engine, GPU, whether its steps took part in the fit, cases, a description)"""
     return [("vLLM", "H100", True, [r for r in unseen(runs, steps) if r in steps and r.gpu == "H100"], "the other half"),
             ("vLLM", "B200", False, [r for r in steps if r.gpu == "B200"], "never seen"),
             *(("TensorRT-LLM", gpu, False, [r for r in runs if r.gpu == gpu], f"{kind}, used by the band alone")

@@ -14,7 +14,7 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "blueprint"))
 from folders import write_folder  # noqa: E402
 
-HEAD, VOCABULARY = 128, 32000  # of LLaMA-2
+HEAD, VOCABULARY = 128, 32000  # sizes of LLaMA-2
 
 
 def program():
@@ -35,7 +35,7 @@ def write_llama(folder, m, dtype):
 
 
 def serving_totals(folder, gpu, context, sequences, devices, engine="own", reads=1):
-    """The options of serving. TensorRT-LLM is not one of the known engines, and its work per sequence is unknown."""
+    """Totals of the plugin serving. TensorRT-LLM is not a known engine, and its work per sequence is unknown, so it is the engine `own`."""
     sets = {"context": context, "sequences": sequences, "devices": devices, "cache-type": gpu["cache"], "engine": engine, "own-reads": reads}
     done = subprocess.run([program(), folder, "--plugins=serving", "--hardware", gpu["profile"], "--report", "json",
                            *(f"--set=serving.{k}={v}" for k, v in sets.items())], capture_output=True, text=True, check=True)
@@ -77,7 +77,7 @@ def runs():
                 m = data["model"][model]
                 first = serving_totals(folder[model], gpu, prompt, batch, devices)
                 group = m["hidden"] // HEAD // m["key-heads"]
-                step = serving_totals(folder[model], gpu, prompt + answer // 2, batch, devices, reads=group)  # at the middle of the answer
+                step = serving_totals(folder[model], gpu, prompt + answer // 2, batch, devices, reads=group)  # in the middle of the answer
                 times = (first["serving_prefill" + k] + answer * step["serving_step" + k] for k in KEYS)
                 yield Run(name, "whole run", model, f"{devices} GPU, batch {batch}, {prompt} + {answer}", batch * answer / (rate * devices), *times)
 

@@ -1,4 +1,4 @@
-"""docs/predictions.md, the curves and the shares of the profiles equal the scripts' output, and keep their errors."""
+"""docs/predictions.md, the curves and the shares of the profiles equal the scripts' output, and their errors stay within the bounds."""
 import copy
 import json
 import math
@@ -42,14 +42,14 @@ class Predictions(unittest.TestCase):
     def test_the_rule_of_the_band_follows_from_the_fitted_devices(self):
         """Only the five fitted devices matter. Tripled times of the others change nothing."""
         self.assertEqual(self.left_out.chosen, fitting.RULE)
-        for rule, group in self.left_out.known:
+        for rule, group in self.left_out.fitted:
             if rule == fitting.RULE:
-                self.assertGreaterEqual(self.left_out.known[rule, group], 80)
+                self.assertGreaterEqual(self.left_out.fitted[rule, group], 80)
         pooled = [inside for g in self.fit.groups for inside in self.fit.inside(g, self.fit.bands[g][1])]
         self.assertGreaterEqual(statistics.fmean(pooled), 0.8)
         again = fitting.Fit.__new__(fitting.Fit)
         again.fit([(k, slower(c, 1 if f else 3), f) for k, c, f in self.fit.cases])
-        self.assertEqual(fitting.LeaveOneOut(again).known, self.left_out.known)
+        self.assertEqual(fitting.LeaveOneOut(again).fitted, self.left_out.fitted)
 
     def test_training(self):
         self.assertEqual(len(self.trainings), 16)
@@ -58,7 +58,7 @@ class Predictions(unittest.TestCase):
         for r in self.trained:
             with self.subTest(r.model, checkpointing=r.checkpointing):
                 self.assertAlmostEqual(r.with_embedding, r.mfu, delta=0.15)
-                self.assertGreater(r.expected, r.measured)  # expected times assume that nothing is shared
+                self.assertGreater(r.expected, r.measured)  # expected times assume that no resource is shared
 
     def test_the_curves(self):
         self.assertEqual(fitting.rows(self.fit), fitting.CURVES.read_text(encoding="utf-8"), "python tests/predictions/fit.py --write")
@@ -85,7 +85,7 @@ class Predictions(unittest.TestCase):
         self.assertLessEqual(outside, 0.2 * len(self.cases))
 
     def test_serving(self):
-        """No point is fitted on TensorRT-LLM's runs. In float16 they are near it, and the band encloses its stated share of all runs."""
+        """No point is fitted on TensorRT-LLM's runs. In float16 the errors are small, and the band contains its stated share of all runs."""
         self.assertEqual(len(self.runs), 23)
         float16 = [abs(r.error) for r in self.runs if r.gpu == "A100"]
         self.assertLess(statistics.median(float16), 12)
@@ -120,7 +120,7 @@ class Predictions(unittest.TestCase):
                 self.assertLessEqual(outside, 20)
 
     def test_what_was_left_out_took_no_part(self):
-        """Other times of the GPUs and shapes left out leave every curve as it is."""
+        """Changed times of left-out GPUs and shapes change no curve."""
         again = fitting.Fit.__new__(fitting.Fit)
         changed = [(k, slower(c, 1 if c.seen and not c.is_for_band and (f or fitting.is_old_and_fitted(c.group, k)) else 3), f) for k, c, f in self.fit.cases]
         again.fit(changed)
@@ -165,7 +165,7 @@ class ByHand(CliTest):
         return json.loads(done.stdout)["nodes"]
 
     def test_rows_that_are_read_again(self):
-        """gpt2-large, 4 sequences: a layer norm of 4,096 rows of 5,120 bytes, 2,560 threads hold 20 of them; a softmax of 1,024 columns reads once."""
+        """gpt2-large, 4 sequences: a layer norm of 4,096 rows of 5,120 bytes, 2,560 threads process 20 of them at a time; a softmax of 1,024 columns reads once."""
         c, s = self.constants("kNormalization"), self.constants("kSoftmax")
         folder = scoreboard.ROOT / "tests" / "fixtures" / "eager" / "gpt2-large.pt2"
         read = 4096 * 5120

@@ -10,7 +10,7 @@ CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / "
 
 
 def installed(name):
-    """The folder with the packages of this list, made once, or the reason of a failure (no network)."""
+    """The folder with the packages of this list, made once, or the reason for a failure (no network)."""
     requirements = pathlib.Path(__file__).with_name(f"{name}.txt")
     folder = CACHE / f"{name}-{hashlib.sha256(requirements.read_bytes()).hexdigest()[:12]}"
     if not (folder / "complete").exists():

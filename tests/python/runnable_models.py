@@ -122,7 +122,7 @@ class Calling(nn.Module):
 
 class Turned(nn.Module):
     """Products of matrices with rows that are not contiguous: if these are trainable, PyTorch copies the rows and computes one
-    product of all of them (should_fold), else one per item of the batch."""
+    product of all rows (should_fold), else one per item of the batch."""
 
     def __init__(self, trainable=True):
         super().__init__()

@@ -1,4 +1,4 @@
-"""A web server for tests: files in memory, ranges, etags, and typical failures of servers."""
+"""A web server for tests: files in memory, ranges, etags, and typical server failures."""
 
 import hashlib
 import http.server

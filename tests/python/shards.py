@@ -24,7 +24,7 @@ def write(path, tensors):
 
 
 def large(size):
-    """The head of a safetensors file with one tensor of `size` bytes, which is a hole, and the file's size."""
+    """The header of a safetensors file with one tensor of `size` bytes, a hole, and the file's size."""
     header = json.dumps({"a.weight": {"dtype": "F32", "shape": [size // 4], "data_offsets": [0, size]}}).encode()
     return len(header).to_bytes(8, "little") + header, 8 + len(header) + size
 

@@ -90,7 +90,7 @@ def test_compiled_outside_and_inside():
 
 
 def test_quantized_with_packed_weights():
-    """FX graph mode: its operators have no meta kernels, so every way of export fails with any inputs."""
+    """FX graph mode: its operators have no meta kernels, so every way of export fails for all inputs."""
     from torch.ao.quantization import get_default_qconfig_mapping, quantize_fx
 
     x = torch.zeros(1, 3, 8, 8)

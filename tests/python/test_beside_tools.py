@@ -1,7 +1,7 @@
-"""Runs torchstat, torchmeter and fvcore on a ResNet-18, a ViT, a GPT-2 and an LSTM beside tmeter's calls.
+"""Compares torchstat, torchmeter and fvcore with tmeter's calls on a ResNet-18, a ViT, a GPT-2 and an LSTM.
 
 They are installed from PyPI (tools.txt) into the cache, once; without a network these tests are skipped. Differences are
-asserted with its numbers, and explained in docs/from-other-tools.md.
+asserted with their figures, and explained in docs/from-other-tools.md.
 """
 
 import contextlib
@@ -215,7 +215,7 @@ def styled(text):
 
 
 def configured(kind, configuration, model, settings):
-    """A meter, under these settings alone."""
+    """A meter with only these settings."""
     configuration.restore()
     configuration.render_interval = 0
     with contextlib.redirect_stdout(io.StringIO()):
@@ -408,7 +408,7 @@ def test_the_tables_of_torchmeter_on_a_vit():
         assert [row[:3] for row in our_tables[name][0]] == [row[:3] for row in their_tables[name][0]]
     # The patches: 64 · 16 positions · 3 · 8 · 8.
     patches = 196_608
-    row, rows = 2 * 64 * 128, 17 * 2 * 64 * 128  # an MLP: one row, and all of 17 tokens
+    row, rows = 2 * 64 * 128, 17 * 2 * 64 * 128  # an MLP: one row, and the rows of all 17 tokens
     assert theirs.cal.Macs.val == patches + 2 * row + 64 * 1000
     # for each layer in_proj, out_proj, scores and values
     attention = 17 * 64 * 192 + 17 * 64 * 64 + 2 * 17 * 17 * 64

@@ -1,4 +1,4 @@
-"""Live modules whose forward branches: the figures are exact, or have a status and a warning."""
+"""Live modules with branches in forward: the figures are exact, or have a status and a warning."""
 
 import dataclasses
 import enum
@@ -78,7 +78,7 @@ class Listed(Two):
 
 
 class Made(Two):
-    """A tensor constructed from numbers that were read from one."""
+    """A tensor constructed from numbers that were read from another one."""
 
     def forward(self, x):
         longest = torch.tensor([x.sum(), torch.as_tensor([x.max(), 1.0]).min()])

@@ -1,6 +1,5 @@
-"""Every compat call on its tool's own README example. The tools' figures were recorded from the tools
-(tests/fixtures/record_compat.py → compat.json, with versions). Where a figure differs, the difference is calculated here and
-named after its rule in docs/conventions.md."""
+"""Every compat call on its tool's own README example. tests/fixtures/record_compat.py recorded the tools' figures (compat.json,
+with versions). If a figure differs, the difference is calculated here and named after its rule in docs/conventions.md."""
 
 import functools
 import io

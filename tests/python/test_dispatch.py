@@ -1,4 +1,4 @@
-"""The quick way of export: the whole report equals that of torch.export, and uncertain cases are left to torch.export."""
+"""The quick way of export: the whole report equals that of torch.export, and torch.export handles uncertain cases."""
 
 import contextlib
 from collections import Counter
@@ -20,7 +20,7 @@ PLUGINS = "params,flops,memory,activations,architecture"
 
 
 def both(model, inputs):
-    """Without the type checks that some versions of torch.export insert before conversions."""
+    """Results of both ways, without the type checks that some versions of torch.export insert before conversions."""
     quick = tmeter.analyze(model, inputs=inputs, plugins=PLUGINS, dynamic_batch=False)
     with _disable_aten_to_metadata_assertions():
         full = tmeter.analyze(model, inputs=inputs, plugins=PLUGINS, dynamic_batch=False, via="torch.export")
@@ -29,14 +29,14 @@ def both(model, inputs):
 
 
 def assert_same(quick, full):
-    """The report without the time and the command."""
+    """Compares the reports without the time and the command."""
     assert quick.export.way == QUICK, quick.export
     a, b = quick.to_dict(), full.to_dict()
     for report in (a, b):
         for key in ("command", "timing", "model"):
             del report[key]
         for node in report["nodes"]:
-            node.pop("name", None)  # torch.export records none inside its sub-graphs (no_grad)
+            node.pop("name", None)  # torch.export records no names inside its sub-graphs (no_grad)
     for key in a:
         assert a[key] == b[key], key
 

@@ -123,7 +123,7 @@ def test_outputs_are_those_of_pytorch(name, form, tmp_path):
 
 @pytest.mark.parametrize("name", ["turned", "frozen"])
 def test_products_copy_what_pytorch_copies(name, tmp_path):
-    """8 x 40 rows of 64 float32 are 81,920 bytes. Five of the six products copy them if trainable, else the two of four dims."""
+    """8 x 40 rows of 64 float32 are 81,920 bytes. Five of the six products copy them if they are trainable, else only the two with four dims."""
     net, (x,) = models()[name]
     rows, blocks, wide = net.operands(x)
     copies = [workspace(call, THREADS) for call in (

@@ -48,7 +48,7 @@ def program_that(folder, monkeypatch, first_time):
 
 
 def ledger(output):
-    """The keys of its lines, definitions of metrics left out."""
+    """The keys of its lines, without definitions of metrics."""
     lines = [json.loads(line) for file in sorted((output / "ledger").iterdir()) for line in file.read_text().splitlines()]
     return [line["key"] for line in lines if "key" in line]
 
@@ -92,7 +92,7 @@ def test_parquet_and_index(tmp_path, resnet50, trained):
 
 
 def test_models_by_name(tmp_path, resnet50):
-    """Built and exported by the workers; figures from torchvision's and timm's own pages and docs/dev/zoo.md."""
+    """The workers build and export the models; the figures are from torchvision's and timm's own pages and docs/dev/zoo.md."""
     models = {"file": resnet50, "squeeze": "torchvision:squeezenet1_1", "resnet": "timm:resnet18", "none": "timm:no_such"}
     found = run(models, tmp_path / "out")
     rows = {row["model"]: row for row in found.models}
@@ -495,7 +495,7 @@ def test_a_full_disk(small_disk, resnet50, trained, left):
         assert left >= 131072 and not [row for row in quiet if row["status"] != "ok"]
     assert not [f for f in small_disk.rglob("*") if ".part" in str(f) and f.is_file()]
     (small_disk / "filler").unlink()
-    found = run([resnet50, trained], out)  # once there is room again
+    found = run([resnet50, trained], out)  # there is room again
     assert [row["macs"] for row in found.models] == [4_089_184_256, None]
     assert [row["params"] for row in found.models] == [25_557_032, 94_801]
     assert not (out / "lock").exists() and not (out / ".part").exists()

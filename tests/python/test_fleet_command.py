@@ -1,4 +1,4 @@
-"""`tmeter fleet` from the shell, and `fleet.load`."""
+"""`tmeter fleet` in the shell, and `fleet.load`."""
 
 import json
 import os

@@ -252,7 +252,7 @@ def test_a_server_that_stops_in_the_middle(tmp_path):
 
 
 def test_of_a_large_file_the_header_is_fetched(tmp_path):
-    """2 GB by HTTP: 2 % are 40 MB."""
+    """2 GB by HTTP; 2 % of this are 40 MB."""
     with Server() as server:
         head, size = large(2_000_000_000)
         server.put("m.safetensors", (head, size))
@@ -282,7 +282,7 @@ class Holes(io.FileIO):
 
 
 def archive(kind, path, head, size):
-    """A file of 2 GB in an archive, almost all of it a hole."""
+    """Writes a file of 2 GB into an archive, almost all of it a hole."""
     if kind == "tar":
         member = tarfile.TarInfo("sub/m.safetensors")
         member.size = size

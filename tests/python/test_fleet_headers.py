@@ -88,7 +88,7 @@ def test_of_a_gguf_file_of_2_gb_the_header_is_fetched(tmp_path, order):
 
 
 def test_of_a_checkpoint_what_is_no_element_is_fetched(tmp_path):
-    """200 MB that torch.save wrote: 2 % are 4 MB."""
+    """200 MB written by torch.save; 2 % of this are 4 MB."""
     import torch
 
     torch.save({"a": torch.zeros(25_000_000), "b": torch.zeros(3), "c": torch.zeros(25_000_000)}, tmp_path / "m.pt")
@@ -99,7 +99,7 @@ def test_of_a_checkpoint_what_is_no_element_is_fetched(tmp_path):
         size = (tmp_path / "m.pt").stat().st_size
         assert (row["status"], row["params"], row["bytes"]) == ("ok", 50_000_003, size), row["error"]
         assert server.sent < 0.02 * size
-        server.sent, server.ranges = 0, False  # without ranges, seeking to the end would read the file twice
+        server.sent, server.ranges = 0, False  # without ranges, a seek to the end would read the file twice
         (row,) = fleet.analyze([url], tmp_path / "out2", plugins="params", **options).models
         assert row["params"] == 50_000_003 and server.sent < 1.05 * size
         server.sent, server.ranges = 0, True

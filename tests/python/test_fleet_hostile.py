@@ -1,4 +1,4 @@
-"""A fleet among odd files, clocks that are set back, workers that are stopped, and folders that are removed during a run."""
+"""A fleet with odd files, clocks that are set back, workers that are stopped, and folders that are removed during a run."""
 
 import json
 import os
@@ -71,7 +71,7 @@ def test_links_that_lead_round_in_circles(tmp_path, monkeypatch):
 
 
 def test_pipes_devices_and_folders_among_the_files(tmp_path, monkeypatch):
-    """Opening a pipe would wait for a writer for ever."""
+    """Opening a pipe would wait for a writer forever."""
     monkeypatch.chdir(tmp_path)
     os.mkfifo("f.safetensors")
     os.mkfifo("f.safetensors.index.json")
@@ -124,7 +124,7 @@ def test_a_file_that_grows_while_it_is_read(tmp_path, program):
 
 @pytest.mark.parametrize("ahead", [0.0, 3600.0])
 def test_a_file_of_this_moment_by_any_clock(tmp_path, monkeypatch, ahead):
-    """Waits until a change must show in the file's times, also if the file's clock is ahead or its time was set."""
+    """Waits until any change must alter the file's times, even if the file's clock is ahead or its time was set."""
     model = write(tmp_path / "m.safetensors", ONE)
     os.utime(model, (2e9, 2e9))
     changed = model.stat().st_ctime
@@ -182,7 +182,7 @@ def test_servers_are_asked_for_many_files_at_a_time(tmp_path):
 
 
 class Here:
-    """An engine in this process that stands for a machine with a folder that the driver does not see."""
+    """An engine in this process that represents a machine with a folder that the driver does not see."""
 
     sees_all, capacity = False, 1
 

@@ -92,7 +92,7 @@ def test_a_shard_goes_where_it_lies(cluster, tmp_path):
 
 
 def of_ray(folder):
-    """Processes of the Ray whose files are there."""
+    """Processes of the Ray that has its files in this folder."""
     found = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
@@ -102,10 +102,10 @@ def of_ray(folder):
 
 
 def test_a_cluster_of_its_own(tmp_path):
-    """Ray, started by the command, lives as long as the run, and none of its processes lives longer."""
+    """The command starts Ray for the run, and no process of this Ray outlives the run."""
     models = [FIXTURES / f"models/{name}.pt2" for name in ("resnet50", "gpt2_like")]
     words = [sys.executable, "-m", "tmeter", "fleet", *models, "-o", tmp_path / "out", "--ray", "local", "-q"]
-    with tempfile.TemporaryDirectory(prefix="tmeter-ray-", dir="/tmp") as folder:  # a socket's path is short
+    with tempfile.TemporaryDirectory(prefix="tmeter-ray-", dir="/tmp") as folder:  # a socket's path must be short
         environment = {**os.environ, **SETTINGS, "RAY_TMPDIR": folder}
         environment.pop("RAY_ADDRESS", None)
         done = subprocess.run(words, capture_output=True, text=True, env=environment)
@@ -114,7 +114,7 @@ def test_a_cluster_of_its_own(tmp_path):
         assert not of_ray(folder)
 
 
-#: The command with a head that counts as gone after 5 s without an answer, in place of 30.
+#: The command with a head that counts as lost after 5 s without an answer, instead of 30 s.
 IMPATIENT = "import sys; from tmeter.fleet import command, on_ray; on_ray._GONE = 5.0; sys.exit(command.fleet_command(sys.argv[1:]))"
 
 

@@ -22,7 +22,7 @@ def run(models, output, **options):
 
 @pytest.fixture
 def program(tmp_path, monkeypatch):
-    """A program that calls `before(…)` and `after(…)` at each analysis, and records each."""
+    """A program that runs the shell code `before` and `after` around each analysis, and records each analysis."""
     real = tmeter.program.program_path()
     calls = tmp_path / "calls"
 
@@ -93,7 +93,7 @@ def test_a_file_written_this_moment(tmp_path):
 def test_an_edited_profile_and_an_edited_configuration(tmp_path, program):
     model = FIXTURES / "models/resnet50.pt2"
     profile, config = tmp_path / "mine.toml", tmp_path / "options.toml"
-    shipped = Path(tmeter.program.program_path.__wrapped__()).parent  # the fixture's script lies in tmp_path
+    shipped = Path(tmeter.program.program_path.__wrapped__()).parent  # the fixture's script is in tmp_path
     assert shipped == tmp_path
     found = next(Path(os.sys.prefix).glob("share/tmeter/hardware/nvidia-a100.toml"))
     profile.write_text(found.read_text())

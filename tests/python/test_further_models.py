@@ -48,7 +48,7 @@ def test_live_and_exact(name):
     assert result.warnings == ()
 
 
-#: Models that branch on the data of inputs. The figures are those of a run on the same inputs.
+#: Models that branch on the data of their inputs. The figures are those of a run on the same inputs.
 @pytest.mark.parametrize("name", ["fsmt", "ovis2", "qwen2_vl", "fastspeech2_conformer", "gcn", "gatv2"])
 def test_live_and_said(name):
     model, inputs, flops = made(name)
@@ -87,7 +87,7 @@ def test_torchscript_that_follows_data(name, tmp_path):
 
 
 def test_what_torch_exports_otherwise_is_said():
-    """torch.export has a loop and two products in place of a triangular solver: is_torchdynamo_exporting()."""
+    """During torch.export (is_torchdynamo_exporting()) the model has a loop and two products instead of a triangular solver."""
     model, inputs, flops = made("qwen3_next")
     result = analyzed(model, inputs=inputs, via="torch.export")
     assert result.total("flops") != flops and result.status("flops") == "assumed"

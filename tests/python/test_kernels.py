@@ -276,7 +276,7 @@ def test_a_view_begins_where_torch_has_it(mode):
 
 
 def test_a_number_is_not_another(mode):
-    """1, 1.0 and True are one key of a dictionary."""
+    """1, 1.0 and True are the same key of a dictionary."""
     own = kernels.Kernels(mode)
     with mode:
         x = torch.empty(3, dtype=torch.int64)

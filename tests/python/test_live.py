@@ -38,7 +38,7 @@ def on_meta(build):
 
 
 def reference(model, *args, **kwargs):
-    """FLOPs and parameters of a copy, on meta if the model is on meta, else by a real run."""
+    """FLOPs and parameters of a copy: on meta if the model is on meta, else in a real run."""
     model = copy.deepcopy(model).eval()
     device = next(model.parameters()).device
     with FlopCounterMode(display=False) as counter:
@@ -163,7 +163,7 @@ def test_a_mixture_of_experts(experts):
 
 
 def test_a_mixture_with_a_product_of_its_own():
-    """JetMoE has transformers' setting but does not read it."""
+    """JetMoE has transformers' setting but ignores it."""
     config = transformers.JetMoeConfig(
         vocab_size=100, hidden_size=32, num_hidden_layers=1, num_key_value_heads=2, kv_channels=8, intermediate_size=16,
         num_local_experts=2, num_experts_per_tok=1, experts_implementation="eager",
@@ -353,7 +353,7 @@ def test_inputs_of_the_configuration():
 
 
 class Branches(nn.Module):
-    """Branches on data: torch.export refuses; a trace follows the branch of its zeros."""
+    """Branches on data: torch.export refuses, and a trace follows the branch for zeros."""
 
     def __init__(self):
         super().__init__()
@@ -382,7 +382,7 @@ def test_what_cannot_be_exported_is_traced_and_said():
 
 
 def test_detection():
-    """Boxes depend on data: neither export nor trace works; TorchScript's program covers most."""
+    """Boxes depend on data: neither export nor trace works. TorchScript's program covers most of the model."""
     model = torchvision.models.detection.ssdlite320_mobilenet_v3_large(weights=None, weights_backbone=None)
     result = tmeter.analyze(model, inputs=([(3, 320, 320)],))
     assert result.total("params") == sum(p.numel() for p in model.parameters())
@@ -445,7 +445,7 @@ def test_wrappers_are_looked_into():
 
 
 def test_offloaded_by_accelerate():
-    """The traces of accelerate on a module: a hook object, and a forward that fetches weights."""
+    """Marks that accelerate leaves on a module: a hook object, and a forward that fetches weights."""
     model = on_meta(lambda: nn.Linear(3, 4))
     model._hf_hook = object()
     model._old_forward = model.forward
@@ -472,7 +472,7 @@ def test_dynamic_quantization():
 
 
 def test_other_devices_need_not_be_here():
-    """Weights of one element on the CPU that declare another device would need a GPU; meta is such a device."""
+    """Weights of one element on the CPU that declare another device would need a GPU, so the test uses meta."""
     result = tmeter.analyze(on_meta(lambda: nn.Conv2d(3, 4, 3)), inputs=torch.zeros(1, 3, 8, 8))
     assert result.total("macs") == 4 * 27 * 36
 
@@ -485,7 +485,7 @@ def test_several_threads_at_once():
 
 
 def test_a_message_passing_network():
-    """A graph convolution as libraries write it: gather, linear, scatter."""
+    """A graph convolution as in libraries: gather, linear, scatter."""
 
     class GraphConv(nn.Module):
         def __init__(self):

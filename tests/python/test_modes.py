@@ -1,5 +1,5 @@
 """The mode in which a tool counts a module. fvcore and torchmeter keep the module's mode, the others use evaluation mode
-unless `mode=` says otherwise. A module with dropout, a batch norm and a head for training alone shows the mode. The tools
+unless `mode=` selects the other. A module with dropout, a batch norm and a head only for training shows the mode. The tools
 themselves, installed from PyPI (modes.txt) into the cache, give the expected values.
 """
 
@@ -17,7 +17,7 @@ import tmeter  # noqa: E402
 
 
 class Net(torch.nn.Module):
-    """In training mode an auxiliary head of 8 × 5 weights is called, too, and batch norms compute statistics."""
+    """In training mode an auxiliary head of 8 × 5 weights is also called, and batch norms compute statistics."""
 
     def __init__(self):
         super().__init__()

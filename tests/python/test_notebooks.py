@@ -64,7 +64,7 @@ def test_the_report_and_the_difference_are_pages_in_frames(tour):
 
 def test_serving_32_users_at_32k():
     """Llama 3.1 8B: 8,030,261,248 parameters of 2 bytes; 131,072 bytes of bf16 a token, half of that in fp8. vLLM takes 0.92 of a card, and
-    numbers of cards that divide its 32 heads and 8 heads of keys and values."""
+    needs a number of cards that divides the 32 heads and the 8 heads of keys and values."""
     notebook = nbformat.read(SOURCE / "docs/notebooks/serve.ipynb", 4)
     nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
     outputs = {c.source.splitlines()[-1]: c.outputs[-1] for c in notebook.cells if c.get("outputs")}
@@ -85,7 +85,7 @@ def test_serving_32_users_at_32k():
 
 
 def test_a_budget(tour):
-    # Five by five instead of three by three in three blocks.
+    # Kernels of 5 × 5 instead of 3 × 3 in three blocks.
     wider = MACS + 3 * 32 * 32 * 16 * 1024
     assert f"macs is {wider / 1e6:.2f} M" in shown(tour, "result.assert_", "text")
 

@@ -1,4 +1,4 @@
-"""Live modules whose forward asks questions that an export answers differently from a run, or draws random numbers. The figures are
+"""Live modules whose forward makes checks with different results in an export and in a run, or draws random numbers. The figures are
 those of a run, counted by hand (a layer of 4 × 8 is 32 MACs, one of 4 × 16 is 64), or have a status and a warning."""
 
 import concurrent.futures
@@ -86,7 +86,7 @@ NO_QUESTION = {
     "a key": lambda net, x: by_class(x) == 1,
 }
 
-#: Lines about a class whose answer decides nothing, or is the same for tensors without data.
+#: Checks of a class whose result decides nothing, or is the same for tensors without data.
 UNWATCHED = {
     "an error": lambda net, x: x.dim() == 2 or fail(f"{type(x).__name__} has {x.dim()} dims"),
     "the attributes of a class": lambda net, x: getattr(x.__class__, "new_zeros") is not None,
@@ -240,7 +240,7 @@ def test_other_threads():
 
 
 class Traced(Net):
-    """Only a trace can follow it, because a large buffer decides; and it behaves differently when it is traced."""
+    """Only a trace can follow it, because a large buffer decides, and it behaves differently when it is traced."""
 
     def __init__(self):
         super().__init__()
@@ -280,7 +280,7 @@ def test_a_debugger_goes_on():
 
 
 def test_source_without_a_file():
-    """Like an interactive Python."""
+    """As in an interactive Python."""
     names = {"nn": nn, "torch": torch}
     code = "class M(nn.Module):\n def __init__(s):\n  super().__init__(); s.a = nn.Linear(4, 8)\n def forward(s, x):\n  return s.a(x) if x.sum() < 1 else x"
     exec(compile(code, "<stdin>", "exec"), names)

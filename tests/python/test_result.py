@@ -405,7 +405,7 @@ def test_modules_have_names_and_kernels_and_can_be_the_trainable_ones(tmp_path):
 
 
 def test_a_part_of_a_model_is_as_the_module_alone():
-    """The same layers exported on their own."""
+    """Compares with the same layers, exported alone."""
     torch.manual_seed(0)
     inner = torch.nn.Sequential(torch.nn.Conv2d(4, 8, 3, padding=1), torch.nn.BatchNorm2d(8), torch.nn.ReLU())
     net = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3, padding=1), inner, torch.nn.Conv2d(8, 2, 1))

@@ -1,4 +1,4 @@
-"""TorchScript files with questions that tensors without data answer differently: each has a status and a warning. A layer of 4 × 8 is 32
+"""TorchScript files with checks that give different results for tensors without data: each has a status and a warning. A layer of 4 × 8 is 32
 MACs, one of 4 × 16 is 64 (by hand)."""
 
 import warnings

@@ -140,7 +140,7 @@ def test_ittp_says_why_it_cannot():
 
 
 def test_a_node_has_its_figures(model):
-    """The figures of its row; at the root the figures of the model."""
+    """A node has the figures of its row, the root those of the model."""
     model.ittp_warmup, model.ittp_benchmark_time = 0, 2
     nodes = {node.node_id: node for node in model.optree.all_nodes}
     assert nodes["0"].cal.Macs == model.cal.Macs and nodes["0"].param.TotalNum == 1206

@@ -1,7 +1,7 @@
 """Compares torchstat's formulas (the wheel's files, loaded one by one) with tmeter's table.
 
 torchstat 0.0.7 does not import with current pandas and NumPy, so its functions are called on hooked modules, as its ModelHook
-does. Its files come from the wheel on PyPI; without it these tests are skipped.
+does. Its files come from the wheel on PyPI; without the wheel these tests are skipped.
 """
 
 import contextlib

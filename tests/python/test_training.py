@@ -1,4 +1,4 @@
-"""Tensors that autograd keeps, compared with saved_tensors_hooks and on meta tensors."""
+"""Tensors that autograd saves, compared with saved_tensors_hooks, and on meta tensors."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import pytest
 import torch
 import torchvision
 
-# Figures of torch 2.15 and torchvision 0.29 (saved_tensors_hooks; batch 2, 224 × 224, float32). On meta tensors attention runs as products.
+# Figures of torch 2.15 and torchvision 0.29 (saved_tensors_hooks; batch 2, 224 × 224, float32). On meta tensors attention runs as matrix products.
 KEPT = {
     "resnet18": (44_398_080, "fused"),
     "resnet50": (172_031_488, "fused"),

@@ -1,4 +1,4 @@
-"""The golden reports in third-party parsers: they must read the values that the writer meant."""
+"""The golden reports in third-party parsers, which must read the values that the writer wrote."""
 import csv
 import io
 import json
@@ -210,7 +210,7 @@ class FullText(unittest.TestCase):
 
 
 class FvcoreJson(unittest.TestCase):
-    """Made from the saved document: the plugin consists of its writer."""
+    """Made from the saved document, because the plugin consists only of a writer."""
 
     def test_figures_are_those_of_the_document(self):
         document = json.loads(read("report.json"))

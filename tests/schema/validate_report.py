@@ -101,8 +101,8 @@ def coverage_problems(report):
 
 
 def size_problems(report):
-    """Formulas give the figures of this report: of several for one figure, each a lower bound, the largest does. A sweep has a
-    total for every point."""
+    """Formulas give the figures of this report. Of several formulas for one figure each is a lower bound, and the largest gives
+    the figure. A sweep has a total for every point."""
     sizes = {s["name"]: s["value"] for s in report["symbols"]}
     figures = {m["path"]: m["values"] for m in report["modules"]}
     values = {}

@@ -2,8 +2,8 @@
 
     grow_headers.py SDK_INCLUDE OUTPUT
 
-A host compiled with them meets current plugins like a host of 1.9 would meet those of 1.0; a plugin compiled with them meets the
-current host like a newer plugin would. In C++ and with -DGROWN_GARBAGE the new members are garbage from the start.
+A host compiled with them treats current plugins as a host of 1.9 would treat those of 1.0. The current host treats a plugin
+compiled with them as a newer plugin. In C++ and with -DGROWN_GARBAGE the new members are garbage from the start.
 """
 import pathlib
 import re
@@ -30,7 +30,7 @@ def main():
     structs = 0
     for path in sorted(source.rglob("*.h*")):
         text = path.read_text()
-        if path.suffix == ".h" and "draft" not in path.parts:  # drafts promise nothing
+        if path.suffix == ".h" and "draft" not in path.parts:  # drafts give no guarantees
             text, count = grow(text)
             structs += count
         target = output / path.relative_to(source)

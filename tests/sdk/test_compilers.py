@@ -1,4 +1,4 @@
-"""A plugin works in this host whatever compiler, standard library and options it is built with: only C crosses the border."""
+"""A plugin works in this host whatever compiler, standard library and options it is built with: only C crosses the boundary."""
 import json
 import shutil
 import subprocess
@@ -11,7 +11,7 @@ from support import MODELS, SOURCE, CliTest, main, tmeter
 MODEL = MODELS / "dynamic_mlp.pt2"
 HERE = Path(__file__).parent
 
-CPP = {  # C++20, as the wrapper needs
+CPP = {  # C++20, which the wrapper needs
     "g++ -O0": ["g++", "-O0"],
     "g++ -O3 without exceptions and RTTI": ["g++", "-O3", "-fno-exceptions", "-fno-rtti"],
     "g++ with its library inside": ["g++", "-O1", "-static-libstdc++", "-static-libgcc"],

@@ -8,7 +8,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
 from support import CliTest, build_plugin, main, tmeter
 
-# ACME1, then rows and columns (u32), int8 values row by row, a float32 scale a row.
+# ACME1, then rows and columns (u32), int8 values row by row, a float32 scale for each row.
 LOADER = r"""
 #include <cstring>
 #include <tmeter/cpp/plugin.hpp>

@@ -42,8 +42,8 @@ class Examples(CliTest):
         self.assertIn("--report totals writes", self.assert_fine(plugin))
         done = tmeter(MODEL, "--plugins=params,flops", "--plugin", plugin, "--report", "totals")
         self.assertEqual(done.returncode, 0, done.stderr)
-        # 16·32 + 32 + 128·32 + 32·64 parameters; the linear layer's 4·16·32 multiply-adds, without those of gated_mlp, which has
-        # no rule here.
+        # 16·32 + 32 + 128·32 + 32·64 parameters; the linear layer's 4·16·32 multiply-adds, without those of gated_mlp,
+        # which has no rule here.
         self.assertIn("params 6688 \n", done.stdout)
         self.assertIn("macs 2048 (partial) MAC\n", done.stdout)
 

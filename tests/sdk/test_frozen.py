@@ -27,7 +27,7 @@ def run(host, *arguments):
 
 
 class Frozen(CliTest):
-    """With the binaries; Built has the same tests for builds of their sources."""
+    """Tests of the binaries; Built has the same tests for builds of their sources."""
 
     def plugin(self, name):
         return self.released(name) / f"{name}.tmeter"
@@ -104,7 +104,7 @@ class Frozen(CliTest):
 
 
 class Built(Frozen):
-    """The same sources, built now against the frozen headers: they still compile without a warning."""
+    """The same sources, built against the frozen headers: they compile without a warning."""
 
     def include(self, name):
         return self.released(name) / "include"
@@ -118,7 +118,7 @@ class Built(Frozen):
 
 
 class BuiltToday(Built):
-    """And against the current headers."""
+    """The same sources, built against the current headers."""
 
     def include(self, name):
         return CURRENT
@@ -153,7 +153,7 @@ class Headers(CliTest):
 
     @unittest.skipUnless(shutil.which("abidiff"), "abidiff (abigail-tools) is not installed")
     def test_the_abi_is_that_of_the_release(self):
-        # Structs that have grown at their end since: docs/abi.md, rule 2.
+        # Structs that have grown at their end: docs/abi.md, rule 2.
         grown = self.file("grown.suppr", "".join(f"[suppress_type]\nname = {name}\nhas_data_member_inserted_at = end\n" for name in GROWN))
         for since in PLUGINS:
             frozen = self.library(since / "include", "frozen", since)

@@ -117,7 +117,7 @@ class ANewerPluginToday(GrownTest):
 
 
 class Cut(GrownTest):
-    """Smaller than in any version: refused, with the names of plugin and table."""
+    """Structs smaller than in any version are refused, with the names of plugin and table."""
 
     def refuse(self, cut, *words):
         self.assert_refused(5, [*words, "is too small: struct_size is"], MODEL, "--plugin", self.plugin, env={"CUT": cut})

@@ -1,5 +1,5 @@
-"""A plugin's life as the contract defines it (abi/entry.h): started once, configured before each run, ended once. The user reads
-the reason that its init gives; every callback gets its own `user`."""
+"""A plugin's life as the contract defines it (abi/entry.h): started once, configured before each run, ended once. The user gets
+the reason that its init gives, and every callback gets its own `user`."""
 import json
 import pathlib
 import sys
@@ -25,8 +25,8 @@ class LifeTest(CliTest):
         return done, diary.read_text().splitlines() if diary.exists() else []
 
     def assert_life(self, life, *arguments, described=1, **kwargs):
-        """It has no manifest, so a process of its own describes it first and ends without `deinit`. life None: it is not used
-        afterwards."""
+        """The plugin has no manifest, so a process of its own first describes it and ends without `deinit`. life None: it is not
+        used afterwards."""
         done, diary = self.live(*arguments, **kwargs)
         self.assertEqual(done.returncode, 0, done.stderr)
         init = f"init {self.plugin}"

@@ -107,7 +107,7 @@ class New(unittest.TestCase):
         self.assertIn("loader 'plain' reports every refusal of the builder", checked)
         for text, words in (("acme-net 1\nlinear a 3\n", "line 2: no input before 'linear'"), ("acme-net 1\ninput 4 x\n", "line 2: a number of at least 1"),
                             ("acme-net 1\ninput 4 4\nconv a\n", "line 3: 'conv' is not a kind of layer"), ("acme-net 1\n", "the file has no input"),
-                            ("acme-net 1\ninput 4 4\nlinear a 3\nlinear a 3\n", "")):  # two modules of one name: the builder refuses
+                            ("acme-net 1\ninput 4 4\nlinear a 3\nlinear a 3\n", "")):  # two modules with one name: the builder refuses
             path = self.folder / "wrong.acme"
             path.write_text(text)
             done = run(self.tmeter, path, "--plugin", plugin, env=self.env)
@@ -198,7 +198,7 @@ class Help(CliTest):
 
 
 class Check(CliTest):
-    """A plugin that breaks a rule fails the check by name; none of them ends tmeter."""
+    """A plugin that breaks a rule fails the check by name, and no plugin ends tmeter."""
 
     @classmethod
     def setUpClass(cls):

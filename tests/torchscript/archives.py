@@ -3,7 +3,7 @@
     Archive(code, forward=…).write(path)
 
 torch.jit.save writes a ZIP archive with `constants.pkl` (the CONSTANTS of the code), `data.pkl` (the module), `code/__torch__.py`
-and `version`; tensors of `data.pkl` lie in `data/`, those of `constants.pkl` in `constants/`.
+and `version`; tensors of `data.pkl` are in `data/`, those of `constants.pkl` in `constants/`.
 """
 import struct
 import zipfile

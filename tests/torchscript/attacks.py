@@ -1,7 +1,7 @@
 """Hostile TorchScript archives of a few kilobytes each, which try to crash, stall or fill tmeter.
 
-`ATTACKS` is a table: the attack → the archive, tmeter's arguments, the words of the refusal. `python attacks.py TMETER` runs them
-all and prints the table of docs/reliability.md: the message, exit status, peak memory, time.
+`ATTACKS` is a table: the attack → the archive, tmeter's arguments, the words of the refusal. `python attacks.py TMETER` runs
+all of them and prints the table of docs/reliability.md: the message, exit status, peak memory, time.
 """
 import dataclasses
 import os
@@ -25,10 +25,10 @@ SMALLEST = -2**63
 class Attack:
     description: str
     build: object  # () → Archive
-    words: tuple = ()  # all of them must stand in the refusal
+    words: tuple = ()  # the refusal must contain all of them
     arguments: tuple = ("--input", "2x3")
     status: tuple = (4, 6)
-    accepted: bool = False  # the file may also be read, as it is harmless then
+    accepted: bool = False  # the file may also be read, because it is harmless then
 
 
 def with_constants(forward, constants, **kwargs):
@@ -42,7 +42,7 @@ def chained(line, count, first="", last="return x"):
 
 
 def call_tree(levels):
-    """A function that calls the one below twice: 2^levels calls without any loop."""
+    """Functions that each call the one below twice: 2^levels calls without a loop."""
     functions = "".join(
         f"def f{i}(x: int) -> int:\n  _0 = __torch__.f{i + 1}(x, )\n  _1 = __torch__.f{i + 1}(x, )\n  return _0\n"
         for i in range(levels)) + f"def f{levels}(x: int) -> int:\n  return x\n"
@@ -58,7 +58,7 @@ def list_loop(line, start="annotate(List[int], [1, 2, 3, 4])", rounds=64):
 
 
 def tuple_tree(levels):
-    """A tuple of a tuple twice, and so on: LibTorch's compiler follows 2^levels parts of its type."""
+    """A tuple that contains a tuple twice, and so on: LibTorch's compiler follows 2^levels parts of its type."""
     lines = ["t0 = (x, x)", *(f"t{i + 1} = (t{i}, t{i})" for i in range(levels)), "return x"]
     return Archive("\n".join(lines))
 
@@ -253,7 +253,7 @@ def measured(arguments, memory=4 << 30, timeout=300):
             process.returncode = 0
         err.seek(0)
         words = err.read().decode(errors="replace")
-    seconds = usage.ru_utime + usage.ru_stime  # of the processor, as the machine may be busy
+    seconds = usage.ru_utime + usage.ru_stime  # processor time, because the machine may be busy
     return os.waitstatus_to_exitcode(status), words, seconds, usage.ru_maxrss / 1024
 
 

@@ -1,7 +1,7 @@
 """Hostile TorchScript archives (attacks.py): each run ends with one line and status 4 or 6, never with a signal, and within its
 time and memory.
 
-Archives are written by hand, so that no torch is needed and archives that LibTorch's own writer would refuse can be tried.
+Archives are written by hand: this needs no torch, and LibTorch's own writer would refuse some of them.
 """
 import pathlib
 import sys
@@ -46,7 +46,7 @@ add_tests()
 
 @unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
 class Archives(CliTest):
-    """The archives without an attack are valid: they are read."""
+    """Archives without an attack are valid and are read."""
 
     def test_a_plain_archive_is_read(self):
         path = Archive("_0 = torch.add(x, 1)\nreturn _0").write(self.folder / "plain.pt")

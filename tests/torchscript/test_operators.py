@@ -15,7 +15,7 @@ from support import main  # noqa: E402
 
 REVIEW = pathlib.Path(sys.argv.pop(1))
 
-# All other operators must be allowed: name or namespace → reason.
+# Operators that may be refused: name or namespace → reason. All others must be allowed.
 MAY_BE_REFUSED = {
     r"aten::(save|from_file)": "files",
     r"(c10d|_c10d_functional|_c10d_functional_autograd|symm_mem|_dtensor)::\w+": "other processes",
@@ -48,8 +48,8 @@ DANGEROUS = re.compile(
     r"(?<!pro)file|str path\b|\burl|socket|\bipc|process_?group|ProcessGroup|group_name|rpc|[Pp]ython|pickle|\bexec|\bsave\b|\bload\b"
     r"|data_ptr|\bptr|Storage source|\bStream\b|from_buffer|view_from")
 
-# Legitimate layers that an older LibTorch ends with a signal for invalid arguments. In tmeter a worker dies of it and the user
-# gets a message; hidden states are checked first (run/recurrent_check.cpp).
+# Legitimate layers in which an older LibTorch ends with a signal for invalid arguments. In tmeter this ends a worker, and the user
+# gets a message. Hidden states are checked first (run/recurrent_check.cpp).
 DEADLY_IN_OLDER = {"aten::gru_cell", "aten::lstm_cell", "aten::reflection_pad3d", "aten::reflection_pad3d.out", "aten::mvlgamma_",
                    "aten::_remove_batch_dim", "quantized::embedding_bag_byte_prepack"}
 

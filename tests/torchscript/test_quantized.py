@@ -34,7 +34,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(document["totals"]["param_bytes"], 16 * 32 + 32 * 8 + 4 * 32)
 
     def test_activations_are_a_byte_each(self):
-        # Of Convolutions, 2 × 8 × 8 × 8 leave the first layer as bytes: by hand.
+        # The first layer of Convolutions returns 2 × 8 × 8 × 8 bytes: by hand.
         document = report(FOLDER / "static.pt", "--plugins=params,memory", *input_option((2, 3, 8, 8)))
         first = next(m for m in document["modules"] if m["path"] == "first")
         self.assertEqual(first["values"]["output_bytes"], 2 * 8 * 8 * 8)

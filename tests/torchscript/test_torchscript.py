@@ -69,14 +69,14 @@ class Counts(unittest.TestCase):
         self.assertIn("torchvision::nms in rpn", warnings)
         self.assertIn("the largest possible one was used", warnings)
         self.assertIn("aten::masked_select", " ".join(analysed("bounds")["warnings"]))
-        # A value that only sets the size of the pasted mask, after everything that counts.
+        # A value that sets only the size of the pasted mask, after all counted operators.
         self.assertIn("aten::item in transform", " ".join(analysed("mask_rcnn")["warnings"]))
 
     def test_forked_work_belongs_to_its_module(self):
         modules = {m["path"]: m for m in analysed("control_flow")["modules"]}
         # layers.1: once in the loop over layers, three times in the while loop; 16 × 16 each, by hand.
         self.assertEqual(modules["layers.1"]["values"]["macs"], 4 * 256)
-        self.assertEqual(modules["layers.0"]["values"]["macs"], 2 * 256)  # in the fork as well
+        self.assertEqual(modules["layers.0"]["values"]["macs"], 2 * 256)  # also called in the fork
         self.assertEqual(modules["step"]["values"]["macs"], 256)
 
 
@@ -224,7 +224,7 @@ class Operators(CliTest):
                 self.assertEqual(self.result(f"return {call}", size)[0], shape)
 
     def test_conjugates_and_systems_meet_values(self):
-        """Data decides the branch, so all of the program runs on values."""
+        """Data decides the branch, so the whole program runs on values."""
         forward = ("y = torch.linalg_solve_triangular(torch.ones([3, 3]), torch.resolve_conj(torch.conj(x)), upper=False)\n"
                    "if bool(torch.gt(torch.sum(y), 1e30)):\n  z = x\nelse:\n  z = torch.linear(x, torch.ones([5, 3]))\nreturn z")
         shape, document = self.result(forward, "3x3")

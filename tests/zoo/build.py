@@ -119,7 +119,7 @@ def has_ties(model: torch.nn.Module) -> bool:
 def weightless(entry: Entry, scriptable: bool = False) -> tuple[torch.nn.Module, tuple, str]:
     """A model with full shapes and no weights: on meta where possible, else with one element per tensor.
 
-    On meta all parameters of a file share one empty record, so ties would be lost. And tensors that a
+    On meta all parameters of a file share one empty record, so ties would be lost. Also, tensors that a
     detector computes while it is built (anchors) must have values.
     """
     if not entry.on_cpu:
@@ -138,7 +138,7 @@ def weightless(entry: Entry, scriptable: bool = False) -> tuple[torch.nn.Module,
 
 
 def leftovers(model: torch.nn.Module) -> bool:
-    """Moves tensors that the model's code has put on the CPU by name."""
+    """Whether the model's code has explicitly put tensors on another device than meta."""
     return any(not t.is_meta for t in (*model.parameters(), *model.buffers()))
 
 

@@ -1,9 +1,9 @@
-"""Runs tmeter.analyze on the zoo's models as live modules, beside FlopCounterMode and four Python tools.
+"""Compares tmeter.analyze on the zoo's models as live modules with FlopCounterMode and four Python tools.
 
     VENV/bin/python live.py --results FILE [--every N] [--only GLOB ...] [--page FILE]
 
-Every model has a forked process, one at a time, with the libraries and tools imported before: this is a user's second
-call, not the first. Nothing is downloaded. Answers are kept line by line in FILE; models in it are not run again.
+Every model has a forked process, one at a time, with the libraries and tools already imported, like a user's second
+call. Nothing is downloaded. FILE keeps the answers line by line; models in it are not run again.
 `--page` writes the results so far as Markdown and runs nothing.
 """
 

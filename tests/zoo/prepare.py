@@ -116,7 +116,7 @@ def main() -> None:
 
 
 def import_model(entry: table.Entry) -> None:
-    """Imports a model's module, which transformers imports on demand, once for all steps."""
+    """Imports a model's module once for all steps, because transformers imports it on demand."""
     try:
         getattr(sys.modules[entry.library], entry.builder, None)
     except Exception as error:  # the steps raise it again and record it

@@ -18,7 +18,7 @@ warnings.simplefilter("ignore")
 
 FOLDERS = re.compile(r"/\S*/site-packages/")
 
-#: The most parameters of a real run, because of the machine's memory.
+#: The largest number of parameters for a real run, because of the machine's memory.
 MAX_PARAMS_ON_CPU = 1_000_000_000
 
 
@@ -34,8 +34,8 @@ def reference(entry: Entry, folder: Path) -> dict:
 
 
 def counted(entry: Entry, how: str) -> dict:
-    """``meta``: shapes only. ``fake``: the same under FakeTensorMode, for code that asks whether it is
-    traced before it reads values. ``cpu``: a real run. ``no_grad``: a run without gradients, for models
+    """``meta``: shapes only. ``fake``: the same under FakeTensorMode, for code that checks for tracing
+    before it reads values. ``cpu``: a real run. ``no_grad``: a run without gradients, for models
     with which FlopCounterMode's own hooks fail; it misses fused attention.
     """
     mode = {"fake": lambda: FakeTensorMode(allow_non_fake_inputs=True), "no_grad": torch.no_grad}

@@ -62,7 +62,7 @@ def with_tensors_alone(model, names, fixed):
 
 
 def verdict(result, flops, params, own):
-    """exact; warned: with a status; another program: the figure is FlopCounterMode's for the program in the file; WRONG"""
+    """exact; warned: with a status; another program: the figure is FlopCounterMode's for the program in the file; WRONG: otherwise"""
     right = (result.total("flops"), result.total("params")) == (flops, params)
     if result.status("flops"):
         return "exact, with a status" if right else "warned"
@@ -169,7 +169,7 @@ def main():
     import torch
     import transformers
 
-    import tmeter  # noqa: F401  before forking, as all need it
+    import tmeter  # noqa: F401  before the forks, because all of them need it
 
     torch.set_num_threads(1)
     transformers.logging.set_verbosity_error()

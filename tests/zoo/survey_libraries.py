@@ -1,6 +1,6 @@
 """Models of the survey from further libraries: torch_geometric's layers, segmentation_models_pytorch, vit_pytorch.
 
-The last two come from PyPI, without their dependencies but einops: vit-pytorch 1.26.11, segmentation-models-pytorch 0.6.0.
+The last two come from PyPI, without their dependencies except einops: vit-pytorch 1.26.11, segmentation-models-pytorch 0.6.0.
 """
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""The models of the survey: name → a function that gives the module and its keyword arguments. Small, from configurations."""
+"""The models of the survey, small and made from configurations: name → a function that returns the module and its keyword arguments."""
 
 from functools import partial
 

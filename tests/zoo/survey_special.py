@@ -1,4 +1,4 @@
-"""Models of the survey whose inputs do not follow from the configuration: texts with images, flags, graphs, series, speech."""
+"""Models of the survey with inputs that the configuration does not describe: texts with images, flags, graphs, series, speech."""
 
 
 def _ids(*sizes, high=50):

@@ -80,7 +80,7 @@ def entries() -> list[Entry]:
 def classifier(text: str, name: str) -> Entry:
     builder, _, size = text.partition("@")
     size = int(size or 224)
-    # A vision transformer has a position for each patch: it is built for one size.
+    # A vision transformer has a position for each patch, so it is built for one size.
     options = {"image_size": size} if builder.startswith("vit") and size != 224 else {}
     return entry(name, "classification", Input((1, 3, size, size)), builder=builder, **options)
 

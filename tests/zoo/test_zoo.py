@@ -22,7 +22,7 @@ EXPLANATIONS = verdict.explanations()
 
 @functools.cache
 def analysed(name):
-    """The inputs of scripted files, which do not record them."""
+    """The report; a scripted file, which does not record its inputs, gets them as options."""
     inputs = input_options({"reference": EXPECTED[name]}) if EXPECTED[name]["form"] == "scripted" else []
     return report(ZOO / name, "--plugins=params,flops", *inputs)
 
@@ -43,7 +43,7 @@ class Model(unittest.TestCase):
     def test_macs_equal_flop_counter(self):
         id, form = self.expected["id"], self.expected["form"]
         entries = verdict.reasons_for(id, form, EXPLANATIONS)
-        by_how_much = [verdict.worked_out(id, e, self.expected) for e in entries]
+        by_how_much = [verdict.calculated(id, e, self.expected) for e in entries]
         self.assertNotIn(None, by_how_much, "explained.toml must say by how much a fixture differs")
         self.assertEqual(analysed(self.name)["totals"]["macs"], self.expected["macs"] + sum(by_how_much))
 

@@ -1,4 +1,4 @@
-"""Compares tmeter's answer for a file with the reference, and looks up the reason of a difference."""
+"""Compares tmeter's answer for a file with the reference, and looks up the reason for a difference."""
 
 import ast
 import dataclasses
@@ -42,7 +42,7 @@ def reasons_for(id: str, form: str, entries: list[dict]) -> list[dict]:
     ]  # fmt: skip
 
 
-def worked_out(id: str, entry: dict, reference: dict) -> int | None:
+def calculated(id: str, entry: dict, reference: dict) -> int | None:
     """The difference in MACs by the entry's formula (`macs`), if it has one.
 
     Names in the formula are the numbers of boxes in the reference's run.
@@ -66,7 +66,7 @@ def arithmetic(node: ast.expr, names: dict[str, int]) -> int:
 
 def explains(id: str, difference: int, entries: list[dict], reference: dict) -> bool:
     """Whether the entry explains the difference: by name, and by its formula if it has one."""
-    amounts = [worked_out(id, e, reference) for e in entries]
+    amounts = [calculated(id, e, reference) for e in entries]
     return bool(entries) and (None in amounts or sum(amounts) == difference)
 
 
@@ -104,12 +104,12 @@ class Published:
 
 
 def published(id: str, macs: int, reference: dict, entries: list[dict]) -> list[Published]:
-    """A formula must give the difference within the figure's rounding."""
+    """torchvision's figures for the model; a formula must give a difference within the figure's rounding."""
     found = []
     for p in reference.get("published", []):
         one = Published(p["weights"], p["ops_G"], macs, [])
         reasons = [] if one.equal else reasons_for(id, "published", entries)
-        amounts = [worked_out(id, e, reference) for e in reasons]
+        amounts = [calculated(id, e, reference) for e in reasons]
         if None in amounts or one.within_rounding(macs - sum(amounts)):
             one.reasons = reasons
         found.append(one)
