@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kRounds = 2000;
 
-/// The fastest of five times, in nanoseconds a call.
+/// The fastest of five measurements, in nanoseconds per call.
 template <class F>
 double nanoseconds(size_t calls, F f) {
   using Clock = std::chrono::steady_clock;

@@ -1,14 +1,14 @@
 // The time taken by the process boundary.
 //
 //   boundary                      from the call of `supervise` to its return, with a worker that enters
-//                                 the sandbox, sends a report of 4 kB and ends: all of a .pt2's share
-//   boundary LIBRARY [FOLDER…]    the same with a worker that opens LIBRARY first, such as
-//                                 torch-backend.tmeter, whose own libraries lie in the FOLDERs, against
-//                                 a process that opens it itself: system calls through the filter,
-//                                 files through Landlock and pages that are copied are in it
+//                                 the sandbox, sends a report of 4 kB and ends: the whole share of a .pt2
+//   boundary LIBRARY [FOLDER…]    the same with a worker that first opens LIBRARY, such as
+//                                 torch-backend.tmeter, compared with a process that opens it itself.
+//                                 The FOLDERs have its own libraries. The time includes system calls
+//                                 through the filter, files through Landlock and copied pages
 //
-// Pages that the worker writes to later and are copied then are not in it. TMETER_SANDBOX=off shows
-// the sandbox's part of it.
+// It excludes pages that are copied because the worker writes to them later. TMETER_SANDBOX=off shows
+// the sandbox's share.
 #include <dlfcn.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -73,7 +73,7 @@ void run(std::vector<char*> arguments) {
   if (status != 0) std::exit(2);
 }
 
-/// Each in processes of its own, in turns.
+/// Runs both ways alternately, each in a process of its own.
 void compare(int argc, char** argv) {
   constexpr int kRuns = 40;
   std::string self = "/proc/self/exe", ways[] = {"--alone", "--supervised"};

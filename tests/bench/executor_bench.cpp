@@ -1,10 +1,10 @@
-// The time of a run operator by operator, beside LibTorch's own forward: the same TorchScript
-// file, process, threads and input, runs in turn.
+// The time of a run operator by operator, compared with LibTorch's own forward: the same
+// TorchScript file, process, threads and input, in alternating runs.
 //
 //   executor_bench THREADS ROUNDS MODEL.pt INPUT.pt [OPERATORS.so]
 //
 // INPUT.pt "image": a list of one image of 3x320x320, random, seed 0 (Faster R-CNN).
-// Prints for each the median and the fastest of the rounds, their ratios, and how many operators there are.
+// Prints for each the median and the fastest round, their ratios, and the number of operators.
 #include <ATen/Parallel.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/serialization/import.h>
@@ -27,7 +27,7 @@ namespace {
 using namespace tmeter::core;
 using Clock = std::chrono::steady_clock;
 
-/// Without observers: only the times of whole runs are kept.
+/// Access to runs without observers: only the times of whole runs are kept.
 class Unobserved final : public RunsAccess {
  public:
   explicit Unobserved(const TensorBytes& tensors) : tensors_(tensors) {}
@@ -45,7 +45,7 @@ class Unobserved final : public RunsAccess {
 
   double seconds = 0;
   size_t operators = 0;
-  std::optional<RunEventValidator> told;  // of the run at work
+  std::optional<RunEventValidator> told;  // of the present run
 
  private:
   const TensorBytes& tensors_;
@@ -73,12 +73,12 @@ double seconds_of(auto&& work) {
 
 int compare(unsigned threads, int rounds, const std::string& model, const char* input,
             const char* operators) {
-  // LibTorch's, first: the plugin's registrations for its loader are missing then. Where operators are in
-  // a library the plugin opens it.
+  // LibTorch loads first, because the plugin has not yet registered its own loader. The plugin opens
+  // a library of operators.
   torch::jit::Module module;
   if (!operators) module = torch::jit::load(model);
   const bool image = std::string_view(input) == "image";
-  at::manual_seed(0);  // as where the loader makes up the inputs of a program that goes where data leads
+  at::manual_seed(0);  // as in the loader, which makes up the inputs of data-dependent programs
   const auto value = image ? c10::IValue(c10::List<at::Tensor>({at::rand({3, 320, 320})}))
                            : torch::jit::pickle_load(content_of(input));
   const std::vector<c10::IValue> arguments{value};

@@ -1,12 +1,12 @@
-// How long html reports take to open in a headless Chromium, and how they scroll.
+// The time that html reports take to open and to scroll in a headless Chromium.
 //
 //   node html_page.mjs --modules NODE_MODULES [--chromium PROGRAM] [--runs 5] [--view operators] REPORT.html…
 //
 // For each report the median over the runs: size, first contentful paint (the cards with the totals), the
 // first rows of the table, and the processor time the page's main thread took until then; and, with all rows of the
 // table opened, the processor time of a frame while it is scrolled by 4 rows a frame (a fast wheel) and by 40 (the
-// scroll bar: no row stays on the screen), 120 frames each. Processor time is what other programs on the machine
-// change least.
+// scroll bar: no row stays on the screen), 120 frames each. Other programs on the machine affect processor time
+// least.
 import { createRequire } from "node:module";
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";

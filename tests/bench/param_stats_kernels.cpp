@@ -1,10 +1,10 @@
-// How fast the collectors of param-stats are by themselves, on data in memory:
+// The speed of the collectors of param-stats alone, on data in memory:
 //
 //   build/release/tests/param_stats_kernels [THREADS]
 //
 // Normal weights, the same with nine in ten set to zero, and all zeros; 16 MiB parts fed in 256 KiB
-// chunks, as the host does. In processor time, which other work on the machine changes little. Not
-// a test: built by name only (ninja param_stats_kernels).
+// chunks, as the host does. Measures processor time, which other work on the machine hardly
+// changes. Not a test: built only by name (ninja param_stats_kernels).
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -24,14 +24,14 @@ double processor_seconds() {
 
 struct Kind {
   const char* name;
-  unsigned zeros;  // of a hundred numbers
+  unsigned zeros;  // of a hundred elements
 };
 constexpr Kind kKinds[]{{"normal", 0}, {"pruned", 90}, {"zeros", 100}};
 
 constexpr size_t kPart = size_t{16} << 20, kChunk = size_t{256} << 10;
 constexpr int kParts = 32;
 
-/// One part; every part of the tensor is the same, which changes nothing for the time.
+/// One part. All parts of the tensor are equal, which does not affect the time.
 std::vector<uint8_t> part_of(int32_t dtype, const Kind& kind) {
   std::vector<uint8_t> bytes(kPart);
   std::mt19937 random(1);
@@ -56,7 +56,7 @@ std::vector<uint8_t> part_of(int32_t dtype, const Kind& kind) {
   return bytes;
 }
 
-/// Seconds one thread takes for a tensor of kParts parts, all passes.
+/// All passes of one thread over a tensor of kParts parts.
 void run_tensor(tmeter::DType type, const std::vector<uint8_t>& part) {
   param_stats::Statistics statistics;
   std::unique_ptr<param_stats::Collector> earlier;

@@ -1,5 +1,5 @@
-// A digest of every tensor's bytes, with which a test checks that the right ones were read: the sum
-// of (k + 1) × byte k over the elements in row-major order.
+// A digest of every tensor's bytes, by which a test checks that the correct bytes were read: the
+// sum of (k + 1) × byte k over the elements in row-major order.
 #include <tmeter/cpp/plugin.hpp>
 
 namespace {

@@ -32,7 +32,7 @@ struct Rule {
   int32_t priority = 0;
 };
 
-/// Texts that are registered live for ever.
+/// Registered texts must live forever.
 std::deque<Rule>& rules() {
   static std::deque<Rule> all = [] {
     std::deque<Rule> out;

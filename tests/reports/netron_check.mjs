@@ -1,5 +1,5 @@
-// Opens a model and an attachment with Netron's own code, as dropping the attachment onto the window
-// does, and prints as JSON what the sidebars would show: {"model": …, "nodes": {name: {…}}, …}.
+// Opens a model and an attachment with Netron's own code, as if the attachment were dropped onto the
+// window, and prints the contents of the sidebars as JSON: {"model": …, "nodes": {name: {…}}, …}.
 //
 //   node netron_check.mjs FOLDER_OF_NETRON MODEL ATTACHMENT
 import * as fs from 'fs/promises';

@@ -1,7 +1,7 @@
 /*
  * A plugin in plain C that keeps a diary of its life in the file $DIARY: one line for each of the
- * functions the host calls. All it knows it finds through the `user` pointers, as a plugin in
- * another language would; a wrong one makes it fail.
+ * functions the host calls. It reaches its state only through the `user` pointers, like a plugin
+ * in another language; a wrong pointer makes it fail.
  *
  * $DIARY_OFFERS lists the capabilities it offers: metrics, handlers, analyses, writers.
  * $DIARY_INIT is the reason its init fails with; "-" fails without a reason.

@@ -1,7 +1,7 @@
 /*
- * A shape rule in plain C for acme::gated_mlp that writes where it has no room. $OVERRUN: by how many ids
- * its result is misplaced, "1", "64", "-1", "4096"; "0" for none. It looks at as many arguments as the
- * schema has, whatever `count` says.
+ * A shape rule in plain C for acme::gated_mlp that writes where it has no room. $OVERRUN: the number of ids
+ * by which its result is misplaced, "1", "64", "-1", "4096"; "0" for none. It reads as many arguments as
+ * the schema has, whatever the value of `count`.
  */
 #include <stdlib.h>
 #include <string.h>

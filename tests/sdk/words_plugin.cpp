@@ -1,5 +1,5 @@
 // A plugin for every compiler (test_compilers.py): strings, numbers and functions in both
-// directions across the border, in the C++ wrapper.
+// directions across the boundary, in the C++ wrapper.
 #include <tmeter/cpp/plugin.hpp>
 
 namespace {

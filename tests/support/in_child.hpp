@@ -34,7 +34,7 @@ struct Ended {
   int wait_status = 0;
   std::string out, err;
 
-  /// The exit status; after a signal 128 plus its number, like in a shell.
+  /// The exit status; after a signal 128 plus its number, as in a shell.
   int status() const {
     return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
   }
@@ -73,7 +73,7 @@ inline Ended in_child(const std::function<int()>& f, unsigned seconds = 20) {
   return ended;
 }
 
-/// Runs expectations in a child process; they fail as those of the test do.
+/// Runs expectations in a child process; their failures are failures of the test.
 inline void expect_in_child(const std::function<void()>& f) {
   const auto done = in_child([&] {
     f();

@@ -1,4 +1,4 @@
-// A new folder for a test, removed with all that is in it at the end.
+// A new folder for a test, removed with its contents at the end.
 #pragma once
 #include <gtest/gtest.h>
 #include <unistd.h>

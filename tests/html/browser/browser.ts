@@ -15,7 +15,7 @@ const require = createRequire(join(environment("NODE_MODULES"), "-"));
 export const axeSource = (): string => readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const { chromium } = require("playwright-core") as typeof import("playwright-core");
 
-const patience = 120_000;  // milliseconds; a machine that builds something beside the tests draws late
+const patience = 120_000;  // milliseconds; a machine that also runs a build draws late
 
 /** Repeats the check until it holds: a page draws after a click, not during it. */
 export async function eventually(check: () => void | Promise<void>, most = patience): Promise<void> {
@@ -62,7 +62,7 @@ const plugins = "--plugins=flops,energy,memory,params,activations,architecture";
 export const resnet = (): string => makeReport("resnet50", join(fixtures, "models/resnet50.pt2"), plugins);
 export const trained = (): string => makeReport("trained", join(fixtures, "trained/model.pt2"), "--plugins=all");
 
-/** The same page with other data in one block, for cases that no model at hand has. */
+/** The same page with other data in one block, for cases that no available model has. */
 export function rewritten<T>(file: string, name: string, block: string, change: (data: T) => void): string {
   const target = path(`${name}.html`);
   const element = new RegExp(`(<script type="application/octet-stream" id="tmeter-${block}">)([^<]*)`);

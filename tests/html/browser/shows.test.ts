@@ -41,13 +41,13 @@ const reports: Record<string, (key: string) => string> = {
   merged,
 };
 
-/** Each view with something selected, so that its details are there, too. */
+/** Each view with a selection, so that its details are shown as well. */
 const views = ["#modules", "#modules?at=", "#map", "#graph", "#operators?operator=0", "#tensors?tensor=%230", "#charts", "#findings", "#about"];
 const widths = [390, 1400, 2560];
 
 /**
- * Elements whose content is wider than they are. Meant to be so: what scrolls, and a name that ends in an ellipsis and has its
- * whole text in a title or tip; never a figure. Runs in the page.
+ * Elements whose content is wider than they are. Allowed are scrolling elements, and names (never figures) that end in an ellipsis
+ * and have their whole text in a title or tip. Runs in the page.
  */
 function clipped(): string[] {
   const found: string[] = [];
@@ -71,7 +71,7 @@ function clipped(): string[] {
   return found;
 }
 
-/** Charts in which nothing is drawn: no pixel has the colour of a curve, no bar is there. Runs in the page. */
+/** Charts in which nothing is drawn: no pixel has the colour of a curve, no bar exists. Runs in the page. */
 function empty(): string[] {
   const rgb = (color: string) => (color.match(/\d+/g) ?? []).slice(0, 3).map(Number);
   const found: string[] = [];
@@ -103,7 +103,7 @@ interface Axe {
   run: (context: { exclude: string[] }, options: object) => Promise<{ violations: Violation[] }>;
 }
 
-/** What axe-core finds by these rules; without, by all that are on by default. `exclude`: elements that it has seen. */
+/** The violations that axe-core finds by these rules, by default by its default rules. `exclude`: elements already checked. */
 async function violations(page: Page, exclude: string[], rules?: string[]): Promise<string[]> {
   // Evaluated by the debugger, to which the page's policy does not apply.
   if (!await page.evaluate("'axe' in window")) await page.evaluate(axeSource());

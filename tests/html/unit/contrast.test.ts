@@ -1,4 +1,4 @@
-// Text can be read on every colour it stands on, in both themes: 4.5 : 1 (WCAG 2.1, 1.4.3).
+// Text is readable on each of its background colours, in both themes: 4.5 : 1 (WCAG 2.1, 1.4.3).
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -59,7 +59,7 @@ test("operators in a row are one box where there are many boxes", () => {
 });
 
 test("a module that holds nearly everything is opened", () => {
-  // The model calls blocks alone, which calls its three.
+  // The model calls only blocks, which calls its three blocks.
   const wrapped = operatorsOf([3, 6, 9], [2, 3, 4], [[], [1], [1]], { module: [0, 2, 3, 6, 9], parent: [-1, 0, 1, 1, 1] });
   const ids = (fold: boolean) => [...pictured(tree, wrapped, 0, fold).draft.boxes.keys()];
   assert.deepEqual([...draftOf(tree, wrapped, 0).boxes.keys()], ["c1", "i0", "r0"]);

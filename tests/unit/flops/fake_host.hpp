@@ -34,7 +34,7 @@ struct tmeter_node {
   std::vector<tmeter_value> results;
   size_t index = 0;
   std::string work{};  // the class that a plugin gives it
-  // By the schema of the operator's plugin; without them it says nothing.
+  // From the schema of the operator's plugin; empty if the schema declares nothing.
   std::vector<std::pair<int32_t, size_t>> memory;  // of results: TMETER_MEMORY_…, argument
   std::vector<bool> written;                       // of arguments
 };
@@ -102,7 +102,7 @@ class Op {
     node_.index = index;
     return *this;
   }
-  /// As the schema of a plugin says: which arguments are written, and whose memory each result has.
+  /// The declarations of a plugin's schema: written arguments, and the memory of each result.
   Op& schema(std::vector<bool> written, std::vector<std::pair<int32_t, size_t>> memory) {
     node_.written = std::move(written);
     node_.memory = std::move(memory);

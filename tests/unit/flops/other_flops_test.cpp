@@ -120,7 +120,7 @@ TEST(OtherFlops, WhatHasNoRuleIsUnknown) {
   for (const auto name :
        {"acme::x", "aten::linalg_svd", "aten::multi_margin_loss", "aten::roi_align"})
     EXPECT_EQ(op(name).tensor("self", {4, 4}).out({4}).count("other_flops"), std::nullopt) << name;
-  // Nor does the lack of a tensor make it known, as that of a plugin's operator does.
+  // An operator without tensors is unknown, too, unless a plugin defines it.
   EXPECT_EQ(op("aten::no_such_thing").number("n", 1).count("other_flops"), std::nullopt);
   EXPECT_EQ(op("acme::x").number("n", 1).count("other_flops"), 0);
 }
@@ -144,7 +144,7 @@ TEST(OtherFlops, OperatorsOfPluginsGoByTheirClass) {
     EXPECT_EQ(of(work), 0) << work;
     EXPECT_FALSE(warned(work)) << work;
   }
-  // Their MACs are known, 0, and no rule knows the rest.
+  // Their MACs are known to be 0, and no rule covers their other arithmetic.
   for (const auto work : {"softmax", "normalization", "reduction"}) {
     EXPECT_EQ(of(work), 0) << work;
     EXPECT_TRUE(warned(work)) << work;

@@ -260,7 +260,7 @@ TEST(GgufHeader, OffsetsTellWhichBlocksAnIdHas) {
   EXPECT_EQ(encodings(42, 256, 64 * 2 * 34, 64 * 2 * 34), "prism.q2_0 prism.q2_0");
   EXPECT_EQ(encodings(9, 32, 64 * 36, 64 * 36), "ggml.q8_1 ggml.q8_1");
   EXPECT_EQ(encodings(9, 32, 64 * 40, 64 * 40), "ggml.q8_1_f32 ggml.q8_1_f32");
-  EXPECT_EQ(encodings(9, 32, 64 * 36, 9999), "ggml.q8_1 ggml.q8_1");  // and other bytes behind
+  EXPECT_EQ(encodings(9, 32, 64 * 36, 9999), "ggml.q8_1 ggml.q8_1");  // other bytes follow
   EXPECT_THROW(encodings(9, 32, 64 * 40, 64 * 36), BadFile);          // they contradict each other
 }
 

@@ -219,7 +219,7 @@ TEST(Traffic, ConversionsThatChangeNothingMoveNothing) {
   EXPECT_EQ(traffic(same("aten::clone").out({4})), (Bytes{16, 16, 16}));
   EXPECT_EQ(traffic(same("aten::to").flag("copy").out({4})), (Bytes{16, 16, 16}));
   EXPECT_EQ(traffic(same("aten::to").number("memory_format", 1).out({4})), (Bytes{16, 16, 16}));
-  // As with lists of devices, which are not tensors: unknown.
+  // Unknown, as for lists of devices, which are not tensors.
   EXPECT_FALSE(moves_nothing(op("aten::to").number("self", 1).out({4})));
   EXPECT_FALSE(moves_nothing(op("aten::to").tensor("self", {4})));
 }
@@ -243,7 +243,7 @@ TEST(Traffic, TiedParametersAreReadOnce) {
   EXPECT_EQ(both(other), (Bytes{12 + 80, 8, 8}));
 }
 
-/// Weights of four bits have fewer bytes than their shape says.
+/// Weights of four bits have fewer bytes than their shape implies.
 TEST(Traffic, WeightsAreReadAsStored) {
   const tmeter_tensor packed{5};
   EXPECT_EQ(traffic(op("aten::mul").arg("self", bound_to(packed, {10})).out({10})),
@@ -358,7 +358,7 @@ TEST(Traffic, TorchstatCountsWhatIsChangedInPlace) {
   EXPECT_EQ(made(scatter.tensor("src", {6}).out({10})), 40);
 }
 
-/// Between two runs sizes change; within one, a node is worked out once, as are its neighbours.
+/// Sizes change between runs. Within a run each node and its neighbours are computed once.
 TEST(Traffic, IsWorkedOutOnceForARun) {
   const auto sized = [](size_t index, int64_t n) {
     return op("aten::relu").tensor("self", {n}).out({n}).index(index);
@@ -377,7 +377,7 @@ TEST(Traffic, IsWorkedOutOnceForARun) {
   for (size_t i = 0; i < nodes.size(); ++i) EXPECT_EQ(read(i), tmeter::Count(4000)) << i;
 }
 
-/// Graphs have more nodes than are kept.
+/// Graphs have more nodes than the cache.
 TEST(Traffic, NodesFarApartAreNotMixedUp) {
   const std::array<size_t, 5> places{1, 4097, 1 << 20, (1 << 20) + 1, 4095};
   std::vector<fake::Op> nodes;

@@ -17,7 +17,7 @@ TEST(CacheLines, AMisalignedMatrixTouchesOneLineMorePerRow) {
 }
 
 TEST(CacheLines, ShortRowsShareTheirLines) {
-  // 20 bytes a row: rows 0, 1, 2 lie in line 0; row 3 (bytes 60 to 79) in lines 0 and 1; five
+  // 20 bytes a row: rows 0, 1, 2 are in line 0; row 3 (bytes 60 to 79) in lines 0 and 1; five
   // lines.
   EXPECT_DOUBLE_EQ(cache_line_use(0, 20, 20, 4), 4 * 20.0 / (5 * 64));
 }

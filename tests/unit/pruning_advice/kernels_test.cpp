@@ -1,4 +1,4 @@
-// The loops over a weight's elements against taking them one by one, for every position of vector
+// The loops over a weight's elements, compared with plain loops, for every position of vector
 // ends.
 #include "plugins/advice/pruning/kernels.hpp"
 

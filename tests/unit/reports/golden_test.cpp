@@ -113,7 +113,7 @@ TEST_P(Golden, AReportOfNothingIsAReport) {
   EXPECT_NO_THROW(GetParam().write(nothing.report(), output));
 }
 
-// github has no place for facts about the whole run; its warning says the same.
+// github has no place for facts about the whole run; its warning states the same.
 TEST_P(Golden, SizesThatAreNotTheFilesAreSaid) {
   if (GetParam().sweep || GetParam().file == "github.txt") return;
   fake::EveryValue report;

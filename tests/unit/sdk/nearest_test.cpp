@@ -44,7 +44,7 @@ TEST(Nearest, ANameAroundTheWordIsTakenWhereItIsTheOnlyOne) {
   EXPECT_EQ(nearest("a100", Names{"nvidia-a100", "nvidia-h100-sxm"}), "nvidia-a100");
   EXPECT_EQ(nearest("RTX4090", Names{"nvidia-a100", "nvidia-rtx-4090"}), "nvidia-rtx-4090");
   EXPECT_EQ(nearest("sxm", Names{"nvidia-h100-sxm", "nvidia-h200-sxm"}), "");
-  // Of several the one that ends with the word.
+  // Of several names the one that ends with the word.
   EXPECT_EQ(nearest("inference", Names{"layers-inference-time", "cpu-inference"}), "cpu-inference");
 }
 

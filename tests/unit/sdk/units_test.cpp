@@ -134,7 +134,7 @@ TEST(Units, UnitsWithoutPrefixesStayAsTheyAre) {
 TEST(Units, AnyOtherUnitIsShownAsGiven) {
   expect_texts(TMETER_UNIT_OTHER, "bit", {{8, "8 bit"}, {2.5, "2.50 bit"}});
   expect_texts(TMETER_UNIT_OTHER, "", {{40, "40"}});
-  // Without prefixes, three digits say more than two decimals: means and deviations of weights.
+  // Without prefixes, three digits are better than two decimals: means and deviations of weights.
   expect_texts(
       TMETER_UNIT_OTHER, "",
       {{0.0123, "0.0123"}, {-1.5e-7, "-1.5e-07"}, {123.456, "123.46"}, {2.5e8, "2.5e+08"}});

@@ -261,7 +261,7 @@ TEST(Rollup, MeanOfModulesIsThatOfTheirNodesHoweverTheyAreNested) {
   roll_up_nodes(*g, r, c);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 1).f, 10.0);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).f, (1 * 4.0 + 2 * 10.0) / (1 + 2));
-  // Zero by rule is a value like any other.
+  // Zero by rule counts like any other value.
   c = node_column({number(4.0), number_of_kind(TMETER_NUMBER_ZERO_BY_RULE), number(10.0)},
                   TMETER_AGGREGATE_WEIGHTED_MEAN);
   c.weight = "weights";
@@ -329,7 +329,7 @@ TEST(Rollup, LastCountsAnAnsweredCallAtItsLastNode) {
   roll_up_nodes(*g, {}, c);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 9);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 1).i, 9);
-  // Only its first call is answered: b ran after it.
+  // Only the first call is answered; b ran after it.
   c = node_column({number(int64_t{1}), inside, number(int64_t{100})}, TMETER_AGGREGATE_LAST);
   c.cells[TMETER_AXIS_MODULE_CALL] = {{}, seven, {}, {}};
   roll_up_nodes(*g, {}, c);

@@ -230,7 +230,7 @@ TEST(ZipLayout, DeflateMakesAtMost1032BytesOfOne) {
   expect_damaged(deflated(11 * 1032), "claims to inflate from 10 to 11352 bytes");
 }
 
-/// 256 MiB of all entries together; before anything is inflated.
+/// The limit is 256 MiB for all entries together. It is checked before anything is inflated.
 TEST(ZipLayout, InflatedEntriesHaveALimit) {
   constexpr uint32_t kMost = 256u << 20;
   const auto large = [](const std::string& name, uint32_t size) {
@@ -247,7 +247,7 @@ TEST(ZipLayout, InflatedEntriesHaveALimit) {
   refused(2, "entry 'c' inflates to 268435457 bytes");
   EXPECT_EQ(z.read(0), "hello");
   refused(1, "entry 'b' inflates to 268435452 bytes, those before it to 5");
-  EXPECT_EQ(z.read(0), "hello");  // it counts once
+  EXPECT_EQ(z.read(0), "hello");  // an entry counts once
   expect_error(ErrorKind::kModel, {"does not inflate"}, [&] {
     const auto other = archive({large("d", kMost)});
     ZipArchive(other).read(0);
@@ -354,7 +354,7 @@ TEST(ZipLayout, ExactlyAsMuchAsALocatorBeforeTheEndRecord) {
   expect_damaged(locator(0) + end_record(0, 0, 0, {}), "ZIP64 end record is missing");
 }
 
-/// Sizes and offset in the order of APPNOTE.TXT, those that the header delegates to this field.
+/// The sizes and the offset that the header delegates to this field, in the order of APPNOTE.TXT.
 std::string field64(const std::vector<uint64_t>& values) {
   std::string out;
   for (const auto v : values) out += number(v, 8);

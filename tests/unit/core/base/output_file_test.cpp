@@ -110,7 +110,7 @@ TEST(OutputFile, NothingIsLeftBehindOrOpenWithoutCommit) {
     f.write("half");
     EXPECT_EQ(open_files(), before + 1);
     EXPECT_GE(descriptor_of(folder.file("")), 0);  // in the target folder, so it only needs a name
-    EXPECT_LE(folder.files(), 1u);                 // none where unnamed files are supported
+    EXPECT_LE(folder.files(), 1u);                 // no name where unnamed files are supported
   }
   EXPECT_EQ(folder.files(), 0u);
   EXPECT_EQ(open_files(), before);

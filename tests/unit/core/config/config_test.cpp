@@ -17,7 +17,7 @@ namespace tmeter::core {
 namespace {
 using testing::expect_error;
 
-/// Of this process alone: tests run side by side.
+/// Used by this process alone, because tests run in parallel.
 std::string folder() {
   const auto path = ::testing::TempDir() + "config-" + std::to_string(getpid()) + "/";
   std::filesystem::create_directories(path);
@@ -184,7 +184,7 @@ TEST(Settings, TablesOfAPluginAreOptionsWithDots) {
   EXPECT_TRUE(style.place(6).ends_with("t.toml:2:14")) << style.place(6);
   EXPECT_EQ(text.at("column.macs.pad").value, "0, 1");
   EXPECT_TRUE(text.at("column.macs.pad").list);
-  // Where characters of the value have no column of their own, the message gives their number.
+  // If characters of the value have no column of their own, the message gives their index.
   EXPECT_TRUE(text.at("x").place(1).ends_with("t.toml:5:5, character 2")) << text.at("x").place(1);
   EXPECT_TRUE(text.at("y").place(0).ends_with("t.toml:6:5")) << text.at("y").place(0);
 }
@@ -208,7 +208,7 @@ TEST(OptionTables, NamesThatOnlyTheUserKnowsTakeThePlaceOfTheStar) {
                                             {"column.x.y.width", {"7", "e"}},
                                             {"flat", {"1", "f"}}});
   ASSERT_EQ(taken.of_tables.size(), 3u);
-  EXPECT_EQ(taken.of_tables[0].declared, 1u);  // a declaration of exactly this comes first
+  EXPECT_EQ(taken.of_tables[0].declared, 1u);  // an exact declaration takes precedence
   EXPECT_EQ(taken.of_tables[1].declared, 0u);
   EXPECT_EQ(taken.of_tables[1].value.i, 7);
   EXPECT_EQ(taken.flat.size(), 3u);
@@ -247,7 +247,7 @@ TEST(Manifest, SurvivesARoundTrip) {
   EXPECT_TRUE(same_offer(m, back));
 }
 
-// Each would otherwise be cut to a number of another meaning, or count as absent.
+// Each would otherwise be truncated to a number with another meaning, or count as absent.
 TEST(Manifest, AMemberOfAnotherTypeOrBeyondItsRangeIsRefusedWithItsPlace) {
   const std::pair<std::string, std::string> cases[] = {
       {"schema = 4294967297", "'schema': a whole number from 0 to 4294967295 is expected"},

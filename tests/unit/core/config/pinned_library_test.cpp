@@ -1,4 +1,4 @@
-// Files that may be loaded as plugins, and that the checked file is the loaded one.
+// Files that may be loaded as plugins; the loaded file is the checked one.
 #include "core/config/pinned_library.hpp"
 
 #include <fcntl.h>

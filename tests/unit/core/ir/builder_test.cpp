@@ -1,4 +1,4 @@
-// The border between loaders and the graph: refusals, and the recognition of tied tensors.
+// The boundary between loaders and the graph: refusals, and the recognition of tied tensors.
 #include "core/ir/builder.hpp"
 
 #include <tmeter/abi/builder.h>
@@ -155,7 +155,8 @@ TEST(Builder, EachOfManyNamesIsThereOnce) {
   }
 }
 
-/// Names out of and in natural order, some twice, some empty and left out: as a set decides.
+/// Names in and out of natural order, some repeated, some empty and left out; std::set is the
+/// reference.
 TEST(NameIndex, DecidesLikeASet) {
   std::mt19937 random(1);
   for (int round = 0; round < 500; ++round) {

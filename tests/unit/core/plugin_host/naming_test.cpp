@@ -1,4 +1,4 @@
-// Which plugin a name means, among plugins of several makers.
+// The plugin that a name selects among plugins of several vendors.
 #include "core/plugin_host/naming.hpp"
 
 #include <gtest/gtest.h>

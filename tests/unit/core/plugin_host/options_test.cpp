@@ -121,11 +121,11 @@ TEST(Options, TablesTakeNamesOfTheUser) {
                                         {"theme.dim", given("grey")}});
   ASSERT_EQ(out.of_tables.size(), 3u);
   EXPECT_EQ(out.of_tables[0].path, "column.default.width");
-  EXPECT_EQ(out.of_tables[0].declared, 1u);  // itself, before the pattern
+  EXPECT_EQ(out.of_tables[0].declared, 1u);  // the exact declaration, before the pattern
   EXPECT_EQ(out.of_tables[1].path, "column.macs.width");
   EXPECT_EQ(out.of_tables[1].value.i, 3);
   EXPECT_EQ(out.of_tables[2].declared, 2u);
-  EXPECT_EQ(out.flat.size(), 2u);  // neither a name of the user, nor of that depth
+  EXPECT_EQ(out.flat.size(), 2u);  // not a path that a pattern accepts
   expect_error(ErrorKind::kUsage, {"the allowed range is 0 … 9"}, [&] {
     take_tables(tables, {{"column.macs.width", given("10")}});
   });

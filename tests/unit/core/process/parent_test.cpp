@@ -1,4 +1,4 @@
-// Programs with a parent that is gone, and with variables that name something else.
+// Programs whose parent has ended, and programs with a wrong variable.
 #include "core/process/parent.hpp"
 
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@
 namespace tmeter::core {
 namespace {
 
-/// The signal that a process with this variable gets at its parent's end, or 128 and more after the
-/// signal that has ended it.
+/// The signal that a process with this variable gets when its parent ends; if a signal ended the
+/// process itself, 128 plus its number.
 int signal_at_the_end(const std::function<std::optional<std::string>()>& variable) {
   return testing::in_child([&] {
            prctl(PR_SET_PDEATHSIG, 0);

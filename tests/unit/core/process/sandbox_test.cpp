@@ -54,7 +54,7 @@ TEST(Sandbox, RightsAreAddedByName) {
 
 // --- system calls -------------------------------------------------------------------------------
 
-/// As `enter_sandbox` does: without it only root may load the filter.
+/// Loads the filter as `enter_sandbox` does: only root may load it without PR_SET_NO_NEW_PRIVS.
 std::string filtered(const Rights& rights) {
   EXPECT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
   return limit_system_calls(rights);
@@ -561,7 +561,7 @@ uint64_t& version_of_kernel() {
   return version;
 }
 
-/// The size and the rights of the ruleset that a kernel with this version of Landlock is asked for.
+/// The size and the rights of the ruleset requested from a kernel with this version of Landlock.
 std::string asked_of_version(int version) {
   return in_child([=] {
            version_of_kernel() = static_cast<uint64_t>(version);

@@ -105,8 +105,8 @@ TEST(SupervisorStreams, AReaderThatIsGoneEndsTheProgramAfterTheOtherReports) {
   EXPECT_EQ(std::filesystem::file_size(folder / "report"), 300'000u);
 }
 
-/// The end of a run of `subject` during which `changed` gets a size, and the worker ends as on a
-/// file that it has lost.
+/// The end of a run on `subject`. During the run `changed` gets a new size, and the worker ends as
+/// if a file had become shorter.
 testing::Ended after_change(const std::string& subject, const std::string& changed, size_t size) {
   const auto j = job_of(subject, {""});
   return in_child([&] {
@@ -133,7 +133,7 @@ TEST(SupervisorStreams, AModelThatBecameShorterIsNobodysFault) {
     const auto shorter = after_change(subject, folder / "model/part", 99);
     EXPECT_EQ(shorter.status(), 4) << subject;
     EXPECT_EQ(shorter.err, "tmeter: the file was changed\n");
-    for (const size_t size : {99, 200}) {  // nothing is lost, so the words are not believed
+    for (const size_t size : {99, 200}) {  // no file is shorter, so the message is not trusted
       const auto same = after_change(subject, folder / "model/part", size);
       EXPECT_EQ(same.status(), 5) << subject;
       EXPECT_EQ(same.err,

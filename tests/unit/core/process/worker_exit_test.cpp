@@ -288,12 +288,13 @@ TEST(WorkerExit, TheLastWordsOfTheWorkerStand) {
   EXPECT_EQ(v.status, 4);
   EXPECT_EQ(v.message, "m.pt: the file was changed");
   EXPECT_FALSE(v.offender);
-  // Anybody may write them. The end has to fit, and a plugin that took part is left out.
+  // Any code may write these words. The exit must match them, and plugins that took part are left
+  // out.
   EXPECT_EQ(explain_worker_exit(a, by_signal(SIGBUS)).status, 6);
   EXPECT_EQ(explain_worker_exit(a, by_signal(5 << 8)).status, 6);
   EXPECT_EQ(left_out(explain_worker_exit(a, with_both(by_signal(4 << 8)))),
             "com.acme.a;/x/b.tmeter;");
-  // The supervisor sees for itself that the file became shorter.
+  // The supervisor itself detects that the file became shorter.
   auto shrank = with_both(by_signal(4 << 8));
   shrank.file_shrank = true;
   EXPECT_EQ(left_out(explain_worker_exit(a, shrank)), "");

@@ -22,7 +22,7 @@
 namespace tmeter::core {
 namespace {
 
-/// Numbers that a worker tells its parent, at first 0.
+/// Numbers that a worker passes to its parent, initially 0.
 struct ToldByWorker {
   std::atomic<pid_t> worker{0}, other{0};
 };

@@ -1,4 +1,4 @@
-// A polynomial is found; a function that equals one at a few points only is not taken for one.
+// A polynomial is found; a function that equals one only at a few points is not mistaken for one.
 #include "core/symbolic/fit.hpp"
 
 #include <gtest/gtest.h>
