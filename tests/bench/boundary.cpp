@@ -1,14 +1,15 @@
 // The time taken by the process boundary.
 //
-//   boundary                      from the call of `supervise` to its return, with a worker that enters
-//                                 the sandbox, sends a report of 4 kB and ends: the whole share of a .pt2
-//   boundary LIBRARY [FOLDER…]    the same with a worker that first opens LIBRARY, such as
-//                                 torch-backend.tmeter, compared with a process that opens it itself.
-//                                 The FOLDERs have its own libraries. The time includes system calls
-//                                 through the filter, files through Landlock and copied pages
+//   boundary
+//     from the call of `supervise` to its return, with a worker that enters the sandbox, sends a
+//     report of 4 kB and ends: the whole share of a .pt2
+//   boundary LIBRARY [FOLDER…]
+//     the same with a worker that first opens LIBRARY, such as torch-backend.tmeter, compared with
+//     a process that opens it itself; the FOLDERs have its own libraries. The time includes system
+//     calls through the filter, files through Landlock and copied pages
 //
-// It excludes pages that are copied because the worker writes to them later. TMETER_SANDBOX=off shows
-// the sandbox's share.
+// It excludes pages that are copied because the worker writes to them later. TMETER_SANDBOX=off
+// shows the sandbox's share.
 #include <dlfcn.h>
 #include <spawn.h>
 #include <sys/wait.h>

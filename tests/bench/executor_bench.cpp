@@ -73,8 +73,8 @@ double seconds_of(auto&& work) {
 
 int compare(unsigned threads, int rounds, const std::string& model, const char* input,
             const char* operators) {
-  // LibTorch loads first, because the plugin has not yet registered its own loader. The plugin opens
-  // a library of operators.
+  // LibTorch loads first, while the plugin has not registered its own loader. With a library of
+  // operators the plugin loads first, because it opens the library.
   torch::jit::Module module;
   if (!operators) module = torch::jit::load(model);
   const bool image = std::string_view(input) == "image";

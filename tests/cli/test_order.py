@@ -33,7 +33,7 @@ ENVIRONMENT = {
 
 
 def own_plugins():
-    """Short names, from the manifests beside the libraries."""
+    """Short names, from the manifests of the libraries."""
     names = []
     for manifest in sorted((BUILD / "lib" / "tmeter" / "plugins").glob("*.tmeter.toml")):
         if manifest.with_suffix("").exists():

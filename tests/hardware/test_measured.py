@@ -1,6 +1,6 @@
 """`--hardware auto`: this machine is measured once, and again if the stored result is unusable.
 
-The tests do not know the machine's rates, but they can exclude impossible ones.
+The machine's rates are unknown to the tests, which only exclude impossible ones.
 """
 import base64
 import json

@@ -1,4 +1,4 @@
-"""docs/examples: plugins in other languages, built as their comments say, and run."""
+"""docs/examples: plugins in other languages, built as described in their comments, and run."""
 import os
 import pathlib
 import shutil

@@ -1,4 +1,4 @@
-"""Runs tmeter on every file in the cache; the answers go to `measured.json` beside them."""
+"""Runs tmeter on every file in the cache; the answers go to `measured.json` in the same folder."""
 
 import collections
 import json
