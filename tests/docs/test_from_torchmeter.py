@@ -125,11 +125,11 @@ class Keys(CliTest):
     @classmethod
     def setUpClass(cls):
         cls.page = PAGE.read_text(encoding="utf-8")
-        cls.known = set()
+        cls.own_keys = set()
 
         def walk(table, path):
             for key, value in table.items():
-                cls.known.add(path + key)
+                cls.own_keys.add(path + key)
                 if isinstance(value, dict):
                     walk(value, path + key + ".")
         walk(tomllib.loads(tmeter("config").stdout)["plugin"]["text"], "")
@@ -155,7 +155,7 @@ class Keys(CliTest):
             if key in WHY_NOT:
                 self.assertIn("why not", remark, key)
                 continue
-            self.assertIn(ours.replace(".*", ".default").replace("level.all", "level.0"), self.known, key)
+            self.assertIn(ours.replace(".*", ".default").replace("level.all", "level.0"), self.own_keys, key)
             pattern = re.escape(ours).replace(r"\*", r"\w+")
             self.assertRegex(EFFECTS[key][0], rf"^{pattern}(\.label)?=", key)
 
