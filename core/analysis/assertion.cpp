@@ -211,7 +211,7 @@ std::string in_own_unit(double value, Dimension dimension) {
 /// unknown values". A rounded number has as many digits as distinguish it from the limit.
 std::string plain(const tmeter_number& n, const Assertion& a) {
   if (n.kind == TMETER_NUMBER_UNAVAILABLE) return "not available";
-  if (n.kind == TMETER_NUMBER_IN_MODULE) return "in the figure of a module around it";
+  if (n.kind == TMETER_NUMBER_IN_MODULE) return "included in the figure of an enclosing module";
   if (!is_known(n)) return "not known";
   const auto rest = reservation(n);
   const double limit = real(a.limit);

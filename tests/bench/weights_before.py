@@ -104,10 +104,10 @@ def section(options: argparse.Namespace) -> str:
     lines = [
         HEADING,
         "",
-        f"`tests/bench/weights_before.py`: {options.note} and now, alternating runs, 2 threads unless told, warm page cache as reading leaves it, {machine()}, "
+        f"`tests/bench/weights_before.py`: {options.note} and now, alternating runs, 2 threads by default, page cache warm from reading, {machine()}, "
         f"{datetime.date.today()}, load average {load[0]:.1f} at the start, {os.getloadavg()[0]:.1f} at the end. Wall: median (fastest). "
-        "Processor: least of the runs, and how much of the file one processor second takes; two idle cores do twice that in a "
-        "second, and on a busy machine the wall tells little.",
+        "Processor: the smallest time of the runs, and the part of the file that one processor second covers. Two idle cores cover twice "
+        "as much. On a busy machine the wall time depends on the other work.",
         "",
         "| work | file | before: wall | processor | a second | peak memory | now: wall | processor | a second | peak memory | processor, ratio |",
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",

@@ -185,7 +185,7 @@ class LessThanThat(WithBuilt):
         self.assertEqual(document["coverage"]["unknown_ops"], [])
         node = in_house_nodes(document)[0]["values"]
         self.assertEqual((node["macs"], node["flops"], node["other_flops"]), (1000, 2000, 0))
-        self.assertEqual(document["warnings"], ["the work of acme::gated_mlp beside its MACs counts as 0: its plugin does "
+        self.assertEqual(document["warnings"], ["the work of acme::gated_mlp besides its MACs counts as 0: its plugin does "
                                                 "not give other_flops"])
         bytes_moved = node["read_bytes"] + node["written_bytes"]
         self.assertAlmostEqual(node["energy"] * 1e12, 4.6 * 1000 + 162.5 * bytes_moved, delta=1)

@@ -116,16 +116,17 @@ def outcome(truth, with_config, without):
 INTRODUCTION = """# Packed weights of the libraries
 
 `tests/packed/quantize.py` packs five small language models with each library on a processor, as its users do, and saves them. `tests/packed/check.py
---page docs/dev/packed.md FOLDER…` holds `tmeter FOLDER` against the library's own account: parameters of the model before it was packed, bytes of all
-tensors in the files, shape and mean, deviation, minimum and maximum of each weight as the library unpacks it. *Exact* is all of that, with config.json
-and without, within 2·10⁻⁶ of a weight's largest value (4·10⁻³ for auto-round and modelopt, whose accounts have the weights before scales are rounded).
+--page docs/dev/packed.md FOLDER…` compares `tmeter FOLDER` with the library's own figures: the parameters of the model before packing, the bytes of all
+tensors in the files, and for each weight that the library unpacks its shape, mean, deviation, minimum and maximum. *Exact* means that all of them agree,
+with config.json and without, within 2·10⁻⁶ of a weight's largest value. For auto-round and modelopt the tolerance is 4·10⁻³, because their figures belong to
+the weights before scales are rounded.
 
-Models: `llama` (128 wide, untied), `tied`, `odd` (96 and 200 wide: groups of 64 and 128 do not divide the rows), `mixtral`, `qwen3_moe`. A library that
-refuses a model says why. When modelopt saves, it gives q, k and v one scale and folds the factors of AWQ into the weights; the numbers of those weights
-differ from its account, which is made before.
+Models: `llama` (128 wide, untied), `tied`, `odd` (96 and 200 wide: groups of 64 and 128 do not divide the rows), `mixtral`, `qwen3_moe`. Where a library
+refuses a model, the row has its message. When modelopt saves, it gives q, k and v one scale and folds the factors of AWQ into the weights. Its figures are
+taken before that, so those weights differ.
 
-Not compared: gptqmodel 7.7.0 ends with `Tensor.item() cannot be called on meta tensors` on a processor, autoawq 0.2.7.post3 needs Triton (its packing is in
-`tests/fixtures/make_packed.py`), amd-quark 0.13 is not tried yet.
+Not compared: gptqmodel 7.7.0 ends with `Tensor.item() cannot be called on meta tensors` on a processor. autoawq 0.2.7.post3 needs Triton; its packing is in
+`tests/fixtures/make_packed.py`. amd-quark 0.13 has not been tried.
 
 """
 

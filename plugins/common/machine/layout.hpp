@@ -1,5 +1,5 @@
 // The layout of a matrix product or a convolution: the parts of its shape that a kernel's time
-// depends on beside its MACs and bytes.
+// depends on besides its MACs and bytes.
 #pragma once
 #include <tmeter/cpp/plugin.hpp>
 

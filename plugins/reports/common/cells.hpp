@@ -3,7 +3,7 @@
 // A cell is one of: a number; zero by rule (the operator costs nothing under this metric); a lower
 // bound, or a mean that leaves something out (Cell::partial); a number that rests on an assumption
 // (Cell::assumed); unknown (no rule); unavailable (from this file or on this machine);
-// part of the value of a module around it (Cell::in_module); not applicable. Every text keeps them
+// part of the value of an enclosing module (Cell::in_module); not applicable. Every text keeps them
 // apart.
 #pragma once
 #include <optional>
@@ -61,10 +61,9 @@ std::string shown_in_full(const Cell& cell, const tmeter::Metric& metric);
 
 /// Explains the signs of `shown`.
 inline constexpr std::string_view kLegend =
-    "0ʳ: zero by rule · ≥: a lower bound, as something inside has no figure · ~: rests on an "
+    "0ʳ: zero by rule · ≥: a lower bound, because something inside has no figure · ~: rests on an "
     "assumption that a warning names · ?: unknown, no rule for it · n/a: not available from this "
-    "file or machine · ↑: in the figure of a module around it, which a plugin gives as a whole · "
-    "–: "
-    "does not apply";
+    "file or machine · ↑: included in the figure of an enclosing module, which a plugin gives as a "
+    "whole · –: does not apply";
 
 }  // namespace reports

@@ -23,7 +23,7 @@ inline constexpr const char* kAssumed = "~: rests on an assumption that a warnin
 
 /// Whether a cell is part of a module's figure, for the legend.
 inline constexpr const char* kInModule =
-    "↑: in the figure of a module around it, which a plugin gives as a whole";
+    "↑: included in the figure of an enclosing module, which a plugin gives as a whole";
 
 inline bool any_in_module(const std::vector<Cell>& cells) {
   return std::any_of(cells.begin(), cells.end(), [](const Cell& c) { return c.in_module(); });

@@ -82,8 +82,7 @@ struct Loading {
   Limits& limits;
   MemoryLimit& memory;
   LoadedModelState& state;
-  int64_t
-      value_threads;  // threads of a run with values, for sizes that depend on data; 0: no such run
+  int64_t value_threads;  // of a run with values, for sizes that depend on data; 0: no such run
 
   void run(const std::vector<InputSet>& sets, bool needs_values) const {
     ForeignOperators foreign(file.declarations(), call);
@@ -104,7 +103,7 @@ struct Loading {
     }
   }
 
-  /// Notes that other inputs may take another path than the recorded one.
+  /// Keeps the tensors of the inputs: a measured run takes the same path with them.
   void keep_inputs(const InputSet& inputs, RealValues& values) const {
     for (const auto& i : inputs) {
       for_each_tensor(i.value,

@@ -132,7 +132,7 @@ TEST(OtherFlops, OperatorsOfPluginsGoByTheirClass) {
     return fake::Op(n).tensor("self", {4}).out({2, 5}).count("other_flops");
   };
   const auto warned = [](const std::string& work) {
-    const auto words = "the work of acme::" + work + " beside its MACs counts as 0";
+    const auto words = "the work of acme::" + work + " besides its MACs counts as 0";
     return std::any_of(fake::warnings().begin(), fake::warnings().end(),
                        [&](const auto& w) { return w.find(words) != std::string::npos; });
   };

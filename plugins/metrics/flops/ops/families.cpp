@@ -56,7 +56,7 @@ Cell other_of_plugins(const Node& n, OpClass kind, tmeter::Call& call) {
   if (kind == OpClass::kElementwise || kind == OpClass::kActivation) return elements(n.result(0));
   if (!call.read(kMacs, n).known()) return Cell::unsupported();
   call.warn("the work of " + std::string(n.op()) +
-            " beside its MACs counts as 0: its plugin does not give other_flops");
+            " besides its MACs counts as 0: its plugin does not give other_flops");
   return Cell::zero_by_rule();
 }
 
