@@ -54,7 +54,7 @@ namespace {
 
 constexpr size_t kMultiple = 1024;  // floats: eight vectors of any width
 
-/// The three arrays of a thread, one after the other.
+/// The three arrays of a thread, in one allocation.
 struct Arrays {
   hwy::AlignedFreeUniquePtr<float[]> all;
   float *a, *b, *c;

@@ -1,4 +1,4 @@
-// The sizes of memory and caches by the kernel's tables.
+// Sizes of memory and caches, as the kernel reports them.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -7,8 +7,8 @@
 namespace measure {
 
 struct CacheLevel {
-  size_t each = 0;   ///< bytes of one; 0: absent or unknown
-  size_t total = 0;  ///< bytes of all of this kind
+  size_t each = 0;   ///< bytes of one cache; 0: absent or unknown
+  size_t total = 0;  ///< bytes of all caches of this level
 };
 
 struct Memory {
@@ -16,7 +16,7 @@ struct Memory {
   std::array<CacheLevel, 4> caches;  ///< by level, [1] to [3]; data and unified caches
 };
 
-/// `root` stands before "/sys" and "/proc".
+/// `root` is prepended to "/sys" and "/proc".
 Memory memory_of_machine(const std::string& root = "");
 
 }  // namespace measure

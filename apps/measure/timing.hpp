@@ -12,7 +12,7 @@ namespace measure {
 using Work = std::function<double(size_t times, unsigned thread)>;
 
 struct Effort {
-  double seconds = 1e-3;  ///< the least time of one repeat
+  double seconds = 1e-3;  ///< the shortest time of one repeat
   int patience = 6;       ///< repeats without a new best that end the measurement
   int most = 40;          ///< repeats
 };
@@ -23,7 +23,7 @@ double best_rate(const Work& work, unsigned threads, const Effort& effort);
 /// Processors that this process may run on.
 unsigned usable_threads();
 
-/// A figure of a profile, as TOML on standard output.
+/// Writes a value of a profile to standard output, as TOML.
 void print_figure(const std::string& key, double value, const char* unit,
                   const std::string& source);
 

@@ -8,8 +8,9 @@
 
 namespace tmeter::app {
 
-/// overhead.operator, efficiency.CLASS and bandwidth.CLASS as TOML, or a comment that says why they
-/// are missing. `peaks`: the rates that the shares refer to; `when`: "measured 2026-11-22".
+/// overhead.operator, efficiency.CLASS and bandwidth.CLASS as TOML, or a comment with the reason
+/// why they are missing. `peaks`: the rates that the shares refer to; `when`: "measured
+/// 2026-11-22".
 std::string calibrate(const core::HardwareProfile& peaks, const std::string& when);
 
 }  // namespace tmeter::app

@@ -119,7 +119,7 @@ std::string shown(const tmeter_number& n) {
   std::ostringstream out;
   if (is_number(n)) out << real(n);
   return n.kind == TMETER_NUMBER_ZERO_BY_RULE ? "zero by rule"
-         : n.kind == TMETER_NUMBER_IN_MODULE  ? "in the module's figure"
+         : n.kind == TMETER_NUMBER_IN_MODULE  ? "in the module's value"
          : is_number(n)                       ? out.str()
                                               : "unknown";
 }

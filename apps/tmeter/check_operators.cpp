@@ -156,7 +156,7 @@ void OperatorCheck::report_values(const OperatorCall& call, const std::string& n
       return has_signature_handlers(call.op)
                  ? lines_.bad(
                        words +
-                       ", although the handler declares that it depends on the signature alone "
+                       ", although the handler declares that it depends only on the signature "
                        "(handlers_by_signature)")
                  : lines_.note(words);
     }
@@ -170,7 +170,7 @@ void OperatorCheck::report_values(const OperatorCall& call, const std::string& n
 void OperatorCheck::try_class(const tmeter_op_class& c) {
   const auto words = str(c.op) + " is declared as work of the class '" + str(c.name) + "'";
   const bool is_known = name_of(op_class_named(view(c.name))) == view(c.name);
-  is_known ? lines_.fine(words) : lines_.bad(words + ", which tmeter does not know");
+  is_known ? lines_.fine(words) : lines_.bad(words + ", which is unknown to tmeter");
 }
 
 const tmeter_shape_rule* OperatorCheck::rule_of(const std::string& op) const {
@@ -284,8 +284,8 @@ std::vector<Id> OperatorCheck::infer(const tmeter_shape_rule& rule, const Operat
     const bool none = schema.results[i].type.ends_with('?') && value->kind == TMETER_VALUE_NONE;
     if (tensor && value->kind != expected_kind && !none)
       throw PluginError(plugin_.manifest.id, doing,
-                        "its shape rule gives " + value_text(*value) + " where its schema says " +
-                            std::string(schema.results[i].type));
+                        "its shape rule gives " + value_text(*value) +
+                            " where its schema declares " + std::string(schema.results[i].type));
   }
   return out;
 }

@@ -8,7 +8,7 @@ namespace tmeter::app {
 struct ProgramEnd {
   std::string output;   ///< of standard output, a MiB at most
   int status = 0;       ///< the status of waitpid
-  std::string problem;  ///< the reason why it could not be started; empty: it was started
+  std::string problem;  ///< why it could not be started; empty if it was started
 
   bool fine() const { return problem.empty() && status == 0; }
   /// "ended with status 2", "was ended by signal 14", or the problem.

@@ -56,7 +56,7 @@ struct Options {
         "root", text("PATH"), "report of one module, by path (layer1.0) or id (5.1)")(
         "trust", "allow a TorchScript file to run code while it loads");
     show.add_options()("report,r", list("FORMAT[=FILE]"),
-                       "text (default), json, ...; or a file alone: report.md")(
+                       "text (default), json, ...; or only a file: report.md")(
         "by", text("WHAT"), "rows: module (default), operator, type, family or tensor")(
         "depth,d", text("N"), "levels of the module tree to show, or 'all'")(
         "columns", text("A,B,..."), "metrics to show, by id or title")(
@@ -125,8 +125,8 @@ po::variables_map parse(const Arguments& arguments) {
   try {
     const Options options;
     po::options_description all = options.visible();
-    all.add_options()("model", po::value<Texts>())("index", "");  // of `merge` alone
-    all.add_options()("update", "")("why", "");                   // of `budget` alone
+    all.add_options()("model", po::value<Texts>())("index", "");  // only for `merge`
+    all.add_options()("update", "")("why", "");                   // only for `budget`
     po::positional_options_description positional;
     positional.add("model", -1);
     const int style =

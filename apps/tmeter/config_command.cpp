@@ -59,7 +59,7 @@ void print_tables(const std::vector<tmeter_option_desc>& options, const std::str
     const auto table = dot == path.npos ? std::string() : "." + path.substr(0, dot);
     if (table != last) out << "\n[" << prefix << table << "]\n";
     if (table != last && star != path.npos)
-      out << "# for all; [" << prefix << "." << any << "NAME] is for one alone\n";
+      out << "# for all; [" << prefix << "." << any << "NAME] is for one\n";
     last = table;
     print_option(o, std::string_view(path).substr(dot + 1), out);
   }

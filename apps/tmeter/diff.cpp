@@ -24,7 +24,7 @@ using namespace core;
 /// Writers of comparisons are called "diff-text", and write files of "diff.txt".
 constexpr std::string_view kFormat = "diff-", kExtension = "diff.";
 
-/// "html" → "diff-html"; a file alone: the writer of its extension.
+/// "html" → "diff-html"; only a file: the writer of its extension.
 void choose_diff_writers(const Registry& registry, std::vector<ReportTarget>& targets) {
   std::vector<std::string> formats;
   for (auto& t : targets) {
@@ -66,11 +66,11 @@ SavedReport report_of(Session& session, const std::string& path,
   return saved;
 }
 
-/// Notes the outcome for the weights, also an unknown one.
+/// Notes the outcome for the weights, including an unknown one.
 void compare_values(Session& session, const Source& before, const Source& after, Report& report) {
   auto& notes = report.comparison.notes;
   const auto pairs = tensor_pairs(report);
-  // Of a program, the modules that differ say it.
+  // For programs, the modules that differ show it.
   const auto &of_before = *report.comparison.before->graph, &of_after = *report.graph;
   if (of_before.property("content") == "weights" && of_after.property("content") == "weights")
     for (auto& line : describe_unpaired(of_before, of_after, pairs))

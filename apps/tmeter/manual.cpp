@@ -1,4 +1,4 @@
-// `tmeter manual`: the manual page, from the texts of `--help`.
+// `tmeter manual`: the manual page, from the text of `--help`.
 #include <algorithm>
 
 #include "apps/tmeter/command_line.hpp"

@@ -61,7 +61,7 @@ bool write_all(int fd, std::string_view text) {
   return fsync(fd) == 0;
 }
 
-/// Its text, of at most `most` bytes. Nothing for a file that is missing, a link, not regular,
+/// Its text, of at most `most` bytes. Empty for a file that is missing, a link, not regular,
 /// owned by another user, or writable for others.
 std::optional<std::string> read_kept_file(const std::string& path, size_t most) {
   const auto folder = own_folder(fs::path(path).parent_path());
@@ -79,7 +79,7 @@ std::optional<std::string> read_kept_file(const std::string& path, size_t most) 
   return text;
 }
 
-/// Writes the whole file or none, readable for this user alone; makes its folder and those above.
+/// Writes the whole file or none, readable only by this user; makes its folder and those above.
 /// Returns the obstacle, or nothing.
 std::string write_kept_file(const std::string& path, const std::string& text) {
   const auto folder_path = fs::path(path).parent_path();

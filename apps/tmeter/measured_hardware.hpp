@@ -24,7 +24,7 @@ MeasuredHardware measured_hardware(bool quiet, bool again = false);
 /// The file of the kept profile; empty if the environment names no place.
 std::string measured_hardware_file();
 
-/// Fills in the profile when the settings ask for "auto".
+/// Fills in the profile if the settings request "auto".
 void measure_if_auto(core::Settings& settings, bool quiet);
 
 /// Part of the title of a profile whose rates are low because other processes ran.

@@ -93,7 +93,7 @@ void fill_report(Report& report, const CommandLine& line, const LoadedModel& mod
     if (title.find(kWhileBusy) != title.npos)
       report.warnings.push_back(
           "the rates of hardware profile '" + printable(hardware.get().name) +
-          "' are low, as they were measured on a busy machine (" +
+          "' are low, because they were measured on a busy machine (" +
           printable(title.substr(title.find(kWhileBusy) + kWhileBusy.size())) +
           "): `tmeter hardware measure` measures again");
   }
@@ -116,7 +116,7 @@ void fill_report(Report& report, const CommandLine& line, const LoadedModel& mod
   }
 }
 
-/// Refuses requests that a file of weights alone cannot meet.
+/// Refuses requests that a file with only weights cannot meet.
 void require_operators(const CommandLine& line, const std::string& path, const Graph& graph) {
   if (graph.property("content") != "weights") return;
   const bool by_operator = line.view.contains("by") && line.view.at("by") == "operator";

@@ -114,7 +114,7 @@ class CallParser {
     CallValue out;
     out.kind = TMETER_VALUE_TEXT;
     const auto end = text_.find('"', at_);
-    if (end == text_.npos) refuse("a text is not closed");
+    if (end == text_.npos) refuse("a string is not closed");
     out.text = text_.substr(at_, end - at_);
     at_ = end + 1;
     return out;

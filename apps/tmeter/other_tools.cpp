@@ -141,7 +141,7 @@ std::string option_of(const std::string& operand, bool lists) {
   if (std::find(kUnits.begin(), kUnits.end(), operand) != kUnits.end())
     return "a number and its unit are one word, as in 8GB";
   if (lists && operand.find_first_not_of("abcdefghijklmnopqrstuvwxyz-_") == operand.npos)
-    return "names are separated by commas alone, as in --plugins=params,flops";
+    return "names are separated by commas without spaces, as in --plugins=params,flops";
   return {};
 }
 

@@ -19,9 +19,9 @@ std::vector<std::string> chosen_plugins(core::Registry& registry,
 /// "--inference" or "--profile" for a plugin that these add; else empty.
 std::string option_of_measuring(const core::Manifest& manifest);
 
-/// Sorts plugins by the interest of most readers: size, computation, cost, weights, then
-/// third-party plugins by id. The order of columns follows, and depends neither on the order of
-/// names on the command line nor on dependencies.
+/// Sorts plugins by topic: size, computation, cost, weights, then third-party plugins by id. It
+/// determines the order of columns, regardless of the order on the command line and of
+/// dependencies.
 void put_in_order(std::vector<std::string>& ids);
 void put_in_order(std::vector<core::Plugin*>& plugins);
 

@@ -126,13 +126,13 @@ bool is_word(std::string_view text) {
   });
 }
 
-/// "fit.max_batch", the figure max_batch of the plugin fit, is the metric fit_max_batch.
+/// "fit.max_batch", the value max_batch of the plugin fit, is the metric fit_max_batch.
 std::string with_plugin(std::string metric) {
   if (const auto dot = metric.find('.'); dot != metric.npos) metric[dot] = '_';
   return metric;
 }
 
-/// "fits": the figure is 1.
+/// "fits": the value is 1.
 Assertion yes(Assertion a) {
   a.alone = true;
   a.metric = with_plugin(a.metric);
@@ -211,7 +211,7 @@ std::string in_own_unit(double value, Dimension dimension) {
 /// unknown values". A rounded number has as many digits as distinguish it from the limit.
 std::string plain(const tmeter_number& n, const Assertion& a) {
   if (n.kind == TMETER_NUMBER_UNAVAILABLE) return "not available";
-  if (n.kind == TMETER_NUMBER_IN_MODULE) return "included in the figure of an enclosing module";
+  if (n.kind == TMETER_NUMBER_IN_MODULE) return "included in the value of an enclosing module";
   if (!is_known(n)) return "not known";
   const auto rest = reservation(n);
   const double limit = real(a.limit);

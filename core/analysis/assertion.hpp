@@ -1,5 +1,5 @@
 // `--assert EXPR`: a bound that must hold, such as "macs<=5G", "coverage==100%", "unknown==0" or
-// 'module("layer4").macs < 1G'; "fits", a figure that must be 1; of a comparison of two models also
+// 'module("layer4").macs < 1G'; "fits", a value that must be 1; of a comparison of two models also
 // "diff.macs <= +2%".
 //
 // All bounds of a run are evaluated, so that a report shows each with its value.
@@ -21,7 +21,7 @@ struct Assertion {
   std::string op;
   bool alone = false;               // "fits": no comparison was written
   bool change = false;              // "diff.macs": after minus before in a comparison
-  bool relative = false;            // the limit is in %, a share of the figure before
+  bool relative = false;            // the limit is in %, a share of the value before
   tmeter_number limit{};            // finite; an exact integer if possible
   Dimension unit = kDimensionless;  // dimension of the limit's unit
   std::string_view unit_name{};     // "GiB"; empty: the limit has none

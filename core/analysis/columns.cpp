@@ -165,7 +165,7 @@ std::vector<std::string> omissions(const std::vector<Column>& columns, const Gra
   for (const auto& [ops, ids] : metrics) {
     const bool one = ids.find(',') == std::string::npos;
     out.push_back(ids + (one ? " leaves out " : " leave out ") + ops + ", for which " +
-                  (one ? "it has" : "they have") + " no figure");
+                  (one ? "it has" : "they have") + " no value");
   }
   return out;
 }

@@ -13,7 +13,7 @@ namespace tmeter::core {
 /// weighted mean lacks its weight.
 std::vector<Column> make_columns(const std::vector<Plugin*>& plugins, const Graph& graph);
 
-/// For a file of weights alone: metrics of operators are unavailable, not 0.
+/// For a file with only weights: metrics of operators are unavailable, not 0.
 void mark_without_graph(std::vector<Column>& columns);
 
 // Coverage: how many operators a metric counts, and which it leaves out.
@@ -22,7 +22,7 @@ void mark_without_graph(std::vector<Column>& columns);
 Coverage coverage_of(const std::vector<Column>& columns, const Graph& graph);
 
 /// Operators missing from totals that are lower bounds, unless the coverage names the same ones:
-/// "other_flops leaves out aten::foo ×3, for which it has no figure".
+/// "other_flops leaves out aten::foo ×3, for which it has no value".
 std::vector<std::string> omissions(const std::vector<Column>& columns, const Graph& graph,
                                    const Coverage& coverage);
 

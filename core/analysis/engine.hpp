@@ -47,14 +47,14 @@ class Engine final : private ResultsAccess {
     for (auto* p : plugins_) p->call.run = context_;
   }
 
-  /// Lets analyses ask for figures under other sizes of this graph, the engine's own, or other
-  /// options (abi/draft/trials.h).
+  /// Lets analyses request values under other sizes of this graph (the engine's own), or under
+  /// other options (abi/draft/trials.h).
   void allow_trials(Graph& graph) { trial_graph_ = &graph; }
 
   /// Throws Error naming plugin, metric and node when something fails.
   Results run();
 
-  /// Computes the metrics that `selects` accepts: operator handlers' figures, and figures that an
+  /// Computes the metrics that `selects` accepts: values of operator handlers, and values that an
   /// analysis gives for the whole model; no coverage. May be called again when the graph's sizes
   /// have changed, but not together with `run`.
   const Results& run_nodes(const std::function<bool(const Column&)>& selects);
@@ -179,14 +179,14 @@ class Engine final : private ResultsAccess {
   // Elements of tensors and runs of the model (engine_measured.cpp).
   void stream_tensors();
   void mark_unreadable(const TensorStream& stream);
-  /// With -v: a line with the main figures, once they are known.
+  /// With -v: a line with the main values, once they are known.
   void log_tensor(const Tensor& tensor);
   void log_modules();
   std::string figures_of(int32_t axis, size_t index) const;
   void observe_runs();
   void mark_unmeasured(const ObserverUse& use);
 
-  /// The value that a handler gives; nothing if it declines.
+  /// The value that a handler gives; empty if it declines.
   template <class F>
   std::optional<tmeter_number> call_handler(Plugin& plugin, const Callback& callback,
                                             std::string_view doing, F&& f) {

@@ -123,7 +123,7 @@ void Engine::share(size_t column, const Node& node, const Answer& answer) {
     throw PluginError(
         answer.by ? answer.by->manifest.id : results_.columns[column].plugin, states_[column].doing,
         "it gives two values to operators of the same signature, although it declares that its "
-        "values depend on the signature alone (TMETER_HANDLER_BY_SIGNATURE)");
+        "values depend only on the signature (TMETER_HANDLER_BY_SIGNATURE)");
   }
 }
 
@@ -136,7 +136,8 @@ void Engine::note_largest(const Column& c, const Plugin& by, const tmeter_number
 }
 
 /// One of tmeter's metrics or analyses fails on an implausible value that it reads. Blames the
-/// plugin whose handler gave the value. `node`: the place of the failure; null: it reads many rows.
+/// plugin whose handler gave the value. `node`: the place of the failure; null if it reads many
+/// rows.
 void Engine::blame_implausible_value(const Node* node, const Error& error) const {
   const auto* failed = dynamic_cast<const PluginError*>(&error);
   if (failed ? !is_own_plugin(failed->plugin()) : error.kind() != ErrorKind::kModel) return;

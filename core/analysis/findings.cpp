@@ -40,10 +40,10 @@ std::string text_of(tmeter_str text) { return visible(view(text), plugin_limits:
 
 using Target = std::pair<int32_t, size_t>;
 
-/// The targets of the findings of one rule in one family, by plugin.
+/// For one rule within one family of plugins: the targets of its findings, by plugin.
 struct SharedRule {
   std::map<std::string_view, std::set<Target>> by_plugin;
-  std::vector<std::string_view> plugins;  // in the order of their arrival
+  std::vector<std::string_view> plugins;  // in order of their first findings
 
   /// Puts the plugin with the most targets first.
   void rank() {
@@ -63,10 +63,10 @@ struct SharedRule {
   }
 };
 
-void require_rising(std::span<const double> values, const std::string& what) {
+void require_increasing(std::span<const double> values, const std::string& what) {
   for (size_t i = 0; i < values.size(); ++i) {
     if (std::isfinite(values[i]) && (i == 0 || values[i - 1] < values[i])) continue;
-    throw Error(ErrorKind::kPlugin, what + " has edges that do not rise or are not finite");
+    throw Error(ErrorKind::kPlugin, what + " has edges that do not increase or are not finite");
   }
 }
 
@@ -132,7 +132,7 @@ Distribution make_distribution(const tmeter_distribution& theirs, std::string_vi
       items_of(d.counts, d.bin_count, plugin_limits::kNumbers, "bins of a distribution");
   const auto edges =
       items_of(d.edges, d.bin_count + 1, plugin_limits::kNumbers, "edges of a distribution");
-  require_rising(edges, what);
+  require_increasing(edges, what);
   return {.id = title_of(d.id),
           .title = title_of(d.title),
           .unit = title_of(d.unit),
@@ -150,7 +150,7 @@ Series make_series(const tmeter_series& theirs, std::string_view plugin, const G
   if (s.id.len == 0 || s.point_count == 0) throw Error(ErrorKind::kPlugin, what + " is empty");
   const auto x = items_of(s.x, s.point_count, plugin_limits::kNumbers, "points of a series");
   const auto y = items_of(s.y, s.point_count, plugin_limits::kNumbers, "points of a series");
-  require_rising(x, what);
+  require_increasing(x, what);
   if (!std::all_of(y.begin(), y.end(), [](double v) { return std::isfinite(v); }))
     throw Error(ErrorKind::kPlugin, what + " has a point that is not finite");
   return {.id = title_of(s.id),

@@ -14,10 +14,10 @@ namespace tmeter::core {
 
 /// Throws if it lacks a rule or a text.
 Finding make_finding(const tmeter_finding& finding, std::string_view plugin, const Graph& graph);
-/// Throws if it is empty or its edges do not rise.
+/// Throws if it is empty or its edges do not increase.
 Distribution make_distribution(const tmeter_distribution& distribution, std::string_view plugin,
                                const Graph& graph);
-/// Throws if it is empty, x does not rise or y is not finite.
+/// Throws if it is empty, x does not increase or y is not finite.
 Series make_series(const tmeter_series& series, std::string_view plugin, const Graph& graph);
 
 /// Plugins of one family may find the same faults in the same weights. Of plugins that report

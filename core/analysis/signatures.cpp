@@ -20,7 +20,7 @@ constexpr size_t kMaxTotalWords = size_t{1} << 18;  // limit for all signatures:
 
 using Words = std::span<const uint64_t>;
 
-/// Encodes all that a handler can see of an operator without looking at its place.
+/// Encodes everything that a handler can read of an operator, except its place.
 class Encoder {
  public:
   /// Valid until the next call. Empty if the signature would be too long.
@@ -56,7 +56,7 @@ class Encoder {
     if (has_room(1)) words_.push_back(word);
   }
   void put(const void* address) { put(reinterpret_cast<uintptr_t>(address)); }
-  /// The caller has written their count before.
+  /// The caller has already written their count.
   void put(std::span<const int64_t> numbers) {
     if (has_room(numbers.size())) words_.insert(words_.end(), numbers.begin(), numbers.end());
   }

@@ -110,7 +110,7 @@ std::string unmet_conditions_note(const Graph& graph) {
     const auto* s = below_range(graph);
     if (!s) return {};
     return "the range of " + shown(*s) + " in the file begins at " + std::to_string(s->min) +
-           " (torch.export tells 0 and 1 apart from other sizes): for " + shown(*s) + "=" +
+           " (torch.export distinguishes 0 and 1 from other sizes): for " + shown(*s) + "=" +
            std::to_string(s->value) + " the model may refuse its inputs, or run other operators" +
            std::string(kFigures);
   }

@@ -19,7 +19,7 @@ std::string recomputed_shapes_note(const Graph& graph);
 /// Adds the note to the provenance of every metric that depends on sizes: all but those of tensors.
 void note_recomputed_shapes(const Graph& graph, Results& results);
 
-/// Whether the figures rest on an assumption under the present sizes.
+/// Whether the values rest on an assumption under the present sizes.
 bool rests_on_assumption(const Graph& graph);
 
 /// Marks the values of modules and of the model as assumed, in every metric that depends on sizes.

@@ -21,7 +21,7 @@
 namespace tmeter::core {
 
 /// How a tensor is cut: parts, which are analysed independently and merged in order, and chunks,
-/// which fit into a core's cache. It depends on the shape alone, so values do not depend on the
+/// which fit into a core's cache. It depends only on the shape, so values do not depend on the
 /// number of threads (sdk abi/tensor_analysis.h promises the rest).
 struct TensorPlan {
   int64_t numel = 0, part = 1, chunk = 1;  // elements

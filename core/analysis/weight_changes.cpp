@@ -79,8 +79,7 @@ class Comparer {
       if (t->numel > 0 &&
           read + size > kMaxReadsOfAByte * bytes->file_size(*t) + kAlwaysComparedBytes)
         return "overlapping tensors are read up to eight times the size of the file, and it "
-               "exceeds "
-               "that";
+               "exceeds that";
       read += size;
     }
     const bool same_type = type_of(a).id() == type_of(b).id();
@@ -110,7 +109,7 @@ class Comparer {
     return out;
   }
 
-  /// Nothing if both have the same order of rows, or if elements cannot be decoded.
+  /// Empty if both have the same order of rows, or if elements cannot be decoded.
   std::optional<WeightChange> changes_by_rows(const Tensor& a, const Tensor& b) {
     const auto order_a = row_order(before_graph_, a), order_b = row_order(after_graph_, b);
     const bool decodable = undecodable(type_of(a)).empty() && undecodable(type_of(b)).empty();
@@ -218,7 +217,7 @@ namespace {
 
 using ByName = std::map<std::string_view, const Tensor*>;
 
-/// "weights: 7 tensors are in the model before alone: a, b, c, d, e, …"; nothing without any.
+/// "weights: 7 tensors are only in the model before: a, b, c, d, e, …"; nothing without any.
 void add_names(const char* one, const char* many, const std::vector<std::string>& names,
                std::vector<std::string>& out) {
   if (names.empty()) return;
@@ -253,9 +252,9 @@ std::vector<std::string> describe_unpaired(const Graph& before, const Graph& aft
   for (const auto& [name, t] : fresh)
     if (!old.contains(name)) added.push_back(printable(std::string(name)));
   add_names(" tensor has another shape", " tensors have another shape", shapes, out);
-  add_names(" tensor is in the model before alone", " tensors are in the model before alone", gone,
+  add_names(" tensor is only in the model before", " tensors are only in the model before", gone,
             out);
-  add_names(" tensor is in the model after alone", " tensors are in the model after alone", added,
+  add_names(" tensor is only in the model after", " tensors are only in the model after", added,
             out);
   return out;
 }

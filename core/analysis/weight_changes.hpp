@@ -30,7 +30,7 @@ inline std::optional<int64_t> stated_in_gguf(const Graph& graph, const std::stri
   return m->ints[0];
 }
 
-/// The order of a GGUF tensor whose rows may be permuted; nothing for other tensors.
+/// The order of a GGUF tensor whose rows may be permuted; empty for other tensors.
 inline std::optional<RowOrder> row_order(const Graph& graph, const Tensor& t) {
   const bool query = t.name.find(".attn_q.") != t.name.npos,
              key = t.name.find(".attn_k.") != t.name.npos;
@@ -81,7 +81,7 @@ WeightChanges compare_weights(const TensorPairs& pairs, const ReadableWeights& b
 /// could not be read.
 std::vector<std::string> describe(const WeightChanges& changes);
 
-/// One sentence each: tensors of another shape, and those of one model alone.
+/// One sentence each: tensors of another shape, and tensors that only one model has.
 std::vector<std::string> describe_unpaired(const Graph& before, const Graph& after,
                                            const TensorPairs& pairs);
 

@@ -18,12 +18,12 @@ constexpr uint32_t kLocalHeader = 0x04034b50, kCentralHeader = 0x02014b50, kEnd 
 constexpr uint32_t kEnd64 = 0x06064b50, kEnd64Locator = 0x07064b50;
 constexpr size_t kEndSize = 22, kCentralSize = 46, kLocalSize = 30, kMaxComment = 65535;
 constexpr size_t kPadding = 64;  // readable bytes after an entry (simdjson)
-// A stored entry has them in the file: at least one header of the directory and the end record.
+// For a stored entry, the file has them: at least one header of the directory and the end record.
 static_assert(kCentralSize + kEndSize >= kPadding);
 // PyTorch stores without compression. Of repacked archives, only the entries that loaders read are
 // inflated: the JSON of a graph of 100,000 operators has 157 MB (docs/benchmarks.md).
 constexpr uint64_t kMaxInflated = uint64_t{256} << 20;
-constexpr uint64_t kMaxRatio = 1032;  // deflate cannot expand further
+constexpr uint64_t kMaxRatio = 1032;  // the largest ratio of deflate
 
 [[noreturn]] void damaged(const std::string& what) {
   throw Error(ErrorKind::kModel,
@@ -32,7 +32,7 @@ constexpr uint64_t kMaxRatio = 1032;  // deflate cannot expand further
 
 template <class T>
 T get(std::string_view file, uint64_t at) {
-  if (!range_fits(at, sizeof(T), file.size())) damaged("a header lies beyond the end of the file");
+  if (!range_fits(at, sizeof(T), file.size())) damaged("a header is beyond the end of the file");
   T value;
   std::memcpy(&value, file.data() + at, sizeof value);
   return value;
@@ -58,7 +58,7 @@ Directory find_directory(std::string_view file) {
     d = {get<uint64_t>(file, end64 + 32), get<uint64_t>(file, end64 + 40),
          get<uint64_t>(file, end64 + 48)};
   }
-  if (!range_fits(d.offset, d.size, at)) damaged("its directory lies beyond its end record");
+  if (!range_fits(d.offset, d.size, at)) damaged("its directory is beyond its end record");
   if (d.count > d.size / kCentralSize)
     damaged("its directory claims more entries than it can hold");
   return d;
@@ -85,7 +85,7 @@ std::string entry_text(const ZipEntry& e) { return "entry '" + printable(e.name,
 
 void check_sizes(const ZipEntry& e) {
   const auto name = entry_text(e);
-  if (e.stored && e.size != e.compressed_size) damaged(name + " lies about its size");
+  if (e.stored && e.size != e.compressed_size) damaged(name + " has contradictory sizes");
   if (!e.stored && e.size / kMaxRatio > e.compressed_size) {
     damaged(name + " claims to inflate from " + std::to_string(e.compressed_size) + " to " +
             std::to_string(e.size) + " bytes, which deflate cannot do");
@@ -103,7 +103,7 @@ void check_local_sizes(std::string_view file, uint64_t header, const ZipEntry& e
     return local != 0 && local != kInZip64 && local != size;
   };
   if (differs(18, e.compressed_size) || differs(22, e.size))
-    damaged(entry_text(e) + " has another size in its local header");
+    damaged(entry_text(e) + " has a different size in its local header");
 }
 
 /// Reads the central entry at `at`, checks it against its local header, and moves `at` past it.
@@ -136,7 +136,7 @@ ZipEntry read_entry(std::string_view file, uint64_t& at, uint64_t end, uint64_t&
   if (local_name != name || !range_fits(header + kLocalSize, name, file.size()) ||
       file.substr(header + kLocalSize, name) != e.name ||
       get<uint16_t>(file, header + 8) != method) {
-    damaged(shown + " has another name or method in its local header");
+    damaged(shown + " has a different name or method in its local header");
   }
   e.offset = header + kLocalSize + local_name + get<uint16_t>(file, header + 28);
   if (!range_fits(e.offset, e.compressed_size, file.size())) {
@@ -151,7 +151,7 @@ ZipEntry read_entry(std::string_view file, uint64_t& at, uint64_t end, uint64_t&
 std::unique_ptr<std::string> inflate_entry(std::string_view file, const ZipEntry& e) {
   auto out = std::make_unique<std::string>(e.size + kPadding, '\0');
   z_stream z{};
-  if (inflateInit2(&z, -MAX_WBITS) != Z_OK) throw std::bad_alloc();  // the only reason of a failure
+  if (inflateInit2(&z, -MAX_WBITS) != Z_OK) throw std::bad_alloc();  // the only possible cause
   z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(file.data() + e.offset));
   z.avail_in = static_cast<uInt>(e.compressed_size);
   z.next_out = reinterpret_cast<Bytef*>(out->data());
@@ -191,7 +191,7 @@ ZipArchive::ZipArchive(std::string_view file) : file_(file) {
     if (ranges[i].first < ranges[i - 1].second) damaged("two of its entries overlap");
   }
   if (!ranges.empty() && ranges.back().second > directory.offset)
-    damaged("its last entry reaches into the directory");
+    damaged("its last entry extends into the directory");
 }
 
 std::optional<size_t> ZipArchive::find(std::string_view name) const {

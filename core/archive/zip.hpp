@@ -1,7 +1,7 @@
 // A bounded, read-only view of a ZIP archive: PyTorch's containers (stored or deflated entries,
 // ZIP64, one file). The directory is checked once, so that all readers see the same archive:
-// central and local headers must agree, names be unique, and entries lie inside the file without
-// overlapping; tricks against scanners use overlaps (docs/limits.md).
+// central and local headers must agree, names must be unique, and entries must be inside the file
+// without overlaps, which are used to deceive scanners (docs/limits.md).
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -14,7 +14,7 @@ inline std::optional<int64_t> checked_mul(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &r) ? std::nullopt : std::optional(r);
 }
 
-/// True if [offset, offset + size) lies inside [0, limit).
+/// True if [offset, offset + size) is inside [0, limit).
 inline bool range_fits(uint64_t offset, uint64_t size, uint64_t limit) {
   return offset <= limit && size <= limit - offset;
 }

@@ -1,5 +1,5 @@
-// Ctrl-C in a worker: while an Interrupt lives, it only sets a flag, so that work can end cleanly;
-// a worker that does not end is ended by its supervisor (core/process). One at a time, on the main
+// Ctrl-C in a worker: during the lifetime of an Interrupt it only sets a flag, so that work can end
+// cleanly. The supervisor (core/process) ends a worker that goes on. One at a time, on the main
 // thread.
 #pragma once
 #include <signal.h>
@@ -13,7 +13,7 @@ class Interrupt {
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  /// True once the user has pressed Ctrl-C. Any thread; false if no Interrupt lives.
+  /// True once the user has pressed Ctrl-C. Any thread; false without an Interrupt.
   static bool requested();
   /// Clears the flag, so that the remaining work may run to its end.
   static void answered();

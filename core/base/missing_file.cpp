@@ -30,7 +30,7 @@ std::vector<std::string> neighbours(const fs::path& path) {
 }
 
 std::string export_advice(std::string_view model) {
-  return "; of a model with this name `python -m tmeter export " + printable(model) +
+  return "; for a model with this name, `python -m tmeter export " + printable(model) +
          " -o model.pt2` makes a file";
 }
 
@@ -91,7 +91,7 @@ std::string near_file(const fs::path& file) {
 std::string missing_file_advice(const std::string& path) {
   constexpr std::string_view kFileUrl = "file://";
   if (path.starts_with(kFileUrl))
-    return "; give the path alone: " + printable(path.substr(kFileUrl.size()));
+    return "; give only the path: " + printable(path.substr(kFileUrl.size()));
   if (path.find("://") != path.npos) return url_advice(path);
   if (path == "-") return "; a model is not read from a pipe: save it to disk first";
   if (path.starts_with("~/")) return "; the shell replaces ~ outside of quotes only";

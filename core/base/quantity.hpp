@@ -23,7 +23,7 @@ struct Quantity {
   Dimension dimension = kDimensionless;  // dimension of its unit
   std::string_view unit{};               // "GiB"; empty: none was written
   double scale = 1;                      // size of the unit, in B, s or J
-  std::string problem{};                 // the defect of the text; empty: it is a quantity
+  std::string problem{};                 // the defect of the text; empty if it is a quantity
 };
 
 /// Reads a finite decimal number with or without a unit of one of the `dimensions`. Does

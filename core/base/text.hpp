@@ -10,7 +10,7 @@
 
 namespace tmeter::core {
 
-/// Changes ASCII letters alone.
+/// Changes only ASCII letters.
 std::string lower_case(std::string text);
 
 /// Non-empty parts of `text` between any of the `separators`.

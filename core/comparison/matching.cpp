@@ -7,7 +7,7 @@
 namespace tmeter::core {
 namespace {
 
-/// Numbers texts. Equal numbers mean equal texts, in both reports.
+/// Numbers strings. Equal numbers mean equal strings, in both reports.
 class Names {
  public:
   size_t operator[](std::string text) {
@@ -21,7 +21,8 @@ class Names {
 /// A number for each module: equal for modules of equal structure.
 using Kinds = std::vector<size_t>;
 
-/// `own`: a module's definition without children. Backwards, as children come after their parent.
+/// `own`: a module's definition without children. Backwards, because children come after their
+/// parent.
 template <class Own>
 Kinds kinds(const Report& report, Names& names, Own&& own) {
   const auto& modules = report.graph->modules();

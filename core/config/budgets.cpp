@@ -10,12 +10,12 @@ namespace {
 
 std::string text_of(const std::string& path, const toml::node& node) {
   if (const auto s = node.value_exact<std::string>(); s && !s->empty()) return *s;
-  toml_error(ErrorKind::kUsage, path, node.source(), "a text is expected");
+  toml_error(ErrorKind::kUsage, path, node.source(), "a string is expected");
 }
 
 std::vector<std::string> texts_of(const std::string& path, const toml::node& node) {
   const auto* list = node.as_array();
-  if (!list) toml_error(ErrorKind::kUsage, path, node.source(), "a list of texts is expected");
+  if (!list) toml_error(ErrorKind::kUsage, path, node.source(), "a list of strings is expected");
   std::vector<std::string> out;
   for (const auto& item : *list) out.push_back(text_of(path, item));
   return out;

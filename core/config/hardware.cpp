@@ -18,7 +18,7 @@ void flatten(const std::string& path, const toml::table& table, const std::strin
     const auto name = prefix + std::string(key.str());
     const auto* sub = node.as_table();
     if (!sub) {
-      if (prefix.empty() && node.is_string()) continue;  // name, title, and other texts
+      if (prefix.empty() && node.is_string()) continue;  // name, title, and other strings
       toml_error(ErrorKind::kUsage, path, node.source(),
                  "'" + name + "' must be { value = …, unit = \"…\", source = \"…\" }");
     }

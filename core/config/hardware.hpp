@@ -20,14 +20,14 @@ struct HardwareProfile {
 inline constexpr const char* kDefaultHardware = "horowitz-45nm";
 
 /// `name_or_file`: a file (contains '/' or ends in .toml) or NAME.toml in one of the folders.
-/// Throws Error(kUsage) naming the known profiles, or the wrong place in the file.
+/// Throws Error(kUsage) naming the known profiles, or the faulty place in the file.
 HardwareProfile load_hardware(const std::string& name_or_file,
                               const std::vector<std::string>& folders);
 
-/// Parses `text`; `path` is for messages.
+/// Parses `text`; messages name `path`.
 HardwareProfile parse_hardware(const std::string& text, const std::string& path);
 
-/// Names of the profiles in these folders, in order.
+/// Names of the profiles in these folders, sorted.
 std::vector<std::string> hardware_names(const std::vector<std::string>& folders);
 
 /// The profile of this run, read on first use.

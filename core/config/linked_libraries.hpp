@@ -13,7 +13,7 @@ struct LinkedLibrary {
 };
 
 /// The libraries that the open `file` needs, directly or indirectly, except the system's; empty if
-/// the file is not a library. `folder` is the file's own ("$ORIGIN"). Reads headers alone.
+/// the file is not a library. `folder` is the file's own ("$ORIGIN"). Reads only headers.
 std::vector<LinkedLibrary> linked_libraries(int file, const std::string& folder);
 
 /// Their folders, each once: the folder of the name and, for a link, the folder of its target.

@@ -61,7 +61,7 @@ class Members {
   }
   std::string text_of(const toml::node& node, const char* key) const {
     const auto* value = node.as_string();
-    if (!value) refuse(node, key, "a text");
+    if (!value) refuse(node, key, "a string");
     return value->get();
   }
   Members table_of(const toml::node& node, const char* key) const {

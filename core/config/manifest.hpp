@@ -37,7 +37,7 @@ struct Manifest {
   /// Operators and module types it handles for metrics of other plugins: it is opened when a model
   /// has one of them.
   std::vector<std::string> handles;
-  std::vector<std::string> shape_rules;  // schemas of the operators it knows the shapes of
+  std::vector<std::string> shape_rules;  // schemas of the operators with shape rules
   std::vector<LoaderManifest> loaders;
   std::vector<std::string> decoders;  // encodings it decodes: "gptq"
   std::vector<std::string> propagators;

@@ -63,10 +63,10 @@ bool is_still(const LibraryIdentity& identity, const FileStamp& now, const std::
 
 std::string other_writers(const struct stat& info) {
   if ((info.st_mode & S_IWOTH) != 0)
-    return "anybody on this machine can change it; `chmod o-w` mends that";
+    return "anybody on this machine can change it; `chmod o-w` fixes that";
   if (info.st_uid == 0 || info.st_uid == geteuid() || info.st_uid == owner_of_tmeter()) return {};
   return "it belongs to another user (" + std::to_string(info.st_uid) +
-         "), who can change it; `chown` mends that";
+         "), who can change it; `chown` fixes that";
 }
 
 std::string other_writers(const std::string& path) {

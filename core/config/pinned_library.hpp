@@ -37,8 +37,8 @@ bool is_still(const LibraryIdentity& identity, const std::string& library);
 /// The same for a library whose stamp is known.
 bool is_still(const LibraryIdentity& identity, const FileStamp& now, const std::string& library);
 
-/// States who besides this user, root and the owner of tmeter may change a file or folder: "anybody
-/// on this machine can change it; …". Empty: only these may.
+/// States who, other than this user, root and the owner of tmeter may change a file or folder:
+/// "anybody on this machine can change it; …". Empty: only these may.
 std::string other_writers(const std::string& path);
 std::string other_writers(const struct stat& info);
 

@@ -1,5 +1,5 @@
 // The template of a new plugin, by kind: share/tmeter/template/KIND/project.toml beside the source
-// (sdk/template). In every text "@name@" stands for the new plugin's name.
+// (sdk/template). In every file, "@name@" is replaced by the new plugin's name.
 #pragma once
 #include <string>
 #include <vector>

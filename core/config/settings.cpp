@@ -22,7 +22,7 @@ std::string scalar_text(const std::string& path, const toml::node& node) {
   if (const auto b = node.value_exact<bool>()) return *b ? "true" : "false";
   if (!node.is_integer() && !node.is_floating_point()) {
     toml_error(ErrorKind::kUsage, path, node.source(),
-               "an option is a text, a number or true/false");
+               "an option is a string, a number or true/false");
   }
   std::ostringstream out;
   if (node.is_integer()) {
@@ -37,7 +37,7 @@ std::string scalar_text(const std::string& path, const toml::node& node) {
 std::vector<std::string> text_list(const std::string& path, const toml::node& node) {
   std::vector<std::string> out;
   const auto* list = node.as_array();
-  if (!list) toml_error(ErrorKind::kUsage, path, node.source(), "a list of texts is expected");
+  if (!list) toml_error(ErrorKind::kUsage, path, node.source(), "a list of strings is expected");
   for (const auto& item : *list) out.push_back(scalar_text(path, item));
   return out;
 }

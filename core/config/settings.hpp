@@ -33,7 +33,7 @@ struct Settings {
   std::vector<std::string> plugin_paths;  // --plugin-path
   std::vector<std::string> reports;       // "json=out.json"
   bool full = false;                      // every plugin that applies
-  /// SHA-256 of the permitted libraries besides tmeter's own; not set: all are permitted.
+  /// SHA-256 of the permitted libraries in addition to tmeter's own; not set: all are permitted.
   std::optional<std::vector<std::string>> allowed_plugins;
   std::string hardware;  // name or file, or "auto"; empty: the default profile
   std::optional<HardwareProfile> measured_hardware;  // of "auto", once it is measured

@@ -88,8 +88,9 @@ toml::table parse_toml(ErrorKind kind, std::string_view text, const std::string&
     throw Error(
         kind, path + ": is longer than " + std::to_string(kMaxTomlBytes >> 10) + " KiB, the limit");
   if (const auto line = Levels(text).first_line_too_deep(); line > 0)
-    throw Error(kind, path + ":" + std::to_string(line) + ": tables and lists lie more than " +
-                          std::to_string(kMaxLevels) + " deep in each other");
+    throw Error(kind, path + ":" + std::to_string(line) +
+                          ": tables and lists are nested more than " + std::to_string(kMaxLevels) +
+                          " deep");
   try {
     return toml::parse(text, path);
   } catch (const toml::parse_error& e) {

@@ -46,10 +46,9 @@ bool Executor::prepare(Plugin& plugin, const Graph& graph, const RunContext& con
   call_.run = context;
   for (const auto& executor : plugin.offers().executors) {
     executor_ = &executor;
-    const auto status =
-        invoke(call_, "while the model is made ready to run", [&](tmeter_call* call) {
-          return executor.prepare(call, to_handle(&graph), &request_, &state_, executor.user);
-        });
+    const auto status = invoke(call_, "while preparing the model", [&](tmeter_call* call) {
+      return executor.prepare(call, to_handle(&graph), &request_, &state_, executor.user);
+    });
     if (status == TMETER_OK) return true;
   }
   return false;
@@ -57,7 +56,7 @@ bool Executor::prepare(Plugin& plugin, const Graph& graph, const RunContext& con
 
 Executor::~Executor() {
   if (!state_) return;
-  give_up(call_.plugin_id, "while giving up the model it ran",
+  give_up(call_.plugin_id, "while releasing the model",
           [&] { executor_->release(state_, executor_->user); });
 }
 

@@ -46,7 +46,7 @@ std::string doing(const ObserverUse& use) {
   return "in observer '" + str(use.observer->name) + "'";
 }
 
-/// While it lives, the model is blamed for a crash, not a plugin.
+/// During its lifetime, a crash is attributed to the model, not to a plugin.
 class RunningModel {
  public:
   RunningModel(HostSink* sink, std::string_view engine) : sink_(sink) {
@@ -123,7 +123,7 @@ std::string_view ModelRuns::fact(std::string_view key) const {
   return it == facts_.end() ? std::string_view() : it->second;
 }
 
-/// Keeps replaced texts, because a plugin may hold one during the runs.
+/// Keeps replaced strings, because a plugin may hold one during the runs.
 void ModelRuns::set_fact(std::string_view key, std::string text) {
   const std::lock_guard lock(facts_mutex_);
   auto& fact = facts_[std::string(key)];
@@ -148,7 +148,7 @@ std::string_view ModelRuns::weights(const Tensor* tensor) const {
   if (!preparing_) throw Error(ErrorKind::kPlugin, "an executor gets weights in `prepare`");
   if (!graph_ || !graph_->has(tensor))
     throw Error(ErrorKind::kPlugin,
-                "it asks for the weights of a tensor that the graph does not have");
+                "it requests the weights of a tensor that the graph does not have");
   return tensors_.raw(*tensor);
 }
 
@@ -185,7 +185,7 @@ void ModelRuns::begin(const Graph& graph) {
   beginning_ = nullptr;
 }
 
-/// The kinds of run that observers want, each once.
+/// The kinds of run that observers request, each once.
 void ModelRuns::plan() {
   for (const auto& w : watchers_) {
     for (const auto& request : w.requested) {
@@ -238,9 +238,10 @@ void ModelRuns::run_slow() {
         return rank(a) < rank(b);
       });
   run_once(*best);
-  log_.add(TMETER_LOG_WARNING, "tmeter",
-           "one run takes longer than all were to take (--run-for): it was run once more after the "
-           "first, and not every figure is there");
+  log_.add(
+      TMETER_LOG_WARNING, "tmeter",
+      "one run takes longer than the time for all runs (--run-for): it was run once more after "
+      "the first, and some values are missing");
 }
 
 bool ModelRuns::all_have_enough() {

@@ -27,7 +27,7 @@ class WarmUp {
   /// Whether the last three runs differ by less than 5 %, or the time is up.
   bool is_done() const;
   size_t runs() const { return runs_.size(); }
-  /// Whether the first run alone took more than the whole time.
+  /// Whether the first run exceeded the time for all runs.
   bool too_slow() const { return !runs_.empty() && runs_.front() > seconds_; }
 
  private:
@@ -105,7 +105,7 @@ class ModelRuns final : public RunsAccess {
   const Graph* graph_ = nullptr;
   mutable std::mutex facts_mutex_;
   std::map<std::string, std::string, std::less<>> facts_;
-  std::deque<std::string> replaced_;  // former texts of facts
+  std::deque<std::string> replaced_;  // former values of facts
   std::deque<Watcher> watchers_;
   std::vector<Kind> kinds_;
   std::unique_ptr<Executor> executor_;

@@ -1,4 +1,4 @@
-// Data of a file besides the program: the storage of tensors, and metadata.
+// Data of a file other than the program: the storage of tensors, and metadata.
 #include <tmeter/abi/dtype.h>
 #include <tmeter/abi/metadata.h>
 
@@ -54,7 +54,7 @@ void check_metadata(const MetadataSpec& m) {
   if (!m.is_array && (count != 1 || m.length != 1))
     refuse_spec(what + "is not an array and must have one value");
   if (m.length < static_cast<int64_t>(count))
-    refuse_spec(what + "has more items than its length says, " + std::to_string(m.length));
+    refuse_spec(what + "has more items than its declared length, " + std::to_string(m.length));
 }
 
 }  // namespace

@@ -20,9 +20,9 @@ struct Symbol {
   std::string_view place = {};
   bool given = false;  // the user gave the value
 
-  /// The smallest value that the model takes. torch.export tells 0 and 1 apart while it records, so
-  /// it writes 2 for a size without a lower bound; an exported program checks only bounds above 2
-  /// (torch/_export/utils.py: "we allow dimensions to be 0/1 at runtime").
+  /// The smallest value that the model takes. torch.export distinguishes 0 and 1 while it records,
+  /// so it writes 2 for a size without a lower bound; an exported program checks only bounds above
+  /// 2 (torch/_export/utils.py: "we allow dimensions to be 0/1 at runtime").
   int64_t least() const { return min > 0 && min <= 2 ? 0 : min; }
 };
 

@@ -207,7 +207,7 @@ class Graph {
   void evaluate();
   void set_values(std::span<const int64_t> values);
   void name_places();
-  /// The copy of a text that all its users share: equal texts have equal addresses.
+  /// The shared copy of a string: equal strings have equal addresses.
   std::string_view intern(std::string_view text);
   /// A copy of a text that is not shared.
   std::string_view keep(std::string_view text);

@@ -26,7 +26,7 @@ inline constexpr size_t kOperands = 1'000;    // of an expression
 inline constexpr size_t kProperties = 1'000, kPropertyBytes = 64 << 10;
 // Metadata of a file. Loaders cut long arrays.
 inline constexpr size_t kMetadata = 200'000, kMetadataValues = 2'000'000;
-inline constexpr size_t kMetadataBytes = size_t{32} << 20;              // of all keys and texts
+inline constexpr size_t kMetadataBytes = size_t{32} << 20;              // of all keys and strings
 inline constexpr size_t kParts = 32;                                    // of an encoded tensor
 inline constexpr size_t kEncodingId = 64, kEncodingParameters = 1'000;  // bytes
 inline constexpr int64_t kBlockElements = int64_t{1} << 20, kBlockBytes = int64_t{1} << 24;

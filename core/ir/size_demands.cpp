@@ -14,7 +14,7 @@ using Dims = std::span<const int64_t>;
 
 bool is_tensor(const Value& v) { return v.kind == TMETER_VALUE_TENSOR; }
 
-/// The dims of the argument at `position`; nothing if it is not a tensor.
+/// The dims of the argument at `position`; empty if it is not a tensor.
 Dims argument(const Node& n, size_t position) {
   const bool found = position < n.args.size() && is_tensor(*n.args[position].value);
   return found ? Dims(n.args[position].value->dims) : Dims();

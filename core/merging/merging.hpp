@@ -27,11 +27,11 @@ struct Part {
 /// a quantization plan) are unavailable, and the finding "merged" names them.
 ///
 /// Throws Error(kModel) for a report of a model with operators, a tensor in two shards, a shard
-/// that is missing by the numbers in the files' names, shards analysed in different ways.
+/// that is missing according to the numbers in file names, and shards analysed in different ways.
 SavedReport merge_shards(std::vector<Part> parts);
 
-/// One row per model: a report whose modules are the models, with their totals. Reports are added
-/// one after the other; only their totals are kept.
+/// A report whose modules are models, one row each, with their totals. Reports are added one after
+/// the other; only their totals are kept.
 class ModelIndex {
  public:
   void add(const Part& part);

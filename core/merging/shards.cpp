@@ -13,7 +13,7 @@
 namespace tmeter::core {
 namespace {
 
-constexpr size_t kNamed = 12;  // metrics in a text
+constexpr size_t kNamed = 12;  // metrics named in a message
 
 class Merge {
  public:
@@ -64,7 +64,7 @@ class Merge {
   }
 
   /// Drops values of operators, calls or the model: a shard's value is not one of the
-  /// whole, and files of weights alone lack them.
+  /// whole, and files with only weights lack them.
   void take_total(Column& c) {
     bool figure = false, any = false;
     for (size_t p = 0; p < parts_.size(); ++p) {
@@ -194,19 +194,18 @@ class Merge {
     Finding f;
     f.rule = "merged";
     f.plugin = "tmeter";
-    f.text = "put together from the reports of " + std::to_string(parts_.size()) + " files";
+    f.text = "merged from the reports of " + std::to_string(parts_.size()) + " files";
     const bool pooled =
         std::any_of(results().columns.begin(), results().columns.end(), is_poolable);
     f.evidence = "sums, counts, smallest and largest values are those of one run over all of them";
     if (pooled)
       f.evidence +=
           "; means, deviations, moments and norms of modules and of the whole differ from it in "
-          "the "
-          "last digits; coded_bytes there is rounded up tensor by tensor, so at most " +
+          "the last digits; coded_bytes there is rounded up tensor by tensor, so at most " +
           std::to_string(whole_.graph->tensors().size()) + " bytes above";
     f.evidence += "; findings and warnings are about the files they name";
     if (!lost_.empty() || dropped_series_) {
-      f.evidence += "; not put together: ";
+      f.evidence += "; not merged: ";
       f.evidence += lost_.empty() ? "curves of modules and of the whole"
                                   : names(lost_) + " of modules and of the whole";
       f.action = "for these, analyse the whole checkpoint in one run, by its index file";

@@ -27,19 +27,19 @@ void require_weights(const Part& part) {
 
 std::string quoted(std::string_view text) { return "'" + printable(text) + "'"; }
 
-/// The reason why values of the two cannot share a column; empty: they can.
+/// Why values of the two cannot share a column; empty if they can.
 std::string difference(const Part& a, const Part& b) {
   const auto& theirs = b.saved.report.results;
   for (const auto& c : a.saved.report.results.columns) {
     const auto* other = theirs.find(c.id);
-    if (!other) return "the metric " + quoted(c.id) + " is in the first alone";
+    if (!other) return "the metric " + quoted(c.id) + " is only in the first";
     if (other->convention != c.convention || other->plugin != c.plugin || other->axis != c.axis ||
         other->aggregation != c.aggregation)
-      return "the metric " + quoted(c.id) + " is counted in two ways";
+      return "the metric " + quoted(c.id) + " is counted differently in the two";
   }
   for (const auto& c : theirs.columns)
     if (!a.saved.report.results.find(c.id))
-      return "the metric " + quoted(c.id) + " is in the second alone";
+      return "the metric " + quoted(c.id) + " is only in the second";
   const std::map<std::string, std::string> ours(a.saved.report.config.begin(),
                                                 a.saved.report.config.end());
   const std::map<std::string, std::string> options(b.saved.report.config.begin(),
@@ -71,10 +71,10 @@ void require_all_shards(const std::vector<Part>& parts) {
   for (size_t i = 1; i <= what.second && missing.size() < 5; ++i)
     if (!numbers.contains(i)) missing.push_back(std::to_string(i));
   const auto lacking = what.second - numbers.size();
-  refuse("of the " + std::to_string(what.second) + " shards of " + quoted(what.first) + " " +
+  refuse("of the " + std::to_string(what.second) + " shards of " + quoted(what.first) + ", " +
          std::to_string(lacking) + (lacking == 1 ? " is" : " are") +
          " not among the reports: number " + joined(missing) +
-         (lacking > missing.size() ? ", …" : "") + "; a sum without them would pass for the whole");
+         (lacking > missing.size() ? ", …" : "") + "; sums without them would be too small");
 }
 
 bool take_number(std::string_view& text, size_t& out) {
@@ -98,7 +98,7 @@ std::string unnumbered(const std::string& file, size_t& number, size_t& of) {
 }
 
 void require_agreement(const std::vector<Part>& parts) {
-  if (parts.empty()) throw Error(ErrorKind::kUsage, "there are no reports to be merged");
+  if (parts.empty()) throw Error(ErrorKind::kUsage, "there are no reports to merge");
   for (const auto& p : parts) require_weights(p);
   for (const auto& p : parts) {
     const auto why = difference(parts.front(), p);
@@ -127,7 +127,7 @@ class Tree {
  private:
   GraphBuilder& builder_;
   std::unordered_map<std::string_view, GraphBuilder::Id, TextHash>
-      made_;  // keys live in the shards' graphs
+      made_;  // the shards' graphs hold the keys
 };
 
 const Tensor& at(const std::vector<Part>& parts, const Origin& o) {
@@ -138,7 +138,7 @@ bool is_safetensors(const Part& part) {
   return part.saved.graph->property("format").starts_with("safetensors");
 }
 
-/// Safetensors files are shown in natural order; checkpoints of torch.save shard by shard.
+/// Safetensors: in natural order. Checkpoints of torch.save: shard by shard.
 std::vector<Origin> in_order(const std::vector<Part>& parts) {
   std::vector<Origin> all;
   for (size_t p = 0; p < parts.size(); ++p)
@@ -170,14 +170,14 @@ void add_tensor(GraphBuilder& builder, const Tensor& t, GraphBuilder::Id owner) 
   spec.kind = t.kind;
   spec.dtype = t.dtype;
   spec.name = t.name;
-  spec.storage_key = t.canonical->name;  // tied ones are in one shard
+  spec.storage_key = t.canonical->name;  // tied tensors are in one shard
   spec.owner = owner;
   spec.dims = t.dims;
   spec.trainable = t.trainable;
   builder.tensor(spec);
 }
 
-/// The common value of all reports; empty: they differ.
+/// The common value of all reports; empty if they differ.
 std::string common_property(const std::vector<Part>& parts, std::string_view key) {
   std::string text(parts.front().saved.graph->property(key));
   for (const auto& p : parts)

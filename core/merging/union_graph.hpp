@@ -10,7 +10,7 @@ namespace tmeter::core {
 // Checks that reports can be merged, and finds their common properties.
 
 /// Throws Error(kModel), naming two files and what differs, unless all are of weights, have the
-/// same metrics by the same conventions and options, and no shard is missing by their names.
+/// same metrics by the same conventions and options, and their names show that no shard is missing.
 void require_agreement(const std::vector<Part>& parts);
 
 /// "model.safetensors" of "model-00001-of-00005.safetensors"; `number` and `of` are set. Empty:

@@ -1,4 +1,4 @@
-// Descriptions of modules besides values of metrics; computed when a writer first needs them.
+// Descriptions of modules without values of metrics; computed when a writer first needs them.
 #pragma once
 #include <array>
 #include <string>
@@ -21,7 +21,7 @@ struct Repeat {
 /// one that covers most siblings is taken, and of equal ones the shortest.
 std::vector<Repeat> find_repeats(const Graph& graph, const std::vector<std::string>& texts);
 
-/// The texts of a module by the writers' key: PyTorch's text of it; the kernel size of
+/// Descriptions of a module by the writers' key: PyTorch's repr of it; the kernel size of
 /// convolutions and poolings; the sizes of its first input and its result in its first call.
 inline constexpr std::array<std::string_view, 4> kModuleTexts{"text", "kernel_size", "input_size",
                                                               "output_size"};

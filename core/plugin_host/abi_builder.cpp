@@ -77,12 +77,12 @@ tmeter_status add_expr(tmeter_builder* b, int32_t op, const tmeter_id* operands,
 [[noreturn]] void refuse_beyond(const std::string& what, const MappedFile* other) {
   const auto name =
       other ? std::filesystem::path(other->path()).filename().string() : std::string();
-  throw Error(ErrorKind::kModel, what + " lies beyond the end of " +
+  throw Error(ErrorKind::kModel, what + " extends beyond the end of " +
                                      (other ? "'" + printable(name) + "'" : "the file") +
                                      "; was it saved or downloaded completely?");
 }
 
-/// True if these bytes lie in the file. A file without weights is exempt.
+/// True if the file contains these bytes. A file without weights is exempt.
 bool is_in_file(int64_t offset, int64_t bytes, const MappedFile& file) {
   if (offset < 0 || bytes == 0) return true;
   return bytes > 0 && range_fits(static_cast<uint64_t>(offset), static_cast<uint64_t>(bytes),
@@ -99,7 +99,7 @@ void check_encoded_place(const TensorSpec& s, const MappedFile& model) {
       refuse_beyond("'" + printable(p.name) + "', a part of " + what + ",", p.file);
 }
 
-/// Checks that the elements lie inside their storage and the storage inside its file: readers of
+/// Checks that the elements are inside their storage and the storage inside its file: readers of
 /// elements rely on it. Weightless files (no storage) are exempt.
 void check_place(const TensorSpec& s, const MappedFile& file) {
   if (s.file_offset < 0 || s.storage_bytes == 0) return;
@@ -132,13 +132,13 @@ tmeter_id root_of_part(tmeter_builder* b, std::string_view type) {
   return b->part->module;
 }
 
-/// A name in a part of a folder, with its module in front.
+/// A name in a part of a folder, prefixed with its module.
 std::string_view in_part(const tmeter_builder* b, tmeter_str name, std::string& room) {
   if (!is_module_of_folder(b) || name.len == 0) return view(name);
   return room = b->part->path + "." + std::string(view(name));
 }
 
-/// The encoding of the tensor; null: its elements are stored one by one.
+/// The encoding of the tensor; null if its elements are stored one by one.
 std::optional<EncodingSpec> encoding_of(const tmeter_builder* b, const tmeter_tensor_desc& d) {
   if (!TMETER_HAS(&d, tmeter_tensor_desc, stored_dtype) || d.encoding.len == 0) return std::nullopt;
   EncodingSpec e{view(d.encoding), view(d.encoding_parameters),

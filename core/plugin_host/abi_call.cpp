@@ -111,7 +111,7 @@ const tmeter_call_api* call_interface() {
       0,
       [](tmeter_call* c, tmeter_str message) {
         guard_callback(c, [&]() -> tmeter_status {
-          // The SDK's words for std::bad_alloc: a plugin does not know the limit.
+          // The SDK's message for std::bad_alloc, which does not contain the limit.
           c->frame.error = view(message) == "out of memory"
                                ? out_of_memory_text()
                                : visible(view(message), plugin_limits::kTextBytes);
@@ -165,7 +165,7 @@ std::optional<Schema> schema_of(const tmeter_call& call, const Node& node) {
 const Node& node_of(const tmeter_call* call, const tmeter_node* handle) {
   const auto* node = from_handle(handle);
   if (call->run.graph && !call->run.graph->has(node))
-    throw Error(ErrorKind::kPlugin, "it asks about a node that the graph does not have");
+    throw Error(ErrorKind::kPlugin, "it requests a node that the graph does not have");
   return *node;
 }
 

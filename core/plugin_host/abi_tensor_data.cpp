@@ -18,7 +18,7 @@ const Tensor& tensor_of(const tmeter_call* call, const tmeter_tensor* handle) {
   const auto* t = from_handle(handle);
   if (call->run.graph && !call->run.graph->has(t))
     throw Error(ErrorKind::kPlugin,
-                "it asks for the elements of a tensor that the graph does not have");
+                "it requests the elements of a tensor that the graph does not have");
   return *t;
 }
 

@@ -46,8 +46,7 @@ std::span<T> items_of(T* theirs, size_t count, size_t most, const char* what,
                       ErrorKind too_many = ErrorKind::kPlugin) {
   if (count == 0) return {};
   if (!theirs) {
-    throw Error(ErrorKind::kPlugin, std::string("it gives no ") + what +
-                                        ", although it says that there are " +
+    throw Error(ErrorKind::kPlugin, std::string("it gives no ") + what + ", although it declares " +
                                         std::to_string(count));
   }
   if (count > most) {

@@ -71,7 +71,7 @@ void rethrow_defect(const tmeter_call& call, std::string_view doing) {
 /// Messages of our own plugins have tmeter's name.
 std::string signed_text(const tmeter_call& call) {
   const bool own = call.plugin_id.starts_with("org.tmeter.");
-  return own ? call.frame.error : call.frame.error + " (says plugin " + call.plugin_id + ")";
+  return own ? call.frame.error : call.frame.error + " (reported by plugin " + call.plugin_id + ")";
 }
 
 }  // namespace

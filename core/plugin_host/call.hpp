@@ -62,7 +62,7 @@ class ResultsAccess {
   virtual void add_finding(const tmeter_finding& finding, std::string_view plugin) = 0;
   virtual void add_distribution(const tmeter_distribution& d, std::string_view plugin) = 0;
   virtual void add_series(const tmeter_series& s, std::string_view plugin) = 0;
-  /// A figure of a trial (abi/draft/trials.h).
+  /// A value of a trial (abi/draft/trials.h).
   virtual tmeter_status try_figure(const Trial& trial, tmeter_number& out) = 0;
 };
 
@@ -248,7 +248,7 @@ tmeter_status invoke(tmeter_call& call, std::string_view doing, F&& f) {
   return status;
 }
 
-/// While it lives, `engine` runs code of the file. No effect if `engine` is empty.
+/// During its lifetime, `engine` runs code of the file. No effect if `engine` is empty.
 class RunningFile {
  public:
   RunningFile(const CallLog* log, std::string_view engine)

@@ -18,7 +18,7 @@ namespace {
 constexpr int32_t kMinScore = 1, kMaxScore = 100;
 constexpr std::string_view kLower = "abcdefghijklmnopqrstuvwxyz", kDigits = "0123456789";
 
-/// The items of one table, one after the other.
+/// The items of one table, in order.
 class Check {
  public:
   Check(const PluginInstance& plugin, std::string_view kind) : plugin_(plugin.id()), kind_(kind) {}
@@ -56,9 +56,11 @@ class Check {
   void lines(std::initializer_list<tmeter_str> texts) const {
     for (const auto& text : texts) {
       if (view(text).size() > plugin_limits::kTextBytes)
-        refuse("has a text of more than 8,192 bytes, beginning with " + printable(view(text), 60));
+        refuse("has a string of more than 8,192 bytes, beginning with " +
+               printable(view(text), 60));
       if (visible(view(text), view(text).size()) != view(text))
-        refuse("has a text with control characters or broken UTF-8: " + printable(view(text), 60));
+        refuse("has a string with control characters or broken UTF-8: " +
+               printable(view(text), 60));
     }
   }
 

@@ -2,9 +2,9 @@
 // a word and a text.
 //
 //   way      how the model was exported, "torch.jit.trace"
-//   assumed  an assumption that the figures rest on
+//   assumed  an assumption that the values rest on
 //
-// The archive is untrusted: texts are made printable, and long notes are cut.
+// The archive is untrusted: its text is made printable, and long notes are cut.
 #pragma once
 #include "core/archive/zip.hpp"
 #include "core/ir/builder.hpp"

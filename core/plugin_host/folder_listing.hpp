@@ -8,7 +8,7 @@
 namespace tmeter::core {
 
 struct FolderFile {
-  std::string name;  // from the folder on: "unet/config.json"
+  std::string name;  // relative to the folder: "unet/config.json"
   uint64_t size = 0;
   bool is_link = false;
 };

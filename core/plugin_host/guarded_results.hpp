@@ -7,7 +7,7 @@
 
 namespace tmeter::core {
 
-/// Guard words lie on both sides of the array, and a read-only page after them: a write beyond the
+/// Guard words are on both sides of the array, and a read-only page after them: a write beyond the
 /// array changes a guard word, or crashes while the rule runs.
 class GuardedResults {
  public:

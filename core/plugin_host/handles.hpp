@@ -1,4 +1,4 @@
-// The ABI's opaque handles are the host's own objects; only these casts depend on that.
+// The ABI's opaque handles are pointers to the host's own objects. Only these casts rely on that.
 #pragma once
 #include <tmeter/abi/base.h>
 

@@ -1,4 +1,4 @@
-// The host table handed to plugins, and the interfaces behind `get_interface`.
+// The host table passed to plugins, and the interfaces behind `get_interface`.
 //
 // Each room of core that serves plugins defines its tables and adds them before plugins are opened.
 #pragma once

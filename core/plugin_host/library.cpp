@@ -73,8 +73,8 @@ link_map* map_of(void* handle) {
 }
 
 /// First opens the libraries that a plugin needs from its own folder ("$ORIGIN"), because the
-/// plugin is opened by descriptor and "$ORIGIN" would be another folder. While it lives, the
-/// dynamic linker knows them by the names under which they are needed.
+/// plugin is opened by descriptor and "$ORIGIN" would be another folder. During its lifetime, the
+/// dynamic linker identifies them by the names under which they are needed.
 class LibrariesBeside {
  public:
   explicit LibrariesBeside(const PinnedLibrary& file)

@@ -37,7 +37,7 @@ PluginLibrary open_library(const LibraryToOpen& request);
 /// Throws Error(kPlugin) when the plugin needs a newer minor of the ABI than ours.
 void require_minor(const std::string& path, uint32_t minor);
 
-/// Throws Error(kPlugin), which says what to do, for a library whose sanitizer this process lacks:
+/// Throws Error(kPlugin), with the remedy, for a library whose sanitizer this process lacks:
 /// opening it would end the process. Ignores a file that cannot be read; opening it reports the
 /// error.
 void require_sanitizer(const std::string& library);

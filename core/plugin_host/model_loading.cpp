@@ -121,12 +121,11 @@ struct FileGuess {
 };
 constexpr std::array<FileGuess, 28> kFileGuesses{{
     {"magic:76657273696f6e2068747470733a2f2f6769742d6c66732e",  // "version https://git-lfs."
-     "a Git LFS pointer and not the file it stands for; `git lfs pull` fetches that"},
-    {"folder:*", "a folder without a model file that tmeter knows"},
+     "a Git LFS pointer instead of the file itself; `git lfs pull` fetches that"},
+    {"folder:*", "a folder without a model file that tmeter can read"},
     {"name:*.py",
      "a Python file; `python -m tmeter export MODULE:FUNCTION -o model.pt2` makes a file of the "
-     "model that "
-     "a function in it returns"},
+     "model that a function in it returns"},
     {"name:*.ipynb",
      "a notebook; in it, torch.export.save(torch.export.export(model, inputs), 'model.pt2') makes "
      "a file of the model"},
@@ -178,7 +177,7 @@ std::string not_available(const Candidate& c) {
   throw Error(ErrorKind::kInternal, "no description fits the file");
 }
 
-/// While it lives, pages that the loader has read are released periodically.
+/// During its lifetime, pages that the loader has read are released periodically.
 class PageReleaseScope {
  public:
   PageReleaseScope(tmeter_call& call, const MappedFile& file) : call_(call) {
@@ -231,8 +230,8 @@ std::unique_ptr<Graph> finished(tmeter_builder& builder, const Plugin& plugin,
 /// The loader that read the model.
 struct Reader {
   Plugin* plugin = nullptr;
-  bool by_catch_all = false;   // chosen by a match that fits any file
-  std::string name;            // name of the loader
+  bool by_catch_all = false;  // chosen by a match that fits any file
+  std::string name;           // name of the loader
 };
 
 /// Warns in the report that no loader recognised the file.
@@ -304,7 +303,7 @@ Reader read_model(Registry& registry, const tmeter_request& request, const RunCo
   return parts.empty() ? reader : read_parts(registry, request, run, builder, parts);
 }
 
-/// Adds operators to weights whose files name their architecture, with a loader that knows it.
+/// Adds operators to weights whose files name their architecture, with a loader that supports it.
 void write_program(Registry& registry, const tmeter_request& request, const RunContext& run,
                    LoadedModel& model) {
   auto of_weights = request;

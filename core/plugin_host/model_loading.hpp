@@ -21,7 +21,7 @@ struct LoadedModel {
 LoadedModel load_model(Registry& registry, const tmeter_request& request, const RunContext& run);
 
 /// An error about the model – it cannot be read or run, or a plugin failed on it – with the file's
-/// name in front, unless it begins with it already.
+/// name as a prefix, unless it already begins with it.
 Error about_model(const Error& e, const std::string& path);
 
 /// Whether all conditions of a match hold (sdk abi/loader.h).

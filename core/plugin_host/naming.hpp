@@ -1,5 +1,5 @@
 // Resolves names of plugins. A full id ("com.acme.flops") means exactly that plugin; a short name
-// ("flops") must be one plugin's alone.
+// ("flops") must belong to one plugin only.
 #pragma once
 #include <memory>
 #include <string>
@@ -20,7 +20,7 @@ Plugin* find_plugin(const PluginList& plugins, std::string_view name);
 Plugin* find_needed(const PluginList& plugins, std::string_view need, const Plugin& by);
 
 /// The common start of the ids of plugins that belong together: "com.acme." of "com.acme.flops"; an
-/// id without a dot is alone.
+/// id without a dot is its own family.
 std::string_view family_of(std::string_view id);
 
 /// The path of a plugin's library, or another description of its origin.

@@ -16,7 +16,7 @@ struct ResultMemory {
   size_t argument = 0;  // index in the node
 };
 
-/// `schema`: null when no plugin has one; `given_class`: of work, empty when no plugin says.
+/// `schema`: null when no plugin has one; `given_class`: of work, empty if no plugin declares it.
 ResultMemory memory_of_result(const Node& node, size_t result, const Schema* schema,
                               std::string_view given_class);
 /// Empty: unknown.

@@ -71,8 +71,8 @@ const std::string* RuleSchemas::of(const Registry& registry, std::string_view op
 
 namespace {
 
-/// While it lives, the rule's plugin uses the caller's run, except its results. A crash inside is
-/// not blamed on the engine that runs the file.
+/// During its lifetime, the rule's plugin uses the caller's run, except its results. A crash inside
+/// is not blamed on the engine that runs the file.
 class BorrowedRun {
  public:
   BorrowedRun(tmeter_call& to, const tmeter_call& by)
@@ -290,7 +290,7 @@ tmeter_status call_backward_rule(tmeter_call* c, const tmeter_node* handle, tmet
   return guard_callback(c, [&]() -> tmeter_status {
     const auto* called = from_handle(handle);
     if (c->run.graph && !c->run.graph->has(called))
-      throw Error(ErrorKind::kPlugin, "it asks about a node that the graph does not have");
+      throw Error(ErrorKind::kPlugin, "it requests a node that the graph does not have");
     const auto& node = *called;
     const auto found = c->registry ? backward_rule_for(*c->registry, node) : FoundBackwardRule{};
     if (!found.rule) return TMETER_UNSUPPORTED;

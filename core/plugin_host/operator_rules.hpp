@@ -1,4 +1,4 @@
-// Rules of plugins for operators that another plugin asks for: shapes of results, and the backward.
+// Rules of plugins for operators, called by other plugins: shapes of results, and the backward.
 // The schemas of shape rules come from manifests: no plugin is opened for them.
 #pragma once
 #include <functional>

@@ -31,7 +31,7 @@ std::string range_text(const tmeter_option_desc& d) {
   return out;
 }
 
-/// The reason why `text` is not a value of this option; empty: it is, and `out` has it.
+/// Why `text` is not a value of this option; empty if it is one, and `out` then has it.
 std::string parse_value(const tmeter_option_desc& d, const std::string& text, OptionValue& out) {
   out.type = d.type;
   out.text = text;

@@ -40,7 +40,7 @@ struct GivenOptions {
 GivenOptions take_tables(std::span<const tmeter_option_desc> declared,
                          const std::map<std::string, Setting>& given);
 
-/// The reason why a declared default is invalid; empty: it is valid. Defaults of open plugins are
+/// Why a declared default is invalid; empty if it is valid. Defaults of open plugins are
 /// valid.
 std::string problem_of_default(const tmeter_option_desc& option);
 

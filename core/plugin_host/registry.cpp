@@ -155,7 +155,7 @@ void Registry::add_manifest(const std::string& file) {
   add(std::move(plugin));
 }
 
-/// The plugin's manifest, moved out of the index if it is there; nothing if it is missing, stale or
+/// The plugin's manifest, moved out of the index if it is there; empty if it is missing, stale or
 /// malformed. `info` describes tmeter's own library.
 std::optional<Manifest> Registry::manifest_of(const Plugin& plugin, const struct stat& info,
                                               ManifestIndex& index) {

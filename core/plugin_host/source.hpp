@@ -39,7 +39,7 @@ struct tmeter_source {
   bool is_folder() const { return file.is_directory(); }
   /// The files of a folder, by name.
   const std::vector<tmeter::core::FolderFile>& files() const { return files_; }
-  /// The file of this name from the folder on, opened once. Throws Error(kModel).
+  /// The file with this name relative to the folder, opened once. Throws Error(kModel).
   const tmeter_source& inside(std::string_view name) const;
   /// Bytes of the file; of a folder, the bytes of the opened files and their companions.
   uint64_t size() const;

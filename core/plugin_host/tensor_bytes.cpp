@@ -174,7 +174,7 @@ std::string_view TensorBytes::raw(const Tensor& t) const {
 }
 
 /// The bytes that hold these elements of an encoded tensor, offset in the file and length, where
-/// their blocks lie in order.
+/// their blocks are in order.
 std::optional<std::pair<size_t, size_t>> TensorBytes::blocks_of(const Tensor& t, int64_t first,
                                                                 int64_t count) const {
   const auto* e = t.encoding;

@@ -17,7 +17,7 @@ namespace tmeter::core {
 /// Bytes of one element; 0 for an unknown type.
 int64_t element_bytes(int32_t dtype);
 
-/// One past the last element of its storage that a tensor reaches; nothing when that overflows or
+/// One past the last element of its storage that a tensor reaches; empty when that overflows or
 /// a stride or offset is negative. 0 for a tensor without elements.
 std::optional<int64_t> elements_end(const TensorSpec& spec);
 
@@ -45,7 +45,7 @@ class TensorBytes;
 class ElementDecoder {
  public:
   virtual ~ElementDecoder() = default;
-  /// The reason why a tensor cannot be decoded; empty: it can. Lives as long as this object.
+  /// Why a tensor cannot be decoded; empty if it can be. Lives as long as this object.
   virtual std::string_view unavailable(const Tensor& tensor, const TensorBytes& bytes) = 0;
   /// Elements [first, first + count) of an available tensor: whole blocks, except at its
   /// end.
@@ -61,14 +61,14 @@ class TensorBytes {
   explicit TensorBytes(const MappedFile& model, ElementDecoder* decoder = nullptr)
       : model_(&model), decoder_(decoder) {}
 
-  /// The reason why the elements cannot be read; empty: they can.
+  /// Why the elements cannot be read; empty if they can be.
   std::string_view unavailable(const Tensor& tensor) const;
 
   /// Size in bytes of the tensor's file.
   uint64_t file_size(const Tensor& tensor) const { return file_of(tensor).bytes().size(); }
 
   /// Elements [first, first + count), aligned to the size of one: of the mapping, or copied into
-  /// `buffer`. Both must lie inside the tensor, which must be available.
+  /// `buffer`. Both must be inside the tensor, which must be available.
   std::string_view view(const Tensor& tensor, int64_t first, int64_t count,
                         ElementBuffer& buffer) const;
 

@@ -1,5 +1,5 @@
-// Copies of the texts in a plugin's tables. Checked texts must not change afterwards, and a plugin
-// may build each text in the same buffer.
+// Copies of the strings in a plugin's tables. Checked strings must not change afterwards, and a
+// plugin may build each text in the same buffer.
 #pragma once
 #include <tmeter/abi/base.h>
 

@@ -1,7 +1,7 @@
 // The worker's current activity, in a page shared with its supervisor: reports of a crash, a kill
-// or a time-out name the plugin, the callback and the node. Writing copies a few short texts and
+// or a time-out name the plugin, the callback and the node. Writing copies a few short strings and
 // makes no system call. The supervisor does not trust the page: it derives no exit status from it,
-// cuts texts and makes them printable before it shows them, and ignores a page whose seals are
+// cuts strings and makes them printable before it shows them, and ignores a page whose seals are
 // broken.
 #pragma once
 #include <array>
@@ -94,7 +94,7 @@ bool is_inside_plugin(const Activity& activity);
 /// In a process forked from the worker: replaces the shared page by a private copy.
 void leave_activity();
 
-/// While it lives, the run is at this stage.
+/// During its lifetime, the run is at this stage.
 class StageScope {
  public:
   explicit StageScope(Stage stage) : before_(activity().stage.exchange(stage)) {}
@@ -109,7 +109,8 @@ class StageScope {
 /// This thread's slot. Threads beyond kSlots share the last one.
 ActivitySlot& activity_slot();
 
-/// While it lives, this thread is inside a plugin. Nested: the outer one's words come back.
+/// During its lifetime, this thread is inside a plugin. Scopes nest: the end of one restores the
+/// description of the outer one.
 class PluginScope {
  public:
   PluginScope(std::string_view plugin, std::string_view doing, OpenedFor opening = OpenedFor::kNo);
@@ -128,7 +129,7 @@ class PluginScope {
   OpenedFor opening_;
 };
 
-/// While it lives, this thread is at work on a node.
+/// During its lifetime, this thread works on a node.
 class NodeScope {
  public:
   NodeScope(int64_t index, std::string_view op, std::string_view module);

@@ -13,7 +13,7 @@ namespace tmeter::core {
 namespace {
 
 constexpr size_t kMaxText = size_t{1} << 20;
-constexpr size_t kBuffer = 2 * kMaxText;  // with a whole frame in front there is room to read on
+constexpr size_t kBuffer = 2 * kMaxText;  // after a whole frame there is room to read on
 
 struct Header {
   uint32_t kind;
@@ -46,7 +46,7 @@ void FrameWriter::send(FrameKind kind, uint64_t first, uint64_t second, std::str
   const std::lock_guard lock(mutex_);
   if (finished_) return;
   finished_ = kind == FrameKind::kFinished;
-  do {  // long texts go in pieces; only report bytes are long
+  do {  // long messages go in pieces; only report bytes are long
     const auto piece = text.substr(0, kMaxText);
     const Header header{
         static_cast<uint32_t>(kind), static_cast<uint32_t>(piece.size()), {first, second}};

@@ -18,10 +18,10 @@ enum class FrameKind : uint32_t {
   kProgress = 2,  ///< Frame::numbers: done, total; text: unit
   kProgressEnded = 3,
   kReport = 4,        ///< numbers[0]: target; text: bytes
-  kRunsFile = 5,      ///< text: the engine that runs code of the file; empty: it has ended
-  kOffender = 6,      ///< before kFinished. numbers: opened, asked for; text: plugin, NUL, reason
-  kFinished = 7,      ///< numbers: exit status, reports stand; text: the message, may be empty
-  kRunsModel = 8,     ///< text: the engine that runs the model for --inference; empty: it has ended
+  kRunsFile = 5,      ///< text: the engine that runs code of the file; empty when it has ended
+  kOffender = 6,      ///< before kFinished. numbers: opened, requested; text: plugin, NUL, reason
+  kFinished = 7,      ///< numbers: exit status, whether reports are valid; text: the message
+  kRunsModel = 8,     ///< text: the engine that runs the model; empty when it has ended
   kLongReport = 9,    ///< numbers: target, place of the bytes in the ReportMemory
   kReportWhole = 10,  ///< numbers: target, bytes in all
   kParticipant = 11,  ///< before code of a third-party plugin runs. text: its library, NUL, its id

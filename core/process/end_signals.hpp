@@ -16,7 +16,7 @@ void end_at_signals();
 /// … together with this child; 0: with none.
 void end_child_at_signals(pid_t child);
 
-/// While it lives, signals wait to be taken.
+/// During its lifetime, signals stay pending until they are taken.
 class EndSignals {
  public:
   EndSignals();
@@ -25,17 +25,18 @@ class EndSignals {
   EndSignals& operator=(const EndSignals&) = delete;
 
   int fd() const { return fd_.get(); }
-  /// The next signal: SIGCHLD, or one that ends the run. Nothing if none is pending.
+  /// The next signal: SIGCHLD, or one that ends the run. Empty if none is pending.
   std::optional<int> take() const;
   /// In a worker: restores the handling of signals as tmeter found it at its start.
   void restore_in_child() const;
-  /// The reader of standard output is gone: ends by SIGPIPE, as a program without a handler would, unless
-  /// tmeter was started with that signal ignored.
+  /// The reader of standard output is gone: ends by SIGPIPE, as a program without a handler would,
+  /// unless tmeter was started with that signal ignored.
   void end_by_broken_pipe() const;
 
  private:
   sigset_t before_{};
-  struct sigaction pipe_before_ {}, child_before_ {};
+  using Action = struct sigaction;
+  Action pipe_before_{}, child_before_{};
   Descriptor fd_;
 };
 

@@ -15,7 +15,7 @@ struct Ruleset {
 
 Ruleset ruleset_of(int version, const Rights& rights);
 
-/// How much of the struct a version knows.
+/// The size of the struct in each version.
 size_t ruleset_size(int version);
 
 }  // namespace tmeter::core

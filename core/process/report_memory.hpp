@@ -27,7 +27,7 @@ class ReportMemory {
   /// Returns their location.
   uint64_t put(std::string_view bytes);
 
-  /// Supervisor: the bytes at a location from a frame, valid until released. Nothing if the
+  /// Supervisor: the bytes at a location from a frame, valid until released. Empty if the
   /// location is invalid.
   std::optional<std::string_view> at(uint64_t place) const;
   void release();

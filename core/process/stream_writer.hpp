@@ -11,7 +11,7 @@
 namespace tmeter::core {
 
 /// Bytes for a terminal: text, colours and line ends, all else spelled out. A character or a colour
-/// that is torn between two pieces is put together.
+/// that is split between two pieces is joined.
 class TerminalText {
  public:
   /// The whole characters and lines so far; with `last`, all bytes that are left.

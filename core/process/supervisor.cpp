@@ -101,15 +101,15 @@ class Attempt {
   /// The supervisor's own finding takes precedence over the worker's message.
   Ending ending() {
     const bool exited = WIFEXITED(worker_.wait_status()) && WEXITSTATUS(worker_.wait_status()) == 0;
-    const bool believed =
+    const bool is_credible =
         reported_ && ended_by_ == EndedBy::kItself && exited && !is_inside_plugin(activity());
     if (course_.interrupted) {
-      const bool answered = believed && reported_->status == kInterruptedStatus;
+      const bool answered = is_credible && reported_->status == kInterruptedStatus;
       if (answered && reported_->reports_stand) return *reported_;
       const bool has_message = answered && !reported_->message.empty();
       return {kInterruptedStatus, has_message ? reported_->message : kInterruptedWords, false, {}};
     }
-    if (believed) return explain_failure(activity(), *reported_, participants_);
+    if (is_credible) return explain_failure(activity(), *reported_, participants_);
     if (reported_ && ended_by_ == EndedBy::kItself)
       end_by(EndedBy::kContract, "it ended abnormally");
     return explain_worker_exit(
@@ -237,7 +237,7 @@ class Attempt {
     }
   }
 
-  /// The first finding stands.
+  /// The first reason is kept.
   void end_by(EndedBy reason, const std::string& limit = {}) {
     worker_.end();
     if (ended_by_ != EndedBy::kItself) return;
@@ -332,12 +332,12 @@ class Supervisor {
 
   /// Writes the complete reports and the final messages.
   int finish(const Ending& ending) {
-    const bool stands = ending.status == 0 || ending.reports_stand;
-    if (stands) outputs_->sync();
-    const bool is_read = !stands || write_streams();
+    const bool is_valid = ending.status == 0 || ending.reports_stand;
+    if (is_valid) outputs_->sync();
+    const bool is_read = !is_valid || write_streams();
     if (is_read) show_ending(ending);
-    if (stands && !(is_read && drain_messages())) return not_read();
-    if (stands) outputs_->name_files();
+    if (is_valid && !(is_read && drain_messages())) return not_read();
+    if (is_valid) outputs_->name_files();
     if (broken_pipe_) throw BrokenPipe();
     return final_status(ending);
   }

@@ -1,13 +1,13 @@
-// The process a user starts. It forks a worker before any thread, plugin or model is opened, and owns
-// everything that must outlive the worker: the terminal, files, Ctrl-C, the limits of memory and time,
-// and the explanation of a worker's death. Chromium and OpenSSH are built likewise. It does not depend
-// on models.
+// The process a user starts. It forks a worker before any thread, plugin or model is opened, and
+// owns everything that must outlive the worker: the terminal, files, Ctrl-C, the limits of memory
+// and time, and the explanation of a worker's death. Chromium and OpenSSH are built in the same
+// way. It does not depend on models.
 //
-// It waits in one place (event_loop.hpp), so that neither a reader of its output nor a worker blocks it.
-// It verifies each frame (frame_validator.hpp).
+// It waits in one place (event_loop.hpp), so that neither a reader of its output nor a worker
+// blocks it. It verifies each frame (frame_validator.hpp).
 //
-// When a plugin other than the loader ends or stalls a worker, a new worker repeats the run without that
-// plugin, and the run ends with status 5.
+// When a plugin other than the loader ends or stalls a worker, a new worker repeats the run without
+// that plugin, and the run ends with status 5.
 #pragma once
 #include <functional>
 #include <string>

@@ -313,7 +313,7 @@ inline constexpr CheckedCall kCheckedCalls[] = {
     {SYS_clone, kEverybody, "threads, not processes", arguments::kClone},
     {SYS_clone, kProcessesRight, "processes, without a namespace of their own",
      arguments::kCloneProcess},
-    {SYS_kill, kEverybody, "itself alone", arguments::kOwnProcess},
+    {SYS_kill, kEverybody, "only itself", arguments::kOwnProcess},
     {SYS_tgkill, kEverybody, "threads of its own, as for abort()", arguments::kOwnProcess},
     {SYS_prlimit64, kEverybody, "reading its own limits", arguments::kPrlimit},
     {SYS_socket, kNetworkRight, "TCP and UDP", arguments::kSocket},

@@ -76,7 +76,7 @@ Ending model_end(const Activity& a, const WorkerEnd& end, const ActivitySlot& s)
   if (!s.at.empty()) message += " in " + s.at.text();
   message += end.by == EndedBy::kTimeout
                  ? "; the file may never end, or needs a longer --timeout"
-                 : "; the file is damaged, hostile, or meets a defect of " + engine;
+                 : "; the file is damaged or hostile, or triggers a defect of " + engine;
   return {static_cast<int>(ErrorKind::kRun), message, false, {}};
 }
 
@@ -134,7 +134,7 @@ std::vector<Excluded> suspects_of(const std::vector<Participant>& participants,
   return out;
 }
 
-/// `plugin` is what the shared page says: an id, or a library that is being opened.
+/// `plugin` comes from the shared page: an id, or a library that is being opened.
 bool was_participant(const std::vector<Participant>& participants, const std::string& plugin) {
   const auto is = [&](const std::string& name) {
     decltype(ActivitySlot::plugin) cut;

@@ -17,7 +17,7 @@
 namespace tmeter::core {
 namespace {
 
-/// Of a file of /proc, a MiB at most.
+/// The content of a file of /proc, at most one MiB.
 std::string text_of(const std::string& path) {
   constexpr size_t kMaxStatusBytes = size_t{1} << 20;
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));

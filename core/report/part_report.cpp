@@ -75,7 +75,7 @@ void keep(Column& column, const GraphPart& part) {
       column.provenance == TMETER_PROVENANCE_UNAVAILABLE)
     return;
   column.provenance = TMETER_PROVENANCE_UNAVAILABLE;
-  column.provenance_text = "it is of the whole model only";
+  column.provenance_text = "only the whole model has it";
 }
 
 /// Keeps the absolute difference of each change, and takes its start from the part's total.
@@ -132,12 +132,12 @@ void keep_part(Report& report, const GraphPart& part) {
   });
   report.assertions.clear();
   if (!report.sweep.points.empty())
-    report.warnings.emplace_back("the sweep is of the whole model, and left out here");
+    report.warnings.emplace_back("the sweep is about the whole model and is left out here");
   report.sweep = {};
   if (dropped > 0)
     report.warnings.push_back(std::to_string(dropped) +
                               (dropped == 1 ? " finding is" : " findings are") +
-                              " about more than this part, and left out here");
+                              " about more than this part, and left out");
   report.graph = part.graph.get();
   report.set_module_descriptions(std::move(descriptions));
   results.coverage = coverage_of(results.columns, *part.graph);

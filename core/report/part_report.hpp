@@ -6,9 +6,9 @@
 namespace tmeter::core {
 
 /// Keeps the part's share of a report of the whole: its rows, findings, histograms, curves and
-/// formulas. Totals are the figures of the module; metrics of the model alone become unavailable.
-/// Bounds, a sweep and findings about the whole are dropped, the latter two with a warning.
-/// Afterwards `report` describes `part.graph`, which has to outlive it.
+/// formulas. Totals are the values of the module; metrics that only the model has become
+/// unavailable. Bounds, a sweep and findings about the whole are dropped, the latter two with a
+/// warning. Afterwards `report` describes `part.graph`, which has to outlive it.
 void keep_part(Report& report, const GraphPart& part);
 
 }  // namespace tmeter::core

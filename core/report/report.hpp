@@ -65,7 +65,7 @@ struct Report {
     });
     return *descriptions_;
   }
-  /// Replaces computed descriptions by those of a saved report.
+  /// Replaces computed descriptions with those of a saved report.
   void set_module_descriptions(ModuleDescriptions descriptions) {
     descriptions_ = std::make_unique<ModuleDescriptions>(std::move(descriptions));
   }

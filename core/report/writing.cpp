@@ -54,7 +54,7 @@ std::string writer_for(const Registry& registry, const std::string& file,
   for (const auto* w : all_writers(registry)) {
     if (colon != file.npos && w->name == file.substr(0, colon))
       throw Error(ErrorKind::kUsage, "--report " + printable(file) +
-                                         ": '=' stands before the file, as in --report " +
+                                         ": '=' separates format and file, as in --report " +
                                          printable(w->name + "=" + file.substr(colon + 1)));
     if (!w->name.starts_with(kOfComparisons))
       listed.push_back(w->name + " (." + w->extension + ")");
@@ -176,7 +176,7 @@ bool is_text(std::string_view media_type) {
 
 namespace {
 
-/// Runs one writer; false: its plugin has failed before.
+/// Runs one writer; false if its plugin has already failed.
 bool run_writer(Registry& registry, const Report& report, const ReportTarget& target,
                 OutputStream& out) {
   auto& plugin = find_writer(registry, target.format);

@@ -1,4 +1,4 @@
-// Metrics and their figures: of rows, of the model, of a sweep, and as formulas.
+// Metrics and their values: of rows, of the model, of a sweep, and as formulas.
 #pragma once
 #include <tmeter/cpp/text_hash.hpp>
 #include <unordered_map>

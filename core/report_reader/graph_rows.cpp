@@ -104,7 +104,7 @@ void GraphRows::metadata() {
                                                                         : item.real());
           break;
         default:
-          refuse("it is of a type that this tmeter does not know");
+          refuse("its type is unknown to this tmeter");
       }
     };
     if (values)
@@ -134,7 +134,7 @@ void GraphRows::enter(size_t index, const Members& m) {
     const auto id = parent->text();
     while (!branch_.empty() && branch_.back().id != id) branch_.pop_back();
     if (branch_.empty())
-      refuse("its parent '" + printable(id) + "' is not above it: modules stand in pre-order");
+      refuse("its parent '" + printable(id) + "' is not above it: modules must be in pre-order");
     auto& up = branch_.back();
     const auto number = std::to_string(++up.children);
     branch_.push_back({(branch_.size() == 1 ? "" : up.id + ".") + number, index, 0});

@@ -45,8 +45,8 @@ class Scanner {
     return text_.substr(begin, at_ - begin);
   }
   [[noreturn]] void refuse(const char* expected) const {
-    const auto found = at_end() ? std::string("it ends")
-                                : "'" + printable(text_.substr(at_, 12)) + "' stands there";
+    const auto found =
+        at_end() ? std::string("it ends") : "not '" + printable(text_.substr(at_, 12)) + "'";
     throw Error(ErrorKind::kModel,
                 std::string("this is not valid JSON: ") + expected + " is expected, " + found);
   }
@@ -62,7 +62,7 @@ class Scanner {
       ++at_;  // the escaped character
     }
     at_ = text_.size();
-    refuse("the end of a text");
+    refuse("the end of a string");
   }
 
   void skip_brackets() {
@@ -163,7 +163,7 @@ T Item::as(const char* expected) const {
   return value;
 }
 
-std::string_view Item::text() const { return as<std::string_view>("a text"); }
+std::string_view Item::text() const { return as<std::string_view>("a string"); }
 int64_t Item::integer() const { return as<int64_t>("a 64-bit integer"); }
 uint64_t Item::natural() const { return as<uint64_t>("a whole number that is not negative"); }
 double Item::real() const { return as<double>("a number"); }

@@ -64,7 +64,7 @@ class Members {
 
   /// Throws Error(kModel) if it is absent.
   Item at(std::string_view key) const;
-  /// Nothing if it is absent.
+  /// Empty if it is absent.
   std::optional<Item> get(std::string_view key) const;
   /// Absent and null are the same.
   std::optional<Item> find(std::string_view key) const;

@@ -122,7 +122,7 @@ AssertionResult assertion(const Members& m, const Figures& figures, const Places
   out.subject = m.at("subject").text();
   out.value = figure_of(m.at("value"));
   const auto status = m.text("status");
-  // Without a status (older reports) null stands for an unknown value.
+  // Without a status (older reports) null means an unknown value.
   mark(out.value, out.value.kind == TMETER_NUMBER_NONE && status.empty() ? "unknown" : status);
   out.holds = m.at("holds").boolean();
   if (!is_of_operators(out.assertion)) {

@@ -1,9 +1,9 @@
-// Reads a report back from the JSON of the writer "json", so that every writer, --assert and
-// comparisons work without the model.
+// Reads a report back from the JSON of the writer "json". Writers, --assert and comparisons then
+// work without the model.
 //
 // The file is untrusted, like a model. It is mapped and parsed row by row, so memory depends on the
-// content of the report and not on its formatting. The GraphBuilder makes its graph, with the
-// limits of core/ir/limits.hpp.
+// content of the report and not on its formatting. GraphBuilder builds its graph, within the limits
+// of core/ir/limits.hpp.
 #pragma once
 #include <memory>
 #include <string_view>
@@ -21,7 +21,7 @@ struct SavedReport {
 /// members are ignored. Members that older versions of tmeter did not write may be absent.
 SavedReport read_report(std::string_view json);
 
-/// Whether a file is a saved report, possibly a damaged one, judged by its first bytes.
+/// Whether the first bytes of a file are those of a saved report, possibly a damaged one.
 bool is_saved_report(std::string_view bytes);
 
 }  // namespace tmeter::core

@@ -167,7 +167,7 @@ class Samples {
     }
     return true;
   }
-  /// Nothing if the series lacks a value.
+  /// Empty if the series lacks a value.
   std::optional<std::vector<int64_t>> of(size_t series) const {
     std::vector<int64_t> out;
     for (const auto& values : taken_) {
@@ -301,7 +301,8 @@ class PieceFinder {
   }
 
   /// Adds the piece that is the maximum at a point, unless an earlier one is. A point without a
-  /// value, as where bytes exceed 63 bits, is ignored, and so is a window too narrow for a fit.
+  /// value, such as where bytes exceed 63 bits, is ignored, and so is a window too narrow for a
+  /// fit.
   void explain(const Point& p) {
     const auto value = at(p);
     if (!value || maximum(p) >= value || pieces_.size() == kMaxPieces) return;

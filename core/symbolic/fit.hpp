@@ -30,7 +30,7 @@ struct Fittable {
   size_t series = 0;
   /// Whether the function is defined there. Called often, before `evaluate`.
   std::function<bool(Point)> possible;
-  /// Nothing if it is not defined there after all.
+  /// Empty if it is not defined there after all.
   std::function<std::optional<Values>(Point)> evaluate;
 };
 
@@ -42,8 +42,8 @@ std::vector<std::optional<Polynomial>> fit_polynomials(const std::vector<SizeRan
 //
 // A piece is fitted beside the present sizes and beside each end of the ranges where no earlier
 // piece has the function's value. Each piece is a lower bound. Their maximum is the function's
-// value at these sizes; between them it may be higher, as a further piece may lead in a window
-// there.
+// value at these sizes; between them it may be higher, because a further piece may be the
+// maximum in a window there.
 
 inline constexpr size_t kMaxPieces = 6;
 

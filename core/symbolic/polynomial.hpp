@@ -96,7 +96,7 @@ class Interpolation {
   Interpolation(const Lattice& lattice, int degree);
 
   size_t point_count() const { return point_count_; }
-  /// Nothing when a coefficient does not fit 64 bits.
+  /// Empty when a coefficient does not fit 64 bits.
   std::optional<Polynomial> of(std::span<const int64_t> values) const;
 
  private:

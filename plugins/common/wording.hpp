@@ -33,8 +33,8 @@ inline std::string listed(size_t n, size_t limit, const std::function<std::strin
   return out;
 }
 
-/// "layers.0.attention (aten::scaled_dot_product_attention)"; in the root module the operator
-/// alone.
+/// "layers.0.attention (aten::scaled_dot_product_attention)"; in the root module, only the
+/// operator.
 inline std::string place(const tmeter::Node& node) {
   const auto path = node.call() ? node.call().module().path() : std::string_view();
   return path.empty() ? std::string(node.op())

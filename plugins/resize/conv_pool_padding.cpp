@@ -37,7 +37,7 @@ const WindowRow* window_row(const Node& node) {
   return row == kWindows.end() ? nullptr : row;
 }
 
-/// The plain numbers of an argument; nothing if an item is computed or not an integer.
+/// The plain numbers of an argument; empty if an item is computed or not an integer.
 std::optional<Sizes> plain_numbers(const Value& v) {
   Sizes out;
   const auto add = [&](const Value& item) {

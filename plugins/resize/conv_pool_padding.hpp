@@ -25,11 +25,11 @@ class ConvPoolPadding {
  public:
   explicit ConvPoolPadding(const Graph& recorded);
 
-  /// The tensor that the node pads, as a separate operator or by its own argument; nothing for
+  /// The tensor that the node pads, as a separate operator or by its own argument; empty for
   /// other nodes.
   std::optional<Value> padded_at(const Node& node) const;
 
-  /// Nothing if the recorded padding fits this operand too, or is certainly fixed.
+  /// Empty if the recorded padding fits this operand too, or is certainly fixed.
   std::optional<Repadding> repadded(const Node& node, const Sizes& operand) const;
 
  private:

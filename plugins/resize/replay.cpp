@@ -106,7 +106,8 @@ bool Replay::step(size_t i) {
   }
 }
 
-/// Collects size changes that operators alone derive from the inputs: 224 → 256 gives 112 → 128.
+/// Collects size changes that follow from the inputs through operators only: 224 → 256 gives 112 →
+/// 128.
 void Replay::learn_changes(const Node& node) {
   for (size_t i = 0; i < node.result_count(); ++i) {
     for_each_tensor_value(node.result(i), [&](const Value& v) {
@@ -175,9 +176,8 @@ void Replay::execute_by_rule(const Node& node, const std::vector<Literal>& sizes
   if (!rule) {
     throw std::runtime_error(
         "LibTorch does not have this operator and no plugin has a shape rule for it, so its "
-        "results "
-        "for other sizes are unknown (docs/in-house-layers.md; `tmeter plugin new NAME --kind "
-        "shape` writes a plugin with a shape rule)");
+        "results for other sizes are unknown (docs/in-house-layers.md; `tmeter plugin new NAME "
+        "--kind shape` writes a plugin with a shape rule)");
   }
   for (const auto& a : rule->schema.arguments()) arg_names_.push_back(a.name());
   args_ = arguments_of(node, rule->schema, now_);
@@ -259,7 +259,7 @@ Replay::Nodes Replay::ancestors_of(const Node& node) const {
 }
 
 /// Changes the latest reading that the failed node depends on and returns its node, where the
-/// replay must continue. Nothing if all readings are exhausted.
+/// replay must continue. Empty if all readings are exhausted.
 std::optional<size_t> Replay::retreat(size_t i) {
   Nodes blamed = ancestors_[i];
   if (++retreats_ > kMaxRetreats) return std::nullopt;

@@ -1,7 +1,7 @@
 // Runs the operators of a recorded graph again, for inputs of other sizes.
 //
 // Operators are executed in order on tensors that have shapes but no values. Plain numbers in the
-// program may stand for sizes that follow from the input, and several readings may be possible
+// program may be sizes that follow from the input, and several readings may be possible
 // (size_arguments.hpp). The first reading is tried first. If an operator refuses its arguments, the
 // latest reading it depends on is changed, and the replay continues from there.
 #pragma once
@@ -19,8 +19,8 @@ namespace tmeter::resize {
 
 class Replay {
  public:
-  /// `base` has sizes of an earlier pass; the recorded ones stand for the others. `rules` has the
-  /// operators that LibTorch lacks.
+  /// `base` has sizes of an earlier pass; the recorded sizes are used for the others. `rules` has
+  /// the operators that LibTorch lacks.
   Replay(const Graph& graph, const ReplayedSizes& base, Limits& limits, Rules& rules)
       : graph_(graph),
         base_(base),

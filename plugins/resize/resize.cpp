@@ -150,7 +150,7 @@ std::map<std::string, size_t> unresolved_literals(const Graph& recorded,
 using Paddings = std::map<size_t, Repadding>;
 using Inputs = std::vector<Sizes>;  // by input of the graph; empty for values other than tensors
 
-/// While it lives, LibTorch neither warns nor tracks gradients, and comparisons need values.
+/// During its lifetime, LibTorch neither warns nor tracks gradients, and comparisons need values.
 class ReplayMode {
  public:
   ReplayMode() : guard_(&handler_) { evaluation_state().model_is_running = true; }

@@ -172,7 +172,7 @@ void check_samples_stay_apart(const Node& node, const ReplayedSizes& base, const
     if (!name.starts_with(row.op)) continue;
     for_each_tensor_value(node.arg(row.argument), [&](const Value& v) {
       if (breaks(row.rule, node, changed_dims(v, base, now), base, now))
-        throw std::runtime_error("works across the dim that holds the samples");
+        throw std::runtime_error("combines the samples of a batch");
     });
   }
 }
@@ -192,7 +192,7 @@ void check_equal_samples(const Node& node, const ReplayedSizes& base, const Envi
     const auto l = changed_dims(left, base, now), r = changed_dims(right, base, now);
     const bool l_changed = any(l, 0, l.size()), r_changed = any(r, 0, r.size());
     if (l_changed == r_changed || !depends_on_literal(l_changed ? right : left)) continue;
-    throw std::runtime_error("pairs tensors of different numbers of samples");
+    throw std::runtime_error("combines tensors with different numbers of samples");
   }
 }
 

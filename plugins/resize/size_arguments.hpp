@@ -25,7 +25,7 @@ struct SizeContext {
   const std::optional<SizeChange>& samples;  // set if only the number of samples changes
 };
 
-/// Nothing for a node without such an argument and for one whose sizes are all computed.
+/// Empty for a node without such an argument and for one whose sizes are all computed.
 /// `by_schema` has the sizes by the schema of an in-house operator.
 std::optional<SizeArgument> size_argument(const Node& node,
                                           const std::vector<std::string_view>& by_schema,

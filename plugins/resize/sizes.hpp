@@ -2,8 +2,8 @@
 //
 // An exported program with fixed sizes has view(x, [197, 12, 64]) where its author wrote
 // x.view(tokens, batch * heads, width). For another batch the literal must follow. The recorded
-// shapes tell how: the dims of operand and result are divided into groups of equal products, and a
-// group without a change keeps its sizes. This file does not depend on LibTorch.
+// shapes determine how: the dims of operand and result are divided into groups of equal products,
+// and a group without a change keeps its sizes. This file does not depend on LibTorch.
 #pragma once
 #include <cstdint>
 #include <set>

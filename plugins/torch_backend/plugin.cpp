@@ -1,5 +1,5 @@
-// torch-backend: the loader of TorchScript archives and the executor, which runs models. Sizes for
-// inputs other than the recorded ones are the plugin resize's.
+// torch-backend: the loader of TorchScript archives and the executor, which runs models. The plugin
+// resize computes sizes for inputs other than the recorded ones.
 #include <tmeter/cpp/plugin.hpp>
 
 #include "executor/prepare.hpp"

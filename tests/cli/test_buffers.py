@@ -32,7 +32,7 @@ class Buffers(CliTest):
             if kinds != {n: p for n, _, _, p in row["tensors"]}:
                 with self.subTest(row["type"], of=row["class"]):
                     self.assertEqual(len(warnings), 1)
-                    self.assertIn("does not tell parameters from buffers", warnings[0])
+                    self.assertIn("does not distinguish parameters from buffers", warnings[0])
 
     def test_the_doubt_names_tensors_and_both_counts(self):
         """Tensors of a router and of a frozen norm: 8 and 2 · 4 elements."""
@@ -86,7 +86,7 @@ class Buffers(CliTest):
                 (folder / "config.json").write_text(config)
                 done = report(folder / "model.safetensors", "--plugins=params")
                 self.assertEqual([t["kind"] for t in done["tensors"]], ["buffer"])
-                self.assertIn("does not tell parameters from buffers", str(done["warnings"]))
+                self.assertIn("does not distinguish parameters from buffers", str(done["warnings"]))
 
 
 if __name__ == "__main__":

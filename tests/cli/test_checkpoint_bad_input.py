@@ -274,7 +274,7 @@ class Shards(CliTest):
         self.assert_refused(4, ["not valid JSON"], self.index(b'{"weight_map": '))
         self.assert_refused(4, ["no weight_map"], self.index(b'{"other": {}}'))
         self.assert_refused(4, ["names no tensor"], self.index({}))
-        self.assert_refused(4, ["a text"], self.index({"w": 7}))
+        self.assert_refused(4, ["a string"], self.index({"w": 7}))
 
     def test_hostile_shard_is_refused_like_a_hostile_file(self):
         attack = pickle.dumps({"w": Command("true")}, 2)

@@ -243,7 +243,7 @@ class LessThanThat(WithBuilt):
     def test_a_class_that_is_not_known_is_told_by_check(self):
         done = tmeter("plugin", "check", self.plugin, env={"GIVES": "macs class=matmull"})
         self.assertEqual(done.returncode, 5)
-        self.assertIn("class 'matmull', which tmeter does not know", done.stdout)
+        self.assertIn("class 'matmull', which is unknown to tmeter", done.stdout)
 
     def test_the_peak_follows_what_the_plugin_says_of_its_result(self):
         # The operator's result is in the memory of its first argument: at the sum in a block the input, the
@@ -275,7 +275,7 @@ class Sharing(WithBuilt):
 
     # The plugin has no rule for FLOPs, so the total names the operators it lacks.
     LOWER_BOUND = ("other_flops leaves out acme::pool ×1, acme::resize ×1, acme::scale_ ×1, acme::window ×1, for which it "
-                   "has no figure")
+                   "has no value")
 
     @classmethod
     def build(cls):
@@ -358,9 +358,9 @@ class Sharing(WithBuilt):
         for wrong, model, words in (
                 ("rank", SHARING, "pool gives f32 of rank 4 for these inputs where the file records f32 of rank 3"),
                 ("dtype", SHARING, "pool gives f16 of rank 3 for these inputs where the file records f32 of rank 3"),
-                ("other-shape", SHARING, "scale_ gives f32[7] as a result that its schema says is x, which is f32[2, 8, 32]"),
-                ("other-shape", SHARING_SCRIPTED, "scale_ gives f32[7] as a result that its schema says is x, which is f32[2, 16, 32]"),
-                ("kind", SHARING_SCRIPTED, "scale_ gives 7 as a result that its schema says is x")):
+                ("other-shape", SHARING, "scale_ gives f32[7] as a result that its schema declares as x, which is f32[2, 8, 32]"),
+                ("other-shape", SHARING_SCRIPTED, "scale_ gives f32[7] as a result that its schema declares as x, which is f32[2, 16, 32]"),
+                ("kind", SHARING_SCRIPTED, "scale_ gives 7 as a result that its schema declares as x")):
             with self.subTest(wrong=wrong, model=model.name):
                 done = self.run_with(model, "--input", "2x16x24", SHARING=wrong)
                 self.assertEqual((done.returncode, done.stdout), (6, ""), done.stderr)

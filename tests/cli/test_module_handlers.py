@@ -238,7 +238,7 @@ class Views(ModuleHandlers):
         self.assertEqual(row["macs"], str(BLOCKS * GIVEN))
 
     def test_every_format_for_people_has_a_sign_for_what_is_inside(self):
-        for name, words in {"text": ["↑", "included in the figure of an enclosing module", "16.00 M"], "markdown": ["↑", "`" + TYPE + "`"],
+        for name, words in {"text": ["↑", "included in the value of an enclosing module", "16.00 M"], "markdown": ["↑", "`" + TYPE + "`"],
                             "full-text": ["↑"]}.items():
             with self.subTest(format=name):
                 done = self.run_with(MACS_GIVEN, "--depth", "all", "--by", "operator" if name == "text" else "module", format=name)
@@ -271,7 +271,7 @@ class Views(ModuleHandlers):
     def test_a_bound_of_what_is_inside_does_not_hold(self):
         done = self.run_with(MACS_GIVEN, "--assert", 'module("layer1.0.conv1").macs<1G')
         self.assertEqual(done.returncode, 3)
-        self.assertIn("included in the figure of an enclosing module", done.stderr)
+        self.assertIn("included in the value of an enclosing module", done.stderr)
 
 
 class Order(ModuleHandlers):

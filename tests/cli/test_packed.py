@@ -313,7 +313,7 @@ class Packed(CliTest):
                          {"l.mlp.up_proj.weight": [256, 128], "l.mlp.down_proj.weight": [128, 256], "l.mlp.gate.weight": [4, 128]})
         self.assertEqual([w for w in document["warnings"] if "MLX" in str(w)], [])
         document = self.read(self.mlx_file({"l.mlp.up_proj": (256, 16, 2), "l.other": (8, 16, 2)}))
-        self.assertIn("1 weights, such as 'l.other.weight', are taken to have 4 bits in groups of 64, as the others of MLX", self.warnings(document))
+        self.assertIn("1 weights, such as 'l.other.weight', are assumed to have 4 bits in groups of 64, like the others of MLX", self.warnings(document))
 
     def test_blocks_of_compressed_tensors(self):
         """200 rows with 2 scales are blocks of 128 or of 100."""

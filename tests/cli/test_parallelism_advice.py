@@ -55,7 +55,7 @@ class ParallelismAdvice(CliTest):
         """16 times: 76,840 + 16 · 9,216 bytes; 16 · 94,408 / (76,840 + 16 · 17,568) = 4.22."""
         _, found = self.findings(capacity_dram=76_840 + 16 * 9_216)
         self.assertIn("a batch of 64 instead of 4 gives 4.2 times", found["batch-headroom"]["text"])
-        self.assertIn("219.04 KiB of 219.04 KiB of memory for weights and activations; without call overhead, as the profile has no overhead.operator; twice the batch does not fit", found["batch-headroom"]["evidence"])
+        self.assertIn("219.04 KiB of 219.04 KiB of memory for weights and activations; without call overhead, because the profile has no overhead.operator; twice the batch does not fit", found["batch-headroom"]["evidence"])
         self.assertNotIn("batch-headroom", self.findings(capacity_dram=76_840 + 9_216)[1])
 
     def test_a_machine_that_is_busy_already_hears_nothing(self):

@@ -38,7 +38,7 @@ class Damage(Saved):
                 ("\x80\x02}q", ["not a saved report", "a JSON object"]),
                 ('{"schema": "tmeter-report/2"}', ["'tmeter-report/2'", "tmeter-report/1"]),
                 ('{"schema": "tmeter-comparison/1"}', ["is not a report"]),
-                ('{"schema": 7}', ["'schema' must be a text"]),
+                ('{"schema": 7}', ["'schema' must be a string"]),
                 ('{"schema": "tmeter-report/1"}', ["there is no 'model'"]),
                 ('{"schema": "tmeter-report/1", "schema": "tmeter-report/1"}', ["'schema' occurs twice"]),
                 ('{"schema": "tmeter-report/1"} x', ["nothing more is expected"]),

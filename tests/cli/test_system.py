@@ -45,7 +45,7 @@ class System(CliTest):
                 self.assertEqual(times, sorted(set(times)))
         self.assertTrue(all(0 <= y <= 100 for _, y in curves["cpu_utilisation"]["points"]))
         self.assertIn("each 20ms", self.provenance(document, "resident_peak")["text"])
-        self.assertEqual(self.provenance(document, "gpu_power")["text"], "the model runs on processors")
+        self.assertEqual(self.provenance(document, "gpu_power")["text"], "the model runs on the CPU")
 
     def test_a_machine_that_tells_nothing(self):
         document = self.document("--set", f"system.sensors-root={self.folder}")

@@ -143,7 +143,7 @@ class Configuration(CliTest):
                 ("2:12", ["no option 'column.macs.more.justify'"], '[plugin.text.column.macs.more]\njustify = "left"\n'),
                 ("2:10", ["theme"], '[plugin.text.theme]\nquiet = "type"\n'),
                 ("2:", ["there is no plugin 'txt'", "did you mean 'text'"], '[plugin.txt.table]\nbox = "none"\n'),
-                ("2:9", ["a text, a number or true/false"], head + "label = 1979-05-27\n"),
+                ("2:9", ["a string, a number or true/false"], head + "label = 1979-05-27\n"),
                 ("2:", ["no option 'level'"], '[plugin.text]\nlevel = "x"\n')):
             with self.subTest(text):
                 self.refused([f"c.toml:{place}", *words], text)

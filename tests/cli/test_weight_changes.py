@@ -49,8 +49,8 @@ class Weights(CliTest):
         after = file_of(a__weight=("F32", [4], floats(1, 2, 3, 4)), b__weight=one, c__weight=one)
         _, notes = self.diff(before, after)
         self.assertEqual(notes, ["weights: 1 tensor has another shape: a.weight [2, 2] → [4]",
-                                 "weights: 1 tensor is in the model before alone: b.bias",
-                                 "weights: 1 tensor is in the model after alone: c.weight",
+                                 "weights: 1 tensor is only in the model before: b.bias",
+                                 "weights: 1 tensor is only in the model after: c.weight",
                                  "weights: 1 tensor has equal values"])
 
     def test_what_files_of_weights_do_not_have_is_no_column(self):

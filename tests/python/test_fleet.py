@@ -325,7 +325,7 @@ BAD_INDEXES = {
     "elsewhere": ({"a": "../a.safetensors"}, "not a plain file name"),
     "absolute": ({"a": "/etc/passwd"}, "not a plain file name"),
     "a number": ({"a": 3}, "not a plain file name"),
-    "not in it": ({"a": "a.safetensors", "c": "b.safetensors"}, "shard b.safetensors: the index says that it holds c"),
+    "not in it": ({"a": "a.safetensors", "c": "b.safetensors"}, "shard b.safetensors: according to the index it holds c"),
 }
 
 

@@ -383,7 +383,7 @@ def test_a_footer_may_be_a_function_and_its_failure_is_one_line():
         with pytest.raises(RuntimeError, match="repeat_footer"):
             meter.tree_renderer.repeat_footer = wrong
     meter.tree_renderer.repeat_footer = lambda a: 3
-    with pytest.raises(tmeter.UsageError, match="must return a text, got int"):
+    with pytest.raises(tmeter.UsageError, match="must return a string, got int"):
         _ = meter.structure
 
 

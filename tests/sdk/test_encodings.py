@@ -196,7 +196,7 @@ class Encodings(CliTest):
         model.write_bytes(model.read_bytes()[:-2])
         done = self.run_with(model)
         self.assertEqual(done.returncode, 4)
-        self.assertIn("'weight_scale', a part of tensor 'weight', lies beyond the end of the file", done.stderr)
+        self.assertIn("'weight_scale', a part of tensor 'weight', extends beyond the end of the file", done.stderr)
 
     def test_blocks_that_do_not_divide(self):
         model = self.file("m.acme", b"ACME1" + struct.pack("<2I", 1, 6) + bytes(6) + struct.pack("<f", 1))

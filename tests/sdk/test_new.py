@@ -281,7 +281,7 @@ class Check(CliTest):
                             ("::f()", "the name of an operator"), ("acme::f(x=)", "a value is expected"), ("acme::f(x=f32[1)", "',' is expected"),
                             ("acme::f(x=f32[-1])", "a size, 0 or more, is expected"), ("acme::f(x=f32[1.5])", "a size, 0 or more, is expected"),
                             ("acme::f(x=1, x=2)", "the argument 'x' occurs twice"), ("acme::f(" + "[" * 60, "nested too deeply"),
-                            ("acme::f(x=1) ->", "a value is expected"), ("acme::f(x=1) z", "the end is expected"), ('acme::f(x="a)', "a text is not closed"),
+                            ("acme::f(x=1) ->", "a value is expected"), ("acme::f(x=1) z", "the end is expected"), ('acme::f(x="a)', "a string is not closed"),
                             ("acme::f(x=1e999)", "a value is expected"), ("acme::f(x=nan)", "a value is expected"), ("acme::f(x=q7[1])", "a value is expected"),
                             ("acme::f(x=f32[" + "1," * 80 + "1])", "more than 64 dims"), ("acme::f(" + "1," * 9000 + "1)", "longer than 10000 characters"),
                             ("acme::\x1b[31mf()", "is expected"), ("", "the name of an operator")):

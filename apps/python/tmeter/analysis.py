@@ -53,7 +53,7 @@ def analyze(
 
     Args:
         model: a live ``torch.nn.Module``, an ``ExportedProgram``, a ``ScriptModule``, a ``state_dict``
-            (parameters alone, as it has no operators), or the path of a file. A live module is neither run
+            (only parameters, because it has no operators), or the path of a file. A live module is neither run
             nor changed: a copy without weights is exported. Its weights may be on any device, including
             ``meta``.
         inputs: the arguments of ``forward``: a tensor; a shape such as ``(1, 3, 224, 224)`` or
@@ -61,9 +61,9 @@ def analyze(
             ``(3, 224, 224)`` gets a batch of one if the first layer is a convolution. None: the inputs
             in the configuration of a transformers or timm model. For a file: shapes that replace the
             recorded ones, as with ``--input``.
-        plugins: names, or one text of names, as ``--plugins``; default ``params,flops,memory``.
-        request: metrics that are computed on request only, e.g. ``"spectral_norm"``, as ``--columns``.
-        options: options of plugins, e.g. ``{"flops.convention": "fvcore"}``, as ``--set``.
+        plugins: names, or one string of names, as for ``--plugins``; default ``params,flops,memory``.
+        request: metrics that are computed on request only, e.g. ``"spectral_norm"``, as for ``--columns``.
+        options: options of plugins, e.g. ``{"flops.convention": "fvcore"}``, as for ``--set``.
         hardware: profile by name or file, for estimates of time (seconds) and energy (joules).
         bind: sizes of dynamic dimensions, e.g. ``{"x.0": 8}``.
         weights: whether a live module's weights are written to a temporary file for the program.
@@ -83,7 +83,7 @@ def analyze(
         timeout: seconds for the native program; it does not bound exporting.
         max_memory: bytes, or text such as ``"4GiB"``, for the native program.
         trust: accept a TorchScript file that runs code while it is loaded.
-        root: dot path or id of a module: the result describes this part alone.
+        root: dot path or id of a module: the result describes only this part.
         full: every plugin that applies; with ``inference`` also those that measure.
         inference: run the model, to measure its time, throughput and memory (docs/running.md). A live
             module is run by LibTorch from the exported file, with its own weights if they are in

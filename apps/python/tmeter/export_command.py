@@ -20,7 +20,7 @@ Writes a .pt2 file of a model without its weights: nothing is downloaded, memory
   timm:resnet50              a model of timm
   torchvision:resnet50       a model of torchvision
   hf:DIR_OR_CONFIG           a model of transformers, from a folder with config.json, that file, or a
-                             name on the Hub (of which config.json alone is fetched)
+                             name on the Hub (only config.json is fetched)
   package.module:factory     the result of a function of yours; the current folder is searched, too
 """
 
@@ -39,8 +39,8 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="[NAME=]SHAPE[:DTYPE]",
-        help="an input, as in 1x3x224x224 or input_ids=1x128:i64; once per input (default: what the "
-        "model's configuration says)",
+        help="an input, as in 1x3x224x224 or input_ids=1x128:i64; once per input (default: from "
+        "the model's configuration)",
     )
     parser.add_argument(
         "--dynamic-batch", action="store_true", help="leave the batch size open (2 or more)"

@@ -1,6 +1,6 @@
 """Totals of a result for experiment trackers. Thin: the trackers are imported when they are used.
 
-Only numbers are logged. A lower bound (a part has no figure) is logged under ``NAME_lower_bound``, a total
+Only numbers are logged. A lower bound (a part has no value) is logged under ``NAME_lower_bound``, a total
 that rests on an assumption under ``NAME_assumed``, so that no chart mistakes it for the figure. Unknown and
 unavailable totals are left out. Units are those of ``result.totals["unit"]``.
 """

@@ -13,7 +13,7 @@ from .wording import did_you_mean
 class ModuleNode:
     """One module. Its metrics include everything inside it and all its calls.
 
-    ``node["macs"]`` is the value of a metric, or None; `status` says why it is missing.
+    ``node["macs"]`` is the value of a metric, or None; `status` gives the reason.
 
     Attributes:
         id: position in the tree, ``"0"`` for the root, ``"3.1.2"`` below it.

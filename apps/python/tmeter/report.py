@@ -2,7 +2,7 @@
 
 A figure is a number, or missing with a status as the reason: ``unknown`` (no rule), ``unavailable``
 (not known on this machine or for this file), ``not_finite``. A number may carry ``lower_bound`` or ``partial``
-(a part has no figure), ``assumed`` (it rests on an assumption that a warning names) or ``zero_by_rule``.
+(a part has no value), ``assumed`` (it rests on an assumption that a warning names) or ``zero_by_rule``.
 Statuses are columns of their own, never numbers.
 """
 

@@ -138,7 +138,7 @@ class Result:
     def status(self, metric: str) -> str | None:
         """The status of a total; None: it is a plain number.
 
-        ``"lower_bound"`` (a part has no figure), ``"partial"``, ``"assumed"`` (it rests on an
+        ``"lower_bound"`` (a part has no value), ``"partial"``, ``"assumed"`` (it rests on an
         assumption that a warning names), ``"unknown"`` (no rule),
         ``"unavailable"``, ``"not_finite"``, ``"zero_by_rule"``.
 

@@ -6,7 +6,7 @@
 namespace {
 
 void report_findings(const tmeter::Graph& graph, tmeter::Call& call) {
-  if (graph.nodes().size() == 0) return;  // weights alone do not show it
+  if (graph.nodes().size() == 0) return;  // weights do not show it
   const auto profile = architecture::profile_of(graph, call);
   const auto found = architecture::classify(profile);
   call.emit("graph_depth", TMETER_AXIS_MODEL, 0,

@@ -147,7 +147,7 @@ std::string share_text(const Profile& p, OpClass c) {
 
 }  // namespace
 
-Verdict classify(const Profile& p) {
+Classification classify(const Profile& p) {
   std::vector<OpClass> working;
   for (size_t i = 0; i < Profile::kClasses; ++i)
     if (p.macs[i] > 0) working.push_back(static_cast<OpClass>(i));

@@ -7,9 +7,8 @@
 
 namespace architecture {
 
-// The composition of a model: calls and multiply-accumulates by class of operator, attention that
-// is written out in single operators, and the longest chain of operators.
-
+/// Calls and multiply-accumulates by class of operator, the number of attentions (fused or written
+/// out in separate operators), and the longest chain of operators.
 struct Profile {
   static constexpr size_t kClasses = static_cast<size_t>(tmeter::OpClass::kOther) + 1;
   std::array<size_t, kClasses> calls{};
@@ -28,14 +27,13 @@ struct Profile {
 
 Profile profile_of(const tmeter::Graph& graph, const tmeter::Call& call);
 
-// The kind of network and the amount of work, each with its evidence.
-
-struct Verdict {
+/// The kind of network and the amount of work, with the evidence.
+struct Classification {
   std::string kind;      // "transformer"
   std::string size;      // "medium: 1 to 10 GMACs"
   std::string evidence;  // shares and counts
 };
 
-Verdict classify(const Profile& profile);
+Classification classify(const Profile& profile);
 
 }  // namespace architecture

@@ -167,8 +167,8 @@ std::optional<Saving> SavingsEstimator::merged(std::vector<Node> nodes, const Tr
     work->bytes = 0;
     after.push_back(*work);
   }
-  // The bandwidth depends on the class of work, as caches serve them differently: here the
-  // class of the operator that multiplies.
+  // The bandwidth depends on the class of work, because caches serve classes differently.
+  // Here it is the class of the operator that multiplies.
   auto main = std::find_if(after.begin(), after.end(), [](const Work& w) { return w.macs > 0; });
   (main == after.end() ? after.front() : *main).bytes = std::max(bytes, 0.0);
   const auto then = seconds_of(after);

@@ -1,4 +1,4 @@
-// Savings by a change to some operators: memory traffic, and time by the roofline on the
+// Savings from a change to some operators: memory traffic, and time by the roofline on the
 // hardware profile of the run (plugins/metrics/roofline).
 //
 //   SavingsEstimator estimator(graph, call);
@@ -27,14 +27,14 @@ struct Traffic {
   Traffic& operator+=(const Traffic& o) { return read += o.read, written += o.written, *this; }
 };
 
-/// The savings by a change at one place in the model.
+/// The savings from a change at one place in the model.
 struct Saving {
   std::vector<tmeter::Node> nodes;  // the operators concerned, in order
   Traffic saved;
   std::optional<double> seconds;  // saved; empty if the profile lacks the rates
   std::string kind;               // "conv2d → batch_norm in Bottleneck"
-  /// The operators that the change removes. Empty: operators without MACs; if all lack them, all
-  /// except the slowest.
+  /// The operators that the change removes. If empty, these are the operators without MACs; if none
+  /// has MACs, all except the slowest.
   std::vector<tmeter::Node> removed{};
 };
 
@@ -52,7 +52,7 @@ class SavingsEstimator {
   std::optional<Traffic> traffic_of(const tmeter::Node& node) const;
   /// Time of one operator without the overhead of its call; empty: unknown.
   std::optional<machine::Times> times_of(const tmeter::Node& node);
-  /// Seconds that each operator call costs besides its work; 0 if the profile has no such value.
+  /// Seconds that each operator call takes in addition to its work; 0 if the profile has no value.
   double overhead() const { return overhead_; }
 
   /// `nodes` become one operator of class `kind`. It moves `saved` bytes less than they do and does
@@ -62,8 +62,8 @@ class SavingsEstimator {
   /// `nodes` are removed. Empty if their work is unknown.
   std::optional<Saving> removed(std::vector<tmeter::Node> nodes);
 
-  /// The tensors of type `from` become tensors of type `to`, which saves the shares `less` of the
-  /// bytes read and written. Arithmetic of type `from` runs at the rate of `to`.
+  /// Tensors of type `from` become tensors of type `to`. This saves the shares `less` of the bytes
+  /// read and written. Arithmetic of type `from` runs at the rate of `to`.
   std::optional<Saving> converted(const tmeter::Node& node, tmeter::DType from, tmeter::DType to,
                                   const Traffic& less);
   /// MACs of type `type` run `factor` times faster. Empty if the node has no MACs, or the profile
@@ -119,10 +119,8 @@ tmeter::Cell count_cell(double number);
 using plugins::bytes_text;
 std::string seconds_text(double seconds);
 
-// Bytes that an operator reads for a batch of any size.
-
 /// Bytes read of tensors that depend on no input: weights, and values computed from them. Look-ups
-/// read as many rows as the batch asks for, so they count 0.
+/// count 0, because the number of rows they read depends on the batch.
 double fixed_bytes(const tmeter::Node& node, const plugins::DependsOnInputs& depends_on_inputs);
 
 }  // namespace advice

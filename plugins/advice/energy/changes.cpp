@@ -62,7 +62,7 @@ constexpr Step kHalves[]{
 constexpr Step kIntegers[]{
     {TMETER_DTYPE_INT8,
      "quantize weights and activations of linear layers and convolutions: tmeter "
-     "--plugins=quantization-advice says which tolerate it"}};
+     "--plugins=quantization-advice shows which tolerate it"}};
 
 /// The best of `steps`, from float32.
 void report_best(Model& model, std::span<const Step> steps) {
@@ -85,7 +85,7 @@ void report_best(Model& model, std::span<const Step> steps) {
   model.report(f, most.first);
 }
 
-/// Kinds of operators that compilers fuse into the one before.
+/// Kinds of operators that compilers fuse into the preceding operator.
 bool is_fusable(OpClass kind) {
   return kind == OpClass::kElementwise || kind == OpClass::kActivation ||
          kind == OpClass::kNormalization;
@@ -115,7 +115,7 @@ void report_batch(Model& model) {
   tmeter::Finding f;
   f.rule = "energy-batch";
   f.text = std::to_string(kBatchFactor) + " times the batch would save " + model.share_text(saved) +
-           " for each of the present batches";
+           " for each batch of the present size";
   f.evidence = advice::bytes_text(bytes) + " of weights are read once for the batch instead of " +
                std::to_string(kBatchFactor) + " times";
   f.action = "collect requests and run them together";
@@ -129,7 +129,7 @@ void report_fusion(Model& model) {
   std::vector<Node> nodes;
   for (const auto& o : model.operators()) {
     if (o.work.macs > 0 || !is_fusable(o.work.kind)) continue;
-    double most = 0;  // one operand comes straight from the operator that computes it
+    double most = 0;  // bytes of the largest operand that only this operator uses
     plugins::for_each_input(o.node, [&](const tmeter::Value& v) {
       const auto use =
           v.producer() ? uses.sole_use(v, plugins::Through::kIdentity) : plugins::Use();
@@ -145,7 +145,8 @@ void report_fusion(Model& model) {
   f.rule = "energy-fusion";
   f.text = "fusing " + plugins::count_of(nodes.size(), "operator") +
            " into those before them would save at most " + model.share_text(saved);
-  f.evidence = advice::bytes_text(bytes) + " of results in between are neither written nor read";
+  f.evidence =
+      advice::bytes_text(bytes) + " of intermediate results would be neither written nor read";
   f.action = "torch.compile(model); --plugins=fusion-advice names the chains";
   for (const auto& node : nodes) f.about(node);
   model.report(f, saved);

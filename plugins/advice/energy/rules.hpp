@@ -28,11 +28,11 @@ class Model {
   const std::vector<Operator>& operators() const { return operators_; }
   /// J of a run, by the plugin energy; 0 if the profile has none.
   double joules() const { return joules_; }
-  /// J of this work; empty if the profile lacks a figure.
+  /// J of this work; empty if the profile lacks a value.
   std::optional<double> of(const energy::Work& work);
   /// J of `bytes` moved.
   double moving(double bytes) const { return bytes * per_byte_; }
-  /// Whether the profile has a figure of exactly this type for the class.
+  /// Whether the profile has a value of exactly this type for the class.
   bool has(tmeter::OpClass kind, tmeter::DType type) const;
 
   /// "44.9 mJ of 88.1 mJ (51.0 %)"

@@ -31,7 +31,7 @@ std::vector<advice::Saving> scales(Model& model);
 std::vector<advice::Saving> epilogues(const std::vector<Foldable>& norms, Model& model);
 
 /// matmul [→ scale] [→ mask] → softmax → matmul: scaled_dot_product_attention. Scalings of queries
-/// that are `taken` are folded into the weights already and not counted again.
+/// that are `taken` are already folded into the weights and not counted again.
 std::vector<advice::Saving> attentions(std::span<const advice::Saving> taken, Model& model);
 
 /// Elementwise operators whose results have no other users: one loop over the elements. Operators

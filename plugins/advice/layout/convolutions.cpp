@@ -1,7 +1,7 @@
-// Convolutions on NCHW tensors although the kernels compute in NHWC: NVIDIA's tensor cores (Deep
-// Learning Performance Guide, "Convolutional Layers", on tensor layouts) and oneDNN, whose blocked
-// formats are close to it. PyTorch computes in NHWC throughout if weights and input are in NHWC
-// (tutorial "Channels Last Memory Format in PyTorch").
+// Convolutions on NCHW tensors whose kernels compute in NHWC: on NVIDIA's tensor cores (Deep
+// Learning Performance Guide, "Convolutional Layers", on tensor layouts) and in oneDNN, whose
+// blocked formats are close to it. PyTorch computes in NHWC throughout if weights and input are in
+// NHWC (tutorial "Channels Last Memory Format in PyTorch").
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/op_class.hpp>
@@ -24,12 +24,12 @@ constexpr std::array<std::string_view, 7> kSpatial{
     "conv2d",       "conv3d",      "conv_transpose2d", "conv_transpose3d",
     "_convolution", "convolution", "_convolution_mode"};
 
-/// False for images of one pixel, for which both orders are equal.
+/// False for images of one pixel, for which both layouts are equal.
 bool has_pixels(const Shape& s) {
   return s.rank() >= 4 && std::any_of(s.begin() + 2, s.end(), [](int64_t d) { return d > 1; });
 }
 
-bool lies_channels_last(const tmeter::Tensor& weight) {
+bool is_stored_channels_last(const tmeter::Tensor& weight) {
   const auto shape = weight.shape(), strides = weight.strides();
   return strides.rank() == shape.rank() && shape.rank() >= 4 && shape[1] > 1 && strides[1] == 1 &&
          has_pixels(shape);
@@ -43,12 +43,12 @@ bool works_on_images(const Node& node) {
          has_pixels(input.shape()) && has_pixels(node.result(0).shape());
 }
 
-/// Whether the model converts to NHWC itself, or its weights are stored that way.
+/// Whether the model itself converts to NHWC, or stores its weights that way.
 bool is_channels_last_already(const tmeter::Graph& graph) {
   for (const auto& node : graph.nodes()) {
     if (plugins::is_channels_last(node.arg("memory_format"))) return true;
     if (works_on_images(node) && node.arg("weight").tensor() &&
-        lies_channels_last(node.arg("weight").tensor()))
+        is_stored_channels_last(node.arg("weight").tensor()))
       return true;
   }
   return false;
@@ -59,7 +59,7 @@ struct Sum {
   double macs = 0, all_macs = 0, reordered = 0, seconds = 0;
 };
 
-Sum add_up(const Model& model) {
+Sum sum_convolutions(const Model& model) {
   Sum sum;
   for (const auto& node : model.graph.nodes()) {
     const double macs = model.call.read("macs", node).real();
@@ -77,7 +77,7 @@ Sum add_up(const Model& model) {
 }  // namespace
 
 void report_channels_last(Model& model) {
-  const auto sum = add_up(model);
+  const auto sum = sum_convolutions(model);
   const auto total = model.estimator.seconds();
   const double share = total && *total > 0 ? sum.seconds / *total
                        : sum.all_macs > 0  ? sum.macs / sum.all_macs
@@ -100,8 +100,7 @@ void report_channels_last(Model& model) {
                   std::string(model.call.hardware_name());
   f.action =
       "model.to(memory_format=torch.channels_last), and the same for the input (channels_last_3d "
-      "for "
-      "volumes); operators between convolutions keep the format; measure the effect";
+      "for volumes); operators between convolutions keep the format; measure the effect";
   for (const auto& node : sum.nodes) f.about(node);
   model.call.add(f);
 }

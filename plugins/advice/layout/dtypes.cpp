@@ -1,4 +1,4 @@
-// Element types: float64, which hardly any inference needs; types with a much higher rate in the
+// Element types: float64, which inference hardly ever needs; types with a much higher rate in the
 // hardware profile; conversions between float types.
 #include <array>
 #include <tmeter/cpp/op_class.hpp>
@@ -22,7 +22,7 @@ constexpr double kMinSpeedup = 2;
 
 DType float_type(int32_t id) { return DType(id); }
 
-/// The share of some tensors' bytes that has one type.
+/// The share of bytes in tensors of one type.
 class Share {
  public:
   explicit Share(DType type) : type_(type) {}
@@ -38,7 +38,7 @@ class Share {
   double of_type_ = 0, all_ = 0;
 };
 
-/// The shares of its reads and writes that a smaller type saves.
+/// The shares of the node's reads and writes that a smaller type saves.
 advice::Traffic traffic_shares_saved(const Node& node, DType from, DType to) {
   const double smaller = 1 - static_cast<double>(to.bytes()) / static_cast<double>(from.bytes());
   Share read(from), written(from);
@@ -92,7 +92,7 @@ void report_float64(Model& model) {
            (savings.size() == 1 ? " computes" : " compute") + " in float64; in float32";
   f.evidence =
       advice::bytes_text(weights) + " of " + advice::bytes_text(all) + " of parameters are float64";
-  f.action = "model.float(), and inputs and constants (NumPy makes float64) likewise";
+  f.action = "model.float(); convert inputs and constants, too (NumPy makes float64 by default)";
   if (weights > 0) f.changes.push_back({"param_bytes", all, all - weights / 2});
   add_with_totals(f, savings, model);
 }

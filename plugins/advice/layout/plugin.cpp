@@ -21,7 +21,8 @@ TMETER_PLUGIN_INFO(
     (tmeter::PluginInfo{
         .id = "org.tmeter.layout-advice",
         .version = "1.0.0",
-        .description = "Memory layout and element types of tensors, and the savings of others",
+        .description =
+            "Memory layout and element types of tensors, and the savings from other ones",
         .needs = "roofline",
     }),
     [](tmeter::Registrar& r) {
@@ -35,6 +36,6 @@ TMETER_PLUGIN_INFO(
                 .flags = TMETER_METRIC_DETAIL,
                 .convention = "bytes read and written to copy tensors into another order: "
                               "by contiguous(), and by reshapes that cannot be views; a lower "
-                              "bound, as the strides of some tensors are unknown"});
+                              "bound, because the strides of some tensors are unknown"});
       r.analysis("layout-advice", advice::kSavingsMetrics, layout::kReordered, run);
     })

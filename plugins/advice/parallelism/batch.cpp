@@ -53,7 +53,8 @@ constexpr double kTargetEfficiency = 0.9;
 /// Smallest gain in throughput that is reported.
 constexpr double kMinGain = 1.2;
 
-/// Dim 0 of all inputs and outputs; empty if they differ, as then no dim is known to be the batch.
+/// Dim 0 of all inputs and outputs; empty if they differ, because then no dim is known to be the
+/// batch.
 std::optional<int64_t> batch_of(const tmeter::Graph& graph) {
   std::set<int64_t> seen;
   bool scalars = false;
@@ -146,7 +147,7 @@ void report_batch(Model& model) {
                " of the throughput of an infinite batch; " + memory_text(memory, n) +
                " of memory for weights and activations";
   if (scaling->overhead <= 0)
-    f.evidence += "; without call overhead, as the profile has no overhead.operator";
+    f.evidence += "; without call overhead, because the profile has no overhead.operator";
   if (full) f.evidence += "; twice the batch does not fit";
   f.action =
       "collect requests and run them together; predicted by the roofline, with dim 0 of the inputs "

@@ -15,7 +15,7 @@ struct Name {
   std::string_view ending;
   char part;
 };
-// transformers: Llama and its kin, OPT, BERT, ViT, DistilBERT.
+// transformers: Llama and similar models, OPT, BERT, ViT, DistilBERT.
 constexpr std::array<Name, 15> kNames{{
     {"q_proj.weight", 'q'},
     {"k_proj.weight", 'k'},
@@ -140,8 +140,7 @@ void report_magnitudes(const Collection& collection, const Curve& all, const Set
       "pruning_method=prune.L1Unstructured, amount=" +
       tmeter::fixed(share, 2) +
       "), fine-tune, prune.remove; zeros save neither time nor bytes until they are stored sparse "
-      "or "
-      "compressed";
+      "or compressed";
   call.add(f);
 }
 

@@ -1,6 +1,6 @@
 // The share of a tensor's L2 norm in its smallest weights: a histogram of magnitudes by the upper
 // bits of their float32 pattern (8 of the exponent, 7 of the mantissa), so that it can be summed
-// over tensors. bfloat16 values are exact; others lie within 0.8 % of their bin, and sums
+// over tensors. bfloat16 values are exact; others are within 0.8 % of their bin, and sums
 // over bins within far less.
 #pragma once
 #include <array>

@@ -23,7 +23,7 @@ struct Weight {
   std::optional<double> kept_2_4;
   std::vector<size_t> dead;  // filters
   double low = 0;            // share of filters with a small norm
-  /// L2 norms, of attention projections alone: their sums are the norms of heads.
+  /// L2 norms, only of attention projections: their sums are the norms of heads.
   std::vector<double> filter_norms, input_norms;
 
   int64_t filters() const { return shape.transposed ? shape.columns : shape.rows; }

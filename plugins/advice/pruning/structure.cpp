@@ -67,7 +67,7 @@ void Structure::add(int64_t first, std::span<const float> x) {
       for (size_t i = 0; i < n; ++i) sum += double{x[i]} * double{x[i]};
       rows_[row] += sum;
       power_ += sum;
-      // Chunks begin at multiples of 4,096, and the rows of a matrix cut into fours do as well.
+      // Chunks begin at multiples of 4,096 and such rows at multiples of four: no group is split.
       if (shape_.has_fours() && shape_.inner == 1)
         for (size_t i = 0; i + 4 <= n; i += 4) kept_ += kept_of_four(x.data() + i, 1);
     }

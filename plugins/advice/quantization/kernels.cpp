@@ -17,7 +17,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<float, kAlign>;
 using V = hn::Vec<D>;
 
-/// Σ f(v)² over [begin, end), end - begin a multiple of 32. Two sums, as each waits for the last.
+/// Σ f(v)² over [begin, end), end - begin a multiple of 32. Two sums, because each addition waits
+/// for the previous one.
 template <class F>
 HWY_INLINE V squares(D d, const float* x, size_t begin, size_t end, F f) {
   const size_t lanes = hn::Lanes(d);

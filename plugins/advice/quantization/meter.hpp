@@ -25,7 +25,7 @@ class Meter {
   /// False if an element is not finite; then nothing below may be called.
   bool observe(const float* x, size_t n);
   const Range& range() const { return range_; }
-  /// Sets x without its ranges, for `scaled` alone.
+  /// Sets x without its ranges, only for `scaled`.
   void view(const float* x, size_t n) { x_ = x, n_ = padded(n); }
 
   /// Adds power, casts and all schemes with groups.

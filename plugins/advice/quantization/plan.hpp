@@ -18,7 +18,7 @@ struct Weight {
   Layout layout;
   Figures figures;
   int64_t stored = 0;          // bytes in the file, parts included
-  std::string_view sensitive;  // why it gets at least 8 bits; empty: it need not
+  std::string_view sensitive;  // why it gets at least 8 bits; empty if it may have fewer
   bool matrix() const { return layout.dims.size() == 2; }
 };
 
@@ -36,7 +36,7 @@ struct Rules {
   double least_sqnr = 0;  // dB
 };
 
-/// Kernels for groups of weights exist for matrix products alone, so weights of other rank get
+/// Kernels for groups of weights exist only for matrix products, so weights of other rank get
 /// schemes per tensor or channel. Of equal bytes the better SQNR wins, then the first allowed.
 Choice choose(const Weight& weight, const Rules& rules);
 

@@ -88,7 +88,7 @@ inline constexpr std::array<Scheme, 28> kSchemes{{
 
 inline constexpr size_t kSchemeCount = kSchemes.size();
 
-/// Position in kSchemes; empty: there is no such scheme.
+/// Position in kSchemes; empty if there is no such scheme.
 constexpr std::optional<size_t> scheme_at(std::string_view id) {
   for (size_t i = 0; i < kSchemeCount; ++i)
     if (kSchemes[i].id == id) return i;

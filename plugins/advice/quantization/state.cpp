@@ -35,7 +35,7 @@ class State : public tmeter::TensorAnalysis {
   Collection* into_;
 
  private:
-  /// Nothing for a lossless scheme, whose SQNR is infinite.
+  /// Empty for a lossless scheme, whose SQNR is infinite.
   static Cell cell(const Figures& f, size_t scheme) {
     const double v = f.sqnr[scheme];
     if (std::isinf(v)) return Cell();

@@ -1,5 +1,5 @@
-// The tensor analysis: streams a weight through both passes, gives its figures, and keeps what the
-// plan needs.
+// The tensor analysis: streams a weight through both passes, emits its values, and keeps the data
+// for the plan.
 #pragma once
 #include <memory>
 #include <tmeter/cpp/plugin.hpp>

@@ -73,7 +73,7 @@ constexpr std::array kRules{
         Cause::kFeatures, "vector-features", "their features leave the last vector partly empty",
         "build these layers with a multiple of the lanes (float32: 8 for AVX2, 16 for AVX-512) and "
         "keep the added features at zero; a type of half the size has twice the lanes to fill"},
-    Rule{Cause::kStrides, "vector-strides", "their operands lie in memory in different orders",
+    Rule{Cause::kStrides, "vector-strides", "their operands are stored in different orders",
          "call .contiguous() once where several operators read the tensor, or keep the layout: "
          "model.to(memory_format=torch.channels_last)"},
     Rule{Cause::kBroadcast, "vector-broadcast", "an operand repeats after a few elements",
@@ -93,7 +93,7 @@ void report(const Rule& rule, std::vector<PartlyFilled> found, double all, const
   f.text = plugins::count_of(found.size(), "operator") + " with " +
            plugins::percent(arithmetic / all) + " of the arithmetic " +
            (found.size() == 1 ? "fills " : "fill ") + plugins::percent(1 - lost / arithmetic) +
-           " of vectors of " + std::to_string(width.bytes) + " bytes, as " + rule.because;
+           " of vectors of " + std::to_string(width.bytes) + " bytes, because " + rule.because;
   f.evidence = places_text(found, call) + "; width: " + width.from;
   f.action = rule.action;
   for (const auto& p : found) f.about(p.node);
@@ -136,8 +136,8 @@ TMETER_PLUGIN_INFO(
     [](tmeter::Registrar& r) {
       r.option(plugins::integer_option(
           "width", "0", 0, 4096,
-          "bytes of a vector: 16 (NEON), 32 (AVX2), 64 (AVX-512); 0: by the hardware "
-          "profile, else 32"));
+          "bytes of a vector: 16 (NEON), 32 (AVX2), 64 (AVX-512); 0: from the hardware "
+          "profile, or else 32"));
       r.metric({.id = kVectorUse,
                 .title = "vector use",
                 .unit_kind = TMETER_UNIT_RATIO,
@@ -145,8 +145,8 @@ TMETER_PLUGIN_INFO(
                 .better = TMETER_BETTER_HIGHER,
                 .flags = TMETER_METRIC_DETAIL,
                 .convention = "share of the vector unit's lanes that the elements in a row of an "
-                              "operator fill; of a module weighted by the bytes that its operators "
-                              "write",
+                              "operator fill; for a module, weighted by the bytes that its "
+                              "operators write",
                 .weight = "written_bytes"});
       r.analysis("vectorization-advice", "macs other_flops written_bytes", kVectorUse, run);
     })

@@ -7,9 +7,9 @@
 //   embedding                 the row that is copied
 //   elementwise, activation   the last dims over which every operand advances with the result or
 //                             stands still, as TensorIterator merges dims; one element where
-//                             operands lie in memory in different orders, or have gaps
+//                             operands are stored in different orders, or have gaps
 //
-// Other operators (pooling, sorting, look-ups) have no figure: their kernels differ.
+// Other operators (pooling, sorting, look-ups) have no value: their kernels differ.
 #pragma once
 #include <optional>
 #include <tmeter/cpp/plugin.hpp>

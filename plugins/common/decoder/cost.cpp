@@ -36,7 +36,7 @@ Cost cost_of(const tmeter::Graph& graph, const Decoder& d, tmeter::Call& call) {
         std::find_if(d.attentions.begin(), d.attentions.end(),
                      [&n](const Attention& a) { return a.node.handle() == n.handle(); });
     const bool is_attention = attention != d.attentions.end();
-    // A single query meets every key once; all queries together met them tokens() times.
+    // A single query is multiplied by every key once; all queries together, tokens() times.
     const auto tokens = is_attention ? std::optional(d.tokens()) : tokens_of(n, d);
     if (!tokens) {
       cost.is_complete = false;

@@ -79,7 +79,7 @@ bool find_experts(const Module& within, Router& router) {
   router.how = "stacked weights";
   if (router.weights.empty()) {
     router.weights = listed(within, router.experts);
-    router.how = "a list of modules alike";
+    router.how = "a list of identical modules";
   }
   return !router.weights.empty();
 }

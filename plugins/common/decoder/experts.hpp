@@ -1,4 +1,4 @@
-// Mixture of experts: the parameters that one token uses, and those of all experts.
+// Mixture of experts: the parameters that one token uses, and the parameters of all experts.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@ struct Router {
   tmeter::Node topk;
   int64_t experts, chosen;
   std::vector<tmeter::Tensor> weights;  // weights of all its experts
-  std::string how;                      // how they were recognised
+  std::string how;                      // the rule that recognised them, in words
 };
 
 std::vector<Router> find_routers(const tmeter::Graph& graph);
@@ -27,14 +27,14 @@ Parameters count_parameters(const tmeter::Graph& graph, const std::vector<Router
 /// Elements of all parameters, each storage once.
 tmeter::Count stored_elements(const tmeter::Graph& graph);
 
-/// Bytes of the parameters that an operator reads, each parameter at the first operator that does.
+/// Bytes of the parameters that an operator reads; each parameter counts at its first reader.
 struct ReadBytes {
   tmeter::Node node;
   tmeter::Count bytes;
 };
 
 /// Bytes of a decoding step, without embedding tables. With uniform routing, a batch of B tokens
-/// chooses E · (1 − (1 − k/E)^B) of E experts. Nothing if an element type is unknown.
+/// chooses E · (1 − (1 − k/E)^B) of E experts. Empty if an element type is unknown.
 std::optional<std::vector<ReadBytes>> reads_of(const tmeter::Graph& graph,
                                                const std::vector<Router>& routers,
                                                int64_t batch = 1);

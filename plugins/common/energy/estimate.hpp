@@ -11,8 +11,8 @@
 
 namespace energy {
 
-/// The three terms of one operator, in joules, and the time of the last one. Empty: this profile
-/// has no figure for this operator.
+/// The three terms of one operator, in joules, and the time of the last one. Empty: the profile
+/// has no value for this operator.
 struct Terms {
   std::optional<double> compute, memory, standing, seconds;
 };
@@ -39,7 +39,7 @@ struct Scope {
 class Estimator {
  public:
   explicit Estimator(bool warns = true) : machine_("energy", warns) {}
-  /// Reads the profile of this run and discards that of the run before.
+  /// Reads the profile of this run and discards that of the previous run.
   void start(const tmeter::Call& call, const Temperature& temperature = {});
   const Scope& scope() const { return scope_; }
   const ThermalEffects& heat() const { return heat_; }

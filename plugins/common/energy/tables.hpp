@@ -1,6 +1,6 @@
 // The energy of an operator by every published table, independent of the run's profile. The spread
 // shows how uncertain an estimate is. It is not a confidence interval: the tables describe
-// different machines, and another machine probably lies between them.
+// different machines, and another machine is probably between them.
 #pragma once
 #include <optional>
 #include <span>

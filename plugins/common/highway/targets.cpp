@@ -1,7 +1,6 @@
-// The versions of a kernel that this processor can run: the two functions that Highway's dispatch
-// calls libhwy.so for. That library calibrates a clock while it is loaded (3.3 ms on an Intel
-// machine, docs/dev/start.md), which would delay the opening of a plugin; its headers need only
-// these two.
+// The versions of a kernel that this processor can run. These two functions replace libhwy.so,
+// whose headers need no others. That library calibrates a clock while it is loaded (3.3 ms on an
+// Intel machine, docs/dev/start.md), which would delay the opening of a plugin.
 #include <hwy/targets.h>
 
 #if HWY_ARCH_X86
@@ -12,13 +11,13 @@ namespace hwy {
 namespace {
 
 #if HWY_ARCH_X86
-/// Two that clang 14's builtin does not know by name.
+/// Two features that clang 14's builtin does not accept.
 bool has_f16c_and_lzcnt() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   const bool f16c = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
   return f16c && __get_cpuid(0x80000001, &a, &b, &c, &d) && (c & bit_LZCNT);
 }
-/// The conditions under which Highway's headers call a target the compiler's baseline.
+/// The conditions under which Highway's headers treat a target as the compiler's baseline.
 bool has_sse4() {
   return __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("sse4.2") &&
          __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
@@ -33,7 +32,7 @@ bool has_avx512() {
          __builtin_cpu_supports("avx512cd");
 }
 
-/// Each step needs those before it. The compiler's functions also check the registers that the
+/// Each step requires the previous ones. The compiler's functions also check which registers the
 /// system saves.
 int64_t detected() {
   __builtin_cpu_init();
@@ -57,7 +56,7 @@ int64_t SupportedTargets() {
   return targets;
 }
 
-/// The chosen target of this plugin alone.
+/// The target chosen for this plugin only.
 ChosenTarget& GetChosenTarget() {
   static ChosenTarget chosen;
   return chosen;

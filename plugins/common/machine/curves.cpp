@@ -66,7 +66,7 @@ Kind kind_of(const Work& work, bool on_tensor_cores) {
 
 double rounded_up(double n, double step) { return std::ceil(n / step) * step; }
 
-/// cuDNN 7 has tensor cores for multiples of 8 channels alone.
+/// cuDNN 7 uses tensor cores only for multiples of 8 channels.
 bool is_narrow(const Curve& curve, const Layout& layout) {
   constexpr double kMultiple = 8;
   return curve.narrow > 0 && std::fmod(layout.channels, kMultiple) != 0;

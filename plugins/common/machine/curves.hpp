@@ -46,18 +46,18 @@ class Curves {
  public:
   /// Reads the profile of this run; `machine` has been started.
   void start(const Machine& machine, const tmeter::Call& call);
-  /// The reason why the profile gives no times, as a sentence; empty: it gives times.
+  /// Why the profile gives no times, as a sentence; empty if it gives times.
   const std::string& missing() const { return missing_; }
   /// "fitted on this device", "carried over from other devices", or both by units.
   std::string origin() const;
 
-  /// The time of all parts, one after the other; nothing if the profile lacks a figure for their
-  /// type or a share for their units. Work of 0 takes no time.
+  /// The time of all parts in sequence; empty if the profile lacks a value for their type or a
+  /// share for their units. Work of 0 takes no time.
   std::optional<Expected> of(std::span<const Work> parts, Machine& machine,
                              const tmeter::Call& call) const;
 
   /// The time of summing `bytes` of each of `devices` in all of them, by a ring over
-  /// `link.bandwidth`; nothing if the profile lacks that.
+  /// `link.bandwidth`; empty if the profile lacks that.
   static std::optional<Expected> all_reduce(double bytes, double devices, const tmeter::Call& call);
 
  private:

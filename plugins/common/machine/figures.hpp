@@ -1,5 +1,5 @@
-// The work of an operator call, the figures of a hardware profile by class of work and element
-// type, and the roofline. Formulas only, no host; used by energy, roofline and their unit tests.
+// The work of an operator call, the values of a hardware profile by class of work and element type,
+// and the roofline. Formulas only, no host; used by energy, roofline and their unit tests.
 //
 //   arithmetic [s] = (macs / peak.mac + ops / peak.op) / efficiency(class)
 //   memory     [s] = (bytes read + bytes written) / peak.dram
@@ -49,7 +49,7 @@ struct Work {
   bool operator==(const Work&) const = default;
 };
 
-// --- the figure for each element type ---
+// --- the value for each element type ---
 
 inline constexpr std::array kFigureFloats{TMETER_DTYPE_FLOAT8_E4M3FN, TMETER_DTYPE_FLOAT8_E5M2,
                                           TMETER_DTYPE_FLOAT16,       TMETER_DTYPE_BFLOAT16,
@@ -62,9 +62,9 @@ constexpr bool is_integral(DType type) {
          type.kind() == DTypeClass::kQuantized;
 }
 
-/// Types whose figures may be used for `type`, best first: itself; for integers the signed
-/// integers at least as wide; then the floats at least as wide (dearer, so the estimate errs
-/// upwards). Complex and raw-bit types have none.
+/// Types whose values may be used for `type`, best first: itself; for integers the signed
+/// integers at least as wide; then the floats at least as wide (more expensive, so the
+/// estimate errs upwards). Complex and raw-bit types have none.
 inline std::vector<DType> fallback_types(DType type) {
   std::vector<DType> out{type};
   const auto add_wider = [&](const auto& ids) {
@@ -85,7 +85,7 @@ constexpr bool same_arithmetic(DType a, DType b) {
 
 // --- the profile ---
 
-/// The families of figures that depend on operator class and element type.
+/// The families of values that depend on operator class and element type.
 enum class Family { kEnergyMac, kEnergyOp, kPeakMac, kPeakOp };
 
 constexpr std::string_view key_of(Family family) {
@@ -98,7 +98,7 @@ struct Figure {
   DType type;  ///< the type it was given for
 };
 
-/// Reads figures and caches them. `FAMILY.CLASS.DTYPE` takes precedence over `FAMILY.DTYPE`.
+/// Reads values and caches them. `FAMILY.CLASS.DTYPE` takes precedence over `FAMILY.DTYPE`.
 class Profile {
  public:
   void forget() { figures_.clear(); }
@@ -109,7 +109,7 @@ class Profile {
     return at->second;
   }
 
-  /// Whether the profile has a figure of the family, for any class or type.
+  /// Whether the profile has a value of the family, for any class or type.
   static bool has(const Lookup& lookup, Family family) {
     return std::any_of(tmeter::kDTypes.begin(), tmeter::kDTypes.end(), [&](const auto& type) {
       return lookup(join(key_of(family), type.name)).has_value();

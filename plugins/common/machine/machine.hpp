@@ -26,14 +26,14 @@ class Machine {
   /// advice.
   explicit Machine(std::string what, bool warns = true) : what_(std::move(what)), warns_(warns) {}
 
-  /// Reads the profile of this run; discards cached figures of the previous one.
+  /// Reads the profile of this run; discards cached values of the previous one.
   void start(const tmeter::Call& call);
   /// "hardware profile 'nvidia-a100'"
   std::string quoted_name() const;
   bool has_peak_mac() const { return has_peak_mac_; }
   /// The bandwidth of memory, in B/s.
   std::optional<double> bandwidth() const { return bandwidth_; }
-  /// Whether the profile has a figure of the family, for any class or type.
+  /// Whether the profile has a value of the family, for any class or type.
   static bool has(const tmeter::Call& call, Family family);
   static std::optional<double> number(const tmeter::Call& call, const std::string& key);
 

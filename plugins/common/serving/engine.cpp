@@ -255,8 +255,7 @@ constexpr std::array<Engine, 4> kEngines{{
      1, transformers},
     {"llama.cpp",
      "llama.cpp's cells: the context of each sequence padded to 256; a layer with a window has "
-     "window + "
-     "ubatch (512) cells, padded; states are float32",
+     "window + ubatch (512) cells, padded; states are float32",
      "llama.cpp warns and allocates it; llama-server gives a slot no more than the "
      "model's",
      1, llama},
@@ -269,8 +268,7 @@ constexpr std::array<Engine, 4> kEngines{{
      kVllmSequence},
     {"own",
      "the rule of serving.own-padding, serving.own-window-extra and serving.own-state-bytes: the "
-     "context "
-     "padded; a layer with a window keeps window + extra tokens, padded",
+     "context padded; a layer with a window keeps window + extra tokens, padded",
      "the treatment by an engine of your own is unknown", 1, own},
 }};
 

@@ -48,7 +48,7 @@ struct CacheType {
   int64_t bytes, elements;
 };
 
-/// Nothing for a name unknown to all engines.
+/// Empty for a name unknown to all engines.
 std::optional<CacheType> cache_type(std::string_view name);
 std::string_view cache_type_names();
 
@@ -74,8 +74,8 @@ struct Load {
 struct CacheBytes {
   tmeter::Count keys_values = 0, states = 0;
   std::vector<tmeter::Count> layers;  // bytes of each layer, both kinds
-  std::string unavailable;  // the reason why the engine's rule gives no figure; empty: it does
-  int64_t reads = 1;        // reads of a key or value in a step
+  std::string unavailable;            // why the engine's rule gives no value; empty if it does
+  int64_t reads = 1;                  // reads of a key or value in a step
 
   tmeter::Count all() const { return keys_values + states; }
   tmeter::Count read_by_step() const { return keys_values * reads + states; }
@@ -88,7 +88,8 @@ struct Engine {
   std::string_view beyond;  // treatment of a context that is longer than the model's
   double memory_share;      // default share of a device's memory
   CacheBytes (*bytes)(const std::vector<LayerCache>&, const Load&);
-  /// Seconds of a step besides its products, for each sequence; 0: no published measurements.
+  /// Seconds of a step in addition to its products, for each sequence; 0: no published
+  /// measurements.
   double sequence_seconds = 0;
 };
 

@@ -13,7 +13,7 @@ struct ModelLength {
   std::string source;  // "max_position_embeddings of config.json"
 };
 
-/// Nothing if the file states none, such as an exported graph. `engine`: its rule selects one of
+/// Empty if the file states none, such as an exported graph. `engine`: its rule selects one of
 /// several statements; "" for no engine.
 std::optional<ModelLength> model_length(const tmeter::Graph& graph, std::string_view engine = {});
 

@@ -15,7 +15,7 @@ namespace serving {
 
 // Bytes written by a person: "24GiB", "80 GB".
 
-/// Units B, KB, MB, GB, TB (powers of 1000) and KiB, MiB, GiB, TiB (powers of 1024). Nothing for
+/// Units B, KB, MB, GB, TB (powers of 1000) and KiB, MiB, GiB, TiB (powers of 1024). Empty for
 /// other text, and for sizes above 2^62.
 std::optional<int64_t> bytes_of(std::string_view text);
 

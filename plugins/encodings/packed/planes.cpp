@@ -1,6 +1,6 @@
 // HQQ: w = (q − zero)·scale. optimum-quanto: w = q·scale − shift. The codes are a matrix whose rows
-// lie in parts, each in some bits of all words: the first part in the lowest bits (optimum-quanto,
-// tensor/packed.py) or in the highest (HQQ, core/bitpack.py).
+// are split into parts, each in some bits of all words: the first part in the lowest bits
+// (optimum-quanto, tensor/packed.py) or in the highest (HQQ, core/bitpack.py).
 #include "rows.hpp"
 
 namespace packed {

@@ -114,7 +114,7 @@ class Scaled final : public Rows {
     width_ = number_of<int64_t>(t.tensor(), "columns").value_or(0);
     if (height_ < 1 || width_ < 1)
       unavailable(
-          "its scales fit blocks of several sizes; config.json beside the file would tell which");
+          "its scales fit blocks of several sizes; config.json beside the file would determine it");
     matrix_rows_ = shape.rank() > 1 ? shape[-2] : 1;
     down_ = (matrix_rows_ + height_ - 1) / height_;
     across_ = (extent_.columns + width_ - 1) / width_;
@@ -204,7 +204,7 @@ class Int4Rows final : public Rows {
   Numbers scales_;
 };
 
-/// Codes of four or six bits alone.
+/// Only codes of four or six bits.
 class SmallFloatCodes final : public tmeter::Decoding {
  public:
   SmallFloatCodes(const tmeter::StoredTensor& t, int64_t bits, std::vector<float> values)
@@ -242,8 +242,7 @@ void add_scaled(tmeter::Registrar& r) {
   tmeter::decoder(r, "nvfp4", float4(16), TMETER_DECODER_IN_ORDER);
   tmeter::decoder(r,
                   "fp8.tensor fp8.channel fp8.group fp8.block int8.tensor int8.channel int8.group "
-                  "int8.block mxfp8 "
-                  "torchao.int8 torchao.float8 quanto.int8 quanto.float8",
+                  "int8.block mxfp8 torchao.int8 torchao.float8 quanto.int8 quanto.float8",
                   make_decoding<Scaled>, TMETER_DECODER_IN_ORDER);
   tmeter::decoder(r, "modelopt.int4", make_decoding<Int4Rows>);
   tmeter::decoder(r, "bnb.int8", make_decoding<Int8>, TMETER_DECODER_IN_ORDER);

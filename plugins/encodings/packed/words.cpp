@@ -35,7 +35,7 @@ class Groups {
         if (word_at(order_, c) >= static_cast<uint64_t>(groups))
           unavailable("its order names a group that does not exist");
     } else if (size_ < 1 || (columns + size_ - 1) / size_ > groups) {
-      unavailable("its groups fit several sizes; config.json beside the file would tell which");
+      unavailable("its groups fit several sizes; config.json beside the file would determine it");
     }
   }
   int64_t of(int64_t column) const {
@@ -82,7 +82,7 @@ class Gptq final : public tmeter::Decoding {
     const auto end = first + static_cast<int64_t>(out.size());
     const auto columns = extent_.columns;
     const auto row_begin = first / columns, row_end = (end - 1) / columns + 1;
-    // Words of neighbouring rows lie side by side.
+    // Words of neighbouring rows are adjacent.
     for (int64_t c = 0; c < columns; c += block_) {
       for (int64_t r = row_begin; r < row_end; ++r) {
         const auto at = r * columns + c;
@@ -93,7 +93,7 @@ class Gptq final : public tmeter::Decoding {
   }
 
  private:
-  /// Weights of columns [c, c + block_) of row r that lie in [first, end).
+  /// Weights of columns [c, c + block_) of row r that are in [first, end).
   void block(int64_t r, int64_t c, int64_t first, int64_t end, std::span<float> out) const {
     std::array<uint8_t, kWord> bytes{};
     for (int64_t w = 0; w < block_words_; ++w) {
@@ -129,8 +129,8 @@ class Gptq final : public tmeter::Decoding {
   }
 
   static constexpr const char* kUnknownOffset =
-      "it is unknown whether its zero points are stored less one; config.json beside the file "
-      "would tell";
+      "it is unknown whether its zero points are stored minus one; config.json beside the file "
+      "would determine it";
   Extent extent_;
   int64_t bits_;
   unsigned mask_, zero_ = 0;
@@ -150,7 +150,7 @@ class Awq final : public tmeter::Decoding {
         scales_(numbers(need(t, "scales"))),
         groups_(t, extent_.columns, need(t, "scales").about.shape()[0]) {
     if (!parameter(t.tensor(), "version").empty())
-      unavailable("its layout 'gemv' is not decoded, 'gemm' is");
+      unavailable("only its layout 'gemm' is decoded, not 'gemv'");
     const auto groups = need(t, "scales").about.shape()[0];
     if (extent_.rows % kPerWord != 0) unavailable("its shape does not fill whole words");
     row_words_ = extent_.rows / kPerWord;

@@ -27,11 +27,11 @@ std::string text(json::object o, const char* key) {
 Grouping grouping(json::object o, const char* bits, const char* group) {
   Grouping g{integer(o, bits), integer(o, group), text(o, "mode")};
   if (g.bits && (*g.bits < 1 || *g.bits > 32))
-    throw loading::BadFile("quantization_config says that a weight has " + std::to_string(*g.bits) +
-                           " bits");
+    throw loading::BadFile("quantization_config has an impossible number of bits, " +
+                           std::to_string(*g.bits));
   if (g.group && (*g.group == 0 || *g.group < -1))
-    throw loading::BadFile("quantization_config says that groups have " + std::to_string(*g.group) +
-                           " weights");
+    throw loading::BadFile("quantization_config has an impossible size of groups, " +
+                           std::to_string(*g.group));
   return g;
 }
 
@@ -42,7 +42,7 @@ std::optional<json::object> object(json::object o, std::string_view key) {
   return out;
 }
 
-/// Notes the first malformed pattern. GPTQModel's have "+:" or "-:" in front, others "re:".
+/// Notes the first malformed pattern. GPTQModel's begin with "+:" or "-:", others with "re:".
 void check_pattern(const char* key, std::string_view text, Config& c) {
   if (!c.note.empty() ||
       !(text.starts_with("re:") || text.starts_with("+:") || text.starts_with("-:")))
@@ -51,7 +51,7 @@ void check_pattern(const char* key, std::string_view text, Config& c) {
   if (fault.empty()) return;
   c.note = "quantization_config, " + loading::in_quotes(key) + ": " + loading::in_quotes(text) +
            " is not a regular expression (" + std::string(fault) +
-           "); which weights are packed is read from their shapes";
+           "); the shapes of the weights decide which are packed";
 }
 
 void check_patterns(json::object o, const char* key, Config& c) {
@@ -74,10 +74,11 @@ void read_block(json::object o, const char* key, Config& c) {
   for (const auto n : loading::as_array(*value)) c.block.push_back(loading::as_integer(n));
   for (const auto n : c.block)
     if (n < 1)
-      throw loading::BadFile(std::string(key) + " in quantization_config has " + std::to_string(n));
+      throw loading::BadFile(std::string(key) + " in quantization_config contains " +
+                             std::to_string(n));
 }
 
-/// compressed-tensors: bits and groups of the weights, where all groups of layers agree.
+/// compressed-tensors: bits and group size of the weights, if all groups of layers agree.
 void read_groups(json::object groups, Config& c) {
   bool first = true;
   for (const auto field : groups) {
@@ -107,7 +108,7 @@ void read_mlx(json::object o, Config& c) {
 }  // namespace
 
 Config parse_config(std::string_view bytes) {
-  if (bytes.size() > kMaxConfigBytes) throw loading::BadFile("it has more than 16 MiB");
+  if (bytes.size() > kMaxConfigBytes) throw loading::BadFile("it is larger than 16 MiB");
   json::document document;
   const auto error = loading::parse_json(bytes, false, document);
   const auto root = loading::as_object(loading::require_json(error, document));

@@ -69,7 +69,7 @@ bool is_one(const Stored& t, const Stored& scales, int64_t bits, int64_t group) 
   return product(t.dims.back(), kWord) == product(scales.dims.back(), bits * group);
 }
 
-/// Bits and groups that fit the shapes.
+/// Pairs of bits and group size that fit the shapes.
 std::vector<std::pair<int64_t, int64_t>> readings(const Stored& t, const Stored& scales) {
   std::vector<std::pair<int64_t, int64_t>> out;
   for (const int64_t bits : {2, 3, 4, 5, 6, 8})
@@ -78,7 +78,7 @@ std::vector<std::pair<int64_t, int64_t>> readings(const Stored& t, const Stored&
   return out;
 }
 
-/// The weight whose rows feed this one: as many rows as this has columns. Empty: unknown.
+/// The weight that feeds this one: it has as many rows as this has columns. Empty if unknown.
 std::string feeder_of(const std::string& module) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kPairs{
       {{"down_proj", "up_proj"},
@@ -92,7 +92,7 @@ std::string feeder_of(const std::string& module) {
   return {};
 }
 
-/// Whether norms or the weight in front show that the rows have this width.
+/// Whether norms, or the weight that feeds this one, show that the rows have this width.
 bool is_width(const Reader& all, const Stored& t, const Found& f, const std::set<int64_t>& hidden,
               int64_t width) {
   if (is_of_hidden_size(t.name)) return hidden.contains(width);
@@ -129,8 +129,8 @@ bool mlx(Reader& r, const Stored& t) {
   return true;
 }
 
-/// Determines bits and groups of weights whose width follows from the model. If all of these agree,
-/// other weights get the same.
+/// Determines bits and group sizes of weights whose width follows from the model. If all of these
+/// agree, the other weights get the same.
 void add_rest_of_mlx(Reader& r, const std::vector<Stored>& stored) {
   std::vector<std::pair<const Stored*, Found>> open;
   for (const auto& t : stored) {
@@ -164,15 +164,15 @@ void add_rest_of_mlx(Reader& r, const std::vector<Stored>& stored) {
     for (const auto& [t, f] : others) add(r, *t, f, bits, group);
     if (!others.empty())
       r.note(std::to_string(others.size()) + " weights, such as " +
-             loading::in_quotes(others[0].first->name) + ", are taken to have " +
+             loading::in_quotes(others[0].first->name) + ", are assumed to have " +
              std::to_string(bits) + " bits in groups of " + std::to_string(group) +
-             ", as the others of MLX: their shapes fit several");
+             ", like the others of MLX: their shapes fit several");
   }
   if (!left.empty())
     r.note(std::to_string(left.size()) + " weights, such as " +
            loading::in_quotes(left[0].first->name) +
-           ", are packed as MLX does, and their shapes fit several bits and groups; config.json "
-           "beside the file would tell which");
+           ", are packed by MLX, and their shapes fit several bits and groups; config.json beside "
+           "the file would determine them");
 }
 
 }  // namespace packed

@@ -5,7 +5,7 @@
 
 namespace packed {
 
-/// The reason why Python's `re` refuses the pattern; empty: it does not. Sees brackets, groups,
+/// Why Python's `re` refuses the pattern; empty if it accepts it. Checks brackets, groups,
 /// backslashes and repeats.
 std::string_view fault_of_pattern(std::string_view pattern);
 

@@ -50,7 +50,7 @@ bool hqq(Reader& r, const Stored& t) {
   const bool in_words = *bits == 3;
   if (t.dims.size() != 2 || t.dims[1] < 1 ||
       t.dtype != (in_words ? TMETER_DTYPE_INT32 : TMETER_DTYPE_UINT8))
-    return fail("this type is not known for their codes");
+    return fail("their codes have an unsupported type");
   int64_t all = 1;
   for (const auto d : dims) all = d < 1 ? 0 : product(all, d).value_or(0);
   const auto per_word = in_words ? 10 : *bits > 0 && 8 % *bits == 0 ? 8 / *bits : 0;

@@ -99,7 +99,7 @@ bool scaled_bytes(Reader& r, const Stored& t);       // fp8 and int8 with scales
 bool int4_rows(Reader& r, const Stored& t);          // modelopt: two rows in a byte
 bool torchao(Reader& r, const Stored& t);            // torchao.cpp
 bool planes(Reader& r, const Stored& t);             // HQQ, optimum-quanto: planes.cpp
-bool small_floats(Reader& r, const Stored& t);       // F6 alone
+bool small_floats(Reader& r, const Stored& t);       // only F6
 
 /// The parameters "rows=… columns=…" of scales that cover the weight as a grid; empty for a single
 /// scale and for other layouts.

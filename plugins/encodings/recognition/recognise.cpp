@@ -100,11 +100,12 @@ void note_unexplained(Reader& r, const std::vector<Stored>& stored) {
   const auto& c = r.config();
   const bool is_known_method =
       std::find(kMethods.begin(), kMethods.end(), c.method) != kMethods.end();
-  const auto method =
-      c.method.empty() ? std::string() : " (config.json says " + loading::in_quotes(c.method) + ")";
+  const auto method = c.method.empty()
+                          ? std::string()
+                          : " (config.json names " + loading::in_quotes(c.method) + ")";
   const auto why = r.is_left(*first)                     ? r.why_left()
                    : is_known_method || c.method.empty() ? "their shapes allow several ways"
-                                                         : "tmeter does not know this packing";
+                                                         : "this packing is unknown to tmeter";
   r.note(std::to_string(left) + (left == 1 ? " tensor" : " tensors") + ", such as " +
          loading::in_quotes(first->name) + ", may be packed weights" + method + "; " + why +
          ", so their elements are counted as they are stored");

@@ -73,7 +73,7 @@ struct Grid {
   std::string parameters;
 };
 
-/// The layout of scales over the weight; nothing if they do not fit it.
+/// The layout of scales over the weight; empty if they do not fit it.
 std::optional<Grid> grid_of(const Reader& r, const Stored& t, const Stored& scales) {
   const auto& dims = t.dims;
   const auto rank = dims.size();

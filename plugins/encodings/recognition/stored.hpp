@@ -22,7 +22,7 @@ struct Stored {
   std::string_view data;                // its bytes; empty in weightless files
 };
 
-/// The texts that files state beside their tensors (`__metadata__` of safetensors), by key.
+/// The strings that files store beside their tensors (`__metadata__` of safetensors), by key.
 using Metadata = std::unordered_map<std::string_view, std::string_view>;
 
 struct Part {

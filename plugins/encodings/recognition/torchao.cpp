@@ -104,7 +104,7 @@ std::optional<MetadataEntry> parse_entry(std::string_view text) {
   }
 }
 
-/// "fc._weight" and "fc.weight" of "fc._weight_qdata"; nothing for other names.
+/// "fc._weight" and "fc.weight" of "fc._weight_qdata"; empty for other names.
 std::optional<std::pair<std::string, std::string>> names_of(const Stored& t) {
   if (!t.name.ends_with(kData)) return std::nullopt;
   const auto stem = t.name.substr(0, t.name.size() - kData.size());
@@ -216,9 +216,9 @@ bool torchao(Reader& r, const Stored& t) {
   Packed p{names->second, {}, &t, "", "", 0, 0, {}};
   if (!describe(r, t, names->first, entry, p)) {
     if (entry)
-      r.leave(t, "the file says that it is torchao's " + loading::in_quotes(entry->type) +
+      r.leave(t, "the file declares it as torchao's " + loading::in_quotes(entry->type) +
                      (is_known(entry->type) ? ", which has other shapes"
-                                            : ", a class that tmeter does not know"));
+                                            : ", a class unknown to tmeter"));
     return false;
   }
   constexpr std::array<std::pair<const char*, const char*>, 9> kMore{

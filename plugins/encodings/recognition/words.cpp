@@ -105,7 +105,7 @@ bool fits(int64_t words, int64_t width, int64_t bits, bool dense) {
   return all && words == (dense ? ceil_div(*all, kWord) : ceil_div(width, kWord / bits));
 }
 
-/// The shape that compressed-tensors stores beside the words; nothing when it does not fit them.
+/// The shape that compressed-tensors stores beside the words; empty when it does not fit them.
 std::optional<std::vector<int64_t>> stated_shape(const Stored& words, const Stored* shape) {
   const auto rank = words.dims.size();
   if (!shape || (shape->dtype != TMETER_DTYPE_INT64 && shape->dtype != TMETER_DTYPE_INT32))

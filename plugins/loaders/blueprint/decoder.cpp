@@ -1,4 +1,4 @@
-// A stack of alike layers over tokens: embedding, layers, norm, head.
+// A stack of identical layers over tokens: embedding, layers, norm, head.
 #include "stack.hpp"
 
 namespace blueprint {
@@ -41,7 +41,7 @@ void write_decoder(Model& model, const Module& root, const Module& stack, bool t
   x = head_of_task(model, root, base, owner, x);
   for (size_t i = count; i < stack.child_count(); ++i) use_all(model, stack.child(i));
   if (text_alone)
-    model.warnings.insert("the prompt is text alone: of this model of several towers, only " +
+    model.warnings.insert("the prompt is only text: of the towers of this model, only " +
                           std::string(base.path()) + " and the head are run");
   finish(model, text_alone ? base : root, x);
 }

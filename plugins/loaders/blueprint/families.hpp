@@ -19,14 +19,14 @@ struct Family {
 //   full-each-N      without `layer_types`, all layers except every Nth have the window
 //   chunked-each-4   all layers except every 4th see chunks of 8192 tokens
 //   sliding-if-said  the window holds from layer `max_window_layers` on, if `use_sliding_window` is set
-//   multi-query      `multi_query` says that all heads share one key and value
+//   multi-query      `multi_query`: all heads share one key and value
 //   no-cache         causal, and the library keeps nothing of the past
 //   pair             an encoder, and a decoder that attends to its output
 //   image            over patches of an image
 //   sliding-chunks   Longformer's attention in windows (sliding_chunks.cpp)
 //   positions-from-2 the table of positions has two rows more than positions
 //   gated-queries    the projection of queries has a gate of the same width for each head
-//   shared-experts   every mixture has experts for all tokens, and no key says so
+//   shared-experts   every mixture has experts for all tokens, without a key for it
 //   any-expansion    `expand` is not the width of state-space layers
 //   writes-text      scores of the vocabulary, though every token attends to every token
 //   all-experts      every token goes through every expert

@@ -197,7 +197,7 @@ void mixture(Model& model, const Module& m, const Module& experts, const Value& 
   auto router = first_child(m, kRouter);
   if (router && !is_matrix(router)) router = first_child(router, {"gate", "layer", "classifier"});
   if (!router || !is_matrix(router))
-    throw NotUnderstood("'" + std::string(m.path()) + "' has experts and no router");
+    throw NotUnderstood("'" + std::string(m.path()) + "' has experts but no router");
   const auto bias = find_tensor(router, "bias");
   Value scores;
   {

@@ -146,7 +146,7 @@ void write_image(Model& model, const Module& root, const Module& stack) {
     const auto first = find_child(base, "pre_layrnorm");  // CLIP's own spelling
     if (first) x = p.norm(first, x);
     for (size_t i = 0; i < count; ++i) x = write_layer(model, stack.child(i), i, x);
-    if (first) {  // CLIP norms its class token alone
+    if (first) {  // CLIP norms only its class token
       const auto zero = p.graph().integer(0);
       x = p.node("aten::slice",
                  {{"self", x.id},

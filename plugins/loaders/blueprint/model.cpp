@@ -58,7 +58,7 @@ void write_model(Model& model, const tmeter::Graph& weights) {
       layers = stack_in(stacks, "encoder");
       stacks.size() == 2 && frames && layers && layers.parent().parent())
     return write_sound(model, root, frames, layers);
-  // Of a model with towers for images or sound, only the part that a text prompt runs.
+  // For a model with towers for images or sound, only the part that a text prompt runs.
   std::vector<Module> text;
   for (const auto& s : stacks)
     if (has_tokens(s.parent()) ||

@@ -64,7 +64,7 @@ class Program {
   std::string text(const Size& s) const;
   tmeter::DType dtype() const { return dtype_; }
 
-  /// While it lives, operators belong to a call of the module.
+  /// During its lifetime, operators belong to a call of the module.
   class Calling {
    public:
     Calling(Program& p, const Module& m, std::string_view type);

@@ -49,7 +49,7 @@ class Settings {
   /// "config.json", for messages.
   const std::string& source() const { return source_; }
 
-  /// Nothing for a key that is not set. Throws Contradiction for a value that is not an
+  /// Empty for a key that is not set. Throws Contradiction for a value that is not an
   /// integer, negative or beyond 2^40.
   std::optional<int64_t> integer(const Keys& keys) const;
   /// An array by layer, or one value for all.

@@ -66,7 +66,7 @@ Stated adjusted(const Settings& s, Stated stated) {
   return stated;
 }
 
-/// Shared experts lie side by side.
+/// Shared experts are side by side.
 Stated side_by_side(const Settings& s, size_t layer) {
   auto each = first_of(s, kExpertWidths, layer);
   const auto count = s.integer(kSharedExperts).value_or(0);

@@ -13,7 +13,7 @@ using loading::in_quotes;
 
 constexpr std::string_view kPickle = "data.pkl";
 
-/// NAME/data.pkl, or data.pkl alone in an archive that was packed again without its folder.
+/// NAME/data.pkl, or data.pkl in an archive that was packed again without its folder.
 std::optional<tmeter::Entry> find_pickle(const tmeter::Source& source) {
   if (auto flat = source.find(kPickle)) return flat;
   for (size_t i = 0; i < source.entry_count(); ++i) {

@@ -12,9 +12,9 @@ using loading::BadFile;
 using loading::in_quotes;
 
 constexpr size_t kMaxAttributes =
-    10'000'000;                         // limit for all modules; real ones have some twenty each
-constexpr size_t kMaxItems = 16;        // items of an attribute that is a tuple or list
-constexpr size_t kMaxPacked = 3;        // tuples in tuples of packed weights
+    10'000'000;                   // limit for all modules; real ones have some twenty each
+constexpr size_t kMaxItems = 16;  // items of an attribute that is a tuple or list
+constexpr size_t kMaxPacked = 3;  // tuples in tuples of packed weights
 constexpr size_t kMaxAttributeBytes = 1'024;  // length of an attribute that is a text
 
 bool is_sequence(const Value& v) { return v.is(Kind::kTuple) || v.is(Kind::kList); }
@@ -124,7 +124,7 @@ void ModulePusher::push_packed(const Value* state, const std::string& name, tmet
     push_packed(state->list()[i], name + "." + std::to_string(i), owner, depth + 1);
 }
 
-/// The value of a plain attribute; 0 for others. Made once, as many modules may share it.
+/// The value of a plain attribute; 0 for others. Made once, because many modules may share it.
 tmeter_id ModulePusher::scalar(const Value& v) {
   const auto [it, added] = scalars_.try_emplace(&v, 0);
   if (added) it->second = new_scalar(v);

@@ -149,8 +149,8 @@ class Load {
   void report_left_out(const std::vector<std::string>& objects) {
     if (objects.empty()) return;
     call_.warn(
-        "tensors inside these objects are neither shown nor counted, since only their classes know "
-        "which are parameters: " +
+        "tensors inside these objects are neither shown nor counted, because only their classes "
+        "define which are parameters: " +
         listed(objects));
   }
 

@@ -18,11 +18,11 @@ int64_t times(int64_t a, int64_t b) {
   return product;
 }
 
-/// Keys are texts, in some old files integers.
+/// Keys are strings, in some old files integers.
 std::string key_text(const Value& key) {
   if (key.is(Kind::kText)) return std::string(key.text);
   if (key.is(Kind::kInt)) return std::to_string(key.integer);
-  throw BadFile("a storage has a key that is not a text");
+  throw BadFile("a storage has a key that is not a string");
 }
 
 /// View of an old file: (key, offset, size), or None.

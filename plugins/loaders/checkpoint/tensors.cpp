@@ -348,7 +348,7 @@ void refuse_placeholder(const Value& placeholder, const std::string& what) {
       what + " is the result of calling " + loading::shown(placeholder.items->callable->text) +
           " (byte " + std::to_string(placeholder.at) +
           "), which tmeter does not do: its number of parameters is unknown",
-      "if you trust the author of the file, load it in Python and save its state_dict() alone");
+      "if you trust the author of the file, load it in Python and save only its state_dict()");
 }
 
 bool HiddenWeights::in(const Value& object) {

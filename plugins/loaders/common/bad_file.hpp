@@ -54,7 +54,7 @@ inline std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-/// A message with its place in front. The middle of a very long one is left out.
+/// A message prefixed with its place. The middle of a very long one is left out.
 inline std::string with_place(const std::string& place, std::string what) {
   constexpr size_t kMaxMessageBytes = 500, kHead = 120, kTail = 300;
   what = place + ": " + what;
@@ -68,7 +68,7 @@ inline std::string with_place(const std::string& place, std::string what) {
   return what.substr(0, head) + " … " + what.substr(tail);
 }
 
-/// Runs `body` and puts `place()` ("node 12 'conv2d'") in front of a BadFile that leaves it.
+/// Runs `body` and prefixes a BadFile that it throws with `place()` ("node 12 'conv2d'").
 /// `place` is called only then.
 template <class Place, class Body>
 decltype(auto) within(Place&& place, Body&& body) {

@@ -191,7 +191,7 @@ std::string TensorKinds::doubt() const {
     if (doubt->tensors > 0)
       out += (out.empty() ? "" : "; ") + sentence(*doubt, doubt == &as_buffers_);
   if (out.empty()) return out;
-  return "the file does not tell parameters from buffers, nor does a known model_type in "
+  return "the file does not distinguish parameters from buffers, nor does a known model_type in "
          "config.json: " +
          out;
 }

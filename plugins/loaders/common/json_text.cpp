@@ -30,7 +30,7 @@ void check_keys(json::element value);
 
 bool holds_keys(json::element value) { return value.is_object() || value.is_array(); }
 
-/// One of 64 bits. The keys of an object mostly have different ones.
+/// One of 64 bits. The keys of an object mostly have different bits.
 uint64_t bit_of(std::string_view key) {
   if (key.empty()) return 1;
   const auto first = static_cast<unsigned char>(key.front()),
@@ -63,8 +63,7 @@ class FewKeys {
   uint64_t bits_ = 0;
 };
 
-/// Whether each key is greater than the one before it, as most writers sort them: none occurs
-/// twice.
+/// Whether each key is greater than the previous one, so none occurs twice. Most writers sort keys.
 bool ascends(json::object object) {
   std::string_view last;
   bool is_first = true;
@@ -75,7 +74,7 @@ bool ascends(json::object object) {
   return true;
 }
 
-/// Texts are compared only where two hashes are equal.
+/// Strings are compared only where two hashes are equal.
 void check_many(json::object object) {
   if (ascends(object)) return;
   std::vector<size_t> hashes;

@@ -1,4 +1,4 @@
-// Bounded parsing of JSON, also as Python writes it.
+// Bounded parsing of JSON, including Python's additions.
 #pragma once
 #include "json_util.hpp"
 
@@ -21,8 +21,8 @@ simdjson::error_code parse_json(std::string_view text, json::parser& parser, jso
 json::element require_json(simdjson::error_code error, const json::document& document);
 json::element require_json(simdjson::error_code error, json::element root);
 /// Python's json writes what JSON and simdjson lack: the bare words Infinity, -Infinity and NaN,
-/// which become texts here, and integers of more than 64 bits, which become reals. Returns whether
-/// there were any; then `out` has the whole text.
+/// which become strings here, and integers of more than 64 bits, which become reals. Returns
+/// whether there were any; then `out` has the whole text.
 bool replace_additions_of_python(std::string_view text, std::string& out);
 
 /// Throws the BadFile of a repeated key.

@@ -18,7 +18,7 @@ inline std::string_view type_name(json::element e) {
     case json::element_type::OBJECT:
       return "an object";
     case json::element_type::STRING:
-      return "a text";
+      return "a string";
     case json::element_type::BOOL:
       return "true or false";
     case json::element_type::NULL_VALUE:
@@ -39,7 +39,7 @@ T as(json::element e, std::string_view expected) {
   return value;
 }
 
-inline std::string_view as_text(json::element e) { return as<std::string_view>(e, "a text"); }
+inline std::string_view as_text(json::element e) { return as<std::string_view>(e, "a string"); }
 inline int64_t as_integer(json::element e) { return as<int64_t>(e, "a 64-bit integer"); }
 inline bool as_bool(json::element e) { return as<bool>(e, "true or false"); }
 inline json::object as_object(json::element e) { return as<json::object>(e, "an object"); }
@@ -52,7 +52,7 @@ bool is(std::string_view key, const char (&literal)[N]) {
   return key.size() == N - 1 && __builtin_memcmp(key.data(), literal, N - 1) == 0;
 }
 
-// Keys are literals, or texts where the key is not known at compile time.
+// Keys are literals, or strings where the key is not known at compile time.
 
 inline std::optional<json::element> find(json::object o, std::string_view key) {
   json::element value;
@@ -80,7 +80,7 @@ json::element member(json::object o, const Key& key) {
   return *value;
 }
 
-/// Runs `read` on a member. Its BadFile gets the key in front.
+/// Runs `read` on a member. Its BadFile is prefixed with the key.
 template <class Key, class Read>
 decltype(auto) read_member(json::object o, const Key& key, Read&& read) {
   const json::element value = member(o, key);
@@ -101,7 +101,7 @@ std::string_view text_member(json::object o, const Key& key) {
   return read_member(o, key, as_text);
 }
 
-/// The reason of a parse error; completes "this is not valid JSON: …".
+/// The reason for a parse error; completes "this is not valid JSON: …".
 inline std::string explain(simdjson::error_code code) {
   switch (code) {
     case simdjson::DEPTH_ERROR:
@@ -111,7 +111,7 @@ inline std::string explain(simdjson::error_code code) {
     case simdjson::EMPTY:
       return "it is empty";
     case simdjson::UNCLOSED_STRING:
-      return "a text has no end (truncated?)";
+      return "a string has no end (truncated?)";
     case simdjson::TAPE_ERROR:
       return "its commas, brackets or keys do not fit together (truncated?)";
     case simdjson::UTF8_ERROR:

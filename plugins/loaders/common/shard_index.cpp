@@ -16,7 +16,7 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
 
-/// {"00002", "00009"} of "model-00002-of-00009.safetensors"; empty texts otherwise.
+/// {"00002", "00009"} of "model-00002-of-00009.safetensors"; empty strings otherwise.
 std::pair<std::string_view, std::string_view> shard_numbers(std::string_view name) {
   constexpr std::string_view kOf = "-of-";
   const auto of = name.find(kOf);
@@ -92,7 +92,7 @@ void require_shards(const ShardIndex& index,
       throw BadFile("weight_map places " + in_quotes(shard.tensors.front()) + " in " +
                         in_quotes(shard.file) +
                         ", which is not a plain file name in its own folder",
-                    "name files of this folder alone in the index");
+                    "the index may name only files of this folder");
     const auto state = state_of(shard.file);
     if (state == ShardState::kMissing) missing.emplace_back(shard.file);
     if (state == ShardState::kLfsPointer) pointers.emplace_back(shard.file);
@@ -100,8 +100,8 @@ void require_shards(const ShardIndex& index,
   const auto all = index.shards().size();
   require_none(missing, all, "is missing or cannot be read", "are missing or cannot be read",
                "download the rest of the model");
-  require_none(pointers, all, "is a Git LFS pointer and not the file it stands for",
-               "are Git LFS pointers and not the files they stand for",
+  require_none(pointers, all, "is a Git LFS pointer instead of the file itself",
+               "are Git LFS pointers instead of the files themselves",
                "`git lfs pull` fetches the missing files");
 }
 
@@ -126,7 +126,7 @@ void check_shard(const Shard& shard, std::vector<std::string_view> found) {
   for (const auto name : expected) {
     while (at != found.end() && *at < name) ++at;
     if (at == found.end() || *at != name)
-      throw BadFile("the index says that it holds " + in_quotes(name) + ", but it does not");
+      throw BadFile("according to the index it holds " + in_quotes(name) + ", but it does not");
   }
 }
 

@@ -28,7 +28,7 @@ class ShardIndex {
 
  private:
   void read_map(json::object map);
-  json::document document_;  // owns the texts
+  json::document document_;  // owns the strings
   std::vector<Shard> shards_;
 };
 
@@ -44,7 +44,7 @@ bool is_lfs_pointer(std::string_view bytes);
 enum class ShardState { kThere, kMissing, kLfsPointer };
 
 /// Throws BadFile that names all missing shards, or all Git LFS pointers, or a shard that is not in
-/// the folder of the index. `state_of` gets names of files in this folder alone.
+/// the folder of the index. `state_of` gets only names of files in this folder.
 void require_shards(const ShardIndex& index,
                     const std::function<ShardState(std::string_view file)>& state_of);
 /// The same for shards beside `index_file`.

@@ -81,7 +81,7 @@ class Flattening {
   }
 
   std::string_view space_;
-  std::string path_;  // of the key at hand: nested keys of many bytes share it
+  std::string path_;  // of the current key: nested keys of many bytes share it
   tmeter::GraphBuilder& graph_;
 };
 

@@ -98,7 +98,7 @@ class Load {
           "adapter_model.bin",
           "download the weights of the adapter");
     if (files_.is_lfs_pointer(*weights))
-      throw BadFile(weights->name + " is a Git LFS pointer and not the file it stands for",
+      throw BadFile(weights->name + " is a Git LFS pointer instead of the file itself",
                     "`git lfs pull` fetches it");
     push_json("adapter_config.json");
     const auto text = files_.open("adapter_config.json").bytes();
@@ -127,7 +127,7 @@ class Load {
       throw BadFile("the folder has config.json, but no weights",
                     "download the weights, or the index and headers of the safetensors files");
     throw BadFile(
-        "the folder has no model file that tmeter knows",
+        "the folder has no model file that tmeter can read",
         "give a folder with safetensors, GGUF, .pt2 or torch.save files, or the file itself");
   }
 

@@ -120,9 +120,8 @@ Choice choose_weights(const Files& files, std::string_view subfolder) {
                     [&] { check_index(files, choice.file, choice.also); });
   else if (const auto* file = choice.file.empty() ? nullptr : files.find(choice.file);
            file && files.is_lfs_pointer(*file))
-    throw BadFile(
-        loading::shown(choice.file) + " is a Git LFS pointer and not the file it stands for",
-        "`git lfs pull` fetches it");
+    throw BadFile(loading::shown(choice.file) + " is a Git LFS pointer instead of the file itself",
+                  "`git lfs pull` fetches it");
   return choice;
 }
 

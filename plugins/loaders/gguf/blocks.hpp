@@ -74,7 +74,7 @@ inline constexpr std::array<BlockFormat, 33> kBlockFormats{{
 /// Null for an encoding that cannot be decoded.
 const BlockFormat* block_format(std::string_view encoding);
 
-/// Of one of kBlockFormats, for this processor.
+/// The decoder of one of kBlockFormats, for this processor.
 DecodeBlocks decoder_of(const BlockFormat& format);
 
 /// The same of a big-endian file.

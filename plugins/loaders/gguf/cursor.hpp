@@ -1,5 +1,5 @@
-// Reads the numbers and texts of a GGUF header. Nothing is read beyond the file or beyond the limit
-// of headers.
+// Reads the numbers and strings of a GGUF header. Nothing is read beyond the file or beyond the
+// limit of headers.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -54,7 +54,7 @@ class Cursor {
   std::string_view text() {
     const auto length = count();
     if (length > left())
-      throw BadFile("a text of " + std::to_string(length) + " bytes is claimed; " + the_rest());
+      throw BadFile("a string of " + std::to_string(length) + " bytes is claimed; " + the_rest());
     return take(length);
   }
   /// Skips `items` of `size` bytes each.

@@ -31,7 +31,7 @@ class Blocks final : public tmeter::Decoding {
   }
 
  private:
-  /// Names the first such block of the whole tensor, whichever one was met first.
+  /// Names the first such block of the whole tensor, regardless of the order of reads.
   void warn(tmeter::Call& call) const {
     const auto bad = first_bad_scale(format_, bytes_.data(), count_, big_endian_);
     call.warn("tensor '" + std::string(tensor_.name()) + "' (" + std::string(format_.encoding) +

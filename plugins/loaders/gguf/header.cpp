@@ -191,7 +191,7 @@ uint64_t Header::place(const Place& p, const StoredTensor* next, uint64_t expect
                   " are not in the file, which has " + std::to_string(size) +
                   " after its header (truncated?)");
   if (p.begin > expected)
-    throw BadFile("it lies after a gap of " + std::to_string(p.begin - expected) + " bytes");
+    throw BadFile("it begins after a gap of " + std::to_string(p.begin - expected) + " bytes");
   return has_size ? padded(p.begin + bytes, alignment) : p.begin + p.space;
 }
 

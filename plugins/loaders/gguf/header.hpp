@@ -73,7 +73,7 @@ class Header {
 };
 
 // The files of a model that llama-gguf-split has split: NAME-00001-of-00009.gguf and so on. Each
-// one has tensors and says by `split.no` (from 0), `split.count` and `split.tensors.count` which
+// one has tensors and states in `split.no` (from 0), `split.count` and `split.tensors.count` which
 // one it is; the first has the model's metadata.
 
 struct Split {
@@ -82,7 +82,7 @@ struct Split {
   std::optional<uint64_t> tensors;  // of all files
 };
 
-/// Of a file that is not split: one of one. Throws BadFile for impossible numbers.
+/// Part 1 of 1 for a file that is not split. Throws BadFile for impossible numbers.
 Split split_of(const Metadata& metadata);
 
 /// The names of all files, in order, by the name of one of them. Throws BadFile if its name does

@@ -48,8 +48,7 @@ inline float ue4m3_half(uint8_t x) {
 
 inline float f(int x) { return static_cast<float>(x); }
 
-// Q4_0 … Q8_1
-// ----------------------------------------------------------------------------------------------------
+// --- Q4_0 … Q8_1 ---
 
 inline void q4_0(Bytes b, Floats out) {
   const float d = half(b);
@@ -89,8 +88,7 @@ inline void q8_1_f32(Bytes b, Floats out) {
   for (int j = 0; j < 32; ++j) out[j] = d * f(int8(b[8 + j]));
 }
 
-// K
-// ---------------------------------------------------------------------------------------------------------------
+// --- K ---
 
 inline void q2_k(Bytes b, Floats out) {
   const float d = half(b + 80), min = half(b + 82);
@@ -118,7 +116,8 @@ inline void q3_k(Bytes b, Floats out) {
 struct ScaleMin {
   float scale, min;
 };
-/// Of group g of 8: six bits each, the upper two of the last four groups beside the first four's.
+/// Scale and minimum of group g of 8, six bits each. The upper two bits of the last four groups are
+/// beside the bits of the first four.
 inline ScaleMin scale_min(Bytes s, int g) {
   if (g < 4) return {f(s[g] & 63), f(s[4 + g] & 63)};
   return {f((s[4 + g] & 15) | (s[g - 4] >> 2 & 0x30)), f(s[4 + g] >> 4 | (s[g] >> 2 & 0x30))};
@@ -164,8 +163,7 @@ inline void q8_k(Bytes b, Floats out) {  // after the codes: their sums
   for (int j = 0; j < 256; ++j) out[j] = d * f(int8(b[4 + j]));
 }
 
-// Ternary, binary
-// --------------------------------------------------------------------------------------------------
+// --- Ternary, binary ---
 
 /// Five trits in a byte, as a fraction of 3^5: times a power of 3, the next trit is the integer
 /// part.
@@ -199,8 +197,7 @@ void q2_0(Bytes b, Floats out) {
   for (int j = 0; j < kElements; ++j) out[j] = d * f((b[2 + j / 4] >> j % 4 * 2 & 3) - 1);
 }
 
-// Tables of 16
-// ----------------------------------------------------------------------------------------------------
+// --- Tables of 16 ---
 
 /// E2M1, doubled.
 constexpr int8_t kFp4[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
@@ -226,8 +223,7 @@ inline void iq4_xs(Bytes b, Floats out) {
   }
 }
 
-// Lattices
-// --------------------------------------------------------------------------------------------------------
+// --- Lattices ---
 
 /// Seven signs, and an eighth that makes their number even.
 inline int all_signs(uint32_t seven) {
@@ -320,8 +316,7 @@ inline void iq1_m(Bytes b, Floats out) {
   }
 }
 
-// One by one
-// ------------------------------------------------------------------------------------------------------
+// --- One by one ---
 
 inline void f32(Bytes b, Floats out) { *out = read<float>(b); }
 inline void f16(Bytes b, Floats out) { *out = half(b); }

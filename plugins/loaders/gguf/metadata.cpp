@@ -15,7 +15,7 @@ constexpr uint64_t kMaxPairs = 100'000;
 constexpr size_t kMaxKeyBytes = 65'535;  // docs/gguf.md of ggml
 constexpr int kMaxDepth = 8;
 
-/// Bytes of an item; 0 for texts and arrays, which have no common size.
+/// Bytes of an item; 0 for strings and arrays, which have no common size.
 size_t size_of(ValueType type) {
   switch (type) {
     case ValueType::kUint8:

@@ -1,5 +1,5 @@
-// The key-value pairs of a GGUF file. A value stays in the file; its place and type are kept, so
-// that a vocabulary costs no memory.
+// The key-value pairs of a GGUF file. Values stay in the file; only their offsets and types are
+// kept, so a vocabulary takes no memory.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -35,10 +35,10 @@ using Scalar = std::variant<std::string_view, int64_t, double, bool>;
 
 struct Value {
   std::string_view key;
-  ValueType type = ValueType::kUint8;  // of the items, if it is an array; kArray: of arrays
+  ValueType type = ValueType::kUint8;  // for an array, of its items; kArray: they are arrays
   bool is_array = false;
   uint64_t length = 1;  // items
-  size_t at = 0;        // byte of the first item
+  size_t at = 0;        // offset of the first item
 };
 
 class Metadata {
@@ -49,13 +49,13 @@ class Metadata {
   /// In the order of the file.
   const std::vector<Value>& values() const { return values_; }
   const Value* find(std::string_view key) const;
-  /// An integer that is not negative. Nothing if the key is missing. Throws BadFile for another
-  /// type.
+  /// An integer that is not negative; nullopt if the key is missing. Throws BadFile for other
+  /// values.
   std::optional<uint64_t> find_size(std::string_view key) const;
-  /// Empty if there is no such text.
+  /// Empty if the key is missing or has no text.
   std::string_view find_text(std::string_view key) const;
 
-  /// The first `most` items of an array, or the only one. None of an array of arrays.
+  /// The first `most` items of an array, or the single value. Empty for an array of arrays.
   std::vector<Scalar> items(const Value& value, uint64_t most) const;
 
  private:
@@ -65,10 +65,8 @@ class Metadata {
   std::vector<Value> values_;
 };
 
-// Hands the metadata of a GGUF file to the graph, in the space "gguf".
-
-/// Of long arrays (vocabularies) the first items, of long texts the first 64 KiB. Arrays of arrays
-/// are left out.
+/// Adds the metadata to the graph, in the space "gguf". Long arrays (vocabularies) are cut to their
+/// first items and long strings to 64 KiB. Arrays of arrays are left out.
 void push_metadata(const Metadata& metadata, tmeter::GraphBuilder& graph);
 
 }  // namespace gguf

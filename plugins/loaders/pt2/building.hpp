@@ -39,7 +39,7 @@ class Notes {
   std::map<std::string, size_t> counts_;
 };
 
-/// Copies of texts that must outlive their source.
+/// Copies of strings that must outlive their source.
 class TextStore {
  public:
   /// The copy lives as long as the store.

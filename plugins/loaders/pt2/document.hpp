@@ -1,4 +1,4 @@
-// One parsed JSON record of the archive. Its texts live as long as the document. Large lists and
+// One parsed JSON record of the archive. Its strings live as long as the document. Large lists and
 // tables are left out and parsed in pieces (ChunkedArray).
 #pragma once
 #include <string>

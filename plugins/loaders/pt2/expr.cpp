@@ -108,7 +108,7 @@ std::optional<int64_t> apply_operator(int32_t op, Operands v) {
 }
 
 std::optional<Expr::Ratio> Expr::evaluate(std::span<const int64_t> values) const {
-  // Operands stand before their users: one pass in order, however often a node is shared. A branch
+  // Operands precede their users: one pass in order, however often a node is shared. A branch
   // of WHERE that is not taken may fail to evaluate, hence values that are absent until needed.
   std::vector<std::optional<int64_t>> results(nodes_.size());
   std::vector<int64_t> operand_values;

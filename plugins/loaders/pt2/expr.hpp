@@ -24,7 +24,7 @@ class ExprError : public std::runtime_error {
 
 class Expr {
  public:
-  using Ref = uint32_t;  // index of a node; operands stand before the node that uses them
+  using Ref = uint32_t;  // index of a node; operands precede the node that uses them
 
   struct Node {
     int32_t op;             // kInteger, kSymbol or TMETER_EXPR_…

@@ -170,7 +170,7 @@ class Parser {
 
   Term quoted_text(char quote) {
     const size_t end = text_.find(quote, at_ + 1);
-    if (end == std::string_view::npos) fail("a text without end");
+    if (end == std::string_view::npos) fail("a string without end");
     Term t{.kind = Term::kText, .text = text_.substr(at_ + 1, end - at_ - 1)};
     at_ = end + 1;
     return t;

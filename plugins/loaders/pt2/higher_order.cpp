@@ -135,7 +135,7 @@ void GraphReader::bind_results(const NodeView& node, const Ids& results, Scope& 
     if (!names[i].empty()) scope.define(names[i], results[i]);
 }
 
-/// (settings…, graph, operands…); texts among the operands are names, other graphs gradients.
+/// (settings…, graph, operands…); strings among the operands are names, other graphs gradients.
 bool GraphReader::inline_once(const NodeView& node, Scope& scope, tmeter_id call) {
   const auto arguments = positional(node.inputs);
   const auto graph = std::ranges::find_if(arguments, is_graph);

@@ -37,7 +37,7 @@ size_t choose(const Given& given, const Signature& signature, const std::vector<
   refuse(given, "the model takes no more tensors than " + names);
 }
 
-/// ", as in 1x3x224x224"; N stands for a size that is free.
+/// ", as in 1x3x224x224"; N is a free size.
 std::string as_recorded(json::array sizes, Symbols& symbols) {
   std::string out;
   for (const json::element size : sizes)

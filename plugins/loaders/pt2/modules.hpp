@@ -76,7 +76,7 @@ class Modules {
   Index add_module(Index parent, std::string_view path, std::string_view name);
 
   Building& building_;
-  std::vector<Module> tree_;  // [0] is the root; parents stand before their children
+  std::vector<Module> tree_;  // [0] is the root; parents precede their children
   NameMap<Index> by_path_;
   size_t path_bytes_ = 0;
   uint32_t last_path_ = 0;  // see NameMap::find_next

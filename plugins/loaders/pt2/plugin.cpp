@@ -31,7 +31,7 @@ void check_version(json::object program) {
                     std::to_string(read_member(version, "minor", as_integer)) +
                     (torch ? " (torch " + shown(as_text(*torch)) + ")" : "") +
                     "; tmeter reads version 8 (torch 2.6 to 2.15)",
-                "export the model again with one of these, or use a tmeter that knows version " +
+                "export the model again with one of these, or use a tmeter that supports version " +
                     std::to_string(major));
 }
 

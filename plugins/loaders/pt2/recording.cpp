@@ -11,7 +11,7 @@
 namespace pt2 {
 namespace {
 
-// Repeated stack traces and texts are stored once. Models have as many different traces as their
+// Repeated stack traces and strings are stored once. Models have as many different traces as their
 // code has lines; these bounds keep a hostile file from growing the tables.
 constexpr size_t kMaxTraces = 1 << 14, kMaxTraceBytes = 1 << 12, kMaxListLength = 64;
 constexpr size_t kMaxValuesOfNode = std::numeric_limits<uint16_t>::max();

@@ -36,7 +36,7 @@ T number(std::string_view bytes, size_t at) {
   return value;
 }
 
-/// The sizes of the entries in the folder "data/"; nothing for a directory that is damaged or of 64
+/// The sizes of the entries in the folder "data/"; empty for a directory that is damaged or of 64
 /// bits.
 std::optional<int64_t> bytes_of_data(std::string_view zip) {
   const auto tail = zip.substr(zip.size() - std::min(zip.size(), kMaxEndBytes));

@@ -202,7 +202,7 @@ tmeter_id Symbols::symbol_expr(size_t index) {
   const int64_t value = value_of(index);
   auto& s = symbols_[index];
   if (!s.expr) {
-    // A size from an input may lie below the range (`solve`), a recorded one defines it.
+    // A size from an input may be below the range (`solve`); a recorded size defines it.
     const auto min = s.fixed ? s.min : std::min(s.min, value);
     const auto id = builder_.symbol(s.name, min, std::max(s.max, value), value);
     s.expr = builder_.expr_symbol(id);

@@ -1,4 +1,4 @@
-// Symbols: the sizes of a model with dynamic shapes, from texts in the file to symbols and
+// Symbols: the sizes of a model with dynamic shapes, from strings in the file to symbols and
 // expressions of the host's graph.
 //
 // Call `collect` with every size of a graph first. It learns the values of symbols from the hints
@@ -33,7 +33,7 @@ class Symbols {
   int64_t value(json::element size);
   /// The value that the file records beside it; none if it does not.
   std::optional<int64_t> hint(json::element size);
-  /// The expression in the host's graph; `sizes` stand for its symbols.
+  /// The expression in the host's graph; `sizes` replace its symbols.
   tmeter_id made(const Expr& expr, const std::vector<tmeter_dim>& sizes);
   /// Whether all symbols with a recorded value have it; 0 without any.
   tmeter_id as_recorded();

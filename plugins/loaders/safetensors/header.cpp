@@ -136,7 +136,7 @@ void Header::check_layout(int64_t data, int64_t file_size) const {
       throw BadFile("tensor " + in_quotes(t->name) +
                     (t->begin < end
                          ? " overlaps another one"
-                         : " lies after a gap of " + std::to_string(t->begin - end) + " bytes"));
+                         : " begins after a gap of " + std::to_string(t->begin - end) + " bytes"));
     end = t->end;
   }
   if (end != file_size)

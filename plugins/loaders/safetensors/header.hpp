@@ -78,7 +78,7 @@ class Header {
 
   /// Throws BadFile for every file that the reference implementation refuses.
   explicit Header(std::string_view file);
-  Header(const Header&) = delete;  // the texts live in the document
+  Header(const Header&) = delete;  // the document owns the strings
   Header& operator=(const Header&) = delete;
 
   /// Tensors in the order of the file.

@@ -45,7 +45,7 @@ tmeter_tensor_desc description(const Stored& t) {
   return d;
 }
 
-/// Two 4-bit floats are one element of torch's type, along the last dim. Nothing where torch has no
+/// Two 4-bit floats are one element of torch's type, along the last dim. Empty where torch has no
 /// such type.
 std::optional<std::vector<int64_t>> dims_in_torch(const Stored& t) {
   auto dims = t.dims;
@@ -149,7 +149,7 @@ void push_weights(const std::vector<packed::Stored>& stored, const packed::Metad
   if (const auto doubt = kinds.doubt(); !doubt.empty()) call.warn(doubt);
   if (without_type > 0)
     call.warn(std::to_string(without_type) +
-              " tensors have element types that torch does not know (F4 or F6 of odd size): "
+              " tensors have element types that torch does not have (F4 or F6 of odd size): "
               "their elements are not read");
 }
 

@@ -12,7 +12,7 @@ namespace {
 using tmeter::Cell;
 using tmeter::Node;
 
-/// Convolutions, under every name that a trace shows as aten::_convolution, and matrix products.
+/// Convolutions, under every name that traces as aten::_convolution, and matrix products.
 constexpr std::array<std::string_view, 13> kCounted{
     "conv1d",      "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
     "convolution", "addmm",  "bmm",    "einsum",           "matmul",           "_convolution",

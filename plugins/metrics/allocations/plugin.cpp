@@ -1,5 +1,5 @@
-// allocations: memory per operator as the executor's allocator reports it, compared with the peak
-// that the graph predicts.
+// allocations: memory per operator as the executor's allocator reports it, and its peak compared
+// with the prediction from the graph.
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/observer.hpp>
@@ -17,7 +17,7 @@ using tmeter::Graph;
 using tmeter::ObserverCall;
 
 constexpr std::string_view kPeak = "measured_peak_bytes";
-constexpr double kMinDifference = 0.1;  // least reported difference
+constexpr double kMinDifference = 0.1;  // smallest reported difference
 
 const std::array<tmeter::MetricSpec, 4> kMetrics{{
     {.id = kPeak,

@@ -13,8 +13,7 @@ constexpr std::string_view kTotal =
     "time; every byte an operator touches is charged as DRAM traffic, operators run one at a time";
 constexpr std::string_view kCompute =
     "estimate: MACs × energy.mac + other arithmetic operations × energy.op, figures of the "
-    "hardware "
-    "profile by operator class and element type";
+    "hardware profile by operator class and element type";
 constexpr std::string_view kMemory =
     "estimate: (read_bytes + written_bytes) × energy.dram; no reuse of caches between operators";
 constexpr std::string_view kStatic =
@@ -62,7 +61,7 @@ std::string no_power(const Scope& s, const Grid&) {
   return s.compute ? s.missing_standing : s.missing_compute;
 }
 std::string no_carbon(const Scope& s, const Grid& g) {
-  return s.compute && !g.grams_per_kwh ? g.words : s.missing_compute;
+  return s.compute && !g.grams_per_kwh ? g.text : s.missing_compute;
 }
 
 tmeter::MetricSpec joules(std::string_view id, std::string_view title, std::string_view convention,

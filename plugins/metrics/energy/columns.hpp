@@ -8,25 +8,25 @@
 
 namespace energy {
 
-/// The electricity that the user chose.
+/// The carbon intensity of the user's electricity.
 struct Grid {
-  std::optional<double> grams_per_kwh;  // grams of CO2e per kWh
-  std::string words;                    // "344 g/kWh (Germany, 2024: …)"; else the remedy
+  std::optional<double> grams_per_kwh;  // of CO2e; empty if unknown
+  std::string text;                     // "344 g/kWh (Germany, 2024: …)"; if unknown, the remedy
 };
 
-/// The value of option `region` for no region.
+/// The value of the option `region` that means no region.
 inline constexpr std::string_view kNoRegion = "none";
 
-/// The figure of the options `co2` and `region`.
+/// From the options `co2` and `region`.
 Grid grid_of(const tmeter::Call& call);
 
 struct Column {
   tmeter::MetricSpec spec;
   std::optional<double> (*value)(const Estimate&, const Grid&);
-  /// Why the run has no such value; empty if it has.
+  /// Why the run has no such value; empty if it has one.
   std::string (*missing)(const Scope&, const Grid&);
-  bool by_tables;  // from the published tables, else from the profile of the run
-  bool is_sum;     // 0 by rule if nothing is computed; a quotient then has no figure
+  bool by_tables;  // from the published tables; otherwise from the profile of the run
+  bool is_sum;     // 0 by rule if nothing is computed; a quotient then has no value
 };
 
 std::span<const Column> columns();

@@ -235,9 +235,9 @@ void Measured::report_carbon(double joules, const ObserverCall& call) const {
   const auto grid = grid_of(call);
   if (grid.grams_per_kwh) {
     call.emit("measured_co2", TMETER_AXIS_MODEL, 0, grams_of(joules, *grid.grams_per_kwh));
-    call.set_provenance("measured_co2", TMETER_PROVENANCE_MEASURED, words() + "; " + grid.words);
+    call.set_provenance("measured_co2", TMETER_PROVENANCE_MEASURED, words() + "; " + grid.text);
   } else {
-    call.set_provenance("measured_co2", TMETER_PROVENANCE_UNAVAILABLE, grid.words);
+    call.set_provenance("measured_co2", TMETER_PROVENANCE_UNAVAILABLE, grid.text);
   }
 }
 

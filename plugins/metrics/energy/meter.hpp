@@ -9,7 +9,7 @@
 //   interval / (T · √(6 n))
 //
 // If runs are so short that this stays large, the mean power of all runs, from one
-// reading at the start and one at the end, times the time of a run is the better figure.
+// reading at the start and one at the end, times the time of a run is the better estimate.
 #pragma once
 #include <cstddef>
 #include <optional>

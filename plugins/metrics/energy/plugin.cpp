@@ -86,7 +86,7 @@ std::string particulars(const Column& column, const energy::Scope& scope,
   if (column.spec.id == "energy") return left_out(scope) + "; " + heat.words;
   if (column.spec.id == "energy_static" || column.spec.id == "energy_time")
     return "; " + heat.words;
-  if (column.spec.id == "co2") return "; " + grid.words;
+  if (column.spec.id == "co2") return "; " + grid.text;
   return {};
 }
 
@@ -115,7 +115,7 @@ void Energy::start(Call& call) {
                             ": " + std::string(call.hardware_name()) +
                             " stands still there, by its thermal.slowdown");
   if (heat.lower_bound)
-    call.warn("energy: the time and energy_static are lower bounds, as the clock of " +
+    call.warn("energy: the time and energy_static are lower bounds, because the clock of " +
               std::string(call.hardware_name()) + " falls above its throttle point");
   grid_ = energy::grid_of(call);
   const auto profile =
@@ -162,7 +162,7 @@ void Energy::report_carbon(const Call& call) const {
   finding.rule = "co2";
   finding.text = std::string("one inference: ") + (grams.partial() ? "at least " : "") +
                  mass(grams.real()) + " CO2e by the estimated energy";
-  finding.evidence = "electricity at " + grid_.words;
+  finding.evidence = "electricity at " + grid_.text;
   call.add(finding);
 }
 

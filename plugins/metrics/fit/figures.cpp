@@ -156,7 +156,7 @@ std::vector<SmallerWeights> smaller_weights(const tmeter::Graph& graph, Count st
     out.push_back({"weights by the plan of quantization-advice",
                    "quantized_bytes, with scales and zero points: every weight within "
                    "quantization-advice.min-sqnr",
-                   "the finding quantization-plan says how", plan.count()});
+                   "see the finding quantization-plan", plan.count()});
   std::erase_if(out, [&](const SmallerWeights& w) { return w.bytes * 10 > stored * 9; });
   return out;
 }

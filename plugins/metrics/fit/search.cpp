@@ -109,7 +109,7 @@ struct Limit {
 
 struct Found {
   int64_t size = 0;
-  std::string unknown;  // why it is missing; empty: it is known
+  std::string unknown;  // why it is missing; empty if it is known
 };
 
 Found largest_size(const Size& size, const Limit& limit, const Call& call) {
@@ -229,7 +229,7 @@ void fit_inference(const Graph& graph, Count memory, const Call& call) {
   if (peak.empty())
     return emit_unavailable(
         call, {"fits", "fit_bytes", "fit_max_batch"},
-        "a file of weights alone has no activations, and no engine is known for it");
+        "a file with only weights has no activations, and no engine is known for it");
   const Count fixed = weights.count() + buffers.count();
   const Need need{"inference",
                   {{"fit_weight_bytes", "weights", weights.count()},

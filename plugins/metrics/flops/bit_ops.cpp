@@ -11,7 +11,7 @@
 namespace flops {
 namespace {
 
-/// Bits of one number; nothing for types that hold no plain number.
+/// Bits of one number; empty for types that hold no plain number.
 std::optional<int64_t> bits_of(tmeter::DType type) {
   struct Packed {
     std::string_view name;
@@ -186,7 +186,7 @@ bool multiplies(const Node& n, const tmeter::Call& call) {
 }  // namespace
 
 void look_for_dequantize(const tmeter::Graph& graph) {
-  // Large graphs repeat a few names, and equal ones mostly lie in one place.
+  // Large graphs repeat a few names, and equal ones are mostly adjacent.
   std::array<std::string_view, 64> seen;
   any_dequantize = false;
   for (const auto& node : graph.nodes()) {

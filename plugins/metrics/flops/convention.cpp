@@ -36,8 +36,7 @@ constexpr std::array<Named, 10> kConventions{{
      "softmax, pooling, resizing and gates; its known errors not copied (docs/conventions.md)"},
     {Convention::kTorchinfo, "torchinfo",
      "torchinfo: 1 MAC = 1 FLOP, plus biases, and batch × parameters of norms, as torchinfo "
-     "1.8.0's "
-     "mult-adds; its known errors not copied (docs/conventions.md)"},
+     "1.8.0's mult-adds; its known errors not copied (docs/conventions.md)"},
     {Convention::kTorchmeter, "torchmeter",
      "torchmeter: 1 MAC = 1 FLOP, plus batch norms, activations and pooling as in torchmeter "
      "0.1.0's MACs; its known errors not copied (docs/conventions.md)"},
@@ -118,7 +117,7 @@ Cell flops_of_call(const tmeter::ModuleCall& m, const Choice& choice, tmeter::Ca
     const auto other = call.read(kOther, m);
     return partial_if(macs.partial() || other.partial(), full(macs, other));
   }
-  if (!macs.by_module()) return Cell::unsupported();  // other arithmetic alone does not count here
+  if (!macs.by_module()) return Cell::unsupported();  // does not count without MACs
   const bool by_operator = c == Convention::kFvcore || tool_of(c).has_value();
   return partial_if(macs.partial() || by_operator, times(macs, c == Convention::kTorch ? 2 : 1));
 }

@@ -13,8 +13,8 @@
 namespace flops {
 namespace {
 
-// fvcore asks numpy.einsum_path(…, optimize="optimal") and reads "Optimized FLOP count: 1.234e+07"
-// back from its printed text, so its figure has four digits. Reproduced from the description in
+// fvcore calls numpy.einsum_path(…, optimize="optimal") and reads "Optimized FLOP count: 1.234e+07"
+// back from its printed text, so its value has four digits. Reproduced from the description in
 // numpy's documentation of einsum_path and numpy 2.4's behaviour; two patterns are exact instead.
 
 constexpr size_t kMaxTerms = 7;  // the search is exhaustive, as numpy's; 7 terms are 57,960 paths
@@ -89,7 +89,7 @@ class OptimalPath {
     if (!any) note_dead_end(terms, cost);
   }
 
-  // Of the deepest dead ends, the cheapest before the final contraction counts.
+  // Among the deepest dead ends, the cheapest before the final contraction counts.
   void note_dead_end(const Terms& terms, double cost) {
     const auto depth = -static_cast<int64_t>(terms.size());
     const auto it = dead_cost_.find(depth);
@@ -208,7 +208,7 @@ constexpr std::array kRows{
 static_assert(std::is_sorted(kRows.begin(), kRows.end(),
                              [](const Row& a, const Row& b) { return a.op < b.op; }));
 
-/// nn.Conv with padding="same" is traced as aten::_convolution_mode, which fvcore does not know.
+/// nn.Conv with padding="same" is traced as aten::_convolution_mode, which fvcore does not support.
 bool is_convolution_mode(const Node& n) { return n.overload() == "padding"; }
 
 const Row* find(std::string_view op) {

@@ -28,12 +28,10 @@ constexpr plugins::ModelFigure kFigures[] = {
      "`macs` of the model divided by its tokens: the prefill, attention in full"},
     {"decode_macs", "decode MACs", "MAC", TMETER_UNIT_OP,
      "MACs of one more token of one sequence, with a context as long as the sequence: products "
-     "once, "
-     "attention of one query over all keys"},
+     "once, attention of one query over all keys"},
     {"decode_read_bytes", "decode read", "B", TMETER_UNIT_BYTE,
-     "bytes one decoded token reads at least: parameters that are multiplied (of experts the "
-     "chosen "
-     "ones), the key/value cache and the states of its sequence"},
+     "lower bound of the bytes that one decoded token reads: parameters that are multiplied (only "
+     "those of chosen experts), the key/value cache and the states of its sequence"},
     {"kv_bytes_per_token", "KV cache per token", "B", TMETER_UNIT_BYTE,
      "keys and values of all layers for one token: 2 × layers × key/value heads × width × bytes, "
      "before heads are repeated for groups; an encoder is left out"},
@@ -83,7 +81,8 @@ void report_model(const Decoder& d, const Cost& cost, const Call& call) {
   call.add(f.about(d.embedding));
 }
 
-/// "15 grouped layers × 2048 elements a token, 15 grouped layers of window 128 × 2048 …"
+/// "15 layers grouped × 2048 elements per token; 15 layers grouped × 2048 elements per token in a
+/// window of 128, float32"
 std::string stated_evidence(const Decoder& d) {
   std::map<std::string, size_t> layers;
   for (const auto& a : d.attentions)
@@ -122,7 +121,7 @@ void report_cache(const Decoder& d, const Call& call) {
   f.text = "a key/value cache takes " + bytes_text(per_token) + " per token, " +
            bytes_text(per_sequence) + " for a sequence of " + std::to_string(d.length);
   if (growing != bytes)
-    f.text += ", of which " + bytes_text((bytes - growing) / d.batch) + " are of the encoder";
+    f.text += ", including " + bytes_text((bytes - growing) / d.batch) + " for the encoder";
   f.evidence = cache_evidence(d);
   for (const auto& a : d.attentions) f.about(a.node);
   call.add(f);
@@ -137,7 +136,7 @@ void report_states(const Decoder& d, const Call& call) {
   f.evidence = std::to_string(d.states.size()) + " layers; in " +
                std::string(d.states.front().module.path()) + " " +
                std::to_string(d.states.front().conv) + " elements for a convolution, " +
-               std::to_string(d.states.front().recurrent) + " of a recurrence";
+               std::to_string(d.states.front().recurrent) + " for a recurrence";
   call.add(f);
 }
 
@@ -167,11 +166,11 @@ void report_experts(const Graph& graph, const std::vector<Router>& routers, cons
   const auto& first = routers.front();
   Finding f;
   f.rule = "mixture-of-experts";
-  f.text = "each token meets " + number_text(params.active) + " of " + number_text(params.all) +
+  f.text = "each token uses " + number_text(params.active) + " of " + number_text(params.all) +
            " parameters: " + std::to_string(first.chosen) + " of " + std::to_string(first.experts) +
            " experts";
   f.evidence = plugins::place(first.topk) + " picks " + std::to_string(first.chosen) + " of " +
-               std::to_string(first.experts) + " scores; experts are " + first.how + ", as " +
+               std::to_string(first.experts) + " scores; experts are " + first.how + ", such as " +
                std::string(first.weights.front().name()) + "; " + std::to_string(routers.size()) +
                (routers.size() == 1 ? " router" : " routers");
   for (const auto& r : routers) f.about(r.topk);

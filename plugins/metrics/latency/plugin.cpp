@@ -60,9 +60,8 @@ const std::array<tmeter::MetricSpec, 9> kMetrics{{
      .title = "time",
      .unit = "s",
      .unit_kind = TMETER_UNIT_SECOND,
-     .convention =
-         "median of an operator's time in runs that observe operators; of a module the sum of "
-         "those inside"},
+     .convention = "median of an operator's time in runs that observe operators; for a module, the "
+                   "sum of the operators inside"},
     {.id = "time_share",
      .title = "time share",
      .unit_kind = TMETER_UNIT_RATIO,

@@ -107,7 +107,7 @@ class Calls {
 
   uint32_t of_node(size_t node) const { return of_node_[node]; }
 
-  /// Until when a node in the call `user` keeps an argument that was made in the call `maker`: to
+  /// The time until which a node in the call `user` keeps an argument made in the call `maker`: to
   /// the end of the outermost call that it was passed into. Calls that were running when it was
   /// made may hold it by name for any time.
   uint32_t end_of_use(uint32_t node, uint32_t user, uint32_t maker) const {
@@ -292,7 +292,7 @@ class Tracker {
   Lifetimes out_;
   uint32_t end_ = 0;
   ByValue values_;
-  std::vector<Value> fresh_;  // results of the node at hand
+  std::vector<Value> fresh_;  // results of the current node
 };
 
 }  // namespace

@@ -116,7 +116,7 @@ class AllocatedInRun {
 };
 
 /// Computed only on request, because strides of all tensors of a large graph take as long as all
-/// other figures.
+/// other values.
 int64_t threads_of(const Graph& graph, const tmeter::Call& call) {
   constexpr size_t kMaxOperators = 10'000;
   const auto requested = call.option_int("threads");

@@ -12,22 +12,19 @@ inline constexpr std::string_view kPeak = "peak_activation_bytes";
 inline constexpr std::string_view kPeakConvention =
     "bytes of inputs, results and intermediate tensors alive at once while an operator runs; each "
     "is freed after its last use, inputs and outputs stay, views and in-place operators share; "
-    "workspaces inside kernels and parameters are not counted; a module's figure is its largest";
+    "workspaces inside kernels and parameters are not counted; a module's value is its largest";
 
 inline constexpr std::string_view kPredictedPeak = "predicted_peak_bytes";
 inline constexpr std::string_view kPredictedPeakConvention =
-    "`measured_peak_bytes`, predicted from the graph: bytes of inputs, results and "
-    "intermediate "
+    "`measured_peak_bytes`, predicted from the graph: bytes of inputs, results and intermediate "
     "tensors alive at once while an operator runs, each freed at its last use, and "
-    "`predicted_workspace_bytes`; a reshape that copies takes memory; a module's figure is its "
+    "`predicted_workspace_bytes`; a reshape that copies takes memory; a module's value is its "
     "largest";
 inline constexpr std::string_view kPredictedWorkspace = "predicted_workspace_bytes";
 inline constexpr std::string_view kPredictedWorkspaceConvention =
     "bytes that LibTorch's CPU kernel allocates while an operator runs, beyond results: float32, "
-    "convolutions, "
-    "recurrent layers, attention, norms, pooling, copies into the layout that the kernel needs "
-    "it "
-    "(docs/conventions.md has the formulas); others 0";
+    "convolutions, recurrent layers, attention, norms, pooling, copies into the layout that the "
+    "kernel needs (docs/conventions.md has the formulas); others 0";
 
 /// The option `convention`: `output_bytes` of tensors changed in place, too.
 bool counts_in_place(const tmeter::Call& call);

@@ -280,7 +280,7 @@ struct CachedTraffic {
   Traffic traffic;
 };
 
-/// A cache of recent nodes is enough: the host asks for the metrics of one node soon after each
+/// A cache of recent nodes is enough: the host requests the metrics of one node soon after each
 /// other.
 constexpr size_t kCachedNodes = 4096;  // a power of 2
 

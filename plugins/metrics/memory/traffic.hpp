@@ -11,7 +11,7 @@ namespace memory {
 // The tensors of an operator call, which `traffic.cpp` counts.
 
 /// Tensors of one call. `complete` is false when something could not be sized: an element type or a
-/// dim the graph does not know, or weights hidden in a packed object. Then sums must not be used.
+/// dim unknown to the graph, or weights hidden in a packed object. Then sums must not be used.
 struct TensorSet {
   std::vector<tmeter::Value> tensors;
   bool complete = true;

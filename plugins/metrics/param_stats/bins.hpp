@@ -23,7 +23,7 @@ class EqualBins {
     if (const double scale = kBins / (max - min); std::isfinite(scale)) scale_ = scale;
     for (size_t i = 0; i < kBins; ++i) usable_ = usable_ && edges_[i] < edges_[i + 1];
   }
-  /// False if the values lie too close together, or too far apart, for edges between them.
+  /// False if the values are too close together, or too far apart, for edges between them.
   bool usable() const { return usable_; }
   const std::array<double, kBins + 1>& edges() const { return edges_; }
 

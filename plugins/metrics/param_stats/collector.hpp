@@ -40,7 +40,7 @@ enum class Decoded {
   kTwoPasses
 };
 
-/// For a part of a tensor of `numel` elements; tmeter::decode knows the type.
+/// For a part of a tensor of `numel` elements; tmeter::decode supports the type.
 std::unique_ptr<Collector> make_collector(tmeter::DType type, int64_t numel,
                                           Decoded decoded = Decoded::kNo);
 

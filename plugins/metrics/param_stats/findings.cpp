@@ -53,7 +53,7 @@ constexpr std::array<Rule, 7> kRules{{
      [](const Tensor& t, const Statistics& f) { return is_weight_matrix(t) && f.constant(); },
      "the same value throughout",
      [](const Tensor&, const Statistics& f) { return "all " + number(f.min); },
-     "check that these weights were trained and saved: such a layer cannot tell its inputs apart"},
+     "check that these weights were trained and saved: such a layer cannot distinguish its inputs"},
     {"beyond-float16", TMETER_SEVERITY_WARNING,
      [](const Tensor& t, const Statistics& f) {
        return is_float(t) && f.moments.n > 0 && f.largest_magnitude() > kLargestFloat16;

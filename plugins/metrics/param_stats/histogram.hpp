@@ -120,7 +120,7 @@ using Histogram16 = Histogram<65536, 2>;
 
 /// Counts little-endian 16-bit patterns.
 void count_words(std::span<const uint8_t> bytes, Histogram16& to);
-/// Counts the first byte of n elements that lie `step` bytes apart.
+/// Counts the first byte of n elements that are `step` bytes apart.
 void count_bytes(const uint8_t* at, size_t n, size_t step, Histogram8& to);
 
 /// Counts of a byte position of all elements.

@@ -15,7 +15,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Doubles = hn::CappedTag<double, kGramStep / 2>;
 using Vector = hn::Vec<Doubles>;
 
-/// Rows of the Gram matrix that are summed together, as registers allow: more read less from L2.
+/// Rows of the Gram matrix that are summed together; more rows read less from L2, but registers
+/// limit them.
 #if HWY_TARGET <= HWY_AVX3
 constexpr size_t kTileRows = 8;
 #else

@@ -5,7 +5,7 @@
 namespace param_stats {
 namespace {
 
-/// 0-based ranks between which the quantiles of n values lie.
+/// 0-based ranks around the quantiles of n values.
 std::vector<uint64_t> quantile_ranks(uint64_t n) {
   std::vector<uint64_t> ranks;
   for (const double q : kQuantiles) {

@@ -15,7 +15,8 @@ constexpr size_t kGatheredRows = 8;                 // write a whole cache line 
 /// a power of two.
 constexpr size_t kOddPadding = 8;
 
-/// A few columns of a wide matrix, or rows of a tall one, as rows as long as the shorter side.
+/// A few columns of a wide matrix, or rows of a tall one, stored as rows of the shorter side's
+/// length.
 class Panels {
  public:
   Panels(const Matrix& a, double scale)

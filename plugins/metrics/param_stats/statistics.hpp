@@ -30,7 +30,7 @@ struct Statistics : PooledStatistics {
   std::array<double, kQuantiles.size()> quantiles{};
   bool binned = false;
   double entropy = 0;
-  std::vector<double> edges;     // edges of the reported histogram; empty: there is none
+  std::vector<double> edges;     // edges of the reported histogram; empty if there is none
   std::vector<uint64_t> counts;  // counts of its bins
   bool fits_half = false;        // every value is a float16 (float32 tensors)
   bool fits_bfloat16 = false;    // every value is a bfloat16 (float32 tensors)
@@ -54,7 +54,7 @@ struct ValueCount {
 /// A value counts as near zero up to `threshold` times the root mean square.
 void summarise(std::span<const ValueCount> values, double threshold, Statistics& out);
 
-/// A quantile of n values lies between the value of this 0-based rank and the next (NumPy's
+/// A quantile of n values is between the value of this 0-based rank and the next (NumPy's
 /// "linear").
 struct QuantilePlace {
   uint64_t rank;
@@ -71,7 +71,7 @@ void use_bins(const EqualBins& bins, const std::array<uint64_t, kBins>& counts, 
 inline constexpr int64_t kCacheLine = 64;  // bytes, of x86-64 and most ARM cores
 
 /// Bytes of a row over the bytes of the cache lines it touches, on average over `rows` rows of
-/// `row_bytes` that begin at `begin` and lie `pitch` bytes apart. 1: no line is shared.
+/// `row_bytes` that begin at `begin` and are `pitch` bytes apart. 1: no line is shared.
 double cache_line_use(int64_t begin, int64_t row_bytes, int64_t pitch, int64_t rows);
 
 }  // namespace param_stats

@@ -1,7 +1,8 @@
 // params: the number of elements that the model stores, by kind of tensor.
 //
-// One figure per tensor, including tied ones: the host sums them for modules and model and counts
-// each storage once. Constants of the graph (folded literals) are neither parameters nor buffers.
+// One value per tensor, including tied ones: the host sums them for modules and the model, and
+// counts each storage once. Constants of the graph (folded literals) are neither parameters nor
+// buffers.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -22,9 +23,8 @@ constexpr std::string_view kBuffers =
     "constants of the graph are neither parameters nor buffers";
 
 constexpr std::string_view kBitsPerWeight =
-    "bits that a parameter's elements take as they are stored, scales and zero points of encodings "
-    "included, "
-    "divided by the elements; of modules and the model the mean, weighted by elements";
+    "bits of a parameter as stored, including scales and zero points of encodings, divided by its "
+    "elements; for modules and the model, the mean weighted by elements";
 
 /// Records whether all parameters of the last counted graph have one type: then bytes_by_type is
 /// not needed.
@@ -33,7 +33,7 @@ struct Counted {
   bool one_type = false;
 };
 
-/// Some element types pack several numbers into one element.
+/// Some element types pack several numbers into one stored element.
 tmeter::Count numbers_of(const tmeter::Tensor& tensor) {
   switch (tensor.dtype().id()) {
     case TMETER_DTYPE_FLOAT4_E2M1FN_X2:
@@ -74,7 +74,7 @@ struct TypeBytes {
   tmeter::Count bytes = 0, elements = 0;
 };
 
-/// The bytes of the parameters by type, largest first; tied ones count once.
+/// The bytes of the parameters by type, largest first; tied parameters count once.
 std::vector<TypeBytes> bytes_by_type(const tmeter::Graph& graph) {
   std::vector<TypeBytes> out;
   for (const auto& tensor : graph.tensors()) {
@@ -101,7 +101,7 @@ bool any_encoded(const tmeter::Graph& graph) {
                      [](const auto& t) { return t.is_parameter() && t.is_encoded(); });
 }
 
-/// Reports types only if there are several or an encoding; otherwise the dtype of any tensor
+/// Reports types only if there are several, or an encoding; otherwise the dtype of any tensor
 /// suffices.
 void report_types(const tmeter::Graph& graph, tmeter::Call& call, const Counted& counted) {
   if (counted.graph == graph.handle() && counted.one_type) return;

@@ -1,6 +1,6 @@
-// Counts of the processor and the kernel for this process: perf events if they may be opened, and
-// processor time, which is always available. Counts all threads started since `start`, in user
-// space only.
+// Counters of the processor and the kernel for this process: perf events if the system permits
+// them, and processor time, which is always available. They count all threads started after the
+// constructor, in user space only.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -25,7 +25,7 @@ using Readings = std::array<uint64_t, kEventCount>;
 class Counters {
  public:
   virtual ~Counters() = default;
-  /// The reason why an event cannot be counted here, with the remedy. Empty: it can.
+  /// Why an event cannot be counted here, and the remedy. Empty if it can be counted.
   virtual std::string_view missing(Event event) const = 0;
   /// Monotonic counts; 0 for missing events.
   virtual Readings read() = 0;

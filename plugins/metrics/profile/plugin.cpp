@@ -92,7 +92,7 @@ const std::array<Column, 8> kCounted{{
 
 const std::array<tmeter::MetricSpec, 6> kRates{{
     rate("achieved_flops", "arithmetic/s", "FLOP/s",
-         "(2 × MACs + other operations) / time; of a module the mean over its time"),
+         "(2 × MACs + other operations) / time; for a module, the mean over its time"),
     rate("achieved_bandwidth", "traffic/s", "B/s",
          "(bytes read + bytes written, as the plugin memory counts them) / time; above the memory "
          "bandwidth where caches serve them"),
@@ -280,7 +280,7 @@ class Rates {
     const auto a = of(above), b = of(below);
     if (a && b && *b > 0) put(id, complement ? 1 - *a / *b : *a / *b);
   }
-  /// An operator that was never executed has empty cells, so that means exclude it.
+  /// An operator that was never executed gets empty cells, so weighted means exclude it.
   void nothing() const {
     if (!call_.read("op_time", node_).is_zero_by_rule()) return;
     for (const auto& m : kRates) call_.emit(m.id, TMETER_AXIS_NODE, node_.index(), Cell());
@@ -298,10 +298,9 @@ void report_faster(const std::vector<tmeter::Node>& faster, Call& call) {
   tmeter::Finding finding;
   finding.severity = TMETER_SEVERITY_WARNING;
   finding.rule = "faster-than-roofline";
-  finding.text = std::to_string(faster.size()) +
-                 (faster.size() == 1 ? " operator was" : " operators were") +
-                 " faster than the least time on hardware profile '" +
-                 std::string(call.hardware_name()) + "'";
+  finding.text =
+      std::to_string(faster.size()) + (faster.size() == 1 ? " operator was" : " operators were") +
+      " faster than the least time on hardware profile '" + std::string(call.hardware_name()) + "'";
   for (size_t i = 0; i < faster.size(); ++i) {
     if (i < kNamed) finding.evidence += (i ? ", " : "") + plugins::place(faster[i]);
     finding.about(faster[i]);

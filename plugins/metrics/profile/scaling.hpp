@@ -17,7 +17,7 @@ class Scaling {
   std::map<int32_t, double> times() const;
   /// The fastest number of threads; fewer if more gain less than 2 %.
   int32_t best() const;
-  /// T(1) / (n T(n)) for the largest n; 0: there was no run on one thread.
+  /// T(1) / (n T(n)) for the largest n; 0 without a run on one thread.
   double efficiency() const;
 
  private:

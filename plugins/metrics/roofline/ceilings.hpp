@@ -1,7 +1,7 @@
 // Upper bounds of the operators of a run: for each element type the rate of arithmetic at an
 // intensity, min(peak, intensity × bandwidth), the roofline of Williams, Waterman and Patterson,
-// CACM 52(4), 2009. Once with the bandwidth of memory, and, where a profile has faster figures for
-// a class of operators, with the fastest of them.
+// CACM 52(4), 2009. Once with the bandwidth of memory and, if a profile has higher bandwidths
+// for classes of operators, again with the highest of them.
 #pragma once
 #include <map>
 #include <string_view>
@@ -18,7 +18,7 @@ inline constexpr std::string_view kIntensityTitle = "intensity", kIntensityUnit 
 class Ceilings {
  public:
   void forget() { highest_.clear(); }
-  /// An operator does this work on the machine.
+  /// Adds the work of an operator on the machine.
   void add(const machine::Work& work, machine::Machine& machine, const tmeter::Call& call);
   /// A series of the whole model for each: attainable FLOP/s over FLOP/B.
   void draw(const machine::Machine& machine, tmeter::Call& call) const;

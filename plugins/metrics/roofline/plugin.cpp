@@ -1,8 +1,8 @@
-// roofline: a lower bound of each operator's time on a machine, its limit: arithmetic, memory,
-// or the overhead of its call, and the expected time with a band. Nothing is run.
+// roofline: for each operator, a lower bound of its time on a machine, its limit (arithmetic,
+// memory or the overhead of its call), and the expected time with a band. Nothing is run.
 //
-// The figures are those of the hardware profile of the run (docs/hardware-profiles.md), the
-// formulas machine/figures.hpp's.
+// Rates come from the hardware profile of the run (docs/hardware-profiles.md), formulas from
+// plugins/common/machine/figures.hpp.
 #include <cmath>
 #include <memory>
 #include <tmeter/cpp/units.hpp>
@@ -19,13 +19,13 @@ using machine::Work;
 using tmeter::Call;
 using tmeter::Cell;
 
-/// The work and time of one operator, or of an answered module call.
+/// The work and time of one operator, or of a module call that a module handler computes.
 struct Point {
   double flops = 0, bytes = 0;
   std::optional<machine::Times> times;        // empty: the profile has no rate for it
   std::optional<machine::Expected> expected;  // empty: the profile has no curve for it
   double overhead = 0;                        // s, in the predicted time
-  double call = 0;                            // s: overhead or, without a figure, the launch alone
+  double call = 0;                            // s: the overhead or, if unknown, only the launch
 
   bool nothing() const { return flops == 0 && bytes == 0; }
   double seconds() const { return times->longer() + overhead; }
@@ -182,14 +182,14 @@ class Roofline {
   void draw_ceilings(Call& call) const { ceilings_.draw(machine_, call); }
 
   Cell at(const Column& column, const tmeter::Node& node, const Call& call) {
-    if (cannot(column)) return Cell::unavailable();
+    if (is_unavailable(column)) return Cell::unavailable();
     const auto work = machine_.work_of(node, call);
     if (!work) return Cell::unsupported();
     const auto point = nodes_.of(node, *work, [&] { return point_of({&*work, 1}, 1, call); });
     return value(column, point);
   }
   Cell at(const Column& column, const tmeter::ModuleCall& m, const Call& call) {
-    if (cannot(column)) return Cell::unavailable();
+    if (is_unavailable(column)) return Cell::unavailable();
     bool partial = false;
     const auto parts = machine_.work_of(m, call, partial);
     if (!parts) return Cell::unsupported();
@@ -200,7 +200,7 @@ class Roofline {
 
  private:
   Point point_of(std::span<const Work> parts, double calls, const Call& call);
-  bool cannot(const Column& column) const {
+  bool is_unavailable(const Column& column) const {
     return (column.needs_machine && !missing_.empty()) ||
            (column.needs_curve() && !curves_.missing().empty());
   }

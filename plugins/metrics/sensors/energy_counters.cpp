@@ -67,7 +67,7 @@ void add_zone(const std::string& folder, const std::string& name, EnergyCounters
   const auto path = folder + "/energy_uj";
   const auto file = read_file(path);
   if (file.error == EACCES || file.error == EPERM) {
-    out.problems.push_back(path + " may be read by root alone (" + name + "): sudo chmod a+r " +
+    out.problems.push_back(path + " may be read only by root (" + name + "): sudo chmod a+r " +
                            path);
     return;
   }

@@ -1,8 +1,8 @@
 // Counters of joules: of processor packages and their memory (RAPL, by powercap or perf), of GPUs
 // (NVML). All count up from 0 at opening and hide overflows of the hardware's counters.
 //
-// One thread at a time. A counter that vanishes or returns an impossible value has no readings from
-// then on.
+// One thread at a time. A counter that disappears or returns an impossible value has no readings
+// from then on.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -59,9 +59,9 @@ EnergyCounters processor_counters(const Places& places);
 
 EnergyCounters powercap_counters(const std::string& root);
 
-// RAPL by perf events of the PMU "power": used if powercap is missing or forbidden. Needs
-// CAP_PERFMON, or /proc/sys/kernel/perf_event_paranoid of 0 and less, as it counts the whole
-// machine.
+// RAPL through perf events of the PMU "power": used if powercap is missing or forbidden. Needs
+// CAP_PERFMON, or /proc/sys/kernel/perf_event_paranoid of 0 or less, because it counts the
+// whole machine.
 
 /// Opens an event of PMU `type` on processor `cpu`; a descriptor, or -errno.
 using OpenPerfEvent = std::function<int(uint32_t type, uint64_t config, int cpu)>;

@@ -67,14 +67,13 @@ std::optional<uint64_t> read_number(const std::string& path) {
   return file ? number_in(file.text) : std::nullopt;
 }
 
-std::vector<std::string> names_in(const std::string& folder, std::string_view beginning) {
+std::vector<std::string> names_in(const std::string& folder, std::string_view prefix) {
   std::vector<std::string> names;
   DIR* open_folder = opendir(folder.c_str());
   if (!open_folder) return names;
   while (const auto* entry = readdir(open_folder)) {
     std::string name = entry->d_name;
-    if (name.starts_with(beginning) && name != "." && name != "..")
-      names.push_back(std::move(name));
+    if (name.starts_with(prefix) && name != "." && name != "..") names.push_back(std::move(name));
   }
   closedir(open_folder);
   std::sort(names.begin(), names.end(), tmeter::natural_less);

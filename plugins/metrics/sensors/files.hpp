@@ -18,19 +18,19 @@ struct FileText {
 };
 FileText read_file(const std::string& path);
 
-/// The first line without the spaces around it; empty when the file cannot be read.
+/// The first line without surrounding spaces; empty if the file cannot be read.
 std::string read_line(const std::string& path);
 
-/// The number of a text that holds one number, with spaces around it.
+/// The number in a text that holds only a number and surrounding spaces.
 std::optional<uint64_t> number_in(std::string_view text);
 std::optional<uint64_t> read_number(const std::string& path);
 
 /// Names in a folder with this prefix, in natural order: "cpu2" before "cpu10".
-std::vector<std::string> names_in(const std::string& folder, std::string_view beginning);
+std::vector<std::string> names_in(const std::string& folder, std::string_view prefix);
 
-/// Words of a line, by spaces and tabs.
+/// The words of a line, which spaces and tabs separate.
 std::vector<std::string_view> words_of(std::string_view line);
-/// Lines of a text, without their ends.
+/// The lines of a text, without line ends.
 std::vector<std::string_view> lines_of(std::string_view text);
 
 }  // namespace sensors

@@ -22,7 +22,7 @@ struct Reason {
   unsigned long long bit;
   const char* words;
 };
-// nvmlClocksThrottleReason…; without idling and clocks that the user set.
+// nvmlClocksThrottleReason…, except idling and clocks that the user set.
 constexpr std::array<Reason, 6> kReasons{{{0x4, "power cap"},
                                           {0x8, "hardware slowdown"},
                                           {0x20, "thermal, by software"},
@@ -114,7 +114,7 @@ Nvml::Nvml(const std::string& library) : api_(std::make_unique<Api>()) {
     return;
   }
   if (!find_functions()) {
-    problem_ = "no NVML: " + library + " is another library";
+    problem_ = "no NVML: " + library + " does not have its functions";
     return;
   }
   const int failed = api_->init();
@@ -156,7 +156,7 @@ void Nvml::find_devices() {
   if (api_->count(&count) != kSuccess) return;
   for (unsigned i = 0; i < std::min(count, kMaxDevices); ++i) {
     Handle handle = nullptr;
-    if (api_->by_index(i, &handle) != kSuccess) break;  // the number of a device, or none
+    if (api_->by_index(i, &handle) != kSuccess) break;  // keeps index = number of the device
     std::array<char, 97> name{};
     if (!api_->name || api_->name(handle, name.data(), name.size() - 1) != kSuccess) name[0] = 0;
     devices_.push_back({handle, name.data()});

@@ -37,8 +37,7 @@ constexpr tmeter::MetricSpec kColumns[] = {
      .unit_kind = TMETER_UNIT_BYTE,
      .flags = TMETER_METRIC_DETAIL,
      .convention = "weights that the tokens of all prompts read, and the caches that they write; "
-                   "of E experts, "
-                   "E · (1 − (1 − k/E)^tokens)"},
+                   "of E experts, E · (1 − (1 − k/E)^tokens)"},
     {.id = "serving_layer_step_macs",
      .title = "step MACs",
      .unit = "MAC",

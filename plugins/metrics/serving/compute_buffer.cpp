@@ -40,7 +40,7 @@ ComputeBuffer compute_buffer(const tmeter::Graph& graph, const plugins::Decoder&
         return l.kind == CacheKind::kFull;
       });
   if (!is_plain || !plugins::find_routers(graph).empty())
-    return {0, "llama.cpp's graph has parts besides plain attention and feed-forward"};
+    return {0, "llama.cpp's graph has parts other than plain attention and feed-forward"};
   if (request.load.devices > 1) return {0, "llama.cpp reserves copies for a pipeline of devices"};
   const auto table = d.embedding.arg("weight").shape();
   if (table.rank() != 2) return {0, "the embedding has no table"};

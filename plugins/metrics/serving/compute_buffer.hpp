@@ -10,7 +10,7 @@ namespace serving {
 
 struct ComputeBuffer {
   tmeter::Count bytes = 0;
-  std::string unavailable;  // the reason for a missing figure; empty: there is one
+  std::string unavailable;  // why the value is missing; empty if it is known
 };
 
 /// llama.cpp reserves the graph of a whole batch with all of its outputs (graph_reserve of
@@ -20,7 +20,7 @@ struct ComputeBuffer {
 ///   4 · batch · (vocabulary + width)
 ///
 /// tests/models/test_serving.py compares it with logs. If an earlier moment may be larger,
-/// ggml-alloc decides, and there is no figure.
+/// ggml-alloc decides, and the value is missing.
 ComputeBuffer compute_buffer(const tmeter::Graph& graph, const plugins::Decoder& d,
                              const plugins::Cost& cost, const Serving& served);
 

@@ -19,8 +19,7 @@ constexpr ModelFigure kFixed[] = {
      "recurrent and convolution states of all layers for serving.sequences sequences"},
     {"serving_compute_bytes", "compute buffer", "B", TMETER_UNIT_BYTE,
      "llama.cpp with flash attention: 4 · batch · (vocabulary + width), the logits of a whole "
-     "batch "
-     "and the rows before them; not in serving_bytes"},
+     "batch and the rows before them; not in serving_bytes"},
     {"serving_token_bytes", "cache per token", "B", TMETER_UNIT_BYTE,
      "keys and values of one token in all layers that keep the whole context, by element type"},
     {"serving_max_context", "longest context", "", TMETER_UNIT_COUNT,
@@ -34,9 +33,8 @@ constexpr ModelFigure kFixed[] = {
      "(weights + caches) / peak.dram); attention in full"},
     {"serving_step_time", "decode step", "s", TMETER_UNIT_SECOND,
      "lower bound of the time for one more token of every sequence after serving.context tokens: "
-     "max(MACs / "
-     "peak.mac, (weights read + caches) / peak.dram); of E experts, E · (1 − (1 − k/E)^sequences) "
-     "are read"},
+     "max(MACs / peak.mac, (weights read + caches) / peak.dram); of E experts, E · (1 − (1 − "
+     "k/E)^sequences) are read"},
     {"serving_rate", "decode rate", "token/s", TMETER_UNIT_OTHER,
      "upper bound: serving.sequences / serving_step_time", TMETER_BETTER_HIGHER},
     {"serving_prefill_macs", "prefill MACs", "MAC", TMETER_UNIT_OP,

@@ -89,7 +89,7 @@ void report_length(const Graph& graph, const Serving& s, const Call& call) {
   call.add(f);
 }
 
-/// Nothing for a graph with operators that have no MACs, or whose weights have no element size.
+/// Empty for a graph with operators that have no MACs, or whose weights have no element size.
 std::optional<serving::Speeds> speeds_of(const Graph& graph, const Decoder& d,
                                          const plugins::Cost& cost, Count weights,
                                          const Call& call) {

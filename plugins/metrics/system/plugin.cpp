@@ -156,7 +156,7 @@ class System final : public tmeter::Observer {
     if (recorder_->readings() == 0) return "the model was not run";
     if (!id.starts_with("gpu_"))
       return "not available on this machine (/proc, /sys/devices/system/cpu)";
-    if (!has_gpu_) return "the model runs on processors";
+    if (!has_gpu_) return "the model runs on the CPU";
     return recorder_->gpu_problem().empty() ? "not available from NVML" : recorder_->gpu_problem();
   }
   static tmeter::Series series_of(const Curve& curve) {

@@ -92,7 +92,7 @@ Adapters::Adapters(const tmeter::Graph& graph, std::string_view text) {
     if (linear.weight && linear.input.shape().rank() > 0 && result.shape().rank() > 0)
       add(linear.weight, linear.input.shape().back(), result.shape().back());
   }
-  if (graph.nodes().size() == 0)  // weights alone: a matrix is assumed to be that of a linear layer
+  if (graph.nodes().size() == 0)  // only weights: a matrix is assumed to be that of a linear layer
     for (const auto& t : graph.tensors())
       if (t.is_parameter() && t.shape().rank() == 2 && !t.is_tied())
         add(t, t.shape()[1], t.shape()[0]);

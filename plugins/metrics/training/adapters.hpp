@@ -27,7 +27,7 @@ class Adapters {
 
   bool any() const { return !matrices_.empty(); }
   std::optional<Adapter> of(const tmeter::Node& node) const;
-  /// The adapter's matrices of this weight; empty: it has none.
+  /// The adapter's matrices of this weight; empty if it has none.
   std::vector<TrainedTensor> beside(const tmeter::Tensor& weight) const;
 
  private:

@@ -16,7 +16,7 @@ namespace training {
 /// its FLOPs).
 struct Work {
   tmeter::Cell backward, torch_forward, torch_backward;
-  tmeter::Count adapter = 0;  // MACs of the adapter, besides the operator's own
+  tmeter::Count adapter = 0;  // MACs of the adapter, without the operator's own
 };
 
 /// `macs` is the node's value of that metric.
@@ -34,7 +34,7 @@ bool runs_fused(const tmeter::Node& attention, const Gradients& gradients,
 // Memory that one operator's backward takes: whether the gradient of an argument is that of the
 // result, or new, and which temporaries its formula makes.
 
-/// The gradient of the argument lies in the storage of the result's gradient.
+/// The gradient of the argument shares the storage of the result's gradient.
 bool shares_gradient(const tmeter::Node& node, std::string_view argument,
                      const tmeter::Value& value);
 

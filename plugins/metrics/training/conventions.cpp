@@ -28,20 +28,17 @@ constexpr std::array<Named, 5> kConventions{{
      "activations not counted"},
     {Convention::kTorch, "torch",
      "torch: as torch.utils.flop_counter.FlopCounterMode (torch 2.15) counts forward and backward: "
-     "the weight gradient "
-     "of a grouped convolution times its groups, LSTMs and vector products 0"},
+     "the weight gradient of a grouped convolution times its groups, LSTMs and vector products 0"},
     {Convention::kSixN, "6n",
      "6n: 6 × parameters × tokens, 4 of them backward (Kaplan et al., arXiv:2001.08361); "
-     "embeddings left out, "
-     "attention not counted"},
+     "embeddings left out, attention not counted"},
     {Convention::kPalm, "palm",
      "palm: 6 × parameters × tokens and 12 × layers × heads × width × length per token for "
      "attention, in full, causal "
      "or not (Chowdhery et al., arXiv:2204.02311, appendix B); two thirds backward"},
     {Convention::kMegatron, "megatron",
      "megatron: 6 per MAC of a product, 3 of causal attention, of which half is masked "
-     "(Megatron-LM, "
-     "num_floating_point_operations); two thirds backward"},
+     "(Megatron-LM, num_floating_point_operations); two thirds backward"},
 }};
 
 bool is_embedding(const Node& node) {

@@ -1,7 +1,7 @@
 // The placement of a run's tensors: the storage and the strides of each value.
 //
-// Views share the storage of their base; in-place operators go on with that of their argument; a
-// reshape that no view can give makes a copy. Strides of results follow torch's CPU kernels:
+// Views share the storage of their base; in-place operators keep the storage of their argument;
+// a reshape that cannot be a view makes a copy. Strides of results follow torch's CPU kernels:
 // elementwise operators keep the order of dims, convolutions and pooling keep channels last,
 // products and reductions are contiguous.
 #pragma once

@@ -17,13 +17,11 @@ using training::Gradients;
 
 constexpr std::string_view kBackwardMacs =
     "multiply-accumulates of the backward: of each product one of the same size for every factor "
-    "that needs a "
-    "gradient; fused attention five products";
+    "that needs a gradient; fused attention five products";
 
 constexpr std::string_view kSavedBytes =
     "bytes of the storages that autograd keeps for the backward, each at the first operator that "
-    "keeps it; views keep "
-    "their base, the model's inputs count, parameters and buffers do not";
+    "keeps it; views keep their base, the model's inputs count, parameters and buffers do not";
 
 void add_options(tmeter::Registrar& r) {
   r.option(plugins::choice_option(

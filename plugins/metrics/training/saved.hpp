@@ -15,7 +15,7 @@ struct Tape {
   std::vector<uint32_t> outputs;   // storages of the model's results
   std::unordered_map<const tmeter_value*, Place> places;
   std::vector<bool> has_rule;    // by node: whether its rule is known
-  std::vector<uint32_t> kept;    // by node, one after the other; parameters and buffers left out
+  std::vector<uint32_t> kept;    // of all nodes in order; without parameters and buffers
   std::vector<size_t> kept_end;  // by node: end of its part of `kept`
 
   size_t nodes() const { return kept_end.size(); }

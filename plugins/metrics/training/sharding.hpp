@@ -1,5 +1,5 @@
-// The memory and traffic of each of n devices in a step, by formula: data parallel in four degrees,
-// tensor parallel, pipeline. A table, no simulation.
+// The memory and traffic of each of n devices in a step, for data parallelism in four degrees,
+// tensor parallelism and pipelines. By formulas, without a simulation.
 #pragma once
 #include <optional>
 #include <string>

@@ -162,7 +162,7 @@ std::string parts_of(const MemoryContent& held) {
          bytes_text(held.activations) + ", temporaries " + bytes_text(held.temporaries);
 }
 
-/// A limited number of points; each has the highest memory of the events that it stands for.
+/// A limited number of points; each has the highest memory of the events that it represents.
 tmeter::Series curve_of(const StepMemory& step) {
   constexpr size_t kPoints = 1000;
   tmeter::Series out;
@@ -242,7 +242,7 @@ void report_peak(const Graph& graph, const StepMemory& step, bool whole, Call& c
   call.add(f);
 }
 
-/// A file of weights alone: no activations are known.
+/// A file with only weights: no activations are known.
 MemoryContent without_graph(const StepCosts& costs) {
   MemoryContent held;
   held.weights = costs.weights;

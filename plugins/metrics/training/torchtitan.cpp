@@ -15,7 +15,7 @@ using tmeter::Tensor;
 
 constexpr std::string_view kMetric = "training_flops_per_token";
 
-/// The reason for a missing figure.
+/// The reason for a missing value.
 struct Unknown {
   std::string why;
 };
@@ -98,7 +98,7 @@ int64_t compression_of(const Config& config, uint32_t layer) {
 
 /// A query attends to a window of tokens and to all tokens before it in compressed form. Where four
 /// tokens become one, an indexer chooses among the compressed ones. Layers that predict further
-/// tokens have the window alone.
+/// tokens have only the window.
 Count compressed_attention(const Config& config, int64_t sequence, size_t predictors) {
   constexpr int64_t kIndexed = 4;
   const auto a = attention_of(config);

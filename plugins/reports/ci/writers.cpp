@@ -100,8 +100,8 @@ std::string outcome(const Report& report, const tmeter::AssertionView& a) {
   const auto subject = std::string(a.subject());
   if (value.is_unknown()) return subject + " is not known: operators without a rule";
   if (value.is_unavailable()) return subject + " is not available from this file or machine";
-  if (value.in_module()) return subject + " is part of the figure of an enclosing module";
-  if (value.empty()) return subject + " has no figure";
+  if (value.in_module()) return subject + " is part of the value of an enclosing module";
+  if (value.empty()) return subject + " has no value";
   return subject + " is " + reports::describe_value(report, a);
 }
 

@@ -17,7 +17,7 @@ Cell sum_of(const Cell& a, const Cell& b) {
   return a.real() + b.real();
 }
 
-// The sign for a cell without a number; empty for numbers.
+// The symbol of a cell without a number; empty for numbers.
 std::string_view sign_of(const Cell& cell) {
   if (cell.empty()) return "–";
   if (cell.is_unknown()) return "?";

@@ -45,7 +45,7 @@ std::string plain_number(const Cell& cell);
 /// Whether partial values of the metric are lower bounds, as sums and maxima are.
 bool bounds_from_below(const tmeter::Metric& metric);
 
-/// The status of a cell; nothing for plain numbers and where the metric does not apply. If several
+/// The status of a cell; empty for plain numbers and where the metric does not apply. If several
 /// apply, the first in this order: unknown, unavailable, in_module, not_finite, assumed,
 /// lower_bound or partial, zero_by_rule.
 std::optional<CellStatus> cell_status(const Cell& cell, const tmeter::Metric& metric);
@@ -61,9 +61,9 @@ std::string shown_in_full(const Cell& cell, const tmeter::Metric& metric);
 
 /// Explains the signs of `shown`.
 inline constexpr std::string_view kLegend =
-    "0ʳ: zero by rule · ≥: a lower bound, because something inside has no figure · ~: rests on an "
+    "0ʳ: zero by rule · ≥: a lower bound, because something inside has no value · ~: rests on an "
     "assumption that a warning names · ?: unknown, no rule for it · n/a: not available from this "
-    "file or machine · ↑: included in the figure of an enclosing module, which a plugin gives as a "
+    "file or machine · ↑: included in the value of an enclosing module, which a plugin gives as a "
     "whole · –: does not apply";
 
 }  // namespace reports

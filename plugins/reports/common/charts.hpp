@@ -17,8 +17,7 @@ struct CurveFamily {
   std::vector<std::string> members;  // "1", "8": a column each
   int32_t y_kind;                    // TMETER_UNIT_…
   std::string y_unit;
-  double limit =
-      0;  // limit of y: the metric with TMETER_METRIC_CAPACITY of the same title; 0: none
+  double limit = 0;  // of y: the metric with TMETER_METRIC_CAPACITY of the same title; 0: none
   std::map<double, std::vector<std::optional<double>>> rows;  // by x
 };
 
@@ -31,7 +30,7 @@ std::string heading_of(const CurveFamily& family);
 
 /// "1,024"
 std::string shown_number(double value);
-/// "142.96 GiB ✕"; a number without a unit stands under the unit of `heading_of`.
+/// "142.96 GiB ✕"; a number without a unit is in the unit of `heading_of`.
 std::string shown_y(double value, const CurveFamily& family);
 
 /// Appended to a value above the limit.

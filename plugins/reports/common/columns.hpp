@@ -16,7 +16,7 @@ std::vector<tmeter::Metric> all_metrics(const tmeter::Report& report);
 /// Equal except for the case of ASCII letters.
 bool is_equal_in_any_case(std::string_view a, std::string_view b);
 
-/// The metric with this id or, in any case of letters, this title. Nothing if several have the
+/// The metric with this id or, in any case of letters, this title. Empty if several have the
 /// title.
 std::optional<tmeter::Metric> metric_named(const tmeter::Report& report, std::string_view name);
 

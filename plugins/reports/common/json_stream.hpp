@@ -1,6 +1,6 @@
 // Writes JSON text piece by piece through one buffer of fixed size, because
 // building and destroying a tree of values takes several times as long. Commas are inserted. Reals
-// and texts with escapes are formatted by nlohmann-json.
+// and strings with escapes are formatted by nlohmann-json.
 //
 //   stream.open('{').key("op").text("aten::relu").key("shape").open('[').integer(1).close(']')
 //       .close('}');

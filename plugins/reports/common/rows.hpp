@@ -30,7 +30,7 @@ struct RowOptions {
   std::string_view by{}, depth{};
 };
 
-/// The titles of the columns of words.
+/// The titles of the text columns.
 std::vector<std::string> row_titles(const tmeter::Report& report, const RowOptions& options = {});
 
 /// Throws tmeter::Error(TMETER_BAD_USAGE) for an invalid --by or --depth.

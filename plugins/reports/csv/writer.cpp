@@ -35,8 +35,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// Characters that a spreadsheet ignores before a formula: spaces, controls, characters without
-// width.
+// Characters that a spreadsheet ignores before a formula: spaces and characters without width.
 constexpr std::string_view kInvisible[] = {
     " ",      "\u00a0", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005",
     "\u2006", "\u2007", "\u2008", "\u2009", "\u200a", "\u200b", "\u200c", "\u200d",
@@ -47,8 +46,8 @@ constexpr std::string_view kFormula[] = {"=", "+", "-", "@", "＝", "＋", "－"
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-// Skips what a spreadsheet may strip. A control character alone counts as the beginning of a
-// formula.
+// Skips characters that a spreadsheet may strip. Control characters stay: they count as the
+// beginning of a formula.
 std::string_view without_invisible(std::string_view text) {
   const auto leads = [&](std::string_view s) { return text.starts_with(s); };
   for (;;) {
@@ -87,7 +86,7 @@ std::string notes(const std::vector<Metric>& metrics, const std::vector<tmeter::
   return out;
 }
 
-// Empty if the sizes are those of the file, and for a sweep, whose rows have their own.
+// Empty if the sizes are those of the file, and for a sweep, whose rows have sizes of their own.
 std::string_view sizes_of_rows(const tmeter::Report& report) {
   return report.sweep().symbols.len > 0 ? std::string_view() : report.property("sizes");
 }
@@ -97,10 +96,10 @@ class Lines {
   Lines(tmeter::Output& out, const Options& options) : buffer_(out), options_(options) {}
 
   void put(std::string_view text) { put_field(field(text, options_)); }
-  void put_field(std::string_view already_a_field) {
+  void put_field(std::string_view escaped_field) {
     if (!fresh_) buffer_ << (options_.format == Format::kCsv ? "," : "\t");
     fresh_ = false;
-    buffer_ << already_a_field;
+    buffer_ << escaped_field;
   }
   void end() {
     buffer_ << (options_.format == Format::kCsv ? "\r\n" : "\n");

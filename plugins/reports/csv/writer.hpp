@@ -1,9 +1,9 @@
-// Tables, numbers raw and exact: first the words of a row (common/rows.hpp), then a column for each
-// metric, then `notes` with the statuses of cells: "macs: lower_bound; energy: unavailable". An
+// Tables of exact numbers without units. A row has text columns (common/rows.hpp), one column for
+// each metric, and `notes` with the statuses of cells: "macs: lower_bound; energy: unavailable". An
 // unknown value is "n/a", which data frames read as missing; a cell that does not apply is empty.
 //
-// CSV as in RFC 4180: CRLF, fields quoted if necessary. TSV: every line is a row;
-// tab, line ends and backslash are written \t, \n, \r and \\.
+// CSV follows RFC 4180: CRLF, fields quoted if necessary. In TSV every line is a row; tabs, line
+// ends and backslashes are written as \t, \n, \r and \\.
 #pragma once
 #include <tmeter/cpp/report.hpp>
 
@@ -23,7 +23,7 @@ void write(const tmeter::Report& report, const Options& options, tmeter::Output&
 /// A text as a field, quoted or escaped if necessary.
 std::string field(std::string_view text, const Options& options);
 
-/// "4089184256", "0.0188", "n/a", "nan", "" for no value.
+/// "4089184256", "0.0188", "n/a", "nan"; "" for a missing value.
 std::string figure(const tmeter::Cell& cell);
 
 }  // namespace csv_report

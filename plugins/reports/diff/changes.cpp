@@ -50,7 +50,7 @@ std::vector<Column> common_columns(const Report& before, const Report& after) {
     const auto it = before_metrics.find(m.id());
     if (it != before_metrics.end() && is_shown(after, m)) columns.push_back({it->second, m});
   }
-  // Operators of files of weights have no figures.
+  // Operators of weights files have no values.
   const auto is_nowhere = [&](const Column& c) {
     return before.total(c.before).is_unavailable() && after.total(c.after).is_unavailable();
   };

@@ -22,7 +22,7 @@ struct Change {
   bool differs() const;
   /// After minus before, if both are known; a count if both are counts.
   std::optional<Cell> difference() const;
-  /// Relative to the value before; nothing if that is 0 and the value after is not.
+  /// Relative to the value before; empty if that is 0 and the value after is not.
   std::optional<double> relative() const;
 };
 
@@ -37,7 +37,7 @@ struct Row {
   tmeter_pair pair;
   std::optional<tmeter::Module> before, after;
   std::vector<Change> changes;  // one per column
-  /// '+' added, '-' removed, '>' renamed, '~' redefined, ' ' figures alone.
+  /// '+' added, '-' removed, '>' renamed, '~' redefined, ' ' only values.
   char sign() const;
   /// "added", "removed", "renamed", "redefined"; empty: only values differ, or nothing.
   std::string_view kind() const;

@@ -1,4 +1,4 @@
-// A comparison side by side in a browser: one file, under a policy that allows its own script alone
+// A comparison side by side in a browser: one file, under a policy that allows only its own script
 // (page.hpp). The script adds search and sorting, nothing else.
 #include <array>
 #include <charconv>

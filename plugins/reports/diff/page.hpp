@@ -111,7 +111,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 const number = (cell) => (cell.dataset.v === undefined ? NaN : Number(cell.dataset.v));
-// Of the four cells of a metric: before, after, change, relative change. A module on one side only changes by its whole value.
+// A metric has four cells: before, after, change, relative change. A module that is only on one side changes by its whole value.
 const keyOf = (column) => (row) => {
   if (column < 2) return row.cells[column].textContent;
   const first = column - (column - 2) % 4, before = number(row.cells[first]), after = number(row.cells[first + 1]);

@@ -28,7 +28,7 @@ using Attribute = std::variant<tmeter::Metric, std::string>;
 /// The lines of each node, and its colour, which shows the share of the total.
 class Look {
  public:
-  /// `words`: the attributes that this kind of node has besides metrics.
+  /// `words`: the attributes of this kind of node other than metrics.
   Look(const tmeter::Report& report, const Options& options,
        const std::vector<std::string_view>& words, const std::vector<std::string_view>& usual);
 

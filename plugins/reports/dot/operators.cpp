@@ -58,7 +58,7 @@ class OperatorGraph {
     out_ << "  " << id << " [label=" << quoted(label) << " shape=ellipse];\n";
   }
 
-  // Module calls nest; a call's box contains the boxes of its inner calls.
+  // Module calls nest: the box of a call contains the boxes of its inner calls.
   void boxes() {
     const auto calls = graph_.module_calls();
     std::vector<std::vector<size_t>> nodes(calls.size() + 1), inner(calls.size() + 1);
@@ -68,7 +68,7 @@ class OperatorGraph {
       const auto call = graph_.nodes()[i].call();
       nodes[call ? call.index() : calls.size()].push_back(i);
     }
-    // Draws boxes with content only. Calls come after their callers.
+    // Only boxes with content are drawn. Calls come after their callers.
     std::vector<size_t> inside(calls.size() + 1);
     for (size_t i = calls.size(); i-- > 0;) {
       inside[i] += nodes[i].size();
@@ -97,7 +97,7 @@ class OperatorGraph {
     for (const auto& a : look_.attributes()) {
       if (const auto* metric = std::get_if<Metric>(&a))
         lines.push_back(Look::line(*metric, report_.cell(*metric, n)));
-      else if (const auto text = word(n, std::get<std::string>(a)); !text.empty())
+      else if (const auto text = attribute_text(n, std::get<std::string>(a)); !text.empty())
         lines.push_back(text);
     }
     const auto path = n.call() ? n.call().module().path() : std::string_view();
@@ -107,7 +107,7 @@ class OperatorGraph {
     out_ << "];\n";
   }
 
-  static std::string word(const Node& n, const std::string& key) {
+  static std::string attribute_text(const Node& n, const std::string& key) {
     if (key == "module") return n.call() ? std::string(n.call().module().path()) : "";
     if (key == "location") return std::string(n.location());
     if (key == "overload") return std::string(n.overload());

@@ -11,7 +11,7 @@ namespace full_text_report {
 namespace {
 
 constexpr size_t kIndent = 3;
-constexpr size_t kMaxLine = 4000;  // characters; names may have a million
+constexpr size_t kMaxLine = 4000;  // characters; a name may have a million
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // fvcore-json: every metric as the dictionaries that fvcore's analyses return – total, by_module,
 // by_operator, by_module_and_operator – for scripts that were written for fvcore.
 //
-// As in fvcore, "" is the whole model, a module's figure includes everything inside it, and
+// As in fvcore, "" is the whole model, a module's value includes everything inside it, and
 // operators have fvcore's names: "conv" for every convolution, others without namespace.
 #include <algorithm>
 #include <map>
@@ -72,7 +72,7 @@ Json by_module(const Report& report, const Metric& metric) {
   return out;
 }
 
-/// The statuses of modules whose figure is a bound or an assumption: "lower_bound", "assumed".
+/// The statuses of modules whose value is a bound or an assumption: "lower_bound", "assumed".
 Json doubts(const Report& report, const Metric& metric) {
   Json out = Json::object();
   for (const auto& m : report.graph().modules()) {
@@ -91,7 +91,7 @@ void add_operators(const Report& report, const Metric& metric, Json& out) {
     for (Module m = node.call().module(); m; m = m.parent())
       modules[m.index()].add(node.op(), cell);
   }
-  // Values of module handlers are under the module's type: fvcore has no equivalent.
+  // Values of module handlers are listed under the module's type; fvcore has no equivalent.
   for (const auto& call : report.graph().module_calls()) {
     const auto cell = report.cell(metric, TMETER_AXIS_MODULE_CALL, call.index());
     if (!cell.by_module()) continue;
@@ -105,7 +105,7 @@ void add_operators(const Report& report, const Metric& metric, Json& out) {
   out["by_module_and_operator"] = std::move(both);
 }
 
-/// "flops.by_module": this dictionary alone. Throws tmeter::Error that lists the available ones.
+/// "flops.by_module": only this dictionary. Throws tmeter::Error that lists the available ones.
 Json chosen(const Json& document, const std::string& what) {
   const auto* found = &document;
   for (size_t at = 0; at <= what.size();) {
@@ -119,16 +119,16 @@ Json chosen(const Json& document, const std::string& what) {
       throw tmeter::Error(TMETER_BAD_USAGE,
                           "--set fvcore-json.what=" + what + ": there is no such dictionary" +
                               names +
-                              (at == 0 ? "; with another plugin, as in --plugins=flops,"
-                                         "activations, there are more"
+                              (at == 0 ? "; other plugins add more, as in --plugins=flops,"
+                                         "activations"
                                        : ""));
     }
     found = &(*found)[key];
     at = end + 1;
-    // The keys of by_module are paths with dots, not dictionaries.
+    // Keys inside cannot be given, because paths of modules have dots.
     if (key.starts_with("by_") && at <= what.size())
-      throw tmeter::Error(TMETER_BAD_USAGE, "--set fvcore-json.what=" + what + ": '" +
-                                                what.substr(0, end) + "' is the dictionary");
+      throw tmeter::Error(TMETER_BAD_USAGE, "--set fvcore-json.what=" + what + ": keys inside '" +
+                                                what.substr(0, end) + "' cannot be chosen");
   }
   return *found;
 }
@@ -161,7 +161,7 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                    [](tmeter::Registrar& r) {
                      r.option(plugins::text_option(
                          kWhat,
-                         "one dictionary alone: flops.by_module, flops.by_operator, "
+                         "a single dictionary: flops.by_module, flops.by_operator, "
                          "activations.by_module, …"));
                      r.writer("fvcore-json", "json", "application/json",
                               [](const Report& report, tmeter::Output& out, tmeter::Call& call) {

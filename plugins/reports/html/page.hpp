@@ -24,11 +24,11 @@ void write_tensors(Json& json, const tmeter::Report& report);
 /// Distributions and series.
 void write_curves(Json& json, const tmeter::Report& report);
 
-/// The figures of all metrics on an axis: [{"metric", "cells": [one per row]}]. Metrics without any
+/// The values of all metrics on an axis: [{"metric", "cells": [one per row]}]. Metrics without any
 /// are left out.
 void write_figures(Json& json, const tmeter::Report& report, int32_t axis);
 
-/// [[metric, module…]…]: modules whose figure is a lower bound because a value inside is missing.
+/// [[metric, module…]…]: modules whose value is a lower bound because a value inside is missing.
 void write_lower_bounds(Json& json, const tmeter::Report& report);
 void write_assumed(Json& json, const tmeter::Report& report);
 

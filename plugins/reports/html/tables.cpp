@@ -98,7 +98,7 @@ void write_calls(Json& json, const tmeter::Graph& graph) {
   json.close('}');
 }
 
-/// [[call, metric, cell]…]: figures that plugins give for module calls as a whole.
+/// [[call, metric, cell]…]: values that plugins give for module calls as a whole.
 void write_answers(Json& json, const Report& report) {
   json.key("answers").open('[');
   const auto metrics = report.metrics();

@@ -18,11 +18,11 @@ class BlockOrder {
     size_t block;
     bool is_made;
   };
-  /// Nothing if all blocks are handed over, or the other thread has stopped.
+  /// Empty if all blocks are handed over, or the other thread has stopped.
   std::optional<Turn> turn();
   void handed_over();
 
-  /// The next block for the other thread to make; nothing if none is left, or after `stop`.
+  /// The next block for the other thread to make; empty if none is left, or after `stop`.
   std::optional<size_t> take();
 
   /// Called by the thread that took the block: it is ready.

@@ -59,7 +59,7 @@ RowWriter::RowWriter(Stream& stream, const tmeter::Report& report)
       graph_(report.graph()),
       values_(report),
       value_writer_(graph_),
-      calls_have_figures_(values_.any_stated_of(TMETER_AXIS_MODULE_CALL)),
+      calls_have_figures_(values_.has_metrics_on(TMETER_AXIS_MODULE_CALL)),
       lookup_(std::make_shared<Lookup>(report)) {}
 
 RowWriter::RowWriter(const RowWriter& like, Stream& stream)
@@ -191,8 +191,8 @@ void RowWriter::module_path(const Module& module) {
     stream_.null();
 }
 
-// Computes the ids of tmeter::module_ids for one branch at a time, as blocks of rows are
-// independent: keeps the levels that the branch before shares.
+// Computes the ids of tmeter::module_ids for one branch at a time, because blocks of rows are
+// independent. Keeps the levels shared with the previous branch.
 void RowWriter::enter(const Module& module) {
   std::vector<Module> missing;
   auto above = module.parent();

@@ -102,7 +102,7 @@ bool Values::any_by_module(int32_t axis, size_t index) const {
   });
 }
 
-bool Values::any_stated_of(int32_t axis) const {
+bool Values::has_metrics_on(int32_t axis) const {
   return std::ranges::any_of(metrics_, [&](const auto& m) { return m.axis() == axis; });
 }
 

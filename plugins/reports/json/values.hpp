@@ -12,7 +12,7 @@ namespace json_report {
 
 using Stream = reports::JsonStream;
 
-/// "inf" or "-inf" of an infinite value; else empty.
+/// "inf" or "-inf" for an infinite value, otherwise empty.
 std::string_view infinite_sign(const tmeter::Cell& cell);
 
 /// The values of one row: "values" ({metric id: number or null}); for each status (CellStatus) the
@@ -24,9 +24,10 @@ class Values {
   /// A copy for another thread, which may run while `like` is in use.
   Values(const Values& like) : Values(like.report_) {}
   void write(Stream& stream, int32_t axis, size_t index);
-  /// Whether a module handler gave one of the row's figures.
+  /// Whether a module handler gave one of the row's values.
   bool any_by_module(int32_t axis, size_t index) const;
-  bool any_stated_of(int32_t axis) const;
+  /// Whether the report has a metric on this axis.
+  bool has_metrics_on(int32_t axis) const;
 
  private:
   static constexpr size_t kAxes = 5;  // TMETER_AXIS_…
@@ -51,24 +52,25 @@ class Values {
   std::array<std::vector<size_t>, kAxes> of_axis_;  // metrics that may have values there
   std::vector<tmeter_number> cells_;                // cells of the current row
   Stream scratch_;
-  /// The metrics with each status in the current row.
+  /// For each status, the metrics that have it in the current row.
   std::array<std::vector<size_t>, tmeter::vocabulary::kCellStatuses.words.size()> marked_;
   bool any_marked_ = false;
-  /// Layers repeat, and with them the cells of operators and tensors. A cache of texts by hash.
+  /// A cache of written rows by hash: layers repeat, and with them the cells of operators and
+  /// tensors.
   std::vector<Written> written_{kCachedRows};
 };
 
 void write_shape(Stream& stream, const tmeter::Shape& shape);
 
-/// Arguments, results, attributes. Tensors become objects with "dtype", "shape", with symbols
-/// "symbolic_shape", and their origin: "node" (index) and "result" (the index of its
-/// result), "tensor" (name) or "input" (name). All other values become plain JSON values.
+/// Arguments, results, attributes. Tensors become objects with "dtype", "shape", "symbolic_shape"
+/// if there are symbols, and their origin: "node" (index) and "result" (index among its results),
+/// "tensor" (name) or "input" (name). All other values become plain JSON values.
 class ValueWriter {
  public:
   explicit ValueWriter(const tmeter::Graph& graph);
   void write(Stream& stream, const tmeter::Value& value, bool with_origin);
 
-  /// The members of a tensor, of an object that is open.
+  /// Writes the members of a tensor into the open object.
   void write_members(Stream& stream, const tmeter::Value& tensor, bool with_origin);
 
   /// Whether the plain JSON of a value is incomplete, so that `write_detail` adds the rest.
@@ -86,7 +88,7 @@ class ValueWriter {
   void write_list(Stream& stream, const tmeter::Value& value, bool with_origin);
   bool any_symbols_;
   std::unordered_map<const tmeter_value*, std::string> inputs_;
-  /// The text of a dtype and of dims at this address: many tensors share them.
+  /// The written dtype and dims, by the address of the dims: many tensors share them.
   struct Written {
     const int64_t* dims = nullptr;
     int64_t rank = 0;
@@ -95,7 +97,7 @@ class ValueWriter {
   };
   std::array<Written, 64> written_;
   Stream scratch_;
-  /// Nodes with several results that were looked up, and the places of their values.
+  /// Nodes with several results that have been indexed, and the places of their values.
   std::unordered_set<const tmeter_node*> noted_;
   std::unordered_map<const tmeter_value*, int64_t> places_;
 };

@@ -1,4 +1,5 @@
-// Names and tables as Markdown.
+// Names and tables as Markdown, escaped for GitHub: its tables and inline HTML have more special
+// characters than CommonMark.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,18 +11,15 @@
 
 namespace markdown_report {
 
-// Names as Markdown: GitHub's tables and inline HTML know more special characters than CommonMark.
-
-/// Literal text: nothing in it is markup, HTML, a link, a mention of a person
-/// (@name), of an issue (#1) or an emoji (:name:). Printable and cut to a readable length.
+/// Literal text, printable and cut to a readable length. Markup, HTML, links, emoji (:name:), and
+/// mentions of people (@name) and issues (#1) have no effect in it.
 std::string escaped(std::string_view text);
 
-/// The same as code: `layer1.0.conv1`, safe inside tables.
+/// Inline code, safe inside tables: `layer1.0.conv1`.
 std::string code(std::string_view text);
 
-// A table as GitHub reads it, and a block that opens on a click.
-
-/// Rows of finished cells; the first `words` columns are texts, the others numbers, aligned right.
+/// A GitHub table of escaped cells. The first `words` columns are text; the others are numbers,
+/// aligned right.
 struct Table {
   size_t words = 1;
   std::vector<std::string> titles;
@@ -30,7 +28,7 @@ struct Table {
 
 void write_table(const Table& table, reports::Buffer& out);
 
-/// Opens on a click; write the content, then `end_details`.
+/// Begins a collapsed block. Write its content, then call `end_details`.
 void begin_details(std::string_view summary, reports::Buffer& out);
 void end_details(reports::Buffer& out);
 

@@ -1,4 +1,4 @@
-// A short comment for reviewers: totals, bounds and findings; after a click also the heaviest
+// A short comment for reviewers: totals, bounds and findings. Collapsed blocks hold the heaviest
 // modules and operators, and the conventions.
 #pragma once
 #include <string>

@@ -42,7 +42,7 @@ class Writer {
   }
 
  private:
-  // Netron keeps one entry per name: metrics with the same title are named by their ids.
+  // Netron keeps one entry per name, so metrics with the same title are named by their ids.
   std::vector<std::string> metric_names() const {
     std::map<std::string_view, int> uses;
     for (const auto& m : metrics_) ++uses[m.title()];
@@ -53,7 +53,7 @@ class Writer {
 
   void entry(std::string_view kind, std::string_view target, std::string_view name,
              const std::string& value) {
-    if (target.find('\n') != target.npos) return;  // Netron reads the first line of names
+    if (target.find('\n') != target.npos) return;  // Netron reads only the first line of a name
     stream_.line(reports::kItemIndent).open('{');
     stream_.key("kind").text(kind).key("target").text(target);
     stream_.key("name").text(name).key("value").text(value).close('}');
@@ -67,7 +67,7 @@ class Writer {
       entry("model", "", names_[i] + " counts", std::string(metrics_[i].convention()));
     if (const auto text = reports::describe_coverage(report_); !text.empty())
       entry("model", "", "coverage", text);
-    entry("model", "", "signs", std::string(reports::kLegend));
+    entry("model", "", "legend", std::string(reports::kLegend));
     for (const auto& node : graph_.nodes())
       if (!node.name().empty() && node.call() && !node.call().module().path().empty())
         entry(kind_of(node), node.name(), "module", std::string(node.call().module().path()));
@@ -88,7 +88,8 @@ class Writer {
     for (size_t i = 0; i < metrics_.size(); ++i) figure("model", "", i, report_.total(metrics_[i]));
   }
 
-  // Netron invents the name of a node with several results; its results have the names of the file.
+  // Netron invents a name for a node with several results; the results keep their names of the
+  // file.
   static std::string_view kind_of(const tmeter::Node& node) {
     return node.result_count() == 1 && node.result(0).is_tensor() ? "node" : "value";
   }

@@ -37,12 +37,12 @@ View read_view(const tmeter::Report& report);
 // the bars show.
 
 struct Columns {
-  std::vector<std::string> facts_of_modules;  // "kernel_size": columns of words, before the figures
+  std::vector<std::string> facts_of_modules;  // "kernel_size": columns of text, before the values
   std::vector<tmeter::Metric> shown;          // columns, in the order of the report or of --columns
   std::vector<tmeter::Metric> totals;         // totals below the table: `shown`, or a separate list
   std::vector<tmeter::Metric> cells;          // `shown`, then metrics that only labels use
   std::vector<tmeter::Metric> of_tensors;     // columns of the table of tensors
-  std::vector<tmeter::Metric> facts;          // figures of the whole model, shown below the table
+  std::vector<tmeter::Metric> facts;          // values of the whole model, shown below the table
   std::vector<tmeter::Metric> unavailable;    // requested, but not available
   std::vector<std::string> brief_plugins;     // plugins whose metrics the built-in lists choose
   std::optional<size_t> bar;                  // index into `shown`

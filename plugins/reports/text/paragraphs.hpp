@@ -29,9 +29,9 @@ std::vector<Text> footer(const tmeter::Report& report, const Columns& columns, c
 // The findings, below the totals.
 
 /// Most severe first. An info of a plugin whose columns are chosen by default is for -v; another
-/// info takes one line, others a paragraph of text, evidence, changes and action. Of many findings
-/// of one rule the first few, and the number of the others. No line is wider than `width` (0: no
-/// limit). In a summary severity and text alone.
+/// info takes one line, others a paragraph of text, evidence, changes and action. If one rule
+/// has many findings, the first few and the number of the others. No line is wider than `width` (0:
+/// no limit). A summary has only severity and text.
 std::vector<Text> finding_lines(const tmeter::Report& report, const Columns& columns,
                                 const View& view, size_t width);
 

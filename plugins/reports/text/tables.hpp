@@ -12,7 +12,7 @@ namespace text_report {
 bool has_sweep(const tmeter::Report& report);
 
 /// The metrics of a sweep's table: columns and facts, without those that do not depend on sizes
-/// (parameters) unless the user asked for them.
+/// (parameters) unless the user requested them.
 std::vector<tmeter::Metric> sweep_metrics(const Columns& columns, const View& view);
 
 /// One row per point: first the symbols' values, then the totals of `metrics`.

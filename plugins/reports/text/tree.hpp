@@ -16,14 +16,14 @@ namespace text_report {
 
 /// Whether a cell is partial, for the legend.
 inline constexpr const char* kLowerBound =
-    "≥: a lower bound; some operators or tensors inside have no figure";
+    "≥: a lower bound; some operators or tensors inside have no value";
 
 /// Whether a cell rests on an assumption, for the legend.
 inline constexpr const char* kAssumed = "~: rests on an assumption that a warning names";
 
-/// Whether a cell is part of a module's figure, for the legend.
+/// Whether a cell is part of a module's value, for the legend.
 inline constexpr const char* kInModule =
-    "↑: included in the figure of an enclosing module, which a plugin gives as a whole";
+    "↑: included in the value of an enclosing module, which a plugin gives as a whole";
 
 inline bool any_in_module(const std::vector<Cell>& cells) {
   return std::any_of(cells.begin(), cells.end(), [](const Cell& c) { return c.in_module(); });

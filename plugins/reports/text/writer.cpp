@@ -27,7 +27,7 @@ Tree make_tree(const Report& report, const Columns& columns, const View& view) {
   }
 }
 
-// Whether a row below the root could have a figure, at this depth or below.
+// Whether a row below the root could have a value, at this depth or below.
 bool has_figures(const Report& report, const Tree& tree, const Columns& columns, size_t c) {
   const auto& branches = tree.root.children;
   const auto has = [c](const Branch& b) { return !b.cells[c].empty(); };
@@ -39,8 +39,8 @@ bool has_figures(const Report& report, const Tree& tree, const Columns& columns,
   return false;
 }
 
-// A column with a total only is left out, as totals are in the footer: operators have no
-// parameters.
+// Leaves out columns with only a total, such as the parameters of operators: totals are in the
+// footer.
 std::vector<size_t> rows_to_show(const Report& report, const Tree& tree, const Columns& columns,
                                  const View& view) {
   std::vector<size_t> kept;

@@ -125,13 +125,14 @@ void Workbook::end_sheet() {
   package_ << "</worksheet>";
 }
 
-void Workbook::begin_cell(std::string_view more) {
+void Workbook::begin_cell(std::string_view attributes) {
   if (!row_open_) {
     if (row_ == kMaxRows) begin_sheet();
     package_ << "<row r=\"" << std::to_string(row_ + 1) << "\">";
     row_open_ = true;
   }
-  package_ << "<c r=\"" << column_name(column_) << std::to_string(row_ + 1) << "\"" << more << ">";
+  package_ << "<c r=\"" << column_name(column_) << std::to_string(row_ + 1) << "\"" << attributes
+           << ">";
   ++column_;
 }
 

@@ -1,8 +1,8 @@
 // The sheets of a workbook: rows of text and numbers, in SpreadsheetML (ECMA-376, part 1).
 //
-// Text is written as text, so a spreadsheet never runs a formula in it. Unsupported text is
-// replaced: control characters by U+FFFD, and the part after 32,767 characters by "…". A table with
-// more rows than a sheet can hold continues in the next one, "Operators (2)".
+// Strings are written as text cells, so a spreadsheet never evaluates a formula in them. Control
+// characters become U+FFFD, and strings are cut after 32,767 characters, with "…". A table with
+// more rows than a sheet can hold continues in another sheet, "Operators (2)".
 #pragma once
 #include <string>
 #include <string_view>
@@ -16,7 +16,8 @@ namespace xlsx_report {
 inline constexpr size_t kMaxRows = 1'048'576, kMaxColumns = 16'384, kMaxText = 32'767;
 inline constexpr size_t kMaxSheetName = 31;
 
-/// A valid name: without []:*?/\ and apostrophes at its ends, at most 31 characters, not "History".
+/// A valid sheet name: at most 31 characters, none of []:*?/\, no apostrophe at either end, and not
+/// "History".
 std::string sheet_name(std::string_view title);
 
 class Workbook {
@@ -32,13 +33,13 @@ class Workbook {
   void cell(const tmeter::Cell& cell);
   void skip() { ++column_; }
   void end_row();
-  /// Writes the common parts of the workbook.
+  /// Writes the parts that the sheets share.
   void finish();
 
  private:
   void begin_sheet();
   void end_sheet();
-  void begin_cell(std::string_view more);
+  void begin_cell(std::string_view attributes);
   std::string title(std::string_view name) const;
 
   Package package_;

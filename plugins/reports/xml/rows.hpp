@@ -12,7 +12,7 @@ namespace xml_report {
 
 // Cells, tensors and values of the graph as elements.
 
-/// The word of a status in the JSON report, with hyphens as in XML's attributes.
+/// The word of a status in the JSON report, with hyphens, as XML's attributes have them.
 std::string hyphened(std::string_view status);
 
 /// <figure metric="macs" value="118013952"/>. A cell that is not a plain number has a status, and a

@@ -13,7 +13,8 @@ bool allowed(char32_t code) {
          (code >= 0x20 && code <= 0x10FFFF && code != 0xFFFE && code != 0xFFFF);
 }
 
-// Line ends and tabs are written as references, as parsers replace them by spaces (3.3.3) or LF.
+// Line ends and tabs are written as references, because parsers replace them with spaces (3.3.3) or
+// LF.
 std::string_view reference(char32_t code) {
   switch (code) {
     case '&':

@@ -15,8 +15,8 @@ struct FileArray {
   std::string_view data;
 };
 
-/// The arrays in a file's content. Throws TMETER_BAD_USAGE with a text that begins with `path` if
-/// the file has another format or is damaged.
+/// The arrays in a file's content. Throws TMETER_BAD_USAGE with a message that begins with `path`
+/// if the file has another format or is damaged.
 std::vector<FileArray> read_npy(std::string_view content, const std::string& path);
 std::vector<FileArray> read_safetensors(std::string_view content, const std::string& path);
 

@@ -26,7 +26,7 @@ double memory_fraction(std::string_view text);
 /// Bytes that a run may take; 0: no limit.
 struct DeviceMemoryLimit {
   uint64_t bytes = 0;
-  std::string warning{};  // why a share that the user asked for does not limit the run
+  std::string warning{};  // why the share that the user requested does not limit the run
 };
 
 /// The smaller of `limit` (bytes; 0: none) and the share of a GPU's memory that
@@ -64,7 +64,7 @@ struct MemoryEvent {
   int64_t bytes;  // above 0: allocated; below: freed
 };
 
-/// While it lives, records memory of the device that this thread's operators allocate through
+/// During its lifetime, records memory of the device that this thread's operators allocate through
 /// LibTorch's allocator: results and workspaces. Buffers that libraries such as oneDNN allocate
 /// themselves are not seen, and freeing earlier memory is not recorded.
 class MemoryEvents {

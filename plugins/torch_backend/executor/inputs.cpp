@@ -152,7 +152,7 @@ void collect(const c10::IValue& value, const std::string& name, std::vector<Give
   }
 }
 
-/// Reads a file of torch.save with LibTorch's unpickler, which knows only tensors and containers
+/// Reads a file of torch.save with LibTorch's unpickler, which supports only tensors and containers
 /// and runs no code.
 std::vector<Given> from_pt(const std::string& content, const std::string& path) {
   try {

@@ -164,7 +164,7 @@ class ProgramBuilder {
   //     back to test
   //   left:
   //     results ← carried slots
-  // Nodes of the loop name the first values, which stand for the carried slots there.
+  // Nodes of the loop name the first values, which take the place of the carried slots.
 
   struct OpenLoop {
     const Region* region;

@@ -48,7 +48,7 @@ class Environment {
 /// The value as an argument of this type. Throws std::runtime_error if it has no such form.
 c10::IValue to_ivalue(const Value& value, const c10::TypePtr& type, Environment& environment);
 
-/// The type of the argument. LibTorch says "int" for dtypes, layouts and memory formats; their real
+/// The type of the argument. LibTorch uses "int" for dtypes, layouts and memory formats; their real
 /// type is returned.
 c10::TypePtr type_of_argument(const c10::Argument& argument);
 

@@ -14,7 +14,7 @@ namespace {
 
 using torch::jit::Stack;
 
-/// Larger tensors become meta: values that steer a program are small.
+/// Larger tensors become meta: values that control a program are small.
 constexpr int64_t kMaxRealNumel = 1 << 18;
 
 constexpr uint64_t kMaxParts = 100'000;  // most tensors into which one operator splits its argument
@@ -220,8 +220,9 @@ bool Evaluator::fits(const c10::OperatorHandle& op, OperatorInfo& info, const St
   }
 }
 
-/// An operator that runs on shapes alone makes the values of tensors unknown: those it writes into,
-/// and those it returns a view of, because a later write through the view stays unnoticed.
+/// An operator that runs only on shapes makes the values of tensors unknown: of tensors it writes
+/// into, and of tensors it returns a view of, because a later write through the view may go
+/// unnoticed.
 void Evaluator::forget_changed(const OperatorInfo& info, const Stack& args) {
   const bool all = info.returns_alias && !real_operator(info);
   for (size_t i = 0; i < args.size(); ++i) {

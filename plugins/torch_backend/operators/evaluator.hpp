@@ -1,7 +1,7 @@
 // Executes one operator of a model that has shapes but no weights.
 //
 // Every tensor is either real (on the CPU, with values) or meta (shape and type only). Inputs and
-// weights are meta. Results computed from sizes and constants alone are real, so loops and
+// weights are meta. Results computed only from sizes and constants are real, so loops and
 // conditions over sizes, masks and positions run normally. A result that depends on a meta tensor
 // is meta. A real tensor into which an unknown value is written becomes meta, with all its views.
 // Devices named in the model are ignored: they belong to the machine where it was saved.

@@ -1,7 +1,7 @@
 // Limits of time, memory, operators and threads for a run, because a program need not end.
 //
 // Everything a program does is counted here: operators, iterations of loops, calls, and the items
-// of the lists and texts it creates. `spend` collects the cost; each time enough has accumulated,
+// of the lists and strings it creates. `spend` collects the cost; each time enough has accumulated,
 // the clock and the memory are checked.
 #pragma once
 #include <chrono>

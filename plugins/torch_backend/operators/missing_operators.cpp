@@ -95,7 +95,7 @@ c10::IValue returned(const c10::IValue& argument, const c10::IValue& given,
   const auto has = shape_text(argument), gives = shape_text(given);
   if (has != gives)
     throw Error(TMETER_CANNOT_RUN, rule_name + " gives " + gives +
-                                       " as a result that its schema says is " + name +
+                                       " as a result that its schema declares as " + name +
                                        ", which is " + has);
   return argument;
 }
@@ -147,7 +147,7 @@ void require_types(const std::string& op, const Rule& rule,
     const auto type = rule.schema.returns()[i].real_type();
     if (!is_of(results[i], type))
       throw Error(TMETER_CANNOT_RUN, rule_text(op, rule) + " gives " + shape_text(results[i]) +
-                                         " where its schema says " + type->str());
+                                         " where its schema declares " + type->str());
   }
 }
 

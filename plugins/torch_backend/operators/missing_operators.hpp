@@ -19,8 +19,8 @@ struct Rule {
 /// its schema cannot be parsed.
 std::optional<Rule> find_rule(const Call& call, const std::string& op);
 
-/// The results of a call by the rule: an argument itself if the schema says that the result aliases
-/// it, else meta tensors. Throws ShapeRefused if the rule refuses the arguments.
+/// The results of a call by the rule: an argument itself if the schema declares that the result
+/// aliases it, else meta tensors. Throws ShapeRefused if the rule refuses the arguments.
 std::vector<c10::IValue> results_by_rule(const Call& call, const std::string& op, const Rule& rule,
                                          const torch::jit::Stack& args);
 
@@ -44,9 +44,9 @@ void open_operator_library(const std::string& path);
 /// Whether an opened library registered the operator "torchvision::nms".
 bool is_of_operator_library(std::string_view op);
 
-/// Declares the operator with this schema and without an implementation. Throws what LibTorch
-/// throws when it has the operator already. The next library that is opened withdraws all
-/// declarations, as it may bring the same operators.
+/// Declares the operator with this schema and without an implementation. Throws LibTorch's
+/// error if the operator already exists. The next library that is opened withdraws all
+/// declarations, because it may bring the same operators.
 void declare_operator(const std::string& op, c10::FunctionSchema schema);
 
 }  // namespace tmeter::torch_backend

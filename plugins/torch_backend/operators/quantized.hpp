@@ -22,12 +22,12 @@ struct Packed {
   bool transposed = false;
 };
 
-/// An object of one of LibTorch's packed classes, with its state from the file. Nothing for other
+/// An object of one of LibTorch's packed classes, with its state from the file. Empty for other
 /// classes and for states of another form.
 std::optional<c10::IValue> packed_object(const c10::ClassTypePtr& type, const c10::IValue& state);
 
 /// A quantized convolution of torch.ao.nn.quantized. Its own __setstate__ would pack the weight.
-/// Nothing for other modules.
+/// Empty for other modules.
 std::optional<c10::intrusive_ptr<c10::ivalue::Object>> packed_module(const c10::StrongTypePtr& type,
                                                                      const c10::IValue& state);
 

@@ -13,8 +13,7 @@ namespace {
 
 using torch::jit::Stack;
 
-// --- checks
-// ---------------------------------------------------------------------------------------
+// --- checks ---
 
 bool holds(const c10::IValue& v, int64_t number) {
   if (v.isInt()) return v.toInt() == number;
@@ -64,8 +63,7 @@ void check_no_sorter(const OperatorInfo& info, const Stack& args) {
   TORCH_CHECK(!sorter || sorter->isNone(), "does not run with a sorter");
 }
 
-// --- work
-// -----------------------------------------------------------------------------------------
+// --- work ---
 
 double all_elements(const Stack& values) {
   double numel = 0;
@@ -146,8 +144,7 @@ double recurrence(const OperatorInfo& info, const Stack& args, const Stack& resu
   return all + static_cast<double>(x.numel()) / width * all;
 }
 
-// --- the table
-// ------------------------------------------------------------------------------------
+// --- the table ---
 
 constexpr Work kElements = nullptr;
 

@@ -3,7 +3,7 @@
 // LibTorch has 2,500 kernels, and not all of them check their arguments: a file that chooses both
 // the operator and the elements of its index tensors can read and write beyond its memory. So only
 // operators that were reviewed, one by one, run on values. They check their indices and sizes
-// themselves, or take none, or have a check here. All others run on shapes alone.
+// themselves, or take none, or have a check here. All others run only on shapes.
 #pragma once
 #include <cstdint>
 #include <string_view>

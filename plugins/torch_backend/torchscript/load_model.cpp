@@ -51,8 +51,8 @@ class Stopwatch {
   Clock::time_point last_ = Clock::now();
 };
 
-/// While it lives, LibTorch and the model's own code write nothing to stdout or stderr from this
-/// thread: warnings become lines for -v, print() writes nothing.
+/// During its lifetime, LibTorch and the model's own code write nothing to stdout or stderr from
+/// this thread: warnings become lines for -v, print() writes nothing.
 class Warnings final : private c10::WarningHandler {
  public:
   explicit Warnings(const Call& call) : call_(call), guard_(this) {

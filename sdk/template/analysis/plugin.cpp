@@ -1,12 +1,14 @@
-// Figures computed from those of other plugins. An analysis runs once, after them.
+// Values computed from those of other plugins. An analysis runs once, after those plugins.
 #include <tmeter/cpp/plugin.hpp>
 
-// FLOPs for each byte that an operator reads or writes. A small number means that it waits for memory.
+// FLOPs for each byte that an operator reads or writes. An operator with a small number waits for
+// memory.
 static void intensity(const tmeter::Graph& graph, tmeter::Call& call) {
   for (const auto& node : graph.nodes()) {
     const auto flops = call.read("flops", node);
     const auto read = call.read("read_bytes", node), written = call.read("written_bytes", node);
-    if (!flops.is_number() || !read.is_number() || !written.is_number()) continue;  // unknown stays unknown
+    if (!flops.is_number() || !read.is_number() || !written.is_number())
+      continue;  // unknown stays unknown
     const double bytes = read.real() + written.real();
     if (bytes > 0)
       call.emit("@name@", TMETER_AXIS_NODE, node.index(), tmeter::Cell(flops.real() / bytes));

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <tmeter/cpp/executor.hpp>
 #include <unordered_map>
 
 namespace {
@@ -62,15 +63,18 @@ class Net final : public tmeter::Execution {
  private:
   static size_t size_of(const Value& v) { return static_cast<size_t>(v.numel().value()); }
 
-  /// The weights of the file, or zeros if it has none.
+  /// Copies the weights from the file, or uses zeros if it has none.
   void take(const Value& v, tmeter::ExecutorCall& call) {
     const auto tensor = v.tensor();
     if (!tensor || values_.count(v.handle())) return;
     auto& numbers = values_[v.handle()] = Numbers(size_of(v));
     const auto bytes = call.weights(tensor);
-    if (bytes.ptr) std::memcpy(numbers.data(), bytes.ptr, std::min(bytes.len, numbers.size() * sizeof(float)));
+    if (bytes.ptr)
+      std::memcpy(numbers.data(), bytes.ptr, std::min(bytes.len, numbers.size() * sizeof(float)));
   }
-  const Numbers& of(const Node& node, std::string_view argument) { return values_[node.input(argument).handle()]; }
+  const Numbers& of(const Node& node, std::string_view argument) {
+    return values_[node.input(argument).handle()];
+  }
 
   Numbers compute(const Node& node) {
     if (node.op() == "aten::relu") {
@@ -100,8 +104,8 @@ class Net final : public tmeter::Execution {
     return static_cast<size_t>(node.input(argument).shape().back());
   }
 
-  static uint64_t report(tmeter::ExecutorCall& call, int32_t kind, const Node& node = Node(), int64_t bytes = 0,
-                         uint64_t since = 0) {
+  static uint64_t report(tmeter::ExecutorCall& call, int32_t kind, const Node& node = Node(),
+                         int64_t bytes = 0, uint64_t since = 0) {
     tmeter_event event{};
     event.struct_size = sizeof event;
     event.kind = kind;
@@ -118,7 +122,8 @@ class Net final : public tmeter::Execution {
 };
 
 /// UNSUPPORTED leaves the model to another executor.
-std::unique_ptr<tmeter::Execution> prepare(const tmeter::Graph& graph, const tmeter_run_request& request,
+std::unique_ptr<tmeter::Execution> prepare(const tmeter::Graph& graph,
+                                           const tmeter_run_request& request,
                                            tmeter::ExecutorCall& call) {
   if (tmeter::to_view(request.device) != "cpu") throw tmeter::Error(TMETER_UNSUPPORTED, "it runs only on the CPU");
   for (const auto& node : graph.nodes()) {
@@ -135,4 +140,6 @@ std::unique_ptr<tmeter::Execution> prepare(const tmeter::Graph& graph, const tme
 }  // namespace
 
 // Runs are new in ABI 1.1; an older host never requests them.
-TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = "com.example.@name@", .version = "1.0.0", .abi_minor = 1}), [](tmeter::Registrar& r) { tmeter::executor<prepare>(r, "@name@"); });
+TMETER_PLUGIN_INFO((tmeter::PluginInfo{
+                       .id = "com.example.@name@", .version = "1.0.0", .abi_minor = 1}),
+                   [](tmeter::Registrar& r) { tmeter::executor<prepare>(r, "@name@"); });

@@ -7,9 +7,8 @@
 //
 // An error of the file becomes one sentence and a status, so this builds and works with
 // -fno-exceptions, too.
-#include <tmeter/cpp/plugin.hpp>
-
 #include <charconv>
+#include <tmeter/cpp/plugin.hpp>
 
 namespace {
 
@@ -37,7 +36,7 @@ class Reader {
   explicit Reader(tmeter::GraphBuilder& graph)
       : graph_(graph), root_(graph.module(0, "", "AcmeNet")), call_(graph.module_call(root_, 0)) {}
 
-  /// The error; empty: none.
+  /// The error; empty if there is none.
   const std::string& wrong() const { return wrong_; }
 
   void line(std::string_view text) {
@@ -64,12 +63,14 @@ class Reader {
     const auto end = word.data() + word.size();
     int64_t value = 0;
     const bool is_one = std::from_chars(word.data(), end, value).ptr == end && value >= 1;
-    if (!is_one) refuse(std::string("a number of at least 1 is expected, not ").append(quoted(word)));
+    if (!is_one)
+      refuse(std::string("a number of at least 1 is expected, not ").append(quoted(word)));
     return is_one ? value : 1;
   }
   Id values(int64_t columns) {
     columns_ = columns;
-    return graph_.tensor_value(tmeter::DType(TMETER_DTYPE_FLOAT32), {graph_.dim(rows_), graph_.dim(columns)});
+    return graph_.tensor_value(tmeter::DType(TMETER_DTYPE_FLOAT32),
+                               {graph_.dim(rows_), graph_.dim(columns)});
   }
   void input(Words& words) {
     rows_ = number(words);
@@ -110,10 +111,12 @@ class Reader {
   std::string wrong_;
 };
 
-tmeter_status load(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmeter::Call& call) {
+tmeter_status load(const tmeter::Request& request, tmeter::GraphBuilder& graph,
+                   tmeter::Call& call) {
   constexpr std::string_view kFirst = "acme-net 1\n";
   auto text = request.source().bytes();
-  if (!text.starts_with(kFirst)) return call.refuse(TMETER_BAD_MODEL, "the first line is not 'acme-net 1'");
+  if (!text.starts_with(kFirst))
+    return call.refuse(TMETER_BAD_MODEL, "the first line is not 'acme-net 1'");
   text.remove_prefix(kFirst.size());
   graph.property("format", "acme-net");
   Reader reader(graph);
@@ -122,7 +125,9 @@ tmeter_status load(const tmeter::Request& request, tmeter::GraphBuilder& graph, 
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     reader.line(line);
     if (!reader.wrong().empty())
-      return call.refuse(TMETER_BAD_MODEL, std::string("line ").append(std::to_string(number)).append(": ").append(reader.wrong()));
+      return call.refuse(
+          TMETER_BAD_MODEL,
+          std::string("line ").append(std::to_string(number)).append(": ").append(reader.wrong()));
   }
   reader.finish();
   return reader.wrong().empty() ? TMETER_OK : call.refuse(TMETER_BAD_MODEL, reader.wrong());

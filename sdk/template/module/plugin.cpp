@@ -1,8 +1,8 @@
-// The cost of a kernel for a whole module: here linear layers with half of their weights
-// zero, two of each four, which the kernel skips.
+// The cost of a module that one kernel computes: here linear layers with 2:4 sparsity. Two of
+// every four weights are zero, and the kernel skips them.
 #include <tmeter/cpp/plugin.hpp>
 
-// Inside the call the metric has the cost of the separate operators.
+// For nodes inside the call, `macs` is the cost of the separate operators.
 static tmeter::Cell macs(const tmeter::Graph&, const tmeter::ModuleCall& layer,
                          tmeter::Call& call) {
   tmeter::Count sum = 0;
@@ -16,7 +16,7 @@ static tmeter::Cell macs(const tmeter::Graph&, const tmeter::ModuleCall& layer,
 
 TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = "com.example.@name@",
                                        .version = "1.0.0",
-                                       .description = "linear layers with two of four weights",
+                                       .description = "MACs of linear layers with 2:4 sparsity",
                                        .needs = "flops"}),
                    [](tmeter::Registrar& r) {
                      // The type's last part; "acme.nn.SparseLinear" would mean only that type.

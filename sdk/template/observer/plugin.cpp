@@ -1,8 +1,7 @@
 // Observes runs of the model (`--inference`): the time of each operator's fastest run.
-#include <tmeter/cpp/observer.hpp>
-
 #include <algorithm>
 #include <map>
+#include <tmeter/cpp/observer.hpp>
 
 namespace {
 
@@ -11,7 +10,7 @@ class Fastest final : public tmeter::Observer {
   void begin(const tmeter::Graph&, tmeter::ObserverCall& call) override {
     call.want(TMETER_RUN_OPERATORS);  // one such run in every round
   }
-  // Time spent here is time of the model, so this only stores times.
+  // Time spent here counts as time of the model, so this only stores times.
   void event(const tmeter_event& e, tmeter::ObserverCall&) override {
     runs_ += e.kind == TMETER_EVENT_RUN_END;
     if (e.kind != TMETER_EVENT_OP_END) return;
@@ -24,7 +23,8 @@ class Fastest final : public tmeter::Observer {
     for (const auto& node : graph.nodes()) {
       const auto at = fastest_.find(node.handle());
       if (at == fastest_.end()) continue;  // the runs stopped before this operator: unavailable
-      call.emit("@name@", TMETER_AXIS_NODE, node.index(), tmeter::Cell(static_cast<double>(at->second) * 1e-9));
+      call.emit("@name@", TMETER_AXIS_NODE, node.index(),
+                tmeter::Cell(static_cast<double>(at->second) * 1e-9));
     }
   }
 

@@ -2,7 +2,7 @@
 #include <tmeter/cpp/plugin.hpp>
 
 // acme::gated_mlp(Tensor x, Tensor w_in, Tensor w_out) -> Tensor
-// x: [..., d], w_in: [2h, d], w_out: [d, h]. For each row d·2h multiply-adds for the gate and the
+// x: [..., d], w_in: [2h, d], w_out: [d, h]. Each row takes d·2h multiply-adds for the gate and the
 // value, and h·d for the output.
 static tmeter::Count macs(const tmeter::Node& n) {
   const auto x = n.input("x").shape(), w_out = n.input("w_out").shape();

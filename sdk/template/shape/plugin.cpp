@@ -2,7 +2,7 @@
 // TorchScript files without the library that implements the operator.
 #include <tmeter/cpp/plugin.hpp>
 
-// x: [..., d], w_in: [2h, d], w_out: [d, h]. The result is like x.
+// x: [..., d], w_in: [2h, d], w_out: [d, h]. The result has the shape and element type of x.
 static void shape(tmeter::ShapeCall& c) {
   c.input("w_in");
   c.input("w_out");

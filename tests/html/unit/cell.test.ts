@@ -23,7 +23,7 @@ test("kinds of cells", () => {
 test("nothing, unknown, unavailable, zero and lower bounds look different", () => {
   const texts = [null, "?", "-", "^", "0", 0, 1500].map((cell) => joined(figure(cell, metric())));
   assert.deepEqual(texts, ["–", "?", "n/a", "↑", "0", "0", "1.50 K"]);
-  assert.match(exact("^", metric()), /figure of an enclosing module/);
+  assert.match(exact("^", metric()), /value of an enclosing module/);
   assert.equal(plain("^"), "");
   assert.equal(joined(figure(1500, metric(), "bound")), "≥1.50 K");
   assert.equal(joined(figure(1500, metric(), "assumed")), "~1.50 K");

@@ -118,9 +118,9 @@ TEST(SafetensorsRefusals, EachByteBelongsToOneTensor) {
   expect_complaint(two(a, R"([2],"data_offsets":[1,3])", 3), "overlaps another one");
   expect_complaint(two(R"([2],"data_offsets":[1,3])", a, 3), "overlaps another one");
   expect_complaint(two(a, R"([3],"data_offsets":[2,4])", 4), "its data_offsets hold 2");
-  expect_complaint(two(a, R"([2],"data_offsets":[5,7])", 7), "lies after a gap of 3 bytes");
+  expect_complaint(two(a, R"([2],"data_offsets":[5,7])", 7), "begins after a gap of 3 bytes");
   expect_complaint(two(R"([2],"data_offsets":[1,3])", R"([1],"data_offsets":[3,4])", 4),
-                   "lies after a gap of 1 bytes");
+                   "begins after a gap of 1 bytes");
   expect_complaint(two(a, R"([2],"data_offsets":[2,4])", 9), "5 bytes after the last tensor");
   expect_complaint(two(a, R"([2],"data_offsets":[2,4])", 5004), "5000 bytes after the last tensor");
 }

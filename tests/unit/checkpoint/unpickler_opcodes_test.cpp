@@ -220,8 +220,8 @@ TEST(Opcodes, NamesAreText) {
   expect_refused(global("my\xff", "x") + ".", "not UTF-8");
   expect_refused(global("my", "x\xc3") + ".", "not UTF-8");
   EXPECT_EQ(Read("\x8c\x02" + "my\x8c\x01x\x93."s).root().text, "my.x");
-  expect_refused("K\x01\x8c\x01x\x93."s, "is not a text");
-  expect_refused("\x8c\x01xK\x01\x93."s, "is not a text");
+  expect_refused("K\x01\x8c\x01x\x93."s, "is not a string");
+  expect_refused("\x8c\x01xK\x01\x93."s, "is not a string");
 }
 
 // --- calls --------------------------------------------------------------------------------------

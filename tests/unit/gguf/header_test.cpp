@@ -111,9 +111,9 @@ TEST(GgufHeader, CountsBeyondTheFile) {
   expect_complaint(Writer{}.begin(uint64_t{1} << 63, 0), "claims 9223372036854775808 tensors");
   expect_complaint(Writer{}.begin(0, UINT64_MAX), "claims 18446744073709551615 metadata pairs");
   expect_complaint(Writer{}.begin(0, 1).count(uint64_t{1} << 60).number(uint64_t{0}),
-                   "a text of 1152921504606846976 bytes is claimed; the file has 8 bytes");
+                   "a string of 1152921504606846976 bytes is claimed; the file has 8 bytes");
   expect_complaint(Writer{}.begin(0, 1).text("k").number(kText).count(uint64_t{1} << 60),
-                   "key 'k': a text of 1152921504606846976 bytes");
+                   "key 'k': a string of 1152921504606846976 bytes");
   for (const int32_t items : {0, kU32, kText, kArray, 12})
     for (const uint64_t count : {uint64_t{1} << 61, UINT64_MAX, uint64_t{9}})
       expect_complaint(Writer{}.begin(0, 1).text("k").number(kArray).number(items).count(count),
@@ -222,8 +222,8 @@ TEST(GgufHeader, EachByteBelongsToOneTensor) {
   EXPECT_EQ(complaint(two(32, 0, 68)), "accepted");  // in any order
   expect_complaint(two(0, 32, 68), "tensor 'a': it overlaps 'b'");
   expect_complaint(two(0, 0, 68), "overlaps");
-  expect_complaint(two(0, 96, 100), "tensor 'b': it lies after a gap of 32 bytes");
-  expect_complaint(two(32, 96, 100), "tensor 'a': it lies after a gap of 32 bytes");
+  expect_complaint(two(0, 96, 100), "tensor 'b': it begins after a gap of 32 bytes");
+  expect_complaint(two(32, 96, 100), "tensor 'a': it begins after a gap of 32 bytes");
   expect_complaint(two(0, 65, 100), "not a multiple of the alignment");
   expect_complaint(two(0, 64, 67),
                    "tensor 'b': its 4 bytes at offset 64 are not in the file, which has 67");

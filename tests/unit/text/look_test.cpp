@@ -89,9 +89,9 @@ TEST(Options, ExpandedLimitsTheDepth) {
 
 TEST(Options, MistakesAreTold) {
   EXPECT_EQ(wrong({{"level.one.label", "x"}}),
-            "there is no level 'one': default, all, or a number from 0");
+            "there is no level 'one'; levels are default, all and numbers from 0");
   EXPECT_EQ(wrong({{"level.1234567.label", "x"}}),
-            "there is no level '1234567': default, all, or a number from 0");
+            "there is no level '1234567'; levels are default, all and numbers from 0");
   EXPECT_EQ(wrong({{"table.box", "roundd"}}).substr(0, 56),
             "there is no box 'roundd' (did you mean 'rounded'?); ther");
   for (const char* text : {"", "x", "1,", "1,2,3", "-1", "101", "1,2,3,4,5", "1 2"})

@@ -1,9 +1,9 @@
-"""The calls of other tools with their arguments and return types. Only the import line changes.
+"""The functions of other tools, with their arguments and return types. Only the import line changes.
 
 ``tmeter.compat.torchinfo.summary``, ``torchmeter.Meter``, ``fvcore.FlopCountAnalysis``,
 ``fvcore.flop_count_table``, ``fvcore.parameter_count``, ``thop.profile``, ``thop.clever_format``,
 ``ptflops.get_model_complexity_info``, ``torchstat.stat`` and ``calflops.calculate_flops``. Figures follow
 each tool's own convention as docs/conventions.md defines it, without its errors.
-Their custom rules (Python functions that count) are refused, because tmeter cannot apply them. A tmeter plugin
-counts operators of your own.
+Custom rules (Python functions that count) are refused, because tmeter cannot apply them. To count operators of
+your own, write a tmeter plugin.
 """

@@ -21,7 +21,7 @@ def _renamed(counts: dict[str, int]) -> Counter[str]:
 
 
 class _Analysis:
-    """The common base of both analyses. As in fvcore, figures are computed at first use."""
+    """The base of both analyses. As in fvcore, counts are computed at first use."""
 
     _metric = ""
     _plugins = ""
@@ -101,7 +101,7 @@ class ActivationCountAnalysis(_Analysis):
 
 
 def parameter_count(model: Any) -> Counter[str]:
-    """Parameters of each module by dot path, ``""`` for all; tied ones count once per module."""
+    """Parameters of each module by dot path, ``""`` for all; tied parameters count once per module."""
     counts = Counter[str]()
     for path, module in model.named_modules():
         counts[path] = sum(p.numel() for p in module.parameters())
@@ -116,7 +116,7 @@ def flop_count_table(
 ) -> str:
     """fvcore's Markdown table: module, parameters or shape, FLOPs and, if given, activations.
 
-    Modules with neither parameters nor figures are left out.
+    Modules with neither parameters nor values are left out.
     """
     counts = flops.by_module()
     others = activations.by_module() if activations else Counter[str]()
@@ -183,7 +183,7 @@ def _markdown(head: list[str], rows: list[list[str]]) -> str:
 
 
 def _short(value: float, style: str = "") -> str:
-    """``1.827G``, ``0.148M``: a unit is used from a tenth of it on."""
+    """``1.827G``, ``0.148M``: a unit is used from a tenth of its size."""
     for size, suffix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "K")):
         if value >= size / 10:
             return (style % (value / size) if style else f"{round(value / size, 3):g}") + suffix

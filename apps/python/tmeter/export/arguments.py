@@ -70,7 +70,7 @@ def _example(model: nn.Module, inputs: Any) -> Example:
 
 
 def _plain_parameters(model: nn.Module) -> tuple[set[str], list[str]]:
-    """Parameters of forward that take texts or lists of numbers, so that such an argument is not a shape,
+    """Parameters of forward that take strings or lists of numbers, so that such an argument is not a shape,
     and the positional parameters."""
     try:
         parameters = inspect.signature(model.forward).parameters.values()
@@ -94,7 +94,7 @@ def _is_plain(parameter: inspect.Parameter) -> bool:
     return bool(words & _PLAIN_TYPES) and not any("Tensor" in word for word in words)
 
 
-#: The beginning of a shape. Other texts are arguments.
+#: The beginning of a shape. Other strings are arguments.
 _LIKE_A_SHAPE = re.compile(r"\s*(\d|scalar\b)")
 
 

@@ -1,7 +1,7 @@
 """Determines whether random numbers of Python or numpy decide which operators forward calls.
 
 Fake tensors do not show such numbers. So the model runs twice more, with generators that return the lowest and the
-highest numbers: every threshold lies between the two.
+highest numbers: every threshold is between the two.
 """
 
 from __future__ import annotations

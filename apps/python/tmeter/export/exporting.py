@@ -1,4 +1,4 @@
-"""Determines whether a model asks if it is being exported, and the difference that the answer makes."""
+"""Determines whether a model checks if it is being exported, and the difference that this makes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def exporting_flag(exporting: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def watched(places: list[str]) -> Iterator[None]:
-    """While torch exports, `places` receives the lines where the model asks for it."""
+    """While torch exports, `places` receives the lines where the model checks for it."""
     compiler = torch.compiler
     before = compiler._is_compiling_flag, compiler._is_exporting_flag
     if all(before):

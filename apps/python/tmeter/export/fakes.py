@@ -31,7 +31,7 @@ class Shadow:
     model: nn.Module
     example: Example
     values: Values
-    asked: list[str]  # where forward asks whether it is being exported
+    asked: list[str]  # where forward checks whether it is being exported
 
 
 def fake(

@@ -21,7 +21,7 @@ def prepare(model: nn.Module, example: Example, asked: list[str]) -> tuple[Examp
     """Changes the shadow, never the user's module.
 
     Args:
-        asked: receives the lines where forward asks torch whether it is being exported.
+        asked: receives the lines where forward checks whether it is being exported.
 
     Returns:
         The remaining arguments of forward, and notes.

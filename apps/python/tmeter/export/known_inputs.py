@@ -1,4 +1,4 @@
-"""Inputs from the configuration of a model: timm's and transformers'."""
+"""Inputs from the configuration of a timm or transformers model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def inputs_of_configuration(model: nn.Module) -> Any:
     found = _of_timm(model) or _of_transformers(model)
     if found is None:
         raise InputError(
-            f"{type(model).__name__} does not define its inputs; give inputs=, as in "
+            f"{type(model).__name__} does not define its inputs; give inputs=, such as "
             "inputs=(3, 224, 224) or inputs={'x': torch.zeros(1, 8)}"
         )
     return found
@@ -58,7 +58,7 @@ def _of_transformers(model: nn.Module) -> dict[str, Shape] | None:
 
 def _length(config: Any) -> int:
     limit = _first(config, "max_position_embeddings", "n_positions", "max_target_positions")
-    # RoBERTa's table has two positions more than the longest input has tokens.
+    # RoBERTa's position table has two more entries than the longest input has tokens.
     return min(_TOKENS, max(1, limit - 2)) if isinstance(limit, int) and limit > 0 else _TOKENS
 
 

@@ -119,7 +119,7 @@ def _asking(code: types.CodeType) -> _Lines:
 
 
 def _is_only_said(steps: list[tuple[int, str, Any]], start: int, end: int) -> bool:
-    """True for harmless uses, as watching them would slow every call: f"{type(x).__name__} is not …",
+    """True for harmless uses, because watching them would slow every call: f"{type(x).__name__} is not …",
     getattr(type(x), "name", …)."""
     line, first, name = steps[end] if end < len(steps) else (0, "", "")
     if name in _NAMES and first.startswith(_ATTRIBUTES):

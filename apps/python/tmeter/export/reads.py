@@ -1,5 +1,5 @@
 """Observes a run on real tensors in order to judge a trace of the model. It finds lines that read data or random numbers
-(other values may lead to other branches or sizes), that ask whether the run is traced, and that start other threads."""
+(other values may lead to other branches or sizes), that check whether the run is traced, and that start other threads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Reads(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     Attributes:
         places: lines that read values which depend on the given tensors.
-        tracing: lines that ask whether the run is traced.
+        tracing: lines that check whether the run is traced.
         handed_over: descriptions of lines that give work to other threads or modes.
         products: the multiplications of the run.
     """

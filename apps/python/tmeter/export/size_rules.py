@@ -62,7 +62,7 @@ def _is_dense(tensor: torch.Tensor) -> bool:
 
 
 def _has_one_format(image: torch.Tensor) -> bool:
-    """Contiguous, and not also channels-last, as a single channel or point may be."""
+    """Contiguous and not channels-last. A tensor with a single channel or point may be both."""
     one = image.shape[1] == 1 or math.prod(image.shape[2:]) == 1
     return in_order(image) or (not one and image.is_contiguous())
 

@@ -53,7 +53,7 @@ class Values:
         self._pending: list[tuple[Any, Any, Any, list[weakref.ref[torch.Tensor]]]] = []
         self._overwritten: set[int] = set()  # storages
         self._plain: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
-        self.places: list[str] = []  # lines that ask the inputs
+        self.places: list[str] = []  # lines that read the inputs
 
     def give(self, fake: torch.Tensor, real: torch.Tensor, *, of_input: bool = False) -> None:
         """Gives a value, which is copied at its first use; most are never used."""

@@ -79,7 +79,7 @@ def every_way(
     start = time.monotonic()
     with ONE_AT_A_TIME, quiet():
         if isinstance(model, (torch.export.ExportedProgram, torch.jit.ScriptModule, Mapping)):
-            raise InputError("via='all': a module is expected, as only modules are exported in several ways")
+            raise InputError("via='all': a module is expected, because only modules are exported in several ways")
         task, ways = _prepared(model, inputs, folder, weights, dynamic_batch, "auto", mode)
         attempts = list(_attempts(task, ways, use))
     failed = [(a.way, why(a.outcome)) for a in attempts if isinstance(a.outcome, Exception)]
@@ -111,7 +111,7 @@ def _prepared(
 def _ready_made(
     model: Any, folder: Path, inputs: Any, weights: bool
 ) -> tuple[Exported, str] | None:
-    """Saves a model that is exported or compiled to TorchScript already, or weights alone."""
+    """Saves a model that is already exported or compiled to TorchScript, or only weights."""
     if isinstance(model, torch.export.ExportedProgram):
         path, way = folder / "program.pt2", "torch.export.save"
         torch.export.save(model, path)

@@ -60,7 +60,7 @@ def analyze(
         options: of plugins.
         hardware: profile for estimates.
         max_memory: for each program.
-        config: a TOML file, as ``--config``.
+        config: a TOML file, as for ``--config``.
         threads: of each native program; on Ray also the processors that a task requests.
         timeout: seconds for fetching a file, and for analysing it. Without it, a connection that
             is silent for a minute counts as broken.
@@ -75,7 +75,7 @@ def analyze(
             program crashed. A refused file is tried again only after it has changed.
         resume: keep reports that are in `output` already if they were made from the same content in
             the same way, with the same plugins and profiles.
-        reports: whether the whole report of each model is kept besides its row.
+        reports: whether the whole report of each model is kept in addition to its row.
         cache: folder on the workers for files fetched from URLs; each is removed after it has been
             analysed. Where no plugin reads weights, the elements of tensors are not fetched (of
             safetensors, GGUF, large archives of torch.save and torch.export).

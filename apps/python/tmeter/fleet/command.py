@@ -255,7 +255,7 @@ def _tell_plan(found: Found, output: str, options: argparse.Namespace) -> None:
     plan = Plan(found.sources, job, None)
     known, sizes, unknown = _counted(plan, Known(where, job, not options.no_resume))
     workers = options.workers or processes_for(options.threads)
-    print(f"models: {len(plan.names):,}, of which {len(plan.sharded):,} sharded and {len(plan.same_as):,} the same file as another")
+    print(f"models: {len(plan.names):,} ({len(plan.sharded):,} sharded, {len(plan.same_as):,} the same file as another)")
     print(f"files: {plan.total:,}, {known:,} of them analysed already")
     print(f"bytes: {sizes:,}" + (f", and {unknown:,} remote files of unknown size" if unknown else ""))
     print("read: whole files" + ("" if identity.reads_weights else ", without the elements of tensors where they are remote"))

@@ -63,7 +63,7 @@ class Call(threading.Thread, Generic[T]):
 
 
 def within(seconds: float, what: str, work: Callable[[], T], until: threading.Event | None = None) -> T:
-    """The result of `work`. After the time it goes on alone, in a thread that does not keep the process alive.
+    """The result of `work`. After the time it continues in a thread that does not keep the process alive.
 
     until: as for `Call`.
 

@@ -60,7 +60,7 @@ def _facts(answer: http.client.HTTPResponse) -> Facts:
 
 
 def facts(url: str, deadline: Deadline) -> Facts:
-    """Asks by HEAD or, if the server does not support it, by the first byte."""
+    """From a HEAD request or, if the server does not support it, a request for the first byte."""
     try:
         with _ask(url, deadline, "HEAD") as answer:
             return _facts(answer)

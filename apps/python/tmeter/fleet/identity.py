@@ -1,4 +1,4 @@
-"""Identifies the inputs of a report besides the model's file: program, options, plugins and profiles, by content."""
+"""Identifies the inputs of a report other than the model's file: program, options, plugins and profiles, by content."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Held:
 class Answer(Enum):
     YES = "it holds"
     NO = "it does not"
-    ASK = "a worker can tell"
+    ASK = "only a worker can determine it"
 
 
 class Known:

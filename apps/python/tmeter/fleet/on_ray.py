@@ -184,7 +184,7 @@ class OnRay:
             if any(all(has.get(name, 0) >= count for name, count in wanted.items()) for has in nodes):
                 return
         said = ", ".join(f"{name} {count:g}" for name, count in wanted.items())
-        raise EngineLost(f"no node of the Ray cluster has what a task asks for ({said}); {_SO_FAR}")
+        raise EngineLost(f"no node of the Ray cluster has the resources that a task requests ({said}); {_SO_FAR}")
 
     def _event(self, ref: Any) -> Event:
         number, batch = self._running.pop(ref)

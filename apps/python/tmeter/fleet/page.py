@@ -1,4 +1,4 @@
-"""One HTML page with a row for each model. All its texts come from untrusted files."""
+"""One HTML page with a row for each model. All its text comes from untrusted files."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def page(
 <tbody data-each="{_EACH}">
 {body}
 </tbody></table>
-<p class="weak">tmeter {text(version)}. ≥: a lower bound, because a part has no figure. ~: rests on an assumption. –: no figure.
+<p class="weak">tmeter {text(version)}. ≥: a lower bound, because a part has no value. ~: rests on an assumption. –: no value.
 All columns are in <a href="models.parquet">models.parquet</a> and in each model's report.</p>
 <script>{_SCRIPT}</script></body></html>
 """

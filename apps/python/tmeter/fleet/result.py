@@ -1,4 +1,4 @@
-"""The result of a run, and loading it again."""
+"""The result of a run, and functions that load it again."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class FleetResult:
             raise Error(f"{len(failed)} of {len(self.models)} models failed:\n{some}{more}")
 
     def frame(self) -> pandas.DataFrame:
-        """The rows as a data frame, indexed by model; missing figures are ``<NA>``."""
+        """The rows as a data frame, indexed by model; missing values are ``<NA>``."""
         from ..frames import frame_of
 
         rows = list(self.models)
@@ -105,7 +105,7 @@ def load(output: str | os.PathLike[str]) -> FleetResult:
     An interrupted run has the models done by then. A killed run has the table before it.
 
     Raises:
-        UsageError: the results are missing, or of another version of tmeter.
+        UsageError: the results are missing, or are those of another version of tmeter.
     """
     place = output_of(os.fspath(output))
     require_ours(place)

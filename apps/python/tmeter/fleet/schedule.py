@@ -157,7 +157,7 @@ class Schedule:
         heapq.heappush(self._later, (time.monotonic() + pause, next(self._numbers), again))
 
     def _lose(self, batch: Batch, units: tuple[Unit, ...], event: Event) -> None:
-        """A unit that ends every worker fails alone; the other units of its batch are tried again."""
+        """Only the unit that ends every worker fails; the other units of its batch are tried again."""
         if not units:
             return
         why = event.lost or Done(False, error="the worker gave no answer", kind="WorkerLostError", retry=True)

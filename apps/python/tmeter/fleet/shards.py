@@ -83,5 +83,5 @@ def require_tensors(shard: str, wanted: frozenset[str], report: dict[str, Any]) 
     lacking = sorted(wanted - {tensor["name"] for tensor in report["tensors"]})
     if lacking:
         raise ModelError(
-            f"shard {shard}: the index says that it holds {_some(lacking)}, but it does not"
+            f"shard {shard}: according to the index it holds {_some(lacking)}, but it does not"
         )

@@ -1,12 +1,11 @@
 // The names that a pickle may mention, and the uses that are allowed.
 //
-// Python's unpickler imports every name and calls any function the pickle requests; that is how a
-// checkpoint runs a command. Here names are only compared with this table:
+// Python's unpickler imports every name and calls any function that the pickle requests, so a
+// checkpoint can run commands. Here names are only compared with this table:
 //
-//   refuse     naming it is reason enough: no model needs os.system
+//   refuse     its mention is reason enough: no model needs os.system
 //   call       calling it (REDUCE) makes data and has no other effect: OrderedDict, torch.Size, …
-//   class      a class that is not Python's, PyTorch's or NumPy's (an enum of timm): calling it
-//   makes
+//   class      a class that is not Python's, PyTorch's or NumPy's (an enum of timm): a call makes
 //              an object that is kept with its arguments and is never taken for a tensor or module
 //   mention    anything else: may be named, and may be the class of an object that is made without
 //              calling its constructor (NEWOBJ, as whole modules are saved); may not be called

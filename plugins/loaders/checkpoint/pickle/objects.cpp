@@ -27,8 +27,8 @@ void Unpickler::refuse_global(const Value& global, std::string_view what) const 
   throw BadFile((place_.empty() ? "" : place_ + " ") + "byte " + std::to_string(global.at) + ": " +
                     std::string(what) + " " + shown(global.text) +
                     ", which can run code when Python loads the file; tmeter ran nothing",
-                "if you trust the author of the file, load it in Python and save its state_dict() "
-                "alone, else do not load it at all");
+                "if you trust the author of the file, load it in Python and save only its "
+                "state_dict(); otherwise do not load it at all");
 }
 
 void Unpickler::push_global(std::string_view module, std::string_view name) {
@@ -65,7 +65,7 @@ void Unpickler::op_stack_global(const Operand&) {
   const auto* name = pop();
   const auto* module = pop();
   if (!name->is(Kind::kText) || !module->is(Kind::kText))
-    refuse("the name of a class is not a text");
+    refuse("the name of a class is not a string");
   push_global(module->text, name->text);
 }
 

@@ -1,4 +1,4 @@
-// The table of opcodes, as Python's pickletools names them. Included by unpickler.cpp alone.
+// The table of opcodes, by their names in Python's pickletools. Included only by unpickler.cpp.
 #pragma once
 #include "unpickler.hpp"
 

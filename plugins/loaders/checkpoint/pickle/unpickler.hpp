@@ -1,8 +1,8 @@
-// Reads one pickle into plain data. Never calls a function and never looks a name up.
+// Reads one pickle into plain data. Never calls a function and never looks up a name.
 //
-// Knows the opcodes that torch.save writes with protocols 1 to 5, and refuses the others by name.
-// Bounded: values, references, memo and texts have limits, nothing recurses, and every opcode
-// consumes at least a byte of the file.
+// Supports the opcodes that torch.save writes with protocols 1 to 5, and refuses the others by
+// name. Memory and time are bounded: values, references, memo and strings have limits, nothing
+// recurses, and every opcode consumes at least one byte of the file.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -21,9 +21,9 @@ namespace checkpoint {
 namespace limits {
 inline constexpr size_t kValues = 10'000'000;      // limit of one file
 inline constexpr size_t kReferences = 60'000'000;  // pushes onto the stack of one pickle
-inline constexpr size_t kCopied = 10'000'000;      // by OrderedDict(dict), set(list)
+inline constexpr size_t kCopied = 10'000'000;      // items copied by OrderedDict(dict), set(list)
 inline constexpr size_t kNames = 100'000;          // distinct classes and functions
-inline constexpr size_t kMemoGap = 256;            // how far memo numbers may run ahead
+inline constexpr size_t kMemoGap = 256;            // largest gap between memo numbers
 inline constexpr size_t kMaxLineBytes = 4'096;     // names of classes, integers in decimal
 }  // namespace limits
 
@@ -143,7 +143,7 @@ class Unpickler {
   std::vector<const Value*> stack_;
   std::vector<size_t> marks_;
   std::vector<const Value*> memo_;
-  // Shared: most values of a pickle are these.
+  // Shared objects for the most frequent values.
   const Value *none_, *true_, *false_, *empty_;
   std::array<const Value*, 256> small_{};
 };

@@ -81,7 +81,7 @@ inline const Value* Value::find(std::string_view key) const {
   return nullptr;
 }
 
-/// Indexed, as very many objects may share the dict and search it.
+/// Indexed, because very many objects may share the dict and search it.
 inline const Value* Items::find_indexed(std::string_view key) {
   if (!keys) {
     keys = std::make_unique<KeyIndex>();

@@ -67,7 +67,7 @@ Sizes efficient(const Node& n) {
   return length_first(n, "cu_seqlens_q", "max_seqlen_q", "max_seqlen_k");
 }
 
-/// The layout of a plain attention operator's arguments; nothing for all others.
+/// The layout of a plain attention operator's arguments; empty for all others.
 using SizesOf = Sizes (*)(const Node&);
 SizesOf layout_of(std::string_view op) {
   const auto among = [op](Names names) {

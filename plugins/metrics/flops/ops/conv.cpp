@@ -14,7 +14,7 @@ Count forward(const Node& n) {
   return output(n).numel() * w.product(1, w.rank());
 }
 
-// Transposed: each *input* element meets prod(kernel) * (C_out/groups) weights; the weight is
+// Transposed: prod(kernel) * (C_out/groups) MACs for each *input* element; the weight is
 // [C_in, C_out/groups, kernel…]. As torch.utils.flop_counter.conv_flop_count / 2.
 Count transposed(const Node& n) {
   const auto w = weight(n);

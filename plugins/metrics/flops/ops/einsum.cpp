@@ -115,7 +115,7 @@ EinsumOperand contract(EinsumOperand a, EinsumOperand b, Labels output,
       if (--count[i] == 1) summed |= bit(i), count[i] = 0;
     } else if (count[i] == 1 && a.size[i] != 1) {
       a.size[i] = 1, count[i] = 0,
-      sum_a = true;  // in this operand alone: summed before the product
+      sum_a = true;  // only in this operand: summed before the product
     } else if (count[i] == 1 && b.size[i] != 1) {
       b.size[i] = 1, count[i] = 0, sum_b = true;
     }
@@ -155,7 +155,7 @@ Cost einsum_cost(const Node& n) {
     }
     auto b = take(e.operands, j), a = take(e.operands, i);
     auto made = contract(std::move(a), std::move(b), e.output, count, cost);
-    // With a path the result is appended, otherwise it is put in front.
+    // With a path the result is appended, otherwise prepended.
     e.operands.insert(path.is_list() ? e.operands.end() : e.operands.begin(), std::move(made));
   }
   return cost;

@@ -10,7 +10,7 @@
 
 namespace flops {
 
-// Of nonlinearities that more than one file needs.
+// Costs of nonlinearities that more than one file needs.
 inline constexpr int64_t kReluCost = 1;      // max(x, 0)
 inline constexpr int64_t kTanhCost = 1;      // tanh(x)
 inline constexpr int64_t kSigmoidCost = 4;   // 1 / (1 + exp(-x))

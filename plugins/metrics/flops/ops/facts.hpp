@@ -6,7 +6,7 @@
 
 namespace flops {
 
-/// Multiply-accumulates per score: the widths of a query and of a value together. Nothing when the
+/// Multiply-accumulates per score: the widths of a query and of a value together. Empty when the
 /// operator is not plain attention.
 std::optional<Count> macs_per_score(const Node& n);
 
@@ -15,7 +15,7 @@ struct CausalShare {
   Count kept, all;
 };
 
-/// The causal layout of an attention with `is_causal`; nothing: it is not known to be causal.
+/// The causal layout of an attention with `is_causal`; empty if it is not known to be causal.
 std::optional<CausalShare> causal_share(const Node& n);
 
 /// nn.MultiheadAttention as one operator: additions for biases, scores, elements of the
@@ -35,7 +35,7 @@ struct Recurrence {
   bool biases;
 };
 
-/// Facts of lstm, gru, rnn_* and their cells; nothing for all other operators.
+/// Facts of lstm, gru, rnn_* and their cells; empty for all other operators.
 std::optional<Recurrence> recurrence_of(const Node& n);
 
 }  // namespace flops

@@ -1,7 +1,7 @@
 // Default rules for whole classes of operators without a specific rule.
 //
 // Zero by rule: views, copies, look-ups, sizes, creation, random numbers, sorting. Sorting
-// compares, but the number of comparisons depends on algorithm and data, not on the model alone.
+// compares, but the number of comparisons depends on algorithm and data, not only on the model.
 // Nodes of a class without a rule stay unknown.
 //
 // The plugin of an operator decides its class.

@@ -69,7 +69,7 @@ Count tensordot(const Node& n) {
 }
 
 // Groups along rows or columns share the contraction; two matrices are cut along the contraction
-// itself, so that each element of the left one meets each column once.
+// itself, so each element of the left one is multiplied by each column once.
 Count grouped_mm(const Node& n) {
   const auto a = tensor_arg(n, {"self"}), b = tensor_arg(n, {"mat2"});
   if (a.shape().rank() == 2 && b.shape().rank() == 2) return a.numel() * b.shape().back();
@@ -175,7 +175,7 @@ void register_matmul(tmeter::Registrar& r) {
          "aten::_weight_int4pack_mm_for_cpu", "aten::_weight_int4pack_mm_with_scales_and_zeros",
          "aten::_weight_int8pack_mm", "aten::_dyn_quant_matmul_4bit",
          // Mixture of experts as Hugging Face exports it, where the kernel is missing: rows [S, K]
-         // sorted by expert, each row meets the [K, N] of one in weights [G, K, N].
+         // sorted by expert, each multiplied by its expert's [K, N] of weights [G, K, N].
          "transformers::grouped_mm_fallback"},
         matmul, no_other);
   rules(r,

@@ -33,7 +33,7 @@ Count conv_transpose_macs(const Node& n) {
   return data(n).numel() * w.product(1, w.rank());
 }
 
-// A hidden bias is assumed to exist, as torch.ao's modules always have one.
+// A hidden bias is assumed to exist, because torch.ao's modules always have one.
 Count packed_bias(const Node& n) { return output(n).numel(); }
 Count packed_bias_and_one(const Node& n) { return output(n).numel() * 2; }
 Count packed_bias_and_two(const Node& n) { return output(n).numel() * 3; }

@@ -1,5 +1,5 @@
-// Recurrent layers: every step meets every weight matrix of every layer and direction once, so
-// MACs = steps * batch * (elements of all weight matrices), projections included.
+// Recurrent layers: every step multiplies by each weight matrix of each layer and direction once,
+// so MACs = steps * batch * (elements of all weight matrices), projections included.
 // FlopCounterMode counts none of these on a CPU (mkldnn and cuDNN kernels have no formula there),
 // except what GRU and RNN decompose into, which agrees.
 #include <tmeter/cpp/op_class.hpp>

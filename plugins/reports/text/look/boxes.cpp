@@ -1,4 +1,4 @@
-// The boxes that users of the rich library know, by its names.
+// The boxes of the rich library, by its names.
 #include <algorithm>
 
 #include "settings.hpp"

@@ -1,4 +1,4 @@
-// The names of a terminal's 256 colours, as users of the rich library know them.
+// The names of a terminal's 256 colours, from the rich library.
 #include <algorithm>
 #include <array>
 

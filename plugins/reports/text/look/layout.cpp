@@ -28,7 +28,7 @@ Text share_text(double share, bool bars) {
   return bars ? text.add(" ").add(bar(share, kBarWidth), Style::kBar) : text;
 }
 
-/// Aligns the unit with those of other rows, unless the user has chosen another side.
+/// Aligns the unit with those of other rows, unless the user has set the justification.
 Text figure_text(const Figure& figure, const Slot& slot, bool strong) {
   const bool lined_up = slot.look.justify == Justify::kAuto &&
                         slot.width >= slot.number + (slot.unit ? 1 + slot.unit : 0);
@@ -130,7 +130,7 @@ class TableDrawer {
         for (const auto& more : row.more) cell.more.push_back(more);
         return;
       case Kind::kShare:
-        // Bars begin below each other on either side.
+        // Padded, so that bars start in the same column when justified right, too.
         if (row.share)
           fit(share_text(*row.share, slots_.bars)
                   .pad_to(slots_.bars ? std::min(s.width, kPercentWidth + 1 + kBarWidth) : 0),
@@ -160,7 +160,7 @@ class TableDrawer {
     return (own_.highlight ? highlighted(text, look_.theme) : text).on(base, look_.theme);
   }
 
-  /// A row of the box's characters `chars`; without a box its middle is empty.
+  /// Draws a row of cells, with the dividers `chars` if there is a box.
   void cells_line(const std::vector<SlotCell>& cells, const Style& row, BoxLine Box::*chars,
                   const Padding& pad) {
     const auto base = row.plain() ? own_.style : over(own_.style, row, look_.theme);
@@ -198,7 +198,7 @@ class TableDrawer {
                        Text& line) const {
     if (!boxed_) return;
     const auto& c = own_.box->*chars;
-    // 0: the left edge, then the lines between columns, last the right edge.
+    // The first is the left edge and the last the right edge; the others are between columns.
     const auto count = slots_.dividers.size() + 2;
     for (; next < count; ++next) {
       const bool left = next == 0, right = next + 1 == count;
@@ -209,7 +209,7 @@ class TableDrawer {
     }
   }
 
-  /// A horizontal line of the box; `inner`: drawn even without the outer lines.
+  /// A horizontal line of the box. An `inner` one is drawn even without the outer lines.
   void edge(BoxLine Box::*chars, bool inner = false, const Text& beside = {}) {
     if (!own_.box || !boxed_ || (!inner && !own_.show_edge)) return;
     const auto& c = own_.box->*chars;

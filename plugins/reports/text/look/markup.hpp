@@ -44,7 +44,7 @@ Text expand(const Template& t, Put&& put) {
   return out;
 }
 
-/// Highlights numbers, quoted texts and the words True, False and None below the styles of the
+/// Highlights numbers, quoted strings and the words True, False and None below the styles of the
 /// text; pieces with a role are not changed.
 Text highlighted(const Text& text, const Theme& theme);
 

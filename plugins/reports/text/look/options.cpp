@@ -14,8 +14,7 @@ constexpr int kText = TMETER_OPTION_TEXT, kInt = TMETER_OPTION_INT, kBool = TMET
               kChoice = TMETER_OPTION_CHOICE;
 constexpr double kMaxWidth = 10'000, kMaxLines = 100;
 
-// --- texts into values; the host has checked whole numbers, truth values and choices
-// -------------------
+// --- strings into values; the host has checked whole numbers, truth values and choices ---
 
 bool parse_bool(std::string_view text) {
   return text == "true" || text == "1" || text == "yes" || text == "on";
@@ -79,8 +78,7 @@ const Box* box(std::string_view text) {
                        tmeter::did_you_mean(text, box_names()) + "; there are " + names};
 }
 
-// --- where they go
-// --------------------------------------------------------------------------------------
+// --- setters ---
 
 using Target = const OptionTarget&;
 using Sv = std::string_view;
@@ -131,12 +129,11 @@ const auto kOptions = std::to_array<Option>({
                                   [x](const TreeStyle& style) { return style.name == x; });
      }},
 
-    // The theme first, as templates depend on it.
+    // The theme first, because templates depend on it.
     {{"theme.strong", kText, "bold",
       "the model, totals. Styles: bold dim italic underline blink reverse strike, 'not bold', a "
-      "colour (green, "
-      "gray35, #8090a0, rgb(1,2,3), color(17), default), 'on' a colour, a name of this table, "
-      "none"},
+      "colour (green, gray35, #8090a0, rgb(1,2,3), color(17), default), 'on' a colour, a name of "
+      "this table, none"},
      set_role<Role::kStrong>},
     {{"theme.quiet", kText, "dim", "ids, lines of the tree, units, zeros, explanations"},
      set_role<Role::kQuiet>},
@@ -146,30 +143,29 @@ const auto kOptions = std::to_array<Option>({
     {{"theme.warning", kText, "yellow", "unknown figures, warnings"}, set_role<Role::kWarning>},
     {{"theme.number", kText, "bold cyan", "numbers where highlight is on"},
      set_role<Role::kNumber>},
-    {{"theme.quoted", kText, "green", "quoted texts where highlight is on"},
+    {{"theme.quoted", kText, "green", "quoted strings where highlight is on"},
      set_role<Role::kQuoted>},
     {{"theme.word", kText, "italic", "True, False and None where highlight is on"},
      set_role<Role::kWord>},
 
     {{"level.*.label", kText, "<name>[quiet]<marks>[/]",
       "a row of the tree. [STYLE]…[/] is a style, \\\\[ a bracket; <id> <name> <marks> (×n †) "
-      "<type> <full_type> <path> "
-      "<text> (as PyTorch prints it) <kernel_size> <input_size> <output_size> <calls> <children> "
-      "<parent> <is_leaf> "
-      "<level> <repeat_time> <repeat_winsz> <share>, and every metric by its id, such as <macs>"},
+      "<type> <full_type> <path> <text> (as PyTorch prints it) <kernel_size> <input_size> "
+      "<output_size> <calls> <children> <parent> <is_leaf> <level> <repeat_time> <repeat_winsz> "
+      "<share>, and every metric by its id, such as <macs>"},
      [](Target t, Sv x) { level(t).label = written(t, x); }},
     {{"level.*.style", kText, "none", "style of the label"},
      [](Target t, Sv x) { level(t).style = parse_style(x); }},
     {{"level.*.guide-style", kText, "quiet", "style of the lines to the level below"},
      [](Target t, Sv x) { level(t).guide = parse_style(x); }},
-    {{"level.*.highlight", kBool, "false", "colour numbers and quoted texts"},
+    {{"level.*.highlight", kBool, "false", "colour numbers and quoted strings"},
      [](Target t, Sv x) { level(t).highlight = parse_bool(x); }},
     {{"level.*.hide-root", kBool, "false", "of level 0: hide the row of the model"},
      [](Target t, Sv x) { level(t).hide_root = parse_bool(x); }},
     {{"level.*.expanded", kBool, "true", "show the levels below; --depth has precedence"},
      [](Target t, Sv x) { level(t).expanded = parse_bool(x); }},
     {{"level.0.label", kText, "[strong]<name>[/][quiet]<marks>[/]",
-      "row of the model; other levels likewise, all of them as 'all'"},
+      "row of the model; other levels in the same way, 'all' for all of them"},
      [](Target t, Sv x) { level(t).label = written(t, x); }},
 
     {{"repeat.title", kText, "repeat <repeat_time> ×",
@@ -188,7 +184,7 @@ const auto kOptions = std::to_array<Option>({
      [](Target t, Sv x) { t.look.repeat.footer = written(t, x); }},
     {{"repeat.style", kText, "none", "style of the content of the box"},
      [](Target t, Sv x) { t.look.repeat.style = parse_style(x); }},
-    {{"repeat.highlight", kBool, "false", "colour numbers and quoted texts"},
+    {{"repeat.highlight", kBool, "false", "colour numbers and quoted strings"},
      [](Target t, Sv x) { t.look.repeat.highlight = parse_bool(x); }},
     {{"repeat.box", kText, "none",
       "none; or rounded, square, heavy, heavy-edge, double, double-edge, ascii, ascii2, "
@@ -273,7 +269,7 @@ const auto kOptions = std::to_array<Option>({
      [](Target t, Sv x) { t.look.table.caption_justify = justify(x); }},
     {{"table.style", kText, "none", "style of the table"},
      [](Target t, Sv x) { t.look.table.style = parse_style(x); }},
-    {{"table.highlight", kBool, "false", "colour numbers and quoted texts"},
+    {{"table.highlight", kBool, "false", "colour numbers and quoted strings"},
      [](Target t, Sv x) { t.look.table.highlight = parse_bool(x); }},
     {{"table.box", kText, "none", "box around the table; see repeat.box"},
      [](Target t, Sv x) { t.look.table.box = box(x); }},

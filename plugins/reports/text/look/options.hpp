@@ -6,11 +6,11 @@
 
 namespace text_report {
 
-/// The setting that an option's text is written to.
+/// The setting to which an option's text is written.
 struct OptionTarget {
   Look& look;
   std::string_view name;  // of the level or column: "default", "0", "macs"
-  size_t given;
+  size_t given;           // index among the given options
 };
 
 struct Option {

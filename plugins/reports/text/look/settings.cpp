@@ -51,7 +51,7 @@ const Option* find_option(std::string_view path, std::string_view& name) {
   return found;
 }
 
-/// The first that is set, from the most specific to the most general.
+/// Copies the first setting that is present; `from` begins with the most specific.
 template <class Settings, class T, class Out>
 void take(std::initializer_list<const Settings*> from, std::optional<T> Settings::*member,
           Out& out) {
@@ -75,8 +75,8 @@ void Look::set(const GivenText& option, size_t given) {
   const auto* o = find_option(option.path, name);
   if (!o) throw Mistake{0, "there is no option '" + option.path + "'"};
   if (option.path.starts_with("level.") && !is_level(name))
-    throw Mistake{
-        0, "there is no level '" + std::string(name) + "': default, all, or a number from 0"};
+    throw Mistake{0, "there is no level '" + std::string(name) +
+                         "'; levels are default, all and numbers from 0"};
   const auto canonical = name.empty() || name[0] < '0' || name[0] > '9'
                              ? std::string(name)
                              : std::to_string(std::stoul(std::string(name)));
@@ -89,7 +89,7 @@ Look Look::make(const std::vector<GivenText>& given, Fail fail, IsMetric is_know
   Look look;
   look.fail_ = std::move(fail);
   look.is_known_metric_ = std::move(is_known);
-  // The theme first, as templates depend on it.
+  // The theme first, because templates depend on it.
   for (const bool theme : {true, false}) {
     for (const auto& o : all_options()) {
       if (o.spec.key.starts_with("theme.") != theme) continue;

@@ -2,7 +2,7 @@
 // width of text on a terminal, and cutting it.
 //
 // By default a report uses the 16 basic colours only, so that the user's palette decides how they
-// look on a dark or a light background. A configuration may ask for any other colour.
+// look on a dark or a light background. A configuration may set any other colour.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -24,7 +24,7 @@ enum class Role : uint8_t {
   kBar,
   kGood,
   kWarning,  // unknown figures, warnings
-  kNumber,   // with highlight: numbers, quoted texts, words such as True
+  kNumber,   // with highlight: numbers, quoted strings, words such as True
   kQuoted,
   kWord,
 };
@@ -81,7 +81,7 @@ struct Piece {
 class Text {
  public:
   Text() = default;
-  /// Makes `text` printable, as it may come from a model file.
+  /// Makes `text` printable, because it may come from a model file.
   Text(std::string_view text, Style style = Style::kPlain) { add(text, style); }  // NOLINT
   Text(const char* text) : Text(std::string_view(text)) {}                        // NOLINT
 

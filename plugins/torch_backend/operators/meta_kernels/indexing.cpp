@@ -1,9 +1,9 @@
 // Selection of elements: index, embedding, search, and operators whose result size depends on
 // values.
 //
-// For the latter the result has the upper bound of the size (every element counts). Unique values
-// are assumed to be one, because they steer loops more often than they are computed with. The
-// report states both assumptions.
+// For the latter, the result has the largest possible size (every element counts). Unique values
+// are assumed to be one, because they control loops more often than they take part in
+// arithmetic. The report states both assumptions.
 #include <algorithm>
 
 #include "operators/evaluator.hpp"
@@ -114,7 +114,7 @@ void nms(KernelCall& call) {
   call.give(like(boxes, {boxes.size(0)}, at::kLong));
 }
 
-// --- values that cannot be known -----------------------------------------------------------------
+// --- unknown values ------------------------------------------------------------------------------
 
 void equal(KernelCall& call) {
   if (evaluation_state().model_is_running)

@@ -9,7 +9,7 @@ void as_input(KernelCall& call) { call.give(at::empty_like(call.tensor("input"))
 void ormqr(KernelCall& call) { call.give(at::empty_like(call.tensor("input3"))); }
 
 // Follows _meta_grouped_mm_common in torch/_meta_registrations.py: `offs` has the end of each group
-// of rows of a 2-d matrix; a 3-d one has a matrix for each group.
+// of rows of a 2-d matrix; a 3-d tensor has one matrix for each group.
 void grouped_mm(KernelCall& call) {
   const auto a = call.tensor("self"), b = call.tensor("mat2");
   TORCH_CHECK((a.dim() == 2 || a.dim() == 3) && (b.dim() == 2 || b.dim() == 3),

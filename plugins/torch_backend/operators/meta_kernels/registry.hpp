@@ -50,12 +50,12 @@ using Kernel = void (*)(KernelCall& call);
 struct KernelEntry {
   const char* op;  // functional form: "aten::where.self"
   Kernel kernel;
-  bool replaces_stub = false;  // the kernel of LibTorch fails without values
+  bool replaces_stub = false;  // LibTorch's kernel fails on tensors without values
 };
 
-/// Registers every kernel of this folder with LibTorch for as long as it lives. Two plugins of one
-/// process have a copy of these kernels; each must meet its own, as the evaluator of the other one
-/// does not see their state (EvaluationState).
+/// Registers every kernel of this folder with LibTorch for its own lifetime. If two plugins of one
+/// process have copies of these kernels, each must call its own, because its evaluator reads the
+/// state of that copy only (EvaluationState).
 class MetaKernels {
  public:
   MetaKernels();
@@ -75,7 +75,7 @@ std::span<const KernelEntry> elementwise_kernels();
 std::span<const KernelEntry> indexing_kernels();
 std::span<const KernelEntry> linear_algebra_kernels();
 std::span<const KernelEntry> reduction_kernels();
-/// Kernels of matrices in compressed rows.
+/// For matrices in compressed rows.
 std::span<const KernelEntry> sparse_kernels();
 
 // Helpers of the kernels.
@@ -85,9 +85,9 @@ inline at::Tensor like(const at::Tensor& t, at::IntArrayRef dims) {
 inline at::Tensor like(const at::Tensor& t, at::IntArrayRef dims, at::ScalarType dtype) {
   return at::empty(dims, t.options().dtype(dtype));
 }
-/// A tensor with the same dims and memory format, and another type.
+/// A tensor with the same dims and memory format, and this type.
 at::Tensor same(const at::Tensor& t, at::ScalarType dtype);
-/// The type of real results: integers and bools become the default float type.
+/// The type of floating-point results: integers and bools become the default float type.
 at::ScalarType float_type(const at::Tensor& t);
 int64_t wrap(int64_t dim, int64_t rank);
 

@@ -17,15 +17,15 @@ void check_pickle(std::string_view data, std::string_view record);
 // Checks a program's text before LibTorch parses it.
 //
 // The parser has no limits of its own: it recurses into brackets and blocks, along chains of
-// operators and over empty lines, so a forged program could overflow the stack. It also evaluates
-// the default values of arguments and the constants of classes while it parses. torch writes
+// operators and over empty lines, so a forged program could overflow the stack. While it parses, it
+// also evaluates the default values of arguments and the constants of classes. torch writes
 // literals there; everything else is refused.
 
-/// Empty for a program as torch writes it, else the reason for its refusal: "is nested too deeply
-/// …".
-std::string_view forged(std::string_view program);
+/// Why the program must be refused ("is nested too deeply …"); empty if torch could have written
+/// it.
+std::string_view reason_to_refuse(std::string_view program);
 
-/// Whether a text that LibTorch may parse as a type ("List[List[…", "a.b.c.…") is shallow enough.
-bool type_sane(std::string_view text);
+/// Whether a string that LibTorch may parse as a type ("List[List[…", "a.b.c.…") is shallow enough.
+bool is_shallow_type(std::string_view text);
 
 }  // namespace tmeter::torch_backend

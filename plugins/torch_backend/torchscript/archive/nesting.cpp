@@ -31,8 +31,7 @@ constexpr std::string_view kTooDeep = "is nested too deeply to be a program that
 constexpr std::string_view kTooLong = "has a function of more than 20,000 statements";
 constexpr std::string_view kComputes =
     "computes the default value of an argument or a constant of a class, which would run while it "
-    "is "
-    "read";
+    "is read";
 
 /// The position of the parser with respect to values that LibTorch evaluates while parsing.
 enum class Place {
@@ -194,9 +193,9 @@ class Scanner {
 
 }  // namespace
 
-std::string_view forged(std::string_view program) { return Scanner(program).run(); }
+std::string_view reason_to_refuse(std::string_view program) { return Scanner(program).run(); }
 
-bool type_sane(std::string_view text) {
+bool is_shallow_type(std::string_view text) {
   size_t depth = 0, dots = 0;
   for (const char c : text) {
     if (c == '[' || c == '(') ++depth;

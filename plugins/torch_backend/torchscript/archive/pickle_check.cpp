@@ -129,9 +129,9 @@ class Checker {
     at_ = end + 1;
   }
 
-  /// LibTorch parses some texts as types ("List[List[…").
+  /// LibTorch parses some strings as types ("List[List[…").
   void text(std::string_view content) const {
-    if (!type_sane(content)) refuse("a text is nested too deeply");
+    if (!is_shallow_type(content)) refuse("a string is nested too deeply");
   }
 
   /// Skips the argument and returns it if it is a number.

@@ -51,7 +51,7 @@ std::string_view keyword_of(std::string_view argument) {
                                                                            : std::string_view();
 }
 
-/// The targets of an assignment whose value is this call alone: "a, b = ops.…" unpacks several
+/// The targets of an assignment whose value is only this call: "a, b = ops.…" unpacks several
 /// results, "a, b, = ops.…" the items of a list.
 struct Targets {
   std::vector<std::string> names;
@@ -111,7 +111,7 @@ void add_call(std::string_view text, size_t call, size_t open, ForeignCall& out)
   }
 }
 
-/// "acme::norm" of "acme.norm(" and the place of its "("; nothing if the text is not such a call.
+/// "acme::norm" of "acme.norm(" and the place of its "("; empty if the text is not such a call.
 struct Callee {
   std::string op;
   size_t open = 0;

@@ -9,7 +9,7 @@
 namespace tmeter::torch_backend {
 namespace {
 
-/// Whether LibTorch has the name: as an operator, as a TorchScript function, or in its compiler.
+/// Whether the name is an operator of LibTorch, a TorchScript function, or built into its compiler.
 bool known_to_libtorch(const std::string& op) {
   const auto symbol = c10::Symbol::fromQualString(op);
   return op.starts_with("prim::") || !torch::jit::getAllOperatorsFor(symbol).empty() ||
@@ -70,7 +70,7 @@ std::optional<Sizes> as_first(const std::vector<at::Tensor>& tensors) {
   return tensors[0].sizes().vec();
 }
 
-/// The first tensor multiplied by each matrix in turn; the input size of a matrix is at `dim`.
+/// The first tensor multiplied by each matrix in turn; dim `dim` of a matrix is its input size.
 template <int64_t dim>
 std::optional<Sizes> as_product(const std::vector<at::Tensor>& tensors) {
   auto out = tensors[0].sizes().vec();
@@ -99,7 +99,7 @@ std::optional<Sizes> half_last(const std::vector<at::Tensor>& tensors) {
 
 struct NamedGuess {
   Guess guess;
-  const char* what;
+  const char* description;
 };
 constexpr std::array<NamedGuess, 5> kGuesses{{
     {as_first, "the shape of its first tensor"},
@@ -140,7 +140,7 @@ void ForeignOperators::note(const OperatorInfo& info) {
   if (it == guess_.end() || !noted_.insert(info.name).second) return;
   call_.warn(info.name +
              " belongs to a library that is not loaded, and no plugin has a shape rule for " +
-             "it: its result is assumed to have " + kGuesses[it->second].what);
+             "it: its result is assumed to have " + kGuesses[it->second].description);
 }
 
 void ForeignOperators::execute(const c10::OperatorHandle& op, const OperatorInfo& info,
@@ -156,7 +156,8 @@ void ForeignOperators::execute(const c10::OperatorHandle& op, const OperatorInfo
   }
   const auto& guess = kGuesses[guess_.at(info.name)];
   const auto sizes = tensors.empty() ? std::nullopt : guess.guess(tensors);
-  TORCH_CHECK(sizes, "no plugin has a shape rule for it, and its result cannot have ", guess.what);
+  TORCH_CHECK(sizes, "no plugin has a shape rule for it, and its result cannot have ",
+              guess.description);
   const auto result = at::empty(*sizes, tensors[0].options().device(at::kMeta));
   args.clear();
   for (const auto& r : op.schema().returns()) {

@@ -15,7 +15,7 @@
 namespace tmeter::torch_backend {
 namespace {
 
-/// Constants up to this size are read, because their values may steer the program.
+/// Constants up to this size are read, because their values may control the program.
 constexpr int64_t kMaxConstantNumel = 1 << 18;
 
 void require_known_version(uint64_t version) {

@@ -12,11 +12,11 @@ namespace {
 
 using Id = GraphBuilder::Id;
 
-/// Whether a buffer may steer the program (counters, lengths).
+/// Whether a buffer may control the program (counters, lengths).
 constexpr int64_t kMaxBufferNumel = 64;
 constexpr size_t kMaxAttributeItems = 16;
 
-bool steers(const at::Tensor& t) {
+bool may_control(const at::Tensor& t) {
   if (t.numel() == 1) return !at::isQIntType(t.scalar_type());  // scales of quantization included
   return t.numel() <= kMaxBufferNumel && at::isIntegralType(t.scalar_type(), /*includeBool=*/true);
 }
@@ -81,7 +81,7 @@ class Pusher {
     const bool parameter = object.type()->is_parameter(slot);
     const Id id = describe(tensor, full, owner, parameter, object.type()->is_buffer(slot));
     tree_.tensors.emplace(tensor.unsafeGetTensorImpl(), id);
-    if (parameter || !steers(tensor)) return;
+    if (parameter || !may_control(tensor)) return;
     const auto real = file_.storages().read(tensor);
     if (!real.defined()) return;
     object.setSlot(slot, real);

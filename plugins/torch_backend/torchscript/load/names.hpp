@@ -1,4 +1,4 @@
-// Type names as Python knows them.
+// Type names in Python's spelling.
 #pragma once
 #include <string>
 #include <string_view>

@@ -10,11 +10,11 @@ namespace tmeter::torch_backend {
 class OperatorObserver {
  public:
   virtual ~OperatorObserver() = default;
-  /// Called in place of the operator, with the mode off. The arguments lie on top of the stack.
+  /// Called in place of the operator, with the mode off. The arguments are on top of the stack.
   virtual void on_operator(const c10::OperatorHandle& op, torch::jit::Stack& stack) = 0;
 };
 
-/// While it lives, this thread's operators go to the observer.
+/// During its lifetime, this thread's operators go to the observer.
 class OperatorMode {
  public:
   explicit OperatorMode(OperatorObserver& observer);
@@ -27,8 +27,9 @@ class OperatorMode {
   c10::impl::IncludeDispatchKeyGuard mode_;
 };
 
-/// While it lives, LibTorch compiles a file's code in this thread. Constant folding and default
-/// values would run parts of that code, which is refused except for comparisons of constants.
+/// During its lifetime, LibTorch compiles a file's code in this thread. Constant folding and
+/// default values would run parts of that code, which is refused except for comparisons of
+/// constants.
 class Compiling final : private OperatorObserver {
  public:
   Compiling() : mode_(*this) {}

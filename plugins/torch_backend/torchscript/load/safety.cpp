@@ -128,8 +128,8 @@ void check_classes(const c10::IValue& value, const c10::Type& type, const std::s
 }
 
 void check_source(std::string_view text, const std::string& path) {
-  const auto wrong = forged(text);
-  if (!wrong.empty()) throw Error(TMETER_BAD_MODEL, "'" + path + "' " + std::string(wrong));
+  const auto reason = reason_to_refuse(text);
+  if (!reason.empty()) throw Error(TMETER_BAD_MODEL, "'" + path + "' " + std::string(reason));
 }
 
 void check_tuples(const torch::jit::CompilationUnit& code) {

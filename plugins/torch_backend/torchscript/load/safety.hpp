@@ -13,8 +13,8 @@ class ModelFile;
 /// Throws TMETER_REFUSED, because this class would run code while the file is loaded.
 [[noreturn]] void refuse_code_at_load(const std::string& file, const c10::ClassType& cls);
 
-/// Throws TMETER_BAD_MODEL if `value`, or an item of it, is an object of another class than `type`
-/// says: compiled code accesses attributes of objects unchecked.
+/// Throws TMETER_BAD_MODEL if `value`, or an item of it, is an object of another class than in
+/// `type`: compiled code accesses attributes of objects unchecked.
 void check_classes(const c10::IValue& value, const c10::Type& type, const std::string& name);
 
 /// Throws TMETER_BAD_MODEL for a source file that must not be parsed (archive/checks.hpp).

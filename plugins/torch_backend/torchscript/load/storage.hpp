@@ -2,7 +2,7 @@
 //
 // Every storage of the file becomes a meta storage. The context of its DataPtr points at its
 // record, so a tensor can be traced back to its place in the file. Bytes are copied only for small
-// tensors whose values may steer the program (constants, integer buffers).
+// tensors whose values may control the program (constants, integer buffers).
 //
 // LibTorch's unpickler cannot create quantized tensors on the meta device. A pickle with quantized
 // tensors gets storages marked as the CPU's; its tensors become meta tensors before anything

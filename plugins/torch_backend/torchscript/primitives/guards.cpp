@@ -34,7 +34,7 @@ void spend(uint64_t units) {
 }
 
 void allow_text(uint64_t size) {
-  if (size > kMaxText) too_large("text", "bytes", size, kMaxText);
+  if (size > kMaxText) too_large("string", "bytes", size, kMaxText);
   spend(size / 16);
 }
 
@@ -46,8 +46,8 @@ void allow_list(uint64_t size) {
 uint64_t text_size(const c10::IValue& v) { return v.isString() ? v.toStringRef().size() : 0; }
 uint64_t list_size(const c10::IValue& v) { return v.isList() ? v.toListRef().size() : 0; }
 
-/// Adds the number of values in `v` and the bytes of its texts; shared values count each time they
-/// occur. Stops above `limit`.
+/// Adds the number of values in `v` and the bytes of its strings; shared values count each time
+/// they occur. Stops above `limit`.
 void add_extent(const c10::IValue& v, uint64_t limit, int depth, uint64_t& sum) {
   if (sum > limit) return;
   if (depth > kMaxGuardDepth) sum = limit;
@@ -116,7 +116,7 @@ void check_replace(Operands operands) {
 
 void check_needle(Operands operands) {
   if (operands[1].isString() && operands[1].toStringRef().empty())
-    throw std::runtime_error("empty text to look for");
+    throw std::runtime_error("empty string to search for");
   spend(text_size(operands[0]));
 }
 
@@ -229,7 +229,7 @@ Check check_for(const c10::FunctionSchema& schema) {
   return nullptr;
 }
 
-/// The operands on top of the stack; for a variable number, the count lies above them.
+/// The operands on top of the stack; for a variable number, the count is above them.
 Operands operands_of(const Stack& stack, const c10::FunctionSchema& schema) {
   size_t count = schema.arguments().size(), above = 0;
   if (schema.is_vararg()) {
@@ -255,7 +255,7 @@ torch::jit::Operation refusing(const Operator& op) {
   };
 }
 
-/// The guarded operator; nothing if it needs no guard.
+/// The guarded operator; empty if it needs no guard.
 std::optional<Operator> replacement(const Operator& op) {
   if (op.isC10Op() || !op.hasOperation()) return std::nullopt;
   const auto& schema = op.schema();

@@ -6,11 +6,11 @@ namespace tmeter::torch_backend {
 namespace {
 
 constexpr std::string_view kFiles = "reads or writes files";
-constexpr std::string_view kProcesses = "talks to other processes";
+constexpr std::string_view kProcesses = "communicates with other processes";
 constexpr std::string_view kPython = "runs Python";
-constexpr std::string_view kMemory = "accesses memory without bounds";
+constexpr std::string_view kMemory = "accesses memory without checking bounds";
 constexpr std::string_view kUnchecked = "does not check its arguments";
-constexpr std::string_view kTraining = "runs backward";
+constexpr std::string_view kTraining = "runs a backward pass";
 constexpr std::string_view kCompiler = "only LibTorch's optimiser puts into programs";
 constexpr std::string_view kProfiler = "belongs to LibTorch's profiler";
 
@@ -111,17 +111,17 @@ constexpr RefusedOperator kRefused[] = {
 };
 
 constexpr std::string_view kHarmless[] = {
-    // Numbers and dtypes alone
+    // Only numbers and dtypes
     "aten::can_cast", "aten::promote_types", "aten::result_type", "aten::sym_constrain_range",
     "aten::sym_constrain_range_for_size", "aten::_assert_scalar",
     // Facts about the processor and the build
     "aten::_nnpack_available", "aten::is_vulkan_available", "aten::_use_cudnn_rnn_flatten_weight",
     "mkldnn::_is_mkldnn_acl_supported", "mkldnn::_is_mkldnn_bf16_supported",
     "mkldnn::_is_mkldnn_fp16_supported",
-    // Names for parts of the program; print(), which writes nothing here
+    // Labels for parts of the program; print(), which writes nothing here
     "profiler::_record_function_enter", "profiler::_record_function_enter_new",
     "profiler::_record_function_exit", "aten::_print",
-    // The schema says "any" for an argument that is a class with weights
+    // The schema's type is "any" for an argument that is a class with weights
     "quantized::conv2d_unpack_sizes", "prepacked::unpack_prepacked_sizes_conv2d",
     "prepacked::unpack_prepacked_sizes_linear"};
 
@@ -134,7 +134,7 @@ constexpr std::string_view kOptions[] = {
     "driver", "indexing", "interpolation", "mode", "norm", "ord", "p", "pad_mode", "padding",
     "padding_side", "post_op_algorithm", "post_op_name", "reduce", "rounding_mode", "side",
     "unary_algorithm", "unary_attr", "unary_post_op", "unary_post_op_algorithm",
-    // Texts of errors, and the equation of einsum
+    // Error messages, and the equation of einsum
     "api_name", "assert_msg", "equation"};
 
 constexpr std::string_view kWeightClasses[] = {

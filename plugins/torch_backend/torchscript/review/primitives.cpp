@@ -1,4 +1,4 @@
-// Operators of TorchScript (LibTorch 2.6 to 2.15) on numbers, texts, lists and dicts, by name and
+// Operators of TorchScript (LibTorch 2.6 to 2.15) on numbers, strings, lists and dicts, by name and
 // overload. Each takes constant time, or time linear in operands whose size is bounded elsewhere,
 // and no operand makes it trap. The ones with tensor arguments call operators of the dispatcher,
 // which are reviewed as such.
@@ -100,7 +100,7 @@ constexpr Primitive kPrimitives[] = {
     {"prim::min",
      "- bool_list float float_int float_list int int_float int_list self_bool self_float "
      "self_int"},
-    // Texts
+    // Strings
     {"aten::capitalize", "-"},
     {"aten::endswith", "-"},
     {"aten::find", "-"},

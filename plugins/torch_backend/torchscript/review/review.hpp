@@ -4,12 +4,10 @@
 // the dispatcher and TorchScript's interpreter, and add some. It depends on lists of names and
 // overloads, and for operators in no list on their schema:
 //
-//   dispatched  runs on shapes (operators/evaluator.hpp). It is allowed if its schema has only
-//   tensors,
+//   dispatched  runs on shapes (operators/evaluator.hpp). Allowed if its schema has only tensors,
 //               numbers and options. A text argument counts as an option by its name.
-//   primitive   runs in the interpreter, unchecked, on numbers, texts and lists of the file. The
-//   listed
-//               ones were reviewed; others may take only tensors and flags.
+//   primitive   runs in the interpreter, unchecked, on numbers, strings and lists of the file.
+//               Listed ones were reviewed; others may take only tensors and flags.
 #pragma once
 #include <ATen/core/function_schema.h>
 
@@ -22,7 +20,7 @@ enum class OperatorKind {
   kPrimitive,   // only TorchScript has it
 };
 
-/// The reason why a file may not use the operator, a text after "which": "reads or writes files".
+/// Why a file may not use the operator, in words after "which": "reads or writes files".
 /// Empty if it may.
 std::string_view refusal(const c10::FunctionSchema& schema, OperatorKind kind);
 

@@ -15,7 +15,7 @@ namespace tmeter::torch_backend {
 
 class CallStack {
  public:
-  /// `builder` may be null: then only paths are tracked.
+  /// If `builder` is null, only paths are tracked.
   CallStack(const ModuleTree& tree, GraphBuilder* builder) : tree_(tree), builder_(builder) {}
 
   void enter(const c10::ivalue::Object* self, std::string_view method) {
@@ -69,7 +69,7 @@ class CallStack {
   const ModuleTree& tree_;
   GraphBuilder* builder_;
   std::vector<Call> calls_;
-  std::vector<size_t> frames_;  // indexes of calls_; methods of one call repeat its index
+  std::vector<size_t> frames_;  // indices into calls_; methods of one call repeat its index
 };
 
 }  // namespace tmeter::torch_backend

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 8> kReadings{
     "aten::item",           "aten::Int",         "aten::Float",         "aten::Bool",
     "aten::ScalarImplicit", "aten::IntImplicit", "aten::FloatImplicit", "aten::ComplexImplicit"};
 
-/// Operators without a result if values are missing.
+/// Operators that have no result without values.
 constexpr std::array<std::string_view, 6> kNeedValues{"aten::equal",    "aten::is_nonzero",
                                                       "aten::allclose", "aten::bincount",
                                                       "prim::tolist",   "aten::repeat_interleave"};
@@ -68,7 +68,7 @@ torch::jit::Graph* graph_of_function(torch::jit::Function* function) {
   return graph_function ? graph_function->graph().get() : nullptr;
 }
 
-/// True for a branch that only raises errors: it validates and computes nothing.
+/// True for a branch that only raises errors: it validates, and computes nothing.
 bool only_raises(const Node& branch) {
   if (!branch.outputs().empty()) return false;
   for (const auto* block : branch.blocks()) {
@@ -109,7 +109,7 @@ class Decisions {
     return needs_values || !found.empty();
   }
 
-  /// torch's own modules query the device to choose between kernels that compute the same.
+  /// Skips torch's own modules: they query the device to choose between equivalent kernels.
   void mark_devices(c10::Symbol symbol) {
     of_devices_ = true;
     deciding_.clear();
@@ -126,7 +126,7 @@ class Decisions {
 
  private:
   /// Whether the value reaches a decision. Not recursive, because programs may be long. Results are
-  /// kept, so that each value is followed once.
+  /// cached, so each value is followed once.
   bool decides(const Value* start) {
     std::vector<const Value*> found{start};
     predecessor_.clear();
@@ -134,10 +134,10 @@ class Decisions {
     for (size_t i = 0; i < found.size(); ++i) {
       const auto* value = found[i];
       next_.clear();
-      const bool here =
+      const bool is_deciding =
           deciding_.contains(value) || std::any_of(value->uses().begin(), value->uses().end(),
                                                    [&](const Use& use) { return follow(use); });
-      if (here) {
+      if (is_deciding) {
         for (; value; value = predecessor_[value]) deciding_.insert(value);
         return true;
       }
@@ -149,7 +149,7 @@ class Decisions {
     return false;
   }
 
-  /// True if the use itself decides; else adds the values it leads to to next_.
+  /// True if the use itself decides. Otherwise appends the values that follow from it to next_.
   bool follow(const Use& use) {
     const auto* node = use.user;
     if (node->kind() == prim::If) return !of_devices_ || !only_raises(*node);
@@ -200,7 +200,7 @@ class Decisions {
   std::vector<torch::jit::Graph*> graphs_;
   std::unordered_set<const torch::jit::Graph*> of_torch_;  // graphs of torch's own modules
   std::unordered_map<const torch::jit::Graph*, std::vector<const Node*>> callers_;
-  std::unordered_set<const Value*> deciding_, harmless_;      // results so far
+  std::unordered_set<const Value*> deciding_, harmless_;        // results so far
   std::unordered_map<const Value*, const Value*> predecessor_;  // the path of the current search
   std::vector<const Value*> next_;
 };
@@ -219,14 +219,14 @@ c10::Symbol mark_symbol() {
 c10::Symbol device_symbol() {
   static const auto symbol = [] {
     static const torch::jit::RegisterOperators registration({torch::jit::Operator(
-        "tmeter::asks_device() -> ()",
+        "tmeter::queries_device() -> ()",
         [](torch::jit::Stack&) {
           note_question(
               "the model branches on the device of a tensor; here tensors have no device, so a CPU "
               "or GPU may take another branch");
         },
         c10::AliasAnalysisKind::CONSERVATIVE)});
-    return c10::Symbol::fromQualString("tmeter::asks_device");
+    return c10::Symbol::fromQualString("tmeter::queries_device");
   }();
   return symbol;
 }

@@ -10,12 +10,13 @@
 namespace tmeter::torch_backend {
 
 struct LoadedModelState {
-  /// Tensors that the program text holds, or whose values steer it; by their name in the graph.
+  /// Tensors in the program text, and tensors whose values decide its control flow; by their name
+  /// in the graph.
   std::map<std::string, at::Tensor, std::less<>> constants;
   /// By node: values that the program wrote, without an operator, into the memory the node
   /// allocated (torch.tensor of a list).
   std::map<size_t, at::Tensor> filled;
-  /// The inputs of the recorded run, if data decides the control flow; else empty.
+  /// The inputs of the recorded run, if data decides the control flow; otherwise empty.
   std::vector<at::Tensor> inputs;
 };
 
@@ -24,11 +25,11 @@ struct LoadedModelState {
 /// it.
 inline LoadedModelState& last_loaded_model() {
   static auto* const state =
-      new LoadedModelState();  // never destroyed: LibTorch may be gone before it
+      new LoadedModelState();  // never destroyed: LibTorch may be destroyed before it
   return *state;
 }
 
-/// The state for a run of this graph; empty for a graph of another loader.
+/// The state for a run of this graph; empty if another loader made the graph.
 inline const LoadedModelState& state_of(const Graph& graph) {
   static const auto* const empty = new LoadedModelState();
   return graph.property("format").starts_with("TorchScript") ? last_loaded_model() : *empty;

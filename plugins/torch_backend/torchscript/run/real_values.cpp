@@ -46,9 +46,9 @@ class CountingAllocator final : public c10::Allocator {
     }
     auto inner = base_->allocate(bytes);
     auto* const data = inner.get();
-    // Some kernels release memory by its address alone, so the address must identify the block.
+    // Some kernels release memory by its address only, so the address must identify the block.
     TORCH_CHECK(inner.get_deleter() == base_->raw_deleter() && inner.get_context() == data,
-                "LibTorch's allocator is not the one that tmeter supports");
+                "tmeter does not support this allocator of LibTorch");
     inner.release_context();
     {
       const std::lock_guard lock(mutex_);
@@ -78,7 +78,7 @@ CountingAllocator& counting_allocator() {
   return *allocator;
 }
 
-/// Called also after the run, for tensors that outlive it.
+/// Also called after the run, for tensors that outlive it.
 void CountingAllocator::release(void* data) {
   auto& all = counting_allocator();
   {

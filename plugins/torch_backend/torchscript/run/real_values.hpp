@@ -33,7 +33,8 @@ class RealValues final : public TensorValues {
   std::unordered_map<const c10::TensorImpl*, std::pair<at::Tensor, at::Tensor>> made_;
 };
 
-/// While it lives, CPU tensors of more than `bytes` in total are refused with TMETER_CANNOT_RUN.
+/// During its lifetime, CPU tensors of more than `bytes` in total are refused with
+/// TMETER_CANNOT_RUN.
 class MemoryLimit {
  public:
   explicit MemoryLimit(uint64_t bytes);

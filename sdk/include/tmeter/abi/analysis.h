@@ -32,7 +32,7 @@ typedef struct tmeter_analyses {
   uint32_t struct_size;
   uint32_t count;
   const tmeter_analysis *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
-  void *user; /* handed back to get */
+  void *user; /* passed to get */
 } tmeter_analyses;
 
 /* Numbers of the profile by dotted key, "energy.mac.float32"; units are part of the profile's
@@ -41,8 +41,8 @@ typedef struct tmeter_analyses {
 typedef struct tmeter_hardware_api {
   uint32_t struct_size;
   uint32_t reserved;
-  tmeter_str(TMETER_ABI *name)(tmeter_call *);  /* "horowitz-45nm"; empty: no profile is used */
-  tmeter_str(TMETER_ABI *title)(tmeter_call *); /* one line for reports; empty likewise */
+  tmeter_str(TMETER_ABI *name)(tmeter_call *);  /* "horowitz-45nm"; empty without a profile */
+  tmeter_str(TMETER_ABI *title)(tmeter_call *); /* one line for reports; empty without one */
   /* The number, and its origin in `source`. TMETER_UNAVAILABLE, without an error text and with
    * nothing stored, if the profile lacks the key or none is used; TMETER_BAD_USAGE if the user's
    * profile cannot be read; return this status. */

@@ -65,7 +65,7 @@ extern "C" {
 #endif
 
 /* UTF-8 text of `len` bytes, not NUL-terminated; `ptr` may be null when `len` is 0. Borrowed: see the
- * function that returns it. Numbers in texts are written as in the locale "C", regardless of the user's. A
+ * function that returns it. Numbers in strings are written as in the locale "C", regardless of the user's. A
  * plugin never calls setlocale. */
 typedef struct tmeter_str {
   const char *ptr; /* the first byte */
@@ -101,8 +101,8 @@ enum {
   TMETER_BAD_USAGE = 10        /* the user's options do not fit this model                      */
 };
 
-/* One measured or computed value. `kind` tells which member is valid, or why neither is. A kind
- * that a reader does not know is read as UNKNOWN, never as a number: a later minor may use the bytes
+/* One measured or computed value. `kind` determines which member is valid, or why neither is. A kind
+ * that is unknown to a reader is read as UNKNOWN, never as a number: a later minor may use the bytes
  * of `i` and `f` differently, such as for integers beyond 63 bits. Until then such a value is a FLOAT. */
 typedef struct tmeter_number {
   int32_t kind;   /* TMETER_NUMBER_…; decides the rest */
@@ -114,7 +114,7 @@ enum {
   TMETER_NUMBER_NONE = 0,         /* the metric does not apply here                            */
   TMETER_NUMBER_INT = 1,          /* `i`                                                       */
   TMETER_NUMBER_FLOAT = 2,        /* `f`                                                       */
-  TMETER_NUMBER_ZERO_BY_RULE = 3, /* 0, and a rule says so (a view, a mere copy of metadata)   */
+  TMETER_NUMBER_ZERO_BY_RULE = 3, /* 0, by a rule (a view, a mere copy of metadata)   */
   TMETER_NUMBER_UNKNOWN = 4,      /* no rule; must not be read as zero                         */
   TMETER_NUMBER_UNAVAILABLE = 5,  /* the machine cannot determine it                           */
   /* The value is part of that of an enclosing module call, which a module handler gave (op_handler.h);

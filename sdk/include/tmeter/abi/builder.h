@@ -183,7 +183,7 @@ typedef struct tmeter_builder_api {
 
   /* Reports that the user requested other dims for the input `name`, a tensor pushed with the recorded
    * sizes, and that the file alone does not determine the sizes that follow from them: the host
-   * asks a propagator (propagator.h). The rank is that of the input, which must have been pushed. */
+   * calls a propagator (propagator.h). The rank is that of the input, which must have been pushed. */
   tmeter_status(TMETER_ABI *want_input)(tmeter_builder *, tmeter_str name, const int64_t *dims,
                                         size_t rank);
 
@@ -195,7 +195,7 @@ typedef struct tmeter_builder_api {
 
   /* A condition on sizes under which the program was recorded: `expr` is not 0 for the recorded sizes. For
    * sizes under which it is 0 or has no value, the model may refuse its inputs or run other operators: the
-   * figures are then assumed, with a warning that shows `text`, or the expression if `text` is empty. After 1.1. */
+   * values are then assumed, with a warning that shows `text`, or the expression if `text` is empty. After 1.1. */
   tmeter_status(TMETER_ABI *condition)(tmeter_builder *, tmeter_id expr, tmeter_str text);
 } tmeter_builder_api;
 

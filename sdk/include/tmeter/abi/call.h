@@ -23,7 +23,7 @@ extern "C" {
 enum {
   TMETER_LOG_DEBUG = 0,  /* details for the plugin's author, not shown by -v */
   TMETER_LOG_INFO = 1,   /* shown with -v */
-  TMETER_LOG_WARNING = 2 /* part of every report; equal texts once; a limited number */
+  TMETER_LOG_WARNING = 2 /* part of every report; equal messages once; a limited number */
 };
 
 /* The functions of a call. */
@@ -35,8 +35,8 @@ typedef struct tmeter_call_api {
    * returns a status that needs one, and forgotten when it returns TMETER_OK or TMETER_UNSUPPORTED. */
   void(TMETER_ABI *fail)(tmeter_call *, tmeter_str message);
 
-  /* A message at a level, TMETER_LOG_…: one line. On stderr it follows the plugin's id; in reports it stands
-   * alone. Copied. */
+  /* A message at a level, TMETER_LOG_…: one line. On stderr it follows the plugin's id; in reports it
+   * has no prefix. Copied. */
   void(TMETER_ABI *log)(tmeter_call *, int32_t level, tmeter_str message);
 
   /* Non-zero once the user has asked to stop: return TMETER_CANCELLED soon. Cheap; call it about every

@@ -23,7 +23,7 @@ typedef struct tmeter_distribution { /* growable */
   tmeter_str title; /* "values" */
   tmeter_str unit;  /* unit of the edges; may be empty */
   tmeter_target of; /* its target, such as a tensor */
-  const double *edges;    /* bin_count + 1, rising, finite */
+  const double *edges;    /* bin_count + 1, increasing, finite */
   const uint64_t *counts; /* bin_count; bin i holds [edges[i], edges[i + 1]), the last one also its end */
   size_t bin_count;       /* at least 1 */
 } tmeter_distribution;
@@ -35,7 +35,7 @@ typedef struct tmeter_series { /* growable */
   tmeter_str id, title;                        /* plain word, as for metrics; one line for people */
   tmeter_str x_title, x_unit, y_title, y_unit; /* names and units of the axes: "pruned", "%"; units may be empty */
   tmeter_target of;                            /* its target */
-  const double *x, *y;                         /* finite; x rising */
+  const double *x, *y;                         /* finite; x increasing */
   size_t point_count;                          /* number of x and of y; at least 1 */
 } tmeter_series;
 
@@ -43,10 +43,10 @@ typedef struct tmeter_series { /* growable */
 typedef struct tmeter_distributions_api {
   uint32_t struct_size;
   uint32_t reserved;
-  /* Refuses (any status except TMETER_OK) an empty id, no bins, edges that do not rise or are not finite,
+  /* Refuses (any status except TMETER_OK) an empty id, no bins, edges that do not increase or are not finite,
    * a target outside of the graph, and sizes beyond the limits of docs/limits.md. */
   tmeter_status(TMETER_ABI *add)(tmeter_call *, const tmeter_distribution *);
-  /* Refuses an empty id, no points, x that do not rise, values that are not finite, and such targets. */
+  /* Refuses an empty id, no points, x that do not increase, values that are not finite, and such targets. */
   tmeter_status(TMETER_ABI *add_series)(tmeter_call *, const tmeter_series *);
 } tmeter_distributions_api;
 

@@ -1,7 +1,7 @@
 /*
  * Element types. The numbers are those of c10::ScalarType (torch/headeronly/core/ScalarType.h,
- * torch 2.15), so that a value read from a file or from LibTorch needs no table. A number a host
- * or plugin does not know means "some other type".
+ * torch 2.15), so that a value read from a file or from LibTorch needs no table. A number that is
+ * unknown to a host or plugin means "some other type".
  */
 #ifndef TMETER_ABI_DTYPE_H
 #define TMETER_ABI_DTYPE_H

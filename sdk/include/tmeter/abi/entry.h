@@ -2,7 +2,7 @@
  * The only symbol that a plugin exports, and the table through which it reaches the host.
  *
  * The symbol's name carries the ABI's major version. `abi_minor_required` is the lowest minor of
- * the host that the plugin supports; `struct_size` tells which members of a struct exist.
+ * the host that the plugin supports; `struct_size` determines which members of a struct exist.
  *
  * Life, in one process:
  *
@@ -41,7 +41,7 @@ typedef struct tmeter_plugin_info {
    * "files" (writing), "processes" (starting and signalling), "threads" (such as OpenMP's pool, that
    * outlives a callback), separated by spaces. Every other action fails with EPERM or EACCES, or is the
    * plugin's error (docs/reliability.md). A word that ends in '?' ("gpu?") is an optional
-   * right: one that the host does not know is dropped with a warning. Users see all rights in
+   * right: one that is unknown to the host is dropped with a warning. Users see all rights in
    * `tmeter plugin info` and, when they run the plugin, as a note. */
   tmeter_str rights;
 } tmeter_plugin_info;
@@ -62,7 +62,7 @@ typedef struct tmeter_plugin_entry_v1 {
   uint32_t struct_size;
   uint32_t abi_minor_required; /* the lowest minor of a host that this plugin supports */
   const tmeter_plugin_info *info; /* not null; its id and name are not empty */
-  void *user; /* handed back to the functions below */
+  void *user; /* passed to the functions below */
 
   /* [main] `library_path` is the plugin's own file. The host lives for ever; the call ends with this
    * function. The call accepts the reason of a failure (`fail`) and messages (`log`), but options are not

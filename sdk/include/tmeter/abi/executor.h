@@ -63,7 +63,7 @@ typedef struct tmeter_executors { /* growable */
   uint32_t struct_size;
   uint32_t count;
   const tmeter_executor *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
-  void *user; /* handed back to get */
+  void *user; /* passed to get */
 } tmeter_executors;
 
 /* Receives the events of an executor. */
@@ -74,7 +74,7 @@ typedef struct tmeter_events_api { /* growable; all [serial], in calls of execut
    * observers see it; a violation is the executor's failure. RUN_BEGIN comes first and RUN_END last, once each;
    * OP_END follows the OP_BEGIN of the same node, and operators do not overlap; nodes are of the graph; no
    * time is before that of the previous event (memory events and others separately: a GPU has a clock of its
-   * own), and `since` lies between its begin and end; `bytes` are above 0 and below 2^63 in all. An event of an
+   * own), and `since` is between its begin and end; `bytes` are above 0 and below 2^63 in all. An event of an
    * unknown kind is ignored. Any status except TMETER_OK: an observer has failed; return this status. */
   tmeter_status(TMETER_ABI *event)(tmeter_call *, const tmeter_event *);
   /* In `prepare`: a fact for observers and reports (observer.h, `fact`; report property "run.KEY"). The key

@@ -52,8 +52,8 @@ typedef struct tmeter_symbol_info { /* growable; the host fills it */
   tmeter_str place; /* the first dim of an input that equals this symbol, "input_ids.0", or empty */
 } tmeter_symbol_info;
 
-/* The functions for reading a graph. A row of a table of results is the index that `node_index`,
- * `module_index`, `module_call_index` or `tensor_index` tells. */
+/* The functions for reading a graph. The row of an entity in a table of results is its `node_index`,
+ * `module_index`, `module_call_index` or `tensor_index`. */
 typedef struct tmeter_graph_api {
   uint32_t struct_size;
   uint32_t reserved;

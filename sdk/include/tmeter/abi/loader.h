@@ -3,16 +3,16 @@
  *
  * A loader declares its files as data (`matches`), so that the host can choose from the
  * sidecar manifest without opening the library. The loader with the highest score is opened and
- * asked to `load`; TMETER_UNSUPPORTED passes the file to the next one.
+ * its `load` is called; TMETER_UNSUPPORTED passes the file to the next one.
  *
- * A match that holds for any file, or for any archive (`name:*`, `zip:*`, `!zip:GLOB` alone), comes after
+ * A match that holds for any file, or for any archive (`name:*`, `zip:*`, or only `!zip:GLOB`), comes after
  * all others regardless of its score, and a report notes that the model was read by it.
  *
  * A match is a list of conditions separated by spaces, all of which must hold:
  *   zip:GLOB     some archive entry matches (`*` also crosses '/')     !zip:GLOB  none does
  *   magic:HEX    the file begins with these bytes                      name:GLOB  the file name
  *   at:N:HEX     the file has these bytes at byte N (decimal)
- * A condition of a kind that the host does not know does not hold.
+ * A condition of a kind that is unknown to the host does not hold.
  */
 #ifndef TMETER_ABI_LOADER_H
 #define TMETER_ABI_LOADER_H
@@ -54,7 +54,7 @@ typedef struct tmeter_input_spec { /* growable; the host fills it */
   tmeter_str value;     /* VALUE: the user's text, "true"; else empty */
 } tmeter_input_spec;
 
-/* The user's request besides the file: host interface "tmeter.host.request/1", [any]. */
+/* The user's request other than the file: host interface "tmeter.host.request/1", [any]. */
 typedef struct tmeter_request_api {
   uint32_t struct_size;
   uint32_t reserved;
@@ -90,7 +90,7 @@ typedef struct tmeter_loaders {
   uint32_t struct_size;
   uint32_t count;
   const tmeter_loader *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
-  void *user; /* handed back to get */
+  void *user; /* passed to get */
 } tmeter_loaders;
 
 #ifdef __cplusplus

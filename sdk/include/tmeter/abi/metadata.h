@@ -1,5 +1,5 @@
 /*
- * Metadata: typed facts in a file about its model, besides the common properties of all formats
+ * Metadata: typed facts in a file about its model, in addition to the common properties of all formats
  * (graph.h). A loader pushes them with the builder's `metadata`; plugins enumerate them with the graph's
  * `metadata_count` and `metadata_at`, or look one up with `metadata_find`; reports list them.
  *

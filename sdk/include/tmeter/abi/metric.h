@@ -63,7 +63,7 @@ enum {
   /* Computed on request because it takes long: if --columns, --sort, --assert or an option names it,
    * or another plugin's analysis requires it. Otherwise reports lack the column, reading it
    * gives TMETER_UNSUPPORTED, emitted values are dropped, and an analysis that produces nothing
-   * else is not run. Hosts that do not know the flag always compute it. */
+   * else is not run. Hosts without support for the flag always compute it. */
   TMETER_METRIC_ON_REQUEST = 8u,
   /* For the whole model: the plugin's metrics with PART form a sum, and reports draw them as one bar against the
    * plugin's metric with CAPACITY if it has one. */
@@ -79,8 +79,8 @@ typedef struct tmeter_metric_desc {
   tmeter_str title;  /* "MACs" */
   tmeter_str unit;   /* "MAC", "B", "J" */
   int32_t unit_kind;      /* TMETER_UNIT_… */
-  /* NODE, TENSOR, MODULE_CALL or MODEL: where values are emitted. A metric on an axis that the host does not
-   * know is left out with a warning: its handlers are not called, and emitting it has no effect. */
+  /* NODE, TENSOR, MODULE_CALL or MODEL: where values are emitted. A metric on an axis that is unknown to the
+   * host is left out with a warning: its handlers are not called, and emitting it has no effect. */
   int32_t axis;
   int32_t aggregation;    /* TMETER_AGGREGATE_… */
   int32_t better;         /* TMETER_BETTER_… */
@@ -94,7 +94,7 @@ typedef struct tmeter_metrics {
   uint32_t struct_size;
   uint32_t count;
   const tmeter_metric_desc *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
-  void *user; /* handed back to get */
+  void *user; /* passed to get */
 } tmeter_metrics;
 
 /* The memory of an operator's result. Read an unknown value as UNKNOWN. */
@@ -123,7 +123,7 @@ typedef struct tmeter_results_api {
                                      tmeter_number);
 
   /* Any cell, roll-ups included, from handlers and analyses: its prerequisites are evaluated first (at a
-   * node, that node alone; for a roll-up or the output of an analysis, everything), so the order of
+   * node, only that node; for a roll-up or the output of an analysis, everything), so the order of
    * reads does not matter. A cycle is an error naming all participants. An analysis reads its own metrics as
    * emitted so far. Not in `configure`. Kind NONE: there is no such row.
    * TMETER_UNSUPPORTED when no loaded plugin has this metric. */

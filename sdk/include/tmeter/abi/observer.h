@@ -54,7 +54,7 @@ typedef struct tmeter_event { /* growable; the host fills it */
   const tmeter_node *node; /* for OP_…; for ALLOCATE and FREE, or null */
   int64_t bytes;           /* for ALLOCATE and FREE, above 0; else 0 */
   /* For OP_END and RUN_END: its beginning, after the delivery of the begin event: the interval from `since` to
-   * `nanoseconds` is time of the model alone. Else 0. */
+   * `nanoseconds` is time of the model, without observers. Otherwise 0. */
   uint64_t since;
   int32_t run;             /* TMETER_RUN_… */
   int32_t threads;         /* of the run */
@@ -88,7 +88,7 @@ typedef struct tmeter_observers { /* growable */
   uint32_t struct_size;
   uint32_t count;
   const tmeter_observer *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
-  void *user; /* handed back to get */
+  void *user; /* passed to get */
 } tmeter_observers;
 
 /* The host's half, for observers' functions. */
@@ -105,7 +105,7 @@ typedef struct tmeter_runs_api { /* growable; all [serial] */
    * "weights" ("of the file", "random"), "inputs", "threads" (the user's number), "seconds" (limit
    * of all rounds), "device.name". Empty: unknown. Lives as long as the run. */
   tmeter_str(TMETER_ABI *fact)(tmeter_call *, tmeter_str key);
-  /* In `end`: the reason of an early stop ("aten::conv2d of layer1: …"); empty: there was none. */
+  /* In `end`: the reason for an early stop ("aten::conv2d of layer1: …"); empty without one. */
   tmeter_str(TMETER_ABI *stopped)(tmeter_call *);
 } tmeter_runs_api;
 

@@ -45,7 +45,7 @@ enum {
    * once for all equal operators. A handler that reads more – the producer of an argument, the
    * module call, names and places, another node – is called for each operator: the host notices.
    * It cannot notice state kept between calls, which the handler promises not to keep. Other
-   * metrics may be read at the node itself. A host that does not know the flag calls the handler for each operator. */
+   * metrics may be read at the node itself. A host without support for the flag calls the handler for each operator. */
   TMETER_HANDLER_BY_SIGNATURE = 2u
 };
 
@@ -57,7 +57,7 @@ typedef struct tmeter_op_handler {
   tmeter_str op;     /* "aten::conv2d", "aten::add.Tensor", "*" */
   int32_t priority;  /* the higher is called first */
   int32_t reserved;
-  void *user; /* handed back to eval */
+  void *user; /* passed to eval */
   /* [serial] Computes the value of one node and gives it to `emit` (metric.h), or returns
    * TMETER_UNSUPPORTED: then the next handler is called. TMETER_OK without a value is an error. */
   tmeter_status(TMETER_ABI *eval)(tmeter_call *, const tmeter_node *, void *user);
@@ -68,7 +68,7 @@ typedef struct tmeter_op_handlers {
   uint32_t struct_size;
   uint32_t count;
   const tmeter_op_handler *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
-  void *user; /* handed back to get */
+  void *user; /* passed to get */
 } tmeter_op_handlers;
 
 /* The cost of a call of a module type under a metric. Texts live until `deinit`. */
@@ -93,7 +93,7 @@ typedef struct tmeter_module_handlers {
   uint32_t struct_size;
   uint32_t count;
   const tmeter_module_handler *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
-  void *user; /* handed back to get */
+  void *user; /* passed to get */
 } tmeter_module_handlers;
 
 #ifdef __cplusplus

@@ -37,7 +37,7 @@ typedef struct tmeter_options {
   uint32_t struct_size;
   uint32_t count;
   const tmeter_option_desc *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
-  void *user; /* handed back to get */
+  void *user; /* passed to get */
 } tmeter_options;
 
 #ifdef __cplusplus

@@ -44,7 +44,7 @@ typedef struct tmeter_propagators {
   uint32_t struct_size;
   uint32_t count;
   const tmeter_propagator *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
-  void *user; /* handed back to get */
+  void *user; /* passed to get */
 } tmeter_propagators;
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
  * Capability "tmeter.report-writer/1": turns a finished report into text or bytes, and the host
  * interfaces through which it reads the report and writes the output.
  *
- * A writer shows every metric of the report and does not know metrics by name. The graph of the report
+ * A writer shows every metric of the report and does not depend on their names. The graph of the report
  * is read with graph.h, its cells with `cell`.
  */
 #ifndef TMETER_ABI_REPORT_H
@@ -41,7 +41,7 @@ typedef struct tmeter_writers {
   uint32_t struct_size;
   uint32_t count;
   const tmeter_writer *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
-  void *user; /* handed back to get */
+  void *user; /* passed to get */
 } tmeter_writers;
 
 /* A metric of the report. */
@@ -76,7 +76,7 @@ typedef struct tmeter_formula { /* growable; the host fills it. All it points to
   uint32_t struct_size;
   uint32_t flags;          /* TMETER_FORMULA_PARTIAL */
   size_t metric;           /* index */
-  size_t module;           /* index; 0, the root, stands for the whole model */
+  size_t module;           /* index; 0, the root, means the whole model */
   tmeter_str text;         /* "8,192·s18·s41² + 512·s18" */
   tmeter_i64_span symbols; /* indices of the graph's symbols */
   size_t term_count;       /* for `term_at`; at least 1 */
@@ -108,7 +108,7 @@ typedef struct tmeter_assertion { /* growable; the host fills it. Texts live wit
   tmeter_number value;   /* value of the subject; a bound on an unknown value never holds */
   tmeter_number limit;   /* the bound, its unit multiplied in */
   size_t metric;         /* index; SIZE_MAX for "coverage" (a ratio) and "unknown" (operators) */
-  size_t module;         /* index; 0, the root, stands for the whole model */
+  size_t module;         /* index; 0, the root, means the whole model */
 } tmeter_assertion;
 
 /* The report, finished: nothing in it changes. All functions are [any]; texts, spans and the graph live until
@@ -138,7 +138,7 @@ typedef struct tmeter_report_api {
    * cells without a value covers the others and is flagged PARTIAL. */
   tmeter_number(TMETER_ABI *cell)(const tmeter_report *, size_t metric, int32_t axis, size_t index);
 
-  /* Of the metric that states coverage: an empty `metric` if there is no such metric. */
+  /* The coverage by the metric that states it; an empty `metric` if there is no such metric. */
   tmeter_status(TMETER_ABI *coverage)(const tmeter_report *, tmeter_coverage *out);
   size_t(TMETER_ABI *unknown_count)(const tmeter_report *); /* distinct operators without a rule */
   /* Such an operator, "acme::gated_mlp", and how many nodes it has; most frequent first. */
@@ -172,7 +172,7 @@ typedef struct tmeter_report_api {
 
   /* No formula for values that are not polynomials, and none if all sizes are fixed. */
   size_t(TMETER_ABI *formula_count)(const tmeter_report *);
-  /* By metric, then module. A peak has a formula for each piece, of which the largest is its value; each is PARTIAL. */
+  /* By metric, then module. A peak has a formula for each piece, and the largest is its value; each is PARTIAL. */
   tmeter_status(TMETER_ABI *formula_at)(const tmeter_report *, size_t, tmeter_formula *out);
   /* A term of a formula, both by index. */
   tmeter_status(TMETER_ABI *term_at)(const tmeter_report *, size_t formula, size_t term,

@@ -38,7 +38,7 @@ typedef struct tmeter_shape_rules {
   uint32_t struct_size;
   uint32_t count;
   const tmeter_shape_rule *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
-  void *user; /* handed back to get */
+  void *user; /* passed to get */
 } tmeter_shape_rules;
 
 /* [serial]. The rules of all plugins that can be found; the plugin of a requested rule is opened

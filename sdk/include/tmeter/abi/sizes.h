@@ -84,7 +84,7 @@
 #define TMETER_LAST_1_1_tmeter_runs_api stopped
 #define TMETER_LAST_1_1_tmeter_events_api weights
 
-/* After 1.1: TMETER_HAS and TMETER_IS_SET tell whether the other side has a member. */
+/* After 1.1: TMETER_HAS and TMETER_IS_SET check whether the other side has a member. */
 #define TMETER_SIZE_1_2(type) TMETER_END_OF(type, TMETER_LAST_1_2_##type)
 #define TMETER_LAST_1_2_tmeter_metadata floats
 #define TMETER_LAST_1_2_tmeter_stored_part source

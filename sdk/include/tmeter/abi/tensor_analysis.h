@@ -9,7 +9,7 @@
  *   begin(part) → state   for every part, on any thread
  *   chunk(state, bytes)   its elements in order
  *   merge(state, other)   part 0 takes in part 1, then part 2, … always in this order
- *   end(state)            once: computes the values, or asks for another pass
+ *   end(state)            once: computes the values, or requests another pass
  * and, in the order of the tensors, while later ones may still be streamed:
  *   emit(state)           gives the values to the host
  *   release(state)        for every state, also after errors
@@ -84,7 +84,7 @@ typedef struct tmeter_tensor_analyses {
   uint32_t struct_size;
   uint32_t count;
   const tmeter_tensor_analysis *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
-  void *user; /* handed back to get */
+  void *user; /* passed to get */
 } tmeter_tensor_analyses;
 
 #ifdef __cplusplus

@@ -18,7 +18,7 @@ extern "C" {
 typedef struct tmeter_tensor_data_api {
   uint32_t struct_size;
   uint32_t reserved;
-  /* The reason why a tensor's elements cannot be read ("saved without weights"); empty: they can. Lives
+  /* Why a tensor's elements cannot be read ("saved without weights"); empty if they can be. Lives
    * with the graph. */
   tmeter_str(TMETER_ABI *unavailable)(tmeter_call *, const tmeter_tensor *);
   /* Elements [first, first + count) in row-major order, aligned to the size of an element: a view

@@ -67,7 +67,7 @@ inline tmeter_status TMETER_ABI call_backward_rule(tmeter_call* call, const tmet
 
 }  // namespace detail
 
-/// Registers the rule of an operator (a text that lives for ever).
+/// Registers the rule of an operator, whose name must live for ever.
 inline void backward_rule(Registrar& r, std::string_view op, BackwardFunction f) {
   auto& list = detail::BackwardRuleList::instance();
   if (!r.capability(TMETER_CAP_BACKWARD_RULE)) list.items.clear(), list.functions.clear();
@@ -83,7 +83,7 @@ inline void backward_rule(Registrar& r, std::string_view op, BackwardFunction f)
   if (list.items.size() == 1) r.offer(TMETER_CAP_BACKWARD_RULE, &list.table);
 }
 
-/// The result of another plugin's rule; nothing without one, and on hosts that do not support
+/// The result of another plugin's rule; empty without one, and on hosts without support for
 /// rules. `wanted`: bits of arguments.
 inline std::optional<tmeter_backward> backward_of(const Call& call, const Node& node,
                                                   uint64_t wanted) {

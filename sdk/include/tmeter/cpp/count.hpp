@@ -50,7 +50,7 @@ class Cell {
   Cell() : n_{TMETER_NUMBER_NONE, 0, 0, 0} {}
   Cell(Count c) : n_{TMETER_NUMBER_INT, 0, c.value(), 0} {}  // NOLINT
   Cell(double f) : n_{TMETER_NUMBER_FLOAT, 0, 0, f} {}       // NOLINT
-  /// A kind that this SDK does not know is read as unknown.
+  /// A kind that is unknown to this SDK is read as unknown.
   explicit Cell(tmeter_number n) : n_(n) {
     if (n.kind < TMETER_NUMBER_NONE || n.kind > TMETER_NUMBER_IN_MODULE)
       n_ = {TMETER_NUMBER_UNKNOWN, 0, 0, 0};

@@ -17,8 +17,8 @@ struct DTypeInfo {
   DTypeClass kind;
 };
 
-/// Source of ids and sizes: c10/core/ScalarType.h of torch 2.15. Sub-byte UINT1…7 and INT1…7 take a
-/// whole byte in storage; the x2/x4 types hold several numbers in one element.
+/// Source of ids and sizes: c10/core/ScalarType.h of torch 2.15. The sub-byte types UINT1…7 and
+/// INT1…7 take a whole byte in storage; the x2/x4 types hold several numbers in one element.
 inline constexpr std::array<DTypeInfo, 47> kDTypes{{
     {0, "uint8", "u8", 8, DTypeClass::kInt},
     {1, "int8", "i8", 8, DTypeClass::kInt},
@@ -79,7 +79,7 @@ class DType {
   /// Bytes of one element; 0 when the type is unknown.
   constexpr int64_t bytes() const { return known() ? kDTypes[id_].bits / 8 : 0; }
   constexpr DTypeClass kind() const { return known() ? kDTypes[id_].kind : DTypeClass::kOther; }
-  /// By name ("float32") or short code ("f32"); UNDEFINED for other texts.
+  /// By name ("float32") or short code ("f32"); UNDEFINED for any other text.
   static constexpr DType parse(std::string_view text) {
     for (const auto& d : kDTypes)
       if (d.name == text || d.code == text) return DType(d.id);

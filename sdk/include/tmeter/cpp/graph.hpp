@@ -159,7 +159,7 @@ class Tensor {
     const auto id = encoding();
     return id.empty() ? dtype().name() : id;
   }
-  /// "ggml.q4_k"; empty: its elements are stored one by one.
+  /// "ggml.q4_k"; empty if its elements are stored one by one.
   std::string_view encoding() const { return to_view(storage().encoding); }
   bool is_encoded() const { return !encoding().empty(); }
   StoredPart part(uint32_t i) const {

@@ -41,7 +41,7 @@ inline size_t same_bytes(std::string_view a, std::string_view b) {
   return i;
 }
 
-/// natural_less() of texts that share `same` bytes at their beginnings.
+/// natural_less() of strings that share `same` bytes at their beginnings.
 inline bool less_behind(size_t same, std::string_view a, std::string_view b) {
   while (same > 0 && is_digit(a[same - 1])) --same;  // do not split a number
   a.remove_prefix(same), b.remove_prefix(same);

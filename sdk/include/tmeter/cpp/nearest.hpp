@@ -55,8 +55,9 @@ std::string only_one_around(std::string_view word, const Names& candidates) {
 
 }  // namespace detail
 
-/// The nearest of the candidates, a range of texts: `word` itself, else one that begins with it (of
-/// at least three letters), else the one with the smallest edit distance, else the only one that contains it
+/// The nearest of the candidates, a range of strings: `word` itself, else one that begins with it
+/// (of at least three letters), else the one with the smallest edit distance, else the only one
+/// that contains it
 /// ("a100" in "nvidia-a100"). Empty if none is close enough.
 template <class Names = std::vector<std::string_view>>
 std::string nearest(std::string_view word, const Names& candidates) {

@@ -22,9 +22,8 @@ static_assert(std::endian::native == std::endian::little, "files hold little-end
 constexpr std::string_view undecodable(DType type) {
   const int32_t id = type.id();
   if (id >= TMETER_DTYPE_UINT1 && id < TMETER_DTYPE_FLOAT8_E8M0FNU)
-    return "torch says nothing of what the other bits of such a byte mean";
-  if (id == TMETER_DTYPE_FLOAT4_E2M1FN_X2)
-    return "two numbers share a byte, and mean something only with their scales";
+    return "torch does not define the other bits of such a byte";
+  if (id == TMETER_DTYPE_FLOAT4_E2M1FN_X2) return "two numbers share a byte, and need their scales";
   switch (type.kind()) {
     case DTypeClass::kFloat:
     case DTypeClass::kInt:

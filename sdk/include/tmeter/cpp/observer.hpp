@@ -46,7 +46,7 @@ class ObserverCall : public Call {
   std::string_view fact(std::string_view key) const {
     return to_view(detail::runs_api().fact(handle(), to_abi(key)));
   }
-  /// In `end`: the reason of an early stop; empty: there was none.
+  /// In `end`: the reason for an early stop; empty without one.
   std::string_view stopped() const { return to_view(detail::runs_api().stopped(handle())); }
 };
 

@@ -1,4 +1,4 @@
-// OpClass: the kind of work of an operator, by its name alone.
+// OpClass: the kind of work of an operator, from its name only.
 //
 //   op_class("aten::relu_")       → kActivation     (in-place and out forms follow their base)
 //   op_class("quantized::linear") → kMatmul
@@ -41,7 +41,7 @@ namespace detail {
 /// pointers would.
 struct OpClassSlot {
   uint32_t
-      hash;  // hash of the name: sorting texts takes more steps than clang permits in a constant
+      hash;  // hash of the name: sorting strings takes more steps than clang permits in a constant
   uint16_t offset;
   uint8_t row;
   uint8_t length;

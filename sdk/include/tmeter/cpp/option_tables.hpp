@@ -62,11 +62,11 @@ const tmeter_plugin_entry_v1* with_option_tables(const tmeter_plugin_entry_v1* i
 TMETER_SDK_END
 
 /// TMETER_PLUGIN_INFO with tables of options: `tables_` is a function that gives a range of
-/// OptionSpec, whose texts live for ever.
+/// OptionSpec, whose strings live for ever.
 #define TMETER_PLUGIN_WITH_OPTION_TABLES(info_, tables_, ...)                                      \
   extern "C" TMETER_EXPORT const tmeter_plugin_entry_v1* tmeter_plugin_v1(void) {                  \
     static constexpr tmeter::PluginInfo info = info_;                                              \
     return tmeter::detail::with_option_tables<tables_>(tmeter::detail::entry(                      \
         info.id, info.name.empty() ? tmeter::detail::last_part(info.id) : info.name, info.version, \
-        info.description, info.needs, info.rights, info.abi_minor, __VA_ARGS__));                 \
+        info.description, info.needs, info.rights, info.abi_minor, __VA_ARGS__));                  \
   }

@@ -65,7 +65,7 @@ class Report {
   std::string_view property(std::string_view key) const {
     return to_view(api().property(h_, to_abi(key)));
   }
-  /// Properties of the model's runs: "device", "weights", …; empty: it was not run.
+  /// Properties of the model's runs: "device", "weights", …; empty if it was not run.
   std::vector<std::pair<std::string_view, std::string_view>> run_facts() const {
     std::vector<std::pair<std::string_view, std::string_view>> out;
     auto keys = property("runs");

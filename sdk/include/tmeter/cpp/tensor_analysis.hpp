@@ -82,7 +82,7 @@ struct TensorAnalysisMaker {
 class TensorData {
  public:
   TensorData(const Call& call, const Tensor& tensor) : call_(call.handle()), tensor_(tensor) {}
-  /// The reason why they cannot be read; empty: they can.
+  /// Why they cannot be read; empty if they can be.
   std::string_view unavailable() const {
     return to_view(detail::tensor_data_api().unavailable(call_, tensor_.handle()));
   }

@@ -1,4 +1,4 @@
-// Hashes of untrusted texts: names of operators, modules, tensors. std::hash has a fixed
+// Hashes of untrusted strings: names of operators, modules, tensors. std::hash has a fixed
 // seed, so a file can have a million names of one hash, and every table of them takes quadratic
 // time. This hash differs between processes. Output must therefore not follow the order of a
 // hash table.

@@ -109,7 +109,7 @@ TEST(ZipLayout, LastByteOfAnEntryMayTouchTheDirectoryNotReachIntoIt) {
   expect_content(Entry{});
   Entry longer;
   longer.size = longer.compressed = longer.local_size = longer.local_compressed = 11;
-  expect_damaged(longer, "reaches into the directory");
+  expect_damaged(longer, "extends into the directory");
 }
 
 TEST(ZipLayout, ExtraFieldOfTheLocalHeaderIsSkipped) {
@@ -141,7 +141,7 @@ TEST(ZipLayout, BothHeadersMustAgree) {
   expect_damaged(name, "another name");
   Entry method;
   method.local_method = 8;
-  expect_damaged(method, "another name or method");
+  expect_damaged(method, "different name or method");
 }
 
 TEST(ZipLayout, SizesOfTheLocalHeaderAreTheSameOrLeftOut) {
@@ -151,9 +151,9 @@ TEST(ZipLayout, SizesOfTheLocalHeaderAreTheSameOrLeftOut) {
     expect_content(e);
   }
   e.local_size = 9;
-  expect_damaged(e, "another size in its local header");
+  expect_damaged(e, "different size in its local header");
   e.local_size = 10, e.local_compressed = 11;
-  expect_damaged(e, "another size in its local header");
+  expect_damaged(e, "different size in its local header");
   e.local_flags = e.flags = 8;  // the sizes follow the content
   expect_content(e);
 }
@@ -257,7 +257,7 @@ TEST(ZipLayout, InflatedEntriesHaveALimit) {
 TEST(ZipLayout, StoredEntryOfTwoSizesIsRefused) {
   Entry e;
   e.compressed = e.local_compressed = 9;
-  expect_damaged(e, "lies about its size");
+  expect_damaged(e, "has contradictory sizes");
 }
 
 TEST(ZipLayout, EntryThatIsNotThereCannotBeRead) {
@@ -299,7 +299,7 @@ TEST(ZipLayout, DirectoryMustLieInTheFileAndHoldItsEntries) {
   const auto size = directory.size(), offset = local.size();
   expect_content(with(1, size, offset));
   expect_damaged(with(2, size, offset), "claims more entries than it can hold");
-  expect_damaged(with(1, size, offset + 100), "directory lies beyond its end record");
+  expect_damaged(with(1, size, offset + 100), "directory is beyond its end record");
   expect_damaged(with(1, size, offset - 1), "an entry of its directory is broken");
   expect_damaged(with(1, size - 1, offset), "directory is cut off");
   expect_damaged(with(1, 45, offset), "claims more entries");
@@ -311,7 +311,7 @@ TEST(ZipLayout, DirectoryEndsBeforeItsEndRecord) {
   comment[32] = 1;
   const auto local = Entry{}.local();
   expect_damaged(local + comment + end_record(1, comment.size() + 1, local.size(), {}),
-                 "directory lies beyond its end record");
+                 "directory is beyond its end record");
 }
 
 TEST(ZipLayout, NameOfADirectoryEntryMustFit) {
@@ -347,7 +347,7 @@ TEST(ZipLayout, Zip64EndRecordCounts) {
   // A locator with another signature is ignored.
   auto broken = locator(body.size());
   broken[0] = 'Q';
-  expect_damaged(body + record + broken + useless, "directory lies beyond its end record");
+  expect_damaged(body + record + broken + useless, "directory is beyond its end record");
 }
 
 TEST(ZipLayout, ExactlyAsMuchAsALocatorBeforeTheEndRecord) {

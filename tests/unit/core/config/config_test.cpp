@@ -255,15 +255,15 @@ TEST(Manifest, AMemberOfAnotherTypeOrBeyondItsRangeIsRefusedWithItsPlace) {
       {"abi_minor = 4294967296", "'abi_minor': a whole number"},
       {"abi_minor = 1.5", "'abi_minor': a whole number"},
       {"schema = '1'", "'schema': a whole number"},
-      {"needs = [1]", "'needs': a text is expected"},
+      {"needs = [1]", "'needs': a string is expected"},
       {"needs = 'flops'", "'needs': a list is expected"},
-      {"rights = ['network']", "'rights': a text is expected"},
+      {"rights = ['network']", "'rights': a string is expected"},
       {"library = 1", "'library': a table is expected"},
       {"library = { mtime = true }", "'mtime': a whole number"},
       {"writer = [1]", "'writer': a table is expected"},
       {"loader = [{ name = 'l', match = [{ score = 4294967396 }] }]", "'score': a whole number"},
       {"loader = [{ name = 'l', match = [{ score = 5, conditions = [] }] }]",
-       "'conditions': a text"},
+       "'conditions': a string"},
       {"loader = [{ name = \"a\\u001b\", match = [{ score = 0 }] }]",
        "loader 'a\\x1b' has a match"}};
   for (const auto& one : cases) {

@@ -196,8 +196,8 @@ TEST(WorkerExit, CodeOfTheFileThatDoesNotEnd) {
   EXPECT_EQ(explain_worker_exit(
                 a, {EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt", "LibTorch"})
                 .message,
-            "m.pt: LibTorch took more memory than 1.0 GiB (--max-memory); the file is damaged, "
-            "hostile, or meets a defect of LibTorch");
+            "m.pt: LibTorch took more memory than 1.0 GiB (--max-memory); the file is damaged "
+            "or hostile, or triggers a defect of LibTorch");
 }
 
 TEST(WorkerExit, WithoutAPluginTheStageIsTold) {

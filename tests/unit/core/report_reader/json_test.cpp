@@ -47,16 +47,16 @@ TEST(JsonPieces, BracketsAndQuotesInsideTextsDoNotCount) {
 TEST(JsonPieces, AMalformedFrameIsRefusedWithItsPlace) {
   const std::vector<std::pair<const char*, const char*>> kObjects{
       {"", "an object is expected, it ends"},
-      {"[1]", "an object is expected, '[1]' stands there"},
-      {R"({"a" 1})", "':' is expected, '1}' stands there"},
+      {"[1]", "an object is expected, not '[1]'"},
+      {R"({"a" 1})", "':' is expected, not '1}'"},
       {R"({a: 1})", "a key in quotes is expected"},
       {R"({"a": })", "a value is expected"},
       {R"({"a": 1 "b": 2})", "',' or '}' is expected"},
-      {R"({"a": "x)", "the end of a text is expected, it ends"},
-      {R"({"a": "x\)", "the end of a text is expected, it ends"},
+      {R"({"a": "x)", "the end of a string is expected, it ends"},
+      {R"({"a": "x\)", "the end of a string is expected, it ends"},
       {R"({"a": [1, 2)", "a closing bracket is expected, it ends"},
       {R"({"a": 1,})", "a value is expected"},
-      {R"({} x)", "nothing more is expected, 'x' stands there"}};
+      {R"({} x)", "nothing more is expected, not 'x'"}};
   for (const auto& [text, words] : kObjects)
     expect_error(ErrorKind::kModel, {"not valid JSON", words}, [&] { members_of(text); });
   expect_error(ErrorKind::kModel, {"a list is expected"}, [] { items_of("{}"); });
@@ -84,7 +84,7 @@ TEST(JsonValue, EachTypeIsReadOrRefusedByName) {
   refused("'n' must be a 64-bit integer", [&] { m.at("n").integer(); });
   refused("'i' must be a whole number that is not negative", [&] { m.at("i").natural(); });
   refused("'r' must be a 64-bit integer", [&] { m.at("r").integer(); });
-  refused("'i' must be a text", [&] { m.at("i").text(); });
+  refused("'i' must be a string", [&] { m.at("i").text(); });
   refused("'i' must be true or false", [&] { m.at("i").boolean(); });
   refused("'t' must be a number", [&] { m.at("t").real(); });
   refused("'o' must be a list", [&] { m.at("o").list(); });

@@ -36,7 +36,7 @@ def _setting(name: str) -> Any:
 class Meter:
     """Wraps a model. Other attributes and methods are those of the model.
 
-    ``param`` needs no input. For ``cal`` and ``mem`` call the meter once, like the model, so that it knows
+    ``param`` needs no input. For ``cal`` and ``mem`` call the meter once, like the model, so that it has
     an input. ``ittp`` runs and times the live model at each access.
 
     Attributes:
@@ -139,7 +139,7 @@ class Meter:
             TypeError, ValueError: no text, or no such id.
         """
         if not isinstance(node_id, str):
-            raise TypeError(f"node_id must be a text as '1.2', got {type(node_id).__name__}")
+            raise TypeError(f"node_id must be a string such as '1.2', got {type(node_id).__name__}")
         if node_id == "0":
             return self
         nodes = list(self._root.walk())
@@ -220,7 +220,7 @@ class Meter:
         found: _Report = self._report
         return found
 
-    # Trees, tables and texts
+    # Trees, tables and text
 
     @property
     def structure(self) -> Any:
@@ -288,7 +288,7 @@ class Meter:
     def table_cols(self, stat_name: str) -> tuple[str, ...]:
         """Names of a table's columns."""
         if not isinstance(stat_name, str):
-            raise TypeError(f"a text is expected, got {type(stat_name).__name__}")
+            raise TypeError(f"a string is expected, got {type(stat_name).__name__}")
         fields = {c.name: c.tb_fields for c in (ParamsMeter, CalMeter, MemMeter, IttpMeter)}
         renamed = self._names.get(stat_name, {})
         added = [wanted.newcol_name for wanted in self._added.get(stat_name, [])]
@@ -349,7 +349,7 @@ class Meter:
 
     def _statistics(self, name: str) -> Statistics:
         if not isinstance(name, str):
-            raise TypeError(f"a text is expected, got {type(name).__name__}")
+            raise TypeError(f"a string is expected, got {type(name).__name__}")
         if name not in _NAMES:
             raise AttributeError(f"there is no statistic {name!r}; there are {', '.join(_NAMES)}")
         found: Statistics = getattr(self, name)

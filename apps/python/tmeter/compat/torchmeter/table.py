@@ -45,7 +45,7 @@ class Columns:
             raise TypeError("custom_cols: a dict is expected, as in {'FLOPs': 'flops'}")
         for key in ("save_to", "save_format"):
             if not isinstance(getattr(self, key), (str, type(None))):
-                raise TypeError(f"{key}: a text is expected")
+                raise TypeError(f"{key}: a string is expected")
         if self.newcol_name and self.newcol_func is not None:
             _require_one_argument(self.newcol_func)
 
@@ -67,7 +67,7 @@ def frame_of(statistics: Statistics, raw: bool) -> Any:
         figures = any(isinstance(v, Number) for v in values)
         if figures and raw:
             values = [v.raw_data if isinstance(v, Number) else v for v in values]
-        # Only figures are objects: polars knows the other types.
+        # Only figures are objects: polars has the other types.
         kind = {"dtype": polars.Object} if figures and not raw else {}
         columns[name] = polars.Series(name, values, **kind, strict=False)
     return polars.DataFrame(columns)
@@ -201,7 +201,7 @@ def save(frame: Any, wanted: Columns, stem: str) -> Path | None:
     part = path.with_name(f"{path.name}.part-{os.getpid()}")
     kind = (wanted.save_format or path.suffix).lstrip(".").lower()
     if kind not in _FORMATS:
-        raise ValueError(f"save_to {wanted.save_to!r}: csv or xlsx is expected; save_format says which")
+        raise ValueError(f"save_to {wanted.save_to!r}: the format must be csv or xlsx; set save_format")
     made = _file_of(_flat(frame), kind)
     try:
         if path.is_dir() or not path.suffix:

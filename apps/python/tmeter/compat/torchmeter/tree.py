@@ -127,7 +127,7 @@ class TreeRenderer:
                 raise RuntimeError(f"repeat_footer: a function of at most one argument is expected, not {count}")
         elif value is not None and not isinstance(value, str):
             raise RuntimeError(
-                f"repeat_footer: a text, a function or None is expected, got {type(value).__name__}"
+                f"repeat_footer: a string, a function or None is expected, got {type(value).__name__}"
             )
         self._footer = value
 
@@ -227,7 +227,7 @@ class TreeRenderer:
                     f"{node.node_id} {node.name}: {type(error).__name__}: {error}"
                 ) from error
             if template is not None and not isinstance(template, str):
-                raise UsageError(f"a template's function must return a text, got {type(template).__name__}")
+                raise UsageError(f"a template's function must return a string, got {type(template).__name__}")
         if template is None:
             return ""
         known = lambda m: escape(self.resolve_attr(attributes.get(m[1])))  # noqa: E731

@@ -1,5 +1,5 @@
 /*
- * DRAFT: may change or vanish, and has an id of its own until it is final (docs/abi.md, rule 5).
+ * DRAFT: may change or be removed, and has an id of its own until it is final (docs/abi.md, rule 5).
  *
  * Host interface "tmeter.host.comparison/0.1": the parts that a report of `tmeter diff A B` adds
  * to a report of B. Its writers are ordinary ones (report.h) whose names begin with "diff-".
@@ -16,7 +16,7 @@ extern "C" {
 enum {
   TMETER_PAIR_ADDED = 1u,     /* only in B */
   TMETER_PAIR_REMOVED = 2u,   /* only in A */
-  TMETER_PAIR_RENAMED = 4u,   /* at another path than in A, found by its structure */
+  TMETER_PAIR_RENAMED = 4u,   /* at a different path than in A; matched by its structure */
   TMETER_PAIR_REDEFINED = 8u, /* its own type, settings or tensors differ */
   TMETER_PAIR_FIGURES = 16u   /* a value differs */
 };

@@ -1,5 +1,5 @@
 /*
- * DRAFT: may change or vanish, and has an id of its own until it is final (docs/abi.md, rule 5).
+ * DRAFT: may change or be removed, and has an id of its own until it is final (docs/abi.md, rule 5).
  *
  * Capability "tmeter.decoder/0.1": the elements of encoded tensors. A loader describes the storage of a tensor
  * (`encoding` of tmeter_tensor_desc, builder.h): by an id such as "ggml.q4_k", the bytes of its blocks, and
@@ -25,7 +25,7 @@ extern "C" {
 
 /* Flags of a decoder. A host ignores unknown flags. */
 enum {
-  /* The blocks lie in the file in the row-major order of their elements, without gaps. So the host can tell
+  /* The blocks are in the file in the row-major order of their elements, without gaps. So the host can advise
    * the system which pages are needed next, and release the others: large tensors then take little memory. */
   TMETER_DECODER_IN_ORDER = 1u
 };
@@ -66,7 +66,7 @@ typedef struct tmeter_decoders {
   uint32_t struct_size;
   uint32_t count;
   const tmeter_decoder *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
-  void *user; /* handed back to get */
+  void *user; /* passed to get */
 } tmeter_decoders;
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /*
- * DRAFT: may change or vanish, and has an id of its own until it is final (docs/abi.md, rule 5).
+ * DRAFT: may change or be removed, and has an id of its own until it is final (docs/abi.md, rule 5).
  *
  * Host interface "tmeter.host.folder/0.1": a model that is a folder of files.
  *
@@ -22,7 +22,7 @@ extern "C" {
 typedef struct tmeter_folder_file { /* growable; the host fills it */
   uint32_t struct_size;
   int32_t is_link;  /* non-zero: a symbolic link */
-  tmeter_str name;  /* from the folder on: "unet/config.json" */
+  tmeter_str name;  /* relative to the folder: "unet/config.json" */
   uint64_t size;    /* bytes; for a link, of its target; 0 without a target */
 } tmeter_folder_file;
 
@@ -36,7 +36,7 @@ typedef struct tmeter_folder_api {
    * begins with a dot. At most 100,000. */
   size_t(TMETER_ABI *file_count)(const tmeter_source *);
   tmeter_status(TMETER_ABI *file_at)(const tmeter_source *, size_t, tmeter_folder_file *out);
-  /* A file in the folder, by its name from the folder on. TMETER_BAD_MODEL for a name with "..", one that begins
+  /* A file in the folder, by its name relative to it. TMETER_BAD_MODEL for a name with "..", one that begins
    * with '/', a missing file, and a link that leads out of the folder (to anything but the blobs of a Hugging
    * Face cache). The same name gives the same source again. */
   tmeter_status(TMETER_ABI *open)(tmeter_call *, const tmeter_source *, tmeter_str name,

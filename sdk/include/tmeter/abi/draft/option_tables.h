@@ -1,5 +1,5 @@
 /*
- * DRAFT: may change or vanish, and has an id of its own until it is final (docs/abi.md, rule 5).
+ * DRAFT: may change or be removed, and has an id of its own until it is final (docs/abi.md, rule 5).
  *
  * Capability "tmeter.option-tables/0.1": options in tables of a configuration file. Some tables have names that
  * the user chooses (a level of a tree, a column):
@@ -28,7 +28,7 @@ typedef struct tmeter_option_tables {
   uint32_t struct_size;
   uint32_t count;
   const tmeter_option_desc *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
-  void *user; /* handed back to get */
+  void *user; /* passed to get */
 } tmeter_option_tables;
 
 /* A given option. */

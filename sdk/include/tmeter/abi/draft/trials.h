@@ -1,9 +1,9 @@
 /*
- * DRAFT: may change or vanish, and has an id of its own until it is final (docs/abi.md, rule 5).
+ * DRAFT: may change or be removed, and has an id of its own until it is final (docs/abi.md, rule 5).
  *
- * Host interface "tmeter.host.trials/0.1": figures of the model under other sizes or
+ * Host interface "tmeter.host.trials/0.1": values of the model under other sizes or
  * other options, for plugins that search for the largest batch or compare settings. A trial is a run of
- * the metrics that the figure needs. Its warnings and findings are dropped, and afterwards sizes and options
+ * the metrics that the value needs. Its warnings and findings are dropped, and afterwards sizes and options
  * are restored.
  */
 #ifndef TMETER_ABI_DRAFT_TRIALS_H

@@ -132,7 +132,7 @@ export function exact(cell: RawCell | undefined, metric: Metric, doubt: Doubt = 
   if (kind === "none") return "does not apply";
   if (kind === "unknown") return "unknown: an operator without a rule";
   if (kind === "unavailable") return "unavailable";
-  if (kind === "in module") return "included in the figure of an enclosing module, which a plugin gives as a whole";
+  if (kind === "in module") return "included in the value of an enclosing module, which a plugin gives as a whole";
   const digits = integerOf(cell);
   const number = digits !== undefined ? grouped(digits) : String(valueOf(cell));
   const text = inWords(valueOf(cell), metric.unit) ?? (metric.unit ? `${number} ${metric.unit}` : number);

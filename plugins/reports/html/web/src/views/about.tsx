@@ -33,7 +33,7 @@ export function About() {
           </tbody>
         </table>
         <p class="quiet">– does not apply · ? unknown: an operator without a rule · n/a unavailable: see its provenance ·
-          ≥ a lower bound: something inside has no figure · ~ rests on an assumption that a warning names · 0 zero, measured or by rule (hovering shows which)</p>
+          ≥ a lower bound: something inside has no value · ~ rests on an assumption that a warning names · 0 zero, measured or by rule (hovering shows which)</p>
       </section>
       {formulas.length > 0
         ? <section><h2>As functions of the sizes</h2>
