@@ -72,6 +72,25 @@ link_map* map_of(void* handle) {
   return handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? map : nullptr;
 }
 
+/// dlopen, whose header declares that it throws nothing: the compiler then leaves out the handlers
+/// around it. Initializers of a library may throw, such as std::bad_alloc at --max-memory. A call
+/// through this pointer keeps the handlers.
+void* (*volatile throwing_dlopen)(const char*, int) = dlopen;
+
+/// Opens a library in advance, so that Boost.DLL's dlopen runs no initializer.
+class Opened {
+ public:
+  Opened(const std::string& name, int mode) : handle_(throwing_dlopen(name.c_str(), mode)) {}
+  ~Opened() {
+    if (handle_) dlclose(handle_);
+  }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+
+ private:
+  void* handle_;  // null: Boost.DLL reports the error
+};
+
 /// First opens the libraries that a plugin needs from its own folder ("$ORIGIN"), because the
 /// plugin is opened by descriptor and "$ORIGIN" would be another folder. During its lifetime, the
 /// dynamic linker identifies them by the names under which they are needed.
@@ -82,7 +101,7 @@ class LibrariesBeside {
     for (auto& needed : libraries_) {
       if (!needed.direct || !needed.beside) continue;
       // Errors are ignored here: opening the plugin reports them.
-      auto* map = map_of(dlopen(needed.path.c_str(), RTLD_LAZY | RTLD_LOCAL));
+      auto* map = map_of(throwing_dlopen(needed.path.c_str(), RTLD_LAZY | RTLD_LOCAL));
       if (!map) continue;
       named_.emplace_back(map, map->l_name);
       map->l_name = needed.path.data() + needed.path.rfind('/') + 1;
@@ -158,6 +177,7 @@ PluginLibrary open_library(const LibraryToOpen& request) {
     const auto binding = has_manifest ? dll::load_mode::rtld_lazy : dll::load_mode::rtld_now;
     std::optional<LibrariesBeside> beside;
     if (file) beside.emplace(*file);
+    const Opened opened(name, (has_manifest ? RTLD_LAZY : RTLD_NOW) | RTLD_LOCAL);
     auto& library = open_libraries().emplace_back(name, binding | dll::load_mode::rtld_local);
     if (file) file->require_unchanged();
     if (file) name_library(library.native(), path);

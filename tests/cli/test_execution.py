@@ -247,6 +247,11 @@ class Execution(CliTest):
         self.refused(2, [f"operator library {text} cannot be opened"], TIED, "--op-library", text)
         self.refused(2, ["missing.so"], TIED, "--op-library", self.folder / "missing.so")
 
+    def test_a_library_whose_initializer_throws(self):
+        library = BUILD / "tests" / "libthrowing_library.so"
+        self.refused(2, [f"operator library {library} cannot be opened: acme::gated_mlp is registered twice"],
+                     TIED, "--op-library", library)
+
     def test_the_first_values_of_outputs(self):
         """On the screen and in the long report; python.execution compares them with PyTorch's."""
         done = tmeter(TIED, "--inference", "--run-for", "0.01", "--set", "torch-backend.output-values=3")

@@ -3,8 +3,11 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <exception>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
 #include <unordered_set>
 #include <vector>
 
@@ -208,17 +211,30 @@ std::unordered_set<std::string> all_operators() {
   return out;
 }
 
+/// dlopen, whose header declares that it throws nothing: the compiler then leaves out the handlers
+/// around it. Initializers throw when they register an operator a second time, for example. A call
+/// through this pointer keeps the handlers.
+void* (*volatile throwing_dlopen)(const char*, int) = dlopen;
+
+/// The reason why a library cannot be opened, if so.
+std::optional<std::string> open_problem(const std::string& path) {
+  try {
+    if (throwing_dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return std::nullopt;
+  } catch (const std::exception& e) {
+    return short_reason(e.what());
+  }
+  const char* const why = dlerror();
+  return why ? why : "no reason given";
+}
+
 }  // namespace
 
 void open_operator_library(const std::string& path) {
   if (opened_paths().contains(path)) return;
   declarations().clear();  // an operator can be declared only once
   const auto before = all_operators();
-  if (!dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    const char* const why = dlerror();
-    throw Error(TMETER_BAD_USAGE, "operator library " + path +
-                                      " cannot be opened: " + (why ? why : "no reason given"));
-  }
+  if (const auto problem = open_problem(path))
+    throw Error(TMETER_BAD_USAGE, "operator library " + path + " cannot be opened: " + *problem);
   for (const auto& op : all_operators()) {
     if (!before.contains(op)) library_operators().insert(op);
   }
