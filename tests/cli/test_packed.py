@@ -99,7 +99,7 @@ class Int4OfTorchao(CliTest):
                                 ({"_type": "Int4Tensor", "_data": {"shape": [-32, -64]}}, "other shapes"),
                                 ({"_type": "Int4TilePackedTo4dTensor", "_data": {"shape": [32, 64]}}, "other shapes"),
                                 ({"_type": "MXTensor"}, "other shapes"),
-                                ({"_type": "Int3Tensor", "_data": None}, "'Int3Tensor', a class that tmeter does not know")):
+                                ({"_type": "Int3Tensor", "_data": None}, "'Int3Tensor', a class unknown to tmeter")):
             with self.subTest(metadata):
                 document = report(self.stored(pairs, metadata), "--plugins=params")
                 self.assertEqual(document["totals"]["params"], 32 * 32 + 2 * 64)
@@ -355,7 +355,7 @@ class Packed(CliTest):
 
     def test_gptq_zero_points_that_nothing_tells(self):
         document = self.read(self.alone("gptq-4"))
-        self.assertIn("whether its zero points are stored less one", self.warnings(document))
+        self.assertIn("whether its zero points are stored minus one", self.warnings(document))
         self.assert_counted(document, EXPECTED["gptq-4"])
 
     def test_a_name_that_is_there_already(self):

@@ -246,7 +246,7 @@ class Check(CliTest):
 
     def test_figures_that_do_not_go_by_the_signature_are_told(self):
         output = self.assert_not_fine(self.built("counts"), "com.acme.checked")
-        self.assertIn("acme::same: checked is 1 and then 2 for the same call, although the handler declares that it depends on the signature alone", output)
+        self.assertIn("acme::same: checked is 1 and then 2 for the same call, although the handler declares that it depends only on the signature", output)
         done = tmeter("plugin", "check", self.built("counts_unclaimed"))
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertIn("note  acme::same: checked is 1 and then 2 for the same call\n", done.stdout)
