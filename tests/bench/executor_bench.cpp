@@ -36,7 +36,7 @@ class Unobserved final : public RunsAccess {
   std::string_view fact(std::string_view) const override { return {}; }
   std::string_view stopped() const override { return {}; }
   void event(const tmeter_event& e) override {
-    told->check(e);
+    validator->check(e);
     if (e.kind == TMETER_EVENT_RUN_END) seconds = static_cast<double>(e.nanoseconds - e.since) * 1e-9;
     operators += e.kind == TMETER_EVENT_OP_END;
   }
@@ -45,7 +45,7 @@ class Unobserved final : public RunsAccess {
 
   double seconds = 0;
   size_t operators = 0;
-  std::optional<RunEventValidator> told;  // of the present run
+  std::optional<RunEventValidator> validator;  // of the present run
 
  private:
   const TensorBytes& tensors_;
@@ -118,8 +118,8 @@ int compare(unsigned threads, int rounds, const std::string& model, const char* 
   const c10::InferenceMode inference;
   const auto forward = [&] { return seconds_of([&] { module.forward(arguments); }); };
   const auto ours = [&](int32_t kind) {
-    runs.told.emplace(*loaded.graph, kind);
-    executor.run(kind, threads, *runs.told);
+    runs.validator.emplace(*loaded.graph, kind);
+    executor.run(kind, threads, *runs.validator);
     return runs.seconds;
   };
   for (int i = 0; i < 3; ++i) forward(), ours(TMETER_RUN_WARM_UP);

@@ -47,11 +47,11 @@ def layer(i):
     ]
 
 
-def shapes(wanted_bytes, itemsize):
+def shapes(target_bytes, itemsize):
     out = [("model.embed_tokens.weight", [VOCABULARY, HIDDEN])]
     ends = [("model.norm.weight", [HIDDEN]), ("lm_head.weight", [VOCABULARY, HIDDEN])]
     size = lambda tensors: sum(math.prod(s) * itemsize for _, s in tensors)
-    layers = max(1, round((wanted_bytes - size(out + ends)) / size(layer(0))))
+    layers = max(1, round((target_bytes - size(out + ends)) / size(layer(0))))
     for i in range(layers):
         out += layer(i)
     return out + ends

@@ -13,7 +13,7 @@ HAVE_TORCH = os.environ.get("HAVE_TORCH", "1") == "1"
 
 
 class Budgets(unittest.TestCase):
-    def test_each_holds(self):
+    def test_each_budget_holds(self):
         with tempfile.TemporaryDirectory() as folder:
             for one in budget.BUDGETS:
                 if one.slow or ("TorchScript" in one.name and not HAVE_TORCH):
@@ -31,7 +31,7 @@ class Limits(unittest.TestCase):
             self.assertEqual(len(budget.misses(budget.Budget("", "", **limits), best, 1)), 1, limits)
         self.assertEqual(budget.misses(budget.Budget("", "", seconds=3, megabytes=30, rate=1), best, 1), [])
 
-    def test_a_slow_machine_has_more_time_and_no_more_memory(self):
+    def test_a_slow_machine_gets_more_time_but_not_more_memory(self):
         best = budget.Measured(seconds=2, megabytes=20, rate=2, slowness=1, missed=[])
         self.assertEqual(budget.misses(budget.Budget("", "", seconds=1.5, rate=3), best, 2), [])
         self.assertEqual(len(budget.misses(budget.Budget("", "", megabytes=15), best, 2)), 1)

@@ -149,8 +149,8 @@ const std::map<std::string, Deed> kMetricDeeds{
      }},
     {"counts",
      [](tmeter_call* c, const tmeter_node*) {
-       static int64_t asked = 0;
-       return emit(c, {TMETER_NUMBER_INT, 0, ++asked, 0});
+       static int64_t calls = 0;
+       return emit(c, {TMETER_NUMBER_INT, 0, ++calls, 0});
      }},
     {"place",
      [](tmeter_call* c, const tmeter_node* n) {

@@ -50,8 +50,8 @@ const std::map<long, std::vector<long>>& arguments() {
 }
 
 bool is_answered(long number) {
-  const auto known = arguments().find(number);
-  auto a = known == arguments().end() ? std::vector<long>(6, -1) : known->second;
+  const auto found = arguments().find(number);
+  auto a = found == arguments().end() ? std::vector<long>(6, -1) : found->second;
   a.resize(6);
   errno = 0;
   return syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]) != -1 || errno != ENOSYS;

@@ -34,17 +34,17 @@ class Status(CliTest):
                 self.assertTrue(any("data" in w for w in document["warnings"]), document["warnings"])
                 self.assertIn("macs", document["modules"][0]["assumed"])
 
-    def test_the_largest_that_the_file_allows_else_two(self):
+    def test_the_assumed_size_is_the_largest_of_the_file_or_two(self):
         self.assertIn("assumed u0=6 ", report(ROWS)["warnings"][0])
         self.assertIn("assumed u0=2 ", report(COUNT)["warnings"][0])
 
-    def test_a_size_that_the_user_gives_is_no_assumption(self):
+    def test_a_given_size_is_not_an_assumption(self):
         document = report(COUNT, "--bind", "u0=5")
         self.assertEqual((document["totals"]["macs"], document["totals_status"], document["warnings"]), (60, {}, []))
         swept = report(COUNT, "--sweep", "u0=2,3")["sweep"]
         self.assertEqual((swept["totals"]["macs"], swept["totals_status"]), ([24, 36], {}))
 
-    def test_no_assertion_takes_it_for_proof(self):
+    def test_no_assertion_holds_under_an_assumption(self):
         for bound in ("macs<=1G", "macs>=1", "macs==120", 'module("chosen").macs<=1G'):
             with self.subTest(bound=bound):
                 done = tmeter("--assert", bound, str(ROWS))
@@ -62,7 +62,7 @@ class Status(CliTest):
 
 
 class Formats(CliTest):
-    def test_every_format_marks_the_total_whatever_is_assumed(self):
+    def test_every_format_marks_totals_under_any_assumption(self):
         """By hand: 120 MACs of `rows` (above); 16·16 + 16·64 of a branch; 4 rows of 8·8 where a guard fails."""
         causes = {"a size of data": ("120", ROWS), "a guard": ("256", FIXTURES / "guards" / "rows.pt2", "--input", "x=4x8")}
         if HAVE_TORCH:
@@ -107,7 +107,7 @@ class Formats(CliTest):
     def test_html(self):
         self.assertIn("data", written("html", ROWS))  # tests/html checks the page
 
-    def test_a_saved_report_shows_the_same(self):
+    def test_a_saved_report_shows_the_same_marks(self):
         file = self.folder / "rows.json"
         tmeter("--report", f"json={file}", str(ROWS))
         shown = json.loads(tmeter("show", "--report", "json", str(file)).stdout)

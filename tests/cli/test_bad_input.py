@@ -45,7 +45,7 @@ class Files(CliTest):
         os.mkfifo(path)
         self.assert_refused(4, ["not a regular file"], path, timeout=20)
 
-    def test_name_does_not_decide(self):
+    def test_the_name_does_not_decide_the_format(self):
         path = self.file("model.bin", (MODELS / "resnet50.pt2").read_bytes())
         self.assertEqual(tmeter(path).returncode, 0)
 
@@ -67,7 +67,7 @@ class Archives(CliTest):
             with self.subTest(share=share):
                 self.assert_refused(4, ["damaged"], self.file("t.pt2", self.good[:int(len(self.good) * share)]))
 
-    def test_entry_sizes_that_lie(self):
+    def test_wrong_entry_sizes_are_refused(self):
         bomb = io.BytesIO()
         with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as z:
             z.writestr("m/models/model.json", b"0" * 10_000_000)
@@ -156,7 +156,7 @@ class TorchScript(CliTest):
         self.assertTrue(files, "tests/fixtures/evil has no files")
         return files
 
-    def test_code_that_would_run_is_refused_by_name_and_nothing_runs(self):
+    def test_executable_code_is_refused_by_name_and_does_not_run(self):
         for path in self.evil():
             if "loop" in path.name:
                 continue
@@ -168,7 +168,7 @@ class TorchScript(CliTest):
         path = next(p for p in self.evil() if "setstate" in p.name)
         self.assert_refused(4, ["__setstate__", "class SavesOnLoad", "--trust"], path.resolve(), "--input", "2", cwd=self.folder)
 
-    def test_endless_loop_ends(self):
+    def test_an_endless_loop_is_ended(self):
         for path in (p for p in self.evil() if "loop" in p.name):
             with self.subTest(file=path.name):
                 self.assert_refused(6, [], path, "--input", "2", "--set", "torch-backend.timeout=2", timeout=60)
@@ -177,13 +177,13 @@ class TorchScript(CliTest):
         data = (MODELS / "resnet50.scripted.pt").read_bytes()
         self.assert_refused(4, ["damaged"], self.file("t.pt", data[: len(data) // 2]))
 
-    def test_wrong_input_says_which_operator_refused_and_why(self):
+    def test_a_wrong_input_names_the_operator_and_the_reason(self):
         self.assert_refused(4, ["conv1", "3", "4"], MODELS / "resnet50.scripted.pt", "--input", "1x4x224x224")
 
 
 @unittest.skipIf(HAVE_TORCH, "this build has LibTorch")
 class WithoutTorch(CliTest):
-    def test_torchscript_says_what_is_missing(self):
+    def test_torchscript_names_the_missing_library(self):
         self.assert_refused(4, ["TorchScript", "LibTorch"], MODELS / "resnet50.scripted.pt")
 
 

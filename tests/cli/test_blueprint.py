@@ -85,7 +85,7 @@ class Blueprint(CliTest):
             write_folder(folder, {**config, **change}, tensors)
             self.assert_refused(4, words, folder)
 
-    def test_stated_sizes_are_those_of_the_weights(self):
+    def test_stated_sizes_must_equal_the_sizes_of_weights(self):
         """Configurations of transformers with one changed key each. Unchanged they are accepted (blueprint.families)."""
         for model_type, key in (("bert", "type_vocab_size"), ("bert", "intermediate_size"), ("bert", "max_position_embeddings"), ("gpt2", "n_positions"),
                                 ("opt", "max_position_embeddings"), ("opt", "ffn_dim"), ("vit", "hidden_size"), ("vit", "num_channels"),
@@ -104,7 +104,7 @@ class Blueprint(CliTest):
             with self.subTest(model_type, key=key):
                 self.assert_refused(4, [f"{key} is {changed}", "but tensor", "has the shape"], self.folder / model_type)
 
-    def test_which_layers_are_mixtures_is_as_stated(self):
+    def test_stated_mixture_layers_must_match_the_weights(self):
         for model_type, key, value, words in (("exaone_moe", "mlp_layer_types", ["sparse"] * 32, "has 'sparse' for layer 0"),
                                               ("exaone_moe", "mlp_layer_types", ["dense"] * 32, "has 'dense' for layer 1"),
                                               ("qwen3_moe", "mlp_only_layers", [0, 3], "has 0"), ("flint", "mlp_only_layers", [0], "decoder_sparse_step is 1"),
@@ -115,7 +115,7 @@ class Blueprint(CliTest):
             with self.subTest(model_type, key=key):
                 self.assert_refused(4, [key if key in words else "config.json", words, "but tensor", ".mlp."], self.folder / model_type)
 
-    def test_shared_experts_are_as_stated(self):
+    def test_stated_shared_experts_must_match_the_weights(self):
         """A width, a number or the family states that a part exists."""
         for model_type, change, is_there, words in (
             ("granitemoeshared", {}, False, ["shared_intermediate_size is 1024", "experts.down_proj"]),
@@ -130,7 +130,7 @@ class Blueprint(CliTest):
             with self.subTest(model_type, change=change):
                 self.assert_refused(4, words, folder)
 
-    def test_what_layers_are_is_as_stated(self):
+    def test_stated_layer_kinds_must_match_the_weights(self):
         """Hybrids: a list or a pattern names the kind of each layer, and each key describes one part."""
         kinds = ROWS["lfm2"]["config"]["layer_types"]
         for model_type, change, words in (
@@ -169,7 +169,7 @@ class Blueprint(CliTest):
             with self.subTest(model_type, change=change):
                 self.assert_refused(4, words, folder)
 
-    def test_layers_of_bert_keep_something_as_decoders_alone(self):
+    def test_layers_of_bert_have_a_cache_only_as_decoders(self):
         """12 layers, each 2 · 768 numbers of 4 bytes for 8 tokens, if the configuration has is_decoder, as in transformers' BertLMHeadModel."""
         row = ROWS["bert"]
         for model_type in ("bert", "newbert"):
@@ -215,7 +215,7 @@ class Blueprint(CliTest):
         of = {w: (128 // w * 2 - 1) * w * w * heads * width + 128 * 3 * w // 2 * heads * width for w in macs}
         self.assertEqual(macs[64] - macs[32], of[64] - of[32])
 
-    def test_a_width_that_is_left_to_the_other_sizes(self):
+    def test_a_width_of_auto_follows_from_other_sizes(self):
         """Published configurations of Bamba and Granite 4 state "auto"."""
         row = ROWS["bamba"]
         write_folder(self.folder, {**row["config"], "mamba_d_head": "auto"}, tensors_of(row["tensors"]))
@@ -250,7 +250,7 @@ class Blueprint(CliTest):
         write_folder(self.folder / "other", {**row["config"], "task_type_vocab_size": 4}, tensors)
         self.assert_refused(4, ["task_type_vocab_size is 4", "task_type_embeddings.weight"], self.folder / "other")
 
-    def test_positions_of_a_type_that_nobody_has_checked(self):
+    def test_position_tables_of_an_unchecked_type_may_differ(self):
         """Its table may have rows for an offset (OPT's has two), so a difference is accepted, and MACs are a lower bound."""
         config, tensors = small_llama(model_type="newmodel", max_position_embeddings=512, type_vocab_size=1)
         for name, rows in (("embed_positions", 514), ("token_type_embeddings", 2)):
@@ -277,7 +277,7 @@ class Blueprint(CliTest):
             done = report(self.folder / "with", PLUGINS, "--bind", f"batch={run['size'][0]}", "--bind", f"sequence={run['size'][1]}")
             self.assertEqual(done["totals"]["macs"], run["flops"] / 2)
 
-    def test_a_predictor_beside_the_model(self):
+    def test_a_predictor_in_the_same_checkpoint(self):
         """Checkpoints of Qwen3-Next have one."""
         row = ROWS["qwen3_next"]
         tensors = tensors_of(row["tensors"])
@@ -289,7 +289,7 @@ class Blueprint(CliTest):
         self.assertEqual(done["totals"]["macs"], run["flops"] / 2)
         self.assertEqual(done["coverage"]["unknown"], 0)
 
-    def test_sizes_of_nothing(self):
+    def test_empty_tensors_give_no_sizes(self):
         """Empty tensors that should give a size: the weights alone are reported, or one line names the fault."""
         for model_type, name in (("mamba2", "backbone.layers.0.mixer.A_log"), ("mamba", "backbone.layers.0.mixer.A_log"), ("mamba", "backbone.layers.0.mixer.conv1d.weight"),
                                  ("wav2vec2", "wav2vec2.feature_extractor.conv_layers.0.conv.weight"), ("whisper", "model.encoder.conv1.weight"),
@@ -310,7 +310,7 @@ class Blueprint(CliTest):
         write_folder(self.folder, config, tensors)
         self.assert_refused(4, ["model.layers.1.mlp.down_proj.weight", "[64, 127]", "128"], self.folder)
 
-    def test_more_than_is_understood(self):
+    def test_an_unsupported_tensor_is_an_unknown_operator(self):
         """An adapter in every layer: its weights are counted, and the products are a marked lower bound."""
         config, tensors = small_llama()
         tensors["model.layers.0.adapter.weight"] = ("float32", [64, 64])
@@ -319,18 +319,18 @@ class Blueprint(CliTest):
         self.assertEqual(done["coverage"]["unknown"], 1)
         self.assertEqual(done["coverage"]["unknown_ops"][0]["op"], "blueprint::not_understood")
 
-    def test_a_type_that_nobody_has_checked(self):
+    def test_an_unchecked_type_is_an_unknown_operator_with_a_warning(self):
         done = report(self.write(model_type="acme_llm"), PLUGINS)
         self.assertEqual(done["coverage"]["unknown_ops"][0]["op"], "transformers::acme_llm_model")
         self.assertIn("acme_llm is not among those", str(done["warnings"]))
 
-    def test_an_encoder_that_nobody_has_checked_has_no_cache(self):
+    def test_an_unchecked_encoder_has_no_cache(self):
         for name, cached in (("AcmeForMaskedLM", False), ("AcmeForTokenClassification", False), ("AcmeModel", True), ("AcmeForCausalLM", True)):
             write_folder(self.folder / name, *small_llama(model_type="acme_llm", architectures=[name]))
             totals = report(self.folder / name, PLUGINS)["totals"]
             self.assertEqual(totals.get("kv_cache_bytes") is not None, cached, name)
 
-    def test_a_structure_that_is_not_understood(self):
+    def test_an_unsupported_structure(self):
         config, _ = small_llama()
         write_folder(self.folder, config, {"whatever.weight": ("float32", [4, 4])})
         done = report(self.folder, "--plugins=params,flops")

@@ -40,7 +40,7 @@ class BudgetTest(CliTest):
         self.assertLessEqual(done.stderr.count("\n"), 1, done.stderr)
         return done
 
-    def test_all_bounds_are_checked_and_told(self):
+    def test_all_bounds_are_checked_and_listed(self):
         done = self.budget(status=3)
         self.assertEqual(done.stdout.splitlines(), [
             "ok    resnet50.pt2  macs <= 5 G  (macs is 4.089 G)",
@@ -53,10 +53,10 @@ class BudgetTest(CliTest):
         self.assertEqual(len(self.budget("resnet50.pt2", status=0).stdout.splitlines()), 2)
         self.assertIn("no budget of 'resnet51.pt2' (did you mean 'resnet50.pt2'?)", self.budget("resnet51.pt2", status=2).stderr)
 
-    def test_quiet_says_nothing_when_all_hold(self):
+    def test_quiet_prints_nothing_if_all_bounds_hold(self):
         self.assertEqual(self.budget("-q", "resnet50.pt2", status=0).stdout, "")
 
-    def test_update_keeps_all_else(self):
+    def test_update_keeps_the_rest_of_the_file(self):
         done = self.budget("--update", status=0)
         self.assertIn("resnet50.pt2  macs <= 5 G → macs <= 4.294 G\n", done.stdout)
         # 4.089184256 · 1.05 = 4.29364…, 25.557032 · 1.05 = 26.8349, 443.809792: rounded up, so that they hold.
@@ -88,12 +88,12 @@ class BudgetTest(CliTest):
         moved = next(l for l in self.budget("--why", status=3).stdout.splitlines() if "moved most" in l)
         self.assertEqual(moved.count(","), 4, moved)  # five modules
 
-    def test_without_a_saved_report_the_largest_are_named(self):
+    def test_without_a_saved_report_the_largest_modules_are_named(self):
         # h.N.c_fc and h.N.mlp_proj: 2 · 2 · 32 · 256 · 1024 FLOPs each.
         line = next(l for l in self.budget("--why", status=3).stdout.splitlines() if "largest" in l)
         self.assertIn("h.0.c_fc 33.55 M", line)
 
-    def test_changes_are_of_the_saved_report(self):
+    def test_changes_are_relative_to_the_saved_report(self):
         self.file.write_text(FILE.replace('"macs <= 5 G"', '"diff.macs <= +1%"'))
         done = self.budget("resnet50.pt2", status=2)
         self.assertIn("compares with a report", done.stdout)
@@ -102,7 +102,7 @@ class BudgetTest(CliTest):
         shutil.copy(MODELS / "vit_b_16.pt2", self.folder / "resnet50.pt2")
         self.assertIn("FAIL  resnet50.pt2  diff.macs <= +1%", self.budget("resnet50.pt2", status=3).stdout)
 
-    def test_one_that_cannot_be_checked_does_not_hide_the_others(self):
+    def test_an_uncheckable_budget_does_not_hide_the_others(self):
         (self.folder / "gpt2_like.pt2").write_bytes(b"PK")
         done = self.budget(status=4)
         self.assertIn("ok    resnet50.pt2  macs <= 5 G", done.stdout)
@@ -116,7 +116,7 @@ class BudgetTest(CliTest):
         self.assertEqual(self.file.read_text(), before)
         self.assertEqual(sorted(os.listdir(self.folder)), ["mobilenet_v2.pt2", "resnet50.pt2", "tmeter.toml"])
 
-    def test_an_update_writes_over_nothing_else(self):
+    def test_an_update_overwrites_no_other_file(self):
         for report in ("resnet50.pt2", "./gpt2_like.pt2", "tmeter.toml"):
             with self.subTest(report=report):
                 self.file.write_text(FILE.replace("saved.json", report))
@@ -137,7 +137,7 @@ class BudgetTest(CliTest):
         done = tmeter("budget", "--config", self.file, "resnet50.pt2", cwd="/")
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_the_file_is_a_configuration_as_before(self):
+    def test_the_file_is_also_a_configuration(self):
         done = tmeter("resnet50.pt2", "--config", "tmeter.toml", "--report", "csv", cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
 
@@ -174,7 +174,7 @@ class BudgetTest(CliTest):
             done = tmeter(self.folder / "resnet50.pt2", option)
             self.assertEqual((done.returncode, done.stderr), (2, f"tmeter: {option} goes with `tmeter budget`\n"))
 
-    def test_a_list_behind_other_scripts_is_found(self):
+    def test_a_list_after_non_latin_text_is_found(self):
         """TOML's columns count characters; the text consists of bytes."""
         self.file.write_text('[[budget]]\nmodel = "gpt2_like.pt2"\nassert = ["flops <= 500M"] # größer: 模型\nreport = "größe.json"\n'
                              '[[budget]] # ü\nmodel = "resnet50.pt2"\n"assert" = ["macs <= 9G"]   # é\n')

@@ -26,7 +26,7 @@ class Buffers(CliTest):
                 self.assertEqual(kinds, {n: p for n, _, _, p in row["tensors"]})
                 self.assertEqual(warnings, [])
 
-    def test_without_a_type_nothing_is_wrong_in_silence(self):
+    def test_without_a_type_wrong_kinds_get_a_warning(self):
         for row in ROWS:
             kinds, warnings, _ = self.kinds({n: (d, s) for n, d, s, _ in row["tensors"]})
             if kinds != {n: p for n, _, _, p in row["tensors"]}:
@@ -34,7 +34,7 @@ class Buffers(CliTest):
                     self.assertEqual(len(warnings), 1)
                     self.assertIn("does not distinguish parameters from buffers", warnings[0])
 
-    def test_the_doubt_names_tensors_and_both_counts(self):
+    def test_the_warning_names_tensors_and_both_counts(self):
         """Tensors of a router and of a frozen norm: 8 and 2 · 4 elements."""
         tensors = {"layers.0.mlp.expert_bias": ("float32", [8]), "fc.weight": ("float32", [2, 3])}
         kinds, (warning,), params = self.kinds(tensors)
@@ -54,7 +54,7 @@ class Buffers(CliTest):
         self.assertEqual(params, 40)
         self.assertIn("as a buffer, the model would have 8 fewer parameters", warning)
 
-    def test_norms_that_count_batches_tell_the_others(self):
+    def test_norms_without_a_batch_counter_are_buffers_if_others_have_one(self):
         tensors = {"a." + n: t for n, t in NORM.items()} | {"b." + n: t for n, t in NORM.items()} | {"b.num_batches_tracked": ("int64", [])}
         kinds, warnings, params = self.kinds(tensors)
         self.assertEqual((kinds["a.weight"], kinds["b.weight"], params, warnings), (False, True, 8, []))
@@ -75,7 +75,7 @@ class Buffers(CliTest):
         self.assertEqual(({t["name"]: t["kind"] for t in done["tensors"]}, done["warnings"]),
                          ({"other.pos_embed.pos_embed": "parameter", "transformer.pos_embed.pos_embed": "buffer"}, []))  # fmt: skip
 
-    def test_a_configuration_that_tells_nothing(self):
+    def test_a_configuration_without_a_model_type(self):
         tensors = {"layers.0.mlp.expert_bias": ("float32", [8])}
         for config in ("[]", "{", "{}", json.dumps({"model_type": 7}), json.dumps({"model_type": "*"}), json.dumps({"model_type": ""}),
                        json.dumps({"model_type": "lfm2_moe afmoe"}),

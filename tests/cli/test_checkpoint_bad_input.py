@@ -62,7 +62,7 @@ class Hostile(CliTest):
         self.assertFalse(self.marker.exists())
         self.assertFalse((self.folder / "r.json").exists())
 
-    def test_the_attack_is_one(self):
+    def test_python_runs_the_attack(self):
         pickle.loads(self.attack)
         self.assertTrue(self.marker.exists())
 
@@ -82,7 +82,7 @@ class Hostile(CliTest):
             attack = pickle.dumps({"weight": Command(f"touch {self.marker}")}, protocol)
             self.refuse_attack(f"evil{protocol}.pt", archive({"m/data.pkl": attack}))
 
-    def test_an_attack_beside_a_real_model(self):
+    def test_an_attack_inside_a_real_checkpoint(self):
         def change(records):
             records["data.pkl"] = records["data.pkl"][:-1] + b"cposix\nsystem\nX\x04\x00\x00\x00true\x85R0."
         self.assert_refused(4, ["posix.system"], self.file("m.pt", repack(HERE / "state_dict.pt", change)))
@@ -109,10 +109,10 @@ class Pickles(CliTest):
     def test_a_million_nested_lists(self):
         self.refuse(["no tensors"], b"\x80\x02" + b"]" * 1_000_000 + b"a" * 999_999 + b".")
 
-    def test_memo_numbers_that_would_take_all_memory(self):
+    def test_huge_memo_numbers_are_refused(self):
         self.refuse(["memo entry", "out of order"], b"\x80\x02Nr\xff\xff\xff\x7f.")
 
-    def test_items_set_on_what_is_no_dict(self):
+    def test_setitem_on_a_list_is_refused(self):
         self.refuse(["SETITEM"], b"\x80\x02]K\x01K\x02s.")
 
     def test_opcodes_torch_never_writes(self):
@@ -152,7 +152,7 @@ class Storages(CliTest):
     def refuse(self, words, **lie):
         self.assert_refused(4, ["m.pt", *words], self.file("m.pt", self.checkpoint(**lie)))
 
-    def test_the_truth_is_accepted(self):
+    def test_a_valid_storage_is_accepted(self):
         done = tmeter(self.file("m.pt", self.checkpoint()), "--plugins=params")
         self.assertEqual(done.returncode, 0, done.stderr)
 
@@ -169,7 +169,7 @@ class Storages(CliTest):
         self.refuse(["negative"], stride=(-1,))
         self.refuse(["different number"], size=(2, 2))
 
-    def test_shape_whose_product_overflows(self):
+    def test_a_shape_with_an_overflowing_product(self):
         self.refuse(["w"], size=(1 << 40, 1 << 40), stride=(0, 0))
 
     def test_rank_beyond_reason(self):
@@ -178,10 +178,10 @@ class Storages(CliTest):
     def test_missing_record(self):
         self.refuse(["no record", "data/7"], key="7")
 
-    def test_storage_of_no_known_type(self):
+    def test_a_storage_of_an_unknown_type(self):
         self.refuse(["unknown type", "NopeStorage"], kind="NopeStorage")
 
-    def test_names_that_are_no_text(self):
+    def test_names_that_are_not_utf8(self):
         self.refuse(["UTF-8"], name=b"\xff\xfe")
 
     def test_big_endian_files_are_refused(self):
@@ -196,7 +196,7 @@ class Safetensors(CliTest):
     def refuse(self, words, content):
         self.assert_refused(4, ["m.safetensors", *words], self.file("m.safetensors", content))
 
-    def test_header_lengths_that_lie(self):
+    def test_wrong_header_lengths(self):
         good = {"w": tensor()}
         for length in (1 << 63, 100_000_001, 10_000, 0, 5):
             with self.subTest(length=length):
@@ -204,14 +204,14 @@ class Safetensors(CliTest):
         self.refuse(["header"], b"\x05\x00")
         self.refuse(["'{'"], safetensors(b"[1, 2]"))
 
-    def test_header_that_is_no_table(self):
+    def test_headers_that_are_not_tables(self):
         self.refuse(["not valid JSON"], safetensors(b'{"w": '))
         self.refuse(["UTF-8"], safetensors(b'{"\xff": {"dtype": "F32", "shape": [], "data_offsets": [0, 4]}}', bytes(4)))
         self.refuse(["1,024"], safetensors(b'{"w": ' + b"[" * 5_000 + b"]" * 5_000 + b"}"))
         for wrong in (7, "text", [], None, {}, {"dtype": 1, "shape": [], "data_offsets": [0, 4]}):
             self.refuse(["tensor 'w'"], safetensors({"w": wrong}, bytes(4)))
 
-    def test_tensors_that_lie(self):
+    def test_wrong_offsets_shapes_and_types_of_tensors(self):
         self.refuse(["not in the file"], safetensors({"w": tensor(offsets=(0, 16), shape=(4,))}, bytes(8)))
         self.refuse(["needs 12 bytes"], safetensors({"w": tensor(shape=(3,))}, bytes(8)))
         self.refuse(["more elements"], safetensors({"w": tensor(shape=(1 << 40, 1 << 40))}, bytes(8)))
@@ -226,7 +226,7 @@ class Safetensors(CliTest):
         self.refuse(["'w'", "gap of 4"], safetensors({"w": tensor(offsets=(4, 12))}, bytes(12)))
         self.refuse(["4 bytes after the last tensor"], safetensors({"w": tensor()}, bytes(12)))
 
-    def test_a_header_whose_length_looks_like_a_bracket(self):
+    def test_a_header_length_of_123_is_not_a_bracket(self):
         """123 is '{', with which an index begins."""
         header = json.dumps({"w": tensor()}).encode().ljust(123)
         done = tmeter(self.file("m.safetensors", safetensors(header, bytes(8))), "--plugins=params")
@@ -270,7 +270,7 @@ class Shards(CliTest):
         self.file("b.safetensors", safetensors({"x": tensor()}, bytes(4)))
         self.assert_refused(4, ["shard 'b.safetensors'"], self.index({"w": "a.safetensors", "x": "b.safetensors"}))
 
-    def test_indexes_that_are_none(self):
+    def test_invalid_indexes(self):
         self.assert_refused(4, ["not valid JSON"], self.index(b'{"weight_map": '))
         self.assert_refused(4, ["no weight_map"], self.index(b'{"other": {}}'))
         self.assert_refused(4, ["names no tensor"], self.index({}))
@@ -294,7 +294,7 @@ class Legacy(CliTest):
                 self.assert_refused(4, ["byte", "truncated"] if share < 0.3 else ["truncated"],
                                     self.file("t.pt", self.good[:int(len(self.good) * share)]))
 
-    def test_other_pickles_are_told_apart(self):
+    def test_other_pickles_are_recognised(self):
         self.assert_refused(4, ["not one that torch.save wrote"], self.file("p.pkl", pickle.dumps([1, 2])))
 
     def test_tar_files_of_the_first_versions_are_named(self):

@@ -38,7 +38,7 @@ class Reading(CliTest):
                 if "tied_to" not in t:
                     self.assertEqual(t["values"].get("digest"), reference["digest"])
 
-    def test_every_tensor_of_every_file_is_what_pytorch_loads(self):
+    def test_every_tensor_equals_the_one_pytorch_loads(self):
         for name, expected in EXPECTED.items():
             with self.subTest(file=name):
                 document = self.read(HERE / name)
@@ -46,7 +46,7 @@ class Reading(CliTest):
                 if "params" in expected:
                     self.assertEqual(document["totals"]["params"], expected["params"])
 
-    def test_compressed_again_it_is_read_all_the_same(self):
+    def test_a_recompressed_file_is_read_equally(self):
         out = io.BytesIO()
         with zipfile.ZipFile(HERE / "state_dict.pt") as z, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as target:
             for entry in z.namelist():
@@ -54,7 +54,7 @@ class Reading(CliTest):
         document = report(self.file("again.pt", out.getvalue()), "--plugins=params")
         self.assertEqual(document["totals"]["params"], EXPECTED["state_dict.pt"]["params"])
 
-    def test_the_name_does_not_decide(self):
+    def test_the_name_does_not_decide_the_format(self):
         for name in ("state_dict.pt", "legacy.pt", "net.safetensors"):
             path = self.folder / "weights.bin"
             shutil.copy(HERE / name, path)
@@ -92,7 +92,7 @@ class Modules(CliTest):
 
 
 class Choosing(CliTest):
-    def test_the_model_of_a_training_checkpoint_is_shown_and_said(self):
+    def test_the_model_of_a_training_checkpoint_is_chosen_with_a_warning(self):
         document = report(HERE / "training.pt", "--plugins=params")
         self.assertEqual(document["model"]["format"], "torch.save checkpoint (zip)")
         self.assertEqual(document["model"]["part"], "model_state_dict")
@@ -101,23 +101,23 @@ class Choosing(CliTest):
         names = {t["name"] for t in document["tensors"]}
         self.assertEqual(names, set(EXPECTED["training.pt"]["tensors"]))
 
-    def test_another_part_can_be_asked_for(self):
+    def test_another_part_can_be_requested(self):
         document = report(HERE / "training.pt", "--plugins=params", "--set", "checkpoint.key=extra.ema")
         self.assertEqual(len(document["tensors"]), len(EXPECTED["training.pt"]["tensors"]))
         self.assertEqual(document["warnings"], [])
 
-    def test_everything_can_be_asked_for(self):
+    def test_all_parts_can_be_requested(self):
         document = report(HERE / "training.pt", "--plugins=params", "--set", "checkpoint.key=.")
         names = {t["name"] for t in document["tensors"]}
         self.assertIn("model_state_dict.stem.weight", names)
         self.assertIn("optimizer_state_dict.state.0.exp_avg", names)
 
-    def test_a_wrong_key_lists_those_there_are(self):
+    def test_a_wrong_key_lists_the_existing_ones(self):
         self.assert_refused(2, ["checkpoint.key=nowhere", "epoch", "model_state_dict", "optimizer_state_dict"],
                             HERE / "training.pt", "--set", "checkpoint.key=nowhere")
         self.assert_refused(2, ["'extra'", "ema"], HERE / "training.pt", "--set", "checkpoint.key=extra.model")
 
-    def test_a_part_without_tensors_is_said_to_have_none(self):
+    def test_a_part_without_tensors_is_refused(self):
         self.assert_refused(2, ["no tensors"], HERE / "training.pt", "--set", "checkpoint.key=epoch")
 
 

@@ -36,7 +36,7 @@ class Bash(CliTest):
         self.assertEqual(self.complete("plugin", "l"), ["list"])
         self.assertEqual(self.complete("hardware", ""), ["list", "info", "measure"])
 
-    def test_commands_are_those_of_the_help(self):
+    def test_all_commands_of_the_help_are_completed(self):
         for line in tmeter("--help").stdout.splitlines():
             if match := re.match(r"  tmeter ([a-z, ]+?)(?= \[|  | [a-z]+\|)", line):
                 for command in match[1].split(", "):
@@ -47,7 +47,7 @@ class Bash(CliTest):
             for word in self.complete(command, ""):
                 self.assertIn(word, tmeter(command).stderr)
 
-    def test_what_an_option_takes(self):
+    def test_values_of_options_are_completed(self):
         self.assertEqual(self.complete("--by", "t"), ["type", "tensor"])
         self.assertEqual(self.complete("--by", "=", "t"), ["type", "tensor"])  # bash cuts words at '='
         self.assertEqual(self.complete("-p", "flo"), ["flops"])
@@ -57,7 +57,7 @@ class Bash(CliTest):
         self.assertEqual(self.complete("--sort", "backward_m"), ["backward_macs"])
         self.assertEqual(self.complete("--set", "flops.conv"), ["flops.convention="])
 
-    def test_plugins_of_the_user_are_there_and_cannot_inject(self):
+    def test_plugins_of_the_user_cannot_inject_commands(self):
         (self.folder / "evil.toml").write_text('[plugin]\nname = "x$(touch pwned)"\n')
         done = tmeter("completion", "bash", env={"TMETER_PLUGIN_PATH": str(self.folder)})
         self.assertNotIn("pwned", done.stdout)
@@ -74,7 +74,7 @@ class Shells(CliTest):
                 name = option[2:] if shell == "fish" else option
                 self.assertIn(form.format(name), text, shell)
 
-    def test_each_shell_reads_its_own(self):
+    def test_each_shell_reads_its_own_script(self):
         for shell in ("bash", "zsh", "fish"):
             if shutil.which(shell):
                 path = self.file(f"tmeter.{shell}", tmeter("completion", shell).stdout)
@@ -87,7 +87,7 @@ class Shells(CliTest):
                 plain = re.sub(r"\\.|'\\''", "", line)
                 self.assertEqual(plain.count("'") % 2, 0, line)
 
-    def test_zsh_has_all_words(self):
+    def test_zsh_has_the_values_of_options(self):
         text = tmeter("completion", "zsh").stdout
         self.assertNotIn("…", re.sub(r"\[[^]]*\]", "", text))
         for word in ("nvidia-v100-pcie", "workspace_bytes", "flops.convention=", "xml)"):
@@ -111,7 +111,7 @@ class Shells(CliTest):
 
 class Manual(CliTest):
     @unittest.skipUnless(shutil.which("man"), "man is not installed")
-    def test_it_says_what_help_says(self):
+    def test_the_manual_page_has_the_options_of_the_help(self):
         page = self.file("tmeter.1", tmeter("manual").stdout)
         done = subprocess.run(["man", "--warnings", "-l", page], capture_output=True, text=True,
                               env={"MANWIDTH": "200", "LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin"})

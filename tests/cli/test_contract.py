@@ -200,7 +200,7 @@ class Contract(CliTest):
 
 
 class Headers(CliTest):
-    def test_the_macro_that_hid_nothing_changes_nothing(self):
+    def test_the_macro_of_the_target_minor_has_no_effect(self):
         source = self.file("plugin.c", "#include <tmeter/abi/tmeter.h>\n")
         seen = set()
         for define in ("", "-DTMETER_ABI_TARGET_MINOR=0", "-DTMETER_ABI_TARGET_MINOR=1"):
@@ -234,7 +234,7 @@ class Calls(Contract):
                     own = next(m for m in document["metrics"] if m["id"] == "own")
                     self.assertEqual(own["provenance"]["kind"], "unavailable")
 
-    def test_figures_that_others_fail_on_are_blamed_on_who_gave_them(self):
+    def test_values_that_overflow_in_other_plugins_are_attributed_to_their_source(self):
         """One operator of 4·10^18 MACs or 10^308: values that our own plugins derive from these overflow or are infinite."""
         arguments = ["--plugins=all", "--report", "json", MODEL]
         reference = json.loads(tmeter(*arguments).stdout)
@@ -267,11 +267,11 @@ class Calls(Contract):
         self.assertEqual([m["id"] for m in own], ["own", "m0", "m1", "m2"])
         self.assertEqual([m["title"] for m in own], ["own", "m0", "m1", "m2"])
 
-    def test_what_init_prints_is_told_once(self):
+    def test_output_of_init_is_reported_once(self):
         done = self.run_mode("init-prints", "--report", "json")
         self.assertEqual((done.returncode, done.stderr), (0, f"tmeter: note: printed by {CALLS}: hello from init\n"))
 
-    def test_a_library_that_is_found_twice_is_asked_once(self):
+    def test_a_library_found_twice_is_opened_once(self):
         other = self.folder / "other"
         other.mkdir()
         (other / "linked.tmeter").symlink_to(self.plugin)
@@ -283,7 +283,7 @@ class Calls(Contract):
                 self.assertEqual(len(done.stderr.splitlines()), 1 if mode else 0, done.stderr)
                 self.assertIn(words, done.stderr)
 
-    def test_what_a_plugin_prints_before_it_fails_is_told(self):
+    def test_output_before_a_failure_is_reported(self):
         done = tmeter(MODEL, "--plugin", self.plugin, env={"CONTRACT": "init-prints-and-fails"})
         self.assertEqual(done.returncode, 5)
         self.assertIn("hello from init", done.stderr)
@@ -299,7 +299,7 @@ class Calls(Contract):
         self.assertIn(("memory-peak", CALLS), rules)
         self.assertIn(("memory-peak", "org.tmeter.memory"), rules)
 
-    def test_what_is_written_where_it_may_not(self):
+    def test_misplaced_writes_have_no_effect(self):
         for mode in ("", "write-nowhere", "write-on-a-thread", "write-afterwards"):
             with self.subTest(mode):
                 done = self.run_mode(mode, "--report", "calls")
@@ -328,25 +328,25 @@ class Loading(Contract):
                     else:
                         self.assertEqual(json.loads(done.stdout)["totals"]["params"], 12)
 
-    def test_who_heeds_a_refusal_says_that_the_file_is_wrong(self):
+    def test_a_refusal_that_a_loader_reports_is_an_error_of_the_file(self):
         path = self.file("model.acme", b"acme" * 100)
         done = self.read(path, "module-twice/heeds")
         self.assertEqual(done.returncode, 4)
         self.assertIn("model.acme: module 'a' occurs twice (reported by plugin com.rogue.loader)", done.stderr)
 
-    def test_who_declines_leaves_the_file_to_the_next(self):
+    def test_a_declining_loader_leaves_the_file_to_the_next(self):
         done = tmeter(MODEL, "--plugins=params", "--plugin", self.plugin, "--report", "json",
                       env={"CONTRACT": "module-twice/declines", "MATCH": "zip:*/models/*", "SCORE": "100"})
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         reference = json.loads(tmeter(MODEL, "--plugins=params", "--report", "json").stdout)
         self.assert_others_are_unharmed(json.loads(done.stdout), reference)
 
-    def test_what_it_says_it_reads(self):
+    def test_invalid_matches_are_refused(self):
         for case, (env, words) in MATCHES.items():
             with self.subTest(case):
                 self.assert_refused(5, [f"plugin {LOADER}: {words}"], MODEL, "--plugin", self.plugin, env=env)
 
-    def test_a_loader_of_anything_does_not_outbid_the_one_that_knows_the_file(self):
+    def test_a_catch_all_loader_does_not_outbid_the_loader_of_the_format(self):
         reference = json.loads(tmeter(MODEL, "--plugins=params", "--report", "json").stdout)
         for match in ANYTHING:
             with self.subTest(match):
@@ -357,14 +357,14 @@ class Loading(Contract):
                 self.assertEqual(document["totals"], reference["totals"])
                 self.assertEqual(document["warnings"], reference["warnings"])
 
-    def test_a_loader_of_anything_is_told_where_it_reads_the_model(self):
+    def test_reading_by_a_catch_all_loader_is_reported(self):
         path = self.file("model.odd", b"odd" * 100)
         done = tmeter(path, "--plugins=params", "--plugin-path", self.plugin.parent, "--report", "json", env={"MATCH": "name:*", "SCORE": "100"})
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         words = "the model was read by loader 'acme' of plugin com.rogue.loader, which takes any file"
         self.assertTrue(any(words in w for w in json.loads(done.stdout)["warnings"]), done.stdout[:500])
 
-    def test_a_manifest_may_not_bid_more_than_there_is(self):
+    def test_a_manifest_may_not_exceed_the_highest_score(self):
         manifest = self.plugin.with_name("rogue.tmeter.toml")
         self.addCleanup(manifest.unlink)
         done = tmeter("plugin", "manifest", self.plugin, "--output", manifest)

@@ -196,18 +196,18 @@ CASES = [
 
 
 class Pt2(CliTest):
-    def test_the_file_is_fine_as_it_is(self):
+    def test_the_unchanged_file_is_accepted(self):
         path = self.file("m.pt2", Parts(TIED).bytes())
         self.assertEqual(report(path)["totals"], report(TIED)["totals"])
 
-    def test_what_contradicts_itself_is_refused(self):
+    def test_contradictions_are_refused(self):
         for change, words in CASES:
             with self.subTest(change=change.__name__):
                 parts = Parts(TIED)
                 change(parts)
                 self.assert_refused(4, ["m.pt2", *words], self.file("m.pt2", parts.bytes()))
 
-    def test_the_same_in_a_file_that_is_read_piece_by_piece(self):
+    def test_contradictions_in_a_file_read_in_pieces_are_refused(self):
         for change, words in CASES:
             with self.subTest(change=change.__name__):
                 parts = Parts(TIED)
@@ -219,7 +219,7 @@ class Pt2(CliTest):
     def test_sizes_that_follow_from_symbols_agree(self):
         self.assertEqual(tmeter(DYNAMIC).returncode, 0)
 
-    def test_weights_that_no_input_is_are_no_contradiction(self):
+    def test_unused_weights_are_not_a_contradiction(self):
         # torch.export with strict=True: unused parameters stay in the state dict.
         parts = Parts(TIED)
         parts.config["unused.weight"] = parts.config[V]
@@ -245,14 +245,14 @@ SAFETENSORS = [
 
 
 class Safetensors(CliTest):
-    def test_what_contradicts_itself_is_refused(self):
+    def test_contradictions_are_refused(self):
         for tensors, size in SAFETENSORS:
             header = {name: {"dtype": dtype, "shape": shape, "data_offsets": [begin, end]}
                       for name, (dtype, shape, begin, end) in tensors.items()}
             with self.subTest(header=header):
                 self.assert_refused(4, ["m.safetensors"], self.file("m.safetensors", safetensors(header, bytes(size))))
 
-    def test_a_name_twice(self):
+    def test_duplicate_names_are_refused(self):
         one = '"a":{"dtype":"F32","shape":[1],"data_offsets":[%d,%d]}'
         header = "{" + one % (0, 4) + "," + one % (4, 8) + "}"
         data = struct.pack("<Q", len(header)) + header.encode() + bytes(8)
@@ -304,16 +304,16 @@ class Checkpoints(CliTest):
     def checkpoint(self, items):
         return self.file("m.pt", hostile.checkpoint(hostile.dict_of([(hostile.text(k), v) for k, v in items]), _0=bytes(16)))
 
-    def test_what_contradicts_itself_is_refused(self):
+    def test_contradictions_are_refused(self):
         for tensors, words in CHECKPOINTS:
             with self.subTest(words=words):
                 self.assert_refused(4, ["m.pt", *words], self.checkpoint(tensors.items()))
 
-    def test_a_name_twice(self):
+    def test_duplicate_names_are_refused(self):
         self.assert_refused(4, ["m.pt", "'w' occurs twice"],
                             self.checkpoint([("w", hostile.tensor()), ("w", hostile.tensor())]))
 
-    def test_what_agrees_is_read(self):
+    def test_consistent_tensors_are_read(self):
         for tensors in ({"w": hostile.tensor(), "v": hostile.tensor(size=(2,), offset=2)},
                         {"w": array((4,), bytes(16))}, {"w": array((2, 2), bytes(16))}, {"w": array((2,), bytes(16))}):
             self.assertEqual(tmeter(self.checkpoint(tensors.items())).returncode, 0)

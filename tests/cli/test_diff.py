@@ -81,7 +81,7 @@ class Diff(CliTest):
 
 
 class Matching(Diff):
-    def test_the_same(self):
+    def test_equal_models_have_no_differences(self):
         net = network({"a": linear(4, 8), "b": relu(), "c": linear(8, 2)})
         out = self.diff(net, net)
         self.assertEqual((out["modules"], out["counts"]["same"], out["counts"]["all"]), ([], 4, 4))
@@ -95,20 +95,20 @@ class Matching(Diff):
         self.assertEqual([(r["differs"], r["after"]["path"]) for r in out["modules"]], [(["figures"], ""), (["redefined", "figures"], "head")])
         self.assertEqual(out["modules"][1]["values"]["params"], {"before": 18, "after": 27, "difference": 9, "relative": 0.5})
 
-    def test_added_and_removed_where_they_were(self):
+    def test_added_and_removed_modules_keep_their_position(self):
         before = network({"a": linear(4, 8), "old": linear(8, 8), "c": linear(8, 2)})
         after = network({"a": linear(4, 8), "c": linear(8, 2), "new": {"x": relu(), "y": linear(2, 2)}})
         self.assertEqual(self.rows(before, after), [
             (["figures"], "", ""), (["removed"], "old", None), (["added"], None, "new"), (["added"], None, "new.x"), (["added"], None, "new.y")])
 
-    def test_renamed_is_found_by_structure(self):
+    def test_a_renamed_module_is_matched_by_structure(self):
         block = {"fc1": linear(4, 16), "act": relu(), "fc2": linear(16, 4)}
         before = network({"stem": linear(3, 4), "layer1": block, "layer2": block, "fc": linear(4, 10)})
         after = network({"stem": linear(3, 4), "stage1": block, "stage2": block, "fc": linear(4, 10)})
         renamed = lambda a, b: [(["renamed"], a + x, b + x) for x in ("", ".fc1", ".act", ".fc2")]
         self.assertEqual(self.rows(before, after), renamed("layer1", "stage1") + renamed("layer2", "stage2"))
 
-    def test_renamed_and_changed_when_there_is_no_doubt(self):
+    def test_a_renamed_and_changed_module_is_matched_if_unambiguous(self):
         one = self.rows(network({"a": linear(4, 8), "fc": linear(8, 2)}), network({"a": linear(4, 8), "head": linear(8, 3)}))
         self.assertEqual(one, [(["figures"], "", ""), (["renamed", "redefined", "figures"], "fc", "head")])
         two = self.rows(network({"x": linear(4, 8), "y": linear(8, 2)}), network({"v": linear(4, 9), "w": linear(9, 2)}))
@@ -165,13 +165,13 @@ class Bounds(Diff):
                 done = tmeter("diff", before, after, f"--assert=diff.macs<={p}%", f"--assert=diff.macs>={p}%", "-q")
                 self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_from_nothing(self):
+    def test_relative_bounds_from_zero(self):
         before, after = network({"a": relu()}), network({"a": linear(1, 1)})
         before, after = self.saved("before", before), self.saved("after", after)
         self.assertEqual(tmeter("diff", before, after, "--assert=diff.macs<=1000%").returncode, 3)
         self.assertEqual(tmeter("diff", before, before, "--assert=diff.macs<=0%").returncode, 0)
 
-    def test_what_is_not_known_holds_nothing(self):
+    def test_bounds_on_incomplete_values_do_not_hold(self):
         before, after = network({"a": linear(4, 4)}), network({"a": linear(4, 4)})
         after["totals_status"] = {"macs": "lower_bound"}
         before, after = self.saved("before", before), self.saved("after", after)
@@ -180,7 +180,7 @@ class Bounds(Diff):
         self.assertIn("2 of 2 assertions", done.stderr)
         self.assertIn("without unknown values", done.stderr)
 
-    def test_slips(self):
+    def test_mistakes_in_bounds_are_refused(self):
         net = self.saved("net", network({"a": linear(4, 4)}))
         self.assert_refused(2, ["no metric 'mac'", "'macs'"], "diff", net, net, "--assert=diff.mac<1")
         self.assert_refused(2, ["no module 'q'"], "diff", net, net, '--assert=module("q").diff.macs<1')
@@ -269,7 +269,7 @@ class Formats(Diff):
                 columns[-1] += 1
         self.assertEqual(sorted(set(columns)), [5])  # both tables have five columns here
 
-    def test_modules_called_more_than_once_say_so(self):
+    def test_the_number_of_calls_of_a_module_is_shown(self):
         """ResNet-50's blocks each call one ReLU three times."""
         before = self.folder / "small.json"
         tmeter(MODELS / "resnet50.pt2", "-q", "--input", "1x3x192x192", "-r", before)
@@ -290,7 +290,7 @@ class Formats(Diff):
         done = tmeter("diff", saved, MODELS / "resnet50.pt2", "--set=flops.convention=full")
         self.assertIn("counted by two conventions", done.stdout)
 
-    def test_other_inputs_are_told(self):
+    def test_different_inputs_are_reported(self):
         done = tmeter("diff", MODELS / "dynamic_mlp.pt2", MODELS / "resnet50.pt2")
         self.assertIn("the inputs differ: before x[", done.stdout)
 
@@ -303,7 +303,7 @@ class Formats(Diff):
         self.assert_refused(4, ["bad.json"], "diff", self.file("bad.json", '{"schema":"tmeter-report/1"'), net)
         self.assert_refused(2, ["itself"], "diff", net, net, f"--report=json={net}")
 
-    def test_long_ones_are_cut_at_a_level(self):
+    def test_long_comparisons_are_cut_at_a_level(self):
         layers = lambda o: network({f"b{i}": {"x": linear(2, o), "y": linear(2, o)} for i in range(40)})
         before, after = self.saved("before", layers(2)), self.saved("after", layers(3))
         text = tmeter("diff", before, after).stdout

@@ -136,7 +136,7 @@ class Ends(ForgerTest):
         from archives import Archive
         return Archive("i = 0\nwhile True:\n  i = torch.add(i, 1)\nreturn x").write(self.folder / "endless.pt")
 
-    def test_in_time_with_the_status_and_without_a_file(self):
+    def test_every_run_ends_in_time_with_its_status_and_without_a_file(self):
         for name, make in self.situations():
             moments = MOMENTS if not name.startswith("flood") else MOMENTS // 5
             todo = [(how, number) for how, number in SIGNALS.items() for _ in range(moments)] + moments * [("--timeout", None)]
@@ -199,7 +199,7 @@ class Contract(ForgerTest):
         "analysis:blame-and-exit": "it ended abnormally",
     }
 
-    def test_is_broken_by_name_and_costs_the_plugin_alone(self):
+    def test_a_contract_breach_is_named_and_costs_only_the_plugin(self):
         plain = json.loads(tmeter("--plugins=params,flops", RESNET, "--report", "json").stdout)["totals"]
         for deed, words in self.WORDS.items():
             with self.subTest(deed=deed):
@@ -210,7 +210,7 @@ class Contract(ForgerTest):
                 self.assertEqual({k: v for k, v in totals.items() if k in plain}, plain)
                 self.assertEqual(list(self.folder.iterdir()), [])
 
-    def test_who_blames_another_plugin_does_not_cost_that_one(self):
+    def test_blaming_another_plugin_does_not_exclude_it(self):
         plain = json.loads(tmeter("--plugins=params,flops", RESNET, "--report", "json").stdout)["totals"]
         for deed in ("analysis:blame", "metric:blame"):
             with self.subTest(deed=deed):
@@ -220,7 +220,7 @@ class Contract(ForgerTest):
                 totals = json.loads(done.stdout)["totals"]
                 self.assertEqual({k: v for k, v in totals.items() if k in plain}, plain)
 
-    def test_who_says_it_has_finished_and_stays_is_ended_without_a_timeout_too(self):
+    def test_a_worker_that_stays_after_its_end_is_ended_without_a_timeout(self):
         for deed in ("analysis:both-done", "deinit:hang"):
             with self.subTest(deed=deed):
                 begin = time.monotonic()
@@ -244,7 +244,7 @@ class Ownerless(ForgerTest):
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertEqual(json.loads(done.stdout)["totals"]["forged"], 175)
 
-    def test_the_work_is_done_again_without_plugins_of_others(self):
+    def test_the_work_is_repeated_without_third_party_plugins(self):
         for deed in ("timer", "posix-timer", "heap", "close-all", "no-files", "no-memory", "no-time", "environment"):
             env = {"TMETER_SANDBOX": "off"} if deed in self.HELD else {}
             for place in ("metric", "analysis"):
@@ -256,7 +256,7 @@ class Ownerless(ForgerTest):
                         self.assertTrue(line.startswith("tmeter: "), done.stderr)
                     self.assertEqual(json.loads(done.stdout)["totals"]["macs"], MACS)
 
-    def test_a_plugin_that_writes_over_shared_memory_costs_itself_alone(self):
+    def test_overwriting_shared_memory_costs_only_the_plugin(self):
         """The page records the worker's present step. Once it is damaged, it determines no status, blame or message."""
         for deed in ("page-of-ones", "page-of-zeros", "page-of-letters", "page-of-noise", "page-and-sleep"):
             for place in ("metric", "analysis", "writer"):
@@ -268,7 +268,7 @@ class Ownerless(ForgerTest):
                     self.assertEqual(json.loads(done.stdout)["totals"]["macs"], MACS)
                     self.assertEqual(list(self.folder.iterdir()), [])
 
-    def test_plugins_of_tmeters_own_are_never_left_out_as_suspects(self):
+    def test_tmeters_own_plugins_are_never_left_out_as_suspects(self):
         for deed, words in (("names-another", "com.forger.all, org.tmeter.flops"), ("accomplices", "it names more plugins than there can be")):
             with self.subTest(deed=deed):
                 done = self.forged(f"analysis:{deed}", "--report", "json")
@@ -276,7 +276,7 @@ class Ownerless(ForgerTest):
                 self.assertIn(words, done.stderr)
                 self.assertEqual(json.loads(done.stdout)["totals"]["macs"], MACS)
 
-    def test_the_sandbox_is_what_the_user_says(self):
+    def test_a_plugin_cannot_switch_the_sandbox_off(self):
         done = self.forged("metric:sandbox-off", "--report", "json")
         self.assertEqual(done.returncode, PLUGIN, done.stderr)
         self.assertNotIn("off", json.loads(done.stdout)["run"]["sandbox"] if "run" in json.loads(done.stdout) else "")

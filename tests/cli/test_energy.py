@@ -22,7 +22,7 @@ class Energy(CliTest):
     def assert_close(self, value, expected, delta=1e-3):
         self.assertAlmostEqual(value / expected, 1, delta=delta)
 
-    def test_the_band_is_the_least_and_the_most_of_the_published_tables_on_every_profile(self):
+    def test_the_band_spans_the_published_tables_on_every_profile(self):
         # docs/hardware-profiles.md: jouppi-7nm 20.26 mJ, intel-xeon-8380 482.01 mJ, the others between
         for hardware in ("horowitz-45nm", "nvidia-a100", "nvidia-h100-sxm"):
             with self.subTest(hardware=hardware):
@@ -35,7 +35,7 @@ class Energy(CliTest):
                     self.assertEqual(provenance["kind"], "estimated")
                     self.assertIn("jouppi-7nm", provenance["text"])
 
-    def test_an_estimate_lies_in_its_band(self):
+    def test_estimates_are_within_their_band(self):
         for hardware in ("horowitz-45nm", "jouppi-7nm", "nvidia-a100", "intel-xeon-8380"):
             for model in (RESNET, MLP, MODELS / "lstm.pt2", MODELS / "bert_like.pt2"):
                 with self.subTest(hardware=hardware, model=model.name):
@@ -66,12 +66,12 @@ class Energy(CliTest):
                 self.assertIn("Ember", metric(document, "co2")["provenance"]["text"])
                 self.assertIn("2024", metric(document, "co2")["provenance"]["text"])
 
-    def test_own_grams_go_before_the_region_and_may_be_none_at_all(self):
+    def test_given_grams_override_the_region_and_may_be_zero(self):
         document = report(RESNET, PLUGINS, "--set", "energy.region=DE", "--set", "energy.co2=1000")
         self.assert_close(document["totals"]["co2"], document["totals"]["energy"] / JOULES_PER_KWH * 1000)
         self.assertEqual(report(RESNET, PLUGINS, "--set", "energy.co2=0")["totals"]["co2"], 0)
 
-    def test_without_a_grid_it_is_unavailable_and_says_what_to_do(self):
+    def test_without_a_grid_co2_is_unavailable_with_advice(self):
         document = report(RESNET, PLUGINS)
         self.assertIsNone(document["totals"]["co2"])
         provenance = metric(document, "co2")["provenance"]
@@ -79,7 +79,7 @@ class Energy(CliTest):
         self.assertIn("energy.region=", provenance["text"])
         self.assertIn("energy.co2=", provenance["text"])
 
-    def test_who_names_a_grid_reads_the_grams_in_the_report(self):
+    def test_a_named_grid_adds_grams_to_the_report(self):
         # 88.12 mJ / 3.6 MJ · 44 g = 1.08 ug
         done = tmeter(PLUGINS, "--set", "energy.region=FR", RESNET)
         self.assertRegex(done.stdout, r"one inference: 1\.08 ug CO2e")
@@ -90,7 +90,7 @@ class Energy(CliTest):
         document = report(RESNET, PLUGINS, "--hardware", "nvidia-h100-sxm", "--set", "energy.region=DE")
         self.assertIn("energy.mac", metric(document, "co2")["provenance"]["text"])
 
-    def test_a_region_that_is_not_known(self):
+    def test_an_unknown_region_is_refused(self):
         self.assert_refused(2, ["energy.region=XX", "DE"], PLUGINS, "--set", "energy.region=XX", RESNET)
         self.assert_refused(2, ["energy.co2"], PLUGINS, "--set", "energy.co2=-2", RESNET)
         self.assert_refused(2, ["energy.co2"], PLUGINS, "--set", "energy.co2=nan", RESNET)
@@ -120,7 +120,7 @@ class Energy(CliTest):
         text = metric(self.at(profile, 90), "energy")["provenance"]["text"]
         self.assertIn("at 90 °C: 32.5 W of leakage more than at 25 °C, clock 90 % above the throttle point of 85 °C", text)
 
-    def test_heat_that_is_left_out_is_said(self):
+    def test_missing_thermal_effects_are_reported(self):
         text = metric(self.at("nvidia-a100"), "energy")["provenance"]["text"]
         self.assertIn("without thermal effects: no temperature is given (--set energy.temperature=65)", text)
         text = metric(self.at("nvidia-a100", 65), "energy_static")["provenance"]["text"]
@@ -130,7 +130,7 @@ class Energy(CliTest):
         text = metric(self.at("nvidia-a100", "sensor"), "energy")["provenance"]["text"]
         self.assertRegex(text, "no sensor of temperature can be read|at [0-9.]+ °C|has neither")
 
-    def test_temperatures_that_cannot_be(self):
+    def test_impossible_temperatures_are_refused(self):
         for wrong in ("hot", "-60", "151", "nan", "65C", ""):
             if wrong:
                 self.assert_refused(2, [f"energy.temperature={wrong}", "sensor"], PLUGINS, "--set", f"energy.temperature={wrong}", RESNET)

@@ -47,7 +47,7 @@ class EnergyAdvice(CliTest):
         self.assertAlmostEqual(before - after, 76_840e-9 * 7 / 8, delta=1e-12)
         self.assertAlmostEqual(report(MLP, PLUGINS, "--hardware", self.profile())["totals"]["energy_headroom"], 76_840 * 7 / 8 / 94_408)
 
-    def test_it_is_among_all(self):
+    def test_full_includes_energy_advice(self):
         rules = {f["rule"] for f in report(RESNET, "--full")["findings"]}
         self.assertLessEqual({"energy-shares", "energy-batch"}, rules)
 
@@ -79,12 +79,12 @@ class EnergyAdvice(CliTest):
             self.assertEqual((device["severity"], device["changes"]), ("info", []))
             self.assertIn("482.01 mJ on intel-xeon-8380", device["text"])
 
-    def test_it_warns_of_nothing_that_the_model_does_not_do(self):
+    def test_missing_figures_of_unused_operations_give_no_warning(self):
         for hardware in ("intel-xeon-8380", "horowitz-45nm"):
             warnings = report(RESNET, PLUGINS, "--hardware", hardware)["warnings"]
             self.assertFalse([w for w in warnings if "lacks figures" in w])
 
-    def test_without_energies_it_is_silent(self):
+    def test_without_energies_there_are_no_findings(self):
         document, found = self.findings("nvidia-h100-sxm", RESNET)
         self.assertEqual(found, {})
         self.assertEqual(tmeter(MODELS.parent / "checkpoints" / "net.safetensors", PLUGINS).returncode, 0)

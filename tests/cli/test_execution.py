@@ -83,7 +83,7 @@ class Execution(CliTest):
                 self.assertIn("device.name", facts)
         self.assertRegex(facts["output.0"], r"^float32\[5, 12\] sha256 [0-9a-f]{64}$")
 
-    def test_threads_follow_openmp_where_none_are_given(self):
+    def test_threads_follow_openmp_by_default(self):
         for variables, threads in (({"OMP_NUM_THREADS": "1"}, "1"), ({"OMP_NUM_THREADS": "2,1", "MKL_NUM_THREADS": "1"}, "2"),
                                    ({"MKL_NUM_THREADS": "1"}, "1")):
             with self.subTest(**variables):
@@ -98,7 +98,7 @@ class Execution(CliTest):
                              "give --threads\n")
         self.assertEqual(tmeter(TIED, "--plugins=params", env={"OMP_NUM_THREADS": "two"}).returncode, 0)
 
-    def test_a_file_without_weights_runs_with_random_ones_and_says_so(self):
+    def test_a_file_without_weights_runs_with_random_weights_and_reports_them(self):
         facts = self.facts(MODELS / "resnet50.pt2", "--seed", "3")
         self.assertEqual(facts["weights"], "random, seed 3")
         self.assertRegex(facts["output.0"], r"^float32\[1, 1000\] sha256")
@@ -219,7 +219,7 @@ class Execution(CliTest):
 
     # A company's own operators.
 
-    def test_an_operator_that_is_missing_is_named_with_its_module_and_what_to_do(self):
+    def test_a_missing_operator_is_named_with_its_module_and_advice(self):
         for model in ("net.pt2", "scripted.pt"):
             with self.subTest(model):
                 size = ("--input", "2x8x24") if model == "scripted.pt" else ()
@@ -228,7 +228,7 @@ class Execution(CliTest):
                 for words in ("acme::gated_mlp (in mlp)", "--op-library"):
                     self.assertIn(words, done.stderr)
 
-    def test_its_library_makes_it_run(self):
+    def test_the_operators_library_makes_the_model_run(self):
         library = BUILD / "tests" / "libacme_operators.so"
         for model in ("net.pt2", "scripted.pt"):
             with self.subTest(model):

@@ -22,7 +22,7 @@ class Folder(CliTest):
         done = tmeter(folder, "--plugins", "params", "--assert", "params == 42")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stderr)
 
-    def test_the_one_file_or_the_index(self):
+    def test_the_only_file_or_the_index_is_read(self):
         one = self.folder / "one"
         write_folder(one, {"model_type": "unheard-of"}, WEIGHTS)
         self.params(one)
@@ -42,7 +42,7 @@ class Folder(CliTest):
             found = report(folder, "--plugins", "params")["tensors"]
             self.assertEqual([tensor["name"] for tensor in found], expected, shards)
 
-    def test_the_index_decides(self):
+    def test_the_index_precedes_other_files(self):
         folder = self.folder / "both"
         write_folder(folder, None, WEIGHTS, shards=2)
         write_safetensors(folder / "consolidated.safetensors", {"x": ("float32", [7])})
@@ -51,7 +51,7 @@ class Folder(CliTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("consolidated.safetensors, pytorch_model.bin", " ".join((done.stdout + done.stderr).split()))
 
-    def test_the_file_of_an_index_is_not_unread(self):
+    def test_the_file_of_an_index_is_not_listed_as_unread(self):
         """mlx-lm writes an index of one file."""
         write_safetensors(self.folder / "model.safetensors", WEIGHTS)
         self.file("model.safetensors.index.json", json.dumps({"weight_map": dict.fromkeys(WEIGHTS, "model.safetensors")}))
@@ -71,7 +71,7 @@ class Folder(CliTest):
         (self.folder / "model.safetensors").unlink()
         self.assertEqual(tmeter(self.folder, "--plugins", "params,flops").returncode, 0)
 
-    def test_what_is_missing_is_named_at_once(self):
+    def test_all_missing_shards_are_named_at_once(self):
         write_folder(self.folder, None, WEIGHTS, shards=3)
         (self.folder / "model-00001-of-00003.safetensors").unlink()
         (self.folder / "model-00003-of-00003.safetensors").write_bytes(b"")
@@ -85,7 +85,7 @@ class Folder(CliTest):
         self.assert_refused(4, ["2 of 3 shards are Git LFS pointers", "model-00001", "model-00002", "git lfs pull"], self.folder)
         self.assert_refused(4, ["2 of 3 shards are Git LFS pointers"], self.folder / "model.safetensors.index.json")
 
-    def test_one_shard_says_so(self):
+    def test_a_single_shard_is_reported_as_a_part(self):
         write_folder(self.folder, None, WEIGHTS, shards=3)
         self.assertIn("part file 2 of 3", tmeter(self.folder / "model-00002-of-00003.safetensors").stdout)
         self.assertNotIn("part", tmeter(self.folder).stdout.splitlines()[0])
@@ -118,7 +118,7 @@ class Folder(CliTest):
         os.truncate(outside, 1 << 30)  # as large as shards are
         self.assert_refused(4, ["model-00001-of-00002.safetensors", "is a link out of the folder"], inside)
 
-    def test_a_link_that_leads_nowhere(self):
+    def test_a_dangling_link_is_refused(self):
         (self.folder / "model.safetensors").symlink_to("nosuch")
         self.assert_refused(4, ["model.safetensors: is a link to nosuch, which does not exist"], self.folder)
         self.assert_refused(4, ["model.safetensors: is a link to nosuch, which does not exist"], self.folder / "model.safetensors")
@@ -162,7 +162,7 @@ class Folder(CliTest):
         self.assertEqual(tmeter(self.folder, "--plugins", "params", "--assert", "params == 84").returncode, 0)
         self.assertEqual({t["name"] for t in made["tensors"]}, {f"{c}.{n}" for c in ("unet", "vae") for n in WEIGHTS})
 
-    def test_a_component_is_damaged(self):
+    def test_a_damaged_component_is_named(self):
         (self.folder / "model_index.json").write_text(json.dumps({"unet": ["diffusers", "UNet"], "vae": ["diffusers", "VAE"]}))
         for name in ("unet", "vae"):
             (self.folder / name).mkdir()
@@ -179,7 +179,7 @@ class Folder(CliTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("an adapter (LORA) of acme/base", " ".join((done.stdout + done.stderr).split()))
 
-    def test_an_adapter_adds_what_it_trains(self):
+    def test_the_frozen_bases_of_an_adapter_are_buffers(self):
         """peft 0.21: get_nb_trainable_parameters() of a VeRA adapter of rank 8 on a 128 × 128 weight is 8 + 128, of RandLoRA's bases none."""
         (self.folder / "adapter_config.json").write_text(json.dumps({"peft_type": "VERA", "r": 8}))
         write_safetensors(self.folder / "adapter_model.safetensors", {
@@ -219,7 +219,7 @@ class Folder(CliTest):
         if not SANITIZED:
             self.assertLess(done.memory, 1 << 29)
 
-    def test_what_transformers_registers_as_buffers_is_no_parameter(self):
+    def test_buffers_of_transformers_are_not_parameters(self):
         """In its modules: Apertus' activation, EnCodec's and Mimi's codes, Gemma 4, MiniMax, Mask2Former."""
         buffers = ("model.layers.0.mlp.act_fn.beta", "model.layers.0.mlp.act_fn.eps", "quantizer.layers.0.codebook.embed", "quantizer.layers.0.codebook.embed_avg",
                    "quantizer.layers.0.codebook.cluster_size", "quantizer.layers.0.codebook.inited", "q.layers.0.codebook.embed_sum",

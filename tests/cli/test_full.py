@@ -16,7 +16,7 @@ class Full(CliTest):
     def document(self, *arguments):
         return report(*arguments, "-q")
 
-    def test_it_is_every_plugin_that_needs_no_run(self):
+    def test_full_uses_every_plugin_that_needs_no_run(self):
         full, every = (self.document(RESNET, word) for word in ("--full", "--plugins=all"))
         self.assertEqual(full["metrics"], every["metrics"])
         self.assertEqual(full["totals"], every["totals"])
@@ -54,16 +54,16 @@ class Full(CliTest):
         done = tmeter(RESNET, "--full", "-q", "-r", self.folder / "report.json")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
-    def test_a_report_on_the_screen_stays_the_only_one(self):
+    def test_a_requested_report_is_the_only_one_on_the_screen(self):
         done = tmeter(RESNET, "--full", "-r", "json", "-r", self.folder / "a.md")
         json.loads(done.stdout)
 
-    def test_weights_alone_are_no_reason_to_fail(self):
+    def test_a_file_of_weights_alone_succeeds(self):
         checkpoints = sorted((FIXTURES / "checkpoints").glob("*.safetensors"))
         done = tmeter(checkpoints[0], "--full")
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_a_saved_report_is_not_made_fuller(self):
+    def test_full_needs_the_model_not_a_saved_report(self):
         saved = self.folder / "saved.json"
         self.assertEqual(tmeter(RESNET, "-q", "-r", saved).returncode, 0)
         self.assert_refused(2, ["--full", "needs the model"], "show", saved, "--full")
@@ -71,7 +71,7 @@ class Full(CliTest):
         done = tmeter("show", saved, "--config", config, "-r", self.folder / "out.json")
         self.assertEqual((done.returncode, done.stdout), (0, ""))
 
-    def test_advice_stands_in_the_block_of_its_row(self):
+    def test_advice_is_in_the_block_of_its_row(self):
         document = self.document(RESNET, "--full")
         named = 0
         for table in ("modules", "nodes", "tensors"):
@@ -90,7 +90,7 @@ class Full(CliTest):
         self.assertIn("parameters 9,408", block)
         self.assertRegex(block, r"(?m)^ +advice: .* \[fold-batch-norm\]|advice: ")
 
-    def test_verbose_says_what_is_done(self):
+    def test_verbose_lists_the_steps(self):
         model = sorted((FIXTURES / "checkpoints").glob("*.safetensors"))[0]
         names = [t["name"] for t in self.document(model, "--plugins=param-stats")["tensors"]]
         messages = tmeter(model, "-v", "--plugins=param-stats", "--report", "json").stderr
@@ -103,7 +103,7 @@ class Full(CliTest):
 
     @unittest.skipIf(SANITIZED, "a sanitizer takes memory of its own")
     @unittest.skipUnless(HAVE_TORCH, "no LibTorch")
-    def test_a_limit_of_memory_that_is_the_reason_is_named(self):
+    def test_a_memory_limit_is_named_as_the_reason(self):
         done = tmeter(SCRIPTED, "--max-memory=30MB")
         self.assertEqual(done.returncode, 4)
         self.assertIn("takes more memory than --max-memory allows (28.6 MiB)", done.stderr)

@@ -66,7 +66,7 @@ class FusionAdvice(CliTest):
         norms = {m["path"]: m["values"]["fusable_bytes"] for m in findings(FOLDER / "folds.pt2")[0]["modules"]}
         self.assertEqual((norms["bn"], norms["up_bn"], norms["conv"]), (2_096, 12_384, 0))
 
-    def test_all_plugins_are_these_too(self):
+    def test_all_plugins_include_fusion_advice(self):
         document = report(FOLDER / "folds.pt2", "--plugins=all")
         self.assertLessEqual({"fold-batch-norm", "fuse-activation"}, {f["rule"] for f in document["findings"]})
         self.assertLessEqual({"fusable_bytes", "reordered_bytes", "batch_efficiency"}, set(document["totals"]))
@@ -119,12 +119,12 @@ class FusionAdvice(CliTest):
     def test_activations_after_layers(self):
         self.assertEqual(saved(self.only("epilogues", "fuse-activation")["fuse-activation"]), 2 * 4 * (512 + 32 + 16))
 
-    def test_what_is_nearly_a_pattern_is_not_told(self):
+    def test_near_patterns_are_not_reported(self):
         """Results used twice, weights used twice, batch norms in training mode, groups, rows instead of channels, fused
         attention, …"""
         self.only("quiet")
 
-    def test_time_is_the_rooflines(self):
+    def test_times_are_those_of_the_roofline(self):
         """Arithmetic takes practically no time, a byte 1 ns, a call 10 us: each fusion saves its bytes and its calls."""
         machine = self.file("made-up.toml", 'name = "made-up"\ntitle = "Made up"\n' + "".join(
             f'[{key}]\nvalue = {value}\nunit = "1/s"\nsource = "this test"\n' for key, value in
@@ -138,12 +138,12 @@ class FusionAdvice(CliTest):
             self.assertEqual(change["from"], document["totals"]["predicted_time"])
             self.assertIn("less time on made-up", found[rule]["text"])
 
-    def test_without_rates_nothing_is_said_of_time(self):
+    def test_without_rates_no_times_are_given(self):
         _, found = findings(FOLDER / "linears.pt2")
         self.assertEqual([c["metric"] for c in found["merge-linear"]["changes"]], ["read_bytes"])
         self.assertNotIn("time", found["merge-linear"]["text"])
 
-    def test_what_saves_little_is_not_told(self):
+    def test_small_savings_are_not_reported(self):
         for share, rules in (("0.2", {"fuse-elementwise"}), ("0.8", set())):  # chains saves 75 % of its traffic
             self.assertEqual(set(findings(FOLDER / "chains.pt2", "--plugins=fusion-advice", f"--set=fusion-advice.min-share={share}")[1]), rules)
         self.assert_refused(2, ["min-share"], FOLDER / "chains.pt2", "--plugins=fusion-advice", "--set=fusion-advice.min-share=2")
@@ -160,13 +160,13 @@ class Measured(CliTest):
         cls.engine = pathlib.Path(built.name) / "clockwork.tmeter"
         build_plugin("clockwork_plugin.cpp", cls.engine)
 
-    def test_what_would_be_gone_as_measured(self):
+    def test_savings_include_the_measured_times_of_removed_operators(self):
         document, found = findings(FOLDER / "folds.pt2", "--inference", "--plugin", self.engine, "--plugins=fusion-advice,-torch-backend")
         self.assertAlmostEqual(document["totals"]["op_time"], 36e-6, delta=1e-12)
         self.assertIn("the operators removed took 15.00 us (41.7 %) when measured here", found["fold-batch-norm"]["evidence"])
         self.assertIn("took 3.00 us (8.3 %)", found["fuse-activation"]["evidence"])
 
-    def test_layers_that_stay_are_not_gone(self):
+    def test_remaining_layers_do_not_count_as_removed(self):
         _, found = findings(FOLDER / "linears.pt2", "--inference", "--plugin", self.engine, "--plugins=fusion-advice,-torch-backend")
         self.assertNotIn("measured", found["merge-linear"]["evidence"])
 
@@ -212,13 +212,13 @@ class RealModels(CliTest):
             self.assertEqual(self.count(MODELS / fused, "fuse-attention"), "0", fused)
 
     @unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
-    def test_traced_and_scripted_models_say_the_same(self):
+    def test_traced_and_scripted_models_give_equal_findings(self):
         kinds = {form: findings(MODELS / f"resnet50.{form}")[1] for form in ("pt2", "scripted.pt", "traced.pt")}
         for rule, finding in kinds["pt2"].items():
             for form in ("scripted.pt", "traced.pt"):
                 self.assertEqual([saved(finding), finding["text"]], [saved(kinds[form][rule]), kinds[form][rule]["text"]], (rule, form))
 
-    def test_weights_alone_say_nothing(self):
+    def test_files_of_weights_have_no_findings(self):
         done = tmeter(FIXTURES / "trained" / "model.safetensors", "--plugins=fusion-advice")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("could be", done.stdout)

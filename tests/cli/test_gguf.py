@@ -36,7 +36,7 @@ class Reading(CliTest):
                 self.assertAlmostEqual(values["sparsity"], w["zeros"] / t["numel"], places=12)
         return document
 
-    def test_every_type_has_the_numbers_that_gguf_and_numpy_give(self):
+    def test_every_type_decodes_as_by_gguf_and_numpy(self):
         document = self.assert_tensors(HERE / "all_types.gguf", EXPECTED["all_types.gguf"]["tensors"])
         integers = {"i8", "i16", "i32", "i64"}
         expected = [t for t in EXPECTED["all_types.gguf"]["tensors"].values() if t["type"] not in integers]
@@ -44,23 +44,23 @@ class Reading(CliTest):
         self.assertEqual(document["totals"]["buffers"], 768 * 4)
         self.assertEqual(document["totals"]["param_bytes"], sum(t["bytes"] for t in expected))
 
-    def test_big_endian_ones_too(self):
+    def test_big_endian_files_are_read(self):
         document = self.assert_tensors(HERE / "big_endian.gguf", EXPECTED["big_endian.gguf"]["tensors"])
         self.assertEqual(document["model"]["format"], "GGUF v3, big-endian")
         self.assertEqual(document["totals"]["param_bytes"], sum(t["bytes"] for t in EXPECTED["big_endian.gguf"]["tensors"].values()))
 
-    def test_every_part_of_a_split_model_leads_to_the_whole(self):
+    def test_every_part_of_a_split_model_gives_the_whole_model(self):
         expected = EXPECTED["split-00001-of-00003.gguf"]["tensors"]
         for number in (1, 2, 3):
             document = self.assert_tensors(HERE / f"split-0000{number}-of-00003.gguf", expected)
             self.assertEqual(document["model"]["format"], "GGUF v3 (3 files)")
 
-    def test_factors_of_rotary_embeddings_are_no_parameters(self):
+    def test_factors_of_rotary_embeddings_are_buffers(self):
         document = report(HERE / "split-00001-of-00003.gguf", "--plugins=params")
         kinds = {t["name"]: t["kind"] for t in document["tensors"]}
         self.assertEqual([n for n, kind in kinds.items() if kind == "buffer"], ["rope_freqs.weight"])
 
-    def test_modules_are_those_of_transformers(self):
+    def test_modules_are_named_as_in_transformers(self):
         document = report(HERE / "split-00001-of-00003.gguf", "--plugins=params")
         owners = {t["name"]: t["owner"] for t in document["tensors"]}
         self.assertEqual(owners["blk.0.attn_q.weight"], "model.layers.0.self_attn.q_proj")
@@ -108,7 +108,7 @@ class Reading(CliTest):
         self.assertIn("no plugin decodes 'ggml.type-99'", json.dumps(document))
         self.assertIsNone(a["values"]["mean"])
 
-    def test_the_first_block_whose_scale_is_not_finite_is_named(self):
+    def test_the_first_block_with_a_non_finite_scale_is_named(self):
         blocks = [struct.pack("<e", 1) + bytes(32) for _ in range(40)]
         blocks[17] = struct.pack("<e", float("nan")) + bytes(32)
         blocks[29] = struct.pack("<e", float("inf")) + b"\1" * 32
@@ -120,7 +120,7 @@ class Reading(CliTest):
                               "refuses such a file"])
             self.assertEqual((document["totals"]["nan"], document["totals"]["inf"]), (32, 32))
 
-    def test_quantiles_of_packed_weights_are_worked_out_on_request(self):
+    def test_quantiles_of_packed_weights_are_computed_on_request(self):
         """Codes times 0.5; the quantiles by sorting, linear between neighbours, and near zero by the root mean square."""
         numbers = random.Random(7)
         codes = [numbers.randrange(-127, 128) for _ in range(64 * 32)]
@@ -147,7 +147,7 @@ class Reading(CliTest):
         done = tmeter(path, "--plugins=param-stats", "-v")
         self.assertIn("param-stats.packed-quantiles=true", done.stdout + done.stderr)
 
-    def test_no_weight_is_read_unless_a_plugin_wants_to(self):
+    def test_no_weight_is_read_unless_a_plugin_requests_it(self):
         """More than a terabyte in sparse parts."""
         rows = 100_000
         for i in range(100):
@@ -166,7 +166,7 @@ class Parts(CliTest):
             shutil.copy(part, self.folder)
         return [self.folder / f"split-0000{i}-of-00003.gguf" for i in (1, 2, 3)]
 
-    def test_all_missing_ones_are_named_at_once(self):
+    def test_all_missing_parts_are_named_at_once(self):
         parts = self.parts()
         parts[0].unlink()
         parts[1].unlink()
@@ -183,7 +183,7 @@ class Parts(CliTest):
         shutil.copy(parts[0], parts[1])
         self.assert_refused(4, ["part 'split-00002-of-00003.gguf'", "say that it is part 1 of 3"], parts[0])
 
-    def test_parts_that_are_not_of_one_model(self):
+    def test_parts_of_different_models_are_refused(self):
         def write(name, pairs, tensor):
             return self.file(name, model({tensor: ([1], 0, None)}, pairs))
         first = write("m-00001-of-00002.gguf", split_pairs(0, 2, 3), "a")
@@ -196,7 +196,7 @@ class Parts(CliTest):
         self.file("m-00002-of-00002.gguf", b"version https://git-lfs.github.com/spec/v1\n")
         self.assert_refused(4, ["part 'm-00002-of-00002.gguf'", "does not begin with 'GGUF'"], first)
 
-    def test_a_count_of_parts_that_cannot_be(self):
+    def test_an_impossible_count_of_parts_is_refused(self):
         self.assert_refused(4, ["65535", "10,000 files"], self.file("m.gguf", model({}, split_pairs(0, 65535, 1))))
 
 
@@ -266,13 +266,13 @@ class Errors(CliTest):
         for path, power, error in (("model.layers.0.self_attn.q_proj", p1, e1), ("model.layers.0.mlp.up_proj", p2, e2), ("", p1 + p2, e1 + e2)):
             self.assertAlmostEqual(found[path], 10 * math.log10(power / error), delta=1e-6, msg=path)
 
-    def test_of_each_module_and_the_model(self):
+    def test_errors_of_each_module_and_the_model(self):
         self.assert_errors(self.before, self.gguf(self.permuted(self.q)))
 
-    def test_a_file_whose_rows_are_not_permuted(self):
+    def test_a_file_without_permuted_rows(self):
         self.assert_errors(self.before, self.gguf(self.q))
 
-    def test_notes_know_the_order_of_rows(self):
+    def test_notes_use_the_closer_order_of_rows(self):
         """Of the two orders of rows the closer one counts; the column uses it, too."""
         for after in (self.gguf(self.permuted(self.q)), self.gguf(self.q)):
             done = tmeter("diff", self.before, after, "--plugins=params")
@@ -281,7 +281,7 @@ class Errors(CliTest):
                 note = next(line for line in done.stdout.splitlines() if f"weights: {name}.weight:" in line)
                 self.assertIn(f"SQNR {10 * math.log10(power / error):.4g} dB", note)
 
-    def test_equal_weights_have_none_and_a_budget_can_be_held(self):
+    def test_equal_weights_have_no_error_and_assertions_bound_it(self):
         done = tmeter("diff", self.before, self.before, "--plugins=params", "--columns", "sqnr", "--report", "json")
         self.assertEqual((done.returncode, json.loads(done.stdout)["totals"]["sqnr"]["after"]), (0, None), done.stderr)
         path = self.gguf(self.permuted(self.q))
@@ -289,7 +289,7 @@ class Errors(CliTest):
             done = tmeter("diff", self.before, path, "--plugins=params", "--assert", f"sqnr >= {least}")
             self.assertEqual(done.returncode, status, done.stderr)
 
-    def test_experts_that_one_tensor_joins(self):
+    def test_experts_joined_in_one_tensor(self):
         rng = random.Random(9)
         single = [[struct.unpack("<f", struct.pack("<f", rng.gauss(0, 0.1)))[0] for _ in range(4 * 32)] for _ in range(3)]
         after = self.file("e.gguf", model({"blk.0.ffn_gate_exps.weight": ([3, 4, 32], Q8_0, q8_0(sum(single, []))[0])},
@@ -300,13 +300,13 @@ class Errors(CliTest):
             done = tmeter("diff", before, after, "--plugins=params", "--columns", "sqnr", "--report", "json")
             self.assertAlmostEqual(json.loads(done.stdout)["totals"]["sqnr"]["after"], 10 * math.log10(power / error), delta=1e-6, msg=done.stderr)
 
-    def test_folders_too(self):
+    def test_a_folder_is_compared_with_a_file(self):
         folder = self.folder / "m"
         folder.mkdir()
         self.before = self.before.rename(folder / "model.safetensors")
         self.assert_errors(folder, self.gguf(self.permuted(self.q)))
 
-    def test_without_being_asked_no_weight_is_read(self):
+    def test_without_a_request_no_weight_is_read(self):
         done = tmeter("diff", self.before, self.gguf(self.q), "--plugins=params", "--report", "json")
         self.assertNotIn("sqnr", done.stdout)
 
@@ -337,7 +337,7 @@ class Plan(CliTest):
             total += padded(numel // elements * size)
         return total
 
-    def test_the_bytes_are_those_of_the_types(self):
+    def test_the_bytes_follow_from_the_types(self):
         for least in (0, 15, 22, 30, 40, 60):
             findings, _ = self.plan(HERE / "unpacked.gguf", "--set", f"quantization-advice.min-sqnr={least}")
             if least == 60:
@@ -366,16 +366,16 @@ class Plan(CliTest):
         findings, _ = self.plan(HERE / "unpacked.gguf", "--set", "quantization-advice.gguf-bytes=100")
         self.assertIn("above gguf-bytes (100): these types are the smallest", findings[0]["text"])
 
-    def test_embeddings_keep_six_bits_unless_told_otherwise(self):
+    def test_embeddings_keep_six_bits_by_default(self):
         low = ("--set", "quantization-advice.min-sqnr=5")
         self.assertEqual(self.types(self.plan(HERE / "unpacked.gguf", *low)[0])["token_embd.weight"], "q6_K")
         free = self.plan(HERE / "unpacked.gguf", *low, "--set", "quantization-advice.protect=false")[0]
         self.assertEqual(self.types(free)["token_embd.weight"], "q4_K")
 
-    def test_a_packed_file_has_none(self):
+    def test_a_packed_file_has_no_plan(self):
         self.assertEqual(self.plan(HERE / "split-00001-of-00003.gguf")[0], [])
 
-    def test_what_llama_quantize_keeps(self):
+    def test_the_plan_omits_tensors_that_llama_quantize_keeps(self):
         """tensor_allows_quantization in llama-quant.cpp of llama.cpp, commit 007dbbf."""
         unquantized = ["blk.0.time_mix_w1.weight", "blk.0.time_mix_lerp_fused.weight", "blk.0.indexer.k_proj.weight", "v.patch_embd.weight", "a.rvq.codebook.0.weight"]
         quantized = ["blk.0.time_mix_key.weight", "blk.0.time_mix_output.weight", "blk.0.indexer.attn_q_b.weight"]
@@ -414,7 +414,7 @@ class BadInput(CliTest):
         self.refuse(["1152921504606846976 bytes"], writer.header([], [], (0, 1)) + struct.pack("<Q", 1 << 60) + bytes(50))
         self.refuse(["key 'k'", "1000000000 items"], writer.header([("k", ARRAY, (TEXT, []))], [])[:-8] + struct.pack("<Q", 10**9))
 
-    def test_the_same_in_a_file_of_a_terabyte(self):
+    def test_claims_beyond_a_file_of_a_terabyte(self):
         """Holes have room for all claimed sizes."""
         writer, size = Writer(), 1 << 40
         self.refuse(["claims 1000000000 tensors"], writer.header([], [], (10**9, 0)), size)
@@ -428,7 +428,7 @@ class BadInput(CliTest):
             content = model({"a": ([1], 0, None)}, [("general.alignment", U32, alignment)])
             self.refuse([f"general.alignment is {alignment}, not a power of two"], content)
 
-    def test_rows_that_are_no_whole_blocks(self):
+    def test_rows_of_incomplete_blocks_are_refused(self):
         header = Writer().header([], [("blk.0.attn_q.weight", [256, 100], Q4_K, 0)])
         self.refuse(["tensor 'blk.0.attn_q.weight'", "rows of 100 elements are not a multiple of the 256 in a block of ggml.q4_k"],
                     header + bytes(20_000))

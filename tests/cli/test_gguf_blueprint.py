@@ -246,7 +246,7 @@ class Costs(CliTest):
         done = report(self.small(tensors={"blk.1.mystery.weight": [64, 64]}), PLUGINS)
         self.assertEqual([n["op"] for n in done["nodes"] if "not_understood" in n["op"]], ["blueprint::not_understood"])
 
-    def test_what_is_not_understood_leaves_the_weights_alone(self):
+    def test_unsupported_keys_reduce_the_report_to_weights(self):
         for change, words in (({"attention.key_length": 16, "attention.value_length": 8}, "attention.value_length"),):
             done = report(self.small(change), PLUGINS)
             self.assertEqual((done["nodes"], done["totals"]["params"]), ([], 2 * 36_864 + 2 * 6_400 + 5 * 64))
@@ -284,13 +284,13 @@ class Costs(CliTest):
                 self.assertIn(words, done.stderr + done.stdout)
                 self.assertNotIn("GMAC", done.stdout)
 
-    def test_a_file_that_is_no_model_says_so(self):
+    def test_files_that_are_not_models_are_reported(self):
         for kind in ("mmproj", "adapter"):
             done = report(self.write({"v.blk.0.attn_q.weight": [64, 64]}, [("general.architecture", TEXT, "clip"), ("general.type", TEXT, kind)]), PLUGINS)
             self.assertEqual((done["nodes"], done["totals"]["params"]), ([], 64 * 64))
             self.assertIn(f"general.type is '{kind}'", " ".join(map(str, done["warnings"])))
 
-    def test_parts_of_a_split_file_and_big_endian_ones(self):
+    def test_split_and_big_endian_files(self):
         """The first part has the metadata, each part has a layer. The figures are those of test_by_hand, for one sequence."""
         def tensors(i):
             return {f"blk.{i}.{n}.weight": s for n, s in {"attn_norm": [64], "attn_q": [64, 64], "attn_k": [32, 64], "attn_v": [32, 64], "attn_output": [64, 64],
@@ -307,7 +307,7 @@ class Costs(CliTest):
                     done = report(path, PLUGINS, "--bind", "sequence=10")
                     self.assertEqual((done["totals"]["macs"], done["coverage"]["unknown"]), (2 * (10 * 36_864 + 2 * 64 * 10 * 10) + 10 * 6_400, 0))
 
-    def test_keys_that_no_part_writes_down(self):
+    def test_keys_without_a_blueprint_part_reduce_the_report_to_weights(self):
         """Layers that share keys and values, an indexer, heads of two widths: for every architecture, only the weights are reported."""
         for key, value in (("attention.shared_kv_layers", 1), ("attention.indexer.head_count", 4), ("embedding_length_per_layer_input", 32),
                            ("attention.shared_kv_layers", (ARRAY, (U32, [0, 1]))), ("wkv.head_size", 64), ("attention.compress_ratios", (ARRAY, (U32, [1, 4])))):  # fmt: skip
@@ -325,12 +325,12 @@ class Costs(CliTest):
         done = report(self.small({"attention.sliding_window": 6, "attention.sliding_window_pattern": 2}), PLUGINS, "--bind", "sequence=10")
         self.assertEqual(done["totals"]["kv_cache_bytes"], (5 + 10) * 2 * 32 * 2)
 
-    def test_without_key_heads_there_are_as_many_as_heads(self):
+    def test_the_number_of_key_heads_defaults_to_the_heads(self):
         """llama.cpp's default; the message names the existing key."""
         done = tmeter(self.small(drop=["attention.head_count_kv"]), PLUGINS)
         self.assertIn("llama.attention.head_count is 4 and keys and values have no number of their own, which makes 64 rows, but tensor 'blk.0.attn_k.weight'", done.stderr)
 
-    def test_layers_for_further_tokens_may_be_left_out(self):
+    def test_layers_for_further_tokens_may_be_missing(self):
         """block_count includes them nevertheless, because files without them are published."""
         done = report(self.small({"block_count": 3, "nextn_predict_layers": 1}), PLUGINS, "--bind", "sequence=10")
         self.assertEqual((done["totals"]["macs"], done["coverage"]["unknown"]), (10 * 2 * 36_864 + 2 * 2 * 64 * 10 * 10 + 10 * 6_400, 0))

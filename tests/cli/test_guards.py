@@ -30,7 +30,7 @@ def inputs(name, sizes):
 
 
 class Sizes(CliTest):
-    def test_no_figure_is_silently_wrong(self):
+    def test_no_value_is_wrong_without_a_mark(self):
         for name, recorded in EXPECTED.items():
             for row in recorded["rows"]:
                 with self.subTest(file=name, sizes=row["sizes"]):
@@ -94,7 +94,7 @@ class Sizes(CliTest):
         self.assertEqual(swept["totals_status"]["flops"], [None, "assumed", None, "assumed"])
         self.assertRegex(document["warnings"][0], r"^--sweep s77=7: .*; likewise at 1 of the other points$")
 
-    def test_nothing_is_proved(self):
+    def test_assertions_do_not_hold_under_an_assumption(self):
         done = tmeter("--input", "x=5x7", "--assert", "flops<=1G", ROWS)
         self.assertEqual(done.returncode, 3)
         self.assertIn("under an assumption that a warning names", done.stderr)
@@ -103,7 +103,7 @@ class Sizes(CliTest):
     def test_a_part_keeps_the_conditions(self):
         self.assertEqual(report(ROWS, "--input", "x=4x8", "--root", "linear")["totals_status"]["macs"], "assumed")
 
-    def test_formulas_hold_where_operators_take_the_sizes(self):
+    def test_formulas_hold_where_operators_accept_the_sizes(self):
         """By hand: x.0·x.1/8 rows, each with 2 FLOPs for 8 outputs times 8 inputs: 16·x.0·x.1 if x.0·x.1/8 is an integer."""
         formulas = report(ROWS, "--bind", "x.1=4")["formulas"]
         self.assertEqual([f["text"] for f in formulas if f["metric"] == "flops" and f["module"] == ""], ["64·s77"])
@@ -133,7 +133,7 @@ class Texts(CliTest):
         document = report(self.with_guards(guards), "--input", f"x={sizes[0]}x{sizes[1]}")
         return document["totals_status"].get("flops"), document["warnings"]
 
-    def test_a_guard_that_cannot_be_read_holds_for_the_recorded_sizes(self):
+    def test_an_unreadable_guard_holds_for_the_recorded_sizes(self):
         for guard in ("math.sqrt(L['x'].size()[0]) == 3", "L['y'].size()[0] == 6", "L['x'].size()[9] == 6", "", "(",
                       "L['x'].stride()[0] == 6", "L['x'] == 6", "L['x'].size()[0] == 7", "1 % 0 == 0", "s77 == 6",
                       "L['flat_args'][7].size()[0] == 6", "L['flat_args'][99999999999999999999].size()[0] == 6",
@@ -146,7 +146,7 @@ class Texts(CliTest):
                 self.assertLess(len(warnings[0]), 500)
                 self.assertTrue(warnings[0].isprintable())
 
-    def test_a_guard_without_symbols_says_nothing(self):
+    def test_a_guard_without_symbols_is_ignored(self):
         for guard in ("True", "1 == 1", "2 < 3 and not (4 == 5)"):
             self.assertEqual(self.status([guard], 8, 4), (None, []))
 

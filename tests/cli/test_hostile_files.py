@@ -58,7 +58,7 @@ class Names(HostileTest):
     def test_nodes_far_down_in_calls_of_their_own(self):
         self.refused(["2,000,000", "module stacks"], "m.pt2", hostile.deep_stacks(), memory=2 * GIB)
 
-    def test_one_tensor_in_a_list_again_and_again(self):
+    def test_one_tensor_repeated_in_a_list(self):
         self.refused(["2000000 tensors"], "m.pt", hostile.one_tensor_often(), memory=2 * GIB)
 
 
@@ -95,17 +95,17 @@ class Time(HostileTest):
     def test_uses_far_down_another_branch(self):
         self.accepted("m.pt2", hostile.deep_uses())
 
-    def test_parameters_each_of_which_may_be_tied_to_any_other(self):
+    def test_parameters_that_may_all_be_tied(self):
         self.accepted("m.pt2", hostile.tied_twins())
 
     def test_sizes_of_very_many_terms(self):
         for content in (hostile.many_terms(), hostile.many_denominators(), hostile.many_symbols()):
             self.accepted("m.pt2", content, seconds=5)
 
-    def test_forty_thousand_operators_that_nobody_knows(self):
+    def test_forty_thousand_unknown_operators(self):
         self.accepted("m.pt2", hostile.unknown_operators(), "--plugins=all", "--report", "json", seconds=10)
 
-    def test_names_of_one_hash(self):
+    def test_names_with_equal_hashes(self):
         """std::hash has a fixed seed, so names can be chosen that fill one bucket of every table."""
         maker = self.folder / "colliding"
         subprocess.run(["c++", "-std=c++20", "-O2", "-o", maker, SOURCE / "tests/cli/colliding_names.cpp"], check=True)
@@ -140,7 +140,7 @@ class TwiceTheSameKey(HostileTest):
         self.assertEqual(document.count(old), 1)
         self.refused([f"the key '{key}' occurs twice"], "m.pt2", pt2(document.replace(old, new)))
 
-    def test_the_truth_is_accepted(self):
+    def test_a_program_without_duplicate_keys_is_accepted(self):
         self.accepted("m.pt2", pt2(program()))
 
     def test_at_the_top(self):
@@ -199,40 +199,40 @@ class Placeholders(HostileTest):
         document = self.read(module(NET, parameters=[("weight", tensor())], output_fmt=member))
         self.assertEqual(document["totals"]["params"], 4)
 
-    def test_getattr_of_anything_else_is_refused(self):
+    def test_other_uses_of_getattr_are_refused(self):
         for arguments in ((NET, text("__globals__")), (NET, text("a.b")), (text("a"), text("b")), (NET,),
                           (name("numpy", "ndarray"), text("T"))):
             content = hostile.call(name("builtins", "getattr"), *arguments)
             self.refuse(["builtins.getattr"], module(NET, parameters=[("weight", tensor())], x=content))
         self.refuse(["builtins.getattr"], dict_of([(text("w"), name("builtins", "getattr"))]))
 
-    def test_beside_a_state_dict_it_is_harmless(self):
+    def test_an_enum_next_to_a_state_dict_is_harmless(self):
         weights = dict_of([(text("w"), tensor())])
         document = self.read(dict_of([(text("state_dict"), weights), (text("format"), ENUM)]))
         self.assertEqual(document["totals"]["params"], 4)
         document = self.read(dict_of([(text("w"), tensor()), (text("format"), ENUM)]))
         self.assertEqual(document["totals"]["params"], 4)
 
-    def test_in_the_place_of_a_parameter_it_is_refused(self):
+    def test_an_object_in_place_of_a_parameter_is_refused(self):
         for call in (ENUM, hostile.call(FORMAT, tensor())):
             self.refuse(["parameter 'weight'", "calling timm.layers.format.Format"], module(NET, parameters=[("weight", call)]))
 
-    def test_in_the_place_of_a_module_it_is_refused(self):
+    def test_an_enum_in_place_of_a_module_is_refused(self):
         self.refuse(["module 'a'", "timm.layers.format.Format"], module(NET, children=[("a", ENUM)]))
 
-    def test_in_the_place_of_the_dict_of_parameters_it_is_refused(self):
+    def test_an_enum_in_place_of_the_dict_of_parameters_is_refused(self):
         state = dict_of([(text("_parameters"), ENUM), (text("_modules"), b"}")])
         self.refuse(["parameter", "timm.layers.format.Format"], instance(NET, state))
 
-    def test_with_tensors_inside_it_is_refused(self):
+    def test_an_object_made_from_tensors_is_refused(self):
         wrapped = hostile.call(name("my.quant", "Packed"), tensor())
         self.refuse(["entry 'q'", "my.quant.Packed"], dict_of([(text("w"), tensor()), (text("q"), wrapped)]))
 
-    def test_with_bytes_inside_it_is_refused(self):
+    def test_an_object_made_from_bytes_is_refused(self):
         data = b"\x8e" + number(100)[2:] + bytes(100)
         self.refuse(["entry 'q'"], dict_of([(text("w"), tensor()), (text("q"), hostile.call(name("my", "Packed"), data))]))
 
-    def test_as_all_that_was_saved_it_is_refused(self):
+    def test_an_object_as_the_whole_checkpoint_is_refused(self):
         self.refuse(["the saved object", "my.nets.Net"], hostile.call(NET, tensor()))
 
     def test_functions_and_classes_of_python_are_refused(self):
@@ -286,7 +286,7 @@ class Words(HostileTest):
         self.harmless("m.pt", checkpoint(module(NET, children=[(UGLY, ENUM)])))
         self.harmless("m.safetensors", safetensors({UGLY: {"dtype": UGLY, "shape": [], "data_offsets": [0, 1]}}, b"x"))
 
-    def test_a_shard_that_is_missing_is_told_with_one_path(self):
+    def test_a_missing_shard_is_named_by_one_path(self):
         self.refused(["1 of 1 shards is missing", "a.safetensors"], "m.safetensors.index.json",
                      b'{"weight_map": {"w": "a.safetensors"}}')
 

@@ -51,28 +51,28 @@ class TheExample(WithBuilt):
     def with_plugin(self, model, *arguments):
         return report(model, ALL, "--plugin", self.plugin, *arguments)
 
-    def test_it_has_forty_lines(self):
+    def test_the_example_has_forty_lines(self):
         self.assertLessEqual(len(EXAMPLE.read_text().splitlines()), 40)
 
-    def test_the_page_has_it_as_it_is(self):
+    def test_the_page_contains_the_example(self):
         page = (SOURCE / "docs" / "in-house-layers.md").read_text()
         for example in (EXAMPLE, BLOCK):
             self.assertIn("```cpp\n" + example.read_text() + "```\n", page)
 
-    def test_check_finds_it_fine(self):
+    def test_check_accepts_the_example(self):
         done = tmeter("plugin", "check", self.plugin)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("acme::gated_mlp is declared as work of the class 'matmul'", done.stdout)
         self.assertIn("acme::gated_mlp gives f32[4, 4]", done.stdout)
 
-    def test_without_it_the_operator_is_listed_and_all_else_is_counted(self):
+    def test_without_the_plugin_the_operator_is_unknown_and_the_rest_counted(self):
         document = report(NET, ALL)
         self.assertEqual(document["coverage"]["unknown_ops"], [{"op": OP, "count": 3}])
         self.assertEqual(document["totals"]["macs"], ROWS * (24 * 32 + 32 * 10))  # a lower bound
         self.assertEqual(tmeter(NET, ALL, "--assert", "coverage==100%").returncode, 3)
         self.assertEqual({n["values"]["read_bytes"] is not None for n in in_house_nodes(document)}, {True})
 
-    def test_with_it_everything_is_complete(self):
+    def test_with_the_plugin_the_report_is_complete(self):
         document = self.with_plugin(NET)
         self.assertEqual(document["coverage"]["unknown_ops"], [])
         self.assertEqual(document["coverage"]["ratio"], 1)
@@ -107,7 +107,7 @@ class TheExample(WithBuilt):
             self.assertIn(str(4 * tokens * ROW), done.stdout)
 
     @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
-    def test_another_size_gives_what_the_export_of_that_size_gives(self):
+    def test_another_size_equals_the_export_at_that_size(self):
         document = self.with_plugin(NET, "--input", "4x16x24")
         self.assertEqual(document["totals"]["macs"], 64 * ROW)
         self.assertEqual(document["warnings"], [])
@@ -140,7 +140,7 @@ class TheBlock(WithBuilt):
     def with_both(self, model=NET, *arguments):
         return report(model, ALL, "--plugin", self.layers, "--plugin", self.block, *arguments)
 
-    def test_its_figure_stands_for_what_is_inside(self):
+    def test_the_value_of_the_block_replaces_the_values_inside(self):
         document = self.with_both()
         modules = {m["path"]: m["values"] for m in document["modules"]}
         for block in ("blocks.0", "blocks.1"):
@@ -162,7 +162,7 @@ class TheBlock(WithBuilt):
         for model in (NET, SCRIPTED):
             self.assertEqual(self.with_both(model, "--input", "4x16x24")["totals"]["macs"], 4 * (ROWS * ROW - self.INSIDE))
 
-    def test_without_the_operators_figures_it_declines(self):
+    def test_the_block_declines_without_the_values_of_the_operator(self):
         document = report(NET, ALL, "--plugin", self.block)
         self.assertEqual(document["coverage"]["unknown_ops"], [{"op": OP, "count": 3}])
 
@@ -180,7 +180,7 @@ class LessThanThat(WithBuilt):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
-    def test_macs_alone_make_it_counted(self):
+    def test_macs_alone_count_the_operator(self):
         document = self.document_of("macs")
         self.assertEqual(document["coverage"]["unknown_ops"], [])
         node = in_house_nodes(document)[0]["values"]
@@ -207,7 +207,7 @@ class LessThanThat(WithBuilt):
                 is_reported = any(w.startswith("fvcore does not count acme::gated_mlp") for w in document["warnings"])
                 self.assertEqual(is_reported, convention == "fvcore")
 
-    def test_other_flops_without_macs_leave_it_unknown(self):
+    def test_other_flops_without_macs_leave_the_operator_unknown(self):
         self.assertEqual(self.document_of("other")["coverage"]["unknown_ops"], [{"op": OP, "count": 3}])
 
     def profile(self):
@@ -240,12 +240,12 @@ class LessThanThat(WithBuilt):
         node = in_house_nodes(document)[0]["values"]
         self.assertEqual([node[m] for m in ("macs", "flops", "other_flops", "read_bytes", "written_bytes", "output_bytes", "energy")], [0] * 7)
 
-    def test_a_class_that_is_not_known_is_told_by_check(self):
+    def test_check_reports_an_unknown_class(self):
         done = tmeter("plugin", "check", self.plugin, env={"GIVES": "macs class=matmull"})
         self.assertEqual(done.returncode, 5)
         self.assertIn("class 'matmull', which is unknown to tmeter", done.stdout)
 
-    def test_the_peak_follows_what_the_plugin_says_of_its_result(self):
+    def test_the_peak_uses_the_declared_memory_of_the_result(self):
         # The operator's result is in the memory of its first argument: at the sum in a block the input, the
         # block's argument, the norm's result (which holds the operator's) and the sum are alive.
         self.assertEqual(self.document_of("output=0")["totals"]["peak_activation_bytes"], 1536 + 3 * 2048)
@@ -253,7 +253,7 @@ class LessThanThat(WithBuilt):
         self.assertEqual(self.document_of("output=10000")["totals"]["peak_activation_bytes"], 1536 + 10_000 + 2048 + 10_000)
         self.assertEqual(self.document_of("output=10000")["totals"]["output_bytes"], 5 * 2048 + 640 + 3 * 10_000)
 
-    def test_the_peak_of_a_module_that_is_given_as_a_whole_is_that_of_its_operators(self):
+    def test_a_module_with_given_values_has_the_peak_of_its_operators(self):
         totals = self.document_of("block")["totals"]
         self.assertEqual(totals["output_bytes"], 2 * 2048 + 640 + 2 * 5)
         self.assertEqual(totals["peak_activation_bytes"], 1536 + 3 * 2048)
@@ -310,7 +310,7 @@ class Sharing(WithBuilt):
     def test_bytes_and_peak(self):
         self.assert_moved(self.report_of(SHARING), 8)
 
-    def test_without_the_schemas_only_names_tell(self):
+    def test_without_schemas_the_names_decide_about_sharing(self):
         moved = self.bytes_of(self.report_of(SHARING, SHARING="silent"))
         self.assertEqual(moved["acme::scale_"], (2048, 2048, 0))
         self.assertEqual(moved["acme::store"], (4096, 0, 0))
@@ -319,7 +319,7 @@ class Sharing(WithBuilt):
     def sharing_of(self, model, *arguments, **env):
         return [f["text"] for f in self.report_of(model, *arguments, TELL="1", **env)["findings"] if f["rule"].endswith("sharing")]
 
-    def test_plugins_are_told(self):
+    def test_plugins_receive_the_sharing(self):
         self.assertEqual(self.sharing_of(SHARING), [
             "aten::linear own", "acme::scale_ x written argument of x", "aten::add own", "acme::store x written",
             "acme::window view of x", "acme::resize own", "acme::pool own"])
@@ -328,7 +328,7 @@ class Sharing(WithBuilt):
         self.assertEqual(silent[3], "acme::store x unknown y unknown")
         self.assertEqual(silent[4], "acme::window x unknown rows unknown unknown")
 
-    def test_what_is_functionalized_changes_its_argument_all_the_same(self):
+    def test_a_functionalized_operator_still_writes_its_argument(self):
         self.assertIn("acme::store x written argument of x", [t.replace(" own", "") for t in self.sharing_of(STORING)])
         moved = self.bytes_of(self.report_of(STORING))
         self.assertEqual(moved["acme::store"], (128, 64, 0))  # x, y: [2, 8]
@@ -387,16 +387,16 @@ class WrongRules(WithBuilt):
         for word in words:
             self.assertIn(word, done.stderr)
 
-    def test_a_right_one(self):
+    def test_a_right_rule_is_accepted(self):
         self.assertEqual(self.run_with("like").returncode, 0)
 
-    def test_none_is_refused_with_the_way_out(self):
+    def test_a_missing_rule_is_refused_with_advice(self):
         self.refused("", 6, "mlp (acme::gated_mlp): LibTorch does not have this operator and no plugin has a shape rule for it", "docs/in-house-layers.md", "tmeter plugin new")
 
-    def test_one_for_another_overload_is_none(self):
+    def test_a_rule_for_another_overload_does_not_apply(self):
         self.refused("overload", 6, "no plugin has a shape rule for it")
 
-    def test_values_that_cannot_be_are_the_plugins_failure(self):
+    def test_impossible_values_are_the_plugins_failure(self):
         failure = "plugin com.acme.shapes failed while giving the shape of acme::gated_mlp"
         for rule, word in {"negative": "impossible shape", "absurd": "impossible shape", "rank": "100 dims of a tensor; at most 64", "nothing": "0 of 1 results",
                            "twice": "more results than", "argument": "the schema has no argument 'nosuch'",
@@ -405,7 +405,7 @@ class WrongRules(WithBuilt):
                 with self.subTest(rule=rule, model=model.name):
                     self.refused(rule, 5, failure, word, model=model)
 
-    def test_one_that_writes_beyond_its_room_is_named(self):
+    def test_a_rule_that_overruns_its_array_is_named(self):
         """In plain C, where nothing checks the rule's writes to its buffer."""
         plugin = self.built / "overrun.tmeter"
         build_c_plugin("overrun.c", plugin)
@@ -421,7 +421,7 @@ class WrongRules(WithBuilt):
                         self.assertIn("plugin com.acme.overrun " if "crash" in words else "", done.stderr)
                         self.assertIn(words, done.stderr)
 
-    def test_who_asks_wrongly_is_named(self):
+    def test_the_caller_of_a_rule_is_named_for_a_wrong_call(self):
         for rule, words in (("asks-results", "it wants 3 results of the shape rule 'acme::pair(Tensor x, int rows) -> (Tensor, Tensor)', "
                                              "whose schema has 2"),
                             ("asks-arguments", "it gives 3 arguments to the shape rule 'acme::pair(Tensor x, int rows) -> (Tensor, Tensor)', "
@@ -429,18 +429,18 @@ class WrongRules(WithBuilt):
             with self.subTest(rule):
                 self.refused(rule, 5, "plugin com.acme.shapes failed while giving the shape of acme::gated_mlp", words)
 
-    def test_one_that_ends_the_process_is_named(self):
+    def test_a_rule_that_ends_the_process_is_named(self):
         for model in (NET, SCRIPTED):
             for rule, word in (("crash", "crashed (segmentation fault)"), ("exit", "ended the process (exit 3)")):
                 with self.subTest(rule=rule, model=model.name):
                     self.refused(rule, 5, "plugin com.acme.shapes " + word + " while giving the shape of acme::gated_mlp", model=model)
 
-    def test_one_that_does_not_come_back_is_named(self):
+    def test_a_rule_that_does_not_return_is_named(self):
         for model in (NET, SCRIPTED):  # starting LibTorch alone takes seconds on a busy machine
             self.refused("hang", 4, "plugin com.acme.shapes did not finish within 8 s (--timeout) while giving the shape of acme::gated_mlp",
                          arguments=("--timeout", "8"), model=model)
 
-    def test_one_that_is_not_of_this_operator_is_found_out(self):
+    def test_a_rule_of_another_operator_is_detected(self):
         words = ["shape rule of plugin com.acme.shapes for acme::gated_mlp does not fit this model"]
         for rule, word in {"wide": "gives f32[2, 8, 33] where the file records f32[2, 8, 32], in mlp", "half": "gives f16[2, 8, 32]",
                            "number": "gives 7 where", "none": "gives nothing where", "refuse": "this is never done",
@@ -449,14 +449,14 @@ class WrongRules(WithBuilt):
                 self.refused(rule, 6, *words, word)
         self.refused("type", 6, "a type that LibTorch lacks")
 
-    def test_one_that_does_not_take_the_size_says_so(self):
+    def test_a_rule_may_refuse_a_size(self):
         self.refused("batch", 6, "mlp (acme::gated_mlp): it takes two samples, no more", "--input x=4x16x24")
 
-    def test_operators_of_libtorch_are_libtorchs(self):
+    def test_rules_do_not_replace_operators_of_libtorch(self):
         done = self.run_with("linear", "--assert", f"macs=={64 * (24 * 32 + 32 * 10) + 3000}")
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_what_is_no_schema(self):
+    def test_an_unreadable_schema_is_refused(self):
         self.refused("schema", 6, "the schema 'acme::gated_mlp(Widget x) -> [' of a shape rule of plugin com.acme.shapes cannot be read")
 
     def test_two_rules_for_one_operator(self):
@@ -501,7 +501,7 @@ class WrongRules(WithBuilt):
         for r in results:
             yield from self.tensors(r) if isinstance(r, list) else [r]
 
-    def test_a_rule_is_found_by_itself(self):
+    def test_a_rule_is_found_without_an_option(self):
         folder = self.built / "found"
         folder.mkdir(mode=0o755, exist_ok=True)
         subprocess.run(["cp", self.plugin, folder], check=True)

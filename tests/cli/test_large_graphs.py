@@ -99,7 +99,7 @@ class ReadInPieces(CliTest):
                 other = self.file("model.pt2", rewritten(path, lambda _, t: with_spaces(reordered(json.loads(t)))))
                 self.assertEqual(essence(report(other)), expected)
 
-    def test_what_is_rare_in_a_node_is_the_same_in_a_large_file(self):
+    def test_rare_arguments_are_equal_in_a_large_file(self):
         """Arguments and nodes that are read as documents, and traces and lists longer than the recorded part."""
         extra = [
             {"name": "device", "arg": {"as_device": {"type": "cuda", "index": 3}}, "kind": 1},
@@ -161,7 +161,7 @@ class ManyLayers(CliTest):
         counted = [document["coverage"] for document in documents]
         self.assertEqual([c["unknown_ops"] for c in counted], [[], [], []])
 
-    def test_rows_of_two_threads_are_those_of_one(self):
+    def test_two_threads_write_the_rows_of_one(self):
         count, path = self.graph(14000)
         large, small = report(path), report(self.graph(40)[1])
         modules = large["modules"]
@@ -205,7 +205,7 @@ class ManyLayers(CliTest):
         subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
         return {**os.environ, "LD_PRELOAD": str(library)}
 
-    def test_a_sum_that_is_too_large_is_told_whoever_adds_up(self):
+    def test_an_overflowing_sum_is_reported_in_graphs_of_any_size(self):
         """Sizes of a batch of 200 million: each operator's count fits 63 bits, their sum does not.
 
         A linear layer of 256 to 768 has 2e8 x 32 x 256 x 768 = 1.3e15 MACs, 1.3e18 bit operations of float32 (x 32 x 32);
@@ -225,7 +225,7 @@ class ManyLayers(CliTest):
         self.assertEqual(len(messages), 2, messages)  # one line for each file, whichever thread reports it
 
     @unittest.skipIf(SANITIZED, "a library must be loaded first, and so must the sanitizer's")
-    def test_where_no_thread_can_be_had_one_does_it_all(self):
+    def test_without_further_threads_one_does_all_work(self):
         _, path = self.graph(14000)
         environment = self.without_threads()
         for plugins in ("params,flops,memory", "all"):
@@ -236,7 +236,7 @@ class ManyLayers(CliTest):
                 del document["timing"], document["command"]
             self.assertEqual(alone, helped)
 
-    def test_what_is_wrong_in_one_piece_is_told_with_its_place(self):
+    def test_an_error_in_one_piece_is_reported_with_its_place(self):
         _, path = self.graph(6000)  # more than 4 MB of nodes: another thread reads ahead
         cases = {
             "a table that names a tensor twice": (

@@ -50,20 +50,20 @@ class LayoutAdvice(CliTest):
         self.assertIn("of the predicted time", found["channels-last"]["text"])
         self.assertIn("5.63 us on made-up", found["channels-last"]["evidence"])  # 5,632 B at 1 GB/s
 
-    def test_weights_that_lie_channels_last(self):
+    def test_weights_stored_channels_last(self):
         self.only("images_channels_last")
 
-    def test_a_model_of_few_convolutions_hears_nothing_of_them(self):
+    def test_a_model_of_few_convolutions_gets_no_advice_about_them(self):
         """ViT-B/16: one convolution of 115,605,504 of 17,563,828,224 MACs."""
         self.assertNotIn("channels-last", findings(MODELS / "vit_b_16.pt2")[1])
 
-    def test_features_that_are_no_multiple_of_16_bytes(self):
+    def test_features_that_are_not_multiples_of_16_bytes(self):
         finding = self.only("uneven", "align-features")["align-features"]
         self.assertIn("3 layers with 63.4 % of the MACs", finding["text"])
         self.assertIn("1 × bfloat16 12 → 16 (brain (aten::linear)), 1 × float32 10 → 8 (fc2 (aten::linear)), 1 × float32 6 → 10 (fc1 (aten::linear));", finding["evidence"])
         self.assertIn("padding them adds 22 % to the model's MACs", finding["evidence"])
 
-    def test_even_features_and_images_hear_nothing(self):
+    def test_even_features_and_images_get_no_advice(self):
         """ResNet-50 has three channels at the front, else multiples of 64; 1,000 classes. BERT's 30,522 words are 7,630.5 times 4."""
         self.assertNotIn("align-features", findings(MODELS / "resnet50.pt2")[1])
         grouped = findings(FIXTURES / "zoo" / "torchvision-raft_large.pt2")[1]["align-features"]["evidence"]
@@ -77,7 +77,7 @@ class LayoutAdvice(CliTest):
         self.assertIn("1 × transpose → contiguous in Copies 768 B, 1 × permute → reshape in Copies 768 B; 768 B of it by reshape", finding["evidence"])
         self.assertEqual((saved(finding, "read_bytes"), saved(finding, "written_bytes")), (384, 384))
 
-    def test_copies_of_real_models_are_those_of_pytorchs_strides(self):
+    def test_copies_of_real_models_follow_pytorchs_strides(self):
         """No other copies are reported, and all of them if the model has no attention: its kernels write in another order
         than torch.export records."""
         expected = json.loads((FOLDER / "expected.json").read_text())["copies"]
@@ -124,10 +124,10 @@ class LayoutAdvice(CliTest):
         self.assertEqual(set(found) - TEN, {"allow-tf32"})
         self.assertAlmostEqual(saved(found["allow-tf32"], "predicted_time") / (7 / 8 * 75_776e-9), 1, places=4)
 
-    def test_without_rates_nothing_is_said_of_faster_types(self):
+    def test_without_rates_there_is_no_advice_about_faster_types(self):
         self.assertEqual(set(findings(MLP)[1]) - TEN, set())
 
-    def test_weights_alone_say_nothing(self):
+    def test_files_of_weights_have_no_findings(self):
         done = tmeter(FIXTURES / "trained" / "model.safetensors", *ALL)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("advice", done.stdout)

@@ -48,7 +48,7 @@ class MeasuredEnergy(CliTest):
     def provenance(self, document, metric):
         return next(m for m in document["metrics"] if m["id"] == metric)["provenance"]
 
-    def test_known_energy_in_the_right_attribution_out(self):
+    def test_a_known_energy_is_attributed_correctly(self):
         self.sensors()
         document = self.run_it()
         totals = document["totals"]
@@ -66,11 +66,11 @@ class MeasuredEnergy(CliTest):
         self.assertEqual(self.provenance(document, "energy")["kind"], "estimated")
         self.assertGreater(totals["energy"], 0)
 
-    def test_an_overflow_in_the_middle_changes_nothing(self):
+    def test_a_counter_overflow_does_not_change_the_energy(self):
         self.sensors(start=262_143_328_850 - 20_000_000)  # 20 J before the end
         self.assertAlmostEqual(self.run_it()["totals"]["measured_energy"], 9, delta=1e-6)
 
-    def test_without_memory_it_is_the_package_alone(self):
+    def test_without_a_memory_counter_the_package_alone_is_measured(self):
         self.zone("intel-rapl:0", "package-0", 0)
         document = self.run_it()
         self.assertAlmostEqual(document["totals"]["measured_energy"], 6, delta=1e-6)
@@ -83,7 +83,7 @@ class MeasuredEnergy(CliTest):
         self.assertAlmostEqual(document["totals"]["measured_energy"], 9, delta=1e-6)
         self.assertIn("package-1", self.provenance(document, "measured_energy")["text"])
 
-    def test_grams_of_what_was_measured(self):
+    def test_grams_of_the_measured_energy(self):
         self.sensors()
         document = self.run_it(options=("energy.co2=400", "energy.attribution=time"))
         self.assertAlmostEqual(document["totals"]["measured_co2"], 9 / JOULES_PER_KWH * 400, delta=1e-9)
@@ -103,20 +103,20 @@ class MeasuredEnergy(CliTest):
                 self.assertIn(word, provenance["text"])
         self.assertEqual(self.provenance(document, "energy")["kind"], "estimated")
 
-    def test_without_sensors_every_figure_says_so_and_why(self):
+    def test_without_sensors_every_metric_is_unavailable_with_the_reason(self):
         self.assert_unavailable(self.run_it(), "no energy counters", "powercap", "power has no energy events")
 
-    def test_a_counter_that_vanishes_or_goes_mad(self):
+    def test_a_counter_that_vanishes_or_becomes_invalid(self):
         for wrong in ("vanish", "garbage"):
             with self.subTest(wrong=wrong):
                 self.sensors()
                 self.assert_unavailable(self.run_it(wrong=wrong), "package-0", "became unreadable")
 
-    def test_counters_that_stand_still_measure_nothing(self):
+    def test_constant_counters_measure_nothing(self):
         self.sensors()
         self.assert_unavailable(self.run_it("--run-for=1s", wrong="still"), "did not change")
 
-    def test_on_a_gpu_the_processors_are_not_passed_off_as_its_energy(self):
+    def test_energy_of_the_processors_is_not_reported_as_the_gpus(self):
         self.sensors()
         counter = self.write("gpu_energy_mj", "1000\n")
         document = self.run_it("--device=cuda:0", options=("energy.nvml=libnot-there.so",))
@@ -143,7 +143,7 @@ class MeasuredEnergy(CliTest):
         self.assertIn("GPU 0 (Stub GPU)", self.provenance(document, "measured_energy")["text"])
         self.assertIn("thermal, by hardware", self.provenance(document, "throttled")["text"])
 
-    def test_a_run_that_is_not_made_has_no_such_columns(self):
+    def test_without_a_run_there_are_no_measured_columns(self):
         done = tmeter(TIED, "--plugins=flops,energy", "--report=json")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertFalse({m["id"] for m in json.loads(done.stdout)["metrics"]} & set(MEASURED))

@@ -75,7 +75,7 @@ class MergeTest(CliTest):
 
 
 class Shards(MergeTest):
-    def test_equal_to_one_run(self):
+    def test_merged_shards_equal_one_run(self):
         for stem, index in (("model-0000{}-of-00002.safetensors", "model.safetensors.index.json"),
                             ("pytorch_model-0000{}-of-00002.bin", "pytorch_model.bin.index.json")):
             with self.subTest(index=index):
@@ -231,7 +231,7 @@ class Index(MergeTest):
         self.assertNotIn("<script>", page.read_text())
         self.assertNotIn("\x1b", done.stdout)
 
-    def test_another_convention_is_left_out_and_told(self):
+    def test_another_convention_is_left_out_with_a_warning(self):
         models = self.models()
         models["small"]["metrics"][1]["convention"] = "twice by hand"
         index = self.merged("--index", self.saved(models))
@@ -247,7 +247,7 @@ class Index(MergeTest):
             report["totals"]["macs"] = 2 ** 62
         self.assert_refused(4, ["exceeds 2^63"], "merge", "--index", self.saved(models))
 
-    def test_an_index_beside_its_reports_is_not_a_model(self):
+    def test_an_index_among_its_reports_is_not_a_model(self):
         folder = self.saved(self.models())
         for _ in range(2):
             done = tmeter("merge", "--index", folder, f"--report=json={folder / 'index.json'}")
@@ -261,7 +261,7 @@ class BadInput(MergeTest):
         _, files = self.checkpoint([{"a.weight": ([3], [1, 2, 3])}, {"b.weight": ([2], [4, 6])}, {"c.weight": ([1], [0])}])
         self.parts = [self.analysed(f, f.stem) for f in files]
 
-    def test_shards_that_are_not_there(self):
+    def test_missing_shards(self):
         self.assert_refused(4, ["1 is not among the reports: number 2"], "merge", self.parts[0], self.parts[2])
 
     def test_shards_of_two_checkpoints(self):
@@ -272,14 +272,14 @@ class BadInput(MergeTest):
         twin = self.analysed(self.file("twin.safetensors", safetensors({"a.weight": ([3], [1, 2, 3])})), "twin")
         self.assert_refused(4, ["'a.weight' is in"], "merge", *self.parts, twin)
 
-    def test_analysed_in_two_ways(self):
+    def test_shards_analysed_with_different_options(self):
         stats = self.analysed(self.folder / "model-00003-of-00003.safetensors", "s", PLUGINS)
         self.assert_refused(4, ["same --plugins"], "merge", *self.parts[:2], stats)
         a = self.analysed(self.folder / "model-00001-of-00003.safetensors", "a", "--plugins=param-stats", "--set=param-stats.threshold=0.5")
         rest = [self.analysed(self.folder / f"model-0000{i}-of-00003.safetensors", f"b{i}", "--plugins=param-stats") for i in (2, 3)]
         self.assert_refused(4, ["param-stats.threshold"], "merge", a, *rest)
 
-    def test_models_are_no_shards(self):
+    def test_models_are_not_shards(self):
         self.assert_refused(4, ["--index"], "merge", self.analysed(MODELS / "gpt2_like.pt2", "m"), *self.parts)
 
     def test_files(self):
@@ -294,7 +294,7 @@ class BadInput(MergeTest):
         folder.mkdir()
         return folder
 
-    def test_reports_that_say_what_cannot_be(self):
+    def test_reports_with_impossible_values(self):
         """Values beyond all limits, and a finding about a module call that the merged report lacks."""
         file = self.file("x.safetensors", safetensors({f"l{i}.weight": ([2], [1, 2]) for i in range(3)}))
         report = json.loads(self.analysed(file, "x", PLUGINS).read_text())

@@ -132,12 +132,12 @@ class Calls(ContractTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return [node["values"].get("outer") for node in json.loads(done.stdout)["nodes"]]
 
-    def test_who_looks_beyond_the_signature_is_asked_for_each_operator(self):
+    def test_a_handler_that_reads_beyond_the_signature_is_called_for_each_operator(self):
         by_place = self.outer_of_nodes("place")
         self.assertGreater(len(set(by_place)), 100)  # calls of modules
         self.assertEqual(self.outer_of_nodes("signature:place"), by_place)
 
-    def test_who_remembers_calls_although_it_says_it_does_not_is_found_out(self):
+    def test_a_handler_with_state_against_its_declaration_is_detected(self):
         self.assertEqual(self.outer_of_nodes("counts"), list(range(1, 176)))
         words = ["on metric 'outer' on node", "TMETER_HANDLER_BY_SIGNATURE"]
         self.assert_report_without_it(self.run_mode("signature:counts", "--report", "json"), words)
@@ -201,26 +201,26 @@ class LeftBehind(ContractTest):
     """Plugins share a process. A plugin that changes it for others is named, and the figures are those of an unchanged
     process."""
 
-    def test_in_every_callback(self):
+    def test_changes_made_in_any_callback_are_reported(self):
         for place, where in PLACES.items():
             for change, words in CHANGES.items():
                 with self.subTest(place=place, change=change):
                     self.assert_report_without_it(self.run_mode(f"{place}:{change}", "--report", "json"), [where, words])
 
-    def test_in_a_writer(self):
+    def test_changes_made_in_a_writer_are_reported(self):
         for change, words in CHANGES.items():
             with self.subTest(change=change):
                 done = self.run_mode(f"writer:{change}", "--report", f"contract={self.folder}/out.txt", "--report", "json")
                 done.stderr, _ = done.stderr.rsplit("tmeter: report contract is not written", 1)
                 self.assert_report_without_it(done, ["while writing report 'contract'", words])
 
-    def test_while_it_is_opened(self):
+    def test_changes_made_while_opening_are_reported(self):
         for change, words in CHANGES.items():
             with self.subTest(change=change):
                 done = self.run_mode(f"init:{change}", "--report", "json")
                 self.assert_report_without_it(done, ["while it was opened", words], plugin=str(self.plugin))
 
-    def test_a_pool_of_threads_may_stay_where_it_is_declared(self):
+    def test_a_declared_pool_of_threads_may_stay(self):
         for rights in ("", "threads"):
             plugin = self.folder / f"pool{len(rights)}.tmeter"
             build_plugin(self.file("pool.cpp", POOL), plugin, "-fopenmp", f'-DRIGHTS="{rights}"')
@@ -273,7 +273,7 @@ NOT_KNOWN = {
 
 
 class Tables(ContractTest):
-    def test_what_is_not_known_costs_itself_alone(self):
+    def test_an_unknown_value_in_a_table_costs_only_its_item(self):
         for fault, (words, totals) in NOT_KNOWN.items():
             with self.subTest(fault=fault):
                 done = self.run_mode(f"table:{fault}", "--report", "json")
@@ -285,7 +285,7 @@ class Tables(ContractTest):
                 self.assertEqual("outer" in {m["id"] for m in document["metrics"]}, fault != "axis")
                 self.assertEqual(document["totals"]["macs"], MACS)
 
-    def test_a_table_that_cannot_be_is_refused_when_the_plugin_is_opened(self):
+    def test_an_invalid_table_is_refused_when_the_plugin_is_opened(self):
         for fault, words in TABLES.items():
             with self.subTest(fault=fault):
                 self.assert_refused(5, [f"plugin {ID}: ", words], RESNET, "--plugin", self.plugin, env={"CONTRACT": f"table:{fault}"})
@@ -294,11 +294,11 @@ class Tables(ContractTest):
         self.assert_refused(5, [str(self.plugin), "its tmeter_plugin_info has `reserved` set"], RESNET, "--plugin", self.plugin,
                             env={"CONTRACT": "table:reserved-info"})
 
-    def test_a_metric_that_nobody_has_is_required(self):
+    def test_requiring_an_unknown_metric_is_an_error(self):
         self.assert_report_without_it(self.run_mode("table:required", "--report", "json"),
                                       ["in analysis 'pass': metric 'mac' is required but no loaded plugin has it"])
 
-    def test_it_is_refused_in_a_folder_too_and_costs_a_note(self):
+    def test_an_invalid_table_in_a_folder_is_a_note(self):
         for fault in ("null-eval", "no-size", "escape"):
             with self.subTest(fault=fault):
                 done = tmeter(RESNET, "--plugin-path", self.plugin.parent, "--report", "json", env={"CONTRACT": f"table:{fault}"})
@@ -307,7 +307,7 @@ class Tables(ContractTest):
                 self.assertNotIn("\x1b", done.stderr)
                 self.assertEqual(json.loads(done.stdout)["totals"]["macs"], MACS)
 
-    def test_a_handler_for_a_metric_that_nobody_has_is_told_with_the_nearest(self):
+    def test_a_handler_for_an_unknown_metric_names_the_nearest_one(self):
         self.assert_report_without_it(self.run_mode("table:unknown-metric", "--report", "json"),
                                       ["it handles metric 'mac', which no plugin has (did you mean 'macs'?)"])
 
@@ -324,7 +324,7 @@ class NamedTest(CliTest):
 class Names(NamedTest):
     """Two plugins of one name: the message names both and the remedy; a full id selects either."""
 
-    def test_a_short_name_that_two_have_is_refused_and_a_full_id_is_not(self):
+    def test_an_ambiguous_short_name_is_refused_and_a_full_id_accepted(self):
         self.named("com.evil.flops", metric="evil")
         folder = ["--plugin-path", self.folder]
         self.assert_refused(2, ["2 plugins are called 'flops'", "com.evil.flops", "org.tmeter.flops", "full id", "--plugins=-"],
@@ -335,13 +335,13 @@ class Names(NamedTest):
             self.assertIn(metric, ids)
             self.assertNotIn(other, ids)
 
-    def test_a_plugin_in_a_folder_does_not_take_the_name_of_one_of_the_default_set(self):
+    def test_a_plugin_in_a_folder_does_not_replace_a_default_plugin(self):
         self.named("com.evil.flops", metric="macs")
         for arguments in ([], ["--plugins=energy"]):  # energy needs the flops plugin of its own family
             document = report(RESNET, "--plugin-path", self.folder, *arguments)
             self.assertEqual(document["totals"]["macs"], MACS)
 
-    def test_leaving_one_out_resolves_every_conflict(self):
+    def test_leaving_out_a_plugin_resolves_every_conflict(self):
         self.named("com.evil.flops", metric="macs", writer="json")
         folder = ["--plugin-path", self.folder]
         self.assert_refused(2, ["report format 'json'", "com.evil.flops", "org.tmeter.json", "--plugins=-"], RESNET, "--report", "json", *folder)
@@ -365,13 +365,13 @@ class Names(NamedTest):
         ids = {m["id"] for m in report(RESNET, "--plugins=params,-seven", "--plugin", plugin)["metrics"]}
         self.assertNotIn("seven", ids)
 
-    def test_equal_handlers_are_told_alike_whatever_the_order(self):
+    def test_equal_handlers_are_refused_alike_in_any_order(self):
         a, b = self.named("com.acme.a", op="aten::conv2d"), self.named("com.acme.b", op="aten::conv2d")
         words = ["plugins com.acme.a and com.acme.b both handle 'aten::conv2d' for metric 'macs'", "--plugins=-com.acme.b"]
         self.assert_refused(5, words, RESNET, "--plugin", a, "--plugin", b)
         self.assert_refused(5, words, RESNET, "--plugin", b, "--plugin", a)
 
-    def test_equal_ids_are_told_and_the_first_is_used(self):
+    def test_equal_ids_are_a_note_and_the_first_is_used(self):
         for name in ("first", "second"):
             self.named("com.acme.seven", metric="seven", file=name)
         done = tmeter(RESNET, "--plugins=seven", "--plugin-path", self.folder, "--report", "json")
@@ -379,7 +379,7 @@ class Names(NamedTest):
         self.assertRegex(done.stderr, r"\Atmeter: note: plugin com.acme.seven occurs twice: .*/first.tmeter is used, "
                                       r".*/second.tmeter is not; remove one of them\n\Z")
 
-    def test_what_a_plugin_needs_and_does_not_get_costs_that_plugin(self):
+    def test_a_missing_dependency_costs_only_its_plugin(self):
         plugin = self.named("com.acme.needy", metric="needy", needs="nosuch")
         done = tmeter(RESNET, "--plugins=params,needy", "--plugin", plugin, "--report", "json")
         self.assertEqual(done.returncode, 5)
@@ -422,7 +422,7 @@ class Folders(NamedTest):
         self.assertIn(str(plugin), done.stderr)
         self.assertEqual(json.loads(done.stdout)["totals"]["macs"], MACS)
 
-    def test_what_is_no_plugin(self):
+    def test_files_that_are_not_plugins(self):
         os.mkfifo(self.folder / "pipe.tmeter")
         self.assert_note(["pipe.tmeter is not a regular file"])
         (self.folder / "pipe.tmeter").unlink()
@@ -432,7 +432,7 @@ class Folders(NamedTest):
         (self.folder / "gone.tmeter").symlink_to("/nonexistent/x.tmeter")
         self.assert_note(["gone.tmeter does not exist"])
 
-    def test_a_manifest_that_cannot_be_read(self):
+    def test_unreadable_manifests(self):
         plugin = self.named("com.acme.seven", metric="seven")
         manifest = self.manifest_of(plugin)
         for name, make in (("garbage", lambda: manifest.write_bytes(b"\x00\xff = [")), ("a pipe", lambda: os.mkfifo(manifest)),
@@ -453,7 +453,7 @@ class Folders(NamedTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return plugin, manifest, self.folder / "plugins.index"
 
-    def test_an_index_that_cannot_be_used(self):
+    def test_unusable_indexes(self):
         _, _, index = self.index_with_seven()
         good = index.read_bytes()
         for name, make, words in (
@@ -469,7 +469,7 @@ class Folders(NamedTest):
                 self.assert_note([str(index), words, "tmeter plugin index"])
                 self.assertIn('"seven"', self.run_in_folder("--plugins=flops,seven").stdout)
 
-    def test_an_index_is_believed_while_the_manifest_is_the_one_it_was_made_from(self):
+    def test_an_index_is_used_while_its_manifest_is_unchanged(self):
         plugin, manifest, index = self.index_with_seven()
         index.write_bytes(index.read_bytes().replace(b"14:com.acme.seven", b"14:com.acme.eight"))
         listed = lambda: tmeter("plugin", "info", "com.acme.eight", "--plugin-path", self.folder)
@@ -479,7 +479,7 @@ class Folders(NamedTest):
         self.assertEqual(listed().returncode, 2, "an older one is not read")
         self.assertIn("com.acme.seven", tmeter("plugin", "info", "seven", "--plugin-path", self.folder).stdout)
 
-    def test_an_index_of_a_folder_that_is_not_there(self):
+    def test_an_index_of_a_missing_folder(self):
         done = tmeter("plugin", "index", self.folder / "gone")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1)
@@ -495,7 +495,7 @@ class Folders(NamedTest):
                             '[[loader.match]]\nconditions = "name:*"\nscore = 100\n')
         self.assert_note([str(manifest), "has no library beside it"])
 
-    def test_a_stale_manifest_is_not_believed(self):
+    def test_a_stale_manifest_is_not_used(self):
         plugin = self.named("com.acme.seven", metric="seven_a")
         self.manifest_of(plugin)
         before = plugin.stat()
@@ -522,19 +522,19 @@ class Folders(NamedTest):
         os.utime(plugin, (2, 2))
         self.assertIn('"seven"', self.run_in_folder("--plugins=flops,seven").stdout)
 
-    def test_a_manifest_of_another_schema_is_not_believed(self):
+    def test_a_manifest_of_another_schema_is_not_used(self):
         plugin = self.named("com.acme.seven", metric="seven")
         manifest = self.manifest_of(plugin)
         manifest.write_text(manifest.read_text().replace("schema = 1", "schema = 2").replace("'seven'", "'eight'"))
         self.assertIn('"seven"', self.run_in_folder("--plugins=flops,seven").stdout)
 
-    def test_a_manifest_of_a_newer_abi_is_told_without_opening(self):
+    def test_a_manifest_of_a_newer_abi_is_reported_without_opening(self):
         plugin = self.named("com.acme.seven", metric="seven")
         manifest = self.manifest_of(plugin)
         manifest.write_text(manifest.read_text().replace("abi_minor = 0", "abi_minor = 7"))
         self.assert_note(["needs plugin ABI 1.7, this tmeter has 1."])
 
-    def test_what_anybody_may_change_is_refused(self):
+    def test_files_that_anybody_may_change_are_refused(self):
         plugin = self.named("com.acme.seven", metric="seven")
         plugin.chmod(0o777)
         self.assert_note([str(plugin), "anybody on this machine can change it", "chmod o-w"])

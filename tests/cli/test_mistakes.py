@@ -59,7 +59,7 @@ class Mistakes(CliTest):
         self.file("lfs.pt", pointer)
         self.file("half.safetensors", safetensors({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}, bytes(4)))
 
-    def test_one_line_each(self):
+    def test_each_mistake_gives_one_line(self):
         tmeter("mlp.pt2", "--report", "json=saved.json", cwd=self.folder)
         before = set(os.listdir(self.folder))
         count = 0

@@ -75,7 +75,7 @@ class Figures(ModuleHandlers):
         self.assertEqual(coverage["zero_by_rule"], OPERATORS - INSIDE - 2)
         self.assertEqual(self.run_with(MACS_GIVEN, "--assert", "coverage==100%", "--assert", f"macs=={TOTAL}").returncode, 0)
 
-    def test_what_follows_from_macs_follows_from_those_of_the_call(self):
+    def test_derived_metrics_follow_the_macs_of_the_call(self):
         document = self.report_with(MACS_GIVEN)
         totals = document["totals"]
         self.assertEqual(totals["macs"], TOTAL)
@@ -113,7 +113,7 @@ class Figures(ModuleHandlers):
         per_byte = relu["energy_static"] / (relu["read_bytes"] + relu["written_bytes"])
         self.assertAlmostEqual(module["energy_static"] / (per_byte * (module["read_bytes"] + module["written_bytes"])), 1, 6)
 
-    def test_what_is_given_beside_macs_counts_as_given(self):
+    def test_other_given_metrics_count_as_given(self):
         document = self.report_with({"one": f"Bottleneck macs {GIVEN}; Bottleneck other_flops 500; Bottleneck read_bytes 3000; "
                                             "Bottleneck written_bytes 1000"}, "--set", "flops.convention=full")
         module = next(m for m in document["modules"] if m["path"] == "layer3.4")["values"]
@@ -130,13 +130,13 @@ class Figures(ModuleHandlers):
         self.assertEqual(document["totals"]["flops"], 2 * MACS + document["totals"]["other_flops"])
         self.assertTrue(any("flops" in n.get("in_module", []) for n in document["nodes"]))
 
-    def test_a_figure_that_leaves_something_out_makes_others_that_do(self):
+    def test_a_partial_value_makes_derived_values_partial(self):
         document = self.report_with({"one": f"Bottleneck macs partial:{GIVEN}"})
         for metric in ("macs", "flops", "energy", "bit_ops"):
             self.assertEqual(document["totals_status"][metric], "lower_bound", metric)
         self.assertEqual(document["coverage"]["unknown"], 0)
 
-    def test_a_figure_that_is_none(self):
+    def test_unavailable_and_zero_values(self):
         document = self.report_with({"one": "Bottleneck macs unavailable"})
         self.assertEqual(document["totals"]["macs"], CONV1 + FC)
         self.assertEqual(document["totals_status"]["macs"], "lower_bound")
@@ -154,12 +154,12 @@ class Figures(ModuleHandlers):
         self.assertEqual(after["totals"], before["totals"])
         self.assertEqual(after["nodes"], before["nodes"])
 
-    def test_a_handler_may_read_what_is_inside_without_it(self):
+    def test_a_handler_may_read_the_sum_of_the_operators_inside(self):
         document = self.report_with({"one": "Bottleneck macs half"})
         self.assertEqual(document["totals"]["macs"], CONV1 + FC + (MACS - CONV1 - FC) // 2)
         self.assertEqual(document["totals"]["flops"], 2 * document["totals"]["macs"])
 
-    def test_a_module_of_operators_that_nobody_knows(self):
+    def test_a_module_of_unknown_operators(self):
         # acme::gated_mlp in two calls of GatedMlp: all of them counted.
         model = FIXTURES / "in_house" / "net.pt2"
         before = self.report_with({}, model=model)
@@ -200,7 +200,7 @@ class Contents(ModuleHandlers):
 
 
 class Views(ModuleHandlers):
-    def test_json_tells_what_is_inside_and_what_is_given(self):
+    def test_json_marks_included_and_given_values(self):
         document = self.report_with(MACS_GIVEN)
         modules = {m["path"]: m for m in document["modules"]}
         for path in ("layer1.0", "layer4.2"):
@@ -237,7 +237,7 @@ class Views(ModuleHandlers):
         row = next(r for r in self.csv_with(MACS_GIVEN, "--by", "type") if r["type"] == TYPE)
         self.assertEqual(row["macs"], str(BLOCKS * GIVEN))
 
-    def test_every_format_for_people_has_a_sign_for_what_is_inside(self):
+    def test_every_human_readable_format_marks_included_values(self):
         for name, words in {"text": ["↑", "included in the value of an enclosing module", "16.00 M"], "markdown": ["↑", "`" + TYPE + "`"],
                             "full-text": ["↑"]}.items():
             with self.subTest(format=name):
@@ -252,7 +252,7 @@ class Views(ModuleHandlers):
         self.assertEqual(macs["by_operator"], {"Bottleneck": BLOCKS * GIVEN, "conv": CONV1, "linear": FC})
         self.assertEqual(macs["by_module_and_operator"]["layer1"], {"Bottleneck": 3 * GIVEN})
 
-    def test_a_saved_report_is_shown_as_the_model_is(self):
+    def test_a_saved_report_is_shown_like_the_model(self):
         rules = {"a": f"Sequential macs 5; Bottleneck other_flops unavailable; Conv2d alpha none", "one": "Bottleneck macs 7"}
         saved = self.file("saved.json", self.run_with(rules).stdout)
         for view in ([], ["--by", "operator", "--depth", "2"], ["--by", "type"], ["--depth", "all"]):
@@ -268,7 +268,7 @@ class Views(ModuleHandlers):
     def without_seconds(self, text):
         return re.sub(r" *analysed in [^\n]*|seconds=\"[^\"]*\"|command=\"[^\"]*\"", "", text)
 
-    def test_a_bound_of_what_is_inside_does_not_hold(self):
+    def test_a_bound_on_an_included_value_does_not_hold(self):
         done = self.run_with(MACS_GIVEN, "--assert", 'module("layer1.0.conv1").macs<1G')
         self.assertEqual(done.returncode, 3)
         self.assertIn("included in the value of an enclosing module", done.stderr)
@@ -296,7 +296,7 @@ class Order(ModuleHandlers):
         self.assertEqual(document["totals"]["alpha"], OPERATORS * flops)
         self.assertEqual(document["totals"]["omega"], OPERATORS * flops)
 
-    def test_ids_before_or_after_ours_do_not_matter(self):
+    def test_the_order_of_plugin_ids_does_not_matter(self):
         totals = []
         for name, metric in (("a", "alpha"), ("z", "omega")):
             for rules in (f"op {metric} total:energy; Bottleneck macs 7", f"Bottleneck macs 7; op {metric} total:energy"):
@@ -305,7 +305,7 @@ class Order(ModuleHandlers):
         self.assertEqual(totals, [totals[0]] * 4)
         self.assertAlmostEqual(totals[0][3], OPERATORS * totals[0][2], 9)
 
-    def test_of_nested_calls_the_outermost_counts(self):
+    def test_the_outermost_of_nested_calls_counts(self):
         # Sequential: layer1 … layer4 and, inside them, the four shortcuts.
         for rules in ({"a": "Bottleneck macs 7", "z": "Sequential macs 5"}, {"a": "Sequential macs 5", "z": "Bottleneck macs 7"}):
             document = self.same_whatever_the_order(rules)
@@ -333,18 +333,18 @@ class Order(ModuleHandlers):
         self.assertEqual(modules["layer1"]["values"]["flops"], 2 * 3 * 5 + 100)
         self.assertEqual(document["coverage"]["ratio"], 1)
 
-    def test_a_type_with_its_module_goes_before_its_last_part_and_that_before_any(self):
+    def test_a_full_type_precedes_its_last_part_and_both_precede_the_wildcard(self):
         for rules in ({"a": f"{TYPE} macs 7", "z": "Bottleneck macs 5"}, {"z": f"{TYPE} macs 7", "a": "Bottleneck macs 5 +9"}):
             self.assertEqual(self.same_whatever_the_order(rules)["totals"]["macs"], CONV1 + FC + BLOCKS * 7)
         document = self.same_whatever_the_order({"a": "* macs 3", "z": "ResNet macs 4"})
         self.assertEqual(document["totals"]["macs"], 4)  # the model itself
         self.assertEqual(document["coverage"]["counted"], OPERATORS)
 
-    def test_the_higher_priority_goes_before(self):
+    def test_the_higher_priority_goes_first(self):
         document = self.same_whatever_the_order({"a": "Bottleneck macs 7", "z": "Bottleneck macs 5 +1"})
         self.assertEqual(document["totals"]["macs"], CONV1 + FC + BLOCKS * 5)
 
-    def test_a_metric_that_follows_none_is_unknown_in_there(self):
+    def test_a_metric_that_follows_no_other_is_unknown_inside(self):
         # alpha copies MACs operator by operator; inside the call it finds none and is unknown.
         document = self.same_whatever_the_order({"a": "op alpha other:macs", "one": "Bottleneck macs 7"})
         self.assertEqual(document["totals_status"]["alpha"], "lower_bound")
@@ -355,7 +355,7 @@ class Order(ModuleHandlers):
         self.assertEqual(document["totals"]["alpha"], CONV1 + FC + BLOCKS * 7)
 
 
-    def test_operators_that_are_alike_inside_and_outside_of_an_answered_call(self):
+    def test_equal_operators_inside_and_outside_of_an_answered_call(self):
         # layer1.1 and layer1.2 have equal operators; alpha reads MACs by the operator's signature.
         block = 56 * 56 * (256 * 64 + 64 * 64 * 9 + 64 * 256)
         rules = {"one": "Bottleneck macs at:layer1.1", "a": "op alpha other:macs"}
@@ -379,12 +379,12 @@ class Mistakes(ModuleHandlers):
             self.assertIn(word, done.stderr)
         return done
 
-    def test_two_plugins_for_one_type_are_told_by_name(self):
+    def test_two_plugins_for_one_type_are_named(self):
         words = ["com.stranger.a", "com.stranger.z", f"both handle 'Bottleneck' for metric 'macs'", "--plugins=-com.stranger.z"]
         for order in ("az", "za"):
             self.failed({n: "Bottleneck macs 7" for n in order}, words)
 
-    def test_circles_name_all_that_take_part(self):
+    def test_cycles_name_all_members(self):
         both = ["circle", "'alpha' (plugin com.stranger.a)", "'omega' (plugin com.stranger.z)"]
         for a, z in (("Bottleneck alpha other:omega", "Bottleneck omega other:alpha"),  # roll-ups
                      ("Bottleneck alpha node:omega", "Bottleneck omega node:alpha"),  # operators
@@ -400,7 +400,7 @@ class Mistakes(ModuleHandlers):
             with self.subTest(rule=rule):
                 self.failed({"a": rule}, ["circle", "'alpha' (plugin com.stranger.a)"])
 
-    def test_what_can_never_be_asked_is_told(self):
+    def test_handlers_that_can_never_be_called_are_reported(self):
         for rule, words in {"Bottleneck macs 7 macs": "follows its own metric, 'macs'",
                             "Bottleneck macs 7 flopz": "it follows metric 'flopz', which no plugin has (did you mean 'flops'?)",
                             "Bottleneck mac 7": "it handles metric 'mac', which no plugin has (did you mean 'macs'?)",
@@ -409,11 +409,11 @@ class Mistakes(ModuleHandlers):
             with self.subTest(rule=rule):
                 self.failed({"one": rule}, ["com.stranger.one", words])
 
-    def test_what_only_the_host_can_say(self):
+    def test_kinds_reserved_for_the_host_are_refused(self):
         self.failed({"one": "Bottleneck macs raw:6"}, ["com.stranger.one", f"on module 'layer1.0' ({TYPE})", "'in a module'"])
         self.failed({"one": "Bottleneck macs raw:7"}, ["com.stranger.one", "unknown kind 7"])
 
-    def test_a_handler_that_fails_is_told_with_its_module_and_costs_its_plugin_alone(self):
+    def test_a_failing_handler_is_reported_with_its_module_and_costs_only_its_plugin(self):
         done = self.failed({"a": "Bottleneck alpha raw:99"}, ["com.stranger.a", "'alpha'", f"on module 'layer1.0' ({TYPE})"])
         self.assertNotIn("on node", done.stderr)
         self.assertEqual(json.loads(done.stdout)["totals"]["macs"], MACS)

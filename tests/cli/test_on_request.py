@@ -40,11 +40,11 @@ class OnRequest(CliTest):
         ids, _ = self.run_with("--columns", "all")
         self.assertLessEqual({"dear_model", "dear_nodes"}, ids)
 
-    def test_a_part_of_a_name_is_no_request(self):
+    def test_a_part_of_a_name_is_not_a_request(self):
         ids, _ = self.run_with("--set", "memory.threads=1", "--assert", "cheap >= 0")
         self.assertFalse({"dear_model", "dear_nodes"} & ids)
 
-    def test_an_analysis_that_requires_it_requests_it(self):
+    def test_an_analysis_requests_its_required_metric(self):
         with mock.patch.dict(os.environ, DEAR_NEEDED="1"):
             ids, done = self.run_with()
         self.assertEqual({"dear_model", "dear_nodes"} & ids, {"dear_model"})
@@ -59,7 +59,7 @@ class OnRequest(CliTest):
         of = lambda document: {f["metric"]: f["text"] for f in document["formulas"] if f["module"] == ""}
         self.assertEqual(of(everything)["activations"], of(expected)["activations"])
 
-    def test_a_report_without_it_says_how_to_get_it(self):
+    def test_a_report_without_the_metric_names_the_command_for_it(self):
         file = self.folder / "net.json"
         tmeter("--report", f"json={file}", str(NET))
         for arguments in (["--columns", "spectral_norm"], ["--sort", "spectral_norm"]):

@@ -32,11 +32,11 @@ class Only(CliTest):
     def ids(self, text):
         return re.findall(r"(?m)^([\d.–]+) +(?:[│ ]*[├└]─|ResNet)", text)
 
-    def test_rows_are_those_of_modules_with_trainable_parameters(self):
+    def test_rows_are_modules_with_trainable_parameters(self):
         for model in (RESNET, GPT2, MODELS / "tied.pt2"):
             self.assertEqual(self.paths(model), self.trainable(model), model.name)
 
-    def test_text_has_them_alone_and_says_so(self):
+    def test_text_has_only_trainable_modules_and_counts_the_others(self):
         text = tmeter(RESNET, "--only", "trainable", "--depth", "all", "--no-fold").stdout
         for hidden in ("ReLU", "MaxPool2d", "AdaptiveAvgPool2d"):
             self.assertNotIn(hidden, text)
@@ -61,13 +61,13 @@ class Only(CliTest):
         self.assertIn("`layer2`", parts)
         self.assertNotIn("`maxpool`", parts)
 
-    def test_a_model_with_nothing_to_train_is_its_root(self):
+    def test_a_frozen_model_is_reduced_to_its_root(self):
         saved = self.frozen(RESNET, "")
         self.assertEqual(self.paths("show", saved), [""])
         self.assertEqual(tmeter("show", saved, "--only", "trainable", "--report", "dot").stdout.count("tooltip="), 1)
         self.assertEqual(tmeter("show", saved, "--only", "trainable").returncode, 0)
 
-    def test_what_it_does_not_go_with_is_told(self):
+    def test_conflicting_options_are_refused(self):
         self.assert_refused(2, ["--only frozen", "trainable"], RESNET, "--only", "frozen")
         self.assert_refused(2, ["--only", "--by operator"], RESNET, "--only", "trainable", "--by", "operator")
 

@@ -82,12 +82,12 @@ class Order(CliTest):
             self.assertIn(name, names)
         self.assert_same_in_both_orders(names + list(BUILT), MODEL)
 
-    def test_all_pairs_of_those_with_metrics_on_a_model_with_weights(self):
+    def test_all_pairs_of_plugins_with_metrics_on_a_model_with_weights(self):
         with_metrics = [n for n in own_plugins() if tmeter(WITH_WEIGHTS, f"--plugins={n}", "--report", "json").stdout.count('"aggregation"')]
         self.assertGreater(len(with_metrics), 5)
         self.assert_same_in_both_orders(with_metrics + list(BUILT), WITH_WEIGHTS)
 
-    def test_all_orders_of_those_that_read_each_other(self):
+    def test_all_orders_of_plugins_that_read_each_other(self):
         names = ["flops", "energy", "first", "last", "mean"]
         outcomes = {self.outcome(order, MODEL) for order in itertools.permutations(names)}
         self.assertEqual(len(outcomes), 1)

@@ -43,7 +43,7 @@ class EqualsTheNetworkItself(CliTest):
                              if p in modules and modules[p] != f / 2}
                 self.assertEqual(differing, {})
 
-    def test_what_does_not_work_is_refused_with_operator_place_and_advice(self):
+    def test_unsupported_sizes_are_refused_with_operator_place_and_advice(self):
         for case in CASES:
             if words := REFUSED.get(name_of(case)):
                 with self.subTest(case=name_of(case)):
@@ -58,10 +58,10 @@ class EqualsTheNetworkItself(CliTest):
 
 @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
 class WhatTheReportSays(CliTest):
-    def test_nothing_to_say_when_no_size_was_replaced(self):
+    def test_without_replaced_sizes_there_is_no_warning(self):
         self.assertEqual(report(RESNET, "--input", "8x3x224x224")["warnings"], [])
 
-    def test_replaced_sizes_are_told_and_counted(self):
+    def test_replaced_sizes_are_listed_and_counted(self):
         warnings = report(VIT, "--input", "8x3x224x224")["warnings"]
         self.assertEqual(len(warnings), 1, warnings)
         for word in ("fixes sizes", "84 × aten::view", "1 × aten::expand"):
@@ -76,12 +76,12 @@ class WhatTheReportSays(CliTest):
                          [(m["path"], m["type"], m["calls"]) for m in recorded["modules"]])
         self.assertEqual(len(other["nodes"]), len(recorded["nodes"]))
 
-    def test_the_plugin_that_did_it_is_named(self):
+    def test_the_resizing_plugin_is_named(self):
         plugins = [p["id"] for p in report(RESNET, "--input", "8x3x224x224")["plugins"]]
         self.assertIn("org.tmeter.resize", plugins)
         self.assertNotIn("org.tmeter.torch-backend", plugins)
 
-    def test_beside_the_loader_of_torchscript_in_one_process(self):
+    def test_resizing_works_in_one_process_with_the_loader_of_torchscript(self):
         """Both plugins register meta kernels with LibTorch, and each must call its own."""
         script, exported = MODELS / "resnet50.traced.pt", VIT
         alone = [report(model, "--input", "8x3x224x224")["totals"] for model in (script, exported)]
@@ -92,10 +92,10 @@ class WhatTheReportSays(CliTest):
             for total in ("params", "macs"):
                 self.assertEqual([compared[total]["before"], compared[total]["after"]], [t[total] for t in totals])
 
-    def test_and_back_again(self):
+    def test_the_recorded_size_gives_the_recorded_totals(self):
         self.assertEqual(report(RESNET, "--input", "1x3x224x224")["totals"], report(RESNET)["totals"])
 
-    def test_a_window_that_no_longer_fits_is_refused(self):
+    def test_a_window_larger_than_its_input_is_refused(self):
         """Swin's padding to whole windows of 7 was computed at export: for 224 there is no padding."""
         self.assert_refused(6, ["attn", "64", "49", "dynamic_shapes"], SWIN, "--input", "1x3x256x256")
 
@@ -141,19 +141,19 @@ class PaddingThatFollowsTheSize(CliTest):
     def warnings(self, model, *shape):
         return " | ".join(same_report(model, list(shape))["warnings"])
 
-    def test_what_is_surely_same_padding_is_only_counted(self):
+    def test_certain_same_padding_is_only_counted(self):
         warnings = self.warnings("tf_efficientnet_like", 1, 3, 65, 65)
         self.assertIn("× aten::pad", warnings)
         self.assertNotIn("assumed to be", warnings)
 
-    def test_a_reading_that_could_be_another_is_told(self):
+    def test_an_uncertain_padding_is_reported(self):
         self.assertIn("assumed to be 'same': 2 × aten::pad in ConvLayer", self.warnings("beside", 1, 3, 65, 65))
         self.assertIn("assumed to be fixed: 1 × aten::pad in Downsample", self.warnings("autoencoder", 1, 3, 66, 66))
 
-    def test_nothing_is_told_where_both_readings_give_the_same(self):
+    def test_readings_with_equal_results_are_not_reported(self):
         self.assertNotIn("assumed to be", self.warnings("autoencoder", 2, 3, 96, 128))
 
-    def test_a_pad_that_the_file_has_no_operator_for_is_added(self):
+    def test_a_pad_without_an_operator_in_the_file_is_added(self):
         recorded = [n["op"] for n in report(SAME / "optional_pads.pt2")["nodes"]]
         nodes = [n["op"] for n in same_report("optional_pads", [1, 3, 65, 65])["nodes"]]
         self.assertEqual(len(nodes), len(recorded) + 1)
@@ -207,7 +207,7 @@ class SizesThatAreNotTheFilesAreMarked(CliTest):
         self.assertIn(self.WORDS[0], document["macs"]["provenance"])
         self.assertNotIn("provenance", document["params"])
 
-    def test_nothing_of_it_for_the_recorded_input(self):
+    def test_the_recorded_input_has_no_marks(self):
         for inputs in ([], [[1, 3, 64, 64]]):
             document = report(self.MODEL, *options(inputs))
             self.assertIsNone(document["model"]["sizes"])
@@ -216,7 +216,7 @@ class SizesThatAreNotTheFilesAreMarked(CliTest):
 
 
 class Usage(CliTest):
-    def test_the_recorded_input_is_nothing_special(self):
+    def test_the_recorded_input_needs_no_resizing(self):
         document = report(RESNET, "--input", "x=1x3x224x224:f32")
         self.assertEqual(document["inputs"][0]["origin"], "given")
         self.assertNotIn("org.tmeter.resize", [p["id"] for p in document["plugins"]])
@@ -238,7 +238,7 @@ class Usage(CliTest):
         self.assert_refused(2, ["no more tensors"], RESNET, *options([[8, 3, 224, 224]] * 2))
 
     @unittest.skipIf(HAVE_TORCH, "with LibTorch it works")
-    def test_without_libtorch_the_message_says_what_is_missing(self):
+    def test_without_libtorch_the_message_names_it(self):
         self.assert_refused(6, ["fixes input 'x' at 1x3x224x224", "'resize'", "without LibTorch",
                                 "dynamic_shapes"], RESNET, "--input", "8x3x224x224")
 

@@ -27,7 +27,7 @@ def shell(command, **kwargs):
 class StandardOutput(CliTest):
     NAMES = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link", "log", "hard", "soft")
 
-    def test_is_appended_to_and_never_replaced_whatever_it_is_called(self):
+    def test_is_appended_to_and_never_replaced_under_any_name(self):
         for name in self.NAMES:
             with self.subTest(name=name), tempfile.TemporaryDirectory() as folder:
                 done = shell(f"echo before > log; ln log hard; ln -s log soft; ln -s /dev/stdout link; "
@@ -39,7 +39,7 @@ class StandardOutput(CliTest):
                 self.assertEqual(len(lines), len({*lines}), "once")
                 self.assertEqual(sorted(os.listdir(folder)), ["hard", "link", "log", "soft"])
 
-    def test_another_descriptor_is_written_from_where_it_is(self):
+    def test_another_descriptor_is_written_at_its_position(self):
         done = shell("exec 5> log; echo before >&5; $T $M --report csv=/dev/fd/5; echo after >&5", cwd=self.folder)
         self.assertEqual(done.stderr, "")
         lines = (self.folder / "log").read_text().splitlines()
@@ -66,7 +66,7 @@ class StandardOutput(CliTest):
         self.assertEqual(done.stdout, "2\n")
         self.assertEqual(done.stderr, "tmeter: standard output cannot be written: Bad file descriptor\n")
 
-    def test_a_reader_that_has_enough_costs_no_other_report(self):
+    def test_a_reader_that_stops_costs_no_other_report(self):
         done = shell(f"$T {RESNET} --report json --report csv=r.csv | head -c 1; echo ${{PIPESTATUS[0]}}", cwd=self.folder)
         self.assertEqual((done.stdout, done.stderr), ("{141\n", ""))
         self.assertTrue((self.folder / "r.csv").read_text().startswith("id,path"))
@@ -130,7 +130,7 @@ class Files(CliTest):
     def report(self, target, **kwargs):
         return subprocess.run([TMETER, TIED, "--report", target], capture_output=True, text=True, timeout=60, **kwargs)
 
-    def test_that_are_replaced_keep_mode_and_owner(self):
+    def test_replaced_files_keep_mode_and_owner(self):
         file = self.file("r.csv", "old")
         file.chmod(0o640)
         if os.geteuid() == 0:
@@ -150,13 +150,13 @@ class Files(CliTest):
             self.assertTrue(name.is_symlink())
             self.assertTrue(name.read_text().startswith("id,path"))
 
-    def test_an_odd_folder_for_temporary_files_does_no_harm(self):
+    def test_an_unusable_temporary_folder_does_no_harm(self):
         for folder in ("/nonexistent", "relative", "/dev/null", ""):
             with self.subTest(TMPDIR=folder):
                 done = self.report("json", env={**os.environ, "TMPDIR": folder})
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
 
-    def test_signals_of_all_kinds_leave_nothing_where_files_need_a_name(self):
+    def test_signals_leave_no_named_temporary_files(self):
         """As on file systems without O_TMPFILE: the run waits for a FIFO; its other report is in a named temporary
         file."""
         library = self.folder / "no_tmpfile.so"

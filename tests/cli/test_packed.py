@@ -86,14 +86,14 @@ class Int4OfTorchao(CliTest):
         """64 × 256 in groups of 32: 8,192 bytes of pairs, 8 × 64 scales with zeros (the shapes of Int4OpaqueTensor.from_hp)."""
         self.assert_counted({"qdata": ("U8", [64, 128], 1), "scale_and_zero": ("BF16", [8, 64, 2], 2)}, [64, 256], 8192 + 2048)
 
-    def test_unknown_forms_are_said(self):
+    def test_unknown_forms_are_reported(self):
         """Bytes in tiles with scales in blocks: DA8W4 of Int4OpaqueTensor. Elements without scales."""
         for tensors in ({"qdata": ("U8", [2, 8, 32, 16], 1), "scale_and_zero": ("F32", [2, 8, 32], 4)}, {"qdata": ("U8", [64, 128], 1)}):
             with self.subTest(tensors):
                 document = report(self.stored(tensors), "--plugins=params")
                 self.assertIn("such as 'fc._weight_qdata', may be packed weights", str(document["warnings"]))
 
-    def test_classes_that_do_not_fit_are_said(self):
+    def test_classes_that_do_not_fit_are_reported(self):
         pairs = {"qdata": ("I8", [32, 32], 1), "scale": ("BF16", [2, 32], 2), "zero_point": ("BF16", [2, 32], 2)}
         for metadata, words in (({"_type": "Int4Tensor", "_data": {"shape": [32, 65]}}, "torchao's 'Int4Tensor', which has other shapes"),
                                 ({"_type": "Int4Tensor", "_data": {"shape": [-32, -64]}}, "other shapes"),
@@ -178,7 +178,7 @@ class Packed(CliTest):
                     self.assertEqual(t["values"].get("digest"), expected["weights"][t["name"]]["digest"], t["name"])
                     self.assertEqual(t["values"]["bits_per_weight"], 8 * t["encoding"]["stored_bytes"] / t["numel"])
 
-    def test_without_a_configuration_where_shapes_tell(self):
+    def test_shapes_decide_without_a_configuration(self):
         for name, expected in EXPECTED.items():
             with self.subTest(packing=name):
                 self.assert_counted(self.read(self.alone(name)), expected)
@@ -230,13 +230,13 @@ class Packed(CliTest):
         encoded = [t for t in weights if "encoding" in t]
         self.assertTrue(all(abs(t["values"]["std"] - 0.1) < 0.01 for t in encoded), encoded)  # of randn × 0.1
 
-    def test_bits_by_type_are_told(self):
+    def test_bits_by_type_are_reported(self):
         document = report(HERE / "gptq-4" / "model.safetensors", "--plugins=params")
         finding = next(f for f in document["findings"] if f["rule"] == "bytes-by-dtype")
         self.assertIn("gptq", finding["evidence"])
         self.assertIn("bits per weight", finding["text"])
 
-    def test_a_configuration_that_contradicts(self):
+    def test_a_contradicting_configuration(self):
         for name, changes, words in (
                 ("gptq-4", {"bits": 8}, ["bits is 8", "qweight", "4 bits"]),
                 ("gptq-4", {"group_size": 16}, ["group_size is 16", "scales"]),
@@ -248,10 +248,10 @@ class Packed(CliTest):
                 self.assert_refused(4, ["contradict", "config.json", *words], self.change_config(name, **changes))
                 shutil.rmtree(self.folder / name)
 
-    def test_layers_that_differ_are_no_contradiction(self):
+    def test_different_layers_are_not_a_contradiction(self):
         self.assert_counted(self.read(self.change_config("gptq-4", bits=8, dynamic={"+:x": {"bits": 4}})), EXPECTED["gptq-4"])
 
-    def test_a_configuration_that_is_none_costs_a_warning(self):
+    def test_an_invalid_configuration_gives_a_warning(self):
         for text in ("{", "[]", "{\"quantization_config\": {\"bits\": \"four\"}}", "{\"quantization_config\": {\"bits\": 1e40}}",
                      "{\"quantization_config\": {\"bits\": 4, \"group_size\": 0}}", "\0" * 100):
             with self.subTest(text=text):
@@ -262,7 +262,7 @@ class Packed(CliTest):
                 self.assertIn("config.json is not used", self.warnings(document))
                 shutil.rmtree(weights.parent)
 
-    def test_a_pattern_that_is_none_costs_a_warning(self):
+    def test_an_invalid_pattern_gives_a_warning(self):
         """Judged by Python's `re`."""
         for pattern, fault in (("(", "'(' without ')'"), ("a)", "')' without '('"), ("[a-", "'[' without ']'"), ("[]a", "'[' without ']'"),
                                ("*a", "nothing to repeat"), ("a|+", "nothing to repeat"), ("(*a)", "nothing to repeat"), ("a**", "nothing to repeat"),
@@ -278,7 +278,7 @@ class Packed(CliTest):
                     self.assertEqual([w for w in document["warnings"] if key in str(w) and fault in str(w)] != [], bool(fault), document["warnings"])
                     shutil.rmtree(self.folder / "gptq-4")
 
-    def test_an_unknown_packing_is_said(self):
+    def test_an_unknown_packing_is_reported(self):
         folder = self.copy("gptq-4")
         path = folder / "model.safetensors"
         header, data = self.header_of(path)
@@ -289,7 +289,7 @@ class Packed(CliTest):
         self.assertIn("'aqlm'", self.warnings(document))
         self.assertIn("counted as they are stored", self.warnings(document))
 
-    def test_mlx_that_shapes_do_not_tell(self):
+    def test_mlx_with_ambiguous_shapes(self):
         weights = self.alone("mlx-4")
         header, data = self.header_of(weights)
         self.write(weights, {k.replace("norm", "other"): v for k, v in header.items()}, data)
@@ -333,7 +333,7 @@ class Packed(CliTest):
         document = self.read(self.file("model.safetensors", safetensors(header, bytes(32_776))))
         self.assertEqual((document["totals"]["params"], document["tensors"][0]["encoding"]["id"]), (32_768, "fp8.block"))
 
-    def test_weights_of_quanto_whose_rows_are_known(self):
+    def test_weights_of_quanto_with_known_rows(self):
         """Groups of 32: 128 × 96 elements of 4 bits are 384 rows of groups. Norms of 96 give the width of q_proj and the height of o_proj."""
         header, at = {"norm.weight": {"dtype": "BF16", "shape": [96], "data_offsets": [0, 192]}}, 192
         for name in ("q_proj", "o_proj", "x"):
@@ -353,12 +353,12 @@ class Packed(CliTest):
                 document = self.read(self.write(path, header, data[:begin] + struct.pack("<2q", *dims) + data[end:]))
                 self.assertIn("they are HQQ's, and their shape contradicts", self.warnings(document))
 
-    def test_gptq_zero_points_that_nothing_tells(self):
+    def test_gptq_with_ambiguous_zero_points(self):
         document = self.read(self.alone("gptq-4"))
         self.assertIn("whether its zero points are stored minus one", self.warnings(document))
         self.assert_counted(document, EXPECTED["gptq-4"])
 
-    def test_a_name_that_is_there_already(self):
+    def test_an_existing_name_is_not_used_twice(self):
         folder = self.copy("gptq-4")
         path = folder / "model.safetensors"
         header, data = self.header_of(path)

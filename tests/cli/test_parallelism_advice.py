@@ -39,7 +39,7 @@ class ParallelismAdvice(CliTest):
         self.assertIn("213.12 KIPS instead of 42.37 KIPS", evidence)  # 256 / 1,201,192 ns, 4 / 94,408 ns
         self.assertIn("651.04 KiB of memory", evidence)  # 76,840 + 64 · 9,216
 
-    def test_the_larger_batch_takes_as_long_as_the_roofline_says_of_it(self):
+    def test_the_time_of_the_larger_batch_is_that_of_the_roofline(self):
         document, _ = self.findings(MLP, "--input", "x=256x64")
         self.assertAlmostEqual(document["totals"]["predicted_time"] / 1_201_192e-9, 1, places=9)
 
@@ -51,18 +51,18 @@ class ParallelismAdvice(CliTest):
         document, _ = self.findings(MLP, "--input", "x=128x64", bandwidth_matmul=2e9)
         self.assertAlmostEqual(document["totals"]["predicted_time"] / 450_580e-9, 1, places=9)
 
-    def test_memory_ends_it(self):
+    def test_memory_limits_the_batch(self):
         """16 times: 76,840 + 16 · 9,216 bytes; 16 · 94,408 / (76,840 + 16 · 17,568) = 4.22."""
         _, found = self.findings(capacity_dram=76_840 + 16 * 9_216)
         self.assertIn("a batch of 64 instead of 4 gives 4.2 times", found["batch-headroom"]["text"])
         self.assertIn("219.04 KiB of 219.04 KiB of memory for weights and activations; without call overhead, because the profile has no overhead.operator; twice the batch does not fit", found["batch-headroom"]["evidence"])
         self.assertNotIn("batch-headroom", self.findings(capacity_dram=76_840 + 9_216)[1])
 
-    def test_a_machine_that_is_busy_already_hears_nothing(self):
+    def test_a_fully_used_machine_gets_no_advice(self):
         """Arithmetic of 1 us a MAC: the time for weights is negligible."""
         self.assertEqual(self.findings(peak_mac_float32=1e6)[1], {})
 
-    def test_without_a_batch_nothing_is_said_of_it(self):
+    def test_without_a_batch_there_is_no_advice_about_it(self):
         """Inputs with different first dims; the default profile has no rates."""
         document, found = self.findings(FIXTURES / "advice" / "attentions.pt2")
         self.assertNotIn("batch-headroom", found)
@@ -100,7 +100,7 @@ class ParallelismAdvice(CliTest):
         for arguments in ((*scaled, "--threads", "1"), (MLP, PLUGINS)):
             self.assertNotIn("thread-count", {f["rule"] for f in report(*arguments)["findings"]})
 
-    def test_weights_alone_say_nothing(self):
+    def test_files_of_weights_have_no_findings(self):
         done = tmeter(FIXTURES / "trained" / "model.safetensors", PLUGINS)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("advice", done.stdout)

@@ -51,13 +51,13 @@ class Figures(unittest.TestCase):
         if "coded_bits" in expected:
             self.assertEqual(values["coded_bytes"], math.ceil(round(expected["coded_bits"] / 8, 6)), name)
 
-    def test_every_figure_of_every_tensor_is_numpys(self):
+    def test_every_value_of_every_tensor_equals_numpys(self):
         self.assertGreater(len(EXPECTED["tensors"]), 60)
         for name, expected in EXPECTED["tensors"].items():
             if expected["finite"] + expected["nan"] + expected["inf"]:
                 self.check(self.tensors[name]["values"], expected, name)
 
-    def test_figures_of_a_module_are_those_of_its_tensors_taken_together(self):
+    def test_values_of_a_module_are_those_of_its_joined_tensors(self):
         modules = {m["path"]: m["values"] for m in self.report["modules"]}
         for name, expected in EXPECTED["modules"].items():
             if name != "tied":
@@ -76,7 +76,7 @@ class Figures(unittest.TestCase):
                 self.assertEqual(shown[name]["edges"], expected["edges"], name)
                 self.assertEqual(shown[name]["counts"], expected["counts"], name)
 
-    def test_what_cannot_be_known_is_never_0(self):
+    def test_unknown_values_are_never_0(self):
         def lacks(name, *metrics):
             tensor = self.tensors[name]
             for metric in metrics:
@@ -127,7 +127,7 @@ class Options(CliTest):
             self.assertIsNone(values.get(metric))
         self.assertIsNotNone(values["l2_norm"])
 
-    def test_the_tolerance_of_spectral_norms_is_1e_6_unless_the_user_says_otherwise(self):
+    def test_the_default_tolerance_of_spectral_norms_is_1e_6(self):
         # Diagonal: its largest singular value is its largest element, 1; the next is 1 % smaller.
         side = 1100
         rows = [struct.pack("<f", 0) * i + struct.pack("<f", 1 / (1 + i / 100)) + struct.pack("<f", 0) * (side - 1 - i)
@@ -146,7 +146,7 @@ class Options(CliTest):
         self.assert_refused(2, ["spectral-tolerance"], "--plugins=param-stats", file, "--set", "param-stats.spectral-tolerance=0")
         self.assert_refused(2, ["spectral-tolerance"], "--plugins=param-stats", file, "--set", "param-stats.spectral-tolerance=1")
 
-    def test_effective_ranks_are_of_small_matrices_unless_larger_ones_are_asked_for(self):
+    def test_effective_ranks_are_limited_to_small_matrices_by_default(self):
         # Rows with a single 1 each: all singular values are 1, as many as the shorter side.
         sides = {"small.weight": 50, "large.weight": 100, "wide.weight": 64}
         header, data = {}, b""
@@ -179,7 +179,7 @@ class Options(CliTest):
         self.assertIn("n/a", shown.stdout)
         self.assertIn("param-stats.effective-rank=N", shown.stdout)
 
-    def test_the_threshold_decides_what_is_near_zero(self):
+    def test_the_threshold_decides_which_elements_are_near_zero(self):
         def near(threshold):
             done = by_name(stats(TENSORS, "--set", f"param-stats.threshold={threshold}"))
             return [done[n]["values"]["near_zero"] for n in ("normal.f32", "normal.bf16", "two.f32")]
@@ -197,7 +197,7 @@ class OnRequest(CliTest):
     def ids(self, *arguments):
         return {m["id"] for m in stats(TENSORS, *arguments)["metrics"]}
 
-    def test_reports_that_nobody_asked_for_are_without_them(self):
+    def test_spectral_values_are_absent_without_a_request(self):
         done = stats(TENSORS)
         self.assertFalse(set(ON_REQUEST) & {m["id"] for m in done["metrics"]})
         for row in [*done["tensors"], *done["modules"], done["totals"]]:
@@ -208,13 +208,13 @@ class OnRequest(CliTest):
             self.assertNotIn("spectral_norm", written.stdout)
         self.assertEqual(done["warnings"], [])
 
-    def test_all_other_values_are_the_same_with_and_without_them(self):
+    def test_a_request_does_not_change_other_values(self):
         with_them, without = stats(TENSORS, SPECTRAL), stats(TENSORS)
         for row, other in zip(with_them["tensors"], without["tensors"]):
             values = {k: v for k, v in row["values"].items() if k not in ON_REQUEST}
             self.assertEqual(values, other["values"], row["name"])
 
-    def test_columns_a_sort_and_an_assertion_ask_for_them(self):
+    def test_columns_a_sort_and_an_assertion_request_spectral_values(self):
         for metric, arguments in {
             "spectral_norm": ["--columns", "mean,spectral_norm"],
             "effective_rank": ["--by", "tensor", "--sort", "effective_rank"],
@@ -225,7 +225,7 @@ class OnRequest(CliTest):
         self.assertIsNotNone(done["totals"]["spectral_norm"])
         self.assertEqual(self.ids("--columns", "all") & set(ON_REQUEST), set(ON_REQUEST))
 
-    def test_a_saved_report_has_what_its_run_was_asked_for(self):
+    def test_a_saved_report_has_the_requested_values_of_its_run(self):
         path = self.folder / "r.json"
         self.assertEqual(tmeter("--plugins=param-stats", TENSORS, SPECTRAL, "--report", f"json={path}").returncode, 0)
         shown = tmeter("show", path, "--columns", "spectral_norm", "--by", "tensor")
@@ -282,7 +282,7 @@ class Words(CliTest):
     def names(self, finding):
         return {t["tensor"] for t in finding["targets"]}
 
-    def test_findings_name_the_tensors_they_are_about(self):
+    def test_findings_name_their_tensors(self):
         found = self.findings(stats(TENSORS))
         bad = {n for n, e in EXPECTED["tensors"].items() if e["nan"] + e["inf"]}
         self.assertEqual(self.names(found["not-finite"]), bad)
@@ -292,20 +292,20 @@ class Words(CliTest):
         self.assertIn("extreme.f64", self.names(found["beyond-float16"]))
         self.assertEqual(self.names(found["zero-vectors"]), {"zeros_many.f32"})
 
-    def test_what_three_plugins_find_is_said_once(self):
+    def test_a_finding_of_three_plugins_is_reported_once(self):
         document = report("--plugins=param-stats,quantization-advice,pruning-advice", TENSORS)
         broken = [f for f in document["findings"] if f["rule"] == "not-finite"]
         named = [name for f in broken for name in self.names(f)]
         self.assertEqual(len(named), len(set(named)), broken)
         self.assertLessEqual({"not_finite.f32", "only_nan.f32"}, self.names(broken[0]))
 
-    def test_a_dtype_wider_than_its_values_is_told(self):
+    def test_a_dtype_wider_than_its_values_is_reported(self):
         found = self.findings(stats(TENSORS))["wide-dtype"]
         named = self.names(found)
         self.assertLessEqual({"halves.f32", "bfloat16s.f32", "singles.f64"}, named)
         self.assertFalse({n for n in named if n.startswith("normal.")})
 
-    def test_parameters_of_several_dtypes_are_told_apart_in_bytes(self):
+    def test_bytes_of_parameters_are_listed_by_dtype(self):
         header = json.dumps({
             "a.weight": {"dtype": "BF16", "shape": [2048], "data_offsets": [0, 4096]},
             "b.weight": {"dtype": "F32", "shape": [256], "data_offsets": [4096, 5120]},
@@ -315,13 +315,13 @@ class Words(CliTest):
         found = self.findings(report("--plugins=params", file))["bytes-by-dtype"]
         self.assertEqual(found["evidence"], "bfloat16 4.00 KiB, float32 1.00 KiB")
 
-    def test_misaligned_tensors_are_told(self):
+    def test_misaligned_tensors_are_reported(self):
         header = json.dumps({"a.weight": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}).encode()
         header += b" " * ((1 - len(header)) % 4)  # an odd offset of the data
         file = self.file("odd.safetensors", struct.pack("<Q", len(header)) + header + struct.pack("<2f", 1, 2))
         self.assertEqual(self.names(self.findings(stats(file))["misaligned"]), {"a.weight"})
 
-    def test_a_type_without_order_is_unavailable_and_says_why(self):
+    def test_statistics_of_a_type_without_order_are_unavailable_with_a_reason(self):
         header = json.dumps({"a.weight": {"dtype": "C64", "shape": [2], "data_offsets": [0, 16]}}).encode()
         file = self.file("complex.safetensors", struct.pack("<Q", len(header)) + header + bytes(16))
         done = stats(file)
@@ -334,7 +334,7 @@ class Words(CliTest):
         self.assertIsNone(done["totals"]["mean"])
         self.assertEqual(done["findings"], [])
 
-    def test_a_threshold_that_makes_no_sense_is_refused(self):
+    def test_an_invalid_threshold_is_refused(self):
         self.assert_refused(2, ["threshold"], "--plugins=param-stats", TENSORS, "--set", "param-stats.threshold=2")
 
     def test_the_terminal_shows_the_figures(self):

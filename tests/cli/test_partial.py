@@ -12,7 +12,7 @@ EMBED, HEAD = ROWS * 24 * 32, ROWS * 32 * 10  # MACs of the linear layers, by ha
 
 
 class Partial(CliTest):
-    def test_json_says_which_figures_leave_something_out(self):
+    def test_json_marks_incomplete_values(self):
         document = report(NET, "--plugins=params,flops")
         self.assertEqual(document["totals"]["macs"], EMBED + HEAD)
         self.assertEqual(document["totals_status"]["macs"], "lower_bound")
@@ -21,7 +21,7 @@ class Partial(CliTest):
         self.assertIn("macs", modules[""]["lower_bound"])
         self.assertNotIn("lower_bound", modules["embed"])
 
-    def test_what_holds_only_unknown_operators_is_unknown_not_0(self):
+    def test_a_module_of_unknown_operators_is_unknown_not_0(self):
         modules = {m["path"]: m for m in report(NET, "--plugins=flops")["modules"]}
         for path in ("mlp", "blocks", "blocks.0", "blocks.0.mlp"):  # blocks is a ModuleList
             self.assertIsNone(modules[path]["values"]["macs"], path)
@@ -38,7 +38,7 @@ class Partial(CliTest):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertIn(mark, done.stdout)
 
-    def test_a_lower_bound_proves_no_upper_one(self):
+    def test_a_lower_bound_proves_no_upper_bound(self):
         for bound, status in {"macs<5G": 3, "macs==17408": 3, "macs>=17408": 0, "macs!=17407": 0,
                               'module("embed").macs<5G': 0, 'module("mlp").macs<5G': 3}.items():
             with self.subTest(bound=bound):

@@ -18,7 +18,7 @@ class Binding(CliTest):
     """LibTorch's own symbols are bound at their first call; a plugin with a missing symbol is reported when it is
     opened."""
 
-    def test_a_plugin_that_calls_what_is_nowhere_cannot_be_opened(self):
+    def test_a_plugin_with_an_undefined_symbol_cannot_be_opened(self):
         source = self.file("lacking.cpp", f'#include "{SOURCE}/tests/cli/digest_plugin.cpp"\n'
                            'extern "C" void nowhere_to_be_found();\n'
                            '__attribute__((used)) static void use() { nowhere_to_be_found(); }\n')
@@ -30,7 +30,7 @@ class Binding(CliTest):
             self.assertRegex(done.stderr, "note: .*lacking.*cannot be opened.*nowhere_to_be_found")
 
     @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
-    def test_what_our_own_plugin_needs_of_libtorch_is_bound_at_once(self):
+    def test_symbols_of_libtorch_are_bound_at_once(self):
         for plugin in sorted(LIBTORCH_PLUGINS):
             flags = subprocess.run(["readelf", "-d", PLUGINS / plugin], capture_output=True, text=True, check=True)
             self.assertIn("NOW", flags.stdout, plugin)
@@ -49,15 +49,15 @@ class Choosing(CliTest):
         for word in ("flops.convention=torch", "macs", "MAC"):
             self.assertIn(word, done.stdout)
 
-    def test_energy_pulls_in_what_it_needs(self):
+    def test_energy_adds_its_required_plugins(self):
         metrics = {m["id"] for m in report(RESNET, "--plugins=energy")["metrics"]}
         self.assertLessEqual({"energy", "macs", "flops", "read_bytes", "params"}, metrics)
 
-    def test_only_what_is_asked(self):
+    def test_only_requested_metrics_are_reported(self):
         metrics = {m["id"] for m in report(RESNET, "--plugins=params")["metrics"]}
         self.assertEqual(metrics, {"params", "params_trainable", "buffers"})
 
-    def test_all_and_leaving_out(self):
+    def test_one_of_all_plugins_can_be_left_out(self):
         metrics = {m["id"] for m in report(RESNET, "--plugins=all,-energy")["metrics"]}
         self.assertIn("macs", metrics)
         self.assertNotIn("energy", metrics)
@@ -68,7 +68,7 @@ class Broken(CliTest):
         path = self.file("bad.tmeter", "not a library")
         self.assert_refused(5, ["bad.tmeter", "not a shared library"], RESNET, "--plugin", path)
 
-    def test_what_is_not_there_or_no_file_is_called_so(self):
+    def test_missing_and_irregular_files_are_reported_as_such(self):
         self.assert_refused(5, ["nosuch.tmeter does not exist"], RESNET, "--plugin", self.folder / "nosuch.tmeter")
         self.assert_refused(5, ["is a folder", "--plugin-path"], RESNET, "--plugin", self.folder)
         os.mkfifo(self.folder / "pipe.tmeter")
@@ -77,7 +77,7 @@ class Broken(CliTest):
                             "--plugin", self.file("file") / "x.tmeter")
 
     @unittest.skipIf(os.geteuid() == 0, "root may read everything")
-    def test_what_may_not_be_read_is_called_so(self):
+    def test_an_unreadable_file_is_reported_as_such(self):
         path = self.file("secret.tmeter", "x")
         path.chmod(0)
         self.assert_refused(5, ["secret.tmeter cannot be read: Permission denied"], RESNET, "--plugin", path)
@@ -114,7 +114,7 @@ const tmeter_plugin_entry_v1 *tmeter_plugin_v1(void) {
                        check=True)
         self.assert_refused(5, ["needs plugin ABI 1.7", "this tmeter has 1.1"], RESNET, "--plugin", path)
 
-    def test_broken_plugin_in_a_folder_is_a_note_not_an_end(self):
+    def test_a_broken_plugin_in_a_folder_is_a_note_not_an_error(self):
         self.file("bad.tmeter", "not a library")
         done = tmeter(RESNET, "--plugin-path", self.folder)
         self.assertEqual(done.returncode, 0)
@@ -145,7 +145,7 @@ class Isolation(CliTest):
         self.assertNotRegex(done.stderr, r"libtorch|libc10|torch-backend|resize\.tmeter")
 
     @unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
-    def test_torchscript_does_open_it(self):
+    def test_torchscript_opens_libtorch(self):
         done = tmeter(MODELS / "resnet50.traced.pt", env={"LD_DEBUG": "files"})
         self.assertRegex(done.stderr, r"libtorch_cpu")
         self.assertNotRegex(done.stderr, r"libtorch_cuda\.so|resize\.tmeter")

@@ -40,7 +40,7 @@ class Curves(unittest.TestCase):
             loss = recorded["pruning"]["lost_norm"][at]
             self.assertAlmostEqual(tensors[name]["values"]["loss_at_50"], loss, delta=TOLERANCE * loss)
 
-    def test_two_of_four_keeps_what_pytorchs_sparsifier_keeps(self):
+    def test_two_of_four_keeps_the_elements_of_pytorchs_sparsifier(self):
         tensors = by_name(self.document)
         for name, recorded in EXPECTED["tensors"].items():
             if name == AMBIGUOUS:
@@ -51,7 +51,7 @@ class Curves(unittest.TestCase):
             else:
                 self.assertAlmostEqual(found, kept, delta=1e-9, msg=name)
 
-    def test_more_loss_allows_more_to_go(self):
+    def test_a_larger_loss_allows_more_pruning(self):
         def share(loss):
             text = finding(report(MODEL, ADVICE, f"--set=pruning-advice.max-loss={loss}"), "prunable-weights")["text"]
             return float(text.split("smallest ")[1].split(" %")[0])
@@ -64,7 +64,7 @@ class Curves(unittest.TestCase):
 
 
 class Structure(CliTest):
-    def test_the_filter_that_died_is_named(self):
+    def test_the_dead_filter_is_named(self):
         document = report(MODEL, ADVICE)
         found = finding(document, "dead-filters")
         self.assertEqual(targets(found), ["conv.weight"])
@@ -74,7 +74,7 @@ class Structure(CliTest):
         self.assertEqual((change["metric"], change["from"] - change["to"]), ("param_bytes", 11520 * 4 / 32))
         self.assertEqual(document["totals"]["dead_filters"], 1)
 
-    def test_a_file_with_operators_tells_the_multiply_accumulates_as_well(self):
+    def test_a_file_with_operators_gives_multiply_accumulates_too(self):
         """conv: 2 images, 32 filters of 40 · 3 · 3 at 8 · 8 positions; one of the filters is dead."""
         document = report(TRAINED / "model.pt2", ADVICE)
         changes = {c["metric"]: c for c in finding(document, "dead-filters")["changes"]}
@@ -103,12 +103,12 @@ class Structure(CliTest):
         self.assertIn("1 of 4 attention heads", found["text"])
         self.assertIn("attn. head 1 (10.0 %)", found["evidence"])
 
-    def test_rows_of_an_embedding_are_no_filters(self):
+    def test_rows_of_an_embedding_are_not_filters(self):
         path = self.file("table.safetensors", safetensors({
             "embed_tokens.weight": ([3, 4], [0] * 4 + [1] * 8)}))
         self.assertIsNone(finding(report(path, ADVICE), "dead-filters"))
 
-    def test_nan_is_an_error_and_spoils_no_other_figure(self):
+    def test_nan_is_an_error_and_affects_no_other_value(self):
         path = self.file("broken.safetensors", safetensors({
             "a.weight": ([2, 2], [1, 2, math.nan, 4]), "b.weight": ([2, 4], [3, 4, 0, 0, 0, 0, 3, 4])}))
         document = report(path, ADVICE)

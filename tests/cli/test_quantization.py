@@ -42,7 +42,7 @@ def targets(found):
 
 
 class Sqnr(unittest.TestCase):
-    def test_every_figure_is_within_a_hundredth_of_a_decibel_of_pytorch(self):
+    def test_every_value_is_within_a_hundredth_of_a_decibel_of_pytorch(self):
         tensors = by_name(report(MODEL, ADVICE))
         checked = 0
         for name, recorded in EXPECTED["tensors"].items():
@@ -57,7 +57,7 @@ class Sqnr(unittest.TestCase):
                 checked += 1
         self.assertEqual(checked, 12 * 28)
 
-    def test_a_file_with_operators_gives_the_same_figures_and_knows_transposed_convolutions(self):
+    def test_a_file_with_operators_gives_equal_values_and_detects_transposed_convolutions(self):
         """model.pt2 is entirely in float32; its module types show that dim 1 of `up` has the outputs."""
         alone, exported = by_name(report(MODEL, ADVICE)), by_name(report(TRAINED / "model.pt2", ADVICE))
         for name, recorded in EXPECTED["tensors"].items():
@@ -119,7 +119,7 @@ class Plan(unittest.TestCase):
         # 96 · 48 bytes of elements, 96 · 3 groups with 16 bits of scale and 4 of zero point
         self.assertEqual(tensors["q_proj.weight"]["values"]["quantized_bytes"], 96 * 48 + 96 * 3 * 20 // 8)
 
-    def test_total_is_what_the_finding_says(self):
+    def test_the_total_equals_the_finding(self):
         document = report(MODEL, ADVICE)
         change = finding(document, "quantization-plan")["changes"][0]
         self.assertEqual(change["metric"], "param_bytes")
@@ -133,7 +133,7 @@ class Plan(unittest.TestCase):
         sizes = [y for _, y in series["points"]]
         self.assertEqual(sizes, sorted(sizes))
 
-    def test_output_layer_and_first_convolution_get_eight_bits_unless_told_otherwise(self):
+    def test_output_layer_and_first_convolution_get_eight_bits_by_default(self):
         found = finding(report(MODEL, ADVICE), "keep-precision-by-rule")
         self.assertIn("head.weight (output layer)", found["evidence"])
         self.assertIn("stem.weight (first convolution)", found["evidence"])
@@ -141,7 +141,7 @@ class Plan(unittest.TestCase):
         self.assertGreater(by_name(report(MODEL, ADVICE))["head.weight"]["values"]["quantized_bits"], 8)
         self.assertLess(free["head.weight"]["values"]["quantized_bits"], 5)
 
-    def test_weights_out_of_budget_are_named_with_what_they_reach(self):
+    def test_weights_out_of_budget_are_named_with_their_sqnr(self):
         found = finding(report(MODEL, ADVICE, "--set=quantization-advice.schemes=int8_channel",
                                "--set=quantization-advice.min-sqnr=40"), "keep-precision")
         self.assertEqual(targets(found), ["fc1.weight"])  # 36.1 dB by PyTorch
@@ -169,14 +169,14 @@ class Findings(CliTest):
             self.assertEqual(numbers, {})
         self.assertIsNotNone(tensors["c.weight"]["values"]["sqnr_int8_channel"])
 
-    def test_zeros_and_empty_tensors_are_no_trouble(self):
+    def test_zeros_and_empty_tensors_are_accepted(self):
         path = self.file("zeros.safetensors", safetensors({
             "zero.weight": ([2, 3], [0] * 6), "empty.weight": ([0, 3], []), "bias": ([3], [1, 2, 3])}))
         document = report(path, ADVICE)
         self.assertEqual(document["totals"]["quantized_bytes"], 36)
         self.assertIsNone(finding(document, "not-finite"))
 
-    def test_numbers_that_float16_cannot_hold_are_named(self):
+    def test_weights_beyond_the_range_of_float16_are_named(self):
         path = self.file("large.safetensors", safetensors({"a.weight": ([1, 4], [70000, 1, 2, 3])}))
         self.assertEqual(targets(finding(report(path, ADVICE), "beyond-float16")), ["a.weight"])
 
@@ -189,7 +189,7 @@ class Findings(CliTest):
         self.assertIn(f"{change['from'] / 1555e9 * 1e9:.2f} ns", found["evidence"])
         self.assertIn(f"{change['from'] * 155.28e-12 * 1e6:.2f} uJ", found["evidence"])
 
-    def test_multiply_accumulates_in_int8_are_told_by_the_profile_where_the_file_has_operators(self):
+    def test_a_file_with_operators_has_int8_savings_by_the_profile(self):
         """All weights except the embedding's table are in int8: products of 7 convolutions and linear layers. By hand for 2
         images of 16 · 16 and 2 · 12 tokens; horowitz' figures for float32 are 20 times those for int8."""
         macs = 2 * (256 * 16 * 27 + 256 * 16 * 9 + 256 * 40 * 16 + 64 * 32 * 40 * 9 + 64 * 32 * 24 * 4)
@@ -203,7 +203,7 @@ class Findings(CliTest):
         self.assertIn(f"energy {macs * 4.6e-12 * 1e6:.2f} uJ → {macs * 0.23e-12 * 1e9:.2f} nJ", evidence)
         self.assertNotIn("time", evidence)  # the profile has no clock
 
-    def test_figures_of_an_operator_class_go_before_general_ones(self):
+    def test_figures_of_an_operator_class_precede_general_ones(self):
         """nvidia-a100: convolutions in TF32 at 78e12 MAC/s, matrix products in float32 at 9.75e12, int8 at 312e12."""
         convolutions = 2 * (256 * 16 * 27 + 256 * 16 * 9 + 256 * 40 * 16 + 64 * 32 * 40 * 9 + 64 * 32 * 24 * 4)
         matrices = 2 * 12 * (4 * 96 * 96 + 2 * 9600) + 2 * 15840
@@ -213,12 +213,12 @@ class Findings(CliTest):
         self.assertIn(f"time at peak {now * 1e9:.2f} ns → {then * 1e9:.2f} ns",
                       finding(document, "quantization-savings")["evidence"])
 
-    def test_a_profile_without_bandwidth_says_nothing_of_time(self):
+    def test_a_profile_without_bandwidth_gives_no_time(self):
         found = finding(report(MODEL, ADVICE, "--hardware=jouppi-7nm"), "quantization-savings")
         self.assertIn("energy", found["evidence"])
         self.assertNotIn("bandwidth", found["evidence"])
 
-    def test_a_scheme_that_is_not_there_is_refused_with_those_that_are(self):
+    def test_an_unknown_scheme_is_refused_with_the_known_ones(self):
         self.assert_refused(2, ["int5", "int4_group128"], MODEL, ADVICE, "--set=quantization-advice.schemes=int5")
 
     def test_a_model_without_weights_has_no_advice(self):

@@ -129,7 +129,7 @@ git commit -qam larger 2>&1"""
         row = summary.read_text().splitlines()[-1]
         self.assertEqual((row.count("|"), row.count("<"), row.count("`"), row.count("@")), (5, 0, 0, 0), row)
 
-    def test_a_file_that_cannot_be_read(self):
+    def test_an_unreadable_budget_file(self):
         (self.folder / "tmeter.toml").write_text("[[budget")
         summary = self.folder / "summary.md"
         self.sh(str(SCRIPT), self.folder, status=2, GITHUB_STEP_SUMMARY=str(summary))

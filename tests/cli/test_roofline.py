@@ -45,7 +45,7 @@ class Roofline(CliTest):
                 self.assertEqual(up["memory_bound"], bound)
                 self.assertEqual(up["overhead_bound"], 0)
 
-    def test_without_the_time_of_a_call_it_is_a_lower_bound_and_says_so(self):
+    def test_without_the_time_of_a_call_the_prediction_is_marked_as_a_lower_bound(self):
         rates = {"peak_mac_float32": 1e9, "peak_op_float32": 1e9, "peak_dram": 1e9}
         document, _ = self.run_on(**rates)
         provenance = {m["id"]: m["provenance"] for m in document["metrics"]}
@@ -86,7 +86,7 @@ class Roofline(CliTest):
         self.assertIsInstance(totals["traffic_bytes"], int)
         self.assert_close(totals["arithmetic_intensity"], (2 * 75_776 + totals["other_flops"]) / totals["traffic_bytes"])
 
-    def test_operators_lie_below_the_ceilings(self):
+    def test_operators_are_below_the_ceilings(self):
         # At most 2e9 FLOP/s; 1e9 B/s reach them from 2 FLOP/B on, 4e9 B/s of matrix products from 0.5 on.
         rates = {"peak_mac_float32": 1e9, "peak_op_float32": 1e9, "peak_dram": 1e9}
         memory = ("roofline of float32 and memory", [[1 / 64, 1e9 / 64], [2, 2e9], [16384, 2e9]])
@@ -108,7 +108,7 @@ class Roofline(CliTest):
         totals = document["totals"]
         self.assert_close(totals["attainable_flops"], (2 * 75_776 + totals["other_flops"]) / totals["predicted_time"])
 
-    def test_what_no_picture_holds_is_no_ceiling(self):
+    def test_rates_that_cannot_be_drawn_give_no_ceiling(self):
         usual = {"peak_mac_float32": 1e9, "peak_op_float32": 1e9, "peak_dram": 1e9}
         for key in ("peak_mac_float32", "peak_dram"):
             for rate in (0.0, 1e-320, 1.7e308):
@@ -117,7 +117,7 @@ class Roofline(CliTest):
                     for s in document["series"]:
                         self.assertTrue(all(0 < y < float("inf") for _, y in s["points"]), s)
 
-    def test_a_profile_without_rates_gives_no_times_and_says_so(self):
+    def test_a_profile_without_rates_gives_a_reason_instead_of_times(self):
         """horowitz-45nm has no clock; a bandwidth or a rate of MACs alone is not enough either."""
         for arguments, name in (([], "horowitz-45nm"), (["--hardware", self.machine(peak_dram=1e9)], "made-up"),
                                 (["--hardware", self.machine(peak_mac_float32=1e9)], "made-up")):
@@ -135,7 +135,7 @@ class Roofline(CliTest):
         self.assertEqual(warnings, ["hardware profile 'made-up' has no figures for float32 nor for a wider type: the predicted time "
                                     "of such operators is unavailable"])
 
-    def test_rates_that_no_machine_has_are_no_figures(self):
+    def test_impossible_rates_are_not_used(self):
         for plugin, more in (("roofline", {}), ("energy", {"power_static": 1.0, "energy_mac_float32": 1e-12, "energy_op_float32": 1e-12})):
             machine = self.machine(peak_mac_float32=1e-320, peak_op_float32=1e9, peak_dram=1e-320, **more)
             done = tmeter(MLP, f"--plugins={plugin}", "--hardware", machine, "--report", "json")

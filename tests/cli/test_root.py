@@ -42,7 +42,7 @@ class Root(CliTest):
         for metric, text in formulas.items():
             self.assertEqual(part[metric], text)
 
-    def test_an_id_stands_for_a_path(self):
+    def test_an_id_may_replace_a_path(self):
         self.assertEqual(report(RESNET, "--root", "5.1")["totals"], report(RESNET, "--root", "layer1.0")["totals"])
         self.assertEqual(report(RESNET, "--root", ".layer1")["totals"], report(RESNET, "--root", "5")["totals"])
         self.assertEqual(report(RESNET, "--root", "0")["totals"], report(RESNET)["totals"])
@@ -57,7 +57,7 @@ class Root(CliTest):
         unfolded = tmeter(RESNET, "--root", "layer1", "--set", "text.fold-from=3").stdout
         self.assertNotIn("repeat", unfolded)
 
-    def test_placeholders_have_what_json_has(self):
+    def test_placeholders_equal_the_json_report(self):
         rows = {m["id"]: m for m in report(RESNET)["modules"]}
         label = "<node_id>|<parent>|<childs>|<children>|<repeat_winsz>|<repeat_time>|"
         text = tmeter(RESNET, "--no-fold", "--depth", "all", "--columns", "none",
@@ -68,7 +68,7 @@ class Root(CliTest):
             self.assertEqual(printed[key][1:4], [f"{parent['id']} {parent['name'] or 'ResNet'}", ", ".join(rows[key]["children"]),
                                                  str(len(rows[key]["children"]))], key)
 
-    def test_every_format_has_it(self):
+    def test_every_format_reports_the_part(self):
         for writer in WRITERS:
             done = tmeter(RESNET, "--root", "layer4.1", "--report", writer)
             self.assertEqual(done.returncode, 0, f"{writer}: {done.stderr}")
@@ -92,14 +92,14 @@ class Root(CliTest):
         path = next(m["path"] for m in report(model)["modules"] if m["path"])
         self.assertGreater(report(model, "--root", path)["totals"]["params"], 0)
 
-    def test_what_is_not_there_is_refused_in_one_line(self):
+    def test_a_missing_module_is_refused_in_one_line(self):
         self.assert_refused(2, ["--root layr1", "did you mean 'layer1'?"], RESNET, "--root", "layr1")
         for wrong in ("5.99", "5.", "5..1", "x.y", "-1", "99999999999999999999", "0.1"):
             self.assert_refused(2, ["there is no module"], RESNET, f"--root={wrong}")
         self.assert_refused(2, ["--root"], "diff", RESNET, RESNET, "--root", "fc")
 
     @unittest.skipUnless(HAVE_TORCH, "no LibTorch")
-    def test_a_run_is_of_the_whole_and_its_figures_of_the_part(self):
+    def test_the_whole_model_runs_and_the_part_is_reported(self):
         document = report(MODELS / "resnet50.pt2", "--root", "layer1", "--inference", "--run-for=2s")
         self.assertAlmostEqual(document["totals"]["time_share"], 1, delta=1e-9)
         self.assertGreater(document["totals"]["op_time"], 0)

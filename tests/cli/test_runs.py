@@ -39,7 +39,7 @@ class Runs(CliTest):
     def totals(self, document):
         return {metric: value for metric, value in document["totals"].items()}
 
-    def test_figures_are_the_clocks(self):
+    def test_times_are_those_of_the_clock(self):
         document = self.document()
         totals = document["totals"]
         self.assertAlmostEqual(totals["infer_time"], 6e-6, delta=1e-12)
@@ -51,7 +51,7 @@ class Runs(CliTest):
         for i, time in enumerate(times):
             self.assertAlmostEqual(time, (i + 1) * 1e-6, delta=1e-12)
 
-    def test_observers_get_the_runs_they_want(self):
+    def test_observers_get_the_requested_runs(self):
         totals = self.document()["totals"]
         self.assertGreaterEqual(totals["diary_operators"], 4)
         self.assertEqual(totals["diary_memory"], 2)   # in two rounds
@@ -59,7 +59,7 @@ class Runs(CliTest):
         self.assertEqual(totals["diary_bytes"], 2 * (1100 + 1200 + 1300))
         self.assertEqual(totals["diary_seen"], 3)
 
-    def test_memory_is_what_the_allocator_tells(self):
+    def test_memory_follows_the_events_of_the_allocator(self):
         """Operator i takes 100 (i + 1) B for its result and another 1000 B temporarily; the previous result is freed
         after it. The input is 5 × 8 B = 40 B. Levels: 40, 140 (+ 1000), 140 + 200 (+ 1000), less 100, 240 + 300 (+
         1000), less 200."""
@@ -99,13 +99,13 @@ class Runs(CliTest):
         for metric in ("cycles", "cache_misses"):  # on any machine: measured, or a reason
             self.assertTrue(provenance[metric]["kind"] == "measured" or provenance[metric]["text"])
 
-    def test_prediction_beside_measurement(self):
+    def test_measurements_are_compared_with_predictions(self):
         document = self.profiled("--hardware", "nvidia-a100")
         for node in document["nodes"]:
             v = node["values"]
             self.assertAlmostEqual(v["of_roofline"], v["predicted_time"] / v["op_time"], delta=1e-9)
 
-    def test_faster_than_the_roofline_is_a_warning_and_no_figure(self):
+    def test_faster_than_the_roofline_is_a_warning_without_a_value(self):
         slow = self.file("slow.toml", 'name = "slow"\ntitle = "Slow"\n' + "".join(
             f'[{key}]\nvalue = 1\nunit = "1/s"\nsource = "this test"\n' for key in ("peak.mac.float32", "peak.op.float32", "peak.dram")))
         document = self.profiled("--hardware", slow)
@@ -155,7 +155,7 @@ class Runs(CliTest):
         self.assertIn("this machine has no cuda:9", done.stderr)
         self.assertEqual(done.stdout, "")
 
-    def test_an_operator_that_throws_keeps_what_was_measured(self):
+    def test_measurements_before_an_exception_are_kept(self):
         document = self.document(status=6, clockwork="throws")  # in the third run after warm-up
         self.assertIn("aten::batch_norm of fc: it throws", self.messages)
         self.assertIn("aten::batch_norm of fc: it throws", document["run"]["stopped"])
@@ -163,13 +163,13 @@ class Runs(CliTest):
         self.assertEqual(document["totals"]["params"], 124)
         self.assertAlmostEqual(document["totals"]["infer_time"], 6e-6, delta=1e-12)
 
-    def test_ctrl_c_writes_what_was_measured(self):
+    def test_ctrl_c_writes_the_measurements(self):
         document = self.document(status=130, clockwork="interrupt")
         self.assertIn("interrupted; the report has the figures until then", self.messages)
         self.assertEqual(document["run"]["stopped"], "interrupted")
         self.assertAlmostEqual(document["totals"]["infer_time"], 6e-6, delta=1e-12)
 
-    def test_a_crash_is_told_with_the_engine(self):
+    def test_a_crash_is_reported_with_the_engine(self):
         done = self.run_it("--plugins=-torch-backend", clockwork="crashes")
         self.assertEqual((done.returncode, done.stdout), (6, ""))
         self.assertIn("clockwork crashed (segmentation fault)", done.stderr)
@@ -179,12 +179,12 @@ class Runs(CliTest):
         self.assertEqual((done.returncode, done.stdout), (6, ""))
         self.assertIn("clockwork did not finish within 2 s (--timeout)", done.stderr)
 
-    def test_one_run_longer_than_all_were_to_take(self):
+    def test_a_run_longer_than_the_whole_time(self):
         document = self.document("--run-for", "0.1", clockwork="slow")
         self.assertAlmostEqual(document["totals"]["infer_time"], 0.2 + 9e-6, delta=1e-5)  # the run with events of operators
         self.assertTrue(any("--run-for" in w for w in document["warnings"]), document["warnings"])
 
-    def test_none_can_run_it(self):
+    def test_no_executor_runs_the_model(self):
         for how, words in (("declines", "does not run this one"), ("cannot", "it has no such operator")):
             document = self.document(status=6, clockwork=how)
             self.assertIn(words, self.messages)
@@ -194,7 +194,7 @@ class Runs(CliTest):
         self.assertEqual(done.returncode, 6)
         self.assertIn("no plugin that runs models is installed", done.stderr)
 
-    def test_an_executor_that_breaks_its_word(self):
+    def test_an_executor_that_breaks_its_contract(self):
         for how, words in (("no-node", "an event of an operator has no operator"),
                            ("no-bytes", "an event of memory is of -100 bytes"),
                            ("cut-event", "its tmeter_event is too small: struct_size is"),
@@ -217,7 +217,7 @@ class Runs(CliTest):
                 self.assertRegex(self.messages, "com.acme.clockwork failed while .*: .*" + re.escape(words))
                 self.assertNotIn("com.acme.diary", self.messages)
 
-    def test_events_of_a_kind_that_is_not_known_are_passed_over(self):
+    def test_events_of_an_unknown_kind_are_ignored(self):
         document, as_ever = self.document(clockwork="unknown-kind"), self.document()
         self.assertEqual(document["totals"]["diary_seen"], as_ever["totals"]["diary_seen"])
 
@@ -234,7 +234,7 @@ class Runs(CliTest):
         self.assertIn("no ink", self.messages)
         self.assertIn("infer_time", document["totals"])
 
-    def test_what_is_not_told_is_unavailable(self):
+    def test_missing_observations_are_unavailable(self):
         document = self.document(diary="says-nothing")
         self.assertNotIsInstance(document["totals"].get("diary_seen"), (int, float))
 

@@ -79,7 +79,7 @@ class Sandbox(CliTest):
         self.assertEqual(self.document["totals"]["rogue"], 175)
         return {f["rule"]: f["text"].split(": ", 1)[1] for f in self.document["findings"] if f["plugin"] == "com.rogue.all"}
 
-    def test_nothing_but_computing_is_possible(self):
+    def test_only_computing_is_possible(self):
         outcomes = self.outcomes(self.attempts())
         self.assertEqual(set(outcomes), set(self.attempts()))
         for action, outcome in outcomes.items():
@@ -94,7 +94,7 @@ class Sandbox(CliTest):
         os.umask(mask)
         return mask
 
-    def test_the_same_succeeds_with_the_sandbox_off_and_the_report_says_so(self):
+    def test_actions_succeed_with_the_sandbox_off_and_the_report_states_it(self):
         attempts = self.attempts()
         del attempts["execve"], attempts["signal"], attempts["unshare"]  # no such program; harmless in either case
         # Actions that this kernel or file system may lack, that leave something behind, or that need a terminal.
@@ -116,11 +116,11 @@ class Sandbox(CliTest):
         for path in ("/etc/shadow", "/etc/passwd", "/proc/1/environ", "/root", str(pathlib.Path.home())):
             self.assertIn(self.outcomes({"read": path})["read"], REFUSED, path)
 
-    def test_what_computing_needs_still_works(self):
+    def test_threads_and_permitted_files_work(self):
         self.assertEqual(self.outcomes({"thread": "", "read": RESNET}), {"thread": "done", "read": "done"})
         self.assertEqual(self.outcomes({"read": "/proc/self/status"}), {"read": "done"})
 
-    def test_the_rights_a_plugin_declares_are_shown_and_given_and_no_others(self):
+    def test_only_declared_rights_are_shown_and_given(self):
         declaring = self.folder_of_plugins / "declaring.tmeter"
         build_plugin("rogue_plugin.cpp", declaring, '-DROGUE_RIGHTS="network files"')
         outcomes = self.outcomes({"socket": "", "write": self.folder / "new", "fork": ""}, plugin=declaring)
@@ -130,7 +130,7 @@ class Sandbox(CliTest):
         info = tmeter("plugin", "info", "rogue", "--plugin", declaring)
         self.assertIn("may use, beyond computing: network files", info.stdout)
 
-    def test_rights_of_a_plugin_nobody_named_are_not_given(self):
+    def test_rights_of_an_unnamed_plugin_are_not_given(self):
         folder = self.folder / "plugins"
         folder.mkdir()
         build_plugin("rogue_plugin.cpp", folder / "declaring.tmeter", '-DROGUE_RIGHTS="network files"')
@@ -172,7 +172,7 @@ class Sandbox(CliTest):
         self.assertEqual(document["totals"]["macs"], 4089184256)
         return {f["rule"]: f["text"].split(": ", 1)[1] for f in document["findings"] if f["plugin"] == "com.rogue.all"}, done.stderr
 
-    def test_a_kernel_without_landlock_holds_the_rest_and_says_what_does_not(self):
+    def test_without_landlock_the_other_restrictions_hold_and_gaps_are_listed(self):
         attempts = self.attempts()
         del attempts["read"]
         outcomes, words = self.without("landlock", {**attempts, "read": self.secret})
@@ -182,7 +182,7 @@ class Sandbox(CliTest):
         self.assertIn("any file this user can read can be read (this kernel has no Landlock)", words)
         self.assertIn("(seccomp)", words)
 
-    def test_a_container_that_forbids_seccomp_holds_the_files_and_says_what_does_not(self):
+    def test_without_seccomp_restrictions_of_files_hold_and_gaps_are_listed(self):
         outcomes, words = self.without("seccomp", {"read": self.secret, "write": self.folder / "new", "append": self.victim,
                                                    "truncate": self.victim, "execve": "/bin/true", "socket": ""})
         self.assertEqual(outcomes.pop("socket"), "done")
@@ -205,7 +205,7 @@ class Sandbox(CliTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["totals"]["macs"], 4089184256)
 
-    def test_what_a_manifest_says_lets_nothing_be_read(self):
+    def test_a_manifest_makes_no_folder_readable(self):
         """The sandbox grants the library folders that it finds itself, not those that a manifest declares, except for
         tmeter's own plugins."""
         plugin = self.folder / "rogue.tmeter"
@@ -230,7 +230,7 @@ class Sandbox(CliTest):
             env={**os.environ, "DEBUGINFOD_URLS": ""})
         self.assertRegex(done.stdout, r'hit Breakpoint 1.*misbehave \(where=.*"init"\)')
 
-    def test_there_is_no_terminal_to_type_into(self):
+    def test_a_plugin_cannot_type_into_the_terminal(self):
         """With a controlling terminal, as for a user."""
         wishes = {"ROGUE_TRY": "terminal ", "TMETER_SANDBOX": "off"}
         arguments = ["--plugins=params,flops,rogue", "--plugin", self.plugin, "--report", f"json={self.folder / 'r.json'}", RESNET]
@@ -268,7 +268,7 @@ class Sandbox(CliTest):
                     found.add(entry.name)
         return found
 
-    def test_verbose_says_what_holds(self):
+    def test_verbose_lists_the_restrictions(self):
         done = tmeter("-v", RESNET)
         self.assertIn("tmeter: sandbox: ", done.stderr)
         self.assertIn("seccomp", done.stderr)
@@ -321,7 +321,7 @@ class Early(CliTest):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertEqual(self.left(), set())
 
-    def test_it_does_run_in_all_of_them(self):
+    def test_the_plugin_runs_in_every_command_without_the_sandbox(self):
         """Without the sandbox each command leaves evidence; otherwise the test above would prove nothing."""
         for name, arguments in self.commands().items():
             with self.subTest(name):
@@ -331,11 +331,11 @@ class Early(CliTest):
                 self.assertEqual(self.left(), {"resolver", "constructor", "init"})
                 self.assertEqual((self.evidence / "evidence-init").read_bytes(), pathlib.Path("/etc/passwd").read_bytes()[:64])
 
-    def test_figures_are_there_all_the_same(self):
+    def test_the_plugin_gives_its_values_in_the_sandbox(self):
         done = tmeter("--plugin", self.plugin, "--report", "json", RESNET)
         self.assertEqual(json.loads(done.stdout)["totals"]["early"], 42 * 175)
 
-    def test_what_is_described_is_what_it_says_and_no_more(self):
+    def test_a_description_has_only_the_texts_of_the_plugin(self):
         """The requesting process writes the manifest. The plugin, in another process, supplies only its own texts."""
         manifest = self.folder / "early.tmeter.toml"
         done = tmeter("plugin", "manifest", self.plugin, "--output", manifest)
@@ -433,7 +433,7 @@ class ByDescriptor(CliTest):
             self.assertEqual(tmeter(RESNET, "--plugin", path).returncode, 0)
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give files away")
-    def test_what_belongs_to_others_is_refused(self):
+    def test_files_of_other_users_are_refused(self):
         shared = self.folder / "shared"
         shared.mkdir()
         plugin = shared / "p.tmeter"

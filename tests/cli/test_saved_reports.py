@@ -31,7 +31,7 @@ class Saved(CliTest):
 
 
 class Damage(Saved):
-    def test_what_is_no_report(self):
+    def test_files_that_are_not_reports(self):
         for content, words in [
                 ("{}", ["not a tmeter report", "--report json=FILE"]),
                 ("[]", ["not a saved report", "a JSON object"]),
@@ -60,7 +60,7 @@ class Damage(Saved):
     def test_not_utf8(self):
         self.refused(["UTF"], json.dumps(self.good).replace("Linear", "Lin\udcff").encode("utf-8", "surrogateescape"))
 
-    def test_a_model_is_told_apart(self):
+    def test_models_and_reports_are_distinguished(self):
         self.assert_refused(4, ["not a saved report", "`tmeter MODEL` analyses"], "show", MODELS / "dynamic_mlp.pt2")
         self.assert_refused(4, ["a saved report", "`tmeter show"], self.written(self.good))
 
@@ -89,14 +89,14 @@ class Damage(Saved):
             self.assertEqual(len(done.stderr.strip().splitlines()), 1, label)
             self.assertTrue(done.stderr.startswith(f"tmeter: {path}: "), done.stderr)
 
-    def test_told_with_the_place(self):
+    def test_errors_name_their_place(self):
         def change(report):
             del report["nodes"][1]["op"]
         self.refused(["nodes[1]: there is no 'op'"], self.changed(change))
 
 
 class Lies(Saved):
-    def test_references_that_lead_nowhere(self):
+    def test_dangling_references(self):
         first = self.good["nodes"][0]
         name = next(k for k, v in first["arguments"].items() if isinstance(v, dict) and "tensor" in v)
         for change, words in [
@@ -125,11 +125,11 @@ class Lies(Saved):
             with self.subTest(words=words):
                 self.refused(words, self.changed(change))
 
-    def test_keys_that_are_there_twice(self):
+    def test_duplicate_keys(self):
         text = json.dumps(self.good)
         self.refused(["modules[0]", "'path' occurs twice"], text.replace('"path": ""', '"path": "", "path": ""', 1))
 
-    def test_names_do_nothing_to_a_terminal(self):
+    def test_names_cannot_control_a_terminal(self):
         def change(report):
             report["model"]["name"] = report["warnings"][:] or HOSTILE
             report["model"]["name"] = HOSTILE
@@ -181,13 +181,13 @@ class Absurd(Saved):
             ids.append(ids[-1] + ".1")
         return [dict(row, id=ids[i], parent=ids[i - 1] if i else None) for i in range(n)]
 
-    def test_counts_that_are_not_there(self):
+    def test_counts_beyond_the_content(self):
         calls = self.changed(lambda r: (r.pop("module_calls"), r["modules"][1].update(calls=4_999_999), r["modules"][2].update(calls=4_999_999)))
         self.assertIn("module calls", self.limited(calls))
         self.assertIn("more calls", self.limited(self.changed(lambda r: r["modules"][1].update(calls=1 << 60))))
         self.assertIn("impossible shape", self.limited(self.changed(lambda r: r["tensors"][0].update(shape=[1 << 40, 1 << 40]))))
 
-    def test_cells_that_nobody_wrote(self):
+    def test_unwritten_cells_are_limited(self):
         """A figure in the last of many rows allocates all cells before it."""
         def change(report):
             metric = report["metrics"][0]
@@ -198,7 +198,7 @@ class Absurd(Saved):
             report["nodes"] = report["outputs"] = report["findings"] = report["formulas"] = []
         self.assertIn("100,000,000 cells", self.limited(self.changed(change), memory=4 << 30))
 
-    def test_memory_has_an_end(self):
+    def test_memory_is_limited(self):
         def change(report):
             report["warnings"] = ["x" * (1 << 20)] * 200
         message = "took more memory" if SANITIZED else "takes more memory"  # where no allocation fails, the supervisor notices
@@ -229,13 +229,13 @@ class Older(Saved):
                 value.pop(key, None)
         return report
 
-    def test_shown_all_the_same(self):
+    def test_older_reports_are_shown_equally(self):
         new, old = self.written(self.good, "new.json"), self.written(self.older(), "old.json")
         for arguments in ([], ["--by=operator", "--depth=2"], ["--report=csv"], ["--report=markdown"], ["--report=xml"], ["--report=full-text"]):
             with self.subTest(arguments=arguments):
                 self.assertEqual(tmeter("show", old, *arguments).stdout, tmeter("show", new, *arguments).stdout)
 
-    def test_members_of_the_future_are_passed_over(self):
+    def test_unknown_members_are_ignored(self):
         def change(report):
             report["future"] = {"a": [1]}
             report["nodes"][0]["future"] = 1
@@ -257,13 +257,13 @@ class Command(Saved):
         self.assertEqual([a["holds"] for a in json.loads(done.stdout)["assertions"]], [True, False, True])
         self.assert_refused(2, ["there is no metric 'mac'", "'macs'"], "show", path, "--assert", "mac<1")
 
-    def test_the_status_is_of_what_is_asked_now(self):
+    def test_the_status_depends_on_the_assertions_of_this_command(self):
         path = self.written(self.changed(lambda r: r["assertions"][0].update(expression="macs<1", holds=False)), "broken.json")
         done = tmeter("show", path, "--report", "junit")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn('failures="1"', done.stdout)
 
-    def test_what_needs_a_model_is_refused(self):
+    def test_options_that_need_a_model_are_refused(self):
         path = self.written(self.good, "good.json")
         for option in (["--input=1x2"], ["--bind=x.0=2"], ["--sweep=x.0=1,2"], ["--plugins=flops"], ["--hardware=x"], ["--trust"], ["--threads=2"]):
             with self.subTest(option=option):
@@ -273,7 +273,7 @@ class Command(Saved):
         self.assert_refused(2, ["unknown report format"], "show", path, "--report=nothing")
         self.assert_refused(2, [], "show", path, f"--report=json={path}")
 
-    def test_it_runs_in_the_sandbox(self):
+    def test_show_runs_in_the_sandbox(self):
         done = tmeter("show", self.written(self.good, "good.json"), "-v")
         self.assertIn("sandbox: ", done.stderr)
 

@@ -60,7 +60,7 @@ class Formulas(CliTest):
                 with self.subTest(batch=batch, sequence=sequence, module=path):
                     self.assertEqual(value(found[path], sizes), flops)
 
-    def test_recorded_sizes_are_those_of_the_promise(self):
+    def test_recorded_sizes_include_the_documented_ones(self):
         self.assertIn([1, 128], [shape for shape, _ in recorded("dynamic_bert")])
         self.assertIn([8, 512], [shape for shape, _ in recorded("dynamic_bert")])
 
@@ -101,7 +101,7 @@ class Formulas(CliTest):
         self.assertIn(f"{names(document)[BATCH]} = {BATCH} (1 … 64)", text)
         self.assertIn(f"{names(document)[SEQUENCE]} = {SEQUENCE} (2 … 512)", text)
 
-    def test_other_sizes_leave_the_report_as_it_is(self):
+    def test_binding_the_recorded_sizes_leaves_the_report_unchanged(self):
         plain, all_bound = report(BERT), report(BERT, "--bind", f"{BATCH}=4", "--bind", f"{SEQUENCE}=32")
         for section in ("totals", "coverage", "modules", "nodes", "warnings"):
             self.assertEqual(plain[section], all_bound[section])
@@ -162,7 +162,7 @@ class Sweep(CliTest):
         name = names(report(BERT))[SEQUENCE]
         self.assert_refused(2, ["--sweep", name + "=513", "2…512"], BERT, "--sweep", f"{SEQUENCE}=128,513")
 
-    def test_a_model_without_symbols_says_what_to_do(self):
+    def test_a_model_without_symbols_is_refused_with_advice(self):
         self.assert_refused(2, ["fixed", "dynamic_shapes"], STATIC, "--sweep", "batch=1,8")
 
     def test_unknown_symbols_are_listed(self):

@@ -61,7 +61,7 @@ class Streaming(CliTest):
         self.assertRegex(alone, r"small +f32\[4\] +4 +2")
         self.assertNotIn("share of", alone)
 
-    def test_a_file_without_weights_says_so_instead_of_a_number(self):
+    def test_a_file_without_weights_gives_a_reason_instead_of_a_value(self):
         document = report(MODELS / "resnet50.pt2", "--plugins=zeros", "--plugin", self.plugin)
         self.assertIsNone(document["totals"]["zeros"])
         self.assertIn("zeros", document["tensors"][0]["unavailable"])
@@ -126,13 +126,13 @@ class Streaming(CliTest):
         self.assertEqual(process.wait(), 0)
         return seen.decode()
 
-    def test_a_terminal_sees_progress_which_goes_away_again(self):
+    def test_a_terminal_shows_progress_and_removes_it(self):
         seen = self.progress()
         self.assertRegex(seen, r"\d+\.\d\d of 20\.97 MB, \d+\.\d\d MB/s, \d+ s left")
         self.assertTrue(seen.endswith("\r\x1b[K"), repr(seen[-40:]))
         self.assertEqual(self.progress("--quiet"), "")
 
-    def test_what_an_analysis_tells_is_seen_too(self):
+    def test_progress_of_an_analysis_is_shown(self):
         plugin = self.folder / "slow.tmeter"
         build_plugin("slow_plugin.cpp", plugin)
         seen = self.on_terminal(MODELS / "tied.pt2", "--plugins=slow", "--plugin", plugin)
@@ -141,7 +141,7 @@ class Streaming(CliTest):
         done = tmeter(MODELS / "tied.pt2", "--plugins=slow", "--plugin", plugin)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
-    def test_no_progress_where_there_is_no_terminal(self):
+    def test_without_a_terminal_there_is_no_progress(self):
         done = self.zeros(self.model(20), "--threads", "1", env={"ZEROS_MEANWHILE": "slow"})
         self.assertEqual(done.stderr, "")
 

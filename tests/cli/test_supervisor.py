@@ -59,7 +59,7 @@ class Rogue(RogueTest):
         self.assertTrue(any(plugin in w for w in document["warnings"]), document["warnings"])
         return document
 
-    def test_every_way_to_die_in_every_callback(self):
+    def test_every_kind_of_crash_in_every_callback(self):
         for place, where in PLACES.items():
             for deed, crash in CRASHES.items():
                 with self.subTest(place=place, deed=deed):
@@ -90,7 +90,7 @@ class Rogue(RogueTest):
                 self.assertIn("did not finish within 1 s (--timeout)", done.stderr)
                 self.assertEqual(json.loads(done.stdout)["totals"]["macs"], MACS)
 
-    def test_memory_is_bounded_however_it_is_taken(self):
+    def test_memory_is_limited_for_every_kind_of_allocation(self):
         # RLIMIT_DATA enforces the limit in a process that opens a plugin; a sanitizer exceeds it from the start.
         for deed in ("metric:memory", "metric:shared-memory", *([] if SANITIZED else ["init:shared-memory"])):
             with self.subTest(deed=deed):
@@ -108,7 +108,7 @@ class Rogue(RogueTest):
                     self.assertLess(int(peak.read_text()), 440 * 1024)
 
     @unittest.skipIf(SANITIZED, "sanitizers need memory beyond every limit")
-    def test_who_keeps_all_memory_is_left_out_and_not_who_needs_some_next(self):
+    def test_the_plugin_that_keeps_all_memory_is_left_out_not_the_next_one(self):
         for deed in ("metric:keep-memory", "analysis:keep-memory", "analysis:keep-mappings"):
             with self.subTest(deed=deed):
                 done = self.run_rogue(deed, "--report", "json", "--max-memory", "400MiB")
@@ -118,19 +118,19 @@ class Rogue(RogueTest):
                 self.assertEqual(document["totals"]["macs"], MACS)
                 self.assertIsNone(document["totals"].get("rogue"))
 
-    def test_what_closes_files_at_random_does_no_harm(self):
+    def test_randomly_closed_files_do_no_harm(self):
         for deed in ("metric:close", "metric:garbage"):
             with self.subTest(deed=deed):
                 self.assertEqual(self.run_rogue(deed, "--report", "json").returncode, 0)
 
-    def test_what_cuts_the_line_to_the_supervisor_is_named(self):
+    def test_a_plugin_that_breaks_the_connection_to_the_supervisor_is_named(self):
         for deed in ("analysis:close-all", "analysis:garbage-everywhere"):
             with self.subTest(deed=deed):
                 done = self.run_rogue(deed, "--report", "json")
                 self.assert_report_without_rogue(done, ["broke the connection to tmeter's supervisor", "in analysis 'try'",
                                                         "done again without plugins that are not tmeter's own: com.rogue.all"])
 
-    def test_what_a_plugin_prints_is_told_as_its_own_and_made_harmless(self):
+    def test_output_of_a_plugin_is_attributed_and_made_harmless(self):
         done = self.run_rogue("analysis:print", "--report", "json")
         self.assertEqual(done.returncode, 0)
         json.loads(done.stdout)
@@ -182,7 +182,7 @@ class Ending(RogueTest):
         except OSError:
             return []
 
-    def test_signals_leave_nothing_behind(self):
+    def test_signals_leave_no_files(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(signal=number):
                 process = self.start()
@@ -203,7 +203,7 @@ class Ending(RogueTest):
         self.assertLess(time.monotonic(), until)
         self.assertEqual(list(self.folder.iterdir()), [])
 
-    def test_a_file_size_limit_is_told(self):
+    def test_a_file_size_limit_is_reported(self):
         out = self.folder / "r.json"
         done = subprocess.run(["bash", "-c", 'ulimit -f 8; exec "$@"', "-", TMETER, "--report", f"json={out}", RESNET],
                               capture_output=True, text=True)

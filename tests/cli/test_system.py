@@ -47,14 +47,14 @@ class System(CliTest):
         self.assertIn("each 20ms", self.provenance(document, "resident_peak")["text"])
         self.assertEqual(self.provenance(document, "gpu_power")["text"], "the model runs on the CPU")
 
-    def test_a_machine_that_tells_nothing(self):
+    def test_a_machine_without_readings(self):
         document = self.document("--set", f"system.sensors-root={self.folder}")
         self.assertEqual(document.get("series", []), [])
         for metric in ("cpu_utilisation", "resident_peak", "disk_read", "gpu_power"):
             self.assertIsNone(document["totals"][metric])
             self.assertEqual(self.provenance(document, metric)["kind"], "unavailable")
 
-    def test_readings_are_those_of_the_tree(self):
+    def test_readings_are_those_of_the_sensors_root(self):
         """Constant files: no load, no faults, and a peak of 4 MiB."""
         for path, text in {"proc/stat": "cpu0 10 0 0 10 0 0 0 0\n", "proc/self/status": "VmHWM: 4096 kB\nVmRSS: 1024 kB\n",
                            "proc/cpuinfo": "cpu MHz\t\t: 2000.0\n"}.items():
@@ -76,7 +76,7 @@ class System(CliTest):
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertIn("system.interval", done.stderr)
 
-    def test_without_a_run_it_says_what_to_add(self):
+    def test_without_a_run_the_missing_option_is_named(self):
         self.assert_refused(2, ["--inference"], "--plugins=system", TIED)
 
 

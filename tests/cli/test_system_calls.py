@@ -31,7 +31,7 @@ class EveryCall(CliTest):
         texts = {f["rule"]: f["text"] for f in document["findings"] if f["plugin"] == "com.rogue.every"}
         return [set(map(int, texts[t].removeprefix("answered:").split())) for t in ("own", "other")]
 
-    def test_only_what_is_listed_is_answered(self):
+    def test_only_listed_calls_are_answered(self):
         for rights in ("", "network files threads"):
             with self.subTest(rights=rights):
                 own, other = self.answered(rights)
@@ -42,11 +42,11 @@ class EveryCall(CliTest):
 
 
 class Documentation(unittest.TestCase):
-    def test_the_list_is_the_one_of_the_code(self):
+    def test_the_documented_list_equals_the_code(self):
         rows, single = permitted()
-        told_rows, told_single = documented()
-        self.assertEqual(told_rows, rows)
-        self.assertEqual(told_single, single)
+        documented_rows, documented_single = documented()
+        self.assertEqual(documented_rows, rows)
+        self.assertEqual(documented_single, single)
 
     def test_every_call_has_a_reason(self):
         rows, single = permitted()

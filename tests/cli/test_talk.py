@@ -16,7 +16,7 @@ RUNS = {
 
 
 class Talk(CliTest):
-    def test_standard_output_is_the_same_however_much_is_said(self):
+    def test_standard_output_does_not_depend_on_verbosity(self):
         for name, arguments in RUNS.items():
             # The text report has more explanations with --verbose.
             for form, amounts in (("text", [(), ("-q",)]), ("json", [(), ("-q",), ("-v",)])):
@@ -35,18 +35,18 @@ class Talk(CliTest):
                 self.assertEqual(done.stdout, "")
                 json.loads((self.folder / "report.json").read_text())
 
-    def test_verbose_says_what_is_done_and_quiet_nothing(self):
+    def test_verbose_lists_the_steps_and_quiet_prints_nothing(self):
         plain, quiet, verbose = (tmeter(MODELS / "tied.pt2", *more).stderr for more in ((), ("-q",), ("-v",)))
         self.assertEqual((plain, quiet), ("", ""))
         self.assertGreater(len(verbose.splitlines()), 1)
         self.assertTrue(all(line.startswith("tmeter: ") for line in verbose.splitlines()), verbose)
 
-    def test_errors_are_said_even_quietly(self):
+    def test_quiet_does_not_suppress_errors(self):
         done = tmeter(self.folder / "none.pt2", "-q")
         self.assertEqual((done.returncode, done.stdout), (4, ""))
         self.assertIn("none.pt2", done.stderr)
 
-    def test_what_a_plugin_prints_never_gets_into_a_report(self):
+    def test_output_of_a_plugin_never_gets_into_a_report(self):
         plugin = self.folder / "rogue.tmeter"
         build_plugin("rogue_plugin.cpp", plugin, '-DROGUE_RIGHTS=""')
         for more in ((), ("-q",), ("-v",)):

@@ -56,7 +56,7 @@ def on_terminal(columns, *arguments, env=None):
 
 
 class Terminals(CliTest):
-    def test_no_line_is_wider_than_the_terminal_whatever_the_look(self):
+    def test_no_line_is_wider_than_the_terminal_in_any_look(self):
         for name, look in LOOKS.items():
             path = self.file("look.toml", look)
             for columns in (1, 20, 60, 100, 200):
@@ -67,7 +67,7 @@ class Terminals(CliTest):
                         for line in text.splitlines():
                             self.assertLessEqual(width_of(COLOR.sub("", line)), columns, line)
 
-    def test_what_each_width_has_room_for(self):
+    def test_each_width_has_the_columns_that_fit(self):
         lines = {columns: COLOR.sub("", on_terminal(columns, RESNET)[1]) for columns in (60, 88, 200)}
         self.assertRegex(lines[200], r"5\.1 +│  ├─ 0 +Bottleneck +\[1, 256, 56, 56\] +75\.01 K .* 5\.7 % ▋\n")
         self.assertRegex(lines[88], r"\n5\.1 +│  ├─ 0 +Bottleneck +\[1, 256, 56, 56\] +75\.01 K +231\.21 M\n")
@@ -86,13 +86,13 @@ class Terminals(CliTest):
                 for line in text.splitlines():
                     self.assertLessEqual(width_of(COLOR.sub("", line)), columns, line)
 
-    def test_a_terminal_gets_colours_unless_the_user_has_none(self):
+    def test_a_terminal_gets_colours_unless_no_color_is_set(self):
         self.assertIn("\x1b[36mConv2d\x1b[0m", on_terminal(100, RESNET)[1])
         plain = on_terminal(100, RESNET, env={"NO_COLOR": "1"})[1]
         self.assertNotIn("\x1b", plain)
         self.assertNotIn("\x1b", tmeter(RESNET).stdout)
 
-    def test_by_itself_sixteen_colours_are_enough(self):
+    def test_the_default_look_needs_sixteen_colours(self):
         codes = {code for sequence in re.findall(r"\x1b\[([0-9;]+)m", on_terminal(200, RESNET)[1]) for code in sequence.split(";")}
         self.assertLessEqual(codes, {"0", "1", "2", *map(str, range(30, 38))})
 
@@ -106,7 +106,7 @@ class Configuration(CliTest):
     def refused(self, words, text):
         self.assert_refused(2, words, RESNET, "--config", self.file("c.toml", text))
 
-    def test_what_config_prints_is_what_is_built_in(self):
+    def test_the_printed_configuration_equals_the_built_in_one(self):
         printed = tmeter("config").stdout
         table = tomllib.loads(printed)["plugin"]["text"]
         self.assertLessEqual({"theme", "level", "repeat", "column", "table"}, set(table))
@@ -118,7 +118,7 @@ class Configuration(CliTest):
             with_it, without = (TIME.sub("", tmeter(RESNET, *options, *config).stdout) for config in (("--config", path), ()))
             self.assertEqual(with_it, without, options)
 
-    def test_mistakes_are_told_with_line_and_column(self):
+    def test_mistakes_are_reported_with_line_and_column(self):
         head = "[plugin.text.level.0]\n"
         for place, words, text in (
                 ("2:13", ["'gren'", "did you mean 'green'"], head + 'label = "[b gren]<name>[/]"\n'),
@@ -148,19 +148,19 @@ class Configuration(CliTest):
             with self.subTest(text):
                 self.refused([f"c.toml:{place}", *words], text)
 
-    def test_on_the_command_line_they_are_told_with_the_option(self):
+    def test_mistakes_on_the_command_line_are_reported_with_the_option(self):
         self.assert_refused(2, ["--set text.table.box=x: there is no box 'x'"], RESNET, "--set", "text.table.box=x")
         self.assert_refused(2, ["--set text.level.0.label=ab[b", "character 3", "no ']'"], RESNET, "--set", "text.level.0.label=ab[b")
         self.assert_refused(2, ["has no option 'table'"], RESNET, "--set", "text.table=x")
         done = tmeter(RESNET, "--set", "org.tmeter.text.level.0.label=full id", "--depth", "0")
         self.assertRegex(done.stdout, r"(?m)^0 +full id ")
 
-    def test_metrics_that_this_run_lacks_are_dashes_and_no_mistake(self):
+    def test_missing_metrics_are_dashes_not_mistakes(self):
         path = self.file("c.toml", '[plugin.text]\nlevel.0.label = "<energy>!"\ncolumn.energy.style = "red"\n')
         self.assertRegex(tmeter(RESNET, "--config", path).stdout, r"(?m)^0 +–! ")
         self.assertRegex(tmeter(RESNET, "--config", path, "--plugins=energy").stdout, r"(?m)^0 +88\.12 mJ! ")
 
-    def test_figures_of_labels_are_those_of_the_columns_also_of_repeats(self):
+    def test_values_in_labels_equal_the_columns_also_for_repeats(self):
         path = self.file("c.toml", '[plugin.text]\nrepeat.title = "<repeat_time> × <repeat_winsz>: <macs>"\nlevel.2.label = "<name>=<params>"\n')
         text = tmeter(RESNET, "--config", path, "--columns", "macs").stdout
         self.assertRegex(text, r"└─ 3 × 1: 655\.10 M +655\.10 M")
@@ -208,7 +208,7 @@ class Hostile(CliTest):
         self.assertEqual(self.look("[plugin.text]\ntable.width = 10000\ntable.padding = [100, 100, 100, 100]\ntable.leading = 100\n"
                                    "repeat.height = 100\nrepeat.padding = 100\nrepeat.box = 'square'\ntable.box = 'square'\n").returncode, 0)
 
-    def test_control_characters_and_bidi_in_the_configuration_do_nothing_to_the_terminal(self):
+    def test_control_characters_and_bidi_in_the_configuration_do_not_reach_the_terminal(self):
         text = ('[plugin.text]\nlevel.0.label = "\\u001b[2J\\u202eevil\\u0007"\ntable.title = "\\u001b]0;x\\u0007"\n'
                 'column.macs.title = "\\u009b31m\\nx"\nrepeat.footer = "\\u2066\\r\\b"\n')
         done = self.look(text)
@@ -225,13 +225,13 @@ class Hostile(CliTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"├─ 2 0 ")
 
-    def test_tables_in_tables_end_somewhere(self):
+    def test_nesting_of_tables_is_limited(self):
         deep = ".".join(["a"] * 200)
         self.assertEqual(self.look(f"[plugin.text.{deep}]\nb = 1\n").returncode, 2)
 
 
 class Sinks(CliTest):
-    def test_a_full_disk_is_told_whatever_the_look(self):
+    def test_a_full_disk_is_reported_in_any_look(self):
         path = self.file("c.toml", LOOKS["boxes"])
         with open("/dev/full", "w") as full:
             done = subprocess.run([TMETER, str(RESNET), "--config", str(path)], stdout=full, stderr=subprocess.PIPE, text=True)

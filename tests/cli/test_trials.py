@@ -51,18 +51,18 @@ class Trials(unittest.TestCase):
             self.assertEqual(document["totals"]["trial"], bound["totals"]["peak_activation_bytes"])
             self.assertEqual([f["text"] for f in document["findings"]], [f["text"] for f in alone["findings"]])
 
-    def test_sizes_that_the_model_cannot_have(self):
+    def test_impossible_sizes(self):
         for trial in ("0=0", "0=1025", "0=-1", f"0={2**62}"):
             with self.subTest(trial):
                 self.assertIsNone(self.totals(trial)["totals"]["trial"])
 
-    def test_metrics_that_are_not_there(self):
+    def test_missing_metrics(self):
         self.assertIsNone(self.totals("0=8", metric="absent")["totals"]["trial"])
 
-    def test_a_trial_makes_no_trials(self):
+    def test_a_trial_starts_no_further_trials(self):
         self.assertIsNone(self.totals("0=8", metric="trial")["totals"]["trial"])
 
-    def test_what_is_wrong_is_the_plugins_mistake(self):
+    def test_an_invalid_trial_is_the_plugins_error(self):
         for trial, metric, words in (
             ("flops.convension=fvcore", "flops", "no plugin of this run has an option 'flops.convension'"),
             ("memory.threads=2", "flops", "no plugin of this run has an option 'memory.threads'"),

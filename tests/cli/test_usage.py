@@ -24,7 +24,7 @@ class Help(CliTest):
         for typed in (["--version"], ["-V"], ["version"]):
             self.assertRegex(tmeter(*typed).stdout, r"^tmeter \d+\.\d+\.\d+$")
 
-    def test_help_is_found_wherever_people_look_for_it(self):
+    def test_every_spelling_of_help_is_accepted(self):
         text = tmeter("--help").stdout
         for typed in ("-h", "help", "show --help", "diff --help", "merge -h", "hardware --help",
                       "config --help"):
@@ -85,7 +85,7 @@ class Reports(CliTest):
         self.assertEqual((done.returncode, done.stdout), (0, ""))
         self.assertEqual(json.loads(path.read_text())["schema"], "tmeter-report/1")
 
-    def test_unwritable_file_is_wrong_usage_and_leaves_nothing(self):
+    def test_an_unwritable_file_is_wrong_usage_and_leaves_no_file(self):
         self.assert_refused(2, ["/nonexistent/r.json"], RESNET, "--report", "json=/nonexistent/r.json")
         before = os.listdir(self.folder)
         self.assert_refused(2, ["cannot be written"], RESNET, "--report", f"json={self.folder}")
@@ -96,13 +96,13 @@ class Reports(CliTest):
         tmeter(self.folder / "missing.pt2", "--report", f"json={path}")
         self.assertEqual(path.read_text(), "old")
 
-    def test_full_disk_is_told(self):
+    def test_a_full_disk_is_reported(self):
         with open("/dev/full", "w") as full:
             done = subprocess.run([TMETER, str(RESNET)], stdout=full, stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.returncode, 4)
         self.assertIn("No space left", done.stderr)
 
-    def test_full_disk_keeps_the_old_report_and_leaves_nothing_else(self):
+    def test_a_full_disk_keeps_the_old_report_and_leaves_no_other_file(self):
         path = self.file("r.json", "old")
 
         def no_room():  # emulates a full disk for write(2)
@@ -134,7 +134,7 @@ class Reports(CliTest):
         self.assertEqual(old.read_text(), "old")
         self.assertEqual(sorted(os.listdir(self.folder)), ["hard.json", "link.json", "old.json"])
 
-    def test_what_is_no_file_may_be_named_twice(self):
+    def test_a_device_may_be_named_twice(self):
         self.assertEqual(tmeter(RESNET, "--report", "json=/dev/null", "--report", "csv=/dev/null").returncode, 0)
 
     def test_a_report_onto_the_model_is_refused(self):
@@ -148,11 +148,11 @@ class Reports(CliTest):
                                     "m.pt2", "--report", f"json={target}", cwd=self.folder)
         self.assertEqual(model.read_bytes(), content)
 
-    def test_no_colour_unless_asked(self):
+    def test_no_colour_by_default(self):
         self.assertNotIn("\x1b[", tmeter(RESNET).stdout)
         self.assertIn("\x1b[", tmeter(RESNET, "--color=always").stdout)
 
-    def test_text_report_answers_how_big_how_heavy_where_and_can_i_trust_it(self):
+    def test_the_text_report_shows_size_cost_places_and_coverage(self):
         text = tmeter(RESNET).stdout
         for word in ("25.56 M", "4.09 G", "[1, 1000]", "97.49 MiB", "predicted peak", "layer1", "54 counted", "0 unknown"):
             self.assertIn(word, text)
@@ -162,7 +162,7 @@ class Reports(CliTest):
         for word in ("8.18 G", "1 MAC = 2 FLOPs", "output mem"):
             self.assertIn(word, text)
 
-    def test_a_plugin_asked_for_shows_its_own_metrics(self):
+    def test_a_requested_plugin_shows_its_metrics(self):
         self.assertIn("8.18 G", tmeter(RESNET, "--plugins=flops").stdout)
         self.assertIn("energy", tmeter(RESNET, "--plugins=params,flops,memory,energy").stdout)
 
@@ -190,12 +190,12 @@ class Reports(CliTest):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         self.assertIn('"macs"', tmeter(RESNET, "-q", "--report", "json").stdout)
 
-    def test_why_there_are_no_figures_instead_of_empty_rows(self):
+    def test_the_reason_for_missing_values_replaces_empty_rows(self):
         text = tmeter(FIXTURES / "trained/model.safetensors", "--plugins=flops").stdout
         self.assertIn("the file holds weights only", text.splitlines()[2])
         self.assertNotIn("stem", text)
 
-    def test_width_colour_and_characters_are_of_the_environment(self):
+    def test_width_colour_and_characters_follow_the_environment(self):
         narrow = tmeter(RESNET, env={"COLUMNS": "70"}).stdout
         self.assertLessEqual(max(map(len, narrow.splitlines())), 70)
         self.assertGreater(max(map(len, tmeter(RESNET, env={"COLUMNS": "many"}).stdout.splitlines())), 80)
@@ -207,7 +207,7 @@ class Reports(CliTest):
         self.assertIn("├─", tmeter(RESNET, env={"LC_ALL": "de_DE.utf8"}).stdout)
         self.assertIn("├─", tmeter(RESNET, "--set", "text.ascii=false", env={"LC_ALL": "C"}).stdout)
 
-    def test_every_text_is_of_the_environment(self):
+    def test_every_text_follows_the_environment(self):
         """One decision on characters and width applies to every writer."""
         mlp = MODELS / "dynamic_mlp.pt2"
         texts = {"text": (RESNET, "--depth=1"), "full-text": (RESNET, "--report=full-text"), "diff": ("diff", RESNET, mlp)}
@@ -239,7 +239,7 @@ class Browser(CliTest):
             time.sleep(0.01)
         self.assertEqual((self.folder / "opened").read_text(), f"{page}\n")
 
-    def test_the_file_is_named_where_there_is_no_browser(self):
+    def test_without_a_browser_the_file_is_named(self):
         env = {"BROWSER": "", "DISPLAY": "", "WAYLAND_DISPLAY": ""}
         done = tmeter(RESNET.resolve(), "--open", "--report", "html=own.html", cwd=self.folder, env=env)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
@@ -262,16 +262,16 @@ class Assertions(CliTest):
         self.assertIn("macs is 4.089 G", done.stderr)
         self.assertIn("ResNet", done.stdout)
 
-    def test_nonsense_is_wrong_usage(self):
+    def test_an_unknown_metric_is_wrong_usage(self):
         self.assertEqual(tmeter(RESNET, "--assert", "mac<=5G").returncode, 2)
 
-    def test_an_unknown_metric_is_told_before_anything_is_written(self):
+    def test_an_unknown_metric_is_reported_before_any_output(self):
         path = self.file("r.json", "old")
         self.assert_refused(2, ["--assert 'mac<=5G'", "did you mean 'macs'"],
                             RESNET, "--assert", "macs<=4G", "--assert", "mac<=5G", "--report", "text", "--report", f"json={path}")
         self.assertEqual(path.read_text(), "old")
 
-    def test_nonsense_is_told_before_the_model_is_read(self):
+    def test_an_invalid_assertion_is_reported_before_the_model_is_read(self):
         self.assert_refused(2, ["--assert 'macs=>5'"], self.folder / "nosuch.pt2", "--assert", "macs=>5")
 
 

@@ -26,7 +26,7 @@ class VectorizationAdvice(CliTest):
         self.assertIn(f"1 operator with {100 * (20_480 + 40) / whole:.1f} % of the arithmetic fills 62.5 % of vectors of 32 bytes", text)
         self.assertIn("down (aten::linear): 10 float32 in a row on 8 lanes, 62.5 %", found["vector-features"]["evidence"])
 
-    def test_the_width_is_the_users_the_profiles_or_that_of_avx2(self):
+    def test_the_width_is_the_given_one_the_profiles_or_that_of_avx2(self):
         document, _ = self.findings(MLP, "--set", "vectorization-advice.width=64")
         self.assertEqual(self.use(document)[2], 0.625)  # 10 of 16
         document, _ = self.findings(MLP, "--set", "vectorization-advice.width=16")
@@ -48,12 +48,12 @@ class VectorizationAdvice(CliTest):
         _, found = self.findings(FIXTURES / "advice" / "scales.pt2")
         self.assertIn("aten::mul: 4 float32 in a row on 8 lanes, 50.0 %", found["vector-broadcast"]["evidence"])
 
-    def test_models_of_whole_vectors_hear_nothing(self):
+    def test_models_of_whole_vectors_get_no_advice(self):
         for model in ("resnet50", "vit_b_16", "swin_t", "convnext_tiny", "lstm", "gpt2_like"):
             self.assertEqual(self.findings(MODELS / f"{model}.pt2")[1], {}, model)
 
     @unittest.skipUnless(HAVE_TORCH, "no LibTorch")
-    def test_what_was_achieved_stands_beside_what_is_attainable(self):
+    def test_the_evidence_has_the_achieved_and_the_attainable_rate(self):
         profile = self.file("fast.toml", 'name = "fast"\ntitle = "Fast"\n' + "".join(
             f'[{key}]\nvalue = {v}\nunit = "1/s"\nsource = "this test"\n' for key, v in
             {"peak.mac.float32": 1e12, "peak.op.float32": 1e12, "peak.dram": 1e12}.items()))

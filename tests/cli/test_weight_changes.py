@@ -28,7 +28,7 @@ class Weights(CliTest):
         document = json.loads(done.stdout)
         return document, [note for note in document["notes"] if note.startswith("weights: ")]
 
-    def test_equal_values_are_told(self):
+    def test_equal_values_are_counted(self):
         content = file_of(conv__weight=("F32", [2, 2], floats(1, 2, 3, 4)), conv__bias=("F32", [2], floats(0, math.nan)))
         document, notes = self.diff(content, content)
         self.assertEqual(notes, ["weights: 2 tensors have equal values"])
@@ -43,7 +43,7 @@ class Weights(CliTest):
                                  "weights: conv.weight: 4 of 4 elements differ, by at most 0.5, SQNR 14.77 dB"])
         self.assertEqual([row["after"]["path"] for row in document["modules"] if "figures" in row["differs"]], ["conv"])
 
-    def test_tensors_of_one_model_alone_are_named(self):
+    def test_tensors_of_only_one_model_are_named(self):
         one = ("F32", [2, 2], floats(1, 2, 3, 4))
         before = file_of(a__weight=one, b__weight=one, b__bias=("F32", [2], floats(0, 0)))
         after = file_of(a__weight=("F32", [4], floats(1, 2, 3, 4)), b__weight=one, c__weight=one)
@@ -53,7 +53,7 @@ class Weights(CliTest):
                                  "weights: 1 tensor is only in the model after: c.weight",
                                  "weights: 1 tensor has equal values"])
 
-    def test_what_files_of_weights_do_not_have_is_no_column(self):
+    def test_files_of_weights_have_no_columns_of_operators(self):
         before, after = file_of(w=("F32", [2], floats(1, 2))), file_of(w=("F32", [2], floats(1, 4)))
         document, _ = self.diff(before, after)
         self.assertEqual([metric["id"] for metric in document["metrics"]], ["params", "param_bytes"])
@@ -85,7 +85,7 @@ class Weights(CliTest):
         _, notes = self.diff(file_of(w=("F32", [2], floats(1, 2))), file_of(w=("F32", [3], floats(1, 2, 3))))
         self.assertEqual(notes, ["weights: 1 tensor has another shape: w [2] → [3]"])
 
-    def test_files_without_weights_and_saved_reports_say_so(self):
+    def test_files_without_weights_and_saved_reports_are_noted(self):
         done = tmeter("diff", MODELS / "resnet50.pt2", MODELS / "resnet50.pt2")
         self.assertRegex(done.stdout, r"note: weights: the values of \d+ tensors are not compared: .*without weights")
         saved = self.file("saved.json", tmeter(MODELS / "resnet50.pt2", "--report", "json").stdout)

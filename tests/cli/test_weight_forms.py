@@ -38,7 +38,7 @@ class WeightForms(CliTest):
                         self.assertLessEqual(abs(others[1][metric] - total), 1e-12 * abs(total), metric)
 
 
-    def test_wishes_that_need_operators_are_refused(self):
+    def test_options_that_need_operators_are_refused(self):
         for wish in (["--input", "1x3x8x8"], ["--by", "operator"]):
             self.assert_refused(2, [wish[0], "holds weights only"], FORMS / "state_dict.pt", *wish)
 

@@ -123,7 +123,7 @@ class Xlsx(CliTest):
         one.pop("About"), two.pop("About")
         self.assertEqual(one, two)
 
-    def test_a_terminal_gets_none_and_a_full_disk_is_told(self):
+    def test_a_full_disk_is_reported(self):
         self.assert_refused(4, ["/dev/full"], MODELS / "tied.pt2", "-r", "xlsx=/dev/full")
 
     def test_a_sweep_has_a_sheet(self):

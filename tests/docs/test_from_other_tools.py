@@ -75,16 +75,16 @@ class FromOtherTools(CliTest):
                         self.assertEqual(done.returncode, 0, f"{' '.join(arguments)}: {done.stderr}")
         self.assertGreaterEqual(ran, 90 if HAVE_TORCH else 70)
 
-    def test_every_attribute_is_there(self):
+    def test_every_attribute_exists(self):
         for tool in FOUR:
             for row in rows(tool):
                 for owner, name in re.findall(r"`(Meter|result)\.(\w+)", row[1]):
                     self.assertRegex(OBJECTS[owner].read_text(), rf"\b(def {name}\b|{name}: |self\.{name}\b|\"{name}\")", row[0])
 
-    def test_nothing_is_left_for_later(self):
+    def test_no_row_is_left_open(self):
         self.assertNotIn("not yet", PAGE.lower())
 
-    def test_metrics_and_plugins_are_there(self):
+    def test_metrics_and_plugins_exist(self):
         """The columns and plugins that rows request by --columns and --plugins."""
         script = tmeter("completion", "bash").stdout
         for words in re.findall(r"--(?:columns|plugins)[= ]\n?([\w,-]+)", PAGE):

@@ -22,7 +22,7 @@ class Walk(unittest.TestCase):
                 for function in functions:
                     self.assertTrue(re.search(rf"\b{function}\b", text), f"{file} has no {function}")
 
-    def test_each_section_names_one(self):
+    def test_each_section_names_a_file(self):
         for section in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]:
             self.assertRegex(section, STEP, section.splitlines()[0])
 

@@ -33,7 +33,7 @@ class Blocks(unittest.TestCase):
 
 
 class Links(unittest.TestCase):
-    def test_links_lead_somewhere(self):
+    def test_links_lead_to_existing_targets(self):
         for page in PAGES:
             text = BLOCK.sub("", page.read_text(encoding="utf-8"))
             for target in LINK.findall(text):

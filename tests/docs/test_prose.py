@@ -31,7 +31,7 @@ class Phrases(unittest.TestCase):
         for sentence in RIGHT:
             self.assertEqual(self.found(sentence + "\n"), [], sentence)
 
-    def test_where_it_looks(self):
+    def test_comments_and_texts_are_checked(self):
         expected = [(2, "somebody")]
         self.assertEqual(self.found("int a;\n// for somebody\nint somebody;\n", ".cpp"), expected)
         self.assertEqual(self.found('f();\nauto s = "x somebody";\n', ".hpp"), expected)
@@ -40,14 +40,14 @@ class Phrases(unittest.TestCase):
         self.assertEqual(self.found("set(somebody 1)\n# of somebody\n", ".cmake"), expected)
         self.assertEqual(self.found("```\nsomebody\n```\n`somebody`\n", ".md"), [])
 
-    def test_a_phrase_may_be_cut_by_the_end_of_a_line(self):
+    def test_a_phrase_may_continue_on_the_next_line(self):
         self.assertEqual(self.found("// a column on so\n// many threads\n", ".cpp"), [(1, "so many")])
         self.assertEqual(self.found('f("on so "\n  "many threads");\n', ".cpp"), [(1, "so many")])
         self.assertEqual(self.found("  // a column on so\n  // many threads\n", ".cpp"), [(1, "so many")])
         self.assertEqual(self.found('g("there", 1);\nf("in");\n', ".cpp"), [])
         self.assertEqual(self.found("on so\n\nmany threads\n"), [])
 
-    def test_exceptions_name_places_that_are_there(self):
+    def test_exceptions_name_existing_places(self):
         phrases = prose.patterns()
         for name, phrase, why in prose.rows("prose_allowed.txt"):
             self.assertTrue(why)

@@ -94,11 +94,11 @@ class Checker(unittest.TestCase):
     """Changes of the page that the test must notice."""
     WRITTEN = ["head", "a 1", "b 2", "tail"]
 
-    def test_what_is_written_is_found(self):
+    def test_written_lines_are_found(self):
         for quoted in (self.WRITTEN, ["head", "…"], ["…", "b 2", "…"], ["…", "tail"], ["head", "…", "b 2", "tail"], ["…"]):
             self.assertIsNone(missing(quoted, self.WRITTEN), quoted)
 
-    def test_what_is_not_written_is_told(self):
+    def test_missing_lines_are_reported(self):
         for quoted in (["…", "a 2", "…"], ["…", "b 2"], ["a 1", "…"], ["…", "b 2", "…", "a 1", "…"], ["…", "head", "b 2", "…"], [],
                        ["head", "a 1", "b 2"], ["…", "a", "…"]):
             self.assertIsNotNone(missing(quoted, self.WRITTEN), quoted)
@@ -127,7 +127,7 @@ class Page(unittest.TestCase):
         build_plugin(SOURCE.resolve() / "docs/examples/in-house-layers/acme_layers.cpp", cls.folder / "acme_layers.tmeter")
         cls.page = PAGE.read_text(encoding="utf-8")
 
-    def test_every_command_does_what_the_page_says(self):
+    def test_every_command_prints_the_quoted_output(self):
         """In the page's order and in one folder, because later recipes read files of earlier ones."""
         for one in recipes(self.page):
             if one.needs_torch and not HAVE_TORCH:
@@ -138,7 +138,7 @@ class Page(unittest.TestCase):
                 lost = missing(one.quoted, plain(done.stdout + done.stderr))
                 self.assertIsNone(lost, f"{lost} differs from the output:\n{done.stdout}{done.stderr}")
 
-    def test_no_command_is_passed_over(self):
+    def test_no_command_is_skipped(self):
         """Each "$ tmeter" of the page is in a block that is run, and each kind of recipe exists."""
         found = recipes(self.page)
         self.assertEqual(len(found), len(re.findall(r"^\$ ", self.page, re.MULTILINE)))
@@ -177,7 +177,7 @@ class OtherTools(unittest.TestCase):
         lines = self.page[self.page.index(f"| {header} |"):].split("\n\n")[0].splitlines()[2:]
         return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
-    def test_the_figures_are_ours_and_theirs(self):
+    def test_the_figures_are_those_of_tmeter_and_of_the_tools(self):
         recorded = json.loads((FIXTURES / "expected" / "resnet50.json").read_text())
         theirs = {**json.loads((FIXTURES / "formulas.json").read_text())["models"]["resnet50"],
                   "torch": recorded["flop_counter"]["total_flops"], "fvcore": recorded["fvcore"]["total"]}
@@ -191,7 +191,7 @@ class OtherTools(unittest.TestCase):
                 self.assertEqual(f"{theirs[name]:,}", their_figure.split(" ")[0], name)
             self.assertEqual(bool(why), tmeter_figure != their_figure.split(" ")[0] and name != "torchvision", name)
 
-    def test_what_it_names_is_there(self):
+    def test_named_options_exist(self):
         """Options of the commands and cells; test_from_other_tools.py runs them."""
         help_text = tmeter("--help").stdout
         for option in set(re.findall(r"(--[a-z][a-z-]*)", re.sub(r"python -m tmeter[^`]*|gh pr[^`]*", "", self.page))):

@@ -42,7 +42,7 @@ class Reliability(unittest.TestCase):
                     self.assertTrue(IN_PYTHON.search(row[-1]) or IN_CPP.search(row[-1]), row[-1])
         self.assertEqual(count, WITH_TESTS)
 
-    def test_the_tests_are_there(self):
+    def test_the_named_tests_exist(self):
         unit = "".join(file.read_text(encoding="utf-8") for file in (TESTS / "unit").rglob("*_test.cpp"))
         for suite, name in IN_PYTHON.findall(PAGE):
             with self.subTest(f"{suite}.{name}"):

@@ -20,7 +20,7 @@ class Site(unittest.TestCase):
         cls.done = subprocess.run([PYTHON, "-m", "mkdocs", "build", "--strict", "--site-dir", cls.site], cwd=SOURCE,
                                   capture_output=True, text=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
 
-    def test_it_builds_without_a_warning(self):
+    def test_the_site_builds_without_a_warning(self):
         self.assertEqual(self.done.returncode, 0, self.done.stderr)
         self.assertNotIn("WARNING", self.done.stderr)
 
@@ -30,7 +30,7 @@ class Site(unittest.TestCase):
                  if "examples" not in p.parts and "reference" not in p.parts}
         self.assertEqual(pages - listed, set())
 
-    def test_the_first_page_is_the_readme_and_leads_on(self):
+    def test_the_first_page_is_the_readme_with_links(self):
         page = (self.site / "index.html").read_text()
         self.assertIn("./dev demo", page)
         for target in ("tour.html", "cookbook.html", "conventions.html"):

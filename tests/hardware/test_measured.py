@@ -79,14 +79,14 @@ class Measured(CliTest):
         return tmeter("--hardware=auto", "--plugins=roofline", *arguments, MODEL, timeout=300,
                       env={"XDG_CACHE_HOME": str(self.cache), "TMETER_LOADAVG": str(self.idle), **environment})
 
-    def test_every_figure_is_possible_and_says_how_it_was_got(self):
+    def test_every_figure_is_possible_and_has_a_source(self):
         for key, leaf in self.leaves.items():
             with self.subTest(key=key):
                 self.assertTrue(0 < leaf["value"] < FAST)
                 self.assertRegex(leaf["source"], r"^measured 2026-11-22")
                 self.assertIn(leaf["unit"], ("MAC/s", "op/s", "B/s", "B"))
 
-    def test_what_the_estimates_read_is_there(self):
+    def test_all_figures_of_the_estimates_are_measured(self):
         for family, types in {"peak.mac": ("float64", "float32", "float16", "bfloat16", "int8", "int32"),
                               "peak.op": ("float64", "float32", "float16", "bfloat16", "int8", "int32", "int64")}.items():
             for dtype in types:
@@ -125,7 +125,7 @@ class Measured(CliTest):
         self.assertEqual(sizes, sorted(sizes))
 
     @unittest.skipUnless(HAVE_TORCH, "no LibTorch")
-    def test_what_operators_make_of_it(self):
+    def test_operators_have_an_overhead_and_efficiencies(self):
         done = subprocess.run([TMETER, "hardware", "measure"], capture_output=True, text=True, timeout=300,
                               env={**os.environ, "XDG_CACHE_HOME": str(self.cache)})
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -179,7 +179,7 @@ class Measured(CliTest):
         self.assertGreater(len(rates), 3)
         self.assertAlmostEqual(figures["bandwidth.convolution"] / sorted(rates)[len(rates) // 2], 1, delta=1e-5)
 
-    def test_it_is_measured_once_and_kept(self):
+    def test_the_machine_is_measured_once_and_kept(self):
         first = self.auto("--report=json")
         self.assertEqual(first.returncode, 0, first.stderr)
         self.assertIn("measuring this machine", first.stderr)
@@ -207,7 +207,7 @@ class Measured(CliTest):
         self.assertEqual(anew.stdout, self.kept.read_text())
         self.assertNotEqual(self.kept.stat().st_mtime_ns, before.st_mtime_ns)
 
-    def test_of_a_busy_machine_nothing_is_kept_and_the_report_warns(self):
+    def test_figures_of_a_busy_machine_are_not_kept_and_the_report_warns(self):
         busy = self.file("busy", "999.00 0.00 0.00 9/100 1\n")
         files = [self.folder / f"report.{kind}" for kind in ("json", "html")]
         reports = ["--report=text", *(f"--report={file}" for file in files)]
@@ -226,7 +226,7 @@ class Measured(CliTest):
         self.assertNotIn("are low", done.stdout)
         self.assertTrue(self.kept.exists())
 
-    def test_what_is_of_no_use_is_measured_anew(self):
+    def test_unusable_figures_are_measured_again(self):
         self.assertEqual(self.auto_with(FIGURES).returncode, 0)
         good = self.kept.read_text()
         first, rest = good.split("\n", 1)
@@ -243,7 +243,7 @@ class Measured(CliTest):
                 self.assertTrue(self.kept.read_text().startswith(first))
                 self.assertIn("overhead.operator and efficiency.* are unmeasured", self.kept.read_text())
 
-    def test_a_cache_that_cannot_be_written_costs_a_note(self):
+    def test_an_unwritable_cache_is_a_note(self):
         blocked = self.file("blocked")
         done = self.auto_with(FIGURES, XDG_CACHE_HOME=str(blocked))
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -284,7 +284,7 @@ class Measured(CliTest):
                 self.assertIn("cannot be kept", done.stderr)
                 self.assertEqual(elsewhere.read_text(), good)
 
-    def test_what_others_wrote_or_may_write_is_not_believed(self):
+    def test_files_that_others_wrote_or_may_write_are_not_used(self):
         self.assertEqual(self.auto_with(FIGURES).returncode, 0)
         self.assertEqual(self.kept.stat().st_mode & 0o777, 0o600)
         def of_another_user():
@@ -299,7 +299,7 @@ class Measured(CliTest):
                 self.assertIn("measuring this machine", self.auto_with(FIGURES).stderr)
                 self.assertEqual((self.kept.stat().st_mode & 0o777, self.kept.stat().st_uid), (0o600, os.geteuid()))
 
-    def test_a_program_that_fails_ends_the_run_and_says_how(self):
+    def test_a_failing_program_ends_the_run_with_the_reason(self):
         for name, program, words in (("is not there", None, "No such file"), ("fails", "exit 3", "ended with status 3"),
                                      ("crashes", "kill -SEGV $$", "ended by signal 11"), ("is silent", "exit 0", "did not print"),
                                      ("prints no figures", "echo hello", "did not print"),
@@ -316,7 +316,7 @@ class Measured(CliTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertFalse(self.cache.exists())
 
-    def test_ctrl_c_while_it_is_measured(self):
+    def test_ctrl_c_during_the_measurement(self):
         child = subprocess.Popen([self.own_tmeter("sleep 60"), "--hardware=auto", MODEL], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                  env={**os.environ, "XDG_CACHE_HOME": str(self.cache)}, start_new_session=True)
         self.assertIn("measuring", child.stderr.readline())

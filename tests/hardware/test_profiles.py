@@ -134,7 +134,7 @@ def unit_of(key):
 
 
 class Shipped(unittest.TestCase):
-    def test_there_are_enough_of_every_kind(self):
+    def test_every_profile_has_facts_of_a_data_sheet(self):
         self.assertGreaterEqual(len(PROFILES), 12)
         self.assertEqual(set(PROFILES), set(FACTS), "every profile needs facts from its data sheet in FACTS")
 
@@ -194,7 +194,7 @@ class Shipped(unittest.TestCase):
                 if best:
                     self.assertTrue(1 < best / found["peak.dram"] < 1000)
 
-    def test_the_tables_compiled_into_energy_are_these(self):
+    def test_the_tables_compiled_into_energy_equal_the_profiles(self):
         source = (SOURCE / "plugins/common/energy/tables.cpp").read_text()
         names = dict(re.findall(r'\{"([a-z0-9-]+)", (k[A-Z]\w+)\}', source))
         self.assertEqual(set(names), {n for n, p in PROFILES.items() if any(k.startswith("energy.") for k in leaves(p))})
@@ -205,7 +205,7 @@ class Shipped(unittest.TestCase):
                     if k.startswith(("energy.", "peak.", "efficiency.")) or k == "power.static"}
             self.assertEqual(compiled, used, name)
 
-    def test_the_page_lists_them_and_every_key(self):
+    def test_the_page_lists_all_profiles_and_keys(self):
         page = DOCUMENTED.read_text()
         listed = set(re.findall(r"^\| `([a-z0-9-]+)` \|", page.split("## The model")[0], re.M))
         self.assertEqual(listed, set(PROFILES))
@@ -226,7 +226,7 @@ class Read(CliTest):
                     has = any(key.startswith("energy.mac.") for key in leaves(profile))
                     self.assertEqual(energy["provenance"]["kind"], "estimated" if has else "unavailable")
 
-    def test_without_energies_one_line_says_so(self):
+    def test_without_energies_one_line_gives_the_reason(self):
         without = [n for n, p in PROFILES.items() if not any(k.startswith("energy.") for k in leaves(p))]
         self.assertGreaterEqual(len(without), 10)
         for name in without:
@@ -236,7 +236,7 @@ class Read(CliTest):
                 lines = [line for line in done.stdout.splitlines() if "energy" in line]
                 self.assertEqual(lines, [f"energy: unavailable: hardware profile '{name}' has no energy per MAC (energy.mac.*)"])
 
-    def test_a_damaged_profile_is_told_with_its_line(self):
+    def test_a_damaged_profile_is_reported_with_its_line(self):
         whole = (FOLDER / "nvidia-h100-sxm.toml").read_text()
         damages = {"value = 3.35e12": 'value = "fast"', 'source = "NVIDIA': 'origin = "NVIDIA', "[peak.dram]": "[peak.dram",
                    "value = 80e9": "value = -80e9", "value = 700": "value = inf"}
@@ -249,7 +249,7 @@ class Read(CliTest):
         cut = self.file("cut.toml", whole.encode()[:-2])
         self.assertEqual(tmeter("--plugins=flops,energy", "--hardware", cut, MODEL).returncode, 2)
 
-    def test_a_name_that_is_nearly_right(self):
+    def test_a_misspelled_name(self):
         done = tmeter("--plugins=flops,energy", "--hardware", "nvidia-h100", MODEL)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("nvidia-h100-sxm", done.stderr)

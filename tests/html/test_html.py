@@ -67,7 +67,7 @@ class Html(CliTest):
         self.size = path.stat().st_size
         return Page(path.read_text(encoding="utf-8"))
 
-    def test_every_figure_is_that_of_the_json_report(self):
+    def test_every_value_equals_the_json_report(self):
         page, document = self.page(RESNET, ALL), report(RESNET, ALL)
         metrics = page.blocks["summary"]["metrics"]
         self.assertEqual({m["id"]: cell(m["total"]) for m in metrics}, document["totals"])
@@ -81,7 +81,7 @@ class Html(CliTest):
                     compared += 1
         self.assertGreater(compared, 5000)
 
-    def test_rows_are_those_of_the_json_report(self):
+    def test_rows_equal_the_json_report(self):
         page, document = self.page(RESNET, ALL), report(RESNET, ALL)
         modules, operators, tensors = (page.blocks[name] for name in ("modules", "operators", "tensors"))
         self.assertEqual(modules["name"], [m["name"] for m in document["modules"]])
@@ -110,7 +110,7 @@ class Html(CliTest):
         self.assertEqual(sorted(set(page.tags)), ["body", "div", "head", "html", "meta", "noscript", "script", "style", "title"])
         self.assertNotRegex(page.style, r"url\((?!['\"]?data:)|@import")
 
-    def test_names_of_a_model_are_data_whatever_they_are(self):
+    def test_any_name_of_a_model_is_data(self):
         names = ["</script><img src=x onerror=alert(1)>.weight", "a\x00\x1b[31m.bias", "-->.<!--", "\u202egpj.w", "x" * 60_000]
         header = {name: {"dtype": "F32", "shape": [1], "data_offsets": [4 * i, 4 * i + 4]} for i, name in enumerate(names)}
         text = json.dumps(header).encode()
@@ -153,7 +153,7 @@ class Html(CliTest):
         self.page(RESNET, "--plugins=all")
         self.assertLess(self.size, 1_500_000)
 
-    def test_what_a_stranger_adds_is_there_exactly(self):
+    def test_additions_of_a_third_party_plugin_are_exact(self):
         plugin = self.folder / "strange.tmeter"
         subprocess.run(["c++", "-std=c++20", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-I", SOURCE / "sdk" / "include",
                         "-o", plugin, SOURCE / "tests" / "html" / "stranger_plugin.cpp"], check=True)
@@ -173,7 +173,7 @@ class Html(CliTest):
         self.assertEqual(page.blocks["curves"]["distributions"][0]["counts"], [3, 5])
         self.assertEqual(page.blocks["curves"]["series"][0]["y"], [10, 30, 20])
 
-    def test_operators_tell_which_inputs_and_outputs_of_the_model_they_have(self):
+    def test_operators_list_their_inputs_and_outputs_of_the_model(self):
         operators = self.page(RESNET, "--plugins=params").blocks["operators"]
         # One picture goes into the first operator, conv1, and into no other; the one output is the result of the last, fc.
         self.assertEqual(operators["inputs"], [[0]] + [[]] * 174)

@@ -24,11 +24,11 @@ def found(files: dict[str, str]) -> list[str]:
 
 
 class Plugins(unittest.TestCase):
-    def test_common_is_for_all(self):
+    def test_every_plugin_may_include_common(self):
         self.assertEqual(found({"plugins/common/a.hpp": "tmeter/cpp/utf8.hpp", "sdk/include/tmeter/cpp/utf8.hpp": "",
                                 "plugins/metrics/flops/b.cpp": "plugins/common/a.hpp"}), [])
 
-    def test_another_plugin_is_not(self):
+    def test_a_plugin_may_not_include_another(self):
         for include in ("plugins/metrics/memory/a.hpp", "../memory/a.hpp"):
             self.assertIn("plugins/metrics/flops may include",
                           "".join(found({"plugins/metrics/memory/a.hpp": "", "plugins/metrics/flops/b.cpp": include})))
@@ -40,11 +40,11 @@ class Plugins(unittest.TestCase):
         self.assertTrue(found({"plugins/metrics/energy/sensor.hpp": "", "plugins/metrics/a.hpp": "",
                                "plugins/metrics/system/b.cpp": "energy/sensor.hpp"}))
 
-    def test_nothing_of_the_host(self):
+    def test_plugins_and_sdk_may_not_include_the_host(self):
         self.assertTrue(found({"core/base/text.hpp": "", "plugins/common/a.hpp": "core/base/text.hpp"}))
         self.assertTrue(found({"core/base/sha256.hpp": "", "sdk/include/tmeter/cpp/a.hpp": "core/base/sha256.hpp"}))
 
-    def test_of_the_sdk_a_low_room_sees_texts_alone(self):
+    def test_low_rooms_may_include_only_texts_of_the_sdk(self):
         headers = {"sdk/include/tmeter/cpp/utf8.hpp": "", "sdk/include/tmeter/cpp/graph.hpp": "", "sdk/include/tmeter/abi/graph.h": ""}
         self.assertEqual(found({"core/base/a.hpp": "tmeter/cpp/utf8.hpp", "core/ir/a.hpp": "tmeter/abi/graph.h", **headers}), [])
         for room, header in (("base", "cpp/graph.hpp"), ("base", "abi/graph.h"), ("ir", "cpp/graph.hpp")):
@@ -84,7 +84,7 @@ class Types(unittest.TestCase):
         self.assertEqual(self.found("namespace a::b { struct Limit { int n; }; }", "namespace a::b {\nclass Limit final : Base {};\n}"),
                          ["a::b::Limit is defined in core/a.hpp and in core/b.cpp; rename one"])
 
-    def test_what_is_no_second_type(self):
+    def test_equal_names_in_other_scopes_are_not_a_second_type(self):
         first = "namespace a { class Limit { struct Impl; }; }"
         for second in ("namespace b { struct Limit {}; }", "namespace a { namespace { struct Limit {}; } }", "namespace a { class Limit; }",
                        "namespace a { struct Limit::Impl {}; }", "namespace a { void f() { struct Limit {}; } }",

@@ -57,7 +57,7 @@ class Peak(unittest.TestCase):
             with self.subTest(model=name):
                 self.assertLessEqual(self.ours(name), measured["peak"])
 
-    def test_equal_where_kernels_and_names_take_nothing(self):
+    def test_equal_where_workspaces_and_variables_take_no_memory(self):
         for name in EXACT:
             with self.subTest(model=name):
                 self.assertGreaterEqual(self.ours(name), 0.99 * PEAKS[name]["peak"])
@@ -67,7 +67,7 @@ class Peak(unittest.TestCase):
             with self.subTest(model=name):
                 self.assertGreaterEqual(self.ours(name), 0.65 * PEAKS[name]["peak"])
 
-    def test_says_where_and_what_is_alive(self):
+    def test_the_finding_names_the_place_and_the_live_tensors(self):
         finding = next(f for f in report(MODELS / "vit_b_16.pt2")["findings"] if f["rule"] == "memory-peak")
         self.assertIn("8.08 MiB", finding["text"])  # 8,469,504 bytes, as measured
         self.assertIn("aten::gelu", finding["text"])
@@ -80,7 +80,7 @@ class Traffic(unittest.TestCase):
         document = report(MODELS / "resnet50.pt2", "--plugins=memory", "--columns", "traffic_bytes,output_bytes", *arguments)
         return document, {m["path"]: m["values"] for m in document["modules"]}
 
-    def test_what_is_read_and_written(self):
+    def test_traffic_is_the_sum_of_read_and_written_bytes(self):
         """conv1 by hand: image and weights, and its result."""
         document, rows = self.figures()
         self.assertEqual(rows["conv1"]["traffic_bytes"], 4 * (3 * 224 * 224 + 64 * 3 * 7 * 7 + 64 * 112 * 112))
@@ -116,7 +116,7 @@ class Predicted(unittest.TestCase):
         self.assertEqual(next(m for m in document["metrics"] if m["id"] == "predicted_peak_bytes")["provenance"]["kind"], "estimated")
         return document["totals"]["predicted_peak_bytes"], document["nodes"]
 
-    def test_one_thread_unless_told(self):
+    def test_one_thread_is_the_default(self):
         document = report(MODELS / "tied.pt2", "--plugins=memory")
         of_one_thread = report(MODELS / "tied.pt2", "--plugins=memory", "--set", "memory.threads=1")
         self.assertEqual(document["totals"]["predicted_peak_bytes"], of_one_thread["totals"]["predicted_peak_bytes"])
@@ -139,12 +139,12 @@ class Predicted(unittest.TestCase):
         self.assertEqual(nodes[29]["values"]["predicted_peak_bytes"], by_hand)
         self.assertEqual(nodes[29]["values"]["peak_activation_bytes"], by_hand + 65536)
 
-    def test_workspaces_are_in_it(self):
+    def test_workspaces_are_included(self):
         """no_grad_wrap's second convolution, 16 → 32 channels on 32 × 32: 16 · 1024 · 4 = 65,536 B in, 131,072 B out, columns of
         16 · 9 · 1024 · 4 = 589,824 B, and the model's input of 12,288 B. Measured: 798,720 B."""
         self.assertEqual(self.nodes("no_grad_wrap")[0], 12288 + 65536 + 131072 + 589824)
 
-    def test_copies_of_what_lies_in_another_order(self):
+    def test_copies_of_tensors_in_another_order(self):
         """Swin's queries and keys are slices of one tensor in another order: both are copied for `matmul`, 64 · 3 · 49 · 32
         elements."""
         total, nodes = self.nodes("swin_t")

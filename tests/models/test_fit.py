@@ -37,7 +37,7 @@ class Verdict(unittest.TestCase):
                 self.assertEqual((totals["fits"], totals["fit_bytes"], totals["fit_free_bytes"], totals["fit_missing_bytes"]),
                                  (fits, need, free, missing))
 
-    def test_what_is_in_the_way(self):
+    def test_the_largest_part_is_named(self):
         text, = (f["text"] for f in findings_of(fitted(LLAMA, "14MB", context=256, sequences=4096), "fit"))
         self.assertIn("serving 4096 sequences of 256 tokens does not fit into 13.35 MiB", text)
         self.assertIn("most of it is cache (f16)", text)
@@ -92,7 +92,7 @@ class Verdict(unittest.TestCase):
         document = fitted(LLAMA, 1000, engine="vllm")
         self.assertIsNone(document["totals"]["fit_devices"])
 
-    def test_what_an_engine_takes_of_the_memory(self):
+    def test_an_engine_takes_its_share_of_the_memory(self):
         document = fitted(LLAMA, 20_000_000, engine="vllm")
         self.assertEqual(document["totals"]["fit_memory_bytes"], 18_400_000)
         self.assertIn("it takes 17.55 MiB of 19.07 MiB (serving.memory-share)", findings_of(document, "fit")[0]["evidence"])
@@ -122,7 +122,7 @@ class Remedies(unittest.TestCase):
                 change, = found[remedy]["changes"]
                 self.assertEqual((change["metric"], change["from"], change["to"]), ("fit_bytes", need, then))
 
-    def test_what_an_engine_does_not_have_is_not_advised(self):
+    def test_unsupported_options_of_an_engine_are_not_advised(self):
         self.assertEqual([w for w in self.remedies(fitted(LLAMA, "14MB", engine="transformers")) if "cache" in w], [])
         self.assertIn("a cache in fp8", self.remedies(fitted(LLAMA, "14MB", engine="vllm", context=512)))
 
@@ -228,13 +228,13 @@ class Largest(unittest.TestCase):
                 self.holds(memory, lambda n: self.bound(model, symbols, n, "training", "step_peak_bytes"),
                            totals[f"fit_max_training_{name}"] // pixels, name=f"{model.stem} {name}")
 
-    def test_a_cache_that_ends_has_no_longest_context(self):
+    def test_a_bounded_cache_has_no_longest_context(self):
         """Every layer of Mistral has a window: the search ends at 2^30 tokens."""
         with tempfile.TemporaryDirectory() as at:
             write_folder(at, ROWS["mistral"]["config"], tensors_of(ROWS["mistral"]["tensors"]))
             self.assertEqual(fitted(at, "1TB")["totals"]["fit_max_context"], 1 << 30)
 
-    def test_a_peak_that_leaves_something_out(self):
+    def test_an_incomplete_peak(self):
         """saved_bytes of an LSTM has no rule: no size is reported as fitting."""
         document = fitted(MODELS / "lstm.pt2", "1TB", plugins="fit,training")
         self.assertIsNone(document["totals"]["fits_training"])
@@ -257,7 +257,7 @@ class Largest(unittest.TestCase):
         self.assertEqual((totals["fit_max_batch"], totals["fit_max_context"], totals["fit_max_training_batch"]), (64, 512, 64))
         self.assertIn("every batch that the file allows, to 64", str(findings_of(document, "fit-largest")))
 
-    def test_not_even_one(self):
+    def test_the_largest_batch_may_be_zero(self):
         totals = fitted(MODELS / "dynamic_bert.pt2", "1MB", plugins="fit,training")["totals"]
         self.assertEqual((totals["fits"], totals["fit_max_batch"], totals["fits_training"], totals["fit_max_training_batch"]), (0, 0, 0, 0))
         totals = fitted(LLAMA, "1MB")["totals"]
@@ -310,7 +310,7 @@ class Drawn(unittest.TestCase):
         self.assertTrue(text.isascii())
         self.assertIn("#" * 70 + "=" * 5 + "|", text)
 
-    def test_what_is_free(self):
+    def test_free_memory_is_shown(self):
         text = tmeter(LLAMA, "--plugins=fit", "--set=fit.memory=28MB", "--report", "text").stdout
         self.assertIn("· free 14.15 MiB", text)
         self.assertNotIn("┃", text)
@@ -337,7 +337,7 @@ class Folder(unittest.TestCase):
             self.assertEqual((totals["fits"], totals["fit_bytes"], totals["fit_devices"]), (0, need, -(-need // 80_000_000_000)))
             self.assertIn("most of it is weights", findings_of(document, "fit")[0]["text"])
 
-    def test_the_models_own_context_is_told_beside_the_table(self):
+    def test_the_models_own_context_is_evidence_of_the_table(self):
         with tempfile.TemporaryDirectory() as at:
             write_folder(at, *small_llama(max_position_embeddings=512))
             self.assertIn("the model's own longest context is 512", findings_of(fitted(at, "24GiB"), "fit-table")[0]["evidence"])
@@ -364,7 +364,7 @@ class BadInput(unittest.TestCase):
         self.assertIsNone(document["totals"]["fits"])
         return next(m for m in document["metrics"] if m["id"] == "fits")["provenance"]["text"]
 
-    def test_what_is_not_known_is_said(self):
+    def test_missing_facts_are_reported(self):
         self.assertIn("horowitz-45nm' states no memory", self.unavailable(LLAMA, "--plugins=fit"))
         self.assertIn("no cache of q8_0", self.unavailable(LLAMA, "--plugins=fit", "--set=fit.memory=1GiB", "--set=serving.cache-type=q8_0"))
         done = tmeter(LLAMA, "--plugins=fit", "--assert", "fits")
@@ -382,7 +382,7 @@ class BadInput(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("2^63", done.stderr)
 
-    def test_an_unknown_operator_is_no_figure(self):
+    def test_an_unknown_operator_gives_no_value(self):
         """A model with an unknown peak is not reported as fitting."""
         with tempfile.TemporaryDirectory() as at:
             config, tensors = small_llama()

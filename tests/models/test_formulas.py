@@ -50,7 +50,7 @@ class Formulas(unittest.TestCase):
                 self.assertEqual(totals(name, "--columns", "madd")["madd"], self.expected(name, "torchstat_madd"))
         self.assertNotIn("madd", totals("resnet50"))  # on request only
 
-    def test_as_promised(self):
+    def test_totals_equal_the_output_of_the_tools(self):
         """ResNet-50 as the tools print it (docs/benchmarks.md). ptflops counts the input elements of its ReLU and pooling modules
         twice: 9,608,704 + 802,816 + 100,352."""
         for tool, printed in (("torchinfo", 4_089_238_376), ("thop", 4_133_742_592),
@@ -61,7 +61,7 @@ class Formulas(unittest.TestCase):
         macs = {totals("swin_t", "--set", f"flops.convention={c}")["macs"] for c in (*TOOLS, "full", "torch")}
         self.assertEqual(len(macs), 1)
 
-    def test_the_report_says_which(self):
+    def test_the_report_names_the_convention(self):
         for tool in TOOLS:
             document = report(MODELS / "resnet50.pt2", "--set", f"flops.convention={tool}")
             metric = next(m for m in document["metrics"] if m["id"] == "flops")
@@ -85,7 +85,7 @@ class Causal(unittest.TestCase):
                 whole, half = totals("gpt2_like", *chosen), totals("gpt2_like", *chosen, "--set", "flops.causal=half")
                 self.assertEqual(whole["flops"] - half["flops"], self.LEFT_OUT * per_score)
 
-    def test_said(self):
+    def test_the_convention_is_stated(self):
         document = report(MODELS / "gpt2_like.pt2", "--set", "flops.causal=half")
         metric = next(m for m in document["metrics"] if m["id"] == "flops")
         self.assertIn("is_causal", metric["convention"])

@@ -56,7 +56,7 @@ class Decoders(unittest.TestCase):
             self.assertEqual(totals["macs_per_token"], totals["decode_macs"])
             self.assertEqual(totals["macs"], totals["tokens"] * totals["macs_per_token"])
 
-    def test_no_experts_nothing_about_experts(self):
+    def test_without_experts_there_are_no_values_of_experts(self):
         for name in ("gpt2_like", "llama_like"):
             document = analysed(name)
             self.assertIsNone(document["totals"].get("active_params"))
@@ -75,7 +75,7 @@ class Decoders(unittest.TestCase):
 class Others(unittest.TestCase):
     """Encoders, encoder-decoders, vision models, recurrent nets: not decoder language models."""
 
-    def test_silent(self):
+    def test_other_models_have_no_values_and_findings(self):
         for name in ("bert_like", "transformer", "resnet50", "vit_b_16", "lstm", "swin_t", "detr_like", "tied"):
             with self.subTest(model=name):
                 document = analysed(name)

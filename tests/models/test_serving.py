@@ -67,7 +67,7 @@ class Memory(unittest.TestCase):
                                  "--set=serving.context=1024")["totals"]["serving_cache_bytes"] for n in (1, 8))
         self.assertEqual((one, eight), (1024 * 70_272, 8 * 1024 * 70_272))
 
-    def test_what_an_engine_takes_of_the_memory(self):
+    def test_an_engine_takes_its_share_of_the_memory(self):
         """vLLM takes 0.92 (gpu_memory_utilization of vllm/config/cache.py), the others take all."""
         for engine, share, options in (("vllm", 0.92, {}), ("vllm", 0.5, {"memory_share": 0.5}), ("transformers", 1, {}), ("llama.cpp", 1, {})):
             with self.subTest(engine, share=share):
@@ -123,7 +123,7 @@ class Memory(unittest.TestCase):
         self.assertEqual(formula["text"], f"serving_bytes = {weights:,} + sequences · ({18 * 768 * 2048:,} + {18 * 2048:,} · context)")
         self.assertIn("for contexts of 1,024, 2,048, 4,096 …", formula["evidence"])
 
-    def test_an_engine_of_ones_own(self):
+    def test_a_user_defined_engine(self):
         """A context of 1,000, padded to a multiple of 64, is 1,024; a window of 128 and 100 extra are 228, padded 256."""
         rows = {r.get("type"): r for r in rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl")}
         with tempfile.TemporaryDirectory() as folder:
@@ -137,7 +137,7 @@ class Memory(unittest.TestCase):
         totals = served("mixtral", engine="own", context=10, cache_type="q8_0")["totals"]
         self.assertEqual(totals["serving_cache_bytes"], 10 * 2 * 2 * 34)  # a row of 32 elements is one block
 
-    def test_the_states_of_an_engine_of_ones_own(self):
+    def test_the_states_of_a_user_defined_engine(self):
         rows = {r.get("type"): r for r in rows_of(SOURCE / "tests" / "blueprint" / "transformers.jsonl")}
         with tempfile.TemporaryDirectory() as folder:
             write_folder(folder, rows["mamba2"]["config"], tensors_of(rows["mamba2"]["tensors"]))
@@ -145,14 +145,14 @@ class Memory(unittest.TestCase):
                                 for sets in (("engine=own",), ("engine=own", "own-state-bytes=4"), ("engine=llama.cpp",)))
         self.assertEqual((2 * two, four), (llama, llama))
 
-    def test_query_heads_that_do_not_share_what_they_read(self):
+    def test_query_heads_that_read_the_cache_separately(self):
         """A step reads the whole cache `own-reads` times, and stores it once. Other engines ignore the option."""
         for engine, times in (("own", 8), ("llama.cpp", 1)):
             once, often = (served("mixtral", engine=engine, context=256, **{"own-reads": n})["totals"] for n in (1, 8))
             self.assertEqual(often["serving_bytes"], once["serving_bytes"])
             self.assertEqual(often["serving_step_bytes"] - once["serving_step_bytes"], (times - 1) * once["serving_cache_bytes"])
 
-    def test_the_largest_that_fits(self):
+    def test_the_largest_context_and_the_most_sequences_that_fit(self):
         for engine in ("transformers", "llama.cpp", "vllm"):
             with self.subTest(engine):
                 load = {"engine": engine, "context": 500, "sequences": 2, "memory": "64MiB", "memory_share": 1}
@@ -261,7 +261,7 @@ class ContextBeyondTheModels(unittest.TestCase):
             finding, = self.findings(at, 513)
             self.assertIn("longer than the model's 512", finding["text"])
 
-    def test_one_of_several_statements(self):
+    def test_one_of_several_stated_contexts(self):
         """vLLM takes the smallest, but `model_max_length` first (_get_and_verify_max_len); the others take the first."""
         for stated, vllm, others in (({"n_positions": 512, "max_position_embeddings": 2048}, 512, 2048),
                                      ({"max_position_embeddings": 512, "seq_length": 2048}, 512, 512),
@@ -273,7 +273,7 @@ class ContextBeyondTheModels(unittest.TestCase):
                     self.assertEqual(self.findings(at, longest, engine), [])
                     self.assertEqual(len(self.findings(at, longest + 1, engine)), 1)
 
-    def test_nothing_stated(self):
+    def test_no_stated_context(self):
         for stated in ({}, {"max_position_embeddings": -1}, {"max_position_embeddings": "many"}):
             with self.subTest(stated), tempfile.TemporaryDirectory() as at:
                 self.assertEqual(self.findings(self.folder(at, **stated), 1 << 20), [])

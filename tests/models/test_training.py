@@ -105,7 +105,7 @@ class SavedTensors(unittest.TestCase):
         kept = [step(MODELS / "mobilenet_v2.pt2", device=d)["totals"]["saved_bytes"] for d in ("cpu", "cuda")]
         self.assertEqual(kept[0] - kept[1], 1280 * 3)
 
-    def test_what_has_no_rule_is_said(self):
+    def test_operators_without_a_rule_are_reported(self):
         report_ = step(MODELS / "lstm.pt2")
         self.assertEqual(report_["totals_status"]["saved_bytes"], "lower_bound")
         self.assertTrue(any("aten::lstm" in w for w in report_["warnings"]), report_["warnings"])
@@ -134,7 +134,7 @@ class Exact(unittest.TestCase):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("'layr1' matches no parameter", done.stderr)
 
-    def test_nothing_trainable_is_said(self):
+    def test_a_model_without_trainable_parameters_is_reported(self):
         report_ = step(MODELS / "resnet50.pt2", frozen="*")
         self.assertEqual(report_["totals"]["backward_macs"], 0)
         self.assertTrue(any("no parameter is trainable" in w for w in report_["warnings"]), report_["warnings"])
@@ -155,7 +155,7 @@ class Step(unittest.TestCase):
         self.assertEqual(totals["gradient_bytes"], 4 * self.PARAMETERS)
         self.assertEqual(totals["optimizer_bytes"], 12 * self.PARAMETERS + 4 * self.TENSORS)
 
-    def test_half_precision_halves_what_is_kept(self):
+    def test_half_precision_halves_the_saved_tensors(self):
         """ViT-B/16: all in bfloat16 except the statistics of 25 norms and the log-sum-exp of 12 × 12 heads, 197 rows each."""
         statistics = 197 * 4 * (25 * 2 + 12 * 12)
         whole, half = [step(MODELS / "vit_b_16.pt2", precision=p)["totals"] for p in ("fp32", "bf16")]

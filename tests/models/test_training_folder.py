@@ -96,7 +96,7 @@ class PerToken(unittest.TestCase):
         self.assertEqual((totals["params"], totals[METRIC]), (290_942_278_866, 92_762_352_876))
         self.assertIn("torchtitan", self.convention)
 
-    def test_layer_types_say_what_ratios_say(self):
+    def test_layer_types_give_the_value_of_ratios(self):
         types = {0: "sliding_attention", 4: "compressed_sparse_attention", 128: "heavily_compressed_attention"}
         config = {k: v for k, v in FLASH.items() if k != "compress_ratios"}
         config |= {"layer_types": [types[r] for r in RATIOS], "compress_rates": {types[4]: 4, types[128]: 128}}
@@ -116,7 +116,7 @@ class PerToken(unittest.TestCase):
         length = found["inputs"][0]["shape"][1]
         self.assertEqual(totals[METRIC], 6 * (2 * 34_944 + 64 + 6_400) + 2 * 6 * 4 * 32 * length)
 
-    def test_what_is_missing_is_said(self):
+    def test_missing_facts_are_reported(self):
         experts = dict(FLASH, n_routed_experts=255)
         without_window = {k: v for k, v in FLASH.items() if k != "sliding_window"}
         predictor = llama(num_nextn_predict_layers=1)
@@ -129,7 +129,7 @@ class PerToken(unittest.TestCase):
                 self.assertIsNone(totals[METRIC])
                 self.assertIn(words, str([m for m in found["metrics"] if m["id"] == METRIC]))
 
-    def test_other_types_have_none(self):
+    def test_other_types_have_no_value(self):
         config, tensors = llama(model_type="mistral")
         self.assertNotIn(METRIC, {k: v for k, v in self.totals(config, tensors, 64)[0].items() if v is not None})
 

@@ -143,11 +143,11 @@ class Utilization(unittest.TestCase):
         self.assertAlmostEqual(totals["hfu"], whole / 1e-3 / 19.5e12, places=6)
         self.assertAlmostEqual(totals["mfu"], (whole - again) / 1e-3 / 19.5e12, places=6)
 
-    def test_beyond_the_peak_is_said(self):
+    def test_a_rate_beyond_the_peak_is_reported(self):
         warnings = self.of("--hardware=nvidia-a100", step_time=1e-6)["warnings"]
         self.assertTrue(any("more than the peak of 'nvidia-a100'" in w for w in warnings), warnings)
 
-    def test_without_a_time_there_is_none(self):
+    def test_without_a_time_there_is_no_utilization(self):
         self.assertIsNone(self.of("--hardware=nvidia-a100")["totals"].get("mfu"))
 
 

@@ -38,7 +38,7 @@ class Checkpointing(unittest.TestCase):
                 self.assertEqual(totals["recomputed_flops"] + totals["backward_flops"], expected["backward_flops"])
                 self.assertEqual(totals["training_flops"], expected["forward_flops"] + expected["backward_flops"])
 
-    def test_one_path(self):
+    def test_one_module_by_its_path(self):
         """A block of ViT-B/16 keeps its input, 197 × 768 float32, instead of its tensors."""
         whole, one = [step("vit_b_16", checkpoint=c) for c in ("", "encoder.layers.encoder_layer_3")]
         block = next(m for m in whole["modules"] if m["path"] == "encoder.layers.encoder_layer_3")["values"]["saved_bytes"]
@@ -48,7 +48,7 @@ class Checkpointing(unittest.TestCase):
         inner, both = [step("vit_b_16", checkpoint=c)["totals"] for c in ("EncoderBlock", "EncoderBlock,MLPBlock")]
         self.assertEqual(inner, both)
 
-    def test_what_is_advised(self):
+    def test_checkpointing_is_advised_with_its_changes(self):
         report_ = step("vit_b_16")
         advised = [f for f in report_["findings"] if f["rule"] == "training-checkpoint"]
         blocks = next(f for f in advised if "EncoderBlock" in f["text"])

@@ -119,7 +119,7 @@ class Predictions(unittest.TestCase):
                 self.assertLess(statistics.median(off), bound)
                 self.assertLessEqual(outside, 20)
 
-    def test_what_was_left_out_took_no_part(self):
+    def test_measurements_left_out_do_not_change_the_fit(self):
         """Changed times of left-out GPUs and shapes change no curve."""
         again = fitting.Fit.__new__(fitting.Fit)
         changed = [(k, slower(c, 1 if c.seen and not c.is_for_band and (f or fitting.is_old_and_fitted(c.group, k)) else 3), f) for k, c, f in self.fit.cases]
@@ -139,7 +139,7 @@ class Predictions(unittest.TestCase):
             with self.subTest(group):
                 self.assertLess(statistics.median(each), 20)
 
-    def test_the_groups_that_miss_a_bound_are_those_that_the_page_explains(self):
+    def test_the_page_explains_every_group_that_misses_a_bound(self):
         groups = scoreboard.groups_of(self.cases, self.runs, self.steps, self.trainings, self.fit)
         missed = {f"{g.part}: {g.name}" for g in groups if not g.keeps_median}
         self.assertLessEqual(missed, KNOWN_TO_MISS)

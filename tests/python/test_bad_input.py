@@ -25,7 +25,7 @@ class Net(nn.Module):
 MACS = 3 * 4 + 4 * 2
 
 
-def test_no_way_of_exporting_names_every_attempt():
+def test_a_failed_export_names_every_attempt():
     class Stubborn(nn.Module):
         def forward(self, x):
             if torch.compiler.is_exporting() or torch.jit.is_tracing() or torch.jit.is_scripting():

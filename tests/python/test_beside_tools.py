@@ -315,7 +315,7 @@ class Anything(torch.nn.Module):
         return self.layer(x)
 
 
-def test_inputs_of_every_kind_are_said_as_torchmeter_says_them():
+def test_inputs_of_every_kind_are_described_as_by_torchmeter():
     import collections
     import types
 
@@ -359,7 +359,7 @@ def test_the_look_of_torchmeter_key_by_key():
         assert ours != before[base], key
 
 
-def test_keys_whose_effect_is_another_one(monkeypatch):
+def test_keys_with_another_effect(monkeypatch):
     import rich
     import torchmeter
 
@@ -416,7 +416,7 @@ def test_the_tables_of_torchmeter_on_a_vit():
 
 
 @pytest.mark.parametrize("make, macs", [(gpt2, None), (lstm, 2 * 7 * 4 * 32 * (16 + 32) + 2 * 7 * 4 * 32 * (32 + 32) + 2 * 32 * 5)])
-def test_what_torchmeter_does_not_take(make, macs):
+def test_models_that_torchmeter_refuses(make, macs):
     """torchmeter fails with IndexError on a module that returns a tuple."""
     import torchmeter
 
@@ -473,7 +473,7 @@ def test_the_table_of_torchstat_on_a_resnet():
 
 
 @pytest.mark.parametrize("make", [vit, gpt2, lstm])
-def test_what_torchstat_does_not_take(make):
+def test_models_that_torchstat_refuses(make):
     """torchstat asserts that inputs have three dims and those of linear layers two."""
     import torchstat
 

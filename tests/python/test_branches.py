@@ -161,7 +161,7 @@ def test_a_scalar_that_decides_is_data():
     assert any("data decides at" in w for w in result.warnings), result.warnings
 
 
-def test_inputs_without_values_answer_nothing():
+def test_inputs_without_values_decide_no_branch():
     result = analyze(Input(), (1, 4))
     assert result.export.way == "torch.jit.trace" and result.status("macs") == "assumed"
     assert ("dispatch on fake tensors, on these inputs", "ValueError: the inputs are sizes without values") in result.export.failed
@@ -174,13 +174,13 @@ def test_a_size_that_data_decides():
 
 
 @pytest.mark.parametrize("model, inputs", [(Exporting(), (X,)), (Compiling(), (X, torch.ones(1, 4)))])
-def test_what_only_the_exported_model_does_is_said(model, inputs):
+def test_behaviour_of_the_exported_model_alone_is_reported(model, inputs):
     result = analyze(model, *inputs, via="torch.export")
     assert (result.total("macs"), result.status("macs")) == (64, "assumed")
     assert any("behaves differently when it is exported" in w for w in result.warnings)
 
 
-def test_the_same_products_in_other_words_are_no_difference():
+def test_equal_products_by_other_operators_are_not_a_difference():
     """A mask that exists only during export, and a product by another operator of the same size."""
 
     class Masked(nn.Module):
@@ -193,7 +193,7 @@ def test_the_same_products_in_other_words_are_no_difference():
     assert (result.status("macs"), result.warnings) == (None, ())
 
 
-def test_a_strict_export_that_lacks_parameters_is_not_taken():
+def test_a_strict_export_that_lacks_parameters_is_not_used():
     class Unused(Two):
         def forward(self, x):
             return self.eight(x)
@@ -215,7 +215,7 @@ def test_ways_are_compared():
         analyze(nn.Linear(4, 8), X, via="any")
 
 
-def test_every_report_says_by_which_way_and_what_that_does_not_see():
+def test_every_report_states_the_way_and_its_limits():
     result = analyze(nn.Linear(4, 8), X)
     way = "by dispatch on fake tensors, which sees one call at these sizes"
     assert way in result.to_dict()["model"]["producer"]
@@ -296,7 +296,7 @@ def analyze_with(model, inputs):
         return tmeter.analyze(model, inputs=inputs)
 
 
-def test_an_object_with_tensors_inside_is_refused_with_what_to_do():
+def test_an_object_that_holds_tensors_is_refused_with_advice():
     class Graph:
         def __init__(self):
             self.nodes = torch.zeros(3, 4)

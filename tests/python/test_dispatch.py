@@ -42,7 +42,7 @@ def assert_same(quick, full):
 
 
 @pytest.mark.parametrize("name", [*MODELS, "gpt2 tied", "roberta", "mobilenet", "swin", "mixer"])
-def test_it_says_what_torch_export_says(name):
+def test_dispatch_equals_torch_export(name):
     more = {
         "gpt2 tied": (lambda: transformers.GPT2LMHeadModel(transformers.GPT2Config(n_embd=64, n_layer=2, n_head=4)), (), {"input_ids": ids(1, 8)}),
         "roberta": (lambda: transformers.RobertaModel(transformers.RobertaConfig(**BERT)), (), {"input_ids": ids(1, 8)}),
@@ -99,7 +99,7 @@ class Odd(nn.Module):
         return {"x": x, "most": most, "noise": torch.rand(2, dtype=torch.float16)}, scale
 
 
-def test_odd_things_are_as_torch_export_has_them():
+def test_unusual_modules_equal_torch_export():
     model = Odd()
     for parameter in model.b[0].parameters():
         parameter.requires_grad_(False)
@@ -123,7 +123,7 @@ class InPlace(nn.Module):
         return torch.nn.functional.scaled_dot_product_attention(y, y, y), torch.tensor(2.0) * y.shape[1]
 
 
-def test_what_is_written_in_place():
+def test_writes_in_place_equal_torch_export():
     assert_same(*both(InPlace(), [torch.zeros(1, 3, 8, 8)]))
 
 
@@ -170,7 +170,7 @@ class Refused(nn.Module):
     "kind",
     ["autocast", "vmap", "cond", "compiled function", "compiled module", "compiled in place", "scripted module", "checkpoint", "sparse", "two names"],
 )
-def test_what_is_written_down_otherwise(kind):
+def test_refused_models_are_exported_in_another_way(kind):
     """Both ways give 16 multiply-adds of one row, or both give no answer."""
     try:
         result = tmeter.analyze(Refused(kind), inputs=[torch.zeros(1, 4)])
@@ -203,7 +203,7 @@ def test_other_threads_go_on():
     assert {r.export.way for r in results} == {QUICK} and len({r.total("macs") for r in results}) == 1
 
 
-def test_when_it_is_not_taken():
+def test_options_that_need_another_way():
     linear = nn.Linear(4, 4)
     assert tmeter.analyze(linear, inputs=(1, 4)).export.way == QUICK
     assert tmeter.analyze(linear, inputs=(2, 4)).export.way == QUICK
@@ -216,7 +216,7 @@ def test_when_it_is_not_taken():
         tmeter.analyze(linear, inputs=(1, 4), via="magic")
 
 
-def test_a_torch_with_other_insides(monkeypatch):
+def test_a_torch_with_other_internals(monkeypatch):
     """torch may remove private names; torch.export is used then."""
     monkeypatch.delattr(torch._C, "_EnablePreDispatch")
     result = tmeter.analyze(nn.Linear(4, 4), inputs=(1, 4))

@@ -122,7 +122,7 @@ def test_outputs_are_those_of_pytorch(name, form, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["turned", "frozen"])
-def test_products_copy_what_pytorch_copies(name, tmp_path):
+def test_products_copy_the_operands_that_pytorch_copies(name, tmp_path):
     """8 x 40 rows of 64 float32 are 81,920 bytes. Five of the six products copy them if they are trainable, else only the two with four dims."""
     net, (x,) = models()[name]
     rows, blocks, wide = net.operands(x)
@@ -138,7 +138,7 @@ def test_products_copy_what_pytorch_copies(name, tmp_path):
     assert [v["predicted_workspace_bytes"] for v in products] == copies
 
 
-def test_a_part_of_what_can_be_trained_can_be_trained(tmp_path):
+def test_a_part_of_a_trainable_tensor_is_trainable(tmp_path):
     net, x = Cut(), torch.randn(8, 40, 64)
     copies = [workspace(lambda w=w: torch.nn.functional.linear(x.transpose(0, 1), w), THREADS) for w in net.weights()]
     assert copies == [81_920, 81_920, 81_920, 81_920, 0]
@@ -150,7 +150,7 @@ def test_a_part_of_what_can_be_trained_can_be_trained(tmp_path):
     assert [v["predicted_workspace_bytes"] for v in products] == copies
 
 
-def test_a_recording_whose_sizes_follow_data_is_of_these_data(tmp_path):
+def test_a_recording_with_data_dependent_sizes_needs_its_data(tmp_path):
     path, program, _ = saved("sizes", "scripted", tmp_path)
     run_facts = facts(path, "--input", "4x5:f32")
     torch.manual_seed(0)
@@ -187,7 +187,7 @@ def test_the_same_seed_gives_the_same_outputs(tmp_path):
     assert first != other
 
 
-def test_numbers_of_an_input_file_that_would_run_code_are_not_read(tmp_path):
+def test_an_input_file_that_would_run_code_is_not_read(tmp_path):
     class Evil:
         def __reduce__(self):
             return (open, (str(tmp_path / "written"), "w"))
@@ -205,7 +205,7 @@ def exported(net, inputs, path):
     return torch.export.load(path).module()
 
 
-def test_a_loop_runs_as_often_as_its_data_say(tmp_path):
+def test_a_loop_runs_as_often_as_its_data_require(tmp_path):
     program = exported(Looping(), (torch.ones(3, 4),), tmp_path / "net.pt2")
     for start in (1.0, 7.0, 1000.0):  # the last case never enters the loop
         x = torch.full((3, 4), start)
@@ -213,7 +213,7 @@ def test_a_loop_runs_as_often_as_its_data_say(tmp_path):
         assert reported_outputs(facts(tmp_path / "net.pt2", "--input-file", tmp_path / "x.pt")) == outputs_of(program, (x,))
 
 
-def test_a_branch_is_run_when_data_lead_to_it(tmp_path):
+def test_a_branch_runs_if_data_select_it(tmp_path):
     program = exported(Branching(), (torch.ones(3, 4),), tmp_path / "net.pt2")
     x = torch.ones(3, 4)
     torch.save(x, tmp_path / "x.pt")

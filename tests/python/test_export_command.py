@@ -79,7 +79,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("arguments, status, message", WRONG, ids=[w[2] for w in WRONG])
-def test_one_clear_line_and_no_file(project, arguments, status, message, monkeypatch, capsys):
+def test_an_error_is_one_line_and_leaves_no_file(project, arguments, status, message, monkeypatch, capsys):
     monkeypatch.chdir(project)
     sys.modules.pop("nets", None)
     assert in_this_process(*arguments, "-o", "m.pt2") == status
@@ -95,6 +95,6 @@ def test_as_a_command(project):
     assert done.returncode == 2 and "Traceback" not in done.stderr
 
 
-def test_a_folder_that_is_not_there(project):
+def test_a_missing_folder(project):
     done = export(project, "nets:make", "-i", "5x3", "-o", "no/m.pt2")
     assert done.returncode == 2 and "there is no folder" in done.stderr

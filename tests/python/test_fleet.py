@@ -106,7 +106,7 @@ def test_models_by_name(tmp_path, resnet50):
     assert ledger(tmp_path / "out") == first  # no report was made again
 
 
-def test_a_file_that_is_called_like_a_library_s_model(tmp_path, resnet50, monkeypatch):
+def test_a_file_with_the_name_of_a_library_s_model(tmp_path, resnet50, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("timm:resnet18").write_bytes(resnet50.read_bytes())
     assert run(["timm:resnet18"], tmp_path / "out").models[0]["macs"] == 4_089_184_256
@@ -153,7 +153,7 @@ def test_merged_equals_single(tmp_path, trained, count):
     assert_same_figures(whole, found.result("trained").to_dict())
 
 
-def test_merged_reports_keep_their_hardware_and_say_once_what_all_shards_say(tmp_path, trained):
+def test_merged_reports_keep_their_hardware_and_join_equal_findings(tmp_path, trained):
     index = cut(trained, tmp_path / "shards", 3)
     found = run({"trained": index}, tmp_path / "out", plugins="params,quantization-advice", hardware="nvidia-a100")
     shards = [json.loads(f.read_text()) for f in (tmp_path / "out/shards").rglob("*.json")]
@@ -214,7 +214,7 @@ def much_work(path):
     ],
     ids=["analyze", "fleet"],
 )
-def test_who_is_killed_leaves_no_program_running(tmp_path, script):
+def test_a_killed_run_leaves_no_program_running(tmp_path, script):
     model = much_work(tmp_path / "hole.safetensors")
     python = subprocess.Popen([sys.executable, "-c", script, model, tmp_path / "out"])
     try:
@@ -225,7 +225,7 @@ def test_who_is_killed_leaves_no_program_running(tmp_path, script):
     wait_for(lambda: not processes_of(model))
 
 
-def test_a_program_whose_caller_is_gone_already():
+def test_a_program_whose_caller_has_ended():
     caller = subprocess.Popen(["true"])
     caller.wait()
     program = tmeter.program.program_path()
@@ -301,7 +301,7 @@ def test_damaged_files_fail_alone_and_once(tmp_path, resnet50, monkeypatch):
         found.result("cut")
 
 
-def test_nothing_but_damaged_files(tmp_path):
+def test_a_run_of_damaged_files_alone(tmp_path):
     found = run({"x": tmp_path / "no", "y": tmp_path / "not"}, tmp_path / "out")
     assert len(found.failed) == 2 and "2 failed" in (tmp_path / "out/index.html").read_text()
 
@@ -367,7 +367,7 @@ def test_urls(tmp_path, trained, resnet50):
     assert not list(cache.iterdir())  # fetched files are removed
 
 
-def test_shards_that_are_missing_behind_a_url(tmp_path):
+def test_missing_shards_behind_a_url(tmp_path):
     index = with_index(tmp_path / "in", {"a": "a.safetensors", "b": "gone.safetensors"}, a=A)
     (row,) = run([f"file://{index}"], tmp_path / "out").models
     assert "1 shard is not there: gone.safetensors (of 2 that it names)" in row["error"]
@@ -501,7 +501,7 @@ def test_a_full_disk(small_disk, resnet50, trained, left):
     assert not (out / "lock").exists() and not (out / ".part").exists()
 
 
-def test_what_is_broken_in_the_output_folder_is_made_again(tmp_path, trained):
+def test_broken_files_in_the_output_folder_are_made_again(tmp_path, trained):
     run({"a": trained}, tmp_path / "out")
     (tmp_path / "out/reports/a.json").unlink()
     assert run({"a": trained}, tmp_path / "out").row("a")["params"] == 94_801

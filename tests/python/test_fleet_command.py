@@ -54,13 +54,13 @@ def test_globs_and_parquet(tmp_path, models):
     assert [m["id"] for m in found.metrics][:1] == ["params"] and list(found.frame()["params"]) == [25_557_032, 1]
 
 
-def test_the_program_hands_over(tmp_path, models):
+def test_the_program_starts_the_package(tmp_path, models):
     status, output, _ = fleet_of(models, "-o", tmp_path / "out", program=[PROGRAM])
     assert status == 0 and "4 models" in output
 
 
 @pytest.mark.parametrize("path", ["", "python"])
-def test_without_the_package_one_line_says_so(tmp_path, path):
+def test_a_missing_package_gives_one_line(tmp_path, path):
     """Without Python, and with a Python without tmeter."""
     shutil.copytree(Path(os.environ["BUILD"]) / "lib/tmeter", tmp_path / "lib/tmeter", symlinks=True, ignore=lambda *_: ["plugins"])
     (tmp_path / "bin").mkdir()
@@ -111,7 +111,7 @@ def test_wrong_usage_is_one_line_and_no_file(tmp_path, models, words, message):
     assert not (tmp_path / "out").exists()
 
 
-def test_no_output_is_told(tmp_path, models):
+def test_a_missing_output_folder_is_reported(tmp_path, models):
     status, _, messages = fleet_of("models", cwd=tmp_path)
     assert status == 2 and "an output folder is missing" in messages[0]
 
@@ -174,7 +174,7 @@ def test_rows_without_reports(tmp_path, models):
     assert fleet.load(tmp_path / "out").result(str(models / "a.safetensors")).params == 1
 
 
-def test_nothing_to_load(tmp_path):
+def test_loading_a_folder_without_results(tmp_path):
     with pytest.raises(tmeter.UsageError, match="there are no results of a fleet"):
         fleet.load(tmp_path)
 
@@ -216,7 +216,7 @@ def test_a_large_table_is_paged_and_has_one_schema(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("each", [50_000, 20])
-def test_the_page_s_query_finds_what_the_page_leaves_out(tmp_path, monkeypatch, each):
+def test_the_page_s_query_finds_the_omitted_rows(tmp_path, monkeypatch, each):
     """DuckDB itself reads one file, and a folder of files."""
     import html
 

@@ -72,7 +72,7 @@ def slow(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)])
-def test_an_ended_run_leaves_table_and_page_of_what_is_done(tmp_path, temporary, slow, number, status):
+def test_an_ended_run_leaves_table_and_page_of_finished_models(tmp_path, temporary, slow, number, status):
     models = tmp_path / "models"
     models.mkdir()
     write(models / "a.safetensors", ONE)
@@ -96,7 +96,7 @@ def test_an_ended_run_leaves_table_and_page_of_what_is_done(tmp_path, temporary,
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 @pytest.mark.parametrize("victim", ["driver", "worker"])
-def test_what_a_killed_process_left_is_swept(tmp_path, temporary, slow, number, victim):
+def test_files_of_a_killed_process_are_removed(tmp_path, temporary, slow, number, victim):
     with Server() as server:
         server.put("slow.safetensors", write(tmp_path / "s", ONE).read_bytes())
         words = [server.url("slow.safetensors"), "-o", tmp_path / "out", "--cache", tmp_path / "cache", "--workers", 1, "--retries", 0]
@@ -114,7 +114,7 @@ def test_what_a_killed_process_left_is_swept(tmp_path, temporary, slow, number, 
     assert not (tmp_path / "out/lock").exists()
 
 
-def test_a_lost_cluster_leaves_the_table_of_what_is_done(tmp_path):
+def test_a_lost_cluster_leaves_the_table_of_finished_models(tmp_path):
     """Like the death of Ray's node on this machine: no further model is tried, and the next run continues."""
     from tmeter.fleet.analysis import run_fleet
     from tmeter.fleet.in_processes import Processes
@@ -135,7 +135,7 @@ def test_a_lost_cluster_leaves_the_table_of_what_is_done(tmp_path):
     assert [row["status"] for row in run(models, tmp_path / "out").models] == ["ok"] * 3
 
 
-def test_folders_of_the_living_are_not_swept(tmp_path):
+def test_folders_of_running_processes_are_not_removed(tmp_path):
     from tmeter.fleet.scratch import scratch, sweep
 
     code = "import sys, time; from tmeter.fleet.scratch import scratch\nwith scratch(sys.argv[1]) as f: print(f, flush=True); time.sleep(60)"
@@ -173,7 +173,7 @@ def test_results_of_another_version_stay(tmp_path, name, content):
     assert [p.name for p in (tmp_path / "out").iterdir()] == [name]
 
 
-def test_wrong_arguments_are_told_before_the_first_file(tmp_path):
+def test_wrong_arguments_are_reported_before_the_first_file(tmp_path):
     model = tmp_path / "is never read"
     for options, words in (
         ({"workers": -3}, "workers=-3"),
@@ -194,7 +194,7 @@ def test_wrong_arguments_are_told_before_the_first_file(tmp_path):
 # ── networks ──
 
 
-def test_a_refused_connection_may_go_away(tmp_path):
+def test_a_refused_connection_is_tried_again(tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -251,7 +251,7 @@ def test_a_server_that_stops_in_the_middle(tmp_path):
         assert row["status"] == "failed" and time.monotonic() - begin < 20
 
 
-def test_of_a_large_file_the_header_is_fetched(tmp_path):
+def test_only_the_header_of_a_large_file_is_fetched(tmp_path):
     """2 GB by HTTP; 2 % of this are 40 MB."""
     with Server() as server:
         head, size = large(2_000_000_000)
@@ -297,7 +297,7 @@ def archive(kind, path, head, size):
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar"])
-def test_in_an_archive_behind_http_too(tmp_path, kind):
+def test_only_the_header_of_an_archived_file_behind_http_is_fetched(tmp_path, kind):
     """2 GB: 2 % are 40 MB."""
     head, size = large(2_000_000_000)
     file = tmp_path / f"a.{kind}"

@@ -77,7 +77,7 @@ def gguf(tensors, order="<", words=0):
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
-def test_of_a_gguf_file_of_2_gb_the_header_is_fetched(tmp_path, order):
+def test_only_the_header_of_a_gguf_file_of_2_gb_is_fetched(tmp_path, order):
     """2 %: 40 MB."""
     head, size = gguf({"a.weight": (100_000, 5_000)}, order, words=50_000)
     with Server() as server:
@@ -87,7 +87,7 @@ def test_of_a_gguf_file_of_2_gb_the_header_is_fetched(tmp_path, order):
         assert len(head) <= server.sent < 0.02 * size
 
 
-def test_of_a_checkpoint_what_is_no_element_is_fetched(tmp_path):
+def test_elements_of_a_checkpoint_are_not_fetched(tmp_path):
     """200 MB written by torch.save; 2 % of this are 4 MB."""
     import torch
 

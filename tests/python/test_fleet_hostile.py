@@ -50,7 +50,7 @@ def program(tmp_path, monkeypatch):
 # ── files ──
 
 
-def test_links_that_lead_round_in_circles(tmp_path, monkeypatch):
+def test_circular_links(tmp_path, monkeypatch):
     """With two such links Python's `**` finds 2^40 paths."""
     for name in ("a/deep", "b", ".hidden"):
         (tmp_path / name).mkdir(parents=True)
@@ -90,7 +90,7 @@ def test_pipes_devices_and_folders_among_the_files(tmp_path, monkeypatch):
     assert "not a file" in found.row("f.safetensors.index.json")["error"]
 
 
-def test_a_list_of_files_that_are_gone(tmp_path, program):
+def test_a_list_of_missing_files(tmp_path, program):
     """A thousand missing files become rows without starting a program."""
     program(f'case "$*" in *probe*|plugin*) ;; *) echo x >>"{tmp_path}/calls";; esac')
     models = {f"m{i}": f"{tmp_path}/none/m{i}.pt2" for i in range(1000)} | {"nul": "a\0b", "dangling": tmp_path / "link.pt2"}
@@ -101,7 +101,7 @@ def test_a_list_of_files_that_are_gone(tmp_path, program):
     assert {row["tries"] for row in found.models} == {1}
 
 
-def test_files_of_one_name_in_many_folders(tmp_path):
+def test_files_with_one_name_in_many_folders(tmp_path):
     models = []
     for name, tensors in (("a", ONE), ("b", TWO), ("a b", ONE), ("a_b", TWO), ("new\nline", TWO), (os.fsdecode(b"\xff"), ONE)):
         (tmp_path / name).mkdir()
@@ -123,7 +123,7 @@ def test_a_file_that_grows_while_it_is_read(tmp_path, program):
 
 
 @pytest.mark.parametrize("ahead", [0.0, 3600.0])
-def test_a_file_of_this_moment_by_any_clock(tmp_path, monkeypatch, ahead):
+def test_a_file_changed_at_this_moment_by_any_clock(tmp_path, monkeypatch, ahead):
     """Waits until any change must alter the file's times, even if the file's clock is ahead or its time was set."""
     model = write(tmp_path / "m.safetensors", ONE)
     os.utime(model, (2e9, 2e9))
@@ -138,7 +138,7 @@ def test_a_file_of_this_moment_by_any_clock(tmp_path, monkeypatch, ahead):
     assert len(slept) == 1
 
 
-def test_of_two_lines_that_of_the_later_run_counts(tmp_path):
+def test_the_line_of_the_later_run_counts(tmp_path):
     """Runs are ordered by number, because clocks of machines differ and may be set back."""
     place = output_of(str(tmp_path))
     for run_number, mark in ((9, "old"), (10, "new"), (1_000_000, "newest")):
@@ -161,7 +161,7 @@ def test_a_file_that_changes_from_run_to_run(tmp_path):
         assert sorted(p.name[:7] for p in (tmp_path / "out/ledger").iterdir())[-1] == f"{number:06}-"  # runs that wrote a line
 
 
-def test_a_server_that_tells_no_version_is_asked_every_time(tmp_path):
+def test_a_file_without_a_version_of_the_server_is_fetched_every_time(tmp_path):
     """The size alone does not identify a file's content."""
     with Server() as server:
         server.etags = False
@@ -171,7 +171,7 @@ def test_a_server_that_tells_no_version_is_asked_every_time(tmp_path):
             assert (row["status"], row["max"]) == ("ok", value)
 
 
-def test_servers_are_asked_for_many_files_at_a_time(tmp_path):
+def test_many_files_are_requested_at_a_time(tmp_path):
     """One worker, and 8 files in one batch."""
     with Server() as server:
         server.silent = 0.2
@@ -203,7 +203,7 @@ class Here:
             self.away.rename(self.folder)
 
 
-def test_files_that_the_driver_does_not_see_are_known_by_the_worker(tmp_path):
+def test_files_that_the_driver_does_not_see_are_identified_by_the_worker(tmp_path):
     folder = tmp_path / "disk"
     folder.mkdir()
     model = write(folder / "m.safetensors", ONE)
@@ -296,7 +296,7 @@ def test_an_output_folder_that_goes_away_during_a_run(tmp_path, is_taken):
 # ── the terminal ──
 
 
-def test_names_do_not_command_the_terminal(tmp_path):
+def test_names_cannot_control_the_terminal(tmp_path):
     odd = os.fsdecode(b"\xff\x1b[31m\xe2\x80\xae")
     (tmp_path / f"bad{odd}.pt2").write_bytes(b"no model")
     for more in ([], ["--dry-run"]):
@@ -322,7 +322,7 @@ def test_ctrl_c_at_any_moment_of_a_start_leaves_no_traceback(tmp_path, native):
         assert python.returncode in (0, 130, -signal.SIGINT) and "Traceback" not in error and len(error.splitlines()) <= 1, error
 
 
-def test_a_run_in_the_background_ignores_ctrl_c_as_its_shell_says(tmp_path):
+def test_a_run_in_the_background_ignores_ctrl_c_if_its_shell_does(tmp_path):
     model = write(tmp_path / "m.safetensors", ONE)
     words = [sys.executable, "-m", "tmeter", "fleet", str(model), "-o", str(tmp_path / "out"), "-q"]
     done = subprocess.run(["sh", "-c", 'trap "" INT; "$@" & p=$!; for i in 1 2 3 4 5 6 7 8; do sleep 0.1; kill -INT $p; done; wait $p', "sh", *words])

@@ -83,7 +83,7 @@ def test_killed_workers_and_a_lost_node(cluster, tmp_path):
     assert_same_figures(tmeter.analyze(index, plugins=STATS).to_dict(), found.result("trained").to_dict())
 
 
-def test_a_shard_goes_where_it_lies(cluster, tmp_path):
+def test_a_task_runs_on_the_node_of_its_file(cluster, tmp_path):
     """A file on a node's own disk is read there: the node has a resource, and the task requests it."""
     model = FIXTURES / "models/resnet50.pt2"
     found = fleet.analyze([model], tmp_path / "out", place=lambda source: {"shelf": 0.01})
@@ -154,7 +154,7 @@ def test_a_cluster_that_dies_leaves_the_table_and_one_line(tmp_path, victim):
     assert not (tmp_path / "out/lock").exists()
 
 
-def test_no_node_has_what_a_task_asks_for(cluster, tmp_path, monkeypatch):
+def test_no_node_has_the_requested_resources(cluster, tmp_path, monkeypatch):
     from tmeter.fleet import on_ray
 
     monkeypatch.setattr(on_ray, "_TO_GROW", 1.0)
@@ -165,7 +165,7 @@ def test_no_node_has_what_a_task_asks_for(cluster, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("server, message", [("silent", "timed out"), ("web", "the server there is another one")])
-def test_an_address_where_something_else_listens(tmp_path, monkeypatch, server, message):
+def test_an_address_of_another_service(tmp_path, monkeypatch, server, message):
     from tmeter.fleet import on_ray
 
     monkeypatch.setattr(on_ray, "_TO_CONNECT", 2.0)

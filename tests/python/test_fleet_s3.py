@@ -109,7 +109,7 @@ def test_the_header_of_a_large_file(tmp_path, s3):
     assert len(head) < s3.sent[0] < 0.02 * size
 
 
-def test_shards_and_the_output_there(tmp_path, s3):
+def test_shards_and_the_output_in_s3(tmp_path, s3):
     index = cut(FIXTURES / "trained/model.safetensors", tmp_path / "shards", 3)
     for file in index.parent.iterdir():
         put(s3, f"c/{file.name}", file.read_bytes())
@@ -128,7 +128,7 @@ def test_shards_and_the_output_there(tmp_path, s3):
     assert run(models, "s3://models/out", plugins="params,flops,param-stats").result("r").macs == 4_089_184_256  # made again
 
 
-def test_a_bucket_that_is_not_there_or_not_ours(tmp_path, s3, monkeypatch):
+def test_a_missing_or_foreign_bucket(tmp_path, s3, monkeypatch):
     (row,) = run(["s3://not-ours/m.pt2"], tmp_path / "out").models
     assert row["error_kind"] == "ModelError" and "\n" not in row["error"]
     with pytest.raises(tmeter.Error) as raised:

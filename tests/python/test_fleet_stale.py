@@ -59,7 +59,7 @@ def test_a_file_that_is_replaced_while_it_is_read_is_read_again(tmp_path, progra
     assert run([model], tmp_path / "out").models[0]["params"] == 2 and program.calls == 2
 
 
-def test_also_with_size_and_time_of_the_one_before(tmp_path, program):
+def test_a_replacement_with_equal_size_and_time_is_noticed(tmp_path, program):
     """`cp -p` and `touch -r` keep the time, but the inode or its change time differs."""
     model = write(tmp_path / "m.safetensors", {"a.weight": ([2], [1.0, 2.0])})
     other = write(tmp_path / "new", {"a.weight": ([1, 2], [1.0, 2.0])})
@@ -73,7 +73,7 @@ def test_also_with_size_and_time_of_the_one_before(tmp_path, program):
     assert program.calls == 2
 
 
-def test_a_file_that_never_rests_is_a_failure_that_may_go_away(tmp_path, program):
+def test_a_constantly_changing_file_is_a_temporary_failure(tmp_path, program):
     model = write(tmp_path / "m.safetensors", ONE)
     program.set(after=f'touch "{model}"')
     (row,) = run([model], tmp_path / "out", retries=0).models
@@ -190,7 +190,7 @@ def test_http_by_etag_and_time(tmp_path, program):
         assert run([server.url("m.safetensors")], tmp_path / "out").models[0]["params"] == 2
 
 
-def test_http_that_is_replaced_while_it_is_read(tmp_path, program):
+def test_a_url_that_is_replaced_while_it_is_read(tmp_path, program):
     with Server() as server:
         one, two = (write(tmp_path / "m", t).read_bytes() for t in (ONE, TWO))
         server.put("m.safetensors", one)
@@ -199,7 +199,7 @@ def test_http_that_is_replaced_while_it_is_read(tmp_path, program):
         assert (row["status"], row["params"]) == ("ok", 2)
 
 
-def test_a_folder_and_a_file_in_parts_by_all_that_is_read(tmp_path):
+def test_folders_and_split_files_are_identified_by_all_files_read(tmp_path):
     folder = tmp_path / "model"
     (folder / "unet").mkdir(parents=True)
     parts = [folder / f"m-0000{n}-of-00002.gguf" for n in (1, 2)]

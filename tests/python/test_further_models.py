@@ -50,7 +50,7 @@ def test_live_and_exact(name):
 
 #: Models that branch on the data of their inputs. The figures are those of a run on the same inputs.
 @pytest.mark.parametrize("name", ["fsmt", "ovis2", "qwen2_vl", "fastspeech2_conformer", "gcn", "gatv2"])
-def test_live_and_said(name):
+def test_live_with_a_warning(name):
     model, inputs, flops = made(name)
     result = analyzed(model, inputs=inputs)
     assert (result.total("flops"), result.status("flops"), result.status("peak_activation_bytes")) == (flops, "assumed", "assumed")
@@ -59,7 +59,7 @@ def test_live_and_said(name):
 
 
 @pytest.mark.parametrize("name", ["jetmoe", "graph_unet"])
-def test_the_largest_that_data_allows_is_said(name):
+def test_the_largest_size_that_data_allows_is_reported(name):
     model, inputs, flops = made(name)
     result = analyzed(model, inputs=inputs)
     assert result.total("flops") >= flops and result.status("flops") == "assumed"
@@ -86,7 +86,7 @@ def test_torchscript_that_follows_data(name, tmp_path):
     assert analyzed(path).status("flops") == "assumed"
 
 
-def test_what_torch_exports_otherwise_is_said():
+def test_a_different_export_is_reported():
     """During torch.export (is_torchdynamo_exporting()) the model has a loop and two products instead of a triangular solver."""
     model, inputs, flops = made("qwen3_next")
     result = analyzed(model, inputs=inputs, via="torch.export")

@@ -195,7 +195,7 @@ def test_operators_of_images(mode):
             assert_as_torch(mode, own, aten.pad.default, x, by, "reflect")
 
 
-def test_together(mode):
+def test_operators_of_several_tensors(mode):
     own = kernels.Kernels(mode)
     for one, other, dim in itertools.product(SHAPES, SHAPES, (0, 1, -1)):
         for x, y in zip(tensors(mode, one), tensors(mode, other)):
@@ -226,7 +226,7 @@ def test_comparisons(mode):
             assert_as_torch(mode, own, aten.clamp_min.default, x, number)
 
 
-def test_other_operators_are_known_the_second_time(mode):
+def test_other_operators_are_cached(mode):
     own = kernels.Kernels(mode)
     with mode:
         image, kernel = torch.empty(1, 3, 8, 8), torch.empty(4, 3, 3, 3).requires_grad_()
@@ -251,7 +251,7 @@ VIEWS = [
 
 
 @pytest.mark.parametrize("operator, rest", [(v[0], v[1:]) for v in VIEWS])
-def test_views_are_known_the_second_time(mode, operator, rest):
+def test_views_are_cached(mode, operator, rest):
     own = kernels.Kernels(mode)
     for shape in ((2, 3, 4), (1, 3, 4), (2, 1, 4), (2, 12)):
         for x in tensors(mode, shape):
@@ -275,7 +275,7 @@ def test_a_view_begins_where_torch_has_it(mode):
                     assert part.untyped_storage()._cdata == x.untyped_storage()._cdata
 
 
-def test_a_number_is_not_another(mode):
+def test_equal_numbers_of_different_types_are_distinguished(mode):
     """1, 1.0 and True are the same key of a dictionary."""
     own = kernels.Kernels(mode)
     with mode:
@@ -284,7 +284,7 @@ def test_a_number_is_not_another(mode):
         assert_as_torch(mode, own, aten.add.Tensor, x, number)
 
 
-def test_gradients_are_asked_for(mode):
+def test_gradients_are_distinguished(mode):
     own = kernels.Kernels(mode)
     with mode:
         x = torch.empty(2, 3).requires_grad_()
@@ -294,7 +294,7 @@ def test_gradients_are_asked_for(mode):
             assert_as_torch(mode, own, aten.relu.default, x)
 
 
-def test_what_shares_elements_still_does(mode):
+def test_views_share_elements_with_their_tensor(mode):
     own = kernels.Kernels(mode)
     with mode:
         x = torch.empty(2, 3, 4)

@@ -127,7 +127,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_figures_are_the_reference_s(name):
+def test_values_equal_the_reference(name):
     build, args, kwargs = MODELS[name]
     model = build()
     result = tmeter.analyze(model, inputs=args or kwargs)
@@ -208,7 +208,7 @@ def same(a, b):
     )
 
 
-def test_the_module_stays_as_it_was():
+def test_the_module_stays_unchanged():
     class Net(nn.Module):
         def __init__(self):
             super().__init__()
@@ -237,7 +237,7 @@ def test_the_module_stays_as_it_was():
     assert any("hooks" in note for note in result.export.notes)
 
 
-def test_config_of_transformers_stays_as_it_was():
+def test_config_of_transformers_stays_unchanged():
     model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**LLAMA))
     tmeter.analyze(model)
     assert model.config.use_cache is True
@@ -373,7 +373,7 @@ def test_a_batch_takes_the_quick_way_unless_its_size_is_left_open(batch):
     assert result.macs == batch * 4 * 8
 
 
-def test_what_cannot_be_exported_is_traced_and_said():
+def test_a_model_that_cannot_be_exported_is_traced_with_a_note():
     result = tmeter.analyze(Branches(), inputs=(1, 4))
     assert result.export.way == "torch.jit.trace"
     assert result.total("macs") == 4 * 16
@@ -390,7 +390,7 @@ def test_detection():
     assert result.total("macs") / 1e9 == pytest.approx(0.583, rel=0.01)
 
 
-def test_nothing_works(capfd):
+def test_a_model_that_no_way_exports(capfd):
     class Hopeless(nn.Module):
         def forward(self, x):
             y = x.numpy().sum()
@@ -431,12 +431,12 @@ def test_wrong_input(build, inputs, kind, message):
         tmeter.analyze(build(), inputs=inputs)
 
 
-def test_weights_that_are_not_there():
+def test_weights_that_are_not_in_memory():
     with pytest.raises(tmeter.ExportError, match="not in memory"):
         tmeter.analyze(on_meta(lambda: nn.Linear(3, 4)), inputs=(1, 3), plugins="param-stats")
 
 
-def test_wrappers_are_looked_into():
+def test_wrappers_are_unwrapped():
     inner = nn.Linear(3, 4)
     for wrapped in (torch.compile(inner), nn.DataParallel(inner)):
         result = tmeter.analyze(wrapped, inputs=(1, 3))
@@ -471,7 +471,7 @@ def test_dynamic_quantization():
     assert result.total("macs") == 128
 
 
-def test_other_devices_need_not_be_here():
+def test_other_devices_need_not_exist():
     """Weights of one element on the CPU that declare another device would need a GPU, so the test uses meta."""
     result = tmeter.analyze(on_meta(lambda: nn.Conv2d(3, 4, 3)), inputs=torch.zeros(1, 3, 8, 8))
     assert result.total("macs") == 4 * 27 * 36

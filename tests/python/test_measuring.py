@@ -31,7 +31,7 @@ def test_a_live_model_is_run_with_its_weights():
     assert (time.dropna() > 0).all()
 
 
-def test_a_model_without_weights_is_run_with_made_up_ones():
+def test_a_model_without_weights_is_run_with_random_weights():
     result = tmeter.analyze(net().to("meta"), (4, 64), inference=True, run_for=0.1)
     assert result.infer_time > 0 and "random" in result.to_dict()["run"]["weights"]
 
@@ -62,7 +62,7 @@ def test_a_profile():
         (dict(inference=True, run_for=-1), "run_for="),
     ],
 )
-def test_wrong_usage_in_words_of_python(arguments, words):
+def test_wrong_usage_is_reported_in_terms_of_python(arguments, words):
     with pytest.raises(tmeter.Error, match=words) as raised:
         tmeter.analyze(FIXTURES / "models/gpt2_like.pt2", **arguments)
     assert "--" not in str(raised.value)

@@ -73,7 +73,7 @@ def test_the_modes_of_analyze(training):
     assert all(torch.equal(v, state[k]) for k, v in model.state_dict().items())
 
 
-def test_a_report_says_that_it_is_of_training_mode():
+def test_a_report_states_training_mode():
     note = "the module was analysed in training mode"
     assert note in tmeter.analyze(Net().train(), SHAPE, mode="same").export.notes
     assert note not in tmeter.analyze(Net().eval(), SHAPE, mode="same").export.notes
@@ -134,7 +134,7 @@ def test_torchmeter_counts_the_mode_the_module_is_in(tools, training):
 
 @pytest.mark.parametrize("mode", [None, "eval", "train"])
 @pytest.mark.parametrize("training", [True, False])
-def test_torchinfo_counts_the_mode_it_is_told(tools, training, mode):
+def test_torchinfo_counts_the_given_mode(tools, training, mode):
     import torchinfo
 
     from tmeter.compat.torchinfo import summary

@@ -31,7 +31,7 @@ def shown(tour, start, kind):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_they_are_committed_without_outputs(path):
+def test_notebooks_are_committed_without_outputs(path):
     notebook = nbformat.read(path, 4)
     nbformat.validate(notebook)
     assert not any(cell.get("outputs") for cell in notebook.cells)

@@ -169,7 +169,7 @@ def test_parameters(model, inputs, macs):
     assert (result.total("macs"), result.status("macs")) == (macs, None)
 
 
-def test_a_dict_of_the_caller_stays_as_it_is():
+def test_a_dict_of_the_caller_stays_unchanged():
     out = {}
     tmeter.analyze(Filling(), inputs={"x": X, "out": out})
     assert out == {}
@@ -181,6 +181,6 @@ def test_numbers_without_an_annotation_are_a_shape():
 
 
 @pytest.mark.parametrize("text", ["1x3x", "1x?", "3,224"])
-def test_a_shape_that_is_none(text):
+def test_an_invalid_shape(text):
     with pytest.raises(tmeter.InputError, match="a shape is expected"):
         tmeter.analyze(MaybeTensors(), inputs={"x": text})

@@ -32,7 +32,7 @@ def test_one_wheel_for_every_python_on_manylinux():
     assert platform.startswith("manylinux_2_") and platform.endswith("_x86_64")
 
 
-def test_it_is_the_installed_package_that_is_tested():
+def test_the_installed_package_is_tested():
     import tmeter
 
     assert Path(tmeter.__file__).is_relative_to(sys.prefix)
@@ -75,7 +75,7 @@ def test_the_console_script_is_the_native_program():
     assert tmeter.__version__ in run(PROGRAM, "--version").stdout
 
 
-def test_it_reads_torchscript_with_the_torch_beside_it_without_any_help():
+def test_torchscript_is_read_with_the_installed_torch():
     done = run(PROGRAM, str(FIXTURES / "torchscript/acme.pt"), "--report", "json")
     assert done.returncode == 0, done.stderr
 
@@ -90,7 +90,7 @@ def test_libraries_of_the_build_machine_are_brought_along():
     assert "/lib/tmeter/libs/libsimdjson" in listed  # not the system's library, which a user may lack
 
 
-def test_without_torch_a_torchscript_file_says_what_to_install(tmp_path):
+def test_without_torch_a_torchscript_file_names_the_package_to_install(tmp_path):
     """The wheel in a venv without other packages."""
     (wheel,) = (BUILD / "python").glob("tmeter-*.whl")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
@@ -135,12 +135,12 @@ def test_in_a_fresh_venv_with_torch_alone(tmp_path):
     assert done.stdout.splitlines()[-1] == "266400"
 
 
-def test_python_dash_m_is_the_program_too():
+def test_python_dash_m_runs_the_program():
     ours = run(sys.executable, "-m", "tmeter", "--version").stdout
     assert ours == run(PROGRAM, "--version").stdout
 
 
-def test_mypy_strict_is_content():
+def test_mypy_strict_finds_no_error():
     config = SOURCE / "pyproject.toml"
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--config-file", config, "--cache-dir", BUILD / "python/mypy"],
@@ -173,7 +173,7 @@ def test_the_page_of_calls_is_that_of_the_package():
     assert api_page.page() == written, "python tests/python/api_page.py > docs/python-api.md"
 
 
-def test_a_missing_program_is_said():
+def test_a_missing_program_is_reported():
     code = "import tmeter\ntry: tmeter.analyze('x.pt2')\nexcept tmeter.ProgramMissingError as e: print(e)"
     message = python(code, TMETER_PROGRAM="/nowhere/tmeter")
     assert "/nowhere/tmeter" in message and "install the wheel again" in message

@@ -64,13 +64,13 @@ def test_packages_are_fetched_once(machine):
         (":", "nothing to download"),
     ],
 )
-def test_what_fails_leaves_nothing(machine, deed, message):
+def test_a_failure_leaves_no_files(machine, deed, message):
     done = machine(deed, "libnew-dev")
     assert done.returncode != 0 and message in done.stderr
     assert os.listdir(machine.folder.parent) == []
 
 
-def test_names_that_no_release_has(machine):
+def test_packages_that_this_release_lacks(machine):
     done = machine(":", "libold1-dev|libold2-dev")
     assert done.returncode == 1 and "this release has none of: libold1-dev|libold2-dev" in done.stderr
 

@@ -98,7 +98,7 @@ def fail(text):
 
 
 @pytest.mark.parametrize("name", UNWATCHED)
-def test_what_needs_no_watching(name):
+def test_functions_that_need_no_observation(name):
     net = Net(UNWATCHED[name])
     assert questions(net) == {}
     assert analyze(net).export.way == "dispatch on fake tensors"
@@ -126,7 +126,7 @@ def counted(net, x):
     return mode.count == 1
 
 
-SAID = {
+UNKNOWN_ANSWERS = {
     "repr": lambda net, x: "0.," in repr(x),
     "str": lambda net, x: "0.," in str(x + 1 - 1),
     "format": lambda net, x: f"{x.sum()}" == "0.0",
@@ -140,10 +140,10 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", UNKNOWN_ANSWERS)
 @pytest.mark.parametrize("via", ["auto", "torch.export"])
-def test_what_cannot_be_known_is_said(name, via):
-    result = analyze(Net(SAID[name]), via=via)
+def test_unknown_answers_are_reported(name, via):
+    result = analyze(Net(UNKNOWN_ANSWERS[name]), via=via)
     assert result.total("macs") in (32, 64) and result.status("macs") == "assumed"
     assert any("test_questions.py" in w or "random numbers" in w for w in result.warnings), result.warnings
     with pytest.raises(tmeter.BudgetError, match="under an assumption"):
@@ -173,13 +173,13 @@ class LayerDrop(Net):
         return y
 
 
-def test_numbers_that_decide_nothing():
+def test_numbers_without_influence():
     result = analyze(LayerDrop())
     assert (result.total("macs"), result.status("macs"), result.warnings) == (64, None, ())
 
 
 def test_random_numbers_of_the_caller_stay():
-    nets = [Net(SAID[name]) for name in ("torch.rand", "random", "numpy")]
+    nets = [Net(UNKNOWN_ANSWERS[name]) for name in ("torch.rand", "random", "numpy")]
     random.seed(1), np.random.seed(1), torch.manual_seed(1)
     expected = random.random(), np.random.rand(), torch.rand(1).item()
     random.seed(1), np.random.seed(1), torch.manual_seed(1)
@@ -192,7 +192,7 @@ def test_nothing_is_changed_afterwards():
     places = [(TorchDispatchMode, "__enter__"), (threading.Thread, "start"), (concurrent.futures.ThreadPoolExecutor, "submit"),
               (torch._tensor_str, "_str"), (torch.jit, "is_tracing"), (torch.Tensor, "tolist")]  # fmt: skip
     before = [getattr(owner, name) for owner, name in places]
-    for function in (*CLASSES.values(), *SAID.values()):
+    for function in (*CLASSES.values(), *UNKNOWN_ANSWERS.values()):
         analyze(Net(function))
     assert before == [getattr(owner, name) for owner, name in places]
 
@@ -217,7 +217,7 @@ class CalledOtherwise(Called):
 
 
 @pytest.mark.parametrize("model, macs", [(Called(), 64), (CalledOtherwise(), 64), (nn.Sequential(Called(), nn.Identity()), 64)])
-def test_a_call_of_one_s_own(model, macs):
+def test_a_user_defined_call(model, macs):
     if isinstance(model, nn.Sequential):
         model[1].forward = lambda xs: xs[0] + xs[1]
     result = analyze(model)
@@ -252,7 +252,7 @@ class Traced(Net):
         return self.choose(not torch.jit.is_tracing(), x)
 
 
-def test_what_only_the_traced_model_does_is_said():
+def test_behaviour_of_the_traced_model_alone_is_reported():
     result = analyze(Traced())
     assert (result.export.way, result.status("macs")) == ("torch.jit.trace", "assumed")
     assert any("differently when it is traced" in w for w in result.warnings), result.warnings

@@ -116,7 +116,7 @@ def test_findings(result):
     assert result.findings.loc["memory-peak", "severity"] == "info"
 
 
-def test_what_has_no_number_is_na_and_says_why(partial):
+def test_missing_values_are_na_with_a_status(partial):
     assert partial.status("macs") == "lower_bound"
     operators = partial.operators
     unknown = operators[operators["macs_status"] == "unknown"]
@@ -165,7 +165,7 @@ def test_notebooks_show_a_summary(result, partial):
     assert "≥ " in partial._repr_html_()
 
 
-def test_a_summary_is_short_whatever_the_model(result):
+def test_a_summary_is_short_for_any_model(result):
     from tmeter.summary import summary
 
     report = result.to_dict()
@@ -282,7 +282,7 @@ def test_unknown_metric_and_table(result):
         result.frame("moduls")
 
 
-def test_reports_need_the_file_no_more(tmp_path, resnet50):
+def test_reports_do_not_need_the_file(tmp_path, resnet50):
     file = tmp_path / "m.pt2"
     shutil.copy(resnet50, file)
     result = tmeter.analyze(file)
@@ -324,7 +324,7 @@ def test_several_threads_at_once():
     assert found[: len(files) // 3] * 3 == found
 
 
-def test_loggers_leave_out_what_is_no_number(result, partial, tmp_path):
+def test_loggers_leave_out_values_that_are_not_numbers(result, partial, tmp_path):
     from tmeter import loggers
 
     assert loggers.scalars(result)["tmeter/macs"] == 4_089_184_256
@@ -374,12 +374,12 @@ def test_loggers_hand_over_numbers_and_the_page(result, partial, monkeypatch):
     assert pages[1]["m/report"][0] == "page" and pages[1]["m/report"][2] is False
 
 
-def test_frames_are_frames(result):
+def test_frames_are_data_frames_of_pandas(result):
     for table in ("totals", "modules", "operators", "tensors", "findings"):
         assert isinstance(result.frame(table), pandas.DataFrame)
 
 
-def test_what_differs(result):
+def test_the_difference_of_two_results(result):
     other = tmeter.analyze(FIXTURES / "models/mobilenet_v2.pt2")
     difference = result.diff(other)
     # torchvision documents 25,557,032 and 3,504,872 parameters.
@@ -388,7 +388,7 @@ def test_what_differs(result):
     assert difference._repr_html_().count("<") == 2
 
 
-def test_modules_have_names_and_kernels_and_can_be_the_trainable_ones(tmp_path):
+def test_modules_have_names_and_kernels_and_can_be_limited_to_trainable_ones(tmp_path):
     net = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(144, 2))
     net[0].requires_grad_(False)
     result = tmeter.analyze(net, (1, 3, 8, 8))
@@ -404,7 +404,7 @@ def test_modules_have_names_and_kernels_and_can_be_the_trainable_ones(tmp_path):
     assert result.root is result.root and result.module("3").id == "4" and result.module("4").path == "3"
 
 
-def test_a_part_of_a_model_is_as_the_module_alone():
+def test_a_part_of_a_model_equals_the_module_alone():
     """Compares with the same layers, exported alone."""
     torch.manual_seed(0)
     inner = torch.nn.Sequential(torch.nn.Conv2d(4, 8, 3, padding=1), torch.nn.BatchNorm2d(8), torch.nn.ReLU())
@@ -431,7 +431,7 @@ def test_a_workbook(tmp_path):
         assert book.testzip() is None and "xl/workbook.xml" in book.namelist()
 
 
-def test_names_near_to_the_one_given_are_suggested(result):
+def test_similar_names_are_suggested(result):
     for call, near in (
         (lambda: result.total("MAC"), "macs"),
         (lambda: result.parms, "params"),

@@ -110,7 +110,7 @@ def analyzed(model, tmp_path, *sizes):
         (Listed, "made-up inputs"), (ListedAtOnce, "made-up inputs"),
     ],
 )  # fmt: skip
-def test_said(kind, word, tmp_path):
+def test_unknown_answers_are_reported(kind, word, tmp_path):
     result = analyzed(kind(), tmp_path)
     assert result.total("macs") in (32, 64, 96) and result.status("macs") == "assumed"
     assert result.status("params") is None and result.coverage["unknown_ops"] == []
@@ -145,7 +145,7 @@ class Noise(Two):
 
 
 @pytest.mark.parametrize("kind", [MadeOnIt, Checked, CastOff, Noise])
-def test_nothing_to_say(kind, tmp_path):
+def test_known_answers_give_no_warning(kind, tmp_path):
     result = analyzed(kind(), tmp_path)
     assert (result.total("macs"), result.status("macs"), result.warnings) == (32, None, ())
 

@@ -45,7 +45,7 @@ def drawn(renderable, width=120):
     return console.file.getvalue()
 
 
-def test_it_is_a_proxy(model):
+def test_a_meter_is_a_proxy_of_its_module(model):
     assert model.example_attr == "ABC" and hasattr(model, "_inner_net")
     assert repr(model) == "Meter(model=0 ExampleNet: ExampleNet, device=cpu)"
     assert not hasattr(model, "nothing")
@@ -125,7 +125,7 @@ def test_throughput_counts_the_batch_once():
     assert ittp.Throughput.vals == pytest.approx([8 / s for s in ittp.InferTime.vals])
 
 
-def test_ittp_says_why_it_cannot():
+def test_a_failure_of_ittp_has_a_reason():
     with torch.device("meta"):
         meter = Meter(torch.nn.Linear(3, 4))
     meter(torch.empty(1, 3, device="meta"))
@@ -163,7 +163,7 @@ def test_without_an_input():
             getattr(meter, stat)
 
 
-def test_the_structure_folds_what_repeats(model):
+def test_the_structure_folds_repeats(model):
     assert isinstance(model.structure, rich.tree.Tree)
     text = drawn(model.structure)
     # torchmeter's README draws two blocks, each with two inner ones.
@@ -317,7 +317,7 @@ def test_settings_in_a_file(model, tmp_path):
     settings.config_file = None
 
 
-def test_what_is_not_called_is_said():
+def test_uncalled_modules_are_reported():
     class Idle(torch.nn.Module):
         def __init__(self):
             super().__init__()
@@ -342,7 +342,7 @@ def nested():
     return nn.Sequential(*[layer for _ in range(3) for layer in (nn.Linear(4, 4), inner(), nn.Tanh())])
 
 
-def test_the_footer_says_which_ids_are_meant_in_every_nesting():
+def test_the_footer_names_the_ids_in_every_nesting():
     text = drawn(Meter(nested()).structure)
     assert "Where x = 1, 4, 7" in text and "Where y = 1, 3, 5, 7" in text
     assert "(x+1.(y+1)) 1 Linear" in text
@@ -350,7 +350,7 @@ def test_the_footer_says_which_ids_are_meant_in_every_nesting():
     assert "Repeat [2] Times" in two and "Where x ∈ [1, 2]" in two
 
 
-def test_what_folds_is_a_rule_with_a_threshold():
+def test_folding_has_a_threshold():
     meter = Meter(nested())
     meter.tree_renderer.fold_from = 4
     text = drawn(meter.structure)
@@ -387,7 +387,7 @@ def test_a_footer_may_be_a_function_and_its_failure_is_one_line():
         _ = meter.structure
 
 
-def test_placeholders_have_what_json_has(model):
+def test_placeholders_equal_the_json_report(model):
     model.tree_fold_repeat = False
     model.tree_levels_args = {
         "default": {"label": "<node_id>|<parent>|<childs>|<repeat_winsz>|<repeat_time>|<is_leaf>|<path>"},
@@ -440,7 +440,7 @@ def test_the_table_renderer(model, tmp_path):
         renderer.tb_args = {"titel": "T"}
 
 
-def test_keys_that_are_not_known_name_those_that_are(model):
+def test_unknown_keys_name_the_known_ones(model):
     settings = get_config()
     with pytest.raises(tmeter.UsageError, match="tree_levels_args.default.foo.*label, style, guide_style"):
         settings.tree_levels_args.default.foo = 3
@@ -482,7 +482,7 @@ def test_rebase_takes_a_path_too(model):
         model.rebase("nowhere")
 
 
-def test_in_place_is_said_of_memory_alone():
+def test_in_place_is_marked_for_memory_alone():
     net = torch.nn.Sequential(torch.nn.Conv2d(1, 1, 1), torch.nn.ReLU(inplace=True))
     meter = Meter(net)
     meter(torch.zeros(1, 1, 2, 2))

@@ -44,7 +44,7 @@ class Formats(CliTest):
         """html needs Node.js to be built."""
         return [*FORMATS, *(["html"] if "html" in tmeter("plugin", "list").stdout else [])]
 
-    def test_a_full_disk_is_told_by_every_format_and_the_others_do_not_appear(self):
+    def test_a_full_disk_is_reported_by_every_format_and_no_other_report_appears(self):
         beside = self.folder / "beside.json"
         pruned = FIXTURES / "pruned/before.pt2", FIXTURES / "pruned/after.pt2"
         # github writes lines only for assertions that fail.
@@ -102,7 +102,7 @@ class Formats(CliTest):
             self.assertIn("<svg", done.stdout)
         self.assertIn("in0 -> n0;", text)
 
-    def test_dot_folds_repeats_and_leaves_out_what_is_too_much(self):
+    def test_dot_folds_repeats_and_limits_its_nodes(self):
         folded = self.written(RESNET, "--report", "dot")
         self.assertIn('label="× 5"', folded)  # layer3.1 … layer3.5
         every = self.written(RESNET, "--report", "dot", "--no-fold")
@@ -111,7 +111,7 @@ class Formats(CliTest):
         self.assertEqual(few.count("tooltip="), 10)
         self.assertIn("more modules: --depth all", few)
 
-    def test_markdown_answers_a_reviewer(self):
+    def test_markdown_has_totals_assertions_and_heaviest_modules(self):
         text = self.written(RESNET, "--report", "markdown", "--assert", "macs<=5G", "--assert", "coverage==100%")
         for word in ("## ResNet", "25,557,032", "4,089,184,256", "0 unknown", "✅", "Heaviest modules (10 of ", "<details>"):
             self.assertIn(word, text)

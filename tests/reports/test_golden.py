@@ -33,7 +33,7 @@ class Csv(unittest.TestCase):
             self.assertGreater(len(table), 1, path)
             self.assertEqual({len(row) for row in table}, {len(table[0])}, path)
 
-    def test_figures_are_exact_and_what_is_none_is_told_apart(self):
+    def test_values_are_exact_and_missing_ones_are_distinguished(self):
         root, conv, bad, unused = self.rows("modules.csv")
         self.assertEqual(root["macs"], BEYOND_DOUBLE)
         self.assertIn("macs: lower_bound", root["notes"])
@@ -51,7 +51,7 @@ class Csv(unittest.TestCase):
         self.assertTrue(all(r["path"].startswith(".") for r in self.rows("modules_by_type.csv")))
         self.assertEqual([r["s1"] for r in self.rows("sweep.csv")], ["1", "64"])
 
-    def test_tsv_says_the_same(self):
+    def test_tsv_equals_csv(self):
         text = read("modules.tsv")
         self.assertNotIn("\r", text)
         lines = list(csv.reader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -90,7 +90,7 @@ class Xml(unittest.TestCase):
         self.assertIn("\n\r\tnew", modules[2].get("path"))
         self.assertEqual([a.get("holds") for a in root.find(f"{XML}assertions")], ["false", "true", "false", "false", "false"])
 
-    def test_it_says_what_the_json_report_says(self):
+    def test_xml_equals_the_json_report(self):
         root, report = ElementTree.fromstring(read("report.xml")), json.loads(read("report.json"))
         for section in ("modules", "nodes", "tensors"):
             rows = root.find(f"{XML}{section}")
@@ -106,7 +106,7 @@ class Markdown(unittest.TestCase):
         from markdown_it import MarkdownIt
         self.parser = MarkdownIt("commonmark", {"html": True}).enable("table")
 
-    def test_only_our_own_html_gets_through(self):
+    def test_only_tmeters_own_html_is_written(self):
         for name in ("report.md", "sweep.md"):
             blocks, inline = [], []
             for token in self.parser.parse(read(name)):
@@ -136,7 +136,7 @@ class Markdown(unittest.TestCase):
                     self.assertEqual(cells, columns)
         self.assertGreaterEqual(tables, 5)
 
-    def test_kinds_of_figures_are_told_apart(self):
+    def test_kinds_of_values_are_distinguished(self):
         text = read("report.md")
         for sign in ("≥9,007,199,254,740,993", "0ʳ", "| ? |", "| – |", "zero by rule", "❌", "✅"):
             self.assertIn(sign, text)
@@ -187,7 +187,7 @@ class Builds(unittest.TestCase):
 
 
 class Netron(unittest.TestCase):
-    def test_entries_are_what_netron_reads(self):
+    def test_entries_have_the_form_that_netron_reads(self):
         report = json.loads(read("netron.json"))
         self.assertEqual(report["signature"], "netron:attachment")
         for entry in report["metadata"] + report["metrics"]:
@@ -199,7 +199,7 @@ class Netron(unittest.TestCase):
 
 
 class FullText(unittest.TestCase):
-    def test_all_is_there_and_nothing_reaches_the_terminal_raw(self):
+    def test_all_sections_are_written_without_control_characters(self):
         text = read("report.txt")
         for word in ("1  Summary", "Architecture", "Parameters and buffers", "Operators in the order", "Costs by size",
                      "Time, power and energy", "Histograms and curves", "Findings and recommendations", "How it was counted",

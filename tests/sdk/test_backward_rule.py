@@ -44,7 +44,7 @@ class BackwardRule(CliTest):
                 self.assertGreater(values["saved_bytes"], 0)
         self.assertEqual(report["totals_status"].get("saved_bytes", "exact"), "exact")
 
-    def test_without_a_rule_it_is_unknown(self):
+    def test_without_a_rule_saved_bytes_are_a_lower_bound(self):
         report = json.loads(tmeter(NET, "--plugins=training", "--columns=all", "--report", "json").stdout)
         self.assertEqual(report["totals_status"]["saved_bytes"], "lower_bound")
         self.assertEqual(self.report("declines")["totals_status"]["saved_bytes"], "lower_bound")

@@ -48,23 +48,23 @@ class Extension(WriterTest):
         self.assert_written("OUT.CSV", "")
         self.assert_written("a.b.facts", "graph file")
 
-    def test_of_several_the_one_that_is_called_like_it_is_meant(self):
+    def test_the_format_named_like_the_extension_is_preferred(self):
         self.assert_written("out.json", "{")  # netron and fvcore-json write .json, too
         self.assertIn('"tool"', (self.folder / "out.json").read_text())
         self.assert_written("out.xml", "<?xml")
         self.assertNotIn("testsuite", (self.folder / "out.xml").read_text())
 
-    def test_several_and_none_that_is_called_like_it(self):
+    def test_an_extension_of_several_other_formats_is_refused(self):
         self.assert_refused(2, [".txt files are written by", "full-text", "--report", "=" + str(self.folder / "out.txt")],
                             MODEL, "--report", self.folder / "out.txt")
         self.assertFalse((self.folder / "out.txt").exists())
 
-    def test_nobody_writes_such_files(self):
+    def test_an_extension_of_no_format_is_refused(self):
         self.assert_refused(2, ["out.docx", "no format has the extension", "markdown (.md)"],
                             MODEL, "--report", self.folder / "out.docx")
         self.assert_refused(2, ["no format has the extension"], MODEL, "--report", str(self.folder) + "/report")
 
-    def test_a_format_and_a_file_mean_what_they_meant(self):
+    def test_a_given_format_overrides_the_extension(self):
         path = self.folder / "numbers.md"
         self.assertEqual(tmeter(MODEL, "--report", f"json={path}").returncode, 0)
         self.assertTrue(path.read_text().startswith("{"))
@@ -96,7 +96,7 @@ class MediaType(WriterTest):
         self.assertIn("application/octet-stream cannot be shown in a terminal", shown)
         self.assertIn("--report bytes=report.bin", shown)
 
-    def test_text_is(self):
+    def test_text_is_written_to_a_terminal(self):
         for format in ("facts", "drawing"):
             status, shown = self.on_terminal(MODEL, "--plugin", self.plugin, "--report", format)
             self.assertEqual(status, 0, shown)
@@ -107,17 +107,17 @@ class MediaType(WriterTest):
         self.assertEqual(done.returncode, 0)
         self.assertIn("graph file", done.stdout)
 
-    def test_info_shows_what_a_writer_declares(self):
+    def test_info_shows_the_extension_and_media_type_of_a_writer(self):
         done = tmeter("plugin", "info", "writers", "--plugin", self.plugin)
         self.assertIn("writes: --report bytes  (.bin, application/octet-stream)", done.stdout)
 
 
 class Properties(WriterTest):
-    def test_the_graph_knows_its_file(self):
+    def test_the_graph_has_its_file_as_a_property(self):
         done = tmeter(MODEL, "--plugin", self.plugin, "--report", "facts")
         self.assertIn("graph file: dynamic_mlp.pt2\n", done.stdout)
 
-    def test_the_report_knows_its_command(self):
+    def test_the_report_has_its_command_as_a_property(self):
         done = tmeter(MODEL, "--plugin", self.plugin, "--report", "facts", "--assert", "macs < 1T")
         self.assertIn(f"command: tmeter {MODEL} --plugin {self.plugin} --report facts --assert 'macs < 1T'\n", done.stdout)
 

@@ -125,7 +125,7 @@ class BuiltToday(Built):
 
 
 class Headers(CliTest):
-    def test_nothing_frozen_was_touched(self):
+    def test_frozen_files_are_unchanged(self):
         for folder in PLUGINS:
             done = subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=folder, capture_output=True, text=True, check=False)
             self.assertEqual((done.returncode, done.stdout), (0, ""))

@@ -56,7 +56,7 @@ class TodaysPluginsOnALaterHost(GrownTest):
         self.assertEqual((later.returncode, later.stderr), (0, ""))
         self.assertEqual(document(now), document(later))
 
-    def test_our_own_give_the_same_report(self):
+    def test_tmeters_plugins_give_the_same_report(self):
         self.assert_same("--plugins=all", MODEL)
         self.assert_same("--plugins=all", MODEL, "--sweep", "x.0=2,4")
         self.assert_same(FIXTURES / "checkpoints" / "training.pt")
@@ -92,7 +92,7 @@ class TodaysPluginsOnALaterHost(GrownTest):
             now, later = (run("plugin", *command, "--plugin", self.plugin) for run in (tmeter, grown_tmeter))
             self.assertEqual((later.returncode, later.stdout), (0, now.stdout), later.stderr)
 
-    def test_a_plugin_in_c_lives_its_life(self):
+    def test_a_plugin_in_c_works(self):
         diary = self.folder / "diary.tmeter"
         build_c_plugin("diary.c", diary)
         done = grown_tmeter(MODEL, "--plugin", diary, "--report", "json", env={"DIARY_OFFERS": "metrics handlers"})
@@ -100,7 +100,7 @@ class TodaysPluginsOnALaterHost(GrownTest):
 
 
 class ANewerPluginToday(GrownTest):
-    def test_what_it_has_more_is_left_out(self):
+    def test_additions_of_a_newer_plugin_are_left_out(self):
         old, new = (tmeter(MODEL, "--plugin", p, "--report", "every") for p in (self.plugin, self.newer))
         self.assertEqual((new.returncode, new.stderr), (0, ""))
         self.assertEqual(new.stdout, old.stdout)
@@ -111,7 +111,7 @@ class ANewerPluginToday(GrownTest):
         done = tmeter(MODEL, "--plugin", diary, "--report", "json", env={"DIARY_OFFERS": "metrics handlers"})
         self.assertEqual(json.loads(done.stdout)["totals"]["diary"], 3, done.stderr)
 
-    def test_both_have_grown(self):
+    def test_a_newer_plugin_works_on_a_later_host(self):
         done = grown_tmeter(MODEL, "--plugin", self.newer, "--report", "every")
         self.assertEqual(done.stdout, tmeter(MODEL, "--plugin", self.plugin, "--report", "every").stdout, done.stderr)
 
@@ -133,7 +133,7 @@ class Cut(GrownTest):
             with self.subTest(table):
                 self.refuse(f"tmeter.{table}/1", "plugin com.acme.every: its table tmeter." + table + "/1")
 
-    def test_what_is_in_every_table(self):
+    def test_items_of_every_table(self):
         for table in TABLES:
             with self.subTest(table):
                 self.refuse(f"tmeter.{table}/1 item", f"plugin com.acme.every: its table tmeter.{table}/1, item 0 ")

@@ -46,7 +46,7 @@ class Life(LifeTest):
     def test_a_manifest_is_made_with_one_start(self):
         self.assert_life(None, "plugin", "manifest", self.plugin)
 
-    def test_a_run_starts_configures_and_ends_it_once(self):
+    def test_a_run_starts_configures_and_ends_a_plugin_once(self):
         self.assert_life(["configure pages=7", "analysis"], MODEL, "--plugin", self.plugin)
 
     def test_a_library_found_in_two_ways_is_described_and_started_once(self):
@@ -57,7 +57,7 @@ class Life(LifeTest):
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertEqual(diary[-1], "deinit")
 
-    def test_it_is_configured_before_every_size_of_a_sweep(self):
+    def test_a_plugin_is_configured_before_every_size_of_a_sweep(self):
         done, diary = self.live("--plugin", self.plugin, "--sweep", "x.0=2,4", MODELS / "dynamic_mlp.pt2")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreaterEqual(diary.count("configure pages=7"), 3, diary)
@@ -67,27 +67,27 @@ class Life(LifeTest):
 class Configure(LifeTest):
     """Each plugin is configured, even one without metrics."""
 
-    def test_of_a_plugin_that_only_analyses(self):
+    def test_a_plugin_that_only_analyses_is_configured(self):
         self.assert_life(["configure pages=3", "analysis"], MODEL, "--plugin", self.plugin, "--set", "diary.pages=3",
                          offers="analyses")
 
-    def test_but_not_one_of_which_only_a_writer_is_used(self):
+    def test_a_plugin_used_only_as_a_writer_is_not_configured(self):
         self.assert_life(["writer"], MODEL, "--plugin-path", self.folder, "--report", "diary", offers="writers")
 
 
 class Init(LifeTest):
-    def test_its_reason_is_what_the_user_reads(self):
+    def test_the_reason_of_init_is_shown(self):
         done, _ = self.live(MODEL, "--plugin", self.plugin, DIARY_INIT="no licence file in /opt/acme")
         self.assertEqual(done.returncode, 5)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         self.assertIn("diary.tmeter could not be started: no licence file in /opt/acme", done.stderr)
 
-    def test_its_reason_is_a_note_when_the_plugin_lies_in_a_folder(self):
+    def test_the_reason_of_init_is_a_note_for_a_plugin_in_a_folder(self):
         done, _ = self.live(MODEL, "--plugin-path", self.folder, DIARY_INIT="no licence file in /opt/acme")
         self.assertEqual(done.returncode, 0)
         self.assertIn("note: plugin " + str(self.plugin) + " could not be started: no licence file", done.stderr)
 
-    def test_silence_is_the_plugins_defect(self):
+    def test_a_failure_without_a_reason_is_reported(self):
         done, _ = self.live(MODEL, "--plugin", self.plugin, DIARY_INIT="-")
         self.assertEqual(done.returncode, 5)
         self.assertIn("without saying why (status 7)", done.stderr)
@@ -100,7 +100,7 @@ class Init(LifeTest):
         done, _ = self.live(MODEL, "--plugin", self.plugin, "--report", "json")
         self.assertIn("the diary begins", json.loads(done.stdout)["warnings"])
 
-    def test_an_exception_in_the_cpp_wrapper_is_told_in_its_words(self):
+    def test_the_text_of_an_exception_in_the_cpp_wrapper_is_shown(self):
         source = self.file("throws.cpp", """
 #include <tmeter/cpp/plugin.hpp>
 TMETER_PLUGIN("com.acme.throws", "1.0.0", [](tmeter::Registrar&) { throw tmeter::Error("the licence has expired"); });
@@ -111,7 +111,7 @@ TMETER_PLUGIN("com.acme.throws", "1.0.0", [](tmeter::Registrar&) { throw tmeter:
 
 
 class Users(LifeTest):
-    def test_every_callback_finds_its_own_user(self):
+    def test_every_callback_gets_its_own_user_pointer(self):
         done, _ = self.live(MODEL, "--plugin", self.plugin, "--report", "json")
         nodes = json.loads(done.stdout)["totals"]["diary"]
         self.assertGreater(nodes, 0)  # one for each operator, from a handler that checks its user

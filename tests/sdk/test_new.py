@@ -145,7 +145,7 @@ class NewRefused(CliTest):
         for name in ("", "Layers", "9lives", "a-b", "../up", "a b", "x" * 41, "\x1b[31mred", "naïve"):
             self.refused(["a name begins with a small letter"], name, "--kind", "op")
 
-    def test_what_is_there_stays(self):
+    def test_existing_files_are_kept(self):
         existing = self.folder / "layers"
         existing.mkdir()
         (existing / "mine.txt").write_text("mine")
@@ -186,7 +186,7 @@ class Help(CliTest):
             self.assertIn(option, tmeter("plugin", "check", "--help").stdout)
         self.assertIn("observer", tmeter("plugin", "new", "--help").stdout)
 
-    def test_what_is_not_there_is_refused(self):
+    def test_unknown_subcommands_and_options_are_refused(self):
         for arguments, words in ((("chek", "x"), ["there are list, info, check, new", "did you mean 'check'"]),
                                  (("check",), ["`tmeter plugin check FILE` is expected", "tmeter plugin check --help"]),
                                  (("list", "flops"), ["`tmeter plugin list` is expected, not more: flops"]),
@@ -215,14 +215,14 @@ class Check(CliTest):
         self.assertNotIn("\nfine: ", output)
         return output
 
-    def test_what_kills_the_process_is_told(self):
+    def test_crashes_and_exits_are_reported(self):
         for where in ("init", "configure", "metric", "analysis", "writer"):
             for end, words in (("segv", "segmentation fault"), ("exit", "ended the process"), ("abort", "abort")):
                 with self.subTest(where=where, end=end):
                     output = self.assert_not_fine(self.plugin, "rogue", ROGUE=f"{where}:{end}")
                     self.assertIn(words, output)
 
-    def test_what_breaks_the_contract_is_told(self):
+    def test_contract_breaches_are_reported(self):
         plugin = self.folder / "contract.tmeter"
         build_plugin("contract_plugin.cpp", plugin)
         for deed, words in (("throw-int", "an exception of unknown type escaped"), ("nan", "was given NaN"),
@@ -236,7 +236,7 @@ class Check(CliTest):
         build_plugin(SOURCE.resolve() / "tests" / "sdk" / "checked_plugin.cpp", plugin, f"-DDOES={does}")
         return plugin
 
-    def test_what_is_left_behind_is_told(self):
+    def test_changes_of_the_process_are_reported(self):
         for does, words in (("signal", "it changed what happens at signal 12"), ("environment", "environment")):
             with self.subTest(does):
                 self.assertIn(words, self.assert_not_fine(self.built(does), "com.acme.checked"))
@@ -244,14 +244,14 @@ class Check(CliTest):
             with self.subTest(does):
                 self.assertIn("timer", self.assert_not_fine(self.built(does), "com.acme.checked", TMETER_SANDBOX="off"))
 
-    def test_figures_that_do_not_go_by_the_signature_are_told(self):
+    def test_values_that_do_not_follow_the_signature_are_reported(self):
         output = self.assert_not_fine(self.built("counts"), "com.acme.checked")
         self.assertIn("acme::same: checked is 1 and then 2 for the same call, although the handler declares that it depends only on the signature", output)
         done = tmeter("plugin", "check", self.built("counts_unclaimed"))
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertIn("note  acme::same: checked is 1 and then 2 for the same call\n", done.stdout)
 
-    def test_loaders_that_swallow_refusals_are_told(self):
+    def test_loaders_that_swallow_refusals_are_reported(self):
         model = self.file("model.checked", b"CHECKED1")
         done = tmeter("plugin", "check", self.built("nothing"), "--model", model)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -262,7 +262,7 @@ class Check(CliTest):
         self.assertIn("refused", done.stdout)
         self.assertIn("push 7", done.stdout)
 
-    def test_calls_of_ones_own(self):
+    def test_given_calls(self):
         plugin = self.built("nothing")
         call = "acme::same(x=f32[4,8])"
         done = tmeter("plugin", "check", plugin, "--call", call, "--call", "acme::same(i64[])")
@@ -275,7 +275,7 @@ class Check(CliTest):
         done = tmeter("plugin", "check", plugin, "--call", "acme::same(y=f32[1])")
         self.assertIn("is refused: the schema has no argument 'y'", done.stdout)
 
-    def test_calls_that_are_none(self):
+    def test_invalid_calls(self):
         plugin = self.built("nothing")
         for call, words in (("acme::f", "'(' is expected at character 8"), ("f(x=1)", "the name of an operator, such as acme::mlp, is expected"),
                             ("::f()", "the name of an operator"), ("acme::f(x=)", "a value is expected"), ("acme::f(x=f32[1)", "',' is expected"),
@@ -288,7 +288,7 @@ class Check(CliTest):
             with self.subTest(call[:40]):
                 self.assert_refused(2, [words], "plugin", "check", plugin, "--call", call)
 
-    def test_models_of_ones_own(self):
+    def test_given_models(self):
         plugin = self.built("nothing")
         template = SOURCE / "sdk" / "template" / "common" / "model.pt2"
         done = tmeter("plugin", "check", plugin, "--model", template)
@@ -300,7 +300,7 @@ class Check(CliTest):
             self.assertEqual(done.returncode, 5, done.stdout + done.stderr)
             self.assertIn("BAD   " + str(path), done.stdout)
 
-    def test_another_builds_manifest_is_told(self):
+    def test_the_manifest_of_another_build_is_reported(self):
         plugin = self.folder / "moved.tmeter"
         plugin.write_bytes(self.plugin.read_bytes())
         manifest = self.folder / "moved.tmeter.toml"
@@ -309,14 +309,14 @@ class Check(CliTest):
         build_plugin("rogue_plugin.cpp", plugin, NO_RIGHTS, "-O2", "-g")
         self.assertIn("another build", self.assert_not_fine(plugin, "rogue"))
 
-    def test_our_own_are_fine(self):
+    def test_tmeters_own_plugins_pass(self):
         for plugin in sorted((BUILD / "lib" / "tmeter" / "plugins").glob("*.tmeter")):
             with self.subTest(plugin=plugin.name):
                 done = tmeter("plugin", "check", plugin)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                 self.assertIn("fine: ", done.stdout)
 
-    def test_files_that_are_no_plugins(self):
+    def test_files_that_are_not_plugins(self):
         for path, words in ((self.file("x.tmeter", "text"), "not a shared library"), (self.folder, "is a folder"),
                             (self.folder / "none.tmeter", "does not exist"), ("/dev/zero", "not a regular file")):
             self.assert_refused(5, [words], "plugin", "check", path)

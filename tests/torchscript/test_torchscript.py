@@ -125,13 +125,13 @@ class Decisions(CliTest):
         self.assert_refused(6, ["takes more than 1 MiB", "max-memory"], FOLDER / "branch_real.pt",
                             "--input", "100000x16", "--set", "torch-backend.max-memory=1")
 
-    def test_without_weights_it_is_refused(self):
+    def test_a_decision_without_weights_is_refused(self):
         self.assert_refused(6, ["aten::item", "has no weights"], MODELS / "branch.scripted.pt", "--input", "4x64")
 
 
 @unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
 class Inputs(CliTest):
-    def test_all_that_was_tried_is_named(self):
+    def test_all_tried_inputs_are_named(self):
         self.assert_refused(2, ["forward(x: Tensor)", "1x5x224x224", "1x5x28x28", "--input"], FOLDER / "no_fit.pt")
         self.assertEqual(tmeter(FOLDER / "no_fit.pt", "--input", "1x5x77x77").returncode, 0)
 
@@ -141,7 +141,7 @@ class Inputs(CliTest):
         self.assertEqual(one["totals"]["macs"], other["totals"]["macs"])
         self.assertEqual([v["shape"] for v in one["inputs"][0]["value"]], [[3, 200, 100], [3, 100, 200]])
 
-    def test_given_beside_inferred(self):
+    def test_given_and_inferred_inputs(self):
         document = report(FOLDER / "masked.pt", "--input", "ids=2x7:i64")
         self.assertEqual([(i["origin"], i["shape"]) for i in document["inputs"]],
                          [("given", [2, 7]), ("inferred", [2, 7])])

@@ -32,8 +32,8 @@ class Row:
     @property
     def why_not(self) -> str:
         complete = self.answer.get("complete", {})
-        said = self.ours.get("error") or complete.get("not built") or complete.get("skipped") or self.answer.get("ended")
-        return plain(str(said or self.reference.get("error")))
+        reason = self.ours.get("error") or complete.get("not built") or complete.get("skipped") or self.answer.get("ended")
+        return plain(str(reason or self.reference.get("error")))
 
 
 def plain(text: str, limit: int = 220) -> str:

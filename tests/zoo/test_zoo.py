@@ -62,7 +62,7 @@ class Model(unittest.TestCase):
 class Collection(unittest.TestCase):
     """Every file has expected values, and all expected values have a file."""
 
-    def test_every_file_is_expected_and_there(self):
+    def test_the_files_are_the_expected_ones(self):
         self.assertEqual({p.name for p in ZOO.glob("*.pt*")}, set(EXPECTED))
 
     def test_enough_models_of_every_library(self):

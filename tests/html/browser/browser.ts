@@ -30,11 +30,11 @@ export async function eventually(check: () => void | Promise<void>, most = patie
   }
 }
 
-/** Waits until the value equals `wanted`. */
-export const becomes = <T>(read: () => T | Promise<T>, wanted: NoInfer<T>, what = "what is shown"): Promise<void> =>
+/** Waits until the value equals `expected`. */
+export const becomes = <T>(read: () => T | Promise<T>, expected: NoInfer<T>, what = "what is shown"): Promise<void> =>
   eventually(async () => {
     const found = await read();
-    assert.deepEqual(found, wanted, `${what}: ${JSON.stringify(found)}`);
+    assert.deepEqual(found, expected, `${what}: ${JSON.stringify(found)}`);
   });
 
 /** A file in the test's folder. */

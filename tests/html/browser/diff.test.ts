@@ -28,7 +28,7 @@ test("a comparison is searched by words of paths and types", () =>
     await becomes(async () => (await shown(page)).length, all);
   }));
 
-test("a comparison is sorted by the size of a change, the other way, and as the model is", () =>
+test("a comparison is sorted by the size of changes, in reverse, and in the order of the model", () =>
   withPage(pruned(), {}, async ({ page }) => {
     const order = await shown(page);
     const head = page.locator(".modules thead tr:last-child th").nth(2);  // change of the first metric
@@ -80,7 +80,7 @@ test("on a phone the modules of a comparison are a list that does not scroll sid
     await becomes(() => shown(page), names);
   }));
 
-test("metrics of modules are as many as fit, and chosen by hand", () =>
+test("as many metrics of modules are shown as fit, and others can be chosen", () =>
   withPage(makeComparison("wide-diff", "models/mobilenet_v2.pt2", "models/mobilenet_v3_large.pt2"), { viewport: { width: 1400, height: 900 } }, async ({ page }) => {
     const choice = page.getByRole("group", { name: "metrics of the modules" });
     const chosen = () => choice.locator("label:has(:checked)").allInnerTexts().then((all) => all.map((text) => text.trim()));

@@ -11,7 +11,7 @@ async function saved(page: Page, button: string): Promise<{ name: string; data: 
   return { name: download.suggestedFilename(), data, text: data.toString() };
 }
 
-test("a table is saved as CSV, as it stands", () =>
+test("a table is saved as CSV with its shown rows and columns", () =>
   withPage(resnet(), {}, async ({ page }) => {
     await page.getByRole("button", { name: "Collapse" }).click();
     await becomes(() => page.getByRole("treegrid").getAttribute("aria-rowcount").then(Number), 1 + 11);
@@ -23,7 +23,7 @@ test("a table is saved as CSV, as it stands", () =>
     assert.equal(lines.find(([module]) => module === "fc")![macs], "2048000");  // 2,048 × 1,000, by hand
   }));
 
-test("a chart is saved as a picture that a browser draws", () =>
+test("a chart is saved as an SVG picture that a browser draws", () =>
   withPage(resnet(), { hash: "#charts" }, async ({ page }) => {
     await page.locator(".plot canvas").first().waitFor();
     const { name, text } = await saved(page, "Save peak mem of every operator call as SVG");

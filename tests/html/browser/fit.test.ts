@@ -47,7 +47,7 @@ test("on a phone names keep twelve characters on every level", () =>
     }, 5_000);
   }));
 
-test("on a phone the details stand below the table, both on the screen", () =>
+test("on a phone the details are below the table, both on the screen", () =>
   withPage(resnet(), { ...phone, hash: "#modules?at=layer3.0.conv2" }, async ({ page }) => {
     await page.locator(".details").waitFor();
     const box = (what: string) => page.locator(what).first().evaluate((e) => {
@@ -71,7 +71,7 @@ test("the first stop of the keyboard leads past totals and tabs to the table", (
     assert.equal(await page.evaluate(() => location.hash), "#modules?metric=params");
   }));
 
-test("a slash goes to the search of the view, and to that of the modules where the view has none", () =>
+test("a slash moves to the search of the view, or of the modules if the view has no search", () =>
   withPage(resnet(), {}, async ({ page }) => {
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
     await openTab(page, /Operators/);

@@ -83,7 +83,7 @@ test("a script that got into the page would not run", () =>
     complaints.length = 0;
   }));
 
-test("names of a megabyte are shortened where they are many and there in the details", () => {
+test("names of a megabyte are shortened in tables and listed in the details", () => {
   const file = rewritten<Modules>(resnet(), "million", "modules", (modules) => {
     modules.name[1] = million;
     modules.type.texts[modules.type.at[1]!] = million;
@@ -99,7 +99,7 @@ test("names of a megabyte are shortened where they are many and there in the det
   });
 });
 
-test("a megabyte in a finding, a warning, a tensor's name and a convention does not hurt", () => {
+test("a megabyte in a finding, a warning, a tensor's name and a convention is shown without harm", () => {
   const words = rewritten<Summary>(resnet(), "words", "summary", (summary) => {
     Object.assign(summary.findings[0]!, { text: million, evidence: million, action: million });
     summary.warnings.push(million);
@@ -113,7 +113,7 @@ test("a megabyte in a finding, a warning, a tensor's name and a convention does 
   });
 });
 
-test("a file that was cut short says so", () => {
+test("a truncated file is reported", () => {
   const file = path("cut.html");
   const text = readFileSync(resnet(), "utf8");
   const script = text.lastIndexOf("<script>");

@@ -11,7 +11,7 @@ const brightness = (page: Page): Promise<number> => page.evaluate(() => {
 const lightens = (page: Page) => eventually(async () => assert.ok(await brightness(page) > 200));
 const darkens = (page: Page) => eventually(async () => assert.ok(await brightness(page) < 60));
 
-test("colours follow the system, and a button turns them around", async () => {
+test("colours follow the system, and a button switches them", async () => {
   await withPage(resnet(), { colorScheme: "light" }, async ({ page }) => {
     await lightens(page);
     await page.getByRole("button", { name: /switch between light and dark/ }).click();
@@ -20,7 +20,7 @@ test("colours follow the system, and a button turns them around", async () => {
   await withPage(resnet(), { colorScheme: "dark" }, ({ page }) => darkens(page));
 });
 
-test("print has the cards, the map, the table and the findings, on white, whatever view is open", () =>
+test("print has the cards, the map, the table and the findings, on white, from any view", () =>
   withPage(trained(), { hash: "#charts", colorScheme: "dark" }, async ({ page }) => {
     await page.emulateMedia({ media: "print" });
     await page.locator(".print-sheet").waitFor();
@@ -37,7 +37,7 @@ test("on a narrow screen the details can be closed", () =>
     await page.locator(".details").waitFor({ state: "detached" });
   }));
 
-test("tabs are walked with the arrows", () =>
+test("arrow keys move between tabs", () =>
   withPage(resnet(), {}, async ({ page }) => {
     await page.getByRole("tab", { name: /Modules/ }).focus();
     await page.keyboard.press("ArrowRight");

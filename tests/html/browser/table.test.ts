@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { becomes, eventually, hashOf, names, resnet, rewritten, rowNamed, withPage } from "./browser";
 import type { Modules } from "page/data/raw";
 
-test("the first screen says how big, how heavy, and how far it can be trusted", () =>
+test("the first screen shows size, cost and coverage", () =>
   withPage(resnet(), {}, async ({ page }) => {
     const cards = (await page.locator(".cards").innerText()).replace(/\s+/g, " ");
     for (const words of ["Coverage 100.0 %", "175 operators", "4.09 G 4,089,184,256 MAC", "25.56 M 25,557,032", "2 info"])
@@ -12,7 +12,7 @@ test("the first screen says how big, how heavy, and how far it can be trusted", 
     assert.equal(await page.title(), "ResNet – tmeter");
   }));
 
-test("the other totals stand by plugin", () =>
+test("the other totals are grouped by plugin", () =>
   withPage(resnet(), { viewport: { width: 1000, height: 800 } }, async ({ page }) => {
     assert.equal(await page.locator(".plugin-cards").count(), 0);
     await page.locator(".card.more").click();
@@ -144,7 +144,7 @@ test("the whole table can be copied as tab-separated text", () =>
     assert.equal(lines.find(([name]) => name === "fc")![macs], "2048000");  // 2,048 × 1,000, by hand
   }));
 
-test("a hundred thousand rows: few are there at once, and the last can be reached", () => {
+test("of a hundred thousand rows few are drawn at once, and the last can be reached", () => {
   const file = rewritten<Modules>(resnet(), "long", "modules", (modules) => {
     const count = 100_000, first = modules.name.length;
     const fill = (list: number[], value: number) => { for (let i = first; i < count; ++i) list.push(value); };

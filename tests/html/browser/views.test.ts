@@ -49,7 +49,7 @@ test("the area of the map is any metric that adds up", () =>
     await eventually(async () => assert.ok(await width() > 20 * macs));
   }));
 
-test("the map goes down to the leaves, and each tile tells its share and figure", () =>
+test("the map goes down to the leaves, and each tile shows its share and figure", () =>
   withPage(resnet(), { hash: "#map" }, async ({ page }) => {
     // 3 × 3 × 256 × 256 × 14 × 14 multiply-adds, by hand; of 4,089,184,256.
     const conv = page.locator('.map .tile[aria-label^="layer3.1.conv2 "]');
@@ -78,7 +78,7 @@ test("the colour of the map is the type, or the heat of any figure", () =>
     await eventually(async () => assert.match(await page.locator(".legend").innerText(), /params: 0\s+2\.36 M/));  // 512 × 512 × 9
   }));
 
-test("a search leaves colour to what it finds, in the map and in the strip above the table", () =>
+test("a search colours only its matches, in the map and in the strip above the table", () =>
   withPage(resnet(), { hash: "#map" }, async ({ page }) => {
     await page.getByLabel("Highlight modules and types").fill("layer3.0 downsample");
     await eventually(async () => assert.match(await page.locator(".toolbar").innerText(), /3 modules found: 2\.5 % of MACs/));
@@ -147,7 +147,7 @@ test("a selected module of the map does not hide its contents", () =>
     await eventually(async () => assert.match(await inMiddle(), /^layer3\.2\.conv/));
   }));
 
-test("the noise of each scheme stands beside the others', of a tensor and of all", () =>
+test("the noise of all schemes is compared, of a tensor and of all", () =>
   withPage(trained(), { hash: "#tensors?tensor=stem.weight" }, async ({ page }) => {
     const bars = page.getByRole("list", { name: "sqnr [dB]" }).getByRole("listitem");
     await becomes(() => bars.count(), 28);
@@ -183,7 +183,7 @@ test("charts exist for series of the report and for no others", async () => {
   });
 });
 
-test("operators lie below the ceilings of the machine", () => {
+test("operators are below the ceilings of the machine", () => {
   const file = makeReport("roofline", join(fixtures, "models/resnet50.pt2"), "--plugins=roofline", "--hardware", "nvidia-a100");
   return withPage(file, { hash: "#charts" }, async ({ page }) => {
     await page.getByRole("img", { name: "attainable arithmetic/s against intensity of each operator call" }).waitFor();

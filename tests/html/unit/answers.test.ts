@@ -17,7 +17,7 @@ test("a call's figures are those of the call and of the calls it makes", () => {
   assert.deepEqual(answers.inside(3, 6), ["?"]);
 });
 
-test("calls inside add nothing to them", () => {
+test("nested calls add nothing to the figures of a call", () => {
   assert.equal(aggregate(["^", 1, "^", ...answers.inside(0, 5)], Aggregation.sum), 78);
   assert.equal(aggregate(["^", "^"], Aggregation.sum), "^");
 });

@@ -20,7 +20,7 @@ test("a block that is cut short is an error, not less data", async () => {
   await assert.rejects(decode(text.slice(0, 4 * Math.floor(text.length / 8))));
 });
 
-test("a page without a block says which", async () => {
+test("a missing block of a page is named", async () => {
   const blocks = new Blocks(page({ summary: encoded(1) }));
   assert.equal(await blocks.get("summary"), 1);
   await assert.rejects(blocks.get("modules"), /no data of modules: it was cut short/);

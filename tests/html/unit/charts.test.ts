@@ -20,7 +20,7 @@ test("areas of an icicle are in proportion", () => {
   assert.deepEqual([0, 1, 2, 12, 4].map(width), [1000, 100, 600, 300, 150]);
 });
 
-test("tiles of a treemap lie inside that of their module", () => {
+test("tiles of a treemap are inside the tile of their module", () => {
   const drawn = tiles(tree, weights(tree, values), 0, { kind: "treemap", width: 800, height: 600, levels: 9, isFolded: () => false });
   for (const tile of drawn.filter(({ row }) => row > 0)) {
     const outer = drawn.find(({ row }) => row === tree.parent(tile.row))!;
@@ -36,7 +36,7 @@ test("a zoomed map shows a part as the whole", () => {
   assert.equal(Math.round(drawn[1]!.width), 300);
 });
 
-test("a run of identical modules is one area, in which the first stands for all", () => {
+test("a run of identical modules is one area that shows the first of them", () => {
   const drawn = tiles(tree, weights(tree, values), 0, { kind: "icicle", width: 1000, height: 400, levels: 9, isFolded: (first) => first === 3 });
   assert.deepEqual(drawn.map(({ row }) => row).sort((a, b) => a - b), [runRow(3), 0, 1, 2, 3, 4, 5, 12]);
   assert.deepEqual(drawn.filter(({ isEach }) => isEach).map(({ row }) => row).sort((a, b) => a - b), [3, 4, 5]);
@@ -70,17 +70,17 @@ test("every call of a module is a box of its own", () => {
   assert.deepEqual([...edges.keys()], ["i0\nc1", "c1\nc2", "c2\nc3", "c3\no3", "o3\nr0"]);
 });
 
-test("everything outside of the module is one box before and one behind", () => {
+test("everything outside the module is one box before it and one after it", () => {
   const { boxes, edges } = draftOf(tree, operators, 3);
   assert.deepEqual([...boxes.keys()].sort(), ["in", "o1", "o2", "out"]);
   assert.deepEqual([...edges.keys()], ["in\no1", "o1\no2", "o2\nout"]);
 });
 
-test("inside of a module the model's input is outside, too", () => {
+test("the model's input is outside of an inner module", () => {
   assert.deepEqual([...draftOf(tree, operators, 1).edges.keys()], ["in\no0", "o0\nout"]);
 });
 
-test("an edge tells the size of what goes along it", () => {
+test("an edge shows the size of its value", () => {
   const sizes = { at: [0, 1, 2, 0], texts: ["float32[batch=2, 3]", "float32[7], int64[7]", "true"] };
   const all = { ...operators, results: sizes }, inputs = [{ name: "x", origin: "", text: "float32[2, 5]" }];
   const texts = [...draftOf(tree, all, 0).edges.values()].map((edge) => edgeText(edge, all, inputs));
@@ -99,7 +99,7 @@ const roof: Series = {
   y_unit: "FLOP/s", of: [Axis.model, 0], x: [0.5, 8, 64], y: [1e9, 16e9, 16e9],  // 2 GB/s, 16 GFLOP/s
 };
 
-test("a ceiling belongs to the figure it is over and to all in its unit", () => {
+test("a ceiling applies to its own pair of metrics and to all in their units", () => {
   const intensity = metric("intensity", "FLOP/B");
   assert.ok(isCeiling(roof, intensity, metric("arithmetic/s", "FLOP/s")));
   assert.ok(!isCeiling(roof, metric("time", "FLOP/B"), metric("arithmetic/s", "FLOP/s")));
@@ -123,7 +123,7 @@ test("a ceiling is straight where both scales are logarithmic", () => {
   assert.equal(valueAt({ x: [3], y: [7] }, 4), null);
 });
 
-test("a picture goes beyond the points as far as the corners of ceilings", () => {
+test("a chart extends beyond its points to the corners of its ceilings", () => {
   assert.deepEqual(cornersAround([roof], [1, 2]), [0.5, 8, 16]);
   assert.deepEqual(cornersAround([roof], [1, 100]), [0.5, 8, 200]);
   assert.deepEqual(cornersAround([], [1, 100]), []);

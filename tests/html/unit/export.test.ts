@@ -4,11 +4,11 @@ import { test } from "node:test";
 import { linear, logarithmic, svgOf, type SvgChart } from "page/charts/svg";
 import { csv } from "page/format/csv";
 
-test("CSV quotes what would break a field, as in RFC 4180, and no formula is left", () => {
+test("CSV quotes special characters as in RFC 4180, and formulas are disabled", () => {
   assert.equal(csv([["a,b", 'c"d', "e\nf"], ["=1+1", "-1.5", "plain"]]), '"a,b","c""d","e\nf"\r\n\'=1+1,-1.5,plain\r\n');
 });
 
-test("ticks are round and lie where their values are", () => {
+test("ticks are round numbers at the places of their values", () => {
   const { at, ticks } = linear(0, 10, 100, 5);
   assert.deepEqual(ticks, [0, 2, 4, 6, 8, 10]);
   assert.deepEqual([0, 5, 10].map(at), [0, 50, 100]);

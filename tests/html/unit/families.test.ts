@@ -18,7 +18,7 @@ test("four figures of one plugin in one unit are a family, named by the common b
   assert.deepEqual(families(metrics, [0, 1, 2]), [], "three are not");
 });
 
-test("names that have nothing in common leave the first one's title", () => {
+test("names without a common beginning keep the title of the first one", () => {
   const metrics = ["up", "down", "left", "right"].map((id) => metric(id, "rad"));
   assert.equal(families(metrics, all(metrics))[0]!.title, "up");
 });

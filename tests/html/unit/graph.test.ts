@@ -17,7 +17,7 @@ function operatorsOf(module: number[], call: number[], back: number[][], calls: 
 // Net: stem, then blocks.0, blocks.1 and blocks.2, then head, each in a call of its own.
 const network = operatorsOf([1, 3, 6, 9, 12], [1, 2, 3, 4, 5], [[], [1], [1], [1], [1]], { module: [0, 1, 3, 6, 9, 12], parent: [-1, 0, 0, 0, 0, 0] });
 
-test("equal modules in a row are one box, which stands for the operators of all", () => {
+test("equal modules in a row are one box with the operators of all", () => {
   const { draft, repeats } = withRepeats(draftOf(tree, network, 0), tree, network);
   assert.deepEqual(repeats, [{ times: 3, boxes: ["c2"], last: ["c4"] }]);
   assert.deepEqual([...draft.boxes.keys()], ["c1", "i0", "c2", "c5", "r0"]);
@@ -49,7 +49,7 @@ test("several boxes that repeat together have a frame around them, and no edge l
   assert.deepEqual(["o0", "o1", "o2", "o3", "o13"].map(isInside), [false, true, true, true, false]);
 });
 
-test("operators in a row are one box where there are many boxes", () => {
+test("operators in a row are one box if there are many boxes", () => {
   const kinds = Array.from({ length: 45 }, (_, i) => `mask${i}`);
   const long = operatorsOf([...kinds.map(() => 0), 1, 0], [...kinds.map(() => 0), 1, 0], [[], ...kinds.map(() => [1]), [1]], { module: [0, 1], parent: [-1, 0] }, [...kinds, "stem", "end"]);
   const { draft } = pictured(tree, long, 0, true);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ModuleTree } from "page/data/modules";
 import { tree } from "./sample_tree";
 
-test("a module always has a name to be shown by", () => {
+test("every module has a name to show", () => {
   assert.deepEqual([0, 4, 12].map((m) => tree.label(m)), ["Conv2d", "conv", "head"]);
   assert.deepEqual([0, 4, 12].map((m) => tree.title(m)), ["Conv2d", "blocks.0.conv", "head"]);
   const none = { at: [0, 0], texts: [""] };

@@ -28,7 +28,7 @@ test("four curves of the system over time fold into one group, three do not", ()
   assert.deepEqual(arranged(system.slice(1)).folded, []);
 });
 
-test("curves that differ in a number share a chart, whose title leaves it open", () => {
+test("curves that differ in a number share a chart with a gap in its title", () => {
   const curve = (n: number, of: number = Axis.model) =>
     ({ ...series(`memory-${n}`, of), title: `memory for ${n} ${n === 1 ? "sequence" : "sequences"}`, y_title: "memory" });
   const [family, ...rest] = byMeaning([curve(1), curve(8), series("memory-x"), curve(3, Axis.tensor)]);

@@ -32,7 +32,7 @@ test("addresses encode their view", () => {
   for (const route of routes) assert.deepEqual(parseRoute(formatRoute(route)), route);
 });
 
-test("an address that makes no sense leads to the modules", () => {
+test("an invalid address leads to the modules", () => {
   assert.deepEqual(parseRoute("#nonsense?x=%"), { view: "modules" });
   assert.deepEqual(parseRoute(""), { view: "modules" });
 });

@@ -7,7 +7,7 @@ import { tree } from "./sample_tree";
 const options = (change: Partial<TreeOptions> = {}): TreeOptions =>
   ({ open: new Set([0]), fold: true, unfolded: new Set(), flat: false, ...change });
 
-test("the tree knows paths, depths and subtrees", () => {
+test("the tree has paths, depths and subtrees", () => {
   assert.equal(tree.path(7), "blocks.1.conv");
   assert.equal(tree.find("blocks.1.conv"), 7);
   assert.equal(tree.find("nowhere"), undefined);
@@ -31,7 +31,7 @@ test("repeats are one row that opens to one repetition", () => {
   assert.deepEqual(treeRows(tree, options({ open: new Set([0, 2]), fold: false })).rows, [0, 1, 2, 3, 6, 9, 12]);
 });
 
-test("a row that is jumped to can be seen, even inside a folded repetition", () => {
+test("the target of a jump is visible, even inside a folded repetition", () => {
   const open = new Set([0]), unfolded = new Set<number>();
   reveal(tree, 10, open, unfolded);
   assert.ok(treeRows(tree, options({ open, unfolded })).rows.includes(10));

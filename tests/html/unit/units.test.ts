@@ -36,7 +36,7 @@ test("joules, seconds, ratios and rates", () => {
   expectTexts(UnitKind.other, "dB", [[21.345, "21.34 dB"], [3, "3 dB"]]);
 });
 
-test("axes of a series write prefixes where its unit takes them", () => {
+test("axes of a series have prefixes if its unit permits them", () => {
   assert.deepEqual(["B", "s", "W", "Hz", "FLOP/s", "dB", "%", "constructor", ""].filter(takesPrefix), ["B", "s", "W", "Hz", "FLOP/s"]);
   assert.deepEqual(["s", "Hz", "constructor"].map((unit) => joined(scaled(0.0005, kindOfUnit(unit), unit))), ["500.00 µs", "500.00 µHz", "0.0005 constructor"]);
 });

@@ -5,7 +5,7 @@ import { contentHeight, poolSize, rowHeight, scrollTo, slots, windowOf } from "p
 
 const viewport = 600;
 
-test("a screen of rows is drawn, not all", () => {
+test("only the rows on the screen are drawn", () => {
   const { first, last, top } = windowOf(100_000, 30_000, viewport);
   assert.ok(first <= 1000 && last >= 1020 && last - first < 40);
   assert.equal(top, first * rowHeight);
@@ -21,7 +21,7 @@ test("the first and the last of five million rows can be reached", () => {
   assert.ok(Math.abs(bottomOfLast - height) <= 1, "the last row ends where the content ends");
 });
 
-test("scrolling to a row brings it onto the screen, and does nothing when it is there", () => {
+test("scrolling to a row brings it onto the screen, and does nothing if it is on it", () => {
   for (const count of [1000, 5_000_000]) {
     for (const row of [0, 1, Math.floor(count / 3), count - 1]) {
       const top = scrollTo(count, row, 0, viewport) ?? 0;
@@ -32,7 +32,7 @@ test("scrolling to a row brings it onto the screen, and does nothing when it is 
   }
 });
 
-test("every row on the screen has a slot, and keeps it while it is there", () => {
+test("every row on the screen has a slot, and keeps it while it is visible", () => {
   const pool = poolSize(viewport);
   const before = windowOf(1000, 3000, viewport), after = windowOf(1000, 3000 + 5 * rowHeight, viewport);
   const shown = (window: typeof before) => slots(window, pool).filter((position) => position >= 0).sort((a, b) => a - b);

@@ -66,7 +66,7 @@ TEST(Choice, ModelIsPreferredToItsAverage) {
   EXPECT_EQ(path(dict({{"ema", weights(2)}, {"model", weights(2)}})), "model");
 }
 
-TEST(Choice, WholeModuleIsTheModelWhereverItLies) {
+TEST(Choice, WholeModuleIsTheModelUnderAnyKey) {
   EXPECT_EQ(path(module()), "");
   EXPECT_EQ(path(dict({{"epoch", "K\x01"}, {"model", module()}})), "model");
   EXPECT_EQ(path(dict({{"student", module()}, {"stats", weights(5)}})), "student");
@@ -85,7 +85,7 @@ TEST(Choice, KeyMayHaveDotsOrBeAnIndex) {
   EXPECT_EQ(path(content, "."), "");
 }
 
-TEST(Choice, WrongKeyNamesThoseThereAre) {
+TEST(Choice, WrongKeyListsTheExistingOnes) {
   try {
     path(dict({{"model", weights(1)}, {"epoch", "K\x01"}}), "modle");
     FAIL();
@@ -96,7 +96,7 @@ TEST(Choice, WrongKeyNamesThoseThereAre) {
   }
 }
 
-TEST(Choice, NothingButNumbersIsNoModel) {
+TEST(Choice, CheckpointWithoutTensorsIsNotAModel) {
   EXPECT_THROW(path(dict({{"epoch", "K\x01"}})), loading::BadFile);
   EXPECT_THROW(path("N"), loading::BadFile);
 }

@@ -15,7 +15,7 @@ std::vector<std::string> words(const char* text) {
   return {std::istream_iterator<std::string>(in), {}};
 }
 
-TEST(Globals, ModulesThatReachTheSystemAreRefusedWithAllTheyHold) {
+TEST(Globals, ModulesThatReachTheSystemAreRefusedWithAllTheirNames) {
   for (const auto& module : words(
            "os posix nt posixpath ntpath genericpath sys subprocess popen2 shutil socket ssl "
            "socketserver http httplib urllib urllib2 requests ftplib smtplib telnetlib runpy "
@@ -58,7 +58,7 @@ TEST(Globals, NoDetourLeadsToTheInterpreter) {
   EXPECT_NE(trust("torch._utils._rebuild_tensor.attribute"), Trust::kCall);
 }
 
-TEST(Globals, WhatOnlyMakesDataMayBeCalled) {
+TEST(Globals, ConstructorsOfDataMayBeCalled) {
   for (const auto& name : words(
            "collections.OrderedDict collections.Counter collections.defaultdict collections.deque "
            "builtins.dict builtins.list builtins.tuple builtins.set builtins.frozenset "
@@ -82,7 +82,7 @@ TEST(Globals, WhatOnlyMakesDataMayBeCalled) {
     EXPECT_EQ(trust(name), Trust::kMention) << name;
 }
 
-TEST(Globals, ClassesOfTheUsersAndOfLibrariesStandForThemselves) {
+TEST(Globals, ClassesOfUsersAndOfLibrariesArePlaceholders) {
   for (const auto& name :
        words("timm.layers.Format my.module.Class A.B Z.Z __main__.Config __main__._Private "
              "transformers.modeling.__Hidden torch.nn.modules.linear.Linear torch.optim.adam.Adam "
@@ -94,7 +94,7 @@ TEST(Globals, ClassesOfTheUsersAndOfLibrariesStandForThemselves) {
     EXPECT_EQ(trust(name), Trust::kMention) << name;
 }
 
-TEST(Globals, ClassesOfPythonAndOfTheseLibrariesAreListedOneByOne) {
+TEST(Globals, ClassesOfPythonAndOfTheseLibrariesAreListedIndividually) {
   for (const auto& name :
        words("abc.ABC zoneinfo.ZoneInfo enum.Enum xml.dom.Document _hidden.Class __future__.Class "
              "torch.Tensor torch.distributed.Store torch.nnx.Class numpy.ndarray.Class "
@@ -104,7 +104,7 @@ TEST(Globals, ClassesOfPythonAndOfTheseLibrariesAreListedOneByOne) {
 }
 
 // sys.stdlib_module_names of Python 3.11, without names that begin with an underscore.
-TEST(Globals, NoClassOfPythonsLibraryIsTakenForTheUsers) {
+TEST(Globals, NoClassOfPythonsLibraryIsTreatedAsAUsersClass) {
   for (const auto& module :
        words("abc aifc antigravity argparse array ast asynchat asyncio asyncore atexit audioop "
              "base64 bdb binascii bisect builtins bz2 cProfile calendar cgi cgitb chunk cmath cmd "
@@ -132,7 +132,7 @@ TEST(Globals, NoClassOfPythonsLibraryIsTakenForTheUsers) {
   }
 }
 
-TEST(Globals, NamesOfPython2AreThoseOfToday) {
+TEST(Globals, NamesOfPython2AreMappedToPython3) {
   EXPECT_EQ(global_name("__builtin__", "set"), "builtins.set");
   EXPECT_EQ(global_name("copy_reg", "_reconstructor"), "copyreg._reconstructor");
   EXPECT_EQ(global_name("my.copy_reg", "x"), "my.copy_reg.x");

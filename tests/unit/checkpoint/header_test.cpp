@@ -35,7 +35,7 @@ const auto kGood = file(
     R"("c":{"dtype":"F4","shape":[8],"data_offsets":[0,4]}})",
     16);
 
-TEST(SafetensorsHeader, SaysWhereEachTensorLies) {
+TEST(SafetensorsHeader, HasTheOffsetsOfEachTensor) {
   const Header h(kGood);
   EXPECT_EQ(h.format(), "pt");
   ASSERT_EQ(h.tensors().size(), 2u);
@@ -62,7 +62,7 @@ TEST(SafetensorsHeader, TypesThatTorchLacksKeepTheirName) {
   EXPECT_EQ(h.tensors()[0].element, "F6_E2M3");
 }
 
-TEST(SafetensorsHeader, EmptyTensorsBetweenOthersAreNoOverlap) {
+TEST(SafetensorsHeader, EmptyTensorsBetweenOthersDoNotOverlap) {
   EXPECT_EQ(complaint(file(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
                            R"("b":{"dtype":"F32","shape":[0,9],"data_offsets":[4,4]},)"
                            R"("c":{"dtype":"U8","shape":[],"data_offsets":[4,5]}})",
@@ -85,7 +85,7 @@ TEST(SafetensorsHeader, AnyByteAnywhereIsReadOrRefused) {
   }
 }
 
-TEST(NaturalOrder, LayersStandInTheirOrder) {
+TEST(NaturalOrder, LayersAreInNumericOrder) {
   using tmeter::natural_less;
   EXPECT_TRUE(natural_less("layers.2.w", "layers.10.w"));
   EXPECT_FALSE(natural_less("layers.10.w", "layers.2.w"));
@@ -97,7 +97,7 @@ TEST(NaturalOrder, LayersStandInTheirOrder) {
 }
 
 /// A tree of modules is made of names in this order, each module once.
-TEST(NaturalOrder, NamesWithOneBeginningStandTogether) {
+TEST(NaturalOrder, NamesWithOneBeginningAreAdjacent) {
   std::vector<std::string> names;
   for (const char* layer : {"h.1", "h.01", "h.001", "h.2", "h", "h.1-a", "h.10", "h1"})
     for (const char* rest : {".a", ".b", ".01", ".1", ".1.a"})

@@ -76,7 +76,7 @@ TEST(SafetensorsRefusals, HeaderOfMoreThan100Megabytes) {
   EXPECT_FALSE(Header::plausible(LargeFile(100'000'001, '{').view()));
 }
 
-TEST(SafetensorsRefusals, WhatIsNoSafetensorsFileIsNotPlausible) {
+TEST(SafetensorsRefusals, OtherFilesAreNotPlausible) {
   EXPECT_TRUE(Header::plausible(file("{}", 0)));
   EXPECT_TRUE(Header::plausible(file("{", 0)));  // plausible, so that it is refused with a reason
   EXPECT_FALSE(Header::plausible(file("[]", 0)));
@@ -139,7 +139,7 @@ TEST(SafetensorsRefusals, ComplaintsNameTheTensor) {
   expect_complaint(tensor("F99", "[2]", "[0,8]", 8), "tensor 't'");
 }
 
-TEST(SafetensorsHeaderPlaces, AreThoseOfTheFile) {
+TEST(SafetensorsHeaderPlaces, AreOffsetsInTheFile) {
   const auto bytes = two(R"([2],"data_offsets":[2,4])", R"([2,1],"data_offsets":[0,2])", 4);
   const Header h(bytes);
   const auto data = static_cast<int64_t>(bytes.size()) - 4;

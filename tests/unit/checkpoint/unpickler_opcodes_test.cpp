@@ -81,14 +81,14 @@ TEST(Opcodes, DecimalIntegers) {
     expect_refused(wrong, "a malformed number");
 }
 
-TEST(Opcodes, TruthValuesAndNone) {
+TEST(Opcodes, BooleansAndNone) {
   const Read r("](\x88\x89Ne."s);  // NEWTRUE, NEWFALSE, NONE
   EXPECT_TRUE(r.item(0).is(Kind::kBool) && r.item(0).integer == 1);
   EXPECT_TRUE(r.item(1).is(Kind::kBool) && r.item(1).integer == 0);
   EXPECT_TRUE(r.item(2).is(Kind::kNone));
 }
 
-TEST(Opcodes, IntegersBesideTheSharedOnes) {
+TEST(Opcodes, BinaryIntegersOfAnyWidth) {
   const Read r("](K\xffM\xff\x00M\x00\x01M\xff\xffJ\xff\xff\xff\x7fJ\x00\x00\x00\x80"s + "e.");
   EXPECT_EQ(integers(r.root()), (Integers{255, 255, 256, 65535, INT32_MAX, INT32_MIN}));
   EXPECT_EQ(&r.item(0), &r.item(1));  // small integers are shared
@@ -165,7 +165,7 @@ TEST(Opcodes, DupIsTheSameValue) {
   EXPECT_EQ(&r.item(0), &r.item(1));
 }
 
-TEST(Opcodes, MemoKeepsWhatIsOnTop) {
+TEST(Opcodes, MemoStoresTheTopOfTheStack) {
   const Read r("(]\x94}\x94)q\x02h\x00h\x01h\x02j\x00\x00\x00\x00t."s);
   EXPECT_EQ(&r.item(0), &r.item(3));
   EXPECT_EQ(&r.item(1), &r.item(4));
@@ -192,7 +192,7 @@ TEST(Opcodes, PickleEndsAtItsStop) {
   EXPECT_TRUE(Read("N.N.").root().is(Kind::kNone));
 }
 
-TEST(Opcodes, ComplaintsSayWhichByteOfTheFile) {
+TEST(Opcodes, ErrorsNameTheByteOfTheFile) {
   EXPECT_TRUE(complaint("NN\xff", "data.pkl", 100).starts_with("data.pkl byte 102: "));
   EXPECT_TRUE(complaint("\xff", "", 0).starts_with("byte 0: "));
 }
@@ -320,7 +320,7 @@ TEST(Opcodes, MembersOfClassesAreNamesAndNoOtherUseOfGetattrIsRead) {
                  "refers to builtins.getattr");
 }
 
-TEST(Opcodes, WhatIsRefusedSaysWhereItIsNamed) {
+TEST(Opcodes, RefusedNamesAreReportedWithTheirPlace) {
   EXPECT_EQ(complaint("N0" + global("os", "system") + ".", "data.pkl", 100),
             "data.pkl byte 102: refers to os.system, which can run code when Python loads the "
             "file; tmeter ran nothing");

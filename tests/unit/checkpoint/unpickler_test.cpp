@@ -40,9 +40,9 @@ std::string complaint(const std::string& bytes) {
 }
 
 void expect_refused(const std::string& bytes, std::string_view word) {
-  const auto said = complaint(bytes);
-  EXPECT_NE(said.find(word), std::string::npos) << said;
-  EXPECT_TRUE(said.starts_with("data.pkl byte ")) << said;
+  const auto message = complaint(bytes);
+  EXPECT_NE(message.find(word), std::string::npos) << message;
+  EXPECT_TRUE(message.starts_with("data.pkl byte ")) << message;
 }
 
 /// Calls `module.name("true")`, like the pickle of an object with __reduce__.
@@ -95,7 +95,7 @@ TEST(Unpickler, ObjectOfAnyClassIsItsNameAndItsState) {
   EXPECT_EQ(r.root().items->state->find("eps")->integer, 5);
 }
 
-TEST(Unpickler, NamesOfPython2AreThoseOfToday) {
+TEST(Unpickler, NamesOfPython2AreMappedToPython3) {
   const Read r(proto() + global("__builtin__", "set") + "](K\x01K\x02" + "e\x85R."s);
   EXPECT_TRUE(r.root().is(Kind::kSet));
   EXPECT_EQ(r.root().list().size(), 2u);
@@ -164,7 +164,7 @@ TEST(Unpickler, AClassOfALibraryThatIsCalledIsAPlaceholder) {
   EXPECT_EQ(r.pickle.called.at("timm.layers.format.Format"), 1u);
 }
 
-TEST(Unpickler, ClassesThatReachFilesOrCodeAreNoPlaceholders) {
+TEST(Unpickler, ClassesThatReachFilesOrCodeAreNotPlaceholders) {
   const std::pair<const char*, const char*> names[] = {
       {"code", "InteractiveConsole"},    {"zipfile", "ZipFile"},
       {"numpy", "DataSource"},           {"torch.jit", "CompilationUnit"},
@@ -178,7 +178,7 @@ TEST(Unpickler, NameOnTheStackIsRefusedLikeOneInTheText) {
   expect_refused(proto(4) + "\x8c\x02os\x8c\x06system\x93."s, "os.system");
 }
 
-TEST(Unpickler, WhatACallReturnedCannotBeCalled) {
+TEST(Unpickler, TheResultOfACallCannotBeCalled) {
   expect_refused(proto() + global("functools", "partial") + global("my", "f") + "\x85R)R.",
                  "not a class or function");
 }
@@ -199,7 +199,7 @@ TEST(Unpickler, ProtocolZeroAndOldClassesAreRefusedByName) {
 
 // --- damage ------------------------------------------------------------------------------------
 
-TEST(Unpickler, ItemsAreOnlyAddedToWhatHoldsItems) {
+TEST(Unpickler, ItemsAreOnlyAddedToContainers) {
   for (const auto& target : {text("a"), "K\x01"s, "]"s, ")"s, "N"s, global("torch", "float32")})
     expect_refused(proto() + target + "K\x01K\x02s.", "SETITEM");
   for (const auto& target : {text("a"), "}"s, ")"s})
@@ -221,7 +221,7 @@ TEST(Unpickler, EmptyStackMissingMarkAndMemoAreRefused) {
   expect_refused("K\x01Q.", "is not a storage");
 }
 
-TEST(Unpickler, LengthsThatLieAreRefused) {
+TEST(Unpickler, WrongLengthsAreRefused) {
   expect_refused("X" + little(0xffffffff, 4) + "abc.", "truncated");
   expect_refused("\x8d"s + little(~uint64_t{0}, 8) + "abc.", "truncated");
   expect_refused("\x95"s + little(1u << 30, 8) + "N.", "frame");
@@ -232,7 +232,7 @@ TEST(Unpickler, MemoNumberOfBillionsTakesNoMemory) {
   expect_refused("N" + put(0xffffffff) + ".", "out of order");
 }
 
-TEST(Unpickler, NamesWithoutEndAreRefused) {
+TEST(Unpickler, UnterminatedNamesAreRefused) {
   expect_refused("c" + std::string(100'000, 'a'), "no end");
 }
 
@@ -283,8 +283,8 @@ TEST(Unpickler, AnyByteAnywhereIsReadOrRefused) {
     for (int byte = 0; byte < 256; ++byte) {
       auto changed = whole;
       changed[at] = static_cast<char>(byte);
-      const auto said = complaint(changed);
-      EXPECT_TRUE(said == "accepted" || said.starts_with("data.pkl byte ")) << said;
+      const auto message = complaint(changed);
+      EXPECT_TRUE(message == "accepted" || message.starts_with("data.pkl byte ")) << message;
     }
   }
 }
@@ -298,8 +298,8 @@ TEST(Unpickler, OpcodeSoupIsReadOrRefused) {
   for (int round = 0; round < 20'000; ++round) {
     std::string soup;
     for (int i = 0; i < 60; ++i) soup += kOpcodes[random() % kOpcodes.size()];
-    const auto said = complaint(soup);
-    EXPECT_TRUE(said == "accepted" || said.starts_with("data.pkl byte ")) << said;
+    const auto message = complaint(soup);
+    EXPECT_TRUE(message == "accepted" || message.starts_with("data.pkl byte ")) << message;
   }
 }
 

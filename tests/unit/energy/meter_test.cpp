@@ -18,7 +18,7 @@ TEST(Meter, ARunTakesTheMeanOfAll) {
   EXPECT_DOUBLE_EQ(meter.joules().value(), 3);
 }
 
-TEST(Meter, NothingWithoutRunsOrWithCountersThatStandStill) {
+TEST(Meter, NoEnergyWithoutRunsOrWithConstantCounters) {
   EXPECT_FALSE(Meter(1, 1e-3).joules());
   Meter still(1, 1e-3);
   still.add_run(0.1, 0);
@@ -35,7 +35,7 @@ TEST(Meter, ResolutionFallsWithLengthAndNumberOfRuns) {
   EXPECT_NEAR(hundred.resolution(), 0.01 / std::sqrt(6.0), 1e-12);
 }
 
-TEST(Meter, ManySimulatedRunsAreOffAsMuchAsItSays) {
+TEST(Meter, TheErrorOfManySimulatedRunsIsWithinTheResolution) {
   // A counter that steps each ms at 20 W, and runs of 3.7 ms with pauses of 1.3 ms: the energy of
   // 400 runs differs from 20 W · 3.7 ms by less than three times the reported resolution.
   Meter meter(1, 1e-3);
@@ -73,7 +73,7 @@ TEST(Meter, OperatorsShareByTime) {
   EXPECT_DOUBLE_EQ(joules[2], 30);
 }
 
-TEST(Meter, IdlePowerGoesByTimeTheRestByProcessorTime) {
+TEST(Meter, IdleEnergyIsSharedByTimeTheRestByProcessorTime) {
   // 60 J in 0.6 s, of which 50 W idle take 30 J; the other 30 J go 3 : 1 to operators with equal
   // times.
   Meter meter(2, 1e-3);
@@ -86,7 +86,7 @@ TEST(Meter, IdlePowerGoesByTimeTheRestByProcessorTime) {
   EXPECT_DOUBLE_EQ(joules[1], 15 + 7.5);
 }
 
-TEST(Meter, IdlePowerAboveTheMeasuredOneTakesAllAndNoMore) {
+TEST(Meter, IdlePowerIsLimitedToTheMeasuredPower) {
   Meter meter(2, 1e-3);
   meter.add_run(0.6, 60);
   meter.set_idle(500);
@@ -97,7 +97,7 @@ TEST(Meter, IdlePowerAboveTheMeasuredOneTakesAllAndNoMore) {
   EXPECT_DOUBLE_EQ(joules[1], 20);
 }
 
-TEST(Meter, WithoutProcessorTimeAllGoesByTime) {
+TEST(Meter, WithoutProcessorTimeAllEnergyIsSharedByTime) {
   Meter meter(2, 1e-3);
   meter.add_run(0.6, 60);
   meter.set_idle(10);
@@ -106,7 +106,7 @@ TEST(Meter, WithoutProcessorTimeAllGoesByTime) {
   EXPECT_DOUBLE_EQ(meter.attributed(true)[1], 40);
 }
 
-TEST(Meter, WhatNeverRanGetsNothing) {
+TEST(Meter, OperatorsThatNeverRanGetNoEnergy) {
   Meter meter(2, 1e-3);
   meter.add_run(0.6, 60);
   meter.add_operator(1, 0.2, 0.1);

@@ -82,7 +82,7 @@ TEST(ThermalEffects, LeakageIsALineAndTheClockFallsAboveTheThrottlePoint) {
       -1);
 }
 
-TEST(ThermalEffects, WhatTheProfileLacksIsSaid) {
+TEST(ThermalEffects, MissingEntriesOfTheProfileAreReported) {
   const auto throttles = profile_of({{"thermal.throttle", 80}});
   EXPECT_TRUE(energy::thermal_effects(throttles, {90, {}}, "p").lower_bound);
   EXPECT_FALSE(energy::thermal_effects(throttles, {80, {}}, "p").lower_bound);
@@ -93,7 +93,7 @@ TEST(ThermalEffects, WhatTheProfileLacksIsSaid) {
             std::string::npos);
 }
 
-TEST(EnergyModel, AFigureNobodyNeedsMayBeMissing) {
+TEST(EnergyModel, AnUnneededFigureMayBeMissing) {
   EXPECT_DOUBLE_EQ(
       *energy::compute_energy({0, 0, 64, OpClass::kCopy, kFloat32}, std::nullopt, std::nullopt), 0);
 }
@@ -117,7 +117,7 @@ TEST(EnergyModel, EfficiencyStretchesArithmeticTimeAndNotMemoryTime) {
   EXPECT_DOUBLE_EQ(machine::roofline_time({100, 0, 30, OpClass::kMatmul, kFloat32}, rates), 3);
 }
 
-TEST(EnergyModel, MacsAndOtherOperationsTakeTheirTimeOneAfterTheOther) {
+TEST(EnergyModel, TimesOfMacsAndOtherOperationsAddUp) {
   // 10 MACs at 10/s + 6 operations at 3/s = 3 s.
   const machine::Rates rates{10.0, 3.0, std::nullopt, 1};
   EXPECT_DOUBLE_EQ(machine::roofline_time({10, 6, 1e9, OpClass::kMatmul, kFloat32}, rates), 3);
@@ -127,19 +127,19 @@ TEST(EnergyModel, StaticEnergyIsPowerTimesTime) {
   EXPECT_DOUBLE_EQ(energy::static_energy(440e-6, 54), 23.76e-3);
 }
 
-TEST(EnergyFigures, TheOwnTypeIsUsedWhenThereIsOne) {
+TEST(EnergyFigures, TheFigureOfTheTypeItselfIsPreferred) {
   const auto lookup = profile_of({{"energy.mac.float32", 4.6}, {"energy.mac.float16", 1.5}});
   EXPECT_DOUBLE_EQ(find(lookup, OpClass::kMatmul, kFloat16)->value, 1.5);
 }
 
-TEST(EnergyFigures, AClassOfItsOwnGoesBeforeTheGeneralFigure) {
+TEST(EnergyFigures, AFigureOfTheOperatorClassPrecedesTheGeneralOne) {
   const auto lookup =
       profile_of({{"energy.mac.float32", 21.4}, {"energy.mac.convolution.float32", 2.48}});
   EXPECT_DOUBLE_EQ(find(lookup, OpClass::kConvolution, kFloat32)->value, 2.48);
   EXPECT_DOUBLE_EQ(find(lookup, OpClass::kMatmul, kFloat32)->value, 21.4);
 }
 
-TEST(EnergyFigures, AGeneralFigureOfTheTypeGoesBeforeAClassFigureOfAWiderType) {
+TEST(EnergyFigures, AGeneralFigureOfTheTypePrecedesAClassFigureOfAWiderType) {
   const auto lookup =
       profile_of({{"energy.mac.float16", 1.4}, {"energy.mac.convolution.float32", 2.48}});
   EXPECT_DOUBLE_EQ(find(lookup, OpClass::kConvolution, kFloat16)->value, 1.4);
@@ -175,12 +175,12 @@ TEST(EnergyFigures, IntegersWithoutFiguresTakeAFloatAtLeastAsWide) {
   EXPECT_DOUBLE_EQ(find(lookup, OpClass::kMatmul, kInt64)->value, 26.7);
 }
 
-TEST(EnergyFigures, ComplexArithmeticHasNoStandIn) {
+TEST(EnergyFigures, ComplexArithmeticHasNoSubstitute) {
   const auto lookup = profile_of({{"energy.mac.float32", 4.6}, {"energy.mac.float64", 9}});
   EXPECT_FALSE(find(lookup, OpClass::kMatmul, kComplex64));
 }
 
-TEST(EnergyFigures, AFamilyIsThereWhenOneTypeHasAFigure) {
+TEST(EnergyFigures, AFamilyExistsIfOneTypeHasAFigure) {
   const auto lookup = profile_of({{"energy.mac.bfloat16", 1}, {"power.static", 54}});
   EXPECT_TRUE(machine::Profile::has(lookup, Family::kEnergyMac));
   EXPECT_FALSE(machine::Profile::has(lookup, Family::kPeakMac));

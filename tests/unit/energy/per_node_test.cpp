@@ -25,14 +25,14 @@ class PerNode : public testing::Test {
   int made_ = 0;
 };
 
-TEST_F(PerNode, WorksOutOnceForEachNode) {
+TEST_F(PerNode, ComputesOnceForEachNode) {
   EXPECT_EQ(value_of(far_), 1);
   EXPECT_EQ(value_of(first_), 2);
   EXPECT_EQ(value_of(far_), 1);
   EXPECT_EQ(value_of(first_), 2);
 }
 
-TEST_F(PerNode, ForgetsWhenItIsToldTo) {
+TEST_F(PerNode, ForgetDropsAllValues) {
   EXPECT_EQ(value_of(first_), 1);
   kept_.forget();
   EXPECT_EQ(value_of(first_), 2);
@@ -43,20 +43,20 @@ TEST_F(PerNode, ANodeOfAnotherGraphIsAnotherNode) {
   EXPECT_EQ(value_of(first_of_another_graph_), 2);
 }
 
-TEST_F(PerNode, OtherWorkOfANodeIsWorkedOutAnew) {
+TEST_F(PerNode, OtherWorkOfANodeIsComputedAgain) {
   EXPECT_EQ(value_of(first_, 5), 1);
   EXPECT_EQ(value_of(first_, 6), 2);
   EXPECT_EQ(value_of(first_, 6), 2);
 }
 
-TEST_F(PerNode, OneNodeMayAskForAnother) {
+TEST_F(PerNode, OneNodeMayReadAnother) {
   const int value = kept_.of(first_, 0, [&] { return 10 + value_of(far_); });
   EXPECT_EQ(value, 11);
   EXPECT_EQ(value_of(far_), 1);
   EXPECT_EQ(kept_.of(first_, 0, [] { return 0; }), 11);
 }
 
-TEST_F(PerNode, WhatThrowsIsNotKept) {
+TEST_F(PerNode, AnExceptionStoresNoValue) {
   EXPECT_THROW(kept_.of(first_, 0, []() -> int { throw 7; }), int);
   EXPECT_EQ(value_of(first_), 1);
 }

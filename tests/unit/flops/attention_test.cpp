@@ -43,7 +43,7 @@ TEST(Attention, ShortArgumentNames) {
   EXPECT_EQ(n.tensor("v", {3, 7, 8}).out({3, 5, 8}).count("macs"), 3 * 5 * 7 * 16);
 }
 
-TEST(Attention, OverSomethingThatIsNoMatrixIsUnknown) {
+TEST(Attention, OfInputsWithOneDimIsUnknown) {
   auto n = op("aten::scaled_dot_product_attention").tensor("query", {8}).tensor("key", {7, 8});
   EXPECT_EQ(n.tensor("value", {7, 8}).out({8}).count("macs"), std::nullopt);
   auto least = op("aten::scaled_dot_product_attention").tensor("query", {5, 8});
@@ -101,7 +101,7 @@ TEST(Attention, MultiHeadInOneOperator) {
   }
 }
 
-TEST(Attention, MultiHeadThatCannotBeIsUnknown) {
+TEST(Attention, ImpossibleMultiHeadIsUnknown) {
   const auto of = [](const Dims& query, const Dims& key, int64_t heads) {
     auto n = op("aten::_native_multi_head_attention").tensor("query", query).tensor("key", key);
     return n.number("embed_dim", 16).number("num_head", heads).out(query).count("macs");
@@ -136,7 +136,7 @@ TEST(Attention, BiasAndScaleBeforeAttention) {
 // --- causal -------------------------------------------------------------------------------------
 
 /// 3 queries, 5 keys: top left leaves 1 + 2 + 3 of 15 scores, bottom right 3 + 4 + 5.
-TEST(Attention, EfficientKernelIsToldItsMask) {
+TEST(Attention, TheMaskTypeOfTheEfficientKernelIsRead) {
   const auto halved = [](int64_t type) {
     auto n = op("aten::_efficient_attention_forward").tensor("query", {1, 3, 1, 1});
     n.tensor("key", {1, 5, 1, 1}).tensor("value", {1, 5, 1, 1}).out({1, 3, 1, 1});
@@ -152,7 +152,7 @@ TEST(Attention, WithoutAMaskNothingIsHalved) {
             12 * 5 * 7 * 12);
 }
 
-TEST(Attention, NothingToAttendIsNothingToHalve) {
+TEST(Attention, EmptyAttentionIsZeroWhenHalved) {
   auto n = op("aten::scaled_dot_product_attention").tensor("query", {1, 0, 8});
   n.tensor("key", {1, 7, 8}).tensor("value", {1, 7, 8}).flag("is_causal").out({1, 0, 8});
   EXPECT_EQ(n.count("flops", "torchvision half"), 0);

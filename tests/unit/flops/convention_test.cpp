@@ -68,7 +68,7 @@ TEST(Fvcore, EinsumIsNumpysPrintedFigureHalved) {
   EXPECT_EQ(einsum("abc,abd->acd", {{2, 3, 4}, {2, 3, 5}}).count("flops", "fvcore"), 120);
 }
 
-TEST(Fvcore, TextPaddingIsNotKnownToIt) {
+TEST(Fvcore, TextPaddingIsNotCounted) {
   const auto n = op("aten::conv1d.padding")
                      .tensor("input", {2, 8, 32})
                      .tensor("weight", {16, 2, 3})

@@ -32,7 +32,7 @@ TEST(Einsum, WithoutASharedSumIsElementwise) {
   EXPECT_EQ(figures("ij,jk->ik", {{2, 1}, {1, 4}}), Figures(0, 8));
 }
 
-TEST(Einsum, WhatOnlyOneOperandHasIsSummedFirst) {
+TEST(Einsum, LettersOfOneOperandAreSummedFirst) {
   EXPECT_EQ(figures("ij,k->k", {{2, 3}, {5}}), Figures(0, 6 + 5));
   EXPECT_EQ(figures("k,ij->k", {{5}, {2, 3}}), Figures(0, 6 + 5));
   EXPECT_EQ(figures("ij,kl->", {{2, 3}, {4, 5}}), Figures(0, 6 + 20 + 1));
@@ -82,7 +82,7 @@ TEST(Einsum, AlongAPathResultsGoToTheEnd) {
   EXPECT_EQ(along({0, 3, 0, 1}), std::nullopt);
 }
 
-TEST(Einsum, WhatCannotBeIsUnknown) {
+TEST(Einsum, ImpossibleEquationsAreUnknown) {
   EXPECT_EQ(figures("ij,jk->ik", {{2, 3}, {3}}).first, std::nullopt);
   EXPECT_EQ(figures("i.j->i", {{2, 3}}).first, std::nullopt);
   EXPECT_EQ(figures("i..j->i", {{2, 3}}).first, std::nullopt);

@@ -145,10 +145,10 @@ const Table& capability(std::string_view id) {
 // The host's choice: the operator's own handlers first, then "*".
 tmeter_number evaluate(std::string_view metric, const tmeter_node& node) {
   const auto& handlers = capability<tmeter_op_handlers>(TMETER_CAP_OP_HANDLER);
-  for (const std::string_view wanted : {std::string_view(node.op), std::string_view("*")}) {
+  for (const std::string_view pattern : {std::string_view(node.op), std::string_view("*")}) {
     for (uint32_t i = 0; i < handlers.count; ++i) {
       const auto* h = handlers.get(i, handlers.user);
-      if (view(h->metric) != metric || view(h->op) != wanted) continue;
+      if (view(h->metric) != metric || view(h->op) != pattern) continue;
       if (h->flags & TMETER_HANDLER_ZERO_BY_RULE) return {TMETER_NUMBER_ZERO_BY_RULE, 0, 0, 0};
       const auto status = h->eval(nullptr, &node, h->user);
       if (status == TMETER_OK) return state().value;

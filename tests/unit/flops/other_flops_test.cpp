@@ -116,7 +116,7 @@ TEST(OtherFlops, ScalarArithmeticCostsNothing) {
   EXPECT_TRUE(op("aten::mul.int").number("a", 2).number("b", 3).zero_by_rule("other_flops"));
 }
 
-TEST(OtherFlops, WhatHasNoRuleIsUnknown) {
+TEST(OtherFlops, OperatorsWithoutARuleAreUnknown) {
   for (const auto name :
        {"acme::x", "aten::linalg_svd", "aten::multi_margin_loss", "aten::roi_align"})
     EXPECT_EQ(op(name).tensor("self", {4, 4}).out({4}).count("other_flops"), std::nullopt) << name;
@@ -126,7 +126,7 @@ TEST(OtherFlops, WhatHasNoRuleIsUnknown) {
 }
 
 /// The class that a plugin gives its operator (Registrar::Op::work).
-TEST(OtherFlops, OperatorsOfPluginsGoByTheirClass) {
+TEST(OtherFlops, OperatorsOfPluginsAreCountedByTheirClass) {
   const auto of = [](const char* work) {
     const auto n = op(std::string("acme::") + work).work(work);
     return fake::Op(n).tensor("self", {4}).out({2, 5}).count("other_flops");

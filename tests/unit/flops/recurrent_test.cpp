@@ -43,14 +43,14 @@ TEST(Recurrent, LayersWithPackedWeights) {
     }
 }
 
-TEST(Recurrent, WeightsThatAreThereAreCountedVectorsAreNot) {
+TEST(Recurrent, WeightMatricesAreCountedVectorsAreNot) {
   for (const auto list : {"params", "weight"})
     EXPECT_EQ(layer("aten::gru").tensors(list, {{24, 6}, {24, 8}, {24}}).count("macs"),
               12 * (24 * 6 + 24 * 8))
         << list;
 }
 
-TEST(Recurrent, WithoutAStateNothingIsKnown) {
+TEST(Recurrent, WithoutAStateTheWorkIsUnknown) {
   const auto gru = [] { return op("aten::gru").tensor("input", {4, 3, 6}).out({4, 3, 8}); };
   EXPECT_EQ(figures(gru()), Figures(std::nullopt, std::nullopt));
   EXPECT_EQ(figures(gru().tensor("hx", {})), Figures(std::nullopt, std::nullopt));

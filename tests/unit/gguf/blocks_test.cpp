@@ -58,15 +58,15 @@ TEST(GgufBlocks, AreDecodedAsByTheReferenceToTheBit) {
   const auto types = expected();
   ASSERT_EQ(types.size(), 29u);
   instruction_sets::each([&] {
-    for (const auto& [name, wanted] : types.items()) {
+    for (const auto& [name, reference] : types.items()) {
       const auto* format = block_format(encoding_of(name));
       ASSERT_NE(format, nullptr) << name;
-      ASSERT_EQ(format->elements, wanted["elements"].get<size_t>()) << name;
-      ASSERT_EQ(format->bytes, wanted["bytes"].get<size_t>()) << name;
+      ASSERT_EQ(format->elements, reference["elements"].get<size_t>()) << name;
+      ASSERT_EQ(format->bytes, reference["bytes"].get<size_t>()) << name;
       const auto blocks = arbitrary(kBlocks * format->bytes, format->bytes);
       std::vector<float> out(kBlocks * format->elements);
       decoder_of (*format)(blocks.data(), kBlocks, out.data());
-      EXPECT_EQ(digest(out), wanted["sha256"].get<std::string>()) << name;
+      EXPECT_EQ(digest(out), reference["sha256"].get<std::string>()) << name;
     }
   });
 }
@@ -94,7 +94,7 @@ std::vector<uint8_t> as_big_endian(const BlockFormat& format, std::vector<uint8_
   return blocks;
 }
 
-TEST(GgufBlocks, BigEndianOnesGiveTheSameNumbers) {
+TEST(GgufBlocks, BigEndianBlocksGiveTheSameElements) {
   for (const auto& format : kBlockFormats) {
     if (!format.has_big_endian) continue;
     const auto blocks = arbitrary(kBlocks * format.bytes, 7);
@@ -141,7 +141,7 @@ TEST(GgufBlocks, AScaleThatIsNaNOrInfiniteIsFound) {
   }
 }
 
-TEST(GgufBlocks, OfASplitHalfTheDecoderAgreesOnWhatIsFinite) {
+TEST(GgufBlocks, TheCheckOfSplitScalesAgreesWithTheDecoder) {
   const auto& format = *block_format("ggml.iq1_m");
   for (uint32_t half = 0; half < 0x10000; half += 0x40) {
     std::vector<uint8_t> block(format.bytes);

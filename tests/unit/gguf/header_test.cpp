@@ -66,7 +66,7 @@ Writer one(const std::vector<uint64_t>& dims, int32_t type, uint64_t offset, siz
   return w;
 }
 
-TEST(GgufHeader, EveryVersionAndByteOrderSaysTheSame) {
+TEST(GgufHeader, EveryVersionAndByteOrderIsReadAlike) {
   for (const uint32_t version : {1u, 2u, 3u})
     for (const bool big_endian : {false, true}) {
       Writer w{version, big_endian, {}};
@@ -246,7 +246,7 @@ TEST(GgufHeader, UnknownTypesEndWhereTheNextTensorBegins) {
   EXPECT_EQ(h.tensors()[2].bytes, 22);
 }
 
-TEST(GgufHeader, OffsetsTellWhichBlocksAnIdHas) {
+TEST(GgufHeader, OffsetsDecideTheBlocksOfAnAmbiguousId) {
   const auto encodings = [](int32_t type, uint64_t row, uint64_t bytes, size_t end) {
     Writer w;
     w.begin(2, 0)
@@ -264,7 +264,7 @@ TEST(GgufHeader, OffsetsTellWhichBlocksAnIdHas) {
   EXPECT_THROW(encodings(9, 32, 64 * 40, 64 * 36), BadFile);          // they contradict each other
 }
 
-TEST(GgufShards, AreNamedByTheNameOfOne) {
+TEST(GgufShards, AreNamedFromTheNameOfOneShard) {
   const Split split{1, 3, {}};
   EXPECT_EQ(shard_names("m-00002-of-00003.gguf", split),
             (std::vector<std::string>{"m-00001-of-00003.gguf", "m-00002-of-00003.gguf",

@@ -42,7 +42,7 @@ std::string in_its_layer(const std::string& name) {
   return layers == std::string::npos ? name : name.substr(layers);
 }
 
-TEST(GgufModuleNames, AreThoseTheConverterKnows) {
+TEST(GgufModuleNames, EqualThoseOfTheConverter) {
   size_t checked = 0;
   const auto recorded = converter_names();
   for (const auto& [architecture, tensors] : recorded["architectures"].items())
@@ -67,7 +67,7 @@ TEST(GgufModuleNames, AreThoseTheConverterKnows) {
   EXPECT_GT(checked, 300u);
 }
 
-TEST(GgufModuleNames, OfATensorWithoutARowAreItsOwn) {
+TEST(GgufModuleNames, OfATensorWithoutARowAreUnchanged) {
   EXPECT_EQ(module_of("blk.3.new_part.weight", "llama"), "model.layers.3.new_part");
   EXPECT_EQ(module_of("blk.3.nextn.eh_proj.weight", "glm4"), "model.layers.3.eh_proj");
   EXPECT_EQ(module_of("blk.3.scalar", "llama"), "model.layers.3");

@@ -45,7 +45,7 @@ TEST(Fold, RoundsToTheTypeOfTheWeights) {
             std::ldexp(1, -25));  // below all subnormals
 }
 
-TEST(Fold, WhatOverflowsTheTypeIsTold) {
+TEST(Fold, AnOverflowOfTheTypeIsReported) {
   EXPECT_FALSE(folded({65504, 0}, 1, kHalf).overflows);
   EXPECT_FALSE(folded({65519, 0}, 1, kHalf).overflows);  // rounds down
   EXPECT_TRUE(folded({65520, 0}, 1, kHalf).overflows);
@@ -53,13 +53,13 @@ TEST(Fold, WhatOverflowsTheTypeIsTold) {
   EXPECT_TRUE(folded({1e30, 0}, 1e30, kFloat).overflows);
 }
 
-TEST(Fold, WeightsThatAreNotFiniteAreNotItsFault) {
+TEST(Fold, NonFiniteWeightsAreNotAnOverflow) {
   const auto error = folded({std::numeric_limits<double>::infinity(), 1}, 1, kFloat);
   EXPECT_FALSE(error.overflows);
   EXPECT_EQ(error.largest, 1);
 }
 
-TEST(Fold, AVarianceBelowZeroIsTold) {
+TEST(Fold, ANegativeVarianceIsReported) {
   FoldError error;
   Norm norm = norm_of(1);
   norm.variance[1] = -1;
@@ -68,7 +68,7 @@ TEST(Fold, AVarianceBelowZeroIsTold) {
 }
 
 /// Elements 2 and 3 of a tensor with two elements per channel belong to channel 1.
-TEST(Fold, ChannelsFollowFromWhereTheNumbersAre) {
+TEST(Fold, ChannelsFollowFromThePositionsOfElements) {
   FoldError error;
   Norm norm = norm_of(1);
   norm.scale = {1, 4};

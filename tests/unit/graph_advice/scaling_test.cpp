@@ -20,7 +20,7 @@ TEST(Scaling, MemoryThenArithmetic) {
   EXPECT_DOUBLE_EQ(slow.time(4), 200);  // 180 of memory
 }
 
-TEST(Scaling, AnEndlessBatchReadsWeightsForNothing) {
+TEST(Scaling, AnEndlessBatchReadsWeightsAtNoCost) {
   EXPECT_DOUBLE_EQ(one_layer().limit(), 20);
   EXPECT_DOUBLE_EQ(one_layer().efficiency(1), 20.0 / 124);
   EXPECT_DOUBLE_EQ((Scaling{{{50, 100, 20}}, 0, 0}).limit(), 50);
@@ -35,7 +35,7 @@ TEST(Scaling, TheSmallestPowerOfTwoThatReachesTheShare) {
   EXPECT_EQ(choose({{{50, 0, 20}}, 0, 0}, {}, 0.9).factor, 1);
 }
 
-TEST(Scaling, MemoryEndsIt) {
+TEST(Scaling, MemoryLimitsTheBatch) {
   const Memory memory{100, 10, 100 + 8 * 10};
   EXPECT_TRUE(memory.fits(8));
   EXPECT_FALSE(memory.fits(9));

@@ -20,7 +20,7 @@ Strided tensor_of(const nlohmann::json& row) {
   return {row["sizes"].get<Sizes>(), row["strides"].get<Sizes>()};
 }
 
-TEST(Strides, ViewsAreThoseOfPyTorch) {
+TEST(Strides, ViewsEqualPyTorchs) {
   size_t copies = 0;
   const auto rows = views();
   ASSERT_GE(rows.size(), 100u);
@@ -30,15 +30,15 @@ TEST(Strides, ViewsAreThoseOfPyTorch) {
     ASSERT_EQ(found.has_value(), !row["view"].is_null()) << row;
     if (!found) continue;
     // A dim of size 1 may have any stride.
-    const auto to = row["to"].get<Sizes>(), wanted = row["view"].get<Sizes>();
-    ASSERT_EQ(found->size(), wanted.size()) << row;
-    for (size_t i = 0; i < wanted.size(); ++i)
-      EXPECT_TRUE(to[i] == 1 || (*found)[i] == wanted[i]) << row;
+    const auto to = row["to"].get<Sizes>(), expected = row["view"].get<Sizes>();
+    ASSERT_EQ(found->size(), expected.size()) << row;
+    for (size_t i = 0; i < expected.size(); ++i)
+      EXPECT_TRUE(to[i] == 1 || (*found)[i] == expected[i]) << row;
   }
   EXPECT_GT(copies, 10u);
 }
 
-TEST(Strides, ContiguousIsWhatPyTorchSays) {
+TEST(Strides, ContiguityEqualsPyTorchs) {
   for (const auto& row : views())
     EXPECT_EQ(plugins::is_contiguous(tensor_of(row)), row["contiguous"].get<bool>()) << row;
 }
@@ -49,14 +49,14 @@ TEST(Strides, OfANewTensor) {
   EXPECT_TRUE(plugins::is_contiguous({{0, 5}, {7, 3}}));  // it has no elements
 }
 
-TEST(Strides, ViewsOfOtherSizesAreNone) {
+TEST(Strides, ViewsOfAnotherNumberOfElementsAreRefused) {
   EXPECT_FALSE(plugins::view_strides(plugins::contiguous({2, 3}), {5}));
   EXPECT_EQ(plugins::view_strides(plugins::contiguous({0, 3}), {3, 0}), (Sizes{1, 1}));
   EXPECT_EQ(plugins::view_strides(plugins::contiguous({}), {1, 1}), (Sizes{1, 1}));
 }
 
 /// A file may declare these; the sums wrap around, without undefined behaviour.
-TEST(Strides, BeyondAllMemory) {
+TEST(Strides, OverflowingSizesAreRefused) {
   constexpr int64_t kMost = INT64_MAX;
   EXPECT_FALSE(plugins::view_strides({{4, 4}, {kMost, kMost}}, {16}));
   EXPECT_FALSE(plugins::is_contiguous({{4, 4}, {kMost, 1}}));

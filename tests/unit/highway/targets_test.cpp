@@ -20,9 +20,9 @@ int64_t library_says() {
 
 /// Our kernels are compiled for these; newer targets have no kernel.
 TEST(HighwayTargets, AreThoseOfItsOwnLibrary) {
-  const int64_t said = hwy::SupportedTargets();
-  EXPECT_EQ(said & HWY_TARGETS, library_says() & HWY_TARGETS);
-  EXPECT_NE(said & HWY_TARGETS, 0) << "the compiler's baseline is always present";
+  const int64_t targets = hwy::SupportedTargets();
+  EXPECT_EQ(targets & HWY_TARGETS, library_says() & HWY_TARGETS);
+  EXPECT_NE(targets & HWY_TARGETS, 0) << "the compiler's baseline is always present";
 }
 
 TEST(HighwayTargets, TheBestIsChosenAtTheFirstCall) {

@@ -66,6 +66,6 @@ TEST(Trust, OperatorsFarFromTheWhole) {
   EXPECT_TRUE(doubts(c).empty());
 }
 
-TEST(Trust, AMomentTellsNothing) { EXPECT_FALSE(latency::OtherProcesses().busy().has_value()); }
+TEST(Trust, OneMomentHasNoLoad) { EXPECT_FALSE(latency::OtherProcesses().busy().has_value()); }
 
 }  // namespace

@@ -38,13 +38,13 @@ TEST(Traffic, InputsAreReadAndResultsWritten) {
             (Bytes{36, 8 + 16, 8 + 16}));
 }
 
-TEST(Traffic, WhatHasNoSizeIsUnknownNotZero) {
+TEST(Traffic, TensorsWithoutASizeAreUnknownNotZero) {
   EXPECT_EQ(traffic(op("aten::mul").arg("self", unsized({2})).out({2})), (Bytes{kUnknown, 8, 8}));
   EXPECT_EQ(traffic(op("aten::mul").tensor("self", {2}).out({2}, TMETER_DTYPE_UNDEFINED)),
             (Bytes{8, kUnknown, kUnknown}));
 }
 
-TEST(Traffic, InPlaceOperatorsWriteTheirTargetAndMakeNothing) {
+TEST(Traffic, InPlaceOperatorsWriteTheirTargetAndAllocateNothing) {
   EXPECT_EQ(traffic(op("aten::relu_").tensor("self", {2, 3}).out({2, 3})), (Bytes{24, 24, 0}));
   EXPECT_EQ(traffic(op("aten::add_").tensor("self", {2, 3}).tensor("other", {3}).out({2, 3})),
             (Bytes{24 + 12, 24, 0}));
@@ -173,7 +173,7 @@ TEST(Traffic, LookupsWithoutSizesAreUnknown) {
 
 // --- operators that neither read nor write ------------------------------------------------------
 
-TEST(Traffic, CreationAsksForShapesOnly) {
+TEST(Traffic, CreationReadsShapesOnly) {
   for (const auto name :
        {"aten::zeros_like", "aten::full_like", "aten::new_ones", "aten::rand_like"})
     EXPECT_EQ(traffic(op(name).tensor("self", {2, 3}).out({2, 3})), (Bytes{0, 24, 24})) << name;
@@ -200,7 +200,7 @@ TEST(Traffic, ViewsAndBookkeepingMoveNothing) {
 }
 
 /// The peak of live memory depends on whether an operator made a new tensor.
-TEST(Traffic, NothingMovedIsZeroBytesToo) {
+TEST(Traffic, OperatorsThatMoveNothingHaveZeroBytes) {
   const auto n = op("aten::view").tensor("self", {2, 3}).out({6});
   EXPECT_TRUE(moves_nothing(n));
   const auto t = memory::traffic_of(tmeter::Node(n.handle()), tmeter::OpClass::kView);
@@ -285,7 +285,7 @@ fake::Op of_plugin(const char* name = "acme::step") {
 }
 
 /// `step(Tensor(a!) state, Tensor x) -> Tensor`
-TEST(TrafficBySchema, ChangedArgumentsAreWrittenBesideItsOwnResults) {
+TEST(TrafficBySchema, ChangedArgumentsAreWrittenInAdditionToResults) {
   EXPECT_EQ(by_schema(of_plugin().out({3}).schema({true, false}, {kOwn})),
             (ByteCounts{40 + 16, 12 + 40, 12, 12 + 40}));
   EXPECT_EQ(by_schema(of_plugin().out({3}).schema({false, false}, {kOwn})),
@@ -298,7 +298,7 @@ TEST(TrafficBySchema, ChangedArgumentsAreWrittenBesideItsOwnResults) {
 }
 
 /// `f(Tensor(a) state, Tensor x) -> Tensor(a)`
-TEST(TrafficBySchema, WhatOnlyGivesViewsMovesNothing) {
+TEST(TrafficBySchema, OperatorsThatOnlyGiveViewsMoveNothing) {
   const auto views =
       of_plugin().out({5}).out({5}).schema({false, false}, {kViewOfFirst, kViewOfFirst});
   EXPECT_TRUE(moves_nothing(views));
@@ -311,13 +311,13 @@ TEST(TrafficBySchema, WhatOnlyGivesViewsMovesNothing) {
   EXPECT_EQ(by_schema(of_plugin().schema({false, false}, {})), (ByteCounts{40 + 16, 0, 0, 0}));
 }
 
-TEST(TrafficBySchema, OneTensorThatIsChangedTwiceIsWrittenOnce) {
+TEST(TrafficBySchema, ATensorThatIsChangedTwiceIsWrittenOnce) {
   const tmeter_tensor state{40}, tied{40, &state};
   auto n = op("acme::step").arg("a", bound_to(state, {10})).arg("b", bound_to(tied, {10}));
   EXPECT_EQ(by_schema(n.schema({true, true}, {})), (ByteCounts{40, 40, 0, 40}));
 }
 
-TEST(TrafficBySchema, WhatHasNoSizeIsUnknown) {
+TEST(TrafficBySchema, TensorsWithoutASizeAreUnknown) {
   auto target = op("acme::step").arg("state", unsized({10})).tensor("x", {4}).out({3});
   EXPECT_EQ(by_schema(target.schema({true, false}, {kOwn})),
             (ByteCounts{kUnknown, kUnknown, 12, kUnknown}));
@@ -326,7 +326,7 @@ TEST(TrafficBySchema, WhatHasNoSizeIsUnknown) {
 }
 
 /// The name decides: with the mark `_` it changes its first tensor, else it makes its results.
-TEST(TrafficBySchema, ASchemaThatSaysTooLittleDoesNotCount) {
+TEST(TrafficBySchema, AnIncompleteSchemaIsIgnored) {
   const ByteCounts by_name{40 + 16, 12, 12, 12}, in_place{40 + 16, 40, 0, 40};
   EXPECT_EQ(by_schema(of_plugin().out({3}).schema({true}, {kOwn})), by_name);
   EXPECT_EQ(by_schema(of_plugin().out({3}).schema({true, true}, {})), by_name);
@@ -334,7 +334,7 @@ TEST(TrafficBySchema, ASchemaThatSaysTooLittleDoesNotCount) {
   EXPECT_EQ(by_schema(of_plugin("acme::step_").out({3}).schema({false, false}, {kOwn})), by_name);
 }
 
-TEST(TrafficBySchema, PyTorchsOperatorsGoByTheirNames) {
+TEST(TrafficBySchema, PyTorchsOperatorsAreClassifiedByName) {
   EXPECT_EQ(by_schema(of_plugin("aten::add").out({10}).schema({true, true}, {kFirst})),
             (ByteCounts{40 + 16, 40, 40, 40}));
 }
@@ -348,7 +348,7 @@ TEST(TrafficBySchema, UninitialisedMemoryIsNotWritten) {
 
 // --- conventions and runs ------------------------------------------------------------------------
 
-TEST(Traffic, TorchstatCountsWhatIsChangedInPlace) {
+TEST(Traffic, TorchstatCountsTensorsChangedInPlace) {
   const auto made = [](const fake::Op& n) { return n.count("output_bytes", "torchstat"); };
   EXPECT_EQ(made(op("aten::relu_").tensor("self", {2, 3}).out({2, 3})), 24);
   EXPECT_EQ(made(op("aten::relu").tensor("self", {2, 3}).out({2, 3})), 24);
@@ -359,7 +359,7 @@ TEST(Traffic, TorchstatCountsWhatIsChangedInPlace) {
 }
 
 /// Sizes change between runs. Within a run each node and its neighbours are computed once.
-TEST(Traffic, IsWorkedOutOnceForARun) {
+TEST(Traffic, IsComputedOnceForARun) {
   const auto sized = [](size_t index, int64_t n) {
     return op("aten::relu").tensor("self", {n}).out({n}).index(index);
   };

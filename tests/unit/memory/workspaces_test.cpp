@@ -45,17 +45,17 @@ int64_t workspace(const fake::Op& op, int64_t threads = 2, int64_t block = 16) {
 
 /// Exact to the byte; an LSTM within 4 KB, as addresses of blocks in oneDNN's scratchpad follow no
 /// rule.
-TEST(Workspaces, AreWhatPyTorchsAllocatorGives) {
+TEST(Workspaces, EqualTheAllocationsOfPyTorch) {
   const auto calls = recorded();
   ASSERT_GE(calls.size(), 40u);
   for (const auto& call : calls) {
     const auto found = workspace(made_of(call), call["threads"]);
-    const auto wanted = call["workspace"].get<int64_t>();
+    const auto expected = call["workspace"].get<int64_t>();
     if (call["op"] == "aten::lstm") {
-      EXPECT_LE(found, wanted) << call;
-      EXPECT_GE(found, wanted - 4096) << call;
+      EXPECT_LE(found, expected) << call;
+      EXPECT_GE(found, expected - 4096) << call;
     } else {
-      EXPECT_EQ(found, wanted) << call;
+      EXPECT_EQ(found, expected) << call;
     }
   }
 }
@@ -69,7 +69,7 @@ fake::Op convolution(Dims image, Dims weight, Dims out) {
 /// 24 → 40 channels of 56 × 56, 3 × 3: blocks of 8 need no padding. Image 24 · 3136 · 4 = 301,056,
 /// weights 40 · 24 · 9 · 4 = 34,560, result 501,760: 837,376 during the computation; then the
 /// result twice, 1,003,520. Beyond the result: 501,760.
-TEST(Workspaces, BlocksOfChannelsAreTheMachines) {
+TEST(Workspaces, BlocksOfChannelsDependOnTheMachine) {
   const auto op =
       convolution({1, 24, 56, 56}, {40, 24, 3, 3}, {1, 40, 56, 56}).numbers("padding", {1, 1});
   EXPECT_EQ(workspace(op, 2, 8), 501760);
@@ -80,14 +80,14 @@ TEST(Workspaces, BlocksOfChannelsAreTheMachines) {
 /// 1,605,632, and per thread 256 · 28 · 28 · 4 = 802,816 gathered. Beyond the result: 3,735,552 +
 /// threads · 802,816. (PyTorch on 1, 2 and 4 threads: 128 more, for the alignment of the
 /// scratchpad.)
-TEST(Workspaces, GatheredPlacesAreEachThreads) {
+TEST(Workspaces, GatheredPlacesAreAllocatedForEachThread) {
   const auto op =
       convolution({1, 256, 56, 56}, {512, 256, 1, 1}, {1, 512, 28, 28}).numbers("stride", {2, 2});
   for (const int64_t threads : {1, 2, 4})
     EXPECT_EQ(workspace(op, threads), 3735552 + threads * 802816);
 }
 
-TEST(Workspaces, WhatHasNoRuleTakesNothing) {
+TEST(Workspaces, OperatorsWithoutARuleTakeNothing) {
   EXPECT_EQ(workspace(fake::op("aten::gelu").tensor("self", {5}).out({5})), 0);
   EXPECT_EQ(workspace(fake::op("acme::conv2d")
                           .tensor("input", {1, 3, 9, 9})
@@ -100,7 +100,7 @@ TEST(Workspaces, WhatHasNoRuleTakesNothing) {
 }
 
 /// Arguments that a file may contain.
-TEST(Workspaces, OddArgumentsAreNoAccident) {
+TEST(Workspaces, OddArgumentsAreHandled) {
   const Dims odd[] = {{},        {0},        {1},          {1, 0},
                       {0, 0, 0}, {1, -1, 3}, {0, 4, 5, 6}, {1, 1, 1, 1, 1, 1}};
   const char* names[] = {"conv1d",     "conv2d",     "conv3d",     "_convolution",

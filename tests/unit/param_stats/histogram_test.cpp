@@ -54,7 +54,7 @@ std::span<const uint8_t> bytes_of(const std::vector<uint16_t>& codes) {
   return {reinterpret_cast<const uint8_t*>(codes.data()), 2 * codes.size()};
 }
 
-TEST(Histogram, WordsAreCountedAsOneByOneWhateverRepeats) {
+TEST(Histogram, WordsOfAnyPatternAreCountedAsOneByOne) {
   for (const auto pattern : kPatterns) {
     for (const size_t n : {0, 1, 3, 7, 8, 33, 500, 4099, 70001}) {
       const auto codes = codes_of(pattern, n);

@@ -72,7 +72,7 @@ TEST(Large, AnEqualTensorNeedsNoSecondPass) {
   for (const double q : f.quantiles) EXPECT_EQ(q, 0.25);
 }
 
-TEST(Large, HowATensorIsCutDoesNotChangeTheCounts) {
+TEST(Large, ThePiecesOfATensorDoNotChangeTheCounts) {
   std::mt19937 random(4);
   std::normal_distribution<float> normal;
   std::vector<float> x(300000);

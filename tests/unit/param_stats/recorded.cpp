@@ -19,8 +19,8 @@ tmeter::DType parse_type(const std::string& name) {
       {"F8_E4M3", "f8e4m3"},         {"F8_E5M2", "f8e5m2"}, {"F8_E4M3FNUZ", "f8e4m3fnuz"},
       {"F8_E5M2FNUZ", "f8e5m2fnuz"}, {"BOOL", "bool"},
   };
-  const auto known = names.find(name);
-  std::string code = known == names.end() ? name : known->second;
+  const auto found = names.find(name);
+  std::string code = found == names.end() ? name : found->second;
   for (auto& c : code) c = static_cast<char>(std::tolower(c));
   return tmeter::DType::parse(code);
 }
@@ -75,10 +75,10 @@ param_stats::Statistics analyse(tmeter::DType type, const std::vector<uint8_t>& 
 }
 
 ::testing::AssertionResult close(double actual, const nlohmann::json& expected, double scale) {
-  const double wanted = expected.get<double>();
-  const double tolerance = 1e-6 * std::fmax(std::fabs(wanted), scale);
-  if (std::fabs(actual - wanted) <= tolerance) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << actual << " instead of " << wanted;
+  const double reference = expected.get<double>();
+  const double tolerance = 1e-6 * std::fmax(std::fabs(reference), scale);
+  if (std::fabs(actual - reference) <= tolerance) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << actual << " instead of " << reference;
 }
 
 }  // namespace recorded

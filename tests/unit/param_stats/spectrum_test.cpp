@@ -109,7 +109,7 @@ TEST(Spectrum, TheNormOfALargeMatrixIsFoundWhereTheNextSingularValueIsClose) {
   EXPECT_FALSE(spectrum->effective_rank);  // not computed for so large a matrix
 }
 
-TEST(Spectrum, EqualSingularValuesAreNoTrap) {
+TEST(Spectrum, TheNormOfEqualSingularValuesIsFound) {
   const auto bytes = reflected(1050, 1030, [](int64_t) { return 3.0; });
   const auto spectrum = spectrum_of(matrix_of(bytes, kFloat64, 1050, 1030), kTight);
   ASSERT_TRUE(spectrum);
@@ -141,7 +141,7 @@ std::vector<uint8_t> as_floats(const std::vector<uint8_t>& doubles, float times)
   return stored_as<float>({x.begin(), x.end()}, [times](float v) { return v * times; });
 }
 
-TEST(Spectrum, SeveralValuesCloseToTheLargestAreNoTrap) {
+TEST(Spectrum, TheNormIsFoundWhereSeveralValuesAreCloseToTheLargest) {
   // Some values within 3 % above all others. After random reflections the rows are alike; without
   // them, each value lies in a row of its own, and these rows are adjacent.
   const tmeter::DType float32(TMETER_DTYPE_FLOAT32);
@@ -189,7 +189,7 @@ std::vector<uint8_t> mirrored(int64_t rows, int64_t columns, std::mt19937& rando
   return {bytes, bytes + a.size() * static_cast<int64_t>(sizeof(double))};
 }
 
-TEST(Spectrum, ClustersOfLargeValuesAreNoTrap) {
+TEST(Spectrum, TheNormOfClusteredLargeValuesIsFound) {
   // Four to eight values ten times all others; twenty or forty within 0.3 %.
   struct Kind {
     int close;
@@ -264,7 +264,7 @@ TEST(Spectrum, WeightsNearTheEndsOfFloatHaveANorm) {
   }
 }
 
-TEST(Spectrum, SquaresThatNoDoubleHoldsAreNoTrap) {
+TEST(Spectrum, TheNormIsFoundWhereSquaresExceedDoubles) {
   for (const auto& [rows, columns] : {std::pair{40, 50}, {150, 130}}) {
     for (const double times : {0x1p+1000, 0x1p-1000}) {
       const auto value = [times](int64_t i) { return times * 5.0 / static_cast<double>(i + 1); };
@@ -279,7 +279,7 @@ TEST(Spectrum, SquaresThatNoDoubleHoldsAreNoTrap) {
   }
 }
 
-TEST(Spectrum, TheRanksOfTinyAndOfHugeWeightsAreThoseOfOthers) {
+TEST(Spectrum, RanksDoNotDependOnTheScaleOfWeights) {
   // 30 values of 4 and 20 of 1: p = 4/140 and 1/140.
   const auto value = [](int64_t i) { return i < 30 ? 4.0 : i < 50 ? 1.0 : 0.0; };
   const double rank =
@@ -306,7 +306,7 @@ TEST(Spectrum, RowsTooLongForBlocksHaveANormWhereTheyAreFew) {
   EXPECT_NEAR(spectrum->norm, 2 * std::sqrt(300000.), 1e-6);
 }
 
-TEST(Spectrum, RanksAreOfMatricesUpToTheSideAskedForAndNormsOfAll) {
+TEST(Spectrum, RanksAreLimitedToTheRequestedSideAndNormsAreNot) {
   // 40 values of 3 and 60 of 1, the others 0: p = 3/180 and 1/180.
   const auto value = [](int64_t i) { return i < 40 ? 3.0 : i < 100 ? 1.0 : 0.0; };
   const double rank =

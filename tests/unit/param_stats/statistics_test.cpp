@@ -61,7 +61,7 @@ void expect_values(const std::string& name, const Statistics& f, const nlohmann:
   expect_bins(f, e);
 }
 
-TEST(Statistics, AgreeWithNumPyForEveryRecordedTensorHoweverItIsCut) {
+TEST(Statistics, AgreeWithNumPyForEveryRecordedTensorInAnyPieces) {
   struct Cut {
     int64_t parts, chunk;
   };

@@ -209,8 +209,8 @@ template <class T>
 void expect_filtered(const std::vector<T>& x) {
   param_stats::SelectionPlan plan;
   const auto bucket_of = [](T v) { return param_stats::OrderKeys<T>::bucket(v); };
-  for (const T wanted : {x[0], x[7], T{-0.0f}})
-    plan.add_task(bucket_of(wanted), param_stats::kRanked);
+  for (const T ranked : {x[0], x[7], T{-0.0f}})
+    plan.add_task(bucket_of(ranked), param_stats::kRanked);
   std::vector<T> expected, found(x.size());
   for (const T v : x)
     if ((*plan.buckets)[bucket_of(v)].tasks) expected.push_back(v);

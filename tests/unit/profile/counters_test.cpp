@@ -14,7 +14,7 @@ void burn(Counters& counters, uint64_t nanoseconds) {
   }
 }
 
-TEST(SystemCounters, ProcessorTimeIsThereAlways) {
+TEST(SystemCounters, ProcessorTimeIsAlwaysAvailable) {
   SystemCounters counters;
   EXPECT_EQ(counters.missing(kCpuTime), "");
   const auto before = counters.read();
@@ -29,7 +29,7 @@ TEST(SystemCounters, ProcessorTimeIsThatOfAllThreads) {
   EXPECT_GE(counters.read()[kCpuTime] - before[kCpuTime], 2'000'000U);
 }
 
-TEST(SystemCounters, WhatIsMissingSaysWhyAndIsZero) {
+TEST(SystemCounters, MissingCountersHaveAReasonAndAreZero) {
   SystemCounters counters;
   const auto readings = counters.read();
   for (size_t i = 0; i < kEventCount; ++i) {

@@ -32,18 +32,18 @@ TEST(PruningKernels, MagnitudesAreCountedAsOneByOne) {
       for (const size_t n : {1, 15, 16, 17, 33, 1000}) {
         for (size_t first = 0; first < std::min<size_t>(n, 3); ++first) {
           const auto x = weights(n, zeros);
-          std::vector<uint64_t> seen(0x7f80), wanted(0x7f80);
+          std::vector<uint64_t> seen(0x7f80), expected(0x7f80);
           for (size_t i = first; i < n; ++i)
-            ++wanted[(std::bit_cast<uint32_t>(x[i]) & 0x7fffffff) >> 16];
+            ++expected[(std::bit_cast<uint32_t>(x[i]) & 0x7fffffff) >> 16];
           ASSERT_TRUE(pruning::count_magnitudes(x.data() + first, n - first, seen.data()));
-          ASSERT_EQ(seen, wanted) << n << " from " << first;
+          ASSERT_EQ(seen, expected) << n << " from " << first;
         }
       }
     }
   });
 }
 
-TEST(PruningKernels, WhatIsNotFiniteIsSeenWhereverItLies) {
+TEST(PruningKernels, NonFiniteElementsAreFoundAtAnyPosition) {
   instruction_sets::each([] {
     std::vector<uint64_t> bins(0x7f80);
     for (const float bad : {kInf, -kInf, std::numeric_limits<float>::quiet_NaN()}) {
@@ -57,7 +57,7 @@ TEST(PruningKernels, WhatIsNotFiniteIsSeenWhereverItLies) {
   });
 }
 
-TEST(PruningKernels, SquaresOfARowAreThoseOneByOne) {
+TEST(PruningKernels, SquaresOfARowAreAddedAsOneByOne) {
   instruction_sets::each([] {
     for (const size_t n : {1, 4, 7, 28, 32, 36, 61, 64, 1004}) {
       const auto x = weights(n, 30);

@@ -35,27 +35,27 @@ class Pruning : public testing::Test {
   template <class F>
   void for_each_weight(F f) {
     ASSERT_GT(expected["tensors"].size(), 10u);
-    for (const auto& [name, wanted] : expected["tensors"].items())
-      f(name, wanted, tensors.at(name));
+    for (const auto& [name, reference] : expected["tensors"].items())
+      f(name, reference, tensors.at(name));
   }
 };
 
 /// 0.5 % of the loss: magnitudes are known to 7 bits; bfloat16 magnitudes are exact.
 TEST_F(Pruning, LossOfNormIsThatOfPyTorchsSort) {
-  for_each_weight([&](const auto& name, const auto& wanted, const auto& t) {
+  for_each_weight([&](const auto& name, const auto& reference, const auto& t) {
     Magnitudes magnitudes(is_bfloat16(t));
     magnitudes.add(floats_of(t));
     const auto curve = magnitudes.curve();
     const double tolerance = is_bfloat16(t) ? 1e-9 : 5e-3;
     for (size_t i = 0; i < kShares.size(); ++i) {
       EXPECT_EQ(curve[i].share, expected["shares"][i].template get<double>());
-      const double loss = wanted["pruning"]["lost_norm"][i].template get<double>();
+      const double loss = reference["pruning"]["lost_norm"][i].template get<double>();
       EXPECT_NEAR(curve[i].loss, loss, tolerance * loss + 1e-9) << name << " " << kShares[i];
     }
   });
 }
 
-TEST_F(Pruning, GlobalRankingIsThatOfAllWeightsSortedTogether) {
+TEST_F(Pruning, GlobalRankingSortsAllWeightsTogether) {
   Magnitudes all(false);
   for_each_weight([&](const auto&, const auto&, const auto& t) {
     Magnitudes one(false);
@@ -69,35 +69,36 @@ TEST_F(Pruning, GlobalRankingIsThatOfAllWeightsSortedTogether) {
   }
 }
 
-void expect_all_near(const std::vector<double>& found, const nlohmann::json& wanted,
+void expect_all_near(const std::vector<double>& found, const nlohmann::json& reference,
                      const std::string& what) {
-  ASSERT_EQ(found.size(), wanted.size()) << what;
+  ASSERT_EQ(found.size(), reference.size()) << what;
   for (size_t i = 0; i < found.size(); ++i)
-    EXPECT_NEAR(found[i], wanted[i].get<double>(), 1e-9 * wanted[i].get<double>()) << what << i;
+    EXPECT_NEAR(found[i], reference[i].get<double>(), 1e-9 * reference[i].get<double>())
+        << what << i;
 }
 
 TEST_F(Pruning, NormsOfFiltersAndInputsAreThoseOfPyTorch) {
-  for_each_weight([&](const auto& name, const auto& wanted, const auto& t) {
-    const bool transposed = wanted["channel_axis"].template get<int>() == 1;
+  for_each_weight([&](const auto& name, const auto& reference, const auto& t) {
+    const bool transposed = reference["channel_axis"].template get<int>() == 1;
     Structure structure(shape_of(t.dims, transposed), 0, true);
     structure.add(0, floats_of(t));
     const auto rows = structure.row_norms(), columns = structure.column_norms();
-    expect_all_near(transposed ? columns : rows, wanted["pruning"]["filter_norms"],
+    expect_all_near(transposed ? columns : rows, reference["pruning"]["filter_norms"],
                     name + " filter ");
-    expect_all_near(transposed ? rows : columns, wanted["pruning"]["input_norms"],
+    expect_all_near(transposed ? rows : columns, reference["pruning"]["input_norms"],
                     name + " input ");
   });
 }
 
-TEST_F(Pruning, TwoOfFourKeepsWhatPyTorchsSparsifierKeeps) {
+TEST_F(Pruning, TwoOfFourKeepsTheElementsOfPyTorchsSparsifier) {
   size_t with_fours = 0;
-  for_each_weight([&](const auto& name, const auto& wanted, const auto& t) {
-    const bool transposed = wanted["channel_axis"].template get<int>() == 1;
+  for_each_weight([&](const auto& name, const auto& reference, const auto& t) {
+    const bool transposed = reference["channel_axis"].template get<int>() == 1;
     if (transposed) return;  // inputs do not lie along dim 1
     Structure structure(shape_of(t.dims, false), 0, true);
     structure.add(0, floats_of(t));
     const auto kept = structure.kept_by_two_of_four();
-    const auto& share = wanted["pruning"]["kept_2_4"];
+    const auto& share = reference["pruning"]["kept_2_4"];
     ASSERT_EQ(kept.has_value(), !share.is_null()) << name;
     if (!kept) return;
     ++with_fours;
@@ -106,7 +107,7 @@ TEST_F(Pruning, TwoOfFourKeepsWhatPyTorchsSparsifierKeeps) {
   EXPECT_GT(with_fours, 5u);
 }
 
-TEST_F(Pruning, PartsAndSplitRowsGiveWhatWholeTensorsGive) {
+TEST_F(Pruning, PartsAndSplitRowsGiveTheResultOfWholeTensors) {
   const auto& t = tensors.at("fc1.weight");
   const auto x = floats_of(t);
   const auto shape = shape_of(t.dims, false);
@@ -126,20 +127,20 @@ TEST_F(Pruning, PartsAndSplitRowsGiveWhatWholeTensorsGive) {
   }
 }
 
-TEST_F(Pruning, TheFilterThatDiedIsNamed) {
+TEST_F(Pruning, TheDeadFilterIsNamed) {
   const auto& t = tensors.at("conv.weight");
   Structure structure(shape_of(t.dims, false), 0, true);
   structure.add(0, floats_of(t));
   EXPECT_EQ(dead_in(structure.row_norms()), std::vector<size_t>{5});
 }
 
-TEST(PruningNorms, LowOnesAreBelowATenthOfTheMedianAndNotDead) {
+TEST(PruningNorms, LowFiltersAreBelowATenthOfTheMedianAndNotDead) {
   EXPECT_DOUBLE_EQ(low_share({1, 1, 1, 0.05, 0}), 0.2);
   EXPECT_EQ(dead_in({1, 1, 1, 0.05, 0}), std::vector<size_t>{4});
   EXPECT_EQ(dead_in({0, 0, 0}), (std::vector<size_t>{0, 1, 2}));
 }
 
-TEST(PruningMagnitudes, NotANumberIsSeen) {
+TEST(PruningMagnitudes, NaNIsFound) {
   Magnitudes m(false);
   m.add(std::vector<float>{1, NAN});
   EXPECT_FALSE(m.finite());
@@ -155,7 +156,7 @@ TEST(PruningMagnitudes, ShareWithinALossIsTheLargestThatKeepsIt) {
   EXPECT_EQ(m.within(1).share, 1);
 }
 
-TEST(PruningMagnitudes, ShareBelowAThresholdLiesBetweenTwoPoints) {
+TEST(PruningMagnitudes, ShareBelowAThresholdIsInterpolated) {
   Magnitudes m(true);
   std::vector<float> x(100);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);

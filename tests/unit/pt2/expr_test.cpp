@@ -27,7 +27,7 @@ int64_t value(std::string_view text, const Values& values = {}) {
 #define S77 "Symbol('s77', positive=True, integer=True)"
 #define U0 "Symbol('u0', integer=True)"
 
-TEST(Pt2Expr, ReadsWhatTorchWritesForSizes) {
+TEST(Pt2Expr, ReadsSizesAsTorchWritesThem) {
   EXPECT_EQ(value(S77, {{"s77", 8}}), 8);
   EXPECT_EQ(value("Mul(Integer(2), " S77 ")", {{"s77", 4}}), 8);
   EXPECT_EQ(value("Add(" S77 ", Integer(-1))", {{"s77", 4}}), 3);
@@ -104,7 +104,7 @@ TEST(Pt2Expr, RoundsHalvesToEvenAsPythonDoes) {
   EXPECT_EQ(value(half, {{"u0", -3}}), -2);
 }
 
-TEST(Pt2Expr, SaysWhenTorchComputesInFloatingPoint) {
+TEST(Pt2Expr, ReportsWhereTorchComputesInFloatingPoint) {
   EXPECT_FALSE(Expr::parse("TruncToInt(Mul(Float('1.5'), s0))").is_rounded());
   EXPECT_TRUE(
       Expr::parse("TruncToInt(Mul(Float('0.69999999999999996', precision=53), s0))").is_rounded());
@@ -124,7 +124,7 @@ TEST(Pt2Expr, EvaluatesConditions) {
   EXPECT_EQ(value("Where(" U0 " > 0, FloorDiv(Integer(8), " U0 "), Integer(5))", {{"u0", 0}}), 5);
 }
 
-TEST(Pt2Expr, KnowsWhatItIs) {
+TEST(Pt2Expr, ReportsItsProperties) {
   EXPECT_TRUE(Expr::parse(S77).is_symbol());
   EXPECT_FALSE(Expr::parse("2*s77").is_symbol());
   EXPECT_EQ(Expr::parse("s0 + s1 + s0").symbols().size(), 2u);
@@ -139,7 +139,7 @@ TEST(Pt2Expr, HasNoValueOnOverflowOrDivisionByZero) {
   EXPECT_FALSE(ratio("2**s0", {{"s0", INT64_MAX}}));
 }
 
-TEST(Pt2Expr, RefusesWhatItCannotExpress) {
+TEST(Pt2Expr, RefusesUnsupportedExpressions) {
   for (const char* text : {"",
                            "(",
                            "Add(",

@@ -42,7 +42,7 @@ TEST(Pt2ModuleStack, TranslatesSourceExpressionsOfStrictExport) {
   EXPECT_EQ(module_path("_export_rooted"), "_export_rooted");
 }
 
-TEST(Pt2ModuleStack, ANodeOutsideEveryModuleSaysSo) {
+TEST(Pt2ModuleStack, ANodeOutsideEveryModuleIsMarked) {
   const auto e = parse_stack_entry(
       "_empty_nn_module_stack_from_metadata_hook,_empty_nn_module_stack_from_metadata_hook,"
       "_empty_nn_module_stack_from_metadata_hook");

@@ -105,7 +105,7 @@ TEST(Pt2FindExtent, AgreesWithBytesOnAnyText) {
   }
 }
 
-TEST(Pt2FindExtent, IgnoresBytesBehindTheText) {
+TEST(Pt2FindExtent, IgnoresBytesAfterTheText) {
   const std::string text = padded("[1, 2]");
   Extent extent;
   EXPECT_FALSE(find_extent(std::string_view(text).substr(0, 5), 0, {}, extent));

@@ -48,7 +48,7 @@ TEST(JsonOfPython, OtherTextIsLeftAlone) {
     EXPECT_FALSE(loading::replace_additions_of_python(text, out)) << text;
 }
 
-TEST(Pt2NameMap, FindsWhatWasInserted) {
+TEST(Pt2NameMap, FindsInsertedNames) {
   std::vector<std::string> names;
   for (int i = 0; i < 1000; ++i) names.push_back("n" + std::to_string(i));
   NameMap<int> map;
@@ -61,7 +61,7 @@ TEST(Pt2NameMap, FindsWhatWasInserted) {
   EXPECT_EQ(map.entries().size(), 1000u);
 }
 
-TEST(Pt2NameMap, FindsTheNextWhateverWasFoundBefore) {
+TEST(Pt2NameMap, FindsTheNextNameAfterAnyOther) {
   std::vector<std::string> names;
   for (int i = 0; i < 1000; ++i) names.push_back("n" + std::to_string(i));
   NameMap<int> map;
@@ -78,7 +78,7 @@ TEST(Pt2NameMap, FindsTheNextWhateverWasFoundBefore) {
   EXPECT_EQ(map.find_next("n3", last), 4u);
 }
 
-TEST(Pt2NameMap, TellsTextsOfOneHashApart) {
+TEST(Pt2NameMap, DistinguishesTextsWithOneHash) {
   // 300,000 strings hashed to 32 bits: about ten pairs collide.
   std::vector<std::string> names;
   for (int i = 0; i < 300'000; ++i) names.push_back("layer." + std::to_string(i) + ".weight");

@@ -32,7 +32,7 @@ struct Ends {
   }
 };
 
-TEST(QuantizationGrids, ManyIntegerGridsAreThoseOfOneAtATime) {
+TEST(QuantizationGrids, ManyIntegerGridsEqualSingleOnes) {
   instruction_sets::each([] {
     for (const size_t n : {1, 3, 16, 17, 128}) {
       const auto ranges = ranges_of(n);
@@ -54,7 +54,7 @@ TEST(QuantizationGrids, ManyIntegerGridsAreThoseOfOneAtATime) {
   });
 }
 
-TEST(QuantizationGrids, ManyGridsOfLevelsAreThoseOfOneAtATime) {
+TEST(QuantizationGrids, ManyGridsOfLevelsEqualSingleOnes) {
   instruction_sets::each([] {
     for (const size_t n : {1, 16, 31, 128}) {
       const auto ranges = ranges_of(n);

@@ -71,12 +71,12 @@ TEST(QuantizationPlan, TheSmallestSchemeWithinTheBudgetIsTaken) {
   EXPECT_EQ(choose(w, rules(50, all)).bytes, 64 * 128 * 4);
 }
 
-TEST(QuantizationPlan, OfEqualBytesTheBetterWins) {
+TEST(QuantizationPlan, OfEqualBytesTheBetterSchemeWins) {
   const auto w = weight({64, 128}, {{"int8_channel", 30}, {"fp8_e4m3", 32}});
   EXPECT_EQ(chosen(w, rules(20, {"int8_channel", "fp8_e4m3"})), "fp8_e4m3");
 }
 
-TEST(QuantizationPlan, WhatIsNotSmallerIsNotTaken) {
+TEST(QuantizationPlan, SchemesThatSaveNoBytesAreNotTaken) {
   const auto w = weight({1, 2}, {{"fp16", 60}, {"int8_channel", 60}}, kFloat16);
   EXPECT_EQ(chosen(w, rules(20, {"fp16", "int8_channel"})), "none");  // 4 bytes with either, or 6
 }
@@ -97,7 +97,7 @@ TEST(QuantizationPlan, ExactCastsReachEveryBudget) {
   EXPECT_EQ(chosen(w, rules(200, {"bf16"})), "bf16");
 }
 
-TEST(OutlierChannels, StandOutFromTheMedianAndComeLargestFirst) {
+TEST(OutlierChannels, ExceedTheMedianAndAreSortedByRatio) {
   const auto found = outliers_in({1, 7, 1, 9, 1, 1}, 6);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].index, 3u);
@@ -105,7 +105,7 @@ TEST(OutlierChannels, StandOutFromTheMedianAndComeLargestFirst) {
   EXPECT_EQ(found[1].index, 1u);
 }
 
-TEST(OutlierChannels, NothingStandsOutFromZerosOrFromOneOther) {
+TEST(OutlierChannels, ZerosAndPairsHaveNoOutliers) {
   EXPECT_TRUE(outliers_in({0, 0, 0, 5}, 6).empty());
   EXPECT_TRUE(outliers_in({1, 100}, 6).empty());
 }

@@ -17,11 +17,11 @@ TEST(QuantizationSqnr, EverySchemeOnEveryTensorIsWithinAHundredthOfADecibelOfPyT
   const auto expected = tmeter_test::json_file(kTrained / "expected.json");
   const auto tensors = stored_tensors(kTrained / "model.safetensors");
   ASSERT_EQ(expected["tensors"].size(), 13u);
-  for (const auto& [name, wanted] : expected["tensors"].items()) {
-    const auto figures = measured(tensors.at(name), wanted["channel_axis"].get<int>());
-    ASSERT_EQ(wanted["sqnr"].size(), kSchemeCount);
+  for (const auto& [name, reference] : expected["tensors"].items()) {
+    const auto figures = measured(tensors.at(name), reference["channel_axis"].get<int>());
+    ASSERT_EQ(reference["sqnr"].size(), kSchemeCount);
     for (size_t i = 0; i < kSchemeCount; ++i) {
-      const auto& sqnr = wanted["sqnr"][std::string(kSchemes[i].id)];
+      const auto& sqnr = reference["sqnr"][std::string(kSchemes[i].id)];
       const auto what = name + " " + std::string(kSchemes[i].id);
       if (sqnr.is_null()) {  // exact
         EXPECT_EQ(figures.sqnr[i], std::numeric_limits<double>::infinity()) << what;
@@ -32,7 +32,7 @@ TEST(QuantizationSqnr, EverySchemeOnEveryTensorIsWithinAHundredthOfADecibelOfPyT
   }
 }
 
-TEST(QuantizationSqnr, TheCallsOfTorchaoThatTheAdviceNamesLoseWhatIsSaid) {
+TEST(QuantizationSqnr, TheCallsOfTorchaoThatTheAdviceNamesHaveTheReportedSqnr) {
   const auto expected = tmeter_test::json_file(kTrained / "expected.json");
   const auto tensors = stored_tensors(kTrained / "model.safetensors");
   ASSERT_GT(expected["torchao"].size(), 5u);
@@ -55,7 +55,7 @@ TEST(QuantizationSqnr, OlderProcessorsGiveTheSameFigures) {
 }
 
 /// A tensor of one row is cut like the host cuts rows above 4 MiB.
-TEST(QuantizationSqnr, RowsCutIntoChunksAndPartsGiveWhatWholeRowsGive) {
+TEST(QuantizationSqnr, RowsCutIntoChunksAndPartsGiveTheResultOfWholeRows) {
   const auto tensors = stored_tensors(kTrained / "model.safetensors");
   for (const auto* name : {"head.weight", "embed.weight", "conv.weight", "up.weight"}) {
     const auto& t = tensors.at(name);
@@ -71,7 +71,7 @@ TEST(QuantizationSqnr, RowsCutIntoChunksAndPartsGiveWhatWholeRowsGive) {
   }
 }
 
-TEST(QuantizationSqnr, PartsMergedInOrderGiveWhatOnePartGives) {
+TEST(QuantizationSqnr, PartsMergedInOrderGiveTheResultOfOnePart) {
   const auto tensors = stored_tensors(kTrained / "model.safetensors");
   const auto& t = tensors.at("conv.weight");
   const auto one = measured(t, 0), three = measured(t, 0, 12);  // 32 rows in parts of 12
@@ -87,7 +87,7 @@ tmeter_test::StoredTensor floats(std::vector<int64_t> dims, const std::vector<fl
 
 double sqnr_of(const Figures& f, std::string_view id) { return f.sqnr[*scheme_at(id)]; }
 
-TEST(QuantizationSqnr, NothingIsMadeUpForZerosAndNotANumber) {
+TEST(QuantizationSqnr, ZerosAndNaNHaveNoValues) {
   const auto zero = measured(floats({2, 3}, {0, 0, 0, 0, 0, 0}), 0);
   EXPECT_TRUE(zero.zero);
   const auto nan = measured(floats({2, 3}, {1, 2, NAN, 4, 5, 6}), 0);
@@ -136,7 +136,7 @@ TEST(QuantizationSqnr, ScaleOfTheWeightsDoesNotMatter) {
   EXPECT_TRUE(std::isnan(sqnr_of(large, "fp16")));  // all become infinite
 }
 
-TEST(QuantizationSqnr, Float16HoldsWhatRoundsTo65504) {
+TEST(QuantizationSqnr, Float16HoldsNumbersThatRoundTo65504) {
   EXPECT_TRUE(std::isnan(sqnr_of(measured(floats({1, 2}, {65520.f, 1.f}), 0), "fp16")));
   EXPECT_FALSE(std::isnan(sqnr_of(measured(floats({1, 2}, {65519.f, 1.f}), 0), "fp16")));
 }

@@ -11,7 +11,7 @@ namespace {
 
 using json_report::BlockOrder;
 
-TEST(BlockOrder, BlocksAreHandedOverInOrderWhoeverMadeThem) {
+TEST(BlockOrder, BlocksOfAllThreadsAreHandedOverInOrder) {
   constexpr size_t kCount = 5000;
   BlockOrder order(kCount);
   std::array<size_t, BlockOrder::kAlive> made{};

@@ -40,7 +40,7 @@ TEST_F(CsvReport, ARowPerModuleWithTheTotalsAtTheRoot) {
             "1,conv,Conv2d,2,0,,macs: zero_by_rule\r\n");
 }
 
-TEST_F(CsvReport, WhatIsNotKnownIsNeverZero) {
+TEST_F(CsvReport, UnknownValuesAreNeverZero) {
   r.set(macs, TMETER_AXIS_MODEL, 0, fake::unknown());
   r.set(energy, TMETER_AXIS_MODEL, 0, fake::unavailable());
   r.set(macs, TMETER_AXIS_MODULE, 1, fake::real(std::nan("")));
@@ -50,7 +50,7 @@ TEST_F(CsvReport, WhatIsNotKnownIsNeverZero) {
             "1,conv,Conv2d,2,nan,,macs: not_finite\r\n");
 }
 
-TEST_F(CsvReport, SizesThatAreNotTheFilesAreSaidInEveryRow) {
+TEST_F(CsvReport, SizesThatDifferFromTheFilesAreStatedInEveryRow) {
   r.properties["sizes"] = "sizes worked out for x=2x3, y=4";
   EXPECT_EQ(write(),
             "id,path,type,calls,macs,energy,sizes,notes\r\n"
@@ -58,7 +58,7 @@ TEST_F(CsvReport, SizesThatAreNotTheFilesAreSaidInEveryRow) {
             "1,conv,Conv2d,2,,,\"sizes worked out for x=2x3, y=4\",\r\n");
 }
 
-TEST_F(CsvReport, FieldsAreQuotedWhereTheyMustBe) {
+TEST_F(CsvReport, FieldsAreQuotedWhereRequired) {
   EXPECT_EQ(csv_report::field("plain name", options), "plain name");
   EXPECT_EQ(csv_report::field("a,b", options), "\"a,b\"");
   EXPECT_EQ(csv_report::field("a\"b", options), "\"a\"\"b\"");
@@ -76,7 +76,7 @@ TEST_F(CsvReport, ASweepHasARowPerPoint) {
   EXPECT_EQ(write(), "s2,s1,macs,energy,notes\r\n16,1,7,0.5,\r\n16,2,9,,\r\n");
 }
 
-TEST_F(CsvReport, ColumnsChoosesAndRefusesWhatIsNotThere) {
+TEST_F(CsvReport, ColumnsSelectsMetricsAndRefusesUnknownOnes) {
   r.views = {{"columns", "energy"}};
   EXPECT_EQ(write().substr(0, 33), "id,path,type,calls,energy,notes\r\n");
   r.views = {{"columns", "energie"}};
@@ -99,7 +99,7 @@ TEST_F(CsvReport, PathsHaveALeadingDotOnDemand) {
   EXPECT_NE(write().find("\r\n1,.conv,Conv2d"), std::string::npos);
 }
 
-TEST_F(CsvReport, FormulasAreGuardedUnlessTheyAreWantedAsTheyAre) {
+TEST_F(CsvReport, FormulasAreGuardedUnlessTheGuardIsSwitchedOff) {
   for (const std::string_view formula : {"=1+1",
                                          "+cmd",
                                          "-2+3",
@@ -145,7 +145,7 @@ TEST_F(CsvReport, OperatorsByNameAndEveryCall) {
             "1,aten::conv2d,,conv,net.py:3,,n/a,macs: unknown\r\n");
 }
 
-TEST_F(CsvReport, ALowerBoundSaysSo) {
+TEST_F(CsvReport, ALowerBoundIsMarked) {
   r.set(macs, TMETER_AXIS_MODEL, 0, fake::at_least(3));
   EXPECT_NE(write().find("0,,Net,1,3,,macs: lower_bound\r\n"), std::string::npos);
 }

@@ -25,7 +25,7 @@ TEST(Markdown, OrdinaryNamesAreCode) {
   EXPECT_EQ(markdown_report::code(""), "");
 }
 
-TEST(Dot, NothingEndsAString) {
+TEST(Dot, NoTextEndsAString) {
   EXPECT_EQ(dot_report::quoted(std::string_view("a\"b")), "\"a\\\"b\"");
   EXPECT_EQ(dot_report::quoted(std::string_view("\\N")), "\"\\\\N\"");
   EXPECT_EQ(dot_report::quoted(std::string_view("<b>x</b>")), "\"<b>x</b>\"");
@@ -42,13 +42,13 @@ std::string xml_of(std::string_view text) {
   return out.text.substr(out.text.find('\n') + 1);
 }
 
-TEST(Xml, WhatXmlCannotHoldIsReplaced) {
+TEST(Xml, CharactersThatXmlForbidsAreReplaced) {
   EXPECT_EQ(xml_of("a<&>\""), "<x a=\"a&lt;&amp;&gt;&quot;\">a&lt;&amp;&gt;&quot;</x>\n");
   EXPECT_EQ(xml_of("\x01\xff\uFFFE"), "<x a=\"\uFFFD\uFFFD\uFFFD\">\uFFFD\uFFFD\uFFFD</x>\n");
   EXPECT_EQ(xml_of("\n\t"), "<x a=\"&#10;&#9;\">&#10;&#9;</x>\n");
 }
 
-TEST(GitHub, NothingEndsALineOrAProperty) {
+TEST(GitHub, NoTextEndsALineOrAProperty) {
   fake::FakeReport r;
   r.module(nullptr, "", "Net");
   r.properties = {{"model.file", "a,b:c%"}};

@@ -74,14 +74,14 @@ const std::vector<Case>& cases() {
 void prepare(fake::EveryValue& report, const Case& c) {
   report.views = c.views;
   if (!c.sweep) return;
-  std::vector<tmeter_number> known(report.metrics.size(), fake::integer(7));
-  known[0] = fake::at_least(7);
-  report.sweep = {{0}, {{1}, {64}}, {known, std::vector(report.metrics.size(), fake::unknown())}};
+  std::vector<tmeter_number> values(report.metrics.size(), fake::integer(7));
+  values[0] = fake::at_least(7);
+  report.sweep = {{0}, {{1}, {64}}, {values, std::vector(report.metrics.size(), fake::unknown())}};
 }
 
 class Golden : public testing::TestWithParam<Case> {};
 
-TEST_P(Golden, IsWrittenAsBefore) {
+TEST_P(Golden, EqualsTheGoldenFile) {
   fake::EveryValue report;
   prepare(report, GetParam());
   tmeter_output out;
@@ -105,7 +105,7 @@ TEST_P(Golden, AFullDiskIsAnError) {
   EXPECT_THROW(GetParam().write(report.report(), output), tmeter::Error);
 }
 
-TEST_P(Golden, AReportOfNothingIsAReport) {
+TEST_P(Golden, AnEmptyReportIsWritten) {
   fake::FakeReport nothing;
   for (const auto* id : {"macs", "energy"}) nothing.metric({.id = id});  // some cases name them
   tmeter_output out;
@@ -114,7 +114,7 @@ TEST_P(Golden, AReportOfNothingIsAReport) {
 }
 
 // github has no place for facts about the whole run; its warning states the same.
-TEST_P(Golden, SizesThatAreNotTheFilesAreSaid) {
+TEST_P(Golden, SizesThatDifferFromTheFilesAreStated) {
   if (GetParam().sweep || GetParam().file == "github.txt") return;
   fake::EveryValue report;
   prepare(report, GetParam());
@@ -136,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(Reports, Golden, testing::ValuesIn(cases()), test_name)
 
 // A name of a megabyte is harmless in a table for programs; in text for people it would fill the
 // screen.
-TEST(LongNames, AreCutWhereOnlyPeopleRead) {
+TEST(LongNames, AreCutInHumanReadableFormats) {
   fake::FakeReport r;
   auto* root = r.module(nullptr, "", "Net");
   r.module(root, std::string(1 << 20, 'x'), "Layer");

@@ -43,7 +43,7 @@ class JsonReport : public testing::Test {
   size_t macs, energy;
 };
 
-TEST_F(JsonReport, SaysWhatItIsAndWhatWasAnalysed) {
+TEST_F(JsonReport, NamesItsSchemaToolAndModel) {
   const auto report = write();
   EXPECT_EQ(report["schema"], "tmeter-report/1");
   EXPECT_EQ(report["tool"], Json({{"name", "tmeter"}, {"version", "1.0.0"}}));
@@ -59,7 +59,7 @@ TEST_F(JsonReport, SaysWhatItIsAndWhatWasAnalysed) {
   EXPECT_EQ(report["coverage"], nullptr);
 }
 
-TEST_F(JsonReport, SizesThatAreNotTheFilesAreSaid) {
+TEST_F(JsonReport, SizesThatDifferFromTheFilesAreStated) {
   r.graph_properties["sizes"] = "worked out for x=2x3; the file records 1x3";
   EXPECT_EQ(write()["model"]["sizes"], Json({{"text", "worked out for x=2x3; the file records 1x3"},
                                              {"literals_replaced", nullptr},
@@ -70,7 +70,7 @@ TEST_F(JsonReport, SizesThatAreNotTheFilesAreSaid) {
   EXPECT_EQ(write()["model"]["sizes"]["literals_kept"], 3);
 }
 
-TEST_F(JsonReport, HistogramsAndCurvesNameWhatTheyAreOf) {
+TEST_F(JsonReport, HistogramsAndCurvesNameTheirTargets) {
   r.distributions.push_back(
       {"values", "values", "", tmeter::target_of(tmeter::Tensor(weight)), {0, 0.5, 1}, {3, 4}});
   r.series.push_back(
@@ -97,7 +97,7 @@ TEST_F(JsonReport, LargeCountsStayExactIntegers) {
   EXPECT_NE(text().find("\"macs\":9223372036854775807"), std::string::npos);
 }
 
-TEST_F(JsonReport, OfManyOperatorsEachHasItsOwnFiguresAndMarks) {
+TEST_F(JsonReport, EachOfManyOperatorsHasItsOwnValuesAndMarks) {
   constexpr size_t kMany = 20'000;  // two threads, a block each
   for (size_t i = 1; i < kMany; ++i) r.node(conv, "aten::conv2d");
   for (size_t i = 0; i < kMany; ++i) {
@@ -116,7 +116,7 @@ TEST_F(JsonReport, OfManyOperatorsEachHasItsOwnFiguresAndMarks) {
   }
 }
 
-TEST_F(JsonReport, EveryNullIsExplainedAndWhatDoesNotApplyIsLeftOut) {
+TEST_F(JsonReport, EveryNullIsExplainedAndInapplicableValuesAreLeftOut) {
   r.set(macs, TMETER_AXIS_NODE, 0, fake::unknown());
   r.set(energy, TMETER_AXIS_NODE, 0, fake::unavailable());
   auto row = write()["nodes"][0];
@@ -151,7 +151,7 @@ TEST_F(JsonReport, ModulesHaveIdsParentsAndAttributes) {
   EXPECT_EQ(modules[1]["attributes"], Json({{"stride", 2}}));
 }
 
-TEST_F(JsonReport, ArgumentsSayWhereTensorsAreFrom) {
+TEST_F(JsonReport, ArgumentsNameTheOriginOfTensors) {
   auto* second = r.node(conv, "aten::add_");
   auto from_node = fake::tensor_value({1});
   from_node.producer = node;
@@ -165,7 +165,7 @@ TEST_F(JsonReport, ArgumentsSayWhereTensorsAreFrom) {
   EXPECT_EQ(arguments["#3"], nullptr);
 }
 
-TEST_F(JsonReport, SymbolicShapesStandBesideTheirSizes) {
+TEST_F(JsonReport, SymbolicShapesAreWrittenWithTheirSizes) {
   r.inputs.push_back({"x", "recorded", fake::tensor_value({8, 3})});
   r.inputs[0].value.dim_texts = {"batch", ""};
   const std::string name = "batch";
@@ -266,7 +266,7 @@ TEST_F(JsonReport, LongTextsAreWrittenInPiecesOfWholeCharacters) {
 
 // The writer reads eight bytes of a string at a time: each byte at each place, in strings of any
 // length.
-TEST_F(JsonReport, EveryByteIsEscapedWhereverItStands) {
+TEST_F(JsonReport, EveryByteIsEscapedAtAnyPosition) {
   for (size_t length = 1; length < 20; ++length) {
     for (size_t at = 0; at < length; ++at) {
       for (int byte = 0; byte < 256; ++byte) {
@@ -288,7 +288,7 @@ TEST_F(JsonReport, EveryByteIsEscapedWhereverItStands) {
   }
 }
 
-TEST_F(JsonReport, WhatFillsTheBufferIsWrittenInOrder) {
+TEST_F(JsonReport, OutputBeyondTheBufferIsWrittenInOrder) {
   tmeter_output out;
   tmeter::Output output(&out);
   reports::JsonStream stream(output);
@@ -311,7 +311,7 @@ TEST_F(JsonReport, TextsLongerThanTheBufferDoNotFillMemory) {
   EXPECT_LT(out.longest, 80'000u);
 }
 
-TEST_F(JsonReport, AModelWithoutAnythingIsStillAReport) {
+TEST_F(JsonReport, AnEmptyModelGivesAReport) {
   fake::FakeReport empty;
   tmeter_output out;
   tmeter::Output output(&out);
@@ -321,7 +321,7 @@ TEST_F(JsonReport, AModelWithoutAnythingIsStillAReport) {
   EXPECT_EQ(report["totals"], Json::object());
 }
 
-TEST_F(JsonReport, IdsOfModulesTellTheirPlaceInTheTree) {
+TEST_F(JsonReport, IdsOfModulesEncodeTheirPlaceInTheTree) {
   auto* inner = r.module(conv, "inner", "torch.nn.ReLU");
   r.module(inner, "a", "torch.nn.ReLU");
   r.module(inner, "b", "torch.nn.ReLU");
@@ -354,7 +354,7 @@ TEST_F(JsonReport, AFullDiskEndsBothThreads) {
   }
 }
 
-TEST_F(JsonReport, FiguresStandWithTheAxesOfTheirMetrics) {
+TEST_F(JsonReport, ValuesAreWrittenForTheAxesOfTheirMetrics) {
   const auto params = r.metric({.id = "params", .title = "params", .axis = TMETER_AXIS_TENSOR});
   r.set(params, TMETER_AXIS_TENSOR, 0, fake::integer(108));
   r.set(params, TMETER_AXIS_MODULE, 1, fake::integer(108));
@@ -366,7 +366,7 @@ TEST_F(JsonReport, FiguresStandWithTheAxesOfTheirMetrics) {
   EXPECT_EQ(report["modules"][1]["values"], Json({{"macs", 5}, {"params", 108}}));
 }
 
-TEST_F(JsonReport, RowsThatNoMetricHasFiguresOfAreAlikeAndEmpty) {
+TEST_F(JsonReport, RowsWithoutValuesAreAlikeAndEmpty) {
   r.tensor(conv, "bias", {4});
   const auto report = write();
   ASSERT_EQ(report["tensors"].size(), 2U);

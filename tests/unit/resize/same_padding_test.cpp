@@ -14,19 +14,19 @@ PaddedWindow window(const std::string& owner, int64_t size, int64_t kernel, int6
   return {owner, {dim, dim}, {pad, pad}, by_node, in_one_module};
 }
 
-/// The verdict on `asked` in a program that also has `others`.
-std::pair<bool, bool> judged(const PaddedWindow& asked,
+/// The verdict on `padded` in a program that also has `others`.
+std::pair<bool, bool> judged(const PaddedWindow& padded,
                              const std::vector<PaddedWindow>& others = {}) {
   PadEvidence evidence;
-  evidence.add(asked);
+  evidence.add(padded);
   for (const auto& w : others) evidence.add(w);
-  const auto judgement = evidence.judge(asked);
+  const auto judgement = evidence.judge(padded);
   return {judgement.reading == PadReading::kSame, judgement.sure};
 }
 constexpr std::pair kSurelySame{true, true}, kMaybeSame{true, false}, kSurelyFixed{false, true},
     kMaybeFixed{false, false};
 
-TEST(SamePad, TheOddOneIsBehind) {
+TEST(SamePad, AnOddPadIsLargerAtTheEnd) {
   EXPECT_EQ(same_pad({224, 3, 2, 1}), (Pad{0, 1}));  // (112-1)·2 + 3 - 224 = 1
   EXPECT_EQ(same_pad({225, 3, 2, 1}), (Pad{1, 1}));  // (113-1)·2 + 3 - 225 = 2
   EXPECT_EQ(same_pad({56, 5, 2, 1}), (Pad{1, 2}));   // (28-1)·2 + 5 - 56 = 3
@@ -35,25 +35,25 @@ TEST(SamePad, TheOddOneIsBehind) {
   EXPECT_EQ(same_pad({14, 3, 1, 2}), (Pad{2, 2}));   // (14-1) + 2·2 + 1 - 14 = 4
 }
 
-TEST(SamePad, NothingWhereStridesReachTheEnd) {
+TEST(SamePad, NoPaddingWhereStridesReachTheEnd) {
   EXPECT_EQ(same_pad({224, 16, 16, 1}), Pad{});
   EXPECT_EQ(same_pad({225, 1, 2, 1}), Pad{});          // (113-1)·2 + 1 - 225 = 0
   EXPECT_EQ(same_pad({230, 16, 16, 1}), (Pad{5, 5}));  // (15-1)·16 + 16 - 230 = 10
 }
 
 TEST(PadEvidence,
-     ModulesNamedForItDoIt) {  // timm's Conv2dSame, Lukemelas' Conv2dDynamicSamePadding
+     ModulesNamedAfterSamePaddingUseIt) {  // timm's Conv2dSame, Lukemelas' Conv2dDynamicSamePadding
   EXPECT_EQ(judged(window("timm.layers.conv2d_same.Conv2dSame", 224, 3, 2, {0, 1})), kSurelySame);
   EXPECT_EQ(judged(window("x.Conv2dDynamicSamePadding", 224, 2, 2, {}, false)), kSurelySame);
   EXPECT_EQ(judged(window("same.padding.Conv", 224, 2, 2, {}, false)), kSurelyFixed);
 }
 
-TEST(PadEvidence, WhatIsNotSameIsFixed) {
+TEST(PadEvidence, PaddingThatDiffersFromSameIsFixed) {
   EXPECT_EQ(judged(window("a.B", 224, 3, 2, {1, 1})), kSurelyFixed);
   EXPECT_EQ(judged(window("a.Same", 224, 3, 2, {1, 0})), kSurelyFixed);
 }
 
-TEST(PadEvidence, ModulesOfTorchKeepWhatTheyWereMadeWith) {  // of 225, 3×3 with stride 2, padding 1
+TEST(PadEvidence, ModulesOfTorchHaveFixedPadding) {  // of 225, 3×3 with stride 2, padding 1
   EXPECT_EQ(judged(window("torch.nn.modules.conv.Conv2d", 225, 3, 2, {1, 1}, false)), kSurelyFixed);
   EXPECT_EQ(judged(window("torch.nn.modules.padding.ZeroPad2d", 224, 3, 2, {0, 1}, true, false)),
             kSurelyFixed);
@@ -82,11 +82,11 @@ TEST(PadEvidence, ALopsidedPadOfAConvolutionsOwnIsLikelySame) {
   EXPECT_EQ(judged(window("a.Conv", 225, 3, 2, {1, 1})), kMaybeFixed);
 }
 
-TEST(PadEvidence, APadOfNothingWasComputed) {
+TEST(PadEvidence, AnEmptyPadIsLikelySame) {
   EXPECT_EQ(judged(window("a.Embed", 224, 16, 16, {}, true, false)), kMaybeSame);
 }
 
-TEST(PadEvidence, NoPaddingIsNoneUnlessTheCodePadsElsewhere) {
+TEST(PadEvidence, MissingPaddingIsFixedUnlessTheCodePadsElsewhere) {
   const auto bare = window("a.Conv", 224, 2, 2, {}, false);
   EXPECT_EQ(judged(bare), kSurelyFixed);
   const auto odd = window("a.Conv", 225, 3, 2, {1, 1}), even = window("a.Conv", 112, 3, 2, {0, 1});

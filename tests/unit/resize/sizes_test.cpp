@@ -63,7 +63,8 @@ TEST(Reshaped,
   EXPECT_EQ(with_samples_apart({{2, 5}, {0, 5}}, {2, 0}).now, Sizes({0, 5}));
 }
 
-TEST(Explained, EveryChangeIsAKnownOne) {  // Transformer: [length * 2, 128] → [length, 2, 128]
+TEST(Explained,
+     EveryChangeFollowsFromAKnownOne) {  // Transformer: [length * 2, 128] → [length, 2, 128]
   const auto shapes = reshaped({{20, 128}, {40, 128}}, {10, 2, 128});
   ASSERT_EQ(shapes, Shapes({{20, 2, 128}, {10, 4, 128}}));
   const SizeChanges longer{{10, 20}}, more{{2, 4}};
@@ -83,7 +84,7 @@ TEST(Substituted, ComputedSizesStay) {
   EXPECT_EQ(substituted({32, 32}, {false, true}, {{32, 128}}), Shapes({{32, 32}, {32, 128}}));
 }
 
-TEST(Substituted, BoundedWhateverTheFileSays) {
+TEST(Substituted, IsBoundedForAnyFile) {
   EXPECT_LE(substituted(Sizes(60, 1), std::vector<bool>(60, true), {{1, 8}, {1, 9}}).size(), 64U);
 }
 

@@ -7,7 +7,7 @@
 
 namespace {
 
-TEST(DeprecatedHeaders, DoWhatTheyDid) {
+TEST(DeprecatedHeaders, StillWork) {
   EXPECT_EQ(tmeter::percent(0.123), "12.3 %");
   EXPECT_EQ(tmeter::count_of(1, "tensor"), "1 tensor");
   EXPECT_EQ(tmeter::count_of(2, "tensor"), "2 tensors");

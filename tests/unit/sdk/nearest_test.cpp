@@ -12,15 +12,15 @@ using tmeter::did_you_mean;
 using tmeter::nearest;
 
 TEST(Nearest, FindsSlipsButNotStrangers) {
-  const Names known{"flops", "memory", "energy"};
-  EXPECT_EQ(nearest("flop", known), "flops");
-  EXPECT_EQ(nearest("enregy", known), "energy");
-  EXPECT_EQ(nearest("quantization", known), "");
-  EXPECT_EQ(nearest("", known), "");
+  const Names names{"flops", "memory", "energy"};
+  EXPECT_EQ(nearest("flop", names), "flops");
+  EXPECT_EQ(nearest("enregy", names), "energy");
+  EXPECT_EQ(nearest("quantization", names), "");
+  EXPECT_EQ(nearest("", names), "");
   EXPECT_EQ(nearest("nvidia-h100", Names{"nvidia-a100", "nvidia-h100-sxm"}), "nvidia-h100-sxm");
   EXPECT_EQ(nearest("en", {"energy"}), "");
-  EXPECT_EQ(did_you_mean("flop", known), " (did you mean 'flops'?)");
-  EXPECT_EQ(did_you_mean("quantization", known), "");
+  EXPECT_EQ(did_you_mean("flop", names), " (did you mean 'flops'?)");
+  EXPECT_EQ(did_you_mean("quantization", names), "");
 }
 
 TEST(Nearest, TheWordItselfComesBeforeALongerName) {
@@ -40,7 +40,7 @@ TEST(Nearest, PrefersTheFirstOfEquallyNearNames) {
             "params_trainable");
 }
 
-TEST(Nearest, ANameAroundTheWordIsTakenWhereItIsTheOnlyOne) {
+TEST(Nearest, TheOnlyNameThatContainsTheWordIsTaken) {
   EXPECT_EQ(nearest("a100", Names{"nvidia-a100", "nvidia-h100-sxm"}), "nvidia-a100");
   EXPECT_EQ(nearest("RTX4090", Names{"nvidia-a100", "nvidia-rtx-4090"}), "nvidia-rtx-4090");
   EXPECT_EQ(nearest("sxm", Names{"nvidia-h100-sxm", "nvidia-h200-sxm"}), "");
@@ -48,7 +48,7 @@ TEST(Nearest, ANameAroundTheWordIsTakenWhereItIsTheOnlyOne) {
   EXPECT_EQ(nearest("inference", Names{"layers-inference-time", "cpu-inference"}), "cpu-inference");
 }
 
-TEST(Nearest, AVeryLongWordIsNoTypingError) {
+TEST(Nearest, AVeryLongWordIsNotATypingError) {
   EXPECT_EQ(nearest(std::string(100'000, 'x'), Names{std::string_view("y")}), "");
   EXPECT_EQ(nearest(std::string(257, 'x'), std::vector{std::string(257, 'x')}), "");
 }

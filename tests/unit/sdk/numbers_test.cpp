@@ -69,7 +69,7 @@ TEST(Numbers, EveryCodeOfThe16BitTypesIsTheNumberTorchReads) {
   }
 }
 
-TEST(Numbers, OneCodeIsWorthTheSameAsInAWholeTensor) {
+TEST(Numbers, OneCodeHasTheValueItHasInAWholeTensor) {
   const auto halves = decoded<double>("float16", all_codes<uint16_t>(65536));
   for (uint32_t code = 0; code < 65536; ++code) {
     const double one = tmeter::value_of_code(DType::parse("float16"), static_cast<uint16_t>(code));

@@ -11,7 +11,7 @@ using tmeter::Schema;
 using Names = std::vector<std::string_view>;
 
 /// "x:a! y" for arguments, the same for results.
-std::string told(const std::vector<tmeter::SchemaItem>& items) {
+std::string text_of(const std::vector<tmeter::SchemaItem>& items) {
   std::string out;
   for (const auto& i : items) {
     out += (out.empty() ? "" : " ") + std::string(i.name.empty() ? "_" : i.name);
@@ -20,34 +20,34 @@ std::string told(const std::vector<tmeter::SchemaItem>& items) {
   return out;
 }
 
-TEST(Schema, TellsWhatIsSharedAndWritten) {
+TEST(Schema, ReportsSharedAndWrittenArguments) {
   const Schema in_place(
       "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)");
-  EXPECT_EQ(told(in_place.arguments), "self:a! other alpha");
-  EXPECT_EQ(told(in_place.results), "_:a!");
+  EXPECT_EQ(text_of(in_place.arguments), "self:a! other alpha");
+  EXPECT_EQ(text_of(in_place.results), "_:a!");
   EXPECT_TRUE(in_place.arguments[0].shares_memory_with(in_place.results[0]));
   EXPECT_FALSE(in_place.arguments[1].shares_memory_with(in_place.results[0]));
 
   const Schema split(
       "aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]");
-  EXPECT_EQ(told(split.arguments), "self:a split_size dim");
-  EXPECT_EQ(told(split.results), "_:a");
+  EXPECT_EQ(text_of(split.arguments), "self:a split_size dim");
+  EXPECT_EQ(text_of(split.results), "_:a");
   EXPECT_EQ(split.results[0].type, "Tensor(a)[]");
 
   const Schema two(
       "aten::topk.values(Tensor self, SymInt k, *, Tensor(a!) values, Tensor(b!) indices) -> "
       "(Tensor(a!) values, Tensor(b!) indices)");
-  EXPECT_EQ(told(two.arguments), "self k values:a! indices:b!");
-  EXPECT_EQ(told(two.results), "values:a! indices:b!");
+  EXPECT_EQ(text_of(two.arguments), "self k values:a! indices:b!");
+  EXPECT_EQ(text_of(two.results), "values:a! indices:b!");
   EXPECT_FALSE(two.arguments[2].shares_memory_with(two.results[1]));
 
   const Schema none(
       "aten::_foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()");
-  EXPECT_EQ(told(none.arguments), "self:a! other alpha");
+  EXPECT_EQ(text_of(none.arguments), "self:a! other alpha");
   EXPECT_TRUE(none.results.empty());
 }
 
-TEST(Schema, SetsOfLettersShareWhatTheyHaveInCommon) {
+TEST(Schema, SetsOfLettersShareMemoryThroughACommonLetter) {
   const Schema s(
       "acme::f(Tensor(a) x, Tensor(b)? y, Tensor(*) z, Tensor w) -> (Tensor(a|b), Tensor(c), "
       "Tensor)");
@@ -65,7 +65,7 @@ TEST(Schema, DefaultsHaveCommasAndQuotes) {
   EXPECT_EQ(tmeter::schema_results(text), 2u);
 }
 
-TEST(Schema, WhatIsNoneHasNothing) {
+TEST(Schema, InvalidSchemasAreReadSafely) {
   for (const auto* text :
        {"", "acme::f", "acme::f(", "acme::f(Tensor", "acme::f)->(", "acme::f(Widget x) -> [",
         "acme::f(Tensor( x, y", "acme::f(Tensor x) -> (", "f(=, =) -> ,", "f(\""}) {

@@ -141,7 +141,7 @@ TEST(Units, AnyOtherUnitIsShownAsGiven) {
   expect_texts(99, "xyz", {{1, "1 xyz"}});
 }
 
-TEST(Units, WhatIsNotFiniteSaysSo) {
+TEST(Units, NonFiniteNumbersAreWords) {
   const double inf = std::numeric_limits<double>::infinity();
   for (int32_t kind = TMETER_UNIT_COUNT; kind <= TMETER_UNIT_OTHER; ++kind)
     expect_texts(kind, "u", {{inf, "inf"}, {-inf, "-inf"}, {std::nan(""), "nan"}});
@@ -162,7 +162,7 @@ TEST(Units, GroupedNumbersAreExact) {
   EXPECT_EQ(tmeter::grouped(std::numeric_limits<int64_t>::min()), "-9,223,372,036,854,775,808");
 }
 
-TEST(Units, ACellSaysWhatItIsAndNeverZeroInstead) {
+TEST(Units, ACellShowsItsKindAndNeverZeroInstead) {
   using tmeter::Cell;
   EXPECT_EQ(tmeter::plain(Cell()), "none");
   EXPECT_EQ(tmeter::plain(Cell::unsupported()), "unknown");

@@ -43,7 +43,7 @@ TEST(Vocabulary, EveryWordHasItsNumberAndBack) {
   both_ways(words::kCellStatuses);
 }
 
-TEST(Vocabulary, WordsStandForTheNumbersOfTheAbi) {
+TEST(Vocabulary, WordsMatchTheNumbersOfTheAbi) {
   EXPECT_EQ(words::kUnitKinds.word(TMETER_UNIT_WATT), "watt");
   EXPECT_EQ(words::kAxes.word(TMETER_AXIS_MODEL), "model");
   EXPECT_EQ(words::kAggregations.word(TMETER_AGGREGATE_WEIGHTED_MEAN), "weighted_mean");

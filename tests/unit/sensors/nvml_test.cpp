@@ -34,17 +34,17 @@ TEST_F(NvmlTest, DevicesAsPyTorchNamesThem) {
   EXPECT_FALSE(sensors::gpu_of(""));
 }
 
-TEST_F(NvmlTest, WithoutTheLibraryItSaysWhichOne) {
+TEST_F(NvmlTest, AMissingLibraryIsNamed) {
   const Nvml nvml("libnot-there.so.1");
   EXPECT_EQ(nvml.count(), 0u);
   EXPECT_NE(nvml.problem().find("libnot-there.so.1"), std::string::npos);
 }
 
-TEST_F(NvmlTest, AnotherLibraryIsNone) {
+TEST_F(NvmlTest, AnotherLibraryIsRefused) {
   EXPECT_NE(Nvml("libc.so.6").problem().find("another library"), std::string::npos);
 }
 
-TEST_F(NvmlTest, WithoutADriverItSaysWhatNvmlSays) {
+TEST_F(NvmlTest, AMissingDriverIsReportedInNvmlsWords) {
   says("INIT", "9");
   EXPECT_EQ(Nvml(STUB_NVML).problem(), "NVML: Driver Not Loaded");
 }
@@ -71,7 +71,7 @@ TEST_F(NvmlTest, TheEnergyCounterStartsAtZero) {
   EXPECT_FALSE(counter->joules().has_value());
 }
 
-TEST_F(NvmlTest, ACounterThatStartsAgainIsGone) {
+TEST_F(NvmlTest, ACounterThatStartsAgainIsUnavailable) {
   says("COUNT", "1"), says("ENERGY", "1000");
   Nvml nvml(STUB_NVML);
   const auto counter = nvml.counter(0);
@@ -93,7 +93,7 @@ TEST_F(NvmlTest, WithoutACounterPowerIsIntegrated) {
   EXPECT_FALSE(counter->joules().has_value());
 }
 
-TEST_F(NvmlTest, WithNeitherThereIsNoCounter) {
+TEST_F(NvmlTest, WithoutEnergyAndPowerThereIsNoCounter) {
   says("COUNT", "1");
   EXPECT_FALSE(Nvml(STUB_NVML).counter(0));
 }
@@ -107,7 +107,7 @@ TEST_F(NvmlTest, TrapezoidsUnderPower) {
   EXPECT_DOUBLE_EQ(integral.add(11.0, 900), 250) << "nor before the last reading";
 }
 
-TEST_F(NvmlTest, WhatADeviceTells) {
+TEST_F(NvmlTest, ReadingsOfADeviceAreConverted) {
   says("COUNT", "1"), says("UTILISATION", "37"), says("MEMORY", "1073741824"),
       says("TEMPERATURE", "65");
   says("POWER", "312500"), says("REASONS", "68");  // 0x04 power cap, 0x40 thermal, by hardware
@@ -120,7 +120,7 @@ TEST_F(NvmlTest, WhatADeviceTells) {
   EXPECT_EQ(state.throttled, (std::vector<std::string>{"power cap", "thermal, by hardware"}));
 }
 
-TEST_F(NvmlTest, WhatADeviceDoesNotTellIsEmpty) {
+TEST_F(NvmlTest, MissingReadingsOfADeviceAreEmpty) {
   says("COUNT", "1");
   const auto state = Nvml(STUB_NVML).state(0);
   EXPECT_FALSE(state.utilisation || state.memory || state.temperature || state.power);

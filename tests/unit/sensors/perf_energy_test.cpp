@@ -58,7 +58,7 @@ TEST_F(PerfEnergy, EachPackageHasAProcessorThatCountsForIt) {
   EXPECT_FALSE(found.counters[1]->joules().has_value()) << "perf's counters never go back";
 }
 
-TEST_F(PerfEnergy, WithoutPermissionItSaysWhatToSet) {
+TEST_F(PerfEnergy, AMissingPermissionNamesTheSetting) {
   pmu("0");
   const auto found = sensors::perf_counters(root_, [](uint32_t, uint64_t, int) { return -EACCES; });
   EXPECT_TRUE(found.counters.empty());
@@ -67,7 +67,7 @@ TEST_F(PerfEnergy, WithoutPermissionItSaysWhatToSet) {
   EXPECT_NE(found.problems[0].find("--profile"), std::string::npos);
 }
 
-TEST_F(PerfEnergy, WhatIsNotAPmuIsNone) {
+TEST_F(PerfEnergy, AnInvalidPmuIsIgnored) {
   const std::string folder = "sys/bus/event_source/devices/power/";
   for (const auto& [file, text] :
        std::map<std::string, std::string>{{"type", "nine"},

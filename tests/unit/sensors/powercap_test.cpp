@@ -22,7 +22,7 @@ class Powercap : public Tree {
   }
 };
 
-TEST_F(Powercap, PackagesAndTheirMemoryAreCountedAndNothingTwice) {
+TEST_F(Powercap, PackagesAndTheirMemoryAreCountedOnce) {
   zone("intel-rapl:0", "package-0", "1000000\n");
   zone("intel-rapl:0:0", "core", "1\n");
   zone("intel-rapl:0:1", "dram", "500000\n");
@@ -50,7 +50,7 @@ TEST_F(Powercap, APackageWithoutMemoryIsThePackageAlone) {
   EXPECT_EQ(powercap_counters(root_).counters.size(), 1u);
 }
 
-TEST_F(Powercap, AnOverflowIsNoLoss) {
+TEST_F(Powercap, AnOverflowLosesNoEnergy) {
   zone("intel-rapl:0", "package-0", "9000000\n", "10000000\n");
   const auto found = powercap_counters(root_);
   energy("intel-rapl:0", "500000\n");  // 1 J to the wrap-around, and 0.5 J
@@ -92,7 +92,7 @@ TEST_F(Powercap, GarbageAtTheStartIsAProblemThatNamesTheFile) {
   EXPECT_NE(found.problems[0].find("intel-rapl:0/energy_uj"), std::string::npos);
 }
 
-TEST_F(Powercap, WithoutPermissionItSaysWhichFileAndWhatToDo) {
+TEST_F(Powercap, AMissingPermissionNamesTheFileAndTheRemedy) {
   if (geteuid() == 0) {  // root may read everything, so another user reads
     zone("intel-rapl:0", "package-0", "10\n");
     const auto path = root_ + "/sys/class/powercap/intel-rapl:0/energy_uj";
@@ -113,7 +113,7 @@ TEST_F(Powercap, WithoutPermissionItSaysWhichFileAndWhatToDo) {
   }
 }
 
-TEST_F(Powercap, NothingThereIsSaid) {
+TEST_F(Powercap, MissingCountersAreReported) {
   const auto found = powercap_counters(root_);
   EXPECT_TRUE(found.counters.empty());
   EXPECT_EQ(found.problems.size(), 1u);

@@ -19,7 +19,7 @@ TEST_F(Proc, ProcessorTimes) {
   EXPECT_DOUBLE_EQ(times[1].busy, 30);
 }
 
-TEST_F(Proc, FrequenciesOfCpufreqElseOfCpuinfo) {
+TEST_F(Proc, FrequenciesAreReadFromCpufreqOrCpuinfo) {
   write("proc/cpuinfo",
         "processor\t: 0\ncpu MHz\t\t: 2299.998\n\nprocessor\t: 1\ncpu MHz\t\t: 800.000\n");
   EXPECT_EQ(sensors::cpu_frequencies(root_), (std::vector<double>{2299.998e6, 800e6}));
@@ -47,7 +47,7 @@ TEST_F(Proc, TheProcess) {
   EXPECT_DOUBLE_EQ(state.major_faults.value(), 67);
 }
 
-TEST_F(Proc, DisksWithoutTheirPartitionsAndWhatLiesOnThem) {
+TEST_F(Proc, DisksAreCountedWithoutPartitionsAndVirtualDevices) {
   write("proc/diskstats",
         "   8       0 sda 10 0 100 5 20 0 200 9 0 1 1\n"
         "   8       1 sda1 10 0 100 5 20 0 200 9 0 1 1\n"
@@ -73,7 +73,7 @@ TEST_F(Proc, NetworksWithoutTheLoopback) {
   EXPECT_DOUBLE_EQ(traffic.out.value(), 2040);
 }
 
-TEST_F(Proc, NothingIsThere) {
+TEST_F(Proc, MissingFilesGiveNoValues) {
   EXPECT_TRUE(sensors::cpu_times(root_).empty());
   EXPECT_TRUE(sensors::cpu_frequencies(root_).empty());
   const auto state = sensors::process_state(root_);
@@ -84,7 +84,7 @@ TEST_F(Proc, NothingIsThere) {
   EXPECT_FALSE(sensors::throttle_events(root_));
 }
 
-TEST_F(Proc, GarbageIsNoFigure) {
+TEST_F(Proc, GarbageGivesNoValue) {
   for (const std::string& garbage :
        {std::string("\0\xff\n\n:::\n", 8), std::string("cpu0"), std::string(300'000, ':'),
         std::string("cpu0 a b c d e\nVmRSS: x kB\nread_bytes: -1\n"), std::string(")")}) {

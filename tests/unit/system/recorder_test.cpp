@@ -31,7 +31,7 @@ class RecorderTest : public Tree {
   Recorder recorder() { return Recorder({root_, "libnot-there.so"}, std::nullopt); }
 };
 
-TEST_F(RecorderTest, LoadIsWhatWasNotIdleBetweenTwoReadings) {
+TEST_F(RecorderTest, LoadIsTheBusyShareBetweenTwoReadings) {
   auto r = recorder();
   cpus(100, 100, 50, 50);
   r.read(10.0);
@@ -73,7 +73,7 @@ TEST_F(RecorderTest, MemoryFaultsDisksAndNetworks) {
   EXPECT_DOUBLE_EQ(gains.sent.value(), 0);
 }
 
-TEST_F(RecorderTest, AMachineThatTellsNothingHasNoCurves) {
+TEST_F(RecorderTest, AMachineWithoutReadingsHasNoCurves) {
   auto r = recorder();
   for (int i = 0; i < 3; ++i) r.read(i);
   EXPECT_TRUE(r.curves().empty());
@@ -94,7 +94,7 @@ TEST_F(RecorderTest, FilesThatVanishOrGoBackLeaveGaps) {
   EXPECT_DOUBLE_EQ(r.gains().received.value(), 100);
 }
 
-TEST_F(RecorderTest, AClockThatStandsStillAddsNothing) {
+TEST_F(RecorderTest, AStoppedClockAddsNoPoints) {
   auto r = recorder();
   cpus(1, 1, 1, 1);
   for (const double t : {5.0, 5.0, 4.0}) r.read(t);

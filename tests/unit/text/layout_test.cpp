@@ -47,7 +47,7 @@ TEST(Layout, FiguresAndUnitsLineUp) {
   EXPECT_EQ(plain(draw(small_table(), 0).lines), expected);
 }
 
-TEST(Layout, TheBarIsTheFirstToGo) {
+TEST(Layout, TheBarIsLeftOutFirst) {
   auto drawn = draw(small_table(), 50);
   EXPECT_EQ(plain(drawn.lines)[0], "                       params      MACs   of it");
   EXPECT_EQ(plain(drawn.lines)[2], "1   ├─ conv1  Conv2d   9.41 K  118.01 M  25.0 %");
@@ -56,7 +56,7 @@ TEST(Layout, TheBarIsTheFirstToGo) {
   EXPECT_TRUE(drawn.left_out.empty());
 }
 
-TEST(Layout, ColumnsGoBeforeNamesBecomeIllegibleAndThePrimaryOneStays) {
+TEST(Layout, ColumnsAreLeftOutBeforeNamesBecomeIllegibleExceptThePrimaryOne) {
   Table table;
   for (const char* title : {"a", "b", "c", "d"})
     table.columns.push_back({title, title[0] == 'd' ? "two" : "one", title[0] == 'b'});
@@ -118,7 +118,7 @@ TEST(Flow, ItemsStayWhole) {
   EXPECT_EQ(plain(flow_items(items, 0, 2)), std::vector<std::string>{"one two · three · four"});
 }
 
-TEST(Style, ColoursAreOnlyThereWhenAskedFor) {
+TEST(Style, ColoursAreWrittenOnlyOnRequest) {
   const Text text = Text("a", Style::kStrong).add(" b").add("   ", Style::kQuiet);
   EXPECT_EQ(render(text, false), "a b\n");
   EXPECT_EQ(render(text, true), "\x1b[1ma\x1b[0m b\n");

@@ -47,7 +47,7 @@ std::string wrong(const std::vector<GivenText>& given) {
   return "";
 }
 
-TEST(Options, AreDeclaredOnceAndWithWhatTheyAre) {
+TEST(Options, AreDeclaredOnceAndWithADescription) {
   std::set<std::string_view> keys;
   for (const auto& o : all_options()) {
     EXPECT_TRUE(keys.insert(o.spec.key).second) << o.spec.key;
@@ -60,7 +60,7 @@ TEST(Options, AreDeclaredOnceAndWithWhatTheyAre) {
   }
 }
 
-TEST(Options, WhatIsSaidOfOneGoesBeforeWhatIsSaidOfAll) {
+TEST(Options, SettingsOfOneItemPrecedeSettingsOfAll) {
   const auto look = Look::make({{"level.default.label", "d"},
                                 {"level.2.label", "two"},
                                 {"column.default.width", "7"},
@@ -87,7 +87,7 @@ TEST(Options, ExpandedLimitsTheDepth) {
             1U);
 }
 
-TEST(Options, MistakesAreTold) {
+TEST(Options, MistakesAreReported) {
   EXPECT_EQ(wrong({{"level.one.label", "x"}}),
             "there is no level 'one'; levels are default, all and numbers from 0");
   EXPECT_EQ(wrong({{"level.1234567.label", "x"}}),
@@ -100,7 +100,7 @@ TEST(Options, MistakesAreTold) {
   EXPECT_NE(wrong({{"table.row-styles", "none, rgb(1, 2), dim"}}), "");
 }
 
-TEST(Tables, TheTreeIsBesideTheBoxOrInIt) {
+TEST(Tables, TheTreeIsNextToTheBoxOrInsideIt) {
   EXPECT_EQ(lines({{"table.box", "rounded"}}),
             (std::vector<std::string>{"                     ╭─────────┬──────────╮",
                                       "                     │  params │     MACs │",
@@ -125,7 +125,7 @@ TEST(Tables, ColumnsHaveTitlesSidesAndWidths) {
             "├─ conv1   9.41 K  118.01 M");
 }
 
-TEST(Tables, BarsBeginBelowEachOtherWhateverTheirSide) {
+TEST(Tables, BarsBeginBelowEachOtherForAnyJustification) {
   auto table = small();
   table.share_title = "share of MACs";
   table.rows[1].share = 1;
@@ -140,7 +140,7 @@ TEST(Tables, BarsBeginBelowEachOtherWhateverTheirSide) {
   }
 }
 
-TEST(Tables, WhatDoesNotFitIsWrappedOrCutAsAsked) {
+TEST(Tables, TextThatDoesNotFitIsWrappedOrCutAsRequested) {
   const GivenText narrow{"column.macs.width", "5"};
   EXPECT_EQ(lines({narrow})[2], "1  ├─ conv1  Conv2d   9.41 K  118.…");
   EXPECT_EQ(lines({narrow, {"column.macs.overflow", "crop"}})[2],
@@ -162,7 +162,7 @@ TEST(Tables, WhatDoesNotFitIsWrappedOrCutAsAsked) {
       draw(small(), 34, Look::make({{"column.default.overflow", "fold"}})).left_out.empty());
 }
 
-TEST(Tables, GrowToTheWidthThatIsAskedFor) {
+TEST(Tables, GrowToTheRequestedWidth) {
   for (const auto& given :
        std::vector<std::vector<GivenText>>{{{"table.width", "60"}, {"table.box", "rounded"}},
                                            {{"table.min-width", "60"}, {"table.box", "square"}}})
@@ -185,25 +185,25 @@ TEST(Tables, HaveTitlesAndCaptionsThatAreWrapped) {
   EXPECT_EQ(drawn.back(), "                                   end");
 }
 
-TEST(Tables, RowsHaveStylesInTurnAndTheirGroundIsSeen) {
+TEST(Tables, RowsAlternateStylesWithTheirBackground) {
   const auto drawn = draw(small(), 0, Look::make({{"table.row-styles", "none, on blue"}})).lines;
   EXPECT_EQ(render(drawn[1], true).find("\x1b[44m"), std::string::npos);
   EXPECT_NE(render(drawn[2], true).find("\x1b[44m"), std::string::npos);
   EXPECT_EQ(render(drawn[3], true).find("\x1b[44m"), std::string::npos);
 }
 
-TEST(Tables, PaddingAndLeadingAreOfRowsNotOfThePartsOfABox) {
+TEST(Tables, PaddingAndLeadingApplyToRowsNotToPartsOfABox) {
   Table table;
   for (const char* name : {"top", "padding", "inner", "bottom"})
     table.rows.push_back({"", Text(name), "", {}, {}, false});
   table.rows[1].frame = table.rows[3].frame = true;
   const auto drawn =
       texts(draw(table, 0, Look::make({{"table.padding", "1, 0"}, {"table.leading", "1"}})).lines);
-  const std::vector<std::string> wanted{"", "top", "", "padding", "", "", "inner", "", "bottom"};
-  EXPECT_EQ(drawn, wanted);
+  const std::vector<std::string> expected{"", "top", "", "padding", "", "", "inner", "", "bottom"};
+  EXPECT_EQ(drawn, expected);
 }
 
-TEST(Tables, NoLineIsEverWiderThanTheTerminalWhateverIsAskedFor) {
+TEST(Tables, NoLineIsWiderThanTheTerminalInAnyLook) {
   const std::vector<std::vector<GivenText>> looks{
       {{"table.box", "double"}, {"table.padding", "0, 9"}},
       {{"table.width", "10000"}, {"table.box", "heavy"}},
@@ -223,7 +223,7 @@ TEST(Tables, NoLineIsEverWiderThanTheTerminalWhateverIsAskedFor) {
   }
 }
 
-TEST(Wrapping, BreaksAtSpacesElseAnywhere) {
+TEST(Wrapping, BreaksAtSpacesOrInsideLongWords) {
   EXPECT_EQ(texts(wrap(Text("one two three"), 7)), (std::vector<std::string>{"one two", "three"}));
   EXPECT_EQ(texts(wrap(Text("abcdefgh"), 3)), (std::vector<std::string>{"abc", "def", "gh"}));
   EXPECT_EQ(texts(wrap(Text("卷积层"), 3)), (std::vector<std::string>{"卷", "积", "层"}));

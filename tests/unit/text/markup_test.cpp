@@ -69,7 +69,7 @@ TEST(Styles, MistakesNameTheirPlaceAndTheNearestWord) {
     EXPECT_NE(mistake(text), "") << text;
 }
 
-TEST(Styles, AnInnerStyleIsOnTheGroundOfTheOuter) {
+TEST(Styles, AnInnerStyleKeepsTheBackgroundOfTheOuterOne) {
   const auto& theme = default_theme();
   EXPECT_EQ(shown(over(parse_style("green on red"), parse_style("b"), theme)),
             "\x1b[1;32;41mx\x1b[0m");
@@ -87,14 +87,14 @@ TEST(Templates, TagsNestAndEnd) {
 }
 
 // torchmeter's own title as rich 15.0.0 draws it: Repeat [3] Times, all italic, 3 bold.
-TEST(Templates, BracketsThatNoStyleFollowsAreThemselves) {
+TEST(Templates, BracketsWithoutAStyleAreText) {
   EXPECT_EQ(put("[i]Repeat [[b]<repeat_time>[/b]] Times[/]"),
             "\x1b[3mRepeat [\x1b[0m\x1b[1;3mrepeat_time=V\x1b[0m\x1b[3m] Times\x1b[0m");
   EXPECT_EQ(put("a[2] < b > [ ] []"), "a[2] < b > [ ] []");
   EXPECT_EQ(put("\\[b] \\<name\\> \\\\ \\n"), "[b] <name> \\ \\n");
 }
 
-TEST(Templates, WhatTakesThePlaceOfAPlaceholderIsText) {
+TEST(Templates, TheValueOfAPlaceholderIsText) {
   EXPECT_EQ(put("<name>", "[red]<macs>[/]\x1b[31m\u202e"), "name=[red]<macs>[/]\uFFFD[31m\uFFFD");
 }
 
@@ -109,7 +109,7 @@ TEST(Templates, MistakesNameTheirPlace) {
   EXPECT_EQ(wrong("<na me>"), "0 'na me' is not the name of a placeholder");
 }
 
-TEST(Templates, HostileOnesAreReadInNoTime) {
+TEST(Templates, HostileTemplatesAreReadInNoTime) {
   EXPECT_EQ(wrong(std::string(1 << 20, 'x')),
             "0 a template has at most 10000 bytes, this one has 1048576");
   std::string deep;

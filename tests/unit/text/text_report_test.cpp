@@ -118,13 +118,13 @@ TEST_F(TextReport, HeaderNamesModelFileFormatAndInput) {
             "Net   net.pt2 (2.00 KiB) · torch.export (torch 2.15) · input x: f32[1, 3, 8, 8]");
 }
 
-TEST_F(TextReport, HeaderSaysWhereShapesAreFromAndWhichDimsAreSymbolic) {
+TEST_F(TextReport, HeaderNamesTheOriginOfShapesAndTheSymbolicDims) {
   r.inputs[0].origin = "inferred";
   r.inputs[0].value.dim_texts = {"batch", "", "", ""};
   EXPECT_NE(lines()[0].find("input x: f32[batch=1, 3, 8, 8] (inferred)"), std::string::npos);
 }
 
-TEST_F(TextReport, HeaderSaysWhenSizesAreNotTheFiles) {
+TEST_F(TextReport, HeaderMarksSizesThatDifferFromTheFiles) {
   r.properties["sizes"] = "sizes worked out for x=2x3x8x8";
   EXPECT_EQ(
       lines()[0],
@@ -190,7 +190,7 @@ TEST_F(TextReport, TotalsAreExact) {
             std::string::npos);
 }
 
-TEST_F(TextReport, ConventionsAndProvenanceAreSaid) {
+TEST_F(TextReport, ConventionsAndProvenanceAreStated) {
   EXPECT_NE(write().find("\nenergy: estimated by a model on profile x\n"), std::string::npos);
   r.views["verbose"] = "1";
   EXPECT_NE(write().find("\nparams: stored once\n"), std::string::npos);
@@ -198,7 +198,7 @@ TEST_F(TextReport, ConventionsAndProvenanceAreSaid) {
   EXPECT_EQ(write().find("-v explains"), std::string::npos);
 }
 
-TEST_F(TextReport, WhatAFigureAlwaysCountsIsToldOnRequestAloneAndWhatWasChosenAlways) {
+TEST_F(TextReport, FixedConventionsAreStatedOnRequestAndChosenOnesAlways) {
   r.metrics[macs].convention = "fvcore: 1 MAC = 1; more of it";
   r.config = {{"f.convention", "fvcore"}};
   EXPECT_EQ(write().find("params: stored once"), std::string::npos);
@@ -206,7 +206,7 @@ TEST_F(TextReport, WhatAFigureAlwaysCountsIsToldOnRequestAloneAndWhatWasChosenAl
   EXPECT_NE(write().find("\n-v explains each figure\n"), std::string::npos);
 }
 
-TEST_F(TextReport, AMetricThatIsUnavailableSaysWhyInsteadOfShowingAColumn) {
+TEST_F(TextReport, AnUnavailableMetricHasAReasonInsteadOfAColumn) {
   r.metrics[energy].provenance = TMETER_PROVENANCE_UNAVAILABLE;
   r.metrics[energy].provenance_text = "the profile has no energies";
   EXPECT_EQ(line_with({"params", "MACs", "share"}).find("energy"), std::string::npos);
@@ -214,7 +214,7 @@ TEST_F(TextReport, AMetricThatIsUnavailableSaysWhyInsteadOfShowingAColumn) {
             std::string::npos);
 }
 
-TEST_F(TextReport, FiguresOfTheModelAsAWholeAreNoColumn) {
+TEST_F(TextReport, ValuesOfTheWholeModelHaveNoColumn) {
   const auto peak = r.metric({.id = "peak",
                               .title = "peak memory",
                               .unit = "B",
@@ -225,13 +225,13 @@ TEST_F(TextReport, FiguresOfTheModelAsAWholeAreNoColumn) {
   EXPECT_NE(write().find("peak memory 3.00 MiB"), std::string::npos);
 }
 
-TEST_F(TextReport, WarningsAndTimeAreSaid) {
+TEST_F(TextReport, WarningsAndTimeAreShown) {
   r.warnings = {"inputs were guessed"};
   EXPECT_NE(write().find("\nwarning: inputs were guessed\n"), std::string::npos);
   EXPECT_NE(write().find("analysed in 9.00 ms\n"), std::string::npos);
 }
 
-TEST_F(TextReport, DepthLimitsTheTreeAndSaysHowToSeeMore) {
+TEST_F(TextReport, DepthLimitsTheTreeAndNamesTheOptionForMore) {
   r.views["depth"] = "1";
   EXPECT_EQ(line_with({"Block"}), "");
   EXPECT_NE(write().find("… 3 modules below: --depth 2 to 3"), std::string::npos);
@@ -268,7 +268,7 @@ TEST_F(TextReport, ByOperatorGroupsCallsAndPutsTheHeaviestFirst) {
   EXPECT_NE(line_with({"0 ", "stem", "f32[1, 4]", "4.00 G"}), "");
 }
 
-TEST_F(TextReport, ByTypeAddsUpWhatModulesOfATypeDoThemselves) {
+TEST_F(TextReport, ByTypeAddsUpTheOwnValuesOfModules) {
   r.set(params, TMETER_AXIS_TENSOR, 0, fake::integer(108));
   r.set(params, TMETER_AXIS_TENSOR, 1, fake::integer(108));
   r.views["by"] = "type";
@@ -278,7 +278,7 @@ TEST_F(TextReport, ByTypeAddsUpWhatModulesOfATypeDoThemselves) {
   EXPECT_NE(line_with({"Linear ×1", "–", "1.00 K"}), "");
 }
 
-TEST_F(TextReport, TypesWithTheSameShortNameAreToldApart) {
+TEST_F(TextReport, TypesWithTheSameShortNameAreDistinguished) {
   r.module(root, "x", "other.Linear");
   r.views["by"] = "type";
   EXPECT_NE(line_with({"torch.nn.Linear ×1"}), "");
@@ -312,7 +312,7 @@ TEST_F(TextReport, RawFiguresAreExactAndUnscaled) {
   EXPECT_EQ(write().find("share"), std::string::npos);
 }
 
-TEST_F(TextReport, NoLineIsWiderThanTheTerminalWhateverTheModelIsCalled) {
+TEST_F(TextReport, NoLineIsWiderThanTheTerminalForAnyName) {
   r.graph_properties["name"] = std::string(300, 'N');
   head->name = "卷积\x1b[2J\xff" + std::string(100, 'h');
   head->type = std::string(200, 'T');
@@ -336,7 +336,7 @@ TEST_F(TextReport, ColoursDoNotChangeTheText) {
   EXPECT_NE(plain, colored);
 }
 
-TEST_F(TextReport, RepeatsAreDrawnOnceWithTheFiguresOfAll) {
+TEST_F(TextReport, RepeatsAreDrawnOnceWithTheValuesOfAll) {
   auto* layers = r.module(root, "layers", "torch.nn.Sequential", 1);
   for (const char* name : {"0", "1", "2"}) {
     auto* layer = r.module(layers, name, "acme.Layer", 1);
@@ -352,7 +352,7 @@ TEST_F(TextReport, RepeatsAreDrawnOnceWithTheFiguresOfAll) {
   EXPECT_NE(line_with({"4.2 "}), "");
 }
 
-TEST_F(TextReport, WhatIsNotAlikeIsNotFolded) {
+TEST_F(TextReport, DifferentModulesAreNotFolded) {
   auto* layers = r.module(root, "layers", "torch.nn.Sequential", 1);
   for (const char* name : {"0", "1", "2"}) {
     auto* layer = r.module(layers, name, "acme.Layer", 1);
@@ -381,7 +381,7 @@ TEST_F(TextReport, FindingsComeWithEvidenceGainAndAction) {
   EXPECT_NE(line_with({"… 2 more of store-half"}), "");
 }
 
-TEST_F(TextReport, WhatIsMerelyWorthKnowingTakesOneLine) {
+TEST_F(TextReport, FindingsOfTheLowestSeverityTakeOneLine) {
   tmeter::Finding f;
   f.rule = "memory-peak";
   f.text = "activations peak at 2 MiB";
@@ -473,7 +473,7 @@ class TextBySize : public TextReport {
   const std::string batch_ = "s1", size_ = "s2", place_ = "x.0";
 };
 
-TEST_F(TextBySize, FormulasOfTotalsStandBelowWithTheirSymbols) {
+TEST_F(TextBySize, FormulasOfTotalsAreListedBelowWithTheirSymbols) {
   const auto text = write();
   EXPECT_NE(text.find("\nby size: s1 = x.0 (1 … 64) · s2 (2 … any)\n"
                       "  MACs = 6,000·s1·s2² + 5\n"),

@@ -25,7 +25,7 @@ TEST(Utf8, InvalidBytesAreReplacedOneByOne) {
   EXPECT_EQ(printable("\xf5\x80\x80\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD");  // beyond U+10FFFF
 }
 
-TEST(Utf8, GoodTextStaysAsItIs) {
+TEST(Utf8, ValidTextIsUnchanged) {
   for (const char* text : {"", "layer1.0", "Größe", "卷积层", "😀", "×3"})
     EXPECT_EQ(printable(text), text);
 }

@@ -51,7 +51,7 @@ TEST_F(Assertions, UnitsScaleTheBound) {
   EXPECT_FALSE(holds("macs < 4 G"));
 }
 
-TEST_F(Assertions, EveryUnitIsWhatItSays) {
+TEST_F(Assertions, EveryUnitHasItsFactor) {
   const std::pair<const char*, double> units[] = {
       {"", 1},         {"K", 1e3},        {"k", 1e3},        {"M", 1e6},      {"G", 1e9},
       {"T", 1e12},     {"B", 1},          {"KB", 1e3},       {"kB", 1e3},     {"MB", 1e6},
@@ -63,7 +63,7 @@ TEST_F(Assertions, EveryUnitIsWhatItSays) {
     EXPECT_DOUBLE_EQ(real(parse_assertion(std::string("m<3 ") + unit).limit), 3 * factor) << unit;
 }
 
-TEST_F(Assertions, WhatIsNotANumberIsWrongUsage) {
+TEST_F(Assertions, ALimitThatIsNotANumberIsWrongUsage) {
   for (const char* limit :
        {"nan",  "-nan",  "NaN",    "nan%",   "nan G",  "inf",      "-inf",     "infinity",
         "inf%", "1e999", "-1e999", "1e-999", "9e307T", "1e308KiB", "0x10",     "0x1p3",
@@ -79,14 +79,14 @@ TEST_F(Assertions, WhatIsNotANumberIsWrongUsage) {
                [] { parse_assertion("macs==5x"); });
 }
 
-TEST_F(Assertions, SeveralBoundsAreToldToBeGivenOneByOne) {
+TEST_F(Assertions, SeveralBoundsInOneAssertionAreRefused) {
   for (const char* text : {"macs<=5G,params<=3M", "macs<=5G && params<=3M", "macs<=5G and params<3",
                            "macs<=5G; params<=3M", "1G<=macs<=5G", "macs<=5G params<=3M"})
     expect_error(ErrorKind::kUsage, {"one by one, each with its own --assert"},
                  [&] { parse_assertion(text); });
 }
 
-TEST_F(Assertions, AUnitThatTheFigureDoesNotHaveIsWrongUsage) {
+TEST_F(Assertions, AUnitThatTheMetricDoesNotHaveIsWrongUsage) {
   results_.columns[0].unit_kind = TMETER_UNIT_OP;
   expect_error(ErrorKind::kUsage, {"a time, which 'macs' is not"}, [&] { run("macs<=5ms"); });
   expect_error(ErrorKind::kUsage, {"an energy, which 'macs' is not"}, [&] { run("macs<=5mJ"); });
@@ -97,7 +97,7 @@ TEST_F(Assertions, AUnitThatTheFigureDoesNotHaveIsWrongUsage) {
   EXPECT_FALSE(holds("macs<=5%"));
 }
 
-TEST_F(Assertions, FractionsAreToldInFourDigitsOrAsManyAsTellThemFromTheLimit) {
+TEST_F(Assertions, FractionsHaveFourDigitsOrEnoughToDifferFromTheLimit) {
   auto& total = results_.columns[0].cells[TMETER_AXIS_MODEL];
   total = {number(0.224606734)};
   expect_error(ErrorKind::kAssertion, {"macs is 0.2246)"}, [&] { require_all({run("macs<0.1")}); });
@@ -105,28 +105,28 @@ TEST_F(Assertions, FractionsAreToldInFourDigitsOrAsManyAsTellThemFromTheLimit) {
                [&] { require_all({run("macs<0.2246")}); });
 }
 
-TEST_F(Assertions, ValuesAreToldInTheUnitOfTheLimit) {
-  const auto told = [this](const std::string& value, const std::string& text) {
+TEST_F(Assertions, ValuesAreStatedInTheUnitOfTheLimit) {
+  const auto expect_value = [this](const std::string& value, const std::string& text) {
     expect_error(ErrorKind::kAssertion, {"macs is " + value + ")"},
                  [&] { require_all({run(text)}); });
   };
-  told("4.089 G", "macs<4G");
-  told("4089 M", "macs<12M");
-  told("4.0892 G", "macs<4.0891G");
-  told("4089184256", "macs<4000000000");
-  told("4089184256", "macs<1K");  // a large number of small units
-  told("0.004089 T", "macs>1T");
+  expect_value("4.089 G", "macs<4G");
+  expect_value("4089 M", "macs<12M");
+  expect_value("4.0892 G", "macs<4.0891G");
+  expect_value("4089184256", "macs<4000000000");
+  expect_value("4089184256", "macs<1K");  // a large number of small units
+  expect_value("0.004089 T", "macs>1T");
   auto& total = results_.columns[0].cells[TMETER_AXIS_MODEL];
   results_.columns[0].unit_kind = TMETER_UNIT_SECOND;
   total = {number(0.0002768)};
-  told("276.8 us", "macs<1us");
-  told("0.2768 ms", "macs<0.1ms");
-  told("0.0002768", "macs<1e-4");
+  expect_value("276.8 us", "macs<1us");
+  expect_value("0.2768 ms", "macs<0.1ms");
+  expect_value("0.0002768", "macs<1e-4");
   results_.columns[0].unit_kind = TMETER_UNIT_RATIO;
-  told("0.02768 %", "macs>50%");
+  expect_value("0.02768 %", "macs>50%");
 }
 
-TEST_F(Assertions, AMetricAloneIsYesOrNo) {
+TEST_F(Assertions, AMetricWithoutALimitIsYesOrNo) {
   expect_error(ErrorKind::kUsage, {"'macs' is 4089184256, not yes (1) or no (0)"},
                [&] { run("macs"); });
   auto& total = results_.columns[0].cells[TMETER_AXIS_MODEL];
@@ -139,7 +139,7 @@ TEST_F(Assertions, AMetricAloneIsYesOrNo) {
   EXPECT_FALSE(holds("macs"));
 }
 
-TEST_F(Assertions, AFigureOfAPluginByTheNamesOfBoth) {
+TEST_F(Assertions, AMetricMayBeNamedWithItsPlugin) {
   EXPECT_EQ(parse_assertion("fit.max_batch >= 8").metric, "fit_max_batch");
   EXPECT_EQ(parse_assertion("diff.fit.max_batch >= 8").metric, "fit_max_batch");
 }
@@ -177,13 +177,13 @@ TEST_F(Assertions, AModuleIsNamedByItsPath) {
   EXPECT_FALSE(holds("module('.layer 4').macs>812"));
 }
 
-TEST_F(Assertions, UnknownValueNeverHolds) {
+TEST_F(Assertions, AnAssertionOnAnUnknownValueNeverHolds) {
   EXPECT_FALSE(holds("gone<=5"));
   EXPECT_FALSE(holds("gone!=5"));
   EXPECT_FALSE(holds("module('layer 4').large<5"));  // no value there
 }
 
-TEST_F(Assertions, ALowerBoundProvesOnlyWhatItBounds) {
+TEST_F(Assertions, ALowerBoundProvesOnlyLowerLimits) {
   auto& total = results_.columns[0].cells[TMETER_AXIS_MODEL];
   total = {number(int64_t{812})};
   total.mark(0, TMETER_NUMBER_PARTIAL);
@@ -199,7 +199,7 @@ TEST_F(Assertions, ALowerBoundProvesOnlyWhatItBounds) {
                [&] { require_all({run("macs<5G")}); });
 }
 
-TEST_F(Assertions, APartialFigureThatMayShrinkProvesNothing) {
+TEST_F(Assertions, APartialValueThatMayShrinkProvesNoLimit) {
   auto& column = results_.columns[0];
   column.cells[TMETER_AXIS_MODEL].mark(0, TMETER_NUMBER_PARTIAL);
   EXPECT_TRUE(holds("macs>1"));
@@ -210,7 +210,7 @@ TEST_F(Assertions, APartialFigureThatMayShrinkProvesNothing) {
   EXPECT_FALSE(holds("macs>1"));
 }
 
-TEST_F(Assertions, AllThatDoNotHoldAreNamedWithTheirValues) {
+TEST_F(Assertions, FailedAssertionsAreNamedWithTheirValues) {
   const std::vector<AssertionResult> all{run("macs<4G"), run("macs<5G"), run("gone<=5")};
   expect_error(ErrorKind::kAssertion,
                {"2 of 3", "'macs<4G' (macs is 4.089 G)", "'gone<=5' (gone is not known)"},
@@ -226,7 +226,7 @@ TEST_F(Assertions, NonsenseIsWrongUsage) {
   }
 }
 
-TEST_F(Assertions, ASlipOfTheHandIsToldTheNearestName) {
+TEST_F(Assertions, AMisspelledNameGetsTheNearestOne) {
   expect_error(ErrorKind::kUsage, {"did you mean 'macs'"}, [&] { run("mac<=5G"); });
   expect_error(ErrorKind::kUsage, {"no module 'layer 5'", "did you mean 'layer 4'"},
                [&] { run("module('layer 5').macs<1"); });

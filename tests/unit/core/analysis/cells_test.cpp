@@ -19,7 +19,7 @@ void expect_same(const tmeter_number& a, const tmeter_number& b) {
   EXPECT_EQ(std::bit_cast<uint64_t>(a.f), std::bit_cast<uint64_t>(b.f));
 }
 
-TEST(Cells, GiveBackWhatWasPutIn) {
+TEST(Cells, ReturnTheStoredNumbers) {
   using Real = std::numeric_limits<double>;
   using Integer = std::numeric_limits<int64_t>;
   std::vector<tmeter_number> figures;
@@ -42,7 +42,7 @@ TEST(Cells, GiveBackWhatWasPutIn) {
   }
 }
 
-TEST(Cells, ThoseThatNobodyHasGivenHaveNoFigure) {
+TEST(Cells, HaveNoNumberUntilOneIsSet) {
   Cells cells;
   EXPECT_TRUE(cells.empty());
   size_t before = 0;
@@ -55,7 +55,7 @@ TEST(Cells, ThoseThatNobodyHasGivenHaveNoFigure) {
   }
 }
 
-TEST(Cells, AKindTakesTheFigureOfBeforeAway) {
+TEST(Cells, LoseTheirNumberWhenAKindIsSet) {
   Cells cells{number(int64_t{812}), number(0.5)};
   for (size_t i = 0; i < cells.size(); ++i) cells.set(i, number_of_kind(TMETER_NUMBER_UNKNOWN));
   for (size_t i = 0; i < cells.size(); ++i)

@@ -40,7 +40,7 @@ TEST(CoverageOf, OperatorsInsideACallAreCountedAsTheCallIs) {
   EXPECT_EQ(zero.zero_by_rule, 3u);
 }
 
-TEST(CoverageOf, ACallOfWhichNothingIsKnownLeavesItsOperatorsUnknownByName) {
+TEST(CoverageOf, AnUnknownCallLeavesItsOperatorsUnknownByName) {
   const auto unknown = covered(number_of_kind(TMETER_NUMBER_UNKNOWN));
   EXPECT_EQ(unknown.unknown, 3u);
   ASSERT_EQ(unknown.unknown_ops.size(), 1u);

@@ -75,7 +75,7 @@ TEST_F(EngineTest, AHandlerReadsTheFinalValueOfAMetricThatComesLater) {
   EXPECT_EQ(total(run(), "twice"), 42);
 }
 
-TEST_F(EngineTest, AnAnalysisSeesRollUpsOfWhatItRequires) {
+TEST_F(EngineTest, AnAnalysisReadsRollUpsOfItsRequiredMetrics) {
   op("f", first);
   op("f", second);
   own.metric("sum", {.axis = TMETER_AXIS_MODEL, .aggregation = TMETER_AGGREGATE_NONE})
@@ -86,7 +86,7 @@ TEST_F(EngineTest, AnAnalysisSeesRollUpsOfWhatItRequires) {
   EXPECT_EQ(total(run(), "sum"), 8);
 }
 
-TEST_F(EngineTest, AnAnalysisReadsWhatItHasEmittedItself) {
+TEST_F(EngineTest, AnAnalysisReadsItsOwnEmittedValues) {
   op("f", top);
   int64_t seen = 0;
   own.metric("m").analysis("emits", "", "m", [&](tmeter_call* c, const Graph&) {
@@ -173,7 +173,7 @@ TEST_F(EngineTest, AHandlerBySignatureIsCalledTwiceForEachSignature) {
   EXPECT_EQ(calls, 4);
 }
 
-TEST_F(EngineTest, AHandlerWithoutThatPromiseIsCalledForEachOperator) {
+TEST_F(EngineTest, AHandlerNotBySignatureIsCalledForEachOperator) {
   for (int i = 0; i < 10; ++i) op("f", top);
   int calls = 0;
   own.metric("m").handler("m", "aten::f", [&](tmeter_call* c, const Node&) {
@@ -183,7 +183,7 @@ TEST_F(EngineTest, AHandlerWithoutThatPromiseIsCalledForEachOperator) {
   EXPECT_EQ(calls, 10);
 }
 
-TEST_F(EngineTest, AHandlerThatBreaksItsPromiseFails) {
+TEST_F(EngineTest, AHandlerBySignatureWithStateFails) {
   for (int i = 0; i < 10; ++i) op("f", top);
   int64_t calls = 0;
   acme.metric("m").handler(
@@ -192,7 +192,7 @@ TEST_F(EngineTest, AHandlerThatBreaksItsPromiseFails) {
   expect_failure({"com.acme.plugin", "TMETER_HANDLER_BY_SIGNATURE", "node 1"});
 }
 
-TEST_F(EngineTest, ValuesAreNotSharedByAHandlerThatLooksAtMoreThanTheSignature) {
+TEST_F(EngineTest, AHandlerThatReadsMoreThanTheSignatureSharesNoValues) {
   for (int i = 0; i < 10; ++i) op("f", top);
   int calls = 0;
   own.metric("m").handler(
@@ -206,7 +206,7 @@ TEST_F(EngineTest, ValuesAreNotSharedByAHandlerThatLooksAtMoreThanTheSignature) 
   EXPECT_EQ(calls, 10);
 }
 
-TEST_F(EngineTest, ReadingASharedValueAtTheSameOperatorKeepsThePromise) {
+TEST_F(EngineTest, AHandlerBySignatureMayReadASharedValueAtTheSameOperator) {
   for (int i = 0; i < 10; ++i) op("f", top);
   int calls = 0;
   const auto reads_at = [&](size_t offset) {
@@ -242,7 +242,7 @@ TEST_F(EngineTest, AnOperatorWithoutAHandlerIsUnknownAndTheTotalPartial) {
   EXPECT_EQ(results.coverage.counted, 1u);
 }
 
-TEST_F(EngineTest, ZeroByRuleIsKnownWithoutACall) {
+TEST_F(EngineTest, AZeroByRuleNeedsNoCallOfTheHandler) {
   op("f", top);
   own.metric("m", {.flags = TMETER_METRIC_COVERAGE})
       .handler(
@@ -267,7 +267,7 @@ TEST_F(EngineTest, CellsThatAnAnalysisDoesNotEmitStayEmpty) {
   EXPECT_FALSE(is_partial(c.cell(TMETER_AXIS_MODEL, 0)));
 }
 
-TEST_F(EngineTest, ValuesOfAModelWithAssumedSizesAreAssumedButForTensors) {
+TEST_F(EngineTest, ValuesOfAModelWithAssumedSizesAreAssumedExceptForTensors) {
   op("f", top);
   b.property("assumed", "a branch was chosen");
   own.metric("m").handler("m", "aten::f", gives(3));
@@ -315,7 +315,7 @@ TEST_F(EngineTest, AWeightedMeanRequiresItsWeightFirst) {
   EXPECT_DOUBLE_EQ(results.find("mean")->cell(TMETER_AXIS_MODEL, 0).f, (10 + 60) / 4.0);
 }
 
-TEST_F(EngineTest, AModuleHandlerAnswersForAllInsideItsCall) {
+TEST_F(EngineTest, AModuleHandlerReplacesTheValuesInsideItsCall) {
   op("f", inside_first);
   op("f", inside_second);
   op("f", top);
@@ -332,7 +332,7 @@ TEST_F(EngineTest, AModuleHandlerAnswersForAllInsideItsCall) {
   EXPECT_EQ(log.warnings().size(), 1u) << "the override is reported";
 }
 
-TEST_F(EngineTest, AModuleHandlerReadsWhatItsMetricGivesInside) {
+TEST_F(EngineTest, AModuleHandlerReadsItsMetricAtTheOperatorsInside) {
   op("f", inside_first);
   op("f", inside_second);
   own.metric("m").handler("m", "aten::f", gives(5));
@@ -356,14 +356,14 @@ TEST_F(EngineTest, AModuleHandlerFollowsTheCallsAnsweredUnderAnotherMetric) {
   EXPECT_EQ(total(run(), "n"), 1 + 7);
 }
 
-TEST_F(EngineTest, ASumBeyond63BitsBlamesTheStrangersPlugin) {
+TEST_F(EngineTest, ASumBeyond63BitsIsAnErrorOfTheThirdPartyPlugin) {
   op("f", top);
   op("g", top);
   acme.metric("m").handler("m", "*", gives(INT64_MAX));
   expect_failure({"com.acme.plugin", "on metric 'm'", "exceeds 2^63"});
 }
 
-TEST_F(EngineTest, ASumBeyond63BitsOfTmetersPluginsBlamesTheModel) {
+TEST_F(EngineTest, ASumBeyond63BitsOfTmetersPluginsIsAnErrorOfTheModel) {
   op("f", top);
   op("g", top);
   own.metric("m").handler("m", "*", gives(INT64_MAX));
@@ -380,7 +380,7 @@ TEST_F(EngineTest, AFailureNamesPluginMetricAndOperator) {
       {"com.acme.plugin", "on metric 'm'", "node 0", "aten::f", "block.leaf", "no such table"});
 }
 
-TEST_F(EngineTest, AFailureInsideAnotherMetricsHandlerNamesWhoFailed) {
+TEST_F(EngineTest, AFailureInsideAnotherMetricsHandlerNamesTheFailedPlugin) {
   op("f", top);
   own.metric("outer").handler("outer", "aten::f", [](tmeter_call* c, const Node& n) {
     return give(c, value_at(c, "inner", TMETER_AXIS_NODE, n.index));
@@ -421,7 +421,7 @@ TEST_F(EngineTest, AnAnalysisThatRequiresAMissingMetricFails) {
   expect_failure({"com.acme.plugin", "'needs it'", "'missing' is required"});
 }
 
-TEST_F(EngineTest, AHandlerForAMetricOfAnAnalysisIsAMistake) {
+TEST_F(EngineTest, AHandlerForAMetricOfAnAnalysisIsAnError) {
   own.metric("m").analysis("makes m", "", "m",
                            [](tmeter_call*, const Graph&) { return TMETER_OK; });
   acme.handler("m", "aten::f", gives(1));
@@ -449,7 +449,7 @@ TEST_F(EngineTest, AMetricOnRequestIsLeftOutUnlessItIsRequested) {
   EXPECT_EQ(total(run(), "m"), 3);
 }
 
-TEST_F(EngineTest, AnAnalysisThatRunsRequestsWhatItRequires) {
+TEST_F(EngineTest, ARunningAnalysisRequestsItsRequiredMetrics) {
   op("f", top);
   own.metric("m", {.flags = TMETER_METRIC_ON_REQUEST}).handler("m", "aten::f", gives(3));
   acme.analysis("advises", "m", "", [](tmeter_call*, const Graph&) { return TMETER_OK; });

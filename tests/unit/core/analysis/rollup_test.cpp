@@ -38,7 +38,7 @@ Column node_column(Cells cells, int32_t aggregation = TMETER_AGGREGATE_SUM) {
   return c;
 }
 
-TEST(Rollup, ModuleIsTheSumOverItsCallsAndTheModelOfAll) {
+TEST(Rollup, AModuleIsTheSumOfItsCallsAndTheModelTheSumOfAll) {
   const auto g = tree();
   auto c = node_column(
       {number(int64_t{1}), number(int64_t{10}), number(int64_t{100}), number(int64_t{1000})});
@@ -61,7 +61,7 @@ TEST(Rollup, UnknownIsNeverZero) {
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 1);
 }
 
-TEST(Rollup, AFigureThatLeavesSomethingOutSaysSo) {
+TEST(Rollup, AnIncompleteValueIsMarkedPartial) {
   const auto g = tree();  // root → a (called twice), b
   const auto unknown = number_of_kind(TMETER_NUMBER_UNKNOWN),
              unavailable = number_of_kind(TMETER_NUMBER_UNAVAILABLE);
@@ -94,7 +94,7 @@ TEST(Rollup, AnOperatorThatIsItselfPartialMakesPartialSums) {
   EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 2).i, 5);
 }
 
-TEST(Rollup, ZerosByRuleDoNotMakeWhatIsUnknownALowerBoundOfZero) {
+TEST(Rollup, ZerosByRuleLeaveAnUnknownSumUnknown) {
   const auto g = tree();
   const auto unknown = number_of_kind(TMETER_NUMBER_UNKNOWN),
              zero = number_of_kind(TMETER_NUMBER_ZERO_BY_RULE);
@@ -103,7 +103,7 @@ TEST(Rollup, ZerosByRuleDoNotMakeWhatIsUnknownALowerBoundOfZero) {
   for (const size_t m : {0, 1, 2}) EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, m).kind, unknown.kind);
 }
 
-TEST(Rollup, TheLastIsNotKnownWhenTheLastHasNoFigure) {
+TEST(Rollup, TheLastValueIsUnknownIfTheLastOperatorHasNone) {
   const auto g = tree();
   const auto unknown = number_of_kind(TMETER_NUMBER_UNKNOWN);
   const auto one = number(int64_t{1}), two = number(int64_t{2});
@@ -128,7 +128,7 @@ TEST(Rollup, MaximumAndMean) {
   EXPECT_EQ(mean.cell(TMETER_AXIS_MODULE, 1).f, 4.5);
 }
 
-TEST(Rollup, OfWhatIsMissingTheWorstIsTold) {
+TEST(Rollup, TheWorstMissingValueIsReported) {
   const auto total = [](std::vector<int32_t> kinds) {
     GraphBuilder b;
     const auto call = b.module_call(b.module(0, "", "Net"), 0);
@@ -177,14 +177,14 @@ TEST(Rollup, MaximumOfNegativeNumbersIsNotZero) {
   EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 2).f, -5.0);
 }
 
-TEST(Rollup, MaximumOfNothingIsNothing) {
+TEST(Rollup, TheMaximumOfNoValuesIsEmpty) {
   const auto g = tree();
   auto c = node_column({}, TMETER_AGGREGATE_MAX);
   roll_up_nodes(*g, {}, c);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).kind, TMETER_NUMBER_NONE);
 }
 
-TEST(Rollup, LastIsWhatRanLast) {
+TEST(Rollup, TheLastValueIsThatOfTheOperatorThatRanLast) {
   const auto g = tree();
   auto c = node_column(
       {number(int64_t{1}), number(int64_t{10}), number(int64_t{100}), number(int64_t{1000})},
@@ -196,7 +196,7 @@ TEST(Rollup, LastIsWhatRanLast) {
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 1000);
 }
 
-TEST(Rollup, LastOfACallIsItsOwnNodeWhenThatRunsAfterTheInside) {
+TEST(Rollup, TheLastValueOfACallMayBeThatOfItsOwnNode) {
   GraphBuilder b;
   const auto root = b.module(0, "", "Net"), a = b.module(root, "a", "A");
   const auto inner = b.module(a, "inner", "Inner"), other = b.module(a, "other", "Inner");
@@ -269,7 +269,7 @@ TEST(Rollup, MeanOfModulesIsThatOfTheirNodesHoweverTheyAreNested) {
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).f, (1 * 4.0 + 5 * 0.0 + 2 * 10.0) / (1 + 5 + 2));
 }
 
-TEST(Rollup, AFigureThatCannotBeWeighedIsMissing) {
+TEST(Rollup, AValueWithoutAWeightIsMissing) {
   const auto g = tree();
   Results r = weighed(*g);
   r.columns[0].cells[TMETER_AXIS_NODE].set(1, number_of_kind(TMETER_NUMBER_UNKNOWN));
@@ -291,7 +291,7 @@ TEST(Rollup, WithoutAggregationNothingIsRolledUp) {
   EXPECT_TRUE(c.cells[TMETER_AXIS_MODEL].empty());
 }
 
-TEST(Rollup, FewerCellsThanNodesAreAllThereIs) {
+TEST(Rollup, AColumnMayHaveFewerCellsThanNodes) {
   const auto g = tree();
   auto c = node_column({number(int64_t{1}), number(int64_t{10})});
   roll_up_nodes(*g, {}, c);
@@ -303,7 +303,7 @@ tmeter_number by_module(tmeter_number n) {
   return n;
 }
 
-TEST(Rollup, ModuleHandlerStandsForItsInside) {
+TEST(Rollup, TheValueOfAModuleReplacesTheValuesInside) {
   const auto g = tree();
   const auto inside = number_of_kind(TMETER_NUMBER_IN_MODULE);
   const auto seven = by_module(number(int64_t{7}));
@@ -353,7 +353,7 @@ TEST(Rollup, LastNodeOfAnAnsweredCallMayBeDeepInside) {
 }
 
 /// The figure of a module that a handler answers for one of two calls is partly ours.
-TEST(Rollup, AModuleIsAnsweredOnlyIfAllOfItsCallsAre) {
+TEST(Rollup, AModuleIsMarkedOnlyIfAllOfItsCallsAreMarked) {
   const auto g = tree();
   auto c = node_column({{}, number_of_kind(TMETER_NUMBER_IN_MODULE), {}, number(int64_t{5})});
   c.cells[TMETER_AXIS_MODULE_CALL] = {{}, by_module(number(int64_t{7})), {}, {}};
@@ -398,7 +398,7 @@ TEST(Rollup, ALaterRollUpReplacesAnEarlierOne) {
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 8);
 }
 
-TEST(Rollup, AnAnswerThatIsNoNumberStandsForItsInsideToo) {
+TEST(Rollup, AMissingValueOfAModuleReplacesTheValuesInsideToo) {
   const auto g = tree();
   const auto inside = number_of_kind(TMETER_NUMBER_IN_MODULE);
   const auto rolled_up = [&](tmeter_number given) {
@@ -416,7 +416,7 @@ TEST(Rollup, AnAnswerThatIsNoNumberStandsForItsInsideToo) {
 }
 
 /// root → block → inner, and inner called once more outside of block. One node in each call.
-TEST(Rollup, WhatIsInAModulesFigureIsNoneOfItsOwn) {
+TEST(Rollup, AValueIncludedInAModulesHasNoNumberOfItsOwn) {
   GraphBuilder b;
   const auto root = b.module(0, "", "Net"), block = b.module(root, "block", "Block"),
              list = b.module(block, "list", "ModuleList"), leaf = b.module(list, "0", "Leaf"),
@@ -452,7 +452,7 @@ TEST(Rollup, WhatIsInAModulesFigureIsNoneOfItsOwn) {
   EXPECT_TRUE(is_partial(c.cell(TMETER_AXIS_MODEL, 0)));
 }
 
-TEST(Rollup, AMeanHasTheWeightOfTheCallItsFigureIsOf) {
+TEST(Rollup, AMeanUsesTheWeightOfTheCallThatHasTheValue) {
   const auto g = tree();
   const auto inside = number_of_kind(TMETER_NUMBER_IN_MODULE);
   Results r = weighed(*g);  // 1, 2, 0, 3
@@ -470,7 +470,7 @@ TEST(Rollup, AMeanHasTheWeightOfTheCallItsFigureIsOf) {
   EXPECT_TRUE(is_partial(c.cell(TMETER_AXIS_MODEL, 0)));
 }
 
-TEST(Rollup, ContainerThatIsNeverCalledStandsForItsInside) {
+TEST(Rollup, AContainerWithoutCallsHasTheSumOfItsContents) {
   GraphBuilder b;
   const auto root = b.module(0, "", "Net"), list = b.module(root, "layers", "ModuleList");
   const auto inner = b.module(list, "0", "Linear");
@@ -507,7 +507,7 @@ TEST(Rollup, ContainerFollowsTheAggregation) {
   EXPECT_EQ(of_list(TMETER_AGGREGATE_WEIGHTED_MEAN), (30.0 + 3 * 10.0) / 4);
 }
 
-TEST(Rollup, SumOfNothingIsZero) {
+TEST(Rollup, TheSumOfNoTensorsIsZero) {
   const auto g = GraphBuilder().finish();
   Column c;
   roll_up_tensors(*g, {}, c);
@@ -515,7 +515,7 @@ TEST(Rollup, SumOfNothingIsZero) {
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 0);
 }
 
-TEST(Rollup, AFileOfWeightsHasTheSumOfNothing) {
+TEST(Rollup, AFileOfWeightsHasASumOfZeroOperators) {
   GraphBuilder b;
   b.module(b.module(0, "", "Net"), "a", "A");
   const auto g = b.finish();
@@ -564,7 +564,7 @@ std::unique_ptr<Graph> tied() {
   return g.finish();
 }
 
-TEST(Rollup, TiedTensorCountsOnceInAModuleWhateverStandsBetween) {
+TEST(Rollup, ATiedTensorCountsOnceInAModuleWithTensorsBetween) {
   const auto g = tied();
   Column c;
   c.cells[TMETER_AXIS_TENSOR] = {number(int64_t{40}), number(int64_t{7}), number(int64_t{40})};

@@ -57,7 +57,7 @@ class AlikeOperators : public ::testing::Test {
 
 using Found = std::vector<uint32_t>;
 
-TEST_F(AlikeOperators, AreAlikeWhereverTheyStandAndWhoeverMadeTheirArguments) {
+TEST_F(AlikeOperators, DoNotDependOnTheirCallOrTheProducersOfTheirArguments) {
   node({{"self", tensor({2, 3})}});
   node({{"self", tensor({2, 3})}});
   node({{"self", tensor({2, 3})}}, {2, 3}, "aten::f", inner_call);
@@ -82,7 +82,7 @@ TEST_F(AlikeOperators, DifferByConstants) {
   EXPECT_EQ(found(), (Found{1, 2, 3, 4, 5, 6, 7, 8, 9}));
 }
 
-TEST_F(AlikeOperators, DifferByWhatIsInListsAndHowItIsNested) {
+TEST_F(AlikeOperators, DifferByTheItemsAndNestingOfLists) {
   const auto one = b.value_int({1}), two = b.value_int({2});
   const std::vector<Id> both{one, two}, only{one}, none;
   const auto list = b.value_list(both), first = b.value_list(only);
@@ -93,7 +93,7 @@ TEST_F(AlikeOperators, DifferByWhatIsInListsAndHowItIsNested) {
   EXPECT_EQ(found(), (Found{1, 2, 3, 4, 5, 1}));
 }
 
-TEST_F(AlikeOperators, DifferByWhichArgumentsAreOneTensor) {
+TEST_F(AlikeOperators, DifferByWhichArgumentsShareATensor) {
   const auto x = tensor({2, 3}), y = tensor({2, 3});
   node({{"self", x}, {"other", y}});
   node({{"self", x}, {"other", x}});
@@ -101,7 +101,7 @@ TEST_F(AlikeOperators, DifferByWhichArgumentsAreOneTensor) {
   EXPECT_EQ(found(), (Found{1, 2, 1}));
 }
 
-TEST_F(AlikeOperators, DifferByWhatIsStoredButNotByItsName) {
+TEST_F(AlikeOperators, DifferByStoredWeightsButNotByTheirNames) {
   node({{"w", weight("a", {2, 3})}});
   node({{"w", weight("b", {2, 3})}});
   node({{"w", weight("c", {2, 3}, false)}});
@@ -128,7 +128,7 @@ TEST_F(AlikeOperators, DifferByTheBytesOfEncodedTensors) {
   EXPECT_EQ(found(), (Found{1, 1, 2, 3}));
 }
 
-TEST_F(AlikeOperators, ThatAreTooLongAreLikeNoOther) {
+TEST_F(AlikeOperators, AreNotComparedIfTheirSignaturesAreTooLong) {
   const std::vector<Id> many(2000, b.value_int({1}));
   const auto list = b.value_list(many);
   node({{"sizes", list}});

@@ -191,7 +191,7 @@ TEST(TensorStream, StridedAndMisalignedTensorsComeInRowMajorOrder) {
   EXPECT_EQ(run.elements["misaligned"], iota(3, 4));
 }
 
-TEST(TensorStream, TheLargestAreTakenFirstAndGivenInTheOrderOfTheTensors) {
+TEST(TensorStream, TheLargestTensorsAreReadFirstAndDeliveredInOrder) {
   // One thread processes a whole tensor; a large one at the end would leave the other threads idle.
   // So the largest come first, at most sixteen, to limit a disk's seeks; equal ones keep the file's
   // order.

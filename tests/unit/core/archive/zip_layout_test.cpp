@@ -95,7 +95,7 @@ TEST(ZipLayout, EntriesThatShareBytesAreRefused) {
   }
 }
 
-TEST(ZipLayout, EntriesMayStandInAnyOrderAndApart) {
+TEST(ZipLayout, EntriesMayHaveAnyOrderAndGaps) {
   const auto a = entry("a", "first"), b = entry("b", "second");
   const auto content = a.local() + "nothing" + b.local();
   const auto directory = b.central(static_cast<uint32_t>(a.local().size() + 7)) + a.central(0);
@@ -174,7 +174,7 @@ TEST(ZipLayout, OnlyStoredAndDeflatedEntriesAreRead) {
   }
 }
 
-TEST(ZipLayout, EntryElsewhereThanItsDirectorySaysIsRefused) {
+TEST(ZipLayout, AnEntryAtAnotherOffsetThanInTheDirectoryIsRefused) {
   const auto at = [](uint32_t offset) {
     const Entry e;
     const auto directory = e.central(offset);
@@ -260,7 +260,7 @@ TEST(ZipLayout, StoredEntryOfTwoSizesIsRefused) {
   expect_damaged(e, "has contradictory sizes");
 }
 
-TEST(ZipLayout, EntryThatIsNotThereCannotBeRead) {
+TEST(ZipLayout, AMissingEntryCannotBeRead) {
   const auto file = archive({Entry{}});
   const ZipArchive z(file);
   EXPECT_THROW(z.read(1), std::out_of_range);
@@ -283,14 +283,14 @@ TEST(ZipLayout, ArchivesBeginWithALocalHeader) {
     EXPECT_FALSE(ZipArchive::looks_like_zip(other)) << other;
 }
 
-TEST(ZipLayout, CommentBehindTheDirectory) {
+TEST(ZipLayout, CommentAfterTheDirectory) {
   expect_content(archive({Entry{}}, "hello"));
   expect_content(archive({Entry{}}, std::string(65535, 'x')));
   // The search for the end record stops there: no comment can be longer.
   expect_damaged(archive({Entry{}}) + std::string(65536, 'x'), "end record");
 }
 
-TEST(ZipLayout, DirectoryMustLieInTheFileAndHoldItsEntries) {
+TEST(ZipLayout, DirectoryMustBeInsideTheFileAndHoldItsEntries) {
   const Entry e;
   const auto local = e.local(), directory = e.central(0);
   const auto with = [&](uint64_t count, uint64_t size, uint64_t offset) {

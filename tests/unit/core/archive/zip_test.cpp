@@ -26,7 +26,7 @@ TEST(Zip, StoredEntryIsAViewOfTheFile) {
   EXPECT_FALSE(z.find("m/c"));
 }
 
-TEST(Zip, LastEntryHasReadablePaddingBehindIt) {
+TEST(Zip, LastEntryHasReadablePaddingAfterIt) {
   const auto file = ZipWriter::make({{"a", "xyz"}});
   const ZipArchive z(file);
   const auto content = z.read(0);
@@ -44,7 +44,7 @@ TEST(Zip, EntryThatClaimsMoreBytesThanTheFileHasIsRefused) {
   expect_damaged(ZipWriter::make({{"a", "x", 5000, 5000}}), "beyond the end");
 }
 
-TEST(Zip, StoredEntryThatLiesAboutItsSizeIsRefused) {
+TEST(Zip, StoredEntryWithAWrongSizeIsRefused) {
   expect_damaged(ZipWriter::make({{"a", "xyz", 2, 3}}), "has contradictory sizes");
 }
 

@@ -84,14 +84,14 @@ int descriptor_of(const std::string& path) {
   return -1;
 }
 
-TEST(OutputFile, WhatFailedInTheFileSystemIsNotTheUsersMistake) {
+TEST(OutputFile, FailuresOfTheFileSystemAreNotUsageErrors) {
   for (const auto e : {ENOSPC, EDQUOT, EFBIG, EIO})
     EXPECT_EQ(write_failure(e), ErrorKind::kModel) << std::strerror(e);
   for (const auto e : {ENOENT, EACCES, EISDIR, EROFS})
     EXPECT_EQ(write_failure(e), ErrorKind::kUsage) << std::strerror(e);
 }
 
-TEST(OutputFile, NewFileHasThePermissionsTheUserWants) {
+TEST(OutputFile, NewFileHasThePermissionsOfTheUmask) {
   const Folder folder;
   const auto before = umask(027);
   {
@@ -102,7 +102,7 @@ TEST(OutputFile, NewFileHasThePermissionsTheUserWants) {
   EXPECT_EQ(fs::status(folder.file("a")).permissions(), static_cast<fs::perms>(0640));
 }
 
-TEST(OutputFile, NothingIsLeftBehindOrOpenWithoutCommit) {
+TEST(OutputFile, WithoutCommitNoFileIsLeftOrOpen) {
   const Folder folder;
   const auto before = open_files();
   {
@@ -121,7 +121,7 @@ TEST(OutputFile, NothingIsLeftBehindOrOpenWithoutCommit) {
   EXPECT_EQ(folder.files(), 1u);
 }
 
-TEST(OutputFile, NothingElseIsClosed) {
+TEST(OutputFile, OtherDescriptorsStayOpen) {
   const Folder folder;
   const auto done = testing::in_child([&] {
     const int input = open("/dev/null", O_RDONLY);
@@ -135,7 +135,7 @@ TEST(OutputFile, NothingElseIsClosed) {
   EXPECT_EQ(done.status(), 0);
 }
 
-TEST(OutputFile, ProgramsThatAreStartedDoNotGetIt) {
+TEST(OutputFile, StartedProgramsDoNotInheritTheDescriptor) {
   const Folder folder;
   OutputFile f(folder.file("a"));
   EXPECT_EQ(fcntl(descriptor_of(folder.file("")), F_GETFD), FD_CLOEXEC);
@@ -159,7 +159,7 @@ class SizeLimit {
   rlimit before_{};
 };
 
-TEST(OutputFile, HalfAWriteIsFollowedByTheRest) {
+TEST(OutputFile, APartialWriteIsContinued) {
   const Folder folder;
   testing::expect_error(ErrorKind::kModel, {"cannot be written completely: File too large"}, [&] {
     OutputFile f(folder.file("a"));
@@ -169,7 +169,7 @@ TEST(OutputFile, HalfAWriteIsFollowedByTheRest) {
   EXPECT_EQ(folder.files(), 0u);
 }
 
-TEST(OutputFile, APlaceThatBecameAFolderIsAnErrorAndNothingIsLeft) {
+TEST(OutputFile, ATargetThatBecameAFolderIsAnErrorAndNoFileIsLeft) {
   const Folder folder;
   testing::expect_error(ErrorKind::kUsage,
                         {"report file " + folder.file("a") + " cannot be written: Is a directory"},
@@ -181,7 +181,7 @@ TEST(OutputFile, APlaceThatBecameAFolderIsAnErrorAndNothingIsLeft) {
   EXPECT_EQ(folder.files(), 1u);  // the folder
 }
 
-TEST(OutputFile, AFileInSharedMemoryIsAFileAsAnyOther) {
+TEST(OutputFile, AFileInSharedMemoryIsWrittenAndReplaced) {
   const std::string path = "/dev/shm/tmeter-test-" + std::to_string(getpid());
   if (access("/dev/shm", W_OK) != 0) GTEST_SKIP() << "/dev/shm is missing";
   for (const char* text : {"new", "replaced"}) {
@@ -193,7 +193,7 @@ TEST(OutputFile, AFileInSharedMemoryIsAFileAsAnyOther) {
   fs::remove(path);
 }
 
-TEST(OutputFile, WhatIsLongIsWhole) {
+TEST(OutputFile, ALongReportIsWrittenWhole) {
   const auto path = ::testing::TempDir() + std::to_string(getpid()) + "long.json";
   std::string text(3 << 20, 'x');  // more than the room that is left
   std::string all;
@@ -222,7 +222,7 @@ TEST(OutputFile, ALinkStaysALink) {
   fs::remove(target);
 }
 
-TEST(OutputFile, ALinkToNothingMakesWhatItLeadsTo) {
+TEST(OutputFile, ADanglingLinkCreatesItsTarget) {
   const Folder folder;
   fs::create_directory(folder.file("far"));
   fs::create_symlink("far/link", folder.file("a"));
@@ -270,7 +270,7 @@ TEST(OutputFile, AFileThatIsReplacedKeepsItsModeAndOwner) {
   }
 }
 
-TEST(OutputFile, RightsOfAnOwnerWhoCannotBeKeptAreNotTakenOver) {
+TEST(OutputFile, PermissionsAreDroppedIfTheOwnerCannotBeKept) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
   const Folder folder;
   const auto path = folder.file("a");
@@ -289,7 +289,7 @@ TEST(OutputFile, RightsOfAnOwnerWhoCannotBeKeptAreNotTakenOver) {
 }
 
 /// Some file systems refuse every change of an owner.
-TEST(OutputFile, ReplacingOnesOwnFileNeedsNoChangeOfItsOwner) {
+TEST(OutputFile, ReplacingAnOwnFileNeedsNoChangeOfItsOwner) {
   const Folder folder;
   const auto path = folder.file("a");
   std::ofstream(path) << "old";
@@ -325,32 +325,32 @@ long stat_of_others(const testing::CallArguments& a) {
   return 0;
 }
 
-std::vector<Owner>& owners_asked_for() {
-  static std::vector<Owner> asked;
-  return asked;
+std::vector<Owner>& requested_owners() {
+  static std::vector<Owner> owners;
+  return owners;
 }
 constexpr Owner kGroupAlone{static_cast<uid_t>(-1), kOther.group};
 
-TEST(OutputFile, AnotherUsersFileIsGivenBackAsFarAsThisUserMay) {
+TEST(OutputFile, AnotherUsersFileKeepsItsOwnerAsFarAsPermitted) {
   struct Case {
     testing::CallAnswer fchown;
-    std::vector<Owner> asked;
+    std::vector<Owner> owners;
     mode_t mode;
   };
   const Case cases[] = {{[](const testing::CallArguments& a) {
-                           owners_asked_for().push_back({static_cast<uid_t>(a[1]), a[2]});
+                           requested_owners().push_back({static_cast<uid_t>(a[1]), a[2]});
                            return 0L;
                          },
                          {kOther},
                          04775},
                         {[](const testing::CallArguments& a) {
-                           owners_asked_for().push_back({static_cast<uid_t>(a[1]), a[2]});
+                           requested_owners().push_back({static_cast<uid_t>(a[1]), a[2]});
                            return a[1] == kOther.user ? long{-EPERM} : 0L;
                          },
                          {kOther, kGroupAlone},
                          0775},
                         {[](const testing::CallArguments& a) {
-                           owners_asked_for().push_back({static_cast<uid_t>(a[1]), a[2]});
+                           requested_owners().push_back({static_cast<uid_t>(a[1]), a[2]});
                            return long{-EPERM};
                          },
                          {kOther, kGroupAlone},
@@ -366,7 +366,7 @@ TEST(OutputFile, AnotherUsersFileIsGivenBackAsFarAsThisUserMay) {
       testing::answer_call(SYS_newfstatat, stat_of_others);
       testing::answer_call(SYS_fchown, c.fchown);
       f.commit();
-      EXPECT_EQ(owners_asked_for(), c.asked);
+      EXPECT_EQ(requested_owners(), c.owners);
       return ::testing::Test::HasFailure() ? 1 : 0;
     });
     EXPECT_EQ(done.status(), 0) << done.out;
@@ -404,7 +404,7 @@ TEST(OutputFile, EachMiBGoesToTheDiskWhileTheRestIsWritten) {
   EXPECT_EQ(done.status(), 0) << done.out;
 }
 
-TEST(OutputFile, UntilItIsNamedNobodyElseReadsIt) {
+TEST(OutputFile, OnlyTheOwnerMayReadAnUnfinishedFile) {
   const Folder folder;
   testing::expect_in_child([&] {
     testing::fail_call(SYS_openat, EOPNOTSUPP, O_TMPFILE);
@@ -415,7 +415,7 @@ TEST(OutputFile, UntilItIsNamedNobodyElseReadsIt) {
   });
 }
 
-TEST(OutputFile, WhatAFirstAttemptWroteIsForgotten) {
+TEST(OutputFile, ASecondAttemptDiscardsTheFirst) {
   const Folder folder;
   OutputFile f(folder.file("a"));
   f.write("much more of the first");
@@ -425,7 +425,7 @@ TEST(OutputFile, WhatAFirstAttemptWroteIsForgotten) {
   EXPECT_EQ(content(folder.file("a")), "second");
 }
 
-TEST(OutputFile, TheSmallestDescriptorIsAsGoodAsAnother) {
+TEST(OutputFile, DescriptorZeroIsUsable) {
   for (const bool named : {false, true}) {
     const Folder folder;
     const auto done = testing::in_child([&] {
@@ -458,7 +458,7 @@ TEST(OutputFile, APathWithoutAFolderIsInTheCurrentOne) {
   EXPECT_EQ(folder.files(), 1u);
 }
 
-TEST(OutputFile, NamesThatAreTakenAreLeftAlone) {
+TEST(OutputFile, FilesWithTakenTemporaryNamesAreKept) {
   const Folder folder;
   const auto path = folder.file("a");
   const auto taken = [&](int i) {
@@ -474,7 +474,7 @@ TEST(OutputFile, NamesThatAreTakenAreLeftAlone) {
   EXPECT_EQ(folder.files(), 3u);
 }
 
-TEST(OutputFile, WithATemporaryNameItIsTheSame) {
+TEST(OutputFile, ATemporaryNameGivesTheSameFile) {
   const Folder folder;
   const auto path = folder.file("a");
   testing::expect_in_child([&] {
@@ -503,7 +503,7 @@ TEST(OutputFile, WithATemporaryNameItIsTheSame) {
   EXPECT_EQ(folder.files(), 1u);
 }
 
-TEST(OutputFile, WhateverFailsAtTheEndIsToldAndNothingIsLeft) {
+TEST(OutputFile, FailuresOfCommitAreReportedAndNoFileIsLeft) {
   struct Case {
     long call;
     int error;

@@ -5,7 +5,7 @@
 namespace tmeter::core {
 namespace {
 
-TEST(Progress, SaysHowMuchHowFastAndHowLong) {
+TEST(Progress, ListsAmountRateAndTimeLeft) {
   // 1.3 GB in 0.26 s are 5 GB/s; the other 1.3 GB take 0.26 s, which is rounded up.
   EXPECT_EQ(progress_text(1'300'000'000, 2'600'000'000, "B", 0.26),
             "1.30 of 2.60 GB, 5.00 GB/s, 1 s left");

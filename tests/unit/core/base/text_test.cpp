@@ -31,14 +31,14 @@ TEST(Text, PrintableTextHasNoControlCharacters) {
   EXPECT_EQ(printable("\xed\xa0\x80\xc0\xaf"), "\\xed\\xa0\\x80\\xc0\\xaf");  // surrogate, overlong
 }
 
-TEST(Text, AReportOnATerminalKeepsItsColoursAndNothingElse) {
+TEST(Text, TextOnATerminalKeepsColoursAndNoOtherSequences) {
   EXPECT_EQ(terminal_safe("\x1b[1;31mred\x1b[0m\n\ttab"), "\x1b[1;31mred\x1b[0m\n\ttab");
   EXPECT_EQ(terminal_safe("\x1b]0;title\x07\x1b[2J\r"), "\\x1b]0;title\\x07\\x1b[2J\\r");
   EXPECT_EQ(terminal_safe("\x1b[31"), "\\x1b[31");
   EXPECT_EQ(terminal_safe("\xf0\x9f\x98\x80 \xe4\xb8\xad"), "\xf0\x9f\x98\x80 \xe4\xb8\xad");
 }
 
-TEST(Text, BytesOfHexAreWholeOrNone) {
+TEST(Text, IncompleteHexGivesNoBytes) {
   EXPECT_EQ(bytes_of_hex("504b03"), "PK\x03");
   EXPECT_EQ(bytes_of_hex(""), "");
   for (const char* wrong : {"5", "504", "zz", "1z", "5A", " 5", "0x"})

@@ -76,7 +76,7 @@ std::vector<std::string> rows(Report& before, Report& after) {
 }
 using Rows = std::vector<std::string>;
 
-TEST(Comparison, ModulesOfOnePathAreTheSame) {
+TEST(Comparison, ModulesWithOnePathAreMatched) {
   WrittenReport a({{"", "Net"}, {"fc", "Linear", {2, 3}}}), b({{"", "Net"}, {"fc", "Conv2d", {4}}});
   const auto pairs = compare(a.get(), b.get()).pairs;
   ASSERT_EQ(pairs.size(), 2u);
@@ -85,7 +85,7 @@ TEST(Comparison, ModulesOfOnePathAreTheSame) {
   EXPECT_EQ(pairs[1].depth, 1u);
 }
 
-TEST(Comparison, ARenamedModuleIsFoundByHowItIsBuilt) {
+TEST(Comparison, ARenamedModuleIsMatchedByItsStructure) {
   WrittenReport a({{"", "Net"}, {"fc", "Linear", {2, 3}}, {"out", "Linear", {9, 9}}});
   WrittenReport b({{"", "Net"}, {"out", "Linear", {9, 9}}, {"head", "Linear", {2, 3}}});
   const auto pairs = compare(a.get(), b.get()).pairs;
@@ -93,7 +93,7 @@ TEST(Comparison, ARenamedModuleIsFoundByHowItIsBuilt) {
   EXPECT_EQ(pairs[2].flags, uint32_t{TMETER_PAIR_RENAMED});
 }
 
-TEST(Comparison, TheOnlyOneOfItsTypeIsTheSameEvenIfItChanged) {
+TEST(Comparison, TheOnlyModuleOfATypeIsMatchedEvenIfItChanged) {
   WrittenReport a({{"", "Net"}, {"fc", "Linear", {2, 3}}}),
       b({{"", "Net"}, {"head", "Linear", {7, 7}}});
   const auto pairs = compare(a.get(), b.get()).pairs;
@@ -101,13 +101,13 @@ TEST(Comparison, TheOnlyOneOfItsTypeIsTheSameEvenIfItChanged) {
   EXPECT_EQ(pairs[1].flags, uint32_t{TMETER_PAIR_RENAMED} | TMETER_PAIR_REDEFINED);
 }
 
-TEST(Comparison, TwoChangedOnesOfATypeAreNotGuessed) {
+TEST(Comparison, TwoChangedModulesOfATypeAreNotMatched) {
   WrittenReport a({{"", "Net"}, {"a", "Linear", {1}}, {"b", "Linear", {2}}});
   WrittenReport b({{"", "Net"}, {"c", "Linear", {3}}, {"d", "Linear", {4}}});
   EXPECT_EQ(rows(a.get(), b.get()), (Rows{" → ", "- → c", "- → d", "a → -", "b → -"}));
 }
 
-TEST(Comparison, AWholeModelUnderAWrapperIsTheSame) {
+TEST(Comparison, AWholeModelInsideAWrapperIsMatched) {
   WrittenReport a(
       {{"", "Net"}, {"conv", "Conv2d", {3}}, {"act", "ReLU"}, {"fc", "Linear", {2, 3}}});
   WrittenReport b({{"", "DataParallel"},
@@ -119,7 +119,7 @@ TEST(Comparison, AWholeModelUnderAWrapperIsTheSame) {
                                           "act → module.act", "fc → module.fc"}));
 }
 
-TEST(Comparison, WhatIsGoneStandsWhereItWas) {
+TEST(Comparison, RemovedModulesKeepTheirPosition) {
   WrittenReport a({{"", "Net"}, {"a", "A"}, {"b", "B"}, {"c", "C"}});
   WrittenReport b({{"", "Net"}, {"a", "A"}, {"c", "C"}, {"d", "D"}});
   EXPECT_EQ(rows(a.get(), b.get()), (Rows{" → ", "a → a", "b → -", "c → c", "- → d"}));
@@ -128,7 +128,7 @@ TEST(Comparison, WhatIsGoneStandsWhereItWas) {
   EXPECT_EQ(pairs[4].flags, uint32_t{TMETER_PAIR_ADDED});
 }
 
-TEST(Comparison, ValuesThatDifferAreFlaggedAndThoseOfOneSideAreNoted) {
+TEST(Comparison, DifferentValuesAreFlaggedAndOneSidedMetricsAreNoted) {
   WrittenReport a({{"", "Net"}, {"a", "A"}, {"b", "B"}}), b({{"", "Net"}, {"a", "A"}, {"b", "B"}});
   a.values("macs", {number(int64_t{3}), number(int64_t{1}), number(int64_t{2})});
   b.values("macs", {number(int64_t{3}), number(int64_t{2}), number(int64_t{2})});
@@ -140,7 +140,7 @@ TEST(Comparison, ValuesThatDifferAreFlaggedAndThoseOfOneSideAreNoted) {
   EXPECT_EQ(comparison.notes, (std::vector<std::string>{"only before: gone"}));
 }
 
-TEST(Comparison, APartialValueDiffersFromTheSameWholeOne) {
+TEST(Comparison, APartialValueDiffersFromTheSameCompleteValue) {
   WrittenReport a(kOneModule), b(kOneModule);
   auto partial = number(int64_t{3});
   partial.flags = TMETER_NUMBER_PARTIAL;
@@ -175,7 +175,7 @@ TEST(ComparisonAssertions, BoundTheShareOfTheValueBefore) {
   EXPECT_FALSE(change(number(int64_t{0}), number(int64_t{1}), "diff.macs <= +2%").holds);
 }
 
-TEST(ComparisonAssertions, HoldForNothingThatIsUnknownOrPartial) {
+TEST(ComparisonAssertions, DoNotHoldForUnknownOrPartialValues) {
   auto partial = number(int64_t{5});
   partial.flags = TMETER_NUMBER_PARTIAL;
   const auto five = number(int64_t{5});
@@ -184,7 +184,7 @@ TEST(ComparisonAssertions, HoldForNothingThatIsUnknownOrPartial) {
   EXPECT_FALSE(change(five, partial, "diff.macs <= 100").holds);
 }
 
-TEST(ComparisonAssertions, RefuseAModuleThatNeitherHas) {
+TEST(ComparisonAssertions, RefuseAModuleMissingInBothModels) {
   expect_error(ErrorKind::kUsage, {"no module 'layer9' in either model"}, [] {
     change(number(int64_t{1}), number(int64_t{1}), "module(\"layer9\").diff.macs < 1");
   });

@@ -56,7 +56,7 @@ TEST(BuildId, IsTheNoteOfItsOwnerAndType) {
   EXPECT_EQ(id_in(file_with(note(NT_GNU_ABI_TAG, kGnu, "x"))), "");
 }
 
-TEST(BuildId, WhatIsDamagedHasNone) {
+TEST(BuildId, IsEmptyForDamagedFiles) {
   const auto whole = file_with(note(NT_GNU_BUILD_ID, kGnu, "\x01\xAB\xFF"));
   for (size_t size = 0; size < whole.size() - 1; ++size)  // the last byte is padding
     EXPECT_EQ(id_in(whole.substr(0, size)), "") << size;

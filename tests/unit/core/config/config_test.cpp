@@ -72,7 +72,7 @@ std::vector<std::string> nested(size_t levels) {
           "t = '''a''''\n" + dots + " = 1\n"};
 }
 
-TEST(Toml, WhatIsNestedTooDeeplyIsRefusedBeforeItIsParsed) {
+TEST(Toml, TooDeepNestingIsRefusedBeforeParsing) {
   for (const size_t levels : {size_t{200}, size_t{40'000}}) {
     for (const auto& text : nested(levels)) {
       expect_error(ErrorKind::kUsage, {"deep.toml:", "more than 64 deep"},
@@ -92,7 +92,7 @@ TEST(Toml, LettersOutsideOfAsciiAndCommentsInThePlaceOfAKeyAreRefused) {
                  [&] { read_settings(file_with("odd.toml", text)); });
 }
 
-TEST(Toml, DotsAndBracketsInTextsAndNumbersAreNoLevels) {
+TEST(Toml, DotsAndBracketsInTextsAndNumbersDoNotNest) {
   const auto dots = times(".", 1000), brackets = times("[{", 1000);
   std::string keys;
   for (int i = 0; i < 1000; ++i) keys += "k" + std::to_string(i) + ".x = 1.5\n";
@@ -157,7 +157,7 @@ TEST(Options, DefaultsAndGivenValues) {
   EXPECT_TRUE(o.at("fast").b);
 }
 
-TEST(Options, WrongValuesNameTheSettingAndWhatIsAllowed) {
+TEST(Options, WrongValuesNameTheSettingAndTheAllowedValues) {
   const auto given = [](const char* key, const char* value) {
     return std::map<std::string, Setting>{{key, {value, "--set flops.x"}}};
   };
@@ -189,7 +189,7 @@ TEST(Settings, TablesOfAPluginAreOptionsWithDots) {
   EXPECT_TRUE(text.at("y").place(0).ends_with("t.toml:6:5")) << text.at("y").place(0);
 }
 
-TEST(OptionTables, NamesThatOnlyTheUserKnowsTakeThePlaceOfTheStar) {
+TEST(OptionTables, NamesOfTheUserReplaceTheStar) {
   const std::array<tmeter_option_desc, 3> declared{
       {{sizeof(tmeter_option_desc),
         TMETER_OPTION_INT,
@@ -286,7 +286,7 @@ TEST(Hardware, NumbersAreFlattenedAndNeedASource) {
   });
 }
 
-TEST(Hardware, UnknownNameListsWhatIsThere) {
+TEST(Hardware, UnknownNameGetsTheNearestProfile) {
   file_with("my-cpu.toml", "a = { value = 1, source = 's' }\n");
   expect_error(ErrorKind::kUsage, {"unknown hardware profile 'my-cpy'", "did you mean 'my-cpu'"},
                [] { load_hardware("my-cpy", {folder()}); });

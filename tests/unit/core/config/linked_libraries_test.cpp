@@ -84,7 +84,7 @@ class LinkedLibraries : public ::testing::Test {
   const fs::path folder_ = new_folder_.path;
 };
 
-TEST_F(LinkedLibraries, AreThoseBesideAndWhatTheyNeedInTurn) {
+TEST_F(LinkedLibraries, IncludeDependenciesOfLibrariesInTheSameFolder) {
   write("libb.so", library_with({{"libc_of_b.so"}}));
   write("libc_of_b.so", library_with({}));
   const auto found = of(library_with({{"libb.so", "libmissing.so", "libc.so.6"}}));
@@ -95,7 +95,7 @@ TEST_F(LinkedLibraries, AreThoseBesideAndWhatTheyNeedInTurn) {
   EXPECT_TRUE(found[1].beside && !found[1].direct);
 }
 
-TEST_F(LinkedLibraries, EndWhereLibrariesNeedEachOther) {
+TEST_F(LinkedLibraries, EndAtCircularDependencies) {
   write("liba.so", library_with({{"libb.so"}}));
   write("libb.so", library_with({{"liba.so", "libb.so"}}));
   EXPECT_EQ(of(library_with({{"liba.so"}})).size(), 2u);
@@ -118,13 +118,13 @@ TEST_F(LinkedLibraries, AreNotFoundByRelativePaths) {
   EXPECT_TRUE(of(library_with({{"libb.so"}, "."})).empty());
 }
 
-TEST_F(LinkedLibraries, AreNoneWhereTheTableIsElsewhere) {
+TEST_F(LinkedLibraries, AreEmptyIfTheTableIsOutsideTheFile) {
   write("libb.so", library_with({}));
   EXPECT_TRUE(of(library_with({{"libb.so"}, "$ORIGIN", 1 << 20})).empty());
   EXPECT_TRUE(of(library_with({{"libb.so"}, "$ORIGIN", UINT64_MAX - 100})).empty());
 }
 
-TEST_F(LinkedLibraries, AreNoneOfAFileThatIsCut) {
+TEST_F(LinkedLibraries, AreEmptyForATruncatedFile) {
   write("libb.so", library_with({}));
   const auto whole = library_with({{"libb.so"}});
   const auto needed = sizeof(ElfHeader) + 2 * sizeof(ElfSegment) + 4 * sizeof(Dynamic);
@@ -132,7 +132,7 @@ TEST_F(LinkedLibraries, AreNoneOfAFileThatIsCut) {
     EXPECT_TRUE(of(whole.substr(0, size)).empty()) << size;
 }
 
-TEST_F(LinkedLibraries, AreReadWithoutHarmWhateverByteIsWrong) {
+TEST_F(LinkedLibraries, AreReadSafelyWithAnyWrongByte) {
   write("libb.so", library_with({}));
   const auto whole = library_with({{"libb.so"}});
   for (size_t at = 0; at < whole.size(); ++at) {
@@ -142,7 +142,7 @@ TEST_F(LinkedLibraries, AreReadWithoutHarmWhateverByteIsWrong) {
   }
 }
 
-TEST_F(LinkedLibraries, FoldersAreWhereTheFilesReallyLie) {
+TEST_F(LinkedLibraries, FoldersIncludeTheTargetsOfLinks) {
   fs::create_directory(folder_ / "real");
   write("real/libb.so", library_with({}));
   fs::create_symlink(folder_ / "real/libb.so", folder_ / "libb.so");
@@ -163,12 +163,12 @@ class ElfSegments : public LinkedLibraries {
   }
 };
 
-TEST_F(ElfSegments, AreAsManyAsTheHeaderSays) {
+TEST_F(ElfSegments, AreAsManyAsInTheHeader) {
   EXPECT_EQ(segments_of(header_of(2)), 2u);
   EXPECT_EQ(segments_of(header_of(0)), 0u);
 }
 
-TEST_F(ElfSegments, AreNoneOfAnotherMachineOrAHeaderThatCannotBe) {
+TEST_F(ElfSegments, AreEmptyForAnotherMachineOrAnInvalidHeader) {
   auto h = header_of(2);
   h.e_ident[EI_CLASS] = ELFCLASS32;
   EXPECT_EQ(segments_of(h), 0u);

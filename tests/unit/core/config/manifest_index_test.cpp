@@ -40,7 +40,7 @@ IndexedManifest full_entry() {
 
 ManifestIndex two() { return {{"a.tmeter.toml", full_entry()}, {"b.tmeter.toml", {}}}; }
 
-TEST(ManifestIndex, WhatIsWrittenIsRead) {
+TEST(ManifestIndex, IsReadAsWritten) {
   const auto back = parse_index(write_index(two()));
   ASSERT_EQ(back.size(), 2u);
   const auto& entry = back.at("a.tmeter.toml");
@@ -58,7 +58,7 @@ TEST(ManifestIndex, WhatIsWrittenIsRead) {
   EXPECT_EQ(m.made_from.build_id, "beef");
 }
 
-TEST(ManifestIndex, CutAnywhereItIsDamaged) {
+TEST(ManifestIndex, IsDamagedIfItIsTruncatedAnywhere) {
   const auto text = write_index(two());
   const auto header = text.find('\n') + 1;
   const auto second = text.find("13:b.tmeter.toml");
@@ -69,7 +69,7 @@ TEST(ManifestIndex, CutAnywhereItIsDamaged) {
   }
 }
 
-TEST(ManifestIndex, NumbersThatLieAreDamage) {
+TEST(ManifestIndex, IsDamagedIfALengthIsWrong) {
   const std::string header = "tmeter plugin index 4\n";
   for (const auto* body : {"99999999999999999999:x", "18446744073709551615:x", "-1:x", "5:x", ":x",
                            "1x:", "1", "1:a1:2:1:i1:n0:0:0:0:0:0:888888888888:"}) {

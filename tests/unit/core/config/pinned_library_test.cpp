@@ -45,7 +45,7 @@ class Pinned : public ::testing::Test {
 
 #define EXPECT_IN(words, text) EXPECT_NE((text).find(words), std::string::npos) << (text)
 
-TEST_F(Pinned, IsTheFileThatWasThere) {
+TEST_F(Pinned, IsTheFileThatWasOpened) {
   const PinnedLibrary opened(library_);
   EXPECT_EQ(opened.path(), library_);
   EXPECT_EQ(opened.folder(), fs::canonical(folder_).string());
@@ -54,13 +54,13 @@ TEST_F(Pinned, IsTheFileThatWasThere) {
   opened.require_unchanged();
 }
 
-TEST_F(Pinned, IsRefusedWhenItIsWrittenIntoMeanwhile) {
+TEST_F(Pinned, IsRefusedIfItIsModifiedMeanwhile) {
   const PinnedLibrary opened(library_);
   write("lib.tmeter", "longer than before");
   EXPECT_THROW(opened.require_unchanged(), Error);
 }
 
-TEST_F(Pinned, OnceSealedIsWhatItWasWhoeverWrites) {
+TEST_F(Pinned, KeepsItsContentOnceItIsSealed) {
   PinnedLibrary opened(library_);
   opened.seal();
   write("lib.tmeter", "longer than before");
@@ -78,17 +78,17 @@ TEST_F(Pinned, IsARegularFile) {
   EXPECT_IN("is not a regular file", refusal("/dev/null"));
 }
 
-TEST_F(Pinned, IsNobodyElsesToWrite) {
+TEST_F(Pinned, IsRefusedIfOthersMayWriteToIt) {
   fs::permissions(library_, fs::perms::others_write, fs::perm_options::add);
   EXPECT_IN("anybody on this machine can change it", refusal(library_));
 }
 
-TEST_F(Pinned, LiesInAFolderThatIsNobodyElsesToWrite) {
+TEST_F(Pinned, IsRefusedIfOthersMayWriteToItsFolder) {
   fs::permissions(folder_, fs::perms::others_write, fs::perm_options::add);
   EXPECT_IN("of its folder " + folder_.string(), refusal(library_));
 }
 
-TEST_F(Pinned, IsNotReachedByALinkThatOthersCanChange) {
+TEST_F(Pinned, IsRefusedIfOthersMayChangeALinkToIt) {
   const auto links = folder_ / "links";
   fs::create_directory(links);
   fs::create_symlink(library_, links / "lib.tmeter");
@@ -97,14 +97,14 @@ TEST_F(Pinned, IsNotReachedByALinkThatOthersCanChange) {
   EXPECT_IN("of its folder " + links.string(), refusal((links / "lib.tmeter").string()));
 }
 
-TEST_F(Pinned, LinksHaveAnEnd) {
+TEST_F(Pinned, CircularAndDanglingLinksAreRefused) {
   fs::create_symlink("loop.tmeter", folder_ / "loop.tmeter");
   fs::create_symlink("nowhere.tmeter", folder_ / "dangling.tmeter");
   EXPECT_IN("cannot be read", refusal((folder_ / "loop.tmeter").string()));
   EXPECT_IN("does not exist", refusal((folder_ / "dangling.tmeter").string()));
 }
 
-TEST_F(Pinned, AnyRelativePathIsToldAsAnAbsoluteOne) {
+TEST_F(Pinned, HasAnAbsolutePath) {
   const PinnedLibrary opened(fs::relative(library_).string());
   EXPECT_EQ(opened.path(), fs::absolute(fs::relative(library_)).lexically_normal().string());
 }

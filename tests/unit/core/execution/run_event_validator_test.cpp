@@ -41,7 +41,7 @@ struct Told : ::testing::Test {
   void refuses(const tmeter_event& e) { EXPECT_THROW(run.check(e), core::Error); }
 };
 
-TEST_F(Told, OperatorsOneAfterTheOther) {
+TEST_F(Told, OperatorsInSequenceAreAccepted) {
   tell(event(TMETER_EVENT_RUN_BEGIN, 10));
   tell(event(TMETER_EVENT_OP_BEGIN, 11, a));
   tell(event(TMETER_EVENT_OP_END, 13, a, 12));
@@ -51,7 +51,7 @@ TEST_F(Told, OperatorsOneAfterTheOther) {
   EXPECT_EQ(run.missing_event(), "");
 }
 
-TEST_F(Told, AnOperatorInsideAnother) {
+TEST_F(Told, NestedOperatorsAreRefused) {
   tell(event(TMETER_EVENT_RUN_BEGIN, 10));
   tell(event(TMETER_EVENT_OP_BEGIN, 11, a));
   refuses(event(TMETER_EVENT_OP_BEGIN, 12, b));
@@ -59,7 +59,7 @@ TEST_F(Told, AnOperatorInsideAnother) {
   refuses(event(TMETER_EVENT_RUN_END, 12, nullptr, 10));
 }
 
-TEST_F(Told, TimesThatGoBack) {
+TEST_F(Told, TimesThatGoBackAreRefused) {
   refuses(event(TMETER_EVENT_OP_BEGIN, 10, a));  // before its run began
   tell(event(TMETER_EVENT_RUN_BEGIN, 10));
   refuses(event(TMETER_EVENT_OP_BEGIN, 9, a));
@@ -70,7 +70,7 @@ TEST_F(Told, TimesThatGoBack) {
 }
 
 /// Times of work on a GPU are known after the run; memory is reported during it.
-TEST_F(Told, MemoryHasAClockOfItsOwn) {
+TEST_F(Told, MemoryHasItsOwnClock) {
   tell(event(TMETER_EVENT_RUN_BEGIN, 10));
   auto allocate = event(TMETER_EVENT_ALLOCATE, 20, a);
   allocate.bytes = 100;
@@ -81,7 +81,7 @@ TEST_F(Told, MemoryHasAClockOfItsOwn) {
   refuses(allocate);
 }
 
-TEST_F(Told, NodesThatTheGraphDoesNotHave) {
+TEST_F(Told, NodesOutsideTheGraphAreRefused) {
   tell(event(TMETER_EVENT_RUN_BEGIN, 10));
   const core::Node copy = *a;
   refuses(event(TMETER_EVENT_OP_BEGIN, 11, &copy));
@@ -91,7 +91,7 @@ TEST_F(Told, NodesThatTheGraphDoesNotHave) {
   refuses(event(TMETER_EVENT_OP_BEGIN, 11, reinterpret_cast<const core::Node*>(inside)));
 }
 
-TEST_F(Told, WhatTheKindOfRunDoesNotHave) {
+TEST_F(Told, EventsOfAnotherKindOfRunAreRefused) {
   RunEventValidator whole(*graph, TMETER_RUN_WHOLE), operators(*graph, TMETER_RUN_OPERATORS);
   whole.check(event(TMETER_EVENT_RUN_BEGIN, 10));
   operators.check(event(TMETER_EVENT_RUN_BEGIN, 10));

@@ -23,14 +23,14 @@ TEST(WarmUp, TakesAThirdOfTheTimeAtMost) {
   EXPECT_FALSE(w.too_slow());
 }
 
-TEST(WarmUp, OneRunLongerThanAllTheTime) {
+TEST(WarmUp, EndsAfterARunLongerThanTheWholeTime) {
   WarmUp w(10);
   w.add(11);
   EXPECT_TRUE(w.is_done());
   EXPECT_TRUE(w.too_slow());
 }
 
-TEST(WarmUp, ThatNeverAgreesEnds) {
+TEST(WarmUp, EndsWithoutAgreement) {
   WarmUp w(1e9);
   for (int i = 0; i < 49; ++i) {
     w.add(1 + i % 2);

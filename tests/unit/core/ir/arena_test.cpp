@@ -38,7 +38,7 @@ TEST(Arena, GivesAlignedPiecesThatDoNotOverlap) {
   }
 }
 
-TEST(Arena, OwnsWhatLiesInItsBlocksAlone) {
+TEST(Arena, OwnsOnlyObjectsInItsBlocks) {
   Arena arena, other;
   auto* mine = static_cast<char*>(arena.allocate(64, 8));
   auto* foreign = static_cast<char*>(other.allocate(64, 8));

@@ -56,7 +56,7 @@ TEST(Builder, NodesRunInOrder) {
   EXPECT_EQ(graph->outputs().size(), 1u);
 }
 
-TEST(Builder, SizesThatFollowFromSymbolsAreTheirOwn) {
+TEST(Builder, SymbolicSizesAreBoundSeparatelyFromFixedOnes) {
   Fixture f;
   const auto n = f.b.expr_symbol(f.b.symbol("n", 1, 100, 2));
   const std::vector<DimSpec> symbolic{{2, n}, {3, 0}};
@@ -111,7 +111,7 @@ TEST(Builder, ListsNestedTooDeepAreRefused) {
   });
 }
 
-TEST(Builder, PathsThatOnlyGrowAreRefused) {
+TEST(Builder, TooLongPathsAreRefused) {
   Fixture f;
   const std::string name(1'000, 'n');
   auto module = f.root;
@@ -130,7 +130,7 @@ TEST(Builder, PathsAndNamesTogetherAreBounded) {
   });
 }
 
-TEST(Builder, PathsOfModulesAreThereOnce) {
+TEST(Builder, DuplicatePathsOfModulesAreRefused) {
   Fixture f;
   const auto a = f.b.module(f.root, "a", "");
   f.b.module(a, "b", "");
@@ -140,7 +140,7 @@ TEST(Builder, PathsOfModulesAreThereOnce) {
                [&] { f.b.module(f.root, "a.b", ""); });
 }
 
-TEST(Builder, EachOfManyNamesIsThereOnce) {
+TEST(Builder, DuplicatesAmongManyNamesAreRefused) {
   Fixture f;
   const auto name = [](int i) { return "n" + std::to_string(i); };
   for (int i = 0; i < 3'000; ++i) {
@@ -197,7 +197,7 @@ TEST(Builder, TiedTensorsShareOneCanonical) {
   EXPECT_EQ(t[3].canonical, &t[3]);
 }
 
-TEST(Builder, ModulesAreNumberedInPreorderWhateverTheOrderOfCreation) {
+TEST(Builder, ModulesAreNumberedInPreorderForAnyOrderOfCreation) {
   Fixture f;
   const auto a = f.b.module(f.root, "a", "A");
   f.b.module(f.root, "b", "B");
@@ -224,7 +224,7 @@ TEST(Builder, SymbolsAreBoundWithinTheirRange) {
   });
 }
 
-TEST(Builder, SymbolsGoByTheFirstInputDimThatIsJustThem) {
+TEST(Builder, SymbolsAreNamedByTheFirstInputDimThatEqualsThem) {
   Fixture f;
   const auto batch = f.b.expr_symbol(f.b.symbol("s1", 2, 64, 8));
   const auto length = f.b.expr_symbol(f.b.symbol("s2", 2, 64, 8));
@@ -291,9 +291,9 @@ TEST(Builder, ConditionsAreCheckedForThePresentSizes) {
   });
 }
 
-TEST(Builder, EqualTextsAreOneWhateverTheirSize) {
+TEST(Builder, EqualTextsOfAnySizeAreStoredOnce) {
   Fixture f;
-  std::map<std::string, const char*> known;
+  std::map<std::string, const char*> stored;
   for (int round = 0; round < 3; ++round) {
     for (size_t size = 1; size < 40; ++size) {
       for (size_t differs = 0; differs <= size; ++differs) {
@@ -301,7 +301,7 @@ TEST(Builder, EqualTextsAreOneWhateverTheirSize) {
         if (differs < size) text[differs] = 'b';
         const auto* value = f.b.peek(f.b.value_text(text));
         ASSERT_EQ(value->text, text);
-        const auto [first, is_new] = known.emplace(text, value->text.data());
+        const auto [first, is_new] = stored.emplace(text, value->text.data());
         ASSERT_EQ(first->second, value->text.data()) << text;
         ASSERT_EQ(is_new, round == 0);
       }

@@ -78,7 +78,7 @@ TEST(CallIndex, NodesOfACallAreAllInsideInExecutionOrder) {
   EXPECT_EQ(indices(g->contents(g->calls()[2]).nodes), (Indices{2}));
 }
 
-TEST(CallIndex, InputsAreMadeOutsideAndNoParameters) {
+TEST(CallIndex, InputsAreProducedOutsideAndAreNotParameters) {
   const auto g = nested();
   EXPECT_EQ(makers(g->contents(g->calls()[0]).inputs), (Makers{-1}));
   EXPECT_EQ(makers(g->contents(g->calls()[1]).inputs), (Makers{0}));
@@ -94,7 +94,7 @@ TEST(CallIndex, OutputsAreUsedOutsideOrResultsOfTheModel) {
 }
 
 /// A module called twice, the second time with the result of the first, with other calls between.
-TEST(CallIndex, EachCallHasItsOwn) {
+TEST(CallIndex, EachCallHasItsOwnContents) {
   Maker m;
   const auto root = m.b.module(0, "", "Net"), block = m.b.module(root, "block", "Block"),
              other = m.b.module(root, "other", "Other");
@@ -131,7 +131,7 @@ TEST(CallIndex, TensorsInsideListsCount) {
   EXPECT_EQ(g->contents(g->calls()[1]).outputs[0], g->nodes()[1].args[0].value);
 }
 
-TEST(CallIndex, ACallWithoutOperatorsHasNothing) {
+TEST(CallIndex, ACallWithoutOperatorsHasNoContents) {
   const auto g = GraphBuilder().finish();
   const auto& contents = g->contents(g->calls()[0]);
   EXPECT_TRUE(contents.nodes.empty());
@@ -139,7 +139,7 @@ TEST(CallIndex, ACallWithoutOperatorsHasNothing) {
   EXPECT_TRUE(contents.outputs.empty());
 }
 
-TEST(CallIndex, ManyThreadsMayAsk) {
+TEST(CallIndex, ManyThreadsMayReadTheContents) {
   const auto g = nested();
   std::vector<std::thread> threads;
   std::vector<const CallContents*> found(16);

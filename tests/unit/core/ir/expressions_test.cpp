@@ -81,7 +81,7 @@ TEST(Expressions, ABranchThatIsNotTakenNeedsNoValue) {
   EXPECT_EQ(e.value(chosen), 2);
 }
 
-TEST(Expressions, TellsItsSymbolsAndDivisibility) {
+TEST(Expressions, ReportsItsSymbolsAndDivisibility) {
   Expressions e;
   const auto a = e.add_symbol(1), b = e.add_symbol(0), zero = e.add_int(0);
   const auto product = e.add(TMETER_EXPR_MUL, {a, b, a});

@@ -71,7 +71,7 @@ void say(Part& part, const std::string& text, const std::string& evidence) {
   f.evidence = evidence;
 }
 
-TEST(Merging, FindingsThatSayTheSameAreOneWithACount) {
+TEST(Merging, EqualFindingsAreMergedWithACount) {
   auto a = shard(kFirst, {{"a", "weight", 3}}), b = shard(kSecond, {{"b", "weight", 5}});
   for (auto* part : {&a, &b}) {
     say(*part, "same", "evidence");
@@ -90,7 +90,7 @@ TEST(Merging, FindingsThatSayTheSameAreOneWithACount) {
   EXPECT_EQ(merged.report.warnings, std::vector<std::string>{"in 2 files: slow"});
 }
 
-TEST(Merging, KeepsTheHardwareThatAllShardsName) {
+TEST(Merging, KeepsTheCommonHardwareOfAllShards) {
   auto a = shard(kFirst, {{"a", "weight", 3}}), b = shard(kSecond, {{"b", "weight", 5}});
   a.saved.report.properties["hardware"] = b.saved.report.properties["hardware"] = "nvidia-a100";
   EXPECT_EQ(merge_shards(parts(std::move(a), std::move(b))).report.properties.at("hardware"),
@@ -137,7 +137,7 @@ TEST(Merging, RefusesAnIncompleteCheckpoint) {
   expect_error(ErrorKind::kUsage, {"no reports"}, [] { merge_shards({}); });
 }
 
-TEST(Merging, KeepsWhatFindingsOfAShardAreAbout) {
+TEST(Merging, KeepsTheTargetsOfFindings) {
   auto second = shard(kSecond, {{"b", "weight", 5}});
   auto& f = second.saved.report.results.findings.emplace_back();
   f.severity = TMETER_SEVERITY_WARNING;
@@ -163,7 +163,7 @@ TEST(ModelIndex, HasARowForEachModelAndTheirSum) {
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 7);
 }
 
-TEST(ModelIndex, NumbersModelsOfOneNameAndLeavesOutOtherConventions) {
+TEST(ModelIndex, NumbersModelsWithOneNameAndLeavesOutOtherConventions) {
   ModelIndex index;
   index.add(shard("a.safetensors", {{"a", "w", 3}}));
   auto other = shard("a.safetensors", {{"a", "w", 4}});

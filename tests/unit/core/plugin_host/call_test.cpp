@@ -40,7 +40,7 @@ TEST(Call, ScratchMemoryIsZeroed) {
   EXPECT_TRUE(std::all_of(bytes, bytes + 1000, [](char c) { return c == 0; }));
 }
 
-TEST(Call, WhatTheHostHasNoMemoryForIsToldInWords) {
+TEST(Call, AFailedAllocationIsReportedAsOutOfMemory) {
   tmeter_call call;
   const core::FrameScope inside(call);
   const auto status =
@@ -55,7 +55,7 @@ TEST(Call, AbsurdScratchMemoryIsNull) {
   EXPECT_EQ(core::call_interface()->scratch(&call, kGiB + 1), nullptr);
 }
 
-TEST(Call, ScratchMemoryThatIsNotToBeHadIsNull) {
+TEST(Call, UnavailableScratchMemoryIsNull) {
   if (!testing::kMemoryIsLimited) GTEST_SKIP();
   tmeter_call call;
   const core::FrameScope inside(call);
@@ -65,7 +65,7 @@ TEST(Call, ScratchMemoryThatIsNotToBeHadIsNull) {
   EXPECT_NE(core::call_interface()->scratch(&call, 1000), nullptr);
 }
 
-TEST(Call, OutsideOfACallbackItDoesNothingAndIsRemembered) {
+TEST(Call, ACallOutsideOfACallbackHasNoEffectAndIsRecorded) {
   tmeter_call call;
   EXPECT_EQ(core::call_interface()->scratch(&call, 8), nullptr);
   core::call_interface()->fail(&call, {"late", 4});
@@ -74,7 +74,7 @@ TEST(Call, OutsideOfACallbackItDoesNothingAndIsRemembered) {
                core::PluginError);
 }
 
-TEST(Call, OnAnotherThreadItDoesNothing) {
+TEST(Call, ACallOnAnotherThreadHasNoEffect) {
   tmeter_call call;
   const core::FrameScope inside(call);
   std::thread([&] { core::call_interface()->fail(&call, {"elsewhere", 9}); }).join();

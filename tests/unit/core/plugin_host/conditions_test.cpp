@@ -23,7 +23,7 @@ class Conditions : public ::testing::Test {
   }
 };
 
-TEST_F(Conditions, BytesAtAPlaceDecideWhoReadsTheFile) {
+TEST_F(Conditions, BytesAtAnOffsetAreCompared) {
   EXPECT_TRUE(hold("at:8:7b", "12345678{}"));
   EXPECT_FALSE(hold("at:8:7b", "123456789{"));
   EXPECT_TRUE(hold("at:0:3132", "12"));
@@ -33,7 +33,7 @@ TEST_F(Conditions, BytesAtAPlaceDecideWhoReadsTheFile) {
     EXPECT_FALSE(hold(broken, "12")) << broken;
 }
 
-TEST_F(Conditions, AllOfThemMustHold) {
+TEST_F(Conditions, AllConditionsMustHold) {
   EXPECT_TRUE(hold("magic:3132 name:*.pt at:2:33", "123"));
   EXPECT_FALSE(hold("magic:3132 name:*.bin", "123"));
   const auto zip = testing::ZipWriter::make({{"m/data.pkl", "x"}});

@@ -10,14 +10,14 @@ namespace tmeter::core::naming_test {
 namespace {
 using testing::expect_error;
 
-struct Known {
+struct Entry {
   const char *id, *name;
   bool usable = true;
 };
 
-PluginList plugins_of(std::initializer_list<Known> known) {
+PluginList plugins_of(std::initializer_list<Entry> entries) {
   PluginList out;
-  for (const auto& k : known) {
+  for (const auto& k : entries) {
     auto p = std::make_unique<Plugin>();
     p->manifest.id = k.id;
     p->manifest.name = k.name;

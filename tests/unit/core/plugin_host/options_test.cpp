@@ -66,14 +66,14 @@ TEST(Options, NumbersAreReadWholeAndWithinTheirRange) {
   expect_refused(kShare, "1.01", "the allowed range is 0 … 1");
 }
 
-TEST(Options, FlagsHaveFourSpellingsOfEither) {
+TEST(Options, FlagsHaveFourSpellingsOfEachValue) {
   for (const auto* text : {"true", "1", "yes", "on"}) EXPECT_TRUE(value(kFlag, text).b) << text;
   for (const auto* text : {"false", "0", "no", "off"}) EXPECT_FALSE(value(kFlag, text).b) << text;
   for (const auto* text : {"", "True", "2", "y"})
     expect_refused(kFlag, text, "true or false is expected");
 }
 
-TEST(Options, AChoiceIsOneOfTheWords) {
+TEST(Options, AChoiceIsOneOfTheAllowedWords) {
   EXPECT_EQ(value(kChoice, "fvcore").text, "fvcore");
   expect_refused(kChoice, "fvcor",
                  "one of these is expected: torch fvcore full (did you mean 'fvcore'?)");

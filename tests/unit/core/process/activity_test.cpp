@@ -69,7 +69,7 @@ TEST(Activity, EachThreadHasASlotAndTheLastIsShared) {
   EXPECT_EQ(testing::in_child(slots_of_threads).status(), 0);
 }
 
-TEST(Activity, TheSharedPageIsSeenByTheParentAndMadeAnewForTheNextChild) {
+TEST(Activity, TheSharedPageIsVisibleToTheParentAndNewForTheNextChild) {
   const auto seen = testing::in_child([] {
     share_activity();
     auto* page = &activity();
@@ -88,7 +88,7 @@ TEST(Activity, TheSharedPageIsSeenByTheParentAndMadeAnewForTheNextChild) {
   EXPECT_EQ(seen.status(), 0);
 }
 
-TEST(Activity, WithoutASupervisorItIsOneObject) {
+TEST(Activity, WithoutASupervisorTheActivityIsOneObject) {
   EXPECT_EQ(&activity(), &activity());
   activity().engine.set("LibTorch");
   EXPECT_EQ(activity().engine.text(), "LibTorch");

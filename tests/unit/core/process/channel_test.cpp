@@ -64,7 +64,7 @@ TEST_F(Channel, FramesArriveWholeAndInOrder) {
   EXPECT_EQ(texts[4], "why");
 }
 
-TEST_F(Channel, WhatIsNoFrameBreaksItAndIsNotHandedOver) {
+TEST_F(Channel, InvalidFramesBreakItAndAreNotDelivered) {
   const std::vector<std::string> kinds{
       std::string(64, '\xff'), std::string(24, '\0'),
       std::string("\1\0\0\0\xff\xff\xff\xff", 8) + std::string(16, 'x')};  // absurdly long
@@ -76,7 +76,7 @@ TEST_F(Channel, WhatIsNoFrameBreaksItAndIsNotHandedOver) {
   }
 }
 
-TEST_F(Channel, HalfAFrameIsWaitedForAndAnEndIsNoDefect) {
+TEST_F(Channel, AnIncompleteFrameIsAwaitedAndAnEndIsNotADefect) {
   FrameReader reader(in());
   const std::string half("\1\0\0\0\4\0\0\0", 8);
   ASSERT_EQ(write(out(), half.data(), half.size()), 8);
@@ -93,19 +93,19 @@ std::string frame(uint32_t kind, uint32_t size, const std::string& text) {
   return bytes + text;
 }
 
-TEST_F(Channel, FramesInPiecesAndSeveralAtOnceAreTheSame) {
+TEST_F(Channel, FramesMayArriveInPiecesAndSeveralAtOnce) {
   const auto all = frame(1, 5, "hello") + frame(4, 0, "") + frame(6, 3, "end");
   for (size_t piece = 1; piece <= all.size(); piece += 7) {
     FrameReader reader(in());
-    std::string told;
+    std::string received;
     for (size_t at = 0; at < all.size(); at += piece) {
       const auto part = all.substr(at, piece);
       ASSERT_EQ(write(out(), part.data(), part.size()), static_cast<ssize_t>(part.size()));
       ASSERT_TRUE(reader.read([&](const Frame& f) {
-        told += std::to_string(static_cast<uint32_t>(f.kind)) + std::string(f.text) + ";";
+        received += std::to_string(static_cast<uint32_t>(f.kind)) + std::string(f.text) + ";";
       }));
     }
-    EXPECT_EQ(told, "1hello;4;6end;") << piece;
+    EXPECT_EQ(received, "1hello;4;6end;") << piece;
   }
 }
 
@@ -126,14 +126,14 @@ TEST_F(Channel, KindsAndSizesHaveBounds) {
   EXPECT_TRUE(broken(frame(1, 1, "x") + frame(last + 1, 0, "")));
 }
 
-TEST_F(Channel, WaitingForNothingIsNoEnd) {
+TEST_F(Channel, AnEmptyPipeIsNotTheEnd) {
   fcntl(in(), F_SETFL, O_NONBLOCK);
   FrameReader reader(in());
   EXPECT_TRUE(reader.read([](const Frame&) { FAIL(); }));
   EXPECT_FALSE(FrameReader(-1).read([](const Frame&) { FAIL(); }));
 }
 
-TEST_F(Channel, OfALongMessageOnlyTheBeginningIsSent) {
+TEST_F(Channel, LongMessagesAreTruncated) {
   std::thread sender([&] {
     FrameWriter(out()).send(FrameKind::kMessage, 0, 0, std::string((1 << 20) + 1, 'm'));
     hang_up();
@@ -158,7 +158,7 @@ TEST_F(Channel, AnEmptyReportIsOneFrame) {
   EXPECT_EQ(frames[0].numbers[1], 9u);
 }
 
-TEST_F(Channel, WhoIsGoneIsPassedOver) {
+TEST_F(Channel, ALostReaderIsIgnored) {
   FrameWriter(-1).send(FrameKind::kReport, 0, 0, std::string(3 << 20, 'x'));
 }
 

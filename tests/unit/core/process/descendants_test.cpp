@@ -44,7 +44,7 @@ TEST(Descendants, EndsChildrenAndTheOrphansTheyLeave) {
   EXPECT_EQ(done.status(), 0);
 }
 
-TEST(Descendants, LeavesChildrenAloneThatWereThereBefore) {
+TEST(Descendants, LeavesEarlierChildrenAlone) {
   const auto done = testing::in_child([] {
     const pid_t before = started();
     { const Descendants descendants; }

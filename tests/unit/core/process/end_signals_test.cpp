@@ -16,7 +16,7 @@
 namespace tmeter::core {
 namespace {
 
-constexpr auto kSaid = "tmeter: interrupted; nothing written\n";
+constexpr auto kMessage = "tmeter: interrupted; nothing written\n";
 constexpr std::array kAskToEnd{SIGINT, SIGTERM, SIGHUP};
 
 bool is_blocked(int number) {
@@ -38,7 +38,7 @@ void block_signal(int number) {
   sigprocmask(SIG_BLOCK, &set, nullptr);
 }
 
-TEST(EndSignals, BeforeThereIsASupervisorTheyEndTheProgramAtOnce) {
+TEST(EndSignals, EndTheProgramAtOnceBeforeThereIsASupervisor) {
   for (const int number : kAskToEnd) {
     const auto done = testing::in_child([&] {
       end_at_signals();
@@ -46,11 +46,11 @@ TEST(EndSignals, BeforeThereIsASupervisorTheyEndTheProgramAtOnce) {
       return 7;
     });
     EXPECT_EQ(done.status(), 130) << number;
-    EXPECT_EQ(done.err, kSaid) << number;
+    EXPECT_EQ(done.err, kMessage) << number;
   }
 }
 
-TEST(EndSignals, WhatIsIgnoredAtTheStartStaysIgnored) {
+TEST(EndSignals, StayIgnoredIfTheyAreIgnoredAtTheStart) {
   for (const int number : kAskToEnd) {
     const auto done = testing::in_child([&] {
       signal(number, SIG_IGN);
@@ -64,17 +64,17 @@ TEST(EndSignals, WhatIsIgnoredAtTheStartStaysIgnored) {
 }
 
 TEST(EndSignals, AChildEndsWithTheProgram) {
-  const auto ends = [](bool known) {
+  const auto ends = [](bool registered) {
     return testing::in_child([&] {
       signal(SIGTERM, [](int) { _exit(write(STDOUT_FILENO, "told", 4) == 4 ? 0 : 1); });
       const pid_t child = fork();
       if (child == 0) {
-        poll(nullptr, 0, known ? 10'000 : 100);
+        poll(nullptr, 0, registered ? 10'000 : 100);
         _exit(0);
       }
       end_at_signals();
       end_child_at_signals(child);
-      if (!known) end_child_at_signals(0);
+      if (!registered) end_child_at_signals(0);
       raise(SIGINT);
       return 7;
     });
@@ -84,7 +84,7 @@ TEST(EndSignals, AChildEndsWithTheProgram) {
   EXPECT_EQ(ends(true).status(), 130);
 }
 
-TEST(EndSignals, AReaderThatStopsDoesNotHoldUpTheEnd) {
+TEST(EndSignals, AStalledReaderDoesNotDelayTheEnd) {
   const auto done = testing::in_child([] {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_NONBLOCK) != 0) return 1;
@@ -100,7 +100,7 @@ TEST(EndSignals, AReaderThatStopsDoesNotHoldUpTheEnd) {
   EXPECT_EQ(done.status(), 130);
 }
 
-TEST(EndSignals, WhileItLivesTheyWaitToBeTaken) {
+TEST(EndSignals, ArePendingUntilTheyAreTaken) {
   std::vector<int> numbers{SIGCHLD, SIGQUIT, SIGUSR1, SIGUSR2,   SIGALRM,      SIGVTALRM, SIGPROF,
                            SIGPOLL, SIGPWR,  SIGXCPU, SIGSTKFLT, SIGRTMIN + 1, SIGRTMAX};
   numbers.insert(numbers.end(), kAskToEnd.begin(), kAskToEnd.end());
@@ -121,7 +121,7 @@ TEST(EndSignals, WhileItLivesTheyWaitToBeTaken) {
   });
 }
 
-TEST(EndSignals, WhatIsIgnoredIsNotTakenUnlessItAsksToEnd) {
+TEST(EndSignals, IgnoredSignalsAreTakenOnlyIfTheyRequestTheEnd) {
   testing::expect_in_child([] {
     for (const int number : {SIGUSR1, SIGXCPU, SIGRTMAX, SIGHUP}) signal(number, SIG_IGN);
     const EndSignals signals;
@@ -134,7 +134,7 @@ TEST(EndSignals, WhatIsIgnoredIsNotTakenUnlessItAsksToEnd) {
   });
 }
 
-TEST(EndSignals, AfterItEverythingIsAsBefore) {
+TEST(EndSignals, HandlersAndMaskAreRestored) {
   testing::expect_in_child([] {
     block_signal(SIGUSR2);
     signal(SIGCHLD, SIG_IGN);
@@ -152,7 +152,7 @@ TEST(EndSignals, AfterItEverythingIsAsBefore) {
   });
 }
 
-TEST(EndSignals, AWorkerHasThemAsTheyWereAndEndsAtThoseThatAsk) {
+TEST(EndSignals, AWorkerHasTheOriginalHandlersAndEndsAtRequestsToEnd) {
   testing::expect_in_child([] {
     end_at_signals();
     signal(SIGRTMIN, [](int) {});
@@ -184,7 +184,7 @@ TEST(EndSignals, ABrokenPipeEndsTheProgramUnlessItsSignalIsIgnored) {
   EXPECT_EQ(ends([] { signal(SIGPIPE, SIG_IGN); }), 7);
 }
 
-TEST(EndSignals, WhereTheyCannotBeTakenNoneIsHeldBack) {
+TEST(EndSignals, AreNotBlockedIfTheyCannotBeTaken) {
   testing::expect_in_child([] {
     testing::fail_call(SYS_signalfd4, EMFILE);
     testing::expect_error(ErrorKind::kRun, {"cannot start: signalfd: Too many open files"},

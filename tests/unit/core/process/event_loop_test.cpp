@@ -27,7 +27,7 @@ Clock::duration waited(const std::vector<PolledDescriptor>& watched, Clock::time
   return Clock::now() - begin;
 }
 
-TEST(EventLoop, CallsThoseThatAreReadyAndNoOthers) {
+TEST(EventLoop, CallsOnlyTheHandlersOfReadyDescriptors) {
   const Pipe full, empty;
   ASSERT_EQ(write(full.ends[1], "x", 1), 1);
   std::string called;
@@ -40,7 +40,7 @@ TEST(EventLoop, CallsThoseThatAreReadyAndNoOthers) {
   EXPECT_EQ(called, "bd");
 }
 
-TEST(EventLoop, AnEndIsAnEventAndSoIsADescriptorThatIsNone) {
+TEST(EventLoop, AnEndAndAnInvalidDescriptorAreEvents) {
   Pipe pipe;
   close(pipe.ends[1]);
   int called = 0;
@@ -51,7 +51,7 @@ TEST(EventLoop, AnEndIsAnEventAndSoIsADescriptorThatIsNone) {
   pipe.ends[1] = -1;
 }
 
-TEST(EventLoop, WaitsUntilTheTimeIsReachedAndNotAMomentLess) {
+TEST(EventLoop, DoesNotReturnBeforeTheTimeIsReached) {
   const Pipe empty;
   const std::vector<PolledDescriptor> watched{{empty.ends[0], POLLIN, [] { ADD_FAILURE(); }}};
   const auto until = Clock::now() + std::chrono::microseconds(20'300);
@@ -71,7 +71,7 @@ TEST(EventLoop, ASignalEndsTheWait) {
   EXPECT_EQ(done.status(), 0);
 }
 
-TEST(EventLoop, TimesAreFromNow) {
+TEST(EventLoop, TimesAreRelativeToNow) {
   for (const double much : {0.0, 0.25, 3600.0}) {
     const auto before = Clock::now();
     const auto reached = in_seconds(much);

@@ -23,7 +23,7 @@ struct Validated {
 constexpr auto kBlamed = "it sends frames after it blamed a plugin";
 constexpr auto kNoTarget = "it reports to a target that does not exist";
 
-TEST(FrameValidator, EveryKindHasItsPlace) {
+TEST(FrameValidator, EveryKindIsAcceptedOnlyInItsPlace) {
   Validated v(true);
   for (const auto kind :
        {FrameKind::kMessage, FrameKind::kProgress, FrameKind::kProgressEnded, FrameKind::kRunsFile,
@@ -39,7 +39,7 @@ TEST(FrameValidator, EveryKindHasItsPlace) {
             "it runs the model, which was not requested");
 }
 
-TEST(FrameValidator, AfterAPluginIsBlamedOnlyTheEndIsLeft) {
+TEST(FrameValidator, AfterAnOffenderOnlyTheEndIsAccepted) {
   Validated v;
   EXPECT_EQ(v.defect(frame_of(FrameKind::kOffender)), "");
   EXPECT_EQ(v.defect(frame_of(FrameKind::kMessage)), kBlamed);
@@ -48,7 +48,7 @@ TEST(FrameValidator, AfterAPluginIsBlamedOnlyTheEndIsLeft) {
   EXPECT_EQ(v.defect(frame_of(FrameKind::kFinished, 5)), "");
 }
 
-TEST(FrameValidator, ReportsAreForTargetsThatAreIncomplete) {
+TEST(FrameValidator, ReportsAreAcceptedOnlyForIncompleteTargets) {
   Validated v;
   for (const auto kind : {FrameKind::kReport, FrameKind::kLongReport, FrameKind::kReportWhole}) {
     EXPECT_EQ(v.defect(frame_of(kind, 1)), "");
@@ -67,7 +67,7 @@ TEST(FrameValidator, ReportsAreForTargetsThatAreIncomplete) {
   EXPECT_EQ(v.defect(frame_of(FrameKind::kReport, 0)), "");
 }
 
-TEST(FrameValidator, AnEndHasAStatusThatExistsAndAllReportsIfItIsASuccess) {
+TEST(FrameValidator, AnEndNeedsAKnownStatusAndASuccessAllReports) {
   const auto end = [](Validated& v, uint64_t status) {
     return v.defect(frame_of(FrameKind::kFinished, status));
   };
@@ -89,7 +89,7 @@ TEST(FrameValidator, AnEndHasAStatusThatExistsAndAllReportsIfItIsASuccess) {
   EXPECT_EQ(end(v, 0), "");
 }
 
-TEST(FrameValidator, PluginsThatTakePartHaveBounds) {
+TEST(FrameValidator, TheNumberAndNamesOfPluginsAreLimited) {
   constexpr auto kTooMany = "it names more plugins than there can be";
   const auto named = [](std::string_view name) {
     return frame_of(FrameKind::kParticipant, 0, 0, name);

@@ -24,7 +24,7 @@ TEST(Limits, SizesAndTimesAsPeopleWriteThem) {
   EXPECT_DOUBLE_EQ(parse_seconds("--timeout", "2min"), 120);
 }
 
-TEST(Limits, WhatIsNoSizeOrTimeIsRefusedWithTheOption) {
+TEST(Limits, InvalidSizesAndTimesAreRefusedWithTheOption) {
   for (const char* text :
        {"", "much", "8 GiB", "-1GiB", "8GiBs", "nan", "inf", "1e99", "1kB", "0"}) {
     testing::expect_error(ErrorKind::kUsage, {"--max-memory", "8GiB"},
@@ -36,7 +36,7 @@ TEST(Limits, WhatIsNoSizeOrTimeIsRefusedWithTheOption) {
   }
 }
 
-TEST(Limits, AreToldInTheUnitThatReadsBest) {
+TEST(Limits, AreStatedInTheMostReadableUnit) {
   EXPECT_EQ(bytes_text(uint64_t{8} << 30), "8.0 GiB");
   EXPECT_EQ(bytes_text(300'000'000), "286.1 MiB");
   EXPECT_EQ(bytes_text(512), "512 bytes");
@@ -44,7 +44,7 @@ TEST(Limits, AreToldInTheUnitThatReadsBest) {
   EXPECT_EQ(seconds_text(0.5), "0.5 s");
 }
 
-TEST(Limits, EveryUnitIsWhatItSays) {
+TEST(Limits, EveryUnitHasItsFactor) {
   const std::pair<const char*, uint64_t> sizes[] = {{"", 1},
                                                     {"B", 1},
                                                     {"k", 1'000},
@@ -64,7 +64,7 @@ TEST(Limits, EveryUnitIsWhatItSays) {
   EXPECT_DOUBLE_EQ(parse_seconds("--timeout", "2h"), 7200);
 }
 
-TEST(Limits, TheLeastAndTheMost) {
+TEST(Limits, HaveAMinimumAndAMaximum) {
   EXPECT_EQ(parse_bytes("--max-memory", "1MiB"), 1u << 20);
   EXPECT_EQ(parse_bytes("--max-memory", "1048576TiB"), uint64_t{1} << 60);
   EXPECT_THROW(parse_bytes("--max-memory", "1048575"), Error);
@@ -78,7 +78,7 @@ TEST(Limits, TheLeastAndTheMost) {
                         [] { parse_seconds("--timeout", "soon"); });
 }
 
-TEST(Limits, UnitsChangeWhereTheyAreReached) {
+TEST(Limits, UnitsChangeAtTheirFactor) {
   EXPECT_EQ(bytes_text(0), "0 bytes");
   EXPECT_EQ(bytes_text(1023), "1023 bytes");
   EXPECT_EQ(bytes_text(1024), "1.0 KiB");
@@ -110,7 +110,7 @@ int with_limit(uint64_t limit, size_t allocation) {
       .status();
 }
 
-TEST(Limits, MemoryIsRefusedBeyondTheLimitAndALimitBelowWhatIsTakenIsNone) {
+TEST(Limits, MemoryBeyondTheLimitIsRefusedAndALimitBelowTheUsageIsNotSet) {
   if (!testing::kMemoryIsLimited) GTEST_SKIP();
   EXPECT_EQ(with_limit(uint64_t{1} << 30, size_t{100} << 20), 0);
   EXPECT_EQ(with_limit(uint64_t{1} << 30, size_t{1} << 30), 2);
@@ -130,7 +130,7 @@ void set_data_limit(uint64_t bytes) {
   EXPECT_EQ(setrlimit(RLIMIT_DATA, &limit), 0);
 }
 
-TEST(Limits, WhatIsInForceIsToldWhereAnAllocationFails) {
+TEST(Limits, AFailedAllocationReportsTheLimitInForce) {
   testing::expect_in_child([] {
     EXPECT_EQ(memory_limit(), 0u);
     EXPECT_EQ(out_of_memory_text(), "out of memory");
@@ -140,7 +140,7 @@ TEST(Limits, WhatIsInForceIsToldWhereAnAllocationFails) {
   });
 }
 
-TEST(Limits, MemoryIsLeftWhileASixteenthOfItCanBeHad) {
+TEST(Limits, MemoryIsLeftWhileASixteenthIsAvailable) {
   if (!testing::kMemoryIsLimited) GTEST_SKIP();
   EXPECT_TRUE(has_memory_left());  // without a limit
   const auto done = testing::in_child([] {

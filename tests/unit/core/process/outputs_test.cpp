@@ -120,7 +120,7 @@ TEST(Spool, AnUnusableTemporaryFolderIsSkipped) {
 
 using Kind = Destination::Kind;
 
-TEST(Destination, AnOpenDescriptorIsOneUnderAllItsNames) {
+TEST(Destination, AllNamesOfADescriptorAreOneDestination) {
   const std::string link = ::testing::TempDir() + "stdout-link-" + std::to_string(getpid());
   std::filesystem::create_symlink("/dev/stdout", link);
   std::filesystem::create_symlink(link, link + "2");
@@ -172,7 +172,7 @@ TEST(Destination, NamesOfDescriptorsAreWholeNumbers) {
   }
 }
 
-TEST(Destination, OfOtherProcessesDescriptorsAreNone) {
+TEST(Destination, DescriptorsOfOtherProcessesAreNotDescriptors) {
   const auto done = in_child([] {
     return find_destination("/proc/" + std::to_string(getppid()) + "/fd/1").kind ==
                    Kind::kDescriptor
@@ -200,14 +200,14 @@ TEST(Destination, LinksAreFollowedFromTheirOwnFolders) {
   });
 }
 
-TEST(Destination, LinksThatGoRoundLeadNowhere) {
+TEST(Destination, CircularLinksLeadNowhere) {
   const testing::NewFolder folder;
   std::filesystem::create_symlink("b", folder / "a");
   std::filesystem::create_symlink("a", folder / "b");
   EXPECT_EQ(find_destination(folder / "a").kind, Kind::kFile);
 }
 
-TEST(Destination, WhatIsNoRegularFileIsADeviceAndAFifoIsKnown) {
+TEST(Destination, NonRegularFilesAreDevicesAndFifosAreRecognised) {
   const testing::NewFolder folder;
   ASSERT_EQ(mkfifo((folder / "fifo").c_str(), 0600), 0);
   const auto fifo = find_destination(folder / "fifo");
@@ -252,7 +252,7 @@ TEST(Streams, AFullDeviceIsAnError) {
                         [&] { write_out(outputs, "report"); });
 }
 
-TEST(Streams, PlacesThatCannotBeWrittenAreNamedAtOnce) {
+TEST(Streams, UnwritablePlacesAreNamedAtOnce) {
   testing::expect_error(ErrorKind::kUsage,
                         {"/dev/tmeter-not-there cannot be written: No such file"},
                         [] { Outputs({"/dev/tmeter-not-there"}); });
@@ -262,14 +262,14 @@ TEST(Streams, PlacesThatCannotBeWrittenAreNamedAtOnce) {
                         [] { Outputs({"/dev/fd/777"}); });
 }
 
-TEST(Streams, DevicesStayWhatTheyAre) {
+TEST(Streams, DevicesAreNotReplaced) {
   Outputs null({"/dev/null"});  // root must not replace it by a regular file
   write_out(null, "report");
   null.name_files();
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
-TEST(Streams, AFifoIsWrittenOnceAndAfterItsReaderHasCome) {
+TEST(Streams, AFifoIsWrittenOnceAndWaitsForItsReader) {
   const auto path = ::testing::TempDir() + "fifo-" + std::to_string(getpid());
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   const std::string much(300'000, 'x');
@@ -299,7 +299,7 @@ TEST(Streams, AFifoIsWrittenOnceAndAfterItsReaderHasCome) {
   std::filesystem::remove(path);
 }
 
-TEST(Streams, AReaderThatStopsBlocksNothingAndKeepsItsDescriptorFlags) {
+TEST(Streams, AStalledReaderBlocksNothingAndKeepsItsDescriptorFlags) {
   const auto done = in_child([] {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) return 1;
@@ -332,7 +332,7 @@ void expect_broken_pipe(int fd, const std::string& path, const std::function<voi
   EXPECT_EQ(done.status(), 0) << done.out;
 }
 
-TEST(Streams, AReaderThatIsGoneIsAnErrorExceptForStandardOutput) {
+TEST(Streams, ALostReaderIsAnErrorExceptForStandardOutput) {
   expect_broken_pipe(STDOUT_FILENO, "", [](Outputs& outputs) {
     EXPECT_THROW(write_out(outputs, "report"), BrokenPipe);
     auto* stream = outputs.streams().at(0);
@@ -347,7 +347,7 @@ TEST(Streams, AReaderThatIsGoneIsAnErrorExceptForStandardOutput) {
   });
 }
 
-TEST(Streams, ADescriptorIsWrittenIfItWasOpenedForThat) {
+TEST(Streams, ADescriptorIsWrittenIfItWasOpenedForWriting) {
   constexpr int kOwn = 9;
   for (const int mode : {O_RDONLY, O_WRONLY, O_RDWR}) {
     const auto done = in_child([&] {
@@ -368,7 +368,7 @@ TEST(Streams, ADescriptorIsWrittenIfItWasOpenedForThat) {
   }
 }
 
-TEST(Streams, WithoutATimerOnlyWhatHasRoomIsWritten) {
+TEST(Streams, WithoutATimerOnlyBytesThatFitAreWritten) {
   const auto done = in_child([] {
     testing::fail_call(SYS_timer_create, EAGAIN);
     std::array<int, 2> ends{};
@@ -396,7 +396,7 @@ TEST(Streams, WithoutATimerOnlyWhatHasRoomIsWritten) {
   EXPECT_EQ(done.status(), 0);
 }
 
-TEST(TerminalText, WhatIsTornBetweenPiecesIsPutTogether) {
+TEST(TerminalText, SequencesSplitBetweenPiecesAreJoined) {
   const std::string text = "ab\u00e9\u20ac\U0001f600\x1b[1;31mred\x1b[0m\xff\x1b]0;t\x07\n";
   const std::string whole = "ab\u00e9\u20ac\U0001f600\x1b[1;31mred\x1b[0m\\xff\\x1b]0;t\\x07\n";
   for (size_t size = 1; size <= text.size(); ++size) {
@@ -434,7 +434,7 @@ int written_files(const std::function<void(Outputs&)>& commit) {
   return whole;
 }
 
-TEST(Outputs, FilesAreSyncedAtOnceOrWithoutThreadsOneAfterTheOther) {
+TEST(Outputs, FilesAreSyncedInParallelOrWithoutThreadsInSequence) {
   EXPECT_EQ(written_files([](Outputs& outputs) { outputs.sync(), outputs.name_files(); }), 3);
   const auto alone = [](Outputs& outputs) {
     for (const long call : {SYS_clone, SYS_clone3}) testing::fail_call(call, EAGAIN);
@@ -444,7 +444,7 @@ TEST(Outputs, FilesAreSyncedAtOnceOrWithoutThreadsOneAfterTheOther) {
   EXPECT_EQ(written_files(alone), 3);
 }
 
-TEST(Outputs, AllAreSyncedBeforeOneAppears) {
+TEST(Outputs, AllFilesAreSyncedBeforeOneAppears) {
   static std::atomic<int> synced{0};
   for (const bool alone : {false, true}) {
     const auto sync = [=](Outputs& outputs) {
@@ -461,7 +461,7 @@ TEST(Outputs, AllAreSyncedBeforeOneAppears) {
   }
 }
 
-TEST(Outputs, WhenOneCannotBeSyncedNoneAppears) {
+TEST(Outputs, IfOneFileCannotBeSyncedNoneAppears) {
   const auto full = [](Outputs& outputs) {
     testing::fail_call(SYS_fsync, ENOSPC);
     testing::expect_error(ErrorKind::kModel, {"report0", "No space left"}, [&] { outputs.sync(); });
@@ -469,7 +469,7 @@ TEST(Outputs, WhenOneCannotBeSyncedNoneAppears) {
   EXPECT_EQ(written_files(full), 0);
 }
 
-TEST(Outputs, AFileHasTheWordsOfTheLastAttempt) {
+TEST(Outputs, AFileHasTheContentOfTheLastAttempt) {
   const testing::NewFolder folder;
   {
     Outputs outputs({folder / "whole", folder / "half", folder / "untouched", folder / "empty"});
@@ -547,7 +547,7 @@ TEST(Terminal, MessagesWithoutAReaderAreNotAnError) {
   EXPECT_EQ(done.status(), 0);
 }
 
-TEST(Terminal, AFloodOfMessagesIsCutAndItsLastWordIsHeard) {
+TEST(Terminal, AFloodOfMessagesIsCutAndTheLastMessageIsShown) {
   const auto done = in_child([] {
     Terminal terminal(false);
     for (int i = 0; i < 100'000; ++i) terminal.message("message " + std::to_string(i));
@@ -559,7 +559,7 @@ TEST(Terminal, AFloodOfMessagesIsCutAndItsLastWordIsHeard) {
       done.err.ends_with("tmeter: note: 99000 more messages are not shown\ntmeter: the end\n"));
 }
 
-TEST(Terminal, AReaderThatStopsBlocksNothing) {
+TEST(Terminal, AStalledReaderBlocksNothing) {
   const auto done = in_child([] {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) return 1;
@@ -621,7 +621,7 @@ TEST(Terminal, ControlCharactersAreVisibleOnATerminalAndUnchangedElsewhere) {
   EXPECT_EQ(piped.out, "\x1b]0;title\x07 \x1b[1mbold\x1b[0m\n");
 }
 
-TEST(Terminal, AMessageTakesTheLineOfTheProgressAndSoDoesTheEnd) {
+TEST(Terminal, AMessageAndTheEndReplaceTheLineOfTheProgress) {
   const auto shown = on_terminal(
       [] {
         Terminal terminal(true);
@@ -660,14 +660,14 @@ std::string notes(const std::string& printed, bool quiet = false) {
   return done.err;
 }
 
-TEST(StrayOutput, EachLineIsANoteAndTheLastNeedsNoEnd) {
+TEST(StrayOutput, EachLineIsANoteAndTheLastNeedsNoLineEnd) {
   const std::string by = "tmeter: note: printed by a plugin: ";
   EXPECT_EQ(notes("one\n\ntwo\nthree"), by + "one\n" + by + "two\n" + by + "three\n");
   EXPECT_EQ(notes("one\ntwo\n"), by + "one\n" + by + "two\n");
   EXPECT_EQ(notes("one\ntwo", true), "");
 }
 
-TEST(StrayOutput, WhatCannotBeReadIsAtItsEnd) {
+TEST(StrayOutput, AnUnreadableDescriptorIsAtItsEnd) {
   const auto done = in_child([] {
     Terminal terminal(false);
     return StrayOutput(false).read(-1, terminal) ? 1 : 0;
@@ -706,16 +706,16 @@ TEST(StrayOutput, TwentyLinesAreShownAndTheRestCounted) {
   EXPECT_EQ(notes(numbered(5000), true), "");
 }
 
-TEST(StrayOutput, ManyEmptyLinesHideNothing) {
+TEST(StrayOutput, EmptyLinesDoNotHideOtherLines) {
   EXPECT_EQ(notes(std::string(20'000, '\n') + "hello"),
             "tmeter: note: printed by a plugin: hello\n");
 }
 
-TEST(StrayOutput, ALineWithoutEndIsCutAndNothingOfItLost) {
+TEST(StrayOutput, ALongLineIsSplitWithoutLoss) {
   const std::string by = "tmeter: note: printed by a plugin: ";
-  const auto said = notes(std::string(2000, 'a') + std::string(3000, 'b') + "\n");
-  EXPECT_EQ(said, by + std::string(2000, 'a') + "\n" + by + std::string(2000, 'b') + "\n" + by +
-                      std::string(1000, 'b') + "\n");
+  const auto message = notes(std::string(2000, 'a') + std::string(3000, 'b') + "\n");
+  EXPECT_EQ(message, by + std::string(2000, 'a') + "\n" + by + std::string(2000, 'b') + "\n" + by +
+                         std::string(1000, 'b') + "\n");
   EXPECT_EQ(notes(std::string(2000, 'a') + "\n"), by + std::string(2000, 'a') + "\n");
 }
 

@@ -42,11 +42,11 @@ TEST(Parent, ItsEndEndsTheProgram) {
   EXPECT_EQ(signal_at_the_end([] { return std::to_string(getppid()); }), SIGTERM);
 }
 
-TEST(Parent, OneThatIsGoneAlreadyEndsTheProgramAtOnce) {
+TEST(Parent, AParentThatHasEndedEndsTheProgramAtOnce) {
   EXPECT_EQ(signal_at_the_end([] { return std::to_string(gone_process()); }), 128 + SIGTERM);
 }
 
-TEST(Parent, AnotherProcessIsNone) {
+TEST(Parent, OtherProcessesDoNotEndTheProgram) {
   EXPECT_EQ(signal_at_the_end([] { return "1"; }), 0);
   EXPECT_EQ(signal_at_the_end([] { return std::to_string(getpid()); }), 0);
   EXPECT_EQ(signal_at_the_end([] {  // a living process with a number beyond the parent's
@@ -57,7 +57,7 @@ TEST(Parent, AnotherProcessIsNone) {
             0);
 }
 
-TEST(Parent, WhatIsNoProcessIsNone) {
+TEST(Parent, InvalidProcessIdsAreIgnored) {
   EXPECT_EQ(signal_at_the_end([] { return std::nullopt; }), 0);
   for (const char* text : {"", "x", "0", "-1", "-999999", "99999999999999999999"})
     EXPECT_EQ(signal_at_the_end([&] { return text; }), 0) << text;

@@ -16,7 +16,7 @@ std::string piece(size_t i) {
   return std::string(ReportMemory::kSlotBytes - i, static_cast<char>('a' + i % 26));
 }
 
-TEST(ReportMemory, WhatAnotherProcessPutsArrivesInOrder) {
+TEST(ReportMemory, PiecesOfAnotherProcessArriveInOrder) {
   constexpr size_t kPieces = 40;  // far more than there are slots
   ReportMemory memory;
   ASSERT_TRUE(memory.there());
@@ -44,7 +44,7 @@ TEST(ReportMemory, WhatAnotherProcessPutsArrivesInOrder) {
   close(ends[1]);
 }
 
-TEST(ReportMemory, NoMoreThanItsSlotsAreFilledBeforeOneIsReleased) {
+TEST(ReportMemory, WaitsForAReleasedSlotWhenAllAreFilled) {
   ReportMemory memory;
   for (size_t i = 0; i < ReportMemory::kSlots; ++i) memory.put("x");
   std::atomic<bool> put{false};
@@ -59,7 +59,7 @@ TEST(ReportMemory, NoMoreThanItsSlotsAreFilledBeforeOneIsReleased) {
   EXPECT_TRUE(put);
 }
 
-TEST(ReportMemory, PlacesThatCannotBeAreNotThere) {
+TEST(ReportMemory, ImpossiblePlacesAreRefused) {
   const ReportMemory memory;
   EXPECT_TRUE(memory.at(0));
   EXPECT_TRUE(memory.at((ReportMemory::kSlots - 1) << 32 | ReportMemory::kSlotBytes));

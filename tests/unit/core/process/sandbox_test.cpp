@@ -149,7 +149,7 @@ const std::vector<long> kNever{SYS_ptrace,
                                kRemovexattrat,
                                kFileSetattr};
 
-TEST(Seccomp, WhatIsNotListedIsUnknown) {
+TEST(Seccomp, UnlistedCallsAreUnknown) {
   for (const auto& calls : {kProcesses, kNetwork, kFileFacts, kFiles, kNever})
     EXPECT_EQ(unknown_of(calls), words(calls));
   EXPECT_EQ(unknown_of({SYS_perf_event_open, SYS_sched_setaffinity, SYS_mbind}),
@@ -188,18 +188,18 @@ TEST(Seccomp, OtherTablesOfCallsAreUnknown) {
 #endif
 }
 
-TEST(Seccomp, SaysWhatItHolds) {
+TEST(Seccomp, ListsItsRestrictions) {
   EXPECT_EQ(in_child([] {
-              const auto said = filtered({}) + "\n";
-              return write(STDOUT_FILENO, said.data(), said.size()) > 0 ? 0 : 1;
+              const auto message = filtered({}) + "\n";
+              return write(STDOUT_FILENO, message.data(), message.size()) > 0 ? 0 : 1;
             }).out,
             "no network, no other programs or processes, no writing of files, no change of the "
             "system (seccomp)\n");
   EXPECT_EQ(in_child([] {
               Rights r;
               r.network = true;
-              const auto said = filtered(r) + "\n";
-              return write(STDOUT_FILENO, said.data(), said.size()) > 0 ? 0 : 1;
+              const auto message = filtered(r) + "\n";
+              return write(STDOUT_FILENO, message.data(), message.size()) > 0 ? 0 : 1;
             }).out,
             "no other programs or processes, no writing of files, no change of the system "
             "(seccomp)\n");
@@ -230,7 +230,7 @@ TEST(Seccomp, FilesCanBeOpenedForReadingAlone) {
   fs::remove(path);
 }
 
-TEST(Seccomp, ThreadsAreMadeProcessesAreNot) {
+TEST(Seccomp, ThreadsCanBeStartedProcessesCannot) {
   EXPECT_EQ(error_of([] {
               std::thread([] {}).join();
               return 0;
@@ -247,7 +247,7 @@ TEST(Seccomp, ThreadsAreMadeProcessesAreNot) {
   EXPECT_EQ(error_of([] { return fork() == 0 ? (_exit(0), 0) : 0; }, with("processes")), 0);
 }
 
-TEST(Seccomp, AProcessMaySignalAndLookAtItselfNotOthers) {
+TEST(Seccomp, AProcessMaySignalAndInspectItselfNotOthers) {
   EXPECT_EQ(error_of([] { return kill(getpid(), 0); }), 0);
   EXPECT_EQ(error_of([] { return syscall(SYS_tgkill, getpid(), gettid(), 0); }), 0);
   for (const pid_t other : {getppid(), 0, -1, -getpgrp()})
@@ -259,7 +259,7 @@ TEST(Seccomp, AProcessMaySignalAndLookAtItselfNotOthers) {
   EXPECT_EQ(error_of([&] { return prlimit(getppid(), RLIMIT_CORE, nullptr, &old); }), ENOSYS);
 }
 
-TEST(Seccomp, ArgumentsAreLookedAt) {
+TEST(Seccomp, ArgumentsAreChecked) {
   const int null = open("/dev/null", O_RDONLY);
   const auto control = [=](unsigned long command) {
     return [=] { return static_cast<long>(ioctl(null, command, &command)); };
@@ -299,7 +299,7 @@ TEST(Seccomp, ArgumentsAreLookedAt) {
     EXPECT_EQ(error_of(advised(advice)), ENOSYS) << advice;
 }
 
-TEST(Seccomp, TheNetworkIsTheInternet) {
+TEST(Seccomp, TheNetworkRightIsLimitedToTheInternet) {
   const auto opened = [](int domain, int type, int protocol = 0) {
     return error_of([=] { return socket(domain, type, protocol); }, with("network"));
   };
@@ -319,7 +319,7 @@ bool operator==(const Ruleset& a, const Ruleset& b) {
 
 // Rights to files by version, from the table in the kernel's documentation, "Previous limitations".
 // Version 1 has 13; renaming across folders (2), truncating (3), device ioctl (5).
-TEST(SandboxRules, EachVersionOfLandlockIsAskedForAllItKnows) {
+TEST(SandboxRules, EachVersionOfLandlockGetsAllItsRights) {
   const std::pair<int, uint64_t> files[] = {{1, 0x1fff}, {2, 0x3fff}, {3, 0x7fff}, {4, 0x7fff},
                                             {5, 0xffff}, {6, 0xffff}, {7, 0xffff}, {20, 0xffff}};
   for (const auto& [version, rights] : files) {
@@ -329,7 +329,7 @@ TEST(SandboxRules, EachVersionOfLandlockIsAskedForAllItKnows) {
   }
 }
 
-TEST(SandboxRules, WhatIsDeclaredIsLeftOut) {
+TEST(SandboxRules, DeclaredRightsAreLeftOut) {
   Rights network, processes, files;
   network.network = processes.processes = files.write = true;
   EXPECT_TRUE(ruleset_of(7, network) == (Ruleset{0xffff, 0, 2}));    // signals stay inside
@@ -386,7 +386,7 @@ class SandboxFiles : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(SandboxFiles, OnlyWhatIsListedCanBeRead) {
+TEST_F(SandboxFiles, OnlyListedFilesCanBeRead) {
   for (const auto* name : {"open/a", "open/below/b", "open", "alone"})
     EXPECT_EQ(opening(rights(), name), 0) << name;
   EXPECT_EQ(opening(rights(), "open", O_RDONLY | O_DIRECTORY), 0);
@@ -394,7 +394,7 @@ TEST_F(SandboxFiles, OnlyWhatIsListedCanBeRead) {
   EXPECT_EQ(opening({}, "open/a"), EACCES);
 }
 
-TEST_F(SandboxFiles, NothingIsWrittenEvenWhereItCanBeRead) {
+TEST_F(SandboxFiles, ReadableFilesCannotBeWritten) {
   for (const auto* name : {"open/a", "alone", "secret"}) {
     const auto cut = [&] { return truncate(path(name).c_str(), 1); };
     EXPECT_EQ(opening(rights(), name, O_WRONLY), EACCES) << name;
@@ -411,7 +411,7 @@ TEST_F(SandboxFiles, NothingIsWrittenEvenWhereItCanBeRead) {
   }
 }
 
-TEST_F(SandboxFiles, DevicesAreReadAndWrittenNothingElse) {
+TEST_F(SandboxFiles, OnlyDevicesAreReadAndWritten) {
   Rights r;
   r.devices = {path("alone"), path("open"), path("not-there")};
   const auto opened = [&](const char* name, int flags) {
@@ -427,7 +427,7 @@ TEST_F(SandboxFiles, DevicesAreReadAndWrittenNothingElse) {
   }
 }
 
-TEST_F(SandboxFiles, WhoMayWriteFilesMayReadThemAll) {
+TEST_F(SandboxFiles, TheRightToWriteFilesIncludesReadingAllFiles) {
   auto r = rights();
   r.write = true;
   EXPECT_EQ(opening(r, "secret"), 0);
@@ -491,7 +491,7 @@ TEST_F(SandboxFiles, TcpAndAbstractSocketsNeedTheNetwork) {
 // --- all of it ----------------------------------------------------------------------------------
 
 /// The output of `--verbose`, one line per mechanism.
-std::string said(const Rights& rights) {
+std::string restrictions(const Rights& rights) {
   return in_child([&] {
            std::string text;
            for (const auto& line : enter_sandbox(rights)) text += line + "\n";
@@ -500,8 +500,8 @@ std::string said(const Rights& rights) {
       .out;
 }
 
-TEST_F(SandboxFiles, EachMechanismSaysWhatItHolds) {
-  const auto lines = said(rights());
+TEST_F(SandboxFiles, EachMechanismListsItsRestrictions) {
+  const auto lines = restrictions(rights());
   EXPECT_TRUE(
       lines.starts_with("reads the model's folder, plugins and system libraries only (Landlock "))
       << lines;
@@ -509,12 +509,12 @@ TEST_F(SandboxFiles, EachMechanismSaysWhatItHolds) {
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2);
   auto r = rights();
   r.write = true;
-  EXPECT_EQ(said(r),
+  EXPECT_EQ(restrictions(r),
             "any file this user can read can be read (a plugin declares that it writes files)\n"
             "no network, no other programs or processes, no change of the system (seccomp)\n");
 }
 
-TEST(Sandbox, WhatTheKernelLacksIsSaidAndTheRestHolds) {
+TEST(Sandbox, MissingMechanismsAreReportedAndTheOthersHold) {
   const auto without = [](std::initializer_list<long> calls, int error) {
     return in_child([&] {
              for (const long call : calls) testing::fail_call(call, error);
@@ -545,15 +545,15 @@ TEST(Sandbox, WhatTheKernelLacksIsSaidAndTheRestHolds) {
       << no_filter;
 }
 
-TEST(Sandbox, RulesThatCannotBeMadeAreSaid) {
-  const auto said = in_child([] {
-                      const rlimit none{0, 0};
-                      setrlimit(RLIMIT_NOFILE, &none);
-                      const auto words = limit_files({}).words;
-                      return write(STDOUT_FILENO, words.data(), words.size()) > 0 ? 0 : 1;
-                    }).out;
-  if (said.find("no Landlock") != said.npos) GTEST_SKIP() << said;
-  EXPECT_EQ(said, "any file this user can read can be read (Too many open files)");
+TEST(Sandbox, FailedRulesAreReported) {
+  const auto message = in_child([] {
+                         const rlimit none{0, 0};
+                         setrlimit(RLIMIT_NOFILE, &none);
+                         const auto words = limit_files({}).words;
+                         return write(STDOUT_FILENO, words.data(), words.size()) > 0 ? 0 : 1;
+                       }).out;
+  if (message.find("no Landlock") != message.npos) GTEST_SKIP() << message;
+  EXPECT_EQ(message, "any file this user can read can be read (Too many open files)");
 }
 
 uint64_t& version_of_kernel() {
@@ -562,7 +562,7 @@ uint64_t& version_of_kernel() {
 }
 
 /// The size and the rights of the ruleset requested from a kernel with this version of Landlock.
-std::string asked_of_version(int version) {
+std::string ruleset_requested_of(int version) {
   return in_child([=] {
            version_of_kernel() = static_cast<uint64_t>(version);
            testing::answer_call(SYS_landlock_create_ruleset, [](const testing::CallArguments& a) {
@@ -581,21 +581,21 @@ std::string asked_of_version(int version) {
 
 TEST(Sandbox, TheOldestLandlockIsUsed) {
   const std::string any = "any file this user can read can be read (";
-  EXPECT_EQ(asked_of_version(1), "8 bytes, 1fff: " + any + "Too many open files)");
-  EXPECT_EQ(asked_of_version(3), "8 bytes, 7fff: " + any + "Too many open files)");
-  EXPECT_EQ(asked_of_version(4), "16 bytes, 7fff: " + any + "Too many open files)");
+  EXPECT_EQ(ruleset_requested_of(1), "8 bytes, 1fff: " + any + "Too many open files)");
+  EXPECT_EQ(ruleset_requested_of(3), "8 bytes, 7fff: " + any + "Too many open files)");
+  EXPECT_EQ(ruleset_requested_of(4), "16 bytes, 7fff: " + any + "Too many open files)");
   for (const int none : {0, -ENOSYS, -EOPNOTSUPP})
-    EXPECT_EQ(asked_of_version(none), any + "this kernel has no Landlock)");
+    EXPECT_EQ(ruleset_requested_of(none), any + "this kernel has no Landlock)");
 }
 
-TEST(Sandbox, OffMeansOffAndSaysSo) {
+TEST(Sandbox, IsSwitchedOffAndReportsIt) {
   const auto with = [](const char* value) {
     return in_child([=] {
              setenv("TMETER_SANDBOX", value, 1);
-             const bool wanted = sandbox_requested();
+             const bool requested = sandbox_requested();
              const auto lines = enter_sandbox({});
              const bool limited = socket(AF_UNIX, SOCK_STREAM, 0) < 0;
-             if (wanted != limited || wanted == lines.front().starts_with("off ")) return 2;
+             if (requested != limited || requested == lines.front().starts_with("off ")) return 2;
              return limited ? 1 : 0;
            })
         .status();
@@ -609,7 +609,7 @@ TEST(Sandbox, OffMeansOffAndSaysSo) {
             0);
 }
 
-TEST(Sandbox, LeavesNoCapabilitiesNoCoreAndNothingThatGrows) {
+TEST(Sandbox, LeavesNoCapabilitiesNoCoreDumpsAndNoGrowingFiles) {
   const auto status = in_child([] {
     std::FILE* file = std::tmpfile();
     enter_sandbox({});

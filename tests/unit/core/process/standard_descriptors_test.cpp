@@ -19,7 +19,7 @@ bool is_of_no_use(int fd) {
   return read(fd, &byte, 1) < 0 && errno == EBADF && write(fd, &byte, 1) < 0 && errno == EBADF;
 }
 
-TEST(StandardDescriptors, TheFreeOnesAreTakenAndTheOthersStay) {
+TEST(StandardDescriptors, FreeDescriptorsAreOccupiedAndOthersStay) {
   for (unsigned closed = 0; closed < 8; ++closed) {
     const auto done = testing::in_child([&] {
       struct stat before[3]{}, after{};
@@ -38,7 +38,7 @@ TEST(StandardDescriptors, TheFreeOnesAreTakenAndTheOthersStay) {
   }
 }
 
-TEST(StandardDescriptors, WhereNoneCanBeOpenedTheyStayFree) {
+TEST(StandardDescriptors, DescriptorsStayFreeIfNoneCanBeOpened) {
   const auto done = testing::in_child([] {
     close(STDIN_FILENO);
     testing::fail_call(SYS_openat, EMFILE);

@@ -47,21 +47,21 @@ int pipe_as_output() {
   return ends[0];
 }
 
-TEST(SupervisorStreams, WhatNobodyReadsEndsTheRunInTimeAndNoFileIsWritten) {
+TEST(SupervisorStreams, UnreadOutputEndsTheRunInTimeAndNoFileIsWritten) {
   const testing::NewFolder folder;
   auto j = job_of("m.pt", {"", folder / "report"});
   j.limits.timeout = 1;
-  const std::string said =
+  const std::string message =
       "tmeter: m.pt: standard output was not read within 1 s (--timeout); no file is written\n";
   testing::Ended done;
-  for (int i = 0; i < 3 && done.err != said; ++i) {  // a busy machine may not begin in time
+  for (int i = 0; i < 3 && done.err != message; ++i) {  // a busy machine may not begin in time
     done = in_child([&] {
       pipe_as_output();
       return supervise(j, much_for(j));
     });
   }
   EXPECT_EQ(done.status(), 4);
-  EXPECT_EQ(done.err, said);
+  EXPECT_EQ(done.err, message);
   EXPECT_FALSE(std::filesystem::exists(folder / "report"));
 }
 
@@ -84,7 +84,7 @@ TEST(SupervisorStreams, ASignalEndsTheWaitForAReader) {
   EXPECT_FALSE(std::filesystem::exists(folder / "report"));
 }
 
-TEST(SupervisorStreams, AReaderThatIsGoneEndsTheProgramAfterTheOtherReports) {
+TEST(SupervisorStreams, ALostReaderEndsTheProgramAfterTheOtherReports) {
   const testing::NewFolder folder;
   const auto j = job_of("m.pt", {"", folder / "report"});
   const auto ends = [&](auto handler) {
@@ -123,7 +123,7 @@ testing::Ended after_change(const std::string& subject, const std::string& chang
   });
 }
 
-TEST(SupervisorStreams, AModelThatBecameShorterIsNobodysFault) {
+TEST(SupervisorStreams, AModelThatBecameShorterCostsNoPlugin) {
   const testing::NewFolder folder;
   std::filesystem::create_directory(folder / "model");
   const std::string index = folder / "model/m.index.json";
@@ -149,7 +149,7 @@ void wait_for_the_supervisor() {
     for (int unread = 1; ioctl(fd, FIONREAD, &unread) == 0 && unread > 0;) usleep(1000);
 }
 
-TEST(SupervisorStreams, ARunOfTheModelHasTimeToTellWhatItMeasured) {
+TEST(SupervisorStreams, ARunOfTheModelHasTimeToReportItsMeasurements) {
   auto j = job_of("m.pt", {""});
   j.runs_model = true;
   const auto done = in_child([&] {

@@ -112,7 +112,7 @@ TEST(Supervisor, ReportsAppearWhenTheWorkIsDone) {
   EXPECT_EQ(taken(file + "-never"), "(none)");  // it was never written
 }
 
-TEST(Supervisor, OfWorkThatFailsNothingIsWritten) {
+TEST(Supervisor, FailedWorkWritesNoReports) {
   const auto file = temporary("report");
   const auto work = [](int status) {
     return [=](Worker& w) -> Ending {
@@ -127,7 +127,7 @@ TEST(Supervisor, OfWorkThatFailsNothingIsWritten) {
   }
 }
 
-TEST(Supervisor, AnAssertionThatDoesNotHoldIsToldByReportsThatStand) {
+TEST(Supervisor, AFailedAssertionKeepsTheReports) {
   const auto thrown = run(job(), [](Worker& w) -> Ending {
     w.report(0, "whole");
     throw Error(ErrorKind::kAssertion, "macs < 10 does not hold");
@@ -154,7 +154,7 @@ TEST(Supervisor, LargeReportsArriveWhole) {
   EXPECT_EQ(done.out, "begin " + large + " end");
 }
 
-TEST(Supervisor, MessagesAreOneLineEachAndToldOnce) {
+TEST(Supervisor, MessagesAreOneLineEachAndShownOnce) {
   const auto done = run(job(), [](Worker& w) -> Ending {
     w.message("note: a\nb");
     w.message("note: c");
@@ -166,7 +166,7 @@ TEST(Supervisor, MessagesAreOneLineEachAndToldOnce) {
   expect(done, 0, "", "tmeter: note: a\\nb\ntmeter: note: c\n");
 }
 
-TEST(Supervisor, WhatTheWorkThrowsBecomesAMessageAndAStatus) {
+TEST(Supervisor, ExceptionsOfTheWorkBecomeAMessageAndAStatus) {
   const auto thrown = [](auto what) { return run(job(), [=](Worker&) -> Ending { throw what; }); };
   expect(thrown(Error(ErrorKind::kRun, "because")), 6, "", "tmeter: because\n");
   expect(thrown(std::bad_alloc()), 4, "",
@@ -187,7 +187,7 @@ void forge(FrameKind kind, uint64_t first = 0, uint64_t second = 0) {
     if (write(fd, &frame, sizeof frame) > 0) return;
 }
 
-TEST(Supervisor, WhoSaysMoreThanAWorkerMayHasBrokenItsContract) {
+TEST(Supervisor, ForbiddenFramesBreakTheContract) {
   struct Case {
     const char* defect;
     std::function<void(Worker&)> deed;
@@ -224,7 +224,7 @@ TEST(Supervisor, WhoSaysMoreThanAWorkerMayHasBrokenItsContract) {
   }
 }
 
-TEST(Supervisor, WhoSaysThatItIsDoneAndStaysIsEnded) {
+TEST(Supervisor, AWorkerThatStaysAfterItsEndIsEnded) {
   const auto begin = std::chrono::steady_clock::now();
   const auto done = run(job(), [&](Worker& w) -> Ending {
     const PluginScope inside("com.acme.p", "on metric 'm'");
@@ -240,7 +240,7 @@ TEST(Supervisor, WhoSaysThatItIsDoneAndStaysIsEnded) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
 }
 
-TEST(Supervisor, WhoEndsInAnotherWayThanItSaidIsNotBelieved) {
+TEST(Supervisor, AnExitThatContradictsTheReportedEndIsAbnormal) {
   const auto done = run(job(), [&](Worker& w) -> Ending {
     const PluginScope inside("com.acme.p", "on metric 'm'");
     w.report_whole(0);
@@ -251,7 +251,7 @@ TEST(Supervisor, WhoEndsInAnotherWayThanItSaidIsNotBelieved) {
   EXPECT_TRUE(done.err.find("(it ended abnormally)") != std::string::npos) << done.err;
 }
 
-TEST(Supervisor, ADestinationThatCannotBeWrittenIsToldAndNoWorkerIsLeft) {
+TEST(Supervisor, AnUnwritableDestinationIsReportedAndNoWorkerIsLeft) {
   const auto done = run(job({"/nonexistent/r"}), [](Worker&) -> Ending { hang(); });
   EXPECT_EQ(done.status(), 2);
   EXPECT_TRUE(done.err.starts_with("tmeter: report file /nonexistent/r cannot be written"))
@@ -282,7 +282,7 @@ TEST(Supervisor, ACommandHasItsShareOfTheMachinesMemory) {
   expect(done, 0, "all of it", "");
 }
 
-TEST(Supervisor, AMachineThatIsFullIsTold) {
+TEST(Supervisor, AMachineWithoutFreeResourcesIsReported) {
   if (!::tmeter::testing::kMemoryIsLimited) GTEST_SKIP();
   const auto without = [](long call, int error) {
     return in_child([=] {
@@ -302,7 +302,7 @@ TEST(Supervisor, AMachineThatIsFullIsTold) {
 
 // --- the worker's process -----------------------------------------------------------------------
 
-TEST(Supervisor, AWorkerHasNothingOpenButItsPipes) {
+TEST(Supervisor, AWorkerHasOnlyItsPipesOpen) {
   constexpr int kFarFile = 1500;  // beyond the pipe to the supervisor
   ASSERT_EQ(dup2(STDERR_FILENO, kFarFile), kFarFile);
   const auto done = run(job(), [](Worker& w) -> Ending {
@@ -331,7 +331,7 @@ TEST(Supervisor, AWorkerReadsNothingFromStandardInputAndKeepsItsSignals) {
   expect(done, 0, "as it should", "");
 }
 
-TEST(Supervisor, AWorkerIsGoneWithItsSupervisor) {
+TEST(Supervisor, AWorkerEndsWithItsSupervisor) {
   auto* worker = static_cast<std::atomic<pid_t>*>(
       mmap(nullptr, sizeof(pid_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   const auto done = run(job(), [&](Worker&) -> Ending {
@@ -383,7 +383,7 @@ TEST(Supervisor, AfterACrashTheWorkIsDoneWithoutThePlugin) {
   }
 }
 
-TEST(Supervisor, TheThreadThatCrashedIsBlamedNotTheMainOne) {
+TEST(Supervisor, ACrashIsAttributedToItsThreadNotToTheMainThread) {
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS}) {
     const auto done = run(job(), [=](Worker& w) -> Ending {
       if (!w.excluded().empty()) return ended(0);
@@ -399,7 +399,7 @@ TEST(Supervisor, TheThreadThatCrashedIsBlamedNotTheMainOne) {
   }
 }
 
-TEST(Supervisor, AStackThatOverflowsIsTold) {
+TEST(Supervisor, AStackOverflowIsReported) {
   const auto done = run(job(), once_in_plugin([](Worker&) {
                           std::function<int(int)> deeper = [&](int n) {
                             volatile char much[4096];
@@ -412,7 +412,7 @@ TEST(Supervisor, AStackThatOverflowsIsTold) {
   EXPECT_TRUE(done.err.find("crashed (segmentation fault)") != std::string::npos) << done.err;
 }
 
-TEST(Supervisor, AnExitInAPluginIsItsFaultAndWithoutOneOurs) {
+TEST(Supervisor, AnExitIsAttributedToTheRunningPluginOrToTmeter) {
   const auto inside = run(job(), once_in_plugin([](Worker&) { _exit(7); }));
   const std::string reason = "ended the process (exit 7) on metric 'm'";
   expect(inside, 5, "without com.acme.p: " + reason, "tmeter: plugin com.acme.p " + reason + "\n");
@@ -433,7 +433,7 @@ TEST(Supervisor, WorkThatFailsWithoutThePluginKeepsItsOwnStatus) {
 }
 
 /// Fails with `error` until its plugin is left out.
-Ended failing(const PluginError& error, bool asked, bool quiet = false) {
+Ended failing(const PluginError& error, bool throws, bool quiet = false) {
   auto j = job();
   j.quiet = quiet;
   return run(j, [=](Worker& w) -> Ending {
@@ -442,7 +442,7 @@ Ended failing(const PluginError& error, bool asked, bool quiet = false) {
       w.report(0, state + (e.requested ? "; asked for" : "; found"));
     }
     if (!w.excluded().empty()) return {};
-    if (asked) throw error;
+    if (throws) throw error;
     auto e = ended(5, error.what());
     e.offender = Excluded{error.plugin(), error.reason(), error.opened(), false};
     return e;
@@ -459,7 +459,7 @@ TEST(Supervisor, AfterAnErrorTheWorkIsDoneWithoutThePlugin) {
             "p.tmeter; failed while it was opened: odd; not opened; asked for");
 }
 
-TEST(Supervisor, APluginThatNobodyAskedForCostsANote) {
+TEST(Supervisor, AFailureOfAPluginThatWasNotRequestedIsANote) {
   const PluginError error("com.acme.p", "on metric 'm'", "no bias");
   const std::string left = "com.acme.p; failed on metric 'm': no bias; opened; found";
   expect(failing(error, false), 0, left,
@@ -467,7 +467,7 @@ TEST(Supervisor, APluginThatNobodyAskedForCostsANote) {
   expect(failing(error, false, true), 0, left, "");
 }
 
-TEST(Supervisor, APluginThatIsLeftOutAndFailsAllTheSameEndsTheRun) {
+TEST(Supervisor, APluginThatIsLeftOutAndStillFailsEndsTheRun) {
   const auto done = run(job(), [](Worker& w) -> Ending {
     w.report(0, "half");
     throw PluginError("com.acme.p", "on metric 'm'", std::to_string(w.excluded().size()));
@@ -494,7 +494,7 @@ TEST(Supervisor, SevenBadPluginsAreLeftOutTheEighthEndsTheRun) {
   EXPECT_EQ(lines(endless), 8);
 }
 
-TEST(Supervisor, AWorkerThatCutsItsLineIsEnded) {
+TEST(Supervisor, AWorkerThatBreaksItsConnectionIsEnded) {
   const auto garbage = run(job(), once_in_plugin([](Worker&) {
                              const std::string bytes(100, '\xff');
                              for (int fd = 3; fd < 2000; ++fd)
@@ -512,7 +512,7 @@ TEST(Supervisor, AWorkerThatCutsItsLineIsEnded) {
 
 // --- limits -------------------------------------------------------------------------------------
 
-TEST(Supervisor, WhatTakesTooLongIsEndedAndTheRestIsDone) {
+TEST(Supervisor, APluginThatTakesTooLongIsEndedAndTheRestIsDone) {
   auto j = job();
   j.limits.timeout = 0.5;
   // The second try has its own second: it would exceed the rest of the first.
@@ -525,9 +525,9 @@ TEST(Supervisor, WhatTakesTooLongIsEndedAndTheRestIsDone) {
     w.report(0, "done");
     return {};
   };
-  const auto said =
+  const auto message =
       "tmeter: plugin com.acme.p did not finish within 0.5 s (--timeout) on metric 'm'\n";
-  expect(run_in_time(j, work, said), 5, "done", said);
+  expect(run_in_time(j, work, message), 5, "done", message);
 }
 
 TEST(Supervisor, TheTimeoutIsThatOfTheWholeRun) {
@@ -542,7 +542,7 @@ TEST(Supervisor, TheTimeoutIsThatOfTheWholeRun) {
   expect(done, 0, "", "tmeter: done\n");
 }
 
-TEST(Supervisor, CodeOfTheFileHasALimitWhereTheRunHasNone) {
+TEST(Supervisor, CodeOfTheFileHasATimeLimitEvenIfTheRunHasNone) {
   auto j = job();
   j.limits.running_file = 0.1;
   const auto endless = run(j, [](Worker& w) -> Ending {
@@ -563,7 +563,7 @@ TEST(Supervisor, CodeOfTheFileHasALimitWhereTheRunHasNone) {
   expect(returned, 0, "", "tmeter: done\n");
 }
 
-TEST(Supervisor, MemoryIsLimitedHoweverItIsTaken) {
+TEST(Supervisor, MemoryIsLimitedForEveryKindOfAllocation) {
   if (!::tmeter::testing::kMemoryIsLimited) GTEST_SKIP();
   auto j = job();
   j.limits.memory = uint64_t{128} << 20;
@@ -584,8 +584,8 @@ TEST(Supervisor, MemoryIsLimitedHoweverItIsTaken) {
 
 // --- signals ------------------------------------------------------------------------------------
 
-TEST(Supervisor, SignalsAskTheWorkerToStop) {
-  const std::string said = "tmeter: interrupted at 3 of 5\n";
+TEST(Supervisor, SignalsRequestTheWorkerToStop) {
+  const std::string message = "tmeter: interrupted at 3 of 5\n";
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     const Work work = [=](Worker& w) -> Ending {
       w.report(0, "half");
@@ -594,11 +594,11 @@ TEST(Supervisor, SignalsAskTheWorkerToStop) {
       while (!Interrupt::requested()) usleep(1000);
       return ended(130, "interrupted at 3 of 5");
     };
-    expect(run_in_time(job(), work, said), 130, "", said);
+    expect(run_in_time(job(), work, message), 130, "", message);
   }
 }
 
-TEST(Supervisor, AWorkerThatDoesNotListenIsEnded) {
+TEST(Supervisor, AWorkerThatIgnoresARequestToStopIsEnded) {
   const auto done = run(job(), [](Worker& w) -> Ending {
     w.report(0, "half");
     kill(getppid(), SIGINT);
@@ -609,7 +609,7 @@ TEST(Supervisor, AWorkerThatDoesNotListenIsEnded) {
 
 // --- output of plugins -------------------------------------------------------------------------
 
-TEST(Supervisor, WhatPluginsPrintBecomesNotes) {
+TEST(Supervisor, OutputOfPluginsBecomesNotes) {
   const auto print = [](Worker&) -> Ending {
     const PluginScope inside("com.acme.p", "");
     const bool written = write(1, "to out\n\n", 8) == 8 && write(2, "to err", 6) == 6;
@@ -623,7 +623,7 @@ TEST(Supervisor, WhatPluginsPrintBecomesNotes) {
   expect(run(quiet, print), 0, "", "");
 }
 
-TEST(Supervisor, WhatPluginsPrintOneAfterTheOtherIsToldWithTheNameOfEach) {
+TEST(Supervisor, OutputOfSuccessivePluginsIsAttributedToEach) {
   const auto done = run(job(), [](Worker&) -> Ending {
     for (int round = 0; round < 5; ++round) {
       for (const char* name : {"com.acme.a", "com.acme.b"}) {
@@ -633,16 +633,16 @@ TEST(Supervisor, WhatPluginsPrintOneAfterTheOtherIsToldWithTheNameOfEach) {
     }
     return ended(0);
   });
-  std::string told;
+  std::string notes;
   for (int round = 0; round < 5; ++round) {
     for (const std::string name : {"com.acme.a", "com.acme.b"})
-      told += "tmeter: note: printed by " + name + ": " + name + " in round " +
-              std::to_string(round) + "\n";
+      notes += "tmeter: note: printed by " + name + ": " + name + " in round " +
+               std::to_string(round) + "\n";
   }
-  expect(done, 0, "", told);
+  expect(done, 0, "", notes);
 }
 
-TEST(Supervisor, WhatAPluginPrintsAfterOneThatItCalledIsItsOwn) {
+TEST(Supervisor, OutputAfterANestedPluginIsAttributedToTheOuterOne) {
   const auto done = run(job(), [](Worker&) -> Ending {
     const PluginScope outer("com.acme.outer", "");
     std::cout << "before\n";
@@ -659,7 +659,7 @@ TEST(Supervisor, WhatAPluginPrintsAfterOneThatItCalledIsItsOwn) {
          "tmeter: note: printed by com.acme.outer: after\n");
 }
 
-TEST(Supervisor, WhatWasPrintedBeforeACrashIsTold) {
+TEST(Supervisor, OutputBeforeACrashIsReported) {
   const auto done = run(job(), [](Worker& w) -> Ending {
     if (!w.excluded().empty()) return ended(0);
     const PluginScope inside("com.acme.p", "on metric 'm'");
@@ -671,7 +671,7 @@ TEST(Supervisor, WhatWasPrintedBeforeACrashIsTold) {
       << done.err;
 }
 
-TEST(Supervisor, ALineThatNobodyReadsHoldsTheWorkerUpOnce) {
+TEST(Supervisor, AnUnreadLineDelaysTheWorkerOnce) {
   const auto done = run(job(), [](Worker&) -> Ending {
     activity().is_listening = true;  // emulates a supervisor that outlives it
     const auto begin = std::chrono::steady_clock::now();
@@ -682,7 +682,7 @@ TEST(Supervisor, ALineThatNobodyReadsHoldsTheWorkerUpOnce) {
   expect(done, 0, "", "");
 }
 
-TEST(Supervisor, WhoPrintsMoreThanAPipeHoldsIsNotHeldUp) {
+TEST(Supervisor, OutputBeyondTheCapacityOfAPipeDoesNotBlock) {
   const auto done = run(job(), [](Worker&) -> Ending {
     const std::string lines(300'000, '\n');
     const bool written = write(1, lines.data(), lines.size()) == 300'000;

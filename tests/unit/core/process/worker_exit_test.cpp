@@ -30,7 +30,7 @@ TEST(WorkerExit, APluginThatCrashesOnANodeIsTheOffender) {
   EXPECT_FALSE(v.reports_stand);
 }
 
-TEST(WorkerExit, CodeOfTheFileIsTheModelsFaultAndNoPluginsIsLeftOut) {
+TEST(WorkerExit, ACrashOfTheFilesCodeIsAttributedToTheModelAndCostsNoPlugin) {
   Activity a;
   a.stage = Stage::kReading;
   a.engine.set("LibTorch");
@@ -45,7 +45,7 @@ TEST(WorkerExit, CodeOfTheFileIsTheModelsFaultAndNoPluginsIsLeftOut) {
   EXPECT_FALSE(v.offender);
 }
 
-TEST(WorkerExit, AThreadThatCrashedIsPreferredAndAnUnknownOneFallsBackToABusyOne) {
+TEST(WorkerExit, TheCrashedThreadIsPreferredAndAnUnknownOneFallsBackToABusyOne) {
   Activity a;
   a.stage = Stage::kAnalysing;
   a.slots[0].plugin.set("com.acme.main");
@@ -58,7 +58,7 @@ TEST(WorkerExit, AThreadThatCrashedIsPreferredAndAnUnknownOneFallsBackToABusyOne
   EXPECT_EQ(explain_worker_exit(a, by_signal(SIGSEGV)).offender->plugin, "com.acme.main");
 }
 
-TEST(WorkerExit, OurOwnCrashIsADefectOfOurs) {
+TEST(WorkerExit, ACrashOutsideOfPluginsIsADefectOfTmeter) {
   Activity a;
   a.stage = Stage::kWriting;
   const auto v = explain_worker_exit(a, by_signal(SIGSEGV));
@@ -67,7 +67,7 @@ TEST(WorkerExit, OurOwnCrashIsADefectOfOurs) {
   EXPECT_FALSE(v.offender);
 }
 
-TEST(WorkerExit, ALoaderThatStallsOrTakesTooMuchIsTheModelsFault) {
+TEST(WorkerExit, ALoaderThatStallsOrTakesTooMuchIsAttributedToTheModel) {
   Activity a;
   a.stage = Stage::kReading;
   a.slots[0].plugin.set("org.tmeter.pt2");
@@ -85,7 +85,7 @@ TEST(WorkerExit, TextsOfThePageAreCutNotTrusted) {
   EXPECT_NE(explain_worker_exit(a, by_signal(SIGSEGV)).status, 0);
 }
 
-TEST(WorkerExit, SignalsAreToldInWords) {
+TEST(WorkerExit, SignalsAreDescribedInWords) {
   Activity a;
   a.stage = Stage::kAnalysing;
   a.slots[0].plugin.set("p");
@@ -113,7 +113,7 @@ TEST(WorkerExit, SignalsAreToldInWords) {
             "plugin p ended the process (exit 3)");
 }
 
-TEST(WorkerExit, WherePluginsWereIsTold) {
+TEST(WorkerExit, TheActivityOfPluginsIsReported) {
   Activity a;
   a.stage = Stage::kAnalysing;
   auto& s = a.slots[0];
@@ -128,7 +128,7 @@ TEST(WorkerExit, WherePluginsWereIsTold) {
   EXPECT_EQ(message(), "plugin p crashed (abort), its table");
 }
 
-TEST(WorkerExit, WhatDoesNotEndBelongsToWhoeverIsAtWork) {
+TEST(WorkerExit, ExceededLimitsAreAttributedToTheRunningPlugin) {
   Activity a;
   a.stage = Stage::kAnalysing;
   a.slots[0].plugin.set("p");
@@ -169,7 +169,7 @@ TEST(WorkerExit, APluginThatFailsWhileItIsOpenedIsLeftOutUnopened) {
   }
 }
 
-TEST(WorkerExit, WithoutTheLoaderNothingCanBeRead) {
+TEST(WorkerExit, ACrashOfTheLoaderEndsTheRun) {
   Activity a;
   a.stage = Stage::kReading;
   a.slots[0].plugin.set("p");
@@ -200,7 +200,7 @@ TEST(WorkerExit, CodeOfTheFileThatDoesNotEnd) {
             "or hostile, or triggers a defect of LibTorch");
 }
 
-TEST(WorkerExit, WithoutAPluginTheStageIsTold) {
+TEST(WorkerExit, WithoutAPluginTheStageIsReported) {
   Activity a;
   const auto message = [&](const WorkerEnd& end) { return explain_worker_exit(a, end).message; };
   const std::string defect = "; this is a defect of tmeter, please report it";
@@ -238,7 +238,7 @@ WorkerEnd with_both(WorkerEnd end) {
   return end;
 }
 
-TEST(WorkerExit, WhereNobodyIsToBlameTheWorkIsDoneWithoutPluginsOfOthers) {
+TEST(WorkerExit, AfterAFailureWithoutAnOwnerTheWorkIsDoneWithoutThirdPartyPlugins) {
   Activity a;
   a.stage = Stage::kAnalysing;
   const std::string both = "com.acme.a;/x/b.tmeter;";
@@ -279,7 +279,7 @@ TEST(WorkerExit, WhereNobodyIsToBlameTheWorkIsDoneWithoutPluginsOfOthers) {
   EXPECT_EQ(left_out(explain_worker_exit(a, with_both(by_signal(SIGALRM)))), both);
 }
 
-TEST(WorkerExit, TheLastWordsOfTheWorkerStand) {
+TEST(WorkerExit, TheLastWordsOfTheWorkerAreShown) {
   Activity a;
   a.engine.set("LibTorch");
   a.slots[0].plugin.set("p");
@@ -300,7 +300,7 @@ TEST(WorkerExit, TheLastWordsOfTheWorkerStand) {
   EXPECT_EQ(left_out(explain_worker_exit(a, shrank)), "");
 }
 
-TEST(WorkerExit, WhereNoMemoryIsLeftTheWorkIsDoneWithoutPluginsOfOthers) {
+TEST(WorkerExit, WithoutMemoryLeftTheWorkIsDoneWithoutThirdPartyPlugins) {
   Activity a;
   const Ending failed{4, "out of memory", false, {}};
   EXPECT_EQ(left_out(explain_failure(a, failed, kBoth)), "");
@@ -318,7 +318,7 @@ TEST(WorkerExit, WhereNoMemoryIsLeftTheWorkIsDoneWithoutPluginsOfOthers) {
   EXPECT_EQ(left_out(explain_failure(a, theirs, kBoth)), "!com.acme.a");
 }
 
-TEST(WorkerExit, AnEngineThatTheWorkerHasNotToldIsNone) {
+TEST(WorkerExit, AnEngineThatTheWorkerHasNotReportedIsIgnored) {
   Activity a;
   a.stage = Stage::kAnalysing;
   a.slots[0].plugin.set("com.acme.a");
@@ -328,7 +328,7 @@ TEST(WorkerExit, AnEngineThatTheWorkerHasNotToldIsNone) {
   EXPECT_EQ(left_out(explain_worker_exit(a, end)), "!com.acme.a");
 }
 
-TEST(WorkerExit, ADamagedPageSaysNothing) {
+TEST(WorkerExit, ADamagedPageIsNotUsed) {
   for (uint64_t Activity::*seal :
        {&Activity::first_seal, &Activity::middle_seal, &Activity::last_seal}) {
     Activity a;
@@ -350,7 +350,7 @@ TEST(WorkerExit, ADamagedPageSaysNothing) {
   }
 }
 
-TEST(WorkerExit, AThreadWithoutWordsFallsBackToABusyOneWhereverItIs) {
+TEST(WorkerExit, AThreadWithoutAnActivityFallsBackToABusyOneInAnySlot) {
   Activity a;
   a.stage = Stage::kAnalysing;
   a.slots[7].plugin.set("com.acme.thread");

@@ -32,7 +32,7 @@ void* map(size_t size, int flags) {
   return memory;
 }
 
-TEST(WorkerMemory, IsWhatIsTouchedOfOnesOwnAndSharedPages) {
+TEST(WorkerMemory, CountsTouchedPrivateAndSharedPages) {
   if (!testing::kProcessIsAlone) GTEST_SKIP();
   for (const int flags : {MAP_PRIVATE, MAP_SHARED})
     expect_growth([&] { std::memset(map(kMuch, flags), 1, kMuch); }, kMuch);

@@ -23,13 +23,13 @@ namespace tmeter::core {
 namespace {
 
 /// Numbers that a worker passes to its parent, initially 0.
-struct ToldByWorker {
+struct ReportedByWorker {
   std::atomic<pid_t> worker{0}, other{0};
 };
 
-ToldByWorker& told_by_worker() {
-  static auto* const page = new (mmap(nullptr, sizeof(ToldByWorker), PROT_READ | PROT_WRITE,
-                                      MAP_SHARED | MAP_ANONYMOUS, -1, 0)) ToldByWorker;
+ReportedByWorker& reported_by_worker() {
+  static auto* const page = new (mmap(nullptr, sizeof(ReportedByWorker), PROT_READ | PROT_WRITE,
+                                      MAP_SHARED | MAP_ANONYMOUS, -1, 0)) ReportedByWorker;
   return *page;
 }
 
@@ -51,7 +51,7 @@ struct Started {
   explicit Started(Work w, bool watchful = false)
       : work(std::move(w)), process(job, work, signals, {}, watchful) {}
   bool has_begun() const {
-    return comes_true([] { return told_by_worker().worker != 0; });
+    return comes_true([] { return reported_by_worker().worker != 0; });
   }
   bool ends() {
     return comes_true([this] { return process.has_ended(); });
@@ -63,38 +63,39 @@ struct Started {
 };
 
 Ending begin_and_wait(Worker&) {
-  told_by_worker().worker = getpid();
+  reported_by_worker().worker = getpid();
   for (;;) pause();
 }
 
 void expect_of_worker(const std::function<void()>& f) {
-  new (&told_by_worker()) ToldByWorker;  // before any fork
+  new (&reported_by_worker()) ReportedByWorker;  // before any fork
   testing::expect_in_child([&] { f(); });
 }
 
-TEST(WorkerProcess, IsGoneWithItsObject) {
+TEST(WorkerProcess, EndsWithItsObject) {
   expect_of_worker([] {
     bool gone = false;
     for (int i = 0; i < 3 && !gone; ++i) {  // on a busy machine its end may take longer
-      told_by_worker().worker = 0;
+      reported_by_worker().worker = 0;
       {
         const Started started(begin_and_wait);
         ASSERT_TRUE(started.has_begun());
-        EXPECT_FALSE(is_over(told_by_worker().worker));
+        EXPECT_FALSE(is_over(reported_by_worker().worker));
       }
-      gone = waitpid(told_by_worker().worker, nullptr, WNOHANG) == -1;  // it has been waited for
+      gone =
+          waitpid(reported_by_worker().worker, nullptr, WNOHANG) == -1;  // it has been waited for
     }
     EXPECT_TRUE(gone);
   });
 }
 
-TEST(WorkerProcess, EndsWithTheProcessesThatItStarted) {
+TEST(WorkerProcess, EndsTogetherWithTheProcessesItStarted) {
   expect_of_worker([] {
     Started started([](Worker& w) -> Ending {
       const pid_t other = fork();
       if (other == 0)
         for (;;) pause();
-      told_by_worker().other = other;
+      reported_by_worker().other = other;
       return begin_and_wait(w);
     });
     ASSERT_TRUE(started.has_begun());
@@ -102,7 +103,7 @@ TEST(WorkerProcess, EndsWithTheProcessesThatItStarted) {
     EXPECT_GT(started.process.memory(), 0u);
     started.process.end();
     ASSERT_TRUE(started.ends());
-    EXPECT_TRUE(comes_true([] { return is_over(told_by_worker().other); }));
+    EXPECT_TRUE(comes_true([] { return is_over(reported_by_worker().other); }));
     EXPECT_TRUE(WIFSIGNALED(started.process.wait_status()));
     EXPECT_EQ(WTERMSIG(started.process.wait_status()), SIGKILL);
     EXPECT_EQ(started.process.memory(), 0u);
@@ -111,10 +112,10 @@ TEST(WorkerProcess, EndsWithTheProcessesThatItStarted) {
   });
 }
 
-TEST(WorkerProcess, IsAskedToStop) {
+TEST(WorkerProcess, ReceivesARequestToStop) {
   expect_of_worker([] {
     Started started([](Worker&) -> Ending {
-      told_by_worker().worker = getpid();
+      reported_by_worker().worker = getpid();
       while (!Interrupt::requested()) usleep(1000);
       return {};
     });
@@ -125,7 +126,7 @@ TEST(WorkerProcess, IsAskedToStop) {
   });
 }
 
-TEST(WorkerProcess, ItsPipesDoNotBlockAndAreOnesOwn) {
+TEST(WorkerProcess, HasPrivatePipesThatDoNotBlock) {
   expect_of_worker([] {
     std::array<int, 2> ends{};
     ASSERT_EQ(pipe(ends.data()), 0);
@@ -144,7 +145,7 @@ TEST(WorkerProcess, ItsPipesDoNotBlockAndAreOnesOwn) {
   });
 }
 
-TEST(WorkerProcess, SaysAndPrintsThroughThem) {
+TEST(WorkerProcess, SendsMessagesAndOutputThroughItsPipes) {
   for (const bool watchful : {false, true}) {
     expect_of_worker([=] {
       Started started(
@@ -155,16 +156,16 @@ TEST(WorkerProcess, SaysAndPrintsThroughThem) {
           },
           watchful);
       ASSERT_TRUE(started.ends());
-      std::string said;
+      std::string received;
       FrameReader frames(started.process.frames());
       while (frames.read([&](const Frame& f) {
         const auto kind = std::to_string(static_cast<int>(f.kind));
         if (f.kind == FrameKind::kLongReport)
-          said += started.process.long_reports().at(f.numbers[1])->substr(0, 1);
-        said += kind + " " + std::string(f.text) + ";";
+          received += started.process.long_reports().at(f.numbers[1])->substr(0, 1);
+        received += kind + " " + std::string(f.text) + ";";
       })) {
       }
-      EXPECT_EQ(said, std::string(watchful ? "1 watchful;" : "1 calm;") + "x9 ;7 end;");
+      EXPECT_EQ(received, std::string(watchful ? "1 watchful;" : "1 calm;") + "x9 ;7 end;");
       std::array<char, 16> printed{};
       EXPECT_EQ(read(started.process.stray_output(), printed.data(), printed.size()), 7);
       EXPECT_STREQ(printed.data(), "printed");

@@ -39,7 +39,7 @@ std::vector<Heard> heard(const std::function<void(Worker&)>& f) {
   return frames;
 }
 
-TEST(Worker, EverythingIsAFrame) {
+TEST(Worker, SendsEverythingAsFrames) {
   const auto frames = heard([](Worker& w) {
     w.message("a line");
     w.progress_ended();
@@ -61,7 +61,7 @@ TEST(Worker, EverythingIsAFrame) {
   EXPECT_EQ(frames, expected);
 }
 
-TEST(Worker, TheEndingIsToldWithItsOffender) {
+TEST(Worker, SendsTheEndingWithItsOffender) {
   const auto ending = [](const Ending& e) { return heard([&](Worker& w) { w.finish(e); }); };
   using namespace std::string_literals;
   EXPECT_EQ(ending({5, "why", true, Excluded{"com.acme.p", "failed: odd", false, true}}),
@@ -72,7 +72,7 @@ TEST(Worker, TheEndingIsToldWithItsOffender) {
                                 {FrameKind::kFinished, 4, 0, "why"}}));
 }
 
-TEST(Worker, ProgressIsToldNowAndThen) {
+TEST(Worker, SendsProgressAtIntervals) {
   const auto frames = heard([](Worker& w) {
     for (uint64_t i = 0; i < 1000; ++i) w.progress(i, 5000, "B");
     usleep(60'000);
@@ -84,7 +84,7 @@ TEST(Worker, ProgressIsToldNowAndThen) {
   EXPECT_EQ(frames.back(), (Heard{FrameKind::kProgress, 1000, 5000, "B"}));
 }
 
-TEST(Worker, LongReportsGoByWayOfSharedMemory) {
+TEST(Worker, SendsLongReportsThroughSharedMemory) {
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
   ReportMemory memory;
@@ -110,7 +110,7 @@ TEST(Worker, LongReportsGoByWayOfSharedMemory) {
   EXPECT_EQ(long_ones, 4u);
 }
 
-TEST(Worker, WithoutSharedMemoryLongReportsGoThroughThePipe) {
+TEST(Worker, SendsLongReportsThroughThePipeWithoutSharedMemory) {
   if (!testing::kMemoryIsLimited) GTEST_SKIP();
   const auto done = testing::in_child([] {
     std::array<int, 2> ends{};

@@ -36,18 +36,18 @@ TEST(Fit, AttentionIsAPolynomialInBatchAndLength) {
             "2,048·a·b² + 3·a·b + 5");
 }
 
-TEST(Fit, OneThatDependsOnNothing) {
+TEST(Fit, AConstantIsAPolynomial) {
   EXPECT_EQ(fitted({kAny}, [](P) { return Maybe(7); }), "7");
 }
 
-TEST(Fit, FloorDivisionIsNoPolynomial) {
+TEST(Fit, FloorDivisionIsNotAPolynomial) {
   EXPECT_EQ(fitted({kAny}, [](P p) { return Maybe(p[0] / 2); }), "none");
   EXPECT_EQ(fitted({kAny}, [](P p) { return Maybe(p[0] / 1000); }), "none");
   EXPECT_EQ(fitted({kBatch, kSequence}, [](P p) { return Maybe(p[0] * ((p[1] - 1) / 2 + 1)); }),
             "none");
 }
 
-TEST(Fit, MaximumAndMinimumAreNoPolynomials) {
+TEST(Fit, MaximumAndMinimumAreNotPolynomials) {
   EXPECT_EQ(fitted({kAny}, [](P p) { return Maybe(std::max<int64_t>(p[0], 100)); }), "none");
   EXPECT_EQ(fitted({kAny}, [](P p) { return Maybe(std::min<int64_t>(p[0], 500'000)); }), "none");
   EXPECT_EQ(fitted({kBatch, kSequence}, [](P p) { return Maybe(std::max(p[0], p[1])); }), "none");
@@ -91,7 +91,7 @@ TEST(Fit, SizesThatMustBeDivisible) {
             "1/4·a + 1/4·b");
 }
 
-TEST(Fit, SizesBelowALimitThatNoRangeTells) {
+TEST(Fit, SizesBelowAnUndeclaredLimitAreAvoided) {
   EXPECT_EQ(fitted(
                 {{0, INT64_MAX, 224}}, [](P p) { return Maybe(p[0] - 30); },
                 [](P p) { return p[0] > 30; }),
@@ -112,12 +112,12 @@ TEST(Fit, BigCoefficientsDoNotOverflow) {
             "-a + 4,611,686,018,427,387,840");
 }
 
-TEST(Fit, SeriesWithoutANumberHaveNoFormula) {
+TEST(Fit, SeriesWithMissingValuesHaveNoFormula) {
   EXPECT_EQ(fitted({kAny}, [](P) { return Maybe(); }), "none");
   EXPECT_EQ(fitted({kAny}, [](P p) { return p[0] > 5 ? Maybe(1) : Maybe(); }), "none");
 }
 
-TEST(Fit, NothingIsPossibleOrTooManySizes) {
+TEST(Fit, ImpossibleOrTooManySizesHaveNoFormula) {
   EXPECT_EQ(fitted(
                 {kAny}, [](P) { return Maybe(1); }, [](P) { return false; }),
             "none");

@@ -50,7 +50,7 @@ TEST(Pieces, APeakThatMoves) {
       (Texts{"100", "a"}));
 }
 
-TEST(Pieces, EachIsALowerBoundWhereAnotherLeadsBetweenTheEnds) {
+TEST(Pieces, PiecesAreLowerBoundsWhereAThirdOneLeadsInBetween) {
   // From 8 to 108 the second line leads, which no end of the range sees.
   EXPECT_EQ(pieces_of({{2, 100'000, 2}},
                       [](Fittable::Point p) {
@@ -67,14 +67,14 @@ TEST(Pieces, DivisibleSizes) {
             (Texts{"1/8·a", "100"}));
 }
 
-TEST(Pieces, MinimumAndFloorDivisionAreNone) {
+TEST(Pieces, MinimumAndFloorDivisionHaveNoPieces) {
   EXPECT_EQ(pieces_of({kEndless},
                       [](Fittable::Point p) { return Known(std::min<int64_t>(p[0], 500'000)); }),
             Texts());
   EXPECT_EQ(pieces_of({kEndless}, [](Fittable::Point p) { return Known(p[0] / 2); }), Texts());
 }
 
-TEST(Pieces, OverflowAtTheLargestSizesSaysNothing) {
+TEST(Pieces, OverflowAtTheLargestSizesIsIgnored) {
   EXPECT_EQ(pieces_of({kEndless, kEndless},
                       [](Fittable::Point p) {
                         int64_t product = 0;

@@ -44,7 +44,7 @@ TEST(Polynomial, FractionsStayExact) {
   EXPECT_EQ(p->at(std::vector<int64_t>{100}), 5050);
 }
 
-TEST(Polynomial, ThatIsNoIntegerSomewhereHasNoValueThere) {
+TEST(Polynomial, HasNoValueWhereItIsNotAnInteger) {
   const auto p = through(Lattice({{2, 2, 5}}, 4), 1, {1, 2});  // n / 2 at 2, 4
   ASSERT_TRUE(p);
   EXPECT_EQ(p->at(std::vector<int64_t>{6}), 3);
@@ -83,7 +83,7 @@ TEST(Polynomial, CoefficientsNear2To62AreExact) {
   EXPECT_EQ(line->at(std::vector<int64_t>{4}), std::nullopt);  // 3·kBig exceeds 63 bits
 }
 
-TEST(Polynomial, CoefficientsBeyond64BitsAreNone) {
+TEST(Polynomial, CoefficientsBeyond64BitsAreRefused) {
   constexpr int64_t kMax = INT64_MAX, kMin = INT64_MIN;
   // kMax, kMin, kMax, kMin, kMax: the fourth difference is 16·2^63, fourth power 2^67 / 24
   EXPECT_FALSE(through(Lattice({{1, 1, 5}}, 4), 4, {kMax, kMin, kMax, kMin, kMax}));
@@ -91,7 +91,7 @@ TEST(Polynomial, CoefficientsBeyond64BitsAreNone) {
   EXPECT_FALSE(through(Lattice({{int64_t{1} << 40, 1, 5}}, 4), 4, {1, 0, 0, 0, 0}));
 }
 
-TEST(Polynomial, NothingIsZero) {
+TEST(Polynomial, WithoutTermsIsZero) {
   const auto p = through(Lattice({{2, 1, 5}}, 4), 1, {0, 0});
   ASSERT_TRUE(p);
   EXPECT_TRUE(p->terms.empty());

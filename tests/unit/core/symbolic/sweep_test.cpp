@@ -27,7 +27,9 @@ TEST(Sweep, OfTwoSymbolsIsEveryPair) {
   EXPECT_EQ(sweep.points, (std::vector<std::vector<int64_t>>{{3, 7}, {3, 9}, {1, 7}, {1, 9}}));
 }
 
-TEST(Sweep, NoneWithoutAxes) { EXPECT_TRUE(plan_sweep(*graph_with({}), {}, {}).symbols.empty()); }
+TEST(Sweep, IsEmptyWithoutAxes) {
+  EXPECT_TRUE(plan_sweep(*graph_with({}), {}, {}).symbols.empty());
+}
 
 TEST(Sweep, TheNumberOfPointsIsLimited) {
   const auto graph = graph_with({"a", "b"});
@@ -39,7 +41,7 @@ TEST(Sweep, TheNumberOfPointsIsLimited) {
   refused({{"a", first(101)}, {"b", first(100)}});
 }
 
-TEST(Sweep, MistakesSayWhat) {
+TEST(Sweep, MistakesNameSymbolAndValue) {
   const auto graph = graph_with({"a", "b"});
   const auto refused = [&](const std::vector<std::string>& words,
                            const std::vector<SweepAxis>& axes) {
