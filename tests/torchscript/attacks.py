@@ -192,9 +192,9 @@ ATTACKS = {
         "`tensor_split` into 10^8 parts", lambda: Archive("_0 = torch.tensor_split(x, 100000000)\nreturn torch.add(x, torch.len(_0))"), ("parts",)),
     "factorial": Attack("the factorial of 2^62", lambda: Archive("_0 = torch.factorial(4611686018427387904)\nreturn torch.add(x, _0)"), ("factorial",)),
     "replace_empty": Attack(
-        "`replace` of an empty text", lambda: Archive('n = torch.size(x, 0)\n_0 = torch.replace(str(n), "", "xx")\nreturn torch.add(x, torch.len(_0))'), ("empty text",)),
+        "`replace` of an empty string", lambda: Archive('n = torch.size(x, 0)\n_0 = torch.replace(str(n), "", "xx")\nreturn torch.add(x, torch.len(_0))'), ("empty string",)),
     "count_empty": Attack(
-        "`count` of an empty text", lambda: Archive('n = torch.size(x, 0)\n_0 = torch.count(str(n), "")\nreturn torch.add(x, _0)'), ("empty text",)),
+        "`count` of an empty string", lambda: Archive('n = torch.size(x, 0)\n_0 = torch.count(str(n), "")\nreturn torch.add(x, _0)'), ("empty string",)),
     "cat_many": Attack(
         "`cat` of 100,000 tensors, 100 times",
         lambda: Archive("l = torch.mul([x], 100000)\nfor i in range(100):\n  _0 = torch.cat(l)\nreturn x"), ("5 seconds",), accepted=True),

@@ -67,7 +67,7 @@ class Writer {
       entry("model", "", names_[i] + " counts", std::string(metrics_[i].convention()));
     if (const auto text = reports::describe_coverage(report_); !text.empty())
       entry("model", "", "coverage", text);
-    entry("model", "", "legend", std::string(reports::kLegend));
+    entry("model", "", "signs", std::string(reports::kLegend));
     for (const auto& node : graph_.nodes())
       if (!node.name().empty() && node.call() && !node.call().module().path().empty())
         entry(kind_of(node), node.name(), "module", std::string(node.call().module().path()));

@@ -136,9 +136,9 @@ TEST(ZipLayout, CommentOfAnEntryIsSkipped) {
 TEST(ZipLayout, BothHeadersMustAgree) {
   Entry name;
   name.local_name = "b";
-  expect_damaged(name, "another name");
+  expect_damaged(name, "a different name");
   name.local_name = "ab";
-  expect_damaged(name, "another name");
+  expect_damaged(name, "a different name");
   Entry method;
   method.local_method = 8;
   expect_damaged(method, "different name or method");

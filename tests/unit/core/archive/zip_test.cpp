@@ -74,13 +74,13 @@ TEST(Zip, OverlappingEntriesAreRefused) {
   items[1].name = "a2";
   items[1].local_name = "a2";
   // Points at the first header, whose name differs.
-  expect_damaged(ZipWriter::make(items), "another name");
+  expect_damaged(ZipWriter::make(items), "a different name");
 }
 
 TEST(Zip, NameThatDiffersBetweenHeadersIsRefused) {
   auto items = std::vector<testing::ZipItem>{{"safe", "x"}};
   items[0].local_name = "evil";
-  expect_damaged(ZipWriter::make(items), "another name");
+  expect_damaged(ZipWriter::make(items), "a different name");
 }
 
 TEST(Zip, EncryptedEntryIsRefused) {

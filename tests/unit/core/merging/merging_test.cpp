@@ -133,7 +133,7 @@ TEST(Merging, RefusesAnIncompleteCheckpoint) {
   refused({"a.w"}, shard(kFirst, {{"a", "w", 1}}), shard(kSecond, {{"a", "w", 1}}));
   auto other = shard(kSecond, {{"b", "w", 1}});
   other.saved.report.results.columns[0].convention = "another's";
-  refused({"'params'", "two ways"}, shard(kFirst, {{"a", "w", 1}}), std::move(other));
+  refused({"'params'", "differently"}, shard(kFirst, {{"a", "w", 1}}), std::move(other));
   expect_error(ErrorKind::kUsage, {"no reports"}, [] { merge_shards({}); });
 }
 
