@@ -160,7 +160,7 @@ def test_no_node_has_the_requested_resources(cluster, tmp_path, monkeypatch):
     monkeypatch.setattr(on_ray, "_TO_GROW", 1.0)
     model = FIXTURES / "models/resnet50.pt2"
     for options, words in (({"threads": 64}, "CPU 64"), ({"place": lambda source: {"attic": 1}}, "CPU 1, attic 1")):
-        with pytest.raises(tmeter.Error, match=f"no node of the Ray cluster has what a task asks for .{words}.;"):
+        with pytest.raises(tmeter.Error, match=f"no node of the Ray cluster has the resources that a task requests .{words}.;"):
             fleet.analyze([model], tmp_path / "out", **options)
 
 

@@ -61,7 +61,7 @@ TEST(Pt2NameMap, FindsInsertedNames) {
   EXPECT_EQ(map.entries().size(), 1000u);
 }
 
-TEST(Pt2NameMap, FindsTheNextNameAfterAnyOther) {
+TEST(Pt2NameMap, FindsNamesFromAnyPosition) {
   std::vector<std::string> names;
   for (int i = 0; i < 1000; ++i) names.push_back("n" + std::to_string(i));
   NameMap<int> map;

@@ -270,7 +270,7 @@ TEST(OutputFile, AFileThatIsReplacedKeepsItsModeAndOwner) {
   }
 }
 
-TEST(OutputFile, PermissionsAreDroppedIfTheOwnerCannotBeKept) {
+TEST(OutputFile, SetuidAndGroupRightsAreDroppedIfTheOwnerCannotBeKept) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
   const Folder folder;
   const auto path = folder.file("a");
