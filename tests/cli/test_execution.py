@@ -9,7 +9,7 @@ import struct
 import unittest
 import zipfile
 
-from support import BUILD, FIXTURES, HAVE_TORCH, LIBTORCH, MODELS, CliTest, main, tmeter
+from support import BUILD, FIXTURES, HAVE_TORCH, LIBTORCH, MODELS, SANITIZED, CliTest, main, tmeter
 
 TIED = MODELS / "tied.pt2"  # tokens: i64[5], an embedding of 12 rows; the one fixture with weights
 IN_HOUSE = FIXTURES / "in_house"
@@ -269,6 +269,7 @@ class Execution(CliTest):
         self.refused(2, ["'tpu' is not a device; give cpu, cuda or cuda:N"], TIED, "--device", "tpu")
         self.refused(2, ["'cuda:x' is not a device"], TIED, "--device", "cuda:x")
 
+    @unittest.skipIf(SANITIZED, "a sanitizer takes memory of its own")
     def test_a_run_that_takes_more_memory_than_is_allowed(self):
         done = self.run_it(MODELS / "resnet50.pt2", "--max-memory", "150M")
         self.assertEqual(done.returncode, 6, done.stderr)
