@@ -80,7 +80,7 @@ class Allocations final : public tmeter::Observer {
   void event(const tmeter_event& e, ObserverCall&) override {
     switch (e.kind) {
       case TMETER_EVENT_RUN_BEGIN:
-        level_ = inputs_;
+        level_ = 0;
         std::fill(uses_.begin(), uses_.end(), Use{});
         break;
       case TMETER_EVENT_OP_BEGIN:
@@ -127,17 +127,19 @@ class Allocations final : public tmeter::Observer {
   static void set_provenances(const Call& call, int32_t provenance, const std::string& text) {
     for (const auto& m : kMetrics) call.set_provenance(m.id, provenance, text);
   }
-  static void emit(const Use& use, size_t node, const Call& call) {
-    const std::array<int64_t, 4> figures{use.peak, use.allocated, use.freed, use.workspace};
-    for (size_t i = 0; i < figures.size(); ++i) {
+  void emit(const Use& use, size_t node, const Call& call) const {
+    const std::array<Count, 4> values{Count(use.peak) + inputs_, use.allocated, use.freed,
+                                      use.workspace};
+    for (size_t i = 0; i < values.size(); ++i) {
       // Operators that are not executed need none; negative levels are measurement errors.
-      const auto cell =
-          use.ran ? Cell(Count(std::max<int64_t>(figures[i], 0))) : Cell::zero_by_rule();
+      const auto value = std::max<int64_t>(values[i].value(), 0);
+      const auto cell = use.ran ? Cell(Count(value)) : Cell::zero_by_rule();
       call.emit(kMetrics[i].id, TMETER_AXIS_NODE, node, cell);
     }
   }
 
-  int64_t inputs_ = 0, level_ = 0, before_ = 0, highest_ = 0;
+  int64_t inputs_ = 0;
+  int64_t level_ = 0, before_ = 0, highest_ = 0;  // without the inputs, so that no sum overflows
   std::vector<Use> uses_;
   Use* now_ = nullptr;
   bool complete_ = false;
