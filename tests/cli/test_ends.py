@@ -293,7 +293,7 @@ class Bounded(ForgerTest):
         self.assertEqual(done.returncode, 0, done.stderr[-500:])
         self.assertLess(len(done.stderr), 8 << 20)
         self.assertRegex(done.stderr, r"tmeter: note: \d+ more messages are not shown\n\Z")
-        freed = 256 if SANITIZED else 0  # the address sanitizer keeps so many MiB of freed memory
+        freed = 256 if SANITIZED else 0  # MiB of freed memory that the address sanitizer keeps
         self.assertLess(int(peak.read_text()), (200 + freed) * 1024)
 
 
