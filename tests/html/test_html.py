@@ -166,8 +166,8 @@ class Html(CliTest):
         self.assertEqual(cells[:5], ["i9007199254740993", "0", "?", "-", 0])
         # Operator 2 is the ReLU called `relu`: that module is unknown, the model is a lower bound, and all other modules are complete.
         relu = page.blocks["modules"]["name"].index("relu")
-        figures = next(c["cells"] for c in page.blocks["module-figures"] if c["metric"] == index)
-        self.assertEqual(figures[relu], "?")
+        of_modules = next(c["cells"] for c in page.blocks["module-figures"] if c["metric"] == index)
+        self.assertEqual(of_modules[relu], "?")
         self.assertIn([index, 0], summary["lower_bounds"])
         self.assertEqual([f["rule"] for f in summary["findings"]], ["strange"])
         self.assertEqual(page.blocks["curves"]["distributions"][0]["counts"], [3, 5])

@@ -26,7 +26,7 @@ void write_curves(Json& json, const tmeter::Report& report);
 
 /// The values of all metrics on an axis: [{"metric", "cells": [one per row]}]. Metrics without any
 /// are left out.
-void write_figures(Json& json, const tmeter::Report& report, int32_t axis);
+void write_values(Json& json, const tmeter::Report& report, int32_t axis);
 
 /// [[metric, module…]…]: modules whose value is a lower bound because a value inside is missing.
 void write_lower_bounds(Json& json, const tmeter::Report& report);

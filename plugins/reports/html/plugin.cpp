@@ -21,12 +21,12 @@ void write(const tmeter::Report& report, tmeter::Output& out) {
   block(out, "modules", [&](Json& json) { write_modules(json, report); });
   block(out, "operators", [&](Json& json) { write_operators(json, report); });
   block(out, "tensors", [&](Json& json) { write_tensors(json, report); });
-  const auto figures = [&](std::string_view name, int32_t axis) {
-    block(out, name, [&](Json& json) { write_figures(json, report, axis); });
+  const auto values = [&](std::string_view name, int32_t axis) {
+    block(out, name, [&](Json& json) { write_values(json, report, axis); });
   };
-  figures("module-figures", TMETER_AXIS_MODULE);
-  figures("operator-figures", TMETER_AXIS_NODE);
-  figures("tensor-figures", TMETER_AXIS_TENSOR);
+  values("module-figures", TMETER_AXIS_MODULE);
+  values("operator-figures", TMETER_AXIS_NODE);
+  values("tensor-figures", TMETER_AXIS_TENSOR);
   block(out, "curves", [&](Json& json) { write_curves(json, report); });
   out.write(page_after_data());
 }

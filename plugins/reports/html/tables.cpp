@@ -193,7 +193,7 @@ void write_tensors(Json& json, const Report& report) {
   json.close('}');
 }
 
-void write_figures(Json& json, const Report& report, int32_t axis) {
+void write_values(Json& json, const Report& report, int32_t axis) {
   const size_t rows = row_count(report.graph(), axis);
   json.open('[');
   for (const auto& metric : report.metrics()) {

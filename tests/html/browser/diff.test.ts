@@ -64,7 +64,7 @@ test("on a phone the modules of a comparison are a list that does not scroll sid
     const cells = await page.locator(".modules td:visible").evaluateAll((all) => all.map((e) => [e.getBoundingClientRect().right, (e as HTMLElement).innerText] as const));
     assert.ok(cells.length > 20);
     for (const [right, text] of cells) assert.ok(right <= 390, `${text}: ${right}`);
-    // SmallNet's conv2 loses 8 of 32 filters of 16 × 3 × 3: 4,608 → 3,456; names of figures are made by the style.
+    // SmallNet's conv2 loses 8 of 32 filters of 16 × 3 × 3: 4,608 → 3,456; names of metrics are made by the style.
     const rowOf = (name: string) => page.locator(".modules tbody tr").filter({ has: page.getByText(name, { exact: true }) });
     const row = rowOf("conv2");
     assert.match(await row.innerText(), /4\.61 K\s+3\.46 K\s+−25\.0 %/);

@@ -46,7 +46,7 @@ const views = ["#modules", "#modules?at=", "#map", "#graph", "#operators?operato
 const widths = [390, 1400, 2560];
 
 /**
- * Elements whose content is wider than they are. Allowed are scrolling elements, and names (never figures) that end in an ellipsis
+ * Elements whose content is wider than they are. Allowed are scrolling elements, and names (never values) that end in an ellipsis
  * and have their whole text in a title or tip. Runs in the page.
  */
 function clipped(): string[] {
@@ -59,8 +59,8 @@ function clipped(): string[] {
     const scrolls = overflowX === "auto" || overflowX === "scroll";
     if (display === "inline" || (scrolls && !element.matches(".wide"))) continue;  // all of a comparison is in sight
     const isCut = [element, ...element.querySelectorAll<HTMLElement>("*")].some((each) => getComputedStyle(each).textOverflow === "ellipsis");
-    if (isCut && element.matches(".cell") && element.querySelector("[title], [data-tip]") && !element.querySelector(".figure")) continue;
-    if (textOverflow === "ellipsis" && element.closest("[title], [data-tip]") && !element.closest(".figure, .card")) continue;
+    if (isCut && element.matches(".cell") && element.querySelector("[title], [data-tip]") && !element.querySelector(".metric-value")) continue;
+    if (textOverflow === "ellipsis" && element.closest("[title], [data-tip]") && !element.closest(".metric-value, .card")) continue;
     found.push(`${element.tagName}.${element.className}: ${element.scrollWidth} in ${element.clientWidth}, ${element.innerText.slice(0, 60)}`);
   }
   // Text at the right end of a cell is cut at its left, which does not count as scrolled.

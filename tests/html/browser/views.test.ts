@@ -49,7 +49,7 @@ test("the area of the map is any metric that adds up", () =>
     await eventually(async () => assert.ok(await width() > 20 * macs));
   }));
 
-test("the map goes down to the leaves, and each tile shows its share and figure", () =>
+test("the map goes down to the leaves, and each tile shows its share and value", () =>
   withPage(resnet(), { hash: "#map" }, async ({ page }) => {
     // 3 × 3 × 256 × 256 × 14 × 14 multiply-adds, by hand; of 4,089,184,256.
     const conv = page.locator('.map .tile[aria-label^="layer3.1.conv2 "]');
@@ -69,7 +69,7 @@ test("identical modules are one tile of the map, until it is clicked", () =>
     await layer(11).waitFor({ state: "detached" });
   }));
 
-test("the colour of the map is the type, or the heat of any figure", () =>
+test("the colour of the map is the type, or the heat of any metric", () =>
   withPage(resnet(), { hash: "#map" }, async ({ page }) => {
     const color = (path: string) => page.locator(`.map .tile[aria-label^="${path} "]`).evaluate((e) => getComputedStyle(e).backgroundColor);
     assert.equal(await color("layer1.0.conv1"), await color("layer4.2.conv2"));
@@ -151,14 +151,14 @@ test("the noise of all schemes is compared, of a tensor and of all", () =>
   withPage(trained(), { hash: "#tensors?tensor=stem.weight" }, async ({ page }) => {
     const bars = page.getByRole("list", { name: "sqnr [dB]" }).getByRole("listitem");
     await becomes(() => bars.count(), 28);
-    // 46.325 dB, the figure of PyTorch's observer and fake quantization (fixtures/trained/expected.json).
+    // 46.325 dB, the value of PyTorch's observer and fake quantization (fixtures/trained/expected.json).
     await eventually(async () => assert.match(await bars.filter({ hasText: /^int8 per channel/ }).first().innerText(), /46\.3[23]\sdB/));
     await openTab(page, /Charts/);
     await page.getByRole("heading", { name: "sqnr [dB] over all tensors" }).waitFor();
     await becomes(() => page.locator(".chart .bars li").count(), 28);
   }));
 
-test("tensors have histograms and all figures of their plugins", () =>
+test("tensors have histograms and all values of their plugins", () =>
   withPage(trained(), { hash: "#tensors?tensor=embed.weight" }, async ({ page }) => {
     await eventually(async () => assert.ok(await page.locator(".spark path").count() > 10));
     await page.locator(".details .histogram").first().waitFor();
@@ -171,7 +171,7 @@ test("tensors have histograms and all figures of their plugins", () =>
 test("charts exist for series of the report and for no others", async () => {
   await withPage(resnet(), { hash: "#charts" }, async ({ page }) => {
     await page.locator(".plot canvas").first().waitFor();
-    await becomes(() => page.locator(".chart h2").allInnerTexts(), ["Over the operators, in the order they run", "Operator calls, one figure against another"]);
+    await becomes(() => page.locator(".chart h2").allInnerTexts(), ["Over the operators, in the order they run", "Operator calls, one metric against another"]);
   });
   const swept = makeReport("swept", join(fixtures, "models/dynamic_mlp.pt2"), "--plugins=flops,memory", "--sweep", "x.0=2,8,64");
   await withPage(swept, { hash: "#charts" }, async ({ page }) => {

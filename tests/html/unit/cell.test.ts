@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aggregate, integerOf, isKnown, kindOf, valueOf } from "page/data/cell";
-import { exact, figure, joined, plain } from "page/format/units";
+import { exact, joined, plain, scaledValue } from "page/format/units";
 import { Aggregation, UnitKind } from "page/data/codes";
 import type { Metric } from "page/data/raw";
 
@@ -21,12 +21,12 @@ test("kinds of cells", () => {
 });
 
 test("nothing, unknown, unavailable, zero and lower bounds look different", () => {
-  const texts = [null, "?", "-", "^", "0", 0, 1500].map((cell) => joined(figure(cell, metric())));
+  const texts = [null, "?", "-", "^", "0", 0, 1500].map((cell) => joined(scaledValue(cell, metric())));
   assert.deepEqual(texts, ["–", "?", "n/a", "↑", "0", "0", "1.50 K"]);
   assert.match(exact("^", metric()), /value of an enclosing module/);
   assert.equal(plain("^"), "");
-  assert.equal(joined(figure(1500, metric(), "bound")), "≥1.50 K");
-  assert.equal(joined(figure(1500, metric(), "assumed")), "~1.50 K");
+  assert.equal(joined(scaledValue(1500, metric(), "bound")), "≥1.50 K");
+  assert.equal(joined(scaledValue(1500, metric(), "assumed")), "~1.50 K");
   assert.equal(exact("0", metric()), "0 MAC (zero by rule)");
   assert.equal(exact(0, metric()), "0 MAC");
   assert.match(exact("?", metric()), /unknown/);
@@ -47,17 +47,17 @@ test("sums of counts are exact where doubles are not", () => {
   assert.equal(aggregate([1.5, 2], Aggregation.sum), 3.5);
 });
 
-test("aggregates of a group of figures", () => {
+test("aggregates of a group of values", () => {
   assert.equal(aggregate([3, 7, 5], Aggregation.max), 7);
   assert.equal(aggregate([3, 7, 5], Aggregation.last), 5);
-  assert.equal(aggregate([3, 7], Aggregation.weightedMean), null, "no figure rather than a wrong one");
+  assert.equal(aggregate([3, 7], Aggregation.weightedMean), null, "no value rather than a wrong one");
   assert.equal(aggregate(["0", "0"], Aggregation.sum), "0", "zero by rule stays what it is");
   assert.equal(aggregate(["?", 4], Aggregation.sum), 4);
   assert.equal(aggregate(["?", "?"], Aggregation.sum), "?");
   assert.equal(aggregate([null, null], Aggregation.sum), null);
 });
 
-test("a cell without a figure gives no number to sort by", () => {
+test("a cell without a number gives nothing to sort by", () => {
   assert.ok(Number.isNaN(valueOf(null)) && Number.isNaN(valueOf("?")) && Number.isNaN(valueOf("nan")));
   assert.equal(valueOf("0"), 0);
   assert.equal(valueOf("-inf"), -Infinity);

@@ -54,7 +54,7 @@ function page({ script, style }) {
 </head>
 <body>
 <div id="tmeter-page"><noscript>This report is shown by a script inside this file, and scripts are disabled.
-tmeter --report text shows the same figures without one.</noscript></div>
+tmeter --report text shows the same values without one.</noscript></div>
 `;
   const after = `<script>${checked(script, "script")}</script>\n</body>\n</html>\n`;
   return { before, after };

@@ -13,13 +13,13 @@ import { Workspace } from "./views/workspace";
 import { PrintSheet } from "./views/print_sheet";
 import { SkipLink } from "./views/skip";
 
-type Data = Pick<App, "report" | "tree" | "figures" | "tensors">;
+type Data = Pick<App, "report" | "tree" | "values" | "tensors">;
 
 async function load(report: Report): Promise<Data> {
-  const [tree, figures, tensors] = await Promise.all([
-    report.modules(), report.figures(Axis.module), report.tensors(),
+  const [tree, values, tensors] = await Promise.all([
+    report.modules(), report.values(Axis.module), report.tensors(),
   ]);
-  return { report, tree, figures, tensors };
+  return { report, tree, values, tensors };
 }
 
 function Page({ report }: { report: Report }) {

@@ -1,4 +1,4 @@
-// A bar for each figure: from 0 to the figure, or a range with its middle.
+// A bar for each value: from 0 to the value, or a range with its middle.
 import { shortened } from "../format/text";
 
 export interface Bar {

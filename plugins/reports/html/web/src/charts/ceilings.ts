@@ -1,9 +1,9 @@
-// Limits for figures, such as a roofline behind operators.
+// Limits for values, such as a roofline behind operators.
 import type { Metric, Series } from "../data/raw";
 import { Axis } from "../data/codes";
 import type { Points } from "./curves";
 
-/** A curve of the whole model over one figure, in the unit of the other. */
+/** A curve of the whole model over one metric, in the unit of the other. */
 export const isCeiling = (series: Series, across: Metric, up: Metric): boolean =>
   series.of[0] === Axis.model && series.x_title === across.title && series.x_unit === across.unit &&
   up.unit !== "" && series.y_unit === up.unit;

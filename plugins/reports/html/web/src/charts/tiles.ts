@@ -33,7 +33,7 @@ const smallest = 1.5;  // pixels; narrower tiles are left out
 const mostTiles = 3000;
 
 /**
- * The value of a module's area: its figure, but at least the sum of its parts. (Tied tensors count once
+ * The weight of a module's area: its value, but at least the sum of its parts. (Tied tensors count once
  * in a module and once in each of its parts.)
  */
 export function weights(tree: ModuleTree, values: Float64Array): Float64Array {

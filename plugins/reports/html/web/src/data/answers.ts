@@ -1,5 +1,5 @@
-// Figures that plugins give for module calls as a whole. Operators inside have no values of their own ("^"), so
-// sums over operators include these figures.
+// Values that plugins give for module calls as a whole. Operators inside have no values of their own ("^"), so
+// sums over operators include these values.
 import type { RawCell } from "./cell";
 import type { Operators } from "./raw";
 
@@ -14,7 +14,7 @@ export class Answers {
     }
   }
 
-  /** The calls with such figures, in order. */
+  /** The calls with such values, in order. */
   get calls(): number[] {
     return [...this.cells.keys()];
   }
@@ -23,7 +23,7 @@ export class Answers {
     return this.cells.get(call)?.get(metric) ?? null;
   }
 
-  /** Figures of a call itself and of its inner calls. */
+  /** Values of a call itself and of its inner calls. */
   inside(call: number, metric: number): RawCell[] {
     return this.calls.filter((c) => this.isInside(c, call)).map((c) => this.cell(c, metric));
   }

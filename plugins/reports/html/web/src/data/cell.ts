@@ -1,6 +1,6 @@
-// One figure as the writer encodes it: a number, or the reason why it is missing. Counts beyond 2^53 keep their digits.
+// One value as the writer encodes it: a number, or the reason why it is missing. Counts beyond 2^53 keep their digits.
 
-/** number; null: no value; "?" unknown; "-" unavailable; "^" in a module's figure; "0" zero by rule; "i…" digits; "nan", "inf", "-inf". */
+/** number; null: no value; "?" unknown; "-" unavailable; "^" in a module's value; "0" zero by rule; "i…" digits; "nan", "inf", "-inf". */
 export type RawCell = number | string | null;
 
 export type CellKind = "none" | "number" | "zero by rule" | "unknown" | "unavailable" | "in module";
@@ -18,7 +18,7 @@ export const isKnown = (cell: RawCell | undefined): boolean => {
   return kind === "number" || kind === "zero by rule";
 };
 
-/** The number for sorting, shares and areas; NaN: no figure. */
+/** The number for sorting, shares and areas; NaN: no number. */
 export function valueOf(cell: RawCell | undefined): number {
   if (typeof cell === "number") return cell;
   if (!isKnown(cell)) return NaN;

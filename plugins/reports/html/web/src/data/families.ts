@@ -1,7 +1,7 @@
-// Figures that are compared with each other: many of one plugin, in a unit that is neither a count nor bytes, such as the
+// Metrics that are compared with each other: many of one plugin, in a unit that is neither a count nor bytes, such as the
 // signal-to-noise ratios of a tensor under different quantization schemes.
 import { Provenance, UnitKind } from "./codes";
-import type { Figures } from "./figures";
+import type { Values } from "./values";
 import type { Metric } from "./raw";
 
 export interface Family {
@@ -43,9 +43,9 @@ export interface Spread {
 }
 
 /** The 5 %, 50 % and 95 % quantiles of the finite values, without interpolation; undefined: there are none. */
-export function spread(figures: Figures, metric: number): Spread | undefined {
-  const values = figures.values(metric).filter(Number.isFinite).sort();
-  if (values.length === 0) return undefined;
-  const at = (share: number) => values[Math.round(share * (values.length - 1))]!;
+export function spread(values: Values, metric: number): Spread | undefined {
+  const numbers = values.numbers(metric).filter(Number.isFinite).sort();
+  if (numbers.length === 0) return undefined;
+  const at = (share: number) => numbers[Math.round(share * (numbers.length - 1))]!;
   return { low: at(0.05), middle: at(0.5), high: at(0.95) };
 }

@@ -100,7 +100,7 @@ export interface Operators {
   /** Module call; -1 outside of all. */
   call: number[];
   calls: { module: number[]; parent: number[] };
-  /** Figures that plugins give for module calls as a whole: operators inside have no values of their own. */
+  /** Values that plugins give for module calls as a whole: operators inside have no values of their own. */
   answers: [call: number, metric: number, cell: RawCell][];
   location: Texts;
   arguments: Texts;
@@ -123,7 +123,7 @@ export interface Tensors {
   type: Texts;
 }
 
-export type Figures = { metric: number; cells: RawCell[] }[];
+export type Values = { metric: number; cells: RawCell[] }[];
 
 export interface Distribution {
   id: string;

@@ -1,11 +1,11 @@
 // A report as the views read it. Only the summary is decoded at the start; the rest is decoded when needed.
 import { Blocks } from "./blocks";
-import { Figures } from "./figures";
+import { Values } from "./values";
 import { ModuleTree } from "./modules";
 import { Axis } from "./codes";
 import type * as Raw from "./raw";
 
-/** A figure without some of its parts, or one that rests on an assumption. */
+/** A value without some of its parts, or one that rests on an assumption. */
 export type Doubt = "none" | "bound" | "assumed";
 
 const byMetric = (rows: number[][]): Map<number, Set<number>> =>
@@ -30,7 +30,7 @@ export class Report {
     return this.summary.metrics;
   }
 
-  /** The status of a module's figure; module 0 is the model. */
+  /** The status of a module's value; module 0 is the model. */
   doubtOf(metric: number, module: number): Doubt {
     if (this.assumed.get(metric)?.has(module)) return "assumed";
     return this.bounds.get(metric)?.has(module) ? "bound" : "none";
@@ -48,11 +48,11 @@ export class Report {
   curves(): Promise<Raw.Curves> {
     return this.part("curves", (raw: Raw.Curves) => raw);
   }
-  figures(axis: number): Promise<Figures> {
+  values(axis: number): Promise<Values> {
     const names: Record<number, string> = {
       [Axis.module]: "module-figures", [Axis.operator]: "operator-figures", [Axis.tensor]: "tensor-figures",
     };
-    return this.part(names[axis] ?? "", (raw: Raw.Figures) => new Figures(raw));
+    return this.part(names[axis] ?? "", (raw: Raw.Values) => new Values(raw));
   }
 
   private part<In, Out>(name: string, make: (raw: In) => Out): Promise<Out> {

@@ -1,5 +1,5 @@
 // Numbers as people read them, by the rules of sdk/include/tmeter/cpp/units.hpp: counts by 1000,
-// bytes by 1024, seconds ns … h. A figure other than 0 never reads as 0.
+// bytes by 1024, seconds ns … h. A value other than 0 never reads as 0.
 import { UnitKind } from "../data/codes";
 import type { Doubt } from "../data/report";
 import { integerOf, kindOf, valueOf, type RawCell } from "../data/cell";
@@ -61,7 +61,7 @@ const numerator = (unit: string) => unit.split("/")[0] ?? "";
 const isRate = (unit: string) =>
   unit === "IPS" || (unit.length > 2 && unit.endsWith("/s")) || (unit.includes("/") && counted.has(numerator(unit)));
 
-/** The unit of a figure that is 1 or 0 and written in words (abi.md). */
+/** The unit of a value that is 1 or 0 and written in words (abi.md). */
 export const yesNo = "yes/no";
 const inWords = (v: number, unit: string): string | undefined =>
   unit !== yesNo || (v !== 0 && v !== 1) ? undefined : v === 1 ? "yes" : "no";
@@ -97,12 +97,12 @@ export function scaled(v: number, kind: number, unit: string): Scaled {
   return isRate(unit) ? scaleUp(v, 1000, countPrefixes, unit) : { number: significant(v), unit };
 }
 
-/** The mark before a figure without some of its parts: sums and maxima are lower bounds, means are not. */
+/** The mark before a value without some of its parts: sums and maxima are lower bounds, means are not. */
 const sign = (metric: Metric, doubt: Doubt): string =>
   doubt === "none" ? "" : doubt === "assumed" ? "~" : metric.aggregation <= 1 ? "≥" : "≈";
 
 /** "4.09 G", "?", "n/a", "–", "≥1.20 M" */
-export function figure(cell: RawCell | undefined, metric: Metric, doubt: Doubt = "none"): Scaled {
+export function scaledValue(cell: RawCell | undefined, metric: Metric, doubt: Doubt = "none"): Scaled {
   switch (kindOf(cell)) {
     case "none":
       return { number: "–", unit: "" };
@@ -141,7 +141,7 @@ export function exact(cell: RawCell | undefined, metric: Metric, doubt: Doubt = 
   return `${word[doubt]}${text}${note}`;
 }
 
-/** The number without separators and unit, for spreadsheets; empty: no figure. */
+/** The number without separators and unit, for spreadsheets; empty: no number. */
 export function plain(cell: RawCell | undefined): string {
   const digits = integerOf(cell);
   if (digits !== undefined) return digits.toString();

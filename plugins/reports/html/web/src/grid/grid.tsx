@@ -125,7 +125,7 @@ export function Grid(props: GridProps) {
   );
 }
 
-/** The width, in rem, at which figures are still near their names on a wide screen. */
+/** The width, in rem, at which values are still near their names on a wide screen. */
 function widest(columns: Column[]): number {
   const forTexts = 46;  // rem, of all columns without a width of their own
   return columns.reduce((sum, { width }) => sum + (/^[\d.]+rem$/.test(width) ? parseFloat(width) : 0), forTexts);

@@ -5,7 +5,7 @@ import { useContext, useEffect, useLayoutEffect, useReducer } from "preact/hooks
 import { Aggregation, Axis, Provenance } from "../data/codes";
 import type { Report } from "../data/report";
 import type { ModuleTree } from "../data/modules";
-import type { Figures } from "../data/figures";
+import type { Values } from "../data/values";
 import type { Tensors } from "../data/raw";
 import { kindOf } from "../data/cell";
 import { formatRoute, parseRoute, type Route, type View } from "./route";
@@ -26,7 +26,7 @@ export interface State {
 export interface App extends State {
   report: Report;
   tree: ModuleTree;
-  figures: Figures;  // of modules
+  values: Values;  // of modules
   tensors: Tensors;
   update: (change: Partial<State>) => void;
   /** Selects a row and shows it, if necessary in another view. */
@@ -36,7 +36,7 @@ export interface App extends State {
 export const AppContext = createContext<App>(undefined as unknown as App);
 export const useApp = (): App => useContext(AppContext);
 
-/** The first figure of operators that adds up, else the first of parameters: as in the text report. */
+/** The first metric of operators that adds up, else the first of parameters: as in the text report. */
 export function mainMetric(report: Report): number {
   for (const axis of [Axis.operator, Axis.tensor]) {
     const at = report.metrics.findIndex((m) => m.axis === axis && isShareable(m) && !m.detail);
@@ -114,7 +114,7 @@ function record(method: "replaceState" | "pushState", hash: string): void {
   }
 }
 
-export function useAppState(data: Data & { figures: Figures }): App {
+export function useAppState(data: Data & { values: Values }): App {
   const reduce = (state: State, change: Partial<State>): State => ({ ...state, ...change });
   const [state, update] = useReducer(reduce, undefined, () => resolve(data, parseRoute(location.hash)));
 

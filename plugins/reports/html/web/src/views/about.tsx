@@ -1,7 +1,7 @@
-// The meaning and origin of the figures: metrics, inputs, options, plugins.
+// The meaning and origin of the values: metrics, inputs, options, plugins.
 import { Axis, axisName } from "../data/codes";
 import { bounded, shortened, visible } from "../format/text";
-import { figure, joined } from "../format/units";
+import { joined, scaledValue } from "../format/units";
 import { useApp } from "../state/app";
 import { provenance } from "./metric_text";
 
@@ -23,7 +23,7 @@ export function About() {
             {report.metrics.map((metric, i) => (
               <tr key={metric.id}>
                 <th scope="row">{metric.title}<small>{metric.id}{metric.unit ? ` [${metric.unit}]` : ""}</small></th>
-                <td class="numeric">{joined(figure(metric.total, metric, report.doubtOf(i, 0)))}</td>
+                <td class="numeric">{joined(scaledValue(metric.total, metric, report.doubtOf(i, 0)))}</td>
                 <td>{visible(metric.convention)}{metric.description ? <small>{visible(metric.description)}</small> : null}</td>
                 <td>{visible(provenance(metric))}</td>
                 <td>{metric.axis === Axis.model ? "model" : axisName(metric.axis)}</td>

@@ -1,13 +1,13 @@
-// The first screen: how big, how heavy, and how far the figures can be trusted.
+// The first screen: how big, how heavy, and how far the values can be trusted.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Provenance, provenanceName, severityName } from "../data/codes";
 import { isKnown, kindOf, valueOf } from "../data/cell";
 import type { Report } from "../data/report";
 import type { Metric } from "../data/raw";
-import { countOf, exact, figure, joined, percent, yesNo } from "../format/units";
+import { countOf, exact, joined, percent, scaledValue, yesNo } from "../format/units";
 import { shareable, type App } from "../state/app";
-import { aboutFigure } from "./metric_text";
+import { aboutValue } from "./metric_text";
 import { useNarrow } from "./size";
 
 const cardWidth = 150, others = 3;  // coverage, findings, "more"
@@ -68,7 +68,7 @@ function Zeros({ metrics }: { metrics: Metric[] }) {
   if (metrics.length === 0) return null;
   return (
     <p class="zeros quiet">0: {metrics.map((metric, i) => (
-      <span key={metric.id} data-tip={aboutFigure(metric.total, metric, "none")}>{i > 0 ? ", " : ""}{metric.title}</span>))}</p>
+      <span key={metric.id} data-tip={aboutValue(metric.total, metric, "none")}>{i > 0 ? ", " : ""}{metric.title}</span>))}</p>
   );
 }
 
@@ -77,7 +77,7 @@ const mostInShort = 3;
 /** "4.09 G MACs · 25.56 M params · 2 findings" */
 function inShort(report: Report, totals: { metric: Metric; index: number }[]): string {
   const known = totals.filter(({ metric }) => isKnown(metric.total)).slice(0, mostInShort);
-  const texts = known.map(({ metric, index }) => `${joined(figure(metric.total, metric, report.doubtOf(index, 0)))} ${metric.title}`);
+  const texts = known.map(({ metric, index }) => `${joined(scaledValue(metric.total, metric, report.doubtOf(index, 0)))} ${metric.title}`);
   const n = report.summary.findings.length + report.summary.warnings.length;
   return [...texts, n > 0 && countOf(n, "finding")].filter(Boolean).join(" · ") || "totals";
 }
@@ -90,7 +90,7 @@ type CardProps = { report: Report; metric: Metric; index: number; app: App | und
 
 function MetricCard({ report, metric, index, app }: CardProps) {
   const doubt = report.doubtOf(index, 0);
-  const { number, unit } = figure(metric.total, metric, doubt);
+  const { number, unit } = scaledValue(metric.total, metric, doubt);
   const usable = app !== undefined && shareable(report).includes(index);
   const current = app?.metric === index;
   const note = metric.provenance === Provenance.computed ? "" : provenanceName(metric.provenance);
@@ -101,7 +101,7 @@ function MetricCard({ report, metric, index, app }: CardProps) {
       <span class="note">{note || ({ none: exactNote(metric, unit), bound: "lower bound", assumed: "rests on an assumption" }[doubt])}</span>
     </>
   );
-  const tip = aboutFigure(metric.total, metric, doubt);
+  const tip = aboutValue(metric.total, metric, doubt);
   return usable
     ? <button type="button" class={current ? "card current" : "card"} data-tip={tip} aria-pressed={current}
               onClick={() => app.update({ metric: index })}>{content}</button>

@@ -1,5 +1,5 @@
-// Charts of the report's data: cost against size, curves of plugins, figures over the operators in the
-// order they run, and one figure of operators against another (scatter.tsx). A chart without data is left
+// Charts of the report's data: cost against size, curves of plugins, values over the operators in the
+// order they run, and one metric of operators against another (scatter.tsx). A chart without data is left
 // out.
 import { useMemo, useState } from "preact/hooks";
 import { isCeiling } from "../charts/ceilings";
@@ -30,8 +30,8 @@ const hasFamilies = ({ report: { metrics } }: App): boolean =>
   families(metrics, metrics.map((_, i) => i).filter((i) => metrics[i]!.axis === Axis.tensor)).length > 0;
 
 function TensorFamilies({ app }: { app: App }) {
-  const figures = useLoaded(() => app.report.figures(Axis.tensor), [app.report]);
-  return figures ? <FamilyCharts app={app} figures={figures} things="tensors" /> : null;
+  const values = useLoaded(() => app.report.values(Axis.tensor), [app.report]);
+  return values ? <FamilyCharts app={app} values={values} things="tensors" /> : null;
 }
 
 const lineColors = 8, dashes = [[], [8, 4], [2, 3]];
@@ -56,14 +56,14 @@ export function Charts() {
       {sweep ? <SweepChart app={app} /> : null}
       <SeriesCharts app={app} all={series} />
       {hasFamilies(app) ? <TensorFamilies app={app} /> : null}
-      {data && hasFigures(data) ? <OverOperators app={app} {...data} /> : null}
+      {data && hasValues(data) ? <OverOperators app={app} {...data} /> : null}
       {scatter}
     </div>
   );
 }
 
-const hasValues = ({ figures }: OperatorData) => (i: number): boolean => figures.values(i).some(Number.isFinite);
-const hasFigures = (data: OperatorData): boolean => data.figures.metrics.some(hasValues(data));
+const hasNumbers = ({ values }: OperatorData) => (i: number): boolean => values.numbers(i).some(Number.isFinite);
+const hasValues = (data: OperatorData): boolean => data.values.metrics.some(hasNumbers(data));
 
 const numberOf = (count: RawCount): number => Number(integerOf(count) ?? 0n);
 
@@ -95,7 +95,7 @@ function SweepChart({ app: { report } }: { app: App }) {
   return (
     <section class="chart">
       <h2>Cost against size</h2>
-      <Choice label="Figure" value={metric} onChange={setMetric}
+      <Choice label="Metric" value={metric} onChange={setMetric}
               options={possible.map((i) => [i, report.metrics[i]!.title] as const)} />
       <Plot label={`${about.title} against ${names[0]}`} {...chart} xTitle={names[0] ?? ""} yTitle={about.title}
             height={280} logX={spansDecades(chart.x)} formatY={formatOf(about)} bytesY={isBytes(about)} />
@@ -103,11 +103,11 @@ function SweepChart({ app: { report } }: { app: App }) {
   );
 }
 
-/** Series with the same meaning share a chart. Ceilings of figures of operators have no chart of their own. */
+/** Series with the same meaning share a chart. Ceilings of the values of operators have no chart of their own. */
 function SeriesCharts({ app, all }: { app: App; all: Series[] }) {
   const { single, folded } = useMemo(() => {
-    const figures = app.report.metrics.filter(({ axis }) => axis === Axis.operator);
-    const isBehind = (s: Series) => figures.some((x) => figures.some((y) => isCeiling(s, x, y)));
+    const ofOperators = app.report.metrics.filter(({ axis }) => axis === Axis.operator);
+    const isBehind = (s: Series) => ofOperators.some((x) => ofOperators.some((y) => isCeiling(s, x, y)));
     return arranged(byMeaning(all.filter((each) => !isBehind(each))));
   }, [all]);
   return (
@@ -122,7 +122,7 @@ function FoldedCharts({ app, over, charts }: { app: App } & Folded) {
   const [open, setOpen] = useState(false);
   return (
     <details class="chart-group" open={open} onToggle={(e) => setOpen(e.currentTarget.open)}>
-      <summary><h2>{charts.length} curves over {over || "one figure"}</h2>{" "}
+      <summary><h2>{charts.length} curves over {over || "one quantity"}</h2>{" "}
         <span class="quiet">{shortened(charts.map(([first]) => first!.title || first!.id).join(", "), 200)}</span></summary>
       {open ? <div class="charts">{charts.map((group, i) => <SeriesGroup key={i} app={app} group={group} />)}</div> : null}
     </details>
@@ -206,16 +206,16 @@ export function SeriesPlot({ series, chart, height, isFamily }: {
 }
 
 /** The first choice is a metric that is rolled up by its maximum, because a peak is best seen in its course. */
-function OverOperators({ app, operators, figures }: OperatorData & { app: App }) {
+function OverOperators({ app, operators, values }: OperatorData & { app: App }) {
   const { report } = app;
-  const usable = useMemo(() => figures.metrics.filter(hasValues({ operators, figures })), [figures]);
+  const usable = useMemo(() => values.metrics.filter(hasNumbers({ operators, values })), [values]);
   const peak = usable.find((i) => report.metrics[i]!.aggregation === Aggregation.max);
   const [metric, setMetric] = useState(peak ?? usable[0]!);
   const about = report.metrics[metric]!;
   const chart = useMemo(() => {
-    const values = [...figures.values(metric)].map((v) => (Number.isFinite(v) ? v : null));
-    const curves: Curve[] = [{ title: about.title, y: values, color: "var(--accent)", kind: "steps" }];
-    return { x: values.map((_, i) => i), curves };
+    const numbers = [...values.numbers(metric)].map((v) => (Number.isFinite(v) ? v : null));
+    const curves: Curve[] = [{ title: about.title, y: numbers, color: "var(--accent)", kind: "steps" }];
+    return { x: numbers.map((_, i) => i), curves };
   }, [metric]);
   const marked = report.summary.findings.flatMap((finding) => finding.targets
     .filter(([axis]) => axis === Axis.operator).slice(0, 1).map(([, index]) => ({ finding, index })));
@@ -223,7 +223,7 @@ function OverOperators({ app, operators, figures }: OperatorData & { app: App })
   return (
     <section class="chart">
       <h2>Over the operators, in the order they run</h2>
-      <Choice label="Figure" value={metric} onChange={setMetric}
+      <Choice label="Metric" value={metric} onChange={setMetric}
               options={usable.map((i) => [i, report.metrics[i]!.title] as const)} />
       <Plot label={`${about.title} of every operator call`} {...chart} xTitle="operator call" yTitle={about.title}
             height={260} formatY={formatOf(about)} bytesY={isBytes(about)} marks={marks}

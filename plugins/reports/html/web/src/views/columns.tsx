@@ -1,18 +1,18 @@
-// Columns of figures, and the menu in which they are chosen: every metric of the report, by plugin.
+// Columns of values, and the menu in which they are chosen: every metric of the report, by plugin.
 import { Provenance } from "../data/codes";
 import type { RawCell } from "../data/cell";
-import type { Figures } from "../data/figures";
+import type { Values } from "../data/values";
 import type { Metric } from "../data/raw";
 import type { Doubt, Report } from "../data/report";
 import type { Column } from "../grid/grid";
 import { plain } from "../format/units";
-import { FigureCell, unitWidth } from "./figure";
 import { Check, Menu } from "./menu";
 import { aboutMetric } from "./metric_text";
+import { unitWidth, ValueCell } from "./value";
 
-/** Metrics that a table of these figures shows by default. */
-export function usualMetrics(report: Report, figures: Figures, ofTensors: boolean): number[] {
-  const usual = figures.metrics.filter((i) => {
+/** Metrics that a table of these values shows by default. */
+export function usualMetrics(report: Report, values: Values, ofTensors: boolean): number[] {
+  const usual = values.metrics.filter((i) => {
     const metric = report.metrics[i]!;
     return metric.of_tensors === ofTensors && !metric.detail && metric.provenance !== Provenance.unavailable;
   });
@@ -25,15 +25,15 @@ function widthOf({ title, unit, unit_kind }: Metric): number {
   return Math.max(7.4, 0.52 * words + 2.2, 5.2 + unitWidth(unit, unit_kind));
 }
 
-export function figureColumn(metric: Metric, cellOf: (row: number) => RawCell,
-                             doubtOf: (row: number) => Doubt = () => "none"): Column {
+export function valueColumn(metric: Metric, cellOf: (row: number) => RawCell,
+                            doubtOf: (row: number) => Doubt = () => "none"): Column {
   return {
     key: metric.id,
     title: metric.title,
     tip: aboutMetric(metric),
     width: `${widthOf(metric)}rem`,
     numeric: true,
-    cell: (row) => <FigureCell cell={cellOf(row)} metric={metric} doubt={doubtOf(row)} bar />,
+    cell: (row) => <ValueCell cell={cellOf(row)} metric={metric} doubt={doubtOf(row)} bar />,
     text: (row) => plain(cellOf(row)),
   };
 }

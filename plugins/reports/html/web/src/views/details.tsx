@@ -1,4 +1,4 @@
-// Everything about the selected module, operator or tensor: facts, figures, findings, curves.
+// Everything about the selected module, operator or tensor: facts, values, findings, curves.
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Axis, Provenance, tensorKindName } from "../data/codes";
@@ -12,10 +12,10 @@ import { useApp, type App, type Kind, type Selection } from "../state/app";
 import { useLoaded } from "../state/load";
 import { CopyButton } from "./copy";
 import { FamiliesOfRow } from "./family_bars";
-import { FigureCell, shareOf } from "./figure";
 import { FindingCard } from "./findings";
-import { aboutFigure } from "./metric_text";
+import { aboutValue } from "./metric_text";
 import { SeriesPlot } from "./charts";
+import { shareOf, ValueCell } from "./value";
 
 export const axisOf: Record<Kind, number> = { module: Axis.module, operator: Axis.operator, tensor: Axis.tensor };
 
@@ -130,10 +130,10 @@ function TensorDetails({ app, index }: Content) {
 
 function CellList({ app, selection: { kind, index } }: { app: App; selection: Selection }) {
   const { report } = app;
-  const figures = useLoaded(() => report.figures(axisOf[kind]), [kind]);
-  if (!figures) return null;
-  const rows = figures.metrics
-    .map((i) => ({ i, metric: report.metrics[i]!, cell: figures.cell(i, index) }))
+  const values = useLoaded(() => report.values(axisOf[kind]), [kind]);
+  if (!values) return null;
+  const rows = values.metrics
+    .map((i) => ({ i, metric: report.metrics[i]!, cell: values.cell(i, index) }))
     .filter(({ metric, cell }) => cell !== null && metric.provenance !== Provenance.unavailable);
   return (
     <table class="cells">
@@ -144,16 +144,16 @@ function CellList({ app, selection: { kind, index } }: { app: App; selection: Se
 }
 
 function Families({ app, index }: Content) {
-  const figures = useLoaded(() => app.report.figures(Axis.tensor), []);
-  return figures ? <FamiliesOfRow app={app} figures={figures} row={index} /> : null;
+  const values = useLoaded(() => app.report.values(Axis.tensor), []);
+  return values ? <FamiliesOfRow app={app} values={values} row={index} /> : null;
 }
 
 function CellRow({ metric, cell, doubt }: { metric: Metric; cell: RawCell; doubt: Doubt }) {
   const share = shareOf(cell, metric);
   return (
-    <tr tabIndex={0} data-tip={aboutFigure(cell, metric, doubt)}>
+    <tr tabIndex={0} data-tip={aboutValue(cell, metric, doubt)}>
       <th scope="row">{metric.title}</th>
-      <td class="numeric"><FigureCell cell={cell} metric={metric} doubt={doubt} /></td>
+      <td class="numeric"><ValueCell cell={cell} metric={metric} doubt={doubt} /></td>
       <td class="quiet numeric">{Number.isNaN(share) ? "" : percent(share)}</td>
     </tr>
   );

@@ -1,23 +1,23 @@
-// Families of figures (data/families.ts) as bars: those of one row, or their spread over all rows.
+// Families of metrics (data/families.ts) as bars: the values of one row, or their spread over all rows.
 import { valueOf } from "../data/cell";
 import { families, labelOf, spread, type Family } from "../data/families";
-import type { Figures } from "../data/figures";
+import type { Values } from "../data/values";
 import { Bars, type Bar } from "../charts/bars";
-import { figure, joined } from "../format/units";
+import { joined, scaledValue } from "../format/units";
 import type { App } from "../state/app";
 import { formatOf } from "./axes";
-import { aboutFigure, aboutMetric } from "./metric_text";
+import { aboutMetric, aboutValue } from "./metric_text";
 
 const titleOf = ({ title, unit }: Family) => `${title} [${unit}]`;
 
-export function FamiliesOfRow({ app: { report }, figures, row }: { app: App; figures: Figures; row: number }) {
+export function FamiliesOfRow({ app: { report }, values, row }: { app: App; values: Values; row: number }) {
   const barsOf = ({ metrics }: Family): Bar[] => metrics.flatMap((i) => {
-    const metric = report.metrics[i]!, cell = figures.cell(i, row), value = valueOf(cell);
-    if (!Number.isFinite(value)) return [];
-    return [{ label: labelOf(metric), text: joined(figure(cell, metric)), tip: aboutFigure(cell, metric, "none"),
-              low: Math.min(0, value), high: Math.max(0, value) }];
+    const metric = report.metrics[i]!, cell = values.cell(i, row), number = valueOf(cell);
+    if (!Number.isFinite(number)) return [];
+    return [{ label: labelOf(metric), text: joined(scaledValue(cell, metric)), tip: aboutValue(cell, metric, "none"),
+              low: Math.min(0, number), high: Math.max(0, number) }];
   });
-  const shown = families(report.metrics, figures.metrics).map((family) => ({ family, bars: barsOf(family) }))
+  const shown = families(report.metrics, values.metrics).map((family) => ({ family, bars: barsOf(family) }))
     .filter(({ bars }) => bars.length > 1);
   return (
     <>
@@ -27,14 +27,14 @@ export function FamiliesOfRow({ app: { report }, figures, row }: { app: App; fig
   );
 }
 
-export function FamilyCharts({ app: { report }, figures, things }: { app: App; figures: Figures; things: string }) {
+export function FamilyCharts({ app: { report }, values, things }: { app: App; values: Values; things: string }) {
   const barsOf = ({ metrics }: Family): Bar[] => metrics.flatMap((i) => {
-    const metric = report.metrics[i]!, all = spread(figures, i);
+    const metric = report.metrics[i]!, all = spread(values, i);
     const text = formatOf(metric);
     return all ? [{ ...all, label: labelOf(metric), text: text(all.middle),
                     tip: `5 % ${text(all.low)} · median ${text(all.middle)} · 95 % ${text(all.high)}\n${aboutMetric(metric)}` }] : [];
   });
-  const shown = families(report.metrics, figures.metrics).map((family) => ({ family, bars: barsOf(family) }))
+  const shown = families(report.metrics, values.metrics).map((family) => ({ family, bars: barsOf(family) }))
     .filter(({ bars }) => bars.length > 0);
   return (
     <>

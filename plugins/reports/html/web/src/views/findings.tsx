@@ -4,7 +4,7 @@ import { severityName } from "../data/codes";
 import { valueOf } from "../data/cell";
 import type { Finding } from "../data/raw";
 import { bounded, shortened, visible } from "../format/text";
-import { figure, joined, percent } from "../format/units";
+import { joined, percent, scaledValue } from "../format/units";
 import { useApp } from "../state/app";
 import { nameOf, selectionOf, useNamesOf } from "./names";
 
@@ -55,7 +55,7 @@ export function FindingCard({ finding }: { finding: Finding }) {
 
 function Change({ change: [id, from, to] }: { change: Finding["changes"][number] }) {
   const metric = useApp().report.metrics.find((m) => m.id === id);
-  const text = (cell: typeof from) => (metric ? joined(figure(cell, metric)) : String(cell));
+  const text = (cell: typeof from) => (metric ? joined(scaledValue(cell, metric)) : String(cell));
   const share = (valueOf(to) - valueOf(from)) / valueOf(from);
   const relative = Number.isFinite(share) && share !== 0 ? ` (${share > 0 ? "+" : "−"}${percent(Math.abs(share))})` : "";
   return <span class="change">{metric?.title ?? id}: {text(from)} → <b>{text(to)}</b>{relative}</span>;

@@ -18,15 +18,15 @@ export function aboutMetric(metric: Metric): string {
     metric.description,
     metric.convention && `Convention: ${metric.convention}`,
     `Provenance: ${provenance(metric)}`,
-    `A module's figure: ${aggregationName(metric.aggregation)}`,
+    `A module's value: ${aggregationName(metric.aggregation)}`,
     betterName(metric.better),
     `Plugin: ${metric.plugin}`,
   ];
   return visible(lines.filter(Boolean).join("\n").replaceAll("\n", "\u0000")).replaceAll("␀", "\n");
 }
 
-/** The details of one figure. */
-export function aboutFigure(cell: RawCell, metric: Metric, doubt: Doubt): string {
+/** The details of one value. */
+export function aboutValue(cell: RawCell, metric: Metric, doubt: Doubt): string {
   const bound = {
     none: "",
     bound: "\nA lower bound: operators without a rule are not included",

@@ -6,7 +6,7 @@ import { shortened } from "../format/text";
 import { countOf, joined, percent, scaled } from "../format/units";
 import { shareable, useApp, type App } from "../state/app";
 import { useSize } from "./size";
-import { tileFigure, TileView } from "./tile_view";
+import { tileValue, TileView } from "./tile_view";
 import { Check, Choice, Search } from "./menu";
 import { heat, typeColor } from "./colors";
 import { foundInside, matching } from "./rows";
@@ -67,28 +67,28 @@ function Crumbs() {
           {shortened(tree.label(m), 30)}
         </button>
       ))}
-      <span class="quiet">{tileFigure(app, zoom)}</span>
+      <span class="quiet">{tileValue(app, zoom)}</span>
     </nav>
   );
 }
 
 /** "48 modules found: 35.8 % of MACs" */
 function Found({ app, matches }: { app: App; matches: Uint8Array }) {
-  const { tree, figures, report, metric } = app;
-  const values = figures.values(metric), found = foundInside(tree, matches);
+  const { tree, values, report, metric } = app;
+  const numbers = values.numbers(metric), found = foundInside(tree, matches);
   const outermost = Array.from({ length: tree.count }, (_, m) => m).filter((m) => found[m] && !found[tree.parent(m)]);
-  const share = outermost.reduce((sum, m) => sum + (values[m] || 0), 0) / values[0]!;
+  const share = outermost.reduce((sum, m) => sum + (numbers[m] || 0), 0) / numbers[0]!;
   return <span role="status">{countOf(matches.reduce((a, b) => a + b, 0), "module")} found
     {Number.isFinite(share) ? `: ${percent(share)} of ${report.metrics[metric]!.title}` : ""}</span>;
 }
 
-/** The metrics in which a module has a figure above 0. */
-const heatMetrics = ({ report, figures }: App): number[] =>
-  figures.metrics.filter((i) => report.metrics[i]!.provenance !== Provenance.unavailable && figures.values(i).some((v) => v > 0));
+/** The metrics in which a module has a value above 0. */
+const heatMetrics = ({ report, values }: App): number[] =>
+  values.metrics.filter((i) => report.metrics[i]!.provenance !== Provenance.unavailable && values.numbers(i).some((v) => v > 0));
 
-function Heat({ app: { tree, figures, report }, metric }: { app: App; metric: number }) {
+function Heat({ app: { tree, values, report }, metric }: { app: App; metric: number }) {
   const about = report.metrics[metric]!;
-  const most = figures.values(metric).reduce((a, v, m) => (tree.children(m).length === 0 && v > a ? v : a), 0);
+  const most = values.numbers(metric).reduce((a, v, m) => (tree.children(m).length === 0 && v > a ? v : a), 0);
   return (
     <span>{about.title}: 0 <i class="scale" aria-hidden="true" style={{ background: `linear-gradient(to right, ${[0, 0.25, 0.5, 0.75, 1].map((v) => heat(v * v)).join(", ")})` }} />
       {" "}{joined(scaled(most, about.unit_kind, about.unit))}</span>

@@ -6,7 +6,7 @@ import { firstOpen, isRun, moduleOf, reveal, runText, treeRows } from "../grid/t
 import { shortened } from "../format/text";
 import { useApp, type App } from "../state/app";
 import { typeColor } from "./colors";
-import { ColumnMenu, figureColumn, usualMetrics } from "./columns";
+import { ColumnMenu, usualMetrics, valueColumn } from "./columns";
 import { CopyButton } from "./copy";
 import { Check, Menu, Search } from "./menu";
 import { Icicle } from "./icicle";
@@ -27,7 +27,7 @@ class TableState {
   sort: Sort | undefined;
   constructor(app: App) {
     this.open = firstOpen(app.tree, rowsAtFirst);
-    this.columns = usualMetrics(app.report, app.figures, false);
+    this.columns = usualMetrics(app.report, app.values, false);
   }
 }
 const states = new WeakMap<ModuleTree, TableState>();
@@ -44,7 +44,7 @@ function useTableState(app: App): [TableState, (change: Partial<TableState>) => 
 
 export function ModuleTable() {
   const app = useApp();
-  const { tree, report, figures } = app;
+  const { tree, report, values } = app;
   const [state, update] = useTableState(app);
   const selected = app.selection?.kind === "module" ? app.selection.index : undefined;
   useMemo(() => { if (selected !== undefined) show(tree, state, selected); }, [selected]);
@@ -52,8 +52,8 @@ export function ModuleTable() {
   const matches = useMemo(() => matching(tree, state.query, state.types), [state.query, state.types]);
   const columns = useMemo(() => [
     ...nameColumns(tree, state.flat),
-    ...state.columns.map((i) => figureColumn(report.metrics[i]!, (row) => cellOfRow(app, i, row),
-                                             (row) => report.doubtOf(i, moduleOf(row)))),
+    ...state.columns.map((i) => valueColumn(report.metrics[i]!, (row) => cellOfRow(app, i, row),
+                                            (row) => report.doubtOf(i, moduleOf(row)))),
   ], [state.columns, state.flat]);
   const { rows, levels } = useMemo(
     () => treeRows(tree, { ...state, matches, compare: comparison(app, state.sort) }),
@@ -75,7 +75,7 @@ export function ModuleTable() {
       <div class="toolbar">
         <Search label="Search modules and types" value={state.query} onInput={(query) => update({ query })} />
         {tree.hasTypes ? <TypeMenu tree={tree} chosen={state.types} onChange={(types) => update({ types })} /> : null}
-        <ColumnMenu report={report} available={figures.metrics} shown={state.columns}
+        <ColumnMenu report={report} available={values.metrics} shown={state.columns}
                     onChange={(shown) => update({ columns: shown })} />
         <Check label="Fold repeats" checked={state.fold} onChange={(fold) => update({ fold, unfolded: new Set() })} />
         <Check label="Flat list" checked={state.flat} onChange={(flat) => update({ flat })} />
@@ -146,7 +146,7 @@ function runTitle(tree: ModuleTree, row: number): string {
 function RunName({ tree, row }: { tree: ModuleTree; row: number }) {
   const { repeat, names } = runText(tree, row);
   return (
-    <span class="name run" title="identical modules, drawn once; figures are for all of them">
+    <span class="name run" title="identical modules, drawn once; the values are for all of them">
       <span class="badge">{repeat}</span>{" "}{shortened(names, 81)}
     </span>
   );
@@ -191,18 +191,18 @@ export function nextSort(sort: Sort | undefined, key: string): Sort | undefined 
   return sort.descending === downFirst ? { key, descending: !downFirst } : undefined;
 }
 
-function comparison({ tree, report, figures }: App, sort: Sort | undefined) {
+function comparison({ tree, report, values }: App, sort: Sort | undefined) {
   if (!sort) return undefined;
   const sign = sort.descending ? -1 : 1;
   if (sort.key === "name") return (a: number, b: number) => sign * byText(tree.path(a), tree.path(b));
   if (sort.key === "type") return (a: number, b: number) => sign * byText(tree.type(a), tree.type(b));
-  const values = figures.values(report.metrics.findIndex((m) => m.id === sort.key));
-  return byNumber(values, sign);
+  const numbers = values.numbers(report.metrics.findIndex((m) => m.id === sort.key));
+  return byNumber(numbers, sign);
 }
 
 const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Rows without a figure come last in both directions. */
+/** Rows without a number come last in both directions. */
 export function byNumber(values: ArrayLike<number>, sign: number) {
   return (a: number, b: number): number => {
     const x = values[a]!, y = values[b]!;

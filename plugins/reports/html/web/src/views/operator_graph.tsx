@@ -8,10 +8,10 @@ import type { Repeat } from "../charts/repeats";
 import { Answers } from "../data/answers";
 import { aggregate, valueOf } from "../data/cell";
 import { Aggregation } from "../data/codes";
-import type { Figures } from "../data/figures";
+import type { Values } from "../data/values";
 import { textOf, type Operators } from "../data/raw";
 import { shortened } from "../format/text";
-import { figure, joined } from "../format/units";
+import { joined, scaledValue } from "../format/units";
 import { useApp, type App } from "../state/app";
 import { heat } from "./colors";
 import { Check, Choice } from "./menu";
@@ -32,7 +32,7 @@ export function OperatorGraph() {
     if (m !== undefined && !app.tree.contains(shown, m)) setShown(m);
   }, [app.selection]);
   if (!data) return <p class="empty" role="status">reading the operators …</p>;
-  const options = data.figures.metrics.map((i) => [i, app.report.metrics[i]!.title] as const);
+  const options = data.values.metrics.map((i) => [i, app.report.metrics[i]!.title] as const);
   return (
     <>
       <div class="toolbar">
@@ -52,7 +52,7 @@ export function OperatorGraph() {
 interface DrawingProps {
   app: App;
   operators: Operators;
-  figures: Figures;
+  values: Values;
   module: number;
   metric: number;
   fold: boolean;
@@ -79,7 +79,7 @@ function Drawing(props: DrawingProps) {
 
 const smallest = 0.6;  // the zoom at which boxes are still legible
 
-function Picture({ app, operators, figures, module, metric, flow, repeats, onOpen }: DrawingProps & { flow: Flow; repeats: Repeat[] }) {
+function Picture({ app, operators, values, module, metric, flow, repeats, onOpen }: DrawingProps & { flow: Flow; repeats: Repeat[] }) {
   const [chosen, setZoom] = useState<number>();
   const box = useRef<HTMLDivElement>(null);
   const { width } = useSize(box);
@@ -90,7 +90,7 @@ function Picture({ app, operators, figures, module, metric, flow, repeats, onOpe
   const about = app.report.metrics[metric]!;
   const answers = new Answers(operators);
   const given = (box: Box) => box.calls.flatMap((call) => answers.inside(call, metric));
-  const cellOf = (box: Box) => aggregate([...box.operators.map((i) => figures.cell(metric, i)), ...given(box)],
+  const cellOf = (box: Box) => aggregate([...box.operators.map((i) => values.cell(metric, i)), ...given(box)],
     about.aggregation === Aggregation.none ? Aggregation.max : about.aggregation);
   const most = Math.max(...flow.boxes.map((box) => valueOf(cellOf(box)) || 0), Number.MIN_VALUE);
   const select = (box: Box) => {
@@ -125,7 +125,7 @@ function Picture({ app, operators, figures, module, metric, flow, repeats, onOpe
         {flow.boxes.map((box) => {
           const cell = cellOf(box);
           return <BoxShape key={box.id} {...{ app, operators, module, box }} repeat={repeatOf.get(box.id)}
-            text={joined(figure(cell, about))} fill={isEnd(box) ? "none" : heat((valueOf(cell) || 0) / most)}
+            text={joined(scaledValue(cell, about))} fill={isEnd(box) ? "none" : heat((valueOf(cell) || 0) / most)}
             loud={valueOf(cell) / most > 0.25} onSelect={() => select(box)}
             onOpen={() => { if (box.kind === "module") onOpen(box.index); }} />;
         })}
@@ -177,7 +177,7 @@ function BoxShape({ app, operators, module, box, repeat, text, fill, loud, onSel
       </g>
     );
   }
-  const tip = [title, repeat && `repeat ${repeat.times} ×, drawn once; the figure is for all`, location && `source ${location}`,
+  const tip = [title, repeat && `repeat ${repeat.times} ×, drawn once; the value is for all`, location && `source ${location}`,
     whatIs(operators, box), text];
   return (
     <g class={`box ${box.kind}${isSelected ? " selected" : ""}${loud ? " loud" : ""}`} tabIndex={0} role="button"

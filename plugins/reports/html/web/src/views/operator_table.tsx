@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { Answers } from "../data/answers";
 import { aggregate, valueOf, type RawCell } from "../data/cell";
 import { Axis } from "../data/codes";
-import type { Figures } from "../data/figures";
+import type { Values } from "../data/values";
 import { textOf, type Operators } from "../data/raw";
 import { asCsv, asTsv, Grid, type Column, type Sort } from "../grid/grid";
 import { shortened } from "../format/text";
@@ -11,7 +11,7 @@ import { countOf } from "../format/units";
 import { useApp, type App } from "../state/app";
 import { useLoaded } from "../state/load";
 import { operatorColor } from "./colors";
-import { ColumnMenu, figureColumn, usualMetrics } from "./columns";
+import { ColumnMenu, usualMetrics, valueColumn } from "./columns";
 import { CopyButton } from "./copy";
 import { matcher } from "./filters";
 import { Check, Search } from "./menu";
@@ -20,13 +20,13 @@ import { SaveButton } from "./save";
 
 export interface OperatorData {
   operators: Operators;
-  figures: Figures;
+  values: Values;
 }
 
 export function useOperators(app: App): OperatorData | undefined {
   return useLoaded(async () => {
-    const [operators, figures] = await Promise.all([app.report.operators(), app.report.figures(Axis.operator)]);
-    return { operators, figures };
+    const [operators, values] = await Promise.all([app.report.operators(), app.report.values(Axis.operator)]);
+    return { operators, values };
   }, [app.report]);
 }
 
@@ -36,31 +36,31 @@ export function OperatorTable() {
   return data ? <Loaded {...data} /> : <p class="empty" role="status">reading the operators …</p>;
 }
 
-function Loaded({ operators, figures }: OperatorData) {
+function Loaded({ operators, values }: OperatorData) {
   const app = useApp();
   const [byName, setByName] = useState(false);
   const [query, setQuery] = useState("");
   const [inside, setInside] = useState(false);
-  const [shown, setShown] = useState(() => usualMetrics(app.report, figures, false));
+  const [shown, setShown] = useState(() => usualMetrics(app.report, values, false));
   const [sort, setSort] = useState<Sort>();
   const scope = app.selection?.kind === "module" ? app.selection.index : 0;
 
   const calls = useMemo(() => matchingCalls(app, operators, query, inside ? scope : 0),
                         [query, inside ? scope : 0]);
   const table = useMemo(() => (byName
-    ? nameTable(app, { operators, figures }, calls, answeredTypes(app, operators, query, inside ? scope : 0), shown)
-    : callTable(app, { operators, figures }, calls, shown)), [byName, calls, shown]);
+    ? nameTable(app, { operators, values }, calls, answeredTypes(app, operators, query, inside ? scope : 0), shown)
+    : callTable(app, { operators, values }, calls, shown)), [byName, calls, shown]);
   const rows = useMemo(() => {
     if (!sort) return table.rows;
-    const values = table.values(sort.key);
-    return [...table.rows].sort(byNumber(values, sort.descending ? -1 : 1));
+    const numbers = table.numbers(sort.key);
+    return [...table.rows].sort(byNumber(numbers, sort.descending ? -1 : 1));
   }, [table, sort]);
   const selected = !byName && app.selection?.kind === "operator" ? app.selection.index : undefined;
   return (
     <>
       <div class="toolbar">
         <Search label="Search operators, modules, source" value={query} onInput={setQuery} />
-        <ColumnMenu report={app.report} available={figures.metrics} shown={shown} onChange={setShown} />
+        <ColumnMenu report={app.report} available={values.metrics} shown={shown} onChange={setShown} />
         <Check label="By operator" checked={byName} onChange={setByName} />
         {scope > 0
           ? <Check label={`Only in ${shortened(app.tree.path(scope), 40)}`} checked={inside} onChange={setInside} />
@@ -93,7 +93,7 @@ function matchingCalls({ tree }: App, operators: Operators, query: string, scope
   return calls;
 }
 
-/** Types of the modules whose calls have figures of their own → those calls. */
+/** Types of the modules whose calls have values of their own → those calls. */
 function answeredTypes({ tree }: App, operators: Operators, query: string, scope: number): Map<string, number[]> {
   const matches = matcher(query);
   const types = new Map<string, number[]>();
@@ -110,7 +110,7 @@ function answeredTypes({ tree }: App, operators: Operators, query: string, scope
 interface Table {
   columns: Column[];
   rows: number[];
-  values: (key: string) => ArrayLike<number>;
+  numbers: (key: string) => ArrayLike<number>;
 }
 
 const rankOf = (texts: readonly string[]): Float64Array => {
@@ -120,7 +120,7 @@ const rankOf = (texts: readonly string[]): Float64Array => {
   return ranks;
 };
 
-function callTable(app: App, { operators, figures }: OperatorData, rows: number[], shown: number[]): Table {
+function callTable(app: App, { operators, values }: OperatorData, rows: number[], shown: number[]): Table {
   const { tree, report } = app;
   const text = (of: (row: number) => string, most = 80) => ({
     cell: (row: number) => <span title={shortened(of(row), 300)}>{shortened(of(row), most)}</span>, text: of,
@@ -131,17 +131,17 @@ function callTable(app: App, { operators, figures }: OperatorData, rows: number[
       cell: (row) => <OperatorName operators={operators} row={row} />, text: (row) => textOf(operators.op, row) },
     { key: "module", title: "Module", width: "minmax(10rem, 1fr)", ...text((row) => tree.path(operators.module[row]!)) },
     { key: "results", title: "Result", width: "13rem", ...text((row) => textOf(operators.results, row)) },
-    ...shown.map((i) => figureColumn(report.metrics[i]!, (row) => figures.cell(i, row))),
+    ...shown.map((i) => valueColumn(report.metrics[i]!, (row) => values.cell(i, row))),
   ];
-  const values = (key: string): ArrayLike<number> => {
+  const numbers = (key: string): ArrayLike<number> => {
     if (key === "index") return operators.module.map((_, i) => i);
     if (key === "module") return operators.module;
     const texts = { name: operators.op, results: operators.results }[key];
-    if (!texts) return figures.values(report.metrics.findIndex((m) => m.id === key));
+    if (!texts) return values.numbers(report.metrics.findIndex((m) => m.id === key));
     const ranks = rankOf(texts.texts);
     return texts.at.map((i) => ranks[i]!);
   };
-  return { columns, rows, values };
+  return { columns, rows, numbers };
 }
 
 function OperatorName({ operators, row }: { operators: Operators; row: number }) {
@@ -161,7 +161,7 @@ export function namesOf(operators: Operators): string[] {
 }
 
 /** Rows are the numbers of operators in the dictionary; then those of the types, in order. */
-function nameTable({ report }: App, { operators, figures }: OperatorData, calls: number[], types: Map<string, number[]>,
+function nameTable({ report }: App, { operators, values }: OperatorData, calls: number[], types: Map<string, number[]>,
                    shown: number[]): Table {
   const answers = new Answers(operators), first = operators.op.texts.length;
   const names = [...operators.op.texts, ...types.keys()];
@@ -178,7 +178,7 @@ function nameTable({ report }: App, { operators, figures }: OperatorData, calls:
   const cellOf = (metric: number, op: number): RawCell => {
     const key = `${metric}:${op}`;
     if (!cells.has(key)) {
-      const own = (callsOf.get(op) ?? []).map((call) => (op < first ? figures.cell(metric, call) : answers.cell(call, metric)));
+      const own = (callsOf.get(op) ?? []).map((call) => (op < first ? values.cell(metric, call) : answers.cell(call, metric)));
       cells.set(key, aggregate(own, report.metrics[metric]!.aggregation));
     }
     return cells.get(key) ?? null;
@@ -190,14 +190,14 @@ function nameTable({ report }: App, { operators, figures }: OperatorData, calls:
         {shortened(name(op), 80)}</span> },
     { key: "calls", title: "Calls", width: "5.5rem", numeric: true, cell: (op) => (callsOf.get(op) ?? []).length.toLocaleString("en-US"),
       text: (op) => String((callsOf.get(op) ?? []).length) },
-    ...shown.map((i) => figureColumn(report.metrics[i]!, (op) => cellOf(i, op))),
+    ...shown.map((i) => valueColumn(report.metrics[i]!, (op) => cellOf(i, op))),
   ];
   const all = names.map((_, op) => op);
-  const values = (key: string): ArrayLike<number> => {
+  const numbers = (key: string): ArrayLike<number> => {
     if (key === "name") return rankOf(names);
     if (key === "calls") return all.map((op) => callsOf.get(op)?.length ?? 0);
     const metric = report.metrics.findIndex((m) => m.id === key);
     return all.map((op) => valueOf(cellOf(metric, op)));
   };
-  return { columns, rows: [...callsOf.keys()].sort((a, b) => callsOf.get(b)!.length - callsOf.get(a)!.length), values };
+  return { columns, rows: [...callsOf.keys()].sort((a, b) => callsOf.get(b)!.length - callsOf.get(a)!.length), numbers };
 }

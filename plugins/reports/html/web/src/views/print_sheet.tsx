@@ -4,10 +4,10 @@ import { firstOpen, isRun, moduleOf, runText, treeRows } from "../grid/tree_rows
 import { shortened } from "../format/text";
 import { useApp } from "../state/app";
 import { usualMetrics } from "./columns";
-import { FigureCell } from "./figure";
 import { FindingCard } from "./findings";
 import { cellOfRow } from "./rows";
 import { TileView } from "./tile_view";
+import { ValueCell } from "./value";
 
 const rowsAtMost = 120, columnsAtMost = 6;
 const pageWidth = 700;  // CSS pixels of an A4 page between its margins
@@ -54,8 +54,8 @@ function Sheet() {
 
 function PrintTable() {
   const app = useApp();
-  const { tree, report, figures } = app;
-  const metrics = usualMetrics(report, figures, false).slice(0, columnsAtMost);
+  const { tree, report, values } = app;
+  const metrics = usualMetrics(report, values, false).slice(0, columnsAtMost);
   const { rows, levels } = treeRows(tree, { open: firstOpen(tree, rowsAtMost), fold: true, unfolded: new Set(), flat: false });
   return (
     <table>
@@ -67,7 +67,7 @@ function PrintTable() {
               {isRun(row) ? runText(tree, row).repeat : shortened(tree.label(row), 60)}</th>
             <td>{isRun(row) ? "" : shortened(tree.type(row), 30)}</td>
             {metrics.map((i) => <td key={i} class="numeric">
-              <FigureCell cell={cellOfRow(app, i, row)} metric={report.metrics[i]!} doubt={report.doubtOf(i, moduleOf(row))} /></td>)}
+              <ValueCell cell={cellOfRow(app, i, row)} metric={report.metrics[i]!} doubt={report.doubtOf(i, moduleOf(row))} /></td>)}
           </tr>))}
       </tbody>
       {rows.length > rowsAtMost ? <tfoot><tr><td colSpan={2 + metrics.length}>and {rows.length - rowsAtMost} more rows</td></tr></tfoot> : null}

@@ -5,10 +5,10 @@ import { isRun, moduleOf, runMembers } from "../grid/tree_rows";
 import type { App } from "../state/app";
 import { matcher } from "./filters";
 
-/** The figure of a run covers all its modules. */
-export const cellOfRow = ({ tree, figures, report }: Pick<App, "tree" | "figures" | "report">, metric: number, row: number): RawCell => (isRun(row)
-  ? aggregate(runMembers(tree, moduleOf(row)).map((m) => figures.cell(metric, m)), report.metrics[metric]!.aggregation)
-  : figures.cell(metric, row));
+/** The value of a run covers all its modules. */
+export const cellOfRow = ({ tree, values, report }: Pick<App, "tree" | "values" | "report">, metric: number, row: number): RawCell => (isRun(row)
+  ? aggregate(runMembers(tree, moduleOf(row)).map((m) => values.cell(metric, m)), report.metrics[metric]!.aggregation)
+  : values.cell(metric, row));
 
 /** Modules of the selected types, if any, whose path and type contain all words; undefined: no search. */
 export function matching(tree: ModuleTree, query: string, types: ReadonlySet<string> = new Set()): Uint8Array | undefined {

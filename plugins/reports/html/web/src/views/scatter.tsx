@@ -1,4 +1,4 @@
-// One figure of operators against another: an intensity and a rate make a roofline plot.
+// One metric of operators against another: an intensity and a rate make a roofline plot.
 import { useMemo, useState } from "preact/hooks";
 import { cornersAround, isCeiling, valueAt } from "../charts/ceilings";
 import { Plot, type Curve } from "../charts/plot";
@@ -19,11 +19,11 @@ export interface Axes {
 }
 
 /**
- * The initial pair of figures of operators: preferably one with ceilings, then an intensity with a rate, measured rates first.
- * Undefined: no operator has two figures above 0.
+ * The initial pair of metrics of operators: preferably one with ceilings, then an intensity with a rate, measured rates first.
+ * Undefined: no operator has two values above 0.
  */
-export function usualAxes({ report: { metrics } }: App, { figures }: OperatorData, series: Series[]): Axes | undefined {
-  const all = figures.metrics;
+export function usualAxes({ report: { metrics } }: App, { values }: OperatorData, series: Series[]): Axes | undefined {
+  const all = values.metrics;
   const rank = (x: number, y: number): number => {
     const [across, up] = [metrics[x]!, metrics[y]!];
     const isRate = /\/s$/.test(up.unit);
@@ -32,29 +32,29 @@ export function usualAxes({ report: { metrics } }: App, { figures }: OperatorDat
   };
   const pairs = all.flatMap((x) => all.filter((y) => y !== x).map((y) => ({ x, y, rank: rank(x, y) })))
     .sort((a, b) => b.rank - a.rank);
-  const found = pairs.find(({ x, y }) => hasBoth(figures.values(x), figures.values(y)));
+  const found = pairs.find(({ x, y }) => hasBoth(values.numbers(x), values.numbers(y)));
   return found && { x: found.x, y: found.y,
                     isRoofline: series.some((s) => isCeiling(s, metrics[found.x]!, metrics[found.y]!)) };
 }
 
 const hasBoth = (across: Float64Array, up: Float64Array): boolean => across.some((v, i) => v > 0 && up[i]! > 0);
 
-/** Each operator call as a point, and the ceilings of its figures as lines. */
-export function Scatter({ app, operators, figures, series, axes }: OperatorData & { app: App; series: Series[]; axes: Axes }) {
+/** Each operator call as a point, and the ceilings of its values as lines. */
+export function Scatter({ app, operators, values, series, axes }: OperatorData & { app: App; series: Series[]; axes: Axes }) {
   const { metrics } = app.report;
   const [x, setX] = useState(axes.x);
   const [y, setY] = useState(axes.y);
-  const options = figures.metrics.map((i) => [i, metrics[i]!.title] as const);
+  const options = values.metrics.map((i) => [i, metrics[i]!.title] as const);
   const [across, up] = [metrics[x]!, metrics[y]!];
   const ceilings = useMemo(() => series.filter((s) => isCeiling(s, across, up)), [x, y, series]);
-  const chart = useMemo(() => scatterCurves(operators, figures.values(x), figures.values(y), ceilings), [x, y, ceilings]);
+  const chart = useMemo(() => scatterCurves(operators, values.numbers(x), values.numbers(y), ceilings), [x, y, ceilings]);
   const pick = (row: number) => {
     const index = chart.operators[row];
     if (index !== undefined) app.update({ selection: { kind: "operator", index } });
   };
   return (
     <section class="chart">
-      <h2>{ceilings.length > 0 ? `Roofline: ${up.title} against ${across.title}` : "Operator calls, one figure against another"}</h2>
+      <h2>{ceilings.length > 0 ? `Roofline: ${up.title} against ${across.title}` : "Operator calls, one metric against another"}</h2>
       <Choice label="x axis" value={x} options={options} onChange={setX} />
       <Choice label="y axis" value={y} options={options} onChange={setY} />
       {chart.x.length > 0
@@ -62,7 +62,7 @@ export function Scatter({ app, operators, figures, series, axes }: OperatorData 
                 xTitle={across.title} yTitle={up.title} height={340} logX logY
                 formatX={formatOf(across)} formatY={formatOf(up)} bytesX={isBytes(across)} bytesY={isBytes(up)}
                 onPick={pick} />
-        : <p class="quiet">no operator call has both figures above 0</p>}
+        : <p class="quiet">no operator call has both values above 0</p>}
     </section>
   );
 }

@@ -1,7 +1,7 @@
 // Parameters, buffers and constants, each with a small picture of its histogram if it has one.
 import { useMemo, useState } from "preact/hooks";
 import { Axis, tensorKindName } from "../data/codes";
-import type { Figures } from "../data/figures";
+import type { Values } from "../data/values";
 import { textOf, type Curves, type Distribution, type RawCount } from "../data/raw";
 import { integerOf } from "../data/cell";
 import { Spark } from "../charts/histogram";
@@ -10,7 +10,7 @@ import { shortened } from "../format/text";
 import { countOf, grouped } from "../format/units";
 import { useApp, type App } from "../state/app";
 import { useLoaded } from "../state/load";
-import { ColumnMenu, figureColumn, usualMetrics } from "./columns";
+import { ColumnMenu, usualMetrics, valueColumn } from "./columns";
 import { CopyButton } from "./copy";
 import { PathText } from "./path_text";
 import { matcher } from "./filters";
@@ -19,15 +19,15 @@ import { byNumber, nextSort } from "./module_table";
 import { SaveButton } from "./save";
 
 interface Data {
-  figures: Figures;
+  values: Values;
   curves: Curves;
 }
 
 export function TensorTable() {
   const app = useApp();
   const data = useLoaded(async () => {
-    const [figures, curves] = await Promise.all([app.report.figures(Axis.tensor), app.report.curves()]);
-    return { figures, curves };
+    const [values, curves] = await Promise.all([app.report.values(Axis.tensor), app.report.curves()]);
+    return { values, curves };
   }, [app.report]);
   return data ? <Loaded {...data} /> : <p class="empty" role="status">reading the tensors …</p>;
 }
@@ -40,18 +40,18 @@ function histograms({ distributions }: Curves): Map<number, Distribution> {
   return byTensor;
 }
 
-/** Two figures that add up over modules, then the figures about tensors as such. */
-function usualTensorMetrics(app: App, figures: Figures): number[] {
-  return [...usualMetrics(app.report, figures, false).slice(0, 2), ...usualMetrics(app.report, figures, true)];
+/** Two metrics that add up over modules, then the metrics about tensors as such. */
+function usualTensorMetrics(app: App, values: Values): number[] {
+  return [...usualMetrics(app.report, values, false).slice(0, 2), ...usualMetrics(app.report, values, true)];
 }
 
-function Loaded({ figures, curves }: Data) {
+function Loaded({ values, curves }: Data) {
   const app = useApp();
   const { tensors, report, tree } = app;
   const [query, setQuery] = useState("");
   const [inside, setInside] = useState(false);
   const [parametersOnly, setParametersOnly] = useState(false);
-  const [shown, setShown] = useState(() => usualTensorMetrics(app, figures));
+  const [shown, setShown] = useState(() => usualTensorMetrics(app, values));
   const [sort, setSort] = useState<Sort>();
   const scope = app.selection?.kind === "module" ? app.selection.index : 0;
   const pictures = useMemo(() => histograms(curves), [curves]);
@@ -65,15 +65,15 @@ function Loaded({ figures, curves }: Data) {
   }, [query, parametersOnly, inside ? scope : -1]);
   const rows = useMemo(() => {
     if (!sort) return matching;
-    return [...matching].sort(byNumber(sortValues(app, figures, sort.key), sort.descending ? -1 : 1));
+    return [...matching].sort(byNumber(sortValues(app, values, sort.key), sort.descending ? -1 : 1));
   }, [matching, sort]);
-  const columns = useMemo(() => columnsOf(app, figures, pictures, shown), [shown, pictures]);
+  const columns = useMemo(() => columnsOf(app, values, pictures, shown), [shown, pictures]);
   const selected = app.selection?.kind === "tensor" ? app.selection.index : undefined;
   return (
     <>
       <div class="toolbar">
         <Search label="Search tensors, types, shapes" value={query} onInput={setQuery} />
-        <ColumnMenu report={report} available={figures.metrics} shown={shown} onChange={setShown} />
+        <ColumnMenu report={report} available={values.metrics} shown={shown} onChange={setShown} />
         <Check label="Parameters only" checked={parametersOnly} onChange={setParametersOnly} />
         {scope > 0
           ? <Check label={`Only in ${shortened(tree.path(scope), 40)}`} checked={inside} onChange={setInside} />
@@ -92,7 +92,7 @@ function Loaded({ figures, curves }: Data) {
 
 const elements = (count: RawCount): string => grouped(integerOf(count) ?? 0n);
 
-function columnsOf({ tensors, report }: App, figures: Figures, pictures: Map<number, Distribution>, shown: number[]): Column[] {
+function columnsOf({ tensors, report }: App, values: Values, pictures: Map<number, Distribution>, shown: number[]): Column[] {
   const kind = (row: number) => tensorKindName(tensors.kind[row]!) + (tensors.tied_to[row]! >= 0 ? ", tied" : "");
   const type = (row: number) => textOf(tensors.type, row);
   const columns: Column[] = [
@@ -106,10 +106,10 @@ function columnsOf({ tensors, report }: App, figures: Figures, pictures: Map<num
   if (pictures.size > 0)
     columns.push({ key: "picture", title: "Distribution", width: "8rem", text: () => "",
       cell: (row) => { const d = pictures.get(row); return d ? <Spark distribution={d} /> : null; } });
-  return [...columns, ...shown.map((i) => figureColumn(report.metrics[i]!, (row) => figures.cell(i, row)))];
+  return [...columns, ...shown.map((i) => valueColumn(report.metrics[i]!, (row) => values.cell(i, row)))];
 }
 
-function sortValues({ tensors, report }: App, figures: Figures, key: string): ArrayLike<number> {
+function sortValues({ tensors, report }: App, values: Values, key: string): ArrayLike<number> {
   const ranks = (texts: readonly string[]) => {
     const sorted = [...new Set(texts)].sort();
     const rank = new Map(sorted.map((text, i) => [text, i]));
@@ -120,5 +120,5 @@ function sortValues({ tensors, report }: App, figures: Figures, key: string): Ar
   if (key === "type") return ranks(tensors.type.at.map((i) => tensors.type.texts[i] ?? ""));
   if (key === "numel") return tensors.numel.map((n) => Number(integerOf(n) ?? 0n));
   const metric = report.metrics.findIndex((m) => m.id === key);
-  return metric >= 0 ? figures.values(metric) : tensors.kind;
+  return metric >= 0 ? values.numbers(metric) : tensors.kind;
 }

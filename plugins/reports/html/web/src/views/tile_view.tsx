@@ -3,15 +3,15 @@
 import { useMemo } from "preact/hooks";
 import { tiles, weights, type Picture, type Tile } from "../charts/tiles";
 import { isRun, moduleOf, reveal, runText } from "../grid/tree_rows";
-import { figure, joined, percent } from "../format/units";
+import { joined, percent, scaledValue } from "../format/units";
 import { shortened } from "../format/text";
 import { useApp, type App } from "../state/app";
 import { heat, typeColor } from "./colors";
-import { shareOf } from "./figure";
 import { cellOfRow, foundInside } from "./rows";
+import { shareOf } from "./value";
 
 const legible = 36;  // pixels a label needs
-const high = 34, letter = 6.3;  // pixels for a figure below the name, and about the width of a letter
+const high = 34, letter = 6.3;  // pixels for a value below the name, and about the width of a letter
 
 interface Props {
   picture: Omit<Picture, "isFolded">;
@@ -38,9 +38,9 @@ const none: ReadonlySet<number> = new Set();
 
 export function TileView({ picture, label, matches, heatOf, unfolded = none, onUnfold = () => undefined }: Props) {
   const app = useApp();
-  const { tree, figures, metric, zoom } = app;
+  const { tree, values, metric, zoom } = app;
   const selected = app.selection?.kind === "module" ? app.selection.index : undefined;
-  const weight = useMemo(() => weights(tree, figures.values(metric)), [tree, metric]);
+  const weight = useMemo(() => weights(tree, values.numbers(metric)), [tree, metric]);
   const isFolded = useMemo(() => foldingOf(app, selected, unfolded, matches !== undefined), [unfolded, selected, zoom, matches === undefined]);
   const drawn = useMemo(() => tiles(tree, weight, zoom, { ...picture, isFolded }),
                         [weight, zoom, picture.kind, picture.width, picture.height, picture.levels, isFolded]);
@@ -66,16 +66,16 @@ function foldingOf({ tree, zoom }: App, selected: number | undefined, unfolded: 
 }
 
 /** Colours of the tiles. Modules that a search did not find are grey. */
-function looks({ tree, figures }: App, drawn: Tile[], matches: Uint8Array | undefined, heatOf: number | undefined): Drawn["look"] {
-  const values = heatOf === undefined ? undefined : figures.values(heatOf);
+function looks({ tree, values }: App, drawn: Tile[], matches: Uint8Array | undefined, heatOf: number | undefined): Drawn["look"] {
+  const numbers = heatOf === undefined ? undefined : values.numbers(heatOf);
   const leaves = drawn.filter((tile) => tile.isLeaf);
-  const most = values && leaves.reduce((a, { row }) => Math.max(a, values[moduleOf(row)] || 0), Number.MIN_VALUE);
+  const most = numbers && leaves.reduce((a, { row }) => Math.max(a, numbers[moduleOf(row)] || 0), Number.MIN_VALUE);
   const found = matches && foundInside(tree, matches);
   return ({ row, level, isLeaf }) => {
     const m = moduleOf(row);
     if (!isLeaf) return { background: `var(--branch-${level % 3})`, class: " branch" };
     if (found && !found[m]) return { background: "var(--surface-2)", class: " other" };
-    if (values) return { background: heat((values[m] || 0) / most!), class: " hot" };
+    if (numbers) return { background: heat((numbers[m] || 0) / most!), class: " hot" };
     return { background: typeColor(tree, m), class: "" };
   };
 }
@@ -115,18 +115,18 @@ function tileText(app: App, row: number, hasRoom = true): string {
   const { report, metric } = app;
   const cell = cellOfRow(app, metric, row), about = report.metrics[metric]!;
   const share = shareOf(cell, about);
-  const texts = [Number.isNaN(share) ? "" : percent(share), joined(figure(cell, about, report.doubtOf(metric, moduleOf(row))))].filter(Boolean);
+  const texts = [Number.isNaN(share) ? "" : percent(share), joined(scaledValue(cell, about, report.doubtOf(metric, moduleOf(row))))].filter(Boolean);
   return texts.slice(0, hasRoom ? 2 : 1).join(" · ");
 }
 
-export function tileFigure(app: App, row: number): string {
+export function tileValue(app: App, row: number): string {
   return `${app.report.metrics[app.metric]!.title} ${tileText(app, row)}`;
 }
 
 function tipOf(app: App, row: number): string {
   const { tree } = app, m = moduleOf(row);
-  if (isRun(row)) return `${shortened(runText(tree, row).names, 200)}\nidentical modules, drawn once; a click draws each\n${tileFigure(app, row)}`;
-  return [shortened(tree.title(m), 200), shortened(tree.text(m), 200), tileFigure(app, row)].filter(Boolean).join("\n");
+  if (isRun(row)) return `${shortened(runText(tree, row).names, 200)}\nidentical modules, drawn once; a click draws each\n${tileValue(app, row)}`;
+  return [shortened(tree.title(m), 200), shortened(tree.text(m), 200), tileValue(app, row)].filter(Boolean).join("\n");
 }
 
 /** The neighbour of a tile in the direction of an arrow key. */

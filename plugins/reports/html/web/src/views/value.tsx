@@ -1,9 +1,9 @@
-// One figure in a table or a list, with the small marks that distinguish the kinds of "no figure".
+// One value in a table or a list, with the small marks that distinguish the kinds of "no number".
 import { integerOf, kindOf, valueOf, type RawCell } from "../data/cell";
 import { Aggregation, UnitKind } from "../data/codes";
 import type { Metric } from "../data/raw";
 import type { Doubt } from "../data/report";
-import { exact, figure } from "../format/units";
+import { exact, scaledValue } from "../format/units";
 
 interface Props {
   cell: RawCell;
@@ -13,13 +13,13 @@ interface Props {
   bar?: boolean;
 }
 
-export function FigureCell({ cell, metric, doubt = "none", bar = false }: Props) {
-  const { number, unit } = figure(cell, metric, doubt);
+export function ValueCell({ cell, metric, doubt = "none", bar = false }: Props) {
+  const { number, unit } = scaledValue(cell, metric, doubt);
   const kind = kindOf(cell);
   const share = bar ? shareOf(cell, metric) : NaN;
   const quiet = kind !== "number" || valueOf(cell) === 0;
   return (
-    <span class={`figure${quiet ? " quiet" : ""}${doubt !== "none" || kind === "unknown" ? " uncertain" : ""}`}
+    <span class={`metric-value${quiet ? " quiet" : ""}${doubt !== "none" || kind === "unknown" ? " uncertain" : ""}`}
           title={exact(cell, metric, doubt)}>
       {share > 0.005 ? <span class="share" style={{ width: `${Math.min(100, 100 * share)}%` }} /> : null}
       <span class="number">{number}</span>

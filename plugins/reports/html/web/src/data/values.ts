@@ -1,10 +1,10 @@
-// The figures of one axis: a column of cells per metric, and their numbers for sorting.
+// The values of one axis: a column of cells per metric, and their numbers for sorting.
 import { valueOf, type RawCell } from "./cell";
-import type { Figures as Raw } from "./raw";
+import type { Values as Raw } from "./raw";
 
-export class Figures {
+export class Values {
   private readonly columns = new Map<number, RawCell[]>();
-  private readonly numbers = new Map<number, Float64Array>();
+  private readonly converted = new Map<number, Float64Array>();
 
   constructor(raw: Raw) {
     for (const { metric, cells } of raw) this.columns.set(metric, cells);
@@ -23,13 +23,13 @@ export class Figures {
     return this.columns.get(metric)?.[row] ?? null;
   }
 
-  /** NaN where there is no figure. */
-  values(metric: number): Float64Array {
-    let values = this.numbers.get(metric);
-    if (!values) {
-      values = Float64Array.from(this.columns.get(metric) ?? [], valueOf);
-      this.numbers.set(metric, values);
+  /** NaN where there is no number. */
+  numbers(metric: number): Float64Array {
+    let numbers = this.converted.get(metric);
+    if (!numbers) {
+      numbers = Float64Array.from(this.columns.get(metric) ?? [], valueOf);
+      this.converted.set(metric, numbers);
     }
-    return values;
+    return numbers;
   }
 }
