@@ -57,7 +57,7 @@ def comparison(options) -> list[str]:
     measure([ours_spectral, *theirs], warm_up=0)
     lines = [
         f"Every statistic of `param-stats` over {SIZE} GB of bfloat16 (`tests/bench/make_weights.py`), in one run; "
-        "the PyTorch script (`tests/bench/param_stats_torch.py`) computes the same figures.",
+        "the PyTorch script (`tests/bench/param_stats_torch.py`) computes the same values.",
         "",
         "| process | median | fastest | rate | × tmeter | peak memory, mapped pages included |",
         "|---|--:|--:|--:|--:|--:|",
