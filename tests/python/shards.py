@@ -51,7 +51,7 @@ def cut(model, folder, count):
     return index
 
 
-def assert_same_figures(whole, merged):
+def assert_same_values(whole, merged):
     """Compares all tensors, all modules and the model to the precision of merging."""
     compared = 0
     for table, key in (("tensors", "name"), ("modules", "path")):

@@ -1,7 +1,7 @@
 """Compares torchstat, torchmeter and fvcore with tmeter's calls on a ResNet-18, a ViT, a GPT-2 and an LSTM.
 
 They are installed from PyPI (tools.txt) into the cache, once; without a network these tests are skipped. Differences are
-asserted with their figures, and explained in docs/from-other-tools.md.
+asserted with their values, and explained in docs/from-other-tools.md.
 """
 
 import contextlib
@@ -125,7 +125,7 @@ def test_the_measured_table_of_torchmeter_on_a_resnet():
     (theirs, their_columns), (ours, our_columns) = tables
     assert our_columns == their_columns and [row[:3] for row in ours] == [row[:3] for row in theirs]
     for row in ours:
-        times, rates = ([figure.split() for figure in cell.split(" ± ")] for cell in row[3:])
+        times, rates = ([number.split() for number in cell.split(" ± ")] for cell in row[3:])
         assert {unit for _, unit in times} <= {"ns", "us", "ms", "s"} and all(unit.endswith("IPS") for _, unit in rates), row
 
 
@@ -426,7 +426,7 @@ def test_models_that_torchmeter_refuses(make, macs):
     assert meter.cal.Macs.val > 0 and all(rows for rows, _ in tables.values())
     if macs:
         assert meter.cal.Macs.val == macs
-    # Figures that need no run agree.
+    # Values that need no run agree.
     assert tables["param"] == measured_by(torchmeter.Meter, make, names=("param",))[1]["param"]
 
 

@@ -1,4 +1,4 @@
-"""Live modules with branches in forward: the figures are exact, or have a status and a warning."""
+"""Live modules with branches in forward: the values are exact, or have a status and a warning."""
 
 import dataclasses
 import enum
@@ -113,8 +113,8 @@ def test_a_trace_keeps_small_buffers():
     from tmeter.export import export_every_way
 
     ways, _ = export_every_way(SmallBuffer(), (X,), _folder(), lambda e: analyze_file(e.path))
-    figures = {way: (r.total("macs"), r.status("macs")) for way, r in ways}
-    assert figures["torch.jit.trace"] == (32, None)
+    values = {way: (r.total("macs"), r.status("macs")) for way, r in ways}
+    assert values["torch.jit.trace"] == (32, None)
 
 
 def _folder():
@@ -210,7 +210,7 @@ def test_ways_are_compared():
     assert differs.total("macs") == 32
     assert dict(differs.export.compared)["torch.jit.trace"] == "the same params, macs, flops"
     assert "macs 64 (assumed) instead of 32" in dict(differs.export.compared)["torch.export, non-strict"]
-    assert any("figures that differ from those by" in w for w in differs.warnings)
+    assert any("values that differ from those by" in w for w in differs.warnings)
     with pytest.raises(tmeter.UsageError, match="'all'"):
         analyze(nn.Linear(4, 8), X, via="any")
 

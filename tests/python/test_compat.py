@@ -1,4 +1,4 @@
-"""The calls of other tools. The expected figures were recorded from the tools themselves (tests/fixtures/formulas.json,
+"""The calls of other tools. The expected values were recorded from the tools themselves (tests/fixtures/formulas.json,
 tests/fixtures/expected); the examples are from their READMEs."""
 
 import io

@@ -1,5 +1,5 @@
-"""Every compat call on its tool's own README example. tests/fixtures/record_compat.py recorded the tools' figures (compat.json,
-with versions). If a figure differs, the difference is calculated here and named after its rule in docs/conventions.md."""
+"""Every compat call on its tool's own README example. tests/fixtures/record_compat.py recorded the tools' values (compat.json,
+with versions). If a value differs, the difference is calculated here and named after its rule in docs/conventions.md."""
 
 import functools
 import io
@@ -71,7 +71,7 @@ def test_torchinfo(name):
         if name == "LSTMNet" and ours.var_name in TORCHINFO_RULES:
             wrong += TORCHINFO_RULES[ours.var_name] - macs
         elif ours.is_leaf_layer:
-            assert ours.macs == macs, attributes  # torchinfo's figure for containers is meaningless and not printed
+            assert ours.macs == macs, attributes  # torchinfo's value for containers is meaningless and not printed
     assert found.total_mult_adds == recorded["total_mult_adds"] + wrong
     assert len(found.summary_list) >= len(recorded["layers"])
 
@@ -184,7 +184,7 @@ def test_ptflops():
 # torchstat
 
 def test_torchstat():
-    """torchstat 0.0.7 does not run with this pandas, so the figures are from its README."""
+    """torchstat 0.0.7 does not run with this pandas, so the values are from its README."""
     from tmeter.compat.torchstat import stat
 
     nothing, output = quiet(stat, nets.TorchstatNet(), (3, 224, 224))

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from shards import assert_same_figures, cut, write
+from shards import assert_same_values, cut, write
 
 import tmeter
 from tmeter import fleet
@@ -66,7 +66,7 @@ def test_many_models(tmp_path, resnet50, trained):
     seen = []
     found = run({"resnet": resnet50, "weights": trained}, tmp_path / "out", progress=seen.append)
     rows = {row["model"]: row for row in found.models}
-    # torchvision's own figures; the weights are counted in tests/fixtures/make_trained_model.py
+    # torchvision's own counts; the weights are counted in tests/fixtures/make_trained_model.py
     assert (rows["resnet"]["params"], rows["resnet"]["macs"]) == (25_557_032, 4_089_184_256)
     assert (rows["weights"]["params"], rows["weights"]["macs"]) == (94_801, None)
     assert rows["weights"]["macs_status"] == "unavailable"
@@ -92,7 +92,7 @@ def test_parquet_and_index(tmp_path, resnet50, trained):
 
 
 def test_models_by_name(tmp_path, resnet50):
-    """The workers build and export the models; the figures are from torchvision's and timm's own pages and docs/dev/zoo.md."""
+    """The workers build and export the models; the counts are from torchvision's and timm's own pages and docs/dev/zoo.md."""
     models = {"file": resnet50, "squeeze": "torchvision:squeezenet1_1", "resnet": "timm:resnet18", "none": "timm:no_such"}
     found = run(models, tmp_path / "out")
     rows = {row["model"]: row for row in found.models}
@@ -150,7 +150,7 @@ def test_merged_equals_single(tmp_path, trained, count):
     row = found.row("trained")
     assert (row["shards"], row["params"], row["min"]) == (count, 94_801, pytest.approx(-3.2151429653167725, abs=0))
     whole = tmeter.analyze(index, plugins=STATS).to_dict()
-    assert_same_figures(whole, found.result("trained").to_dict())
+    assert_same_values(whole, found.result("trained").to_dict())
 
 
 def test_merged_reports_keep_their_hardware_and_join_equal_findings(tmp_path, trained):
@@ -173,7 +173,7 @@ def test_a_killed_worker_loses_nothing(tmp_path, trained, monkeypatch):
     found = run({"trained": index}, tmp_path / "out", plugins=STATS, progress=seen.append)
     found.require_all()
     assert calls() == 7 and seen[-1].retried == 1 and found.row("trained")["tries"] == 7
-    assert_same_figures(tmeter.analyze(index, plugins=STATS).to_dict(), found.result("trained").to_dict())
+    assert_same_values(tmeter.analyze(index, plugins=STATS).to_dict(), found.result("trained").to_dict())
 
 
 def processes_of(path):

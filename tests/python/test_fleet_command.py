@@ -238,7 +238,7 @@ def test_the_page_s_query_finds_the_omitted_rows(tmp_path, monkeypatch, each):
 
 
 def test_the_index_is_that_of_merge(tmp_path):
-    """Figures and statuses equal those of `tmeter merge --index` over the same reports."""
+    """Values and statuses equal those of `tmeter merge --index` over the same reports."""
     models = {n: FIXTURES / f"models/{n}.pt2" for n in ("resnet50", "gpt2_like", "dynamic_bert")}
     models["weights"] = FIXTURES / "trained/model.safetensors"
     fleet.analyze(models, tmp_path / "out", engine="local", plugins="params,flops,memory,param-stats")

@@ -112,7 +112,7 @@ def test_files_with_one_name_in_many_folders(tmp_path):
 
 
 def test_a_file_that_grows_while_it_is_read(tmp_path, program):
-    """A download in progress: no figure of its first part is kept."""
+    """A download in progress: no value of its first part is kept."""
     model = write(tmp_path / "m.safetensors", ONE)
     program(f'case "$*" in *m.safetensors*) printf x >>"{model}";; esac')
     (row,) = run([model], tmp_path / "out", retries=0).models
@@ -208,14 +208,14 @@ def test_files_that_the_driver_does_not_see_are_identified_by_the_worker(tmp_pat
     folder.mkdir()
     model = write(folder / "m.safetensors", ONE)
 
-    def figures():
+    def values():
         (row,) = run_fleet({"m": str(model)}, str(tmp_path / "out"), [], lambda: Here(folder), progress=lambda _: None).models
         return row["params"], row["seconds"]
 
-    first = figures()
-    assert first[0] == 1 and figures() == first  # unchanged, including the seconds
+    first = values()
+    assert first[0] == 1 and values() == first  # unchanged, including the seconds
     write(model, TWO)
-    assert figures()[0] == 2
+    assert values()[0] == 2
 
 
 def test_the_clock_of_a_lock_s_owner_was_ahead(tmp_path):

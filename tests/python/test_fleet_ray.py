@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from served import Server
-from shards import assert_same_figures, cut
+from shards import assert_same_values, cut
 
 import tmeter
 from tmeter import fleet
@@ -80,7 +80,7 @@ def test_killed_workers_and_a_lost_node(cluster, tmp_path):
     assert [row["status"] for row in found.models] == ["ok", "ok", "failed"]
     assert found.row("resnet")["macs"] == 4_089_184_256
     assert found.row("trained")["shards"] == 9 and found.row("trained")["tries"] >= 10
-    assert_same_figures(tmeter.analyze(index, plugins=STATS).to_dict(), found.result("trained").to_dict())
+    assert_same_values(tmeter.analyze(index, plugins=STATS).to_dict(), found.result("trained").to_dict())
 
 
 def test_a_task_runs_on_the_node_of_its_file(cluster, tmp_path):

@@ -1,4 +1,4 @@
-"""tmeter.fleet never keeps a figure of outdated content: changed files, profiles and plugins, on paths and behind URLs."""
+"""tmeter.fleet never keeps a value of outdated content: changed files, profiles and plugins, on paths and behind URLs."""
 
 import os
 import shutil

@@ -48,7 +48,7 @@ def test_live_and_exact(name):
     assert result.warnings == ()
 
 
-#: Models that branch on the data of their inputs. The figures are those of a run on the same inputs.
+#: Models that branch on the data of their inputs. The values are those of a run on the same inputs.
 @pytest.mark.parametrize("name", ["fsmt", "ovis2", "qwen2_vl", "fastspeech2_conformer", "gcn", "gatv2"])
 def test_live_with_a_warning(name):
     model, inputs, flops = made(name)

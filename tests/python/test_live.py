@@ -1,4 +1,4 @@
-"""Live modules: figures equal FlopCounterMode's, the module stays unchanged, pitfalls are handled."""
+"""Live modules: values equal FlopCounterMode's, the module stays unchanged, pitfalls are handled."""
 
 import concurrent.futures
 import copy

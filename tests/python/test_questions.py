@@ -1,4 +1,4 @@
-"""Live modules whose forward makes checks with different results in an export and in a run, or draws random numbers. The figures are
+"""Live modules whose forward makes checks with different results in an export and in a run, or draws random numbers. The values are
 those of a run, counted by hand (a layer of 4 × 8 is 32 MACs, one of 4 × 16 is 64), or have a status and a warning."""
 
 import concurrent.futures

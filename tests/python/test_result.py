@@ -1,4 +1,4 @@
-"""Results of files: figures, tables, reports, assertions, errors."""
+"""Results of files: values, tables, reports, assertions, errors."""
 
 import concurrent.futures
 import json

@@ -125,7 +125,7 @@ class MadeOnIt(Two):
 
 
 class Checked(Two):
-    """A branch that only raises does not change the figures."""
+    """A branch that only raises does not change the values."""
 
     def forward(self, x):
         if self.eight.weight.device != x.device:

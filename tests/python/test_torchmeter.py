@@ -19,7 +19,7 @@ import torchvision
 
 import tmeter
 from tmeter.compat.torchmeter import Meter, get_config
-from tmeter.compat.torchmeter.figures import PER_SECOND, SECONDS, Measured
+from tmeter.compat.torchmeter.values import PER_SECOND, SECONDS, Measured
 
 FIXTURES = Path(os.environ["FIXTURES"])
 sys.path.insert(0, str(FIXTURES))
@@ -56,7 +56,7 @@ def test_a_meter_is_a_proxy_of_its_module(model):
 
 
 @pytest.mark.parametrize("name", ["ExampleNet", "resnet50"])
-def test_figures_are_torchmeter_s(name):
+def test_values_are_torchmeter_s(name):
     recorded = RECORDED[name]
     if name == "ExampleNet":
         meter = Meter(ExampleNet())
@@ -139,8 +139,8 @@ def test_a_failure_of_ittp_has_a_reason():
         meter.ittp  # noqa: B018
 
 
-def test_a_node_has_its_figures(model):
-    """A node has the figures of its row, the root those of the model."""
+def test_a_node_has_its_values(model):
+    """A node has the values of its row, the root those of the model."""
     model.ittp_warmup, model.ittp_benchmark_time = 0, 2
     nodes = {node.node_id: node for node in model.optree.all_nodes}
     assert nodes["0"].cal.Macs == model.cal.Macs and nodes["0"].param.TotalNum == 1206

@@ -8,7 +8,7 @@ import pytest
 import torch
 import torchvision
 
-# Figures of torch 2.15 and torchvision 0.29 (saved_tensors_hooks; batch 2, 224 × 224, float32). On meta tensors attention runs as matrix products.
+# Bytes of torch 2.15 and torchvision 0.29 (saved_tensors_hooks; batch 2, 224 × 224, float32). On meta tensors attention runs as matrix products.
 KEPT = {
     "resnet18": (44_398_080, "fused"),
     "resnet50": (172_031_488, "fused"),

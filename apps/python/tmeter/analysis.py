@@ -75,7 +75,7 @@ def analyze(
         via: ``"auto"`` records the operators of one call on fake tensors if no size is left open and
             no weights are needed. That gives the result of torch.export in a fraction of its time;
             torch.export is used where the record is uncertain. ``"torch.export"`` always uses it.
-            ``"all"`` exports in every way that works, takes the figures of the first and compares
+            ``"all"`` exports in every way that works, takes the values of the first and compares
             parameters, MACs and FLOPs: `Result.export` and a warning say where two ways disagree.
         mode: ``"eval"`` or ``"train"``: the mode of a live module for the export; ``"same"``: each of its
             modules keeps its mode.
@@ -190,7 +190,7 @@ def _has_weights(model: Any) -> bool:
 
 
 def _compared(found: list[tuple[str, _Analysed]], export: ExportInfo) -> Result:
-    """The figures of the first export, and a comparison with the others."""
+    """The values of the first export, and a comparison with the others."""
     (way, first), *others = found
     compared = []
     for other, (report, _) in others:
@@ -198,7 +198,7 @@ def _compared(found: list[tuple[str, _Analysed]], export: ExportInfo) -> Result:
         agrees = "the same " + ", ".join(_COMPARED)
         compared.append((other, f"differs: {differs}" if differs else agrees))
         if differs:
-            text = f"exported by {other} the model has figures that differ from those by {way}: {differs}"
+            text = f"exported by {other} the model has values that differ from those by {way}: {differs}"
             first[0]["warnings"].append(text)
     if not others:
         compared.append(("nothing to compare", "no other way works"))

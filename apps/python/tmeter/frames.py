@@ -24,7 +24,7 @@ def _table(report: Row, table: str) -> tuple[list[str], dict[str, list[Any]], st
 def frame(
     report: Row, table: str, *, leading_dot: bool = False, only: str | None = None
 ) -> pandas.DataFrame:
-    """Counts are ``Int64``, other figures ``Float64``: a missing value is ``<NA>``, never 0."""
+    """Counts are ``Int64``, other values ``Float64``: a missing value is ``<NA>``, never 0."""
     if only not in (None, "trainable"):
         raise UsageError(f"only={only!r}: 'trainable' is expected")
     if table != "modules" and (leading_dot or only):

@@ -1,7 +1,7 @@
 """Totals of a result for experiment trackers. Thin: the trackers are imported when they are used.
 
 Only numbers are logged. A lower bound (a part has no value) is logged under ``NAME_lower_bound``, a total
-that rests on an assumption under ``NAME_assumed``, so that no chart mistakes it for the figure. Unknown and
+that rests on an assumption under ``NAME_assumed``, so that no chart mistakes it for the exact value. Unknown and
 unavailable totals are left out. Units are those of ``result.totals["unit"]``.
 """
 

@@ -1,6 +1,6 @@
 """Reads the JSON report (docs/schema/tmeter-report-1.schema.json) into tables of columns.
 
-A figure is a number, or missing with a status as the reason: ``unknown`` (no rule), ``unavailable``
+A value is a number, or missing with a status as the reason: ``unknown`` (no rule), ``unavailable``
 (not known on this machine or for this file), ``not_finite``. A number may carry ``lower_bound`` or ``partial``
 (a part has no value), ``assumed`` (it rests on an assumption that a warning names) or ``zero_by_rule``.
 Statuses are columns of their own, never numbers.
@@ -26,7 +26,7 @@ STATUSES = (
 
 
 def status_of(row: Row, metric: str) -> str | None:
-    """The status of a figure; None: a plain number, or the metric does not apply to this row."""
+    """The status of a value; None: a plain number, or the metric does not apply to this row."""
     return next((s for s in STATUSES if metric in row.get(s, ())), None)
 
 
@@ -46,7 +46,7 @@ def totals(report: Row) -> tuple[list[str], Columns]:
     return [m["id"] for m in metrics], described
 
 
-def _figures(report: Row, rows: Sequence[Row]) -> Columns:
+def _values(report: Row, rows: Sequence[Row]) -> Columns:
     """A column for each metric that applies to at least one row, and a column of its statuses if there are any."""
     columns: Columns = {}
     for metric in (m["id"] for m in report["metrics"]):
@@ -73,7 +73,7 @@ def modules(report: Row) -> tuple[list[str], Columns]:
     rows = report["modules"]
     depth = ("depth", lambda r: 0 if r["id"] == "0" else r["id"].count(".") + 1)
     described = _plain(rows, "name", "type", "kernel_size", "calls", depth, "input_size", "output_size")
-    return [r["path"] for r in rows], described | _figures(report, rows)
+    return [r["path"] for r in rows], described | _values(report, rows)
 
 
 def operators(report: Row) -> tuple[list[str], Columns]:
@@ -85,14 +85,14 @@ def operators(report: Row) -> tuple[list[str], Columns]:
         ("call", lambda r: r.get("call", 1)),
         "location",
     )
-    return [r["module"] or "" for r in rows], described | _figures(report, rows)
+    return [r["module"] or "" for r in rows], described | _values(report, rows)
 
 
 def tensors(report: Row) -> tuple[list[str], Columns]:
     rows = report["tensors"]
     owner = ("module", lambda r: r["owner"])
     described = _plain(rows, "kind", "dtype", "shape", "numel", "trainable", owner, "tied_to")
-    return [r["name"] for r in rows], described | _figures(report, rows)
+    return [r["name"] for r in rows], described | _values(report, rows)
 
 
 def findings(report: Row) -> tuple[list[str], Columns]:

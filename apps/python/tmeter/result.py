@@ -56,7 +56,7 @@ class ExportInfo:
 
 
 class Result:
-    """The figures of one model.
+    """The values of one model.
 
     ``print(result)`` writes the text report; `export` describes the export of a live module. A notebook
     shows a summary; `page` is the interactive report. ``result.macs``, ``result["macs"]`` and
@@ -204,7 +204,7 @@ class Result:
 
     @property
     def modules(self) -> pandas.DataFrame:
-        """The module tree; index: dot path, ``""`` for the root. Figures include the modules inside."""
+        """The module tree; index: dot path, ``""`` for the root. Values include the modules inside."""
         return self.frame("modules")
 
     @property
@@ -297,13 +297,13 @@ class Result:
         return self.to_text().rstrip("\n")
 
     def __repr__(self) -> str:
-        figures = [
+        values = [
             f"{self.status(m) or ''} {self.total(m):,} {m}".strip()
             for m in ("params", "macs")
             if m in self.metrics and self.total(m) is not None
         ]
         name = self._report["model"]["name"] or self._report["model"]["file"]
-        return f"<tmeter.Result {name}: {', '.join(figures)}>"
+        return f"<tmeter.Result {name}: {', '.join(values)}>"
 
     def _repr_html_(self) -> str:
         return summary(self._report, self.warnings)

@@ -104,8 +104,8 @@ def _more(count: int, kind: str, where: str) -> str:
     return f"<p>{count:,} more {kind}: <code>{where}</code></p>" if count > 0 else ""
 
 
-def _cell(report: Row, metric: Row, figure: tuple[Any, str | None]) -> str:
-    value, status = figure
+def _cell(report: Row, metric: Row, cell: tuple[Any, str | None]) -> str:
+    value, status = cell
     if value is None:
         shown = (status or "").replace("_", " ")
         return f"<td{_NUMBER}>{_text(shown)}</td>"

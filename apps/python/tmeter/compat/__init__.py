@@ -2,7 +2,7 @@
 
 ``tmeter.compat.torchinfo.summary``, ``torchmeter.Meter``, ``fvcore.FlopCountAnalysis``,
 ``fvcore.flop_count_table``, ``fvcore.parameter_count``, ``thop.profile``, ``thop.clever_format``,
-``ptflops.get_model_complexity_info``, ``torchstat.stat`` and ``calflops.calculate_flops``. Figures follow
+``ptflops.get_model_complexity_info``, ``torchstat.stat`` and ``calflops.calculate_flops``. Values follow
 each tool's own convention as docs/conventions.md defines it, without its errors.
 Custom rules (Python functions that count) are refused, because tmeter cannot apply them. To count operators of
 your own, write a tmeter plugin.

@@ -79,7 +79,7 @@ def calculate_flops_hf(
     name = model_name.removeprefix("https://huggingface.co/")
     model = empty_model if empty_model is not None else build(f"hf:{name}")[0]
     sizes = tuple(input_shape) if input_shape is not None else (1, 128)
-    figures = calculate_flops(
+    totals = calculate_flops(
         model,
         kwargs={"input_ids": Shape(sizes, "int64"), "attention_mask": Shape(sizes, "int64")},
         forward_mode=forward_mode,
@@ -92,7 +92,7 @@ def calculate_flops_hf(
         output_unit=output_unit,
         ignore_modules=ignore_modules,
     )
-    return (*figures, "") if return_results else figures
+    return (*totals, "") if return_results else totals
 
 
 def _inputs(shape: tuple[int, ...] | None, tokenizer: Any, args: Any, kwargs: Any) -> Any:

@@ -35,14 +35,14 @@ class _Analysis:
         return analysed(self._model, self._inputs, "fvcore", self._plugins, mode="same")
 
     @functools.cached_property
-    def _figures(self) -> dict[str, Any]:
+    def _values(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(show(self.result.to_dict(), "fvcore-json"))
         return found
 
     @property
     def _of_metric(self) -> dict[str, Any]:
-        figures: dict[str, Any] = self._figures[self._metric]
-        return figures
+        values: dict[str, Any] = self._values[self._metric]
+        return values
 
     def total(self, module_name: str = "") -> int:
         return self.by_module()[module_name]
@@ -54,8 +54,8 @@ class _Analysis:
         return self.by_module_and_operator()[module_name]
 
     def by_module_and_operator(self) -> dict[str, Counter[str]]:
-        figures = self._of_metric["by_module_and_operator"]
-        return {module: _renamed(counts) for module, counts in figures.items()}
+        values = self._of_metric["by_module_and_operator"]
+        return {module: _renamed(counts) for module, counts in values.items()}
 
     def unsupported_ops(self, module_name: str = "") -> Counter[str]:
         if module_name:
@@ -122,7 +122,7 @@ def flop_count_table(
     others = activations.by_module() if activations else Counter[str]()
     head = ["module", "#parameters or shape", "#flops"] + (["#activations"] if activations else [])
 
-    def figures(path: str) -> list[str]:
+    def cells(path: str) -> list[str]:
         shown = [_short(counts[path]) if counts[path] else ""]
         return shown + ([_short(others[path]) if others[path] else ""] if activations else [])
 
@@ -131,7 +131,7 @@ def flop_count_table(
         if parameter is not None:
             rows.append([name, parameter, *[""] * (len(head) - 2)])
         elif size or counts[name]:
-            rows.append([name or "model", _short(size) if size else "", *figures(name)])
+            rows.append([name or "model", _short(size) if size else "", *cells(name)])
     return _markdown(head, rows)
 
 

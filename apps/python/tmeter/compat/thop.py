@@ -37,8 +37,8 @@ def _layers(report: dict[str, Any]) -> dict[str, Any]:
         if module["parent"] is None:
             continue
         values = module["values"]
-        figures = float(values.get("flops") or 0), float(values.get("params") or 0)
-        made[module["parent"]][module["name"]] = (*figures, made[module["id"]])
+        counts = float(values.get("flops") or 0), float(values.get("params") or 0)
+        made[module["parent"]][module["name"]] = (*counts, made[module["id"]])
     return made[report["modules"][0]["id"]]
 
 

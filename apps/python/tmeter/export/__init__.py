@@ -31,7 +31,7 @@ class Attempt(Generic[T]):
     Attributes:
         outcome: the result of the file's use, or the reason of the failure.
         notes: how the exported program differs from the module.
-        assumed: what the figures rest on.
+        assumed: what the values rest on.
     """
 
     way: str

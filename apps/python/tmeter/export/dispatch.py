@@ -114,7 +114,7 @@ def compare_branches(task: Task) -> None:
     if found is not None:
         task.assumed.append(
             f"{type(task.model).__name__} behaves differently when it is exported: "
-            f"{found}; the figures describe the exported behaviour"
+            f"{found}; the values describe the exported behaviour"
         )
 
 
@@ -138,5 +138,5 @@ def compare_draws(task: Task) -> None:
         task.draws.set_back()
     task.assumed.append(
         f"{type(task.model).__name__} draws random numbers by random or numpy, which {decide} its "
-        "operators; the figures are those of one draw"
+        "operators; the values are those of one draw"
     )

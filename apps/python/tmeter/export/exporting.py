@@ -72,7 +72,7 @@ class Product(NamedTuple):
     result: tuple[int, ...]
 
     def macs(self) -> int | None:
-        """None: unknown. For comparisons only; reported figures come from the native program."""
+        """None: unknown. For comparisons only; reported values come from the native program."""
         name = self.operator.partition("::")[2]
         if len(self.operands) < 2 or not self.operands[0]:
             return None

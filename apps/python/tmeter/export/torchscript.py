@@ -54,7 +54,7 @@ def _compare_with_a_run(task: Task) -> None:
         if found is not None:
             task.assumed.append(
                 f"{run.tracing[0]}: the model behaves differently when it is traced: "
-                f"{found}; the figures describe the traced behaviour"
+                f"{found}; the values describe the traced behaviour"
             )
 
 

@@ -1,6 +1,6 @@
 """``index.json``: a report whose modules are the models, as ``tmeter merge --index`` makes it.
 
-The figures come from the table. The program reads every report for its index, and for a million
+The values come from the table. The program reads every report for its index, and for a million
 models the reports are larger than the models.
 """
 
@@ -30,7 +30,7 @@ class Index:
         self.too_many = False
 
     def add(self, name: str, entry: Row, row: Row) -> None:
-        """`row` has the figures and statuses of the metrics with the same convention in all models."""
+        """`row` has the values and statuses of the metrics with the same convention in all models."""
         for plugin in entry.get("plugins", ()):
             self._plugins.setdefault(json.dumps(plugin), plugin)
         values: dict[str, Any] = {}

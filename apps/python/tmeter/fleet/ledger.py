@@ -53,7 +53,7 @@ class Writer:
         self._at = 0
 
     def add(self, line: bytes, metrics: Sequence[Row] = ()) -> int:
-        """Adds a line; returns its place in the file. `metrics` defines its figures."""
+        """Adds a line; returns its place in the file. `metrics` describes its values."""
         if metrics:
             name, definition = definition_of(metrics)
             if name not in self._defined:

@@ -93,9 +93,9 @@ class Done:
         fatal: the output place cannot be written.
         line: of the ledger; empty when the worker has written it.
         report: likewise, compressed.
-        metrics: definitions of the line's figures, if the line is here; schema: their id.
+        metrics: definitions of the line's values, if the line is here; schema: their id.
         file, place: position of the line, if the worker has written it.
-        about: notes for readers of the figures.
+        about: notes for readers of the values.
     """
 
     ok: bool

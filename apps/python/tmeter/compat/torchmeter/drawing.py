@@ -69,7 +69,7 @@ def labelled(lines: Mapping[str, Any]) -> list[Any]:
 
 
 def doubts(statistic: str, reasons: Sequence[str]) -> list[Any]:
-    """Reasons why figures may be inaccurate: a ``rich.text.Text`` for each line."""
+    """Reasons why values may be inaccurate: a ``rich.text.Text`` for each line."""
     from rich.text import Text
 
     if not reasons:

@@ -1,4 +1,4 @@
-"""`Meter`: a live model with figures, like torchmeter's."""
+"""`Meter`: a live model with values, like torchmeter's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NAMES = ("param", "cal", "mem", "ittp")
 
 
 class _Report(NamedTuple):
-    """The native program's figures for one input."""
+    """The native program's values for one input."""
 
     rows: Rows
     flops: Rows
@@ -152,7 +152,7 @@ class Meter:
         """``(id) name`` of every module."""
         return [f"({node.node_id}) {node.name}" for node in (self._root, *self._root.inside())]
 
-    # Figures
+    # Values
 
     @property
     def param(self) -> ParamsMeter:

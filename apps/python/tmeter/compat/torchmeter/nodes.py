@@ -38,7 +38,7 @@ class Node:
         while root.parent is not None:
             root = root.parent
         if root._statistics is None:
-            raise RuntimeError("the figures of a node are those of its meter: Meter(model).optree")
+            raise RuntimeError("the values of a node are those of its meter: Meter(model).optree")
         return root._statistics(name, self)
 
     @property

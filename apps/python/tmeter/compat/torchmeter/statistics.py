@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import nn
 
-from .figures import BYTES, COUNT, PER_SECOND, SECONDS, Figure, Measured
+from .values import BYTES, COUNT, PER_SECOND, SECONDS, Measured, Value
 from .nodes import Node
 from .timing import Runs
 
@@ -38,7 +38,7 @@ class Statistics:
         name: "param", "cal", "mem" or "ittp".
         detail_val: this node's rows.
         rows: the table's rows, for all nodes but the model itself.
-        warnings: reasons why figures may be inaccurate.
+        warnings: reasons why values may be inaccurate.
     """
 
     name = ""
@@ -51,7 +51,7 @@ class Statistics:
 
     @property
     def val(self) -> Any:
-        """The whole model's figures as a named tuple."""
+        """The whole model's values as a named tuple."""
         raise NotImplementedError
 
     def _detail(self, node: Node) -> list[Any]:
@@ -79,7 +79,7 @@ class Statistics:
 
 
 def _twice(value: Any) -> str:
-    return f"{value.val} = {value}" if isinstance(value, Figure) else str(value)
+    return f"{value.val} = {value}" if isinstance(value, Value) else str(value)
 
 
 def _who(node: Node) -> tuple[str, str, str]:
@@ -97,14 +97,14 @@ class ParamsMeter(Statistics):
     ov_fields, tb_fields = Params._fields, ParamRow._fields
 
     @property
-    def TotalNum(self) -> Figure:
-        return Figure(sum(p.numel() for p in self._root.module.parameters()))
+    def TotalNum(self) -> Value:
+        return Value(sum(p.numel() for p in self._root.module.parameters()))
 
     @property
-    def RegNum(self) -> Figure:
+    def RegNum(self) -> Value:
         """The elements of the trainable parameters."""
         learning = (p for p in self._root.module.parameters() if p.requires_grad)
-        return Figure(sum(p.numel() for p in learning))
+        return Value(sum(p.numel() for p in learning))
 
     @property
     def val(self) -> Any:
@@ -112,10 +112,10 @@ class ParamsMeter(Statistics):
 
     def _detail(self, node: Node) -> list[Any]:
         own = [
-            ParamRow(*_who(node), name, p.requires_grad, Figure(p.numel()))
+            ParamRow(*_who(node), name, p.requires_grad, Value(p.numel()))
             for name, p in node.module.named_parameters(recurse=False)
         ]
-        return own or [ParamRow(*_who(node), None, None, Figure(0))]
+        return own or [ParamRow(*_who(node), None, None, Value(0))]
 
     @property
     def crucial_data(self) -> dict[str, str]:
@@ -126,7 +126,7 @@ class ParamsMeter(Statistics):
 
 
 class FromReport(Statistics):
-    """Figures of the native program, by dot path."""
+    """Values of the native program, by dot path."""
 
     def __init__(self, root: Node, rows: Rows) -> None:
         super().__init__(root)
@@ -159,15 +159,15 @@ class CalMeter(FromReport):
         super().__init__(root, rows)
         self._flops = flops
         if unknown:
-            self.warnings.append(f"no rule for {_some(unknown)}: figures are lower bounds")
+            self.warnings.append(f"no rule for {_some(unknown)}: values are lower bounds")
 
     @property
-    def Macs(self) -> Figure:
-        return Figure(self._value(self._root, "flops") or 0)
+    def Macs(self) -> Value:
+        return Value(self._value(self._root, "flops") or 0)
 
     @property
-    def Flops(self) -> Figure:
-        return Figure(self._flops_of(self._root) or 0)
+    def Flops(self) -> Value:
+        return Value(self._flops_of(self._root) or 0)
 
     def _flops_of(self, node: Node) -> int | None:
         row = self._flops.get(node.path)
@@ -192,8 +192,8 @@ class CalMeter(FromReport):
                 _bias(node.module),
                 row.get("input_size"),
                 row.get("output_size"),
-                None if macs is None else Figure(macs, COUNT, calls),
-                None if flops is None else Figure(flops, COUNT, calls),
+                None if macs is None else Value(macs, COUNT, calls),
+                None if flops is None else Value(flops, COUNT, calls),
             )
         ]
 
@@ -215,23 +215,23 @@ class MemMeter(FromReport):
     _METRICS = ("param_bytes", "buffer_bytes", "output_bytes")
 
     @property
-    def ParamCost(self) -> Figure:
+    def ParamCost(self) -> Value:
         return self._cost("param_bytes")
 
     @property
-    def BufferCost(self) -> Figure:
+    def BufferCost(self) -> Value:
         return self._cost("buffer_bytes")
 
     @property
-    def OutputCost(self) -> Figure:
+    def OutputCost(self) -> Value:
         return self._cost("output_bytes")
 
     @property
-    def TotalCost(self) -> Figure:
-        return Figure(sum(self._value(self._root, m) or 0 for m in self._METRICS), BYTES)
+    def TotalCost(self) -> Value:
+        return Value(sum(self._value(self._root, m) or 0 for m in self._METRICS), BYTES)
 
-    def _cost(self, metric: str) -> Figure:
-        return Figure(self._value(self._root, metric) or 0, BYTES)
+    def _cost(self, metric: str) -> Value:
+        return Value(self._value(self._root, metric) or 0, BYTES)
 
     @property
     def val(self) -> Any:
@@ -242,7 +242,7 @@ class MemMeter(FromReport):
         if not self._called(node):
             return []
         values = [self._value(node, m) for m in self._METRICS]
-        costs = [Figure(v, BYTES) if v else None for v in (*values, sum(v or 0 for v in values))]
+        costs = [Value(v, BYTES) if v else None for v in (*values, sum(v or 0 for v in values))]
         kind = node.type + ("(inplace)" if getattr(node.module, "inplace", None) is True else "")
         return [MemoryRow(node.node_id, node.name, kind, *costs)]
 

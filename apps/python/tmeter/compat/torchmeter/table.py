@@ -14,8 +14,8 @@ from typing import Any
 from ...errors import UsageError
 from .config import Settings
 from .drawing import box, need, need_rich
-from .figures import Figure, Number
 from .statistics import Statistics
+from .values import Number, Value
 
 _FORMATS = ("csv", "xlsx")
 
@@ -58,17 +58,17 @@ def _require_one_argument(function: Any) -> None:
 
 
 def frame_of(statistics: Statistics, raw: bool) -> Any:
-    """One row per module (parameters: per tensor); figures are objects with ``val``, or numbers."""
-    polars = need("polars", "a table of figures")
+    """One row per module (parameters: per tensor); values are objects with ``val``, or numbers."""
+    polars = need("polars", "a table of values")
     rows = statistics.rows
     columns = {}
     for position, name in enumerate(statistics.tb_fields):
         values = [row[position] for row in rows]
-        figures = any(isinstance(v, Number) for v in values)
-        if figures and raw:
+        numbers = any(isinstance(v, Number) for v in values)
+        if numbers and raw:
             values = [v.raw_data if isinstance(v, Number) else v for v in values]
-        # Only figures are objects: polars has the other types.
-        kind = {"dtype": polars.Object} if figures and not raw else {}
+        # Only values with a unit are objects: polars has the other types.
+        kind = {"dtype": polars.Object} if numbers and not raw else {}
         columns[name] = polars.Series(name, values, **kind, strict=False)
     return polars.DataFrame(columns)
 
@@ -86,7 +86,7 @@ def arranged(frame: Any, wanted: Columns) -> Any:
 
 
 def _with_new_column(shown: Any, frame: Any, wanted: Columns) -> Any:
-    polars = need("polars", "a table of figures")
+    polars = need("polars", "a table of values")
     if wanted.newcol_name in shown.columns:
         raise ValueError(f"there is a column {wanted.newcol_name!r} already")
     values = wanted.newcol_func(frame) if wanted.newcol_func else [None] * len(frame)
@@ -118,8 +118,8 @@ def _text(value: Any, highlight: bool) -> Any:
     from rich.text import Text
 
     shown = "-" if value is None else str(value)
-    # A figure may be marked "[dim](×2)[/]"; names are text, whatever they contain.
-    text = Text.from_markup(shown) if isinstance(value, Figure) else Text(shown)
+    # A value may be marked "[dim](×2)[/]"; names are text, whatever they contain.
+    text = Text.from_markup(shown) if isinstance(value, Value) else Text(shown)
     if highlight:
         ReprHighlighter().highlight(text)
     return text
@@ -182,8 +182,8 @@ class TableRenderer:
 
 
 def _raw(frame: Any) -> Any:
-    """Figures as numbers."""
-    polars = need("polars", "a table of figures")
+    """Values as numbers."""
+    polars = need("polars", "a table of values")
     made = []
     for name in frame.columns:
         column = frame[name]
@@ -231,8 +231,8 @@ def _file_of(frame: Any, kind: str) -> bytes:
 
 
 def _flat(frame: Any) -> Any:
-    """Figures and lists as text; numbers stay numbers."""
-    polars = need("polars", "a table of figures")
+    """Values and lists as text; numbers stay numbers."""
+    polars = need("polars", "a table of values")
     made = []
     for name in frame.columns:
         column = frame[name]

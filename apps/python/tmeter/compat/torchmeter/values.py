@@ -92,10 +92,10 @@ class Number:
         return float(float(self) ** float(other))
 
 
-class Figure(Number):
+class Value(Number):
     """A count or a number of bytes; ``val`` is exact and covers all calls.
 
-    Its text has the figure of one call and the number of calls: ``200.70 K (×2)``.
+    Its text has the count of one call and the number of calls: ``200.70 K (×2)``.
     """
 
     def __init__(self, val: int, units: Units = COUNT, calls: int = 1) -> None:
@@ -139,7 +139,7 @@ class Measured(Number):
         return " ± ".join(self._said(value) for value in self.val)
 
     def _said(self, value: float) -> str:
-        """Unlike torchmeter, keeps the basic unit for small figures: ``0.91 IPS``."""
+        """Unlike torchmeter, keeps the basic unit for small numbers: ``0.91 IPS``."""
         said = with_unit(value, self._units)
         base = next(name for size, name in self._units if size == 1.0)
         return said if " " in said else f"{said} {base}"
