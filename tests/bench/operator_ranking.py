@@ -6,7 +6,7 @@ usage: operator_ranking.py --tmeter TMETER [--threads N] [--rounds N] [--run-for
 FOLDER has the TorchScript files and inputs of make_runnable.py; needs torch (and torchvision) of LibTorch's version. Each
 round runs `tmeter --inference` once, then the same file under torch.profiler, on as many threads and the same input.
 An operator of torch.profiler is a call of the program itself; inner calls belong to it. Times of equal operators are
-summed, as in torch.profiler's table. A round's figures are medians of its runs. For each operator the fastest round is
+summed, as in torch.profiler's table. A round's times are medians of its runs. For each operator the fastest round is
 printed, because other work on the machine only adds time; for the sum the fastest and the median round. Pairs of the ten
 heaviest operators in different order are listed with both times.
 """

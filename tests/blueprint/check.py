@@ -1,4 +1,4 @@
-"""Compares `tmeter FOLDER` with transformers' own figures for the same model: `check.py TRUTH.json [TYPE…]`.
+"""Compares `tmeter FOLDER` with transformers' own values for the same model: `check.py TRUTH.json [TYPE…]`.
 
 A type is "said" if tmeter refuses the folder or its report names an unknown part. Otherwise it is exact if parameters, products
 at each size and the bytes of the cache equal the library's, and WRONG if they do not. Every type of the recorded file must be
@@ -28,7 +28,7 @@ def run(folder, bindings):
     return json.loads(done.stdout), None
 
 
-def figure(report, metric):
+def total(report, metric):
     return report["totals"].get(metric)
 
 
@@ -46,10 +46,10 @@ def check(row, rows):
             unknown_part = unknown_part_of(report)
             if unknown_part:
                 return "said", unknown_part
-            got = {"params": figure(report, "params"), "macs": figure(report, "macs")}
+            got = {"params": total(report, "params"), "macs": total(report, "macs")}
             expected = {"params": row["params"], "macs": r["flops"] / 2}
             if row["kind"] in ("decoder", "pair", "speech") or r.get("cache"):
-                got["kv"], got["state"] = figure(report, "kv_cache_bytes") or 0, figure(report, "state_bytes") or 0
+                got["kv"], got["state"] = total(report, "kv_cache_bytes") or 0, total(report, "state_bytes") or 0
                 expected["kv"], expected["state"] = (r.get("cache") or [0, 0])[:2]
             wrong += [f"{size} {k}: {got[k]} instead of {expected[k]}" for k in expected if got[k] != expected[k]]
         return ("WRONG", "; ".join(wrong[:3])) if wrong else ("exact", "")

@@ -2,7 +2,7 @@
 
 LLAMA_CPP is a source tree of llama.cpp with `conversion/`. Each model of gguf_models.py, and each row of transformers.jsonl whose class the
 converter supports, becomes a weightless folder. Recorded are the architecture, the metadata, and the names and shapes of tensors that the converter
-writes for it, without a vocabulary. Rows of gguf_models.py also have transformers' own figures for the model, by truth.py.
+writes for it, without a vocabulary. Rows of gguf_models.py also have transformers' own values for the model, by truth.py.
 """
 
 import json

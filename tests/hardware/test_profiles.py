@@ -1,4 +1,4 @@
-"""Every installed hardware profile can be read, each of its figures has a unit and a document, and the figures are those of the
+"""Every installed hardware profile can be read, each of its values has a unit and a document, and the values are those of the
 data sheets.
 
 FACTS is copied from the documents in their own units (FLOP/s of a data sheet, gigabytes, lanes). The profile's values are

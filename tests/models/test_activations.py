@@ -9,7 +9,7 @@ from support import FIXTURES, MODELS, report, tmeter  # noqa: E402
 
 PEAKS = json.loads((FIXTURES / "peak.json").read_text())["models"]
 
-# These models have no workspaces and keep no names alive, so the figures are equal except for a few bytes of shape tensors.
+# These models have no workspaces and keep no names alive, so the peaks are equal except for a few bytes of shape tensors.
 EXACT = ("vit_b_16", "convnext_tiny", "swin_t", "inception_v3", "transformer", "dynamic_mlp", "tied")
 # oneDNN packs weights of recurrent layers and of small convolutions into its own buffers,
 # which are larger than the activations.
@@ -47,7 +47,7 @@ class Activations(unittest.TestCase):
 
 
 class Peak(unittest.TestCase):
-    """tests/fixtures/record_peak.py defines the measurement. tmeter's figure is a lower bound of it."""
+    """tests/fixtures/record_peak.py defines the measurement. tmeter's value is a lower bound of it."""
 
     def ours(self, name):
         return report(MODELS / f"{name}.pt2", "--plugins=memory")["totals"]["peak_activation_bytes"]
@@ -76,13 +76,13 @@ class Peak(unittest.TestCase):
 
 
 class Traffic(unittest.TestCase):
-    def figures(self, *arguments):
+    def measured(self, *arguments):
         document = report(MODELS / "resnet50.pt2", "--plugins=memory", "--columns", "traffic_bytes,output_bytes", *arguments)
         return document, {m["path"]: m["values"] for m in document["modules"]}
 
     def test_traffic_is_the_sum_of_read_and_written_bytes(self):
         """conv1 by hand: image and weights, and its result."""
-        document, rows = self.figures()
+        document, rows = self.measured()
         self.assertEqual(rows["conv1"]["traffic_bytes"], 4 * (3 * 224 * 224 + 64 * 3 * 7 * 7 + 64 * 112 * 112))
         for row in rows.values():
             self.assertEqual(row.get("traffic_bytes", 0), row.get("read_bytes", 0) + row.get("written_bytes", 0))
@@ -91,7 +91,7 @@ class Traffic(unittest.TestCase):
     def test_memory_as_torchstat_counts_it(self):
         """torchstat 0.0.7 gives 109.69 MB for torchvision's ResNet-50. It counts one ReLU call per block, and it does not see
         the additions of the 16 blocks, which are also in place."""
-        document, rows = self.figures("--set", "memory.convention=torchstat")
+        document, rows = self.measured("--set", "memory.convention=torchstat")
         relu = 4 * 64 * 112 * 112
         self.assertEqual(rows["relu"]["output_bytes"], relu)
         blocks = {256: (56, 3), 512: (28, 4), 1024: (14, 6), 2048: (7, 3)}
@@ -101,7 +101,7 @@ class Traffic(unittest.TestCase):
                       for width, (side, count) in blocks.items())
         self.assertEqual(round((document["totals"]["output_bytes"] - added - earlier) / 2**20, 2), 109.69)
         self.assertIn("torchstat", next(m for m in document["metrics"] if m["id"] == "output_bytes")["convention"])
-        plain, plain_rows = self.figures()
+        plain, plain_rows = self.measured()
         self.assertEqual(plain_rows["relu"]["output_bytes"], 0)
         for peak in ("peak_activation_bytes", "predicted_peak_bytes"):
             self.assertEqual(document["totals"][peak], plain["totals"][peak])

@@ -32,7 +32,7 @@ class Architecture(unittest.TestCase):
             with self.subTest(model=name):
                 self.assertTrue(self.finding(name)[1]["text"].startswith(kind), self.finding(name)[1]["text"])
 
-    def test_evidence_is_in_figures(self):
+    def test_evidence_is_in_numbers(self):
         """ResNet-50: 53 convolutions and a linear layer of 2,048 x 1,000 of 4,089,184,256 MACs: 0.05 %."""
         evidence = self.finding("resnet50")[1]["evidence"]
         self.assertIn("99.9 % of the MACs in 53 × convolution", evidence)

@@ -163,16 +163,16 @@ class Remedies(unittest.TestCase):
 
 
 class Largest(unittest.TestCase):
-    """More than ten models: at the largest size the analysed figure is within the memory, at one more it is above."""
+    """More than ten models: at the largest size the analysed value is within the memory, at one more it is above."""
 
-    def holds(self, memory, figure, most, step=1, name=""):
+    def holds(self, memory, bytes_at, most, step=1, name=""):
         with self.subTest(name, most=most):
             self.assertGreater(most, 0)
-            self.assertLessEqual(figure(most), memory)
-            self.assertGreater(figure(most + step), memory)
+            self.assertLessEqual(bytes_at(most), memory)
+            self.assertGreater(bytes_at(most + step), memory)
 
     def test_serving(self):
-        """The figure for comparison is serving_bytes of a run with that load."""
+        """The value for comparison is serving_bytes of a run with that load."""
         folders = ("gpt_oss", "deepseek_v3", "llama4_text", "gemma3_text", "qwen3_moe", "granite")
         with tempfile.TemporaryDirectory() as at:
             models = [(MODELS / f"{n}.pt2", 24_000_000) for n in ("llama_like", "gpt2_like", "mixtral", "qwen2_moe")]
@@ -186,16 +186,16 @@ class Largest(unittest.TestCase):
                 memory = memory or weights + 12_345_678_901
                 totals = fitted(model, memory, **load)["totals"]
                 for key, most in (("sequences", totals["fit_max_batch"]), ("context", totals["fit_max_context"])):
-                    def figure(n):
+                    def bytes_at(n):
                         sets = [f"--set=serving.{k.replace('_', '-')}={v}" for k, v in {**load, key: n}.items()]
                         return report(model, "--plugins=serving", *sets)["totals"]["serving_bytes"]
-                    self.holds(memory, figure, most, name=f"{model} {key}")
+                    self.holds(memory, bytes_at, most, name=f"{model} {key}")
 
-    def bound(self, model, symbols, n, plugins, *figures):
+    def bound(self, model, symbols, n, plugins, *metrics):
         totals = report(model, f"--plugins={plugins}", *(w for s in symbols for w in ("--bind", f"{s}={n}")))["totals"]
-        return sum(totals[f] for f in figures)
+        return sum(totals[m] for m in metrics)
 
-    # model → symbols and pixels or rows for each of them, by figure
+    # model → symbols and pixels or rows for each of them, by limit
     OPEN = {
         MODELS / "dynamic_mlp.pt2": {"batch": (["s77"], 1)},
         MODELS / "dynamic_bert.pt2": {"batch": (["s18"], 1), "context": (["s41"], 1)},
@@ -388,8 +388,8 @@ class BadInput(unittest.TestCase):
             config, tensors = small_llama()
             write_folder(at, {**config, "model_type": "acme_llm"}, tensors)
             document = report(at, "--plugins=fit,training", "--set=fit.memory=24GiB")
-            for figure in ("fits", "fit_max_batch", "fits_training"):
-                self.assertIsNone(document["totals"][figure])
+            for metric in ("fits", "fit_max_batch", "fits_training"):
+                self.assertIsNone(document["totals"][metric])
 
 
 if __name__ == "__main__":

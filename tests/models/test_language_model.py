@@ -6,7 +6,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 from support import MODELS, report, tmeter  # noqa: E402
 
-FIGURES = ("tokens", "macs_per_token", "decode_macs", "decode_read_bytes", "kv_bytes_per_token",
+METRICS = ("tokens", "macs_per_token", "decode_macs", "decode_read_bytes", "kv_bytes_per_token",
            "kv_cache_bytes", "active_params")
 
 # Per layer and token: projections, feed-forward, attention of one query over all keys; then the head.
@@ -46,12 +46,12 @@ def analysed(name):
 
 
 class Decoders(unittest.TestCase):
-    def test_figures(self):
+    def test_values(self):
         for name, expected in (("gpt2_like", GPT2), ("llama_like", LLAMA), ("mixtral", MIXTRAL), ("qwen2_moe", QWEN2)):
             totals = analysed(name)["totals"]
-            for figure, value in expected.items():
-                with self.subTest(model=name, figure=figure):
-                    self.assertEqual(totals[figure], value)
+            for metric, value in expected.items():
+                with self.subTest(model=name, metric=metric):
+                    self.assertEqual(totals[metric], value)
             # Attention in full: a token of the prefill attends to as many keys as one decoded at the end.
             self.assertEqual(totals["macs_per_token"], totals["decode_macs"])
             self.assertEqual(totals["macs"], totals["tokens"] * totals["macs_per_token"])
@@ -79,7 +79,7 @@ class Others(unittest.TestCase):
         for name in ("bert_like", "transformer", "resnet50", "vit_b_16", "lstm", "swin_t", "detr_like", "tied"):
             with self.subTest(model=name):
                 document = analysed(name)
-                self.assertEqual({f: document["totals"].get(f) for f in FIGURES}, dict.fromkeys(FIGURES))
+                self.assertEqual({f: document["totals"].get(f) for f in METRICS}, dict.fromkeys(METRICS))
                 self.assertEqual([f for f in document["findings"] if f["plugin"] == "language-model"], [])
 
     def test_no_lines_in_the_text(self):

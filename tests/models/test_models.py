@@ -1,7 +1,7 @@
-"""Every fixture in every form, compared with other tools' recorded figures (tests/fixtures/expected).
+"""Every fixture in every form, compared with other tools' recorded values (tests/fixtures/expected).
 
-MACs are half of FlopCounterMode's FLOPs; `hand` figures are hand calculations of operators that it misses. If tmeter differs
-on purpose, differences.toml has the figure and the reason; an unneeded entry also fails the test.
+MACs are half of FlopCounterMode's FLOPs; `hand` values are hand calculations of operators that it misses. If tmeter differs
+on purpose, differences.toml has the value and the reason; an unneeded entry also fails the test.
 """
 import fnmatch
 import functools
@@ -126,7 +126,7 @@ class Fixture(unittest.TestCase):
                 document = analysed(self.name, form, "fvcore")
                 self.compare(form, "fvcore", by_module(document, "flops"), expected["by_module"])
 
-    def test_torchvision_convention_matches_its_published_figure(self):
+    def test_torchvision_convention_matches_its_published_value(self):
         ops = EXPECTED[self.name].get("torchvision_ops_G")
         if ops is None:
             self.skipTest("not a torchvision entry")
@@ -148,7 +148,7 @@ class Fixture(unittest.TestCase):
 
 
 class Totals(unittest.TestCase):
-    """The published figures of well-known models, written out."""
+    """The published values of well-known models, written out."""
 
     def test_resnet50(self):
         for form, _ in forms_of("resnet50"):
@@ -176,7 +176,7 @@ class DataDependent(unittest.TestCase):
 
 
 class Versions(unittest.TestCase):
-    """Archives written by torch 2.6 … 2.15 give the same figures."""
+    """Archives written by torch 2.6 … 2.15 give the same values."""
 
     def test_all_versions_agree(self):
         seen = {}
@@ -188,8 +188,8 @@ class Versions(unittest.TestCase):
             document = report(path, *options)
             seen.setdefault(name, {})[path.name] = (document["totals"]["params"], document["totals"]["macs"])
         self.assertTrue(seen)
-        for name, figures in seen.items():
-            self.assertEqual(len(set(figures.values())), 1, figures)
+        for name, values in seen.items():
+            self.assertEqual(len(set(values.values())), 1, values)
         # resnet18: 11,689,512 parameters and 1.814 G multiply-adds in torchvision's own metadata.
         params, macs = next(iter(seen["resnet18"].values()))
         self.assertEqual((params, f"{macs / 1e9:.3f}"), (11_689_512, "1.814"))

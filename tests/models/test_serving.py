@@ -334,8 +334,8 @@ source = "made up"
                 self.assertEqual(own["serving_layer_prefill_macs"], context * own["serving_layer_step_macs"])
                 self.assertEqual(own["serving_layer_step_bytes"], 4 * (layer + 2 * 256) + 3 * context * TOKEN["llama_like"] // 4 * 2)
                 self.assertEqual(own["serving_layer_prefill_bytes"], own["serving_layer_step_bytes"])
-            for figure in ("step_macs", "prefill_macs", "step_bytes"):
-                self.assertEqual(document["totals"][f"serving_layer_{figure}"], document["totals"][f"serving_{figure}"])
+            for metric in ("step_macs", "prefill_macs", "step_bytes"):
+                self.assertEqual(document["totals"][f"serving_layer_{metric}"], document["totals"][f"serving_{metric}"])
         # the file has two sequences of 32 tokens; flops counts their prefill
         totals = report(MODELS / "llama_like.pt2", "--plugins=serving,flops", "--set=serving.sequences=2")
         for m in totals["modules"]:

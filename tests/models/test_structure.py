@@ -1,7 +1,7 @@
 """Modules in PyTorch's own notation, and repeats, on the fixtures.
 
 structure.json holds repr() of every leaf module (tests/fixtures/record_structure.py). Our text may omit facts that the file
-lacks. Then it is the bare type, never a wrong figure.
+lacks. Then it is the bare type, never a wrong value.
 """
 import json
 import pathlib
@@ -100,7 +100,7 @@ class Repeats(unittest.TestCase):
     def test_vit(self):
         self.assertEqual(self.repeats("vit_b_16.pt2").get("encoder.layers.encoder_layer_0"), (1, 12))
 
-    def test_folding_hides_rows_not_figures(self):
+    def test_folding_hides_rows_not_values(self):
         folded = tmeter(MODELS / "vit_b_16.pt2", "--depth", "all").stdout
         whole = tmeter(MODELS / "vit_b_16.pt2", "--depth", "all", "--no-fold").stdout
         self.assertIn("repeat 12 ×", folded)

@@ -174,7 +174,7 @@ class Step(unittest.TestCase):
         self.assertEqual(totals["gradient_bytes"], 4 * (2048 * 1000 + 1000))
 
     def test_weights_alone(self):
-        """Gradients and optimizer states are reported; all other figures are unavailable."""
+        """Gradients and optimizer states are reported; all other values are unavailable."""
         report_ = step(FIXTURES / "checkpoints" / "net.safetensors")
         totals = report_["totals"]
         trained_ = sum(t["numel"] for t in report_["tensors"] if t["trainable"])

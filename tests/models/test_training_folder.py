@@ -2,7 +2,7 @@
 
 DeepSeek-V4: torchtitan's own test (tests/unit_tests of pytorch/torchtitan: deepseek_v4_flash, n_mtp_layers=1, seq_len=4096) expects
 290,942,278,866 parameters and 92,762,352,876 FLOPs per token. Shapes are those of torchtitan/models/deepseek_v4/flavors.py, names those of
-its state_dict_adapter.py. The other figures are calculated by hand from quadratic_attention_flops_per_token and
+its state_dict_adapter.py. The other values are calculated by hand from quadratic_attention_flops_per_token and
 get_nparams_and_active_nparams of torchtitan/models/utils.py.
 """
 import pathlib

@@ -101,9 +101,9 @@ class Sharding(unittest.TestCase):
             "zero-2": (w + (g + o) / n + a, 2 * g * (n - 1) / n),
             "zero-3 (fsdp)": ((2 * g + o) / n + self.BUFFERS + a + self.LARGEST, 3 * g * (n - 1) / n),
         }
-        for name, figures in expected.items():
+        for name, sizes in expected.items():
             with self.subTest(name):
-                for shown, exact in zip(self.mebibytes(rows[name]), figures, strict=True):
+                for shown, exact in zip(self.mebibytes(rows[name]), sizes, strict=True):
                     self.assertAlmostEqual(shown, exact / 2**20, delta=0.006)
 
     def test_frozen_weights_are_not_gathered(self):

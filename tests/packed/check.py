@@ -1,4 +1,4 @@
-"""Compares `tmeter FOLDER` with the libraries' own figures for their packed models: `check.py FOLDER…`, folders made by quantize.py.
+"""Compares `tmeter FOLDER` with the libraries' own values for their packed models: `check.py FOLDER…`, folders made by quantize.py.
 
 Per model: parameters, stored bytes, and shape and moments of each packed weight, with config.json and without. Prints the tables of docs/dev/packed.md, or
 writes them with `--page`.
@@ -116,13 +116,13 @@ def outcome(truth, with_config, without):
 INTRODUCTION = """# Packed weights of the libraries
 
 `tests/packed/quantize.py` packs five small language models with each library on a processor, as its users do, and saves them. `tests/packed/check.py
---page docs/dev/packed.md FOLDER…` compares `tmeter FOLDER` with the library's own figures: the parameters of the model before packing, the bytes of all
+--page docs/dev/packed.md FOLDER…` compares `tmeter FOLDER` with the library's own values: the parameters of the model before packing, the bytes of all
 tensors in the files, and for each weight that the library unpacks its shape, mean, deviation, minimum and maximum. *Exact* means that all of them agree,
-with config.json and without, within 2·10⁻⁶ of a weight's largest value. For auto-round and modelopt the tolerance is 4·10⁻³, because their figures belong to
+with config.json and without, within 2·10⁻⁶ of a weight's largest value. For auto-round and modelopt the tolerance is 4·10⁻³, because their values belong to
 the weights before scales are rounded.
 
 Models: `llama` (128 wide, untied), `tied`, `odd` (96 and 200 wide: groups of 64 and 128 do not divide the rows), `mixtral`, `qwen3_moe`. Where a library
-refuses a model, the row has its message. When modelopt saves, it gives q, k and v one scale and folds the factors of AWQ into the weights. Its figures are
+refuses a model, the row has its message. When modelopt saves, it gives q, k and v one scale and folds the factors of AWQ into the weights. Its values are
 taken before that, so those weights differ.
 
 Not compared: gptqmodel 7.7.0 ends with `Tensor.item() cannot be called on meta tensors` on a processor. autoawq 0.2.7.post3 needs Triton; its packing is in

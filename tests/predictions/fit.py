@@ -50,7 +50,7 @@ VECTOR = {"P4": "nvidia-p4", "P100": "nvidia-p100-pcie", "T4": "nvidia-t4", "V10
           "A100-80": "nvidia-a100-80gb-pcie", "L4": "nvidia-l4", "H100": "nvidia-h100-sxm"}
 TENSOR = {"A100": "nvidia-a100-80gb", "A40": "nvidia-a40", "H100": "nvidia-h100-sxm", "T4": "nvidia-t4"}
 # Boards without a profile, from NVIDIA's data: lanes and boost clock, memory, power; tensor cores of the V100: 640 · 64 MACs a clock.
-# The H800 is an H100 SXM with fewer NVLinks and less float64. The last figure is multiprocessors, each with 2,048 threads.
+# The H800 is an H100 SXM with fewer NVLinks and less float64. The last number is that of multiprocessors, each with 2,048 threads.
 BOARDS = {"V100-SXM2": (5120 * 1.53e9, 900e9, 300, 80), "M40": (3072 * 1.114e9, 288e9, 250, 24), "1080Ti": (3584 * 1.582e9, 484e9, 250, 28),
           "TitanXp": (3840 * 1.582e9, 547.7e9, 250, 30), "TitanX-Pascal": (3584 * 1.531e9, 480e9, 250, 28), "TitanX-Maxwell": (3072 * 1.075e9, 336.5e9, 250, 24)}
 V100_TENSOR = 640 * 64 * 1.53e9

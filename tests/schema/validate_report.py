@@ -13,7 +13,7 @@ import sys
 
 import jsonschema
 
-STATUSES_WITHOUT_FIGURE = ("unknown", "unavailable", "in_module", "not_finite")
+STATUSES_WITHOUT_VALUE = ("unknown", "unavailable", "in_module", "not_finite")
 
 
 def schema_problems(report, schema):
@@ -24,7 +24,7 @@ def schema_problems(report, schema):
         yield f"{place}: {error.message[:300]}"
 
 
-def figure_problems(report):
+def value_problems(report):
     """Every null has an explanation, every explanation has a null, every metric is declared."""
     metrics = [m["id"] for m in report["metrics"]]
     if len(set(metrics)) != len(metrics):
@@ -36,8 +36,8 @@ def figure_problems(report):
             place = f"{section}/{i}"
             values = row["values"]
             if not set(values) <= set(metrics):
-                yield f"{place}: figures of undeclared metrics"
-            explained = {m for s in STATUSES_WITHOUT_FIGURE for m in row.get(s, [])}
+                yield f"{place}: values of undeclared metrics"
+            explained = {m for s in STATUSES_WITHOUT_VALUE for m in row.get(s, [])}
             if explained != {m for m, v in values.items() if v is None}:
                 yield f"{place}: nulls and their explanations differ"
             if any(values.get(m) != 0 for m in row.get("zero_by_rule", [])):
@@ -101,10 +101,10 @@ def coverage_problems(report):
 
 
 def size_problems(report):
-    """Formulas give the figures of this report. Of several formulas for one figure each is a lower bound, and the largest gives
-    the figure. A sweep has a total for every point."""
+    """Formulas give the values of this report. Of several formulas for one value each is a lower bound, and the largest gives
+    the value. A sweep has a total for every point."""
     sizes = {s["name"]: s["value"] for s in report["symbols"]}
-    figures = {m["path"]: m["values"] for m in report["modules"]}
+    by_module = {m["path"]: m["values"] for m in report["modules"]}
     values = {}
     for formula in report["formulas"]:
         value = fractions.Fraction(0)
@@ -113,9 +113,9 @@ def size_problems(report):
             value += fractions.Fraction(term["coefficient"], term.get("denominator", 1)) * math.prod(powers)
         values.setdefault((formula["metric"], formula["module"]), []).append((value, formula.get("partial", False)))
     for (metric, module), pieces in values.items():
-        figure = figures[module][metric] if module else report["totals"][metric]
-        if max(value for value, _ in pieces) != figure:
-            yield f"formulas: {metric} of '{module}' is {max(pieces)[0]}, not {figure}"
+        reported = by_module[module][metric] if module else report["totals"][metric]
+        if max(value for value, _ in pieces) != reported:
+            yield f"formulas: {metric} of '{module}' is {max(pieces)[0]}, not {reported}"
         if len(pieces) > 1 and not all(partial for _, partial in pieces):
             yield f"formulas: {metric} of '{module}' has several, but one is not a lower bound"
     sweep = report["sweep"] or {"symbols": [], "points": [], "totals": {}}
@@ -131,7 +131,7 @@ def problems(report, schema):
     found = list(schema_problems(report, schema))
     if found:
         return found
-    for check in (figure_problems, tree_problems, reference_problems, coverage_problems, size_problems):
+    for check in (value_problems, tree_problems, reference_problems, coverage_problems, size_problems):
         found += check(report)
     return found
 

@@ -1,5 +1,5 @@
 """TorchScript with packed quantized weights: read without running the code that would pack them.
-The figures are FlopCounterMode's and PyTorch's for the floating-point network (tests/fixtures/make_quantized.py)."""
+The values are FlopCounterMode's and PyTorch's for the floating-point network (tests/fixtures/make_quantized.py)."""
 import json
 import pathlib
 import sys
@@ -19,7 +19,7 @@ def input_option(shape):
 
 
 @unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
-class Figures(unittest.TestCase):
+class Values(unittest.TestCase):
     def test_parameters_and_macs_are_those_of_the_network(self):
         for model, expected in EXPECTED.items():
             with self.subTest(model=model):

@@ -1,5 +1,5 @@
 """Scripted models without information about their inputs: control flow, detection, unknown operators, decisions about data. The
-expected figures are FlopCounterMode's (tests/fixtures/make_torchscript.py); those marked "by hand" are calculated here.
+expected values are FlopCounterMode's (tests/fixtures/make_torchscript.py); those marked "by hand" are calculated here.
 """
 import functools
 import json
@@ -164,7 +164,7 @@ class Inputs(CliTest):
 
 @unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
 class Operators(CliTest):
-    """Operators without a shape rule in LibTorch, in programs written by hand; sizes and figures by hand."""
+    """Operators without a shape rule in LibTorch, in programs written by hand; sizes and counts by hand."""
 
     def result(self, forward, *inputs, **kwargs):
         path = Archive(forward, **kwargs).write(self.folder / "program.pt")

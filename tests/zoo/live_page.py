@@ -100,7 +100,7 @@ def times(rows: list[Row]) -> list[str]:
 
 
 def counted(rows: list[Row], tool: str) -> tuple[int, int]:
-    """The numbers of models on which the tool ran, and on which it gave FlopCounterMode's figure."""
+    """The numbers of models on which the tool ran, and on which it gave FlopCounterMode's count."""
     ran = [r for r in rows if r.works and r.runs and tool in r.answer and "error" not in r.answer[tool]]
     return len(ran), sum(int(r.answer[tool]["macs"]) == r.reference["macs"] for r in ran)
 

@@ -147,23 +147,23 @@ def share(part: int, whole: int) -> str:
 
 def published(zoo: Zoo) -> list[str]:
     """torchvision's own `_ops`, by weights and file form."""
-    figures = [
+    pairs = [
         (v, p)
         for v in zoo.verdicts
         if v.kind != FAILED
         for p in verdict.published(v.id, v.answer["macs"], v.reference, zoo.explanations)
     ]
-    if not figures:
+    if not pairs:
         return []
-    matched = sum(p.equal for _, p in figures)
+    matched = sum(p.equal for _, p in pairs)
     lines = ["## torchvision's published `_ops`", "",
-             "tmeter's MACs, rounded to three decimals, equal torchvision's figure for "
-             f"{share(matched, len(figures))} pairs of weights and file form."]  # fmt: skip
-    if matched < len(figures):
+             "tmeter's MACs, rounded to three decimals, equal torchvision's value for "
+             f"{share(matched, len(pairs))} pairs of weights and file form."]  # fmt: skip
+    if matched < len(pairs):
         lines += ["", "| weights | form | published, G | tmeter, G | why |", "|---|---|--:|--:|---|"]
     return lines + [
         f"| {p.weights} | {FORMS[v.form]} | {p.ops} | {p.macs / 1e9:.3f} | {reasons(p.reasons)} |"
-        for v, p in figures
+        for v, p in pairs
         if not p.equal
     ]
 

@@ -1,4 +1,4 @@
-"""Makes the files and reference figures of the given rows in a permanent cache.
+"""Makes the files and reference values of the given rows in a permanent cache.
 
     VENV/bin/python prepare.py --cache DIR [--limit SECONDS] ID...
 

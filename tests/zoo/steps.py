@@ -72,20 +72,20 @@ def rows_seen_by_heads(model: torch.nn.Module) -> dict[str, int]:
 
 
 def published(entry: Entry, inputs) -> list[dict]:
-    """torchvision's own figures of the weights for this input."""
+    """torchvision's own values of the weights for this input."""
     if entry.library != "torchvision":
         return []
     import torchvision
 
     size = inputs[0].shape[-1]
-    figures = []
+    found = []
     for weights in torchvision.models.get_model_weights(entry.builder):
         crop = getattr(weights.transforms, "keywords", {}).get("crop_size")
         if entry.group == "classification" and crop != size:
             continue
         meta = weights.meta
-        figures.append({"weights": str(weights), "ops_G": meta["_ops"], "num_params": meta["num_params"]})
-    return figures
+        found.append({"weights": str(weights), "ops_G": meta["_ops"], "num_params": meta["num_params"]})
+    return found
 
 
 def pt2(entry: Entry, folder: Path) -> dict:

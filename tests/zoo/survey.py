@@ -62,7 +62,7 @@ def with_tensors_alone(model, names, fixed):
 
 
 def verdict(result, flops, params, own):
-    """exact; warned: with a status; another program: the figure is FlopCounterMode's for the program in the file; WRONG: otherwise"""
+    """exact; warned: with a status; another program: the count is FlopCounterMode's for the program in the file; WRONG: otherwise"""
     right = (result.total("flops"), result.total("params")) == (flops, params)
     if result.status("flops"):
         return "exact, with a status" if right else "warned"

@@ -28,7 +28,7 @@ vit_b_16 vit_b_32 vit_l_16 vit_l_32 vit_h_14
 #: The same builders at the size of their other weights.
 LARGER = "regnet_y_16gf@384 regnet_y_32gf@384 regnet_y_128gf@384 vit_b_16@384 vit_l_16@512 vit_h_14@518".split()
 
-#: As for the published figures: without GoogLeNet's auxiliary heads, with those of the segmentation models.
+#: As for the published values: without GoogLeNet's auxiliary heads, with those of the segmentation models.
 OPTIONS = {
     "googlenet": {"aux_logits": False, "init_weights": False},
     "inception_v3": {"init_weights": False},

@@ -1,4 +1,4 @@
-"""Compares real models of torchvision, timm and transformers with recorded reference figures.
+"""Compares real models of torchvision, timm and transformers with recorded reference values.
 
 tests/fixtures/zoo has the files, and expected.json the results of `sum(p.numel())` and FlopCounterMode.
 explained.toml has formulas for intended differences.
@@ -51,9 +51,9 @@ class Model(unittest.TestCase):
         coverage = analysed(self.name)["coverage"]
         self.assertEqual((coverage["unknown_ops"], coverage["ratio"]), ([], 1.0))
 
-    def test_published_figure(self):
+    def test_published_value(self):
         if not self.expected.get("published"):
-            self.skipTest("torchvision publishes no figure for this input")
+            self.skipTest("torchvision publishes no value for this input")
         macs = analysed(self.name)["totals"]["macs"]
         for p in verdict.published(self.expected["id"], macs, self.expected, EXPLANATIONS):
             self.assertTrue(p.equal or p.reasons, f"{p.weights} is published with {p.ops} G, tmeter says {macs:,}")
@@ -77,7 +77,7 @@ class Collection(unittest.TestCase):
         for name, expected in EXPECTED.items():
             totals = analysed(name)["totals"]
             by_id.setdefault(expected["id"], set()).add((totals["params"], totals["macs"]))
-        self.assertEqual({id: figures for id, figures in by_id.items() if len(figures) > 1}, {})
+        self.assertEqual({id: counts for id, counts in by_id.items() if len(counts) > 1}, {})
 
 
 def load_tests(loader, standard, pattern):

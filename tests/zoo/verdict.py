@@ -88,7 +88,7 @@ def judge(id: str, form: str, answer: dict, reference: dict, entries: list[dict]
 
 @dataclasses.dataclass
 class Published:
-    """torchvision's own figure for one set of weights."""
+    """torchvision's own value for one set of weights."""
 
     weights: str
     ops: float  # in units of 10^9
@@ -104,7 +104,7 @@ class Published:
 
 
 def published(id: str, macs: int, reference: dict, entries: list[dict]) -> list[Published]:
-    """torchvision's figures for the model; a formula must give a difference within the figure's rounding."""
+    """torchvision's values for the model; a formula must give a difference within the value's rounding."""
     found = []
     for p in reference.get("published", []):
         one = Published(p["weights"], p["ops_G"], macs, [])
