@@ -102,7 +102,7 @@ class New(unittest.TestCase):
         self.done("cmake", "-S", build.parent, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCMAKE_CXX_FLAGS=-fno-exceptions -fno-rtti")
         self.done("cmake", "--build", build)
         plugin = build / "plain.tmeter"
-        self.assertIn("figures", self.done("ctest", "--test-dir", build))
+        self.assertIn("values", self.done("ctest", "--test-dir", build))
         checked = self.done(self.tmeter, "plugin", "check", plugin, "--model", build.parent / "model.acme")
         self.assertIn("loader 'plain' reports every refusal of the builder", checked)
         for text, words in (("acme-net 1\nlinear a 3\n", "line 2: no input before 'linear'"), ("acme-net 1\ninput 4 x\n", "line 2: a number of at least 1"),
