@@ -22,10 +22,10 @@ using tmeter::OpClass;
 
 constexpr const char* kRunFor = "3s";
 constexpr std::string_view kCalls =
-    "calls";                         // the module of operators without work beyond their call
-constexpr double kMinShare = 0.2;    // least share of an operator's time that is not overhead
+    "calls";                       // the module of operators without work beyond their call
+constexpr double kMinShare = 0.2;  // least share of an operator's time that is not overhead
 
-/// Figures of one operator of the run.
+/// Values of one operator of the run.
 struct Sample {
   double seconds = 0, macs = 0, ops = 0, bytes = 0;
 };
@@ -42,12 +42,12 @@ double peak(const HardwareProfile& profile, std::string_view key) {
 }
 
 Sample sample_of(const Results& results, size_t node) {
-  const auto figure = [&](std::string_view id) {
+  const auto value = [&](std::string_view id) {
     const auto* column = results.find(id);
     return column ? real(column->cell(TMETER_AXIS_NODE, node)) : 0.0;
   };
-  return {figure("op_time"), figure("macs"), figure("other_flops"),
-          figure("read_bytes") + figure("written_bytes")};
+  return {value("op_time"), value("macs"), value("other_flops"),
+          value("read_bytes") + value("written_bytes")};
 }
 
 bool multiplies(OpClass kind) {
@@ -83,7 +83,7 @@ void add(const Sample& s, OpClass kind, double overhead, const HardwareProfile& 
   }
 }
 
-/// The figures from the report of a run.
+/// The profile entries from the report of a run.
 std::string rates_of(const Report& report, const HardwareProfile& peaks, const std::string& when) {
   std::vector<double> calls;
   for (const auto& node : report.graph->nodes())

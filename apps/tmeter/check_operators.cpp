@@ -68,7 +68,7 @@ std::string value_text(const Value& value) {
   return "(" + out + ")";
 }
 
-std::string figure_text(const tmeter_number& n) {
+std::string cell_text(const tmeter_number& n) {
   if (n.kind == TMETER_NUMBER_INT) return std::to_string(n.i);
   if (n.kind == TMETER_NUMBER_ZERO_BY_RULE) return "0 by rule";
   if (!is_number(n)) return "unknown";
@@ -145,13 +145,13 @@ void OperatorCheck::try_one(const OperatorCall& call, bool by_user) {
 
 void OperatorCheck::report_values(const OperatorCall& call, const std::string& name) {
   static constexpr std::array<Place, 4> kPlaces{{{"fc", 1}, {"a.b", 5}, {"fc", 1}, {"last", 0}}};
-  Figures first;
+  MetricValues first;
   for (const auto& place : kPlaces) {
-    const auto figures = figures_of(make(call, place));
-    if (first.empty()) first = figures;
-    for (const auto& [metric, figure] : figures) {
-      if (first[metric] == figure) continue;
-      const auto words = name + ": " + metric + " is " + first[metric] + " and then " + figure +
+    const auto values = values_of(make(call, place));
+    if (first.empty()) first = values;
+    for (const auto& [metric, value] : values) {
+      if (first[metric] == value) continue;
+      const auto words = name + ": " + metric + " is " + first[metric] + " and then " + value +
                          " for the same call";
       return has_signature_handlers(call.op)
                  ? lines_.bad(
@@ -162,8 +162,8 @@ void OperatorCheck::report_values(const OperatorCall& call, const std::string& n
     }
   }
   std::string text;
-  for (const auto& [metric, figure] : first)
-    text += (text.empty() ? ": " : ", ") + metric + " " + figure;
+  for (const auto& [metric, value] : first)
+    text += (text.empty() ? ": " : ", ") + metric + " " + value;
   lines_.fine("handles " + name + text);
 }
 
@@ -290,15 +290,15 @@ std::vector<Id> OperatorCheck::infer(const tmeter_shape_rule& rule, const Operat
   return out;
 }
 
-OperatorCheck::Figures OperatorCheck::figures_of(const Trial& trial) {
+OperatorCheck::MetricValues OperatorCheck::values_of(const Trial& trial) {
   Engine engine(*trial.graph, plugins_, log_, &hardware_);
   const auto results = engine.run();
   std::set<std::string_view> handled;
   for (const auto& h : plugin_.offered.op_handlers) handled.insert(view(h.metric));
-  Figures out;
+  MetricValues out;
   for (const auto& c : results.columns) {
     if (c.axis == TMETER_AXIS_NODE && handled.contains(c.id))
-      out[c.id] = figure_text(c.cell(TMETER_AXIS_NODE, trial.node));
+      out[c.id] = cell_text(c.cell(TMETER_AXIS_NODE, trial.node));
   }
   return out;
 }

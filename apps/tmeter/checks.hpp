@@ -55,7 +55,7 @@ class OperatorCheck {
     int before;  // operators of the graph before it
   };
   struct Trial;
-  using Figures = std::map<std::string, std::string>;  // by metric
+  using MetricValues = std::map<std::string, std::string>;  // by metric
 
   void try_one(const OperatorCall& call, bool by_user);
   void try_class(const tmeter_op_class& c);
@@ -66,7 +66,7 @@ class OperatorCheck {
   Trial make(const OperatorCall& call, const Place& place);
   std::vector<uint32_t> infer(const tmeter_shape_rule& rule, const OperatorCall& call,
                               tmeter_builder& builder, const std::vector<uint32_t>& arguments);
-  Figures figures_of(const Trial& trial);
+  MetricValues values_of(const Trial& trial);
   void report_values(const OperatorCall& call, const std::string& name);
 
   core::Registry& registry_;

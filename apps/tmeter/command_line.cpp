@@ -72,7 +72,7 @@ struct Options {
         "max-memory", text("SIZE"), "memory (default: half the machine's, at most 8GiB)")(
         "config", text("FILE"), "read options from a TOML file")(
         "quiet,q", "errors only; no report without --report")(
-        "verbose,v", list("")->zero_tokens(), "print progress notes; reports explain each figure")(
+        "verbose,v", list("")->zero_tokens(), "print progress notes; reports explain each value")(
         "version,V", "print the version")("help,h", "print this text");
   }
   po::options_description visible() const {
@@ -437,7 +437,7 @@ void take_files(const Texts& files, Command command, bool lists, CommandLine& ou
 void refuse_what_needs_a_model(const CommandLine& line) {
   if (!line.needs_model.empty())
     throw Error(ErrorKind::kUsage, line.needs_model +
-                                       " needs the model: a saved report has the figures it was "
+                                       " needs the model: a saved report has the values it was "
                                        "made with");
 }
 

@@ -1,4 +1,4 @@
-// `tmeter hardware list|info|measure`: the known profiles; the figures of one; a new measurement of
+// `tmeter hardware list|info|measure`: the known profiles; the values of one; a new measurement of
 // this machine.
 #include <algorithm>
 
@@ -24,7 +24,7 @@ int list() {
   return 0;
 }
 
-/// Each figure of a profile with its source.
+/// Each value of a profile with its source.
 int info(const std::string& name) {
   const auto profile = name == "auto" ? measured_hardware(false, false).profile
                                       : load_hardware(name, {data_folder() + "/hardware"});

@@ -253,7 +253,7 @@ MeasuredHardware measured_hardware(bool quiet, bool again) {
   text += calibrate(rates->profile, "measured " + today());
   text += kLastLine;
   auto measured = parsed(text, first);
-  if (!measured) cannot("its figures make no profile");
+  if (!measured) cannot("its values make no profile");
   if (!others.empty() && !again) return *std::move(measured);
   const auto problem = keep(file, text);
   if (!problem.empty() && !quiet)

@@ -157,14 +157,14 @@ class Check {
     Report report;
     report.graph = graph.get();
     report.results =
-        results && !results->columns.empty() ? std::move(*results) : own_figures(*graph);
+        results && !results->columns.empty() ? std::move(*results) : own_values(*graph);
     report.properties["tool.version"] = "check";
     report.properties["model.file"] = "sample";
     for (const auto& w : o.writers) try_writer(checked, report, str(w.name));
   }
 
   /// A report needs values. If the plugin has none, tmeter's own plugins supply them.
-  Results own_figures(const Graph& graph) {
+  Results own_values(const Graph& graph) {
     std::vector<std::string> names;
     for (const auto& p : registry_->plugins()) {
       if (p->manifest.id == "org.tmeter.params" || p->manifest.id == "org.tmeter.flops")

@@ -130,7 +130,7 @@ void Session::stopped(const ModelRuns& runs) {
   const auto message =
       about_model(Error(ErrorKind::kRun, std::string(runs.stopped())), line_.model);
   stopped_ = {static_cast<int>(kind),
-              message.what() + std::string("; the report has the figures until then"),
+              message.what() + std::string("; the report has the values until then"),
               true,
               {}};
 }

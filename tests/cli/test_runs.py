@@ -165,7 +165,7 @@ class Runs(CliTest):
 
     def test_ctrl_c_writes_the_measurements(self):
         document = self.document(status=130, clockwork="interrupt")
-        self.assertIn("interrupted; the report has the figures until then", self.messages)
+        self.assertIn("interrupted; the report has the values until then", self.messages)
         self.assertEqual(document["run"]["stopped"], "interrupted")
         self.assertAlmostEqual(document["totals"]["infer_time"], 6e-6, delta=1e-12)
 
