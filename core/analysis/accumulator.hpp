@@ -22,10 +22,10 @@ inline double finite(double value) {
 }
 
 /// A number in 16 bytes instead of the 24 of a tmeter_number.
-struct Figure {
-  Figure() = default;
-  explicit Figure(int64_t i) : payload(i) {}
-  explicit Figure(const tmeter_number& n)
+struct CompactNumber {
+  CompactNumber() = default;
+  explicit CompactNumber(int64_t i) : payload(i) {}
+  explicit CompactNumber(const tmeter_number& n)
       : payload(n.kind == TMETER_NUMBER_FLOAT ? std::bit_cast<int64_t>(n.f) : n.i),
         is_real(n.kind == TMETER_NUMBER_FLOAT),
         is_partial(core::is_partial(n)) {}
@@ -41,22 +41,22 @@ struct Figure {
   bool is_real = false, is_partial = false;
 };
 
-inline Figure sum_of(const Figure& a, const Figure& b) {
-  if (a.is_real || b.is_real) return Figure(number(finite(a.real() + b.real())));
+inline CompactNumber sum_of(const CompactNumber& a, const CompactNumber& b) {
+  if (a.is_real || b.is_real) return CompactNumber(number(finite(a.real() + b.real())));
   const auto s = checked_add(a.payload, b.payload);
   if (!s) throw SumOverflow();
-  return Figure(*s);
+  return CompactNumber(*s);
 }
 
 /// Positions of the last value, the last missing one, and the last one inside an answered call.
 struct Places {
-  void figure_at(uint32_t at) { figure = std::max(figure, at); }
+  void value_at(uint32_t at) { value = std::max(value, at); }
   void gap_at(uint32_t at) { gap = std::max(gap, at); }
   void elsewhere_at(uint32_t at) { elsewhere = std::max(elsewhere, at); }
-  uint32_t figure = 0, gap = 0, elsewhere = 0;
+  uint32_t value = 0, gap = 0, elsewhere = 0;
 };
 struct NoPlaces {
-  void figure_at(uint32_t) {}
+  void value_at(uint32_t) {}
   void gap_at(uint32_t) {}
   void elsewhere_at(uint32_t) {}
 };
@@ -90,7 +90,7 @@ class Accumulator {
     number_ = number_ || is_number(n);
     partial_ = partial_ || is_partial(n);
     weighed_.add(real(n), weight);
-    combine(is_number(n) ? Figure(n) : Figure(), at);
+    combine(is_number(n) ? CompactNumber(n) : CompactNumber(), at);
   }
   /// A value whose weight is unknown counts as missing.
   void add(const tmeter_number& n, const tmeter_number& weight, size_t node) {
@@ -115,7 +115,7 @@ class Accumulator {
       weighed_.weights += inside.weighed_.weights;
     }
     uint32_t at = 0;
-    if constexpr (kLast) at = inside.places_.figure;
+    if constexpr (kLast) at = inside.places_.value;
     combine(inside.value(), at);
     number_ = number_ || inside.number_;
     partial_ = partial_ || inside.partial_;
@@ -144,18 +144,18 @@ class Accumulator {
     (unknown ? unknown_ : unavailable_) = true;
     places_.gap_at(at);
   }
-  Figure value() const {
-    Figure f(payload_);
-    f.is_real = is_real_;
-    f.is_partial = is_partial_;
-    return f;
+  CompactNumber value() const {
+    CompactNumber n(payload_);
+    n.is_real = is_real_;
+    n.is_partial = is_partial_;
+    return n;
   }
-  void set(const Figure& f) {
-    payload_ = f.payload;
-    is_real_ = f.is_real;
-    is_partial_ = f.is_partial;
+  void set(const CompactNumber& n) {
+    payload_ = n.payload;
+    is_real_ = n.is_real;
+    is_partial_ = n.is_partial;
   }
-  void combine(const Figure& n, [[maybe_unused]] uint32_t at) {
+  void combine(const CompactNumber& n, [[maybe_unused]] uint32_t at) {
     const bool first = !any_;
     any_ = true;
     if constexpr (kAggregation == TMETER_AGGREGATE_SUM) {
@@ -163,9 +163,9 @@ class Accumulator {
     } else if constexpr (kAggregation == TMETER_AGGREGATE_MAX) {
       if (first || n.real() > value().real()) set(n);
     } else if constexpr (kLast) {
-      if (first || at >= places_.figure) set(n);
+      if (first || at >= places_.value) set(n);
     }
-    places_.figure_at(at);
+    places_.value_at(at);
   }
   tmeter_number mean_or_value() const {
     if constexpr (kMean) {
@@ -177,8 +177,8 @@ class Accumulator {
   }
   /// Values before the last one do not matter, missing or not.
   tmeter_number last() const requires kLast {
-    if (has_gap() && (!any_ || places_.gap > places_.figure)) return gap();
-    if (!any_ || (elsewhere_ && places_.elsewhere > places_.figure)) return nothing();
+    if (has_gap() && (!any_ || places_.gap > places_.value)) return gap();
+    if (!any_ || (elsewhere_ && places_.elsewhere > places_.value)) return nothing();
     return value().number();
   }
 

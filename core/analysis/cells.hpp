@@ -37,10 +37,10 @@ struct ZeroedMemory {
 class Cells {
  public:
   Cells() = default;
-  Cells(std::initializer_list<tmeter_number> figures) {  // NOLINT: like a vector
-    resize(figures.size());
+  Cells(std::initializer_list<tmeter_number> values) {  // NOLINT: like a vector
+    resize(values.size());
     size_t i = 0;
-    for (const auto& n : figures) set(i++, n);
+    for (const auto& n : values) set(i++, n);
   }
 
   size_t size() const { return tags_.size(); }

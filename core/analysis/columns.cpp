@@ -116,8 +116,8 @@ tmeter_number deciding(const Column& column, const Node& node) {
   const auto own = column.cell(TMETER_AXIS_NODE, node.index);
   if (own.kind != TMETER_NUMBER_IN_MODULE) return own;
   for (const ModuleCall* call = node.call; call; call = call->parent) {
-    const auto figure = column.cell(TMETER_AXIS_MODULE_CALL, call->index);
-    if (is_by_module(figure)) return figure;
+    const auto value = column.cell(TMETER_AXIS_MODULE_CALL, call->index);
+    if (is_by_module(value)) return value;
   }
   return number_of_kind(TMETER_NUMBER_UNKNOWN);
 }

@@ -55,7 +55,7 @@ void require_table(const Column& c, int32_t axis) {
                 " instead of " + std::to_string(c.axis) + ")");
 }
 
-void require_figure(const Column& c, const tmeter_number& n) {
+void require_value(const Column& c, const tmeter_number& n) {
   if (n.kind == TMETER_NUMBER_IN_MODULE)
     refuse(c, "was given the status 'in a module', which is the host's to give");
   if (n.kind < TMETER_NUMBER_NONE || n.kind > TMETER_NUMBER_UNAVAILABLE)

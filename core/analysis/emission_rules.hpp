@@ -26,7 +26,7 @@ void require_table(const Column& column, int32_t axis);
 
 /// Checks that the kind is known and the value finite, and counts, bytes and operations not
 /// negative.
-void require_figure(const Column& column, const tmeter_number& value);
+void require_value(const Column& column, const tmeter_number& value);
 
 void require_provenance(const Column& column, int32_t provenance);
 

@@ -182,7 +182,7 @@ class Engine final : private ResultsAccess {
   /// With -v: a line with the main values, once they are known.
   void log_tensor(const Tensor& tensor);
   void log_modules();
-  std::string figures_of(int32_t axis, size_t index) const;
+  std::string values_of(int32_t axis, size_t index) const;
   void observe_runs();
   void mark_unmeasured(const ObserverUse& use);
 
@@ -211,7 +211,7 @@ class Engine final : private ResultsAccess {
   void add_finding(const tmeter_finding& finding, std::string_view plugin) override;
   void add_distribution(const tmeter_distribution& d, std::string_view plugin) override;
   void add_series(const tmeter_series& s, std::string_view plugin) override;
-  tmeter_status try_figure(const Trial& trial, tmeter_number& out) override;  // engine_trials.cpp
+  tmeter_status try_value(const Trial& trial, tmeter_number& out) override;  // engine_trials.cpp
 
   bool is_in_handler() const { return !callbacks_.empty() && callbacks_.back().column; }
   bool is_producing(size_t column) const;

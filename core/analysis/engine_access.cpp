@@ -31,7 +31,7 @@ tmeter_number cleared(tmeter_number n) {
 void Engine::emit(tmeter_number value) {
   if (callbacks_.empty() || !callbacks_.back().column)
     throw Error(ErrorKind::kPlugin, "emit is for handlers; an analysis uses emit_at");
-  require_figure(*callbacks_.back().column, value);
+  require_value(*callbacks_.back().column, value);
   callbacks_.back().value = cleared(value);
   callbacks_.back().emitted = true;
 }
@@ -47,7 +47,7 @@ void Engine::emit_at(std::string_view metric, int32_t axis, size_t index, tmeter
   if (!own) return;
   auto& c = *own;
   require_table(c, axis);
-  require_figure(c, value);
+  require_value(c, value);
   const auto rows = axis_size(graph_, axis);
   if (index >= rows) {
     throw Error(ErrorKind::kPlugin, "metric '" + c.id + "' was emitted for row " +
@@ -73,13 +73,13 @@ bool Engine::read(std::string_view metric, int32_t axis, size_t index, tmeter_nu
   auto& c = results_.columns[i];
   if (!configured_)
     throw Error(ErrorKind::kPlugin,
-                "metrics have no figures yet while plugins configure themselves");
+                "metrics have no values yet while plugins configure themselves");
   if (streaming_ && states_[i].streamed)
     throw Error(ErrorKind::kPlugin,
-                "metric '" + c.id + "' has no figures before all tensors have been read");
+                "metric '" + c.id + "' has no values before all tensors have been read");
   if (observing_ && states_[i].observed)
     throw Error(ErrorKind::kPlugin,
-                "metric '" + c.id + "' has no figures before the model has been run");
+                "metric '" + c.id + "' has no values before the model has been run");
   out = {};
   if (axis < 0 || index >= axis_size(graph_, axis)) return true;
   const bool of_nodes = is_node_metric(c) && !states_[i].is_produced();

@@ -40,13 +40,13 @@ void Engine::mark_unreadable(const TensorStream& stream) {
 }
 
 /// "mean 0.000156, std 0.0475, …": columns that tables show.
-std::string Engine::figures_of(int32_t axis, size_t index) const {
-  constexpr size_t kMaxFigures = 6;
+std::string Engine::values_of(int32_t axis, size_t index) const {
+  constexpr size_t kMaxValues = 6;
   std::string text;
   size_t count = 0;
   for (const auto& c : results_.columns) {
     const auto cell = c.cell(axis, index);
-    if (!is_number(cell) || (c.flags & TMETER_METRIC_DETAIL) != 0 || count == kMaxFigures) continue;
+    if (!is_number(cell) || (c.flags & TMETER_METRIC_DETAIL) != 0 || count == kMaxValues) continue;
     const auto scaled = tmeter::scaled(real(cell), c.unit_kind, c.unit);
     text += (count++ ? ", " : "") + c.title + " " + scaled.text();
   }
@@ -57,7 +57,7 @@ void Engine::log_tensor(const Tensor& tensor) {
   if (context_.log->verbosity() < 1) return;
   context_.log->add(
       TMETER_LOG_INFO, "tmeter",
-      "read " + std::string(tensor.name) + ": " + figures_of(TMETER_AXIS_TENSOR, tensor.index));
+      "read " + std::string(tensor.name) + ": " + values_of(TMETER_AXIS_TENSOR, tensor.index));
 }
 
 /// A module right below the root is a group of operators.
@@ -76,7 +76,7 @@ void Engine::log_modules() {
         "done " + (m->depth ? std::string(m->path) : "what the model runs itself") + ": " +
             std::to_string(operators[m->index]) +
             (operators[m->index] == 1 ? " operator" : " operators") +
-            (m->depth ? ", " + figures_of(TMETER_AXIS_MODULE, m->index) : std::string()));
+            (m->depth ? ", " + values_of(TMETER_AXIS_MODULE, m->index) : std::string()));
   }
 }
 

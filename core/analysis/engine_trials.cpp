@@ -1,4 +1,4 @@
-// Figures under other sizes and options, for analyses that look for the largest batch or compare
+// Values under other sizes and options, for analyses that look for the largest batch or compare
 // settings.
 #include <algorithm>
 
@@ -78,7 +78,7 @@ tmeter_number Engine::total_of(size_t column) {
   return results_.columns[column].cell(TMETER_AXIS_MODEL, 0);
 }
 
-tmeter_status Engine::try_figure(const Trial& trial, tmeter_number& out) {
+tmeter_status Engine::try_value(const Trial& trial, tmeter_number& out) {
   require_analysis("trials");
   if (!trial_graph_ || column_index(trial.metric) == kNone) return TMETER_UNSUPPORTED;
   auto& graph = *trial_graph_;

@@ -47,10 +47,10 @@ std::string sizes_in(const Graph& graph, ExprId expr) {
 
 void mark(Cells& cells) {
   for (size_t i = 0; i < cells.size(); ++i) {
-    auto figure = cells[i];
-    if (!is_number(figure)) continue;
-    figure.flags = (figure.flags & ~uint32_t{TMETER_NUMBER_PARTIAL}) | TMETER_NUMBER_ASSUMED;
-    cells.set(i, figure);
+    auto value = cells[i];
+    if (!is_number(value)) continue;
+    value.flags = (value.flags & ~uint32_t{TMETER_NUMBER_PARTIAL}) | TMETER_NUMBER_ASSUMED;
+    cells.set(i, value);
   }
 }
 
@@ -92,13 +92,13 @@ std::string assumed_sizes_note(const Graph& graph) {
 }
 
 std::string unmet_conditions_note(const Graph& graph) {
-  constexpr std::string_view kFigures =
-      "; the figures are those of the operators recorded in the file";
+  constexpr std::string_view kRecordedOperators =
+      "; the values are those of the operators recorded in the file";
   if (const auto* n = graph.refusing_node())
     return printable(n->full_name()) +
            (n->location.empty() ? "" : " (" + printable(n->location) + ")") +
            " refuses the sizes it gets: the model refuses its inputs or runs other operators" +
-           std::string(kFigures);
+           std::string(kRecordedOperators);
   const Condition* first = nullptr;
   size_t unmet = 0;
   for (const auto& c : graph.conditions()) {
@@ -112,14 +112,14 @@ std::string unmet_conditions_note(const Graph& graph) {
     return "the range of " + shown(*s) + " in the file begins at " + std::to_string(s->min) +
            " (torch.export distinguishes 0 and 1 from other sizes): for " + shown(*s) + "=" +
            std::to_string(s->value) + " the model may refuse its inputs, or run other operators" +
-           std::string(kFigures);
+           std::string(kRecordedOperators);
   }
   const auto sizes = sizes_in(graph, first->expr);
   return "the model was exported for sizes with " +
          (first->text.empty() ? graph.expressions().text(first->expr) : std::string(first->text)) +
          ", which does not hold" + (sizes.empty() ? "" : " for " + sizes) +
          (unmet > 1 ? " (nor do " + std::to_string(unmet - 1) + " more conditions)" : "") +
-         ": it may refuse these sizes, or run other operators" + std::string(kFigures);
+         ": it may refuse these sizes, or run other operators" + std::string(kRecordedOperators);
 }
 
 bool rests_on_assumption(const Graph& graph) {

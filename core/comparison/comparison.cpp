@@ -21,7 +21,7 @@ bool same(const tmeter_number& a, const tmeter_number& b) {
          a.i == b.i && (nan || a.f == b.f);
 }
 
-tmeter_number figure(const Column& c, size_t module) {
+tmeter_number value_of(const Column& c, size_t module) {
   return c.cell(module == 0 ? TMETER_AXIS_MODEL : TMETER_AXIS_MODULE, module);
 }
 
@@ -63,10 +63,10 @@ class Rows {
     uint32_t out = 0;
     if (before(a)->path != after(b)->path) out |= TMETER_PAIR_RENAMED;
     if (own_definition(before_, a) != own_definition(after_, b)) out |= TMETER_PAIR_REDEFINED;
-    const bool figures = std::any_of(columns_.begin(), columns_.end(), [&](const auto& c) {
-      return !same(figure(*c.first, a), figure(*c.second, b));
+    const bool values_differ = std::any_of(columns_.begin(), columns_.end(), [&](const auto& c) {
+      return !same(value_of(*c.first, a), value_of(*c.second, b));
     });
-    return figures ? out | TMETER_PAIR_FIGURES : out;
+    return values_differ ? out | TMETER_PAIR_FIGURES : out;
   }
 
   /// Depth is that of a module tree: at most limits::kModuleDepth, twice.

@@ -33,13 +33,13 @@ class Total {
     }
     partial_ = partial_ || is_partial(n);
     assumed_ = assumed_ || is_assumed(n);
-    const auto figure = is_number(n) ? n : number(int64_t{0});
+    const auto value = is_number(n) ? n : number(int64_t{0});
     if (!any_)
-      value_ = figure;
+      value_ = value;
     else if (column_.aggregation == TMETER_AGGREGATE_MAX)
-      value_ = real(figure) > real(value_) ? figure : value_;
+      value_ = real(value) > real(value_) ? value : value_;
     else
-      value_ = sum(value_, figure);
+      value_ = sum(value_, value);
     any_ = true;
   }
   tmeter_number result() const {
@@ -131,10 +131,10 @@ SavedReport ModelIndex::finish() {
     cells.resize(rows_.size() + 1);
     for (size_t r = 0; r < rows_.size(); ++r) {
       const auto& totals = rows_[r].totals;
-      auto figure = i < totals.size() ? totals[i] : tmeter_number{};
-      figure.flags &= TMETER_NUMBER_PARTIAL | TMETER_NUMBER_ASSUMED;
-      cells.set(r + 1, figure);
-      total.add(figure);
+      auto value = i < totals.size() ? totals[i] : tmeter_number{};
+      value.flags &= TMETER_NUMBER_PARTIAL | TMETER_NUMBER_ASSUMED;
+      cells.set(r + 1, value);
+      total.add(value);
     }
     cells.set(0, total.result());
     c.cells[TMETER_AXIS_MODEL] = {cells[0]};

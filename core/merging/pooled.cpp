@@ -16,7 +16,7 @@ constexpr std::string_view kPlugin = "org.tmeter.param-stats";
 constexpr double kMinSquare = 1e-290, kMinVariance = 1e-140;
 
 /// The columns of param-stats. The values index the tables below.
-enum Figure : size_t {
+enum Statistic : size_t {
   kMean,
   kStd,
   kMin,
@@ -33,16 +33,16 @@ enum Figure : size_t {
   kSpectral,
   kCodedBytes,
   kCodedRatio,
-  kFigures
+  kStatistics
 };
-constexpr std::array<std::string_view, kFigures> kIds{
+constexpr std::array<std::string_view, kStatistics> kIds{
     "mean",    "std",           "min",         "max",        "sparsity", "near_zero",
     "finite",  "nan",           "inf",         "skewness",   "kurtosis", "l1_norm",
     "l2_norm", "spectral_norm", "coded_bytes", "coded_ratio"};
 /// Statistics of finite elements. A tensor without finite elements lacks them and does not count.
 constexpr std::array kOfFinite{kMean, kStd, kMin, kMax, kNearZero, kSkewness, kKurtosis, kL1, kL2};
 
-using Cells = std::array<tmeter_number, kFigures>;
+using Cells = std::array<tmeter_number, kStatistics>;
 
 tmeter_number unavailable() { return number_of_kind(TMETER_NUMBER_UNAVAILABLE); }
 
@@ -66,12 +66,12 @@ struct Pool {
   int64_t finite = 0, nan = 0, inf = 0, coded = 0;
   double raw_bits = 0;
   std::optional<double> spectral;
-  std::array<bool, kFigures> lost{};  // some tensor lacks the value
+  std::array<bool, kStatistics> lost{};  // some tensor lacks the value
   bool any = false, complete = true;
   size_t last = static_cast<size_t>(-1);  // the last tensor that was added
 
   void add(const Tensor& t, const Cells& c);
-  Cells figures() const;
+  Cells values() const;
 
  private:
   void add_finite(const Cells& c, double more);
@@ -105,8 +105,8 @@ void Pool::add(const Tensor& t, const Cells& c) {
 
 void Pool::add_finite(const Cells& c, double more) {
   const bool constant = real(c[kMin]) == real(c[kMax]);  // skewness and kurtosis do not exist
-  for (const auto f : kOfFinite)
-    lost[f] |= !is_known(c[f]) && !(constant && (f == kSkewness || f == kKurtosis));
+  for (const auto s : kOfFinite)
+    lost[s] |= !is_known(c[s]) && !(constant && (s == kSkewness || s == kKurtosis));
   min = n > 0 ? std::fmin(min, real(c[kMin])) : real(c[kMin]);
   max = n > 0 ? std::fmax(max, real(c[kMax])) : real(c[kMax]);
   l1 += real(c[kL1]);
@@ -130,12 +130,12 @@ void Pool::add_moments(const Cells& c, double more) {
   n = all;
 }
 
-Cells Pool::figures() const {
+Cells Pool::values() const {
   Cells out;
   out.fill(unavailable());
   if (!complete) return out;
-  const auto give = [&](Figure f, bool available, double value) {
-    if (available && !lost[f] && std::isfinite(value)) out[f] = number(value);
+  const auto give = [&](Statistic s, bool available, double value) {
+    if (available && !lost[s] && std::isfinite(value)) out[s] = number(value);
   };
   const bool some = n > 0;
   const double variance = some ? m2 / n : 0, squares = m2 + n * mean * mean;
@@ -174,18 +174,18 @@ class Statistics {
   }
   Cells of(size_t tensor) const {
     Cells out;
-    for (size_t f = 0; f < kFigures; ++f)
-      out[f] = columns_[f] ? columns_[f]->cell(TMETER_AXIS_TENSOR, tensor) : unavailable();
+    for (size_t s = 0; s < kStatistics; ++s)
+      out[s] = columns_[s] ? columns_[s]->cell(TMETER_AXIS_TENSOR, tensor) : unavailable();
     return out;
   }
   void give(const Pool& pool, int32_t axis, size_t index, size_t size) const {
     if (!pool.any) return;
-    const auto figures = pool.figures();
-    for (size_t f = 0; f < kFigures; ++f) {
-      if (!columns_[f]) continue;
-      auto& cells = columns_[f]->cells[static_cast<size_t>(axis)];
+    const auto values = pool.values();
+    for (size_t s = 0; s < kStatistics; ++s) {
+      if (!columns_[s]) continue;
+      auto& cells = columns_[s]->cells[static_cast<size_t>(axis)];
       cells.resize(std::max(cells.size(), size));
-      cells.set(index, figures[f]);
+      cells.set(index, values[s]);
     }
   }
   bool any() const {
@@ -193,7 +193,7 @@ class Statistics {
   }
 
  private:
-  std::array<Column*, kFigures> columns_{};
+  std::array<Column*, kStatistics> columns_{};
 };
 
 /// Parameters, sorted so that tied ones follow each other.

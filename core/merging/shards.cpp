@@ -66,14 +66,14 @@ class Merge {
   /// Drops values of operators, calls or the model: a shard's value is not one of the
   /// whole, and files with only weights lack them.
   void take_total(Column& c) {
-    bool figure = false, any = false;
+    bool known = false, any = false;
     for (size_t p = 0; p < parts_.size(); ++p) {
       const auto total = at(p, c).cell(TMETER_AXIS_MODEL, 0);
-      figure = figure || is_known(total);
+      known = known || is_known(total);
       any = any || total.kind != TMETER_NUMBER_NONE;
     }
     if (any) c.cells[TMETER_AXIS_MODEL] = {number_of_kind(TMETER_NUMBER_UNAVAILABLE)};
-    if (figure) lost_.push_back(c.id);
+    if (known) lost_.push_back(c.id);
   }
 
   void roll_up() {

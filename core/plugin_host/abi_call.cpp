@@ -271,7 +271,7 @@ const void* trials_interface() {
       [](tmeter_call* c, tmeter_str metric, const tmeter_trial_size* sizes, size_t size_count,
          const tmeter_trial_option* options, size_t option_count, tmeter_number* out) {
         return guard_callback(c, [&]() -> tmeter_status {
-          return results_of(c).try_figure(
+          return results_of(c).try_value(
               {view(metric), {sizes, size_count}, {options, option_count}}, *out);
         });
       }};

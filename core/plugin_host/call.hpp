@@ -63,7 +63,7 @@ class ResultsAccess {
   virtual void add_distribution(const tmeter_distribution& d, std::string_view plugin) = 0;
   virtual void add_series(const tmeter_series& s, std::string_view plugin) = 0;
   /// A value of a trial (abi/draft/trials.h).
-  virtual tmeter_status try_figure(const Trial& trial, tmeter_number& out) = 0;
+  virtual tmeter_status try_value(const Trial& trial, tmeter_number& out) = 0;
 };
 
 /// Messages of running plugins. Equal warnings are kept once and become part of the report.

@@ -131,7 +131,7 @@ void check_metrics(const PluginInstance& plugin, PluginCapabilities& o) {
     const auto how = check.unknown(m.aggregation, TMETER_AGGREGATE_NONE, "aggregation");
     if (how.empty()) continue;
     m.aggregation = TMETER_AGGREGATE_NONE;
-    o.notes.push_back(how + "modules and the model have no figure of it");
+    o.notes.push_back(how + "modules and the model have no value for it");
   }
   std::erase_if(o.metrics, [&](const auto& m) { return is_in(o.left_out, m.id); });
   leave_out_handlers(o);

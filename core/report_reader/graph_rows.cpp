@@ -46,7 +46,7 @@ std::unique_ptr<Graph> GraphRows::read() {
   inputs();
   nodes();
   outputs();
-  values_.require_all_made();
+  graph_values_.require_all_made();
   auto graph = builder_.finish();
   check_repeats(*graph);
   return graph;
@@ -73,7 +73,7 @@ void GraphRows::symbols() {
     const auto symbol =
         builder_.symbol(name, m.at("min").integer(),
                         max ? max->integer() : std::numeric_limits<int64_t>::max(), value);
-    values_.add_symbol(name, symbol, value);
+    graph_values_.add_symbol(name, symbol, value);
   });
 }
 
@@ -156,7 +156,7 @@ void GraphRows::module(size_t index, const Members& m) {
   calls_.push_back(calls);
   texts(m);
   attributes(id, m);
-  figures_.row(m, TMETER_AXIS_MODULE, index);
+  metric_values_.row(m, TMETER_AXIS_MODULE, index);
 }
 
 void GraphRows::texts(const Members& m) {
@@ -181,7 +181,7 @@ void GraphRows::attributes(Id module, const Members& m) {
     const OptionalItem detail(detail_members ? detail_members->find(field.key) : std::nullopt);
     const bool unnamed = field.key == "#" + std::to_string(i++);
     builder_.module_attribute(module, unnamed ? std::string_view() : field.key,
-                              values_.fresh({field.value, field.key}, detail.get()));
+                              graph_values_.fresh({field.value, field.key}, detail.get()));
   }
 }
 
@@ -194,7 +194,7 @@ void GraphRows::module_calls() {
     builder_.module_call(static_cast<Id>(module + 1),
                          parent ? static_cast<Id>(parent->index(i) + 1) : 0);
     nth_calls_[{module, ++counted[module]}] = static_cast<Id>(++call_count_);
-    figures_.row(m, TMETER_AXIS_MODULE_CALL, i);
+    metric_values_.row(m, TMETER_AXIS_MODULE_CALL, i);
   });
   for (size_t i = 0; i < counted.size(); ++i)
     if (counted[i] != calls_[i])
@@ -239,7 +239,7 @@ void GraphRows::encoding(const Members& m, TensorSpec& spec,
   for (const auto item : m.at("parts").list()) {
     const auto p = Item(item, "parts").members();
     if (shapes.size() == limits::kParts) refuse("it has more than 16 parts");
-    const auto& dims = shapes.emplace_back(values_.shape(p.at("shape")));
+    const auto& dims = shapes.emplace_back(graph_values_.shape(p.at("shape")));
     const auto bytes = static_cast<int64_t>(p.at("bytes").index(size_t{1} << 62));
     if (bytes > own) refuse("its parts have more bytes than it has");
     own -= bytes;
@@ -252,7 +252,7 @@ void GraphRows::encoding(const Members& m, TensorSpec& spec,
 
 void GraphRows::tensor(size_t index, const Members& m) {
   if (m.at("index").natural() != index) refuse("'index' must be its place in the list");
-  const auto shape = values_.shape(m.at("shape"));
+  const auto shape = graph_values_.shape(m.at("shape"));
   const auto owner = m.find("owner");
   const auto it = paths_.find(std::string(owner ? owner->text() : ""));
   if (it == paths_.end()) refuse("its owner is not among the 'modules'");
@@ -270,8 +270,8 @@ void GraphRows::tensor(size_t index, const Members& m) {
   std::vector<std::vector<int64_t>> shapes;
   if (const auto stated = m.find("encoding")) encoding(stated->members(), spec, shapes);
   const auto id = builder_.tensor(spec);
-  values_.add_tensor(spec.name, id);
-  figures_.row(m, TMETER_AXIS_TENSOR, index);
+  graph_values_.add_tensor(spec.name, id);
+  metric_values_.row(m, TMETER_AXIS_TENSOR, index);
 }
 
 void GraphRows::inputs() {
@@ -279,10 +279,11 @@ void GraphRows::inputs() {
     const auto m = row.members();
     const auto plain = m.get("value");  // null is a value, too
     const OptionalItem detail(m.find("detail"));
-    const auto value = plain ? values_.fresh(*plain, detail.get()) : values_.fresh(row, nullptr);
+    const auto value =
+        plain ? graph_values_.fresh(*plain, detail.get()) : graph_values_.fresh(row, nullptr);
     const auto name = m.at("name").text();
     builder_.input(name, m.text("origin"), value);
-    values_.add_input(name, value);
+    graph_values_.add_input(name, value);
   });
 }
 
@@ -309,13 +310,13 @@ void GraphRows::node(size_t index, const Members& m) {
     const OptionalItem detail(detail_members ? detail_members->find(field.key) : std::nullopt);
     const bool unnamed = field.key == "#" + std::to_string(arguments.size());
     arguments.emplace_back(unnamed ? std::string_view() : field.key,
-                           values_.used({field.value, field.key}, detail.get()));
+                           graph_values_.used({field.value, field.key}, detail.get()));
   }
-  const auto results = values_.results(m.at("results"), OptionalItem(result_details).get());
+  const auto results = graph_values_.results(m.at("results"), OptionalItem(result_details).get());
   const auto id = builder_.node(m.at("op").text(), m.text("overload"), call_of(m), arguments,
                                 results, m.text("location"));
   if (const auto name = m.text("name"); !name.empty()) builder_.node_name(id, name);
-  figures_.row(m, TMETER_AXIS_NODE, index);
+  metric_values_.row(m, TMETER_AXIS_NODE, index);
 }
 
 void GraphRows::outputs() {
@@ -323,7 +324,8 @@ void GraphRows::outputs() {
     const auto m = row.members();
     const auto plain = m.get("value");  // null is a value, too
     const OptionalItem detail(m.find("detail"));
-    builder_.output(plain ? values_.used(*plain, detail.get()) : values_.used(row, nullptr));
+    builder_.output(plain ? graph_values_.used(*plain, detail.get())
+                          : graph_values_.used(row, nullptr));
   });
 }
 

@@ -5,15 +5,15 @@
 #include <tmeter/cpp/text_hash.hpp>
 
 #include "core/module_description/module_description.hpp"
-#include "core/report_reader/figures.hpp"
-#include "core/report_reader/values.hpp"
+#include "core/report_reader/graph_values.hpp"
+#include "core/report_reader/metric_values.hpp"
 
 namespace tmeter::core::report_reader {
 
 class GraphRows {
  public:
-  GraphRows(Document& document, Figures& figures)
-      : document_(document), figures_(figures), values_(builder_) {}
+  GraphRows(Document& document, MetricValues& metric_values)
+      : document_(document), metric_values_(metric_values), graph_values_(builder_) {}
 
   std::unique_ptr<Graph> read();
   /// From the rows of modules.
@@ -43,9 +43,9 @@ class GraphRows {
   void check_repeats(const Graph& graph) const;
 
   Document& document_;
-  Figures& figures_;
+  MetricValues& metric_values_;
   GraphBuilder builder_;
-  Values values_;
+  GraphValues graph_values_;
   ModuleDescriptions descriptions_;
   struct Level {
     std::string id;

@@ -13,8 +13,8 @@
 #include "core/base/text.hpp"
 #include "core/report/report.hpp"
 #include "core/report_reader/document.hpp"
-#include "core/report_reader/figures.hpp"
 #include "core/report_reader/graph_rows.hpp"
+#include "core/report_reader/metric_values.hpp"
 
 namespace tmeter::core::report_reader {
 namespace {
@@ -112,7 +112,7 @@ Series series(const Members& m, const Places& places) {
   return s;
 }
 
-AssertionResult assertion(const Members& m, const Figures& figures, const Places& places) {
+AssertionResult assertion(const Members& m, const MetricValues& values, const Places& places) {
   AssertionResult out;
   try {
     out.assertion = parse_assertion(std::string(m.at("expression").text()));
@@ -120,13 +120,13 @@ AssertionResult assertion(const Members& m, const Figures& figures, const Places
     refuse(e.what());  // not a mistake of the user
   }
   out.subject = m.at("subject").text();
-  out.value = figure_of(m.at("value"));
+  out.value = value_of(m.at("value"));
   const auto status = m.text("status");
   // Without a status (older reports) null means an unknown value.
   mark(out.value, out.value.kind == TMETER_NUMBER_NONE && status.empty() ? "unknown" : status);
   out.holds = m.at("holds").boolean();
   if (!is_of_operators(out.assertion)) {
-    out.metric = figures.column(out.assertion.metric);
+    out.metric = values.column(out.assertion.metric);
     out.module = places.module(out.assertion.module);
   }
   return out;
@@ -168,12 +168,12 @@ void properties(Document& document, Report& report) {
 
 /// Findings, assertions, histograms, curves, and the origin of the report. The graph and the
 /// values must have been read before.
-void read_findings(Document& document, const Figures& figures, Report& report) {
+void read_findings(Document& document, const MetricValues& values, Report& report) {
   const Places places(*report.graph);
   auto& results = report.results;
   properties(document, report);
   document.rows("assertions", [&](size_t, const Item& row) {
-    report.assertions.push_back(assertion(row.members(), figures, places));
+    report.assertions.push_back(assertion(row.members(), values, places));
   });
   document.rows("findings", [&](size_t, const Item& row) {
     results.findings.push_back(finding(row.members(), places));
@@ -203,16 +203,16 @@ namespace tmeter::core {
 SavedReport read_report(std::string_view json) {
   report_reader::Document document(json);
   SavedReport out;
-  report_reader::Figures figures(document, out.report.results);
-  report_reader::GraphRows rows(document, figures);
+  report_reader::MetricValues values(document, out.report.results);
+  report_reader::GraphRows rows(document, values);
   out.graph = rows.read();
   out.report.graph = out.graph.get();
   out.report.set_module_descriptions(rows.take_descriptions());
-  figures.totals(document);
-  figures.coverage(document);
-  figures.formulas(document, *out.graph, out.report.formulas);
-  figures.sweep(document, *out.graph, out.report.sweep);
-  report_reader::read_findings(document, figures, out.report);
+  values.totals(document);
+  values.coverage(document);
+  values.formulas(document, *out.graph, out.report.formulas);
+  values.sweep(document, *out.graph, out.report.sweep);
+  report_reader::read_findings(document, values, out.report);
   return out;
 }
 

@@ -69,7 +69,7 @@ IN_AN_ANALYSIS = {
     "call-on-a-thread": (5, "it used a call on another thread than the one it was given to"),
     "configure-emits": (5, "emit_at is for analyses, not for plugins that configure themselves"),
     "configure-finds": (5, "findings are for analyses, not for handlers or `configure`"),
-    "configure-reads": (5, "metrics have no figures yet while plugins configure themselves"),
+    "configure-reads": (5, "metrics have no values yet while plugins configure themselves"),
     "metrics-4096": (0, ""),
 }
 

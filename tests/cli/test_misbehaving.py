@@ -266,7 +266,7 @@ TABLES = {  # fault in a table → words of the message
 # A value that a later minor version may define: only that item is lost → the note in the report, the remaining totals.
 NOT_KNOWN = {
     "axis": ("metric 'outer' has an unknown axis, 99: the metric is left out", {"inner": 175}),
-    "aggregation": ("metric 'outer' has an unknown aggregation, -1: modules and the model have no figure of it", {"inner": 175}),
+    "aggregation": ("metric 'outer' has an unknown aggregation, -1: modules and the model have no value for it", {"inner": 175}),
     "option-type": ("option 'wish' has an unknown type, 99: it is taken as a text", {"outer": 175, "inner": 175}),
     "right": ("the right 'gpu' is unknown: it does without", {"outer": 175, "inner": 175}),
 }

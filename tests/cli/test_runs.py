@@ -224,7 +224,7 @@ class Runs(CliTest):
     def test_an_observer_that_fails_costs_its_own_figures(self):
         for how, words in (("throws", "the pen is dry"), ("crashes", "segmentation fault"),
                            ("wants-what", "runs of kind 7 are not known"),
-                           ("reads-early", "'op_time' has no figures before the model has been run")):
+                           ("reads-early", "'op_time' has no values before the model has been run")):
             with self.subTest(how):
                 document = self.document(status=5, diary=how)
                 self.assertIn("com.acme.diary", self.messages)

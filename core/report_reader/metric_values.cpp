@@ -1,4 +1,4 @@
-#include "core/report_reader/figures.hpp"
+#include "core/report_reader/metric_values.hpp"
 
 #include <tmeter/abi/metric.h>
 
@@ -43,7 +43,7 @@ Column column_from(const Members& m) {
   return c;
 }
 
-tmeter_number plain_figure(const Item& value) {
+tmeter_number plain_value(const Item& value) {
   if (value.is(simdjson::dom::element_type::INT64)) return number(value.integer());
   return number(value.real());
 }
@@ -55,49 +55,49 @@ std::optional<Members> object_in(Document& document, std::string_view section) {
 
 }  // namespace
 
-tmeter_number figure_of(const Item& value) {
-  return value.is_null() ? tmeter_number{} : plain_figure(value);
+tmeter_number value_of(const Item& value) {
+  return value.is_null() ? tmeter_number{} : plain_value(value);
 }
 
-void mark(tmeter_number& figure, std::string_view status) {
+void mark(tmeter_number& cell, std::string_view status) {
   using Status = vocabulary::CellStatus;
   switch (static_cast<Status>(vocabulary::kCellStatuses.number(status))) {
     case Status::kZeroByRule:
-      figure = number_of_kind(TMETER_NUMBER_ZERO_BY_RULE);
+      cell = number_of_kind(TMETER_NUMBER_ZERO_BY_RULE);
       break;
     case Status::kUnknown:
-      figure = number_of_kind(TMETER_NUMBER_UNKNOWN);
+      cell = number_of_kind(TMETER_NUMBER_UNKNOWN);
       break;
     case Status::kUnavailable:
-      figure = number_of_kind(TMETER_NUMBER_UNAVAILABLE);
+      cell = number_of_kind(TMETER_NUMBER_UNAVAILABLE);
       break;
     case Status::kInModule:
-      figure = number_of_kind(TMETER_NUMBER_IN_MODULE);
+      cell = number_of_kind(TMETER_NUMBER_IN_MODULE);
       break;
     case Status::kNotFinite:
-      figure = number(std::numeric_limits<double>::quiet_NaN());
+      cell = number(std::numeric_limits<double>::quiet_NaN());
       break;
     case Status::kLowerBound:
     case Status::kPartial:
-      figure.flags |= TMETER_NUMBER_PARTIAL;
+      cell.flags |= TMETER_NUMBER_PARTIAL;
       break;
     case Status::kAssumed:
-      figure.flags |= TMETER_NUMBER_ASSUMED;
+      cell.flags |= TMETER_NUMBER_ASSUMED;
       break;
     case Status::kByModule:
-      figure.flags |= TMETER_NUMBER_BY_MODULE;
+      cell.flags |= TMETER_NUMBER_BY_MODULE;
       break;
     default:  // newer than this tmeter
       break;
   }
 }
 
-void mark_infinite(tmeter_number& figure, std::string_view sign) {
+void mark_infinite(tmeter_number& cell, std::string_view sign) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (figure.kind == TMETER_NUMBER_FLOAT) figure.f = sign == "-inf" ? -kInfinity : kInfinity;
+  if (cell.kind == TMETER_NUMBER_FLOAT) cell.f = sign == "-inf" ? -kInfinity : kInfinity;
 }
 
-Figures::Figures(Document& document, Results& results) : results_(results) {
+MetricValues::MetricValues(Document& document, Results& results) : results_(results) {
   document.rows("metrics", [&](size_t i, const Item& row) {
     if (i >= kMaxColumns) refuse("it has more than 4,096 metrics, tmeter's limit");
     results_.columns.push_back(column_from(row.members()));
@@ -107,63 +107,63 @@ Figures::Figures(Document& document, Results& results) : results_(results) {
       refuse("the metric '" + printable(results_.columns[i].id) + "' occurs twice");
 }
 
-size_t Figures::column(std::string_view id) const {
+size_t MetricValues::column(std::string_view id) const {
   const auto it = columns_.find(id);
   if (it == columns_.end()) refuse("the metric '" + printable(id) + "' is not among its 'metrics'");
   return it->second;
 }
 
-void Figures::take_cells(size_t count) {
+void MetricValues::take_cells(size_t count) {
   cells_ += count;
-  if (cells_ > kMaxCells) refuse("its figures take more than 100,000,000 cells, tmeter's limit");
+  if (cells_ > kMaxCells) refuse("its values take more than 100,000,000 cells, tmeter's limit");
 }
 
 template <class Change>
-void Figures::change(std::string_view metric, int32_t axis, size_t index, Change&& change) {
+void MetricValues::change(std::string_view metric, int32_t axis, size_t index, Change&& change) {
   auto& cells = results_.columns[column(metric)].cells[static_cast<size_t>(axis)];
   if (cells.size() <= index) {
     take_cells(index + 1 - cells.size());
     cells.resize(index + 1);
   }
-  auto figure = cells[index];
-  change(figure);
-  cells.set(index, figure);
+  auto cell = cells[index];
+  change(cell);
+  cells.set(index, cell);
 }
 
-void Figures::row(const Members& row, int32_t axis, size_t index) {
+void MetricValues::row(const Members& row, int32_t axis, size_t index) {
   const auto values = row.find("values");
   if (!values) return;
   for (const auto field : values->members().object())
     change(field.key, axis, index,
-           [&](auto& figure) { figure = figure_of(Item(field.value, field.key)); });
+           [&](auto& cell) { cell = value_of(Item(field.value, field.key)); });
   for (const auto status : vocabulary::kCellStatuses.words) {
     const auto marked = row.find(status);
     if (!marked) continue;
     for (const auto id : marked->list())
-      change(Item(id, status).text(), axis, index, [&](auto& figure) { mark(figure, status); });
+      change(Item(id, status).text(), axis, index, [&](auto& cell) { mark(cell, status); });
   }
   if (const auto infinite = row.find("infinite"))
     for (const auto field : infinite->members().object())
       change(field.key, axis, index,
-             [&](auto& figure) { mark_infinite(figure, Item(field.value, field.key).text()); });
+             [&](auto& cell) { mark_infinite(cell, Item(field.value, field.key).text()); });
 }
 
-void Figures::totals(Document& document) {
+void MetricValues::totals(Document& document) {
   const auto total = [&](std::string_view id, auto&& what) {
     change(id, TMETER_AXIS_MODEL, 0, what);
   };
   for (const auto field : document.whole("totals").members().object())
-    total(field.key, [&](auto& figure) { figure = figure_of(Item(field.value, field.key)); });
+    total(field.key, [&](auto& cell) { cell = value_of(Item(field.value, field.key)); });
   if (const auto status = object_in(document, "totals_status"))
     for (const auto field : status->object())
-      total(field.key, [&](auto& figure) { mark(figure, Item(field.value, field.key).text()); });
+      total(field.key, [&](auto& cell) { mark(cell, Item(field.value, field.key).text()); });
   if (const auto infinite = object_in(document, "totals_infinite"))
     for (const auto field : infinite->object())
       total(field.key,
-            [&](auto& figure) { mark_infinite(figure, Item(field.value, field.key).text()); });
+            [&](auto& cell) { mark_infinite(cell, Item(field.value, field.key).text()); });
 }
 
-void Figures::coverage(Document& document) {
+void MetricValues::coverage(Document& document) {
   if (!document.has("coverage")) return;
   const auto m = document.whole("coverage").members();
   auto& c = results_.coverage;
@@ -205,7 +205,7 @@ std::vector<int64_t> integers(const Item& list) {
 
 }  // namespace
 
-void Figures::sweep(Document& document, const Graph& graph, Sweep& sweep) {
+void MetricValues::sweep(Document& document, const Graph& graph, Sweep& sweep) {
   if (!document.has("sweep")) return;
   const auto m = document.whole("sweep").members();
   const SymbolNames names(graph);
@@ -232,7 +232,7 @@ void Figures::sweep(Document& document, const Graph& graph, Sweep& sweep) {
   };
   for (const auto field : m.at("totals").members().object())
     for_each_cell({field.value, field.key},
-                  [](tmeter_number& cell, const Item& figure) { cell = figure_of(figure); });
+                  [](tmeter_number& cell, const Item& value) { cell = value_of(value); });
   for (const auto field : m.at("totals_status").members().object())
     for_each_cell({field.value, field.key}, [](tmeter_number& cell, const Item& status) {
       if (!status.is_null()) mark(cell, status.text());
@@ -269,7 +269,7 @@ RawFormula raw_formula(const Members& m, const SymbolNames& symbols) {
 
 }  // namespace
 
-void Figures::formulas(Document& document, const Graph& graph, Formulas& formulas) {
+void MetricValues::formulas(Document& document, const Graph& graph, Formulas& formulas) {
   std::vector<RawFormula> list;
   std::set<size_t> used;
   const SymbolNames symbols(graph);

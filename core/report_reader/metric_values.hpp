@@ -10,10 +10,10 @@
 
 namespace tmeter::core::report_reader {
 
-class Figures {
+class MetricValues {
  public:
   /// Reads "metrics" into the columns of `results`.
-  Figures(Document& document, Results& results);
+  MetricValues(Document& document, Results& results);
 
   /// Reads the values of a row: "values" and the lists of their statuses.
   void row(const Members& row, int32_t axis, size_t index);
@@ -38,8 +38,8 @@ class Figures {
 };
 
 /// A number of a report; none for null.
-tmeter_number figure_of(const Item& value);
+tmeter_number value_of(const Item& value);
 /// Applies a status of the schema. Unknown ones change nothing.
-void mark(tmeter_number& figure, std::string_view status);
+void mark(tmeter_number& cell, std::string_view status);
 
 }  // namespace tmeter::core::report_reader

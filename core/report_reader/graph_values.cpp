@@ -1,4 +1,4 @@
-#include "core/report_reader/values.hpp"
+#include "core/report_reader/graph_values.hpp"
 
 #include <tmeter/abi/graph.h>
 
@@ -51,19 +51,19 @@ void require_depth(size_t depth) {
 
 }  // namespace
 
-void Values::add_symbol(std::string_view name, Id symbol, int64_t value) {
+void GraphValues::add_symbol(std::string_view name, Id symbol, int64_t value) {
   symbols_.try_emplace(std::string(name), KnownSymbol{builder_.expr_symbol(symbol), value});
 }
 
-void Values::add_tensor(std::string_view name, Id tensor) {
+void GraphValues::add_tensor(std::string_view name, Id tensor) {
   if (!name.empty()) tensors_.try_emplace(std::string(name), tensor);
 }
 
-void Values::add_input(std::string_view name, Id value) {
+void GraphValues::add_input(std::string_view name, Id value) {
   inputs_.try_emplace(std::string(name), value);
 }
 
-std::vector<int64_t> Values::shape(const Item& list) const {
+std::vector<int64_t> GraphValues::shape(const Item& list) const {
   std::vector<int64_t> sizes;
   for (const auto e : list.list()) {
     sizes.push_back(Item(e, list.name()).integer());
@@ -73,7 +73,7 @@ std::vector<int64_t> Values::shape(const Item& list) const {
   return sizes;
 }
 
-DimSpec Values::symbolic_dim(std::string_view text, int64_t size) {
+DimSpec GraphValues::symbolic_dim(std::string_view text, int64_t size) {
   if (text == std::to_string(size)) return {size, 0};
   const auto symbol = symbols_.find(std::string(text));
   if (symbol != symbols_.end()) {
@@ -87,7 +87,7 @@ DimSpec Values::symbolic_dim(std::string_view text, int64_t size) {
   return {0, expression};
 }
 
-std::vector<DimSpec> Values::dims(const Members& m) {
+std::vector<DimSpec> GraphValues::dims(const Members& m) {
   const auto sizes = shape(m.at("shape"));
   std::vector<DimSpec> out;
   for (const auto size : sizes) out.push_back({size, 0});
@@ -103,7 +103,7 @@ std::vector<DimSpec> Values::dims(const Members& m) {
   return out;
 }
 
-bool Values::is_tensor(Id id, int32_t dtype, const std::vector<DimSpec>& dims) const {
+bool GraphValues::is_tensor(Id id, int32_t dtype, const std::vector<DimSpec>& dims) const {
   const auto& v = *builder_.peek(id);
   if (v.kind != TMETER_VALUE_TENSOR || v.dtype != dtype || v.dims.size() != dims.size())
     return false;
@@ -115,7 +115,7 @@ bool Values::is_tensor(Id id, int32_t dtype, const std::vector<DimSpec>& dims) c
   return true;
 }
 
-bool Values::is_scalar(Id id, const Item& plain) const {
+bool GraphValues::is_scalar(Id id, const Item& plain) const {
   const auto& v = *builder_.peek(id);
   switch (plain.type()) {
     case Type::INT64:
@@ -131,8 +131,8 @@ bool Values::is_scalar(Id id, const Item& plain) const {
 
 /// The value that a node makes, or writes into and returns. Without "result" (older reports),
 /// the first equal one of its results.
-Values::Id Values::made_by(const Members& from, const std::vector<DimSpec>* dims, int32_t dtype,
-                           const Item& plain, std::string_view kind) {
+GraphValues::Id GraphValues::made_by(const Members& from, const std::vector<DimSpec>* dims,
+                                     int32_t dtype, const Item& plain, std::string_view kind) {
   const auto node = from.at("node").index(limits::kNodes);
   const auto result_index = from.find("result");
   const size_t leaf = result_index ? result_index->index(limits::kValues) : kAnyLeaf;
@@ -157,7 +157,7 @@ Values::Id Values::made_by(const Members& from, const std::vector<DimSpec>* dims
          " as its producer, which does not produce it");
 }
 
-Values::Id Values::tensor(const Members& m, bool look_up) {
+GraphValues::Id GraphValues::tensor(const Members& m, bool look_up) {
   const auto sizes = dims(m);
   const auto dtype = DType::parse(m.at("dtype").text()).id();
   if (!look_up) return builder_.value_tensor(dtype, sizes);
@@ -177,7 +177,7 @@ Values::Id Values::tensor(const Members& m, bool look_up) {
   return builder_.value_from_outside(dtype, sizes);
 }
 
-Values::Id Values::scalar(const Item& value, std::string_view kind) {
+GraphValues::Id GraphValues::scalar(const Item& value, std::string_view kind) {
   switch (value.type()) {
     case Type::NULL_VALUE:
       return builder_.value_none();
@@ -195,7 +195,8 @@ Values::Id Values::scalar(const Item& value, std::string_view kind) {
   }
 }
 
-Values::Id Values::read_list(const Item& value, const Item* detail, bool look_up, size_t depth) {
+GraphValues::Id GraphValues::read_list(const Item& value, const Item* detail, bool look_up,
+                                       size_t depth) {
   require_depth(depth);
   ItemDetails details(detail);
   std::vector<Id> items;
@@ -204,7 +205,8 @@ Values::Id Values::read_list(const Item& value, const Item* detail, bool look_up
   return builder_.value_list(items);
 }
 
-Values::Id Values::read(const Item& value, const Item* detail, bool look_up, size_t depth) {
+GraphValues::Id GraphValues::read(const Item& value, const Item* detail, bool look_up,
+                                  size_t depth) {
   if (value.is(Type::ARRAY)) return read_list(value, detail, look_up, depth);
   if (value.is(Type::OBJECT)) return tensor(value.members(), look_up);
   if (!detail) return scalar(value, "");
@@ -214,15 +216,16 @@ Values::Id Values::read(const Item& value, const Item* detail, bool look_up, siz
   return scalar(value, kind);
 }
 
-Values::Id Values::used(const Item& value, const Item* detail) {
+GraphValues::Id GraphValues::used(const Item& value, const Item* detail) {
   return read(value, detail, true, 0);
 }
 
-Values::Id Values::fresh(const Item& value, const Item* detail) {
+GraphValues::Id GraphValues::fresh(const Item& value, const Item* detail) {
   return read(value, detail, false, 0);
 }
 
-Values::Id Values::result(const Item& value, const Item* detail, size_t& leaf, size_t depth) {
+GraphValues::Id GraphValues::result(const Item& value, const Item* detail, size_t& leaf,
+                                    size_t depth) {
   if (value.is(Type::ARRAY)) {
     require_depth(depth);
     ItemDetails details(detail);
@@ -248,7 +251,7 @@ Values::Id Values::result(const Item& value, const Item* detail, size_t& leaf, s
   return id;
 }
 
-std::vector<Values::Id> Values::results(const Item& list, const Item* details) {
+std::vector<GraphValues::Id> GraphValues::results(const Item& list, const Item* details) {
   first_leaf_.push_back(leaves_.size());
   ItemDetails each(details);
   std::vector<Id> ids;
@@ -257,7 +260,7 @@ std::vector<Values::Id> Values::results(const Item& list, const Item* details) {
   return ids;
 }
 
-void Values::require_all_made() const {
+void GraphValues::require_all_made() const {
   if (!to_be_made_.empty())
     refuse("a value names node " + std::to_string(to_be_made_.begin()->first.first) +
            " as its producer, which does not produce it");

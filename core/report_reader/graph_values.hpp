@@ -10,10 +10,10 @@
 
 namespace tmeter::core::report_reader {
 
-class Values {
+class GraphValues {
  public:
   using Id = GraphBuilder::Id;
-  explicit Values(GraphBuilder& builder) : builder_(builder) {}
+  explicit GraphValues(GraphBuilder& builder) : builder_(builder) {}
 
   void add_symbol(std::string_view name, Id symbol, int64_t value);
   void add_tensor(std::string_view name, Id tensor);
