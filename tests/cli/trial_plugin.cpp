@@ -24,7 +24,7 @@ void try_it(const tmeter::Graph&, tmeter::Call& call) {
   std::vector<tmeter_trial_option> options;
   for (const auto& [name, value] : texts)
     options.push_back({tmeter::to_abi(name), tmeter::to_abi(value)});
-  const auto figure = tmeter::try_value(call, metric, sizes, options);
+  const auto figure = tmeter::try_figure(call, metric, sizes, options);
   const auto emit = [&call](std::string_view id, tmeter::Cell cell) {
     call.emit(id, TMETER_AXIS_MODEL, 0, cell);
   };

@@ -118,7 +118,7 @@ Found largest_size(const Size& size, const Limit& limit, const Call& call) {
     if (!out.unknown.empty() || call.cancelled()) return false;
     std::vector<tmeter_trial_size> sizes;
     for (const auto s : size.symbols) sizes.push_back({s, n});
-    const auto value = tmeter::try_value(call, limit.metric, sizes);
+    const auto value = tmeter::try_figure(call, limit.metric, sizes);
     if (!value)
       out.unknown = "the model cannot have " + size.with_article() + " of " + size.text(n);
     else if (!value->known() || value->partial())
@@ -197,7 +197,7 @@ void report_training_remedies(const Graph& graph, Count peak, Count memory, cons
     remedies.push_back({"checkpointing of each " + layer, "training.checkpoint", layer});
   for (const auto& r : remedies) {
     const tmeter_trial_option option{tmeter::to_abi(r.option), tmeter::to_abi(r.value)};
-    const auto then = tmeter::try_value(call, "step_peak_bytes", {}, {&option, 1});
+    const auto then = tmeter::try_figure(call, "step_peak_bytes", {}, {&option, 1});
     if (!then || !then->is_int() || then->partial() || then->count() >= peak) continue;
     Finding f;
     f.rule = "fit-remedy";

@@ -10,9 +10,9 @@ TMETER_SDK_BEGIN
 
 /// The model's value of a metric. Nothing: the model cannot have the sizes;
 /// unsupported: this run makes no trials, or no plugin has the metric.
-inline std::optional<Cell> try_value(const Call& call, std::string_view metric,
-                                     std::span<const tmeter_trial_size> sizes,
-                                     std::span<const tmeter_trial_option> options = {}) {
+inline std::optional<Cell> try_figure(const Call& call, std::string_view metric,
+                                      std::span<const tmeter_trial_size> sizes,
+                                      std::span<const tmeter_trial_option> options = {}) {
   static const auto& api = detail::interface_of<tmeter_trials_api>(TMETER_HOST_TRIALS);
   tmeter_number n{};
   const auto status = api.figure(call.handle(), to_abi(metric), sizes.data(), sizes.size(),
