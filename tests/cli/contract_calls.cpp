@@ -353,8 +353,8 @@ void set_up(tmeter::Registrar& r) {
             },
             1);
   }
-  if (wish.starts_with("figure-")) {  // of the first operator, of the named metric
-    static const auto metric = wish.substr(7);
+  if (wish.starts_with("count-")) {  // of the first operator, of the named metric
+    static const auto metric = wish.substr(6);
     r.op("aten::conv2d")
         .handle(
             metric,

@@ -1,9 +1,9 @@
-"""Figures that rest on an assumption are marked in every format, and prove nothing.
+"""Values that rest on an assumption are marked in every format, and prove nothing.
 
 tests/fixtures/make_assumed.py writes the models. By hand: `rows` has 6 rows of 4; data decides which of them reach the
 second layer: 6·4·2 + 6·4·3 if all do. `count` makes rows of 4 for a layer of 3; `rows.scripted` has one as
 well. `branch` has 3 rows of 4 for a layer of 8 or of 2, `loop` 3 rows of 4 for a layer of 4. torch.sym_ite and
-similar functions compute the sizes of `helpers`; `expected.json` has FlopCounterMode's figures for it.
+similar functions compute the sizes of `helpers`; `expected.json` has FlopCounterMode's counts for it.
 """
 import csv
 import io

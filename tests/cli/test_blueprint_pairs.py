@@ -1,4 +1,4 @@
-"""`tmeter FOLDER` of encoder-decoder models and of audio models: their costs by hand, and published figures."""
+"""`tmeter FOLDER` of encoder-decoder models and of audio models: their costs by hand, and published values."""
 import sys
 
 from support import SOURCE, CliTest, main, report, tmeter

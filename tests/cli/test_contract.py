@@ -1,5 +1,5 @@
 """Misuse of the plugin contract from outside. Each case checks the message, the status, and that all other plugins'
-figures equal those of a run without the offender."""
+values equal those of a run without the offender."""
 import json
 import pathlib
 import re
@@ -158,7 +158,7 @@ MATCHES = {
 ANYTHING = ["name:*", "zip:*", "name:*.*", "name:** zip:?*", "!zip:nothing", "at:0:", "magic:"]
 
 
-def figures(document, plugin):
+def others(document, plugin):
     """The parts of the report that do not come from the plugin."""
     own = {m["id"] for m in document["metrics"] if m["plugin"] == plugin}
     without = lambda values: {k: v for k, v in values.items() if k not in own}
@@ -184,7 +184,7 @@ class Contract(CliTest):
         build_plugin(cls.source, cls.plugin)
 
     def assert_others_are_unharmed(self, document, reference):
-        self.assertEqual(figures(document, self.id), figures(reference, self.id))
+        self.assertEqual(others(document, self.id), others(reference, self.id))
 
     def assert_ended(self, done, status, words, messages):
         self.assertEqual(done.returncode, status, done.stderr[:2000])
@@ -238,7 +238,7 @@ class Calls(Contract):
         """One operator of 4·10^18 MACs or 10^308: values that our own plugins derive from these overflow or are infinite."""
         arguments = ["--plugins=all", "--report", "json", MODEL]
         reference = json.loads(tmeter(*arguments).stdout)
-        for mode in ("figure-macs", "real-macs", "real-energy"):
+        for mode in ("count-macs", "real-macs", "real-energy"):
             with self.subTest(mode):
                 done = tmeter(*arguments, "--plugin", self.plugin, env={"CONTRACT": mode})
                 document = json.loads(done.stdout)

@@ -1,6 +1,6 @@
-"""tmeter diff: matching the modules of two models, and the differences between their figures.
+"""tmeter diff: matching the modules of two models, and the differences between their values.
 
-The small networks are saved reports written here, layer by layer, with figures calculated by hand: a Linear(i, o) with bias has
+The small networks are saved reports written here, layer by layer, with values calculated by hand: a Linear(i, o) with bias has
 i·o + o parameters and, for one row of input, i·o MACs."""
 import base64
 import hashlib
@@ -35,8 +35,8 @@ def network(tree, name="Net", kind="Sequential"):
     """A saved report of nested dicts of layers; a layer is a dict with "type"."""
     modules, tensors = [], []
 
-    def total(node, figure):
-        return node[figure] if "type" in node else sum(total(c, figure) for c in node.values())
+    def total(node, metric):
+        return node[metric] if "type" in node else sum(total(c, metric) for c in node.values())
 
     def add(node, ids, path, parent):
         index = len(modules)

@@ -1,7 +1,7 @@
-"""The energy plugin's other figures: the range of the published tables, power, operations per joule, and CO2e.
+"""The energy plugin's other metrics: the range of the published tables, power, operations per joule, and CO2e.
 
 docs/hardware-profiles.md derives the joules of a ResNet-50. The grams are copied from Our World in Data's table of 2024
-(ourworldindata.org/grapher/carbon-intensity-electricity), which is also based on Ember's figures.
+(ourworldindata.org/grapher/carbon-intensity-electricity), which is also based on Ember's data.
 """
 import re
 

@@ -11,11 +11,11 @@ PLUGINS = "--plugins=energy-advice"
 
 
 class EnergyAdvice(CliTest):
-    def profile(self, **figures):
-        figures = {"energy.mac.float32": 1e-30, "energy.op.float32": 1e-30, "energy.dram": 1e-9} | {
-            key.replace("_", "."): value for key, value in figures.items()}
+    def profile(self, **values):
+        values = {"energy.mac.float32": 1e-30, "energy.op.float32": 1e-30, "energy.dram": 1e-9} | {
+            key.replace("_", "."): value for key, value in values.items()}
         return self.file("made-up.toml", 'name = "made-up"\ntitle = "Made up"\n' + "".join(
-            f'[{key}]\nvalue = {value}\nunit = "J"\nsource = "this test"\n' for key, value in figures.items()))
+            f'[{key}]\nvalue = {value}\nunit = "J"\nsource = "this test"\n' for key, value in values.items()))
 
     def findings(self, hardware, model=MLP):
         document = report(model, PLUGINS, "--hardware", hardware)
@@ -58,7 +58,7 @@ class EnergyAdvice(CliTest):
         before, after = self.change(fusion)
         self.assertAlmostEqual(before - after, 2 * 4_096e-9, delta=1e-12)
 
-    def test_a_smaller_type_is_advised_where_the_profile_has_its_figure(self):
+    def test_a_smaller_type_is_advised_where_the_profile_has_its_energy(self):
         self.assertNotIn("energy-precision", self.findings(self.profile())[1])
         half = self.profile(energy_mac_bfloat16=1e-30, energy_op_bfloat16=1e-30)
         [precision] = self.findings(half)[1]["energy-precision"]
@@ -79,7 +79,7 @@ class EnergyAdvice(CliTest):
             self.assertEqual((device["severity"], device["changes"]), ("info", []))
             self.assertIn("482.01 mJ on intel-xeon-8380", device["text"])
 
-    def test_missing_figures_of_unused_operations_give_no_warning(self):
+    def test_missing_energies_of_unused_operations_give_no_warning(self):
         for hardware in ("intel-xeon-8380", "horowitz-45nm"):
             warnings = report(RESNET, PLUGINS, "--hardware", hardware)["warnings"]
             self.assertFalse([w for w in warnings if "lacks figures" in w])

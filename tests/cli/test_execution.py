@@ -13,7 +13,7 @@ from support import BUILD, FIXTURES, HAVE_TORCH, LIBTORCH, MODELS, SANITIZED, Cl
 
 TIED = MODELS / "tied.pt2"  # tokens: i64[5], an embedding of 12 rows; the one fixture with weights
 IN_HOUSE = FIXTURES / "in_house"
-#: The catalogue's rows that come from the "C" tool (docs/features.md), and the figures that implement them.
+#: The catalogue's rows that come from the "C" tool (docs/features.md), and the metrics that implement them.
 CATALOGUE = {
     "F1 parameters": "params params_trainable buffers param_bytes",
     "F2 work": "macs flops",
@@ -111,7 +111,7 @@ class Execution(CliTest):
         metrics = {m["id"]: m for m in document["metrics"]}
         for row, names in CATALOGUE.items():
             for name in names.split():
-                with self.subTest(row, figure=name):
+                with self.subTest(row, metric=name):
                     self.assertIn(name, metrics)
                     if document["totals_status"].get(name) == "unavailable":
                         self.assertTrue(metrics[name]["provenance"]["text"], "the reason is missing")

@@ -1,6 +1,6 @@
 """`tmeter MODEL.gguf`: the costs of the derived program equal those of transformers' model.
 
-Damaged metadata, forms of earlier converters, figures by hand. test_gguf_converted.py has files of the present converter. Expected figures are
+Damaged metadata, forms of earlier converters, values by hand. test_gguf_converted.py has files of the present converter. Expected values are
 those of tests/blueprint/transformers.jsonl or calculated by hand. Tensor names come from gguf-py's tables (fixtures/gguf/names.json).
 """
 import json
@@ -291,7 +291,7 @@ class Costs(CliTest):
             self.assertIn(f"general.type is '{kind}'", " ".join(map(str, done["warnings"])))
 
     def test_split_and_big_endian_files(self):
-        """The first part has the metadata, each part has a layer. The figures are those of test_by_hand, for one sequence."""
+        """The first part has the metadata, each part has a layer. The values are those of test_by_hand, for one sequence."""
         def tensors(i):
             return {f"blk.{i}.{n}.weight": s for n, s in {"attn_norm": [64], "attn_q": [64, 64], "attn_k": [32, 64], "attn_v": [32, 64], "attn_output": [64, 64],
                                                           "ffn_norm": [64], "ffn_gate": [128, 64], "ffn_up": [128, 64], "ffn_down": [64, 128]}.items()}  # fmt: skip

@@ -1,6 +1,6 @@
-"""A program that torch.export recorded for some sizes only: at other sizes its figures prove nothing.
+"""A program that torch.export recorded for some sizes only: at other sizes its values prove nothing.
 
-tests/fixtures/make_guards.py writes the models and `expected.json`: FlopCounterMode's figures of the eager model, and
+tests/fixtures/make_guards.py writes the models and `expected.json`: FlopCounterMode's counts of the eager model, and
 whether the exported module accepts the inputs.
 """
 import json

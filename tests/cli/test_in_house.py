@@ -26,7 +26,7 @@ def in_house_nodes(document):
     return [n for n in document["nodes"] if n["op"] == OP]
 
 
-def figures(document):
+def numbers(document):
     """All numbers of a report: of the model, of modules, of operators."""
     return {"totals": document["totals"], "coverage": document["coverage"],
             "modules": [(m["path"], m["values"]) for m in document["modules"]],
@@ -111,7 +111,7 @@ class TheExample(WithBuilt):
         document = self.with_plugin(NET, "--input", "4x16x24")
         self.assertEqual(document["totals"]["macs"], 64 * ROW)
         self.assertEqual(document["warnings"], [])
-        self.assertEqual(figures(document), figures(self.with_plugin(LARGER)))
+        self.assertEqual(numbers(document), numbers(self.with_plugin(LARGER)))
 
     @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
     def test_torchscript(self):
@@ -168,7 +168,7 @@ class TheBlock(WithBuilt):
 
 
 class LessThanThat(WithBuilt):
-    """Figures that are derived from others (the table in docs/in-house-layers.md)."""
+    """Values that are derived from others (the table in docs/in-house-layers.md)."""
 
     @classmethod
     def build(cls):
@@ -211,7 +211,7 @@ class LessThanThat(WithBuilt):
         self.assertEqual(self.document_of("other")["coverage"]["unknown_ops"], [{"op": OP, "count": 3}])
 
     def profile(self):
-        text = 'name = "classes"\ntitle = "a figure for each class"\n'
+        text = 'name = "classes"\ntitle = "a value for each class"\n'
         for key, value in (("matmul", 1), ("attention", 3), ("elementwise", 5)):
             for family in ("mac", "op"):
                 text += f'[energy.{family}.{key}.float32]\nvalue = {value}.0\nunit = "J"\nsource = "this test"\n'
@@ -222,7 +222,7 @@ class LessThanThat(WithBuilt):
     def energy(self, capabilities):
         return in_house_nodes(self.document_of(capabilities, "--hardware", self.profile()))[0]["values"]["energy_compute"]
 
-    def test_the_class_of_work_picks_the_figures_of_the_profile(self):
+    def test_the_class_of_work_picks_the_values_of_the_profile(self):
         self.assertEqual(self.energy("macs other class=attention"), 3 * 1010)
         self.assertEqual(self.energy("macs other class=matmul"), 1010)
         self.assertEqual(self.energy("macs other"), 1010)  # an operator with MACs and no class counts as a matmul
@@ -337,7 +337,7 @@ class Sharing(WithBuilt):
     def test_sizes_follow_the_input(self):
         document = self.report_of(SHARING, "--input", "2x16x24")
         self.assert_moved(document, 16)
-        self.assertEqual(figures(document), figures(self.report_of(SHARING_LARGER)))
+        self.assertEqual(numbers(document), numbers(self.report_of(SHARING_LARGER)))
         self.assertEqual(self.warnings(document), ["the file fixes sizes inside the model for its recorded input; they were replaced to "
                                                    "follow --input in 1 × acme::pool, 1 × acme::resize", self.LOWER_BOUND])
 

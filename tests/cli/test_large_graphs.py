@@ -1,7 +1,7 @@
 """Large .pt2 files, whose lists are read piece by piece: their reports equal those of small files.
 
 Spaces between items do not change a file. The graphs of make_large.py are copies of one layer, so two small graphs,
-which are read as a whole, give the figures that each layer adds.
+which are read as a whole, give the values that each layer adds.
 """
 import io
 import json
@@ -180,7 +180,7 @@ class ManyLayers(CliTest):
             parent = None if not module["path"] else ids[module["path"].rpartition(".")[0]]
             self.assertEqual(module["parent"], parent)
 
-        # A layer's operators and tensors have the figures that they have in a small graph.
+        # A layer's operators and tensors have the values that they have in a small graph.
         self.assertEqual([n["index"] for n in large["nodes"]], list(range(count)))
         self.assertEqual([t["index"] for t in large["tensors"]], list(range(len(large["tensors"]))))
         of_layer = {}

@@ -4,7 +4,7 @@ images   conv 3→8 on [1, 3, 8, 8]: 8·64·27 = 13,824 MACs; its input and resu
          other convolution (32 MACs) works on a single pixel. 3 channels are an image's
 uneven   float32, multiples of 4 advised: 6→10 (120 MACs, 8·12/60 - 1 = 0.6 more), 10→8 (160, 0.2 more), 12→16 (384, even);
          bfloat16, multiples of 8: 12→16 (384, a third more): 664 of 1,048 MACs, 72 + 32 + 128 more
-copies   contiguous() of a transposed [2, 6, 8]: 2·384 bytes; reshape of a permuted one: 2·384, which is in no figure
+copies   contiguous() of a transposed [2, 6, 8]: 2·384 bytes; reshape of a permuted one: 2·384, which no value includes
 doubles  x [2, 4] float64 → linear → float → linear: float64 reads 64 + 160 (and 64 by float), writes 64: half is saved
 casts    bfloat16 [4, 16] to float32: reads 128, writes 256; back: reads 256, writes 128
 """

@@ -1,6 +1,6 @@
 """tmeter merge: the reports of a checkpoint's shards as one report, and an index of many models.
 
-The merged report must equal the report of one run over the whole checkpoint, whose figures test_param_stats.py compares
+The merged report must equal the report of one run over the whole checkpoint, whose values test_param_stats.py compares
 with NumPy. The small case is calculated by hand. The models of the index are written here, as in test_diff.py."""
 import json
 import math
@@ -49,8 +49,8 @@ class MergeTest(CliTest):
         index = self.file("model.safetensors.index.json", json.dumps({"weight_map": where}))
         return index, [self.folder / n for n in names]
 
-    def assert_same_figures(self, whole, merged, rounded=1e-12):
-        """Compares the figures of all tensors, all modules and the model."""
+    def assert_same_values(self, whole, merged, rounded=1e-12):
+        """Compares the values of all tensors, all modules and the model."""
         whole = json.loads(whole.read_text())
         for table, key in (("tensors", "name"), ("modules", "path")):
             self.assertEqual([r[key] for r in whole[table]], [r[key] for r in merged[table]])
@@ -82,7 +82,7 @@ class Shards(MergeTest):
                 parts = [self.analysed(SHARDED / stem.format(i), f"part{i}", PLUGINS) for i in (1, 2)]
                 whole = self.analysed(SHARDED / index, "whole", PLUGINS)
                 for order in (parts, parts[::-1]):
-                    self.assert_same_figures(whole, self.merged(*order))
+                    self.assert_same_values(whole, self.merged(*order))
 
     def test_a_trained_model_cut_into_five(self):
         raw = (FIXTURES / "trained/model.safetensors").read_bytes()
@@ -138,7 +138,7 @@ class Shards(MergeTest):
             {"m.1.weight": ([5], [1e6, 1e6 + 1, 1e6 + 2, 1e6, 1e6]), "empty": ([0], []), "m.3.weight": ([2], [7, 7])},
             {"m.3.bias": ([2], [7, nan]), "n.0.inner.weight": ([1], [3e38])}])
         whole = self.analysed(index, "whole", PLUGINS)
-        self.assert_same_figures(whole, self.merged(*[self.analysed(f, f.stem, PLUGINS) for f in files]), 1e-9)
+        self.assert_same_values(whole, self.merged(*[self.analysed(f, f.stem, PLUGINS) for f in files]), 1e-9)
 
     def test_types_without_numbers_are_unavailable(self):
         parts = []
@@ -160,7 +160,7 @@ class Shards(MergeTest):
             self.assertEqual(shown.stdout, (self.folder / f).read_text(), f)
 
     def test_merging_merged_reports(self):
-        """A tree of merges, as on a cluster: the first step drops names, but no figures."""
+        """A tree of merges, as on a cluster: the first step drops names, but no values."""
         shards = [{f"l.{i}.weight": ([4], [i, 1, 2, 3.5])} for i in range(4)]
         files = [self.file(f"part{i}.safetensors", safetensors(t)) for i, t in enumerate(shards)]
         parts = [self.analysed(f, f.stem, PLUGINS) for f in files]
@@ -211,7 +211,7 @@ class Index(MergeTest):
         self.assertEqual([next(n for n in ("dynamic_bert", "gpt2_like", "weights") if n in line) for line in lines],
                          ["dynamic_bert", "gpt2_like", "weights"])
         self.assertIn("94801", lines[2])
-        self.assertNotIn(" 0 ", lines[2])  # a missing figure is not printed as 0
+        self.assertNotIn(" 0 ", lines[2])  # a missing value is not printed as 0
         index = self.merged("--index", *parts)
         self.assertEqual(index["totals_status"]["macs"], "lower_bound")  # one model has none
         again = self.file("index.json", json.dumps(index))

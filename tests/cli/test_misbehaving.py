@@ -1,4 +1,4 @@
-"""Plugins that break the contract: in each case the user gets the plugin's name, status 5, and all other figures."""
+"""Plugins that break the contract: in each case the user gets the plugin's name, status 5, and all other values."""
 import hashlib
 import json
 import os
@@ -198,7 +198,7 @@ PLACES = {"metric": HANDLER, "analysis": PASS, "configure": "to configure itself
 
 
 class LeftBehind(ContractTest):
-    """Plugins share a process. A plugin that changes it for others is named, and the figures are those of an unchanged
+    """Plugins share a process. A plugin that changes it for others is named, and the values are those of an unchanged
     process."""
 
     def test_changes_made_in_any_callback_are_reported(self):

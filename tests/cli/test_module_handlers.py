@@ -1,4 +1,4 @@
-"""The meaning of a module handler's figure: it does not depend on the order of reads, and the sums of every view agree.
+"""The meaning of a module handler's value: it does not depend on the order of reads, and the sums of every view agree.
 
 ResNet-50 at 224 × 224 by hand (torchvision/models/resnet.py): 16 Bottlenecks. The first Bottleneck of each of the 4
 layers has 12 operators (3 convolutions, 3 norms, 3 activations, an addition, a convolution and a norm of
@@ -67,7 +67,7 @@ class ModuleHandlers(CliTest):
 MACS_GIVEN = {"one": f"Bottleneck macs {GIVEN}"}
 
 
-class Figures(ModuleHandlers):
+class Values(ModuleHandlers):
     def test_coverage_is_that_of_the_calls(self):
         coverage = self.report_with(MACS_GIVEN)["coverage"]
         self.assertEqual((coverage["unknown"], coverage["ratio"]), (0, 1))
@@ -175,16 +175,16 @@ class Figures(ModuleHandlers):
 
 
 class Contents(ModuleHandlers):
-    def figures(self, rule, *paths):
+    def macs_of(self, rule, *paths):
         modules = {m["path"]: m["values"]["macs"] for m in self.report_with({"one": f"Bottleneck macs {rule}"})["modules"]}
         return [modules[path] for path in paths]
 
     def test_a_call_gives_its_operators_inputs_and_outputs(self):
         blocks = "layer1.0", "layer1.1", "layer4.2"
-        self.assertEqual(self.figures("nodes", *blocks), [12, 10, 10])
-        self.assertEqual(self.figures("inputs", *blocks), [1, 1, 1])
-        self.assertEqual(self.figures("outputs", *blocks), [1, 1, 1])
-        self.assertEqual(self.figures("elements", *blocks), [64 * 56 * 56, 256 * 56 * 56, 2048 * 7 * 7])
+        self.assertEqual(self.macs_of("nodes", *blocks), [12, 10, 10])
+        self.assertEqual(self.macs_of("inputs", *blocks), [1, 1, 1])
+        self.assertEqual(self.macs_of("outputs", *blocks), [1, 1, 1])
+        self.assertEqual(self.macs_of("elements", *blocks), [64 * 56 * 56, 256 * 56 * 56, 2048 * 7 * 7])
 
     def test_other_sizes_and_formulas(self):
         # Two linear layers on batches of any size, 64 → 256 → 10: their inputs have 64 and 256 elements each.

@@ -14,8 +14,8 @@ MODEL = MODELS / "gpt2_like.pt2"
 WITH_WEIGHTS = FIXTURES / "trained" / "model.pt2"
 TIME_AND_COMMAND = re.compile(r'"analysis_seconds": ?[-+.e0-9]+|"command": ?"(?:[^"\\\\]|\\\\.)*"')
 
-# Compile-time settings of the test plugins. The figures of alpha and omega come from totals of other metrics, of both calls
-# and operators, and both give figures for modules of the models below.
+# Compile-time settings of the test plugins. The values of alpha and omega come from totals of other metrics, of both calls
+# and operators, and both give values for modules of the models below.
 BUILT = {
     "contract": ("contract_plugin.cpp",),
     "digest": ("digest_plugin.cpp",),

@@ -162,7 +162,7 @@ class PaddingThatFollowsTheSize(CliTest):
 
 @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
 class SizesThatAreNotTheFilesAreMarked(CliTest):
-    """The recomputation is stated in the header and in the provenance of every figure, in every format."""
+    """The recomputation is stated in the header and in the provenance of every metric, in every format."""
 
     WORDS = ("sizes worked out for x=1x3x65x65", "the file records 1x3x64x64")
     MODEL = SAME / "tf_efficientnet_like.pt2"

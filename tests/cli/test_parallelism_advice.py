@@ -20,13 +20,13 @@ BYTES_ALONE = {"peak.mac.float32": 1e18, "peak.op.float32": 1e18, "peak.dram": 1
 
 
 class ParallelismAdvice(CliTest):
-    def machine(self, **figures):
-        figures = BYTES_ALONE | {key.replace("_", "."): value for key, value in figures.items()}
+    def machine(self, **values):
+        values = BYTES_ALONE | {key.replace("_", "."): value for key, value in values.items()}
         return self.file("made-up.toml", 'name = "made-up"\ntitle = "Made up"\n' + "".join(
-            f'[{key}]\nvalue = {value}\nunit = "1/s"\nsource = "this test"\n' for key, value in figures.items()))
+            f'[{key}]\nvalue = {value}\nunit = "1/s"\nsource = "this test"\n' for key, value in values.items()))
 
-    def findings(self, model=MLP, *arguments, **figures):
-        document = report(model, PLUGINS, "--hardware", self.machine(**figures), *arguments)
+    def findings(self, model=MLP, *arguments, **values):
+        document = report(model, PLUGINS, "--hardware", self.machine(**values), *arguments)
         return document, {f["rule"]: f for f in document["findings"] if f["rule"] in RULES}
 
     def test_how_large_a_batch_pays(self):

@@ -1,6 +1,6 @@
-"""param-stats as users run it: every figure in the report is compared with NumPy's.
+"""param-stats as users run it: every value in the report is compared with NumPy's.
 
-Tensors and figures: tests/fixtures/make_tensor_stats.py.
+Tensors and expected values: tests/fixtures/make_tensor_stats.py.
 """
 import json
 import math
@@ -13,7 +13,7 @@ from support import FIXTURES, CliTest, main, report, tmeter
 FOLDER = FIXTURES / "tensor_stats"
 TENSORS = FOLDER / "tensors.safetensors"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())
-# float64 tensors with squares that overflow or underflow: figures derived from squares must be absent.
+# float64 tensors with squares that overflow or underflow: values derived from squares must be absent.
 WITHOUT_SQUARES = {"denormal.f64", "extreme.f64", "matrix.huge", "matrix.tiny"}
 FROM_SQUARES = ["std", "l2_norm", "near_zero", "stable_rank"]
 NOT_METRICS = {"coded_bits", "counts", "edges"}
@@ -29,7 +29,7 @@ def by_name(done):
     return {t["name"]: t for t in done["tensors"]}
 
 
-class Figures(unittest.TestCase):
+class Values(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.report = stats(TENSORS, SPECTRAL)
@@ -113,7 +113,7 @@ class Figures(unittest.TestCase):
                 # The plugin reads 64 rows at most; further rows repeat their positions.
                 self.assertAlmostEqual(use, shape[0] * row / (64 * lines), delta=0.02, msg=name)
 
-    def test_the_number_of_threads_does_not_change_a_figure(self):
+    def test_the_number_of_threads_does_not_change_a_value(self):
         one, three = (stats(TENSORS, SPECTRAL, "--threads", n) for n in (1, 3))
         self.assertEqual(one["tensors"], three["tensors"])
         self.assertEqual(one["modules"], three["modules"])
@@ -192,7 +192,7 @@ class Options(CliTest):
 
 
 class OnRequest(CliTest):
-    """Spectral norms and ranks take longer than all other figures, so they are computed on request only."""
+    """Spectral norms and ranks take longer than all other values, so they are computed on request only."""
 
     def ids(self, *arguments):
         return {m["id"] for m in stats(TENSORS, *arguments)["metrics"]}
@@ -262,17 +262,17 @@ class Threads(CliTest):
         text += b" " * (-len(text) % 8)
         return self.file("m.safetensors", struct.pack("<Q", len(text)) + text + data)
 
-    def test_no_number_of_threads_changes_a_figure(self):
+    def test_no_number_of_threads_changes_a_value(self):
         model = self.model()
 
-        def figures(threads):
+        def results(threads):
             done = report("--plugins=param-stats,quantization-advice,pruning-advice", SPECTRAL, "--threads", threads, model)
             return {k: done[k] for k in ("totals", "modules", "tensors", "findings", "series", "distributions", "warnings")}
 
-        two = figures(2)
+        two = results(2)
         self.assertIsNotNone(two["tensors"][0]["values"]["spectral_norm"])
         for threads in (4, 8, 64):
-            self.assertEqual(figures(threads), two, threads)
+            self.assertEqual(results(threads), two, threads)
 
 
 class Words(CliTest):
@@ -329,7 +329,7 @@ class Words(CliTest):
         self.assertIsNone(done["totals"]["mean"])
         self.assertTrue(any("complex64" in json.dumps(w) for w in done["warnings"]), done["warnings"])
 
-    def test_a_file_saved_without_weights_gives_no_figures(self):
+    def test_a_file_saved_without_weights_gives_no_values(self):
         done = stats(FIXTURES / "models" / "resnet50.pt2")
         self.assertIsNone(done["totals"]["mean"])
         self.assertEqual(done["findings"], [])
@@ -337,7 +337,7 @@ class Words(CliTest):
     def test_an_invalid_threshold_is_refused(self):
         self.assert_refused(2, ["threshold"], "--plugins=param-stats", TENSORS, "--set", "param-stats.threshold=2")
 
-    def test_the_terminal_shows_the_figures(self):
+    def test_the_terminal_shows_the_values(self):
         done = tmeter("--plugins=param-stats", TENSORS)
         self.assertEqual(done.returncode, 0, done.stderr)
         for word in ("mean", "std", "sparsity", "normal.f32", "NaN or infinite"):

@@ -1,4 +1,4 @@
-"""A figure that leaves something out is marked in every format, and proves nothing; means have their weights."""
+"""A value that leaves something out is marked in every format, and proves nothing; means have their weights."""
 import json
 import pathlib
 import tempfile

@@ -33,7 +33,7 @@ class Curves(unittest.TestCase):
         self.assertEqual(len(whole), 1)
         self.assert_curve(whole[0], EXPECTED["global_lost_norm"], "model")
 
-    def test_figures_of_the_table(self):
+    def test_values_of_the_table(self):
         at = EXPECTED["shares"].index(0.5)
         tensors = by_name(self.document)
         for name, recorded in EXPECTED["tensors"].items():

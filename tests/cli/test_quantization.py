@@ -1,5 +1,5 @@
-"""quantization-advice on files: PyTorch's figures for the same weights (tests/fixtures/trained), a plan within its
-budget, and no figures for weights that are NaN or infinite."""
+"""quantization-advice on files: PyTorch's results for the same weights (tests/fixtures/trained), a plan within its
+budget, and no values for weights that are NaN or infinite."""
 import json
 import math
 import struct
@@ -61,16 +61,16 @@ class Sqnr(unittest.TestCase):
         """model.pt2 is entirely in float32; its module types show that dim 1 of `up` has the outputs."""
         alone, exported = by_name(report(MODEL, ADVICE)), by_name(report(TRAINED / "model.pt2", ADVICE))
         for name, recorded in EXPECTED["tensors"].items():
-            figures = exported[name]["values"]
+            values = exported[name]["values"]
             if name == AMBIGUOUS:
                 for scheme, sqnr in recorded["sqnr"].items():
-                    self.assertAlmostEqual(figures[f"sqnr_{scheme}"], sqnr, delta=0.01, msg=scheme)
+                    self.assertAlmostEqual(values[f"sqnr_{scheme}"], sqnr, delta=0.01, msg=scheme)
             elif exported[name]["dtype"] == alone[name]["dtype"]:
                 for scheme in recorded["sqnr"]:
                     metric = f"sqnr_{scheme}"
-                    self.assertEqual(figures[metric], alone[name]["values"][metric], f"{name} {scheme}")
+                    self.assertEqual(values[metric], alone[name]["values"][metric], f"{name} {scheme}")
 
-    def test_figures_do_not_depend_on_the_number_of_threads(self):
+    def test_values_do_not_depend_on_the_number_of_threads(self):
         one, four = (report(MODEL, ADVICE, f"--threads={n}") for n in (1, 4))
         self.assertEqual(one["tensors"], four["tensors"])
 
@@ -81,17 +81,17 @@ class LongRows(CliTest):
         with one scale, and casts, do not depend on rows."""
         random = Random(8)
         values = array("f", (random.random() - 0.3 for _ in range(2 * 8193 * 128)))
-        figures = []
+        results = []
         for shape in ([2, 8193 * 128], [2 * 8193, 128]):
             path = self.file(f"{shape[0]}.safetensors", safetensors({"w": (shape, values)}))
-            figures.append(by_name(report(path, ADVICE))["w"]["values"])
-        same = [k for k in figures[0] if k.startswith("sqnr_") and "channel" not in k]
+            results.append(by_name(report(path, ADVICE))["w"]["values"])
+        same = [k for k in results[0] if k.startswith("sqnr_") and "channel" not in k]
         self.assertEqual(len(same), 28 - 4)
         for metric in same:
             if metric not in ("sqnr_fp8_e4m3", "sqnr_fp8_e5m2"):  # per channel
-                self.assertAlmostEqual(figures[0][metric], figures[1][metric], delta=1e-3, msg=metric)
+                self.assertAlmostEqual(results[0][metric], results[1][metric], delta=1e-3, msg=metric)
         # elements between -0.3 and 0.7: one scale for a row equals one for the tensor
-        self.assertAlmostEqual(figures[0]["sqnr_int8_channel"], figures[0]["sqnr_int8_tensor"], delta=1e-3)
+        self.assertAlmostEqual(results[0]["sqnr_int8_channel"], results[0]["sqnr_int8_tensor"], delta=1e-3)
 
 
 class Plan(unittest.TestCase):
@@ -155,7 +155,7 @@ class Findings(CliTest):
         self.assertIn("fc1.weight", found["text"])
         self.assertIn("input channels 7 (", found["evidence"])
 
-    def test_nan_and_infinity_are_an_error_and_have_no_figures(self):
+    def test_nan_and_infinity_are_an_error_and_have_no_values(self):
         path = self.file("broken.safetensors", safetensors({
             "a.weight": ([2, 2], [1, 2, math.nan, 4]), "b.weight": ([2, 2], [1, math.inf, 3, 4]),
             "c.weight": ([2, 2], [1, 2, 3, 4])}))
@@ -191,7 +191,7 @@ class Findings(CliTest):
 
     def test_a_file_with_operators_has_int8_savings_by_the_profile(self):
         """All weights except the embedding's table are in int8: products of 7 convolutions and linear layers. By hand for 2
-        images of 16 · 16 and 2 · 12 tokens; horowitz' figures for float32 are 20 times those for int8."""
+        images of 16 · 16 and 2 · 12 tokens; horowitz' energies for float32 are 20 times those for int8."""
         macs = 2 * (256 * 16 * 27 + 256 * 16 * 9 + 256 * 40 * 16 + 64 * 32 * 40 * 9 + 64 * 32 * 24 * 4)
         macs += 2 * 12 * (4 * 96 * 96 + 2 * 9600) + 2 * 15840
         profile = (FIXTURES / "../../plugins/metrics/energy/hardware/horowitz-45nm.toml").read_text()
@@ -203,7 +203,7 @@ class Findings(CliTest):
         self.assertIn(f"energy {macs * 4.6e-12 * 1e6:.2f} uJ → {macs * 0.23e-12 * 1e9:.2f} nJ", evidence)
         self.assertNotIn("time", evidence)  # the profile has no clock
 
-    def test_figures_of_an_operator_class_precede_general_ones(self):
+    def test_values_of_an_operator_class_precede_general_ones(self):
         """nvidia-a100: convolutions in TF32 at 78e12 MAC/s, matrix products in float32 at 9.75e12, int8 at 312e12."""
         convolutions = 2 * (256 * 16 * 27 + 256 * 16 * 9 + 256 * 40 * 16 + 64 * 32 * 40 * 9 + 64 * 32 * 24 * 4)
         matrices = 2 * 12 * (4 * 96 * 96 + 2 * 9600) + 2 * 15840

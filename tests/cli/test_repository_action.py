@@ -90,7 +90,7 @@ cp {MODELS / "vit_b_16.pt2"} net.pt2
 git commit -qam larger 2>&1"""
         self.assertEqual(lines.count("\n"), 7)
         output = self.sh(lines, self.folder, status=1)
-        # 86,567,656 parameters: torchvision's published figure of vit_b_16.
+        # 86,567,656 parameters: torchvision's published count for vit_b_16.
         self.assertIn("FAIL  net.pt2  params <= 3.5M  (params is 86.57 M)", output)
         self.assertEqual(self.sh("git log --format=%s", repository), "first\n")
 

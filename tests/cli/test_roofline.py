@@ -1,4 +1,4 @@
-"""roofline compared with figures calculated by hand, on made-up machines.
+"""roofline compared with values calculated by hand, on made-up machines.
 
 dynamic_mlp.pt2: x [4, 64] → up: Linear(64, 256) → gelu → down: Linear(256, 10), float32, 4 bytes each.
 
@@ -17,15 +17,15 @@ TIMES = ("predicted_time", "memory_bound", "overhead_bound", "arithmetic_time", 
 
 
 class Roofline(CliTest):
-    def machine(self, **figures):
-        """A profile with these figures; `_` represents `.`."""
+    def machine(self, **values):
+        """A profile with these values; `_` represents `.`."""
         text = 'name = "made-up"\ntitle = "Made up"\n'
-        for key, value in figures.items():
+        for key, value in values.items():
             text += f'[{key.replace("_", ".")}]\nvalue = {value}\nunit = "1/s"\nsource = "this test"\n'
         return self.file("made-up.toml", text)
 
-    def run_on(self, *arguments, **figures):
-        document = report(MLP, PLUGINS, "--hardware", self.machine(**figures), *arguments)
+    def run_on(self, *arguments, **values):
+        document = report(MLP, PLUGINS, "--hardware", self.machine(**values), *arguments)
         return document, {module["path"]: module["values"] for module in document["modules"]}
 
     def assert_close(self, value, expected):

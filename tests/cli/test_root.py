@@ -7,13 +7,13 @@ from support import FIXTURES, HAVE_TORCH, MODELS, CliTest, main, report, tmeter
 RESNET = MODELS / "resnet50.pt2"
 PLUGINS = "--plugins=params,flops,memory,energy,activations"
 WRITERS = ("text", "full-text", "json", "xml", "csv", "tsv", "markdown", "html", "dot", "netron", "fvcore-json", "junit", "github")
-# Figures of a module's operators and tensors that do not depend on the module's place.
+# Metrics of a module's operators and tensors that do not depend on the module's place.
 OWN = ("params", "params_trainable", "buffers", "param_bytes", "macs", "flops", "activations", "output_bytes", "written_bytes")
 
 
 class Root(CliTest):
     def same_as_in_the_whole(self, model, paths=None):
-        """Totals of a part are the figures of the module in the whole."""
+        """Totals of a part are the values of the module in the whole."""
         whole = report(model, PLUGINS)
         rows = {m["path"]: m for m in whole["modules"]}
         for path in paths or [p for p in rows if p]:

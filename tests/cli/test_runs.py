@@ -221,7 +221,7 @@ class Runs(CliTest):
         document, as_ever = self.document(clockwork="unknown-kind"), self.document()
         self.assertEqual(document["totals"]["diary_seen"], as_ever["totals"]["diary_seen"])
 
-    def test_an_observer_that_fails_costs_its_own_figures(self):
+    def test_an_observer_that_fails_costs_its_own_values(self):
         for how, words in (("throws", "the pen is dry"), ("crashes", "segmentation fault"),
                            ("wants-what", "runs of kind 7 are not known"),
                            ("reads-early", "'op_time' has no values before the model has been run")):

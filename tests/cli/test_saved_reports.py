@@ -188,7 +188,7 @@ class Absurd(Saved):
         self.assertIn("impossible shape", self.limited(self.changed(lambda r: r["tensors"][0].update(shape=[1 << 40, 1 << 40]))))
 
     def test_unwritten_cells_are_limited(self):
-        """A figure in the last of many rows allocates all cells before it."""
+        """A value in the last of many rows allocates all cells before it."""
         def change(report):
             metric = report["metrics"][0]
             report["metrics"] += [dict(metric, id=f"m{i}") for i in range(4_000)]

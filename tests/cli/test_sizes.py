@@ -1,4 +1,4 @@
-"""Models with dynamic shapes: formulas, --bind and --sweep, compared with FlopCounterMode's recorded figures."""
+"""Models with dynamic shapes: formulas, --bind and --sweep, compared with FlopCounterMode's recorded counts."""
 import csv
 import io
 import json
@@ -68,11 +68,11 @@ class Formulas(CliTest):
         free = report(BERT, "--columns=all")
         for batch, sequence in ((1, 2), (7, 33), (64, 512)):
             bound = report(BERT, "--columns=all", "--bind", f"{BATCH}={batch}", "--bind", f"{SEQUENCE}={sequence}")
-            figures = {m["path"]: m["values"] for m in bound["modules"]}
+            values = {m["path"]: m["values"] for m in bound["modules"]}
             sizes = {names(free)[BATCH]: batch, names(free)[SEQUENCE]: sequence}
             for f in free["formulas"]:
                 with self.subTest(metric=f["metric"], module=f["module"], sizes=sizes):
-                    self.assertEqual(value(f, sizes), figures[f["module"]][f["metric"]])
+                    self.assertEqual(value(f, sizes), values[f["module"]][f["metric"]])
 
     def test_other_functions_than_polynomials_have_no_formula(self):
         # an embedding reads each row of its table at most once: min(ids, rows)

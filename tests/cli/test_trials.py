@@ -1,4 +1,4 @@
-"""Trials (abi/draft/trials.h): figures under other sizes and options, and that a trial leaves no trace."""
+"""Trials (abi/draft/trials.h): values under other sizes and options, and that a trial leaves no trace."""
 import json
 import tempfile
 import unittest

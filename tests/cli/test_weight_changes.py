@@ -1,4 +1,4 @@
-"""tmeter diff: the values of weights. Expected figures are calculated by hand at each case."""
+"""tmeter diff: the values of weights. Expected results are calculated by hand at each case."""
 import json
 import math
 import struct

@@ -1,4 +1,4 @@
-"""The same weights give the same figures in every file format."""
+"""The same weights give the same values in every file format."""
 from support import FIXTURES, HAVE_TORCH, CliTest, main, report
 
 FORMS = FIXTURES / "weight_forms"
@@ -8,7 +8,7 @@ TORCHSCRIPT = ("scripted.pt", "traced.pt")
 OF_THE_FILE = {"alignment", "cache_line_use"}
 
 
-def figures(name):
+def results(name):
     """tensor → metric → value; the totals; the histograms by tensor."""
     document = report(FORMS / name, "--plugins=param-stats,quantization-advice,pruning-advice")
     ids = {m["id"] for m in document["metrics"] if m["axis"] == "tensor"} - OF_THE_FILE
@@ -22,12 +22,12 @@ class WeightForms(CliTest):
     maxDiff = 2000
 
     def test_statistics_quantization_and_pruning_do_not_depend_on_the_form(self):
-        tensors, totals, histograms = figures("net.safetensors")
+        tensors, totals, histograms = results("net.safetensors")
         self.assertEqual(len(tensors), 12)
         self.assertTrue(all(len(v) > 20 for n, v in tensors.items() if n.endswith("weight")), tensors)
         for name in WITHOUT_TORCH[1:] + (TORCHSCRIPT if HAVE_TORCH else ()):
             with self.subTest(form=name):
-                others = figures(name)
+                others = results(name)
                 # A form may hold more tensors (the constants of a graph), but not fewer or other ones.
                 self.assertEqual({n: others[0].get(n) for n in tensors}, tensors)
                 self.assertEqual({n: others[2].get(n) for n in histograms}, histograms)

@@ -1,4 +1,4 @@
-// A third-party analysis that requests figures under other sizes and options. TRIAL lists them as
+// A third-party analysis that requests values under other sizes and options. TRIAL lists them as
 // "SYMBOL=VALUE" (SYMBOL is an index) and "PLUGIN.OPTION=VALUE".
 #include <cstdlib>
 #include <sstream>
@@ -24,11 +24,11 @@ void try_it(const tmeter::Graph&, tmeter::Call& call) {
   std::vector<tmeter_trial_option> options;
   for (const auto& [name, value] : texts)
     options.push_back({tmeter::to_abi(name), tmeter::to_abi(value)});
-  const auto figure = tmeter::try_figure(call, metric, sizes, options);
+  const auto tried = tmeter::try_figure(call, metric, sizes, options);
   const auto emit = [&call](std::string_view id, tmeter::Cell cell) {
     call.emit(id, TMETER_AXIS_MODEL, 0, cell);
   };
-  emit("trial", figure ? *figure : tmeter::Cell::unavailable());
+  emit("trial", tried ? *tried : tmeter::Cell::unavailable());
   emit("trial_own", call.read("flops", TMETER_AXIS_MODEL, 0));
   call.info("flops.convention is " + std::string(call.option_text("flops.convention")));
 }
@@ -43,6 +43,6 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                                  .title = id,
                                  .axis = TMETER_AXIS_MODEL,
                                  .aggregation = TMETER_AGGREGATE_NONE,
-                                 .convention = "as another figure says"});
+                                 .convention = "as another metric says"});
                      r.analysis("trial", "", "trial trial_own", try_it);
                    })

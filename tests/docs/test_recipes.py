@@ -103,7 +103,7 @@ class Checker(unittest.TestCase):
                        ["head", "a 1", "b 2"], ["…", "a", "…"]):
             self.assertIsNotNone(missing(quoted, self.WRITTEN), quoted)
 
-    def test_times_may_differ_figures_may_not(self):
+    def test_times_may_differ_counts_may_not(self):
         self.assertIsNone(missing(["3 unknown    analysed in 1.00 ms"], plain("3 unknown  analysed in 12.34 ms")))
         self.assertIsNotNone(missing(["3 unknown    analysed in 1.00 ms"], plain("2 unknown  analysed in 1.00 ms")))
 
@@ -177,19 +177,19 @@ class OtherTools(unittest.TestCase):
         lines = self.page[self.page.index(f"| {header} |"):].split("\n\n")[0].splitlines()[2:]
         return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
-    def test_the_figures_are_those_of_tmeter_and_of_the_tools(self):
+    def test_the_values_are_those_of_tmeter_and_of_the_tools(self):
         recorded = json.loads((FIXTURES / "expected" / "resnet50.json").read_text())
         theirs = {**json.loads((FIXTURES / "formulas.json").read_text())["models"]["resnet50"],
                   "torch": recorded["flop_counter"]["total_flops"], "fvcore": recorded["fvcore"]["total"]}
         rows = self.rows("convention")
         self.assertEqual(len(rows), 9)
-        for name, tmeter_figure, their_figure, why in rows:
+        for name, tmeter_value, tool_value, why in rows:
             name = name.strip("`")
             totals = report(FIXTURES / "models" / "resnet50.pt2", "--plugins=flops", "--set", f"flops.convention={name}")["totals"]
-            self.assertEqual(f"{totals['flops']:,}", tmeter_figure, name)
+            self.assertEqual(f"{totals['flops']:,}", tmeter_value, name)
             if name in theirs:
-                self.assertEqual(f"{theirs[name]:,}", their_figure.split(" ")[0], name)
-            self.assertEqual(bool(why), tmeter_figure != their_figure.split(" ")[0] and name != "torchvision", name)
+                self.assertEqual(f"{theirs[name]:,}", tool_value.split(" ")[0], name)
+            self.assertEqual(bool(why), tmeter_value != tool_value.split(" ")[0] and name != "torchvision", name)
 
     def test_named_options_exist(self):
         """Options of the commands and cells; test_from_other_tools.py runs them."""

@@ -3,7 +3,7 @@
     ./dev mutate core/archive/zip.cpp 'plugins/metrics/flops/ops/*.cpp' --sample 50
 
 A mutant is a copy of a file with one changed line. Mutants that do not compile are not counted, and neither are those with the
-original object code. docs/dev/mutation.md has the figures and their meaning.
+original object code. docs/dev/mutation.md has the results and their meaning.
 """
 
 import argparse

@@ -151,7 +151,7 @@ class Assertions(CliTest):
 
 @unittest.skipUnless(shutil.which("node") and netron_folder(), "Node.js or Netron is not installed (pip install netron)")
 class Netron(CliTest):
-    """Netron's own code opens the model and the attachment, and finds every figure."""
+    """Netron's own code opens the model and the attachment, and finds every value."""
 
     def opened(self, model, *arguments):
         path = self.folder / "attachment.json"
@@ -165,13 +165,13 @@ class Netron(CliTest):
         shown = self.opened(RESNET)
         self.assertEqual(shown["model"]["MACs"], "4,089,184,256")
         self.assertEqual(shown["nodes"]["conv2d"]["MACs"], "118,013,952 (2.9 % of the model)")
-        lost = [name for name, figures in shown["nodes"].items() if "MACs" not in figures]
+        lost = [name for name, values in shown["nodes"].items() if "MACs" not in values]
         self.assertEqual(lost, [])
         self.assertEqual(shown["tensors"]["fc.weight"]["params"], "2,048,000 (8.0 % of the model)")
 
     def test_weights_alone(self):
         shown = self.opened(FIXTURES / "checkpoints/net.safetensors")
-        self.assertTrue(any("params" in figures for figures in shown["nodes"].values()), shown)
+        self.assertTrue(any("params" in values for values in shown["nodes"].values()), shown)
 
 
 if __name__ == "__main__":

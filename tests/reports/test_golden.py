@@ -78,7 +78,7 @@ class Xml(unittest.TestCase):
         done = subprocess.run(["xmllint", "--noout", "--nonet", "--schema", XSD, "-"], input=wrong, capture_output=True, text=True)
         self.assertNotEqual(done.returncode, 0)
 
-    def test_figures_and_names(self):
+    def test_values_and_names(self):
         root = ElementTree.fromstring(read("report.xml"))
         totals = {f.get("metric"): f.attrib for f in root.find(f"{XML}totals")}
         self.assertEqual(totals["macs"], {"metric": "macs", "value": BEYOND_DOUBLE, "status": "lower-bound"})
@@ -96,8 +96,8 @@ class Xml(unittest.TestCase):
             rows = root.find(f"{XML}{section}")
             self.assertEqual(len(rows), len(report[section]))
             for element, row in zip(rows, report[section]):
-                figures = {f.get("metric"): f.get("value") for f in element.findall(f"{XML}figure")}
-                exact = {m: None if v is None else json.loads(v) for m, v in figures.items()}
+                values = {f.get("metric"): f.get("value") for f in element.findall(f"{XML}figure")}
+                exact = {m: None if v is None else json.loads(v) for m, v in values.items()}
                 self.assertEqual(exact, row["values"])
 
 
@@ -212,7 +212,7 @@ class FullText(unittest.TestCase):
 class FvcoreJson(unittest.TestCase):
     """Made from the saved document, because the plugin consists only of a writer."""
 
-    def test_figures_are_those_of_the_document(self):
+    def test_values_are_those_of_the_document(self):
         document = json.loads(read("report.json"))
         done = tmeter("show", GOLDEN / "report.json", "--report", "fvcore-json")
         self.assertEqual((done.returncode, done.stderr), (0, ""))

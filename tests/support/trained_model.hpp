@@ -1,4 +1,4 @@
-// The weights of tests/fixtures/trained and PyTorch's figures for them, for tests of weight
+// The weights of tests/fixtures/trained and PyTorch's results for them, for tests of weight
 // analyses.
 #pragma once
 #include <filesystem>

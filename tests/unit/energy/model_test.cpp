@@ -1,5 +1,5 @@
 // The energy formulas against hand calculations, and the rules by which an element type without a
-// figure takes that of another.
+// value takes that of another.
 #include "plugins/common/energy/model.hpp"
 
 #include <gtest/gtest.h>
@@ -18,10 +18,10 @@ const DType kFloat32(TMETER_DTYPE_FLOAT32), kFloat16(TMETER_DTYPE_FLOAT16),
     kInt64(TMETER_DTYPE_INT64), kBool(TMETER_DTYPE_BOOL), kQuint8(TMETER_DTYPE_QUINT8),
     kComplex64(TMETER_DTYPE_COMPLEX64);
 
-machine::Lookup profile_of(std::map<std::string, double> figures) {
-  return [figures = std::move(figures)](const std::string& key) -> std::optional<double> {
-    const auto at = figures.find(key);
-    return at == figures.end() ? std::nullopt : std::optional<double>(at->second);
+machine::Lookup profile_of(std::map<std::string, double> values) {
+  return [values = std::move(values)](const std::string& key) -> std::optional<double> {
+    const auto at = values.find(key);
+    return at == values.end() ? std::nullopt : std::optional<double>(at->second);
   };
 }
 
@@ -46,13 +46,13 @@ TEST(EnergyModel, AllConvolutionsAndTheClassifierOfResNet50OnHorowitz45nm) {
   EXPECT_NEAR(*energy::compute_energy(model, 4.6e-12, std::nullopt), 18.8102475776e-3, 1e-12);
 }
 
-TEST(EnergyModel, OtherOperationsAddTheirOwnFigure) {
+TEST(EnergyModel, OtherOperationsAddTheirOwnEnergy) {
   // 10 MACs * 4 pJ + 5 operations * 2 pJ = 50 pJ
   EXPECT_DOUBLE_EQ(*energy::compute_energy({10, 5, 0, OpClass::kMatmul, kFloat32}, 4e-12, 2e-12),
                    50e-12);
 }
 
-TEST(EnergyModel, AMissingFigureMakesTheTermMissingInsteadOfZero) {
+TEST(EnergyModel, AMissingValueMakesTheTermMissingInsteadOfZero) {
   EXPECT_FALSE(energy::compute_energy({1, 0, 0, OpClass::kMatmul, kFloat32}, std::nullopt, 2e-12));
   EXPECT_FALSE(energy::compute_energy({0, 1, 0, OpClass::kMatmul, kFloat32}, 4e-12, std::nullopt));
 }
@@ -93,7 +93,7 @@ TEST(ThermalEffects, MissingEntriesOfTheProfileAreReported) {
             std::string::npos);
 }
 
-TEST(EnergyModel, AnUnneededFigureMayBeMissing) {
+TEST(EnergyModel, AnUnneededValueMayBeMissing) {
   EXPECT_DOUBLE_EQ(
       *energy::compute_energy({0, 0, 64, OpClass::kCopy, kFloat32}, std::nullopt, std::nullopt), 0);
 }
@@ -127,25 +127,25 @@ TEST(EnergyModel, StaticEnergyIsPowerTimesTime) {
   EXPECT_DOUBLE_EQ(energy::static_energy(440e-6, 54), 23.76e-3);
 }
 
-TEST(EnergyFigures, TheFigureOfTheTypeItselfIsPreferred) {
+TEST(EnergyValues, TheValueOfTheTypeItselfIsPreferred) {
   const auto lookup = profile_of({{"energy.mac.float32", 4.6}, {"energy.mac.float16", 1.5}});
   EXPECT_DOUBLE_EQ(find(lookup, OpClass::kMatmul, kFloat16)->value, 1.5);
 }
 
-TEST(EnergyFigures, AFigureOfTheOperatorClassPrecedesTheGeneralOne) {
+TEST(EnergyValues, AValueOfTheOperatorClassPrecedesTheGeneralOne) {
   const auto lookup =
       profile_of({{"energy.mac.float32", 21.4}, {"energy.mac.convolution.float32", 2.48}});
   EXPECT_DOUBLE_EQ(find(lookup, OpClass::kConvolution, kFloat32)->value, 2.48);
   EXPECT_DOUBLE_EQ(find(lookup, OpClass::kMatmul, kFloat32)->value, 21.4);
 }
 
-TEST(EnergyFigures, AGeneralFigureOfTheTypePrecedesAClassFigureOfAWiderType) {
+TEST(EnergyValues, AGeneralValueOfTheTypePrecedesAClassValueOfAWiderType) {
   const auto lookup =
       profile_of({{"energy.mac.float16", 1.4}, {"energy.mac.convolution.float32", 2.48}});
   EXPECT_DOUBLE_EQ(find(lookup, OpClass::kConvolution, kFloat16)->value, 1.4);
 }
 
-TEST(EnergyFigures, AMissingFloatTakesTheNearestAtLeastAsWide) {
+TEST(EnergyValues, AMissingFloatTakesTheNearestAtLeastAsWide) {
   const auto lookup = profile_of(
       {{"energy.mac.float16", 1.5}, {"energy.mac.float32", 4.6}, {"energy.mac.float64", 9}});
   const auto found = find(lookup, OpClass::kMatmul, kBfloat16);
@@ -154,13 +154,13 @@ TEST(EnergyFigures, AMissingFloatTakesTheNearestAtLeastAsWide) {
   EXPECT_FALSE(machine::same_arithmetic(kBfloat16, found->type));
 }
 
-TEST(EnergyFigures, AWiderTypeNeverTakesANarrowerFigure) {
+TEST(EnergyValues, AWiderTypeNeverTakesTheValueOfANarrowerOne) {
   const auto lookup = profile_of({{"energy.mac.float32", 4.6}, {"energy.mac.int32", 3.2}});
   EXPECT_FALSE(find(lookup, OpClass::kMatmul, kFloat64));
   EXPECT_FALSE(find(lookup, OpClass::kElementwise, kInt64));
 }
 
-TEST(EnergyFigures, QuantizedAndBooleanValuesAreComputedAsInt8) {
+TEST(EnergyValues, QuantizedAndBooleanValuesAreComputedAsInt8) {
   const auto lookup = profile_of({{"energy.mac.int8", 0.23}, {"energy.mac.float32", 4.6}});
   for (const auto type : {kInt8, kQuint8, kBool}) {
     const auto found = find(lookup, OpClass::kMatmul, type);
@@ -169,18 +169,18 @@ TEST(EnergyFigures, QuantizedAndBooleanValuesAreComputedAsInt8) {
   }
 }
 
-TEST(EnergyFigures, IntegersWithoutFiguresTakeAFloatAtLeastAsWide) {
+TEST(EnergyValues, IntegersWithoutValuesTakeAFloatAtLeastAsWide) {
   const auto lookup = profile_of({{"energy.mac.float16", 1.4}, {"energy.mac.float64", 26.7}});
   EXPECT_DOUBLE_EQ(find(lookup, OpClass::kMatmul, kInt8)->value, 1.4);
   EXPECT_DOUBLE_EQ(find(lookup, OpClass::kMatmul, kInt64)->value, 26.7);
 }
 
-TEST(EnergyFigures, ComplexArithmeticHasNoSubstitute) {
+TEST(EnergyValues, ComplexArithmeticHasNoSubstitute) {
   const auto lookup = profile_of({{"energy.mac.float32", 4.6}, {"energy.mac.float64", 9}});
   EXPECT_FALSE(find(lookup, OpClass::kMatmul, kComplex64));
 }
 
-TEST(EnergyFigures, AFamilyExistsIfOneTypeHasAFigure) {
+TEST(EnergyValues, AFamilyExistsIfOneTypeHasAValue) {
   const auto lookup = profile_of({{"energy.mac.bfloat16", 1}, {"power.static", 54}});
   EXPECT_TRUE(machine::Profile::has(lookup, Family::kEnergyMac));
   EXPECT_FALSE(machine::Profile::has(lookup, Family::kPeakMac));

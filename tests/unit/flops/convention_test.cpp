@@ -1,4 +1,4 @@
-// The four conventions on one operator. fvcore's figures are those of FlopCountAnalysis 0.1.5 on
+// The four conventions on one operator. fvcore's counts are those of FlopCountAnalysis 0.1.5 on
 // the same call.
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ TEST(Fvcore, MatmulDoesNotSeeTheLeftSideBroadcast) {
   EXPECT_EQ(n.count("flops", "fvcore"), 1920);
 }
 
-TEST(Fvcore, EinsumIsNumpysPrintedFigureHalved) {
+TEST(Fvcore, EinsumIsNumpysPrintedCountHalved) {
   EXPECT_EQ(einsum("i,j->ij", {{10}, {16}}).count("flops", "fvcore"), 80);
   EXPECT_EQ(einsum("bld,de,bme->blm", {{2, 6, 16}, {16, 16}, {2, 6, 16}}).count("flops", "fvcore"),
             4224);

@@ -1,5 +1,5 @@
 // Einsum: products, and additions besides them, by hand from aten/src/ATen/native/Linear.cpp; and
-// fvcore's figure: half the count of numpy 2.4's einsum_path(optimize="optimal"), recorded.
+// fvcore's count: half of that of numpy 2.4's einsum_path(optimize="optimal"), recorded.
 #include <gtest/gtest.h>
 
 #include "fake_host.hpp"
@@ -8,56 +8,56 @@ namespace {
 
 using fake::Dims;
 using fake::op;
-using Figures = std::pair<std::optional<int64_t>, std::optional<int64_t>>;
+using Counts = std::pair<std::optional<int64_t>, std::optional<int64_t>>;
 
 fake::Op einsum(const char* equation, const std::vector<Dims>& shapes) {
   return op("aten::einsum").text("equation", equation).tensors("tensors", shapes).out({1});
 }
-Figures figures(const char* equation, const std::vector<Dims>& shapes) {
+Counts counts(const char* equation, const std::vector<Dims>& shapes) {
   const auto n = einsum(equation, shapes);
   return {n.count("macs"), n.count("other_flops")};
 }
 
 TEST(Einsum, OfOneOperandSumsOrRearranges) {
-  EXPECT_EQ(figures("ij->i", {{3, 4}}), Figures(0, 12));
-  EXPECT_EQ(figures("ij->ji", {{3, 4}}), Figures(0, 0));
-  EXPECT_EQ(figures("ii->i", {{3, 3}}), Figures(0, 0));
-  EXPECT_EQ(figures("ii->", {{3, 3}}), Figures(0, 3));
+  EXPECT_EQ(counts("ij->i", {{3, 4}}), Counts(0, 12));
+  EXPECT_EQ(counts("ij->ji", {{3, 4}}), Counts(0, 0));
+  EXPECT_EQ(counts("ii->i", {{3, 3}}), Counts(0, 0));
+  EXPECT_EQ(counts("ii->", {{3, 3}}), Counts(0, 3));
 }
 
 TEST(Einsum, WithoutASharedSumIsElementwise) {
-  EXPECT_EQ(figures("i,i->i", {{3}, {3}}), Figures(0, 3));
-  EXPECT_EQ(figures("i,j->ij", {{3}, {4}}), Figures(0, 12));
-  EXPECT_EQ(figures("ii,i->i", {{3, 3}, {3}}), Figures(0, 3));  // the diagonal
-  EXPECT_EQ(figures("ij,jk->ik", {{2, 1}, {1, 4}}), Figures(0, 8));
+  EXPECT_EQ(counts("i,i->i", {{3}, {3}}), Counts(0, 3));
+  EXPECT_EQ(counts("i,j->ij", {{3}, {4}}), Counts(0, 12));
+  EXPECT_EQ(counts("ii,i->i", {{3, 3}, {3}}), Counts(0, 3));  // the diagonal
+  EXPECT_EQ(counts("ij,jk->ik", {{2, 1}, {1, 4}}), Counts(0, 8));
 }
 
 TEST(Einsum, LettersOfOneOperandAreSummedFirst) {
-  EXPECT_EQ(figures("ij,k->k", {{2, 3}, {5}}), Figures(0, 6 + 5));
-  EXPECT_EQ(figures("k,ij->k", {{5}, {2, 3}}), Figures(0, 6 + 5));
-  EXPECT_EQ(figures("ij,kl->", {{2, 3}, {4, 5}}), Figures(0, 6 + 20 + 1));
-  EXPECT_EQ(figures("ij,jk->i", {{2, 3}, {3, 4}}), Figures(2 * 3, 12));
+  EXPECT_EQ(counts("ij,k->k", {{2, 3}, {5}}), Counts(0, 6 + 5));
+  EXPECT_EQ(counts("k,ij->k", {{5}, {2, 3}}), Counts(0, 6 + 5));
+  EXPECT_EQ(counts("ij,kl->", {{2, 3}, {4, 5}}), Counts(0, 6 + 20 + 1));
+  EXPECT_EQ(counts("ij,jk->i", {{2, 3}, {3, 4}}), Counts(2 * 3, 12));
 }
 
 TEST(Einsum, OutputFollowsFromLettersThatOccurOnce) {
-  EXPECT_EQ(figures("ij,jk", {{2, 3}, {3, 4}}), Figures(24, 0));
-  EXPECT_EQ(figures("ij", {{2, 3}}), Figures(0, 0));
-  EXPECT_EQ(figures("ii", {{3, 3}}), Figures(0, 3));
-  EXPECT_EQ(figures("...i,...i", {{2, 3}, {2, 3}}), Figures(6, 0));
+  EXPECT_EQ(counts("ij,jk", {{2, 3}, {3, 4}}), Counts(24, 0));
+  EXPECT_EQ(counts("ij", {{2, 3}}), Counts(0, 0));
+  EXPECT_EQ(counts("ii", {{3, 3}}), Counts(0, 3));
+  EXPECT_EQ(counts("...i,...i", {{2, 3}, {2, 3}}), Counts(6, 0));
 }
 
 TEST(Einsum, AllLettersAreLabels) {
-  EXPECT_EQ(figures("aZ,Zz->az", {{2, 3}, {3, 4}}), Figures(24, 0));
-  EXPECT_EQ(figures(" A j , j z -> A z ", {{2, 3}, {3, 4}}), Figures(24, 0));
-  EXPECT_EQ(figures("aA,AZ,Zz->az", {{2, 3}, {3, 4}, {4, 5}}), Figures(24 + 40, 0));
+  EXPECT_EQ(counts("aZ,Zz->az", {{2, 3}, {3, 4}}), Counts(24, 0));
+  EXPECT_EQ(counts(" A j , j z -> A z ", {{2, 3}, {3, 4}}), Counts(24, 0));
+  EXPECT_EQ(counts("aA,AZ,Zz->az", {{2, 3}, {3, 4}, {4, 5}}), Counts(24 + 40, 0));
 }
 
 TEST(Einsum, DotsAreAlignedAtTheRight) {
-  EXPECT_EQ(figures("...i,...i->...", {{2, 3, 4}, {3, 4}}), Figures(24, 0));
-  EXPECT_EQ(figures("i...,i...->...", {{4, 2, 3}, {4, 3}}), Figures(24, 0));
-  EXPECT_EQ(figures("i...,i->", {{4, 2, 3}, {4}}), Figures(4, 24));
-  EXPECT_EQ(figures("...i->...", {Dims(13, 1)}).first, 0);
-  EXPECT_EQ(figures("...i->...", {Dims(14, 1)}).first, std::nullopt);  // more dims than labels
+  EXPECT_EQ(counts("...i,...i->...", {{2, 3, 4}, {3, 4}}), Counts(24, 0));
+  EXPECT_EQ(counts("i...,i...->...", {{4, 2, 3}, {4, 3}}), Counts(24, 0));
+  EXPECT_EQ(counts("i...,i->", {{4, 2, 3}, {4}}), Counts(4, 24));
+  EXPECT_EQ(counts("...i->...", {Dims(13, 1)}).first, 0);
+  EXPECT_EQ(counts("...i->...", {Dims(14, 1)}).first, std::nullopt);  // more dims than labels
 }
 
 TEST(Einsum, ThirtyTwoOperandsAndNoMore) {
@@ -83,10 +83,10 @@ TEST(Einsum, AlongAPathResultsGoToTheEnd) {
 }
 
 TEST(Einsum, ImpossibleEquationsAreUnknown) {
-  EXPECT_EQ(figures("ij,jk->ik", {{2, 3}, {3}}).first, std::nullopt);
-  EXPECT_EQ(figures("i.j->i", {{2, 3}}).first, std::nullopt);
-  EXPECT_EQ(figures("i..j->i", {{2, 3}}).first, std::nullopt);
-  EXPECT_EQ(figures("i1->i", {{2, 3}}).first, std::nullopt);
+  EXPECT_EQ(counts("ij,jk->ik", {{2, 3}, {3}}).first, std::nullopt);
+  EXPECT_EQ(counts("i.j->i", {{2, 3}}).first, std::nullopt);
+  EXPECT_EQ(counts("i..j->i", {{2, 3}}).first, std::nullopt);
+  EXPECT_EQ(counts("i1->i", {{2, 3}}).first, std::nullopt);
 }
 
 TEST(Einsum, AsNumpyCountsItForFvcore) {
@@ -116,7 +116,7 @@ TEST(Einsum, BatchedProductsAreExactForFvcoreUnderAnyLetters) {
   EXPECT_EQ(fvcore("zYx, zYw -> zxw"), 2 * 300 * 41 * 53);
   EXPECT_EQ(einsum("abc,adc->adb", {{2, 41, 300}, {2, 53, 300}}).count("flops", "fvcore"),
             2 * 300 * 41 * 53);
-  EXPECT_EQ(fvcore("abc,abd->adc"), 1304000);  // 2,608,000: numpy's figure, rounded
+  EXPECT_EQ(fvcore("abc,abd->adc"), 1304000);  // 2,608,000: numpy's count, rounded
 }
 
 TEST(Einsum, MoreTermsThanNumpySearchesAreUnknownToFvcore) {

@@ -1,5 +1,5 @@
 // Every operator named by a rule, in the smallest form that distinguishes its rule from its
-// neighbours'. The figures are hand calculations by docs/conventions.md: MACs and other arithmetic.
+// neighbours'. The counts are hand calculations by docs/conventions.md: MACs and other arithmetic.
 #include <gtest/gtest.h>
 
 #include "fake_host.hpp"
@@ -10,13 +10,13 @@ using fake::Dims;
 using fake::Op;
 using fake::op;
 using Names = std::initializer_list<const char*>;
-using Figures = std::pair<std::optional<int64_t>, std::optional<int64_t>>;
+using Counts = std::pair<std::optional<int64_t>, std::optional<int64_t>>;
 
-Figures figures(const Op& n) { return {n.count("macs"), n.count("other_flops")}; }
+Counts counts(const Op& n) { return {n.count("macs"), n.count("other_flops")}; }
 
 template <class Make>
 void expect_all(Names names, Make make, int64_t macs, int64_t other) {
-  for (const auto name : names) EXPECT_EQ(figures(make(name)), Figures(macs, other)) << name;
+  for (const auto name : names) EXPECT_EQ(counts(make(name)), Counts(macs, other)) << name;
 }
 
 // --- convolutions -------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ TEST(EveryName, TransposedConvolutions) {
               "aten::_mps_convolution_transpose", "mkldnn::_convolution_transpose_pointwise"},
              conv_with_bias, 80 * 8 * 6, 24);
   for (const auto name : {"aten::convolution", "aten::_convolution"})
-    EXPECT_EQ(figures(conv(name).flag("transposed")), Figures(80 * 8 * 6, 0)) << name;
+    EXPECT_EQ(counts(conv(name).flag("transposed")), Counts(80 * 8 * 6, 0)) << name;
 }
 
 TEST(EveryName, FusedConvolutions) {
@@ -79,7 +79,7 @@ TEST(EveryName, FusedConvolutions) {
 
 TEST(EveryName, TimeBatchChannelConvolution) {
   auto n = op("aten::conv_tbc").tensor("self", {7, 2, 5}).tensor("weight", {3, 5, 4});
-  EXPECT_EQ(figures(n.tensor("bias", {4}).out({5, 2, 4})), Figures(40 * 3 * 5, 40));
+  EXPECT_EQ(counts(n.tensor("bias", {4}).out({5, 2, 4})), Counts(40 * 3 * 5, 40));
 }
 
 TEST(EveryName, DeformableConvolution) {
@@ -87,8 +87,8 @@ TEST(EveryName, DeformableConvolution) {
   n.tensor("weight", {4, 6, 3, 2}).out({2, 4, 7, 5});
   // One sample for each of 2 × 6 channels, 3 × 2 places in the kernel, 7 × 5 results.
   const int64_t macs = 2 * 4 * 35 * 36, samples = 12 * 6 * 35;
-  EXPECT_EQ(figures(n), Figures(macs, 7 * samples));
-  EXPECT_EQ(figures(n.flag("use_mask").tensor("bias", {4})), Figures(macs, 8 * samples + 280));
+  EXPECT_EQ(counts(n), Counts(macs, 7 * samples));
+  EXPECT_EQ(counts(n.flag("use_mask").tensor("bias", {4})), Counts(macs, 8 * samples + 280));
 }
 
 /// Like `conv`, with weight and bias packed into a list of fields.
@@ -197,7 +197,7 @@ TEST(EveryName, ProductsThatAddTheirSelf) {
 }
 
 TEST(EveryName, SparseProductsCountAsDense) {
-  EXPECT_EQ(figures(product("aten::_sparse_mm", "sparse")), Figures(15 * 7, 0));
+  EXPECT_EQ(counts(product("aten::_sparse_mm", "sparse")), Counts(15 * 7, 0));
   const auto compressed = [](const char* right) {
     return [right](const char* name) {
       return op(name)
@@ -230,13 +230,13 @@ TEST(EveryName, GroupedProducts) {
 
 TEST(EveryName, DotProductsAlongADim) {
   const auto vecdot = [] { return op("aten::linalg_vecdot").tensor("x", {3, 5}); };
-  EXPECT_EQ(figures(vecdot().out({3})), Figures(3 * 5, 0));
-  EXPECT_EQ(figures(vecdot().number("dim", 0).out({5})), Figures(5 * 3, 0));
+  EXPECT_EQ(counts(vecdot().out({3})), Counts(3 * 5, 0));
+  EXPECT_EQ(counts(vecdot().number("dim", 0).out({5})), Counts(5 * 3, 0));
 }
 
 TEST(EveryName, TensordotContractsTheNamedDims) {
   auto n = op("aten::tensordot").tensor("self", {2, 3, 5}).numbers("dims_self", {0, 2});
-  EXPECT_EQ(figures(n.out({3, 7})), Figures(21 * 10, 0));
+  EXPECT_EQ(counts(n.out({3, 7})), Counts(21 * 10, 0));
   auto outer = op("aten::tensordot").tensor("self", {2, 3}).numbers("dims_self", {});
   EXPECT_EQ(outer.out({2, 3, 7}).count("macs"), 42);
 }
@@ -247,16 +247,16 @@ TEST(EveryName, TriangularSystemsBySubstitution) {
   const auto system = [](const char* name, const char* a, const char* b) {
     return op(name).tensor(a, {2, 4, 4}).tensor(b, {2, 4, 3}).out({2, 4, 3});
   };
-  EXPECT_EQ(figures(system("aten::linalg_solve_triangular", "self", "B")), Figures(36, 24));
-  EXPECT_EQ(figures(system("aten::linalg_solve_triangular", "self", "B").flag("unitriangular")),
-            Figures(36, 0));
-  EXPECT_EQ(figures(system("aten::triangular_solve", "A", "self")), Figures(36, 24));
+  EXPECT_EQ(counts(system("aten::linalg_solve_triangular", "self", "B")), Counts(36, 24));
+  EXPECT_EQ(counts(system("aten::linalg_solve_triangular", "self", "B").flag("unitriangular")),
+            Counts(36, 0));
+  EXPECT_EQ(counts(system("aten::triangular_solve", "A", "self")), Counts(36, 24));
   // From the right: [3, 4] = X [4, 4], columns of 3.
-  EXPECT_EQ(figures(op("aten::linalg_solve_triangular")
-                        .tensor("self", {4, 4})
-                        .tensor("B", {3, 4})
-                        .out({3, 4})),
-            Figures(18, 12));
+  EXPECT_EQ(counts(op("aten::linalg_solve_triangular")
+                       .tensor("self", {4, 4})
+                       .tensor("B", {3, 4})
+                       .out({3, 4})),
+            Counts(18, 12));
 }
 
 // By hand, [4, 4] X = [4, 3]: elimination leaves 3, 2 and 1 rows, 9 + 4 + 1 = 14 products and
@@ -266,26 +266,26 @@ TEST(EveryName, SystemsByElimination) {
     const auto system = [&](fake::Dims a, fake::Dims b) {
       return op(name).tensor("A", a).tensor("B", b).out(b);
     };
-    EXPECT_EQ(figures(system({4, 4}, {4, 3})), Figures(14 + 36, 6 + 12)) << name;
-    EXPECT_EQ(figures(system({2, 4, 4}, {2, 4, 3})), Figures(100, 36)) << name;
+    EXPECT_EQ(counts(system({4, 4}, {4, 3})), Counts(14 + 36, 6 + 12)) << name;
+    EXPECT_EQ(counts(system({2, 4, 4}, {2, 4, 3})), Counts(100, 36)) << name;
     EXPECT_EQ(system({4, 4}, {4, 3}).count("bit_ops"), 50 * 32 * 32) << name;
-    EXPECT_EQ(figures(system({4, 4}, {4})), Figures(14 + 12, 6 + 4)) << name;
-    EXPECT_EQ(figures(system({1, 1}, {1, 1})), Figures(0, 1)) << name;
-    EXPECT_EQ(figures(system({0, 0}, {0, 3})), Figures(0, 0)) << name;
+    EXPECT_EQ(counts(system({4, 4}, {4})), Counts(14 + 12, 6 + 4)) << name;
+    EXPECT_EQ(counts(system({1, 1}, {1, 1})), Counts(0, 1)) << name;
+    EXPECT_EQ(counts(system({0, 0}, {0, 3})), Counts(0, 0)) << name;
   }
 }
 
 TEST(EveryName, PowersAndChains) {
   for (const auto name : {"aten::matrix_power", "aten::linalg_matrix_power"}) {
     const auto power = [name](int64_t n) {
-      return figures(op(name).tensor("self", {4, 4}).number("n", n).out({4, 4}));
+      return counts(op(name).tensor("self", {4, 4}).number("n", n).out({4, 4}));
     };
-    EXPECT_EQ(power(0), Figures(0, 0)) << name;
-    EXPECT_EQ(power(2), Figures(64, 0)) << name;      // one square
-    EXPECT_EQ(power(7), Figures(4 * 64, 0)) << name;  // x², x⁴, and x⁴·x²·x
+    EXPECT_EQ(power(0), Counts(0, 0)) << name;
+    EXPECT_EQ(power(2), Counts(64, 0)) << name;      // one square
+    EXPECT_EQ(power(7), Counts(4 * 64, 0)) << name;  // x², x⁴, and x⁴·x²·x
   }
-  EXPECT_EQ(figures(op("aten::chain_matmul").tensors("matrices", {{2, 3}, {3, 4}}).out({2, 4})),
-            Figures(24, 0));
+  EXPECT_EQ(counts(op("aten::chain_matmul").tensors("matrices", {{2, 3}, {3, 4}}).out({2, 4})),
+            Counts(24, 0));
   const auto chain = [](const std::vector<Dims>& shapes) {
     return op("aten::linalg_multi_dot").tensors("tensors", shapes).out({2, 2}).count("macs");
   };
@@ -298,8 +298,8 @@ TEST(EveryName, PowersAndChains) {
 TEST(EveryName, Bilinear) {
   // Each of 5 rows and 2 results: 3 × 7 products with the first input, 7 more with the second.
   auto n = op("aten::bilinear").tensor("input1", {5, 3}).tensor("input2", {5, 7});
-  EXPECT_EQ(figures(n.tensor("weight", {2, 3, 7}).tensor("bias", {2}).out({5, 2})),
-            Figures(10 * 7 * (3 + 1), 10));
+  EXPECT_EQ(counts(n.tensor("weight", {2, 3, 7}).tensor("bias", {2}).out({5, 2})),
+            Counts(10 * 7 * (3 + 1), 10));
 }
 
 /// bilinear as ATen runs it: x1 [b, o, i, j] expanded at 1 and 3, W at 0, x2 at 1 and 2.
@@ -308,7 +308,7 @@ TEST(EveryName, TrilinearMultipliesTheFirstPairFirst) {
   n.tensor("i3", {5, 7}).numbers("expand1", {1, 3}).numbers("expand2", {0});
   n.numbers("expand3", {1, 2}).numbers("sumdim", {2, 3}).out({5, 2});
   // The pair over b, o, i, j; then i, which the third operand lacks, is summed: b, o, j remain.
-  EXPECT_EQ(figures(n), Figures(5 * 2 * 3 * 7 + 5 * 2 * 7, 0));
+  EXPECT_EQ(counts(n), Counts(5 * 2 * 3 * 7 + 5 * 2 * 7, 0));
   auto many = op("aten::_trilinear").tensor("i1", Dims(16, 1)).numbers("expand1", {0});
   EXPECT_EQ(many.out({1}).count("macs"), std::nullopt);
 }

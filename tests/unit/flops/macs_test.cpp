@@ -1,4 +1,4 @@
-// MACs of operators and argument forms that are rare in exported models. Figures marked FCM are
+// MACs of operators and argument forms that are rare in exported models. Counts marked FCM are
 // half of those of torch.utils.flop_counter.FlopCounterMode 2.15 for the same call.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Recurrent layers and cells: MACs, gate arithmetic, and the tools' figures, by hand from
+// Recurrent layers and cells: MACs, gate arithmetic, and the tools' counts, by hand from
 // docs/conventions.md. Per hidden unit and step: LSTM 22 (8 for biases), GRU 16 (6), RNN 2 (2).
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@ namespace {
 
 using fake::Op;
 using fake::op;
-using Figures = std::pair<std::optional<int64_t>, std::optional<int64_t>>;
+using Counts = std::pair<std::optional<int64_t>, std::optional<int64_t>>;
 
-Figures figures(const Op& n) { return {n.count("macs"), n.count("other_flops")}; }
+Counts counts(const Op& n) { return {n.count("macs"), n.count("other_flops")}; }
 
 struct Kind {
   std::vector<const char*> names;
@@ -30,15 +30,15 @@ TEST(Recurrent, LayersWithPackedWeights) {
   for (const auto& kind : kLayers)
     for (const auto name : kind.names) {
       const int64_t one = 12 * kind.gates * 8;
-      EXPECT_EQ(figures(layer(name)), Figures(one * (6 + 8), 96 * (kind.arithmetic + kind.biases)))
+      EXPECT_EQ(counts(layer(name)), Counts(one * (6 + 8), 96 * (kind.arithmetic + kind.biases)))
           << name;
       EXPECT_EQ(layer(name).number("has_biases", 0).count("other_flops"), 96 * kind.arithmetic)
           << name;
       // The second layer reads the 8 elements of the first, of both directions if there are two.
       EXPECT_EQ(layer(name).number("num_layers", 2).count("macs"), one * (6 + 8 + 8 + 8)) << name;
       auto both = layer(name).number("num_layers", 2).flag("bidirectional");
-      EXPECT_EQ(figures(both),
-                Figures(2 * one * (6 + 8 + 16 + 8), 4 * 96 * (kind.arithmetic + kind.biases)))
+      EXPECT_EQ(counts(both),
+                Counts(2 * one * (6 + 8 + 16 + 8), 4 * 96 * (kind.arithmetic + kind.biases)))
           << name;
     }
 }
@@ -52,8 +52,8 @@ TEST(Recurrent, WeightMatricesAreCountedVectorsAreNot) {
 
 TEST(Recurrent, WithoutAStateTheWorkIsUnknown) {
   const auto gru = [] { return op("aten::gru").tensor("input", {4, 3, 6}).out({4, 3, 8}); };
-  EXPECT_EQ(figures(gru()), Figures(std::nullopt, std::nullopt));
-  EXPECT_EQ(figures(gru().tensor("hx", {})), Figures(std::nullopt, std::nullopt));
+  EXPECT_EQ(counts(gru()), Counts(std::nullopt, std::nullopt));
+  EXPECT_EQ(counts(gru().tensor("hx", {})), Counts(std::nullopt, std::nullopt));
   EXPECT_EQ(gru().tensor("hx", {8}).count("macs"), 12 * 24 * 14);
   EXPECT_EQ(op("aten::gru").tensor("input", {}).tensor("hx", {8}).out({8}).count("macs"),
             std::nullopt);
@@ -74,7 +74,7 @@ TEST(Recurrent, OneLayerOfOneDnn) {
   };
   constexpr int64_t kMacs = 12 * 32 * 14;
   for (const auto& m : kModes) {
-    EXPECT_EQ(figures(kernel(m.mode)), Figures(kMacs, 96 * (m.arithmetic + m.biases))) << m.mode;
+    EXPECT_EQ(counts(kernel(m.mode)), Counts(kMacs, 96 * (m.arithmetic + m.biases))) << m.mode;
     EXPECT_EQ(kernel(m.mode).number("has_biases", 0).count("other_flops"), 96 * m.arithmetic)
         << m.mode;
     EXPECT_EQ(kernel(m.mode).count("flops", "thop"), kMacs + 96 * m.thop) << m.mode;
@@ -94,10 +94,10 @@ TEST(Recurrent, KernelsOfCudnnAndMiopen) {
     constexpr int64_t kMacs = 12 * 32 * 14;
     for (const auto& m : kModes) {
       const auto other = 96 * (m.arithmetic + m.biases);
-      EXPECT_EQ(figures(kernel(m.mode)), Figures(kMacs, other)) << name << m.mode;
+      EXPECT_EQ(counts(kernel(m.mode)), Counts(kMacs, other)) << name << m.mode;
       EXPECT_EQ(kernel(m.mode).count("flops", "thop"), kMacs + 96 * m.thop) << name << m.mode;
       auto both = kernel(m.mode).number("num_layers", 3).flag("bidirectional");
-      EXPECT_EQ(figures(both), Figures(kMacs, 6 * other)) << name << m.mode;
+      EXPECT_EQ(counts(both), Counts(kMacs, 6 * other)) << name << m.mode;
       EXPECT_EQ(both.count("flops", "thop"), kMacs + 6 * 96 * m.thop) << name << m.mode;
     }
     EXPECT_EQ(op(name).tensor("input", {4, 3, 6}).number("mode", 2).out({4, 3, 8}).count("macs"),
@@ -130,7 +130,7 @@ TEST(Recurrent, Cells) {
         return op(name).tensor("input", {3, 6}).tensor("hx", {3, 8}).out({3, 8});
       };
       const int64_t macs = 3 * kind.gates * 8 * (6 + 8);
-      EXPECT_EQ(figures(cell()), Figures(macs, 24 * kind.arithmetic)) << name;
+      EXPECT_EQ(counts(cell()), Counts(macs, 24 * kind.arithmetic)) << name;
       for (const auto bias : {"b_ih", "bias_ih"})
         EXPECT_EQ(cell().tensor(bias, {8}).count("other_flops"),
                   24 * (kind.arithmetic + kind.biases))

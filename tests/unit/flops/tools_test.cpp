@@ -1,6 +1,6 @@
-// The formulas of the tools that hook modules, on single operators. Figures marked "recorded" come
+// The formulas of the tools that hook modules, on single operators. Counts marked "recorded" come
 // from the reference table op_matrix.csv that came with the project; where a tool errs, the
-// corrected figure is calculated beside it.
+// corrected count is calculated beside it.
 #include <gtest/gtest.h>
 
 #include "fake_host.hpp"
@@ -11,7 +11,7 @@ using fake::op;
 
 constexpr const char* kTools[] = {"thop", "ptflops", "torchinfo", "torchmeter", "torchstat"};
 
-/// The figures of the five conventions, in the order above.
+/// The counts of the five conventions, in the order above.
 std::vector<int64_t> by_all(const fake::Op& n) {
   std::vector<int64_t> all;
   for (const auto tool : kTools) all.push_back(n.count("flops", tool).value_or(-1));

@@ -18,15 +18,15 @@ TEST(QuantizationSqnr, EverySchemeOnEveryTensorIsWithinAHundredthOfADecibelOfPyT
   const auto tensors = stored_tensors(kTrained / "model.safetensors");
   ASSERT_EQ(expected["tensors"].size(), 13u);
   for (const auto& [name, reference] : expected["tensors"].items()) {
-    const auto figures = measured(tensors.at(name), reference["channel_axis"].get<int>());
+    const auto result = measured(tensors.at(name), reference["channel_axis"].get<int>());
     ASSERT_EQ(reference["sqnr"].size(), kSchemeCount);
     for (size_t i = 0; i < kSchemeCount; ++i) {
       const auto& sqnr = reference["sqnr"][std::string(kSchemes[i].id)];
       const auto what = name + " " + std::string(kSchemes[i].id);
       if (sqnr.is_null()) {  // exact
-        EXPECT_EQ(figures.sqnr[i], std::numeric_limits<double>::infinity()) << what;
+        EXPECT_EQ(result.sqnr[i], std::numeric_limits<double>::infinity()) << what;
       } else {
-        EXPECT_NEAR(figures.sqnr[i], sqnr.get<double>(), 0.01) << what;
+        EXPECT_NEAR(result.sqnr[i], sqnr.get<double>(), 0.01) << what;
       }
     }
   }
@@ -38,19 +38,19 @@ TEST(QuantizationSqnr, TheCallsOfTorchaoThatTheAdviceNamesHaveTheReportedSqnr) {
   ASSERT_GT(expected["torchao"].size(), 5u);
   for (const auto& [scheme, weights] : expected["torchao"].items()) {
     for (const auto& [name, sqnr] : weights.items()) {
-      const auto figures = measured(tensors.at(name), 0);
-      EXPECT_NEAR(figures.sqnr[*scheme_at(scheme)], sqnr.get<double>(), 0.01) << name << scheme;
+      const auto result = measured(tensors.at(name), 0);
+      EXPECT_NEAR(result.sqnr[*scheme_at(scheme)], sqnr.get<double>(), 0.01) << name << scheme;
     }
   }
 }
 
 /// Every instruction set of this machine, not only the best.
-TEST(QuantizationSqnr, OlderProcessorsGiveTheSameFigures) {
+TEST(QuantizationSqnr, OlderProcessorsGiveTheSameValues) {
   const auto tensors = stored_tensors(kTrained / "model.safetensors");
   const auto best = measured(tensors.at("fc1.weight"), 0);
   instruction_sets::each([&] {
-    const auto figures = measured(tensors.at("fc1.weight"), 0);
-    for (size_t i = 0; i < kSchemeCount; ++i) EXPECT_NEAR(figures.sqnr[i], best.sqnr[i], 1e-4);
+    const auto result = measured(tensors.at("fc1.weight"), 0);
+    for (size_t i = 0; i < kSchemeCount; ++i) EXPECT_NEAR(result.sqnr[i], best.sqnr[i], 1e-4);
   });
 }
 
@@ -106,15 +106,15 @@ TEST(QuantizationSqnr, ZerosAndNaNHaveNoValues) {
 TEST(QuantizationSqnr, SymmetricGridIsThatOfPyTorchObservers) {
   // absmax 7.5: step 1. 7.5 → round half even 8 → 7: error 0.5; -7.5 → -8: error 0.5; 3 is exact.
   // Σx² = 56.25 + 56.25 + 9 = 121.5, Σe² = 0.5: 10 log10(243) = 23.8561 dB
-  const auto figures = measured(floats({1, 3}, {7.5f, -7.5f, 3.f}), 0);
-  EXPECT_NEAR(sqnr_of(figures, "int4_channel"), 10 * std::log10(243.0), 1e-4);
+  const auto result = measured(floats({1, 3}, {7.5f, -7.5f, 3.f}), 0);
+  EXPECT_NEAR(sqnr_of(result, "int4_channel"), 10 * std::log10(243.0), 1e-4);
 }
 
 /// By hand: the range 0 … 15 in 15 steps is exact; with -0.4 the step is 15.4/15 and no element is
 /// exact.
 TEST(QuantizationSqnr, AsymmetricGridUsesTheWholeRange) {
-  const auto figures = measured(floats({1, 4}, {0, 15, 7, 3}), 0);
-  EXPECT_EQ(sqnr_of(figures, "int4_channel_asym"), std::numeric_limits<double>::infinity());
+  const auto result = measured(floats({1, 4}, {0, 15, 7, 3}), 0);
+  EXPECT_EQ(sqnr_of(result, "int4_channel_asym"), std::numeric_limits<double>::infinity());
 }
 
 TEST(QuantizationSqnr, ScaleOfTheWeightsDoesNotMatter) {

@@ -21,7 +21,7 @@ tmeter::Metric metric_of(fake::FakeReport& r, int32_t aggregation = TMETER_AGGRE
   return r.report().metrics()[r.metrics.size() - 1];
 }
 
-TEST(Figures, EveryKindIsShownDifferently) {
+TEST(Values, EveryKindIsShownDifferently) {
   fake::FakeReport r;
   const auto metric = metric_of(r);
   const auto shown = [&](const Cell& c) { return reports::shown(c, metric); };
@@ -37,14 +37,14 @@ TEST(Figures, EveryKindIsShownDifferently) {
   EXPECT_EQ(reports::shown_in_full(Cell(Count(1234)).as_partial(), metric), "≥1,234");
 }
 
-TEST(Figures, APartialMeanIsNotABound) {
+TEST(Values, APartialMeanIsNotABound) {
   fake::FakeReport r;
   const auto mean = metric_of(r, TMETER_AGGREGATE_WEIGHTED_MEAN);
   EXPECT_EQ(reports::shown(Cell(2.5).as_partial(), mean), "≈2.50");
   EXPECT_EQ(reports::status_of(Cell(2.5).as_partial(), mean), "partial");
 }
 
-TEST(Figures, StatusDescribesMissingAndPartialValues) {
+TEST(Values, StatusDescribesMissingAndPartialValues) {
   fake::FakeReport r;
   const auto metric = metric_of(r);
   const auto status = [&](const Cell& c) { return reports::status_of(c, metric); };
@@ -59,7 +59,7 @@ TEST(Figures, StatusDescribesMissingAndPartialValues) {
   EXPECT_EQ(status(Cell(HUGE_VAL)), "not_finite");
 }
 
-TEST(Figures, GroupsWithMissingValuesArePartial) {
+TEST(Values, GroupsWithMissingValuesArePartial) {
   const auto sum = [](const std::vector<Cell>& cells) {
     reports::Accumulator a;
     for (const auto& c : cells) a.add(c);

@@ -12,7 +12,7 @@ std::string hostile_name() {
 
 EveryValue::EveryValue() {
   make_graph();
-  make_figures();
+  make_values();
   make_words();
   make_sizes();
 }
@@ -71,7 +71,7 @@ void EveryValue::make_graph() {
   outputs.push_back(out);
 }
 
-void EveryValue::make_figures() {
+void EveryValue::make_values() {
   constexpr int64_t kBeyondDouble = 9007199254740993;  // 2^53 + 1
   const auto macs = metric({.id = "macs", .title = "MACs", .convention = "one MAC; bias | not"});
   const auto bytes =

@@ -10,7 +10,7 @@ class EveryValue : public FakeReport {
 
  private:
   void make_graph();
-  void make_figures();
+  void make_values();
   void make_words();
   void make_sizes();
   std::deque<std::string> symbol_names_;

@@ -22,8 +22,8 @@ size_t widest(const std::vector<Text>& lines) {
 }
 
 Table::Row row(const std::string& id, const std::string& name, const std::string& type,
-               std::vector<Figure> figures, std::optional<double> share = {}) {
-  return {id, Text(name), type, std::move(figures), share, false};
+               std::vector<Figure> values, std::optional<double> share = {}) {
+  return {id, Text(name), type, std::move(values), share, false};
 }
 
 Table small_table() {
@@ -37,7 +37,7 @@ Table small_table() {
   return table;
 }
 
-TEST(Layout, FiguresAndUnitsLineUp) {
+TEST(Layout, ValuesAndUnitsLineUp) {
   const std::vector<std::string> expected{
       "                       params      MACs  share",
       "0   Net               25.56 M    4.09 G",

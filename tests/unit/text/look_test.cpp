@@ -25,8 +25,8 @@ Table small() {
   Table table;
   table.columns = {{"params", "p", false, "params"}, {"MACs", "f", true, "macs"}};
   const auto row = [](const char* id, const char* name, const char* type,
-                      std::vector<Figure> figures) {
-    return Table::Row{id, Text(name), type, std::move(figures), {}, false};
+                      std::vector<Figure> values) {
+    return Table::Row{id, Text(name), type, std::move(values), {}, false};
   };
   table.rows = {row("0", "Net", "", {{"25.56", "M"}, {"4.09", "G"}}),
                 row("1", "├─ conv1", "Conv2d", {{"9.41", "K"}, {"118.01", "M"}}),

@@ -139,7 +139,7 @@ TEST_F(TextReport, ManyInputsGetLinesOfTheirOwnAndAreCounted) {
   EXPECT_NE(write().find("… 15 more inputs"), std::string::npos);
 }
 
-TEST_F(TextReport, ModuleTreeHasIdsTypesAndScaledFigures) {
+TEST_F(TextReport, ModuleTreeHasIdsTypesAndScaledValues) {
   r.tensor(block1, "bias", {4});
   EXPECT_EQ(line_with({"0 ", "Net", "25.56 M"}).find("0      Net"), 0U);
   EXPECT_EQ(line_with({"stem"}).find("1      ├─ stem †"), 0U) << line_with({"stem"});
@@ -175,7 +175,7 @@ TEST_F(TextReport, TiedParametersAreMarkedAndNamed) {
   EXPECT_NE(write().find("† tied, counted once: head.weight = stem.weight"), std::string::npos);
 }
 
-TEST_F(TextReport, FiguresThatLeaveOperatorsOutAreLowerBounds) {
+TEST_F(TextReport, ValuesThatLeaveOperatorsOutAreLowerBounds) {
   EXPECT_NE(line_with({"Net", "≥4.00 G"}), "");
   EXPECT_NE(line_with({"2.1 ", "≥0"}), "");
   EXPECT_NE(write().find("4 operators: 2 counted · 1 zero by rule · 1 unknown"), std::string::npos);
@@ -305,7 +305,7 @@ TEST_F(TextReport, SortOrdersSiblingsByAMetric) {
   EXPECT_NE(error().find("--sort"), std::string::npos);
 }
 
-TEST_F(TextReport, RawFiguresAreExactAndUnscaled) {
+TEST_F(TextReport, RawValuesAreExactAndUnscaled) {
   r.views["raw"] = "1";
   EXPECT_NE(line_with({"stem", "4000000000", "0.0188"}), "");
   EXPECT_NE(line_with({"MACs", "energy [J]"}), "");
@@ -433,7 +433,7 @@ TEST_F(TextTensors, CanBeSortedAndShownAlone) {
   EXPECT_EQ(write().find("ModuleList"), std::string::npos);
 }
 
-TEST_F(TextTensors, AModuleTreeWithoutAnyFigureIsLeftOut) {
+TEST_F(TextTensors, AModuleTreeWithoutAnyValueIsLeftOut) {
   r.cells.clear();
   r.set(mean, TMETER_AXIS_TENSOR, 0, fake::real(0.5));
   EXPECT_EQ(write().find("ModuleList"), std::string::npos);

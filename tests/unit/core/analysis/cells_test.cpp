@@ -22,23 +22,23 @@ void expect_same(const tmeter_number& a, const tmeter_number& b) {
 TEST(Cells, ReturnTheStoredNumbers) {
   using Real = std::numeric_limits<double>;
   using Integer = std::numeric_limits<int64_t>;
-  std::vector<tmeter_number> figures;
+  std::vector<tmeter_number> numbers;
   for (const auto i : {int64_t{0}, int64_t{-1}, Integer::min(), Integer::max()})
-    figures.push_back(number(i));
+    numbers.push_back(number(i));
   for (const auto f : {0.0, -0.0, 0.1, Real::infinity(), -Real::infinity(), Real::quiet_NaN(),
                        Real::denorm_min(), Real::max()})
-    figures.push_back(number(f));
+    numbers.push_back(number(f));
   for (const auto kind : {TMETER_NUMBER_NONE, TMETER_NUMBER_ZERO_BY_RULE, TMETER_NUMBER_UNKNOWN,
                           TMETER_NUMBER_UNAVAILABLE, TMETER_NUMBER_IN_MODULE})
-    figures.push_back(number_of_kind(kind));
+    numbers.push_back(number_of_kind(kind));
   for (const auto flags : {0u, 1u, 2u, 3u}) {
     Cells cells;
-    cells.resize(figures.size());
-    for (size_t i = 0; i < figures.size(); ++i) {
-      figures[i].flags = flags;
-      cells.set(i, figures[i]);
+    cells.resize(numbers.size());
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      numbers[i].flags = flags;
+      cells.set(i, numbers[i]);
     }
-    for (size_t i = 0; i < figures.size(); ++i) expect_same(cells[i], figures[i]);
+    for (size_t i = 0; i < numbers.size(); ++i) expect_same(cells[i], numbers[i]);
   }
 }
 

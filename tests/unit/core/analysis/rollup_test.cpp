@@ -352,7 +352,7 @@ TEST(Rollup, LastNodeOfAnAnsweredCallMayBeDeepInside) {
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 9);
 }
 
-/// The figure of a module that a handler answers for one of two calls is partly ours.
+/// The value of a module that a handler answers for one of two calls is partly ours.
 TEST(Rollup, AModuleIsMarkedOnlyIfAllOfItsCallsAreMarked) {
   const auto g = tree();
   auto c = node_column({{}, number_of_kind(TMETER_NUMBER_IN_MODULE), {}, number(int64_t{5})});
