@@ -82,7 +82,7 @@ class EnergyAdvice(CliTest):
     def test_missing_energies_of_unused_operations_give_no_warning(self):
         for hardware in ("intel-xeon-8380", "horowitz-45nm"):
             warnings = report(RESNET, PLUGINS, "--hardware", hardware)["warnings"]
-            self.assertFalse([w for w in warnings if "lacks figures" in w])
+            self.assertFalse([w for w in warnings if "lacks values" in w])
 
     def test_without_energies_there_are_no_findings(self):
         document, found = self.findings("nvidia-h100-sxm", RESNET)

@@ -132,7 +132,7 @@ class Roofline(CliTest):
         done = tmeter(MLP, PLUGINS, "--hardware", self.machine(peak_mac_float16=1e9, peak_op_float16=1e9, peak_dram=1e9), "--report", "json")
         self.assertEqual(done.returncode, 0, done.stderr)
         warnings = json.loads(done.stdout)["warnings"]
-        self.assertEqual(warnings, ["hardware profile 'made-up' has no figures for float32 nor for a wider type: the predicted time "
+        self.assertEqual(warnings, ["hardware profile 'made-up' has no values for float32 nor for a wider type: the predicted time "
                                     "of such operators is unavailable"])
 
     def test_impossible_rates_are_not_used(self):

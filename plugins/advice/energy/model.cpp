@@ -32,7 +32,7 @@ std::optional<double> Model::of(const Work& work) { return estimator_.of({&work,
 bool Model::has(tmeter::OpClass kind, tmeter::DType type) const {
   machine::Profile profile;
   const auto lookup = [this](const std::string& key) { return Machine::number(call, key); };
-  const auto found = profile.figure(lookup, machine::Family::kEnergyMac, kind, type);
+  const auto found = profile.value_for(lookup, machine::Family::kEnergyMac, kind, type);
   return found && found->type == type;
 }
 

@@ -104,7 +104,7 @@ std::optional<double> rate_of(const Model& model, machine::Profile& profile, OpC
     double value = 0;
     return model.call.hardware_number(key, value) ? std::optional(value) : std::nullopt;
   };
-  const auto found = profile.figure(lookup, machine::Family::kPeakMac, kind, type);
+  const auto found = profile.value_for(lookup, machine::Family::kPeakMac, kind, type);
   return found && found->type == type ? std::optional(found->value) : std::nullopt;
 }
 

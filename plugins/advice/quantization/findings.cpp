@@ -32,7 +32,7 @@ std::string names(const Picked& picked, Finding& finding) {
 
 double best_sqnr(const Weight& w, const Rules& rules) {
   double best = -INFINITY;
-  for (const auto i : rules.allowed) best = std::fmax(best, w.figures.sqnr[i]);
+  for (const auto i : rules.allowed) best = std::fmax(best, w.measured.sqnr[i]);
   return best;
 }
 
@@ -65,7 +65,7 @@ std::string worst_text(const Collection& reports, const Plan& plan) {
   double least = INFINITY;
   for (size_t i = 0; i < reports.size(); ++i) {
     if (!plan.choices[i].scheme) continue;
-    const double v = reports[i].weight.figures.sqnr[*plan.choices[i].scheme];
+    const double v = reports[i].weight.measured.sqnr[*plan.choices[i].scheme];
     if (v < least) least = v, worst = &reports[i];
   }
   return worst ? "; lowest SQNR " + decibels(least) + " (" + worst->weight.name + ")" : "";
@@ -123,8 +123,8 @@ void report_plan(const Collection& reports, const Plan& plan, const Settings& se
 void report_kept(const Collection& reports, const Plan& plan, const Settings& settings,
                  Call& call) {
   const auto kept = pick(reports, [&](const Report& r, size_t i) {
-    const auto& figures = r.weight.figures;
-    return !plan.choices[i].scheme && figures.finite && !figures.zero &&
+    const auto& measured = r.weight.measured;
+    return !plan.choices[i].scheme && measured.finite && !measured.zero &&
            !(best_sqnr(r.weight, settings.rules) >= settings.rules.least_sqnr);
   });
   if (kept.empty()) return;
@@ -174,7 +174,7 @@ std::string outlier_text(const Report& r) {
   };
   add(", output channels ", r.outputs);
   add(", input channels ", r.inputs);
-  const auto& sqnr = r.weight.figures.sqnr;
+  const auto& sqnr = r.weight.measured.sqnr;
   return out + ": int4 " + decibels(sqnr[*scheme_at("int4_channel")]) + " per channel, " +
          decibels(sqnr[*scheme_at("int4_group32")]) + " in groups of 32";
 }
@@ -205,7 +205,7 @@ void report_outliers(const Collection& reports, const Settings& settings, Call& 
 
 void report_broken(const Collection& reports, Call& call) {
   const auto broken =
-      pick(reports, [](const Report& r, size_t) { return !r.weight.figures.finite; });
+      pick(reports, [](const Report& r, size_t) { return !r.weight.measured.finite; });
   if (!broken.empty()) {
     Finding f;
     f.severity = TMETER_SEVERITY_ERROR;
@@ -219,8 +219,8 @@ void report_broken(const Collection& reports, Call& call) {
   }
   const auto half = *scheme_at("fp16");
   const auto large = pick(reports, [&](const Report& r, size_t) {
-    return r.weight.figures.finite && !r.weight.figures.zero &&
-           std::isnan(r.weight.figures.sqnr[half]);
+    return r.weight.measured.finite && !r.weight.measured.zero &&
+           std::isnan(r.weight.measured.sqnr[half]);
   });
   if (large.empty()) return;
   Finding f;
@@ -242,16 +242,16 @@ struct Cost {
 
   void add(const tmeter::Call& call, const Weight& w, double macs, std::string_view dtype) {
     double each = 0, rate = 0;
-    has_energy = has_energy && figure(call, "energy.mac.", w, dtype, each);
-    has_time = has_time && figure(call, "peak.mac.", w, dtype, rate) && rate > 0;
+    has_energy = has_energy && profile_value(call, "energy.mac.", w, dtype, each);
+    has_time = has_time && profile_value(call, "peak.mac.", w, dtype, rate) && rate > 0;
     if (has_energy) energy += macs * each;
     if (has_time) seconds += macs / rate;
   }
 
  private:
   /// FAMILY.CLASS.DTYPE takes precedence over FAMILY.DTYPE (docs/hardware-profiles.md).
-  static bool figure(const tmeter::Call& call, const std::string& family, const Weight& w,
-                     std::string_view dtype, double& value) {
+  static bool profile_value(const tmeter::Call& call, const std::string& family, const Weight& w,
+                            std::string_view dtype, double& value) {
     const auto* kind = w.matrix() ? "matmul." : "convolution.";
     return call.hardware_number(family + kind + std::string(dtype), value) ||
            call.hardware_number(family + std::string(dtype), value);

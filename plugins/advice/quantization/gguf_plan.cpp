@@ -87,7 +87,7 @@ int64_t bytes_of(const GgmlType& type, const Weight& w) {
   return w.layout.elements / type.elements * type.bytes;
 }
 double sqnr_of(const GgmlType& type, const Weight& w) {
-  return w.figures.sqnr[*scheme_at(type.scheme)] + type.gain;
+  return w.measured.sqnr[*scheme_at(type.scheme)] + type.gain;
 }
 
 std::string_view stored_type(const tmeter::Tensor& t) {
@@ -152,7 +152,7 @@ class Planner {
  private:
   static const GgmlType* smallest(const Weight& w, double least) {
     const GgmlType* best = nullptr;
-    if (!w.figures.finite || w.figures.zero) return best;
+    if (!w.measured.finite || w.measured.zero) return best;
     int64_t bytes = w.stored;
     for (const auto& type : types_for(w)) {
       if (!w.sensitive.empty() && type.bytes * 8 / type.elements < kMinSensitiveBits) continue;

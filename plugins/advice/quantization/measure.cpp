@@ -235,8 +235,8 @@ void SecondPass::add(int64_t first, std::span<const uint8_t> bytes) {
   });
 }
 
-Figures figures_of(const FirstPass& first, const Sums& all) {
-  Figures out;
+Measurements measurements_of(const FirstPass& first, const Sums& all) {
+  Measurements out;
   out.finite = first.finite();
   out.zero = out.finite && all.power == 0;
   for (size_t i = 0; i < kSchemeCount; ++i) {

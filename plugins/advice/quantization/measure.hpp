@@ -132,14 +132,14 @@ class SecondPass {
 };
 
 /// The measurements of a weight.
-struct Figures {
+struct Measurements {
   bool finite = true;
   bool zero = false;  // zeros only
   /// dB by scheme; infinite: lossless; NaN: unknown (too large for the format).
   std::array<double, kSchemeCount> sqnr{};
 };
 
-Figures figures_of(const FirstPass& first, const Sums& all);
+Measurements measurements_of(const FirstPass& first, const Sums& all);
 
 /// ‖x - q‖ / ‖x‖ from an SQNR in dB.
 double relative_error(double sqnr);

@@ -16,10 +16,10 @@ bool fits(const Scheme& s, const Weight& w, double sqnr, const Rules& rules) {
 
 Choice choose(const Weight& w, const Rules& rules) {
   Choice best{std::nullopt, w.stored};
-  if (!w.figures.finite || w.figures.zero) return best;
+  if (!w.measured.finite || w.measured.zero) return best;
   double best_sqnr = 0;
   for (const auto i : rules.allowed) {
-    const double sqnr = w.figures.sqnr[i];
+    const double sqnr = w.measured.sqnr[i];
     if (!fits(kSchemes[i], w, sqnr, rules)) continue;
     const auto bytes = stored_bytes(kSchemes[i], w.layout);
     if (bytes < best.bytes || (best.scheme && bytes == best.bytes && sqnr > best_sqnr)) {

@@ -16,7 +16,7 @@ struct Weight {
   std::string name;
   size_t tensor = 0;  // index in the graph
   Layout layout;
-  Figures figures;
+  Measurements measured;
   int64_t stored = 0;          // bytes in the file, parts included
   std::string_view sensitive;  // why it gets at least 8 bits; empty if it may have fewer
   bool matrix() const { return layout.dims.size() == 2; }

@@ -11,7 +11,7 @@ using tmeter::Cell;
 /// The results for a weight after all passes.
 struct Outcome {
   Layout layout;
-  Figures figures;
+  Measurements measured;
   std::vector<Outlier> outputs, inputs;
 };
 
@@ -20,13 +20,9 @@ class State : public tmeter::TensorAnalysis {
   explicit State(Collection& into) : into_(&into) {}
   void emit(const tmeter::Tensor& tensor, tmeter::Call& call) override {
     for (size_t i = 0; i < kSchemeCount; ++i)
-      call.emit(metric_ids()[i], TMETER_AXIS_TENSOR, tensor.index(), cell(outcome.figures, i));
-    Weight weight{std::string(tensor.name()),
-                  tensor.index(),
-                  outcome.layout,
-                  outcome.figures,
-                  tensor.bytes().value(),
-                  {}};
+      call.emit(metric_ids()[i], TMETER_AXIS_TENSOR, tensor.index(), cell(outcome.measured, i));
+    Weight weight{std::string(tensor.name()), tensor.index(),         outcome.layout,
+                  outcome.measured,           tensor.bytes().value(), {}};
     into_->push_back({std::move(weight), tensor, outcome.outputs, outcome.inputs});
   }
 
@@ -36,8 +32,8 @@ class State : public tmeter::TensorAnalysis {
 
  private:
   /// Empty for a lossless scheme, whose SQNR is infinite.
-  static Cell cell(const Figures& f, size_t scheme) {
-    const double v = f.sqnr[scheme];
+  static Cell cell(const Measurements& m, size_t scheme) {
+    const double v = m.sqnr[scheme];
     if (std::isinf(v)) return Cell();
     return std::isnan(v) ? Cell::unavailable() : Cell(v);
   }
@@ -55,8 +51,8 @@ class First final : public State {
     pass_.finish();
     const auto& layout = pass_.layout();
     outcome.layout = layout;
-    outcome.figures = figures_of(pass_, pass_.sums());
-    if (!outcome.figures.finite || outcome.figures.zero) return false;
+    outcome.measured = measurements_of(pass_, pass_.sums());
+    if (!outcome.measured.finite || outcome.measured.zero) return false;
     outcome.outputs = outliers_in(outputs(), ratio_);
     outcome.inputs = outliers_in(inputs(), ratio_);
     return true;
@@ -89,7 +85,7 @@ class Second final : public State {
     outcome = first.so_far();
     auto all = first.pass().sums();
     all.add(pass_.sums());
-    outcome.figures = figures_of(first.pass(), all);
+    outcome.measured = measurements_of(first.pass(), all);
     pass_.finish();
     return false;
   }

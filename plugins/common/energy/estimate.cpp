@@ -44,8 +44,8 @@ void Estimator::start(const Call& call, const Temperature& temperature) {
 
 std::optional<double> Estimator::compute_of(const Work& work, const Call& call) {
   std::optional<double> mac, op;
-  if (work.macs > 0) mac = machine_.figure(Family::kEnergyMac, work, call);
-  if (work.ops > 0) op = machine_.figure(Family::kEnergyOp, work, call);
+  if (work.macs > 0) mac = machine_.value_for(Family::kEnergyMac, work, call);
+  if (work.ops > 0) op = machine_.value_for(Family::kEnergyOp, work, call);
   return compute_energy(work, mac, op);
 }
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <tmeter/cpp/units.hpp>
 
-#include "plugins/common/machine/figures.hpp"
+#include "plugins/common/machine/profile.hpp"
 
 #pragma GCC visibility push(hidden)
 namespace energy {

@@ -14,7 +14,7 @@
 #pragma once
 #include <optional>
 
-#include "plugins/common/machine/figures.hpp"
+#include "plugins/common/machine/profile.hpp"
 
 #pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace energy {

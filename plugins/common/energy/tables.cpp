@@ -118,8 +118,8 @@ std::optional<double> PublishedTables::Reader::energy_of(std::span<const Work> p
   double joules = 0, arithmetic = 0, bytes = 0;
   for (const auto& work : parts) {
     const auto value = [&](machine::Family family) -> std::optional<double> {
-      const auto figure = profile.figure(lookup, family, work.kind, work.type);
-      return figure ? std::optional(figure->value) : std::nullopt;
+      const auto found = profile.value_for(lookup, family, work.kind, work.type);
+      return found ? std::optional(found->value) : std::nullopt;
     };
     const auto compute =
         compute_energy(work, value(machine::Family::kEnergyMac), value(machine::Family::kEnergyOp));

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "plugins/common/machine/figures.hpp"
+#include "plugins/common/machine/profile.hpp"
 
 #pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace energy {
@@ -22,7 +22,7 @@ class PublishedTables {
  public:
   PublishedTables();
   /// The lowest and highest value of the tables that cover the operator; empty for fewer than two
-  /// tables. The value of a wider type replaces a missing one without a note (machine/figures.hpp).
+  /// tables. The value of a wider type replaces a missing one without a note (machine/profile.hpp).
   std::optional<Band> band(std::span<const Work> parts);
   /// The energy by each table of a real machine, by name; nullopt where the table has no value.
   struct OfMachine {

@@ -151,8 +151,9 @@ double Curves::read_again(const Work& work, double reuse) const {
 std::optional<Expected> Curves::of(const Work& work, Machine& machine,
                                    const tmeter::Call& call) const {
   if (work.macs == 0 && work.ops == 0 && work.bytes == 0) return Expected{};
-  const auto op = work.ops > 0 || work.macs > 0 ? machine.figure(Family::kPeakOp, work, call) : 0;
-  const auto mac = work.macs > 0 ? machine.figure(Family::kPeakMac, work, call) : std::nullopt;
+  const auto op =
+      work.ops > 0 || work.macs > 0 ? machine.value_for(Family::kPeakOp, work, call) : 0;
+  const auto mac = work.macs > 0 ? machine.value_for(Family::kPeakMac, work, call) : std::nullopt;
   if (!op || (work.macs > 0 && !mac)) return std::nullopt;
   // Vector units do one multiply-accumulate in the time of another operation.
   constexpr double kFaster = 1.5;

@@ -3,7 +3,7 @@
 #pragma once
 #include <tmeter/cpp/plugin.hpp>
 
-#include "plugins/common/machine/figures.hpp"
+#include "plugins/common/machine/profile.hpp"
 
 #pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace machine {

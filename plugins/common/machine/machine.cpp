@@ -181,16 +181,16 @@ std::optional<std::vector<Work>> Machine::work_of(const tmeter::ModuleCall& m, c
   return parts;
 }
 
-std::optional<double> Machine::figure(Family family, const Work& work, const Call& call) {
-  const auto found = profile_.figure(lookup_in(call), family, work.kind, work.type);
+std::optional<double> Machine::value_for(Family family, const Work& work, const Call& call) {
+  const auto found = profile_.value_for(lookup_in(call), family, work.kind, work.type);
   const auto type = std::string(work.type.name());
   if (!found) {
-    warn_once(call, quoted_name() + " has no figures for " + type + " nor for a wider type: the " +
+    warn_once(call, quoted_name() + " has no values for " + type + " nor for a wider type: the " +
                         what_ + " of such operators is unavailable");
     return std::nullopt;
   }
   if (!same_arithmetic(work.type, found->type)) {
-    warn_once(call, quoted_name() + " lacks figures for " + type + "; those for " +
+    warn_once(call, quoted_name() + " lacks values for " + type + "; those for " +
                         std::string(found->type.name()) + " are used");
   }
   return found->value;
@@ -201,11 +201,11 @@ std::optional<double> Machine::arithmetic_of(const Work& work, const Call& call)
   const auto class_key = std::string("efficiency.").append(tmeter::name_of(work.kind));
   rates.efficiency = number(call, class_key).value_or(1.0);
   if (work.macs > 0 && has_peak_mac_) {
-    rates.mac = figure(Family::kPeakMac, work, call);
+    rates.mac = value_for(Family::kPeakMac, work, call);
     if (!rates.mac) return std::nullopt;
   }
   if (work.ops > 0 && has_peak_op_) {
-    rates.op = figure(Family::kPeakOp, work, call);
+    rates.op = value_for(Family::kPeakOp, work, call);
     if (!rates.op) return std::nullopt;
   }
   return arithmetic_seconds(work, rates);

@@ -10,7 +10,7 @@
 #include <tmeter/cpp/plugin.hpp>
 #include <vector>
 
-#include "plugins/common/machine/figures.hpp"
+#include "plugins/common/machine/profile.hpp"
 
 namespace machine {
 
@@ -46,7 +46,7 @@ class Machine {
                                            bool& partial);
 
   /// The rate for the work's class and element type, or a replacement. Empty: the profile has none.
-  std::optional<double> figure(Family family, const Work& work, const tmeter::Call& call);
+  std::optional<double> value_for(Family family, const Work& work, const tmeter::Call& call);
   /// The bandwidth of the operator's class if the profile has it (with caches), else of memory.
   std::optional<double> bandwidth_of(OpClass kind, const tmeter::Call& call);
   /// Times of all parts as one operator: arithmetic is summed, and traffic overlaps it. Work

@@ -84,7 +84,7 @@ struct CacheBytes {
 /// The rule of one engine, by name: "llama.cpp", "vllm", "transformers", "own".
 struct Engine {
   std::string_view name;
-  std::string_view rule;    // one sentence, for the convention of the figures
+  std::string_view rule;    // one sentence, for the convention of the metrics
   std::string_view beyond;  // treatment of a context that is longer than the model's
   double memory_share;      // default share of a device's memory
   CacheBytes (*bytes)(const std::vector<LayerCache>&, const Load&);

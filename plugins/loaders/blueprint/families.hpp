@@ -5,7 +5,7 @@
 
 namespace blueprint {
 
-/// A model type of transformers whose figures were compared with the library's own
+/// A model type of transformers whose totals were compared with the library's own
 /// (docs/blueprint.md).
 struct Family {
   std::string_view type;         // model_type of config.json

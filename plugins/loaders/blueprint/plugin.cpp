@@ -69,7 +69,7 @@ void write(const tmeter::Graph& weights, const Settings& settings, const Family*
       call.warn(
           "the model type " + type +
           " is not among those that were checked (docs/blueprint.md): its operators were read from "
-          "the structure of its weights, and its figures are lower bounds");
+          "the structure of its weights, and its values are lower bounds");
     for (const auto& w : model.warnings) call.warn(w);
     for (const auto& a : model.assumptions) call.info(a);
   } catch (const Contradiction& e) {

@@ -12,7 +12,7 @@ constexpr std::string_view kTotal =
     "and element type) + bytes read and written × energy per DRAM byte + static power × roofline "
     "time; every byte an operator touches is charged as DRAM traffic, operators run one at a time";
 constexpr std::string_view kCompute =
-    "estimate: MACs × energy.mac + other arithmetic operations × energy.op, figures of the "
+    "estimate: MACs × energy.mac + other arithmetic operations × energy.op, values of the "
     "hardware profile by operator class and element type";
 constexpr std::string_view kMemory =
     "estimate: (read_bytes + written_bytes) × energy.dram; no reuse of caches between operators";

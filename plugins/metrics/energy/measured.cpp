@@ -14,7 +14,7 @@
 #include "grid.hpp"
 #include "meter.hpp"
 #include "nvml.hpp"
-#include "plugins/common/model_figures.hpp"
+#include "plugins/common/model_metrics.hpp"
 #include "plugins/common/options.hpp"
 #include "readings.hpp"
 

@@ -8,7 +8,7 @@
 namespace energy {
 namespace {
 
-constexpr double kMaxResolution = 0.1;  // a coarser figure is replaced by the span of all runs
+constexpr double kMaxResolution = 0.1;  // a coarser value is replaced by the span of all runs
 
 double sum_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);

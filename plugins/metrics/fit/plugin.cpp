@@ -1,6 +1,6 @@
 // fit: whether a model fits on a device, with which batch, context and image, which parts exceed it
 // and which changes help. Nothing is run.
-#include "figures.hpp"
+#include "metrics.hpp"
 #include "plugins/common/options.hpp"
 #include "plugins/common/serving/layers.hpp"
 #include "search.hpp"
@@ -42,8 +42,8 @@ void register_all(tmeter::Registrar& r) {
   r.option(plugins::text_option("memory",
                                 "memory of the device, such as 24GiB or 80GB; default: "
                                 "serving.memory, or else capacity.dram of the hardware profile"));
-  fit::register_figures(r);
-  r.analysis("fit", "param_bytes buffer_bytes peak_activation_bytes", fit::figure_ids(), analyse);
+  fit::register_metrics(r);
+  r.analysis("fit", "param_bytes buffer_bytes peak_activation_bytes", fit::metric_ids(), analyse);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <map>
 #include <tmeter/cpp/trials.hpp>
 
-#include "figures.hpp"
 #include "layers_of_model.hpp"
+#include "metrics.hpp"
 #include "plugins/common/serving/largest.hpp"
 #include "plugins/common/serving/model_length.hpp"
 #include "plugins/common/serving/serving.hpp"
@@ -131,7 +131,7 @@ Found largest_size(const Size& size, const Limit& limit, const Call& call) {
   return out;
 }
 
-/// Emits the three figures, and one finding on them.
+/// Emits the three values, and one finding on them.
 void find_largest(const Graph& graph, const Limit& limit, std::array<std::string_view, 3> ids,
                   const std::string& subject, const Call& call) {
   const auto sizes = sizes_of(graph);

@@ -4,8 +4,8 @@
 #include <array>
 #include <set>
 
-#include "figures.hpp"
 #include "layers_of_model.hpp"
+#include "metrics.hpp"
 #include "plugins/common/serving/model_length.hpp"
 
 namespace fit {

@@ -19,7 +19,7 @@ constexpr std::array<Named, 10> kConventions{{
      "mode; bias, norms, activations not counted"},
     {Convention::kFvcore, "fvcore",
      "fvcore: 1 MAC = 1 FLOP, as fvcore.nn.FlopCountAnalysis 0.1.5: convolutions, linear, matrix "
-     "products and einsum, plus its own figures for norms, resizing and adaptive average pooling; "
+     "products and einsum, plus its own counts for norms, resizing and adaptive average pooling; "
      "attention, recurrent layers and baddbmm not counted"},
     {Convention::kTorchvision, "torchvision",
      "torchvision: 1 MAC = 1 FLOP, as the _ops of torchvision's weight metadata; bias, norms, "
@@ -29,10 +29,10 @@ constexpr std::array<Named, 10> kConventions{{
      "elementwise, reductions, interpolation, gates; one per addition, multiplication, division, "
      "comparison, root, exponential or tanh"},
     {Convention::kThop, "thop",
-     "thop: 1 MAC = 1 FLOP, plus thop 0.1.1's own figures for norms, softmax, average pooling, "
+     "thop: 1 MAC = 1 FLOP, plus thop 0.1.1's own counts for norms, softmax, average pooling, "
      "resizing and gates; its known errors not copied (docs/conventions.md)"},
     {Convention::kPtflops, "ptflops",
-     "ptflops: 1 MAC = 1 FLOP, plus biases and ptflops 0.7.5's own figures for norms, activations, "
+     "ptflops: 1 MAC = 1 FLOP, plus biases and ptflops 0.7.5's own counts for norms, activations, "
      "softmax, pooling, resizing and gates; its known errors not copied (docs/conventions.md)"},
     {Convention::kTorchinfo, "torchinfo",
      "torchinfo: 1 MAC = 1 FLOP, plus biases, and batch × parameters of norms, as torchinfo "

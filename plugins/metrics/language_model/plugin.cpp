@@ -6,7 +6,7 @@
 
 #include "plugins/common/decoder/cost.hpp"
 #include "plugins/common/decoder/experts.hpp"
-#include "plugins/common/model_figures.hpp"
+#include "plugins/common/model_metrics.hpp"
 #include "plugins/common/wording.hpp"
 
 namespace {
@@ -22,7 +22,7 @@ using tmeter::Count;
 using tmeter::Finding;
 using tmeter::Graph;
 
-constexpr plugins::ModelFigure kFigures[] = {
+constexpr plugins::ModelMetric kMetrics[] = {
     {"tokens", "tokens", "", TMETER_UNIT_COUNT, "tokens of one inference: batch × sequence length"},
     {"macs_per_token", "MACs per token", "MAC", TMETER_UNIT_OP,
      "`macs` of the model divided by its tokens: the prefill, attention in full"},
@@ -190,8 +190,8 @@ void analyse(const Graph& graph, Call& call) {
 }
 
 void register_all(tmeter::Registrar& r) {
-  plugins::register_figures(r, kFigures);
-  static const auto produced = plugins::ids_of(kFigures);
+  plugins::register_metrics(r, kMetrics);
+  static const auto produced = plugins::ids_of(kMetrics);
   r.analysis("language-model", "macs", produced, analyse);
 }
 

@@ -33,7 +33,7 @@ tmeter::Series roof(const std::string& title, double flops, double bytes) {
 
 void Ceilings::add(const machine::Work& work, machine::Machine& machine, const tmeter::Call& call) {
   const auto rate = [&](double amount, Family family) {
-    return amount > 0 ? machine.figure(family, work, call).value_or(0) : 0;
+    return amount > 0 ? machine.value_for(family, work, call).value_or(0) : 0;
   };
   auto& highest = highest_[work.type.id()];
   highest.flops = std::max(

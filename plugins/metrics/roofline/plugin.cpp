@@ -2,7 +2,7 @@
 // memory or the overhead of its call), and the expected time with a band. Nothing is run.
 //
 // Rates come from the hardware profile of the run (docs/hardware-profiles.md), formulas from
-// plugins/common/machine/figures.hpp.
+// plugins/common/machine/profile.hpp.
 #include <cmath>
 #include <memory>
 #include <tmeter/cpp/units.hpp>

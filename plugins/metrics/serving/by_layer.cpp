@@ -4,7 +4,7 @@
 #include <map>
 
 #include "plugins/common/decoder/experts.hpp"
-#include "plugins/common/model_figures.hpp"
+#include "plugins/common/model_metrics.hpp"
 
 namespace serving {
 namespace {

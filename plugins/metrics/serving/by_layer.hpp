@@ -1,5 +1,5 @@
 // Columns of the modules: the memory, work and traffic of each layer in a step of prefill and of
-// decoding. The sums are the figures of the model.
+// decoding. The sums are the values of the model.
 #pragma once
 #include "plugins/common/decoder/cost.hpp"
 #include "plugins/common/serving/engine.hpp"

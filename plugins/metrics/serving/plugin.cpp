@@ -6,10 +6,10 @@
 
 #include "by_layer.hpp"
 #include "compute_buffer.hpp"
-#include "figures.hpp"
+#include "metrics.hpp"
 #include "plugins/common/decoder/experts.hpp"
 #include "plugins/common/machine/machine.hpp"
-#include "plugins/common/model_figures.hpp"
+#include "plugins/common/model_metrics.hpp"
 #include "plugins/common/options.hpp"
 #include "plugins/common/serving/layers.hpp"
 #include "plugins/common/serving/model_length.hpp"
@@ -124,8 +124,9 @@ std::optional<serving::Rates> rates_of(const Decoder& d, machine::Machine& machi
   machine::Work work;
   work.kind = tmeter::OpClass::kMatmul;
   work.type = type_of(d);
-  const auto macs =
-      machine.has_peak_mac() ? machine.figure(machine::Family::kPeakMac, work, call) : std::nullopt;
+  const auto macs = machine.has_peak_mac()
+                        ? machine.value_for(machine::Family::kPeakMac, work, call)
+                        : std::nullopt;
   const auto bytes = machine.bandwidth();
   return macs && bytes ? std::optional(serving::Rates{*macs, *bytes}) : std::nullopt;
 }
@@ -190,7 +191,7 @@ Draft draft_of(const Call& call) {
   return out;
 }
 
-/// The three figures of a load on one profile, at best or as expected.
+/// The three values of a load on one profile, at best or as expected.
 class Timed {
  public:
   Timed(const serving::Speeds& speeds, const Serving& s, const CacheBytes& bytes)
@@ -338,10 +339,10 @@ void report_speed(const Graph& graph, const Decoder& d, const plugins::Cost& cos
   report_quantized(graph, *speeds, *rates, steps, s, bytes, call);
 }
 
-/// Every figure is missing for the same reason.
+/// Every value is missing for the same reason.
 void report_none(const Call& call, const std::string& why) {
-  for (const auto& f : serving::figures())
-    call.set_provenance(f.id, TMETER_PROVENANCE_UNAVAILABLE, why);
+  for (const auto& m : serving::metrics())
+    call.set_provenance(m.id, TMETER_PROVENANCE_UNAVAILABLE, why);
   emit_unavailable(call, {"serving_bytes", "serving_cache_bytes", "serving_state_bytes"}, why);
   serving::report_no_layers(call, why);
 }
@@ -421,9 +422,9 @@ void register_options(tmeter::Registrar& r) {
 
 void register_all(tmeter::Registrar& r) {
   register_options(r);
-  plugins::register_figures(r, serving::figures());
+  plugins::register_metrics(r, serving::metrics());
   serving::register_layers(r);
-  static const auto produced = plugins::ids_of(serving::figures()) + " " + serving::layer_ids();
+  static const auto produced = plugins::ids_of(serving::metrics()) + " " + serving::layer_ids();
   r.analysis("serving", "param_bytes macs", produced, analyse);
 }
 

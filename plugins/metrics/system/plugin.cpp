@@ -5,7 +5,7 @@
 #include <tmeter/cpp/observer.hpp>
 
 #include "energy_counters.hpp"
-#include "plugins/common/model_figures.hpp"
+#include "plugins/common/model_metrics.hpp"
 #include "plugins/common/options.hpp"
 #include "recorder.hpp"
 

@@ -208,7 +208,7 @@ void report_choices(const std::vector<Choice>& choices, Count saved, Count peak,
     f.action =
         "torch.utils.checkpoint.checkpoint(module, x, use_reentrant=False) around each; "
         "--set training.checkpoint=" +
-        std::string(choice.type) + " shows each figure";
+        std::string(choice.type) + " shows each value";
     f.changes = {{"saved_bytes", as_double(saved), as_double(choice.saved)},
                  {"step_peak_bytes", as_double(peak), as_double(after)}};
     call.add(f);

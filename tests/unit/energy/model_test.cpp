@@ -25,9 +25,9 @@ machine::Lookup profile_of(std::map<std::string, double> values) {
   };
 }
 
-std::optional<machine::Figure> find(const machine::Lookup& lookup, OpClass kind, DType type) {
+std::optional<machine::ProfileValue> find(const machine::Lookup& lookup, OpClass kind, DType type) {
   machine::Profile profile;
-  return profile.figure(lookup, Family::kEnergyMac, kind, type);
+  return profile.value_for(lookup, Family::kEnergyMac, kind, type);
 }
 
 TEST(EnergyModel, FirstConvolutionOfResNet50OnHorowitz45nm) {

@@ -46,8 +46,8 @@ Weight weight(std::vector<int64_t> dims, std::vector<std::pair<std::string_view,
   Weight w;
   w.layout = layout(std::move(dims), type);
   w.stored = w.layout.bytes();
-  w.figures.sqnr.fill(std::numeric_limits<double>::quiet_NaN());
-  for (const auto& [scheme, value] : sqnr) w.figures.sqnr[*scheme_at(scheme)] = value;
+  w.measured.sqnr.fill(std::numeric_limits<double>::quiet_NaN());
+  for (const auto& [scheme, value] : sqnr) w.measured.sqnr[*scheme_at(scheme)] = value;
   return w;
 }
 Rules rules(double budget, std::vector<std::string_view> schemes) {

@@ -85,7 +85,7 @@ tmeter_test::StoredTensor floats(std::vector<int64_t> dims, const std::vector<fl
   return t;
 }
 
-double sqnr_of(const Figures& f, std::string_view id) { return f.sqnr[*scheme_at(id)]; }
+double sqnr_of(const Measurements& f, std::string_view id) { return f.sqnr[*scheme_at(id)]; }
 
 TEST(QuantizationSqnr, ZerosAndNaNHaveNoValues) {
   const auto zero = measured(floats({2, 3}, {0, 0, 0, 0, 0, 0}), 0);

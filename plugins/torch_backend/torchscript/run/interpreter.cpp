@@ -293,8 +293,9 @@ void Run::follow_random_numbers(const c10::OperatorHandle& op, const OperatorInf
   }
   if (!random) return;
   if (info.data_dependent || info.name == "aten::item" || info.name == "aten::is_nonzero") {
-    note_query("the program reads random numbers (" + info.full_name() +
-               "), and its control flow or a size may depend on them; the figures are of one draw");
+    note_query(
+        "the program reads random numbers (" + info.full_name() +
+        "), and its control flow or a size may depend on them; the values are those of one draw");
   }
   const auto mark = [&](const at::Tensor& t) {
     if (auto* storage = storage_of(t)) {

@@ -8,7 +8,7 @@
 #pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace plugins {
 
-struct ModelFigure {
+struct ModelMetric {
   std::string_view id, title, unit;
   int32_t kind;  // TMETER_UNIT_…
   std::string_view convention;
@@ -16,26 +16,26 @@ struct ModelFigure {
   uint32_t flags = 0;  // TMETER_METRIC_…
 };
 
-inline tmeter::MetricSpec spec_of(const ModelFigure& f) {
-  return {.id = f.id,
-          .title = f.title,
-          .unit = f.unit,
-          .unit_kind = f.kind,
+inline tmeter::MetricSpec spec_of(const ModelMetric& m) {
+  return {.id = m.id,
+          .title = m.title,
+          .unit = m.unit,
+          .unit_kind = m.kind,
           .axis = TMETER_AXIS_MODEL,
           .aggregation = TMETER_AGGREGATE_NONE,
-          .better = f.better,
-          .flags = f.flags,
-          .convention = f.convention};
+          .better = m.better,
+          .flags = m.flags,
+          .convention = m.convention};
 }
 
-inline void register_figures(tmeter::Registrar& r, std::span<const ModelFigure> figures) {
-  for (const auto& f : figures) r.metric(spec_of(f));
+inline void register_metrics(tmeter::Registrar& r, std::span<const ModelMetric> metrics) {
+  for (const auto& m : metrics) r.metric(spec_of(m));
 }
 
 /// The ids of a table of metrics, separated by spaces. A registrar borrows them.
-std::string ids_of(const auto& figures) {
+std::string ids_of(const auto& metrics) {
   std::string out;
-  for (const auto& f : figures) out += (out.empty() ? "" : " ") + std::string(f.id);
+  for (const auto& m : metrics) out += (out.empty() ? "" : " ") + std::string(m.id);
   return out;
 }
 

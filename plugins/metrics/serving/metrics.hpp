@@ -1,4 +1,4 @@
-// The figures of serving: memory, the bounds of speed, and the expected speed with its band.
+// The metrics of serving: memory, the bounds of speed, and the expected speed with its band.
 #pragma once
 #include <array>
 #include <string>
@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "plugins/common/machine/curves.hpp"
-#include "plugins/common/model_figures.hpp"
+#include "plugins/common/model_metrics.hpp"
 
 #pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace serving {
 
-const std::vector<plugins::ModelFigure>& figures();
+const std::vector<plugins::ModelMetric>& metrics();
 
 /// Lower and upper bounds that need peak rates.
 inline constexpr std::array<std::string_view, 3> kBounds{"serving_prefill_time",

@@ -51,11 +51,11 @@ struct Work {
 
 // --- the value for each element type ---
 
-inline constexpr std::array kFigureFloats{TMETER_DTYPE_FLOAT8_E4M3FN, TMETER_DTYPE_FLOAT8_E5M2,
-                                          TMETER_DTYPE_FLOAT16,       TMETER_DTYPE_BFLOAT16,
-                                          TMETER_DTYPE_FLOAT32,       TMETER_DTYPE_FLOAT64};
-inline constexpr std::array kFigureInts{TMETER_DTYPE_INT8, TMETER_DTYPE_INT16, TMETER_DTYPE_INT32,
-                                        TMETER_DTYPE_INT64};
+inline constexpr std::array kFallbackFloats{TMETER_DTYPE_FLOAT8_E4M3FN, TMETER_DTYPE_FLOAT8_E5M2,
+                                            TMETER_DTYPE_FLOAT16,       TMETER_DTYPE_BFLOAT16,
+                                            TMETER_DTYPE_FLOAT32,       TMETER_DTYPE_FLOAT64};
+inline constexpr std::array kFallbackInts{TMETER_DTYPE_INT8, TMETER_DTYPE_INT16, TMETER_DTYPE_INT32,
+                                          TMETER_DTYPE_INT64};
 
 constexpr bool is_integral(DType type) {
   return type.kind() == DTypeClass::kInt || type.kind() == DTypeClass::kBool ||
@@ -73,8 +73,8 @@ inline std::vector<DType> fallback_types(DType type) {
       if (other.bytes() >= type.bytes() && !(other == type)) out.push_back(other);
     }
   };
-  if (is_integral(type)) add_wider(kFigureInts);
-  if (is_integral(type) || type.kind() == DTypeClass::kFloat) add_wider(kFigureFloats);
+  if (is_integral(type)) add_wider(kFallbackInts);
+  if (is_integral(type) || type.kind() == DTypeClass::kFloat) add_wider(kFallbackFloats);
   return out;
 }
 
@@ -93,7 +93,7 @@ constexpr std::string_view key_of(Family family) {
   return kKeys[static_cast<size_t>(family)];
 }
 
-struct Figure {
+struct ProfileValue {
   double value = 0;
   DType type;  ///< the type it was given for
 };
@@ -101,10 +101,11 @@ struct Figure {
 /// Reads values and caches them. `FAMILY.CLASS.DTYPE` takes precedence over `FAMILY.DTYPE`.
 class Profile {
  public:
-  void forget() { figures_.clear(); }
+  void forget() { values_.clear(); }
 
-  std::optional<Figure> figure(const Lookup& lookup, Family family, OpClass kind, DType type) {
-    const auto [at, is_new] = figures_.try_emplace({family, kind, type.id()});
+  std::optional<ProfileValue> value_for(const Lookup& lookup, Family family, OpClass kind,
+                                        DType type) {
+    const auto [at, is_new] = values_.try_emplace({family, kind, type.id()});
     if (is_new) at->second = find(lookup, family, kind, type);
     return at->second;
   }
@@ -120,18 +121,20 @@ class Profile {
   static std::string join(std::string_view a, std::string_view b) {
     return std::string(a).append(".").append(b);
   }
-  static std::optional<Figure> find(const Lookup& lookup, Family family, OpClass kind, DType type) {
+  static std::optional<ProfileValue> find(const Lookup& lookup, Family family, OpClass kind,
+                                          DType type) {
     const auto in_class = join(key_of(family), tmeter::name_of(kind));
     for (const auto candidate : fallback_types(type)) {
-      if (const auto v = lookup(join(in_class, candidate.name()))) return Figure{*v, candidate};
+      if (const auto v = lookup(join(in_class, candidate.name())))
+        return ProfileValue{*v, candidate};
       if (const auto v = lookup(join(key_of(family), candidate.name()))) {
-        return Figure{*v, candidate};
+        return ProfileValue{*v, candidate};
       }
     }
     return std::nullopt;
   }
 
-  std::map<std::tuple<Family, OpClass, int32_t>, std::optional<Figure>> figures_;
+  std::map<std::tuple<Family, OpClass, int32_t>, std::optional<ProfileValue>> values_;
 };
 
 // --- the roofline ---

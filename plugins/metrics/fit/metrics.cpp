@@ -1,4 +1,4 @@
-#include "figures.hpp"
+#include "metrics.hpp"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ using tmeter::Finding;
 
 constexpr uint32_t kPart = TMETER_METRIC_PART | TMETER_METRIC_DETAIL;
 
-constexpr plugins::ModelFigure kFigures[] = {
+constexpr plugins::ModelMetric kMetrics[] = {
     {"fits", "fits", "yes/no", TMETER_UNIT_COUNT,
      "1 when fit_bytes is within the memory of serving.devices devices, else 0",
      TMETER_BETTER_HIGHER},
@@ -76,12 +76,12 @@ const Part& Need::largest() const {
   return *std::ranges::max_element(parts, {}, [](const Part& p) { return p.bytes; });
 }
 
-std::string_view figure_ids() {
-  static const auto ids = plugins::ids_of(kFigures);
+std::string_view metric_ids() {
+  static const auto ids = plugins::ids_of(kMetrics);
   return ids;
 }
 
-void register_figures(tmeter::Registrar& r) { plugins::register_figures(r, kFigures); }
+void register_metrics(tmeter::Registrar& r) { plugins::register_metrics(r, kMetrics); }
 
 std::string Memory::text() const {
   return (devices == 1 ? "" : std::to_string(devices) + " × ") + bytes_text(each);

@@ -1,11 +1,11 @@
-// The figures of fit, and the finding: whether the model fits, by how much, and its largest part.
+// The metrics of fit, and the finding: whether the model fits, by how much, and its largest part.
 #pragma once
 #include <optional>
 #include <string>
 #include <tmeter/cpp/plugin.hpp>
 #include <vector>
 
-#include "plugins/common/model_figures.hpp"
+#include "plugins/common/model_metrics.hpp"
 
 #pragma GCC visibility push(hidden)  // hidden like the SDK types inside
 namespace fit {
@@ -14,7 +14,7 @@ using plugins::emit_total;
 using plugins::emit_unavailable;
 
 struct Part {
-  std::string_view id;  // id of its figure
+  std::string_view id;  // id of its metric
   std::string name;     // "weights"
   tmeter::Count bytes;
 };
@@ -30,9 +30,9 @@ struct Need {
   const Part& largest() const;
 };
 
-void register_figures(tmeter::Registrar& r);
+void register_metrics(tmeter::Registrar& r);
 /// The ids of all, separated by spaces.
-std::string_view figure_ids();
+std::string_view metric_ids();
 
 /// The memory of the devices.
 struct Memory {
@@ -43,7 +43,7 @@ struct Memory {
   std::string text() const;  // "74.51 GiB", "4 × 74.51 GiB"
 };
 
-/// The figures and the finding for the unchanged model.
+/// Emits the values and the finding for the unchanged model.
 void judge(const Need& need, const Memory& memory, const tmeter::Call& call);
 
 /// A finding on a change of `fit_bytes` from `from` to `to`.

@@ -1,13 +1,13 @@
-#include "figures.hpp"
+#include "metrics.hpp"
 
 #include <deque>
 
 namespace serving {
 namespace {
 
-using plugins::ModelFigure;
+using plugins::ModelMetric;
 
-constexpr ModelFigure kFixed[] = {
+constexpr ModelMetric kFixed[] = {
     {"serving_bytes", "serving", "B", TMETER_UNIT_BYTE,
      "weights + caches + states, by the rule of serving.engine; compute buffers of the engine are "
      "not included"},
@@ -100,7 +100,7 @@ constexpr Expected kBands[] = {
       "serving_speculative_rate by the shortest times of the band"}},
 };
 
-constexpr ModelFigure kQuantized[] = {
+constexpr ModelMetric kQuantized[] = {
     {"serving_bytes", "serving", "B", TMETER_UNIT_BYTE,
      "serving_bytes with all parameters in 8 or 4 bits; scales and layers that keep their type are "
      "not included"},
@@ -113,12 +113,12 @@ constexpr ModelFigure kQuantized[] = {
      TMETER_BETTER_HIGHER},
 };
 
-std::vector<ModelFigure> all_figures() {
+std::vector<ModelMetric> all_metrics() {
   static std::deque<std::string> texts;  // a registrar borrows them
   const auto text = [](std::string s) -> std::string_view {
     return texts.emplace_back(std::move(s));
   };
-  std::vector<ModelFigure> out(std::begin(kFixed), std::end(kFixed));
+  std::vector<ModelMetric> out(std::begin(kFixed), std::end(kFixed));
   for (const auto& b : kBands)
     for (size_t i = 0; i < machine::kBandEnds.size(); ++i) {
       const auto& end = machine::kBandEnds[i];
@@ -127,18 +127,18 @@ std::vector<ModelFigure> all_figures() {
                      b.conventions[i], b.better});
     }
   for (const auto bits : kWeightBits)
-    for (auto f : kQuantized) {
-      f.id = text(of_bits(f.id, bits));
-      f.title = text(std::string(f.title) + ", " + std::to_string(bits) + "-bit weights");
-      out.push_back(f);
+    for (auto m : kQuantized) {
+      m.id = text(of_bits(m.id, bits));
+      m.title = text(std::string(m.title) + ", " + std::to_string(bits) + "-bit weights");
+      out.push_back(m);
     }
   return out;
 }
 
 }  // namespace
 
-const std::vector<ModelFigure>& figures() {
-  static const auto all = all_figures();
+const std::vector<ModelMetric>& metrics() {
+  static const auto all = all_metrics();
   return all;
 }
 
@@ -148,10 +148,10 @@ std::string of_bits(std::string_view id, int64_t bits) {
 
 std::vector<std::string_view> ids_with_ends(std::span<const std::string_view> ids) {
   std::vector<std::string_view> out;
-  for (const auto& f : figures())
+  for (const auto& m : metrics())
     for (const auto id : ids)
       for (const auto& end : machine::kBandEnds)
-        if (f.id == std::string(id).append(end.suffix)) out.push_back(f.id);
+        if (m.id == std::string(id).append(end.suffix)) out.push_back(m.id);
   return out;
 }
 
