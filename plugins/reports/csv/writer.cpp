@@ -121,7 +121,7 @@ std::string field(std::string_view text, const Options& options) {
   return options.format == Format::kCsv ? quoted(valid) : escaped(valid);
 }
 
-std::string figure(const tmeter::Cell& cell) {
+std::string cell_text(const tmeter::Cell& cell) {
   if (cell.empty() || cell.in_module()) return "";
   if (cell.is_unknown() || cell.is_unavailable()) return "n/a";
   return reports::plain_number(cell);
@@ -138,7 +138,7 @@ void write(const tmeter::Report& report, const Options& options, tmeter::Output&
   lines.end();
   const auto put_row = [&](const reports::Row& row) {
     for (const auto& word : row.words) lines.put(word);
-    for (const auto& cell : row.cells) lines.put_field(figure(cell));
+    for (const auto& cell : row.cells) lines.put_field(cell_text(cell));
     if (!sizes.empty()) lines.put(sizes);
     lines.put(notes(metrics, row.cells));
     lines.end();

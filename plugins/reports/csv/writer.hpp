@@ -24,6 +24,6 @@ void write(const tmeter::Report& report, const Options& options, tmeter::Output&
 std::string field(std::string_view text, const Options& options);
 
 /// "4089184256", "0.0188", "n/a", "nan"; "" for a missing value.
-std::string figure(const tmeter::Cell& cell);
+std::string cell_text(const tmeter::Cell& cell);
 
 }  // namespace csv_report

@@ -104,7 +104,7 @@ class Page {
     put("</section>");
   }
 
-  void figures(const Change& change, const Column& c) {
+  void values(const Change& change, const Column& c) {
     const auto look = class_of(change, c.after);
     // On a phone a row is a list without unchanged metrics, and data-m has their titles.
     const std::string_view kind = look == "none" ? "\"n still\"" : "n";
@@ -123,7 +123,7 @@ class Page {
     for (const auto& c : changes_.columns()) {
       put("<tr><th scope=row title=\"", plain(c.after.convention()), "\">", plain(c.after.title()),
           "</th>");
-      figures(changes_.total(c), c);
+      values(changes_.total(c), c);
       put("</tr>\n");
     }
     put("</tbody></table></div>\n");
@@ -198,8 +198,7 @@ class Page {
       put("<tr class=", row_class(row), ">");
       module_cell(changes_.before(), row.before, p.depth, "");
       module_cell(changes_.after(), row.after, p.depth, is_alike(row) ? "twin " : "");
-      for (size_t c = 0; c < row.changes.size(); ++c)
-        figures(row.changes[c], changes_.columns()[c]);
+      for (size_t c = 0; c < row.changes.size(); ++c) values(row.changes[c], changes_.columns()[c]);
       put("</tr>\n");
     }
     put("</tbody></table></div>\n");

@@ -31,7 +31,7 @@ struct Document {
   void advice(int32_t axis, size_t index);
 
   /// "MACs 118.01 M · FLOPs 236.03 M": the metrics with a value; empty without any.
-  std::string figures(const std::vector<tmeter::Cell>& cells) const;
+  std::string values(const std::vector<tmeter::Cell>& cells) const;
 
   /// The text, in ASCII on request.
   std::string encoded(std::string text) const;

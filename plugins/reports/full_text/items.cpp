@@ -61,7 +61,7 @@ void architecture(Document& d) {
       d.line(2, std::string(input) + " → " + std::string(output));
     std::vector<tmeter::Cell> cells;
     for (const auto& metric : d.metrics) cells.push_back(reports::module_cell(d.report, metric, m));
-    if (const auto text = d.figures(cells); !text.empty()) d.line(2, text);
+    if (const auto text = d.values(cells); !text.empty()) d.line(2, text);
     d.advice(TMETER_AXIS_MODULE, m.index());
   }
 }
@@ -76,7 +76,7 @@ void parameters(Document& d) {
     if (t.is_parameter() && !t.trainable()) text += ", frozen";
     if (t.is_tied()) text += ", tied to " + std::string(t.canonical().name());
     d.line(1, text);
-    if (const auto figures = d.figures(cells(d, t)); !figures.empty()) d.line(2, figures);
+    if (const auto values = d.values(cells(d, t)); !values.empty()) d.line(2, values);
     d.advice(TMETER_AXIS_TENSOR, t.index());
   }
   if (d.graph.tensors().size() == 0) d.line(1, "None.");
@@ -92,12 +92,12 @@ void operators(Document& d) {
     if (!n.location().empty()) head.append("  at ").append(n.location());
     d.line(1, head);
     d.line(2, "(" + arguments_of(n) + ") → " + results_of(n));
-    if (const auto figures = d.figures(cells(d, n)); !figures.empty()) d.line(2, figures);
+    if (const auto values = d.values(cells(d, n)); !values.empty()) d.line(2, values);
     if (const auto parameters = reports::parameters_of(n); parameters > 0)
       d.line(2, "parameters " + tmeter::grouped(parameters));
     for (const auto& t : reports::tensors_of(n))
-      if (const auto figures = d.figures(cells(d, t)); !figures.empty())
-        d.line(2, std::string(t.name()) + ": " + figures);
+      if (const auto values = d.values(cells(d, t)); !values.empty())
+        d.line(2, std::string(t.name()) + ": " + values);
     d.advice(TMETER_AXIS_NODE, n.index());
   }
   if (d.graph.nodes().size() == 0) d.line(1, "None: the file holds weights only.");

@@ -133,7 +133,7 @@ void sizes(Document& d) {
     std::string text;
     for (size_t i = 0; i < titles.size(); ++i)
       text += (i ? ", " : "") + titles[i] + " = " + row.words[i];
-    d.line(1, text + ": " + d.figures(row.cells));
+    d.line(1, text + ": " + d.values(row.cells));
   });
 }
 
@@ -147,8 +147,7 @@ void time_and_energy(Document& d) {
     ++shown;
     d.line(1, std::string(m.title()) + ": " + reports::shown(total, m) + " (" + source_of(m) + ")");
   }
-  if (!shown)
-    d.line(1, "Not requested: --plugins=energy estimates energy from the operators.");
+  if (!shown) d.line(1, "Not requested: --plugins=energy estimates energy from the operators.");
   if (const auto hardware = d.report.property("hardware"); !hardware.empty())
     d.line(1, "hardware profile: " + std::string(hardware));
   if (const auto seconds = reports::analysis_seconds(d.report))

@@ -52,7 +52,7 @@ void Document::advice(int32_t axis, size_t index) {
   }
 }
 
-std::string Document::figures(const std::vector<tmeter::Cell>& cells) const {
+std::string Document::values(const std::vector<tmeter::Cell>& cells) const {
   std::string text;
   for (size_t i = 0; i < cells.size(); ++i) {
     if (cells[i].empty()) continue;

@@ -46,7 +46,7 @@ class ByOperator {
   explicit ByOperator(const Metric& metric) : max_(metric.aggregation() == TMETER_AGGREGATE_MAX) {}
   void add(std::string_view op, const Cell& cell) {
     if (!cell.is_number() || cell.real() == 0) return;  // fvcore lists operators that count
-    auto& all = figures_[fvcore_name(op)];
+    auto& all = values_[fvcore_name(op)];
     if (max_)
       all = cell.real() > all.real() ? cell : all;
     else if (cell.is_int() && (all.is_int() || all.empty()))
@@ -56,12 +56,12 @@ class ByOperator {
   }
   Json json() const {
     Json out = Json::object();
-    for (const auto& [op, cell] : figures_) append(out, op, number(cell));
+    for (const auto& [op, cell] : values_) append(out, op, number(cell));
     return out;
   }
 
  private:
-  std::map<std::string, Cell> figures_;
+  std::map<std::string, Cell> values_;
   bool max_;
 };
 

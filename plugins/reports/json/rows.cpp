@@ -59,7 +59,7 @@ RowWriter::RowWriter(Stream& stream, const tmeter::Report& report)
       graph_(report.graph()),
       values_(report),
       value_writer_(graph_),
-      calls_have_figures_(values_.has_metrics_on(TMETER_AXIS_MODULE_CALL)),
+      calls_have_values_(values_.has_metrics_on(TMETER_AXIS_MODULE_CALL)),
       lookup_(std::make_shared<Lookup>(report)) {}
 
 RowWriter::RowWriter(const RowWriter& like, Stream& stream)
@@ -68,7 +68,7 @@ RowWriter::RowWriter(const RowWriter& like, Stream& stream)
       graph_(like.graph_),
       values_(like.values_),
       value_writer_(like.graph_),
-      calls_have_figures_(like.calls_have_figures_),
+      calls_have_values_(like.calls_have_values_),
       lookup_(like.lookup_) {}
 
 RowWriter::~RowWriter() = default;
@@ -168,7 +168,7 @@ void RowWriter::module_calls() {
 void RowWriter::module_call_row(size_t i, const tmeter::ModuleCall& call) {
   stream_.key("module").integer(signed_of(call.module().index()));
   if (const auto parent = call.parent()) stream_.key("parent").integer(signed_of(parent.index()));
-  if (calls_have_figures_ || values_.any_by_module(TMETER_AXIS_MODULE_CALL, i))
+  if (calls_have_values_ || values_.any_by_module(TMETER_AXIS_MODULE_CALL, i))
     values_.write(stream_, TMETER_AXIS_MODULE_CALL, i);
 }
 

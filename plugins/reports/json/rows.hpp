@@ -75,7 +75,7 @@ class RowWriter {
   tmeter::Graph graph_;
   Values values_;
   ValueWriter value_writer_;
-  bool calls_have_figures_;  // some metric states them
+  bool calls_have_values_;  // some metric states them
   std::shared_ptr<const Lookup> lookup_;
   struct Level {
     size_t index;  // index of the module

@@ -15,7 +15,7 @@ using tmeter::Cell;
 using tmeter::Value;
 
 /// A metric has values on its own axis and on those of its roll-up (abi/report.h, `cell`).
-bool may_have_figures(int32_t of_metric, int32_t axis) {
+bool may_have_values(int32_t of_metric, int32_t axis) {
   switch (axis) {
     case TMETER_AXIS_NODE:
     case TMETER_AXIS_TENSOR:
@@ -91,7 +91,7 @@ Values::Values(const tmeter::Report& report)
   for (size_t m = 0; m < metrics_.size(); ++m) {
     keys_.push_back(reports::quoted(metrics_[m].id()));
     for (size_t axis = 0; axis < kAxes; ++axis)
-      if (may_have_figures(metrics_[m].axis(), static_cast<int32_t>(axis)))
+      if (may_have_values(metrics_[m].axis(), static_cast<int32_t>(axis)))
         of_axis_[axis].push_back(m);
   }
 }

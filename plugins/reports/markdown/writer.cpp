@@ -165,10 +165,10 @@ class Writer {
     return words;
   }
 
-  void add_figures(const std::vector<Cell>& figures, std::vector<std::string>& cells) const {
+  void add_values(const std::vector<Cell>& values, std::vector<std::string>& cells) const {
     for (size_t i = 0; i < metrics_.size(); ++i)
-      if (is_of_parts(metrics_[i])) cells.push_back(reports::shown(figures[i], metrics_[i]));
-    if (main_) cells.push_back(share(figures[*main_]));
+      if (is_of_parts(metrics_[i])) cells.push_back(reports::shown(values[i], metrics_[i]));
+    if (main_) cells.push_back(share(values[*main_]));
   }
 
   std::string share(const tmeter::Cell& cell) const {
@@ -209,7 +209,7 @@ class Writer {
       const auto m = graph_.modules()[i];
       table.rows.push_back(
           {i ? code(m.path()) + reports::calls_mark(m) : "(root)", code(m.type())});
-      add_figures(reports::cells_of(own[i]), table.rows.back());
+      add_values(reports::cells_of(own[i]), table.rows.back());
     }
     put("Heaviest modules", table, count);
   }
@@ -224,7 +224,7 @@ class Writer {
     for (const auto i : heaviest(std::move(all))) {
       const auto& group = groups.all()[i];
       table.rows.push_back({code(group.name), std::to_string(group.count)});
-      add_figures(reports::cells_of(group.sums), table.rows.back());
+      add_values(reports::cells_of(group.sums), table.rows.back());
     }
     put("Operators", table, groups.all().size());
   }
@@ -241,7 +241,7 @@ class Writer {
       std::vector<Cell> cells;
       for (const auto& metric : metrics_) cells.push_back(reports::module_cell(report_, metric, m));
       table.rows.push_back({code(m.path()) + reports::calls_mark(m), code(m.type())});
-      add_figures(cells, table.rows.back());
+      add_values(cells, table.rows.back());
     }
     put("Parts of the model", table, all);
   }

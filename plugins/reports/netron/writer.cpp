@@ -74,7 +74,8 @@ class Writer {
   }
 
   // "118,013,952 (2.9 % of the model)"
-  void figure(std::string_view kind, std::string_view target, size_t metric, const Cell& cell) {
+  void value_entry(std::string_view kind, std::string_view target, size_t metric,
+                   const Cell& cell) {
     if (cell.empty()) return;
     auto text = reports::shown_in_full(cell, metrics_[metric]);
     const double whole = report_.total(metrics_[metric]).real();
@@ -85,7 +86,8 @@ class Writer {
   }
 
   void totals() {
-    for (size_t i = 0; i < metrics_.size(); ++i) figure("model", "", i, report_.total(metrics_[i]));
+    for (size_t i = 0; i < metrics_.size(); ++i)
+      value_entry("model", "", i, report_.total(metrics_[i]));
   }
 
   // Netron invents a name for a node with several results; the results keep their names of the
@@ -98,7 +100,7 @@ class Writer {
     for (const auto& node : graph_.nodes()) {
       if (node.name().empty()) continue;
       for (size_t i = 0; i < metrics_.size(); ++i)
-        figure(kind_of(node), node.name(), i, report_.cell(metrics_[i], node));
+        value_entry(kind_of(node), node.name(), i, report_.cell(metrics_[i], node));
     }
   }
 
@@ -106,13 +108,13 @@ class Writer {
     for (const auto& module : graph_.modules())
       if (!module.path().empty())
         for (size_t i = 0; i < metrics_.size(); ++i)
-          figure("node", module.path(), i, reports::module_cell(report_, metrics_[i], module));
+          value_entry("node", module.path(), i, reports::module_cell(report_, metrics_[i], module));
   }
 
   void tensors() {
     for (const auto& tensor : graph_.tensors())
       for (size_t i = 0; i < metrics_.size(); ++i)
-        figure("tensor", tensor.name(), i, report_.cell(metrics_[i], tensor));
+        value_entry("tensor", tensor.name(), i, report_.cell(metrics_[i], tensor));
   }
 
   const Report& report_;

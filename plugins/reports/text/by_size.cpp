@@ -75,9 +75,9 @@ Table sweep_table(const Report& report, const std::vector<Metric>& metrics, bool
     Table::Row row;
     const auto point = report.sweep_point(p);
     for (size_t i = 0; i < point.len; ++i)
-      row.figures.push_back({std::to_string(point.ptr[i]), "", Style::kStrong});
+      row.values.push_back({std::to_string(point.ptr[i]), "", Style::kStrong});
     for (const auto& m : metrics)
-      row.figures.push_back(figure_of(report.sweep_total(p, m), m, raw));
+      row.values.push_back(shown_value(report.sweep_total(p, m), m, raw));
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -13,11 +13,11 @@ using reports::CurveFamily;
 using tmeter::Report;
 
 /// Number and unit, which are aligned separately.
-Figure curve_figure(double value, const CurveFamily& family) {
+ShownValue curve_value(double value, const CurveFamily& family) {
   auto text = reports::shown_y(value, family);
   const bool is_above = family.limit > 0 && value > family.limit;
   const auto space = text.find(' ');
-  Figure out{text.substr(0, space), "", is_above ? Style::kWarning : Style::kPlain};
+  ShownValue out{text.substr(0, space), "", is_above ? Style::kWarning : Style::kPlain};
   if (space != text.npos) out.unit = text.substr(space + 1);
   return out;
 }
@@ -28,9 +28,9 @@ Table curve_table(const CurveFamily& family) {
   for (const auto& member : family.members) table.columns.push_back({member, "curves"});
   for (const auto& [x, values] : family.rows) {
     Table::Row row;
-    row.figures.push_back({reports::shown_number(x), "", Style::kStrong});
+    row.values.push_back({reports::shown_number(x), "", Style::kStrong});
     for (const auto& y : values)
-      row.figures.push_back(y ? curve_figure(*y, family) : Figure{"–", "", Style::kQuiet});
+      row.values.push_back(y ? curve_value(*y, family) : ShownValue{"–", "", Style::kQuiet});
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -64,7 +64,7 @@ using tmeter::Report;
 bool is_share(const Metric& m) { return m.aggregation() == TMETER_AGGREGATE_SUM; }
 
 /// Whether the file lacks the weights, so that their statistics are unknown.
-bool has_tensor_figures(const Report& report, const Metric& m) {
+bool has_tensor_values(const Report& report, const Metric& m) {
   for (const auto& t : report.graph().tensors())
     if (!report.cell(m, t).empty()) return true;
   return false;
@@ -205,7 +205,7 @@ Columns choose_columns(const Report& report, const View& view, const Look& look)
   for (const auto& m : selected_metrics(report, view, defaults, columns.brief_plugins)) {
     if (m.axis() == TMETER_AXIS_MODEL && report.total(m).empty()) continue;  // without a value
     const bool none = m.provenance() == TMETER_PROVENANCE_UNAVAILABLE;
-    if (!none && !view.columns && m.of_tensors() && !has_tensor_figures(report, m)) continue;
+    if (!none && !view.columns && m.of_tensors() && !has_tensor_values(report, m)) continue;
     auto& list = none                            ? columns.unavailable
                  : m.of_tensors()                ? columns.of_tensors
                  : m.axis() == TMETER_AXIS_MODEL ? columns.facts
@@ -236,25 +236,25 @@ std::string column_title(const tmeter::Metric& metric, bool raw) {
   return title;
 }
 
-Figure figure_of(const Cell& cell, const tmeter::Metric& metric, bool raw) {
+ShownValue shown_value(const Cell& cell, const tmeter::Metric& metric, bool raw) {
   if (cell.empty()) return {"–", "", Style::kQuiet};
   if (cell.is_unknown()) return {"?", "", Style::kWarning};
   if (cell.is_unavailable()) return {"n/a", "", Style::kQuiet};
   if (cell.in_module()) return {"↑", "", Style::kQuiet};
-  Figure figure;
+  ShownValue out;
   if (raw) {
-    figure.number = plain_number(cell);
+    out.number = plain_number(cell);
   } else if (cell.real() == 0) {
-    figure.number = "0";
+    out.number = "0";
   } else {
     auto scaled = tmeter::scaled(cell.real(), metric.unit_kind(), metric.unit());
-    figure = {std::move(scaled.number), std::move(scaled.unit), Style::kPlain};
+    out = {std::move(scaled.number), std::move(scaled.unit), Style::kPlain};
   }
-  if (cell.real() == 0) figure.style = Style::kQuiet;
-  if (cell.assumed()) figure.number.insert(0, "~");
-  if (cell.partial()) figure.number.insert(0, reports::bounds_from_below(metric) ? "≥" : "≈");
-  if (cell.assumed() || cell.partial()) figure.style = Style::kWarning;
-  return figure;
+  if (cell.real() == 0) out.style = Style::kQuiet;
+  if (cell.assumed()) out.number.insert(0, "~");
+  if (cell.partial()) out.number.insert(0, reports::bounds_from_below(metric) ? "≥" : "≈");
+  if (cell.assumed() || cell.partial()) out.style = Style::kWarning;
+  return out;
 }
 
 }  // namespace text_report

@@ -60,7 +60,7 @@ using reports::plain_number;
 using tmeter::Cell;
 
 /// `raw`: without scaling.
-Figure figure_of(const Cell& cell, const tmeter::Metric& metric, bool raw);
+ShownValue shown_value(const Cell& cell, const tmeter::Metric& metric, bool raw);
 
 /// The title of a column; with the unit if values are raw.
 std::string column_title(const tmeter::Metric& metric, bool raw);

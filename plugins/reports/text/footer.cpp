@@ -137,9 +137,9 @@ Text total_item(const Report& report, const Metric& metric, bool raw) {
   const auto cell = report.total(metric);
   const auto kind = metric.unit_kind();
   const bool exact = cell.is_int() && (kind == TMETER_UNIT_COUNT || kind == TMETER_UNIT_OP);
-  const auto figure = figure_of(cell, metric, raw);
-  std::string number = exact && !raw ? reports::shown_in_full(cell, metric) : figure.number;
-  if (!exact && !figure.unit.empty()) number += " " + figure.unit;
+  const auto shown = shown_value(cell, metric, raw);
+  std::string number = exact && !raw ? reports::shown_in_full(cell, metric) : shown.number;
+  if (!exact && !shown.unit.empty()) number += " " + shown.unit;
   return Text(metric.title(), Style::kQuiet).add(" ").add(number);
 }
 
@@ -255,12 +255,12 @@ Text width_hint(const Omissions& omissions) {
 }
 
 // Metrics without any value in this model need no explanation.
-Columns with_figures(const Report& report, Columns columns, const Omissions& omissions) {
+Columns with_values(const Report& report, Columns columns, const Omissions& omissions) {
   const auto is_column = [&](const Metric& m) {
     for (size_t c = 0; c < columns.shown.size(); ++c)
       if (columns.shown[c].id() == m.id())
-        return std::find(omissions.no_figures.begin(), omissions.no_figures.end(), c) ==
-               omissions.no_figures.end();
+        return std::find(omissions.no_values.begin(), omissions.no_values.end(), c) ==
+               omissions.no_values.end();
     return false;
   };
   std::vector<Metric> kept;
@@ -320,14 +320,14 @@ std::vector<Text> footer(const Report& report, const Columns& columns, const Tre
   lines.gap();
   lines.put(finding_lines(report, columns, view, width));
   lines.gap();
-  const auto notes = metric_notes(report, with_figures(report, columns, omissions), view.all_notes);
+  const auto notes = metric_notes(report, with_values(report, columns, omissions), view.all_notes);
   if (!view.no_notes)
     for (const auto& note : notes.lines) lines.put(note);
   lines.put(tie_note(tree.ties ? *tree.ties : tied_tensors(report.graph())));
   for (const auto& note : tree.legend) lines.put(Text(note));
   for (const auto& warning : report.warnings())
     lines.put(Text("warning: ", Style::kWarning).add(warning));
-  if (notes.hidden && !view.no_notes) lines.put(Text("-v explains each figure", Style::kQuiet));
+  if (notes.hidden && !view.no_notes) lines.put(Text("-v explains each value", Style::kQuiet));
   return lines.take();
 }
 

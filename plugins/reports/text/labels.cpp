@@ -173,8 +173,8 @@ std::string Labels::metric(size_t index, const Branch& branch) const {
   const auto& metric = columns_.cells[index];
   auto cell = index < branch.cells.size() ? branch.cells[index] : Cell();
   if (cell.empty() && branch.module == 0) cell = report_.total(metric);
-  const auto figure = figure_of(cell, metric, raw_);
-  return figure.unit.empty() ? figure.number : figure.number + " " + figure.unit;
+  const auto shown = shown_value(cell, metric, raw_);
+  return shown.unit.empty() ? shown.number : shown.number + " " + shown.unit;
 }
 
 std::string Labels::value(const Template::Part& part, const Branch& branch, size_t depth) const {

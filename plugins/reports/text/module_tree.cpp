@@ -146,7 +146,7 @@ std::vector<std::string> legend(const ModuleFacts& facts) {
     return std::to_string(n) + (n == 1 ? " module is" : " modules are");
   };
   if (reused)
-    lines.push_back("×n: " + modules(reused) + " called more than once; figures are of all calls");
+    lines.push_back("×n: " + modules(reused) + " called more than once; values are of all calls");
   if (unused) lines.push_back("×0: " + modules(unused) + " not called");
   if (const size_t n = facts.not_chosen())
     lines.push_back(modules(n) + " without trainable parameters and left out (--only trainable)");

@@ -17,8 +17,8 @@ std::vector<Text> header(const tmeter::Report& report, size_t width);
 /// Columns that the table lacks.
 struct Omissions {
   std::vector<std::string> no_room;
-  std::vector<size_t> no_figures;  // by index into Columns::shown
-  size_t width = 0;                // of the table
+  std::vector<size_t> no_values;  // by index into Columns::shown
+  size_t width = 0;               // of the table
 };
 
 /// `curves`: drawn tables, above the findings.

@@ -62,10 +62,10 @@ class RowMaker {
     row.strong = true;
     const auto n = tensors.size();
     row.name.add(std::to_string(n) + (n == 1 ? " tensor" : " tensors"), Style::kStrong);
-    row.figures.push_back(count(elements));
+    row.values.push_back(count(elements));
     for (const auto& m : columns_.of_tensors)
-      row.figures.push_back(figure_of(report_.total(m), m, raw_));
-    if (has_histograms()) row.figures.push_back({});
+      row.values.push_back(shown_value(report_.total(m), m, raw_));
+    if (has_histograms()) row.values.push_back({});
     return row;
   }
 
@@ -73,15 +73,15 @@ class RowMaker {
     Table::Row row;
     row.name.add(t.name());
     row.type = reports::describe(t);
-    row.figures.push_back(count(t.numel().value()));
+    row.values.push_back(count(t.numel().value()));
     for (const auto& m : columns_.of_tensors)
-      row.figures.push_back(figure_of(report_.cell(m, t), m, raw_));
-    if (has_histograms()) row.figures.push_back({histogram(t), "", Style::kBar});
+      row.values.push_back(shown_value(report_.cell(m, t), m, raw_));
+    if (has_histograms()) row.values.push_back({histogram(t), "", Style::kBar});
     return row;
   }
 
  private:
-  Figure count(int64_t n) const {
+  ShownValue count(int64_t n) const {
     if (raw_) return {std::to_string(n), "", Style::kPlain};
     auto scaled = tmeter::scaled(static_cast<double>(n), TMETER_UNIT_COUNT, "");
     return {std::move(scaled.number), std::move(scaled.unit), Style::kPlain};

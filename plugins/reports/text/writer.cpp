@@ -28,7 +28,7 @@ Tree make_tree(const Report& report, const Columns& columns, const View& view) {
 }
 
 // Whether a row below the root could have a value, at this depth or below.
-bool has_figures(const Report& report, const Tree& tree, const Columns& columns, size_t c) {
+bool has_values(const Report& report, const Tree& tree, const Columns& columns, size_t c) {
   const auto& branches = tree.root.children;
   const auto has = [c](const Branch& b) { return !b.cells[c].empty(); };
   if (std::any_of(branches.begin(), branches.end(), has)) return true;
@@ -46,7 +46,7 @@ std::vector<size_t> rows_to_show(const Report& report, const Tree& tree, const C
   std::vector<size_t> kept;
   for (size_t c = 0; c < columns.shown.size(); ++c) {
     const bool fits = view.by != By::kOperator || columns.shown[c].axis() == TMETER_AXIS_NODE;
-    if (view.columns || (fits && has_figures(report, tree, columns, c))) kept.push_back(c);
+    if (view.columns || (fits && has_values(report, tree, columns, c))) kept.push_back(c);
   }
   return kept;
 }
@@ -85,7 +85,7 @@ class TableMaker {
     if (look_.table.show_footer) {
       table.total = row(tree.root, true, kept, false);
       table.total->id.clear();
-      for (size_t i = 0; i < columns_.facts_of_modules.size(); ++i) table.total->figures[i] = {};
+      for (size_t i = 0; i < columns_.facts_of_modules.size(); ++i) table.total->values[i] = {};
       table.total->name = Text("total", Style::kStrong);
     }
     table.title = labels.over_table(tree.root);
@@ -107,7 +107,7 @@ class TableMaker {
   static Table::Row frame_row(size_t columns) {
     Table::Row row;
     row.frame = true;
-    row.figures.resize(columns);
+    row.values.resize(columns);
     return row;
   }
 
@@ -124,10 +124,10 @@ class TableMaker {
     row.id = branch.id;
     row.strong = root;
     row.type = branch.type;
-    row.figures.resize(columns_.facts_of_modules.size());
-    for (size_t i = 0; i < branch.facts.size(); ++i) row.figures[i].number = branch.facts[i];
+    row.values.resize(columns_.facts_of_modules.size());
+    for (size_t i = 0; i < branch.facts.size(); ++i) row.values[i].number = branch.facts[i];
     for (const size_t c : kept)
-      row.figures.push_back(figure_of(branch.cells[c], columns_.shown[c], view_.raw));
+      row.values.push_back(shown_value(branch.cells[c], columns_.shown[c], view_.raw));
     if (bars && !root) {
       const auto& cell = branch.cells[*columns_.bar];
       if (cell.known() && cell.real() > 0) row.share = cell.real() / whole_;
@@ -147,7 +147,7 @@ struct Shown {
   std::vector<Text> lines;
   Tree tree;
   Omissions omissions;
-  bool without_figures = false;  // lines with the reason replace empty rows
+  bool without_values = false;  // lines with the reason replace empty rows
 };
 
 Shown show_tree(const Report& report, const Columns& columns, const View& view, const Look& look,
@@ -158,7 +158,7 @@ Shown show_tree(const Report& report, const Columns& columns, const View& view, 
   if (bare && has_tensor_table(report, columns, view)) return {{}, {}, {{}, {}, terminal}};
   if (bare && !view.columns && !columns.unavailable.empty()) {
     out.tree = {};
-    out.without_figures = true;
+    out.without_values = true;
     for (const auto& note : unavailable_notes(columns, view))
       for (auto& line : flow(note, terminal, 2)) out.lines.push_back(std::move(line));
     return out;
@@ -173,7 +173,7 @@ Shown show_tree(const Report& report, const Columns& columns, const View& view, 
                                         ? fact_title(columns.facts_of_modules[c])
                                         : std::string(columns.shown[kept[c - words]].title()));
   for (size_t c = 0; c < columns.shown.size(); ++c)
-    if (std::find(kept.begin(), kept.end(), c) == kept.end()) out.omissions.no_figures.push_back(c);
+    if (std::find(kept.begin(), kept.end(), c) == kept.end()) out.omissions.no_values.push_back(c);
   return out;
 }
 
@@ -246,7 +246,7 @@ void write(const Report& report, tmeter::Output& out, const Look& look) {
                : tree            ? show_tree(report, columns, view, look, terminal)
                                  : Shown{{}, {}, {{}, {}, terminal}};
   const auto tensors = show_tensors(report, columns, view, look, terminal);
-  if (shown.without_figures) columns.unavailable.clear();
+  if (shown.without_values) columns.unavailable.clear();
   auto& no_room = shown.omissions.no_room;
   no_room.insert(no_room.end(), tensors.no_room.begin(), tensors.no_room.end());
 

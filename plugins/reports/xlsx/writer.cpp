@@ -33,7 +33,7 @@ void totals(Workbook& book, const Report& report, const std::vector<Metric>& met
 }
 
 /// The cells of a row, and at its end the statuses of cells: "macs: lower_bound".
-void figures(Workbook& book, const std::vector<Metric>& metrics, const reports::Row& row) {
+void values(Workbook& book, const std::vector<Metric>& metrics, const reports::Row& row) {
   std::string notes;
   for (size_t i = 0; i < metrics.size(); ++i) {
     book.cell(row.cells[i]);
@@ -75,7 +75,7 @@ void table(Workbook& book, const Report& report, const std::vector<Metric>& metr
       else
         book.text(row.words[i]);
     }
-    figures(book, metrics, row);
+    values(book, metrics, row);
     book.end_row();
   });
 }

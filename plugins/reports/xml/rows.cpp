@@ -53,7 +53,7 @@ std::string spaced(const tmeter::Shape& shape) {
   return text;
 }
 
-void write_figure(Stream& stream, const tmeter::Metric& metric, const tmeter::Cell& cell) {
+void write_cell(Stream& stream, const tmeter::Metric& metric, const tmeter::Cell& cell) {
   if (cell.empty()) return;
   stream.element("figure").attribute("metric", metric.id());
   const auto status = reports::status_of(cell, metric);
@@ -133,8 +133,8 @@ void RowWriter::findings(int32_t axis, size_t index) {
   stream_.optional("findings", places);
 }
 
-void RowWriter::figures(int32_t axis, size_t index) {
-  for (const auto& m : metrics_) write_figure(stream_, m, report_.cell(m, axis, index));
+void RowWriter::cells(int32_t axis, size_t index) {
+  for (const auto& m : metrics_) write_cell(stream_, m, report_.cell(m, axis, index));
 }
 
 void RowWriter::inputs() {
@@ -185,7 +185,7 @@ void RowWriter::module_row(const Module& module) {
     values_.write(stream_, module.attribute(i), false);
     stream_.close();
   }
-  figures(TMETER_AXIS_MODULE, module.index());
+  cells(TMETER_AXIS_MODULE, module.index());
   stream_.close();
 }
 
@@ -213,7 +213,7 @@ void RowWriter::node_row(const Node& node) {
     values_.write(stream_, node.result(i), false);
     stream_.close();
   }
-  figures(TMETER_AXIS_NODE, node.index());
+  cells(TMETER_AXIS_NODE, node.index());
   stream_.close();
 }
 
@@ -234,7 +234,7 @@ void RowWriter::tensor_row(const Tensor& tensor) {
   stream_.optional("encoding", tensor.encoding());
   stream_.optional("encoding-parameters", tmeter::to_view(tensor.storage().parameters));
   findings(TMETER_AXIS_TENSOR, tensor.index());
-  figures(TMETER_AXIS_TENSOR, tensor.index());
+  cells(TMETER_AXIS_TENSOR, tensor.index());
   stream_.close();
 }
 

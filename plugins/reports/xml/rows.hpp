@@ -17,7 +17,7 @@ std::string hyphened(std::string_view status);
 
 /// <figure metric="macs" value="118013952"/>. A cell that is not a plain number has a status, and a
 /// value only if it is zero by rule or a lower bound. Nothing for cells that do not apply.
-void write_figure(Stream& stream, const tmeter::Metric& metric, const tmeter::Cell& cell);
+void write_cell(Stream& stream, const tmeter::Metric& metric, const tmeter::Cell& cell);
 
 /// dtype="float32" shape="1 3 224 224" symbolic-shape="batch 3 224 224"
 void write_tensor_attributes(Stream& stream, const tmeter::Value& value);
@@ -52,7 +52,7 @@ class RowWriter {
   void module_row(const tmeter::Module& module);
   void node_row(const tmeter::Node& node);
   void tensor_row(const tmeter::Tensor& tensor);
-  void figures(int32_t axis, size_t index);
+  void cells(int32_t axis, size_t index);
   /// An attribute: places in the list of findings.
   void findings(int32_t axis, size_t index);
 

@@ -107,7 +107,7 @@ void metrics(Stream& stream, const Report& report) {
 
 void totals(Stream& stream, const Report& report) {
   stream.open("totals");
-  for (const auto& m : report.metrics()) write_figure(stream, m, report.total(m));
+  for (const auto& m : report.metrics()) write_cell(stream, m, report.total(m));
   stream.close();
 }
 
@@ -150,7 +150,7 @@ void sweep(Stream& stream, const Report& report) {
       stream.element("size").attribute("symbol", to_view(symbol.name));
       stream.attribute("value", point.ptr[i]);
     }
-    for (const auto& m : report.metrics()) write_figure(stream, m, report.sweep_total(p, m));
+    for (const auto& m : report.metrics()) write_cell(stream, m, report.sweep_total(p, m));
     stream.close();
   }
   stream.close();

@@ -22,7 +22,7 @@ size_t widest(const std::vector<Text>& lines) {
 }
 
 Table::Row row(const std::string& id, const std::string& name, const std::string& type,
-               std::vector<Figure> values, std::optional<double> share = {}) {
+               std::vector<ShownValue> values, std::optional<double> share = {}) {
   return {id, Text(name), type, std::move(values), share, false};
 }
 
@@ -37,7 +37,7 @@ Table small_table() {
   return table;
 }
 
-TEST(Layout, ValuesAndUnitsLineUp) {
+TEST(Layout, FiguresAndUnitsLineUp) {
   const std::vector<std::string> expected{
       "                       params      MACs  share",
       "0   Net               25.56 M    4.09 G",

@@ -25,7 +25,7 @@ Table small() {
   Table table;
   table.columns = {{"params", "p", false, "params"}, {"MACs", "f", true, "macs"}};
   const auto row = [](const char* id, const char* name, const char* type,
-                      std::vector<Figure> values) {
+                      std::vector<ShownValue> values) {
     return Table::Row{id, Text(name), type, std::move(values), {}, false};
   };
   table.rows = {row("0", "Net", "", {{"25.56", "M"}, {"4.09", "G"}}),

@@ -36,7 +36,7 @@ std::string drawn(const std::vector<Text>& lines) {
 
 Table::Row two(const std::string& macs, const std::string& params) {
   Table::Row row;
-  row.figures = {{macs, ""}, {params, ""}};
+  row.values = {{macs, ""}, {params, ""}};
   return row;
 }
 

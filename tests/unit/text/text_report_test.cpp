@@ -203,7 +203,7 @@ TEST_F(TextReport, FixedConventionsAreStatedOnRequestAndChosenOnesAlways) {
   r.config = {{"f.convention", "fvcore"}};
   EXPECT_EQ(write().find("params: stored once"), std::string::npos);
   EXPECT_NE(write().find("\nMACs: fvcore: 1 MAC = 1\n"), std::string::npos);
-  EXPECT_NE(write().find("\n-v explains each figure\n"), std::string::npos);
+  EXPECT_NE(write().find("\n-v explains each value\n"), std::string::npos);
 }
 
 TEST_F(TextReport, AnUnavailableMetricHasAReasonInsteadOfAColumn) {

@@ -29,20 +29,20 @@ Text share_text(double share, bool bars) {
 }
 
 /// Aligns the unit with those of other rows, unless the user has set the justification.
-Text figure_text(const Figure& figure, const Slot& slot, bool strong) {
+Text value_text(const ShownValue& value, const Slot& slot, bool strong) {
   const bool lined_up = slot.look.justify == Justify::kAuto &&
                         slot.width >= slot.number + (slot.unit ? 1 + slot.unit : 0);
   Text text;
-  if (lined_up) text.pad_to(slot.number - display_width(figure.number));
-  text.add(figure.number, strong && figure.style == Style::kPlain ? Style::kStrong : figure.style);
-  if (slot.unit == 0 || (!lined_up && figure.unit.empty())) return text;
-  text.add(" ").add(figure.unit, Style::kQuiet);
+  if (lined_up) text.pad_to(slot.number - display_width(value.number));
+  text.add(value.number, strong && value.style == Style::kPlain ? Style::kStrong : value.style);
+  if (slot.unit == 0 || (!lined_up && value.unit.empty())) return text;
+  text.add(" ").add(value.unit, Style::kQuiet);
   return lined_up ? text.pad_to(slot.number + 1 + slot.unit) : text;
 }
 
 Justify side_of(const Slot& slot, bool bars) {
   if (slot.look.justify != Justify::kAuto) return slot.look.justify;
-  const bool right = slot.kind == Kind::kFigure || (slot.kind == Kind::kShare && !bars);
+  const bool right = slot.kind == Kind::kValue || (slot.kind == Kind::kShare && !bars);
   return right ? Justify::kRight : Justify::kLeft;
 }
 
@@ -96,7 +96,7 @@ class TableDrawer {
   const std::string& title_of(const Slot& s) const {
     static const std::string nothing;
     if (!s.look.title.empty()) return s.look.title;
-    if (s.kind == Kind::kFigure) return table_.columns[s.column].title;
+    if (s.kind == Kind::kValue) return table_.columns[s.column].title;
     if (s.kind == Kind::kShare) return slots_.bars ? table_.share_title : table_.short_share_title;
     return nothing;
   }
@@ -136,8 +136,8 @@ class TableDrawer {
                   .pad_to(slots_.bars ? std::min(s.width, kPercentWidth + 1 + kBarWidth) : 0),
               s, cell);
         return;
-      case Kind::kFigure:
-        if (!row.frame) fit(figure_text(row.figures[s.column], s, row.strong), s, cell);
+      case Kind::kValue:
+        if (!row.frame) fit(value_text(row.values[s.column], s, row.strong), s, cell);
     }
   }
 
@@ -293,7 +293,7 @@ DrawnTable draw(const Table& source, size_t width, const Look& look) {
   auto lines = TableDrawer(refit ? table : source, look, slots).run();
   for (auto& line : lines) drawn.lines.push_back(width ? line.cut(width) : std::move(line));
   for (const auto& s : slots.all)
-    if (s.kind == Kind::kFigure && !s.shown && s.look.show != Show::kNever)
+    if (s.kind == Kind::kValue && !s.shown && s.look.show != Show::kNever)
       drawn.left_out.push_back(s.column);
   return drawn;
 }

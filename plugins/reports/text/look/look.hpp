@@ -35,7 +35,7 @@ Text aligned(const Text& text, size_t width, Justify justify);
 // Draws a table as lines of text. Needs no report, graph or host, so that tests can use it alone.
 
 /// A value in a table: number and unit are aligned separately, so that units line up.
-struct Figure {
+struct ShownValue {
   std::string number, unit;
   Style style = Style::kPlain;
 };
@@ -53,8 +53,8 @@ struct Table {
     std::string id;
     Text name;  // tree lines, name, notes
     std::string type;
-    std::vector<Figure> figures;  // one per column
-    std::optional<double> share;  // 0 … 1, drawn as a bar
+    std::vector<ShownValue> values;  // one per column
+    std::optional<double> share;     // 0 … 1, drawn as a bar
     bool strong = false;
     std::vector<Text> more{};  // further lines of the name
     Text above{};  // guides of a line between this row and the previous one, in the column of names

@@ -140,7 +140,7 @@ const auto kOptions = std::to_array<Option>({
     {{"theme.type", kText, "cyan", "types of modules"}, set_role<Role::kType>},
     {{"theme.bar", kText, "blue", "bars and histograms"}, set_role<Role::kBar>},
     {{"theme.good", kText, "green", "advice, bounds that hold"}, set_role<Role::kGood>},
-    {{"theme.warning", kText, "yellow", "unknown figures, warnings"}, set_role<Role::kWarning>},
+    {{"theme.warning", kText, "yellow", "unknown values, warnings"}, set_role<Role::kWarning>},
     {{"theme.number", kText, "bold cyan", "numbers where highlight is on"},
      set_role<Role::kNumber>},
     {{"theme.quoted", kText, "green", "quoted strings where highlight is on"},
@@ -210,15 +210,15 @@ const auto kOptions = std::to_array<Option>({
      [](Target t, Sv x) { t.look.repeat.expand = parse_bool(x); }},
 
     {{"column.*.title", kText, "",
-      "title of the column; empty: the metric's. Columns of figures inherit from 'default'; id, "
+      "title of the column; empty: the metric's. Columns of values inherit from 'default'; id, "
       "name and type of the tree do not"},
      [](Target t, Sv x) { column(t).title = Sv(x); }},
-    {{"column.*.style", kText, "none", "style of its figures"},
+    {{"column.*.style", kText, "none", "style of its values"},
      [](Target t, Sv x) { column(t).style = parse_style(x); }},
     {{"column.*.header-style", kText, "quiet", "style of its title"},
      [](Target t, Sv x) { column(t).header = parse_style(x); }},
     {{"column.*.justify", kChoice, "auto",
-      "auto: figures right-aligned, their units below each other", kSides},
+      "auto: values right-aligned, their units below each other", kSides},
      [](Target t, Sv x) { column(t).justify = justify(x); }},
     {{"column.*.vertical", kChoice, "top", "vertical alignment in a row of several lines",
       "top middle bottom"},
@@ -226,7 +226,7 @@ const auto kOptions = std::to_array<Option>({
        column(t).vertical = one_of<Vertical>(x, {"top", "middle", "bottom"});
      }},
     {{"column.*.overflow", kChoice, "auto",
-      "values that are too wide; auto: names end in …; a column of figures is left out as a whole, "
+      "values that are too wide; auto: names end in …; a column of values is left out as a whole, "
       "and the report says so",
       "auto fold crop ellipsis"},
      [](Target t, Sv x) {

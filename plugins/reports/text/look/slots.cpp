@@ -20,18 +20,18 @@ size_t short_share_width(const Table& table) {
   return std::max(kPercentWidth, display_width(table.short_share_title));
 }
 
-Slot figure_slot(const Table& table, size_t c, const Look& look) {
-  Slot s{Kind::kFigure, c};
+Slot value_slot(const Table& table, size_t c, const Look& look) {
+  Slot s{Kind::kValue, c};
   s.look = look.column(table.columns[c].name);
   const auto consider = [&](const Table::Row& row) {
-    s.number = std::max(s.number, display_width(row.figures[c].number));
-    s.unit = std::max(s.unit, display_width(row.figures[c].unit));
+    s.number = std::max(s.number, display_width(row.values[c].number));
+    s.unit = std::max(s.unit, display_width(row.values[c].unit));
   };
   std::for_each(table.rows.begin(), table.rows.end(), consider);
   if (look.table.show_footer && table.total) consider(*table.total);
   const auto& title = s.look.title.empty() ? table.columns[c].title : s.look.title;
-  const size_t figures = s.number + (s.unit ? 1 + s.unit : 0);
-  s.width = std::max(figures, look.table.show_header ? display_width(title) : 0);
+  const size_t content = s.number + (s.unit ? 1 + s.unit : 0);
+  s.width = std::max(content, look.table.show_header ? display_width(title) : 0);
   return s;
 }
 
@@ -66,7 +66,7 @@ Slots measure(const Table& table, const Look& look) {
   add_names(table, look, out);
   out.split = look.table.tree == TreePlace::kInside ? 0 : out.all.size();
   for (size_t c = 0; c < table.columns.size(); ++c) {
-    auto slot = figure_slot(table, c, look);
+    auto slot = value_slot(table, c, look);
     slot.shown = slot.look.show != Show::kNever;
     out.all.push_back(std::move(slot));
   }
@@ -116,15 +116,14 @@ void place(Slots& slots, const TableLook& look) {
 /// keeps one.
 Slot* to_drop(const Table& table, Slots& slots) {
   for (auto s = slots.all.rbegin(); s != slots.all.rend(); ++s)
-    if (s->kind == Kind::kFigure && s->shown && table.columns[s->column].group == kFacts)
-      return &*s;
+    if (s->kind == Kind::kValue && s->shown && table.columns[s->column].group == kFacts) return &*s;
   std::map<std::string, size_t> left;
   for (const auto& s : slots.all)
-    if (s.kind == Kind::kFigure && s.shown) ++left[table.columns[s.column].group];
+    if (s.kind == Kind::kValue && s.shown) ++left[table.columns[s.column].group];
   Slot* best = nullptr;
   size_t most = 0;
   for (auto& s : slots.all) {
-    if (s.kind != Kind::kFigure || !s.shown) continue;
+    if (s.kind != Kind::kValue || !s.shown) continue;
     const auto& column = table.columns[s.column];
     if (column.primary || left[column.group] < most) continue;
     most = left[column.group];
@@ -167,7 +166,7 @@ class Fitter {
   size_t count() const {
     return static_cast<size_t>(
         std::count_if(slots_.all.begin(), slots_.all.end(),
-                      [](const Slot& s) { return s.kind == Kind::kFigure && s.shown; }));
+                      [](const Slot& s) { return s.kind == Kind::kValue && s.shown; }));
   }
   void shrink(Slot& slot, size_t least) {
     if (slot.look.width) return;
@@ -195,7 +194,7 @@ class Fitter {
     for (auto left = excess(); left > 0; --left) {
       Slot* widest = nullptr;
       for (auto& s : slots_.all) {
-        if (s.kind != Kind::kFigure || !s.shown || s.look.overflow == Overflow::kAuto) continue;
+        if (s.kind != Kind::kValue || !s.shown || s.look.overflow == Overflow::kAuto) continue;
         if (s.look.width || s.width <= kMinCellWidth || (widest && s.width <= widest->width))
           continue;
         widest = &s;

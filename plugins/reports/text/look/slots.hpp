@@ -11,9 +11,9 @@ inline constexpr size_t kPercentWidth = 6;  // "16.3 %", "<0.1 %"
 
 /// A column of the screen.
 struct Slot {
-  enum class Kind : uint8_t { kId, kName, kType, kFigure, kShare } kind;
-  size_t column = 0;            // column of the table, for kFigure
-  size_t number = 0, unit = 0;  // for kFigure: widths of number and unit
+  enum class Kind : uint8_t { kId, kName, kType, kValue, kShare } kind;
+  size_t column = 0;            // column of the table, for kValue
+  size_t number = 0, unit = 0;  // for kValue: widths of number and unit
   size_t width = 0;
   bool shown = true;
   ColumnLook look{};

@@ -23,7 +23,7 @@ enum class Role : uint8_t {
   kType,    // module types
   kBar,
   kGood,
-  kWarning,  // unknown figures, warnings
+  kWarning,  // unknown values, warnings
   kNumber,   // with highlight: numbers, quoted strings, words such as True
   kQuoted,
   kWord,
