@@ -97,7 +97,7 @@ PYTHON_ONLY_IN = {
     "pandas": ["frames.py"],
     "pyarrow": ["frames.py", "fleet/table.py"],
     "ray": ["fleet/on_ray.py"],
-    "fsspec": ["fleet/places.py"],
+    "fsspec": ["fleet/files.py"],
     "numpy": [],
     "pytest": ["pytest_plugin.py"],
     "mlflow": ["loggers.py"],

@@ -11,7 +11,7 @@ from served import Server
 
 import tmeter
 from tmeter import fleet
-from tmeter.fleet import headers, places
+from tmeter.fleet import files, headers
 
 FIXTURES = Path(os.environ["FIXTURES"])
 FILES = sorted(
@@ -40,7 +40,7 @@ def report(path):
 
 def fetched(server, path):
     server.put(path.name, path.read_bytes())
-    with places.local(server.url(path.name), None, None, True) as local:
+    with files.local(server.url(path.name), None, None, True) as local:
         return local.read_bytes(), report(local)
 
 

@@ -15,7 +15,7 @@ from shards import cut, write
 
 import tmeter
 from tmeter import fleet
-from tmeter.fleet import merging, places, shards, sources, units
+from tmeter.fleet import files, merging, shards, sources, units
 from tmeter.fleet.analysis import run_fleet
 from tmeter.fleet.identity import Identity
 from tmeter.fleet.ledger import Ledger, Writer, next_run
@@ -129,12 +129,12 @@ def test_a_file_changed_at_this_moment_by_any_clock(tmp_path, monkeypatch, ahead
     os.utime(model, (2e9, 2e9))
     changed = model.stat().st_ctime
     now, slept = [changed + 0.005 - ahead], []
-    monkeypatch.setattr(places.time, "time", lambda: now[0])
-    monkeypatch.setattr(places.time, "sleep", slept.append)
-    places.settle(str(model))
+    monkeypatch.setattr(files.time, "time", lambda: now[0])
+    monkeypatch.setattr(files.time, "sleep", slept.append)
+    files.settle(str(model))
     assert slept == [pytest.approx(0.015 if not ahead else 0.02, abs=1e-4)]
     now[0] = changed + 0.03
-    places.settle(str(model))
+    files.settle(str(model))
     assert len(slept) == 1
 
 

@@ -11,7 +11,7 @@ from shards import cut, write
 
 import tmeter
 from tmeter import fleet
-from tmeter.fleet import places
+from tmeter.fleet import files
 
 FIXTURES = Path(os.environ["FIXTURES"])
 
@@ -86,8 +86,8 @@ def test_a_file_written_this_moment(tmp_path):
     """Within one step of the kernel's clock a change of content is invisible: reading waits for the next step."""
     model = write(tmp_path / "m.safetensors", ONE)
     begin = time.time()
-    places.settle(str(model))
-    assert time.time() >= model.stat().st_mtime + places._TICK or time.time() - begin < 1
+    files.settle(str(model))
+    assert time.time() >= model.stat().st_mtime + files._TICK or time.time() - begin < 1
 
 
 def test_an_edited_profile_and_an_edited_configuration(tmp_path, program):
@@ -211,6 +211,6 @@ def test_folders_and_split_files_are_identified_by_all_files_read(tmp_path):
         (parts[0], parts[1], True),
         (parts[0], folder / "config.json", False),
     ):
-        before = places.stamp(str(model))
+        before = files.stamp(str(model))
         file.write_text(file.read_text() + "y")
-        assert (places.stamp(str(model)) != before) == changes, file
+        assert (files.stamp(str(model)) != before) == changes, file

@@ -15,7 +15,7 @@ from torch._subclasses import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import tmeter
-from tmeter.export.questions import questions
+from tmeter.export.untraceable import questions
 
 X = torch.zeros(1, 4)
 GENERATOR = random.Random(5)

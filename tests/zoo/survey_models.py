@@ -65,7 +65,7 @@ def plain(name):
     """The base class of a type, with the inputs that tmeter would take from its configuration."""
     import torch
     import transformers
-    from tmeter.export.known_inputs import inputs_of_configuration
+    from tmeter.export.default_inputs import inputs_of_configuration
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
     from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 

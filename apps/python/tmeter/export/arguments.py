@@ -16,7 +16,7 @@ from torch.utils import _pytree as pytree
 
 from ..errors import InputError
 from ..specs import Shape, is_sizes, parse_shape
-from .known_inputs import inputs_of_configuration
+from .default_inputs import inputs_of_configuration
 
 #: Arguments that are integers in every model.
 _IDS = ("ids", "labels", "attention_mask", "token_type", "positions", "cache_position")

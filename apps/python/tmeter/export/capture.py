@@ -29,13 +29,13 @@ from torch.fx.graph import _Namespace
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .arguments import Example
-from .exporting import exporting_flag
+from .export_checks import exporting_flag
 from .kernels import Kernels
 from .modules import named_modules_of
 from .operators import operator_of
 from .program_text import Program, Row, Unfit
-from .questions import refused
-from .values import Values
+from .tensor_values import Values
+from .untraceable import refused
 
 
 #: For tensors that a model makes of numbers. torch.export makes the same replacement.

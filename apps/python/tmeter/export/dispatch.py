@@ -9,10 +9,10 @@ import torch
 from torch._subclasses import FakeTensorMode
 
 from . import Exported
-from .draws import EXTREMES
-from .exporting import difference
-from .fakes import fake
-from .surroundings import no_garbage_collection
+from .export_checks import difference
+from .fake_module import fake
+from .process_state import no_garbage_collection
+from .random_generators import EXTREMES
 from .task import Task, decided_by_data, state_of
 
 if TYPE_CHECKING:

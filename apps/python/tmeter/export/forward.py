@@ -12,9 +12,9 @@ import torch
 from torch import nn
 
 from .arguments import Example
-from .exporting import watched
+from .export_checks import watched
+from .fixed_inputs import fix_plain_inputs
 from .modules import modules_of
-from .plain import fix_plain_inputs
 
 
 def prepare(model: nn.Module, example: Example, asked: list[str]) -> tuple[Example, list[str]]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, in_kernel_invocation_manager
 
-from .fake_tensors import FakeTensors, is_strided
+from .fake_tensor_factory import FakeTensors, is_strided
 from .operators import Operator
 from .size_rules import layout_of, overloads
 

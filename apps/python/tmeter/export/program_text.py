@@ -16,8 +16,8 @@ import torch
 from torch import nn
 
 from .arguments import Example
-from .exporting import Product, Products
-from .fake_tensors import is_strided
+from .export_checks import Product, Products
+from .fake_tensor_factory import is_strided
 from .modules import named_modules_of
 from .note import NOTE
 from .operators import Operator

@@ -12,8 +12,8 @@ from torch import nn
 
 from ..errors import ExportError, InputError
 from .arguments import Example
+from .module_copy import one_element
 from .note import NAME
-from .shadow import one_element
 
 
 def save_program(

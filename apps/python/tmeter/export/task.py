@@ -9,9 +9,9 @@ import torch
 from torch import nn
 
 from .arguments import Example
-from .draws import Draws
+from .module_copy import Mode
 from .note import note_of
-from .shadow import Mode
+from .random_generators import Draws
 
 
 @dataclass

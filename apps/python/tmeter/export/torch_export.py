@@ -12,10 +12,10 @@ from torch import nn
 from . import Exported
 from .arguments import Example
 from .dispatch import compare_branches, compare_draws
-from .fakes import fake, open_sizes
-from .questions import refused
+from .fake_module import fake, open_sizes
 from .saving import save_program
 from .task import Task
+from .untraceable import refused
 
 
 def export_program(task: Task, *, strict: bool, open_batch: bool = False) -> Exported:

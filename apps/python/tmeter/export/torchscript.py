@@ -12,14 +12,14 @@ from torch import nn
 from ..specs import command_line_inputs
 from . import Exported
 from .arguments import Example
+from .data_reads import Reads, watched
 from .dispatch import compare_draws
-from .exporting import difference
+from .export_checks import difference
 from .forward import prepare
-from .reads import Reads, watched
+from .module_copy import one_element, shadow_of, small_or_one_element
 from .saving import save_script, traced
-from .shadow import one_element, shadow_of, small_or_one_element
 from .task import Task, decided_by_data, state_of
-from .values import worth_keeping
+from .tensor_values import worth_keeping
 
 
 def trace(task: Task) -> Exported:

@@ -16,17 +16,17 @@ from ..result import ExportInfo
 from ..specs import command_line_inputs
 from . import Attempt, Exported, Use, require_module, torch_version
 from .arguments import Example, example_of
-from .draws import Draws
 from .dispatch import capture_model, capture_on_inputs, capture_on_weights
-from .fakes import fake, open_sizes
+from .fake_module import fake, open_sizes
+from .module_copy import Mode, require_whole, unwrapped
 from .modules import modules_of
-from .questions import handing_over_watched
+from .process_state import ONE_AT_A_TIME, nothing_logged, quiet, random_state_kept
+from .random_generators import Draws
 from .saving import save_state
-from .shadow import Mode, require_whole, unwrapped
-from .surroundings import ONE_AT_A_TIME, nothing_logged, quiet, random_state_kept
 from .task import Task, depends_on_data, one_line
 from .torch_export import export_program
 from .torchscript import script, trace
+from .untraceable import handing_over_watched
 
 T = TypeVar("T")
 Way = Callable[[Task], Exported]

@@ -15,10 +15,10 @@ from typing import Any
 from ..errors import BY_STATUS, Error, OutputError, UsageError
 from ..wording import counted, visible
 from .analysis import analyze, processes_for, program_arguments, require_sensible
+from .earlier_results import Answer, Known
+from .files import is_url
 from .identity import identify
-from .known import Answer, Known
 from .output import output_of, require_ours
-from .places import is_url
 from .plan import Plan
 from .progress_line import ProgressLine
 from .result import FleetResult

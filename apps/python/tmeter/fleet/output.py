@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import OutputError, UsageError
-from .places import file_system, is_url
+from .files import file_system, is_url
 
 #: Version of the folder's files. A run cannot continue in a folder of another version.
 FORMAT = 3

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ..errors import Error
 from .deadlines import Deadline
-from .places import beside, is_url
+from .files import beside, is_url
 from .shards import Checkpoint, is_index, read_checkpoint
 from .units import Job, Unit, digest_of, file_name
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from .. import __version__
 from ..errors import UsageError
+from .earlier_results import Answer, Held, Known
 from .index import MOST as INDEX_MOST
 from .index import Index
-from .known import Answer, Held, Known
 from .ledger import Row, Writer
 from .merging import mark_of_merge
 from .output import ABOUT, FORMAT, Output

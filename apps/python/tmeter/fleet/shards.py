@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import ModelError
 from .deadlines import Deadline
-from .places import missing, read, stamp
+from .files import missing, read, stamp
 
 _LARGEST_INDEX = 100_000_000  # bytes; the native program's limit
 _MOST_SHARDS = 10_000

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import Error, UsageError
-from .named import is_named
-from .places import file_system, is_url
+from .files import file_system, is_url
+from .library_models import is_named
 from .shards import is_index, read_checkpoint
 
 #: Endings of model files. Other files of a folder are ignored.

@@ -19,11 +19,11 @@ from pathlib import Path
 from ..errors import CrashError, Error, ModelError, OutputError, PluginError, ProgramMissingError
 from ..program import run
 from .deadlines import Deadline
+from .files import is_full, is_url, local, settle, stamp
 from .ledger import Row, Writer, definition_of
+from .library_models import exported, is_named, stamp_of_named
 from .merging import mark_of_merge, merged
-from .named import exported, is_named, stamp_of_named
 from .output import LOCK, Local, Output, Remote, output_of
-from .places import is_full, is_url, local, settle, stamp
 from .scratch import sweep
 from .units import Batch, Done, Job, Unit
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from .places import stamp
+from .files import stamp
 from .scratch import scratch
 
 T = TypeVar("T")

@@ -20,7 +20,7 @@ from torch import nn
 
 from ..errors import ExportError, InputError
 from .modules import modules_of, named_modules_of
-from .values import worth_keeping
+from .tensor_values import worth_keeping
 
 Replace = Callable[[torch.Tensor], torch.Tensor]
 #: The value of module.training; "same": each module keeps its own.

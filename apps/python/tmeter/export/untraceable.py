@@ -25,7 +25,7 @@ from torch._subclasses import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .modules import modules_of
-from .places import is_file_of_others, is_of_others, place_of
+from .source_lines import is_file_of_others, is_of_others, place_of
 
 #: The expression whose class is requested: a local variable and its attributes; None: unknown.
 _Chain = tuple[str, ...] | None

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from .places import innermost
+from .source_lines import innermost
 
 #: The most elements of a tensor that keeps its values: buffers and derived tensors, and parameters.
 KEPT, KEPT_PARAMETER = 65_536, 1_024

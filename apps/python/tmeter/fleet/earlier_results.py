@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from .files import ABSENT, is_url, stamp
 from .ledger import Ledger, Row
-from .named import is_named, stamp_of_named
+from .library_models import is_named, stamp_of_named
 from .output import Local, Output
-from .places import ABSENT, is_url, stamp
 from .units import Job, Unit
 
 #: Classes of errors that the file itself causes. They recur until it changes.

@@ -14,8 +14,8 @@ from typing import Any, TextIO, cast
 import torch
 from torch import nn
 
-from .draws import Draws
 from .modules import parameters_of
+from .random_generators import Draws
 
 #: torch.export and torch.jit keep their state in globals, so exports run one at a time.
 ONE_AT_A_TIME = threading.RLock()

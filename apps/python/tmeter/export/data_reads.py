@@ -14,10 +14,10 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .exporting import Product, Products
-from .places import innermost
+from .export_checks import Product, Products
 from .program_text import is_product
-from .questions import handing_over_watched, text_asked_by
+from .source_lines import innermost
+from .untraceable import handing_over_watched, text_asked_by
 
 _TAGS = (torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape)
 

@@ -16,7 +16,7 @@ from typing import Any
 from torch import nn
 
 from .modules import modules_of
-from .places import is_file_of_others
+from .source_lines import is_file_of_others
 
 #: Words of a Mersenne twister's state that give 0 and 2³² − 1 after tempering.
 EXTREMES = (0x00000000, 0x12DD9BB3)

@@ -11,12 +11,12 @@ from torch._subclasses import FakeTensor, FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from .arguments import Example
-from .fake_tensors import FakeTensors
+from .fake_tensor_factory import FakeTensors
 from .forward import prepare
+from .module_copy import shadow_of
 from .modules import parameters_of
-from .shadow import shadow_of
 from .task import Task
-from .values import Values, worth_keeping
+from .tensor_values import Values, worth_keeping
 
 
 def open_sizes() -> FakeTensorMode:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from .places import is_of_others, place_of
+from .source_lines import is_of_others, place_of
 
 
 class _Watched(int):
