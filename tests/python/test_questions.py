@@ -15,7 +15,7 @@ from torch._subclasses import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import tmeter
-from tmeter.export.untraceable import questions
+from tmeter.export.untraceable import type_checks
 
 X = torch.zeros(1, 4)
 GENERATOR = random.Random(5)
@@ -100,7 +100,7 @@ def fail(text):
 @pytest.mark.parametrize("name", UNWATCHED)
 def test_functions_that_need_no_observation(name):
     net = Net(UNWATCHED[name])
-    assert questions(net) == {}
+    assert type_checks(net) == {}
     assert analyze(net).export.way == "dispatch on fake tensors"
 
 

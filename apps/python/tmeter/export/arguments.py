@@ -19,7 +19,7 @@ from ..specs import Shape, is_sizes, parse_shape
 from .default_inputs import inputs_of_configuration
 
 #: Arguments that are integers in every model.
-_IDS = ("ids", "labels", "attention_mask", "token_type", "positions", "cache_position")
+_INTEGER_NAMES = ("ids", "labels", "attention_mask", "token_type", "positions", "cache_position")
 
 
 @dataclass
@@ -29,7 +29,7 @@ class Example:
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
 
-    def made_by(self, make: Callable[[torch.Tensor], torch.Tensor]) -> Example:
+    def mapped(self, make: Callable[[torch.Tensor], torch.Tensor]) -> Example:
         def leaf(value: Any) -> Any:
             return make(value) if isinstance(value, torch.Tensor) else value
 
@@ -51,11 +51,11 @@ def example_of(model: nn.Module, inputs: Any) -> Example:
 
 
 def _example(model: nn.Module, inputs: Any) -> Example:
-    plain, order = _plain_parameters(model)
+    non_tensor, order = _non_tensor_parameters(model)
 
-    def value(given: Any, parameter: str, name: str) -> Any:
-        as_it_is = parameter in plain and (isinstance(given, str) or is_sizes(given))
-        return given if as_it_is else _value(model, given, name)
+    def value(argument: Any, parameter: str, name: str) -> Any:
+        is_unchanged = parameter in non_tensor and (isinstance(argument, str) or is_sizes(argument))
+        return argument if is_unchanged else _value(model, argument, name)
 
     if isinstance(inputs, Mapping):
         return Example((), {str(k): value(v, str(k), str(k)) for k, v in inputs.items()})
@@ -69,7 +69,7 @@ def _example(model: nn.Module, inputs: Any) -> Example:
     return Example((_value(model, inputs, ""),))
 
 
-def _plain_parameters(model: nn.Module) -> tuple[set[str], list[str]]:
+def _non_tensor_parameters(model: nn.Module) -> tuple[set[str], list[str]]:
     """Parameters of forward that take strings or lists of numbers, so that such an argument is not a shape,
     and the positional parameters."""
     try:
@@ -78,24 +78,24 @@ def _plain_parameters(model: nn.Module) -> tuple[set[str], list[str]]:
         return set(), []
     by_name = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
     order = [p.name for p in parameters if p.kind not in by_name]
-    return {p.name for p in parameters if _is_plain(p)}, order
+    return {p.name for p in parameters if _is_non_tensor(p)}, order
 
 
-_PLAIN_TYPES = {"str", "int", "float", "Literal", "Size"}
+_NON_TENSOR_TYPES = {"str", "int", "float", "Literal", "Size"}
 
 
-def _is_plain(parameter: inspect.Parameter) -> bool:
+def _is_non_tensor(parameter: inspect.Parameter) -> bool:
     if isinstance(parameter.default, str) or is_sizes(parameter.default):
         return True
     annotation = parameter.annotation
     if annotation is inspect.Parameter.empty:
         return False
     words = set(re.findall(r"\w+", annotation if isinstance(annotation, str) else str(annotation)))
-    return bool(words & _PLAIN_TYPES) and not any("Tensor" in word for word in words)
+    return bool(words & _NON_TENSOR_TYPES) and not any("Tensor" in word for word in words)
 
 
 #: The beginning of a shape. Other strings are arguments.
-_LIKE_A_SHAPE = re.compile(r"\s*(\d|scalar\b)")
+_SHAPE_START = re.compile(r"\s*(\d|scalar\b)")
 
 
 def _value(model: nn.Module, value: Any, name: str) -> Any:
@@ -104,7 +104,7 @@ def _value(model: nn.Module, value: Any, name: str) -> Any:
     if isinstance(value, enum.Enum):
         return value
     if isinstance(value, str):
-        shape = _LIKE_A_SHAPE.match(value)
+        shape = _SHAPE_START.match(value)
         return _of_shape(model, parse_shape(value), name) if shape else value
     if isinstance(value, Shape):
         return _of_shape(model, value, name)
@@ -130,9 +130,9 @@ def with_items(like: Any, items: dict[Any, Any]) -> Any:
     """A mapping of the same class."""
     if type(like) is dict:
         return items
-    other: Any = copy.copy(like)
-    other.update(items)
-    return other
+    copied: Any = copy.copy(like)
+    copied.update(items)
+    return copied
 
 
 def _of_shape(model: nn.Module, shape: Shape, name: str) -> torch.Tensor:
@@ -146,7 +146,7 @@ def _of_shape(model: nn.Module, shape: Shape, name: str) -> torch.Tensor:
 
 
 _CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
-_TABLES = (nn.Embedding, nn.EmbeddingBag)
+_EMBEDDINGS = (nn.Embedding, nn.EmbeddingBag)
 
 
 def first_layer(model: nn.Module) -> nn.Module | None:
@@ -154,10 +154,10 @@ def first_layer(model: nn.Module) -> nn.Module | None:
     belong to the whole model and do not describe its inputs."""
 
     def is_layer(module: nn.Module) -> bool:
-        if isinstance(module, (*_CONVOLUTIONS, *_TABLES)):
+        if isinstance(module, (*_CONVOLUTIONS, *_EMBEDDINGS)):
             return True  # parametrized layers have children, too
-        alone = next(module.children(), None) is None
-        return alone and next(module.parameters(), None) is not None
+        has_no_children = next(module.children(), None) is None
+        return has_no_children and next(module.parameters(), None) is not None
 
     return next((m for m in model.modules() if is_layer(m)), None)
 
@@ -171,9 +171,9 @@ def _with_batch(model: nn.Module, sizes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _expected_dtype(model: nn.Module, name: str) -> torch.dtype:
-    if any(part in name for part in _IDS):
+    if any(part in name for part in _INTEGER_NAMES):
         return torch.int64
-    if not name and isinstance(first_layer(model), _TABLES):
+    if not name and isinstance(first_layer(model), _EMBEDDINGS):
         return torch.int64
     floating = (p.dtype for p in model.parameters() if p.dtype.is_floating_point)
     return next(floating, torch.get_default_dtype())

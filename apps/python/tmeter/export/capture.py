@@ -33,13 +33,13 @@ from .export_checks import exporting_flag
 from .kernels import Kernels
 from .modules import named_modules_of
 from .operators import operator_of
-from .program_text import Program, Row, Unfit
-from .tensor_values import Values
-from .untraceable import refused
+from .program_text import Program, OperatorRow, Unfit
+from .tensor_values import TensorValues
+from .untraceable import require_traceable
 
 
 #: For tensors that a model makes of numbers. torch.export makes the same replacement.
-_LIFTED, _LIFTED_AS = torch.ops.aten.lift_fresh.default, torch.ops.aten.lift_fresh_copy.default
+_LIFT_FRESH, _LIFT_FRESH_COPY = torch.ops.aten.lift_fresh.default, torch.ops.aten.lift_fresh_copy.default
 _PRE_DISPATCH, _PYTHON = torch._C.DispatchKey.PreDispatch, torch._C.DispatchKey.Python
 
 
@@ -47,12 +47,12 @@ class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
     """Records each operator before its decomposition, as the tracer of torch.export does. The dispatcher
     accepts only proxy modes there: the only reason for this base class."""
 
-    def __init__(self, program: Program, calls: _Calls, mode: Any, values: Values) -> None:
+    def __init__(self, program: Program, module_stack: _ModuleStack, mode: Any, values: TensorValues) -> None:
         super().__init__(PythonKeyTracer(), "fake", pre_dispatch=True)
-        self._program, self._calls = program, calls
+        self._program, self._module_stack = program, module_stack
         self._mode, self._values = mode, values
         self._kernels = Kernels(mode)
-        self._places: dict[Any, str] = {}
+        self._source_lines: dict[Any, str] = {}
 
     def __enter__(self) -> Any:
         return TorchDispatchMode.__enter__(self)  # type: ignore[no-untyped-call]
@@ -67,54 +67,54 @@ class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def record(self, func: Any, args: Any, kwargs: Any) -> Any:
         operator = operator_of(func)
-        given = self._program.given(operator, args, kwargs)
+        arguments = self._program.arguments(operator, args, kwargs)
         try:
             result = self._kernels.result(operator, args, kwargs)
         except (DataDependentOutputException, DynamicOutputShapeException):
-            result = self._values.answer(func, args, kwargs)
-            chosen = self._values.shape(func, args) if result is None else None
-            if chosen is not None:
-                result = self._like(chosen)
+            result = self._values.compute(func, args, kwargs)
+            selected = self._values.shape(func, args) if result is None else None
+            if selected is not None:
+                result = self._like(selected)
             if result is None:
                 raise
-            if chosen is None and isinstance(result, (torch.Tensor, tuple, list)):
+            if selected is None and isinstance(result, (torch.Tensor, tuple, list)):
                 result = self._fake(result)
         if isinstance(result, (bool, int, float, complex)):
             return result  # reading a number is not an operator of the model
-        self._values.note(func, args, kwargs, result)
-        if func is _LIFTED:
-            operator = operator_of(_LIFTED_AS)
-        self._program.add(Row(operator, given, self._calls.stack(), self._place()), result)
+        self._values.record(func, args, kwargs, result)
+        if func is _LIFT_FRESH:
+            operator = operator_of(_LIFT_FRESH_COPY)
+        self._program.add(OperatorRow(operator, arguments, self._module_stack.stack(), self._source_line()), result)
         return result
 
-    def _place(self) -> str:
+    def _source_line(self) -> str:
         """The innermost line of a forward outside torch, or else inside it, as JSON."""
         frame: Any = sys._getframe(3)
-        torchs: Any = None
+        torch_frame: Any = None
         while frame is not None:
             code = frame.f_code
             if code.co_name == "forward":
                 if "/torch/" not in code.co_filename:
                     return self._line(frame)
-                torchs = torchs or frame
+                torch_frame = torch_frame or frame
             elif code.co_name == "capture" and code.co_filename == __file__:
                 break
             frame = frame.f_back
-        return self._line(torchs) if torchs else '""'
+        return self._line(torch_frame) if torch_frame else '""'
 
     def _line(self, frame: Any) -> str:
         code, line = frame.f_code, frame.f_lineno
-        known = self._places.get((code, line))
-        if known is None:
-            known = json.dumps(f'File "{code.co_filename}", line {line}, in forward')
-            self._places[code, line] = known
-        return known
+        text = self._source_lines.get((code, line))
+        if text is None:
+            text = json.dumps(f'File "{code.co_filename}", line {line}, in forward')
+            self._source_lines[code, line] = text
+        return text
 
     def _fake(self, real: Any) -> Any:
         if not isinstance(real, torch.Tensor):
             return type(real)(self._fake(x) for x in real)
         fake = self._like(real)
-        self._values.give(fake, real)
+        self._values.set_value(fake, real)
         return fake
 
     def _like(self, real: torch.Tensor) -> torch.Tensor:
@@ -123,7 +123,7 @@ class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 @contextlib.contextmanager
-def _straight_to(recorder: _Recorder) -> Iterator[None]:
+def _direct_dispatch_to(recorder: _Recorder) -> Iterator[None]:
     """Calls the mode directly, because torch's four functions on the way take longer than the mode. As in torch,
     the mode is off the stack during its call."""
     operators: Any = torch._ops.OpOverload
@@ -133,8 +133,8 @@ def _straight_to(recorder: _Recorder) -> Iterator[None]:
     original, thread = operators._get_dispatch, threading.get_ident()
 
     def get_dispatch(overload: Any, key: Any) -> Any:
-        ours = key == _PRE_DISPATCH and threading.get_ident() == thread and modes.get(0) is recorder
-        if not ours or is_excluded(_PYTHON):
+        is_recorded = key == _PRE_DISPATCH and threading.get_ident() == thread and modes.get(0) is recorder
+        if not is_recorded or is_excluded(_PYTHON):
             return original(overload, key)
 
         def handler(*args: Any, **kwargs: Any) -> Any:
@@ -155,15 +155,15 @@ def _straight_to(recorder: _Recorder) -> Iterator[None]:
         operators._get_dispatch = original
 
 
-class _Calls:
+class _ModuleStack:
     """The stack of modules whose forward is running, in the form of torch.export."""
 
-    def __init__(self, places: list[tuple[str, nn.Module]]) -> None:
+    def __init__(self, named_modules: list[tuple[str, nn.Module]]) -> None:
         self._paths: dict[nn.Module, str | None] = {}
-        for path, module in places:
+        for path, module in named_modules:
             self._paths[module] = None if module in self._paths else path
         self._counts: dict[str, int] = {}
-        self._open: list[str] = []
+        self._open_paths: list[str] = []
         self._stacks: list[str] = [""]
         self._thread = threading.get_ident()
 
@@ -172,7 +172,7 @@ class _Calls:
         return f'"{self._stacks[-1]}"'
 
     def path(self) -> str:
-        return self._open[-1] if self._open else ""
+        return self._open_paths[-1] if self._open_paths else ""
 
     def __call__(self, original: Any, module: nn.Module, args: Any, kwargs: Any) -> Any:
         if threading.get_ident() != self._thread or module not in self._paths:
@@ -186,22 +186,22 @@ class _Calls:
         kind = type(module)
         entry = f"L__self__{path}{number},{path},{kind.__module__}.{kind.__qualname__}"
         outer = self._stacks[-1]
-        self._open.append(path)
+        self._open_paths.append(path)
         self._stacks.append((f"{outer};" if outer else "") + json.dumps(entry)[1:-1])
         try:
             return original(module, *args, **kwargs)
         finally:
-            self._open.pop()
+            self._open_paths.pop()
             self._stacks.pop()
 
 
 @contextlib.contextmanager
-def _called(calls: _Calls) -> Iterator[None]:
-    """Reports each module's forward to `calls`. No hooks: with hooks some modules of torch compute differently."""
+def _forwards_reported_to(module_stack: _ModuleStack) -> Iterator[None]:
+    """Reports each module's forward to `module_stack`. No hooks: some modules of torch compute differently with hooks."""
     original = nn.Module.__call__
 
     def call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
-        return calls(original, module, args, kwargs)
+        return module_stack(original, module, args, kwargs)
 
     nn.Module.__call__ = call  # type: ignore[method-assign]
     try:
@@ -230,38 +230,38 @@ def _no_autocast() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _numbers_out_of_tensors() -> Iterator[None]:
+def _fake_scalars_as_numbers() -> Iterator[None]:
     """Lets `torch.tensor([a, b])` read fake scalars as numbers; it would read their missing data."""
     originals = torch.tensor, torch.as_tensor
 
-    def asking(original: Any) -> Any:
+    def reading_scalars(original: Any) -> Any:
         @functools.wraps(original)
         def make(data: Any, *args: Any, **kwargs: Any) -> Any:
-            return original(_with_numbers(data), *args, **kwargs)
+            return original(_scalars_as_numbers(data), *args, **kwargs)
 
         return make
 
-    torch.tensor, torch.as_tensor = map(asking, originals)
+    torch.tensor, torch.as_tensor = map(reading_scalars, originals)
     try:
         yield
     finally:
         torch.tensor, torch.as_tensor = originals
 
 
-def _with_numbers(data: Any, inside: bool = False) -> Any:
+def _scalars_as_numbers(data: Any, inside: bool = False) -> Any:
     if isinstance(data, (list, tuple)):
-        return [_with_numbers(item, True) for item in data]
+        return [_scalars_as_numbers(item, True) for item in data]
     scalar = inside and isinstance(data, torch.Tensor) and data.dim() == 0
     return data.item() if scalar else data
 
 
 @contextlib.contextmanager
-def _as_when_exporting(exporting: bool) -> Iterator[None]:
+def _torch_modes_of_export(exporting: bool) -> Iterator[None]:
     """Sets torch's modes as torch.export does. Only `exporting` sets the flags that models read."""
     from torch.export._trace import _ignore_backend_decomps
 
-    grad = torch.is_grad_enabled()
-    fused = torch.backends.mha.get_fastpath_enabled()
+    grad_enabled = torch.is_grad_enabled()
+    fastpath_enabled = torch.backends.mha.get_fastpath_enabled()
     # Compiled parts run as written, and layers operator by operator.
     eager = torch.compiler.set_stance("force_eager")
     with _ignore_backend_decomps(), exporting_flag(exporting), eager:
@@ -269,8 +269,8 @@ def _as_when_exporting(exporting: bool) -> Iterator[None]:
             torch.backends.mha.set_fastpath_enabled(False)
             yield
         finally:
-            torch.backends.mha.set_fastpath_enabled(fused)
-            torch._C._set_grad_enabled(grad)
+            torch.backends.mha.set_fastpath_enabled(fastpath_enabled)
+            torch._C._set_grad_enabled(grad_enabled)
 
 
 def _is_compiled(module: nn.Module) -> bool:
@@ -279,30 +279,30 @@ def _is_compiled(module: nn.Module) -> bool:
 
 
 def capture(
-    model: nn.Module, example: Example, mode: Any, values: Values, *, exporting: bool
+    model: nn.Module, example: Example, mode: Any, values: TensorValues, *, exporting: bool
 ) -> Program:
-    """Records the call of a shadow with the example. Its tensors are fakes of `mode`; `values` has the known values.
+    """Records the call of a copied module with the example. Its tensors are fakes of `mode`; `values` has known values.
 
     Raises:
         Unfit: the record would differ from that of torch.export. Exceptions of the model are passed on.
     """
-    places = named_modules_of(model, again=True)
-    compiled = [m for _, m in places if _is_compiled(m)]
+    named_modules = named_modules_of(model, with_duplicates=True)
+    compiled = [m for _, m in named_modules if _is_compiled(m)]
     if compiled:
         raise Unfit(f"{type(compiled[0]).__name__} is compiled")
-    calls = _Calls(places)
-    program = Program(model, places, example, _Namespace(), calls.path)
-    recorder = _Recorder(program, calls, mode, values)
+    module_stack = _ModuleStack(named_modules)
+    program = Program(model, named_modules, example, _Namespace(), module_stack.path)
+    recorder = _Recorder(program, module_stack, mode, values)
     with (
-        _as_when_exporting(exporting),
+        _torch_modes_of_export(exporting),
         _no_autocast(),
-        _numbers_out_of_tensors(),
-        refused(model),
+        _fake_scalars_as_numbers(),
+        require_traceable(model),
         mode,
         enable_python_dispatcher(),
-        _called(calls),
+        _forwards_reported_to(module_stack),
         recorder,
-        _straight_to(recorder),
+        _direct_dispatch_to(recorder),
         torch._C._EnablePreDispatch(),
     ):
         outputs = model(*example.args, **example.kwargs)

@@ -10,9 +10,9 @@ from torch._subclasses import FakeTensorMode
 
 from . import Exported
 from .export_checks import difference
-from .fake_module import fake
+from .fake_module import fake_module_of
 from .process_state import no_garbage_collection
-from .random_generators import EXTREMES
+from .random_generators import EXTREME_WORDS
 from .task import Task, decided_by_data, state_of
 
 if TYPE_CHECKING:
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 @no_garbage_collection()
 def capture_model(task: Task) -> Exported:
     """The model as it behaves outside of an export or, if it reads data there, as it behaves inside one."""
-    places: list[str] = []
+    lines: list[str] = []
     try:
-        program = _captured(task, exporting=False, places=places)
+        program = _capture_program(task, exporting=False, lines=lines)
     except Exception:
-        program = _captured(task, exporting=True, places=places)
+        program = _capture_program(task, exporting=True, lines=lines)
         compare_branches(task)
-    return _saved(task, program, places)
+    return _save_program(task, program, lines)
 
 
-def _saved(task: Task, program: Program, places: list[str]) -> Exported:
-    if places:
-        task.assumed.append(decided_by_data(places, "followed once, on the inputs given"))
-    compare_draws(task)
+def _save_program(task: Task, program: Program, lines: list[str]) -> Exported:
+    if lines:
+        task.assumed.append(decided_by_data(lines, "followed once, on the inputs given"))
+    compare_random_runs(task)
     path = task.path(".pt2")
     program.save(path, task.note())
     return Exported(path)
@@ -44,11 +44,11 @@ def capture_on_inputs(task: Task) -> Exported:
     """The model as it runs. Reads of input values are answered and reported."""
     if any(t.is_meta for t in task.example.tensors()):
         raise ValueError("the inputs are sizes without values")
-    return _told(task, known_weights=False)
+    return _capture_with_values(task, with_weight_values=False)
 
 
 #: The most elements of weights with which a model is run on real values.
-_RUN = 1 << 28
+_MAX_RUN_ELEMENTS = 1 << 28
 
 
 def capture_on_weights(task: Task) -> Exported:
@@ -56,87 +56,87 @@ def capture_on_weights(task: Task) -> Exported:
     weights = state_of(task.model)
     if not all(t.device.type == "cpu" and t.layout == torch.strided for t in weights):
         raise ValueError("weights are not in the memory of the CPU")
-    if sum(t.numel() for t in weights) > _RUN:
-        raise ValueError(f"the model has more than {_RUN:,} weights, with which it is not run")
+    if sum(t.numel() for t in weights) > _MAX_RUN_ELEMENTS:
+        raise ValueError(f"the model has more than {_MAX_RUN_ELEMENTS:,} weights, with which it is not run")
     if any(t.is_meta for t in task.example.tensors()):
         raise ValueError("the inputs are sizes without values")
-    return _told(task, known_weights=True)
+    return _capture_with_values(task, with_weight_values=True)
 
 
-def _told(task: Task, *, known_weights: bool) -> Exported:
-    places: list[str] = []
-    program = _captured(
-        task, exporting=False, known_inputs=True, known_weights=known_weights, places=places
+def _capture_with_values(task: Task, *, with_weight_values: bool) -> Exported:
+    lines: list[str] = []
+    program = _capture_program(
+        task, exporting=False, with_input_values=True, with_weight_values=with_weight_values, lines=lines
     )
-    return _saved(task, program, places)
+    return _save_program(task, program, lines)
 
 
-def _captured(
+def _capture_program(
     task: Task,
     *,
     exporting: bool,
-    known_inputs: bool = False,
-    known_weights: bool = False,
-    places: list[str] | None = None,
+    with_input_values: bool = False,
+    with_weight_values: bool = False,
+    lines: list[str] | None = None,
     extreme: int | None = None,
 ) -> Program:
     """
     Args:
-        places: receives the lines that read inputs with known values.
+        lines: receives the lines that read inputs with known values.
         extreme: the word that random generators return.
     """
     from .capture import capture  # fails here if torch's internals differ
 
-    own = replace(task, notes=[])
+    task_copy = replace(task, notes=[])
     mode = FakeTensorMode(allow_non_fake_inputs=True)
     mode._allow_unsafe_data_ptr_access = False  # the address would be zero
-    shadow = fake(
-        own, mode, quick=True, known_inputs=known_inputs, known_weights=known_weights
+    fake_module = fake_module_of(
+        task_copy, mode, quick=True, with_input_values=with_input_values, with_weight_values=with_weight_values
     )
-    if extreme is not None and task.draws is not None:
-        task.draws.make_extreme(shadow.model, extreme)
-    program = capture(shadow.model, shadow.example, mode, shadow.values, exporting=exporting)
-    task.notes += own.notes
-    if places is not None:
-        places += shadow.values.places
+    if extreme is not None and task.generators is not None:
+        task.generators.set_extreme(fake_module.model, extreme)
+    program = capture(fake_module.model, fake_module.example, mode, fake_module.values, exporting=exporting)
+    task.notes += task_copy.notes
+    if lines is not None:
+        lines += fake_module.values.lines
     return program
 
 
 def compare_branches(task: Task) -> None:
     """Reports a model that multiplies differently when it is exported, as far as can be determined."""
-    own = replace(task, notes=[])
+    task_copy = replace(task, notes=[])
     try:
-        exported = _captured(own, exporting=True).products()
-        eager = _captured(own, exporting=False, known_inputs=True).products()
+        exported = _capture_program(task_copy, exporting=True).products()
+        eager = _capture_program(task_copy, exporting=False, with_input_values=True).products()
     except Exception:
         return  # the other branch depends on missing data
-    found = difference(eager, exported)
-    if found is not None:
+    differing = difference(eager, exported)
+    if differing is not None:
         task.assumed.append(
             f"{type(task.model).__name__} behaves differently when it is exported: "
-            f"{found}; the values describe the exported behaviour"
+            f"{differing}; the values describe the exported behaviour"
         )
 
 
-def compare_draws(task: Task) -> None:
+def compare_random_runs(task: Task) -> None:
     """Reports a model whose operators depend on random numbers of Python or numpy."""
-    if task.draws is None or not task.draws.any():
+    if task.generators is None or not task.generators.were_used():
         return
-    own = replace(task, notes=[])
+    task_copy = replace(task, notes=[])
     try:
         low, high = (
-            _captured(own, exporting=False, known_inputs=True, extreme=word).steps()
-            for word in EXTREMES
+            _capture_program(task_copy, exporting=False, with_input_values=True, extreme=word).steps()
+            for word in EXTREME_WORDS
         )
     except Exception:
-        decide = "may decide"
+        verb = "may decide"
     else:
         if low == high:
             return
-        decide = "decide"
+        verb = "decide"
     finally:
-        task.draws.set_back()
+        task.generators.restore()
     task.assumed.append(
-        f"{type(task.model).__name__} draws random numbers by random or numpy, which {decide} its "
+        f"{type(task.model).__name__} draws random numbers by random or numpy, which {verb} its "
         "operators; the values are those of one draw"
     )

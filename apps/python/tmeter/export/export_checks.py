@@ -11,28 +11,28 @@ from typing import Any, NamedTuple
 
 import torch
 
-from .source_lines import is_of_others, place_of
+from .source_lines import is_user_frame, source_line_of
 
 
-class _Watched(int):
+class _RecordingFlag(int):
     """A true flag that records each reader outside of torch."""
 
-    places: list[str]
+    lines: list[str]
 
-    def _noted(self) -> int:
+    def _record_reader(self) -> int:
         frame = sys._getframe(2)
-        if is_of_others(frame):
-            self.places.append(place_of(frame))
+        if is_user_frame(frame):
+            self.lines.append(source_line_of(frame))
         return 1
 
     def __bool__(self) -> bool:
-        return bool(self._noted())
+        return bool(self._record_reader())
 
     def __or__(self, other: Any) -> Any:
-        return bool(self._noted() | other)
+        return bool(self._record_reader() | other)
 
     def __and__(self, other: Any) -> Any:
-        return bool(self._noted() & other)
+        return bool(self._record_reader() & other)
 
     __ror__, __rand__ = __or__, __and__
 
@@ -41,27 +41,27 @@ class _Watched(int):
 def exporting_flag(exporting: bool) -> Iterator[None]:
     """Sets the result of torch.compiler.is_exporting() and is_compiling()."""
     compiler = torch.compiler
-    before = compiler._is_compiling_flag, compiler._is_exporting_flag
+    flags_before = compiler._is_compiling_flag, compiler._is_exporting_flag
     compiler._is_compiling_flag = compiler._is_exporting_flag = exporting
     try:
         yield
     finally:
-        compiler._is_compiling_flag, compiler._is_exporting_flag = before
+        compiler._is_compiling_flag, compiler._is_exporting_flag = flags_before
 
 
 @contextlib.contextmanager
-def watched(places: list[str]) -> Iterator[None]:
-    """While torch exports, `places` receives the lines where the model checks for it."""
+def export_checks_recorded(lines: list[str]) -> Iterator[None]:
+    """While torch exports, `lines` receives the lines where the model checks for it."""
     compiler = torch.compiler
-    before = compiler._is_compiling_flag, compiler._is_exporting_flag
-    if all(before):
-        flag = _Watched(1)
-        flag.places = places
+    flags_before = compiler._is_compiling_flag, compiler._is_exporting_flag
+    if all(flags_before):
+        flag = _RecordingFlag(1)
+        flag.lines = lines
         compiler._is_compiling_flag = compiler._is_exporting_flag = flag  # type: ignore[assignment]
     try:
         yield
     finally:
-        compiler._is_compiling_flag, compiler._is_exporting_flag = before
+        compiler._is_compiling_flag, compiler._is_exporting_flag = flags_before
 
 
 class Product(NamedTuple):
@@ -99,7 +99,7 @@ def difference(eager: Products, exported: Products) -> str | None:
     more, less = exported - eager, eager - exported
     if _macs(more) is not None and _macs(more) == _macs(less):
         return None
-    parts = [f"{_named(c)} {word}" for c, word in ((more, "more"), (less, "less")) if c]
+    parts = [f"{_counted_by_operator(c)} {word}" for c, word in ((more, "more"), (less, "less")) if c]
     return " and ".join(parts)
 
 
@@ -110,7 +110,7 @@ def _macs(products: Products) -> int | None:
     return sum((macs or 0) * times for macs, times in counts)
 
 
-def _named(products: Products) -> str:
+def _counted_by_operator(products: Products) -> str:
     by_operator: Counter[str] = Counter()
     for product, count in products.items():
         by_operator[product.operator] += count

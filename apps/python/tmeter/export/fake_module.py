@@ -11,47 +11,47 @@ from torch._subclasses import FakeTensor, FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from .arguments import Example
-from .fake_tensor_factory import FakeTensors
+from .fake_tensor_factory import FakeTensorFactory
 from .forward import prepare
-from .module_copy import shadow_of
+from .module_copy import copy_without_weights
 from .modules import parameters_of
 from .task import Task
-from .tensor_values import Values, worth_keeping
+from .tensor_values import TensorValues, is_value_kept
 
 
-def open_sizes() -> FakeTensorMode:
+def symbolic_fake_mode() -> FakeTensorMode:
     """A mode as in torch.export: sizes that depend on data become symbols."""
     return FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
 
 
 @dataclass
-class Shadow:
+class FakeModule:
     """A copy of a module with fake tensors, and its arguments."""
 
     model: nn.Module
     example: Example
-    values: Values
-    asked: list[str]  # where forward checks whether it is being exported
+    values: TensorValues
+    export_checks: list[str]  # where forward checks whether it is being exported
 
 
-def fake(
+def fake_module_of(
     task: Task,
     mode: FakeTensorMode,
     *,
     quick: bool = False,
-    known_inputs: bool = False,
-    known_weights: bool = False,
-) -> Shadow:
-    """The shadow and its arguments as fake tensors of one mode, on the device of the module's weights.
+    with_input_values: bool = False,
+    with_weight_values: bool = False,
+) -> FakeModule:
+    """A copy of the module and its arguments as fake tensors of one mode, on the device of the module's weights.
 
     Args:
         quick: weights are made without the mode, which would also track their views.
-        known_inputs: the inputs have values, too: the given ones, zeros, or ones for masks.
-        known_weights: all weights have values, not only small ones.
+        with_input_values: the inputs have values, too: the given ones, zeros, or ones for masks.
+        with_weight_values: all weights have values, not only small ones.
     """
-    values = Values(sys.maxsize) if known_weights else Values()
-    fakes = FakeTensors(mode)
-    home = _device_of(task.model)
+    values = TensorValues(sys.maxsize) if with_weight_values else TensorValues()
+    factory = FakeTensorFactory(mode)
+    weight_device = _device_of(task.model)
 
     def like(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
         with mode:
@@ -59,39 +59,39 @@ def fake(
                 tuple(tensor.shape), _strides(tensor), dtype=tensor.dtype, device=device
             )
 
-    def fake(tensor: torch.Tensor) -> torch.Tensor:
+    def as_fake(tensor: torch.Tensor) -> torch.Tensor:
         if tensor.is_meta or _is_special(tensor):
-            return like(tensor, home if tensor.is_meta else tensor.device)
+            return like(tensor, weight_device if tensor.is_meta else tensor.device)
         return mode.from_tensor(tensor.detach(), static_shapes=True)
 
     def fake_input(tensor: torch.Tensor) -> torch.Tensor:
         """Only size and dtype of an input matter, so it may move to the device of the weights."""
-        elsewhere = tensor.device != home and tensor.layout == torch.strided
-        made = like(tensor, home) if elsewhere else fake(tensor)
+        is_elsewhere = tensor.device != weight_device and tensor.layout == torch.strided
+        faked = like(tensor, weight_device) if is_elsewhere else as_fake(tensor)
         # torch keeps the number in a scalar, too, and would not report that the model read it.
         is_known = False
-        if isinstance(made, FakeTensor) and made.item_memo is not None:
-            is_known, made.item_memo = True, None
-        if known_inputs or is_known:
-            values.give(made, _value_of_input(tensor), of_input=True)
-        return made
+        if isinstance(faked, FakeTensor) and faked.item_memo is not None:
+            is_known, faked.item_memo = True, None
+        if with_input_values or is_known:
+            values.set_value(faked, _value_of_input(tensor), of_input=True)
+        return faked
 
     def weight(tensor: torch.Tensor) -> torch.Tensor:
         if not quick or _is_special(tensor) or tensor.layout != torch.strided:
-            made = fake(tensor)
+            faked = as_fake(tensor)
         else:
-            made = _fake_weight(tensor, fakes, home if tensor.is_meta else tensor.device)
-        if worth_keeping(tensor):
-            values.give(made, tensor)
-        elif known_weights:
-            values.share(made, tensor)
-        return made
+            faked = _fake_weight(tensor, factory, weight_device if tensor.is_meta else tensor.device)
+        if is_value_kept(tensor):
+            values.set_value(faked, tensor)
+        elif with_weight_values:
+            values.share_weight(faked, tensor)
+        return faked
 
-    model, notes = shadow_of(task.model, weight, task.mode)
-    asked: list[str] = []
-    example, more = prepare(model, task.example, asked)
-    task.notes += notes + more
-    return Shadow(model, example.made_by(fake_input), values, asked)
+    model, notes = copy_without_weights(task.model, weight, task.mode)
+    export_checks: list[str] = []
+    example, input_notes = prepare(model, task.example, export_checks)
+    task.notes += notes + input_notes
+    return FakeModule(model, example.mapped(fake_input), values, export_checks)
 
 
 def _value_of_input(tensor: torch.Tensor) -> torch.Tensor:
@@ -101,14 +101,14 @@ def _value_of_input(tensor: torch.Tensor) -> torch.Tensor:
     return torch.ones(tensor.shape, dtype=tensor.dtype)
 
 
-def _fake_weight(tensor: torch.Tensor, fakes: FakeTensors, device: torch.device) -> torch.Tensor:
+def _fake_weight(tensor: torch.Tensor, factory: FakeTensorFactory, device: torch.device) -> torch.Tensor:
     """Avoids nn.Parameter(…), which runs the mode and takes as long as a small network's forward."""
     empty = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
     is_parameter = isinstance(tensor, nn.Parameter)
-    made = fakes.like(empty, device, is_parameter and tensor.requires_grad)
+    faked = factory.like(empty, device, is_parameter and tensor.requires_grad)
     if is_parameter:
-        made._is_param = True  # as nn.Parameter sets it; isinstance reads it
-    return made
+        faked._is_param = True  # as nn.Parameter sets it; isinstance reads it
+    return faked
 
 
 def _is_special(tensor: torch.Tensor) -> bool:

@@ -19,7 +19,7 @@ def is_strided(tensor: torch.Tensor) -> bool:
     return tensor.layout is torch.strided
 
 
-class FakeTensors:
+class FakeTensorFactory:
     """Fake tensors of one mode. torch makes the first on a device; the others copy its attributes."""
 
     def __init__(self, mode: FakeTensorMode) -> None:
@@ -32,7 +32,7 @@ class FakeTensors:
         if attributes is None:
             first = FakeTensor(self._mode, empty, device)
             attributes = self._attributes[device] = dict(vars(first))
-        made: FakeTensor = torch.Tensor._make_subclass(
+        fake_tensor: FakeTensor = torch.Tensor._make_subclass(
             FakeTensor,
             empty,
             requires_grad,
@@ -40,6 +40,6 @@ class FakeTensors:
             device_for_backend_keys=attributes["_fake_device"],
         )
         if not self._mode._allow_unsafe_data_ptr_access:
-            torch._C._set_throw_on_mutable_data_ptr(made)
-        made.__dict__.update(attributes)
-        return made
+            torch._C._set_throw_on_mutable_data_ptr(fake_tensor)
+        fake_tensor.__dict__.update(attributes)
+        return fake_tensor

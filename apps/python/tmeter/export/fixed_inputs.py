@@ -21,41 +21,41 @@ from ..errors import InputError
 from .arguments import Example, with_items
 
 #: Rebuilds a value from its tensors by name.
-_Make = Callable[[dict[str, torch.Tensor]], Any]
+_Rebuild = Callable[[dict[str, torch.Tensor]], Any]
 
 
-def fix_plain_inputs(model: nn.Module, example: Example) -> tuple[Example, list[str]]:
-    """Changes the shadow's forward so that it takes only tensors, by name.
+def fix_non_tensor_inputs(model: nn.Module, example: Example) -> tuple[Example, list[str]]:
+    """Changes the copied module's forward so that it takes only tensors, by name.
 
     Returns:
         The remaining arguments, and notes.
     """
     signature = inspect.signature(model.forward)
     bound = signature.bind(*example.args, **example.kwargs)
-    given = dict(_by_name(signature, bound))
-    if all(_only_tensors(value) for value in given.values()):
+    arguments = dict(_arguments_by_name(signature, bound))
+    if all(_only_tensors(value) for value in arguments.values()):
         return example, []
     tensors: dict[str, torch.Tensor] = {}
-    makers = {name: _taken_apart(value, name, tensors) for name, value in given.items()}
-    fixed = [name for name, value in given.items() if not _has_tensors(value)]
+    rebuilders = {name: _flatten(value, name, tensors) for name, value in arguments.items()}
+    fixed = [name for name, value in arguments.items() if not _has_tensors(value)]
     original = model.forward
 
     @functools.wraps(original)
     def forward(*args: torch.Tensor, **named: torch.Tensor) -> Any:
         named = dict(zip(tensors, args)) | named
-        again = {name: make(named) for name, make in makers.items()}
-        return _call(original, signature, again)
+        rebuilt = {name: rebuild(named) for name, rebuild in rebuilders.items()}
+        return _call(original, signature, rebuilt)
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD  # the only kind that the tracer supports
     forward.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [inspect.Parameter(name, kind) for name in tensors]
     )
     model.forward = forward
-    shown = ", ".join(f"{name}={_shown(given[name])}" for name in fixed)
-    return Example((), tensors), [f"fixed at {shown}"] if fixed else []
+    fixed_values = ", ".join(f"{name}={_short_repr(arguments[name])}" for name in fixed)
+    return Example((), tensors), [f"fixed at {fixed_values}"] if fixed else []
 
 
-def _by_name(signature: inspect.Signature, bound: inspect.BoundArguments) -> list[tuple[str, Any]]:
+def _arguments_by_name(signature: inspect.Signature, bound: inspect.BoundArguments) -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = []
     for name, value in bound.arguments.items():
         kind = signature.parameters[name].kind
@@ -114,7 +114,7 @@ def _has_tensors(value: Any, depth: int = 0) -> bool:
     return any(_has_tensors(item, depth + 1) for _, item in parts or ())
 
 
-def _taken_apart(value: Any, name: str, tensors: dict[str, torch.Tensor]) -> _Make:
+def _flatten(value: Any, name: str, tensors: dict[str, torch.Tensor]) -> _Rebuild:
     if isinstance(value, torch.Tensor):
         while name in tensors:
             name += "_"
@@ -123,29 +123,29 @@ def _taken_apart(value: Any, name: str, tensors: dict[str, torch.Tensor]) -> _Ma
     if not _has_tensors(value):
         _require_no_hidden_tensors(value, name)
         return lambda _: value
-    makers = [
-        (key, _taken_apart(item, f"{name}_{key}".replace(".", "_"), tensors))
+    rebuilders = [
+        (key, _flatten(item, f"{name}_{key}".replace(".", "_"), tensors))
         for key, item in _parts(value) or ()
     ]
-    return lambda named: _again(value, [(key, make(named)) for key, make in makers])
+    return lambda named: _rebuilt(value, [(key, rebuild(named)) for key, rebuild in rebuilders])
 
 
-def _again(value: Any, items: list[tuple[str, Any]]) -> Any:
+def _rebuilt(value: Any, items: list[tuple[str, Any]]) -> Any:
     if isinstance(value, Mapping):
         return with_items(value, dict(zip(value, (item for _, item in items))))
     if isinstance(value, (list, tuple)):
-        plain = [item for _, item in items]
+        values = [item for _, item in items]
         named = hasattr(value, "_fields")
-        return type(value)._make(plain) if named else type(value)(plain)  # type: ignore[union-attr]
-    other = copy.copy(value)
+        return type(value)._make(values) if named else type(value)(values)  # type: ignore[union-attr]
+    copied = copy.copy(value)
     for key, item in items:
-        object.__setattr__(other, key, item)
-    return other
+        object.__setattr__(copied, key, item)
+    return copied
 
 
 def _require_no_hidden_tensors(value: Any, name: str) -> None:
-    inside = getattr(value, "__dict__", None)
-    hidden = isinstance(inside, dict) and any(map(_has_tensors, inside.values()))
+    attributes = getattr(value, "__dict__", None)
+    hidden = isinstance(attributes, dict) and any(map(_has_tensors, attributes.values()))
     if hidden and not isinstance(value, nn.Module):
         raise InputError(
             f"input {name} is a {type(value).__name__}, whose tensors cannot be traced; give a "
@@ -153,6 +153,6 @@ def _require_no_hidden_tensors(value: Any, name: str) -> None:
         )
 
 
-def _shown(value: Any) -> str:
+def _short_repr(value: Any) -> str:
     text = " ".join(repr(value).split())
     return text if len(text) <= 40 else f"{text[:37]}…"

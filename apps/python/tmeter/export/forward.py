@@ -1,4 +1,4 @@
-"""Makes a shadow's forward exportable: tensors in, a tuple of tensors out, no cache."""
+"""Makes the forward of a copied module exportable: tensors in, a tuple of tensors out, no cache."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ import torch
 from torch import nn
 
 from .arguments import Example
-from .export_checks import watched
-from .fixed_inputs import fix_plain_inputs
+from .export_checks import export_checks_recorded
+from .fixed_inputs import fix_non_tensor_inputs
 from .modules import modules_of
 
 
-def prepare(model: nn.Module, example: Example, asked: list[str]) -> tuple[Example, list[str]]:
-    """Changes the shadow, never the user's module.
+def prepare(model: nn.Module, example: Example, export_checks: list[str]) -> tuple[Example, list[str]]:
+    """Changes the copy, never the user's module.
 
     Args:
-        asked: receives the lines where forward checks whether it is being exported.
+        export_checks: receives the lines where forward checks whether it is being exported.
 
     Returns:
         The remaining arguments of forward, and notes.
     """
     notes = _switch_cache_off(model) + _switch_experts(model)
     _skip_idle_conversions(model)
-    example, fixed = fix_plain_inputs(model, example)
+    example, fixed = fix_non_tensor_inputs(model, example)
     original = model.forward
 
     @functools.wraps(original)
     def forward(*args: Any, **kwargs: Any) -> tuple[torch.Tensor, ...]:
-        with watched(asked):
+        with export_checks_recorded(export_checks):
             return tuple(tensors_in(original(*args, **kwargs)))
 
     model.forward = forward
@@ -52,12 +52,12 @@ def _skip_idle_conversions(model: nn.Module) -> None:
 def _apply(module: nn.Module, original: Any, function: Any, recurse: bool = True) -> nn.Module:
     tensors = (*module.parameters(recurse), *module.buffers(recurse))
     with torch.no_grad():
-        same = all(_is_alike(t, function(t)) for t in tensors)
-    made: nn.Module = module if same else original(function, recurse)
-    return made
+        same = all(_has_same_type(t, function(t)) for t in tensors)
+    applied: nn.Module = module if same else original(function, recurse)
+    return applied
 
 
-def _is_alike(before: torch.Tensor, after: torch.Tensor) -> bool:
+def _has_same_type(before: torch.Tensor, after: torch.Tensor) -> bool:
     return (before.dtype, before.device, before.shape) == (after.dtype, after.device, after.shape)
 
 
@@ -74,8 +74,8 @@ def tensors_in(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
         for item in value:
             yield from tensors_in(item, depth + 1)
     elif dataclasses.is_dataclass(value):
-        for named in dataclasses.fields(value):
-            yield from tensors_in(getattr(value, named.name, None), depth + 1)
+        for data_field in dataclasses.fields(value):
+            yield from tensors_in(getattr(value, data_field.name, None), depth + 1)
     elif isinstance(getattr(value, "__dict__", None), dict):
         yield from tensors_in(vars(value), depth + 1)
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, in_kernel_invocation_manager
 
-from .fake_tensor_factory import FakeTensors, is_strided
+from .fake_tensor_factory import FakeTensorFactory, is_strided
 from .operators import Operator
 from .size_rules import layout_of, overloads
 
@@ -44,7 +44,7 @@ _ANY, _CONTIGUOUS, _NO_ONES, _WRITING = (
 _DROPOUT, _TO_DTYPE = torch.ops.aten.dropout.default, torch.ops.aten.to.dtype
 
 
-class _New(NamedTuple):
+class _NewTensor(NamedTuple):
     """A tensor with a new storage."""
 
     sizes: tuple[int, ...]
@@ -64,11 +64,11 @@ class _View(NamedTuple):
     requires_grad: bool
 
 
-class _Itself(NamedTuple):
+class _FirstArgument(NamedTuple):
     """The first argument."""
 
 
-_Made = _New | _View | _Itself
+_Description = _NewTensor | _View | _FirstArgument
 
 
 class Kernels:
@@ -76,8 +76,8 @@ class Kernels:
 
     def __init__(self, mode: FakeTensorMode) -> None:
         self._mode = mode
-        self._fakes = FakeTensors(mode)
-        self._known: dict[Any, Any] = {}
+        self._factory = FakeTensorFactory(mode)
+        self._descriptions: dict[Any, Any] = {}
 
     def result(self, operator: Operator, args: Any, kwargs: Any) -> Any:
         """The operator's result. It requires gradients as in a real run, because the choice of attention kernels
@@ -87,42 +87,42 @@ class Kernels:
             return args[0]
         key = _signature(operator, args, kwargs) if operator.gives_tensors else None
         if key is None:
-            return self._worked_out(overload, args, kwargs)
-        known: Any = self._known.get(key)
-        if known is None:
-            known = self._known[key] = _by_rule(overload, args, kwargs)
-        if known is None:
-            result = self._worked_out(overload, args, kwargs)
-            self._known[key] = _description_of(result, args, kwargs)
+            return self._computed(overload, args, kwargs)
+        found: Any = self._descriptions.get(key)
+        if found is None:
+            found = self._descriptions[key] = _by_rule(overload, args, kwargs)
+        if found is None:
+            result = self._computed(overload, args, kwargs)
+            self._descriptions[key] = _description_of(result, args, kwargs)
             return result
-        several = type(known)
-        return self._make(known, args) if several in _KINDS else several(self._make(one, args) for one in known)
+        kind = type(found)
+        return self._make(found, args) if kind in _DESCRIPTION_TYPES else kind(self._make(one, args) for one in found)
 
-    def _make(self, of: _Made, args: Any) -> Any:
-        if isinstance(of, _Itself):
+    def _make(self, description: _Description, args: Any) -> Any:
+        if isinstance(description, _FirstArgument):
             return args[0]
         with (
             torch._C._AutoDispatchBelowAutograd(),
             torch._C._DisablePythonDispatcher(),
             torch._C._DisableTorchDispatch(),
         ):
-            if isinstance(of, _New):
-                made = torch.empty_strided(of.sizes, of.strides, dtype=of.dtype, device="meta")
+            if isinstance(description, _NewTensor):
+                tensor = torch.empty_strided(description.sizes, description.strides, dtype=description.dtype, device="meta")
             else:
-                offset = args[0].storage_offset() + of.offset
-                made = torch.as_strided(args[0], of.sizes, of.strides, offset)
-        return self._fakes.like(made, of.device, of.requires_grad)
+                offset = args[0].storage_offset() + description.offset
+                tensor = torch.as_strided(args[0], description.sizes, description.strides, offset)
+        return self._factory.like(tensor, description.device, description.requires_grad)
 
-    def _fake(self, made: Any, device: torch.device, wanted: bool) -> Any:
+    def _fake(self, result: Any, device: torch.device, requires_grad: bool) -> Any:
         """The result as a fake tensor. An in-place operator returns a fake tensor already."""
-        if not isinstance(made, FakeTensor):
-            wanted = wanted and (made.is_floating_point() or made.is_complex())
-            return self._fakes.like(made, device, wanted or made.requires_grad)
-        if wanted and not made.requires_grad and (made.is_floating_point() or made.is_complex()):
-            made.requires_grad_()
-        return made
+        if not isinstance(result, FakeTensor):
+            requires_grad = requires_grad and (result.is_floating_point() or result.is_complex())
+            return self._factory.like(result, device, requires_grad or result.requires_grad)
+        if requires_grad and not result.requires_grad and (result.is_floating_point() or result.is_complex()):
+            result.requires_grad_()
+        return result
 
-    def _worked_out(self, overload: Any, args: Any, kwargs: Any) -> Any:
+    def _computed(self, overload: Any, args: Any, kwargs: Any) -> Any:
         result = self._by_kernel(overload, args, kwargs)
         return _by_mode(overload, args, kwargs) if result is None else result
 
@@ -131,14 +131,14 @@ class Kernels:
         contiguous, no_ones = overload in _CONTIGUOUS, overload in _NO_ONES
         if not (contiguous or no_ones or overload in _ANY):
             return None
-        device, wanted = None, False
+        device, requires_grad = None, False
         for tensor in _tensors((*args, *kwargs.values())):
             if not _is_plain(tensor) or (contiguous and not tensor.is_contiguous()):
                 return None
             if device not in (None, tensor.fake_device):
                 return None
             device = tensor.fake_device
-            wanted = wanted or tensor.requires_grad
+            requires_grad = requires_grad or tensor.requires_grad
         if device is None:
             return None
         try:
@@ -147,15 +147,15 @@ class Kernels:
                 torch._C._DisablePythonDispatcher(),
                 in_kernel_invocation_manager(self._mode),
             ):
-                made = overload(*args, **kwargs)
+                result = overload(*args, **kwargs)
         except Exception:
             return None  # the mode reports the error
-        if no_ones and _may_be_strided_otherwise(args[0], made):
+        if no_ones and _may_be_strided_otherwise(args[0], result):
             return None
-        wanted = wanted and torch.is_grad_enabled()
-        if isinstance(made, (tuple, list)):
-            return type(made)(self._fake(t, device, wanted) for t in made)
-        return self._fake(made, device, wanted)
+        requires_grad = requires_grad and torch.is_grad_enabled()
+        if isinstance(result, (tuple, list)):
+            return type(result)(self._fake(t, device, requires_grad) for t in result)
+        return self._fake(result, device, requires_grad)
 
 
 def _by_mode(operator: Any, args: Any, kwargs: Any) -> Any:
@@ -166,8 +166,8 @@ def _by_mode(operator: Any, args: Any, kwargs: Any) -> Any:
         return operator(*args, **kwargs)
 
 
-def _may_be_strided_otherwise(given: torch.Tensor, made: torch.Tensor) -> bool:
-    return not given.is_contiguous() and any(n < 2 for n in (*given.shape, *made.shape))
+def _may_be_strided_otherwise(argument: torch.Tensor, result: torch.Tensor) -> bool:
+    return not argument.is_contiguous() and any(n < 2 for n in (*argument.shape, *result.shape))
 
 
 def _tensors(values: Any) -> Iterator[Any]:
@@ -224,44 +224,44 @@ def _describe(values: Any, parts: list[Any]) -> None:
         elif kind is tuple or kind is list:
             parts.append(len(value))
             _describe(value, parts)
-        elif kind in _HASHED:
+        elif kind in _HASHED_TYPES:
             parts += (kind, value)
         else:
             raise _NotPlain
 
 
-_HASHED = frozenset(
+_HASHED_TYPES = frozenset(
     (type(None), bool, int, float, str, torch.dtype, torch.device, torch.layout, torch.memory_format)
 )
 
 
-_KINDS = frozenset((_New, _View, _Itself))
+_DESCRIPTION_TYPES = frozenset((_NewTensor, _View, _FirstArgument))
 
 
 def _description_of(result: Any, args: Any, kwargs: Any) -> Any:
-    """The result as `_New`, `_View` or `_Itself`; None: it does not consist of these."""
-    given = {t.untyped_storage()._cdata for t in _tensors((*args, *kwargs.values()))}
+    """The result as `_NewTensor`, `_View` or `_FirstArgument`; None: it does not consist of these."""
+    argument_storages = {t.untyped_storage()._cdata for t in _tensors((*args, *kwargs.values()))}
     first = args[0] if args and isinstance(args[0], torch.Tensor) else None
 
-    def described(made: Any) -> _Made:
-        if not isinstance(made, FakeTensor) or not _is_plain(made):
+    def described(tensor: Any) -> _Description:
+        if not isinstance(tensor, FakeTensor) or not _is_plain(tensor):
             raise _NotPlain
-        if made is first:
-            return _Itself()
-        sizes, strides, offset = tuple(made.shape), tuple(made.stride()), int(made.storage_offset())
-        storage = made.untyped_storage()._cdata
-        if storage not in given:
+        if tensor is first:
+            return _FirstArgument()
+        sizes, strides, offset = tuple(tensor.shape), tuple(tensor.stride()), int(tensor.storage_offset())
+        storage = tensor.untyped_storage()._cdata
+        if storage not in argument_storages:
             if offset:
                 raise _NotPlain
-            return _New(sizes, strides, made.dtype, made.fake_device, made.requires_grad)
-        if first is None or storage != first.untyped_storage()._cdata or made.dtype != first.dtype or made.is_complex():
+            return _NewTensor(sizes, strides, tensor.dtype, tensor.fake_device, tensor.requires_grad)
+        if first is None or storage != first.untyped_storage()._cdata or tensor.dtype != first.dtype or tensor.is_complex():
             raise _NotPlain
         offset -= int(first.storage_offset())
-        return _View(sizes, strides, offset, made.fake_device, made.requires_grad)
+        return _View(sizes, strides, offset, tensor.fake_device, tensor.requires_grad)
 
     try:
         if type(result) in (tuple, list):
-            return type(result)(described(made) for made in result)
+            return type(result)(described(tensor) for tensor in result)
         return described(result)
     except _NotPlain:
         return None
@@ -271,7 +271,7 @@ def _description_of(result: Any, args: Any, kwargs: Any) -> Any:
 _OF_OTHER_TYPES = frozenset((torch.ops.aten.index.Tensor, torch.ops.aten.scaled_dot_product_attention.default))
 
 
-def _by_rule(operator: Any, args: Any, kwargs: Any) -> _New | None:
+def _by_rule(operator: Any, args: Any, kwargs: Any) -> _NewTensor | None:
     tensors = list(_tensors((*args, *kwargs.values())))
     if not tensors or not tensors[0].is_floating_point():
         return None
@@ -286,5 +286,5 @@ def _by_rule(operator: Any, args: Any, kwargs: Any) -> _New | None:
     if layout is None:
         return None
     dtype = layout.dtype or first.dtype
-    wanted = dtype.is_floating_point and torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
-    return _New(layout.sizes, layout.strides, dtype, first.fake_device, wanted)
+    requires_grad = dtype.is_floating_point and torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
+    return _NewTensor(layout.sizes, layout.strides, dtype, first.fake_device, requires_grad)

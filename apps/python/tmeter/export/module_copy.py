@@ -20,18 +20,18 @@ from torch import nn
 
 from ..errors import ExportError, InputError
 from .modules import modules_of, named_modules_of
-from .tensor_values import worth_keeping
+from .tensor_values import is_value_kept
 
-Replace = Callable[[torch.Tensor], torch.Tensor]
+ReplaceTensor = Callable[[torch.Tensor], torch.Tensor]
 #: The value of module.training; "same": each module keeps its own.
 Mode = Literal["eval", "train", "same"]
 
 #: Types of values that a copy shares with the original.
-_SHARED = frozenset(
+_SHARED_TYPES = frozenset(
     (type(None), bool, int, float, complex, str, bytes, type, torch.dtype)
     + (types.FunctionType, types.BuiltinFunctionType)
 )
-_CONTAINERS = frozenset((dict, OrderedDict, set, list))
+_CONTAINER_TYPES = frozenset((dict, OrderedDict, set, list))
 #: Tables of replaced tensors and of modules.
 _REGISTRIES = frozenset(("_parameters", "_buffers", "_modules"))
 
@@ -52,7 +52,7 @@ def unwrapped(model: nn.Module) -> tuple[nn.Module, list[str]]:
         model = inner
 
 
-def require_whole(model: nn.Module) -> None:
+def require_whole_parameters(model: nn.Module) -> None:
     """Raises ExportError or InputError if the module does not hold the model's whole parameters."""
     modules = named_modules_of(model)
     for path, module in modules:
@@ -75,7 +75,7 @@ def require_whole(model: nn.Module) -> None:
         )
 
 
-def registered(modules: list[nn.Module]) -> Iterator[tuple[dict[str, Any], str, torch.Tensor]]:
+def registered_tensors(modules: list[nn.Module]) -> Iterator[tuple[dict[str, Any], str, torch.Tensor]]:
     """Each parameter and buffer: the module's table, the name in it, the tensor."""
     for module in modules:
         for table in (module._parameters, module._buffers):
@@ -84,19 +84,19 @@ def registered(modules: list[nn.Module]) -> Iterator[tuple[dict[str, Any], str, 
                     yield table, name, tensor
 
 
-def _attributes(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
+def _attribute_tensors(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
     """Tensors in plain attributes, also inside lists, tuples and dicts."""
     if isinstance(value, torch.Tensor):
         yield value
     elif depth < 4 and isinstance(value, (list, tuple, dict)):
         for item in value.values() if isinstance(value, dict) else value:
-            if type(item) not in _SHARED:
-                yield from _attributes(item, depth + 1)
+            if type(item) not in _SHARED_TYPES:
+                yield from _attribute_tensors(item, depth + 1)
 
 
 
 
-def shadow_of(model: nn.Module, replace: Replace, mode: Mode) -> tuple[nn.Module, list[str]]:
+def copy_without_weights(model: nn.Module, replace: ReplaceTensor, mode: Mode) -> tuple[nn.Module, list[str]]:
     """The copy in this mode, and notes on its differences from the original.
 
     Raises:
@@ -104,28 +104,28 @@ def shadow_of(model: nn.Module, replace: Replace, mode: Mode) -> tuple[nn.Module
     """
     memo: dict[int, Any] = {}
     modules = modules_of(model)
-    for _, _, tensor in registered(modules):
+    for _, _, tensor in registered_tensors(modules):
         if id(tensor) not in memo:
-            memo[id(tensor)] = _like(tensor, replace(tensor))
+            memo[id(tensor)] = _parameter_like(tensor, replace(tensor))
     try:
-        made: nn.Module = _copy(model, modules, memo)
+        copied: nn.Module = _copy(model, modules, memo)
     except Exception as error:
         raise ExportError(
             f"the module cannot be copied (without its weights, to leave it as it is): "
             f"{type(error).__name__}: {error}; an attribute that is not a tensor and cannot be "
             "deep-copied (a lock, a file, a generator) is in the way"
         ) from error
-    copies = modules_of(made)
+    copies = modules_of(copied)
     notes = _drop_hooks(copies) + _undo_offloading(copies)
     if mode != "same":
-        _set_mode(made, copies, mode == "train")
-    return made, notes
+        _set_mode(copied, copies, mode == "train")
+    return copied, notes
 
 
 def _set_mode(model: nn.Module, modules: list[nn.Module], training: bool) -> None:
     """Faster than train(), which is called if a class has its own: it may keep a part in another mode."""
-    kinds: set[Any] = {type(m) for m in modules}
-    if all(map(_is_set_by_attribute, kinds)) and all("training" in vars(m) for m in modules):
+    module_types: set[Any] = {type(m) for m in modules}
+    if all(map(_is_set_by_attribute, module_types)) and all("training" in vars(m) for m in modules):
         for module in modules:
             vars(module)["training"] = training
     else:
@@ -139,46 +139,46 @@ def _is_set_by_attribute(kind: Any) -> bool:
 
 def _copy(model: nn.Module, modules: list[nn.Module], memo: dict[int, Any]) -> nn.Module:
     """Does the work of copy.deepcopy, which is several times slower on the two dozen attributes of a module."""
-    held: list[tuple[dict[str, Any], dict[str, Any]]] = []
+    split_attributes: list[tuple[dict[str, Any], dict[str, Any]]] = []
     for module in modules:
         empty: dict[str, Any] = {}  # each module has a dozen empty tables of hooks
         rest: dict[str, Any] = {}
         for name, value in vars(module).items():
             kind = type(value)
-            if kind in _SHARED:
+            if kind in _SHARED_TYPES:
                 continue
-            if kind in _CONTAINERS and not value:
-                known = memo.get(id(value))
-                if known is None:
-                    known = memo[id(value)] = kind()
-                empty[name] = known
+            if kind in _CONTAINER_TYPES and not value:
+                copied_container = memo.get(id(value))
+                if copied_container is None:
+                    copied_container = memo[id(value)] = kind()
+                empty[name] = copied_container
             else:
                 rest[name] = value
                 if name not in _REGISTRIES:
                     _detach(value, memo)
-        held.append((empty, rest))
+        split_attributes.append((empty, rest))
     _without_sharding(modules, memo)
-    plain: list[tuple[Any, Any, dict[str, Any], dict[str, Any]]] = []
-    for module, (empty, rest) in zip(modules, held):
+    copied_by_attributes: list[tuple[Any, Any, dict[str, Any], dict[str, Any]]] = []
+    for module, (empty, rest) in zip(modules, split_attributes):
         own: Any = type(module)
         if id(module) not in memo and _is_copied_by_its_attributes(own):
-            memo[id(module)] = made = own.__new__(own)
-            plain.append((module, made, empty, rest))
+            memo[id(module)] = new = own.__new__(own)
+            copied_by_attributes.append((module, new, empty, rest))
     # Leaves first, because a class may read its children while its state is set.
-    for module, made, empty, rest in reversed(plain):
+    for module, new, empty, rest in reversed(copied_by_attributes):
         state = module.__getstate__() | empty
-        made.__setstate__(state | {n: _copied(v, memo) for n, v in rest.items() if n in state})
+        new.__setstate__(state | {n: _copied(v, memo) for n, v in rest.items() if n in state})
     copied: nn.Module = copy.deepcopy(model, memo)
     return copied
 
 
 @functools.lru_cache(4096)
 def _is_copied_by_its_attributes(kind: Any) -> bool:
-    ways = ("__reduce_ex__", "__reduce__", "__getstate__", "__new__")
-    own = ("__deepcopy__", "__getnewargs_ex__", "__getnewargs__")
+    methods = ("__reduce_ex__", "__reduce__", "__getstate__", "__new__")
+    hooks = ("__deepcopy__", "__getnewargs_ex__", "__getnewargs__")
     return (
-        all(getattr(kind, way, None) is getattr(nn.Module, way, None) for way in ways)
-        and not any(hasattr(kind, way) for way in own)
+        all(getattr(kind, method, None) is getattr(nn.Module, method, None) for method in methods)
+        and not any(hasattr(kind, method) for method in hooks)
         and kind not in copyreg.dispatch_table
         and not any(vars(base).get("__slots__") for base in kind.__mro__)
     )
@@ -186,22 +186,22 @@ def _is_copied_by_its_attributes(kind: Any) -> bool:
 
 def _copied(value: Any, memo: dict[int, Any]) -> Any:
     kind = type(value)
-    if kind is tuple and all(type(item) in _SHARED for item in value):
+    if kind is tuple and all(type(item) in _SHARED_TYPES for item in value):
         return value
-    known = memo.get(id(value))
-    if known is not None:
-        return known
+    earlier = memo.get(id(value))
+    if earlier is not None:
+        return earlier
     if kind in (dict, OrderedDict) and all(type(key) is str for key in value):
-        memo[id(value)] = made = kind()
+        memo[id(value)] = copied_dict = kind()
         for key, item in value.items():
-            made[key] = item if type(item) in _SHARED else _copied(item, memo)
-        return made
+            copied_dict[key] = item if type(item) in _SHARED_TYPES else _copied(item, memo)
+        return copied_dict
     return copy.deepcopy(value, memo)
 
 
 def _detach(value: Any, memo: dict[int, Any]) -> None:
     """Detaches tensors with a history, which cannot be deep-copied."""
-    for tensor in _attributes(value):
+    for tensor in _attribute_tensors(value):
         if id(tensor) not in memo:
             memo[id(tensor)] = tensor.detach().clone()
 
@@ -217,10 +217,10 @@ def _without_sharding(modules: list[nn.Module], memo: dict[int, Any]) -> None:
         vars(memo[id(module)]).update(copy.deepcopy(state, memo))
 
 
-def _like(tensor: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
-    if isinstance(tensor, nn.Parameter) and not isinstance(made, nn.Parameter):
-        return nn.Parameter(made, requires_grad=tensor.requires_grad)
-    return made
+def _parameter_like(tensor: torch.Tensor, replacement: torch.Tensor) -> torch.Tensor:
+    if isinstance(tensor, nn.Parameter) and not isinstance(replacement, nn.Parameter):
+        return nn.Parameter(replacement, requires_grad=tensor.requires_grad)
+    return replacement
 
 
 def _drop_hooks(modules: list[nn.Module]) -> list[str]:
@@ -230,8 +230,8 @@ def _drop_hooks(modules: list[nn.Module]) -> list[str]:
     for module in modules:
         for table in (module._forward_hooks, module._forward_pre_hooks):
             for key, hook in list(table.items()):
-                home = getattr(hook, "__module__", None) or type(hook).__module__
-                if not home.startswith(("torch.", "transformers.")):
+                module_name = getattr(hook, "__module__", None) or type(hook).__module__
+                if not module_name.startswith(("torch.", "transformers.")):
                     del table[key]
                     dropped += 1
     return [f"{dropped} of your hooks were left out"] if dropped else []
@@ -239,19 +239,19 @@ def _drop_hooks(modules: list[nn.Module]) -> list[str]:
 
 def _undo_offloading(modules: list[nn.Module]) -> list[str]:
     """Restores the forward that accelerate replaced by one that fetches weights; shapes need no weights."""
-    found = [m for m in modules if hasattr(m, "_hf_hook")]
-    for module in found:
+    offloaded = [m for m in modules if hasattr(m, "_hf_hook")]
+    for module in offloaded:
         original = getattr(module, "_old_forward", None)
         if original is not None:
             module.forward = original
             del module._old_forward
         del module._hf_hook
-    return ["accelerate's offloading was left out"] if found else []
+    return ["accelerate's offloading was left out"] if offloaded else []
 
 
 def small_or_one_element(tensor: torch.Tensor) -> torch.Tensor:
     """A copy on the CPU: with its values if the tensor is small, else of one element."""
-    return tensor.detach().cpu().clone() if worth_keeping(tensor) else one_element(tensor)
+    return tensor.detach().cpu().clone() if is_value_kept(tensor) else one_element(tensor)
 
 
 def one_element(tensor: torch.Tensor) -> torch.Tensor:

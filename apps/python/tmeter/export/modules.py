@@ -8,22 +8,22 @@ from typing import Any
 from torch import nn
 
 
-def named_modules_of(model: nn.Module, *, again: bool = False) -> list[tuple[str, nn.Module]]:
-    """The result of ``named_modules()``; with `again` a module in two places occurs twice."""
+def named_modules_of(model: nn.Module, *, with_duplicates: bool = False) -> list[tuple[str, nn.Module]]:
+    """The result of ``named_modules()``; with `with_duplicates` a module in two places occurs twice."""
     seen: set[int] = set()
     found: list[tuple[str, nn.Module]] = []
     pending: list[tuple[str, Any]] = [("", model)]
     while pending:
         path, module = pending.pop()
-        if not again:
+        if not with_duplicates:
             if id(module) in seen:
                 continue
             seen.add(id(module))
         found.append((path, module))
         children = module._modules
         if children:
-            before = f"{path}." if path else ""
-            pending += [(before + k, m) for k, m in reversed([*children.items()]) if m is not None]
+            prefix = f"{path}." if path else ""
+            pending += [(prefix + k, m) for k, m in reversed([*children.items()]) if m is not None]
     return found
 
 

@@ -38,12 +38,12 @@ class Operator:
         )
 
 
-_KNOWN: dict[int, Operator] = {}
+_OPERATORS: dict[int, Operator] = {}
 
 
 def operator_of(overload: Any) -> Operator:
     """The same object for each call with one overload. It holds the overload, so the overload's id stays unique."""
-    known = _KNOWN.get(id(overload))
-    if known is None:
-        known = _KNOWN[id(overload)] = Operator(overload)
-    return known
+    operator = _OPERATORS.get(id(overload))
+    if operator is None:
+        operator = _OPERATORS[id(overload)] = Operator(overload)
+    return operator

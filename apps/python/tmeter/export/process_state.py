@@ -15,25 +15,25 @@ import torch
 from torch import nn
 
 from .modules import parameters_of
-from .random_generators import Draws
+from .random_generators import RandomGenerators
 
 #: torch.export and torch.jit keep their state in globals, so exports run one at a time.
-ONE_AT_A_TIME = threading.RLock()
+EXPORT_LOCK = threading.RLock()
 
 
 @contextlib.contextmanager
-def random_state_kept(model: nn.Module, draws: Draws | None = None) -> Iterator[None]:
+def random_state_restored(model: nn.Module, generators: RandomGenerators | None = None) -> Iterator[None]:
     cuda = torch.cuda.is_available()
     devices = {p.device.index for p in parameters_of(model) if p.device.type == "cuda"} if cuda else set()
-    draws = draws or Draws(model)
+    generators = generators or RandomGenerators(model)
     with torch.random.fork_rng(devices=[d for d in devices if d is not None]):
         try:
             yield
         finally:
-            draws.set_back()
+            generators.restore()
 
 
-class _OfOtherThreads:
+class _OtherThreadsStream:
     """A text stream that drops the output of this thread."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -47,27 +47,27 @@ class _OfOtherThreads:
 
 
 @contextlib.contextmanager
-def quiet() -> Iterator[None]:
+def output_hidden() -> Iterator[None]:
     """Hides torch's output about failed attempts; the result has the reasons."""
     with (
         warnings.catch_warnings(),
-        contextlib.redirect_stderr(cast(TextIO, _OfOtherThreads(sys.stderr))),
+        contextlib.redirect_stderr(cast(TextIO, _OtherThreadsStream(sys.stderr))),
     ):
         warnings.simplefilter("ignore")
         yield
 
 
 @contextlib.contextmanager
-def nothing_logged() -> Iterator[None]:
+def logging_silenced() -> Iterator[None]:
     """Silences torch's exporters, which log whole graphs. Each change of a level makes Python visit all loggers."""
     loggers = [logging.getLogger(name) for name in ("torch.fx", "torch.export", "torch._export")]
-    before = [logger.level for logger in loggers]
+    levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        for logger, level in zip(loggers, before):
+        for logger, level in zip(loggers, levels):
             logger.setLevel(level)
 
 

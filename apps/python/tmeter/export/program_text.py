@@ -89,46 +89,46 @@ _DETACH = torch.ops.aten.detach.default
 
 
 @dataclass
-class Given:
+class OperatorArguments:
     """The arguments of an operator.
 
     Attributes:
         text: the arguments as JSON.
         tensors: the parameter and the name of each tensor.
-        listed: names of tensors in lists.
+        in_lists: names of tensors in lists.
     """
 
     text: str
     tensors: list[tuple[str, str]]
-    listed: list[str]
+    in_lists: list[str]
 
 
 @dataclass
-class Row:
+class OperatorRow:
     """One operator: its arguments, its modules, its line.
 
     Attributes:
-        stack, place: the modules and the source line, as JSON.
+        stack, source_line: the modules and the source line, as JSON.
         outputs: the results, as JSON.
-        made: names of the tensors among the results.
+        results: names of the tensors among the results.
     """
 
     operator: Operator
-    given: Given
+    arguments: OperatorArguments
     stack: str
-    place: str
+    source_line: str
     outputs: str = ""
-    made: list[str] = field(default_factory=list)
+    results: list[str] = field(default_factory=list)
 
     def as_json(self) -> str:
         return (
-            f'{{"target":"{self.operator.target}","inputs":[{self.given.text}],"outputs":[{self.outputs}],'
-            f'"metadata":{{"stack_trace":{self.place},"nn_module_stack":{self.stack}}},'
+            f'{{"target":"{self.operator.target}","inputs":[{self.arguments.text}],"outputs":[{self.outputs}],'
+            f'"metadata":{{"stack_trace":{self.source_line},"nn_module_stack":{self.stack}}},'
             f'"is_hop_single_tensor_return":null}}'
         )
 
 
-def _number(table: dict[Any, int], value: Any) -> int:
+def _enum_value(table: dict[Any, int], value: Any) -> int:
     if value not in table:
         raise Unfit(f"{value} has no number")
     return table[value]
@@ -155,9 +155,9 @@ def _meta_text(meta: _Meta) -> str:
     dtype, sizes, strides, requires_grad, device, offset = meta
     if not all(type(n) is int for n in (*sizes, *strides, offset)):
         raise Unfit("a size is open")
-    number, wanted = _number(_DTYPES, dtype), _yes(requires_grad)
+    number, requires_grad_text = _enum_value(_DTYPES, dtype), _json_bool(requires_grad)
     return (
-        f'{{"dtype":{number},"sizes":{_sizes_text(sizes)},"requires_grad":{wanted},"device":{_device(device)},'
+        f'{{"dtype":{number},"sizes":{_sizes_text(sizes)},"requires_grad":{requires_grad_text},"device":{_device(device)},'
         f'"strides":{_sizes_text(strides)},"storage_offset":{{"as_int":{offset}}},"layout":7}}'
     )
 
@@ -185,56 +185,56 @@ class Program:
     def __init__(
         self,
         model: nn.Module,
-        places: list[tuple[str, nn.Module]],
+        named_modules: list[tuple[str, nn.Module]],
         example: Example,
         names: Any,
         path: Callable[[], str],
     ) -> None:
         """
         Args:
-            places: paths of modules; a module in several places has several.
+            named_modules: paths of modules; a module in several places has several.
         """
-        self._model, self._names, self._path = model, names, path
-        self._places = places
+        self._model, self._namespace, self._current_path = model, names, path
+        self._named_modules = named_modules
         self._lifted = 0
-        self._alive: list[Any] = []  # tensors known by their id, which must stay unique
+        self._referenced: list[Any] = []  # tensors known by their id, which must stay unique
         self._placeholder_of: dict[int, str] = {}
         self._values: dict[str, _Meta] = {}
         self._texts: dict[_Meta, str] = {}
         self._inputs: list[str] = []
         self._specs: list[str] = []
-        self._stored: dict[str, tuple[torch.Tensor, bool]] = {}  # name → tensor, whether it is a parameter
+        self._state: dict[str, tuple[torch.Tensor, bool]] = {}  # name → tensor, whether it is a parameter
         self._constants: dict[str, torch.Tensor] = {}
-        self._rows: list[Row] = []
+        self._rows: list[OperatorRow] = []
         self._outputs: list[str] = []
-        self._attributes = _tensor_attributes(places)
+        self._attributes = _tensor_attributes(named_modules)
         self._add_weights()
-        self._users = self._user_inputs(example)
+        self._user_input_values = self._user_inputs(example)
 
     # Inputs.
 
     def _add_weights(self) -> None:
-        for owner, module in self._places:
-            for own, parameter in module._parameters.items():
+        for owner, module in self._named_modules:
+            for attribute, parameter in module._parameters.items():
                 if parameter is not None:
-                    name = f"{owner}.{own}" if owner else own
+                    name = f"{owner}.{attribute}" if owner else attribute
                     argument = self._placeholder(parameter, f"p_{name}")
-                    self._stored[name] = parameter, True
+                    self._state[name] = parameter, True
                     spec = f'"arg":{{"name":{_quoted(argument)}}},"parameter_name":{_quoted(name)}'
                     self._specs.append(f'{{"parameter":{{{spec}}}}}')
-        for owner, module in self._places:
-            for own, buffer in module._buffers.items():
+        for owner, module in self._named_modules:
+            for attribute, buffer in module._buffers.items():
                 if buffer is not None:
-                    name = f"{owner}.{own}" if owner else own
-                    self._add_buffer(name, buffer, own not in module._non_persistent_buffers_set)
+                    name = f"{owner}.{attribute}" if owner else attribute
+                    self._add_buffer(name, buffer, attribute not in module._non_persistent_buffers_set)
 
     def _add_buffer(self, name: str, buffer: torch.Tensor, persistent: bool) -> None:
         argument = self._placeholder(buffer, f"b_{name}")
         if persistent:
-            self._stored[name] = buffer, False
+            self._state[name] = buffer, False
         else:
             self._constants[name] = buffer
-        spec = f'"arg":{{"name":{_quoted(argument)}}},"buffer_name":{_quoted(name)},"persistent":{_yes(persistent)}'
+        spec = f'"arg":{{"name":{_quoted(argument)}}},"buffer_name":{_quoted(name)},"persistent":{_json_bool(persistent)}'
         self._specs.append(f'{{"buffer":{{{spec}}}}}')
 
     def _user_inputs(self, example: Example) -> list[tuple[str, Any]]:
@@ -256,15 +256,15 @@ class Program:
         return found
 
     def _placeholder(self, tensor: torch.Tensor, name: str) -> str:
-        given = name.replace(".", "_")
-        free: str = self._names.create_name(given, None)
-        if given in self._values:  # a free name stays, even one of Python's (`input`)
-            given = free
-        self._alive.append(tensor)
-        self._placeholder_of[id(tensor)] = given  # as in torch.export, the last name of a tied tensor wins
-        self._note_meta(given, tensor)
-        self._inputs.append(given)
-        return given
+        plain_name = name.replace(".", "_")
+        free: str = self._namespace.create_name(plain_name, None)
+        if plain_name in self._values:  # a free name stays, even one of Python's (`input`)
+            plain_name = free
+        self._referenced.append(tensor)
+        self._placeholder_of[id(tensor)] = plain_name  # as in torch.export, the last name of a tied tensor wins
+        self._note_meta(plain_name, tensor)
+        self._inputs.append(plain_name)
+        return plain_name
 
     def _note_meta(self, name: str, tensor: torch.Tensor) -> None:
         """Notes the sizes and type of a tensor. Their text is made once for all equal ones."""
@@ -287,18 +287,18 @@ class Program:
         return argument
 
     def _lifted_name(self) -> str:
-        owner = self._path()
+        owner = self._current_path()
         self._lifted += 1
         return f"{owner}.lifted_tensor_{self._lifted - 1}".lstrip(".")
 
     # Operators.
 
-    def given(self, operator: Operator, args: Any, kwargs: Any) -> Given:
+    def arguments(self, operator: Operator, args: Any, kwargs: Any) -> OperatorArguments:
         texts: list[str] = []
         tensors: list[tuple[str, str]] = []
-        listed: list[str] = []
+        in_lists: list[str] = []
         positional = len(args)
-        for i, (name, by_name_only, wanted) in enumerate(operator.parameters):
+        for i, (name, by_name_only, type_name) in enumerate(operator.parameters):
             if name in kwargs:
                 value, kind = kwargs[name], 2
             elif i < positional and not by_name_only:
@@ -310,24 +310,24 @@ class Program:
                 tensors.append((name, tensor))
                 text = f'{{"as_tensor":{{"name":{_quoted(tensor)}}}}}'
             elif isinstance(value, (list, tuple)):
-                text = self._list(value, wanted, listed)
+                text = self._list(value, type_name, in_lists)
             else:
-                text = _plain(value)
+                text = _scalar_argument(value)
             texts.append(f'{{"name":"{name}","arg":{text},"kind":{kind}}}')
-        return Given(",".join(texts), tensors, listed)
+        return OperatorArguments(",".join(texts), tensors, in_lists)
 
     def _tensor(self, tensor: torch.Tensor) -> str:
         name = getattr(tensor, _NAME, None) or self._placeholder_of.get(id(tensor))
         return name or self._constant(tensor)
 
-    def _list(self, items: Any, wanted: str, listed: list[str]) -> str:
-        if "Tensor" in wanted:
+    def _list(self, items: Any, type_name: str, in_lists: list[str]) -> str:
+        if "Tensor" in type_name:
             names = [None if x is None else self._tensor(x) for x in items]
-            there = [name for name in names if name]
-            listed += there
-            if "Optional[Tensor]" in wanted:
-                return f'{{"as_optional_tensors":[{",".join(map(_optional, names))}]}}'
-            return f'{{"as_tensors":[{",".join(map(_named, there))}]}}'
+            present = [name for name in names if name]
+            in_lists += present
+            if "Optional[Tensor]" in type_name:
+                return f'{{"as_optional_tensors":[{",".join(map(_optional_tensor_json, names))}]}}'
+            return f'{{"as_tensors":[{",".join(map(_name_json, present))}]}}'
         for kind, name in ((int, "as_ints"), (bool, "as_bools"), (float, "as_floats")):
             if all(type(x) is kind for x in items) and (items or kind is int):
                 return f'{{"{name}":{json.dumps(list(items))}}}'
@@ -337,29 +337,29 @@ class Program:
             return f'{{"as_strings":{json.dumps(list(items))}}}'
         raise Unfit(f"an argument is a list of {type(items[0]).__name__}")
 
-    def add(self, row: Row, result: Any) -> None:
-        own: str = self._names.create_name(row.operator.base, None)
+    def add(self, row: OperatorRow, result: Any) -> None:
+        own_name: str = self._namespace.create_name(row.operator.base, None)
         if result is None or isinstance(result, torch.Tensor):
-            made = [] if result is None else [(own, result)]
+            results = [] if result is None else [(own_name, result)]
         elif isinstance(result, (list, tuple)):
-            made = [self._item(x) for x in result]
+            results = [self._item(x) for x in result]
         else:
             raise Unfit(f"{row.operator.overload} gives a {type(result).__name__}")
-        for name, tensor in made:
-            self._add_made(name, tensor)
-        row.made = [name for name, _ in made]
+        for name, tensor in results:
+            self._add_result(name, tensor)
+        row.results = [name for name, _ in results]
         if isinstance(result, (list, tuple)) and row.operator.gives_list:
-            row.outputs = f'{{"as_tensors":[{",".join(map(_named, row.made))}]}}'
+            row.outputs = f'{{"as_tensors":[{",".join(map(_name_json, row.results))}]}}'
         else:
-            row.outputs = ",".join([f'{{"as_tensor":{_named(name)}}}' for name in row.made])
+            row.outputs = ",".join([f'{{"as_tensor":{_name_json(name)}}}' for name in row.results])
         self._rows.append(row)
 
     def _item(self, value: Any) -> tuple[str, torch.Tensor]:
         if not isinstance(value, torch.Tensor):
             raise Unfit(f"an operator gives a {type(value).__name__} among others")
-        return self._names.create_name("getitem", None), value
+        return self._namespace.create_name("getitem", None), value
 
-    def _add_made(self, name: str, tensor: torch.Tensor) -> None:
+    def _add_result(self, name: str, tensor: torch.Tensor) -> None:
         """Names a result. The result of an in-place operator gets a new name."""
         if not isinstance(tensor, torch._subclasses.FakeTensor):
             raise Unfit("an operator gives a tensor that is not fake")
@@ -371,46 +371,46 @@ class Program:
     def finish(self, outputs: tuple[torch.Tensor, ...]) -> None:
         self._outputs = [self._tensor(tensor) for tensor in outputs]
         used = set(self._outputs)
-        kept = []
+        used_rows = []
         for row in reversed(self._rows):
-            if row.operator.overload is _DETACH and used.isdisjoint(row.made):
+            if row.operator.overload is _DETACH and used.isdisjoint(row.results):
                 continue  # as torch.export does
-            used.update([name for _, name in row.given.tensors], row.given.listed)
-            kept.append(row)
-        self._rows = kept[::-1]
+            used.update([name for _, name in row.arguments.tensors], row.arguments.in_lists)
+            used_rows.append(row)
+        self._rows = used_rows[::-1]
 
     def products(self) -> Products:
         """The products of the program, comparable between programs of one model."""
         return Counter(
-            Product(row.operator.name, self._operands(row), self._sizes(row.made[0]) if row.made else ())
+            Product(row.operator.name, self._operands(row), self._sizes(row.results[0]) if row.results else ())
             for row in self._rows
             if is_product(row.operator.name)
         )
 
     def steps(self) -> list[tuple[str, str, tuple[tuple[int, ...], ...]]]:
         """Each operator, its modules, and the sizes of its results."""
-        return [(row.operator.name, row.stack, self._made_sizes(row)) for row in self._rows]
+        return [(row.operator.name, row.stack, self._result_sizes(row)) for row in self._rows]
 
-    def _operands(self, row: Row) -> tuple[tuple[int, ...], ...]:
+    def _operands(self, row: OperatorRow) -> tuple[tuple[int, ...], ...]:
         """Sizes of the operands, without those that are only added."""
         added = ("attn_mask", "bias", "out")
-        return tuple(self._sizes(name) for of, name in row.given.tensors if of not in added)
+        return tuple(self._sizes(name) for of, name in row.arguments.tensors if of not in added)
 
-    def _made_sizes(self, row: Row) -> tuple[tuple[int, ...], ...]:
-        return tuple(self._sizes(name) for name in row.made)
+    def _result_sizes(self, row: OperatorRow) -> tuple[tuple[int, ...], ...]:
+        return tuple(self._sizes(name) for name in row.results)
 
     def _sizes(self, name: str) -> tuple[int, ...]:
         return tuple(self._values[name][1])
 
     def save(self, path: Path, note: str) -> None:
         """Writes the program without the elements of weights; ties are kept."""
-        users = self._user_names()
+        user_inputs = self._user_input_names()
         specs = [
             *self._specs,
-            *(f'{{"user_input":{{"arg":{{"as_tensor":{_named(n)}}}}}}}' for n in users),
+            *(f'{{"user_input":{{"arg":{{"as_tensor":{_name_json(n)}}}}}}}' for n in user_inputs),
         ]
-        inputs = [f'{{"as_tensor":{_named(n)}}}' for n in self._in_order(users)]
-        outputs = [f'{{"as_tensor":{_named(n)}}}' for n in self._outputs]
+        inputs = [f'{{"as_tensor":{_name_json(n)}}}' for n in self._in_order(user_inputs)]
+        outputs = [f'{{"as_tensor":{_name_json(n)}}}' for n in self._outputs]
         values = [f"{_quoted(name)}:{self._texts[meta]}" for name, meta in self._values.items()]
         calls = [{"fqn": path, "signature": None} for path, _ in named_modules_of(self._model)]
         graph = (
@@ -419,8 +419,8 @@ class Program:
             f'"tensor_values":{{{",".join(values)}}},"sym_int_values":{{}},"sym_bool_values":{{}},'
             '"is_single_tensor_return":false,"custom_obj_values":{},"sym_float_values":{}}'
         )
-        made = ",".join(f'{{"user_output":{{"arg":{out}}}}}' for out in outputs)
-        signature = f'{{"input_specs":[{",".join(specs)}],"output_specs":[{made}]}}'
+        output_specs = ",".join(f'{{"user_output":{{"arg":{out}}}}}' for out in outputs)
+        signature = f'{{"input_specs":[{",".join(specs)}],"output_specs":[{output_specs}]}}'
         document = (
             f'{{"graph_module":{{"graph":{graph},"signature":{signature},'
             f'"module_call_graph":{json.dumps(calls)},"metadata":{{}},"treespec_namedtuple_fields":{{}}}},'
@@ -439,7 +439,7 @@ class Program:
             write(NOTE, note)
             write("models/model.json", document)
             for folder, table, prefix in (
-                ("weights", self._stored, "weight"),
+                ("weights", self._state, "weight"),
                 ("constants", constants, "tensor"),
             ):
                 config, records = self._config(table, prefix)
@@ -456,12 +456,12 @@ class Program:
         contents: dict[str, bytes] = {}
         config = []
         for name, (tensor, is_parameter) in table.items():
-            record, elements = _NONE, 0
+            record, elements = _EMPTY_RECORD, 0
             if names[id(tensor)] > 1:
                 record, elements = records.setdefault(id(tensor), f"{prefix}_{len(records)}"), 1
             contents[record] = bytes(elements * tensor.element_size())
             config.append(
-                f'{_quoted(name)}:{{"path_name":"{record}","is_param":{_yes(is_parameter)},'
+                f'{_quoted(name)}:{{"path_name":"{record}","is_param":{_json_bool(is_parameter)},'
                 f'"use_pickle":false,"tensor_meta":{self._without_storage(tensor)}}}'
             )
         return f'{{"config":{{{",".join(config)}}}}}', contents
@@ -474,32 +474,32 @@ class Program:
             text = self._texts[meta] = _meta_text(meta)
         return text
 
-    def _user_names(self) -> list[str]:
-        return [self._placeholder_of[id(value)] for _, value in self._users]
+    def _user_input_names(self) -> list[str]:
+        return [self._placeholder_of[id(value)] for _, value in self._user_input_values]
 
-    def _in_order(self, users: list[str]) -> list[str]:
-        last = set(users)
-        return [n for n in self._inputs if n not in last] + users
+    def _in_order(self, user_inputs: list[str]) -> list[str]:
+        last = set(user_inputs)
+        return [n for n in self._inputs if n not in last] + user_inputs
 
 
-def _named(name: str) -> str:
+def _name_json(name: str) -> str:
     return f'{{"name":{_quoted(name)}}}'
 
 
-def _optional(name: str | None) -> str:
-    return '{"as_none":true}' if name is None else f'{{"as_tensor":{_named(name)}}}'
+def _optional_tensor_json(name: str | None) -> str:
+    return '{"as_none":true}' if name is None else f'{{"as_tensor":{_name_json(name)}}}'
 
 
-def _yes(value: bool) -> str:
+def _json_bool(value: bool) -> str:
     return "true" if value else "false"
 
 
-def _plain(value: Any) -> str:
+def _scalar_argument(value: Any) -> str:
     if value is None:
         return '{"as_none":true}'
     kind = type(value)
     if kind is bool:
-        return f'{{"as_bool":{_yes(value)}}}'
+        return f'{{"as_bool":{_json_bool(value)}}}'
     if kind is int:
         return f'{{"as_int":{value}}}'
     if kind is float:
@@ -507,30 +507,30 @@ def _plain(value: Any) -> str:
     if kind is str:
         return f'{{"as_string":{_quoted(value)}}}'
     if isinstance(value, torch.dtype):
-        return f'{{"as_scalar_type":{_number(_DTYPES, value)}}}'
+        return f'{{"as_scalar_type":{_enum_value(_DTYPES, value)}}}'
     if isinstance(value, torch.device):
         return f'{{"as_device":{_device(value)}}}'
     if isinstance(value, torch.layout):
-        return f'{{"as_layout":{_number(_LAYOUTS, value)}}}'
+        return f'{{"as_layout":{_enum_value(_LAYOUTS, value)}}}'
     if isinstance(value, torch.memory_format):
-        return f'{{"as_memory_format":{_number(_MEMORY_FORMATS, value)}}}'
+        return f'{{"as_memory_format":{_enum_value(_MEMORY_FORMATS, value)}}}'
     if isinstance(value, complex):
         return f'{{"as_complex":{json.dumps({"real": value.real, "imag": value.imag})}}}'
     raise Unfit(f"an argument is a {type(value).__name__}")
 
 
 #: The most frequent types of module attributes, none of them a tensor.
-_NO_TENSORS = frozenset((type(None), bool, int, float, str, tuple, list, dict, OrderedDict, set))
+_NOT_TENSORS = frozenset((type(None), bool, int, float, str, tuple, list, dict, OrderedDict, set))
 
 
-def _tensor_attributes(places: list[tuple[str, nn.Module]]) -> dict[int, str]:
+def _tensor_attributes(named_modules: list[tuple[str, nn.Module]]) -> dict[int, str]:
     found: dict[int, str] = {}
-    for path, module in places:
+    for path, module in named_modules:
         for name, value in vars(module).items():
-            if type(value) not in _NO_TENSORS and isinstance(value, torch.Tensor):
+            if type(value) not in _NOT_TENSORS and isinstance(value, torch.Tensor):
                 found.setdefault(id(value), f"{path}.{name}" if path else name)
     return found
 
 
 #: The empty record of all tensors that are not tied.
-_NONE = "none"
+_EMPTY_RECORD = "none"

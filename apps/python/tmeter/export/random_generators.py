@@ -16,41 +16,41 @@ from typing import Any
 from torch import nn
 
 from .modules import modules_of
-from .source_lines import is_file_of_others
+from .source_lines import is_user_file
 
 #: Words of a Mersenne twister's state that give 0 and 2³² − 1 after tempering.
-EXTREMES = (0x00000000, 0x12DD9BB3)
+EXTREME_WORDS = (0x00000000, 0x12DD9BB3)
 #: The later words differ, because a loop that draws until a number fits has to end.
-_ALIKE, _ALL = 300, 624
+_EQUAL_WORDS, _STATE_WORDS = 300, 624
 
 
-class Draws:
+class RandomGenerators:
     """The generators that a model may use, and their present states."""
 
     def __init__(self, model: nn.Module) -> None:
-        self._own = any(True for _ in _own(model))
-        self._shared = list(_shared(model))
-        self._before = self._states()
+        self._has_own = any(True for _ in _module_generators(model))
+        self._shared_generators = list(_shared_generators(model))
+        self._states_before = self._states()
 
-    def any(self) -> bool:
+    def were_used(self) -> bool:
         """Whether numbers may have been drawn since. The model's own generators count as used: their copies draw."""
-        return self._own or pickle.dumps(self._states()) != pickle.dumps(self._before)
+        return self._has_own or pickle.dumps(self._states()) != pickle.dumps(self._states_before)
 
-    def make_extreme(self, shadow: nn.Module, word: int) -> None:
-        """Makes the generators return `word` until `set_back`. Of numpy's generators, this works for Mersenne twisters."""
-        for table, name, generator in _own(shadow):
+    def set_extreme(self, copied_model: nn.Module, word: int) -> None:
+        """Makes the generators return `word` until `restore`. Of numpy's generators, this works for Mersenne twisters."""
+        for table, name, generator in _module_generators(copied_model):
             if isinstance(generator, random.Random):
                 generator.setstate(_python_state(word))
             else:
-                table[name] = type(generator)(_twister(word))
-        for generator in self._shared:
+                table[name] = type(generator)(_mersenne_twister(word))
+        for generator in self._shared_generators:
             if isinstance(generator, random.Random):
                 generator.setstate(_python_state(word))
             elif hasattr(generator, "set_state"):
-                generator.set_state(_twister(word).state)
+                generator.set_state(_mersenne_twister(word).state)
 
-    def set_back(self) -> None:
-        for generator, state in zip(self._shared, self._before):
+    def restore(self) -> None:
+        for generator, state in zip(self._shared_generators, self._states_before):
             if isinstance(generator, random.Random):
                 generator.setstate(state)
             elif hasattr(generator, "set_state"):
@@ -59,7 +59,7 @@ class Draws:
                 generator.bit_generator.state = state
 
     def _states(self) -> list[Any]:
-        return [_state(generator) for generator in self._shared]
+        return [_state(generator) for generator in self._shared_generators]
 
 
 def _state(generator: Any) -> Any:
@@ -69,52 +69,52 @@ def _state(generator: Any) -> Any:
     return generator.get_state(legacy=False) if legacy else generator.bit_generator.state
 
 
-def _words(word: int) -> list[int]:
-    others = random.Random(0)
-    return [word] * _ALIKE + [others.getrandbits(32) for _ in range(_ALL - _ALIKE)]
+def _state_words(word: int) -> list[int]:
+    rest = random.Random(0)
+    return [word] * _EQUAL_WORDS + [rest.getrandbits(32) for _ in range(_STATE_WORDS - _EQUAL_WORDS)]
 
 
 def _python_state(word: int) -> tuple[int, tuple[int, ...], None]:
-    return 3, (*_words(word), 0), None
+    return 3, (*_state_words(word), 0), None
 
 
-def _twister(word: int) -> Any:
+def _mersenne_twister(word: int) -> Any:
     numpy: Any = sys.modules["numpy"]  # imported already, because a generator of it exists
-    bits = numpy.random.MT19937()
-    key = numpy.array(_words(word), dtype=numpy.uint32)
-    bits.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": 0}}
-    return bits
+    bit_generator = numpy.random.MT19937()
+    key = numpy.array(_state_words(word), dtype=numpy.uint32)
+    bit_generator.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": 0}}
+    return bit_generator
 
 
-def _kinds() -> tuple[type, ...]:
+def _generator_types() -> tuple[type, ...]:
     numpy_random: Any = sys.modules.get("numpy.random")
     return (random.Random, *((numpy_random.Generator, numpy_random.RandomState) if numpy_random else ()))
 
 
 #: The most frequent types of module attributes, none of them a generator.
-_NONE_OF_THEM = frozenset((type(None), bool, int, float, str, tuple, list, dict, OrderedDict, set))
+_NOT_GENERATORS = frozenset((type(None), bool, int, float, str, tuple, list, dict, OrderedDict, set))
 
 
-def _own(model: nn.Module) -> Iterator[tuple[dict[str, Any], str, Any]]:
+def _module_generators(model: nn.Module) -> Iterator[tuple[dict[str, Any], str, Any]]:
     """Generators in attributes of modules. A copy of the model has copies of them."""
-    kinds = _kinds()
+    generator_types = _generator_types()
     for module in modules_of(model):
         table = vars(module)
-        other = [(n, v) for n, v in table.items() if type(v) not in _NONE_OF_THEM]
-        for name, value in other:
-            if isinstance(value, kinds):
+        candidates = [(n, v) for n, v in table.items() if type(v) not in _NOT_GENERATORS]
+        for name, value in candidates:
+            if isinstance(value, generator_types):
                 yield table, name, value
 
 
-def _shared(model: nn.Module) -> Iterator[Any]:
+def _shared_generators(model: nn.Module) -> Iterator[Any]:
     """The generators of Python and numpy, and global ones of the files that define the model's classes."""
-    kinds = _kinds()
+    generator_types = _generator_types()
     found: dict[int, Any] = {id(random._inst): random._inst}
     numpy_random: Any = sys.modules.get("numpy.random")
     if numpy_random is not None:
         found[id(numpy_random.mtrand._rand)] = numpy_random.mtrand._rand
     for name in {type(module).__module__ for module in modules_of(model)}:
-        source = sys.modules.get(name)
-        if source is not None and is_file_of_others(getattr(source, "__file__", None) or ""):
-            found |= {id(v): v for v in list(vars(source).values()) if isinstance(v, kinds)}
+        source_module = sys.modules.get(name)
+        if source_module is not None and is_user_file(getattr(source_module, "__file__", None) or ""):
+            found |= {id(v): v for v in list(vars(source_module).values()) if isinstance(v, generator_types)}
     yield from found.values()

@@ -20,16 +20,16 @@ def save_program(
     program: torch.export.ExportedProgram, path: Path, weights_of: nn.Module | None, note: str
 ) -> None:
     """Writes the program. Without weights each tensor is one stored element of a few bytes; ties are kept."""
-    given = _weights(weights_of) if weights_of is not None else {}
-    replaced: dict[int, torch.Tensor] = {}
+    weights = _weights(weights_of) if weights_of is not None else {}
+    stand_ins: dict[int, torch.Tensor] = {}
     for table in (program.state_dict, program.constants):
         for name, tensor in list(table.items()):
             if not isinstance(tensor, torch.Tensor):
                 continue
-            if name in given:
-                table[name] = given[name]
+            if name in weights:
+                table[name] = weights[name]
             elif table is program.state_dict or _is_fake(tensor):
-                table[name] = _stand_in(tensor, replaced)
+                table[name] = _stand_in(tensor, stand_ins)
     program._example_inputs = None
     with _without_self_test():
         torch.export.save(program, path, extra_files={NAME: note})
@@ -55,12 +55,12 @@ def _without_self_test() -> Iterator[None]:
 def save_state(state: Mapping[Any, Any], path: Path, weights: bool) -> None:
     """Writes a state_dict, or a checkpoint with several. Without weights only sizes are kept, and ties."""
     stand_ins: dict[Any, torch.Tensor] = {}
-    found = False
+    has_tensors = False
 
     def sizes_of(value: Any) -> Any:
-        nonlocal found
+        nonlocal has_tensors
         if isinstance(value, torch.Tensor):
-            found = True
+            has_tensors = True
             if value.layout != torch.strided or value.is_quantized:
                 return value
             storage = value if _is_fake(value) else value.untyped_storage()
@@ -73,7 +73,7 @@ def save_state(state: Mapping[Any, Any], path: Path, weights: bool) -> None:
         return value if isinstance(value, (bool, int, float, str)) else None
 
     saved = sizes_of(state)
-    if not found:
+    if not has_tensors:
         raise InputError(
             "this dict has no tensors; a module, its state_dict or a path is expected"
         )
@@ -97,20 +97,20 @@ def _is_fake(tensor: torch.Tensor) -> bool:
     return isinstance(tensor, torch._subclasses.FakeTensor) or tensor.is_meta
 
 
-def _stand_in(tensor: torch.Tensor, replaced: dict[int, torch.Tensor]) -> torch.Tensor:
-    made = replaced.get(id(tensor))
-    if made is None:
-        made = one_element(tensor)
+def _stand_in(tensor: torch.Tensor, stand_ins: dict[int, torch.Tensor]) -> torch.Tensor:
+    stand_in = stand_ins.get(id(tensor))
+    if stand_in is None:
+        stand_in = one_element(tensor)
         if isinstance(tensor, nn.Parameter):
-            made = nn.Parameter(made, requires_grad=tensor.requires_grad)
-        replaced[id(tensor)] = made
-    return made
+            stand_in = nn.Parameter(stand_in, requires_grad=tensor.requires_grad)
+        stand_ins[id(tensor)] = stand_in
+    return stand_in
 
 
 def traced(
     model: nn.Module, example: Example, weights_of: nn.Module | None
 ) -> Any:
-    made: Any = torch.jit.trace(  # type: ignore[no-untyped-call]
+    script: Any = torch.jit.trace(  # type: ignore[no-untyped-call]
         model,
         example_inputs=example.args or None,
         example_kwarg_inputs=example.kwargs or None,
@@ -118,11 +118,11 @@ def traced(
         strict=False,
     )
     if weights_of is not None:
-        given = _weights(weights_of)
-        for name, tensor in (*made.named_parameters(), *made.named_buffers()):
-            if name in given:
-                tensor.data = given[name].detach().cpu()
-    return made
+        weights = _weights(weights_of)
+        for name, tensor in (*script.named_parameters(), *script.named_buffers()):
+            if name in weights:
+                tensor.data = weights[name].detach().cpu()
+    return script
 
 
 def save_script(script: Any, path: Path, note: str) -> None:

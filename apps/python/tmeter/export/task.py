@@ -11,7 +11,7 @@ from torch import nn
 from .arguments import Example
 from .module_copy import Mode
 from .note import note_of
-from .random_generators import Draws
+from .random_generators import RandomGenerators
 
 
 @dataclass
@@ -26,7 +26,7 @@ class Task:
     way: str = ""
     notes: list[str] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
-    draws: Draws | None = None
+    generators: RandomGenerators | None = None
 
     def path(self, suffix: str) -> Path:
         return self.folder / f"{type(self.model).__name__}{suffix}"
@@ -39,10 +39,10 @@ def state_of(model: nn.Module) -> list[torch.Tensor]:
     return [*model.parameters(), *model.buffers()]
 
 
-def decided_by_data(places: list[str], how: str) -> str:
-    named = ", ".join(places[:3]) + (f" and {len(places) - 3} more lines" if len(places) > 3 else "")
+def decided_by_data(source_lines: list[str], how: str) -> str:
+    shown = ", ".join(source_lines[:3]) + (f" and {len(source_lines) - 3} more lines" if len(source_lines) > 3 else "")
     return (
-        f"data decides at {named}: the model was {how}, and other data may take other branches or "
+        f"data decides at {shown}: the model was {how}, and other data may take other branches or "
         "sizes"
     )
 
@@ -54,5 +54,5 @@ def depends_on_data(error: BaseException | None) -> bool:
 
 def one_line(error: BaseException, limit: int = 300) -> str:
     lines = [line.strip() for line in str(error).splitlines()]
-    said = " ".join(line for line in lines if line)
-    return f"{type(error).__name__}: {said}"[:limit]
+    text = " ".join(line for line in lines if line)
+    return f"{type(error).__name__}: {text}"[:limit]

@@ -15,10 +15,10 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from .source_lines import innermost
+from .source_lines import innermost_user_line
 
 #: The most elements of a tensor that keeps its values: buffers and derived tensors, and parameters.
-KEPT, KEPT_PARAMETER = 65_536, 1_024
+MAX_ELEMENTS, MAX_PARAMETER_ELEMENTS = 65_536, 1_024
 
 _VALUE = "_tmeter_value"
 
@@ -26,106 +26,106 @@ _VALUE = "_tmeter_value"
 _OF_INPUT = "_tmeter_of_input"
 
 #: Operators that select elements. The number of selected elements does not depend on the first argument's values.
-_CHOOSING = ("aten::index", "aten::masked_select")
+_SELECTING = ("aten::index", "aten::masked_select")
 
-_UNDEFINED = ("empty", "new_empty", "_empty")
+_UNINITIALIZED = ("empty", "new_empty", "_empty")
 
 
-def worth_keeping(tensor: torch.Tensor) -> bool:
+def is_value_kept(tensor: torch.Tensor) -> bool:
     """Whether a parameter or buffer is small enough to keep its values."""
     if tensor.is_meta or tensor.layout != torch.strided or tensor.is_quantized:
         return False
     if isinstance(tensor, torch._subclasses.FakeTensor) or type(tensor).__name__ == "DTensor":
         return False
-    return tensor.numel() <= (KEPT_PARAMETER if isinstance(tensor, torch.nn.Parameter) else KEPT)
+    return tensor.numel() <= (MAX_PARAMETER_ELEMENTS if isinstance(tensor, torch.nn.Parameter) else MAX_ELEMENTS)
 
 
-class Values:
+class TensorValues:
     """The known values of the fake tensors of one call.
 
     Args:
-        kept: the most elements of a tensor that is computed.
+        max_elements: the most elements of a tensor that is computed.
     """
 
-    def __init__(self, kept: int = KEPT) -> None:
-        self._kept = kept
+    def __init__(self, max_elements: int = MAX_ELEMENTS) -> None:
+        self._max_elements = max_elements
         self._shared: set[int] = set()  # storages of the module itself
         self._pending: list[tuple[Any, Any, Any, list[weakref.ref[torch.Tensor]]]] = []
         self._overwritten: set[int] = set()  # storages
-        self._plain: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
-        self.places: list[str] = []  # lines that read the inputs
+        self._real_tensors: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+        self.lines: list[str] = []  # lines that read the inputs
 
-    def give(self, fake: torch.Tensor, real: torch.Tensor, *, of_input: bool = False) -> None:
+    def set_value(self, fake: torch.Tensor, real: torch.Tensor, *, of_input: bool = False) -> None:
         """Gives a value, which is copied at its first use; most are never used."""
         attributes = vars(fake)
         attributes[_VALUE] = (real,)
         attributes[_OF_INPUT] = of_input
 
-    def share(self, fake: torch.Tensor, weight: torch.Tensor) -> None:
+    def share_weight(self, fake: torch.Tensor, weight: torch.Tensor) -> None:
         """Gives a read-only value."""
         setattr(fake, _VALUE, weight.detach())
         self._shared.add(weight.untyped_storage()._cdata)
 
-    def note(self, operator: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def record(self, operator: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Records an operator. References are weak: with a strong one torch would hand the model a copy of the result."""
-        made = [weakref.ref(t) for t in _tensors(result)]
-        self._pending.append((operator, args, kwargs, made))
+        references = [weakref.ref(t) for t in _tensors(result)]
+        self._pending.append((operator, args, kwargs, references))
 
-    def answer(self, operator: Any, args: Any, kwargs: Any) -> Any:
+    def compute(self, operator: Any, args: Any, kwargs: Any) -> Any:
         """The operator's result on real values; None: a value is unknown."""
-        with _for_real():
+        with _real_execution():
             for row in self._pending:
-                self._work_out(*row)
+                self._execute(*row)
             self._pending.clear()
             if self._are_known(args, kwargs):
-                self._note_place((args, kwargs))
+                self._record_line((args, kwargs))
                 return operator(*self._real(args), **self._real(kwargs))
             return None
 
     def shape(self, operator: Any, args: Any) -> torch.Tensor | None:
         """A tensor with the shape of a selection by known values; None: a value is unknown."""
-        if operator._schema.name not in _CHOOSING or not self._are_known(args[1:], {}):
+        if operator._schema.name not in _SELECTING or not self._are_known(args[1:], {}):
             return None
-        self._note_place(args[1:])
-        with _for_real():
-            stand_in = torch.zeros((), dtype=args[0].dtype).expand(args[0].shape)
-            made: torch.Tensor = operator(stand_in, *self._real(args[1:]))
-            return made
+        self._record_line(args[1:])
+        with _real_execution():
+            placeholder = torch.zeros((), dtype=args[0].dtype).expand(args[0].shape)
+            result: torch.Tensor = operator(placeholder, *self._real(args[1:]))
+            return result
 
-    def _note_place(self, arguments: Any) -> None:
-        place = innermost(sys._getframe(1)) if _follows_from_inputs(arguments) else ""
-        if place and place not in self.places:
-            self.places.append(place)
+    def _record_line(self, arguments: Any) -> None:
+        line = innermost_user_line(sys._getframe(1)) if _follows_from_inputs(arguments) else ""
+        if line and line not in self.lines:
+            self.lines.append(line)
 
-    def _of(self, tensor: torch.Tensor) -> torch.Tensor | None:
+    def _value(self, tensor: torch.Tensor) -> torch.Tensor | None:
         value = _value_of(tensor)
         if value is None and type(tensor) is torch.Tensor and not tensor.is_meta:
-            if tensor.numel() <= KEPT:  # a tensor that the model made of a number
-                kept = (tensor, tensor.detach().cpu().clone())
-                value = self._plain.setdefault(id(tensor), kept)[1]
+            if tensor.numel() <= MAX_ELEMENTS:  # a tensor that the model made of a number
+                value_of_number = (tensor, tensor.detach().cpu().clone())
+                value = self._real_tensors.setdefault(id(tensor), value_of_number)[1]
         if value is None or value.untyped_storage()._cdata in self._overwritten:
             return None
         return value
 
     def _are_known(self, args: Any, kwargs: Any) -> bool:
-        return all(self._of(t) is not None for t in _tensors((args, kwargs)))
+        return all(self._value(t) is not None for t in _tensors((args, kwargs)))
 
     def _real(self, arguments: Any) -> Any:
         def leaf(x: Any) -> Any:
             if isinstance(x, torch.Tensor):
-                return self._of(x)
+                return self._value(x)
             return torch.device("cpu") if isinstance(x, torch.device) else x
 
         return pytree.tree_map(leaf, arguments)
 
-    def _work_out(
-        self, operator: Any, args: Any, kwargs: Any, result: list[weakref.ref[torch.Tensor]]
+    def _execute(
+        self, operator: Any, args: Any, kwargs: Any, references: list[weakref.ref[torch.Tensor]]
     ) -> None:
-        made = [reference() for reference in result]
+        results = [reference() for reference in references]
         usable = not _is_undefined(operator) and all(
-            t is None or t.numel() <= self._kept for t in made
+            t is None or t.numel() <= self._max_elements for t in results
         )
-        usable = usable and not any(self._is_shared(t) for t in _written(operator, args, kwargs))
+        usable = usable and not any(self._is_shared(t) for t in _written_tensors(operator, args, kwargs))
         if usable and self._are_known(args, kwargs):
             try:
                 real = operator(*self._real(args), **self._real(kwargs))
@@ -133,16 +133,16 @@ class Values:
                 usable = False
             else:
                 of_input = _follows_from_inputs((args, kwargs))
-                for fake, value in zip(made, _tensors(real)):
+                for fake, value in zip(results, _tensors(real)):
                     if fake is not None:
                         setattr(fake, _VALUE, value)
                         setattr(fake, _OF_INPUT, of_input)
                 return
-        for tensor in _written(operator, args, kwargs):
+        for tensor in _written_tensors(operator, args, kwargs):
             old = _value_of(tensor)
             if old is not None:
                 self._overwritten.add(old.untyped_storage()._cdata)
-                self._plain[id(old)] = (old, old)  # reserves the storage's address
+                self._real_tensors[id(old)] = (old, old)  # reserves the storage's address
 
     def _is_shared(self, tensor: torch.Tensor) -> bool:
         value = _value_of(tensor)
@@ -154,8 +154,8 @@ def _value_of(tensor: torch.Tensor) -> torch.Tensor | None:
     if type(value) is tuple:  # the model's own tensor, not copied yet
         value = value[0].detach().cpu().clone()
         setattr(tensor, _VALUE, value)
-    made: torch.Tensor | None = value
-    return made
+    known: torch.Tensor | None = value
+    return known
 
 
 def _tensors(tree: Any) -> list[torch.Tensor]:
@@ -168,27 +168,27 @@ def _follows_from_inputs(arguments: Any) -> bool:
     return any(getattr(t, _OF_INPUT, False) for t in _tensors(arguments))
 
 
-def _with_schema(operator: Any, args: Any, kwargs: Any) -> Iterator[tuple[Any, Any]]:
-    for i, wanted in enumerate(operator._schema.arguments):
-        if i < len(args) and not wanted.kwarg_only:
-            yield wanted, args[i]
-        elif wanted.name in kwargs:
-            yield wanted, kwargs[wanted.name]
+def _arguments_with_schema(operator: Any, args: Any, kwargs: Any) -> Iterator[tuple[Any, Any]]:
+    for i, parameter in enumerate(operator._schema.arguments):
+        if i < len(args) and not parameter.kwarg_only:
+            yield parameter, args[i]
+        elif parameter.name in kwargs:
+            yield parameter, kwargs[parameter.name]
 
 
-def _written(operator: Any, args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
-    for wanted, given in _with_schema(operator, args, kwargs):
-        if wanted.alias_info is not None and wanted.alias_info.is_write:
-            yield from _tensors(given)
+def _written_tensors(operator: Any, args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
+    for parameter, value in _arguments_with_schema(operator, args, kwargs):
+        if parameter.alias_info is not None and parameter.alias_info.is_write:
+            yield from _tensors(value)
 
 
 def _is_undefined(operator: Any) -> bool:
     name = operator._schema.name.partition("::")[2]
-    return name.startswith(_UNDEFINED) or torch.Tag.nondeterministic_seeded in operator.tags
+    return name.startswith(_UNINITIALIZED) or torch.Tag.nondeterministic_seeded in operator.tags
 
 
 @contextlib.contextmanager
-def _for_real() -> Iterator[None]:
+def _real_execution() -> Iterator[None]:
     from torch.utils._python_dispatch import _disable_current_modes
 
     with _disable_current_modes(), torch.no_grad(), torch._C._DisablePythonDispatcher():

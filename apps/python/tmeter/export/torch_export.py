@@ -11,16 +11,16 @@ from torch import nn
 
 from . import Exported
 from .arguments import Example
-from .dispatch import compare_branches, compare_draws
-from .fake_module import fake, open_sizes
+from .dispatch import compare_branches, compare_random_runs
+from .fake_module import fake_module_of, symbolic_fake_mode
 from .saving import save_program
 from .task import Task
-from .untraceable import refused
+from .untraceable import require_traceable
 
 
 def export_program(task: Task, *, strict: bool, open_batch: bool = False) -> Exported:
-    shadow = fake(task, open_sizes())
-    model, example = shadow.model, shadow.example
+    fake_module = fake_module_of(task, symbolic_fake_mode())
+    model, example = fake_module.model, fake_module.example
     options: dict[str, Any] = {"strict": strict}
     if open_batch:
         auto = torch.export.Dim.AUTO
@@ -28,14 +28,14 @@ def export_program(task: Task, *, strict: bool, open_batch: bool = False) -> Exp
         tree = torch.utils._pytree.tree_map(leaf, (example.args, example.kwargs))
         options["dynamic_shapes"] = _by_argument(model, example, *tree)
     # The strict mode interprets the source, so a tensor has the same class as in a run.
-    asking = contextlib.nullcontext() if strict else refused(model)
-    with torch.no_grad() if _is_quantized(task.model) else contextlib.nullcontext(), asking:
+    traceable = contextlib.nullcontext() if strict else require_traceable(model)
+    with torch.no_grad() if _is_quantized(task.model) else contextlib.nullcontext(), traceable:
         program = torch.export.export(model, example.args, example.kwargs or None, **options)
     if strict:
         _require_all_parameters(task.model, program)
-    if shadow.asked or strict:
+    if fake_module.export_checks or strict:
         compare_branches(task)
-    compare_draws(task)
+    compare_random_runs(task)
     path = task.path(".pt2")
     save_program(program, path, task.model if task.weights else None, task.note())
     return Exported(path)

@@ -17,16 +17,16 @@ from ..specs import command_line_inputs
 from . import Attempt, Exported, Use, require_module, torch_version
 from .arguments import Example, example_of
 from .dispatch import capture_model, capture_on_inputs, capture_on_weights
-from .fake_module import fake, open_sizes
-from .module_copy import Mode, require_whole, unwrapped
+from .fake_module import fake_module_of, symbolic_fake_mode
+from .module_copy import Mode, require_whole_parameters, unwrapped
 from .modules import modules_of
-from .process_state import ONE_AT_A_TIME, nothing_logged, quiet, random_state_kept
-from .random_generators import Draws
+from .process_state import EXPORT_LOCK, logging_silenced, output_hidden, random_state_restored
+from .random_generators import RandomGenerators
 from .saving import save_state
 from .task import Task, depends_on_data, one_line
 from .torch_export import export_program
 from .torchscript import script, trace
-from .untraceable import handing_over_watched
+from .untraceable import handoffs_recorded
 
 T = TypeVar("T")
 Way = Callable[[Task], Exported]
@@ -50,10 +50,10 @@ def first_that_works(
 ) -> tuple[T, ExportInfo]:
     """Raises ExportError with all attempts, or InputError if the module does not accept the inputs."""
     start = time.monotonic()
-    with ONE_AT_A_TIME, quiet():
-        ready = _ready_made(model, folder, inputs, weights)
-        if ready is not None:
-            exported, way = ready
+    with EXPORT_LOCK, output_hidden():
+        saved = _saved_as_it_is(model, folder, inputs, weights)
+        if saved is not None:
+            exported, way = saved
             return use(exported), ExportInfo(way, (), (), time.monotonic() - start)
         task, ways = _prepared(model, inputs, folder, weights, dynamic_batch, via, mode)
         failed: list[tuple[str, str]] = []
@@ -62,7 +62,7 @@ def first_that_works(
                 failed.append((attempt.way, why(attempt.outcome)))
             else:
                 return attempt.outcome, attempt.info(tuple(failed), time.monotonic() - start)
-    raise _no_way(task, failed)
+    raise _export_error(task, failed)
 
 
 def every_way(
@@ -77,7 +77,7 @@ def every_way(
 ) -> tuple[list[tuple[str, T]], ExportInfo]:
     """The result of `use` for each way that works, in the order of the attempts."""
     start = time.monotonic()
-    with ONE_AT_A_TIME, quiet():
+    with EXPORT_LOCK, output_hidden():
         if isinstance(model, (torch.export.ExportedProgram, torch.jit.ScriptModule, Mapping)):
             raise InputError("via='all': a module is expected, because only modules are exported in several ways")
         task, ways = _prepared(model, inputs, folder, weights, dynamic_batch, "auto", mode)
@@ -85,7 +85,7 @@ def every_way(
     failed = [(a.way, why(a.outcome)) for a in attempts if isinstance(a.outcome, Exception)]
     worked = [a for a in attempts if not isinstance(a.outcome, Exception)]
     if not worked:
-        raise _no_way(task, failed)
+        raise _export_error(task, failed)
     used = [(a.way, cast(T, a.outcome)) for a in worked]
     return used, worked[0].info(tuple(failed), time.monotonic() - start)
 
@@ -101,14 +101,14 @@ def _prepared(
 ) -> tuple[Task, list[tuple[str, Way]]]:
     require_module(model)
     model, notes = unwrapped(model)
-    require_whole(model)
+    require_whole_parameters(model)
     if mode == "train" or (mode == "same" and any(m.training for m in modules_of(model))):
         notes.append("the module was analysed in training mode")
     task = Task(model, example_of(model, inputs), folder, weights, mode, notes=notes)
     return task, _ways(task.example, dynamic_batch, via == "auto" and not weights)
 
 
-def _ready_made(
+def _saved_as_it_is(
     model: Any, folder: Path, inputs: Any, weights: bool
 ) -> tuple[Exported, str] | None:
     """Saves a model that is already exported or compiled to TorchScript, or only weights."""
@@ -168,20 +168,20 @@ def _batch_of(example: Example) -> int | None:
 
 def _attempts(task: Task, ways: list[tuple[str, Way]], use: Use[T]) -> Iterator[Attempt[T]]:
     """Each way with the result of `use`, or with the error."""
-    data_decides = any_worked = asks = False
+    data_decides = any_worked = needs_values = False
     for name, way in ways:
-        if way in (capture_on_inputs, capture_on_weights) and not asks:
+        if way in (capture_on_inputs, capture_on_weights) and not needs_values:
             continue  # no earlier way needed the values they supply
         if data_decides and name.startswith("torch.export"):
             continue  # it would fail for the same reason
         if way is script and not any_worked:
             _require_it_runs(task)
-        own = replace(task, way=name, notes=list(task.notes), assumed=[], draws=Draws(task.model))
+        tried = replace(task, way=name, notes=list(task.notes), assumed=[], generators=RandomGenerators(task.model))
         outcome: T | Exception
         try:
-            logs = contextlib.nullcontext() if name.startswith(_QUICK) else nothing_logged()
-            with random_state_kept(task.model, own.draws), logs:
-                exported = way(own)
+            logs = contextlib.nullcontext() if name.startswith(_QUICK) else logging_silenced()
+            with random_state_restored(task.model, tried.generators), logs:
+                exported = way(tried)
             outcome = use(exported)
             any_worked = True
         except (ModelError, CannotRunError) as error:
@@ -192,18 +192,18 @@ def _attempts(task: Task, ways: list[tuple[str, Way]], use: Use[T]) -> Iterator[
             outcome = error
             # torch.export has symbolic sizes, which the quick way lacks, so it may get further.
             if way is capture_model:
-                asks = depends_on_data(error) or depends_on_data(error.__context__)
+                needs_values = depends_on_data(error) or depends_on_data(error.__context__)
             else:
                 data_decides = depends_on_data(error)
-        yield Attempt(name, outcome, tuple(dict.fromkeys(own.notes)), tuple(own.assumed))
+        yield Attempt(name, outcome, tuple(dict.fromkeys(tried.notes)), tuple(tried.assumed))
 
 
 def why(error: Exception) -> str:
-    ours = isinstance(error, (ModelError, CannotRunError))
-    return f"tmeter cannot use it: {one_line(error)}" if ours else one_line(error)
+    is_tmeters = isinstance(error, (ModelError, CannotRunError))
+    return f"tmeter cannot use it: {one_line(error)}" if is_tmeters else one_line(error)
 
 
-def _no_way(task: Task, failed: list[tuple[str, str]]) -> ExportError:
+def _export_error(task: Task, failed: list[tuple[str, str]]) -> ExportError:
     tried = "\n".join(f"  {way}: {why}" for way, why in failed)
     return ExportError(
         f"{type(task.model).__name__} cannot be exported:\n{tried}\n"
@@ -215,34 +215,34 @@ def _no_way(task: Task, failed: list[tuple[str, str]]) -> ExportError:
 
 
 def _require_it_runs(task: Task) -> None:
-    refusal = _refusal(task)
-    if refusal is not None:
+    run_error = _run_error(task)
+    if run_error is not None:
         shapes = any(t.is_meta for t in task.example.tensors())
         raise InputError(
-            f"{type(task.model).__name__} does not run on these inputs: {one_line(refusal)}"
-            + (_SHAPES if shapes else "")
-        ) from refusal
+            f"{type(task.model).__name__} does not run on these inputs: {one_line(run_error)}"
+            + (_SHAPES_HINT if shapes else "")
+        ) from run_error
 
 
-_SHAPES = (
+_SHAPES_HINT = (
     " (whole numbers in a tuple or list are taken for a shape, unless the annotation or default of "
     "forward's parameter says otherwise)"
 )
 
 
-def _refusal(task: Task) -> Exception | None:
+def _run_error(task: Task) -> Exception | None:
     """The error of the module itself on these inputs; None: it runs."""
-    handed_over: list[str] = []
+    handoffs: list[str] = []
     try:
-        shadow = fake(replace(task, notes=[]), open_sizes())
-        watched = handing_over_watched(handed_over)
-        with torch.no_grad(), random_state_kept(task.model), watched:
-            shadow.model(*shadow.example.args, **shadow.example.kwargs)
+        fake_module = fake_module_of(replace(task, notes=[]), symbolic_fake_mode())
+        recorded = handoffs_recorded(handoffs)
+        with torch.no_grad(), random_state_restored(task.model), recorded:
+            fake_module.model(*fake_module.example.args, **fake_module.example.kwargs)
     except Exception as error:
         # A missing meta kernel (packed quantized weights) does not mean that the inputs are wrong.
         if depends_on_data(error) or isinstance(error, NotImplementedError):
             return None
-        if handed_over:  # fake tensors work in one thread only
+        if handoffs:  # fake tensors work in one thread only
             return None
         return error
     return None
