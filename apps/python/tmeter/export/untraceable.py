@@ -42,13 +42,13 @@ _STDLIB = sysconfig.get_path("stdlib") + "/"
 _SITE_PACKAGES = sysconfig.get_path("purelib") + "/"
 
 
-class Asked(Exception):
+class Untraceable(Exception):
     """This way would give another answer than a run."""
 
 
 @contextlib.contextmanager
 def require_traceable(model: nn.Module) -> Iterator[None]:
-    """Raises Asked at the end if the module's forward has run such code."""
+    """Raises Untraceable at the end if the module's forward has run such code."""
     lines: list[str] = []
     failure: Exception | None = None
     try:
@@ -63,7 +63,7 @@ def require_traceable(model: nn.Module) -> Iterator[None]:
             raise
         failure = error
     if lines:
-        raise Asked(f"{lines[0]}: this way cannot give the answer of a run") from failure
+        raise Untraceable(f"{lines[0]}: this way cannot give the answer of a run") from failure
 
 
 def _record(lines: list[str], frame: Any, what: str) -> None:
