@@ -34,12 +34,12 @@ def template():
 def pretend(source, job):
     """Replaces `tmeter.fleet.work:report_of`; the file's name has the seconds to sleep."""
     from tmeter.fleet import identity
-    from tmeter.fleet.work import Made
+    from tmeter.fleet.work import MadeReport
 
     identity._MOMENT = 1.0  # plugins are checked only once a second, because the driver is measured, not the workers
     if seconds := float(source.rsplit("/", 1)[-1].split("-")[0]):
         time.sleep(seconds)
-    return Made(template(), 1_000_000)
+    return MadeReport(template(), 1_000_000)
 
 
 def main():
@@ -67,7 +67,7 @@ def main():
         lambda: _engine("ray" if options.ray else "local", None, None, options.workers),
         reports=False,
         progress=lambda _: None,
-        how="fleet_stand_ins:pretend",
+        report_function="fleet_stand_ins:pretend",
     )
     seconds, cpu = time.monotonic() - start, time.process_time() - cpu
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

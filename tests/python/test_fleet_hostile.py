@@ -131,10 +131,10 @@ def test_a_file_changed_at_this_moment_by_any_clock(tmp_path, monkeypatch, ahead
     now, slept = [changed + 0.005 - ahead], []
     monkeypatch.setattr(files.time, "time", lambda: now[0])
     monkeypatch.setattr(files.time, "sleep", slept.append)
-    files.settle(str(model))
+    files.wait_for_next_tick(str(model))
     assert slept == [pytest.approx(0.015 if not ahead else 0.02, abs=1e-4)]
     now[0] = changed + 0.03
-    files.settle(str(model))
+    files.wait_for_next_tick(str(model))
     assert len(slept) == 1
 
 
@@ -224,7 +224,7 @@ def test_the_clock_of_a_lock_s_owner_was_ahead(tmp_path):
     owner = {"token": "x", "pid": 1, "host": "there", "since": "then"}
     place.write("lock", json.dumps({**owner, "beat": time.time() + 3600}).encode())
     with place.locked():
-        assert place.is_held()
+        assert place.has_lock()
     place.write("lock", json.dumps({**owner, "beat": time.time() + 5}).encode())
     with pytest.raises(tmeter.UsageError, match="is being written by process 1 on there since then"), place.locked():
         pass

@@ -86,7 +86,7 @@ def test_a_file_written_this_moment(tmp_path):
     """Within one step of the kernel's clock a change of content is invisible: reading waits for the next step."""
     model = write(tmp_path / "m.safetensors", ONE)
     begin = time.time()
-    files.settle(str(model))
+    files.wait_for_next_tick(str(model))
     assert time.time() >= model.stat().st_mtime + files._TICK or time.time() - begin < 1
 
 

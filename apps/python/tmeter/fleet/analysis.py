@@ -13,7 +13,7 @@ from ..errors import OutputError, UsageError
 from ..program import program_path
 from .identity import identify
 from .ledger import next_run
-from .output import output_of, require_ours
+from .output import output_of, require_our_format
 from .plan import Place, Plan
 from .result import FleetResult, result_of
 from .run import Run
@@ -93,7 +93,7 @@ def analyze(
 
     A model that fails is a row with its error; `FleetResult.require_all` raises.
     """
-    named = _named(models)
+    named = _sources_by_name(models)
     require_sensible(workers=workers, threads=threads, retries=retries, timeout=timeout)
     if engine not in ("auto", "ray", "local"):
         raise UsageError(f"engine={engine!r}: one of 'auto', 'ray', 'local' is expected")
@@ -110,7 +110,7 @@ def analyze(
         resume=resume,
         reports=reports,
         cache=None if cache is None else os.fspath(cache),
-        progress=_shown(progress),
+        progress=_progress_function(progress),
     )
 
 
@@ -128,12 +128,12 @@ def run_fleet(
     reports: bool = True,
     cache: str | None = None,
     progress: Callable[[Progress], None],
-    how: str = REPORT,
+    report_function: str = REPORT,
 ) -> FleetResult:
-    """`analyze` with checked arguments. how: replaces the program in measurements."""
+    """`analyze` with checked arguments. report_function: replaces the program in measurements."""
     program_path()
     where = output_of(output)
-    require_ours(where)
+    require_our_format(where)
     identity = identify(arguments)
     engine = make_engine()
     try:
@@ -141,11 +141,11 @@ def run_fleet(
             sweep(None, cache)
             job = Job(
                 tuple(arguments), where.root, token, identity, next_run(where), cache, timeout, retries,
-                reports, how, identity.fingerprint(),
+                reports, report_function, identity.fingerprint(),
             )
             run = Run(where, Plan(named, job, place), progress, resume, cpus, engine.sees_all)
             try:
-                _go(run, engine, retries)
+                _run_schedule(run, engine, retries)
                 rows, metrics, warnings = run.finish()
             finally:
                 run.close()
@@ -157,7 +157,7 @@ def run_fleet(
     return result_of(where, rows, metrics, warnings, len(named))
 
 
-def _go(run: Run, engine: Engine, retries: int) -> None:
+def _run_schedule(run: Run, engine: Engine, retries: int) -> None:
     """After Ctrl-C or the loss of the engine, writes the table of the models done so far."""
     try:
         try:
@@ -182,8 +182,8 @@ def program_arguments(
     max_memory: int | str | None,
 ) -> list[str]:
     """The arguments of `analyze` as options of the program."""
-    given = command_line_of(plugins, request, options, hardware, threads, timeout, max_memory)
-    return given if config is None else [*given, f"--config={os.fspath(config)}"]
+    program_options = command_line_of(plugins, request, options, hardware, threads, timeout, max_memory)
+    return program_options if config is None else [*program_options, f"--config={os.fspath(config)}"]
 
 
 def require_sensible(
@@ -199,7 +199,7 @@ def require_sensible(
         raise UsageError(f"timeout={timeout!r}: seconds above 0 are expected")
 
 
-def _named(models: Any) -> dict[str, str]:
+def _sources_by_name(models: Any) -> dict[str, str]:
     if isinstance(models, (str, os.PathLike)):
         models = [models]
     named: dict[str, str] = {}
@@ -237,7 +237,7 @@ def _engine(
     return Processes(workers)
 
 
-def _shown(progress: Callable[[Progress], None] | bool | None) -> Callable[[Progress], None]:
+def _progress_function(progress: Callable[[Progress], None] | bool | None) -> Callable[[Progress], None]:
     from .progress_line import ProgressLine
 
     if callable(progress):

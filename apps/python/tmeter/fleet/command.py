@@ -15,14 +15,14 @@ from typing import Any
 from ..errors import BY_STATUS, Error, OutputError, UsageError
 from ..wording import counted, visible
 from .analysis import analyze, processes_for, program_arguments, require_sensible
-from .earlier_results import Answer, Known
+from .earlier_results import EarlierResults, Validity
 from .files import is_url
 from .identity import identify
-from .output import output_of, require_ours
+from .output import output_of, require_our_format
 from .plan import Plan
 from .progress_line import ProgressLine
 from .result import FleetResult
-from .sources import Found, find
+from .sources import FoundSources, find
 from .units import Job
 
 _DESCRIPTION = """\
@@ -50,7 +50,7 @@ _STATUS_OF = {kind.__name__: status for status, kind in BY_STATUS.items()} | {
 _WORST_FIRST = (1, 4, 6, 5)
 _FORMATS = ("parquet", "jsonl", "html", "json")
 _INTERRUPTED, _TERMINATED = 130, 143
-_NAMED = 5
+_MAX_NAMED = 5
 
 
 class _Parser(argparse.ArgumentParser):
@@ -109,30 +109,30 @@ def _seconds(text: str) -> float:
 def fleet_command(arguments: Sequence[str]) -> int:
     """The exit status."""
     try:
-        _take_signals()
+        _handle_signals()
         options = _parser().parse_args(arguments)
         output = _output(options)
         found = find(options.models, options.list)
-        for line in found.damaged[:_NAMED]:
-            _say(line)
-        if len(found.damaged) > _NAMED:
-            _say(f"{len(found.damaged) - _NAMED:,} more damaged lines")
+        for line in found.damaged[:_MAX_NAMED]:
+            _print_line(line)
+        if len(found.damaged) > _MAX_NAMED:
+            _print_line(f"{len(found.damaged) - _MAX_NAMED:,} more damaged lines")
         if options.dry_run:
-            _tell_plan(found, output, options)
+            _print_plan(found, output, options)
             return 0
         with open(os.devnull, "w") as sink, redirect_stdout(sink):  # Ray prints events of its nodes there
             result = _analyzed(found, output, options)
-        return _told(result, found, options.quiet)
+        return _print_result(result, found, options.quiet)
     except UsageError as error:
-        return _say(error, 2)
+        return _print_line(error, 2)
     except (OutputError, Error) as error:
-        return _say(error, 1)
+        return _print_line(error, 1)
     except KeyboardInterrupt as ended:
         signal.signal(signal.SIGINT, lambda *_: None)  # a pending signal makes SIG_IGN print a traceback
         table = "the table is of the models done by then, and " if getattr(ended, "has_table", False) else ""
         if isinstance(ended, _Terminated):
-            return _say(f"terminated; {table}the next run goes on", _TERMINATED)
-        return _say(f"interrupted; {table}the next run goes on", _INTERRUPTED)
+            return _print_line(f"terminated; {table}the next run goes on", _TERMINATED)
+        return _print_line(f"interrupted; {table}the next run goes on", _INTERRUPTED)
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         return 1
@@ -142,7 +142,7 @@ class _Terminated(KeyboardInterrupt):
     """SIGTERM ends a run as Ctrl-C does."""
 
 
-def _take_signals() -> None:
+def _handle_signals() -> None:
     """Restores Ctrl-C, which `__main__` leaves to the system during imports. A run in the background ignores it."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -155,7 +155,7 @@ def _terminated(number: int, frame: FrameType | None) -> None:
     raise _Terminated
 
 
-def _say(words: object, status: int = 0) -> int:
+def _print_line(words: object, status: int = 0) -> int:
     """Prints one line; on a terminal it replaces the progress."""
     begin = "\r\x1b[K" if sys.stderr.isatty() else ""
     print(begin + "tmeter: " + visible(" ".join(str(words).split("\n"))), file=sys.stderr)
@@ -165,10 +165,10 @@ def _say(words: object, status: int = 0) -> int:
 def _output(options: argparse.Namespace) -> str:
     """The output folder. It contains all formats, whichever is requested."""
     places = [options.output] if options.output else []
-    for said in options.report:
-        kind, equals, place = said.partition("=")
+    for argument in options.report:
+        kind, equals, place = argument.partition("=")
         if kind not in _FORMATS or not equals or not place:
-            raise UsageError(f"--report {said}: FORMAT=OUT is expected, with one of {', '.join(_FORMATS)}")
+            raise UsageError(f"--report {argument}: FORMAT=OUT is expected, with one of {', '.join(_FORMATS)}")
         places.append(place)
     if not places:
         raise UsageError("an output folder is missing: -o OUT or --report parquet=OUT")
@@ -177,7 +177,7 @@ def _output(options: argparse.Namespace) -> str:
     return str(places[0])
 
 
-def _analyzed(found: Found, output: str, options: argparse.Namespace) -> FleetResult:
+def _analyzed(found: FoundSources, output: str, options: argparse.Namespace) -> FleetResult:
     progress: Callable[..., None] | bool = False if options.quiet else ProgressLine(sys.stderr)
     with_ray = options.ray is not None
     return analyze(
@@ -200,7 +200,7 @@ def _arguments(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "plugins": options.plugins,
         "request": options.columns,
-        "options": dict(_option(said) for said in options.set),
+        "options": dict(_option(argument) for argument in options.set),
         "hardware": options.hardware,
         "config": options.config,
         "threads": options.threads,
@@ -209,71 +209,71 @@ def _arguments(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _option(said: str) -> tuple[str, str]:
-    key, equals, value = said.partition("=")
+def _option(argument: str) -> tuple[str, str]:
+    key, equals, value = argument.partition("=")
     if not equals:
-        raise UsageError(f"--set {said}: NAME.KEY=VALUE is expected")
+        raise UsageError(f"--set {argument}: NAME.KEY=VALUE is expected")
     return key, value
 
 
-def _told(result: FleetResult, found: Found, quiet: bool) -> int:
+def _print_result(result: FleetResult, found: FoundSources, quiet: bool) -> int:
     """Prints failures by kind and a few by name; returns the exit status."""
     kinds: Counter[str] = Counter()
     named: list[str] = []
     for row in result.models:
         if row["status"] != "ok":
             kinds[row["error_kind"]] += 1
-            if len(named) < _NAMED:
-                own = str(row["error"]).startswith(f"{row['model']}: ")
-                named.append(row["error"] if own else f"{row['model']}: {row['error']}")
+            if len(named) < _MAX_NAMED:
+                has_name = str(row["error"]).startswith(f"{row['model']}: ")
+                named.append(row["error"] if has_name else f"{row['model']}: {row['error']}")
     for line in named:
-        _say(line)
+        _print_line(line)
     if kinds.total() > len(named):
-        _say(f"{kinds.total() - len(named):,} more failed; {result.output}/models.jsonl has each")
+        _print_line(f"{kinds.total() - len(named):,} more failed; {result.output}/models.jsonl has each")
     if not quiet:
         for warning in result.warnings:
-            _say(warning)
+            _print_line(warning)
         failed = f", {kinds.total():,} failed" if kinds else ""
         print(visible(f"{counted(len(result.models), 'model')}{failed}: {result.output}/index.html"))
     statuses = {_STATUS_OF.get(kind, 1) for kind in kinds} | ({4} if found.damaged else set())
     return next((status for status in _WORST_FIRST if status in statuses), 0)
 
 
-def _tell_plan(found: Found, output: str, options: argparse.Namespace) -> None:
+def _print_plan(found: FoundSources, output: str, options: argparse.Namespace) -> None:
     """Prints the number of files, bytes and workers; nothing is analysed or written."""
-    given = _arguments(options)
+    analyze_arguments = _arguments(options)
     require_sensible(
         workers=options.workers, threads=options.threads, retries=options.retries, timeout=options.timeout
     )
-    where = output_of(output)
-    require_ours(where)
-    identity = identify(program_arguments(**given))
+    folder = output_of(output)
+    require_our_format(folder)
+    identity = identify(program_arguments(**analyze_arguments))
     job = Job(
-        (), where.root, "", identity, timeout=options.timeout, retries=0,
+        (), folder.root, "", identity, timeout=options.timeout, retries=0,
         reports=not options.no_reports, identity_mark=identity.fingerprint(),
     )
     plan = Plan(found.sources, job, None)
-    known, sizes, unknown = _counted(plan, Known(where, job, not options.no_resume))
+    finished, sizes, remote = _counted(plan, EarlierResults(folder, job, not options.no_resume))
     workers = options.workers or processes_for(options.threads)
     print(f"models: {len(plan.names):,} ({len(plan.sharded):,} sharded, {len(plan.same_as):,} the same file as another)")
-    print(f"files: {plan.total:,}, {known:,} of them analysed already")
-    print(f"bytes: {sizes:,}" + (f", and {unknown:,} remote files of unknown size" if unknown else ""))
+    print(f"files: {plan.total:,}, {finished:,} of them analysed already")
+    print(f"bytes: {sizes:,}" + (f", and {remote:,} remote files of unknown size" if remote else ""))
     print("read: whole files" + ("" if identity.reads_weights else ", without the elements of tensors where they are remote"))
     print("workers: " + (f"Ray at {options.ray}" if options.ray else f"{workers} processes of this machine"))
-    print(f"output: {visible(where.root)}")
+    print(f"output: {visible(folder.root)}")
     for number, error in plan.errors.items():
-        _say(f"{plan.names[number]}: {error}")
+        _print_line(f"{plan.names[number]}: {error}")
 
 
-def _counted(plan: Plan, earlier: Known) -> tuple[int, int, int]:
+def _counted(plan: Plan, earlier: EarlierResults) -> tuple[int, int, int]:
     """The number of finished files, the bytes of the other local files, and the number of remote files, which may be finished."""
-    known = sizes = unknown = 0
+    finished = sizes = remote = 0
     for unit in plan.units():
-        held = earlier.find(unit)
-        if held is not None and earlier.holds(held, unit) is Answer.YES:
-            known += 1
+        result = earlier.find(unit)
+        if result is not None and earlier.validity(result, unit) is Validity.VALID:
+            finished += 1
         elif is_url(unit.source):
-            unknown += 1
+            remote += 1
         elif os.path.isfile(unit.source):
             sizes += os.stat(unit.source).st_size
-    return known, sizes, unknown
+    return finished, sizes, remote

@@ -7,16 +7,16 @@ from enum import Enum
 
 from .files import ABSENT, is_url, stamp
 from .ledger import Ledger, Row
-from .library_models import is_named, stamp_of_named
+from .library_models import is_library_model, stamp_of_library_model
 from .output import Local, Output
 from .units import Job, Unit
 
 #: Classes of errors that the file itself causes. They recur until it changes.
-REFUSED = {"ModelError", "CannotRunError", "InputError", "UsageError"}
+PERMANENT_ERRORS = {"ModelError", "CannotRunError", "InputError", "UsageError"}
 
 
 @dataclass(frozen=True)
-class Held:
+class LedgerEntry:
     """A line of the ledger and its place."""
 
     entry: Row
@@ -24,13 +24,13 @@ class Held:
     place: int
 
 
-class Answer(Enum):
-    YES = "it holds"
-    NO = "it does not"
-    ASK = "only a worker can determine it"
+class Validity(Enum):
+    VALID = "it holds"
+    STALE = "it does not"
+    WORKER_DECIDES = "only a worker can determine it"
 
 
-class Known:
+class EarlierResults:
     def __init__(self, output: Output, job: Job, resume: bool) -> None:
         self._output, self._job = output, job
         self.ledger = Ledger(output)
@@ -38,15 +38,15 @@ class Known:
         if resume:
             self.ledger.load()
 
-    def find(self, unit: Unit) -> Held | None:
+    def find(self, unit: Unit) -> LedgerEntry | None:
         """The unit's ledger line, which is valid if the file has not changed."""
-        found = self.ledger.find(unit.key)
-        entry = self.ledger.entry(*found) if found else None
-        if entry is None or found is None or not entry.get("mark"):
+        position = self.ledger.find(unit.key)
+        entry = self.ledger.entry(*position) if position else None
+        if entry is None or position is None or not entry.get("mark"):
             return None
         if entry.get("error"):
-            return Held(entry, *found) if entry.get("kind") in REFUSED else None
-        return Held(entry, *found) if self._is_whole(entry, found[0], unit) else None
+            return LedgerEntry(entry, *position) if entry.get("kind") in PERMANENT_ERRORS else None
+        return LedgerEntry(entry, *position) if self._is_whole(entry, position[0], unit) else None
 
     def _is_whole(self, entry: Row, file: int, unit: Unit) -> bool:
         """Whether the line's metrics are defined and, if reports are kept, its report exists."""
@@ -57,9 +57,9 @@ class Known:
         report = entry.get("report")
         if report is None:
             return not (self._job.reports or unit.shard >= 0)
-        return self._is_there(report)
+        return self._has_report(report)
 
-    def _is_there(self, report: str) -> bool:
+    def _has_report(self, report: str) -> bool:
         if isinstance(self._output, Local):
             return self._output.exists(report)
         folder, _, name = report.rpartition("/")
@@ -67,12 +67,12 @@ class Known:
             self._names[folder] = frozenset(self._output.names(folder))
         return name in self._names[folder]
 
-    def holds(self, held: Held, unit: Unit, sees_all: bool = True) -> Answer:
+    def validity(self, earlier: LedgerEntry, unit: Unit, sees_all: bool = True) -> Validity:
         """sees_all: workers see the same paths as this process."""
         if is_url(unit.source):
-            return Answer.ASK
-        known_by = stamp_of_named if is_named(unit.source) else stamp
-        stamped = known_by(unit.source)
-        if stamped == ABSENT and not sees_all:
-            return Answer.ASK
-        return Answer.YES if held.entry["mark"] == f"{self._job.identity_mark} {stamped}" else Answer.NO
+            return Validity.WORKER_DECIDES
+        stamp_function = stamp_of_library_model if is_library_model(unit.source) else stamp
+        current_stamp = stamp_function(unit.source)
+        if current_stamp == ABSENT and not sees_all:
+            return Validity.WORKER_DECIDES
+        return Validity.VALID if earlier.entry["mark"] == f"{self._job.identity_mark} {current_stamp}" else Validity.STALE

@@ -26,23 +26,23 @@ from .scratch import scratch
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*(::|://)")
 _ARCHIVE = re.compile(r"^(zip|tar)://(.+?)::(.+)$", re.DOTALL)
 #: Bytes that stay free on the disk to which a file is fetched.
-_SPARE = 64 << 20
+_RESERVED_BYTES = 64 << 20
 _BLOCK, _BUFFER, _CHUNK = 1 << 18, 1 << 16, 1 << 20
 #: Errors of cloud and archive libraries that another try would repeat.
 _PERMANENT = set(
     "NoCredentialsError PartialCredentialsError ProfileNotFound ParamValidationError BadZipFile ReadError".split()
 )
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 #: The step of file times. A second change within one step is invisible.
 _TICK = 0.02
 
 #: One part of a split GGUF file. Its reader reads the others, too.
-_PART = re.compile(r"-(\d{5})-of-(\d{5}\.gguf)$")
-_OF_MODEL = (".json", ".safetensors", ".bin", ".pt", ".pth", ".pt2", ".ckpt", ".gguf")
+_GGUF_PART = re.compile(r"-(\d{5})-of-(\d{5}\.gguf)$")
+_MODEL_ENDINGS = (".json", ".safetensors", ".bin", ".pt", ".pth", ".pt2", ".ckpt", ".gguf")
 _MOST_IN_FOLDER = 20_000
 
 #: Keys of a file's version in fsspec's file systems: S3, GCS, Azure, disks, SFTP, FTP, GitHub, Hugging Face.
-_VERSIONS = (
+_VERSION_KEYS = (
     "ETag etag VersionId md5Hash generation mtime ino LastModified last_modified modify modified sha blob_id CRC"
 ).split()
 
@@ -57,8 +57,8 @@ def _is_http(source: str) -> bool:
     return source.startswith(("http://", "https://"))
 
 
-def is_full(error: BaseException) -> bool:
-    return isinstance(error, OSError) and error.errno in _FULL
+def is_disk_full(error: BaseException) -> bool:
+    return isinstance(error, OSError) and error.errno in _DISK_FULL
 
 
 def file_system(url: str) -> tuple[Any, str]:
@@ -74,36 +74,36 @@ def file_system(url: str) -> tuple[Any, str]:
     return system, path
 
 
-def _opened(url: str) -> tuple[Any, str]:
+def _fresh_file_system(url: str) -> tuple[Any, str]:
     system, path = file_system(url)
     system.invalidate_cache()  # facts must be current
     return system, path
 
 
-def _failed(url: str, error: BaseException) -> Exception:
+def _translated_error(url: str, error: BaseException) -> Exception:
     """Turns permanent errors into ModelError, and transient ones (networks) into OSError, which is tried again."""
     if isinstance(error, (ModelError, UsageError, OutputError)):
         return error
-    if is_full(error):
+    if is_disk_full(error):
         return OutputError(f"{url} cannot be fetched: {os.strerror(cast(OSError, error).errno or 0)}")
     if isinstance(error, PermissionError) or type(error).__name__ in _PERMANENT:
         why = getattr(error, "strerror", None) or str(error) or "no right to read it"
-        return ModelError(f"{url}: {_line(why)}")
+        return ModelError(f"{url}: {_one_line(why)}")
     if isinstance(error, (FileNotFoundError, IsADirectoryError, NotADirectoryError)):
         return ModelError(f"{url}: {error.strerror or 'there is no such file'}")
-    return OSError(f"{url}: {type(error).__name__}: {_line(str(error))}")
+    return OSError(f"{url}: {type(error).__name__}: {_one_line(str(error))}")
 
 
-def _line(said: str) -> str:
-    return " ".join(said.split())[:400]
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:400]
 
 
 @contextmanager
-def _asking(url: str) -> Iterator[None]:
+def _errors_translated(url: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        raise _failed(url, error) from error
+        raise _translated_error(url, error) from error
 
 
 # Opening
@@ -121,7 +121,7 @@ def _open(source: str, deadline: Deadline) -> Iterator[tuple[IO[bytes], int]]:
             with archive.open(path, "rb") as member:
                 yield member, int(archive.info(path)["size"])
         return
-    system, path = _opened(source)
+    system, path = _fresh_file_system(source)
     with system.open(path, "rb", block_size=_BLOCK) as file:
         size = getattr(file, "size", None)
         yield file, int(size) if size is not None else -1
@@ -134,12 +134,12 @@ def _member(found: re.Match[str], deadline: Deadline) -> Iterator[tuple[Any, str
         import fsspec
     except ImportError as error:
         raise UsageError(f"{container}: archives need fsspec: pip install 'tmeter[fleet]'") from error
-    inside: AbstractContextManager[tuple[IO[bytes], int]]
+    opened: AbstractContextManager[tuple[IO[bytes], int]]
     if is_url(container):
-        inside = _open(container, deadline)
+        opened = _open(container, deadline)
     else:
-        inside = nullcontext((_open_file(container), -1))
-    with inside as (file, _):
+        opened = nullcontext((_open_file(container), -1))
+    with opened as (file, _):
         try:
             archive = fsspec.get_filesystem_class(kind)(fo=file, skip_instance_cache=True)
             yield archive, path
@@ -166,7 +166,7 @@ def read(source: str, most: int, deadline: Deadline | None = None) -> bytes:
         except (OSError, ValueError) as error:
             raise ModelError(f"{source}: {_reason(error)}") from error
     else:
-        with _asking(source):
+        with _errors_translated(source):
             content = within(deadline.left(), source, lambda: _read(source, most, deadline))
     if len(content) > most:
         raise ModelError(f"{source}: more than {most:,} bytes")
@@ -197,21 +197,21 @@ def _reason(error: BaseException) -> str:
 def missing(source: str, names: Iterable[str]) -> list[str]:
     """The names that do not exist in the folder of `source`. A remote folder is listed once."""
     if not is_url(source):
-        return [name for name in names if not os.path.isfile(beside(source, name))]
+        return [name for name in names if not os.path.isfile(sibling(source, name))]
     if _is_http(source) or _ARCHIVE.match(source):  # folders cannot be listed: a missing file fails later
         return []
-    with _asking(source):
-        there = within(STALL, source, lambda: _names_beside(source))
-    return [name for name in names if name not in there]
+    with _errors_translated(source):
+        present = within(STALL, source, lambda: _sibling_names(source))
+    return [name for name in names if name not in present]
 
 
-def _names_beside(source: str) -> set[str]:
-    system, path = _opened(source)
+def _sibling_names(source: str) -> set[str]:
+    system, path = _fresh_file_system(source)
     found = system.ls(path.rsplit("/", 1)[0] if "/" in path else "", detail=False)
     return {str(entry).rstrip("/").rsplit("/", 1)[-1] for entry in found}
 
 
-def beside(source: str, name: str) -> str:
+def sibling(source: str, name: str) -> str:
     """The file of this name in the same folder."""
     if not is_url(source):
         return os.path.join(os.path.dirname(source), name)
@@ -259,21 +259,21 @@ def _stamp_of_path(path: str) -> str:
         return f"refused {error.errno}"
     if stat_module.S_ISDIR(facts.st_mode):
         return _stamp_of_folder(path)
-    own = _told(facts)
-    found = _PART.search(path)
-    if found is None:
+    own = _stamp_of_stat(facts)
+    part = _GGUF_PART.search(path)
+    if part is None:
         return own
-    others = glob.glob(f"{glob.escape(path[: found.start()])}-*-of-{found[2]}")
+    others = glob.glob(f"{glob.escape(path[: part.start()])}-*-of-{part[2]}")
     return f"{own} of {_digest([_stamp_of_file(p) for p in sorted(others)])}"
 
 
-def _told(facts: os.stat_result) -> str:
+def _stamp_of_stat(facts: os.stat_result) -> str:
     return f"{facts.st_size} {facts.st_mtime_ns} {facts.st_ctime_ns} {facts.st_ino}"
 
 
 def _stamp_of_file(path: str) -> str:
     try:
-        return f"{path} {_told(os.stat(path))}"
+        return f"{path} {_stamp_of_stat(os.stat(path))}"
     except OSError as error:
         return f"{path} {error.errno}"
 
@@ -286,8 +286,8 @@ def _stamp_of_folder(path: str) -> str:
     stamps: list[str] = []
     for where, folders, files in os.walk(path):
         folders[:] = sorted(folders) if where == path else []
-        of_model = (name for name in sorted(files) if name.endswith(_OF_MODEL))
-        stamps += [_stamp_of_file(os.path.join(where, name)) for name in of_model]
+        model_files = (name for name in sorted(files) if name.endswith(_MODEL_ENDINGS))
+        stamps += [_stamp_of_file(os.path.join(where, name)) for name in model_files]
         if len(stamps) > _MOST_IN_FOLDER:
             return ""
     return f"folder {_digest(stamps)}"
@@ -303,13 +303,13 @@ def _stamp_of_url(source: str, deadline: Deadline) -> str:
     if (found := _ARCHIVE.match(source)) is not None:
         container = stamp(found[3], deadline)
         return f"{found[2]} in {container}" if container not in ("", ABSENT) else container
-    system, path = _opened(source)
+    system, path = _fresh_file_system(source)
     info = system.info(path)
-    marks = [str(info[k]) for k in _VERSIONS if info.get(k) is not None]
+    marks = [str(info[k]) for k in _VERSION_KEYS if info.get(k) is not None]
     return " ".join([str(info.get("size")), *marks]) if marks else ""
 
 
-def settle(source: str) -> None:
+def wait_for_next_tick(source: str) -> None:
     """Waits for the next step of file times if the file has just been written, so that its stamp is unique.
 
     The wait is limited, because the clock may have been set back, or a file server's clock may be ahead.
@@ -345,32 +345,32 @@ def local(
         yield Path(source)
         return
     deadline = deadline or Deadline(None)
-    with _room(cache) as folder:
+    with _cache_folder(cache) as folder:
         target = folder / name_of(source)
-        with _asking(source):
+        with _errors_translated(source):
             if not (headers and _fetch_headers(source, target, deadline)):
                 _fetch(source, target, deadline)
         yield target
 
 
 @contextmanager
-def _room(cache: str | None) -> Iterator[Path]:
+def _cache_folder(cache: str | None) -> Iterator[Path]:
     try:
-        entered = scratch(cache)
-        folder = entered.__enter__()
+        context = scratch(cache)
+        folder = context.__enter__()
     except OSError as error:
         raise OutputError(f"{cache or 'the temporary folder'}: {_reason(error)}") from error
     try:
         yield folder
     finally:
-        entered.__exit__(None, None, None)
+        context.__exit__(None, None, None)
 
 
 def _fetch_headers(source: str, target: Path, deadline: Deadline) -> bool:
     """Fetches the headers into `target`; False: the whole file is needed."""
     read = [0]
 
-    def fetched() -> bool:
+    def fetch() -> bool:
         with _open(source, deadline) as (file, size):
             counted = cast(IO[bytes], _Counted(file, read))
             parts = parts_of(counted, size, name_of(source), lambda: _seeks(source, file))
@@ -386,7 +386,7 @@ def _fetch_headers(source: str, target: Path, deadline: Deadline) -> bool:
                 out.truncate(size)
             return True
 
-    return bool(_watched(deadline, fetched, lambda: read[0]))
+    return bool(_run_with_stall_limit(deadline, fetch, lambda: read[0]))
 
 
 class _Counted(io.RawIOBase):
@@ -411,59 +411,59 @@ def _seeks(source: str, file: object) -> bool:
 
 def _fetch(source: str, target: Path, deadline: Deadline) -> None:
     if _is_http(source):
-        _watched(deadline, lambda: _download(source, target, deadline), lambda: _written(target))
+        _run_with_stall_limit(deadline, lambda: _download(source, target, deadline), lambda: _file_size(target))
         return
     if _ARCHIVE.match(source):
-        _watched(deadline, lambda: _copy(source, target, deadline), lambda: _written(target))
+        _run_with_stall_limit(deadline, lambda: _copy(source, target, deadline), lambda: _file_size(target))
         return
-    system, path = within(deadline.left(), source, lambda: _opened(source))
+    system, path = within(deadline.left(), source, lambda: _fresh_file_system(source))
     info = within(deadline.left(), source, lambda: system.info(path))
-    _require_room(source, info.get("size"), target.parent)
-    _watched(deadline, lambda: system.get_file(path, str(target)), lambda: _written(target))
+    _require_space(source, info.get("size"), target.parent)
+    _run_with_stall_limit(deadline, lambda: system.get_file(path, str(target)), lambda: _file_size(target))
 
 
-def _written(target: Path) -> int:
+def _file_size(target: Path) -> int:
     return target.stat().st_size if target.exists() else 0
 
 
 def _download(source: str, target: Path, deadline: Deadline) -> None:
-    with http.stream(source, deadline) as answer, open(target, "wb") as out:
-        size = answer.length
-        _require_room(source, size, target.parent)
-        shutil.copyfileobj(answer, out, 1 << 20)
+    with http.stream(source, deadline) as response, open(target, "wb") as out:
+        size = response.length
+        _require_space(source, size, target.parent)
+        shutil.copyfileobj(response, out, 1 << 20)
         if size is not None and out.tell() != size:
             raise ConnectionError(f"{out.tell():,} of {size:,} bytes arrived")
 
 
 def _copy(source: str, target: Path, deadline: Deadline) -> None:
     with _open(source, deadline) as (file, size), open(target, "wb") as out:
-        _require_room(source, size, target.parent)
+        _require_space(source, size, target.parent)
         shutil.copyfileobj(file, out, 1 << 20)
 
 
-def _watched(deadline: Deadline, work: Callable[[], Any], come: Callable[[], int]) -> Any:
+def _run_with_stall_limit(deadline: Deadline, work: Callable[[], Any], received: Callable[[], int]) -> Any:
     """Fetches in a thread, which is abandoned if no byte arrives, or when time is up.
 
-    come: the number of bytes so far.
+    received: the number of bytes so far.
     """
-    fetching = Call(work)
-    fetching.start()
-    moved, size = time.monotonic(), -1
+    call = Call(work)
+    call.start()
+    last_change, size = time.monotonic(), -1
     while True:
-        fetching.join(0.2)
-        if not fetching.is_alive():
-            return fetching.outcome()
+        call.join(0.2)
+        if not call.is_alive():
+            return call.outcome()
         deadline.left()
-        now = come()
-        if now != size:
-            moved, size = time.monotonic(), now
-        elif time.monotonic() - moved > STALL:
+        current = received()
+        if current != size:
+            last_change, size = time.monotonic(), current
+        elif time.monotonic() - last_change > STALL:
             raise TimeoutError(f"no byte arrived within {STALL:.0f} s")
 
 
-def _require_room(source: str, size: Any, folder: Path) -> None:
+def _require_space(source: str, size: Any, folder: Path) -> None:
     free = shutil.disk_usage(folder).free
-    if isinstance(size, int) and size + _SPARE > free:
+    if isinstance(size, int) and size + _RESERVED_BYTES > free:
         raise OutputError(
             f"{source}: {size:,} bytes do not fit into {folder}, which has {free:,} free; "
             "cache= names another folder"

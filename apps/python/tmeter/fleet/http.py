@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from .deadlines import Deadline
 
 _BLOCK = 1 << 18
-_BLOCKS = 16
+_BLOCKS_KEPT = 16
 #: Statuses of files that are missing or forbidden; another try would give the same.
 _PERMANENT = {400: "bad request", 401: "no right to read it", 403: "no right to read it"}
 _GONE = {404: "there is no such file", 410: "there is no such file"}
@@ -26,15 +26,15 @@ class Facts:
     stamp: str
 
 
-def _ask(
+def _request(
     url: str, deadline: Deadline, method: str = "GET", headers: Mapping[str, str] | None = None
 ) -> http.client.HTTPResponse:
     request = urllib.request.Request(
         url, method=method, headers={"User-Agent": "tmeter", "Accept-Encoding": "identity", **(headers or {})}
     )
     try:
-        answer: http.client.HTTPResponse = urllib.request.urlopen(request, timeout=deadline.left())
-        return answer
+        response: http.client.HTTPResponse = urllib.request.urlopen(request, timeout=deadline.left())
+        return response
     except urllib.error.HTTPError as error:
         error.close()
         if error.code in _GONE:
@@ -49,26 +49,26 @@ def _ask(
         raise ConnectionError(f"{type(error).__name__}: {error}") from error
 
 
-def _facts(answer: http.client.HTTPResponse) -> Facts:
-    size = answer.headers.get("Content-Length")
-    if answer.status == 206:
-        size = answer.headers.get("Content-Range", "").rpartition("/")[2]
-    marks = [answer.headers.get(name) for name in ("ETag", "Last-Modified")]
-    known = size is not None and size.isdigit()
-    told = [m for m in marks if m]
-    return Facts(int(size) if known and size else -1, " ".join([str(size), *told]) if told else "")
+def _facts(response: http.client.HTTPResponse) -> Facts:
+    size = response.headers.get("Content-Length")
+    if response.status == 206:
+        size = response.headers.get("Content-Range", "").rpartition("/")[2]
+    marks = [response.headers.get(name) for name in ("ETag", "Last-Modified")]
+    has_size = size is not None and size.isdigit()
+    present_marks = [m for m in marks if m]
+    return Facts(int(size) if has_size and size else -1, " ".join([str(size), *present_marks]) if present_marks else "")
 
 
 def facts(url: str, deadline: Deadline) -> Facts:
     """From a HEAD request or, if the server does not support it, a request for the first byte."""
     try:
-        with _ask(url, deadline, "HEAD") as answer:
-            return _facts(answer)
+        with _request(url, deadline, "HEAD") as response:
+            return _facts(response)
     except (ConnectionError, PermissionError) as error:
         if "HTTP 405" not in str(error) and "HTTP 501" not in str(error) and "HTTP 403" not in str(error):
             raise
-    with _ask(url, deadline, headers={"Range": "bytes=0-0"}) as answer:
-        return _facts(answer)
+    with _request(url, deadline, headers={"Range": "bytes=0-0"}) as response:
+        return _facts(response)
 
 
 class HttpFile(io.RawIOBase):
@@ -80,7 +80,7 @@ class HttpFile(io.RawIOBase):
 
     def __init__(self, url: str, deadline: Deadline) -> None:
         self._url, self._deadline = url, deadline
-        self._at = 0
+        self._position = 0
         self.facts = facts(url, deadline)
         self._blocks: dict[int, bytes] = {}
         self.has_ranges = False
@@ -92,28 +92,28 @@ class HttpFile(io.RawIOBase):
         return True
 
     def tell(self) -> int:
-        return self._at
+        return self._position
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.facts.size}[whence]
-        self._at = max(0, base + offset)
-        return self._at
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self.facts.size}[whence]
+        self._position = max(0, base + offset)
+        return self._position
 
     def readinto(self, buffer: object) -> int:
         view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
-        content = self._some(len(view))
+        content = self._read_some(len(view))
         view[: len(content)] = content
-        self._at += len(content)
+        self._position += len(content)
         return len(content)
 
-    def _some(self, most: int) -> bytes:
-        if self.facts.size >= 0 and self._at >= self.facts.size:
+    def _read_some(self, most: int) -> bytes:
+        if self.facts.size >= 0 and self._position >= self.facts.size:
             return b""
         if most >= _BLOCK:
-            return self._range(self._at, most)
-        number, inside = divmod(self._at, _BLOCK)
+            return self._range(self._position, most)
+        number, inside = divmod(self._position, _BLOCK)
         if number not in self._blocks:
-            while len(self._blocks) >= _BLOCKS:
+            while len(self._blocks) >= _BLOCKS_KEPT:
                 self._blocks.pop(next(iter(self._blocks)))
             self._blocks[number] = self._range(number * _BLOCK, _BLOCK)
         return self._blocks[number][inside : inside + most]
@@ -121,19 +121,19 @@ class HttpFile(io.RawIOBase):
     def _range(self, begin: int, most: int) -> bytes:
         headers = {"Range": f"bytes={begin}-{begin + most - 1}"}
         try:
-            with _ask(self._url, self._deadline, headers=headers) as answer:
-                self.has_ranges = answer.status == 206
+            with _request(self._url, self._deadline, headers=headers) as response:
+                self.has_ranges = response.status == 206
                 if not self.has_ranges:
-                    _skip(answer, begin, self._deadline)
-                return answer.read(most)
+                    _skip(response, begin, self._deadline)
+                return response.read(most)
         except http.client.HTTPException as error:
             raise ConnectionError(f"{type(error).__name__}: {error}") from error
 
 
-def _skip(answer: http.client.HTTPResponse, count: int, deadline: Deadline) -> None:
+def _skip(response: http.client.HTTPResponse, count: int, deadline: Deadline) -> None:
     while count > 0:
         deadline.left()
-        content = answer.read(min(count, 1 << 20))
+        content = response.read(min(count, 1 << 20))
         if not content:
             raise ConnectionError("the answer ends early")
         count -= len(content)
@@ -141,4 +141,4 @@ def _skip(answer: http.client.HTTPResponse, count: int, deadline: Deadline) -> N
 
 def stream(url: str, deadline: Deadline) -> http.client.HTTPResponse:
     """The whole file, in one answer."""
-    return _ask(url, deadline)
+    return _request(url, deadline)

@@ -48,10 +48,10 @@ class Identity:
 
     def fingerprint(self) -> str:
         """A fingerprint of the content on this machine. Files are examined every 2 ms at most."""
-        global _last
-        if time.monotonic() - _last[0] > _MOMENT or _last[1] != self.files:
-            _last = time.monotonic(), self.files, _listed(self.files)
-        return _fingerprint(self.text, _last[2])
+        global _last_listing
+        if time.monotonic() - _last_listing[0] > _MOMENT or _last_listing[1] != self.files:
+            _last_listing = time.monotonic(), self.files, _listed(self.files)
+        return _fingerprint(self.text, _last_listing[2])
 
 
 def identify(arguments: Sequence[str]) -> Identity:
@@ -65,11 +65,11 @@ def identify(arguments: Sequence[str]) -> Identity:
     found = [path for path in map(_library, sorted(plugins)) if path]
     folders = {os.path.dirname(path) for path in found} | set(_plugin_folders())
     data = {os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(f))), "share/tmeter/hardware") for f in folders}
-    named = [_file_in(argument) for argument in arguments]
-    known = {f for f in named if f}
-    known |= {path for f in known if f.endswith(".toml") for path in _named_in(f)} | set(_measured())
-    files = sorted(folders | {d for d in data if os.path.isdir(d)} | known)
-    words = [a if f is None else a.partition("=")[0] for a, f in zip(arguments, named)]
+    argument_files = [_file_in(argument) for argument in arguments]
+    option_files = {f for f in argument_files if f}
+    option_files |= {path for f in option_files if f.endswith(".toml") for path in _paths_in(f)} | set(_measured_profiles())
+    files = sorted(folders | {d for d in data if os.path.isdir(d)} | option_files)
+    words = [a if f is None else a.partition("=")[0] for a, f in zip(arguments, argument_files)]
     return Identity(
         "\0".join((__version__, *words)),
         tuple(files),
@@ -112,7 +112,7 @@ def _plugin_folders() -> list[str]:
     return [*folders, str(own)] if own.is_dir() else folders
 
 
-def _measured() -> list[str]:
+def _measured_profiles() -> list[str]:
     """The profile of ``--hardware auto``."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return [os.path.join(cache, "tmeter/hardware.toml")]
@@ -127,14 +127,14 @@ def _file_in(argument: str) -> str | None:
     return None
 
 
-def _named_in(file: str) -> list[str]:
+def _paths_in(file: str) -> list[str]:
     """Files and folders that a configuration names: profiles, folders of plugins."""
     try:
         with open(file, encoding="utf-8", errors="replace") as opened:
-            said = re.findall(r"\"([^\"\n]+)\"|'([^'\n]+)'", opened.read(_READ))
+            quoted = re.findall(r"\"([^\"\n]+)\"|'([^'\n]+)'", opened.read(_READ))
     except OSError:
         return []
-    paths = {os.path.abspath(text) for pair in said for text in pair if "/" in text or ".toml" in text}
+    paths = {os.path.abspath(text) for pair in quoted for text in pair if "/" in text or ".toml" in text}
     return [path for path in paths if os.path.exists(path)]
 
 
@@ -160,19 +160,19 @@ def _listed(files: Iterable[str]) -> _Listed:
 
 
 _MOMENT = 0.002
-_last: tuple[float, tuple[str, ...], _Listed] = (0.0, (), ())
-_known: tuple[str, _Listed, str] | None = None
+_last_listing: tuple[float, tuple[str, ...], _Listed] = (0.0, (), ())
+_last_fingerprint: tuple[str, _Listed, str] | None = None
 
 
 def _fingerprint(text: str, listed: _Listed) -> str:
     """The last digest is kept, because it is needed before and after every file."""
-    global _known
-    if _known is None or _known[:2] != (text, listed):
+    global _last_fingerprint
+    if _last_fingerprint is None or _last_fingerprint[:2] != (text, listed):
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
         for content in sorted({_digest(entry) for entry in listed}):
             digest.update(content)
-        _known = text, listed, digest.hexdigest()[:16]
-    return _known[2]
+        _last_fingerprint = text, listed, digest.hexdigest()[:16]
+    return _last_fingerprint[2]
 
 
 _digests: dict[tuple[str, int, int, int], bytes] = {}

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from .schedule import Event
 from .units import Batch, Done, lost
-from .work import READINGS
+from .work import MAX_READS
 
 _HEADER = 8
 #: Seconds that a worker has for clean-up.
@@ -50,14 +50,14 @@ class _Worker(threading.Thread):
         super().__init__(daemon=True, name="tmeter-fleet")
         self._work, self._events = work, events
         self.process: subprocess.Popen[bytes] | None = None
-        self._closing = self._is_late = False
+        self._closing = self._is_timed_out = False
 
     def run(self) -> None:
         while (work := self._work.get()) is not None:
             self._do(*work)
         self.end()
 
-    def ask_to_end(self) -> None:
+    def request_end(self) -> None:
         self._closing = True
         if self.process is not None:
             with suppress(ProcessLookupError):
@@ -68,7 +68,7 @@ class _Worker(threading.Thread):
         process = self.process
         if process is None:
             return
-        self.ask_to_end()
+        self.request_end()
         with suppress(subprocess.TimeoutExpired):
             process.wait(_TO_END)
         with suppress(ProcessLookupError, PermissionError):
@@ -78,18 +78,18 @@ class _Worker(threading.Thread):
     def _do(self, number: int, batch: Batch) -> None:
         limit = batch.job.hard_limit
         # Each attempt fetches the file and analyses it.
-        watch = threading.Timer((limit or 0) * 2 * READINGS * len(batch.units), self._give_up)
+        watch = threading.Timer((limit or 0) * 2 * MAX_READS * len(batch.units), self._give_up)
         if limit is not None:
             watch.start()
         try:
-            process = self._running()
+            process = self._started_process()
             assert process.stdin is not None and process.stdout is not None
             _write(process.stdin, batch)
             while isinstance(done := _read(process.stdout), Done):
                 self._events.put(Event(number, (done,), False))
             self._events.put(Event(number, (), True))
         except (EOFError, OSError):
-            self._events.put(Event(number, (), True, lost(self._buried())))
+            self._events.put(Event(number, (), True, lost(self._death_of_worker())))
         finally:
             watch.cancel()
 
@@ -97,11 +97,11 @@ class _Worker(threading.Thread):
         """Kills a worker that was stopped, or that waits for a missing file server."""
         process = self.process
         if process is not None:
-            self._is_late = True
+            self._is_timed_out = True
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
 
-    def _running(self) -> subprocess.Popen[bytes]:
+    def _started_process(self) -> subprocess.Popen[bytes]:
         if self.process is None:
             if self._closing:
                 raise EOFError
@@ -116,15 +116,15 @@ class _Worker(threading.Thread):
             )
         return self.process
 
-    def _buried(self) -> str:
+    def _death_of_worker(self) -> str:
         process = self.process
         if process is None:
             return "the worker could not be started"
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         self.process = None
-        status, is_late, self._is_late = process.wait(), self._is_late, False
-        how = "gave no answer in time" if is_late else f"ended with {status}"
+        status, is_timed_out, self._is_timed_out = process.wait(), self._is_timed_out, False
+        how = "gave no answer in time" if is_timed_out else f"ended with {status}"
         return f"the worker, process {process.pid}, {how}"
 
 
@@ -159,7 +159,7 @@ class Processes:
             while True:
                 self._work.get_nowait()
         for worker in self._workers:
-            worker.ask_to_end()
+            worker.request_end()
             self._work.put(None)
         for worker in self._workers:
             worker.end()

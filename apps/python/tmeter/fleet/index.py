@@ -15,8 +15,8 @@ from .ledger import Row
 
 #: The most models of an index, because `tmeter show` holds all of them in memory.
 MOST = 20_000
-_GAPS = {"unknown", "unavailable", "not_finite"}
-_KEPT = {"lower_bound", "partial", "assumed"}
+_MISSING_STATUSES = {"unknown", "unavailable", "not_finite"}
+_PARTIAL_STATUSES = {"lower_bound", "partial", "assumed"}
 
 
 class Index:
@@ -41,7 +41,7 @@ class Index:
                 total.add(None, None)
                 continue
             values[metric] = value
-            if status in _GAPS or status in _KEPT:
+            if status in _MISSING_STATUSES or status in _PARTIAL_STATUSES:
                 statuses.setdefault(status, []).append(metric)
             total.add(value, status)
         if len(self._modules) >= MOST:

@@ -30,9 +30,9 @@ def definition_of(metrics: Sequence[Row]) -> tuple[str, bytes]:
         return _last[1]
     text = json.dumps(list(metrics))
     name = hashlib.sha256(text.encode()).hexdigest()[:16]
-    found = name, json.dumps({"metrics": name, "define": list(metrics)}).encode() + b"\n"
-    _last = list(metrics), found
-    return found
+    definition = name, json.dumps({"metrics": name, "define": list(metrics)}).encode() + b"\n"
+    _last = list(metrics), definition
+    return definition
 
 
 _last: tuple[list[Row], tuple[str, bytes]] = ([], ("", b""))
@@ -50,7 +50,7 @@ class Writer:
         self.name = f"{self._run:06}-{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
         self._defined: set[str] = set()
         self._lines: list[bytes] = []
-        self._at = 0
+        self._size = 0
 
     def add(self, line: bytes, metrics: Sequence[Row] = ()) -> int:
         """Adds a line; returns its place in the file. `metrics` describes its values."""
@@ -62,8 +62,8 @@ class Writer:
         return self._put(line)
 
     def _put(self, line: bytes) -> int:
-        begin = self._at
-        self._at += len(line)
+        begin = self._size
+        self._size += len(line)
         if isinstance(self._output, Local):
             self._append(self._output.path(f"{FOLDER}/{self.name}"), line)
         else:
@@ -111,14 +111,14 @@ def next_run(output: Output) -> int:
 class Ledger:
     """All lines of an output folder by key. They stay on disk."""
 
-    _OPEN = 32  # the most open files
+    _MAX_OPEN = 32  # the most open files
 
     def __init__(self, output: Output) -> None:
         self._output = output
         self._files: list[str] = []
         self._numbers: dict[str, int] = {}
         self._open: dict[int, _Lines] = {}
-        self._where: dict[str, int] = {}  # key → file and place in one number
+        self._positions: dict[str, int] = {}  # key → file and place in one number
         self.metrics: dict[str, list[Row]] = {}
 
     def load(self) -> None:
@@ -134,13 +134,13 @@ class Ledger:
                     if "define" in entry:
                         self.metrics[entry["metrics"]] = entry["define"]
                     else:
-                        self._where[entry["key"]] = number << _PLACE_BITS | place
+                        self._positions[entry["key"]] = number << _PLACE_BITS | place
                 except (ValueError, KeyError, TypeError):
                     continue
 
     def find(self, key: str) -> tuple[int, int] | None:
         """File and place of the last line of this key."""
-        found = self._where.get(key)
+        found = self._positions.get(key)
         return None if found is None else (found >> _PLACE_BITS, found & ((1 << _PLACE_BITS) - 1))
 
     def number(self, name: str) -> int:
@@ -169,7 +169,7 @@ class Ledger:
 
     def _lines(self, number: int) -> _Lines:
         if number not in self._open:
-            while len(self._open) >= self._OPEN:
+            while len(self._open) >= self._MAX_OPEN:
                 self._open.pop(next(iter(self._open))).close()
             self._open[number] = _Lines(self._output, self._files[number])
         return self._open[number]

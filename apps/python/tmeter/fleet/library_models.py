@@ -15,23 +15,23 @@ from .scratch import scratch
 
 T = TypeVar("T")
 
-_NAMED = re.compile(r"^(timm|torchvision|hf):(?!//)(.+)$", re.DOTALL)
+_LIBRARY_MODEL = re.compile(r"^(timm|torchvision|hf):(?!//)(.+)$", re.DOTALL)
 _LIBRARIES = {"timm": "timm", "torchvision": "torchvision", "hf": "transformers"}
 
 
-def is_named(source: str) -> bool:
+def is_library_model(source: str) -> bool:
     """Whether the source is the name of a library's model and not a file with that name."""
-    return _NAMED.match(source) is not None and not os.path.exists(source)
+    return _LIBRARY_MODEL.match(source) is not None and not os.path.exists(source)
 
 
-def stamp_of_named(source: str) -> str:
+def stamp_of_library_model(source: str) -> str:
     """The stamp of such a model: versions, and the configuration if it is a local file."""
-    found = _NAMED.match(source)
-    assert found is not None
-    marks = [_version(_LIBRARIES[found[1]]), _version("torch")]
-    if found[1] == "hf":
-        given = Path(found[2])
-        marks.append(stamp(str(given / "config.json" if given.is_dir() else given)))
+    match = _LIBRARY_MODEL.match(source)
+    assert match is not None
+    marks = [_version(_LIBRARIES[match[1]]), _version("torch")]
+    if match[1] == "hf":
+        config = Path(match[2])
+        marks.append(stamp(str(config / "config.json" if config.is_dir() else config)))
     return " ".join(marks)
 
 
@@ -42,7 +42,7 @@ def _version(library: str) -> str:
         return ""
 
 
-def exported(source: str, use: Callable[[Path, tuple[str, ...]], T]) -> T:
+def export_library_model(source: str, use: Callable[[Path, tuple[str, ...]], T]) -> T:
     """The result of `use` on the file and its options on the command line.
 
     Raises:
@@ -56,7 +56,7 @@ def exported(source: str, use: Callable[[Path, tuple[str, ...]], T]) -> T:
 
     model, inputs = build(source)
     with scratch() as folder:
-        found, _ = export_and_use(
-            model, inputs, folder, lambda made: use(made.path, made.arguments)
+        result, _ = export_and_use(
+            model, inputs, folder, lambda export: use(export.path, export.arguments)
         )
-    return found
+    return result

@@ -26,7 +26,7 @@ _TO_CONNECT = 10.0  # seconds, of a socket
 _TO_START = 120.0
 _TO_END, _TO_CLOSE = 5.0, 60.0
 #: Seconds between two checks of the cluster, and of silence of its head (Ray ends this process after 60).
-_LOOK, _GONE = 5.0, 30.0
+_CHECK_EVERY, _GONE = 5.0, 30.0
 #: Seconds that a cluster has to add a node with the resources of a task.
 _TO_GROW = 900.0
 _SO_FAR = "the table is of the models done by then, and the next run goes on"
@@ -64,8 +64,8 @@ def _require_answer(address: str) -> None:
         raise UsageError(f"address={address!r}: no Ray there ({why})") from error
 
 
-def _connected(ray: Any, address: str | None, over: threading.Event) -> None:
-    """Connects to a cluster. One on this machine ends with the thread that started it, which lasts until `over` is set.
+def _connected(ray: Any, address: str | None, ended: threading.Event) -> None:
+    """Connects to a cluster. One on this machine ends with the thread that started it, which lasts until `ended` is set.
 
     Raises:
         UsageError: no Ray answers at the address in time.
@@ -79,14 +79,14 @@ def _connected(ray: Any, address: str | None, over: threading.Event) -> None:
             _TO_START,
             f"Ray at {address or 'this machine'}",
             lambda: ray.init(address=address, **options),
-            over,
+            ended,
         )
     except Exception as error:  # Ray raises many classes, even Exception itself
-        over.set()
-        said = " ".join(str(error).split())[:300]
+        ended.set()
+        text = " ".join(str(error).split())[:300]
         if address is None:
-            raise Error(f"Ray could not be started on this machine: {said}") from error
-        raise UsageError(f"address={address!r}: no Ray there ({said})") from error
+            raise Error(f"Ray could not be started on this machine: {text}") from error
+        raise UsageError(f"address={address!r}: no Ray there ({text})") from error
 
 
 def _head(ray: Any) -> tuple[str, int] | None:
@@ -100,8 +100,8 @@ def _head(ray: Any) -> tuple[str, int] | None:
 class OnRay:
     """The engine that runs batches on a Ray cluster.
 
-    Ray's own retries are off: retries are decided in one place. Calls to a missing head never return, so `_look` tests
-    first whether it listens.
+    Ray's own retries are off: retries are decided in one place. Calls to a missing head never return, so
+    `_check_cluster` tests first whether it listens.
     """
 
     sees_all = False
@@ -115,27 +115,27 @@ class OnRay:
             ) from error
         self._ray: Any = ray
         self._own = not ray.is_initialized()
-        self._over = threading.Event()
+        self._ended = threading.Event()
         address = address or os.environ.get("RAY_ADDRESS")
         if self._own:
-            _connected(ray, address, self._over)
+            _connected(ray, address, self._ended)
         self._to_grow = 0.0 if self._own and address is None else _TO_GROW
         self._task: Any = ray.remote(_batch_here)
         self._options = {"max_retries": 0, "name": "tmeter fleet", **options}
         self._running: dict[Any, tuple[int, Batch]] = {}
         self._head = _head(ray)
-        self._looked, self._answered = -_LOOK, time.monotonic()
-        self._moved = time.monotonic()  # the last time that a batch began or ended
+        self._last_check, self._last_answer = -_CHECK_EVERY, time.monotonic()
+        self._last_change = time.monotonic()  # the last time that a batch began or ended
         self._capacity = 1
 
     @property
     def capacity(self) -> int:
         """Read again each time, because the cluster may grow."""
-        self._look()
+        self._check_cluster()
         return self._capacity
 
     def start(self, number: int, batch: Batch) -> None:
-        self._moved = time.monotonic()
+        self._last_change = time.monotonic()
         self._running[self._task.options(**self._demand(batch)).remote(batch)] = number, batch
 
     def _demand(self, batch: Batch) -> dict[str, Any]:
@@ -146,45 +146,45 @@ class OnRay:
 
     def wait(self) -> list[Event]:
         while True:
-            self._look()
+            self._check_cluster()
             try:
-                ready, _ = self._ray.wait(list(self._running), num_returns=1, timeout=_LOOK)
+                ready, _ = self._ray.wait(list(self._running), num_returns=1, timeout=_CHECK_EVERY)
             except Exception as error:  # errors of a client whose server is gone
                 raise EngineLost(f"Ray gives no answer ({type(error).__name__}); {_SO_FAR}") from error
             if ready:
-                self._moved = time.monotonic()
+                self._last_change = time.monotonic()
                 return [self._event(ref) for ref in ready]
 
-    def _look(self) -> None:
+    def _check_cluster(self) -> None:
         """Raises EngineLost if the head is gone, or no node has a task's resources."""
         now = time.monotonic()
-        if now - self._looked < _LOOK:
+        if now - self._last_check < _CHECK_EVERY:
             return
-        self._looked = now
+        self._last_check = now
         if self._head is not None:
             try:
-                socket.create_connection(self._head, _LOOK).close()
+                socket.create_connection(self._head, _CHECK_EVERY).close()
             except OSError as error:
-                if now - self._answered > _GONE:
+                if now - self._last_answer > _GONE:
                     raise EngineLost(f"Ray's head node gives no answer ({error.strerror or error}); {_SO_FAR}") from error
                 return
-        self._answered = now
+        self._last_answer = now
         self._capacity = max(1, int(self._ray.cluster_resources().get("CPU", 1))) * _AHEAD
-        if self._running and now - self._moved > max(self._to_grow, _LOOK):
-            self._require_room()
+        if self._running and now - self._last_change > max(self._to_grow, _CHECK_EVERY):
+            self._require_resources()
 
-    def _require_room(self) -> None:
+    def _require_resources(self) -> None:
         nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
         if not nodes:
             raise EngineLost(_NODE_DIED)
-        wanted: dict[str, float] = {}
+        demanded: dict[str, float] = {}
         for _, batch in self._running.values():
             options = self._demand(batch)
-            wanted = {"CPU": options["num_cpus"], **options.get("resources", {})}
-            if any(all(has.get(name, 0) >= count for name, count in wanted.items()) for has in nodes):
+            demanded = {"CPU": options["num_cpus"], **options.get("resources", {})}
+            if any(all(resources.get(name, 0) >= count for name, count in demanded.items()) for resources in nodes):
                 return
-        said = ", ".join(f"{name} {count:g}" for name, count in wanted.items())
-        raise EngineLost(f"no node of the Ray cluster has the resources that a task requests ({said}); {_SO_FAR}")
+        text = ", ".join(f"{name} {count:g}" for name, count in demanded.items())
+        raise EngineLost(f"no node of the Ray cluster has the resources that a task requests ({text}); {_SO_FAR}")
 
     def _event(self, ref: Any) -> Event:
         number, batch = self._running.pop(ref)
@@ -197,8 +197,8 @@ class OnRay:
         except self._ray.exceptions.LocalRayletDiedError as error:
             raise EngineLost(_NODE_DIED) from error
         except self._ray.exceptions.RayError as error:
-            said = str(error).strip().splitlines() or [""]
-            return Event(number, (), True, lost(f"{type(error).__name__}: {said[0]}"), False)
+            text = str(error).strip().splitlines() or [""]
+            return Event(number, (), True, lost(f"{type(error).__name__}: {text[0]}"), False)
 
     def close(self) -> None:
         """Cancels tasks, which clean up, and kills those that do not end. A lost cluster is left alone."""
@@ -219,4 +219,4 @@ class OnRay:
         if self._own:
             self._own = False
             self._ray.shutdown()
-            self._over.set()
+            self._ended.set()

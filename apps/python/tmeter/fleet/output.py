@@ -21,11 +21,11 @@ from .files import file_system, is_url
 
 #: Version of the folder's files. A run cannot continue in a folder of another version.
 FORMAT = 3
-ABOUT, LOCK = "fleet.json", "lock"
-_PARTS = ".part"
+SUMMARY, LOCK = "fleet.json", "lock"
+_PART_FOLDER = ".part"
 _STORES = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "oss"}
 #: Seconds between renewals of a remote lock, and after which an old lock counts as abandoned.
-_BEAT, _DEAD = 20.0, 90.0
+_RENEW_EVERY, _ABANDONED_AFTER = 20.0, 90.0
 _TO_END = 5.0  # seconds for writing a renewal
 _BLOCK = 1 << 20  # bytes per read
 
@@ -61,7 +61,7 @@ class Output:
     def write(self, name: str, content: bytes) -> None:
         raise NotImplementedError
 
-    def same(self, name: str, other: str) -> str:
+    def link(self, name: str, other: str) -> str:
         """Makes `other` a link to `name`; returns the name that has the content, `name` if links are not possible."""
         return name
 
@@ -81,17 +81,17 @@ class Output:
         raise NotImplementedError
         yield ""
 
-    def is_held(self) -> bool:
+    def has_lock(self) -> bool:
         """Whether the lock of `locked` is still ours."""
         raise NotImplementedError
 
-    def require_held(self) -> None:
+    def require_lock(self) -> None:
         """Raises OutputError if the lock is lost."""
-        if not self.is_held():
+        if not self.has_lock():
             raise OutputError(f"{self.root} was removed, moved or taken by another run during this one")
 
 
-def _cannot(path: object, error: OSError) -> OutputError:
+def _write_error(path: object, error: OSError) -> OutputError:
     return OutputError(error.errno or 0, f"{path} cannot be written: {error.strerror or error}")
 
 
@@ -128,7 +128,7 @@ class Local(Output):
         with self.writing(name) as new, open(new, "wb") as file:
             file.write(content)
 
-    def same(self, name: str, other: str) -> str:
+    def link(self, name: str, other: str) -> str:
         try:
             with self.writing(other) as new:
                 os.link(self.path(name), new)
@@ -147,7 +147,7 @@ class Local(Output):
     @contextmanager
     def writing(self, name: str) -> Iterator[Path]:
         path = self.path(name)
-        new = os.path.join(self.root, _PARTS, f"{os.getpid()}-{os.urandom(6).hex()}")
+        new = os.path.join(self.root, _PART_FOLDER, f"{os.getpid()}-{os.urandom(6).hex()}")
         try:
             os.makedirs(os.path.dirname(new), exist_ok=True)
             yield Path(new)
@@ -159,7 +159,7 @@ class Local(Output):
                 os.makedirs(os.path.dirname(path), exist_ok=True)
                 os.replace(new, path)
         except OSError as error:
-            raise error if isinstance(error, OutputError) else _cannot(path, error) from error
+            raise error if isinstance(error, OutputError) else _write_error(path, error) from error
         finally:
             with suppress(OSError):
                 os.unlink(new)
@@ -172,54 +172,54 @@ class Local(Output):
         except OSError as error:
             raise UsageError(f"{self.root}: {error.strerror}") from error
         try:
-            token = self._take(descriptor)
-            self._lock = _file_of(os.fstat(descriptor))
+            token = self._acquire(descriptor)
+            self._lock = _device_and_inode(os.fstat(descriptor))
             try:
-                shutil.rmtree(self.path(_PARTS), ignore_errors=True)
+                shutil.rmtree(self.path(_PART_FOLDER), ignore_errors=True)
                 yield token
             finally:
-                if self.is_held():
-                    shutil.rmtree(self.path(_PARTS), ignore_errors=True)
+                if self.has_lock():
+                    shutil.rmtree(self.path(_PART_FOLDER), ignore_errors=True)
                     with suppress(OSError):
                         os.unlink(self.path(LOCK))
         finally:
             os.close(descriptor)
 
-    def is_held(self) -> bool:
+    def has_lock(self) -> bool:
         try:
-            return _file_of(os.stat(self.path(LOCK))) == self._lock
+            return _device_and_inode(os.stat(self.path(LOCK))) == self._lock
         except (FileNotFoundError, NotADirectoryError):
             return False
         except OSError:
             return True  # a file server may be away for a moment
 
-    def _take(self, descriptor: int) -> str:
+    def _acquire(self, descriptor: int) -> str:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            same = _file_of(os.stat(self.path(LOCK))) == _file_of(os.fstat(descriptor))
+            is_same_file = _device_and_inode(os.stat(self.path(LOCK))) == _device_and_inode(os.fstat(descriptor))
         except FileNotFoundError:
-            same = False
+            is_same_file = False
         except OSError as error:
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
                 raise UsageError(f"{self.root} cannot be locked: {error.strerror}") from error
-            raise _in_use(self.root, os.pread(descriptor, 4096, 0)) from None
-        if not same:  # the other process has ended this moment
-            raise _in_use(self.root, b"")
+            raise _in_use_error(self.root, os.pread(descriptor, 4096, 0)) from None
+        if not is_same_file:  # the other process has ended this moment
+            raise _in_use_error(self.root, b"")
         owner = _owner()
         try:
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, json.dumps(owner).encode(), 0)
         except OSError as error:
             self.remove(LOCK)
-            raise _cannot(self.path(LOCK), error) from error
+            raise _write_error(self.path(LOCK), error) from error
         return str(owner["token"])
 
 
-def _file_of(facts: os.stat_result) -> tuple[int, int]:
+def _device_and_inode(facts: os.stat_result) -> tuple[int, int]:
     return facts.st_dev, facts.st_ino
 
 
-def _line(error: Exception) -> str:
+def _one_line(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())[:400]}"
 
 
@@ -228,9 +228,9 @@ def _owner() -> dict[str, Any]:
     return {"host": socket.gethostname(), "pid": os.getpid(), "since": now, "token": os.urandom(8).hex()}
 
 
-def _in_use(root: str, said: bytes) -> UsageError:
+def _in_use_error(root: str, lock: bytes) -> UsageError:
     try:
-        owner = json.loads(said)
+        owner = json.loads(lock)
         who = f"process {owner['pid']} on {owner['host']} since {owner['since']}"
     except (ValueError, KeyError, TypeError):
         who = "another process"
@@ -243,7 +243,7 @@ class Remote(Output):
     def __init__(self, root: str) -> None:
         self.root = root.rstrip("/")
         self._system, self._path = file_system(self.root)
-        self._is_held = False
+        self._has_lock = False
 
     def path(self, name: str) -> str:
         return f"{self._path}/{name}"
@@ -279,7 +279,7 @@ class Remote(Output):
             self._make_folder(name)
             self._system.pipe_file(self.path(name), content)
         except Exception as error:
-            raise self._cannot(name, error) from error
+            raise self._write_error(name, error) from error
 
     def remove(self, name: str) -> None:
         with suppress(FileNotFoundError):
@@ -293,7 +293,7 @@ class Remote(Output):
                 self._make_folder(name)
                 self._system.put_file(new.name, self.path(name))
             except Exception as error:
-                raise self._cannot(name, error) from error
+                raise self._write_error(name, error) from error
 
     def _make_folder(self, name: str) -> None:
         """Makes folders except on object stores, which would make a bucket instead."""
@@ -301,44 +301,44 @@ class Remote(Output):
         if not _STORES & {protocol, *(protocol if isinstance(protocol, tuple) else ())}:
             self._system.makedirs(self.path(name).rsplit("/", 1)[0], exist_ok=True)
 
-    def _cannot(self, name: str, error: Exception) -> OutputError:
-        return OutputError(f"{self.root}/{name} cannot be written: {_line(error)}")
+    def _write_error(self, name: str, error: Exception) -> OutputError:
+        return OutputError(f"{self.root}/{name} cannot be written: {_one_line(error)}")
 
     @contextmanager
     def locked(self) -> Iterator[str]:
         owner = _owner()
-        held = self._held()
-        if _is_alive(held):
-            raise _in_use(self.root, held)
-        self._beat(owner)
+        lock = self._lock_content()
+        if _is_renewed(lock):
+            raise _in_use_error(self.root, lock)
+        self._renew_lock(owner)
         token = str(owner["token"])
-        if token.encode() not in (held := self._held()):
-            raise _in_use(self.root, held)
-        self._is_held = True
+        if token.encode() not in (lock := self._lock_content()):
+            raise _in_use_error(self.root, lock)
+        self._has_lock = True
         ended = threading.Event()
 
-        def live() -> None:
-            while self._is_held and not ended.wait(_BEAT):
+        def renew() -> None:
+            while self._has_lock and not ended.wait(_RENEW_EVERY):
                 with suppress(Exception):  # errors of the network
-                    self._is_held = token.encode() in self._held()
-                    if self._is_held:
-                        self._beat(owner)
+                    self._has_lock = token.encode() in self._lock_content()
+                    if self._has_lock:
+                        self._renew_lock(owner)
 
-        life = threading.Thread(target=live, daemon=True, name="tmeter-lock")
-        life.start()
+        renewer = threading.Thread(target=renew, daemon=True, name="tmeter-lock")
+        renewer.start()
         try:
             yield token
         finally:
             ended.set()
-            life.join(_TO_END)
-            if self._is_held:
+            renewer.join(_TO_END)
+            if self._has_lock:
                 with suppress(Exception):
                     self.remove(LOCK)
 
-    def is_held(self) -> bool:
-        return self._is_held
+    def has_lock(self) -> bool:
+        return self._has_lock
 
-    def _held(self) -> bytes:
+    def _lock_content(self) -> bytes:
         try:
             return self.read(LOCK)
         except FileNotFoundError:
@@ -346,21 +346,21 @@ class Remote(Output):
         except Exception as error:
             raise UsageError(f"{self.root}: {type(error).__name__}: {error}") from error
 
-    def _beat(self, owner: dict[str, Any]) -> None:
+    def _renew_lock(self, owner: dict[str, Any]) -> None:
         self.write(LOCK, json.dumps({**owner, "beat": time.time()}).encode())
 
 
-def _is_alive(held: bytes) -> bool:
+def _is_renewed(lock: bytes) -> bool:
     try:
-        return abs(time.time() - float(json.loads(held)["beat"])) < _DEAD  # clocks may be set back
+        return abs(time.time() - float(json.loads(lock)["beat"])) < _ABANDONED_AFTER  # clocks may be set back
     except (ValueError, KeyError, TypeError):
         return False
 
 
-def require_ours(output: Output) -> None:
+def require_our_format(output: Output) -> None:
     """Raises UsageError if the output has results of another format, which must not be mixed."""
     try:
-        found = json.loads(output.read(ABOUT))
+        found = json.loads(output.read(SUMMARY))
         number = found["format"]
     except FileNotFoundError:
         if output.exists("ledger.jsonl"):

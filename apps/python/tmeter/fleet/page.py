@@ -22,7 +22,7 @@ th button{font:inherit;border:0;background:none;cursor:pointer;font-weight:bold;
 """
 
 #: Rows shown at a time, and rows of the page: as many as a browser opens without delay.
-_EACH, MOST = 100, 2_000
+_ROWS_SHOWN, MOST = 100, 2_000
 
 #: A click on a column sorts all rows (numbers by `data-v`, other cells last). The filter keeps rows whose text has
 #: the typed words. One page of rows is shown at a time.
@@ -89,20 +89,20 @@ def page(
         for m in shown
     )
     body = "\n".join(_row(row, shown) for row in rows)
-    said = counted(count, "model") + (f", {failed:,} failed" if failed else "")
+    title = counted(count, "model") + (f", {failed:,} failed" if failed else "")
     if count < total:
-        said += f", {total - count:,} not done"
-    more = _more(len(rows), count)
+        title += f", {total - count:,} not done"
+    omitted_note = _omitted_note(len(rows), count)
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="referrer" content="no-referrer"><title>{said}</title><style>{_STYLE}</style></head>
-<body><h1>{said}</h1>{more}
+<meta name="referrer" content="no-referrer"><title>{title}</title><style>{_STYLE}</style></head>
+<body><h1>{title}</h1>{omitted_note}
 <nav><input id="words" placeholder="filter" aria-label="filter"> <button id="back">back</button>
 <span id="at"></span> <button id="next">next</button></nav>
 <table><thead><tr><th><button>model</button></th>{heads}
 <th><button>bytes</button></th><th><button>seconds</button></th></tr></thead>
-<tbody data-each="{_EACH}">
+<tbody data-each="{_ROWS_SHOWN}">
 {body}
 </tbody></table>
 <p class="weak">tmeter {text(version)}. ≥: a lower bound, because a part has no value. ~: rests on an assumption. –: no value.
@@ -111,7 +111,7 @@ All columns are in <a href="models.parquet">models.parquet</a> and in each model
 """
 
 
-def _more(shown: int, count: int) -> str:
+def _omitted_note(shown: int, count: int) -> str:
     """Names the file with the rows that the page leaves out, and a query."""
     if shown >= count:
         return ""
@@ -132,14 +132,14 @@ def _row(row: dict[str, Any], metrics: Sequence[dict[str, Any]]) -> str:
     name = f'<td data-v="{text(row["model"])}" title="{text(row["source"])}">'
     if row["status"] != "ok":
         why = f"{row['error_kind']}: {row['error']}"
-        said = f'<td class="error" colspan="{len(metrics) + 2}">{text(why)}</td>'
-        return f"<tr>{name}{text(row['model'])}</td>{said}</tr>"
+        error_cell = f'<td class="error" colspan="{len(metrics) + 2}">{text(why)}</td>'
+        return f"<tr>{name}{text(row['model'])}</td>{error_cell}</tr>"
     link = urllib.parse.quote(row["report"]) if row["report"] else ""
     cells = "".join(_cell(row.get(m["id"]), row.get(f"{m['id']}_status")) for m in metrics)
     facts = "".join(_cell(row[key], None) for key in ("bytes", "seconds"))
-    called = text(row["model"])
-    linked = f'<a href="{link}">{called}</a>' if link else called
-    return f"<tr>{name}{linked}</td>{cells}{facts}</tr>"
+    name_text = text(row["model"])
+    name_cell = f'<a href="{link}">{name_text}</a>' if link else name_text
+    return f"<tr>{name}{name_cell}</td>{cells}{facts}</tr>"
 
 
 def _cell(value: Any, status: str | None) -> str:

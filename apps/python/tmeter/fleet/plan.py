@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 
 from ..errors import Error
 from .deadlines import Deadline
-from .files import beside, is_url
+from .files import is_url, sibling
 from .shards import Checkpoint, is_index, read_checkpoint
 from .units import Job, Unit, digest_of, file_name
 
 Place = Callable[[str], Mapping[str, float]]
 
-_AT_ONCE = 16  # indexes that are read in parallel
+_PARALLEL_READS = 16  # indexes that are read in parallel
 #: The most models whose reports share one folder. More are spread over 256 folders.
-_ONE_FOLDER = 10_000
-_MOST_UNITS, _MOST_REMOTE = 64, 8
-_MOST_BYTES = 256 << 20
-_BATCHES_EACH = 8  # per worker, so that all workers end at about the same time
+_MAX_REPORTS_IN_FOLDER = 10_000
+_MAX_UNITS, _MAX_REMOTE_UNITS = 64, 8
+_MAX_BYTES = 256 << 20
+_BATCHES_PER_WORKER = 8  # per worker, so that all workers end at about the same time
 
 
 @dataclass
@@ -49,17 +49,17 @@ class Plan:
         self._place = place
         self.sharded: dict[int, Sharded] = {}
         self.errors: dict[int, BaseException] = {}
-        self.same_as: dict[int, int] = self._same()
+        self.same_as: dict[int, int] = self._models_of_same_file()
         self._read_indexes()
 
     @property
     def total(self) -> int:
         """The number of files: models, and shards of checkpoints."""
-        lacking = len(self.same_as) + len(self.errors)
+        without_files = len(self.same_as) + len(self.errors)
         shards = sum(len(s.names) - 1 for s in self.sharded.values())
-        return len(self.names) - lacking + shards
+        return len(self.names) - without_files + shards
 
-    def _same(self) -> dict[int, int]:
+    def _models_of_same_file(self) -> dict[int, int]:
         """Models with the same file as an earlier model, under any path."""
         first: dict[object, int] = {}
         same: dict[int, int] = {}
@@ -80,14 +80,14 @@ class Plan:
         indexes = [n for n, s in enumerate(self.sources) if is_index(s) and n not in self.same_as]
         if not indexes:
             return
-        with ThreadPoolExecutor(min(_AT_ONCE, len(indexes))) as pool:
-            for number, found in zip(indexes, pool.map(self._index, indexes)):
+        with ThreadPoolExecutor(min(_PARALLEL_READS, len(indexes))) as pool:
+            for number, found in zip(indexes, pool.map(self._read_index, indexes)):
                 if isinstance(found, Checkpoint):
                     self.sharded[number] = Sharded(found, list(found.shards))
                 else:
                     self.errors[number] = found
 
-    def _index(self, number: int) -> Checkpoint | BaseException:
+    def _read_index(self, number: int) -> Checkpoint | BaseException:
         source = self.sources[number]
         for tries in range(self.job.retries + 1):
             try:
@@ -120,7 +120,7 @@ class Plan:
     def _shard(self, number: int, shard: int) -> Unit:
         name, file = self.names[number], self.sharded[number].names[shard]
         report = f"shards/{file_name(name)}/{file_name(file)}.json"
-        return self._unit(f"{name}\0{file}", beside(self.sources[number], file), report, number, shard)
+        return self._unit(f"{name}\0{file}", sibling(self.sources[number], file), report, number, shard)
 
     def merge(self, number: int) -> Unit:
         """The merge of a model's shards, once all have reports."""
@@ -133,19 +133,19 @@ class Plan:
 
     def report(self, number: int) -> str:
         name = self.names[number]
-        folder = "" if len(self.names) <= _ONE_FOLDER else digest_of(name)[:2] + "/"
+        folder = "" if len(self.names) <= _MAX_REPORTS_IN_FOLDER else digest_of(name)[:2] + "/"
         return f"reports/{folder}{file_name(name)}.json"
 
     def batches(self, units: Iterator[Unit], workers: int) -> Iterator[tuple[Unit, ...]]:
         """Groups small files, because a batch costs the driver about as much as a single file."""
-        most = min(_MOST_UNITS, max(1, self.total // (workers * _BATCHES_EACH)))
+        max_units = min(_MAX_UNITS, max(1, self.total // (workers * _BATCHES_PER_WORKER)))
         batch: list[Unit] = []
         size = 0
         for unit in units:
             remote = is_url(unit.source)
             bytes_ = 0 if remote else _size(unit.source)
-            limit = min(most, _MOST_REMOTE) if remote and self.job.identity.reads_weights else most
-            if batch and (len(batch) >= limit or size + bytes_ > _MOST_BYTES or batch[0].place != unit.place):
+            limit = min(max_units, _MAX_REMOTE_UNITS) if remote and self.job.identity.reads_weights else max_units
+            if batch and (len(batch) >= limit or size + bytes_ > _MAX_BYTES or batch[0].place != unit.place):
                 yield tuple(batch)
                 batch, size = [], 0
             batch.append(unit)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import Error, UsageError
 from ..result import Result
-from .output import ABOUT, Local, Output, output_of, require_ours
+from .output import SUMMARY, Local, Output, output_of, require_our_format
 from .table import FACTS, Rows
 
 if TYPE_CHECKING:
@@ -107,21 +107,21 @@ def load(output: str | os.PathLike[str]) -> FleetResult:
     Raises:
         UsageError: the results are missing, or are those of another version of tmeter.
     """
-    place = output_of(os.fspath(output))
-    require_ours(place)
+    folder = output_of(os.fspath(output))
+    require_our_format(folder)
     try:
-        about = json.loads(place.read(ABOUT))
-        rows = Rows.opened(place, about.get("table"))
-        metrics, warnings, total = about["metrics"], about["warnings"], about["models"]
+        summary = json.loads(folder.read(SUMMARY))
+        rows = Rows.reopened(folder, summary.get("table"))
+        metrics, warnings, total = summary["metrics"], summary["warnings"], summary["models"]
     except FileNotFoundError as error:
         raise UsageError(f"{os.fspath(output)}: there are no results of a fleet") from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{os.fspath(output)}: its results are damaged ({error})") from error
-    return result_of(place, rows, metrics, warnings, total)
+    return result_of(folder, rows, metrics, warnings, total)
 
 
 def result_of(
-    place: Output, rows: Rows, metrics: Sequence[dict[str, Any]], warnings: Sequence[str], total: int
+    folder: Output, rows: Rows, metrics: Sequence[dict[str, Any]], warnings: Sequence[str], total: int
 ) -> FleetResult:
-    shown = Path(place.root) if isinstance(place, Local) else place.root
-    return FleetResult(shown, rows, tuple(metrics), tuple(warnings), total)
+    root = Path(folder.root) if isinstance(folder, Local) else folder.root
+    return FleetResult(root, rows, tuple(metrics), tuple(warnings), total)

@@ -13,21 +13,21 @@ from typing import Any
 
 from .. import __version__
 from ..errors import UsageError
-from .earlier_results import Answer, Held, Known
+from .earlier_results import EarlierResults, LedgerEntry, Validity
 from .index import MOST as INDEX_MOST
 from .index import Index
 from .ledger import Row, Writer
 from .merging import mark_of_merge
-from .output import ABOUT, FORMAT, Output
+from .output import FORMAT, SUMMARY, Output
 from .page import MOST as PAGE_MOST
 from .page import page
 from .plan import Plan
 from .schedule import Progress
 from .table import FACTS, Columns, Rows, write_parquet, write_rows
 from .units import Batch, Done, Unit, file_name
-from .work import UNSEEN, run_batch
+from .work import OUTPUT_NOT_VISIBLE, run_batch
 
-_MOST_WARNINGS = 20
+_MAX_WARNINGS = 20
 
 
 class Run:
@@ -44,26 +44,26 @@ class Run:
     ) -> None:
         self._output, self._plan, self._progress = output, plan, progress
         self._job, self._cpus, self._sees_all = plan.job, cpus, sees_all
-        self._known = Known(output, plan.job, resume)
-        self._ledger = self._known.ledger
+        self._earlier_results = EarlierResults(output, plan.job, resume)
+        self._ledger = self._earlier_results.ledger
         self._writer = Writer(output, plan.job.run)
         count = len(plan.names)
-        self._files, self._places = array("l", [-1]) * count, array("q", [-1]) * count
+        self._files, self._positions = array("l", [-1]) * count, array("q", [-1]) * count
         self._schemas: dict[str, int] = {}  # ids of metrics → a file of the ledger that defines them
-        self._ends: dict[int, tuple[str, str]] = {}  # failed checkpoints: kind, message
+        self._failures: dict[int, tuple[str, str]] = {}  # failed checkpoints: kind, message
         self._warnings: dict[str, None] = {}
         self._start = time.monotonic()
         self._done = self._bytes = self._retried = self._fresh = 0
         self._kinds: Counter[str] = Counter()
         self._pending: list[Unit] = []
         self.output_error: str | None = None
-        self._about(False, 0, _metrics_before(output))
+        self._write_summary(False, 0, _metrics_before(output))
 
     # Handing out
 
     def batches(self, workers: int) -> Iterator[Batch]:
         """Batches of all files whose report does not exist yet."""
-        for units in self._plan.batches(self._unknown(), workers):
+        for units in self._plan.batches(self._units_to_analyse(), workers):
             yield Batch(units, self._job, self._cpus)
             yield from self._merges()
         yield from self._merges()
@@ -72,37 +72,37 @@ class Run:
         while self._pending:
             yield Batch((self._pending.pop(),), self._job, self._cpus)
 
-    def _unknown(self) -> Iterator[Unit]:
+    def _units_to_analyse(self) -> Iterator[Unit]:
         for unit in self._plan.units():
-            held = self._known.find(unit)
-            answer = self._known.holds(held, unit, self._sees_all) if held else Answer.NO
-            if held is not None and answer is Answer.YES:
-                self._pending.extend(self._keep(unit, held))
-            elif held is not None and answer is Answer.ASK:
-                yield replace(unit, known=held.entry["mark"])
+            earlier = self._earlier_results.find(unit)
+            validity = self._earlier_results.validity(earlier, unit, self._sees_all) if earlier else Validity.STALE
+            if earlier is not None and validity is Validity.VALID:
+                self._pending.extend(self._reuse(unit, earlier))
+            elif earlier is not None and validity is Validity.WORKER_DECIDES:
+                yield replace(unit, earlier_mark=earlier.entry["mark"])
             else:
                 yield unit
 
-    def _keep(self, unit: Unit, held: Held) -> list[Unit]:
-        entry = held.entry
+    def _reuse(self, unit: Unit, earlier: LedgerEntry) -> list[Unit]:
+        entry = earlier.entry
         error = entry.get("error") or ""
         if not error:
-            self._schemas.setdefault(entry["metrics"], held.file)
-        return self._note(unit, held.file, held.place, entry["mark"], entry.get("kind") or "", error)
+            self._schemas.setdefault(entry["metrics"], earlier.file)
+        return self._note(unit, earlier.file, earlier.place, entry["mark"], entry.get("kind") or "", error)
 
     # Taking in
 
     def take(self, unit: Unit, done: Done) -> list[Batch]:
         """Raises OutputError if the output folder is gone."""
-        self._output.require_held()
-        if done.kind == UNSEEN:  # this machine sees its own folder
+        self._output.require_lock()
+        if done.kind == OUTPUT_NOT_VISIBLE:  # this machine sees its own folder
             (done,) = run_batch(Batch((unit,), self._job))
-        if done.about:
-            self._warnings.setdefault(done.about)
-        if done.kept:
-            held = self._known.find(unit)
-            assert held is not None
-            return self._batches_of(self._keep(unit, held))
+        if done.note:
+            self._warnings.setdefault(done.note)
+        if done.reused:
+            earlier = self._earlier_results.find(unit)
+            assert earlier is not None
+            return self._batches_of(self._reuse(unit, earlier))
         if done.kind == "OutputError":
             self.output_error = self.output_error or done.error
         file, place = self._written(unit, done)
@@ -142,18 +142,18 @@ class Run:
     def _note(self, unit: Unit, file: int, place: int, mark: str, kind: str, error: str) -> list[Unit]:
         """Notes a result; returns the merge that it makes possible."""
         if unit.shards or unit.shard < 0:
-            self._files[unit.number], self._places[unit.number] = file, place
+            self._files[unit.number], self._positions[unit.number] = file, place
         merges: list[Unit] = []
         if unit.shards:
             if error:
-                self._ends[unit.number] = kind, error
+                self._failures[unit.number] = kind, error
         else:
             self._done += 1
             if error:
                 self._kinds[kind] += 1
             if unit.shard >= 0:
                 merges = self._note_shard(unit, file, place, mark, kind, error)
-            self._tell()
+            self._report_progress()
         return merges
 
     def _note_shard(self, unit: Unit, file: int, place: int, mark: str, kind: str, error: str) -> list[Unit]:
@@ -161,18 +161,18 @@ class Run:
         sharded.lines[unit.shard], sharded.marks[unit.shard] = (file, place), mark
         sharded.done += 1
         if error:
-            self._ends.setdefault(unit.number, (kind, f"shard {sharded.names[unit.shard]}: {error}"))
-        if sharded.done < len(sharded.names) or unit.number in self._ends:
+            self._failures.setdefault(unit.number, (kind, f"shard {sharded.names[unit.shard]}: {error}"))
+        if sharded.done < len(sharded.names) or unit.number in self._failures:
             return []
         merge = self._plan.merge(unit.number)
-        held = self._known.find(merge)
+        earlier = self._earlier_results.find(merge)
         stamped = sharded.checkpoint.stamp
-        marked = f"{self._job.identity_mark} {mark_of_merge(stamped, merge.shards)}"
-        if held is not None and stamped and held.entry["mark"] == marked:
-            return self._keep(merge, held)
+        expected_mark = f"{self._job.identity_mark} {mark_of_merge(stamped, merge.shards)}"
+        if earlier is not None and stamped and earlier.entry["mark"] == expected_mark:
+            return self._reuse(merge, earlier)
         return [merge]
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         self._progress(
             Progress(
                 self._done,
@@ -205,7 +205,7 @@ class Run:
                     row[metric] = entry["totals"].get(metric)
                     row[f"{metric}_status"] = entry["status"].get(metric)
                 if number != first and row["report"]:
-                    row["report"] = self._output.same(row["report"], self._plan.report(number))
+                    row["report"] = self._output.link(row["report"], self._plan.report(number))
                 if index is not None:
                     index.add(file_name(name), entry, row)
             yield row
@@ -232,13 +232,13 @@ class Run:
         sharded = self._plan.sharded.get(number)
         entry = None
         if self._files[number] >= 0:
-            entry = self._ledger.entry(self._files[number], self._places[number])
+            entry = self._ledger.entry(self._files[number], self._positions[number])
         if sharded is None:
             return entry, None if entry is None else _facts(entry, [entry], None, None)
-        if sharded.done < len(sharded.names) or (entry is None and number not in self._ends):
+        if sharded.done < len(sharded.names) or (entry is None and number not in self._failures):
             return None, None
         shards = [e for e in (self._ledger.entry(*w) for w in sharded.lines) if e is not None]
-        return entry, _facts(entry, shards, len(sharded.names), self._ends.get(number))
+        return entry, _facts(entry, shards, len(sharded.names), self._failures.get(number))
 
     def finish(self, is_whole: bool = True) -> tuple[Rows, list[Row], list[str]]:
         """Writes the table, the index and the page of the models done so far.
@@ -247,7 +247,7 @@ class Run:
             UsageError: every model failed by the same mistake of the caller.
             OutputError: a file cannot be written.
         """
-        self._output.require_held()
+        self._output.require_lock()
         metrics: dict[str, Row] = {}
         for schema, file in self._schemas.items():
             for metric in self._ledger.metrics_of(schema, file):
@@ -255,10 +255,10 @@ class Run:
         columns = Columns(list(metrics.values()))
         total = len(self._plan.names)
         index = Index(list(metrics.values())) if total <= INDEX_MOST else None
-        wrong = _AllWrong()
-        rows = write_rows(self._output, wrong.watch(self._rows(metrics, index)), columns)
+        usage_errors = _UsageErrorDetector()
+        rows = write_rows(self._output, usage_errors.watch(self._rows(metrics, index)), columns)
         if is_whole:
-            wrong.require_some()
+            usage_errors.require_some()
         if not write_parquet(self._output, rows, len(rows), columns):
             self._warnings.setdefault("models.parquet was not written: it needs pyarrow (pip install pyarrow)")
         if index is not None:
@@ -266,14 +266,14 @@ class Run:
         else:
             self._output.remove("index.json")
             self._warnings.setdefault(f"index.json was not written: it holds {INDEX_MOST:,} models at most")
-        shown = [row for _, row in zip(range(PAGE_MOST), rows)]
-        made = page(shown, columns.metrics, __version__, len(rows), wrong.failed, total)
-        self._output.write("index.html", made.encode("utf-8", "backslashreplace"))
-        warnings = list(self._warnings)[:_MOST_WARNINGS]
-        self._about(is_whole, len(rows), columns.metrics, warnings, rows.about)
+        shown_rows = [row for _, row in zip(range(PAGE_MOST), rows)]
+        content = page(shown_rows, columns.metrics, __version__, len(rows), usage_errors.failed, total)
+        self._output.write("index.html", content.encode("utf-8", "backslashreplace"))
+        warnings = list(self._warnings)[:_MAX_WARNINGS]
+        self._write_summary(is_whole, len(rows), columns.metrics, warnings, rows.location)
         return rows, columns.metrics, warnings
 
-    def _about(
+    def _write_summary(
         self,
         is_whole: bool,
         done: int,
@@ -282,7 +282,7 @@ class Run:
         table: Row | None = None,
     ) -> None:
         """Without `table` a reader searches for the rows. After a kill they may be those of the run before."""
-        about = {
+        summary = {
             "format": FORMAT,
             "tmeter": __version__,
             "models": len(self._plan.names),
@@ -292,7 +292,7 @@ class Run:
             "warnings": list(warnings),
             "table": table,
         }
-        self._output.write(ABOUT, json.dumps(about).encode())
+        self._output.write(SUMMARY, json.dumps(summary).encode())
 
     def close(self) -> None:
         self._writer.close()
@@ -302,27 +302,27 @@ class Run:
 def _metrics_before(output: Output) -> list[Row]:
     """The metrics of the present table, which stays until this run replaces it."""
     try:
-        found: list[Row] = json.loads(output.read(ABOUT))["metrics"]
+        found: list[Row] = json.loads(output.read(SUMMARY))["metrics"]
         return found
     except (OSError, ValueError, KeyError, TypeError):
         return []
 
 
-def _facts(entry: Row | None, files: list[Row], shards: int | None, end: tuple[str, str] | None) -> tuple[Any, ...]:
+def _facts(entry: Row | None, files: list[Row], shards: int | None, failure: tuple[str, str] | None) -> tuple[Any, ...]:
     """The values of FACTS from status on. `files`: the lines of the model's file, or of its shards."""
-    error: tuple[str | None, str | None] = end or (None, None)
-    if end is None and entry is not None:
+    error: tuple[str | None, str | None] = failure or (None, None)
+    if failure is None and entry is not None:
         error = entry.get("kind"), entry.get("error")
     failed = bool(error[1] or error[0])
     sizes = [f.get("size", -1) for f in files]
-    known = bool(sizes) and all(s is not None and s >= 0 for s in sizes)
+    are_sizes_known = bool(sizes) and all(s is not None and s >= 0 for s in sizes)
     return (
         "failed" if failed else "ok",
         error[1] if failed else None,
         error[0] if failed else None,
         None if failed or entry is None else entry.get("report"),
         shards,
-        sum(sizes) if known else None,
+        sum(sizes) if are_sizes_known else None,
         round(sum(f.get("seconds", 0.0) for f in files), 6),
         round(sum(f.get("fetch_seconds", 0.0) for f in files), 6),
         sum(f.get("tries", 0) for f in files),
@@ -330,7 +330,7 @@ def _facts(entry: Row | None, files: list[Row], shards: int | None, end: tuple[s
     )
 
 
-class _AllWrong:
+class _UsageErrorDetector:
     """Detects a wrong option. It fails for all models and is reported once, as the caller's mistake."""
 
     def __init__(self) -> None:

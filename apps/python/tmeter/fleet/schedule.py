@@ -111,7 +111,7 @@ class Schedule:
         self._engine, self._retries = engine, retries
         self._on_done, self._on_retry = on_done, on_retry
         self._ready: deque[Batch] = deque()
-        self._later: list[tuple[float, int, Batch]] = []  # a heap by time
+        self._delayed: list[tuple[float, int, Batch]] = []  # a heap by time
         self._numbers = itertools.count()
 
     def run(self) -> None:
@@ -129,43 +129,43 @@ class Schedule:
                     continue
                 batch, dones = running[event.number]
                 for done in event.dones:
-                    self._end(batch, batch.units[len(dones)], done)
+                    self._finish(batch, batch.units[len(dones)], done)
                     dones.append(done)
                 if event.ended:
                     del running[event.number]
-                    self._lose(batch, batch.units[len(dones) :], event)
+                    self._retry_lost(batch, batch.units[len(dones) :], event)
 
     def _next(self, idle: bool) -> Batch | None:
-        if idle and not self._ready and self._later:
+        if idle and not self._ready and self._delayed:
             first = next(self._fresh, None)
             if first is not None:
                 return first
-            time.sleep(max(0.0, self._later[0][0] - time.monotonic()))
-        while self._later and self._later[0][0] <= time.monotonic():
-            self._ready.append(heapq.heappop(self._later)[2])
+            time.sleep(max(0.0, self._delayed[0][0] - time.monotonic()))
+        while self._delayed and self._delayed[0][0] <= time.monotonic():
+            self._ready.append(heapq.heappop(self._delayed)[2])
         return self._ready.popleft() if self._ready else next(self._fresh, None)
 
-    def _end(self, batch: Batch, unit: Unit, done: Done) -> None:
+    def _finish(self, batch: Batch, unit: Unit, done: Done) -> None:
         if done.fatal:
             raise OutputError(done.error)
         if done.ok or not done.retry or unit.tries > self._retries:
             self._ready.extend(self._on_done(unit, done))
             return
         self._on_retry(unit, done)
-        again = replace(batch, units=(replace(unit, tries=unit.tries + 1),))
+        retried = replace(batch, units=(replace(unit, tries=unit.tries + 1),))
         pause = min(0.1 * 2**unit.tries, _LONGEST_PAUSE)
-        heapq.heappush(self._later, (time.monotonic() + pause, next(self._numbers), again))
+        heapq.heappush(self._delayed, (time.monotonic() + pause, next(self._numbers), retried))
 
-    def _lose(self, batch: Batch, units: tuple[Unit, ...], event: Event) -> None:
+    def _retry_lost(self, batch: Batch, units: tuple[Unit, ...], event: Event) -> None:
         """Only the unit that ends every worker fails; the other units of its batch are tried again."""
         if not units:
             return
-        why = event.lost or Done(False, error="the worker gave no answer", kind="WorkerLostError", retry=True)
+        loss = event.lost or Done(False, error="the worker gave no answer", kind="WorkerLostError", retry=True)
         if len(units) == 1 or event.suspect:
-            self._end(batch, units[0], why)
+            self._finish(batch, units[0], loss)
             if len(units) > 1:
                 self._ready.append(replace(batch, units=units[1:]))
         else:
             for unit in units:
-                self._on_retry(unit, why)
+                self._on_retry(unit, loss)
                 self._ready.append(replace(batch, units=(unit,)))

@@ -17,7 +17,7 @@ PREFIX = "tmeter-fleet-"
 _LOCK = ".lock"
 
 
-def _locked(path: str) -> int | None:
+def _locked_descriptor(path: str) -> int | None:
     """A descriptor that holds the lock of this file; None: another process holds it, or the file is gone."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -41,7 +41,7 @@ def scratch(where: str | None = None) -> Iterator[Path]:
     lock = None
     while lock is None:
         path = parent / f"{PREFIX}{os.getpid()}-{os.urandom(4).hex()}"
-        lock = _locked(f"{path}{_LOCK}")
+        lock = _locked_descriptor(f"{path}{_LOCK}")
         if lock is None and not os.access(parent, os.W_OK):
             raise PermissionError(f"{parent}: no right to write there")
     try:
@@ -68,6 +68,6 @@ def sweep(*folders: str | None) -> None:
         parent = Path(folder or tempfile.gettempdir())
         for name in {n.removesuffix(_LOCK) for n in names if n.startswith(PREFIX)}:
             path = parent / name
-            lock = _locked(f"{path}{_LOCK}")
+            lock = _locked_descriptor(f"{path}{_LOCK}")
             if lock is not None:
                 _remove(path, lock)

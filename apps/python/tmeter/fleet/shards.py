@@ -12,7 +12,7 @@ from .files import missing, read, stamp
 
 _LARGEST_INDEX = 100_000_000  # bytes; the native program's limit
 _MOST_SHARDS = 10_000
-_NAMED = 3
+_MAX_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def read_checkpoint(source: str, deadline: Deadline | None = None) -> Checkpoint
         ModelError: it is not an index, names files elsewhere, or shards are missing.
         OSError: the network failed.
     """
-    known_by = stamp(source, deadline)
+    index_stamp = stamp(source, deadline)
     weights = _weight_map(source, read(source, _LARGEST_INDEX, deadline))
     shards: dict[str, set[str]] = {}
     for tensor, file in weights.items():
@@ -43,14 +43,14 @@ def read_checkpoint(source: str, deadline: Deadline | None = None) -> Checkpoint
         shards.setdefault(file, set()).add(tensor)
     if len(shards) > _MOST_SHARDS:
         raise ModelError(f"{source}: {len(shards):,} shards; {_MOST_SHARDS:,} are the limit")
-    lacking = missing(source, sorted(shards))
-    if lacking:
+    missing_names = missing(source, sorted(shards))
+    if missing_names:
         raise ModelError(
-            f"{source}: {_counted(lacking, 'shard')} not there: {_some(lacking)} "
+            f"{source}: {_counted(missing_names, 'shard')} not there: {_some(missing_names)} "
             f"(of {len(shards)} that it names)"
         )
     return Checkpoint(
-        {file: frozenset(tensors) for file, tensors in sorted(shards.items())}, known_by
+        {file: frozenset(tensors) for file, tensors in sorted(shards.items())}, index_stamp
     )
 
 
@@ -74,14 +74,14 @@ def _counted(names: list[str], what: str) -> str:
 
 
 def _some(names: list[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+    return ", ".join(names[:_MAX_NAMED]) + more
 
 
 def require_tensors(shard: str, wanted: frozenset[str], report: dict[str, Any]) -> None:
     """Raises ModelError if the index lists tensors that the shard does not have."""
-    lacking = sorted(wanted - {tensor["name"] for tensor in report["tensors"]})
-    if lacking:
+    missing_names = sorted(wanted - {tensor["name"] for tensor in report["tensors"]})
+    if missing_names:
         raise ModelError(
-            f"shard {shard}: according to the index it holds {_some(lacking)}, but it does not"
+            f"shard {shard}: according to the index it holds {_some(missing_names)}, but it does not"
         )

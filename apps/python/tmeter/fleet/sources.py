@@ -12,18 +12,18 @@ from typing import BinaryIO
 
 from ..errors import Error, UsageError
 from .files import file_system, is_url
-from .library_models import is_named
+from .library_models import is_library_model
 from .shards import is_index, read_checkpoint
 
 #: Endings of model files. Other files of a folder are ignored.
 ENDINGS = (".pt2", ".pt", ".pth", ".bin", ".ckpt", ".safetensors", ".gguf", ".index.json")
-_MAGIC = glob.has_magic
+_has_wildcards = glob.has_magic
 #: Later parts of a file. The reader of the first part finds them.
 _LATER_PART = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$")
 _ANY_DEPTH = re.compile(r"(?:^|(?<=/))(?:\*\*/+)*\*\*(?:/+|$)")
 
 
-class Found:
+class FoundSources:
     """Sources in order, each once, and damaged lines of lists.
 
     Attributes:
@@ -37,23 +37,23 @@ class Found:
 
     def add(self, sources: Iterable[str]) -> bool:
         """Whether there were any."""
-        there_are = False
+        has_sources = False
         for source in sources:
             self.sources.setdefault(source, source)
-            there_are = True
-        return there_are
+            has_sources = True
+        return has_sources
 
 
-def find(words: Iterable[str], lists: Iterable[str]) -> Found:
+def find(words: Iterable[str], lists: Iterable[str]) -> FoundSources:
     """Each of `lists` is a file with one source per line; ``-``: standard input.
 
     Raises:
         UsageError: a glob or folder without a model, a list that cannot be read.
     """
-    found = Found()
+    found = FoundSources()
     for word in words:
-        if not found.add(_named_by(word)):
-            raise UsageError(_nothing(word))
+        if not found.add(_sources_of_word(word)):
+            raise UsageError(_nothing_found(word))
     for name in lists:
         _read_list(name, found)
     if not found.sources:
@@ -61,18 +61,18 @@ def find(words: Iterable[str], lists: Iterable[str]) -> Found:
     return found
 
 
-def _nothing(word: str) -> str:
+def _nothing_found(word: str) -> str:
     if os.path.isdir(word):
         return f"{word}: no model file in this folder ({', '.join(ENDINGS)})"
     return f"{word}: no file matches"
 
 
-def _named_by(word: str) -> Iterator[str]:
+def _sources_of_word(word: str) -> Iterator[str]:
     if is_url(word):
         yield from _of_url(word)
     elif os.path.isdir(word):
         yield from _of_folder(word)
-    elif _MAGIC(word) and not os.path.exists(word) and not is_named(word):
+    elif _has_wildcards(word) and not os.path.exists(word) and not is_library_model(word):
         yield from sorted(p for p in _matches(word) if not os.path.isdir(p))
     else:
         yield word  # a missing file becomes a row with an error
@@ -112,44 +112,44 @@ def _shards_of(index: Path) -> set[str]:
 
 def _of_url(word: str) -> Iterator[str]:
     scheme, _, rest = word.partition("://")
-    if not _MAGIC(rest) or scheme in ("http", "https") or "::" in word:
+    if not _has_wildcards(rest) or scheme in ("http", "https") or "::" in word:
         yield word
         return
     system, path = file_system(word)
     try:
         found = sorted(system.glob(path))
     except Exception as error:
-        said = " ".join(str(error).split())[:300]
-        raise UsageError(f"{word}: {type(error).__name__}: {said}") from error
+        reason = " ".join(str(error).split())[:300]
+        raise UsageError(f"{word}: {type(error).__name__}: {reason}") from error
     yield from (str(system.unstrip_protocol(p)) for p in found)
 
 
-def _read_list(name: str, found: Found) -> None:
-    called = "standard input" if name == "-" else name
+def _read_list(name: str, found: FoundSources) -> None:
+    list_name = "standard input" if name == "-" else name
     try:
         if name == "-":
-            _take_lines(sys.stdin.buffer, called, found)
+            _add_lines(sys.stdin.buffer, list_name, found)
         else:
             with open(name, "rb") as file:
-                _take_lines(file, called, found)
+                _add_lines(file, list_name, found)
     except OSError as error:
-        raise UsageError(f"{called}: {error.strerror}") from error
+        raise UsageError(f"{list_name}: {error.strerror}") from error
 
 
-def _take_lines(file: BinaryIO, called: str, found: Found) -> None:
+def _add_lines(file: BinaryIO, list_name: str, found: FoundSources) -> None:
     """Decodes the lines of a list. Names of files may have bytes that are not UTF-8."""
     for number, line in enumerate(file, 1):
         line = line.strip(b" \t\r\n")
         if not line or line.startswith(b"#"):
             continue
-        why = _wrong_with(line)
+        why = _why_damaged(line)
         if why:
-            found.damaged.append(f"{called}:{number}: {why}")
+            found.damaged.append(f"{list_name}:{number}: {why}")
         else:
             found.add([os.fsdecode(line)])
 
 
-def _wrong_with(line: bytes) -> str:
+def _why_damaged(line: bytes) -> str:
     if any(byte < 32 or byte == 127 for byte in line):
         return "a control character, so not a path"
     return f"{len(line):,} bytes, more than a path has" if len(line) > 4096 else ""

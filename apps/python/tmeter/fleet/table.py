@@ -15,8 +15,8 @@ from .output import Output
 FACTS = (
     "model source status error error_kind report shards bytes seconds fetch_seconds tries nodes"
 ).split()
-_WHOLE = {"shards", "bytes", "tries"}
-_REAL = {"seconds", "fetch_seconds"}
+_WHOLE_FACTS = {"shards", "bytes", "tries"}
+_REAL_FACTS = {"seconds", "fetch_seconds"}
 #: Units of integers, which give the type of a column without values.
 _COUNTS = {"count", "op", "byte"}
 
@@ -26,7 +26,7 @@ ROWS_EACH = 50_000
 #: The most rows that are kept in memory. A longer table is read on demand.
 _IN_MEMORY = 10_000
 #: The offset of every 256th row is kept.
-_STEP = 256
+_OFFSET_STEP = 256
 
 
 class Rows(Sequence[Row]):
@@ -35,9 +35,9 @@ class Rows(Sequence[Row]):
     def __init__(self, output: Output, count: int, places: array[int], size: int) -> None:
         """places: offsets of every 256th line; size: bytes of the file."""
         self._output, self._count, self._places, self._size = output, count, places, size
-        self._kept: list[Row] | None = None
+        self._rows_in_memory: list[Row] | None = None
         if count <= _IN_MEMORY:
-            self._kept = list(self._from(0, count))
+            self._rows_in_memory = list(self._from(0, count))
 
     @classmethod
     def read(cls, output: Output) -> Rows:
@@ -51,26 +51,26 @@ class Rows(Sequence[Row]):
             for line in file:
                 if not line.endswith(b"\n"):
                     break
-                if count % _STEP == 0:
+                if count % _OFFSET_STEP == 0:
                     places.append(size)
                 count += 1
                 size += len(line)
         return cls(output, count, places, size)
 
     @classmethod
-    def opened(cls, output: Output, said: Any) -> Rows:
-        """Opens the file by `about` of an earlier `Rows`, if that describes it. Raises FileNotFoundError."""
+    def reopened(cls, output: Output, location: Any) -> Rows:
+        """Opens the file by `location` of an earlier `Rows`, if that describes it. Raises FileNotFoundError."""
         try:
-            count, size, places = said["rows"], said["bytes"], array("q", said["places"])
-            if size == output.size(ROWS_NAME) and len(places) == -(-count // _STEP):
+            count, size, places = location["rows"], location["bytes"], array("q", location["places"])
+            if size == output.size(ROWS_NAME) and len(places) == -(-count // _OFFSET_STEP):
                 return cls(output, count, places, size)
         except (KeyError, TypeError, OverflowError):
             pass
         return cls.read(output)
 
     @property
-    def about(self) -> Row:
-        """Data by which `opened` opens the file without reading it."""
+    def location(self) -> Row:
+        """Data by which `reopened` opens the file without reading it."""
         return {"rows": self._count, "bytes": self._size, "places": self._places.tolist()}
 
     def __len__(self) -> int:
@@ -81,24 +81,24 @@ class Rows(Sequence[Row]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[Row]: ...
     def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
-        if self._kept is not None:
-            return self._kept[index]
-        wanted = range(self._count)[index]
-        if isinstance(wanted, int):
-            return next(self._from(wanted, wanted + 1))
-        if wanted.step < 0:
-            return list(reversed(self[wanted[-1] : wanted[0] + 1 : -wanted.step])) if wanted else []
-        return list(self._from(wanted.start, wanted.stop, wanted.step))
+        if self._rows_in_memory is not None:
+            return self._rows_in_memory[index]
+        indices = range(self._count)[index]
+        if isinstance(indices, int):
+            return next(self._from(indices, indices + 1))
+        if indices.step < 0:
+            return list(reversed(self[indices[-1] : indices[0] + 1 : -indices.step])) if indices else []
+        return list(self._from(indices.start, indices.stop, indices.step))
 
     def __iter__(self) -> Iterator[Row]:
-        return iter(self._kept) if self._kept is not None else self._from(0, self._count)
+        return iter(self._rows_in_memory) if self._rows_in_memory is not None else self._from(0, self._count)
 
     def _from(self, start: int, stop: int, step: int = 1) -> Iterator[Row]:
         if start >= stop:
             return
         with self._output.open(ROWS_NAME) as file:
-            file.seek(self._places[start // _STEP])
-            skipped = start % _STEP
+            file.seek(self._places[start // _OFFSET_STEP])
+            skipped = start % _OFFSET_STEP
             for line in islice(file, skipped, skipped + stop - start, step):
                 yield json.loads(line)
 
@@ -114,7 +114,7 @@ class Columns:
         self._kinds: dict[str, set[type]] = {}
         self.statuses: set[str] = set()
 
-    def note(self, row: Row) -> None:
+    def add_row(self, row: Row) -> None:
         for metric in self._metrics:
             key = metric["id"]
             value = row.get(key)
@@ -145,7 +145,7 @@ class Columns:
         """int, float or str, the same in every part of the table."""
         metric = next((m for m in self.metrics if m["id"] == name), None)
         if metric is None:
-            return int if name in _WHOLE else float if name in _REAL else str
+            return int if name in _WHOLE_FACTS else float if name in _REAL_FACTS else str
         kinds = self._kinds.get(name)
         if not kinds:
             return int if metric["unit_kind"] in _COUNTS else float
@@ -158,8 +158,8 @@ def write_rows(output: Output, rows: Iterable[Row], columns: Columns) -> Rows:
     count = size = 0
     with output.writing(ROWS_NAME) as new, open(new, "wb") as file:
         for row in rows:
-            columns.note(row)
-            if count % _STEP == 0:
+            columns.add_row(row)
+            if count % _OFFSET_STEP == 0:
                 places.append(size)
             count += 1
             size += file.write(json.dumps(row).encode() + b"\n")
@@ -187,11 +187,11 @@ def write_parquet(output: Output, rows: Iterable[Row], count: int, columns: Colu
         ):
             written = 0
             while written < min(ROWS_EACH, max(count, 1)):
-                some = [row for _, row in zip(range(_CHUNK), remaining)]
-                if not some:
+                chunk = [row for _, row in zip(range(_CHUNK), remaining)]
+                if not chunk:
                     break
-                written += len(some)
-                writer.write_table(_table(some, columns, schema))
+                written += len(chunk)
+                writer.write_table(_table(chunk, columns, schema))
     return True
 
 
@@ -202,12 +202,12 @@ def _schema(columns: Columns) -> Any:
     import pyarrow
 
     types = {int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
-    about = {
+    descriptions = {
         m["id"]: f"{m['title']} [{m['unit'] or m['unit_kind']}]: {m['convention']}"
         for m in columns.metrics
     }
     return pyarrow.schema(
-        pyarrow.field(n, types[columns.kind(n)], metadata={"tmeter": about[n]} if n in about else None)
+        pyarrow.field(n, types[columns.kind(n)], metadata={"tmeter": descriptions[n]} if n in descriptions else None)
         for n in columns.names
     )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .deadlines import GRACE
 from .identity import Identity
 
-_LONGEST = 80
+_LONGEST_NAME = 80
 #: The function that makes a report: by the native program.
 REPORT = "tmeter.fleet.work:report_of"
 
@@ -28,7 +28,7 @@ class Job:
         retries: how often a unit is tried again after a transient failure.
         reports: whether the whole report of each model is kept.
         identity_mark: the driver's own fingerprint of `identity`.
-        how: module and function that make the report of a file; measurements replace it.
+        report_function: module and function that make the report of a file; measurements replace it.
     """
 
     arguments: tuple[str, ...]
@@ -40,7 +40,7 @@ class Job:
     timeout: float | None = None
     retries: int = 2
     reports: bool = True
-    how: str = REPORT
+    report_function: str = REPORT
     identity_mark: str = ""
 
     @property
@@ -58,7 +58,7 @@ class Unit:
         source: path, URL, or name of a library's model; for a merge the index.
         report: name of its report, relative to the output folder.
         shards: for a merge: each shard's file, mark and report.
-        known: the mark of an earlier run, if only a worker can determine whether it is valid.
+        earlier_mark: the mark of an earlier run, if only a worker can determine whether it is valid.
         tries: attempts, this one included.
         number, shard: of the model in the run, and of the shard in the model.
         place: Ray resources on the node of the file, e.g. ``{"node:10.0.0.3": 0.01}``.
@@ -68,7 +68,7 @@ class Unit:
     source: str
     report: str
     shards: tuple[tuple[str, str, str], ...] = ()
-    known: str = ""
+    earlier_mark: str = ""
     tries: int = 1
     number: int = -1
     shard: int = -1
@@ -88,18 +88,18 @@ class Done:
 
     Attributes:
         ok: the report exists.
-        kept: the report of an earlier run is still valid.
+        reused: the report of an earlier run is still valid.
         retry: the failure is transient.
         fatal: the output place cannot be written.
         line: of the ledger; empty when the worker has written it.
         report: likewise, compressed.
         metrics: definitions of the line's values, if the line is here; schema: their id.
         file, place: position of the line, if the worker has written it.
-        about: notes for readers of the values.
+        note: a note for readers of the values.
     """
 
     ok: bool
-    kept: bool = False
+    reused: bool = False
     retry: bool = False
     fatal: bool = False
     error: str = ""
@@ -112,7 +112,7 @@ class Done:
     schema: str = ""
     file: str = ""
     place: int = -1
-    about: str = ""
+    note: str = ""
 
 
 def lost(why: str) -> Done:
@@ -122,7 +122,7 @@ def lost(why: str) -> Done:
 
 def file_name(name: str) -> str:
     """A plain file name, unique for each name even on file systems that ignore case."""
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip(".")[:_LONGEST] or "model"
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip(".")[:_LONGEST_NAME] or "model"
     if plain != name or plain != plain.lower():
         plain += "-" + digest_of(name)
     return plain
