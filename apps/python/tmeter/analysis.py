@@ -18,10 +18,10 @@ from .specs import command_line_inputs
 from .wording import in_python
 
 #: Plugins that read the elements of weights: only they get the weights of a live module.
-_READ_WEIGHTS = frozenset({"param-stats", "quantization-advice", "pruning-advice", "all"})
+_WEIGHT_READING_PLUGINS = frozenset({"param-stats", "quantization-advice", "pruning-advice", "all"})
 
 #: Plugins that try sizes other than those of the inputs.
-_TRY_SIZES = frozenset({"fit", "all"})
+_SIZE_CHANGING_PLUGINS = frozenset({"fit", "all"})
 
 
 def analyze(
@@ -112,9 +112,9 @@ def analyze(
     if full:
         arguments.append("--full")
         names = [*names, "all"]
-    if dynamic_batch == "auto" and not bind and not _TRY_SIZES & set(names):
+    if dynamic_batch == "auto" and not bind and not _SIZE_CHANGING_PLUGINS & set(names):
         dynamic_batch = False
-    arguments += _of_runs(inference, profile, device, run_for, seed)
+    arguments += _run_arguments(inference, profile, device, run_for, seed)
     try:
         return _analyzed(
             model, inputs, arguments, names, weights, dynamic_batch, via, mode, inference or profile
@@ -124,14 +124,14 @@ def analyze(
         raise
 
 
-def _of_runs(
+def _run_arguments(
     inference: bool, profile: bool, device: str | None, run_for: float | None, seed: int | None
 ) -> list[str]:
     arguments = ["--inference"] if inference else []
     if profile:
         arguments.append("--profile")
-    told = {"device": device, "run-for": run_for, "seed": seed}
-    arguments += [f"--{name}={value}" for name, value in told.items() if value is not None]
+    run_options = {"device": device, "run-for": run_for, "seed": seed}
+    arguments += [f"--{name}={value}" for name, value in run_options.items() if value is not None]
     return arguments
 
 
@@ -155,7 +155,7 @@ def _analyzed(
     def analysed(exported: Exported) -> _Analysed:
         return analyse(exported.path, [*exported.arguments, *arguments])
 
-    wants_weights = bool(_READ_WEIGHTS & set(names)) or (runs and _has_weights(model))
+    wants_weights = bool(_WEIGHT_READING_PLUGINS & set(names)) or (runs and _has_weights(model))
     with_weights = wants_weights if weights == "auto" else weights
     with tempfile.TemporaryDirectory(prefix="tmeter-") as folder:
         if via == "all":
@@ -170,7 +170,7 @@ def _analyzed(
                     mode=mode,
                 )
             )
-        found, export = export_and_use(
+        report, export = export_and_use(
             model,
             inputs,
             Path(folder),
@@ -180,7 +180,7 @@ def _analyzed(
             via=via,
             mode=mode,
         )
-    return _result(found, export)
+    return _result(report, export)
 
 
 def _has_weights(model: Any) -> bool:
@@ -189,9 +189,9 @@ def _has_weights(model: Any) -> bool:
     return callable(parameters) and not any(p.is_meta for p in parameters())
 
 
-def _compared(found: list[tuple[str, _Analysed]], export: ExportInfo) -> Result:
+def _compared(exports: list[tuple[str, _Analysed]], export: ExportInfo) -> Result:
     """The values of the first export, and a comparison with the others."""
-    (way, first), *others = found
+    (way, first), *others = exports
     compared = []
     for other, (report, _) in others:
         differs = _differences(first[0], report)
@@ -238,19 +238,19 @@ def command_line_of(
 _Analysed = tuple[dict[str, Any], Completed]
 
 
-def _result(found: _Analysed, export: ExportInfo | None = None) -> Result:
-    report, done = found
-    for message in done.messages:
+def _result(analysed: _Analysed, export: ExportInfo | None = None) -> Result:
+    report, completed = analysed
+    for message in completed.messages:
         warnings.warn(in_python(message), stacklevel=4)
-    return Result(report, export, done.messages)
+    return Result(report, export, completed.messages)
 
 
-def _names(said: str | Sequence[str] | None) -> list[str]:
-    if said is None:
+def _names(names: str | Sequence[str] | None) -> list[str]:
+    if names is None:
         return []
-    if isinstance(said, str):
-        said = said.split(",")
-    return [name.strip() for name in said if name.strip()]
+    if isinstance(names, str):
+        names = names.split(",")
+    return [name.strip() for name in names if name.strip()]
 
 
 def _arguments(
@@ -271,8 +271,8 @@ def _arguments(
     for key, value in (options or {}).items():
         if "." not in key:
             raise UsageError(f"option {key!r}: PLUGIN.KEY is expected, as in flops.convention")
-        said = str(value).lower() if isinstance(value, bool) else str(value)
-        arguments.append(f"--set={key}={said}")
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        arguments.append(f"--set={key}={text}")
     arguments += [f"--bind={symbol}={size}" for symbol, size in (bind or {}).items()]
     if hardware is not None:
         arguments.append(f"--hardware={os.fspath(hardware)}")

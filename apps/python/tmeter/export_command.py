@@ -53,44 +53,44 @@ def export_command(arguments: Sequence[str]) -> int:
     try:
         _export(options.model, options.input, options.output, options.dynamic_batch)
     except (UsageError, InputError) as error:
-        return _said(error, 2)
+        return _print_error(error, 2)
     except ModelError as error:
-        return _said(error, 4)
+        return _print_error(error, 4)
     except (ExportError, CannotRunError) as error:
-        return _said(error, 6)
+        return _print_error(error, 6)
     except Error as error:
-        return _said(error, 1)
+        return _print_error(error, 1)
     except KeyboardInterrupt:
         return 130
     return 0
 
 
-def _said(error: Error, status: int) -> int:
+def _print_error(error: Error, status: int) -> int:
     print(f"tmeter: {error}", file=sys.stderr)
     return status
 
 
-def _export(name: str, said: Sequence[str], output: Path, dynamic_batch: bool) -> None:
+def _export(name: str, input_options: Sequence[str], output: Path, dynamic_batch: bool) -> None:
     if not output.resolve().parent.is_dir():
         raise UsageError(f"{output}: there is no folder {output.resolve().parent}")
     require_torch()
     from .factories import build
 
     model, default_inputs = build(name)
-    inputs = _inputs(said) if said else default_inputs
+    inputs = _inputs(input_options) if input_options else default_inputs
     with tempfile.TemporaryDirectory(prefix="tmeter-") as folder:
         _, info = export_and_use(
             model,
             inputs,
             Path(folder),
-            lambda exported: _put(exported, output),
+            lambda exported: _write_output(exported, output),
             dynamic_batch=dynamic_batch,
             via="torch.export",  # torch can load the file, too
         )
     print(f"{output}: {info}", file=sys.stderr)
 
 
-def _put(exported: Exported, output: Path) -> None:
+def _write_output(exported: Exported, output: Path) -> None:
     """The file gets its name once it is complete and the native program can read it."""
     analyse(exported.path, exported.arguments)
     part = output.with_name(f"{output.name}.part-{os.getpid()}")
@@ -103,9 +103,9 @@ def _put(exported: Exported, output: Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def _inputs(said: Sequence[str]) -> dict[str, str] | tuple[str, ...]:
-    named = dict(s.split("=", 1) for s in said if "=" in s)
-    plain = tuple(s for s in said if "=" not in s)
-    if named and plain:
+def _inputs(input_options: Sequence[str]) -> dict[str, str] | tuple[str, ...]:
+    named = dict(s.split("=", 1) for s in input_options if "=" in s)
+    unnamed = tuple(s for s in input_options if "=" not in s)
+    if named and unnamed:
         raise UsageError("--input: either all inputs have names or none")
-    return named or plain
+    return named or unnamed

@@ -42,19 +42,19 @@ def program_path() -> Path:
     Raises:
         ProgramMissingError: no program is found.
     """
-    given = os.environ.get("TMETER_PROGRAM")
-    candidates = [Path(given)] if given else [*_recorded(), *_guessed()]
+    configured = os.environ.get("TMETER_PROGRAM")
+    candidates = [Path(configured)] if configured else [*_installed_paths(), *_usual_paths()]
     for path in candidates:
         if path.is_file() and os.access(path, os.X_OK):
             return path
-    looked = ", ".join(map(str, candidates)) or "nowhere"
+    searched = ", ".join(map(str, candidates)) or "nowhere"
     raise ProgramMissingError(
-        f"the native program tmeter is missing (looked at: {looked}); install the wheel again, or "
+        f"the native program tmeter is missing (looked at: {searched}); install the wheel again, or "
         "set TMETER_PROGRAM to a tmeter that was built from the source"
     )
 
 
-def _recorded() -> list[Path]:
+def _installed_paths() -> list[Path]:
     """The program's path in the installer's list of files, which depends on its folder for scripts."""
     try:
         files = importlib.metadata.files("tmeter") or []
@@ -63,7 +63,7 @@ def _recorded() -> list[Path]:
     return [Path(str(f.locate())).resolve() for f in files if f.parts[-2:] == ("bin", "tmeter")]
 
 
-def _guessed() -> list[Path]:
+def _usual_paths() -> list[Path]:
     found = shutil.which("tmeter")
     scripts = Path(sysconfig.get_path("scripts")) / "tmeter"
     return [scripts, *([Path(found)] if found else [])]
@@ -87,8 +87,8 @@ def program_environment() -> dict[str, str]:
     if torch is None:
         return environment
     folders = [torch / "lib", *sorted(torch.parent.glob("nvidia/*/lib"))]
-    known = environment.get("LD_LIBRARY_PATH")
-    environment["LD_LIBRARY_PATH"] = ":".join([*map(str, folders), *([known] if known else [])])
+    library_path = environment.get("LD_LIBRARY_PATH")
+    environment["LD_LIBRARY_PATH"] = ":".join([*map(str, folders), *([library_path] if library_path else [])])
     return environment
 
 
@@ -122,14 +122,14 @@ def run(
         raise ProgramMissingError(f"{command[0]} cannot be started: {error}") from error
     with child:
         try:
-            output, said = child.communicate(timeout=limit)
+            output, error_output = child.communicate(timeout=limit)
         except subprocess.TimeoutExpired as error:
             _end(child)
             raise CrashError(f"the native program gave no answer within {limit:.0f} s") from error
         except BaseException:
             _end(child)
             raise
-    messages = tuple(line.removeprefix("tmeter: ") for line in said.splitlines() if line.strip())
+    messages = tuple(line.removeprefix("tmeter: ") for line in error_output.splitlines() if line.strip())
     if child.returncode not in accept:
         raise _failure(child.returncode, messages)
     return Completed(child.returncode, output, messages)

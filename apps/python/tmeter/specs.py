@@ -68,13 +68,13 @@ def command_line_inputs(inputs: Any) -> list[str]:
     if inputs is None:
         return []
     if isinstance(inputs, Mapping):
-        return [f"--input={name}={_said(value)}" for name, value in inputs.items()]
+        return [f"--input={name}={_input_text(value)}" for name, value in inputs.items()]
     if isinstance(inputs, (tuple, list)) and not is_sizes(inputs):
-        return [f"--input={_said(value)}" for value in inputs]
-    return [f"--input={_said(inputs)}"]
+        return [f"--input={_input_text(value)}" for value in inputs]
+    return [f"--input={_input_text(inputs)}"]
 
 
-def _said(value: Any) -> str:
+def _input_text(value: Any) -> str:
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -89,6 +89,6 @@ def _said(value: Any) -> str:
         dtype = str(value.dtype).removeprefix("torch.")
         return str(Shape(tuple(int(n) for n in value.shape), dtype))
     if isinstance(value, (tuple, list)):
-        inside = ",".join(map(_said, value))
+        inside = ",".join(map(_input_text, value))
         return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
     raise InputError(f"an input of a file cannot be a {type(value).__name__}; give a shape")

@@ -42,8 +42,8 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
     """Such as " (did you mean 'macs'?)"; empty: no name is similar."""
     import difflib
 
-    known, said = list(names), str(name)
-    near = difflib.get_close_matches(said, known, 1) or difflib.get_close_matches(said.lower(), known, 1)
+    candidates, text = list(names), str(name)
+    near = difflib.get_close_matches(text, candidates, 1) or difflib.get_close_matches(text.lower(), candidates, 1)
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 

@@ -27,12 +27,12 @@ def stat(model: Any, input_size: tuple[int, ...], query_granularity: int = 1) ->
 
 
 def _measured(model: Any, inputs: Any) -> Result:
-    told: dict[str, Any] = {
+    analyze_options: dict[str, Any] = {
         "options": {"flops.convention": "torchstat"},
         "request": ["madd", "traffic_bytes"],
         "dynamic_batch": False,
     }
     try:
-        return analyze(model, inputs, inference=True, run_for=1, **told)
+        return analyze(model, inputs, inference=True, run_for=1, **analyze_options)
     except (CannotRunError, PluginError):
-        return analyze(model, inputs, **told)
+        return analyze(model, inputs, **analyze_options)

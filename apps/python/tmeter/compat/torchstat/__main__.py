@@ -20,10 +20,10 @@ def main() -> int:
     parser.add_argument(
         "-s", "--size", default="3x224x224", help="channels x height x width (default: 3x224x224)"
     )
-    said = parser.parse_args()
+    options = parser.parse_args()
     try:
-        sizes = tuple(_size(text) for text in said.size.split("x"))
-        stat(_model(said.file, said.model), sizes)
+        sizes = tuple(_size(text) for text in options.size.split("x"))
+        stat(_model(options.file, options.model), sizes)
     except Error as error:
         print(f"tmeter: {error}", file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1
@@ -42,8 +42,8 @@ def _model(file: str, name: str) -> Any:
     except AttributeError as error:
         if hasattr(module, name):
             raise
-        known = ", ".join(n for n in vars(module) if n[:1].isupper())
-        raise UsageError(f"--model: there is no {name!r} in {file}; there are {known}") from error
+        classes = ", ".join(n for n in vars(module) if n[:1].isupper())
+        raise UsageError(f"--model: there is no {name!r} in {file}; there are {classes}") from error
     except OSError as error:
         raise UsageError(f"--file: {error}") from error
 
