@@ -325,8 +325,17 @@ long stat_of_others(const testing::CallArguments& a) {
   return 0;
 }
 
+/// With room for a test: the handler of the answered call is a signal handler, which may not
+/// allocate.
+template <typename T>
+std::vector<T> with_room() {
+  std::vector<T> out;
+  out.reserve(8);
+  return out;
+}
+
 std::vector<Owner>& requested_owners() {
-  static std::vector<Owner> owners;
+  static auto owners = with_room<Owner>();
   return owners;
 }
 constexpr Owner kGroupAlone{static_cast<uid_t>(-1), kOther.group};
@@ -363,6 +372,7 @@ TEST(OutputFile, AnotherUsersFileKeepsItsOwnerAsFarAsPermitted) {
     const auto done = testing::in_child([&] {
       OutputFile f(path);
       f.write("new");
+      requested_owners().clear();
       testing::answer_call(SYS_newfstatat, stat_of_others);
       testing::answer_call(SYS_fchown, c.fchown);
       f.commit();
@@ -377,7 +387,7 @@ TEST(OutputFile, AnotherUsersFileKeepsItsOwnerAsFarAsPermitted) {
 
 using Range = std::pair<uint64_t, uint64_t>;  // offset, bytes
 std::vector<Range>& ranges_pushed() {
-  static std::vector<Range> ranges;
+  static auto ranges = with_room<Range>();
   return ranges;
 }
 
@@ -385,6 +395,7 @@ std::vector<Range>& ranges_pushed() {
 TEST(OutputFile, EachMiBGoesToTheDiskWhileTheRestIsWritten) {
   const Folder folder;
   const auto done = testing::in_child([&] {
+    ranges_pushed().clear();
     testing::answer_call(SYS_sync_file_range, [](const testing::CallArguments& a) {
       ranges_pushed().push_back({a[1], a[2]});
       return 0L;
